@@ -47,7 +47,7 @@ static int parse_version(const char *text, int *minor, struct sw_err *err)
                       text, OLDEST_MINOR, NEWEST_MINOR);
 }
 
-/* The caller's hook sees, and may change, what the plan says. */
+/* Faults by the plan, then the caller's hook, which may change them. */
 static void plan_fault(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
 {
     struct sw_emulator *emu = arg;
@@ -56,23 +56,11 @@ static void plan_fault(const struct sw_emu_request *req, struct sw_emu_fault *fa
         emu->opts.on_request(req, fault, emu->opts.arg);
 }
 
-static void pass_on(const struct sw_emu_request *req, int code, void *arg)
+static void on_answer(const struct sw_emu_request *req, int code, void *arg)
 {
     struct sw_emulator *emu = arg;
     if (emu->opts.on_answer)
         emu->opts.on_answer(req, code, emu->opts.arg);
-}
-
-static int read_addresses(struct sw_store *store, const char *list, struct sw_err *err)
-{
-    int rc = 0;
-    for (const char *at = list; rc == 0 && at && *at; at += *at == ',') {
-        size_t len = strcspn(at, ",");
-        SW_AUTO_CHARS *one = sw_strndup(at, len);
-        rc = sw_webhook_address(store, one, err);
-        at += len;
-    }
-    return rc;
 }
 
 static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
@@ -84,9 +72,13 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     if (rc < 0)
         return rc;
     emu->store = sw_store_new(loop, minor, opts->seed);
-    rc = read_addresses(emu->store, opts->webhook_addresses, err);
-    if (rc < 0)
-        return rc;
+    for (const char *at = opts->webhook_addresses; at && *at; at += *at == ',') {
+        SW_AUTO_CHARS *one = sw_strndup(at, strcspn(at, ","));
+        rc = sw_webhook_address(emu->store, one, err);
+        if (rc < 0)
+            return rc;
+        at += strlen(one);
+    }
     emu->crds = sw_crds_new(emu->store);
     emu->gc = sw_gc_new(emu->store);
     sw_seed(emu->store);
@@ -94,18 +86,16 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     if (rc < 0)
         return rc;
     sw_store_set_first_version(emu->store);
-    SW_AUTO_CHARS *plain = sw_printf("1.%d", minor);
     return sw_rest_open(&(struct sw_rest_config){ .loop = loop,
                                                   .store = emu->store,
                                                   .listen = opts->listen,
-                                                  .kube_version = plain,
                                                   .on_request = opts->on_request,
                                                   .on_answer = opts->on_answer,
                                                   .arg = opts->arg },
                         &emu->rest, err);
 }
 
-static void note_url(struct sw_emulator *emu)
+static void set_url(struct sw_emulator *emu)
 {
     free(emu->url);
     emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
@@ -120,7 +110,7 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
     if (emu->faults) {
         emu->opts = *opts;
         inner.on_request = plan_fault;
-        inner.on_answer = pass_on;
+        inner.on_answer = on_answer;
         inner.arg = emu;
     }
     if (rc == 0)
@@ -129,7 +119,7 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
         sw_emulator_close(emu);
         return rc;
     }
-    note_url(emu);
+    set_url(emu);
     if (emu->faults)
         sw_emulator_start_faults(emu, emu->faults);
     *out = emu;
@@ -180,7 +170,7 @@ void sw_emulator_accept(struct sw_emulator *emu)
     sw_rest_accept(emu->rest);
 }
 
-/* The parent may not go on, and read, before the child has its own sockets. */
+/* The parent waits until the child has its own sockets: they share those that the parent reads. */
 pid_t sw_emulator_fork(struct sw_emulator *emu)
 {
     int done[2];
@@ -191,7 +181,7 @@ pid_t sw_emulator_fork(struct sw_emulator *emu)
     if (pid == 0) {
         sw_rest_after_fork(emu->rest);
         sw_loop_after_fork(sw_store_loop(emu->store));
-        note_url(emu);
+        set_url(emu);
     }
     (void)close(done[1]);
     while (pid > 0 && read(done[0], &(char){ 0 }, 1) < 0 && errno == EINTR)

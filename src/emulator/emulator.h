@@ -1,9 +1,8 @@
 #pragma once
-/* emulator: a Kubernetes cluster in the process. A REST API on loopback that behaves as
- * kube-apiserver does (kubectl works against it), over a store of documents (store.h), with
- * controllers that make DaemonSets, Deployments, Jobs and pods live, and YAML rules for what custom
- * resources do. Everything runs on the caller's loop and its clock. What it leaves to others: the
- * client side (src/kube), and every decision of slipway. */
+/* emulator: a Kubernetes cluster in the process. It has a REST API on loopback that behaves as
+ * kube-apiserver does (kubectl works against it), a store of documents (store.h), controllers for
+ * DaemonSets, Deployments, Jobs and pods, and YAML rules that say what custom resources do.
+ * Everything runs on the caller's loop and its clock. Clients are in src/kube. */
 #include "base/loop.h"
 
 #include "base/base.h"
@@ -18,24 +17,24 @@ struct sw_err;
 struct sw_faults;
 struct sw_store;
 
-/** Whose CRDs and objects are there from the start. */
+/** The platform whose CRDs and objects the cluster has from the start. */
 enum sw_emu_platform { SW_EMU_OPENSHIFT, SW_EMU_KUBERNETES };
 
-/** How long things take in the cluster; zero: at once. A human pace is sw_emu_delays_human. */
+/** The delays of the cluster; zero: none. See sw_emu_delays_human. */
 struct sw_emu_delays {
-    int schedule_ms;  /* from created to bound */
-    int pull_ms;      /* an image that the node has not had before */
-    int pod_start_ms; /* from bound, and pulled, to Running */
-    int pod_ready_ms; /* from Running to Ready */
-    int pod_stop_ms;  /* from deleted to gone */
-    int job_run_ms;   /* how long a pod that ends runs */
-    int rule_percent; /* of the delays written in the YAML rules that are waited; 100: as written */
-    int jitter_percent; /* each delay is longer by up to this much, by the seed */
+    int schedule_ms;    /* from created to bound */
+    int pull_ms;        /* an image that the node has not had before */
+    int pod_start_ms;   /* from bound, and pulled, to Running */
+    int pod_ready_ms;   /* from Running to Ready */
+    int pod_stop_ms;    /* from deleted to gone */
+    int job_run_ms;     /* how long a pod that ends runs */
+    int rule_percent;   /* the delays in the YAML rules are multiplied by it; 100: as written */
+    int jitter_percent; /* each delay is longer by up to this, by the seed */
 };
-/** The delays of `--delays 1`: as slow as a person can follow. */
+/** The delays of `--delays 1`: slow enough for a person to follow. */
 extern const struct sw_emu_delays sw_emu_delays_human;
 
-/** Read a factor of the human pace as a person writes it: "0" (at once), "0.5", "1".
+/** Read a factor of these delays: "0" (none), "0.5", "1".
  * @return 0 | SW_INVALID: not a number from 0 to 1000 */
 int sw_emu_delays_read(const char *text, struct sw_emu_delays *out, struct sw_err *err) SW_CHECKED;
 
@@ -52,7 +51,7 @@ struct sw_emu_request {
     const char *name;        /* or NULL */
     const char *path;        /* with the query */
     const char *user_agent;  /* or NULL */
-    const char *as_user;     /* whom the client acts as, or NULL */
+    const char *as_user;     /* the header Impersonate-User, or NULL */
     const char *content_type;
     const char *body; /* @body_len bytes */
     size_t body_len;
@@ -61,17 +60,17 @@ struct sw_emu_request {
 /** What happens to a request instead of its answer. */
 enum sw_emu_fault_type {
     SW_FAULT_NONE,
-    SW_FAULT_ERROR,    /* answer with @code, nothing was done */
-    SW_FAULT_LOST,     /* do it, then close without an answer */
-    SW_FAULT_RESET,    /* close at once, nothing was done */
-    SW_FAULT_HANG,     /* never answer, nothing was done; the connection stays open */
+    SW_FAULT_ERROR,    /* answer with @code; the request is not carried out */
+    SW_FAULT_LOST,     /* carry it out, then close without an answer */
+    SW_FAULT_RESET,    /* close at once; the request is not carried out */
+    SW_FAULT_HANG,     /* never answer, nor carry it out; the connection stays open */
     SW_FAULT_TRUNCATE, /* watch: close in the middle of the line of the @after-th event */
     SW_FAULT_GARBLE,   /* watch: the line of the @after-th event is no JSON */
     SW_FAULT_EXPIRE,   /* watch: an ERROR event with 410 instead of the @after-th event */
     SW_FAULT_DOUBLE,   /* watch: each event twice */
     SW_FAULT_REORDER,  /* watch: the @after-th event comes after the one that follows it */
     SW_FAULT_STALE,    /* list: as it was before the last change of the kind;
-                          kinds of a group version: without the one that came last */
+                          kinds of a group version: without the newest CRD's */
 };
 
 /** What to do with a request instead of answering it at once. */
@@ -79,7 +78,7 @@ struct sw_emu_fault {
     enum sw_emu_fault_type type;
     int code;          /* ERROR: 409, 410, 429, 500, 503... */
     int retry_after_s; /* ERROR: the Retry-After header, 0: none */
-    int delay_ms;      /* before anything, whatever the type */
+    int delay_ms;      /* before anything else, for every type */
     int after;         /* which watch event, from 1 */
 };
 
@@ -87,20 +86,20 @@ struct sw_emu_fault {
 struct sw_emulator_opts {
     const char *listen; /* "127.0.0.1:0" */
     enum sw_emu_platform platform;
-    int n_nodes; /* workers and all; 0: the usual five (1 control plane, 1 CPU-only, 3 GPU) */
+    int n_nodes; /* of all roles; 0: the usual five (1 control plane, 1 CPU-only, 3 GPU) */
     bool no_nodes;
     bool no_controllers;      /* an API server alone */
     const char *kube_version; /* "1.29" */
     const char *rules_dir;    /* besides the built-in rules; NULL: none */
-    const char *faults;       /* a plan of what goes wrong (docs/faults.md); NULL: none */
+    const char *faults;       /* a plan of faults (docs/faults.md); NULL: none */
     struct sw_emu_delays delays;
     uint64_t seed; /* of names and uids; 0: from the system */
-    /** Where admission webhooks of services really are: "ns/service=host:port", more after commas.
-     * NULL: emulated pods answer for them. */
+    /** The real addresses of services' admission webhooks: "ns/service=host:port", more after
+     * commas. NULL: emulated pods answer. */
     const char *webhook_addresses;
-    /** Before a request is handled: observe it, ask for a fault (zeroed). */
+    /** Called before a request is handled; may set @fault, which is zeroed. */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg);
-    /** After its answer was handed to the connection; for a watch: when it began. */
+    /** Called after the answer was passed to the connection; for a watch: when it began. */
     void (*on_answer)(const struct sw_emu_request *req, int code, void *arg);
     void *arg; /* of both hooks */
 };
@@ -118,17 +117,17 @@ const char *sw_emulator_url(const struct sw_emulator *emu);
 struct sw_store *sw_emulator_store(struct sw_emulator *emu);
 /** A kubeconfig for it as YAML; heap, the caller's. */
 char *sw_emulator_kubeconfig(const struct sw_emulator *emu);
-/** Reset every connection, as a server that dies; it goes on listening. */
+/** Reset every connection, as a server that crashes; it continues to listen. */
 void sw_emulator_drop(struct sw_emulator *emu);
-/** The time of a plan of faults (faults/faults.h) begins; free it before the emulator. Its
- * `on_request` hook is the caller's to set. */
+/** Start a plan of faults (faults/faults.h); free it before the emulator. The caller sets its
+ * `on_request` hook. */
 void sw_emulator_start_faults(struct sw_emulator *emu, struct sw_faults *faults);
-/** Whoever has connected is taken in now, not in the next turn of the loop. Not from a callback. */
+/** Accept waiting connections now, not in the next turn of the loop. Not from a callback. */
 void sw_emulator_accept(struct sw_emulator *emu);
-/** fork(), not from a callback. In the child, the cluster and its loop are the child's own: at
- * another address, and its connections end as those of clients that were killed (what they had sent
- * is handled before). The parent's cluster goes on as if nothing had been.
- * @return 0 in the child; its pid; -1 and errno: there is none */
+/** fork(), not from a callback. The child has its own cluster and loop, at another address; the
+ * requests that were sent before are handled there, then its connections end as those of killed
+ * clients. The parent's cluster is not affected.
+ * @return 0 in the child, its pid in the parent, or -1 with errno */
 pid_t sw_emulator_fork(struct sw_emulator *emu) SW_CHECKED;
 /** Requests answered so far. */
 uint64_t sw_emulator_n_requests(const struct sw_emulator *emu);

@@ -22,25 +22,16 @@ void sw_rest_begin_stream(struct sw_req *req, const char *type)
     sw_serve_begin(req->reply, 200, type, NO_CACHE);
 }
 
-/* Warning: 299 - "text", as RFC 7234 has them; quotes and backslashes escaped. */
-static char *warning_headers(const char *warnings)
-{
-    char *all = sw_strdup("");
-    while (warnings && *warnings) {
-        size_t len = strcspn(warnings, "\n");
-        SW_AUTO_CHARS *line = sw_strndup(warnings, len), *quoted = sw_status_quote(line);
-        SW_AUTO_CHARS *before = all;
-        all = sw_printf("%sWarning: 299 - %s\r\n", before, quoted);
-        warnings += len + (warnings[len] == '\n');
-    }
-    return all;
-}
-
 static void send_with(struct sw_req *req, int code, const char *type, const char *extra,
                       const char *text, size_t len)
 {
-    SW_AUTO_CHARS *warnings = warning_headers(req->warnings);
-    SW_AUTO_CHARS *headers = sw_printf("%s%s%s", NO_CACHE, warnings, extra ? extra : "");
+    SW_AUTO_CHARS *headers = sw_printf("%s%s", NO_CACHE, extra ? extra : "");
+    for (const char *warning = req->warnings; warning && *warning;) {
+        size_t n = strcspn(warning, "\n");
+        SW_AUTO_CHARS *line = sw_strndup(warning, n), *quoted = sw_status_quote(line);
+        sw_append(&headers, "Warning: 299 - %s\r\n", quoted); /* RFC 7234 */
+        warning += n + (warning[n] == '\n');
+    }
     sw_rest_note_answer(req, code);
     if (req->fault.type == SW_FAULT_LOST)
         sw_serve_abort(req->reply, false);
@@ -71,6 +62,28 @@ void sw_rest_send_status(struct sw_req *req, const struct sw_status *status)
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
     json_object_put(doc);
     send_with(req, status->code, "application/json", extra, text, len);
+}
+
+void sw_rest_send_error(struct sw_req *req, int code, const char *reason, const char *fmt, ...)
+{
+    SW_STATUS(status);
+    va_list ap;
+    va_start(ap, fmt);
+    SW_AUTO_CHARS *message = sw_vprintf(fmt, ap);
+    va_end(ap);
+    (void)sw_status_set(&status, code, reason, "%s", message);
+    sw_rest_send_status(req, &status);
+}
+
+struct sw_object *sw_rest_find(struct sw_req *req, const char *name)
+{
+    struct sw_object *object = sw_store_object(req->store, req->kind, req->ns, name);
+    if (!object) {
+        SW_STATUS(status);
+        (void)sw_status_not_found(&status, req->kind, name);
+        sw_rest_send_status(req, &status);
+    }
+    return object;
 }
 
 void sw_rest_send_object(struct sw_req *req, int code, json_object *doc)

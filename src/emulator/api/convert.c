@@ -1,10 +1,11 @@
-/* The versions of a kind. Most differ in name only: what is stored is served with another
- * apiVersion. The rows here are those whose fields were renamed. */
+/* The versions of a kind. Most differ in name only: a stored document is served with another
+ * apiVersion. Here are the conversions of those whose fields differ. */
 #include <string.h>
 
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/api/convert.h"
+#include "emulator/store/document.h"
 
 /* ---- events: core's v1 and events.k8s.io's ------------------------------------------------------
  */
@@ -46,7 +47,7 @@ char *sw_rest_stored_field(const struct sw_emu_kind *kind, const char *field)
     return sw_strdup(field);
 }
 
-/* ---- autoscaling: v1 knows one metric -----------------------------------------------------------
+/* ---- autoscaling: v1 has one metric -------------------------------------------------------------
  */
 
 static json_object *autoscaler_from_v1(json_object *doc)
@@ -80,13 +81,8 @@ static json_object *autoscaler_to_v1(json_object *doc)
     return out;
 }
 
-/* ---- all ----------------------------------------------------------------------------------------
+/* ---- conversion ---------------------------------------------------------------------------------
  */
-
-static bool is_other_event(const struct sw_emu_kind *kind)
-{
-    return kind->stored_as != NULL;
-}
 
 static bool is_autoscaler_v1(const struct sw_emu_kind *kind, const char *version)
 {
@@ -94,23 +90,13 @@ static bool is_autoscaler_v1(const struct sw_emu_kind *kind, const char *version
            strcmp(version, "v1") == 0 && strcmp(kind->storage_version, "v1") != 0;
 }
 
-static bool is_renamed(const struct sw_emu_kind *kind, const char *version)
-{
-    return is_other_event(kind) || is_autoscaler_v1(kind, version);
-}
-
-/* A shallow copy with another apiVersion; takes @doc. */
+/* @doc (taken) with another apiVersion. */
 static json_object *with_version(json_object *doc, const char *api_version)
 {
     if (strcmp(sw_obj_api_version(doc), api_version) == 0)
         return doc;
-    json_object *out = json_object_new_object();
+    json_object *out = sw_doc_shallow_copy(doc);
     json_object_object_add(out, "apiVersion", json_object_new_string(api_version));
-    json_object_object_foreach(doc, key, value)
-    {
-        if (strcmp(key, "apiVersion") != 0)
-            json_object_object_add(out, key, json_object_get(value));
-    }
     json_object_put(doc);
     return out;
 }
@@ -119,7 +105,7 @@ json_object *sw_rest_to_version(const struct sw_emu_kind *kind, const char *vers
                                 json_object *doc)
 {
     SW_AUTO_CHARS *api_version = sw_kind_api_version(kind, version);
-    if (is_other_event(kind))
+    if (kind->stored_as)
         doc = rename_event(doc, false);
     else if (is_autoscaler_v1(kind, version))
         doc = autoscaler_to_v1(doc);
@@ -133,7 +119,7 @@ json_object *sw_rest_from_version(const struct sw_emu_kind *kind, const char *ve
     SW_AUTO_CHARS *api_version = sw_kind_api_version(stored, NULL);
     if (!json_object_is_type(doc, json_type_object))
         return doc;
-    if (is_other_event(kind))
+    if (kind->stored_as)
         doc = rename_event(doc, true);
     else if (is_autoscaler_v1(kind, version))
         doc = autoscaler_from_v1(doc);
@@ -145,16 +131,10 @@ static void append(struct printbuf *out, const char *text, size_t len)
     (void)printbuf_memappend(out, text, (int)len);
 }
 
-/* {"apiVersion":"apps/v1","kind":"Deployment","metadata":...: the text after the first two. */
-static const char *behind_type(const char *text)
-{
-    return strstr(text, ",\"metadata\":");
-}
-
 void sw_render(struct sw_req *req, struct sw_version *v, bool typed, struct printbuf *out)
 {
     size_t len;
-    if (is_renamed(req->kind, req->version)) {
+    if (req->kind->stored_as || is_autoscaler_v1(req->kind, req->version)) {
         json_object *doc = sw_rest_to_version(req->kind, req->version, sw_version_doc(v));
         if (!typed) {
             json_object_object_del(doc, "apiVersion");
@@ -165,8 +145,9 @@ void sw_render(struct sw_req *req, struct sw_version *v, bool typed, struct prin
         append(out, text, len);
         return;
     }
-    const char *text = sw_version_text(v, &len), *rest = behind_type(text);
-    if (!rest) { /* not in the usual order: as it is */
+    /* {"apiVersion":"apps/v1","kind":"Deployment","metadata":...: the first two are replaced. */
+    const char *text = sw_version_text(v, &len), *rest = strstr(text, ",\"metadata\":");
+    if (!rest) {
         append(out, text, len);
         return;
     }

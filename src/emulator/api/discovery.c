@@ -1,4 +1,5 @@
-/* What is served: /api, /apis, their group versions, /version, /healthz, /openapi. */
+/* The paths that are no resources: /api, /apis, their group versions, /version, /healthz, /openapi.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +8,10 @@
 #include "emulator/api/answer.h"
 #include "emulator/api/discovery.h"
 #include "emulator/api/openapi.h"
+#include "emulator/store/document.h"
 
 /* ---- group versions -----------------------------------------------------------------------------
  */
-
-static bool has_version(const struct sw_api_group *g, const char *version)
-{
-    for (size_t i = 0; i < g->n; i++)
-        if (strcmp(g->versions[i], version) == 0)
-            return true;
-    return false;
-}
 
 struct sw_api_group sw_discovery_group(struct sw_store *store, const char *name)
 {
@@ -26,9 +20,13 @@ struct sw_api_group sw_discovery_group(struct sw_store *store, const char *name)
     for (size_t k = 0; (kind = sw_kinds_nth(sw_store_kinds(store), k)); k++) {
         if (!kind->served || strcmp(kind->group, name) != 0)
             continue;
-        for (size_t v = 0; kind->versions[v] && g.n < SW_COUNT(g.versions); v++)
-            if (!has_version(&g, kind->versions[v]))
+        for (size_t v = 0; kind->versions[v] && g.n < SW_COUNT(g.versions); v++) {
+            size_t i = 0;
+            while (i < g.n && strcmp(g.versions[i], kind->versions[v]) != 0)
+                i++;
+            if (i == g.n)
                 g.versions[g.n++] = kind->versions[v];
+        }
     }
     qsort(g.versions, g.n, sizeof *g.versions, sw_version_order);
     return g;
@@ -47,72 +45,48 @@ bool sw_discovery_is_first(struct sw_store *store, size_t at)
 
 static json_object *version_doc(const struct sw_api_group *g, size_t i)
 {
-    json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *both = sw_printf("%s/%s", g->name, g->versions[i]);
-    sw_json_set_str(doc, both, "groupVersion", NULL);
-    sw_json_set_str(doc, g->versions[i], "version", NULL);
-    return doc;
+    return sw_doc_new("groupVersion", sw_str(both), "version", sw_str(g->versions[i]), NULL);
 }
 
-static json_object *group_doc(const struct sw_api_group *g)
+/* An APIGroup; @typed: with kind and apiVersion, which the groups of a list do not have. */
+static json_object *group_doc(const struct sw_api_group *g, bool typed)
 {
-    json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, g->name, "name", NULL);
-    json_object *versions = sw_json_need_list(doc, "versions", NULL);
+    json_object *versions = json_object_new_array();
     for (size_t i = 0; i < g->n; i++)
         json_object_array_add(versions, version_doc(g, i));
-    sw_json_set(doc, version_doc(g, 0), "preferredVersion", NULL);
-    return doc;
-}
-
-static json_object *typed(json_object *doc, const char *kind, const char *api_version)
-{
-    json_object *out = json_object_new_object();
-    sw_json_set_str(out, kind, "kind", NULL);
-    sw_json_set_str(out, api_version, "apiVersion", NULL);
-    json_object_object_foreach(doc, key, value)
-    {
-        json_object_object_add(out, key, json_object_get(value));
-    }
-    json_object_put(doc);
-    return out;
+    return sw_doc_new("kind", typed ? sw_str("APIGroup") : NULL, "apiVersion",
+                      typed ? sw_str("v1") : NULL, "name", sw_str(g->name), "versions", versions,
+                      "preferredVersion", version_doc(g, 0), NULL);
 }
 
 static void send_groups(struct sw_req *req)
 {
     if (sw_discovery_aggregated(req, false))
         return;
-    json_object *doc = json_object_new_object();
-    json_object *groups = sw_json_need_list(doc, "groups", NULL);
+    json_object *groups = json_object_new_array();
     const struct sw_emu_kind *kind;
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++) {
         if (!kind->group[0] || !sw_discovery_is_first(req->store, i))
             continue;
         struct sw_api_group g = sw_discovery_group(req->store, kind->group);
-        json_object_array_add(groups, group_doc(&g));
+        json_object_array_add(groups, group_doc(&g, false));
     }
-    sw_rest_send_doc(req, 200, typed(doc, "APIGroupList", "v1"));
+    sw_rest_send_doc(req, 200,
+                     sw_doc_new("kind", sw_str("APIGroupList"), "apiVersion", sw_str("v1"),
+                                "groups", groups, NULL));
 }
 
 static void send_core_versions(struct sw_req *req)
 {
     if (sw_discovery_aggregated(req, true))
         return;
-    json_object *doc = json_object_new_object(), *cidr = json_object_new_object();
-    json_object_array_add(sw_json_need_list(doc, "versions", NULL), json_object_new_string("v1"));
-    sw_json_set_str(cidr, "0.0.0.0/0", "clientCIDR", NULL);
-    sw_json_set_str(cidr, req->address, "serverAddress", NULL);
-    json_object_array_add(sw_json_need_list(doc, "serverAddressByClientCIDRs", NULL), cidr);
-    sw_rest_send_doc(req, 200, typed(doc, "APIVersions", "v1"));
-}
-
-static bool send_group(struct sw_req *req)
-{
-    struct sw_api_group g = sw_discovery_group(req->store, req->group);
-    if (g.n == 0)
-        return false;
-    sw_rest_send_doc(req, 200, typed(group_doc(&g), "APIGroup", "v1"));
-    return true;
+    json_object *cidr = sw_doc_new("clientCIDR", sw_str("0.0.0.0/0"), "serverAddress",
+                                   sw_str(req->address), NULL);
+    sw_rest_send_doc(req, 200,
+                     sw_doc_new("kind", sw_str("APIVersions"), "apiVersion", sw_str("v1"),
+                                "versions", sw_doc_list(sw_str("v1"), NULL),
+                                "serverAddressByClientCIDRs", sw_doc_list(cidr, NULL), NULL));
 }
 
 /* ---- resources ----------------------------------------------------------------------------------
@@ -129,7 +103,7 @@ static json_object *list_of(const char *list)
     return out;
 }
 
-/* Subresources whose own kind is not the resource's. */
+/* Subresources whose kind or verbs are not those of their resource. */
 static const struct {
     const char *name, *group, *version, *kind, *verbs;
 } subresources[] = {
@@ -147,13 +121,10 @@ static const struct {
 
 static json_object *resource_doc(const struct sw_emu_kind *kind, const char *sub, size_t len)
 {
-    json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *name = sub ? sw_printf("%s/%.*s", kind->plural, (int)len, sub)
                               : sw_strdup(kind->plural);
+    const char *group = NULL, *version = NULL;
     const char *own_kind = kind->kind, *verbs = "get,patch,update";
-    sw_json_set_str(doc, name, "name", NULL);
-    sw_json_set_str(doc, sub ? "" : kind->singular, "singularName", NULL);
-    sw_json_set(doc, json_object_new_boolean(kind->namespaced), "namespaced", NULL);
     if (!sub)
         verbs = kind->verbs ? kind->verbs
                             : "create,delete,deletecollection,get,list,patch,update,watch";
@@ -162,24 +133,15 @@ static json_object *resource_doc(const struct sw_emu_kind *kind, const char *sub
             continue;
         verbs = subresources[i].verbs;
         own_kind = subresources[i].kind ? subresources[i].kind : own_kind;
-        if (subresources[i].group) {
-            sw_json_set_str(doc, subresources[i].group, "group", NULL);
-            sw_json_set_str(doc, subresources[i].version, "version", NULL);
-        }
+        group = subresources[i].group;
+        version = subresources[i].version;
     }
-    sw_json_set_str(doc, own_kind, "kind", NULL);
-    sw_json_set(doc, list_of(verbs), "verbs", NULL);
-    if (!sub && kind->short_names)
-        sw_json_set(doc, list_of(kind->short_names), "shortNames", NULL);
-    if (!sub && kind->categories)
-        sw_json_set(doc, list_of(kind->categories), "categories", NULL);
-    return doc;
-}
-
-static void fix_eviction_version(struct sw_store *store, json_object *doc)
-{
-    if (sw_store_minor(store) < 22 && strcmp(sw_json_str(doc, "", "kind", NULL), "Eviction") == 0)
-        sw_json_set_str(doc, "v1beta1", "version", NULL);
+    return sw_doc_new("name", sw_str(name), "singularName", sw_str(sub ? "" : kind->singular),
+                      "namespaced", sw_bool(kind->namespaced), "group",
+                      group ? sw_str(group) : NULL, "version", version ? sw_str(version) : NULL,
+                      "kind", sw_str(own_kind), "verbs", list_of(verbs), "shortNames",
+                      !sub && kind->short_names ? list_of(kind->short_names) : NULL, "categories",
+                      !sub && kind->categories ? list_of(kind->categories) : NULL, NULL);
 }
 
 static void add_resources(struct sw_store *store, const struct sw_emu_kind *kind, json_object *list)
@@ -189,7 +151,9 @@ static void add_resources(struct sw_store *store, const struct sw_emu_kind *kind
     for (const char *sub = row ? row->subresources : NULL; sub && *sub; sub += *sub == ',') {
         size_t len = strcspn(sub, ",");
         json_object *doc = resource_doc(kind, sub, len);
-        fix_eviction_version(store, doc);
+        if (sw_store_minor(store) < 22 &&
+            strcmp(sw_json_str(doc, "", "kind", NULL), "Eviction") == 0)
+            sw_json_set_str(doc, "v1beta1", "version", NULL);
         json_object_array_add(list, doc);
         sub += len;
     }
@@ -200,18 +164,18 @@ static void add_resources(struct sw_store *store, const struct sw_emu_kind *kind
 }
 
 json_object *sw_discovery_resources(struct sw_store *store, const char *group, const char *version,
-                                    const struct sw_emu_kind *but)
+                                    const struct sw_emu_kind *omitted)
 {
     json_object *list = json_object_new_array();
     const struct sw_emu_kind *kind;
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(store), i)); i++)
-        if (kind->served && kind != but && strcmp(kind->group, group) == 0 &&
+        if (kind->served && kind != omitted && strcmp(kind->group, group) == 0 &&
             sw_kind_serves(kind, version))
             add_resources(store, kind, list);
     return list;
 }
 
-/* What came last to a group by a definition. */
+/* The kind of a group whose CRD came last. */
 static const struct sw_emu_kind *newest_kind(struct sw_store *store, const char *group)
 {
     const struct sw_emu_kind *kind, *newest = NULL;
@@ -223,40 +187,35 @@ static const struct sw_emu_kind *newest_kind(struct sw_store *store, const char 
 
 static bool send_resources(struct sw_req *req)
 {
-    json_object *doc = json_object_new_object();
     bool stale = req->fault.type == SW_FAULT_STALE;
     json_object *list = sw_discovery_resources(req->store, req->group, req->version,
                                                stale ? newest_kind(req->store, req->group) : NULL);
     SW_AUTO_CHARS *version = req->group[0] ? sw_printf("%s/%s", req->group, req->version)
                                            : sw_strdup(req->version);
-    bool any = json_object_array_length(list) > 0;
-    sw_json_set_str(doc, version, "groupVersion", NULL);
-    sw_json_set(doc, list, "resources", NULL);
-    if (any)
-        sw_rest_send_doc(req, 200, typed(doc, "APIResourceList", "v1"));
-    else
-        json_object_put(doc);
-    return any;
+    if (json_object_array_length(list) == 0) {
+        json_object_put(list);
+        return false;
+    }
+    sw_rest_send_doc(req, 200,
+                     sw_doc_new("kind", sw_str("APIResourceList"), "apiVersion", sw_str("v1"),
+                                "groupVersion", sw_str(version), "resources", list, NULL));
+    return true;
 }
 
-/* ---- the rest -----------------------------------------------------------------------------------
+/* ---- paths --------------------------------------------------------------------------------------
  */
 
 static void send_version(struct sw_req *req)
 {
-    json_object *doc = json_object_new_object();
-    SW_AUTO_CHARS *git = sw_printf("v%s.0", req->kube_version);
+    SW_AUTO_CHARS *git = sw_printf("v1.%d.0", sw_store_minor(req->store));
     SW_AUTO_CHARS *minor = sw_printf("%d", sw_store_minor(req->store));
-    sw_json_set_str(doc, "1", "major", NULL);
-    sw_json_set_str(doc, minor, "minor", NULL);
-    sw_json_set_str(doc, git, "gitVersion", NULL);
-    sw_json_set_str(doc, "0000000000000000000000000000000000000000", "gitCommit", NULL);
-    sw_json_set_str(doc, "clean", "gitTreeState", NULL);
-    sw_json_set_str(doc, "2024-01-01T00:00:00Z", "buildDate", NULL);
-    sw_json_set_str(doc, "go1.21.0", "goVersion", NULL);
-    sw_json_set_str(doc, "gc", "compiler", NULL);
-    sw_json_set_str(doc, "linux/amd64", "platform", NULL);
-    sw_rest_send_doc(req, 200, doc);
+    sw_rest_send_doc(req, 200,
+                     sw_doc_new("major", sw_str("1"), "minor", sw_str(minor), "gitVersion",
+                                sw_str(git), "gitCommit",
+                                sw_str("0000000000000000000000000000000000000000"), "gitTreeState",
+                                sw_str("clean"), "buildDate", sw_str("2024-01-01T00:00:00Z"),
+                                "goVersion", sw_str("go1.21.0"), "compiler", sw_str("gc"),
+                                "platform", sw_str("linux/amd64"), NULL));
 }
 
 static void send_ok(struct sw_req *req)
@@ -269,16 +228,15 @@ static void send_root(struct sw_req *req)
     static const char *const paths[] = { "/api",     "/api/v1",     "/apis",
                                          "/healthz", "/livez",      "/readyz",
                                          "/version", "/openapi/v2", "/openapi/v3" };
-    json_object *doc = json_object_new_object();
-    json_object *list = sw_json_need_list(doc, "paths", NULL);
+    json_object *list = json_object_new_array();
     for (size_t i = 0; i < SW_COUNT(paths); i++)
-        json_object_array_add(list, json_object_new_string(paths[i]));
-    sw_rest_send_doc(req, 200, doc);
+        json_object_array_add(list, sw_str(paths[i]));
+    sw_rest_send_doc(req, 200, sw_doc_new("paths", list, NULL));
 }
 
 static const struct {
     const char *path;
-    bool below; /* paths that begin so, too */
+    bool below; /* and the paths below it */
     void (*answer)(struct sw_req *req);
 } paths[] = {
     { "/", false, send_root },
@@ -292,7 +250,7 @@ static const struct {
     { "/openapi/v3", true, sw_openapi_v3 },
 };
 
-/* "/apis/" is "/apis". */
+/* Whether @path is @wanted, or (@below) lies below it. "/apis/" is "/apis". */
 static bool is_path(const char *path, const char *wanted, bool below)
 {
     size_t len = strlen(wanted);
@@ -313,5 +271,10 @@ bool sw_rest_nonresource(struct sw_req *req)
     }
     if (req->group && req->version)
         return send_resources(req);
-    return req->group && req->group[0] && send_group(req);
+    if (!req->group || !req->group[0])
+        return false;
+    struct sw_api_group g = sw_discovery_group(req->store, req->group);
+    if (g.n > 0)
+        sw_rest_send_doc(req, 200, group_doc(&g, true));
+    return g.n > 0;
 }

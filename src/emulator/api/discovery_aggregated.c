@@ -7,83 +7,59 @@
 #include "data/data.h"
 #include "emulator/api/answer.h"
 #include "emulator/api/discovery.h"
+#include "emulator/store/document.h"
 
 static json_object *kind_of(json_object *resource, const char *group, const char *version)
 {
-    json_object *out = json_object_new_object();
-    sw_json_set_str(out, sw_json_str(resource, group, "group", NULL), "group", NULL);
-    sw_json_set_str(out, sw_json_str(resource, version, "version", NULL), "version", NULL);
-    sw_json_set_str(out, sw_json_str(resource, "", "kind", NULL), "kind", NULL);
-    return out;
+    return sw_doc_new("group", sw_str(sw_json_str(resource, group, "group", NULL)), "version",
+                      sw_str(sw_json_str(resource, version, "version", NULL)), "kind",
+                      sw_str(sw_json_str(resource, "", "kind", NULL)), NULL);
 }
 
-static void copy(json_object *to, const char *as, json_object *from, const char *field)
+/* A counted field; NULL: missing. */
+static json_object *field(json_object *resource, const char *name)
 {
-    json_object *value = sw_json_get(from, field);
-    if (value)
-        json_object_object_add(to, as, json_object_get(value));
+    return json_object_get(sw_json_get(resource, name));
 }
 
-static json_object *main_resource(json_object *resource, const char *group, const char *version)
-{
-    json_object *out = json_object_new_object();
-    bool namespaced = sw_json_bool(resource, false, "namespaced", NULL);
-    copy(out, "resource", resource, "name");
-    json_object_object_add(out, "responseKind", kind_of(resource, group, version));
-    sw_json_set_str(out, namespaced ? "Namespaced" : "Cluster", "scope", NULL);
-    copy(out, "singularResource", resource, "singularName");
-    copy(out, "verbs", resource, "verbs");
-    copy(out, "shortNames", resource, "shortNames");
-    copy(out, "categories", resource, "categories");
-    return out;
-}
-
-/* A subresource goes to the resource before it. */
-static void add_subresource(json_object *to, json_object *resource, const char *name,
-                            const char *group, const char *version)
-{
-    json_object *sub = json_object_new_object();
-    sw_json_set_str(sub, name, "subresource", NULL);
-    json_object_object_add(sub, "responseKind", kind_of(resource, group, version));
-    copy(sub, "verbs", resource, "verbs");
-    json_object_array_add(sw_json_need_list(to, "subresources", NULL), sub);
-}
-
+/* In the flat list, subresources follow their resource; here they are a list in it. */
 static json_object *version_doc(struct sw_store *store, const char *group, const char *version)
 {
-    json_object *out = json_object_new_object(), *list = json_object_new_array();
-    json_object *flat = sw_discovery_resources(store, group, version, NULL), *last = NULL;
+    json_object *list = json_object_new_array(), *last = NULL;
+    SW_AUTO_JSON *flat = sw_discovery_resources(store, group, version, NULL);
     for (size_t i = 0; i < sw_json_len(flat); i++) {
         json_object *resource = sw_json_at(flat, i);
         const char *slash = strchr(sw_json_str(resource, "", "name", NULL), '/');
+        bool namespaced = sw_json_bool(resource, false, "namespaced", NULL);
         if (slash && last) {
-            add_subresource(last, resource, slash + 1, group, version);
+            json_object_array_add(sw_json_need_list(last, "subresources", NULL),
+                                  sw_doc_new("subresource", sw_str(slash + 1), "responseKind",
+                                             kind_of(resource, group, version), "verbs",
+                                             field(resource, "verbs"), NULL));
             continue;
         }
-        last = main_resource(resource, group, version);
+        last = sw_doc_new(
+            "resource", field(resource, "name"), "responseKind", kind_of(resource, group, version),
+            "scope", sw_str(namespaced ? "Namespaced" : "Cluster"), "singularResource",
+            field(resource, "singularName"), "verbs", field(resource, "verbs"), "shortNames",
+            field(resource, "shortNames"), "categories", field(resource, "categories"), NULL);
         json_object_array_add(list, last);
     }
-    json_object_put(flat);
-    sw_json_set_str(out, version, "version", NULL);
-    json_object_object_add(out, "resources", list);
-    sw_json_set_str(out, "Current", "freshness", NULL);
-    return out;
+    return sw_doc_new("version", sw_str(version), "resources", list, "freshness", sw_str("Current"),
+                      NULL);
 }
 
 static json_object *group_doc(struct sw_store *store, const char *name)
 {
-    json_object *out = json_object_new_object(), *versions = json_object_new_array();
+    json_object *versions = json_object_new_array();
     struct sw_api_group g = sw_discovery_group(store, name);
-    json_object_object_add(out, "metadata", json_object_new_object());
-    if (*name)
-        sw_json_set_str(out, name, "metadata", "name", NULL);
     for (size_t i = 0; i < g.n; i++)
         json_object_array_add(versions, version_doc(store, name, g.versions[i]));
-    json_object_object_add(out, "versions", versions);
-    return out;
+    return sw_doc_new("metadata", sw_doc_new("name", *name ? sw_str(name) : NULL, NULL), "versions",
+                      versions, NULL);
 }
 
-/* Of what the client takes, in its order, the first that the release has. */
+/* The first version that the client accepts, in its order, and the release has. NULL: none. */
 static const char *choose(const struct sw_req *req)
 {
     const char *accept = req->accept;
@@ -105,21 +81,19 @@ bool sw_discovery_aggregated(struct sw_req *req, bool core)
     const char *version = choose(req);
     if (!version)
         return false;
-    json_object *doc = json_object_new_object(), *items = json_object_new_array();
+    json_object *items = json_object_new_array();
     const struct sw_emu_kind *kind;
     SW_AUTO_CHARS *api_version = sw_printf("apidiscovery.k8s.io/%s", version);
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
         if (!kind->group[0] == core && sw_discovery_is_first(req->store, i))
             json_object_array_add(items, group_doc(req->store, kind->group));
-    sw_json_set_str(doc, "APIGroupDiscoveryList", "kind", NULL);
-    sw_json_set_str(doc, api_version, "apiVersion", NULL);
-    json_object_object_add(doc, "metadata", json_object_new_object());
-    json_object_object_add(doc, "items", items);
+    SW_AUTO_JSON *doc = sw_doc_new("kind", sw_str("APIGroupDiscoveryList"), "apiVersion",
+                                   sw_str(api_version), "metadata", json_object_new_object(),
+                                   "items", items, NULL);
     SW_AUTO_CHARS *type = sw_printf(
         "application/json;g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList", version);
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
-    json_object_put(doc);
     sw_rest_send(req, 200, type, text, len);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/schema/crd.h"
+#include "emulator/store/kinds.h"
 
 /* Source: the field label conversion functions of Kubernetes' API groups. */
 static const struct {
@@ -30,25 +31,13 @@ static const struct {
     { "certificates.k8s.io", "CertificateSigningRequest", "spec.signerName" },
 };
 
-static bool in_list(const char *list, const char *field)
-{
-    size_t len = strlen(field);
-    for (; *list; list += *list == ',') {
-        size_t n = strcspn(list, ",");
-        if (n == len && strncmp(list, field, n) == 0)
-            return true;
-        list += n;
-    }
-    return false;
-}
-
 bool sw_fields_selectable(const struct sw_emu_kind *kind, const char *version, const char *field)
 {
     if (strcmp(field, "metadata.name") == 0 || strcmp(field, "metadata.namespace") == 0)
         return true;
     for (size_t i = 0; i < SW_COUNT(rows); i++)
         if (strcmp(kind->group, rows[i].group) == 0 && strcmp(kind->kind, rows[i].kind) == 0)
-            return in_list(rows[i].fields, field);
+            return sw_names_contain(rows[i].fields, field);
     json_object *declared = sw_json_get(sw_crd_version(kind, version), "selectableFields");
     for (size_t i = 0; i < sw_json_len(declared); i++)
         if (strcmp(sw_json_str(sw_json_at(declared, i), " ", "jsonPath", NULL) + 1, field) == 0)

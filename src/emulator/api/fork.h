@@ -1,10 +1,10 @@
 #pragma once
 /* fork: the sockets of a process that holds both ends of its connections, after fork(). Parent and
- * child share them then: what one reads, the other does not get. */
+ * child share them: bytes that one reads are lost for the other. */
 
-/** In the child, while the parent waits: every TCP socket gives its number to one of the child's
- * own. @listening listens at another port of its address; a connection that it accepted still holds
- * what had arrived and was not read, and then its end; the others have just ended. The parent's
- * sockets are as they were. Ends the process where the system gives it no sockets: it must not
- * touch those that it has. */
+/** Replace every TCP socket by one of the child's own, in the child and while the parent waits.
+ * @listening then listens at another port of its address. Connections that it has accepted contain
+ * the bytes that were not read, and then end; all others have ended. The parent's sockets do not
+ * change. Ends the process where the system gives it no sockets: it must not use the shared ones.
+ */
 void sw_fork_sockets(int listening);

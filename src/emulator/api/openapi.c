@@ -1,4 +1,4 @@
-/* The third version, as JSON: for each group version its kinds, with the schemas of custom ones. */
+/* OpenAPI v3, as JSON: for each group version its kinds, with the schemas of custom resources. */
 #include "emulator/api/openapi.h"
 #include "emulator/api/answer.h"
 
@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/schema/crd.h"
-#include "emulator/store/status.h"
+#include "emulator/store/document.h"
 
 static char *group_path(const char *group, const char *version)
 {
@@ -39,25 +39,13 @@ static void send_index(struct sw_req *req)
 
 static json_object *gvk(const struct sw_emu_kind *kind, const char *version)
 {
-    json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, kind->group, "group", NULL);
-    sw_json_set_str(doc, kind->kind, "kind", NULL);
-    sw_json_set_str(doc, version, "version", NULL);
-    return doc;
-}
-
-static char *schema_name(const struct sw_emu_kind *kind, const char *version)
-{
-    return sw_printf("%s.%s.%s", kind->group[0] ? kind->group : "io.k8s.api.core", version,
-                     kind->kind);
+    return sw_doc_new("group", sw_str(kind->group), "kind", sw_str(kind->kind), "version",
+                      sw_str(version), NULL);
 }
 
 static json_object *plain_schema(const char *type, const char *description)
 {
-    json_object *schema = json_object_new_object();
-    sw_json_set_str(schema, type, "type", NULL);
-    sw_json_set_str(schema, description, "description", NULL);
-    return schema;
+    return sw_doc_new("type", sw_str(type), "description", sw_str(description), NULL);
 }
 
 static json_object *schema_of(const struct sw_emu_kind *kind, const char *version)
@@ -78,79 +66,63 @@ static json_object *schema_of(const struct sw_emu_kind *kind, const char *versio
 
 static json_object *parameter(const char *name)
 {
-    json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, name, "name", NULL);
-    sw_json_set_str(doc, "query", "in", NULL);
-    sw_json_set_str(doc, "string", "schema", "type", NULL);
-    return doc;
+    return sw_doc_new("name", sw_str(name), "in", sw_str("query"), "schema",
+                      sw_doc_new("type", sw_str("string"), NULL), NULL);
 }
 
-/* What a client reads in the description of PATCH: its parameters, and the types of patches. The
- * built-in kinds' strategic merge is left out: clients know their merge keys themselves. */
+/* The description of PATCH, of which clients read the parameters and the types of patches. The
+ * strategic merge of built-in kinds is left out: clients have their merge keys built in. */
 static json_object *patch_operation(const struct sw_req *req, const struct sw_emu_kind *kind,
                                     const char *version)
 {
-    json_object *op = json_object_new_object();
-    json_object *parameters = sw_json_need_list(op, "parameters", NULL);
-    json_object_array_add(parameters, parameter("dryRun"));
-    json_object_array_add(parameters, parameter("fieldManager"));
+    json_object *parameters = sw_doc_list(parameter("dryRun"), parameter("fieldManager"), NULL);
     if (sw_store_minor(req->store) >= 25)
         json_object_array_add(parameters, parameter("fieldValidation"));
-    sw_json_set(op, json_object_new_object(), "requestBody", "content",
-                "application/merge-patch+json", NULL);
-    sw_json_set(op, json_object_new_object(), "requestBody", "content",
-                "application/apply-patch+yaml", NULL);
-    sw_json_set_str(op, "patch", "x-kubernetes-action", NULL);
-    sw_json_set(op, gvk(kind, version), "x-kubernetes-group-version-kind", NULL);
-    return op;
+    json_object *content = sw_doc_new("application/merge-patch+json", json_object_new_object(),
+                                      "application/apply-patch+yaml", json_object_new_object(),
+                                      NULL);
+    return sw_doc_new("parameters", parameters, "requestBody", sw_doc_new("content", content, NULL),
+                      "x-kubernetes-action", sw_str("patch"), "x-kubernetes-group-version-kind",
+                      gvk(kind, version), NULL);
 }
 
-static void describe(const struct sw_req *req, const struct sw_emu_kind *kind, const char *version,
-                     json_object *doc)
+json_object *sw_openapi_info(const struct sw_req *req)
 {
-    SW_AUTO_CHARS *path = sw_openapi_path(kind, version);
-    SW_AUTO_CHARS *name = schema_name(kind, version);
-    sw_json_set(doc, patch_operation(req, kind, version), "paths", path, "patch", NULL);
-    sw_json_set(doc, schema_of(kind, version), "components", "schemas", name, NULL);
+    SW_AUTO_CHARS *version = sw_printf("1.%d", sw_store_minor(req->store));
+    return sw_doc_new("title", sw_str("Kubernetes"), "version", sw_str(version), NULL);
 }
 
 static bool send_group_version(struct sw_req *req, const char *wanted)
 {
-    json_object *doc = json_object_new_object();
+    SW_AUTO_JSON *doc = sw_doc_new("openapi", sw_str("3.0.0"), "info", sw_openapi_info(req), NULL);
     const struct sw_emu_kind *kind;
     bool any = false;
-    sw_json_set_str(doc, "3.0.0", "openapi", NULL);
-    sw_json_set_str(doc, "Kubernetes", "info", "title", NULL);
-    sw_json_set_str(doc, req->kube_version, "info", "version", NULL);
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++) {
         for (size_t v = 0; kind->served && kind->versions[v]; v++) {
-            SW_AUTO_CHARS *path = group_path(kind->group, kind->versions[v]);
-            if (strcmp(path, wanted) != 0)
+            const char *version = kind->versions[v];
+            SW_AUTO_CHARS *group = group_path(kind->group, version);
+            if (strcmp(group, wanted) != 0)
                 continue;
-            describe(req, kind, kind->versions[v], doc);
+            SW_AUTO_CHARS *path = sw_openapi_path(kind, version);
+            SW_AUTO_CHARS *name = sw_printf(
+                "%s.%s.%s", kind->group[0] ? kind->group : "io.k8s.api.core", version, kind->kind);
+            sw_json_set(doc, patch_operation(req, kind, version), "paths", path, "patch", NULL);
+            sw_json_set(doc, schema_of(kind, version), "components", "schemas", name, NULL);
             any = true;
         }
     }
     if (any)
-        sw_rest_send_doc(req, 200, doc);
-    else
-        json_object_put(doc);
+        sw_rest_send_doc(req, 200, SW_TAKE(doc));
     return any;
 }
 
 void sw_openapi_v3(struct sw_req *req)
 {
     const char *path = req->path + strlen("/openapi/v3");
-    if (sw_store_minor(req->store) < 24) /* alpha before */
-        path = NULL;
-    else if (path[0] == '\0' || path[1] == '\0') {
+    bool served = sw_store_minor(req->store) >= 24; /* alpha before */
+    if (served && (path[0] == '\0' || path[1] == '\0'))
         send_index(req);
-        return;
-    }
-    if (path && send_group_version(req, path + 1))
-        return;
-    SW_STATUS(status);
-    (void)sw_status_set(&status, 404, "NotFound",
-                        "the server could not find the requested resource");
-    sw_rest_send_status(req, &status);
+    else if (!served || !send_group_version(req, path + 1))
+        sw_rest_send_error(req, 404, "NotFound",
+                           "the server could not find the requested resource");
 }

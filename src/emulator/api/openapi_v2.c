@@ -1,7 +1,7 @@
-/* The API's description in its second version, as old clients read it: protobuf only, in gnostic's
- * form (github.com/googleapis/gnostic, openapiv2/OpenAPIv2.proto). They look in it whether the
- * PATCH of a kind takes "dryRun" before they send any; there are no definitions, so they validate
- * nothing themselves. */
+/* OpenAPI v2 for old clients, which read it as protobuf in gnostic's form
+ * (github.com/googleapis/gnostic, openapiv2/OpenAPIv2.proto). Before a dry run they check that the
+ * PATCH of the kind has the parameter "dryRun". There are no definitions, so they validate nothing
+ * themselves. */
 #include <json-c/printbuf.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@
 #include "data/data.h"
 #include "emulator/api/answer.h"
 #include "emulator/api/openapi.h"
+#include "emulator/store/document.h"
 
 /* Numbers of the fields that are used. */
 enum {
@@ -53,35 +54,25 @@ static void put_text(struct printbuf *out, unsigned field, const char *text)
     put_bytes(out, field, text, strlen(text));
 }
 
-/* @message goes into @out as a field, and is empty again. */
+/* Append @message to @out as a field, and empty it. */
 static void put_message(struct printbuf *out, unsigned field, struct printbuf *message)
 {
     put_bytes(out, field, message->buf, (size_t)message->bpos);
     printbuf_reset(message);
 }
 
-/* A message inside messages, each of which has nothing else: @fields from the inside. */
-static void wrap(struct printbuf *message, const unsigned *fields, size_t n)
-{
-    struct printbuf *outer = printbuf_new();
-    for (size_t i = 0; i < n; i++) {
-        put_message(outer, fields[i], message);
-        (void)printbuf_memappend(message, outer->buf, outer->bpos);
-        printbuf_reset(outer);
-    }
-    printbuf_free(outer);
-}
-
+/* The parameter "dryRun": a message in three messages that contain nothing else. */
 static void put_dry_run(struct printbuf *operation)
 {
-    static const unsigned around[] = { NON_BODY_QUERY, PARAMETER_NON_BODY,
-                                       PARAMETERS_ITEM_PARAMETER };
-    struct printbuf *query = printbuf_new();
-    put_text(query, QUERY_IN, "query");
-    put_text(query, QUERY_NAME, "dryRun");
-    wrap(query, around, SW_COUNT(around));
-    put_message(operation, OPERATION_PARAMETERS, query);
-    printbuf_free(query);
+    struct printbuf *a = printbuf_new(), *b = printbuf_new();
+    put_text(a, QUERY_IN, "query");
+    put_text(a, QUERY_NAME, "dryRun");
+    put_message(b, NON_BODY_QUERY, a);
+    put_message(a, PARAMETER_NON_BODY, b);
+    put_message(b, PARAMETERS_ITEM_PARAMETER, a);
+    put_message(operation, OPERATION_PARAMETERS, b);
+    printbuf_free(a);
+    printbuf_free(b);
 }
 
 static void put_gvk(struct printbuf *operation, const struct sw_emu_kind *kind, const char *version)
@@ -117,8 +108,9 @@ static void send_protobuf(struct sw_req *req)
     struct printbuf *document = printbuf_new(), *part = printbuf_new();
     const struct sw_emu_kind *kind;
     put_text(document, DOCUMENT_SWAGGER, "2.0");
-    put_text(part, INFO_TITLE, "Kubernetes");
-    put_text(part, INFO_VERSION, req->kube_version);
+    SW_AUTO_JSON *info = sw_openapi_info(req);
+    put_text(part, INFO_TITLE, sw_json_str(info, "", "title", NULL));
+    put_text(part, INFO_VERSION, sw_json_str(info, "", "version", NULL));
     put_message(document, DOCUMENT_INFO, part);
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
         for (size_t v = 0; kind->served && kind->versions[v]; v++)
@@ -132,14 +124,12 @@ static void send_protobuf(struct sw_req *req)
 void sw_openapi_v2(struct sw_req *req)
 {
     const char *accept = req->accept;
-    if (accept && strstr(accept, "proto-openapi")) { /* octet-stream: as old servers call it */
+    if (accept &&
+        strstr(accept, "proto-openapi")) { /* answered as octet-stream, as old servers do */
         send_protobuf(req);
         return;
     }
-    json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "2.0", "swagger", NULL);
-    sw_json_set_str(doc, "Kubernetes", "info", "title", NULL);
-    sw_json_set_str(doc, req->kube_version, "info", "version", NULL);
-    sw_json_set(doc, json_object_new_object(), "paths", NULL);
-    sw_rest_send_doc(req, 200, doc);
+    sw_rest_send_doc(req, 200,
+                     sw_doc_new("swagger", sw_str("2.0"), "info", sw_openapi_info(req), "paths",
+                                json_object_new_object(), NULL));
 }

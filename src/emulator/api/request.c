@@ -1,5 +1,5 @@
-/* A request's target, split: group, version, namespace, resource, name, subresource, parameters,
- * and the representation that it wants. Source: Kubernetes API concepts, "Resource URIs". */
+/* The parts of a request's target: group, version, namespace, resource, name, subresource,
+ * parameters; and the representation. Source: Kubernetes API concepts, "Resource URIs". */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Percent-decoding; a NUL cannot come of it. */
+/* Percent-decoding, but for %00. @plus: '+' is a space. */
 static char *decode(const char *text, size_t len, bool plus)
 {
     char *out = sw_alloc(len + 1), *at = out;
@@ -62,7 +62,7 @@ bool sw_req_flag(const struct sw_req *req, const char *name)
     return value && strcmp(value, "false") != 0 && strcmp(value, "0") != 0;
 }
 
-/* The next part of a path, decoded; NULL at its end. */
+/* The next segment of a path, decoded; NULL at its end. */
 static char *next_segment(const char **path)
 {
     while (**path == '/')
@@ -75,7 +75,7 @@ static char *next_segment(const char **path)
     return part;
 }
 
-/* What follows the version. */
+/* Split the path after the version. */
 static void parse_resource(struct sw_req *req, const char *path)
 {
     req->resource = next_segment(&path);
@@ -99,13 +99,12 @@ static void parse_resource(struct sw_req *req, const char *path)
         req->subresource = req->name ? next_segment(&path) : NULL;
     }
     if (sw_streq(req->subresource, "proxy")) {
-        req->behind = sw_strdup(*path ? path + 1 : path);
+        req->proxy_path = sw_strdup(*path ? path + 1 : path);
         return;
     }
-    char *more = req->subresource ? next_segment(&path) : NULL;
-    if (more) { /* .../proxy/some/path: not of any resource here */
-        free(more);
-        free(SW_TAKE(req->subresource));
+    SW_AUTO_CHARS *more = req->subresource ? next_segment(&path) : NULL;
+    if (more) { /* no subresource has a path below it */
+        free(req->subresource);
         req->subresource = sw_strdup("?");
     }
 }
@@ -113,7 +112,7 @@ static void parse_resource(struct sw_req *req, const char *path)
 static void parse_path(struct sw_req *req, const char *path)
 {
     req->path = decode(path, strlen(path), false);
-    char *first = next_segment(&path);
+    SW_AUTO_CHARS *first = next_segment(&path);
     if (sw_streq(first, "api")) {
         req->group = sw_strdup("");
         req->version = next_segment(&path);
@@ -123,16 +122,17 @@ static void parse_path(struct sw_req *req, const char *path)
     }
     if (req->version)
         parse_resource(req, path);
-    free(first);
 }
 
 /* ---- representations ----------------------------------------------------------------------------
  */
 
-/* One clause of Accept: "application/json;as=Table;v=v1;g=meta.k8s.io". @return false: not ours. */
+/* Read a clause of Accept: "application/json;as=Table;v=v1;g=meta.k8s.io". @return false: not
+ * available */
 static bool accepts(const char *clause, size_t len, enum sw_form *form)
 {
-    char *text = sw_strndup(clause, len), *semi = strchr(text, ';');
+    SW_AUTO_CHARS *text = sw_strndup(clause, len);
+    char *semi = strchr(text, ';');
     bool known = true;
     *form = SW_FORM_JSON;
     if (semi && strcasestr(semi, "as=Table"))
@@ -151,7 +151,6 @@ static bool accepts(const char *clause, size_t len, enum sw_form *form)
     else if (strcmp(text, "application/json") != 0 && strcmp(text, "*/*") != 0 &&
              strcmp(text, "application/*") != 0)
         known = false;
-    free(text);
     return known;
 }
 
@@ -254,6 +253,6 @@ void sw_req_free(struct sw_req *req)
     free(req->manager);
     sw_timer_free(req->timer);
     sw_session_free(req->session);
-    free(req->behind);
+    free(req->proxy_path);
     free(req);
 }

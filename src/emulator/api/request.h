@@ -1,28 +1,27 @@
 #pragma once
-/* request: what a client asks for: an HTTP request, split into group, version, resource, names and
- * parameters. */
+/* request: an HTTP request, split into group, version, resource, names and parameters. */
 #include "emulator/emulator.h"
 #include "emulator/store/objects.h"
 #include "net/serve/serve.h"
 
-/** Representations. */
+/** The representations of objects in answers. */
 enum sw_form { SW_FORM_JSON, SW_FORM_YAML, SW_FORM_TABLE, SW_FORM_PARTIAL };
 
-/** Of the query. */
+/** A parameter of the query. */
 struct sw_param {
     char *name, *value; /* decoded */
 };
 
-/** One request, copied from the connection. Freed when its answer is complete, so that answering is
- * the last thing done with it, or when the client is gone. */
+/** One request, copied from the connection. It is freed when its answer is complete, so nothing may
+ * use it after the answer, or when the client has disconnected. */
 struct sw_req {
-    const char *kube_version, *address; /* of the server: "1.29", "127.0.0.1:80"; borrowed */
+    const char *address; /* of the server: "127.0.0.1:80"; borrowed */
     void (*on_answer)(const struct sw_emu_request *req, int code, void *arg); /* or NULL */
     void *on_answer_arg;
     struct sw_store *store;
     struct sw_serve_reply *reply;
     char *method, *target, *query; /* as sent; target: path and query; query: within it, or "" */
-    char *accept, *user_agent, *as_user, *content_type; /* headers; NULL: not there */
+    char *accept, *user_agent, *as_user, *content_type; /* headers; NULL: missing */
     char *body;                                         /* NUL-terminated */
     size_t body_len;
     const struct sw_emu_kind *kind; /* NULL: no resource */
@@ -36,19 +35,19 @@ struct sw_req {
     struct sw_timer *timer;     /* a delay, or a watch's end */
     struct sw_watch *watch;     /* rest_watch.c */
     char *warnings;             /* to send, one a line */
-    char *manager;              /* who writes */
-    struct sw_session *session; /* webhooks that are asked; NULL: none */
-    char *behind;               /* of .../proxy/PATH: the path, as sent; NULL: none */
+    char *manager;              /* the field manager */
+    struct sw_session *session; /* of calls of webhooks; NULL: none */
+    char *proxy_path;           /* of .../proxy/PATH, as sent; NULL: no proxy request */
     struct sw_proxy *proxy;     /* rest_proxy.c */
 };
-/** A query parameter, decoded; NULL: not there. */
+/** A query parameter, decoded; NULL: missing. */
 const char *sw_req_param(const struct sw_req *req, const char *name);
-/** Is the parameter "true", "1", or there without a value? */
+/** Whether the parameter is given, and neither "false" nor "0". */
 bool sw_req_flag(const struct sw_req *req, const char *name);
 
-/** Split the exchange's request; never fails: what is no resource has no `resource`. */
+/** Split a request. Never fails: `resource` is NULL where the path names none. */
 struct sw_req *sw_req_new(const struct sw_serve_request *request, struct sw_serve_reply *reply);
-/** Not what its verb holds: see verbs.h. */
+/** Free the request, but not what a watch or a proxy request holds: see verbs.h. */
 void sw_req_free(struct sw_req *req);
-/** Choose the representation. @return false: nothing that is accepted can be given (406) */
+/** Choose the representation. @return false: none that the client accepts is available (406) */
 bool sw_req_negotiate(struct sw_req *req);

@@ -22,7 +22,6 @@ struct sw_rest {
     struct sw_serve *serve;
     char *host;    /* that it listens on */
     char *address; /* with the port */
-    char *version;
     uint64_t n_requests;
 };
 
@@ -59,28 +58,23 @@ const char *sw_rest_address(const struct sw_rest *rest)
     return rest->address;
 }
 
-/* ---- the way of a request -----------------------------------------------------------------------
+/* ---- resources ----------------------------------------------------------------------------------
  */
 
 static void not_found(struct sw_req *req)
 {
-    if (req->group && req->version) { /* an API path: a Status */
-        SW_STATUS(status);
-        (void)sw_status_set(&status, 404, "NotFound",
-                            "the server could not find the requested resource");
-        sw_rest_send_status(req, &status);
-        return;
-    }
     static const char text[] = "404 page not found\n";
-    sw_rest_send(req, 404, "text/plain; charset=utf-8", text, sizeof text - 1);
+    if (req->group && req->version)
+        sw_rest_send_error(req, 404, "NotFound",
+                           "the server could not find the requested resource");
+    else
+        sw_rest_send(req, 404, "text/plain; charset=utf-8", text, sizeof text - 1);
 }
 
 static void method_not_allowed(struct sw_req *req)
 {
-    SW_STATUS(status);
-    (void)sw_status_set(&status, 405, "MethodNotAllowed",
-                        "the server does not allow this method on the requested resource");
-    sw_rest_send_status(req, &status);
+    sw_rest_send_error(req, 405, "MethodNotAllowed",
+                       "the server does not allow this method on the requested resource");
 }
 
 static const struct {
@@ -93,19 +87,7 @@ static const struct {
     { "delete", sw_rest_delete }, { "deletecollection", sw_rest_delete_collection },
 };
 
-/* Does the path fit the kind: a namespace where one belongs, a known subresource? */
-static bool path_fits(const struct sw_req *req)
-{
-    const struct sw_emu_kind *kind = req->kind;
-    if (req->ns && !kind->namespaced)
-        return false;
-    if (kind->namespaced && !req->ns && req->name)
-        return false;
-    if (req->subresource && strcmp(req->subresource, "status") == 0)
-        return kind->has_status;
-    return true;
-}
-
+/* Whether the path has the name and the namespace that the verb needs. */
 static bool verb_fits(const struct sw_req *req)
 {
     bool create = strcmp(req->info.verb, "create") == 0;
@@ -119,7 +101,8 @@ static bool verb_fits(const struct sw_req *req)
 
 static void answer_resource(struct sw_req *req)
 {
-    if (!path_fits(req)) {
+    bool namespaced = req->kind->namespaced;
+    if ((req->ns && !namespaced) || (namespaced && req->name && !req->ns)) {
         not_found(req);
         return;
     }
@@ -146,43 +129,29 @@ void sw_rest_again(void *req)
     answer_resource(req);
 }
 
-static bool is_subresource(const struct sw_req *req)
+/* Whether the kind has the subresource of the request, if that has one. */
+static bool has_subresource(const struct sw_emu_kind *kind, const char *sub)
 {
-    const char *sub = req->subresource;
-    const struct sw_builtin *row = req->kind->builtin;
-    if (!sub || (strcmp(sub, "status") == 0 && req->kind->has_status) ||
-        (strcmp(sub, "scale") == 0 && req->kind->has_scale))
-        return true;
-    size_t len = strlen(sub);
-    for (const char *at = row ? row->subresources : NULL; at && *at; at += *at == ',') {
-        size_t n = strcspn(at, ",");
-        if (n == len && strncmp(at, sub, n) == 0)
-            return true;
-        at += n;
-    }
-    return false;
+    return !sub || (kind->has_status && strcmp(sub, "status") == 0) ||
+           (kind->has_scale && strcmp(sub, "scale") == 0) ||
+           (kind->builtin && sw_names_contain(kind->builtin->subresources, sub));
 }
 
 static void answer(struct sw_req *req)
 {
-    bool far = req->behind != NULL; /* what it accepts is for who answers */
-    if (!sw_req_negotiate(req) && req->resource && !far) {
-        SW_STATUS(status);
-        (void)sw_status_set(&status, 406, "NotAcceptable",
-                            "only the following media types are accepted: application/json, "
-                            "application/yaml");
-        sw_rest_send_status(req, &status);
+    /* The answer to a proxy request is in the form that the proxied server chooses. */
+    if (!sw_req_negotiate(req) && req->resource && !req->proxy_path) {
+        sw_rest_send_error(req, 406, "NotAcceptable",
+                           "only the following media types are accepted: application/json, "
+                           "application/yaml");
         return;
     }
-    if (req->resource) {
+    if (req->resource)
         req->kind = sw_store_find_resource(req->store, req->group, req->version, req->resource);
-        if (req->kind && is_subresource(req))
-            answer_resource(req);
-        else
-            not_found(req);
-    } else if (!sw_rest_nonresource(req)) {
+    if (req->kind && has_subresource(req->kind, req->subresource))
+        answer_resource(req);
+    else if (req->resource || !sw_rest_nonresource(req))
         not_found(req);
-    }
 }
 
 /* ---- faults -------------------------------------------------------------------------------------
@@ -235,7 +204,7 @@ static void proceed(void *arg)
         break;
     case SW_FAULT_HANG:
         sw_rest_note_answer(req, 0);
-        break; /* until the client has enough of it */
+        break; /* the client closes the connection */
     default:
         answer(req);
     }
@@ -254,7 +223,6 @@ static void on_request(const struct sw_serve_request *request, struct sw_serve_r
 {
     struct sw_rest *rest = arg;
     struct sw_req *req = sw_req_new(request, reply);
-    req->kube_version = rest->version;
     req->address = rest->address;
     req->on_answer = rest->config.on_answer;
     req->on_answer_arg = rest->config.arg;
@@ -276,13 +244,12 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
     static const struct sw_serve_route all[] = { { NULL, NULL, on_request } };
     struct sw_rest *rest = sw_zalloc(1, sizeof *rest);
     rest->config = *config;
-    rest->version = sw_strdup(config->kube_version);
     int port;
     int rc = sw_serve_parse_address(config->listen ? config->listen : "127.0.0.1:0", &rest->host,
                                     &port, err);
     if (rc == 0 && !rest->host)
         rest->host = sw_strdup("0.0.0.0");
-    /* No deadlines: on a virtual clock, a client is idle for days between two turns of the loop. */
+    /* No deadlines: on a virtual clock, days can pass between two turns of the loop. */
     if (rc == 0)
         rc = sw_serve_open(config->loop,
                            &(struct sw_serve_opts){ .routes = all,
@@ -311,6 +278,5 @@ void sw_rest_close(struct sw_rest *rest)
     sw_serve_close(rest->serve);
     free(rest->host);
     free(rest->address);
-    free(rest->version);
     free(rest);
 }

@@ -1,18 +1,17 @@
 #pragma once
-/* rest: the API server's HTTP interface. A request is split into what it asks for (request.h), goes
- * through the hooks (counting, faults), and to the function that answers its verb (verbs.h). Every
- * answer is given through answer.h, which knows the representations. */
+/* rest: the API server's HTTP interface. A request is split into its parts (request.h), passed to
+ * the hooks (counting, faults), and answered by the function of its verb (verbs.h). Every answer is
+ * sent by answer.h, which chooses the representation. */
 #include "emulator/emulator.h"
 #include "emulator/store/store.h"
 
 struct sw_rest;
 
-/** Borrowed, but for the strings. */
+/** Borrowed, but for the string. */
 struct sw_rest_config {
     struct sw_loop *loop;
     struct sw_store *store;
-    const char *listen;
-    const char *kube_version; /* "1.29" */
+    const char *listen; /* NULL: "127.0.0.1:0" */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg);
     void (*on_answer)(const struct sw_emu_request *req, int code, void *arg);
     void *arg;
@@ -25,8 +24,8 @@ void sw_rest_close(struct sw_rest *rest);
 void sw_rest_drop(struct sw_rest *rest);
 /** sw_serve_accept(). */
 void sw_rest_accept(struct sw_rest *rest);
-/** In a child of fork(), before the loop's own part: no socket is the parent's any more (fork.h),
- * and the address is another. */
+/** In a child of fork(), before sw_loop_after_fork(): replace the parent's sockets (fork.h). The
+ * address changes. */
 void sw_rest_after_fork(struct sw_rest *rest);
 /** "127.0.0.1:43210"; borrowed until sw_rest_after_fork(). */
 const char *sw_rest_address(const struct sw_rest *rest);

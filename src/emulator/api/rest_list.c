@@ -11,24 +11,23 @@
 #include "emulator/api/field_selectors.h"
 #include "emulator/api/table.h"
 #include "emulator/api/verbs.h"
+#include "emulator/store/document.h"
 #include "emulator/store/status.h"
 
 void sw_rest_get(struct sw_req *req)
 {
-    struct sw_object *object = sw_store_object(req->store, req->kind, req->ns, req->name);
-    if (!object) {
-        SW_STATUS(status);
-        (void)sw_status_not_found(&status, req->kind, req->name);
-        sw_rest_send_status(req, &status);
-    } else if (req->form == SW_FORM_JSON) {
-        struct printbuf *out = printbuf_new();
-        sw_render(req, object->now, true, out);
-        printbuf_memappend_fast(out, "\n", 1);
-        sw_rest_send(req, 200, "application/json", out->buf, (size_t)out->bpos);
-        printbuf_free(out);
-    } else {
+    struct sw_object *object = sw_rest_find(req, req->name);
+    if (!object)
+        return;
+    if (req->form != SW_FORM_JSON) {
         sw_rest_send_object(req, 200, object->now->doc);
+        return;
     }
+    struct printbuf *out = printbuf_new();
+    sw_render(req, object->now, true, out);
+    printbuf_memappend_fast(out, "\n", 1);
+    sw_rest_send(req, 200, "application/json", out->buf, (size_t)out->bpos);
+    printbuf_free(out);
 }
 
 /* ---- filters ------------------------------------------------------------------------------------
@@ -48,15 +47,6 @@ bool sw_filter_matches(const struct sw_filter *filter, json_object *doc)
 {
     return (!filter->labels || sw_selector_matches_object(filter->labels, doc)) &&
            (!filter->fields || sw_field_selector_matches(filter->fields, doc));
-}
-
-static int parse_labels(struct sw_filter *filter, const char *text, struct sw_status *status)
-{
-    SW_ERR(err);
-    filter->labels = sw_zalloc(1, sizeof *filter->labels);
-    if (sw_selector_parse(text, filter->labels, &err) < 0)
-        return sw_status_bad_request(status, "unable to parse requirement: %s", sw_err_text(&err));
-    return 0;
 }
 
 static int parse_fields(struct sw_req *req, struct sw_filter *filter, const char *text,
@@ -85,8 +75,15 @@ int sw_rest_filter(struct sw_req *req, struct sw_filter *out, struct sw_status *
 {
     const char *labels = sw_req_param(req, "labelSelector");
     const char *fields = sw_req_param(req, "fieldSelector");
+    int rc = 0;
+    SW_ERR(err);
     *out = (struct sw_filter){ 0 };
-    int rc = labels && labels[0] ? parse_labels(out, labels, status) : 0;
+    if (labels && labels[0]) {
+        out->labels = sw_zalloc(1, sizeof *out->labels);
+        if (sw_selector_parse(labels, out->labels, &err) < 0)
+            rc = sw_status_bad_request(status, "unable to parse requirement: %s",
+                                       sw_err_text(&err));
+    }
     if (rc == 0 && fields && fields[0])
         rc = parse_fields(req, out, fields, status);
     if (rc < 0)
@@ -100,37 +97,21 @@ int sw_rest_filter(struct sw_req *req, struct sw_filter *out, struct sw_status *
 struct page {
     struct sw_req *req;
     struct sw_filter filter;
-    uint64_t rv;                 /* that the list shows */
+    uint64_t rv;                 /* resourceVersion of the list */
     char *after_ns, *after_name; /* NULL: from the start */
     size_t limit;                /* 0: none */
     struct sw_version **found;   /* counted */
     size_t n, cap;
-    size_t n_left; /* matching ones behind the page */
+    size_t n_left; /* matching objects after the page */
     char *last_ns, *last_name;
 };
 
-static void page_done(struct page *p)
-{
-    sw_filter_done(&p->filter);
-    for (size_t i = 0; i < p->n; i++)
-        sw_version_unref(p->found[i]);
-    free(p->found);
-    free(p->after_ns);
-    free(p->after_name);
-    free(p->last_ns);
-    free(p->last_name);
-}
-
 static char *make_token(const struct page *p)
 {
-    json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "meta.k8s.io/v1", "v", NULL);
-    sw_json_set(doc, json_object_new_int64((int64_t)p->rv), "rv", NULL);
-    sw_json_set_str(doc, p->last_ns, "ns", NULL);
-    sw_json_set_str(doc, p->last_name, "name", NULL);
+    SW_AUTO_JSON *doc = sw_doc_new("v", sw_str("meta.k8s.io/v1"), "rv", sw_int((int64_t)p->rv),
+                                   "ns", sw_str(p->last_ns), "name", sw_str(p->last_name), NULL);
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
-    json_object_put(doc);
     return sw_base64_encode(text, len, &len);
 }
 
@@ -148,16 +129,6 @@ static int read_token(struct page *p, const char *token, struct sw_status *statu
     return 0;
 }
 
-static int too_large_version(uint64_t wanted, uint64_t now, struct sw_status *status)
-{
-    int rc = sw_status_set(status, 504, "Timeout",
-                           "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64,
-                           wanted, now);
-    sw_status_cause(status, "ResourceVersionTooLarge", "Too large resource version", NULL);
-    sw_json_set(status->details, json_object_new_int(1), "retryAfterSeconds", NULL);
-    return rc;
-}
-
 static int plan_page(struct page *p, struct sw_status *status)
 {
     struct sw_req *req = p->req;
@@ -169,8 +140,14 @@ static int plan_page(struct page *p, struct sw_status *status)
     p->rv = now;
     if (token && token[0])
         return read_token(p, token, status);
-    if (asked > now)
-        return too_large_version(asked, now, status);
+    if (asked > now) {
+        int rc = sw_status_set(
+            status, 504, "Timeout",
+            "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, asked, now);
+        sw_status_cause(status, "ResourceVersionTooLarge", "Too large resource version", NULL);
+        sw_json_set(status->details, json_object_new_int(1), "retryAfterSeconds", NULL);
+        return rc;
+    }
     const struct sw_shelf *shelf = sw_store_shelf(req->kind);
     if (asked && sw_streq(match, "Exact"))
         p->rv = asked;
@@ -211,7 +188,7 @@ static bool is_after(const struct page *p, const char *ns, const char *name)
     return order > 0 || (order == 0 && strcmp(name, p->after_name) > 0);
 }
 
-/* The one name that a field selector asks for, NULL: it does not. */
+/* The name that a field selector requires; NULL: none. */
 static const char *wanted_name(const struct page *p)
 {
     const struct sw_selector *fields = p->filter.fields;
@@ -222,7 +199,7 @@ static const char *wanted_name(const struct page *p)
     return NULL;
 }
 
-/* As it is now. The objects are sorted, so a namespace, a name or a page is found by halving. */
+/* The objects as they are now. They are sorted: binary search finds a namespace, a name, a page. */
 static void collect_now(struct page *p)
 {
     const struct sw_shelf *shelf = sw_store_shelf(p->req->kind);
@@ -245,14 +222,14 @@ static void collect_now(struct page *p)
             !sw_filter_matches(&p->filter, object->now->doc))
             continue;
         if (p->limit && p->n == p->limit && !has_filter(p) && !ns[0]) {
-            p->n_left = shelf->n - i; /* no need to look at each */
+            p->n_left = shelf->n - i; /* all others match */
             break;
         }
         add_found(p, object->now, object->ns, object->name);
     }
 }
 
-/* As it was at p->rv. */
+/* The objects as they were at p->rv. */
 static int collect_past(struct page *p, struct sw_status *status)
 {
     struct sw_snapshot past;
@@ -272,30 +249,16 @@ static int collect_past(struct page *p, struct sw_status *status)
     return 0;
 }
 
-static int collect(struct page *p, struct sw_status *status)
-{
-    const struct sw_shelf *shelf = sw_store_shelf(p->req->kind);
-    if (shelf && shelf->changed > p->rv)
-        return collect_past(p, status);
-    collect_now(p);
-    return 0;
-}
-
 /* ---- the answer ---------------------------------------------------------------------------------
  */
 
 static json_object *list_meta(const struct page *p)
 {
-    json_object *meta = json_object_new_object();
     SW_AUTO_CHARS *rv = sw_printf("%" PRIu64, p->rv);
-    sw_json_set_str(meta, rv, "resourceVersion", NULL);
-    if (p->n_left == 0)
-        return meta;
-    SW_AUTO_CHARS *token = make_token(p);
-    sw_json_set_str(meta, token, "continue", NULL);
-    if (!has_filter(p))
-        sw_json_set(meta, json_object_new_int64((int64_t)p->n_left), "remainingItemCount", NULL);
-    return meta;
+    SW_AUTO_CHARS *token = p->n_left ? make_token(p) : NULL;
+    return sw_doc_new("resourceVersion", sw_str(rv), "continue", token ? sw_str(token) : NULL,
+                      "remainingItemCount",
+                      p->n_left && !has_filter(p) ? sw_int((int64_t)p->n_left) : NULL, NULL);
 }
 
 static void send_json(struct page *p)
@@ -303,9 +266,8 @@ static void send_json(struct page *p)
     struct sw_req *req = p->req;
     struct printbuf *out = printbuf_new();
     SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
-    json_object *meta = list_meta(p);
+    SW_AUTO_JSON *meta = list_meta(p);
     SW_AUTO_CHARS *meta_text = sw_json_text(meta, SW_JSON_PLAIN, NULL);
-    json_object_put(meta);
     sprintbuf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":%s,\"items\":[",
               req->kind->list_kind, api_version, meta_text);
     for (size_t i = 0; i < p->n; i++) {
@@ -318,59 +280,33 @@ static void send_json(struct page *p)
     printbuf_free(out);
 }
 
-static json_object *partial_list(struct page *p)
+/* The list in a representation other than JSON. */
+static json_object *list_doc(struct page *p)
 {
-    json_object *list = json_object_new_object(), *items = json_object_new_array();
-    sw_json_set_str(list, "PartialObjectMetadataList", "kind", NULL);
-    sw_json_set_str(list, "meta.k8s.io/v1", "apiVersion", NULL);
-    sw_json_set(list, list_meta(p), "metadata", NULL);
+    struct sw_req *req = p->req;
+    bool partial = req->form == SW_FORM_PARTIAL;
+    SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
+    json_object *items = json_object_new_array();
+    json_object *list = req->form == SW_FORM_TABLE ? sw_table_new(req, list_meta(p))
+                                                   : sw_doc_new("metadata", list_meta(p), NULL);
     for (size_t i = 0; i < p->n; i++) {
         SW_AUTO_JSON *doc = sw_version_doc(p->found[i]);
-        json_object_array_add(items, sw_table_partial(doc));
+        if (req->form == SW_FORM_TABLE)
+            sw_table_add(req, list, doc);
+        else
+            json_object_array_add(
+                items, partial ? sw_table_partial(doc)
+                               : sw_rest_to_version(req->kind, req->version, SW_TAKE(doc)));
     }
+    if (req->form == SW_FORM_TABLE) {
+        json_object_put(items);
+        return list;
+    }
+    sw_json_set_str(list, partial ? "PartialObjectMetadataList" : req->kind->list_kind, "kind",
+                    NULL);
+    sw_json_set_str(list, partial ? "meta.k8s.io/v1" : api_version, "apiVersion", NULL);
     sw_json_set(list, items, "items", NULL);
     return list;
-}
-
-static json_object *plain_list(struct page *p)
-{
-    json_object *list = json_object_new_object(), *items = json_object_new_array();
-    SW_AUTO_CHARS *api_version = sw_kind_api_version(p->req->kind, p->req->version);
-    sw_json_set_str(list, api_version, "apiVersion", NULL);
-    sw_json_set_str(list, p->req->kind->list_kind, "kind", NULL);
-    sw_json_set(list, list_meta(p), "metadata", NULL);
-    for (size_t i = 0; i < p->n; i++)
-        json_object_array_add(
-            items, sw_rest_to_version(p->req->kind, p->req->version, sw_version_doc(p->found[i])));
-    sw_json_set(list, items, "items", NULL);
-    return list;
-}
-
-static json_object *table_list(struct page *p)
-{
-    json_object *table = sw_table_new(p->req, list_meta(p));
-    for (size_t i = 0; i < p->n; i++) {
-        SW_AUTO_JSON *doc = sw_version_doc(p->found[i]);
-        sw_table_add(p->req, table, doc);
-    }
-    return table;
-}
-
-static void send_page(struct page *p)
-{
-    switch (p->req->form) {
-    case SW_FORM_TABLE:
-        sw_rest_send_doc(p->req, 200, table_list(p));
-        break;
-    case SW_FORM_PARTIAL:
-        sw_rest_send_doc(p->req, 200, partial_list(p));
-        break;
-    case SW_FORM_YAML:
-        sw_rest_send_doc(p->req, 200, plain_list(p));
-        break;
-    default:
-        send_json(p);
-    }
 }
 
 void sw_rest_list(struct sw_req *req)
@@ -380,11 +316,23 @@ void sw_rest_list(struct sw_req *req)
     int rc = sw_rest_filter(req, &p.filter, &status);
     if (rc == 0)
         rc = plan_page(&p, &status);
-    if (rc == 0)
-        rc = collect(&p, &status);
+    const struct sw_shelf *shelf = sw_store_shelf(req->kind);
+    if (rc == 0 && shelf && shelf->changed > p.rv)
+        rc = collect_past(&p, &status);
+    else if (rc == 0)
+        collect_now(&p);
     if (rc < 0)
         sw_rest_send_status(req, &status);
+    else if (req->form == SW_FORM_JSON)
+        send_json(&p);
     else
-        send_page(&p);
-    page_done(&p);
+        sw_rest_send_doc(req, 200, list_doc(&p));
+    sw_filter_done(&p.filter);
+    for (size_t i = 0; i < p.n; i++)
+        sw_version_unref(p.found[i]);
+    free(p.found);
+    free(p.after_ns);
+    free(p.after_name);
+    free(p.last_ns);
+    free(p.last_name);
 }

@@ -1,8 +1,8 @@
-/* The proxy subresource of pods and services: a request handed on to who listens there. Emulated
- * pods have no network; where somebody stands in for one, an annotation on the object says so:
+/* The proxy subresource of pods and services: forwards a request. Emulated pods have no network;
+ * an annotation of the object gives the address of a real server instead:
  * emulator.slipway.dev/address[.PORT]: HOST:PORT.
  * Source: kube-apiserver's proxy subresource: /api/v1/namespaces/NS/pods/[SCHEME:]NAME[:PORT]/proxy
- * and any path and query behind it. Pinned by test/emulator/emulator/api_proxy_test.c. */
+ * with any path and query after it. Pinned by test/emulator/emulator/api_proxy_test.c. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,8 +10,8 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "data/text/buffer.h"
 #include "emulator/api/verbs.h"
-#include "emulator/store/status.h"
 #include "net/http/http.h"
 
 #define ADDRESS "emulator.slipway.dev/address"
@@ -23,16 +23,16 @@ struct sw_proxy {
     struct sw_http *http;
     struct sw_http_transfer *transfer;
     struct sw_timer *wake;
-    char *url, *type, *trouble;
-    char *body;
-    size_t len, cap;
+    char *url, *type;
+    char *error; /* the message; NULL: there is an answer */
+    struct sw_buffer body;
     int http_status;
 };
 
-/* ---- whom ---------------------------------------------------------------------------------------
+/* ---- the address --------------------------------------------------------------------------------
  */
 
-/* "https:name:8080", "name:8080", "name"; the parts are the caller's, NULL where not said. */
+/* "https:name:8080", "name:8080", "name"; the parts are the caller's, NULL where missing. */
 static void split_name(const char *text, char **scheme, char **name, char **port)
 {
     const char *first = strchr(text, ':'), *second = first ? strchr(first + 1, ':') : NULL;
@@ -43,7 +43,7 @@ static void split_name(const char *text, char **scheme, char **name, char **port
     *port = end && end[1] ? sw_strdup(end + 1) : NULL;
 }
 
-/* The port that is meant where none is said: the first. */
+/* The default port: the first of the object. */
 static char *first_port(json_object *doc, bool pod)
 {
     json_object *list = pod ? sw_json_find(
@@ -55,35 +55,26 @@ static char *first_port(json_object *doc, bool pod)
     return sw_printf("%lld", (long long)number);
 }
 
-static const char *address_of(json_object *doc, const char *port)
-{
-    SW_AUTO_CHARS *own = sw_printf("%s.%s", ADDRESS, port);
-    const char *address = sw_obj_annotation(doc, own);
-    return address ? address : sw_obj_annotation(doc, ADDRESS);
-}
-
 /* ---- the answer ---------------------------------------------------------------------------------
  */
 
-static void send_trouble(struct sw_req *req, const char *why)
+static void send_unreachable(struct sw_req *req, const char *why)
 {
-    SW_STATUS(status);
-    (void)sw_status_set(&status, 503, "ServiceUnavailable", "error trying to reach service: %s",
-                        why);
-    sw_rest_send_status(req, &status);
+    sw_rest_send_error(req, 503, "ServiceUnavailable", "error trying to reach service: %s", why);
 }
 
-/* In a turn of its own: the request, and this with it, is gone after it. */
+/* Answer the request, which frees it and @arg with it; so it is not done in on_done(). */
 static void on_wake(void *arg)
 {
     struct sw_proxy *p = arg;
-    SW_AUTO_CHARS *body = SW_TAKE(p->body);
+    size_t len;
+    SW_AUTO_CHARS *body = sw_buffer_take(&p->body, &len);
     SW_AUTO_CHARS *type = SW_TAKE(p->type);
-    SW_AUTO_CHARS *trouble = SW_TAKE(p->trouble);
-    if (trouble)
-        send_trouble(p->req, trouble);
+    SW_AUTO_CHARS *error = SW_TAKE(p->error);
+    if (error)
+        send_unreachable(p->req, error);
     else
-        sw_rest_send(p->req, p->http_status, type ? type : "text/plain", body ? body : "", p->len);
+        sw_rest_send(p->req, p->http_status, type ? type : "text/plain", body, len);
 }
 
 static int on_data(int http_status, const char *bytes, size_t len, struct sw_err *err, void *arg)
@@ -91,12 +82,7 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
     struct sw_proxy *p = arg;
     (void)http_status;
     (void)err;
-    while (p->len + len + 1 > p->cap) {
-        p->cap = p->cap ? p->cap * 2 : 4096;
-        p->body = sw_realloc(p->body, p->cap, 1);
-    }
-    memcpy(p->body + p->len, bytes, len);
-    p->len += len;
+    sw_buffer_put(&p->body, bytes, len);
     return 0;
 }
 
@@ -115,14 +101,14 @@ static void on_done(const struct sw_http_result *result, void *arg)
     p->transfer = NULL;
     p->http_status = result->http_status;
     if (result->code < 0)
-        p->trouble = sw_strdup(sw_err_text(result->err));
+        p->error = sw_strdup(sw_err_text(result->err));
     sw_timer_set(p->wake, 0);
 }
 
-/* ---- handing on ---------------------------------------------------------------------------------
+/* ---- the request --------------------------------------------------------------------------------
  */
 
-static void hand_on(struct sw_req *req, const char *scheme, const char *address)
+static void forward(struct sw_req *req, const char *scheme, const char *address)
 {
     struct sw_proxy *p = req->proxy = sw_zalloc(1, sizeof *p);
     const char *query = req->query, *headers[3];
@@ -137,8 +123,8 @@ static void hand_on(struct sw_req *req, const char *scheme, const char *address)
     headers[n] = NULL;
     p->req = req;
     p->wake = sw_timer_new(sw_store_loop(req->store), on_wake, p);
-    p->url = sw_printf("%s://%s/%s%s%s", scheme ? scheme : "http", address,
-                       req->behind ? req->behind : "", *query ? "?" : "", query);
+    p->url = sw_printf("%s://%s/%s%s%s", scheme && *scheme ? scheme : "http", address,
+                       req->proxy_path, *query ? "?" : "", query);
     p->http = sw_http_new(sw_store_loop(req->store),
                           &(struct sw_http_opts){ .user_agent = "kube-apiserver", .direct = true });
     p->transfer = sw_http_start(p->http,
@@ -165,44 +151,37 @@ void sw_rest_proxy_done(struct sw_req *req)
     sw_timer_free(p->wake);
     free(p->url);
     free(p->type);
-    free(p->trouble);
-    free(p->body);
+    free(p->error);
+    free(p->body.text);
     free(p);
-}
-
-/* What a real API server is told by the network of a pod that nobody stands in for. */
-static void refuse(struct sw_req *req, json_object *doc, const char *port)
-{
-    const char *ip = sw_json_str(doc, "", "status", "podIP", NULL);
-    if (!*ip)
-        ip = sw_json_str(doc, "", "spec", "clusterIP", NULL);
-    SW_AUTO_CHARS *why = sw_printf("dial tcp %s:%s: connect: connection refused", ip, port);
-    send_trouble(req, why);
 }
 
 void sw_rest_proxy(struct sw_req *req)
 {
-    char *scheme, *name, *port;
-    SW_STATUS(status);
+    SW_AUTO_CHARS *scheme = NULL, *name = NULL, *port = NULL;
     split_name(req->name, &scheme, &name, &port);
-    struct sw_object *object = sw_store_object(req->store, req->kind, req->ns, name);
-    if (!object) {
-        (void)sw_status_not_found(&status, req->kind, name);
-        sw_rest_send_status(req, &status);
-    } else if (scheme && *scheme && !sw_streq(scheme, "http") && !sw_streq(scheme, "https")) {
-        (void)sw_status_bad_request(&status, "invalid %s request \"%s\"", req->resource, req->name);
-        sw_rest_send_status(req, &status);
-    } else {
-        json_object *doc = object->now->doc;
-        if (!port)
-            port = first_port(doc, sw_streq(req->resource, "pods"));
-        const char *address = address_of(doc, port);
-        if (address)
-            hand_on(req, scheme && *scheme ? scheme : NULL, address);
-        else
-            refuse(req, doc, port);
+    struct sw_object *object = sw_rest_find(req, name);
+    if (!object)
+        return;
+    if (scheme && *scheme && !sw_streq(scheme, "http") && !sw_streq(scheme, "https")) {
+        sw_rest_send_error(req, 400, "BadRequest", "invalid %s request \"%s\"", req->resource,
+                           req->name);
+        return;
     }
-    free(scheme);
-    free(name);
-    free(port);
+    json_object *doc = object->now->doc;
+    if (!port)
+        port = first_port(doc, sw_streq(req->resource, "pods"));
+    SW_AUTO_CHARS *of_port = sw_printf("%s.%s", ADDRESS, port);
+    const char *address = sw_obj_annotation(doc, of_port);
+    if (!address)
+        address = sw_obj_annotation(doc, ADDRESS);
+    if (address) {
+        forward(req, scheme, address);
+        return;
+    }
+    const char *ip = sw_json_str(doc, "", "status", "podIP", NULL);
+    if (!*ip)
+        ip = sw_json_str(doc, "", "spec", "clusterIP", NULL);
+    SW_AUTO_CHARS *why = sw_printf("dial tcp %s:%s: connect: connection refused", ip, port);
+    send_unreachable(req, why);
 }

@@ -1,5 +1,5 @@
-/* Subresources that are more than a part of the object: scale, log, eviction, binding, token. */
-#include <json-c/printbuf.h>
+/* Subresources that are not fields of the object: scale, log, eviction, binding, token; and the
+ * kinds that are answered but never stored. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,58 +9,31 @@
 #include "emulator/admission/pdb.h"
 #include "emulator/api/verbs.h"
 #include "emulator/schema/crd.h"
+#include "emulator/store/document.h"
 #include "emulator/store/status.h"
 #include "emulator/write/write.h"
 
 /* ---- scale --------------------------------------------------------------------------------------
  */
 
-/* Where a kind keeps what Scale shows, dotted. */
-struct scale_paths {
-    const char *wanted, *current, *selector;
-};
-
-static struct scale_paths scale_paths(struct sw_req *req)
+/* A path of the scale subresource in a CRD ("specReplicasPath"), without its first dot. */
+static const char *scale_path(const struct sw_req *req, const char *name, const char *otherwise)
 {
-    json_object *own = sw_json_find(sw_crd_version(req->kind, req->version), "subresources",
-                                    "scale", NULL);
-    return (struct scale_paths){ sw_json_str(own, ".spec.replicas", "specReplicasPath", NULL) + 1,
-                                 sw_json_str(own, ".status.replicas", "statusReplicasPath", NULL) +
-                                     1,
-                                 sw_json_str(own, "?", "labelSelectorPath", NULL) + 1 };
+    const char *path = sw_json_str(sw_crd_version(req->kind, req->version), otherwise,
+                                   "subresources", "scale", name, NULL);
+    return path + (path[0] == '.');
 }
 
-enum { MAX_PATH = 8 };
-
-/* "spec.replicas" into keys; the copy that they lie in is the caller's to free. */
-static char *split(const char *path, const char *keys[static MAX_PATH], size_t *n)
+static const char *replicas_path(const struct sw_req *req)
 {
-    char *copy = sw_strdup(path), *at = copy;
-    for (*n = 0; *n < MAX_PATH && at; ++*n) {
-        char *dot = strchr(at, '.');
-        keys[*n] = at;
-        if (dot)
-            *dot++ = '\0';
-        at = dot;
-    }
-    return copy;
+    return scale_path(req, "specReplicasPath", "spec.replicas");
 }
 
-static json_object *at_path(json_object *doc, const char *path)
-{
-    const char *keys[MAX_PATH];
-    size_t n;
-    char *copy = split(path, keys, &n);
-    json_object *found = sw_json_find_at(doc, keys, n);
-    free(copy);
-    return found;
-}
-
-static char *scale_selector(struct sw_req *req, json_object *doc, const struct scale_paths *paths)
+static char *scale_selector(struct sw_req *req, json_object *doc)
 {
     struct sw_selector selector = { 0 };
-    json_object *own = req->kind->crd ? at_path(doc, paths->selector)
-                                      : sw_json_find(doc, "spec", "selector", NULL);
+    const char *path = scale_path(req, "labelSelectorPath", req->kind->crd ? "" : "spec.selector");
+    json_object *own = path[0] ? sw_doc_at(doc, path) : NULL;
     if (json_object_is_type(own, json_type_string))
         return sw_strdup(json_object_get_string(own));
     if (!own || sw_selector_from_object(own, &selector, NULL) < 0)
@@ -74,20 +47,18 @@ static json_object *scale_of(struct sw_req *req, json_object *doc)
 {
     static const char *const meta[] = { "name", "namespace", "uid", "resourceVersion",
                                         "creationTimestamp" };
-    struct scale_paths paths = scale_paths(req);
-    json_object *scale = json_object_new_object(), *value;
-    SW_AUTO_CHARS *selector = scale_selector(req, doc, &paths);
-    sw_json_set_str(scale, "Scale", "kind", NULL);
-    sw_json_set_str(scale, "autoscaling/v1", "apiVersion", NULL);
+    const char *status_path = scale_path(req, "statusReplicasPath", "status.replicas");
+    int64_t replicas = json_object_get_int64(sw_doc_at(doc, replicas_path(req)));
+    int64_t current = json_object_get_int64(sw_doc_at(doc, status_path));
+    json_object *scale = sw_doc_new("kind", sw_str("Scale"), "apiVersion", sw_str("autoscaling/v1"),
+                                    NULL),
+                *value;
+    SW_AUTO_CHARS *selector = scale_selector(req, doc);
     for (size_t i = 0; i < SW_COUNT(meta); i++)
         if ((value = sw_json_find(doc, "metadata", meta[i], NULL)))
             sw_json_set(scale, json_object_get(value), "metadata", meta[i], NULL);
-    value = at_path(doc, paths.wanted);
-    sw_json_set(scale, json_object_new_int64(json_object_get_int64(value)), "spec", "replicas",
-                NULL);
-    value = at_path(doc, paths.current);
-    sw_json_set(scale, json_object_new_int64(json_object_get_int64(value)), "status", "replicas",
-                NULL);
+    sw_json_set(scale, sw_int(replicas), "spec", "replicas", NULL);
+    sw_json_set(scale, sw_int(current), "status", "replicas", NULL);
     if (selector[0])
         sw_json_set_str(scale, selector, "status", "selector", NULL);
     return scale;
@@ -102,19 +73,25 @@ struct scaling {
 static int set_replicas(json_object *doc, void *arg)
 {
     struct scaling *s = arg;
-    const char *keys[MAX_PATH];
-    size_t n;
-    struct scale_paths paths = scale_paths(s->req);
-    char *copy = split(paths.wanted, keys, &n);
-    sw_json_set_at(doc, json_object_new_int64(s->replicas), keys, n);
-    free(copy);
+    const char *keys[8];
+    size_t n = 0;
+    SW_AUTO_CHARS *path = sw_strdup(replicas_path(s->req));
+    for (char *at = path; at && n < SW_COUNT(keys);) {
+        char *dot = strchr(at, '.');
+        keys[n++] = at;
+        if (dot)
+            *dot++ = '\0';
+        at = dot;
+    }
+    sw_json_set_at(doc, sw_int(s->replicas), keys, n);
     if (s->version)
         sw_json_set_str(doc, s->version, "metadata", "resourceVersion", NULL);
     return 0;
 }
 
-static int wanted_scale(struct sw_req *req, json_object *now, json_object **scale,
-                        struct sw_status *status)
+/* Read the Scale of a PUT, or make it by a PATCH of @now. */
+static int read_scale(struct sw_req *req, json_object *now, json_object **scale,
+                      struct sw_status *status)
 {
     SW_AUTO_JSON *body = NULL;
     SW_ERR(err);
@@ -138,17 +115,21 @@ static int wanted_scale(struct sw_req *req, json_object *now, json_object **scal
     return rc;
 }
 
-static void change_scale(struct sw_req *req, struct sw_object *object)
+static void scale(struct sw_req *req, struct sw_object *object)
 {
     SW_STATUS(status);
-    SW_AUTO_JSON *now = scale_of(req, object->now->doc), *scale = NULL;
+    SW_AUTO_JSON *now = scale_of(req, object->now->doc), *body = NULL;
     struct sw_store_opts opts;
+    if (strcmp(req->info.verb, "get") == 0) {
+        sw_rest_send_doc(req, 200, SW_TAKE(now));
+        return;
+    }
     int rc = sw_rest_write_opts(req, &opts, &status);
     if (rc == 0)
-        rc = wanted_scale(req, now, &scale, &status);
+        rc = read_scale(req, now, &body, &status);
     if (rc == 0) {
-        const char *version = sw_json_str(scale, NULL, "metadata", "resourceVersion", NULL);
-        struct scaling s = { req, sw_json_int(scale, 0, "spec", "replicas", NULL), version };
+        const char *version = sw_json_str(body, NULL, "metadata", "resourceVersion", NULL);
+        struct scaling s = { req, sw_json_int(body, 0, "spec", "replicas", NULL), version };
         rc = sw_store_modify(req->store, req->kind, req->ns, req->name, &opts, set_replicas, &s,
                              &status);
     }
@@ -159,18 +140,10 @@ static void change_scale(struct sw_req *req, struct sw_object *object)
                          scale_of(req, sw_store_get(req->store, req->kind, req->ns, req->name)));
 }
 
-static void scale(struct sw_req *req, struct sw_object *object)
-{
-    if (strcmp(req->info.verb, "get") == 0)
-        sw_rest_send_doc(req, 200, scale_of(req, object->now->doc));
-    else
-        change_scale(req, object);
-}
-
 /* ---- log ----------------------------------------------------------------------------------------
  */
 
-/* The container that is meant: the one named, or the only one. NULL: @status says why not. */
+/* The container that the query names, or the only one. NULL: @status is filled. */
 static const char *pick_container(struct sw_req *req, json_object *pod, struct sw_status *status)
 {
     const char *given = sw_req_param(req, "container");
@@ -185,14 +158,13 @@ static const char *pick_container(struct sw_req *req, json_object *pod, struct s
     }
     if (sw_json_len(list) == 1)
         return sw_json_str(sw_json_at(list, 0), "", "name", NULL);
-    struct printbuf *names = printbuf_new();
+    SW_AUTO_CHARS *names = sw_strdup("");
     for (size_t i = 0; i < sw_json_len(list); i++)
-        sprintbuf(names, "%s%s", i ? " " : "", sw_json_str(sw_json_at(list, i), "", "name", NULL));
+        sw_append(&names, "%s%s", i ? " " : "", sw_json_str(sw_json_at(list, i), "", "name", NULL));
     (void)sw_status_bad_request(status,
                                 "a container name must be specified for pod %s, choose one of: "
                                 "[%s]",
-                                req->name, names->buf);
-    printbuf_free(names);
+                                req->name, names);
     return NULL;
 }
 
@@ -215,8 +187,8 @@ static void log_text(struct sw_req *req, struct sw_object *object)
     json_object *pod = object->now->doc;
     const char *container = pick_container(req, pod, &status);
     const char *lines = sw_req_param(req, "tailLines");
-    int rc = !container ? SW_INVALID : 0;
-    if (rc == 0)
+    int rc = SW_INVALID;
+    if (container)
         rc = sw_store_logs(req->store, pod, container, sw_req_flag(req, "previous"), &text);
     if (container && rc == SW_PENDING)
         (void)sw_status_bad_request(&status,
@@ -244,7 +216,7 @@ static int check_eviction(struct sw_req *req, json_object *body, struct sw_statu
 {
     const char *version = sw_obj_api_version(body);
     bool v1 = strcmp(version, "policy/v1") == 0, beta = strcmp(version, "policy/v1beta1") == 0;
-    /* v1beta1 of this subresource was never taken away */
+    /* No release has removed v1beta1 of this subresource. */
     if ((v1 && sw_store_minor(req->store) >= 22) || beta || !version[0])
         return 0;
     return sw_status_bad_request(status,
@@ -267,14 +239,7 @@ static void evict(struct sw_req *req, struct sw_object *object)
     if (rc == 0)
         rc = sw_pdb_allow(req->store, object->now->doc, &status);
     if (rc == 0) {
-        json_object *asked = sw_json_get(body, "deleteOptions");
-        json_object *grace = sw_json_get(asked, "gracePeriodSeconds");
-        opts.subresource = NULL;
-        opts.grace_set = grace != NULL;
-        opts.grace_period_s = json_object_get_int(grace);
-        opts.dry_run = opts.dry_run || sw_json_len(sw_json_get(asked, "dryRun")) > 0;
-        opts.if_uid = sw_json_str(asked, NULL, "preconditions", "uid", NULL);
-        opts.if_version = sw_json_str(asked, NULL, "preconditions", "resourceVersion", NULL);
+        sw_rest_delete_opts(sw_json_get(body, "deleteOptions"), &opts);
         rc = sw_store_delete(req->store, req->kind, req->ns, req->name, &opts, NULL, &status);
     }
     if (rc == 0) {
@@ -288,15 +253,14 @@ static void evict(struct sw_req *req, struct sw_object *object)
  */
 
 struct binding {
-    struct sw_store *store;
     const char *node;
+    int64_t now_ms;
     struct sw_status *status;
 };
 
 static int bind_to(json_object *pod, void *arg)
 {
     struct binding *b = arg;
-    char now[21];
     const char *before = sw_json_str(pod, "", "spec", "nodeName", NULL);
     if (before[0])
         return sw_status_set(b->status, 409, "Conflict",
@@ -304,18 +268,8 @@ static int bind_to(json_object *pod, void *arg)
                              "already assigned to node \"%s\"",
                              sw_obj_name(pod), sw_obj_name(pod), before);
     sw_json_set_str(pod, b->node, "spec", "nodeName", NULL);
-    json_object *list = sw_json_need_list(pod, "status", "conditions", NULL);
-    json_object *condition = sw_json_find_by(list, "type", "PodScheduled");
-    if (!condition) {
-        condition = json_object_new_object();
-        json_object_array_add(list, condition);
-    }
-    json_object_object_del(condition, "reason");
-    json_object_object_del(condition, "message");
-    sw_json_set_str(condition, "PodScheduled", "type", NULL);
-    sw_json_set_str(condition, "True", "status", NULL);
-    sw_json_set(condition, NULL, "lastProbeTime", NULL);
-    sw_json_set_str(condition, sw_store_time(b->store, now), "lastTransitionTime", NULL);
+    (void)sw_cond_set(sw_json_need_list(pod, "status", "conditions", NULL), "PodScheduled", "True",
+                      NULL, NULL, b->now_ms);
     return 0;
 }
 
@@ -324,7 +278,9 @@ static void bind_pod(struct sw_req *req, const char *name, json_object *body)
     SW_STATUS(status);
     struct sw_store_opts opts;
     const struct sw_emu_kind *pods = sw_store_kind(req->store, "", "Pod");
-    struct binding b = { req->store, sw_json_str(body, "", "target", "name", NULL), &status };
+    struct binding b = { .node = sw_json_str(body, "", "target", "name", NULL),
+                         .now_ms = sw_loop_now_ms(sw_store_loop(req->store)),
+                         .status = &status };
     int rc = sw_rest_write_opts(req, &opts, &status);
     opts.subresource = "binding";
     if (rc == 0 && !b.node[0])
@@ -374,15 +330,13 @@ static void token(struct sw_req *req, struct sw_object *object)
     sw_rest_send_doc(req, 201, out);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------
+/* ---- the table ----------------------------------------------------------------------------------
  */
 
 static void not_implemented(struct sw_req *req, struct sw_object *object SW_UNUSED)
 {
-    SW_STATUS(status);
-    (void)sw_status_set(&status, 501, "NotImplemented", "the emulated cluster has no %s",
-                        req->subresource);
-    sw_rest_send_status(req, &status);
+    sw_rest_send_error(req, 501, "NotImplemented", "the emulated cluster has no %s",
+                       req->subresource);
 }
 
 static const struct {
@@ -404,7 +358,7 @@ static const struct {
 bool sw_rest_subresource(struct sw_req *req)
 {
     if (sw_streq(req->subresource, "proxy") && !sw_streq(req->resource, "nodes")) {
-        sw_rest_proxy(req); /* its name is more than a name */
+        sw_rest_proxy(req); /* req->name is more than the object's name */
         return true;
     }
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
@@ -412,59 +366,52 @@ bool sw_rest_subresource(struct sw_req *req)
             (rows[i].plural && strcmp(rows[i].plural, req->resource) != 0) ||
             !strstr(rows[i].verbs, req->info.verb))
             continue;
-        struct sw_object *object = sw_store_object(req->store, req->kind, req->ns, req->name);
-        SW_STATUS(status);
-        if (object) {
+        struct sw_object *object = sw_rest_find(req, req->name);
+        if (object)
             rows[i].answer(req, object);
-        } else {
-            (void)sw_status_not_found(&status, req->kind, req->name);
-            sw_rest_send_status(req, &status);
-        }
         return true;
     }
     return false;
 }
 
-/* ---- questions ----------------------------------------------------------------------------------
+/* ---- kinds that are never stored ----------------------------------------------------------------
  */
 
 static void answer_token_review(json_object *doc)
 {
     bool known = sw_json_str(doc, "", "spec", "token", NULL)[0];
-    sw_json_set(doc, json_object_new_boolean(known), "status", "authenticated", NULL);
+    sw_json_set(doc, sw_bool(known), "status", "authenticated", NULL);
     if (known)
         sw_json_set_str(doc, "kubernetes-admin", "status", "user", "username", NULL);
 }
 
 static void answer_access_review(json_object *doc)
 {
-    sw_json_set(doc, json_object_new_boolean(true), "status", "allowed", NULL);
+    sw_json_set(doc, sw_bool(true), "status", "allowed", NULL);
     sw_json_set_str(doc, "the emulated cluster allows everything", "status", "reason", NULL);
 }
 
 static void answer_rules_review(json_object *doc)
 {
-    static const char *const fields[] = { "verbs", "apiGroups", "resources" };
-    json_object *rule = json_object_new_object();
-    for (size_t i = 0; i < SW_COUNT(fields); i++)
-        json_object_array_add(sw_json_need_list(rule, fields[i], NULL),
-                              json_object_new_string("*"));
+    json_object *rule = sw_doc_new("verbs", sw_doc_list(sw_str("*"), NULL), "apiGroups",
+                                   sw_doc_list(sw_str("*"), NULL), "resources",
+                                   sw_doc_list(sw_str("*"), NULL), NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "resourceRules", NULL), rule);
     (void)sw_json_need_list(doc, "status", "nonResourceRules", NULL);
-    sw_json_set(doc, json_object_new_boolean(false), "status", "incomplete", NULL);
+    sw_json_set(doc, sw_bool(false), "status", "incomplete", NULL);
 }
 
 static void answer_self_review(json_object *doc)
 {
     sw_json_set_str(doc, "kubernetes-admin", "status", "userInfo", "username", NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "userInfo", "groups", NULL),
-                          json_object_new_string("system:masters"));
+                          sw_str("system:masters"));
 }
 
 static const struct {
     const char *kind;
     void (*answer)(json_object *doc);
-} questions[] = {
+} reviews[] = {
     { "TokenReview", answer_token_review },
     { "SubjectAccessReview", answer_access_review },
     { "SelfSubjectAccessReview", answer_access_review },
@@ -492,8 +439,8 @@ void sw_rest_virtual(struct sw_req *req)
     SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
     sw_json_set_str(out, api_version, "apiVersion", NULL);
     sw_json_set_str(out, req->kind->kind, "kind", NULL);
-    for (size_t i = 0; i < SW_COUNT(questions); i++)
-        if (strcmp(questions[i].kind, req->kind->kind) == 0)
-            questions[i].answer(out);
+    for (size_t i = 0; i < SW_COUNT(reviews); i++)
+        if (strcmp(reviews[i].kind, req->kind->kind) == 0)
+            reviews[i].answer(out);
     sw_rest_send_doc(req, 201, out);
 }

@@ -14,9 +14,9 @@
 
 enum {
     BOOKMARK_MS = 60 * 1000,
-    HELD_MS = 1000,                 /* an event that another was to overtake, and none came */
-    LONGEST_S = 30 * 60,            /* what a server chooses where the client does not */
-    MAX_BACKLOG = 64 * 1024 * 1024, /* a client that reads slower than that is cut off */
+    HELD_MS = 1000,                 /* SW_FAULT_REORDER: the longest wait for the next event */
+    LONGEST_S = 30 * 60,            /* a watch without timeoutSeconds: this to twice as long */
+    MAX_BACKLOG = 64 * 1024 * 1024, /* unsent bytes of a slow client; more ends the watch */
 };
 
 struct sw_watch {
@@ -24,25 +24,18 @@ struct sw_watch {
     struct sw_watcher watcher;
     bool watching; /* the watcher is on the kind's list */
     struct sw_filter filter;
-    uint64_t sent_rv; /* changes up to this one are known to the client */
+    uint64_t sent_rv; /* changes up to this resourceVersion were sent */
     int64_t ends_ms;
     bool bookmarks;
-    bool defined; /* a table's columns were sent */
+    bool columns_sent; /* of a table */
     int n_events;
-    char *held; /* a line that goes out after the next one */
+    char *held; /* a line that is sent after the next one */
     bool over;
 };
 
 static const char *const names[] = {
     [SW_STORE_ADDED] = "ADDED", [SW_STORE_MODIFIED] = "MODIFIED", [SW_STORE_DELETED] = "DELETED"
 };
-
-/* The oldest version that a watch of the kind may start from. */
-static uint64_t oldest(const struct sw_emu_kind *kind)
-{
-    const struct sw_shelf *shelf = sw_store_shelf(kind);
-    return shelf && shelf->compacted > kind->since ? shelf->compacted : kind->since;
-}
 
 void sw_rest_watch_done(struct sw_req *req)
 {
@@ -56,7 +49,7 @@ void sw_rest_watch_done(struct sw_req *req)
     free(w);
 }
 
-/* Not at once: the caller may be in the middle of telling all watchers. */
+/* End the watch in a later turn: the caller may be in a walk over all watchers. */
 static void end_soon(struct sw_watch *w)
 {
     w->over = true;
@@ -75,7 +68,7 @@ static void schedule(struct sw_watch *w)
 /* ---- lines --------------------------------------------------------------------------------------
  */
 
-/* Each line counts for the fault that was asked for. @return false: the stream is over. */
+/* Write a line with the fault of the request. @return false: the stream is over */
 static bool apply_fault(struct sw_watch *w, const char *line, size_t len)
 {
     static const char expired[] =
@@ -143,20 +136,15 @@ static void write_doc(struct sw_watch *w, const char *type, json_object *object)
     write_line(w, line, len + 1);
 }
 
-static void write_table(struct sw_watch *w, const char *type, struct sw_version *v)
-{
-    SW_AUTO_JSON *doc = sw_version_doc(v);
-    json_object *table = sw_table_of_one(w->req, doc);
-    if (w->defined) /* the first one's hold for all */
-        sw_json_set(table, NULL, "columnDefinitions", NULL);
-    w->defined = true;
-    write_doc(w, type, table);
-}
-
 static void write_event(struct sw_watch *w, const char *type, struct sw_version *v)
 {
     if (w->req->form == SW_FORM_TABLE) {
-        write_table(w, type, v);
+        SW_AUTO_JSON *doc = sw_version_doc(v);
+        json_object *table = sw_table_of_one(w->req, doc);
+        if (w->columns_sent) /* only the first table has them */
+            sw_json_set(table, NULL, "columnDefinitions", NULL);
+        w->columns_sent = true;
+        write_doc(w, type, table);
         return;
     }
     if (w->req->form == SW_FORM_PARTIAL) {
@@ -172,7 +160,7 @@ static void write_event(struct sw_watch *w, const char *type, struct sw_version 
     printbuf_free(out);
 }
 
-/* An object with nothing but a version: all before it has been sent. */
+/* Send an object with only a resourceVersion: all changes up to it have been sent. */
 static void write_bookmark(struct sw_watch *w, bool initial_end)
 {
     struct sw_req *req = w->req;
@@ -207,8 +195,7 @@ static bool matches(const struct sw_watch *w, struct sw_version *v)
     return true;
 }
 
-/* With a selector, an object that comes to match is added, and one that no longer does is deleted.
- */
+/* With a selector, an object that begins to match is ADDED, and one that no longer does DELETED. */
 static void on_change(const struct sw_change *change, void *arg)
 {
     struct sw_watch *w = arg;
@@ -225,15 +212,6 @@ static void on_change(const struct sw_change *change, void *arg)
         write_event(w, names[SW_STORE_DELETED], change->now);
 }
 
-static void send_existing(struct sw_watch *w)
-{
-    const struct sw_shelf *shelf = sw_store_shelf(w->req->kind);
-    for (size_t i = 0; shelf && i < shelf->n; i++)
-        if (matches(w, shelf->objects[i]->now))
-            write_event(w, names[SW_STORE_ADDED], shelf->objects[i]->now);
-    w->sent_rv = sw_store_version(w->req->store);
-}
-
 /* ---- time ---------------------------------------------------------------------------------------
  */
 
@@ -245,7 +223,7 @@ static void on_time(void *arg)
         write_held(w);
     } else if (w->bookmarks && !w->over) {
         uint64_t now = sw_store_version(w->req->store);
-        w->sent_rv = now > w->sent_rv ? now : w->sent_rv; /* nothing of this kind is outstanding */
+        w->sent_rv = now > w->sent_rv ? now : w->sent_rv; /* all changes of the kind were sent */
         write_bookmark(w, false);
     }
     if (!last)
@@ -273,13 +251,18 @@ static void start(struct sw_watch *w, uint64_t from, bool initial)
     schedule(w);
     sw_rest_begin_stream(req, "application/json");
     w->sent_rv = from;
-    if (initial)
-        send_existing(w);
-    else if (sw_history_replay(req->store, req->kind, from, on_change, w) < 0) {
+    const struct sw_shelf *shelf = sw_store_shelf(req->kind);
+    if (initial) {
+        for (size_t i = 0; shelf && i < shelf->n; i++)
+            if (matches(w, shelf->objects[i]->now))
+                write_event(w, names[SW_STORE_ADDED], shelf->objects[i]->now);
+        w->sent_rv = sw_store_version(req->store);
+    } else if (sw_history_replay(req->store, req->kind, from, on_change, w) < 0) {
         SW_STATUS(status);
+        uint64_t oldest = shelf && shelf->compacted > req->kind->since ? shelf->compacted
+                                                                       : req->kind->since;
         (void)sw_status_set(&status, 410, "Expired",
-                            "too old resource version: %" PRIu64 " (%" PRIu64 ")", from,
-                            oldest(req->kind));
+                            "too old resource version: %" PRIu64 " (%" PRIu64 ")", from, oldest);
         write_doc(w, "ERROR", sw_status_doc(&status));
         end_soon(w);
         return;

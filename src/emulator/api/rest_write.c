@@ -52,15 +52,6 @@ static int parse_json(struct sw_req *req, json_object **out, struct sw_status *s
     return 0;
 }
 
-static int parse_protobuf(struct sw_req *req, json_object **out, struct sw_status *status)
-{
-    SW_ERR(err);
-    int rc = sw_protobuf_read(req->body, req->body_len, out, &err);
-    if (rc == SW_NOTFOUND) /* a custom resource, which has no form as protobuf */
-        return sw_status_set(status, 415, "UnsupportedMediaType", "%s", sw_err_text(&err));
-    return rc < 0 ? sw_status_bad_request(status, "%s", sw_err_text(&err)) : 0;
-}
-
 int sw_rest_body(struct sw_req *req, json_object **out, struct sw_status *status)
 {
     const char *type = req->info.content_type ? req->info.content_type : "application/json";
@@ -68,16 +59,21 @@ int sw_rest_body(struct sw_req *req, json_object **out, struct sw_status *status
         return parse_yaml(req, out, status);
     if (is_type(type, "application/json"))
         return parse_json(req, out, status);
-    if (is_type(type, "application/vnd.kubernetes.protobuf"))
-        return parse_protobuf(req, out, status);
-    return unknown_type("application/json, application/yaml, application/vnd.kubernetes.protobuf",
-                        status);
+    if (!is_type(type, "application/vnd.kubernetes.protobuf"))
+        return unknown_type("application/json, application/yaml, "
+                            "application/vnd.kubernetes.protobuf",
+                            status);
+    SW_ERR(err);
+    int rc = sw_protobuf_read(req->body, req->body_len, out, &err);
+    if (rc == SW_NOTFOUND) /* custom resources have no protobuf format */
+        return sw_status_set(status, 415, "UnsupportedMediaType", "%s", sw_err_text(&err));
+    return rc < 0 ? sw_status_bad_request(status, "%s", sw_err_text(&err)) : 0;
 }
 
 /* ---- options ------------------------------------------------------------------------------------
  */
 
-/* Who writes: what the query says, else the beginning of the User-Agent ("kubectl/v1.32 ..."). */
+/* The field manager: that of the query, else the first part of the User-Agent ("kubectl/v1.32"). */
 static char *manager_of(struct sw_req *req)
 {
     const char *given = sw_req_param(req, "fieldManager"), *agent = req->info.user_agent;
@@ -86,33 +82,28 @@ static char *manager_of(struct sw_req *req)
     return agent && agent[0] ? sw_strndup(agent, strcspn(agent, "/")) : sw_strdup("unknown");
 }
 
-static int check_choice(struct sw_req *req, const char *name, const char *const *choices,
-                        const char *what, struct sw_status *status)
+/* Whether a parameter has one of its values, @choices ("Ignore,Warn,Strict"), or none. */
+static int check_choice(struct sw_req *req, const char *name, const char *choices,
+                        struct sw_status *status)
 {
     const char *value = sw_req_param(req, name);
-    for (size_t i = 0; value && value[0] && choices[i]; i++)
-        if (strcmp(value, choices[i]) == 0)
-            return 0;
-    if (!value || !value[0])
+    if (!value || !value[0] || sw_names_contain(choices, value))
         return 0;
-    int rc = sw_status_set(status, 422, "Invalid",
-                           "%s.meta.k8s.io \"\" is invalid: %s: Unsupported value: \"%s\": "
-                           "supported values: \"%s\"",
-                           what, name, value, choices[0]);
-    return rc;
+    return sw_status_set(status, 422, "Invalid",
+                         "WriteOptions.meta.k8s.io \"\" is invalid: %s: Unsupported value: \"%s\": "
+                         "supported values: \"%.*s\"",
+                         name, value, (int)strcspn(choices, ","), choices);
 }
 
 int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw_status *status)
 {
-    static const char *const all[] = { "All", NULL };
-    static const char *const validations[] = { "Ignore", "Warn", "Strict", NULL };
-    int rc = check_choice(req, "dryRun", all, "WriteOptions", status);
+    int rc = check_choice(req, "dryRun", "All", status);
     if (rc == 0)
-        rc = check_choice(req, "fieldValidation", validations, "WriteOptions", status);
+        rc = check_choice(req, "fieldValidation", "Ignore,Warn,Strict", status);
     if (rc < 0)
         return rc;
     const char *validation = sw_req_param(req, "fieldValidation");
-    free(req->manager); /* of an earlier try */
+    free(req->manager); /* where sw_rest_again() answers */
     req->manager = manager_of(req);
     *opts = (struct sw_store_opts){
         .subresource = req->subresource,
@@ -127,21 +118,18 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
     return 0;
 }
 
-/* As for sw_rest_write_opts(), by a verb that can be tried again when webhooks have answered. */
-static int opts_with_session(struct sw_req *req, struct sw_store_opts *opts,
-                             struct sw_status *status)
+/* Call webhooks without blocking: sw_rest_again() answers the request when they have answered. */
+static void use_session(struct sw_req *req, struct sw_store_opts *opts)
 {
-    int rc = sw_rest_write_opts(req, opts, status);
-    if (rc == 0 && !req->session && sw_webhooks_exist(req->store))
+    if (!req->session && sw_webhooks_exist(req->store))
         req->session = sw_session_new(req->store, sw_rest_again, req);
     opts->session = req->session;
-    return rc;
 }
 
 /* ---- create and update --------------------------------------------------------------------------
  */
 
-/* What the body says of itself must be what the path says. An empty kind is what the path says. */
+/* apiVersion and kind of the body must be those of the path, or empty. */
 static int check_type(struct sw_req *req, json_object *doc, struct sw_status *status)
 {
     if (!json_object_is_type(doc, json_type_object))
@@ -169,7 +157,7 @@ static int check_type(struct sw_req *req, json_object *doc, struct sw_status *st
 static void answer(struct sw_req *req, int rc, int code, json_object *out, struct sw_status *status)
 {
     if (rc == SW_PENDING)
-        return; /* a webhook is being asked */
+        return; /* a webhook has not answered yet */
     req->warnings = SW_TAKE(status->warnings);
     if (rc < 0)
         sw_rest_send_status(req, status);
@@ -177,18 +165,29 @@ static void answer(struct sw_req *req, int rc, int code, json_object *out, struc
         sw_rest_send_object(req, code, out);
 }
 
+/* Read options and object of a create or update. The object is in the stored version. */
+static int read_object(struct sw_req *req, struct sw_store_opts *opts, json_object **doc,
+                       struct sw_status *status)
+{
+    int rc = sw_rest_write_opts(req, opts, status);
+    if (rc == 0)
+        rc = sw_rest_body(req, doc, status);
+    if (rc == 0)
+        rc = check_type(req, *doc, status);
+    if (rc < 0)
+        return rc;
+    use_session(req, opts);
+    *doc = sw_rest_from_version(req->kind, req->version, *doc);
+    return 0;
+}
+
 void sw_rest_create(struct sw_req *req)
 {
     SW_STATUS(status);
     SW_AUTO_JSON *doc = NULL, *out = NULL;
     struct sw_store_opts opts;
-    int rc = opts_with_session(req, &opts, &status);
-    if (rc == 0)
-        rc = sw_rest_body(req, &doc, &status);
-    if (rc == 0)
-        rc = check_type(req, doc, &status);
+    int rc = read_object(req, &opts, &doc, &status);
     if (rc == 0) {
-        doc = sw_rest_from_version(req->kind, req->version, doc);
         sw_session_begin(req->session);
         rc = sw_write_create(req->store, req->kind, req->ns, SW_TAKE(doc), &opts, &out, &status);
         sw_session_end(req->session);
@@ -201,18 +200,13 @@ void sw_rest_update(struct sw_req *req)
     SW_STATUS(status);
     SW_AUTO_JSON *doc = NULL, *out = NULL;
     struct sw_store_opts opts;
-    int rc = opts_with_session(req, &opts, &status);
-    if (rc == 0)
-        rc = sw_rest_body(req, &doc, &status);
-    if (rc == 0)
-        rc = check_type(req, doc, &status);
+    int rc = read_object(req, &opts, &doc, &status);
     if (rc == 0 && strcmp(sw_obj_name(doc), req->name) != 0)
         rc = sw_status_bad_request(&status,
                                    "the name of the object (%s) does not match the name "
                                    "on the URL (%s)",
                                    sw_obj_name(doc), req->name);
     if (rc == 0) {
-        doc = sw_rest_from_version(req->kind, req->version, doc);
         sw_session_begin(req->session);
         rc = sw_write_update(req->store, req->kind, req->ns, SW_TAKE(doc), &opts, &out, &status);
         sw_session_end(req->session);
@@ -254,39 +248,33 @@ static int patch_type(struct sw_req *req, enum sw_patch_type *type, struct sw_st
                         status);
 }
 
-/* An apply says who applies, and names what it applies to. */
-static int check_apply(struct sw_req *req, json_object *patch, struct sw_status *status)
+static int read_patch(struct sw_req *req, enum sw_patch_type type, json_object **patch,
+                      struct sw_status *status)
 {
+    if (type != SW_PATCH_APPLY)
+        return parse_json(req, patch, status);
+    int rc = parse_yaml(req, patch, status);
+    if (rc < 0)
+        return rc;
+    if (!json_object_is_type(*patch, json_type_object))
+        return sw_status_bad_request(status, "the applied configuration must be an object");
     const char *manager = sw_req_param(req, "fieldManager");
     if (!manager || !manager[0])
         return sw_status_set(status, 422, "Invalid",
                              "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required "
                              "value: is required for apply patch");
-    if (!sw_obj_kind(patch)[0] || !sw_obj_api_version(patch)[0])
+    if (!sw_obj_kind(*patch)[0] || !sw_obj_api_version(*patch)[0])
         return sw_status_bad_request(status, "invalid object type: apiVersion and kind must be "
                                              "set in an apply patch");
-    int rc = check_type(req, patch, status);
-    const char *name = sw_obj_name(patch);
-    if (rc == 0 && name[0] && strcmp(name, req->name) != 0)
-        rc = sw_status_bad_request(status,
-                                   "the name of the object (%s) does not match the name "
-                                   "on the URL (%s)",
-                                   name, req->name);
-    return rc;
-}
-
-static int read_patch(struct sw_req *req, enum sw_patch_type type, json_object **patch,
-                      struct sw_status *status)
-{
-    int rc = type == SW_PATCH_APPLY ? parse_yaml(req, patch, status)
-                                    : parse_json(req, patch, status);
-    if (rc < 0 || type != SW_PATCH_APPLY)
-        return rc;
-    if (!json_object_is_type(*patch, json_type_object))
-        return sw_status_bad_request(status, "the applied configuration must be an object");
-    rc = check_apply(req, *patch, status);
+    rc = check_type(req, *patch, status);
     if (rc < 0)
         return rc;
+    const char *name = sw_obj_name(*patch);
+    if (name[0] && strcmp(name, req->name) != 0)
+        return sw_status_bad_request(status,
+                                     "the name of the object (%s) does not match the name "
+                                     "on the URL (%s)",
+                                     name, req->name);
     *patch = sw_rest_from_version(req->kind, req->version, *patch);
     if (!sw_obj_name(*patch)[0]) {
         json_object *named = sw_json_copy(*patch);
@@ -303,70 +291,68 @@ void sw_rest_patch(struct sw_req *req)
     SW_AUTO_JSON *patch = NULL, *out = NULL;
     struct sw_store_opts opts;
     enum sw_patch_type type = SW_PATCH_MERGE;
-    int rc = opts_with_session(req, &opts, &status);
+    int rc = sw_rest_write_opts(req, &opts, &status);
     if (rc == 0)
         rc = patch_type(req, &type, &status);
     if (rc == 0)
         rc = read_patch(req, type, &patch, &status);
-    bool was = sw_store_object(req->store, req->kind, req->ns, req->name) != NULL;
+    bool existed = sw_store_object(req->store, req->kind, req->ns, req->name) != NULL;
     if (rc == 0) {
+        use_session(req, &opts);
         sw_session_begin(req->session);
         rc = sw_store_patch(req->store, req->kind, req->ns, req->name, type, patch, &opts, &out,
                             &status);
         sw_session_end(req->session);
     }
-    answer(req, rc, was ? 200 : 201, out, &status);
+    answer(req, rc, existed ? 200 : 201, out, &status);
 }
 
 /* ---- delete -------------------------------------------------------------------------------------
  */
 
-/* DeleteOptions come in the body or in the query. */
-static int delete_opts(struct sw_req *req, json_object **body, struct sw_store_opts *opts,
-                       struct sw_status *status)
+void sw_rest_delete_opts(json_object *options, struct sw_store_opts *opts)
+{
+    json_object *grace = sw_json_get(options, "gracePeriodSeconds");
+    opts->grace_set = grace != NULL;
+    opts->grace_period_s = json_object_get_int(grace);
+    opts->dry_run = opts->dry_run || sw_json_len(sw_json_get(options, "dryRun")) > 0;
+    opts->if_uid = sw_json_str(options, NULL, "preconditions", "uid", NULL);
+    opts->if_version = sw_json_str(options, NULL, "preconditions", "resourceVersion", NULL);
+    opts->subresource = NULL;
+}
+
+/* Read DeleteOptions from the body or the query. */
+static int read_delete_opts(struct sw_req *req, json_object **body, struct sw_store_opts *opts,
+                            struct sw_status *status)
 {
     int rc = sw_rest_write_opts(req, opts, status);
     if (rc == 0 && req->body_len > 0)
         rc = sw_rest_body(req, body, status);
     if (rc < 0)
         return rc;
-    json_object *grace = sw_json_get(*body, "gracePeriodSeconds");
+    sw_rest_delete_opts(*body, opts);
     const char *query_grace = sw_req_param(req, "gracePeriodSeconds");
     const char *query_policy = sw_req_param(req, "propagationPolicy");
     opts->propagation = sw_json_str(*body, query_policy, "propagationPolicy", NULL);
     json_object *orphan = sw_json_get(*body, "orphanDependents");
     if (orphan && !opts->propagation)
         opts->propagation = json_object_get_boolean(orphan) ? "Orphan" : "Background";
-    opts->if_uid = sw_json_str(*body, NULL, "preconditions", "uid", NULL);
-    opts->if_version = sw_json_str(*body, NULL, "preconditions", "resourceVersion", NULL);
-    opts->grace_set = grace || query_grace;
-    opts->grace_period_s = grace ? json_object_get_int(grace)
-                                 : (query_grace ? (int)strtol(query_grace, NULL, 10) : 0);
-    opts->dry_run = opts->dry_run || sw_json_len(sw_json_get(*body, "dryRun")) > 0;
-    opts->subresource = NULL;
+    if (query_grace && !opts->grace_set) {
+        opts->grace_set = true;
+        opts->grace_period_s = (int)strtol(query_grace, NULL, 10);
+    }
     return 0;
 }
 
-/* Kinds whose deletion answers with the object instead of a Status. */
-static bool returns_object(const struct sw_emu_kind *kind)
-{
-    static const char *const kinds[] = { "Pod",
-                                         "Service",
-                                         "ServiceAccount",
-                                         "PersistentVolume",
-                                         "PersistentVolumeClaim",
-                                         "PodTemplate",
-                                         "ResourceQuota" };
-    for (size_t i = 0; i < SW_COUNT(kinds); i++)
-        if (kind->builtin && !kind->group[0] && strcmp(kind->kind, kinds[i]) == 0)
-            return true;
-    return false;
-}
-
+/* Answer with the object if it still exists or its kind is one of a few, else with a Status. */
 static void answer_deleted(struct sw_req *req, json_object *doc)
 {
+    static const char kinds[] = "Pod,Service,ServiceAccount,PersistentVolume,"
+                                "PersistentVolumeClaim,PodTemplate,ResourceQuota";
     SW_STATUS(done);
-    if (sw_store_object(req->store, req->kind, req->ns, req->name) || returns_object(req->kind)) {
+    bool returned = req->kind->builtin && !req->kind->group[0] &&
+                    sw_names_contain(kinds, req->kind->kind);
+    if (returned || sw_store_object(req->store, req->kind, req->ns, req->name)) {
         sw_rest_send_object(req, 200, doc);
         return;
     }
@@ -381,22 +367,19 @@ void sw_rest_delete(struct sw_req *req)
     SW_STATUS(status);
     SW_AUTO_JSON *body = NULL, *out = NULL;
     struct sw_store_opts opts;
-    int rc = delete_opts(req, &body, &opts, &status);
-    if (rc == 0 && !req->session && sw_webhooks_exist(req->store))
-        req->session = sw_session_new(req->store, sw_rest_again, req);
-    opts.session = req->session;
+    int rc = read_delete_opts(req, &body, &opts, &status);
     if (rc == 0) {
+        use_session(req, &opts);
         sw_session_begin(req->session);
         rc = sw_store_delete(req->store, req->kind, req->ns, req->name, &opts, &out, &status);
         sw_session_end(req->session);
     }
-    if (rc == SW_PENDING)
+    if (rc < 0) {
+        answer(req, rc, 0, NULL, &status);
         return;
+    }
     req->warnings = SW_TAKE(status.warnings);
-    if (rc < 0)
-        sw_rest_send_status(req, &status);
-    else
-        answer_deleted(req, out);
+    answer_deleted(req, out);
 }
 
 void sw_rest_delete_collection(struct sw_req *req)
@@ -406,12 +389,12 @@ void sw_rest_delete_collection(struct sw_req *req)
     SW_STORE_LIST(list);
     struct sw_filter filter = { 0 };
     struct sw_store_opts opts;
-    int rc = delete_opts(req, &body, &opts, &status);
+    int rc = read_delete_opts(req, &body, &opts, &status);
     if (rc == 0)
         rc = sw_rest_filter(req, &filter, &status);
     if (rc == 0)
         sw_store_list(req->store, req->kind, req->ns, &list);
-    json_object *items = json_object_new_array();
+    SW_AUTO_JSON *items = json_object_new_array();
     for (size_t i = 0; i < list.n && rc == 0; i++) {
         json_object *doc = list.items[i];
         if (!sw_filter_matches(&filter, doc))
@@ -424,15 +407,12 @@ void sw_rest_delete_collection(struct sw_req *req)
     }
     sw_filter_done(&filter);
     if (rc < 0) {
-        json_object_put(items);
         sw_rest_send_status(req, &status);
         return;
     }
     SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
-    json_object *out = json_object_new_object();
-    sw_json_set_str(out, req->kind->list_kind, "kind", NULL);
-    sw_json_set_str(out, api_version, "apiVersion", NULL);
-    sw_json_set(out, json_object_new_object(), "metadata", NULL);
-    sw_json_set(out, items, "items", NULL);
-    sw_rest_send_doc(req, 200, out);
+    sw_rest_send_doc(req, 200,
+                     sw_doc_new("kind", sw_str(req->kind->list_kind), "apiVersion",
+                                sw_str(api_version), "metadata", json_object_new_object(), "items",
+                                SW_TAKE(items), NULL));
 }

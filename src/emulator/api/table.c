@@ -8,11 +8,12 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/schema/crd.h"
+#include "emulator/store/document.h"
 
 enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, YEAR = 365 * DAY };
 
-/* Up to that age in this unit, with the rest in a smaller one. Source: duration.HumanDuration of
- * k8s.io/apimachinery. */
+/* Durations below below_s are printed in a unit, with the rest in a smaller one. Source:
+ * duration.HumanDuration of k8s.io/apimachinery. */
 static const struct {
     int64_t below_s, unit_s, sub_s; /* sub_s 0: no smaller unit */
     char unit, sub;
@@ -47,13 +48,10 @@ char *sw_human_duration(int64_t ms, char buf[static 32])
 static void define(json_object *table, const char *name, const char *type, const char *format,
                    const char *description, int64_t priority)
 {
-    json_object *column = json_object_new_object();
-    sw_json_set_str(column, name, "name", NULL);
-    sw_json_set_str(column, type, "type", NULL);
-    sw_json_set_str(column, format, "format", NULL);
-    sw_json_set_str(column, description, "description", NULL);
-    sw_json_set(column, json_object_new_int64(priority), "priority", NULL);
-    json_object_array_add(sw_json_need_list(table, "columnDefinitions", NULL), column);
+    json_object_array_add(sw_json_need_list(table, "columnDefinitions", NULL),
+                          sw_doc_new("name", sw_str(name), "type", sw_str(type), "format",
+                                     sw_str(format), "description", sw_str(description), "priority",
+                                     sw_int(priority), NULL));
 }
 
 static json_object *crd_columns(const struct sw_req *req)
@@ -61,8 +59,10 @@ static json_object *crd_columns(const struct sw_req *req)
     return sw_json_get(sw_crd_version(req->kind, req->version), "additionalPrinterColumns");
 }
 
-static void define_all(struct sw_req *req, json_object *table)
+json_object *sw_table_new(struct sw_req *req, json_object *meta)
 {
+    json_object *table = sw_doc_new("kind", sw_str("Table"), "apiVersion", sw_str("meta.k8s.io/v1"),
+                                    "metadata", meta ? meta : json_object_new_object(), NULL);
     const struct sw_columns *columns = sw_columns_of(req->kind);
     json_object *custom = crd_columns(req);
     if (!columns || !columns->no_name)
@@ -81,6 +81,8 @@ static void define_all(struct sw_req *req, json_object *table)
         define(table, c->name, c->type, "", "", c->priority);
     if (!columns && !custom)
         define(table, req->kind->crd ? "Age" : "Created At", "date", "", "", 0);
+    sw_json_set(table, json_object_new_array(), "rows", NULL);
+    return table;
 }
 
 /* ---- cells --------------------------------------------------------------------------------------
@@ -91,11 +93,11 @@ static json_object *age_of(const char *time, int64_t now_ms)
     int64_t ms;
     char buf[32];
     if (!time[0] || sw_time_parse(time, &ms, NULL) < 0)
-        return json_object_new_string("<unknown>");
-    return json_object_new_string(sw_human_duration(now_ms - ms, buf));
+        return sw_str("<unknown>");
+    return sw_str(sw_human_duration(now_ms - ms, buf));
 }
 
-/* Several values, or a map, of a text column are shown as JSON, as in JSONPath's own output. */
+/* A cell of a CRD's column. In a string column, lists and maps are printed as JSON. */
 static json_object *custom_cell(json_object *column, json_object *doc, int64_t now_ms)
 {
     struct sw_jsonpath *path = NULL;
@@ -110,71 +112,48 @@ static json_object *custom_cell(json_object *column, json_object *doc, int64_t n
     else if (value && strcmp(type, "string") != 0)
         cell = json_object_get(value);
     else if (value && sw_jsonpath_print(path, doc, true, &text, NULL) == 0)
-        cell = json_object_new_string(text);
+        cell = sw_str(text);
     sw_jsonpath_free(path);
     return cell;
 }
 
-static void add_cells(struct sw_req *req, json_object *cells, json_object *doc)
+/* ---- rows ---------------------------------------------------------------------------------------
+ */
+
+json_object *sw_table_partial(json_object *doc)
+{
+    return sw_doc_new("kind", sw_str("PartialObjectMetadata"), "apiVersion",
+                      sw_str("meta.k8s.io/v1"), "metadata",
+                      json_object_get(sw_json_get(doc, "metadata")), NULL);
+}
+
+void sw_table_add(struct sw_req *req, json_object *table, json_object *doc)
 {
     const struct sw_columns *columns = sw_columns_of(req->kind);
-    json_object *custom = crd_columns(req);
+    json_object *custom = crd_columns(req), *cells = json_object_new_array(), *object = NULL;
     int64_t now_ms = sw_loop_now_ms(sw_store_loop(req->store));
     const char *created = sw_json_str(doc, "", "metadata", "creationTimestamp", NULL);
     if (!columns || !columns->no_name)
-        json_object_array_add(cells, json_object_new_string(sw_obj_name(doc)));
+        json_object_array_add(cells, sw_str(sw_obj_name(doc)));
     for (size_t i = 0; i < sw_json_len(custom); i++)
         json_object_array_add(cells, custom_cell(sw_json_at(custom, i), doc, now_ms));
     for (const struct sw_column *c = columns ? columns->columns : NULL; c && c->name; c++)
         json_object_array_add(cells, c->cell(&(struct sw_cell){ doc, now_ms, c->path }));
     if (!columns && !custom)
-        json_object_array_add(cells, req->kind->crd ? age_of(created, now_ms)
-                                                    : json_object_new_string(created));
-}
-
-/* ---- tables -------------------------------------------------------------------------------------
- */
-
-json_object *sw_table_partial(json_object *doc)
-{
-    json_object *partial = json_object_new_object();
-    sw_json_set_str(partial, "PartialObjectMetadata", "kind", NULL);
-    sw_json_set_str(partial, "meta.k8s.io/v1", "apiVersion", NULL);
-    sw_json_set(partial, json_object_get(sw_json_get(doc, "metadata")), "metadata", NULL);
-    return partial;
-}
-
-json_object *sw_table_new(struct sw_req *req, json_object *meta)
-{
-    json_object *table = json_object_new_object();
-    sw_json_set_str(table, "Table", "kind", NULL);
-    sw_json_set_str(table, "meta.k8s.io/v1", "apiVersion", NULL);
-    sw_json_set(table, meta ? meta : json_object_new_object(), "metadata", NULL);
-    define_all(req, table);
-    sw_json_set(table, json_object_new_array(), "rows", NULL);
-    return table;
-}
-
-void sw_table_add(struct sw_req *req, json_object *table, json_object *doc)
-{
+        json_object_array_add(cells, req->kind->crd ? age_of(created, now_ms) : sw_str(created));
     const char *include = sw_req_param(req, "includeObject");
-    json_object *row = json_object_new_object(), *cells = json_object_new_array();
-    add_cells(req, cells, doc);
-    sw_json_set(row, cells, "cells", NULL);
     if (sw_streq(include, "Object"))
-        sw_json_set(row, sw_rest_to_version(req->kind, req->version, json_object_get(doc)),
-                    "object", NULL);
+        object = sw_rest_to_version(req->kind, req->version, json_object_get(doc));
     else if (!sw_streq(include, "None"))
-        sw_json_set(row, sw_table_partial(doc), "object", NULL);
-    json_object_array_add(sw_json_get(table, "rows"), row);
+        object = sw_table_partial(doc);
+    json_object_array_add(sw_json_get(table, "rows"),
+                          sw_doc_new("cells", cells, "object", object, NULL));
 }
 
 json_object *sw_table_of_one(struct sw_req *req, json_object *doc)
 {
-    json_object *meta = json_object_new_object();
-    sw_json_set_str(meta, sw_json_str(doc, "", "metadata", "resourceVersion", NULL),
-                    "resourceVersion", NULL);
-    json_object *table = sw_table_new(req, meta);
+    const char *rv = sw_json_str(doc, "", "metadata", "resourceVersion", NULL);
+    json_object *table = sw_table_new(req, sw_doc_new("resourceVersion", sw_str(rv), NULL));
     sw_table_add(req, table, doc);
     return table;
 }

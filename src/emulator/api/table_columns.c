@@ -1,5 +1,5 @@
 /* The columns of `kubectl get` for the built-in kinds. Source: what kube-apiserver 1.29 prints. */
-#include <json-c/printbuf.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,128 +7,115 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/api/table.h"
+#include "emulator/store/document.h"
 
 /* ---- plain fields -------------------------------------------------------------------------------
  */
 
-static json_object *text(const char *s)
+/* The text @s (taken; NULL: empty), or @otherwise where it is empty. */
+static json_object *text_or(char *s, const char *otherwise)
 {
-    return json_object_new_string(s);
-}
-
-/* Text of a print buffer, which is freed; @otherwise where it is empty. */
-static json_object *printed(struct printbuf *out, const char *otherwise)
-{
-    json_object *cell = text(out->bpos ? out->buf : otherwise);
-    printbuf_free(out);
+    json_object *cell = sw_str(s && s[0] ? s : otherwise);
+    free(s);
     return cell;
 }
 
-static json_object *at_path(json_object *doc, const char *path)
+static json_object *value_of(const struct sw_cell *c)
 {
-    while (doc && *path) {
-        size_t len = strcspn(path, ".");
-        SW_AUTO_CHARS *key = sw_strndup(path, len);
-        doc = sw_json_get(doc, key);
-        path += len + (path[len] == '.');
-    }
-    return doc;
+    return sw_doc_at(c->doc, c->path);
+}
+
+static json_object *field_or(const struct sw_cell *c, const char *otherwise)
+{
+    json_object *value = value_of(c);
+    return sw_str(value ? json_object_get_string(value) : otherwise);
 }
 
 static json_object *field(const struct sw_cell *c)
 {
-    json_object *value = at_path(c->doc, c->path);
-    const char *s = value ? json_object_get_string(value) : "";
-    return text(s);
+    return field_or(c, "");
 }
 
 static json_object *field_or_none(const struct sw_cell *c)
 {
-    json_object *value = at_path(c->doc, c->path);
-    return text(value ? json_object_get_string(value) : "<none>");
+    return field_or(c, "<none>");
 }
 
 static json_object *field_or_unset(const struct sw_cell *c)
 {
-    json_object *value = at_path(c->doc, c->path);
-    return text(value ? json_object_get_string(value) : "<unset>");
+    return field_or(c, "<unset>");
 }
 
 static json_object *field_or_na(const struct sw_cell *c)
 {
-    json_object *value = at_path(c->doc, c->path);
-    return text(value ? json_object_get_string(value) : "N/A");
+    return field_or(c, "N/A");
 }
 
 static json_object *number(const struct sw_cell *c)
 {
-    return json_object_new_int64(json_object_get_int64(at_path(c->doc, c->path)));
+    return json_object_new_int64(json_object_get_int64(value_of(c)));
 }
 
 static json_object *boolean(const struct sw_cell *c)
 {
-    return json_object_new_boolean(json_object_get_boolean(at_path(c->doc, c->path)));
+    return json_object_new_boolean(json_object_get_boolean(value_of(c)));
 }
 
 static json_object *count(const struct sw_cell *c)
 {
-    return json_object_new_int64((int64_t)sw_json_len(at_path(c->doc, c->path)));
+    return json_object_new_int64((int64_t)sw_json_len(value_of(c)));
 }
 
 static json_object *since(const struct sw_cell *c)
 {
     int64_t ms;
     char buf[32];
-    const char *time = json_object_get_string(at_path(c->doc, c->path));
+    const char *time = json_object_get_string(value_of(c));
     if (!time || sw_time_parse(time, &ms, NULL) < 0)
-        return text("<unknown>");
-    return text(sw_human_duration(c->now_ms - ms, buf));
+        return sw_str("<unknown>");
+    return sw_str(sw_human_duration(c->now_ms - ms, buf));
 }
 
 static json_object *since_or_none(const struct sw_cell *c)
 {
-    return at_path(c->doc, c->path) ? since(c) : text("<none>");
+    return value_of(c) ? since(c) : sw_str("<none>");
 }
 
 /* ---- selectors and containers -------------------------------------------------------------------
  */
 
-static void print_map(json_object *map, struct printbuf *out)
-{
-    if (!json_object_is_type(map, json_type_object))
-        return;
-    json_object_object_foreach(map, key, value)
-    {
-        sprintbuf(out, "%s%s=%s", out->bpos ? "," : "", key, json_object_get_string(value));
-    }
-}
-
 static json_object *map_text(const struct sw_cell *c)
 {
-    struct printbuf *out = printbuf_new();
-    print_map(at_path(c->doc, c->path), out);
-    return printed(out, "<none>");
+    json_object *map = value_of(c);
+    char *out = NULL;
+    if (json_object_is_type(map, json_type_object)) {
+        json_object_object_foreach(map, key, value)
+        {
+            sw_append(&out, "%s%s=%s", out ? "," : "", key, json_object_get_string(value));
+        }
+    }
+    return text_or(out, "<none>");
 }
 
 static json_object *selector_text(const struct sw_cell *c)
 {
     struct sw_selector selector = { 0 };
     json_object *cell = NULL;
-    if (sw_selector_from_object(at_path(c->doc, c->path), &selector, NULL) == 0) {
+    if (sw_selector_from_object(value_of(c), &selector, NULL) == 0) {
         SW_AUTO_CHARS *s = sw_selector_text(&selector);
-        cell = text(s[0] ? s : "<none>");
+        cell = sw_str(s[0] ? s : "<none>");
     }
     sw_selector_done(&selector);
-    return cell ? cell : text("<none>");
+    return cell ? cell : sw_str("<none>");
 }
 
 static json_object *of_containers(const struct sw_cell *c, const char *key)
 {
-    struct printbuf *out = printbuf_new();
-    json_object *list = at_path(c->doc, c->path);
+    char *out = NULL;
+    json_object *list = value_of(c);
     for (size_t i = 0; i < sw_json_len(list); i++)
-        sprintbuf(out, "%s%s", i ? "," : "", sw_json_str(sw_json_at(list, i), "", key, NULL));
-    return printed(out, "");
+        sw_append(&out, "%s%s", i ? "," : "", sw_json_str(sw_json_at(list, i), "", key, NULL));
+    return text_or(out, "");
 }
 
 static json_object *container_names(const struct sw_cell *c)
@@ -144,6 +131,7 @@ static json_object *container_images(const struct sw_cell *c)
 /* ---- pods ---------------------------------------------------------------------------------------
  */
 
+/* The status of a pod whose init containers are not done, else NULL. */
 static const char *init_reason(json_object *doc, char buf[static 64])
 {
     json_object *list = sw_json_find(doc, "status", "initContainerStatuses", NULL);
@@ -163,11 +151,6 @@ static const char *init_reason(json_object *doc, char buf[static 64])
         return buf;
     }
     return NULL;
-}
-
-static bool is_ready(json_object *doc)
-{
-    return strcmp(sw_json_str(sw_obj_condition(doc, "Ready"), "", "status", NULL), "True") == 0;
 }
 
 /* The reason of the last container that has one; pods with running ones are Running. */
@@ -191,7 +174,7 @@ static const char *container_reason(json_object *doc, const char *reason, char b
             running = true;
     }
     if (strcmp(reason, "Completed") == 0 && running)
-        return is_ready(doc) ? "Running" : "NotReady";
+        return strcmp(sw_cond_status(doc, "Ready"), "True") == 0 ? "Running" : "NotReady";
     return reason;
 }
 
@@ -202,11 +185,11 @@ static json_object *pod_status(const struct sw_cell *c)
     reason = sw_json_str(c->doc, reason, "status", "reason", NULL);
     const char *init = init_reason(c->doc, buf);
     reason = init ? init : container_reason(c->doc, reason, buf);
-    if (sw_json_find(c->doc, "metadata", "deletionTimestamp", NULL))
+    if (sw_doc_is_deleted(c->doc))
         reason = strcmp(sw_json_str(c->doc, "", "status", "reason", NULL), "NodeLost") == 0
                      ? "Unknown"
                      : "Terminating";
-    return text(reason);
+    return sw_str(reason);
 }
 
 static json_object *pod_ready(const struct sw_cell *c)
@@ -218,7 +201,7 @@ static json_object *pod_ready(const struct sw_cell *c)
     char buf[48];
     (void)snprintf(buf, sizeof buf, "%zu/%zu", ready,
                    sw_json_len(sw_json_find(c->doc, "spec", "containers", NULL)));
-    return text(buf);
+    return sw_str(buf);
 }
 
 static json_object *pod_restarts(const struct sw_cell *c)
@@ -238,33 +221,28 @@ static json_object *pod_restarts(const struct sw_cell *c)
                        sw_human_duration(c->now_ms - last_ms, ago));
     else
         (void)snprintf(buf, sizeof buf, "%lld", (long long)n);
-    return text(buf);
+    return sw_str(buf);
 }
 
 /* ---- workloads ----------------------------------------------------------------------------------
  */
 
-static json_object *ready_of_wanted(const struct sw_cell *c)
+static json_object *ready_replicas(const struct sw_cell *c)
 {
     char buf[48];
     (void)snprintf(buf, sizeof buf, "%lld/%lld",
                    (long long)sw_json_int(c->doc, 0, "status", "readyReplicas", NULL),
                    (long long)sw_json_int(c->doc, 0, "spec", "replicas", NULL));
-    return text(buf);
+    return sw_str(buf);
 }
 
 static json_object *job_status(const struct sw_cell *c)
 {
-    static const char *const types[][2] = { { "Complete", "Complete" },
-                                            { "Failed", "Failed" },
-                                            { "Suspended", "Suspended" },
-                                            { "FailureTarget", "FailureTarget" } };
-    for (size_t i = 0; i < SW_COUNT(types); i++) {
-        json_object *condition = sw_obj_condition(c->doc, types[i][0]);
-        if (strcmp(sw_json_str(condition, "", "status", NULL), "True") == 0)
-            return text(types[i][1]);
-    }
-    return text("Running");
+    static const char *const types[] = { "Complete", "Failed", "Suspended", "FailureTarget" };
+    for (size_t i = 0; i < SW_COUNT(types); i++)
+        if (strcmp(sw_cond_status(c->doc, types[i]), "True") == 0)
+            return sw_str(types[i]);
+    return sw_str("Running");
 }
 
 static json_object *job_completions(const struct sw_cell *c)
@@ -272,12 +250,13 @@ static json_object *job_completions(const struct sw_cell *c)
     char buf[64];
     long long done = sw_json_int(c->doc, 0, "status", "succeeded", NULL);
     long long wanted = sw_json_int(c->doc, -1, "spec", "completions", NULL);
-    long long side = sw_json_int(c->doc, 1, "spec", "parallelism", NULL);
+    long long parallelism = sw_json_int(c->doc, 1, "spec", "parallelism", NULL);
     if (wanted >= 0)
         (void)snprintf(buf, sizeof buf, "%lld/%lld", done, wanted);
     else
-        (void)snprintf(buf, sizeof buf, side > 1 ? "%lld/1 of %lld" : "%lld/1", done, side);
-    return text(buf);
+        (void)snprintf(buf, sizeof buf, parallelism > 1 ? "%lld/1 of %lld" : "%lld/1", done,
+                       parallelism);
+    return sw_str(buf);
 }
 
 static json_object *job_duration(const struct sw_cell *c)
@@ -287,15 +266,15 @@ static json_object *job_duration(const struct sw_cell *c)
     const char *from = sw_json_str(c->doc, "", "status", "startTime", NULL);
     const char *to = sw_json_str(c->doc, "", "status", "completionTime", NULL);
     if (!from[0] || sw_time_parse(from, &began, NULL) < 0)
-        return text("");
+        return sw_str("");
     if (to[0])
         (void)!sw_time_parse(to, &ended, NULL);
-    return text(sw_human_duration(ended - began, buf));
+    return sw_str(sw_human_duration(ended - began, buf));
 }
 
 static json_object *bool_title(const struct sw_cell *c)
 {
-    return text(json_object_get_boolean(at_path(c->doc, c->path)) ? "True" : "False");
+    return sw_str(json_object_get_boolean(value_of(c)) ? "True" : "False");
 }
 
 /* ---- nodes --------------------------------------------------------------------------------------
@@ -306,33 +285,32 @@ static json_object *node_status(const struct sw_cell *c)
     json_object *ready = sw_obj_condition(c->doc, "Ready");
     bool off = sw_json_bool(c->doc, false, "spec", "unschedulable", NULL);
     const char *value = sw_json_str(ready, "", "status", NULL);
-    const char *word = !ready ? "Unknown" : strcmp(value, "True") == 0 ? "Ready" : "NotReady";
-    SW_AUTO_CHARS *all = sw_printf("%s%s", word, off ? ",SchedulingDisabled" : "");
-    return text(all);
+    const char *status = !ready ? "Unknown" : strcmp(value, "True") == 0 ? "Ready" : "NotReady";
+    return text_or(sw_printf("%s%s", status, off ? ",SchedulingDisabled" : ""), "");
 }
 
 static json_object *node_roles(const struct sw_cell *c)
 {
     static const char prefix[] = "node-role.kubernetes.io/";
     json_object *labels = sw_json_find(c->doc, "metadata", "labels", NULL);
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     if (labels) {
         json_object_object_foreach(labels, key, value)
         {
             if (strncmp(key, prefix, sizeof prefix - 1) == 0 && key[sizeof prefix - 1])
-                sprintbuf(out, "%s%s", out->bpos ? "," : "", key + sizeof prefix - 1);
+                sw_append(&out, "%s%s", out ? "," : "", key + sizeof prefix - 1);
             else if (strcmp(key, "kubernetes.io/role") == 0)
-                sprintbuf(out, "%s%s", out->bpos ? "," : "", json_object_get_string(value));
+                sw_append(&out, "%s%s", out ? "," : "", json_object_get_string(value));
         }
     }
-    return printed(out, "<none>");
+    return text_or(out, "<none>");
 }
 
 static json_object *node_address(const struct sw_cell *c)
 {
     json_object *one = sw_json_find_by(sw_json_find(c->doc, "status", "addresses", NULL), "type",
                                        c->path);
-    return text(sw_json_str(one, "<none>", "address", NULL));
+    return sw_str(sw_json_str(one, "<none>", "address", NULL));
 }
 
 /* ---- services -----------------------------------------------------------------------------------
@@ -342,32 +320,32 @@ static json_object *service_external(const struct sw_cell *c)
 {
     const char *type = sw_json_str(c->doc, "", "spec", "type", NULL);
     if (strcmp(type, "ExternalName") == 0)
-        return text(sw_json_str(c->doc, "<none>", "spec", "externalName", NULL));
+        return sw_str(sw_json_str(c->doc, "<none>", "spec", "externalName", NULL));
     json_object *ips = sw_json_find(c->doc, "status", "loadBalancer", "ingress", NULL);
     if (sw_json_len(ips) > 0)
-        return text(sw_json_str(sw_json_at(ips, 0), "<none>", "ip", NULL));
-    return text(strcmp(type, "LoadBalancer") == 0 ? "<pending>" : "<none>");
+        return sw_str(sw_json_str(sw_json_at(ips, 0), "<none>", "ip", NULL));
+    return sw_str(strcmp(type, "LoadBalancer") == 0 ? "<pending>" : "<none>");
 }
 
 static json_object *service_ports(const struct sw_cell *c)
 {
     json_object *list = sw_json_find(c->doc, "spec", "ports", NULL);
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *p = sw_json_at(list, i);
         int64_t outside = sw_json_int(p, 0, "nodePort", NULL);
-        sprintbuf(out, "%s%lld", i ? "," : "", (long long)sw_json_int(p, 0, "port", NULL));
+        sw_append(&out, "%s%lld", i ? "," : "", (long long)sw_json_int(p, 0, "port", NULL));
         if (outside)
-            sprintbuf(out, ":%lld", (long long)outside);
-        sprintbuf(out, "/%s", sw_json_str(p, "", "protocol", NULL));
+            sw_append(&out, ":%lld", (long long)outside);
+        sw_append(&out, "/%s", sw_json_str(p, "", "protocol", NULL));
     }
-    return printed(out, "<none>");
+    return text_or(out, "<none>");
 }
 
 static json_object *endpoints(const struct sw_cell *c)
 {
     json_object *subsets = sw_json_get(c->doc, "subsets");
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     size_t n = 0;
     for (size_t s = 0; s < sw_json_len(subsets); s++) {
         json_object *ports = sw_json_get(sw_json_at(subsets, s), "ports");
@@ -375,38 +353,38 @@ static json_object *endpoints(const struct sw_cell *c)
         for (size_t p = 0; p < sw_json_len(ports); p++)
             for (size_t a = 0; a < sw_json_len(addresses); a++)
                 if (++n <= 3)
-                    sprintbuf(out, "%s%s:%lld", n > 1 ? "," : "",
+                    sw_append(&out, "%s%s:%lld", n > 1 ? "," : "",
                               sw_json_str(sw_json_at(addresses, a), "", "ip", NULL),
                               (long long)sw_json_int(sw_json_at(ports, p), 0, "port", NULL));
     }
     if (n > 3)
-        sprintbuf(out, " + %zu more...", n - 3);
-    return printed(out, "<none>");
+        sw_append(&out, " + %zu more...", n - 3);
+    return text_or(out, "<none>");
 }
 
 static json_object *slice_endpoints(const struct sw_cell *c)
 {
     json_object *list = sw_json_get(c->doc, "endpoints");
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *addresses = sw_json_get(sw_json_at(list, i), "addresses");
         const char *first = json_object_get_string(sw_json_at(addresses, 0));
-        sprintbuf(out, "%s%s", i ? "," : "", first ? first : "");
+        sw_append(&out, "%s%s", i ? "," : "", first ? first : "");
     }
-    return printed(out, "<unset>");
+    return text_or(out, "<unset>");
 }
 
 static json_object *slice_ports(const struct sw_cell *c)
 {
     json_object *list = sw_json_get(c->doc, "ports");
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     for (size_t i = 0; i < sw_json_len(list); i++)
-        sprintbuf(out, "%s%lld", i ? "," : "",
+        sw_append(&out, "%s%lld", i ? "," : "",
                   (long long)sw_json_int(sw_json_at(list, i), 0, "port", NULL));
-    return printed(out, "<unset>");
+    return text_or(out, "<unset>");
 }
 
-/* ---- the rest -----------------------------------------------------------------------------------
+/* ---- other kinds --------------------------------------------------------------------------------
  */
 
 static json_object *data_count(const struct sw_cell *c)
@@ -415,54 +393,60 @@ static json_object *data_count(const struct sw_cell *c)
                                            sw_json_len(sw_json_get(c->doc, "binaryData"))));
 }
 
-static json_object *role_ref(const struct sw_cell *c)
+/* A reference as "kind/name". */
+static json_object *reference(const struct sw_cell *c)
 {
-    SW_AUTO_CHARS *s = sw_printf("%s/%s", sw_json_str(c->doc, "", "roleRef", "kind", NULL),
-                                 sw_json_str(c->doc, "", "roleRef", "name", NULL));
-    return text(s);
+    return text_or(sw_printf("%s/%s", sw_json_str(value_of(c), "", "kind", NULL),
+                             sw_json_str(value_of(c), "", "name", NULL)),
+                   "");
+}
+
+/* A text (taken) with its part before the first '/' in lower case. */
+static json_object *lower_kind(char *s)
+{
+    for (char *p = s; *p && *p != '/'; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return text_or(s, "");
 }
 
 static json_object *subjects(const struct sw_cell *c)
 {
     json_object *list = sw_json_get(c->doc, "subjects");
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *s = sw_json_at(list, i);
         if (strcmp(sw_json_str(s, "", "kind", NULL), c->path) != 0)
             continue;
         const char *ns = sw_json_str(s, "", "namespace", NULL);
-        sprintbuf(out, "%s%s%s%s", out->bpos ? ", " : "", ns, ns[0] ? "/" : "",
+        sw_append(&out, "%s%s%s%s", out ? ", " : "", ns, ns[0] ? "/" : "",
                   sw_json_str(s, "", "name", NULL));
     }
-    return printed(out, "");
+    return text_or(out, "");
 }
 
 static json_object *event_object(const struct sw_cell *c)
 {
     json_object *o = sw_json_get(c->doc, "involvedObject");
-    SW_AUTO_CHARS *s = sw_printf("%s/%s", sw_json_str(o, "", "kind", NULL),
-                                 sw_json_str(o, "", "name", NULL));
-    for (char *p = s; *p && *p != '/'; p++)
-        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
-    return text(s);
+    return lower_kind(
+        sw_printf("%s/%s", sw_json_str(o, "", "kind", NULL), sw_json_str(o, "", "name", NULL)));
 }
 
 static json_object *event_source(const struct sw_cell *c)
 {
-    const char *who = sw_json_str(c->doc, "", "reportingComponent", NULL);
+    const char *reporter = sw_json_str(c->doc, "", "reportingComponent", NULL);
     const char *host = sw_json_str(c->doc, "", "source", "host", NULL);
-    SW_AUTO_CHARS *s = sw_printf("%s%s%s", sw_json_str(c->doc, who, "source", "component", NULL),
-                                 host[0] ? ", " : "", host);
-    return text(s);
+    return text_or(sw_printf("%s%s%s", sw_json_str(c->doc, reporter, "source", "component", NULL),
+                             host[0] ? ", " : "", host),
+                   "");
 }
 
 static json_object *event_since(const struct sw_cell *c)
 {
-    const char *both[] = { c->path, "eventTime", "metadata.creationTimestamp" };
-    for (size_t i = 0; i < SW_COUNT(both); i++)
-        if (at_path(c->doc, both[i]))
-            return since(&(struct sw_cell){ c->doc, c->now_ms, both[i] });
-    return text("<unknown>");
+    const char *paths[] = { c->path, "eventTime", "metadata.creationTimestamp" };
+    for (size_t i = 0; i < SW_COUNT(paths); i++)
+        if (sw_doc_at(c->doc, paths[i]))
+            return since(&(struct sw_cell){ c->doc, c->now_ms, paths[i] });
+    return sw_str("<unknown>");
 }
 
 static json_object *event_message(const struct sw_cell *c)
@@ -484,35 +468,35 @@ static json_object *api_service(const struct sw_cell *c)
 {
     json_object *service = sw_json_find(c->doc, "spec", "service", NULL);
     if (!service)
-        return text("Local");
-    SW_AUTO_CHARS *s = sw_printf("%s/%s", sw_json_str(service, "", "namespace", NULL),
-                                 sw_json_str(service, "", "name", NULL));
-    return text(s);
+        return sw_str("Local");
+    return text_or(sw_printf("%s/%s", sw_json_str(service, "", "namespace", NULL),
+                             sw_json_str(service, "", "name", NULL)),
+                   "");
 }
 
 static json_object *condition_status(const struct sw_cell *c)
 {
-    return text(sw_json_str(sw_obj_condition(c->doc, c->path), "Unknown", "status", NULL));
+    return sw_str(sw_json_str(sw_obj_condition(c->doc, c->path), "Unknown", "status", NULL));
 }
 
 static json_object *ingress_hosts(const struct sw_cell *c)
 {
     json_object *rules = sw_json_find(c->doc, "spec", "rules", NULL);
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     for (size_t i = 0; i < sw_json_len(rules); i++)
-        sprintbuf(out, "%s%s", i ? "," : "", sw_json_str(sw_json_at(rules, i), "*", "host", NULL));
-    return printed(out, "*");
+        sw_append(&out, "%s%s", i ? "," : "", sw_json_str(sw_json_at(rules, i), "*", "host", NULL));
+    return text_or(out, "*");
 }
 
 static json_object *ingress_ports(const struct sw_cell *c)
 {
-    return text(sw_json_len(sw_json_find(c->doc, "spec", "tls", NULL)) > 0 ? "80, 443" : "80");
+    return sw_str(sw_json_len(sw_json_find(c->doc, "spec", "tls", NULL)) > 0 ? "80, 443" : "80");
 }
 
 static json_object *ingress_address(const struct sw_cell *c)
 {
     json_object *list = sw_json_find(c->doc, "status", "loadBalancer", "ingress", NULL);
-    return text(sw_json_str(sw_json_at(list, 0), "", "ip", NULL));
+    return sw_str(sw_json_str(sw_json_at(list, 0), "", "ip", NULL));
 }
 
 static json_object *access_modes(const struct sw_cell *c)
@@ -522,20 +506,12 @@ static json_object *access_modes(const struct sw_cell *c)
                                              { "ReadWriteMany", "RWX" },
                                              { "ReadWriteOncePod", "RWOP" } };
     json_object *list = sw_json_find(c->doc, "spec", "accessModes", NULL);
-    struct printbuf *out = printbuf_new();
+    char *out = NULL;
     for (size_t i = 0; i < sw_json_len(list); i++)
         for (size_t s = 0; s < SW_COUNT(shorts); s++)
             if (sw_streq(json_object_get_string(sw_json_at(list, i)), shorts[s][0]))
-                sprintbuf(out, "%s%s", out->bpos ? "," : "", shorts[s][1]);
-    return printed(out, "");
-}
-
-static json_object *autoscaler_target(const struct sw_cell *c)
-{
-    SW_AUTO_CHARS *s = sw_printf("%s/%s",
-                                 sw_json_str(c->doc, "", "spec", "scaleTargetRef", "kind", NULL),
-                                 sw_json_str(c->doc, "", "spec", "scaleTargetRef", "name", NULL));
-    return text(s);
+                sw_append(&out, "%s%s", out ? "," : "", shorts[s][1]);
+    return text_or(out, "");
 }
 
 static json_object *revision_owner(const struct sw_cell *c)
@@ -543,16 +519,8 @@ static json_object *revision_owner(const struct sw_cell *c)
     json_object *owner = sw_json_at(sw_json_find(c->doc, "metadata", "ownerReferences", NULL), 0);
     const char *kind = sw_json_str(owner, "", "kind", NULL);
     if (!kind[0])
-        return text("<none>");
-    SW_AUTO_CHARS *s = sw_printf("%s.apps/%s", kind, sw_json_str(owner, "", "name", NULL));
-    for (char *p = s; *p && *p != '/'; p++)
-        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p - 'A' + 'a' : *p);
-    return text(s);
-}
-
-static json_object *created_at(const struct sw_cell *c)
-{
-    return text(sw_json_str(c->doc, "", "metadata", "creationTimestamp", NULL));
+        return sw_str("<none>");
+    return lower_kind(sw_printf("%s.apps/%s", kind, sw_json_str(owner, "", "name", NULL)));
 }
 
 /* ---- the table ----------------------------------------------------------------------------------
@@ -585,7 +553,7 @@ COLUMNS pods[] = {
     { 0 },
 };
 COLUMNS deployments[] = {
-    { "Ready", STR, 0, NULL, ready_of_wanted },
+    { "Ready", STR, 0, NULL, ready_replicas },
     { "Up-to-date", INT, 0, "status.updatedReplicas", number },
     { "Available", INT, 0, "status.availableReplicas", number },
     AGE,
@@ -612,7 +580,7 @@ COLUMNS replica_sets[] = {
     { 0 },
 };
 COLUMNS stateful_sets[] = {
-    { "Ready", STR, 0, NULL, ready_of_wanted },
+    { "Ready", STR, 0, NULL, ready_replicas },
     AGE,
     { "Containers", STR, 1, TEMPLATE_CONTAINERS, container_names },
     { "Images", STR, 1, TEMPLATE_CONTAINERS, container_images },
@@ -713,9 +681,9 @@ COLUMNS slices[] = {
     AGE,
     { 0 },
 };
-COLUMNS dated[] = { { "Created At", "date", 0, NULL, created_at }, { 0 } };
+COLUMNS dated[] = { { "Created At", "date", 0, "metadata.creationTimestamp", field }, { 0 } };
 COLUMNS bindings[] = {
-    { "Role", STR, 0, NULL, role_ref },
+    { "Role", STR, 0, "roleRef", reference },
     AGE,
     { "Users", STR, 1, "User", subjects },
     { "Groups", STR, 1, "Group", subjects },
@@ -754,7 +722,7 @@ COLUMNS ingresses[] = {
 };
 COLUMNS policies[] = { { "Pod-Selector", STR, 0, "spec.podSelector", selector_text }, AGE, { 0 } };
 COLUMNS autoscalers[] = {
-    { "Reference", STR, 0, NULL, autoscaler_target },
+    { "Reference", STR, 0, "spec.scaleTargetRef", reference },
     { "MinPods", STR, 0, "spec.minReplicas", field_or_unset },
     { "MaxPods", INT, 0, "spec.maxReplicas", number },
     { "Replicas", INT, 0, "status.currentReplicas", number },

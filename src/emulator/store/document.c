@@ -50,6 +50,17 @@ json_object *sw_time(int64_t ms)
     return sw_str(sw_time_rfc3339(ms, buf));
 }
 
+json_object *sw_doc_at(json_object *doc, const char *path)
+{
+    while (doc && *path) {
+        size_t len = strcspn(path, ".");
+        SW_AUTO_CHARS *key = sw_strndup(path, len);
+        doc = sw_json_get(doc, key);
+        path += len + (path[len] == '.');
+    }
+    return doc;
+}
+
 json_object *sw_doc_shallow_copy(json_object *map)
 {
     json_object *copy = json_object_new_object();

@@ -20,6 +20,8 @@ json_object *sw_bool(bool b);
 /** A time as Kubernetes writes it. */
 json_object *sw_time(int64_t ms);
 
+/** The value at a dotted path ("spec.replicas"), borrowed; NULL: missing. */
+json_object *sw_doc_at(json_object *doc, const char *path);
 /** A new map with the values of @map. */
 json_object *sw_doc_shallow_copy(json_object *map);
 /** Whether @value is null, {} or []. */

@@ -198,7 +198,19 @@ struct sw_emu_kind *sw_kinds_add(struct sw_kinds *kinds, const char *group, cons
     return there ? there : append(kinds, group, plural);
 }
 
-/* "v1" before "v2beta1" before "v1beta1" before "v1alpha1" before what is no version at all. */
+bool sw_names_contain(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (; list && *list; list += *list == ',') {
+        size_t n = strcspn(list, ",");
+        if (n == len && strncmp(list, name, n) == 0)
+            return true;
+        list += n;
+    }
+    return false;
+}
+
+/* "v1" before "v2beta1" before "v1beta1" before "v1alpha1" before all other names. */
 static long version_rank(const char *name)
 {
     char *end;

@@ -64,5 +64,7 @@ void sw_kind_rename(struct sw_emu_kind *kind, const struct sw_kind_names *names)
 /** Replace the served versions: @n of them, copied. */
 void sw_kind_set_versions(struct sw_emu_kind *kind, const char *const *versions, size_t n,
                           const char *storage);
+/** Whether the names in @list ("ds,daemon"; NULL: none) contain @name. */
+bool sw_names_contain(const char *list, const char *name);
 /** For qsort() of version names: "v2" before "v1" before "v2beta1" before "v1alpha1". */
 int sw_version_order(const void *a, const void *b);
