@@ -20,13 +20,14 @@ static void add(struct mig_tally *to, const struct mig_tally *t)
 
 static void print(const struct gap *g, const char *model, int n_gpus, enum sw_mig_policy policy)
 {
+    static const char *const policies[] = { "packed", "spread", "dense-node" };
     printf("{\"bench\":\"mig-gap\",\"model\":\"%s\",", model);
     if (n_gpus)
         printf("\"gpus\":%d,", n_gpus);
     printf("\"policy\":\"%s\",\"runs\":%d,\"skipped\":%d,\"arrived\":%ld,\"optimum\":%ld,"
            "\"placed\":%ld,\"gap_percent\":%.2f,\"gap_slices\":%.2f,\"target_percent\":%s}\n",
-           sw_mig_policy_text(policy), g->runs, g->skipped, g->best.arrived, g->best.placed,
-           g->got.placed, 100.0 * (double)(g->best.placed - g->got.placed) / (double)g->best.placed,
+           policies[policy], g->runs, g->skipped, g->best.arrived, g->best.placed, g->got.placed,
+           100.0 * (double)(g->best.placed - g->got.placed) / (double)g->best.placed,
            100.0 * (double)(g->best.slices - g->got.slices) / (double)g->best.slices,
            policy == SW_MIG_PACKED ? "2" : "null");
 }

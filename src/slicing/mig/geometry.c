@@ -1,4 +1,4 @@
-/* Geometries: from the tables, from a NodeAccelerator, from what was discovered; what is taken. */
+/* Geometries: from the tables, from a NodeAccelerator, from discovered profiles; and occupancy. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,18 +78,6 @@ static size_t state_index(const struct sw_mig_geometry *g, const struct sw_mig_u
     return ((media * (g->n_ofa + 1u) + ofa) << g->n_slices) | slices;
 }
 
-static void fill_capabilities(struct sw_mig_geometry *g)
-{
-    const size_t n = ((g->n_media + 1u) * (g->n_ofa + 1u)) << g->n_slices;
-    g->capability = sw_zalloc(n, sizeof *g->capability);
-    for (unsigned media = 0; media <= g->n_media; media++)
-        for (unsigned ofa = 0; ofa <= g->n_ofa; ofa++)
-            for (unsigned slices = 0; slices < 1u << g->n_slices; slices++) {
-                const struct sw_mig_use use = { (uint16_t)slices, (uint8_t)media, (uint8_t)ofa };
-                g->capability[state_index(g, &use)] = (uint16_t)work_out_capability(g, &use);
-            }
-}
-
 unsigned sw_mig_capability(const struct sw_mig_geometry *g, const struct sw_mig_use *use)
 {
     return g->capability[state_index(g, use)];
@@ -125,19 +113,6 @@ static int check_kind(const struct sw_mig_geometry *g, const struct sw_mig_kind 
     return 0;
 }
 
-/* How many compute slices the GPU has: of one kind or another so many fit at once. Not every list
- * has the profile of the whole GPU. */
-static uint8_t compute_slices(const struct sw_mig_geometry *g)
-{
-    unsigned most = 0;
-    for (size_t i = 0; i < g->n_kinds; i++) { /* before engines are shared: by memory slices */
-        const unsigned n = g->kinds[i].profile.gi *
-                           sw_mig_room(g, &(struct sw_mig_use){ 0 }, &g->kinds[i]);
-        most = n > most ? n : most;
-    }
-    return (uint8_t)(most < SW_MIG_MAX_SLICES ? most : SW_MIG_MAX_SLICES);
-}
-
 /* Which engines can run out follows from the profiles' names. The optical flow engine: +me and
  * +me.all take the only one (the whole GPU has it, too, but leaves no memory slice to share). The
  * others: each slice has its share, so they never run out, unless +me.all can take all; then a
@@ -146,18 +121,27 @@ static uint8_t compute_slices(const struct sw_mig_geometry *g)
 static void share_engines(struct sw_mig_geometry *g)
 {
     bool all_me = false;
-    for (size_t i = 0; i < g->n_kinds; i++)
+    unsigned n_media =
+        0; /* as many as the GPU has compute slices: so many of one kind fit at once */
+    for (size_t i = 0; i < g->n_kinds; i++) {
+        const unsigned n = g->kinds[i].profile.gi *
+                           sw_mig_room(g, &(struct sw_mig_use){ 0 }, &g->kinds[i]);
+        n_media = n > n_media ? n : n_media;
         all_me |= (g->kinds[i].profile.attrs & SW_MIG_ME_ALL) != 0;
-    const uint8_t n_media = all_me ? compute_slices(g) : 0;
+    }
+    if (!all_me)
+        n_media = 0;
+    else if (n_media > SW_MIG_MAX_SLICES)
+        n_media = SW_MIG_MAX_SLICES;
     for (size_t i = 0; i < g->n_kinds; i++) {
         struct sw_mig_kind *k = &g->kinds[i];
         const uint8_t attrs = k->profile.attrs;
         k->n_ofa = (attrs & (SW_MIG_ME | SW_MIG_ME_ALL)) != 0;
         k->n_media = !all_me || (attrs & SW_MIG_NO_ME) ? 0
-                     : (attrs & SW_MIG_ME_ALL)         ? n_media
+                     : (attrs & SW_MIG_ME_ALL)         ? (uint8_t)n_media
                                                        : k->profile.gi;
     }
-    g->n_media = n_media;
+    g->n_media = (uint8_t)n_media;
     g->n_ofa = 1;
 }
 
@@ -180,7 +164,14 @@ int sw_mig_geometry_new(const struct sw_mig_kind *kinds, size_t n_kinds,
         }
     }
     share_engines(g);
-    fill_capabilities(g);
+    const size_t n_states = ((g->n_media + 1u) * (g->n_ofa + 1u)) << g->n_slices;
+    g->capability = sw_zalloc(n_states, sizeof *g->capability);
+    for (unsigned media = 0; media <= g->n_media; media++)
+        for (unsigned ofa = 0; ofa <= g->n_ofa; ofa++)
+            for (unsigned slices = 0; slices < 1u << g->n_slices; slices++) {
+                const struct sw_mig_use use = { (uint16_t)slices, (uint8_t)media, (uint8_t)ofa };
+                g->capability[state_index(g, &use)] = (uint16_t)work_out_capability(g, &use);
+            }
     *out = SW_TAKE(g);
     return 0;
 }
@@ -199,28 +190,25 @@ void sw_mig_geometry_unref(struct sw_mig_geometry *g)
     free(g);
 }
 
-static bool kind_equal(const struct sw_mig_kind *a, const struct sw_mig_kind *b)
-{
-    return sw_mig_profile_equal(&a->profile, &b->profile) && a->n_places == b->n_places &&
-           a->gi_profile == b->gi_profile && a->ci_profile == b->ci_profile &&
-           a->ci_engine == b->ci_engine && a->gi_id == b->gi_id &&
-           memcmp(a->places, b->places, a->n_places * sizeof a->places[0]) == 0;
-}
-
 bool sw_mig_geometry_equal(const struct sw_mig_geometry *a, const struct sw_mig_geometry *b)
 {
     if (a == b)
         return true;
     bool equal = a->n_kinds == b->n_kinds;
-    for (size_t i = 0; equal && i < a->n_kinds; i++)
-        equal = kind_equal(&a->kinds[i], &b->kinds[i]);
+    for (size_t i = 0; equal && i < a->n_kinds; i++) {
+        const struct sw_mig_kind *x = &a->kinds[i], *y = &b->kinds[i];
+        equal = sw_mig_profile_equal(&x->profile, &y->profile) && x->n_places == y->n_places &&
+                x->gi_profile == y->gi_profile && x->ci_profile == y->ci_profile &&
+                x->ci_engine == y->ci_engine && x->gi_id == y->gi_id &&
+                memcmp(x->places, y->places, x->n_places * sizeof x->places[0]) == 0;
+    }
     return equal;
 }
 
 const struct sw_mig_kind *sw_mig_kind_find(const struct sw_mig_geometry *g,
                                            const struct sw_mig_profile *profile)
 {
-    for (size_t i = 0; i < g->n_kinds; i++)
+    for (size_t i = 0; g && i < g->n_kinds; i++)
         if (sw_mig_profile_same_gi(&g->kinds[i].profile, profile))
             return &g->kinds[i];
     return NULL;

@@ -1,7 +1,7 @@
 #pragma once
 /* mig: slices of NVIDIA GPUs (Multi-Instance GPU): what their profiles are called, where on which
  * GPU they can lie, what lies there, and where to put the next one. Scheduler, device plugin and
- * webhook all ask here, so that they cannot disagree.
+ * webhook all use it, so that they cannot disagree.
  *
  * It knows no cluster, no claim and no NVML: the caller says which slices are occupied. It does no
  * I/O.
@@ -83,6 +83,11 @@ enum { SW_MIG_MAX_KINDS = 24, SW_MIG_MAX_PLACES = 16, SW_MIG_MAX_SLICES = 16 };
 struct sw_mig_place {
     uint8_t start, size; /* in memory slices */
 };
+/** Whether two places share a memory slice. */
+static inline bool sw_mig_overlap(struct sw_mig_place a, struct sw_mig_place b)
+{
+    return a.start < b.start + b.size && b.start < a.start + a.size;
+}
 
 /** A profile on a kind of GPU. */
 struct sw_mig_kind {
@@ -128,19 +133,20 @@ struct sw_mig_geometry *sw_mig_geometry_of(const struct sw_mig_model *model);
  * @return 0 | SW_INVALID "1g.5gb.placements[3]: ..." */
 int sw_mig_geometry_from_json(struct json_object *placement, struct sw_mig_geometry **out,
                               struct sw_err *err) SW_CHECKED;
-/** The same way back; the caller's. */
+/** The document that sw_mig_geometry_from_json() reads; the caller's. */
 struct json_object *sw_mig_geometry_to_json(const struct sw_mig_geometry *g) SW_CHECKED;
 /** From discovered kinds (copied): places, ids and profiles set, the rest is worked out.
  * @return 0 | SW_INVALID (none, too many, a place beyond SW_MIG_MAX_SLICES, a profile twice) */
 int sw_mig_geometry_new(const struct sw_mig_kind *kinds, size_t n_kinds,
                         struct sw_mig_geometry **out, struct sw_err *err) SW_CHECKED;
-/** One more reference to @g, which is returned. */
+/** Take one more reference. @return @g */
 struct sw_mig_geometry *sw_mig_geometry_ref(struct sw_mig_geometry *g);
 void sw_mig_geometry_unref(struct sw_mig_geometry *g); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_mig_geometry, sw_mig_geometry_unref)
 /** Same kinds and places: GPUs may share one of the two. */
 bool sw_mig_geometry_equal(const struct sw_mig_geometry *a, const struct sw_mig_geometry *b);
-/** The kind of a profile (whatever its compute instance), borrowed; NULL: not on this GPU. */
+/** The kind of a profile (whatever its compute instance), borrowed; NULL: not on this GPU, or no
+ * geometry. */
 const struct sw_mig_kind *sw_mig_kind_find(const struct sw_mig_geometry *g,
                                            const struct sw_mig_profile *profile);
 
@@ -157,8 +163,7 @@ struct sw_mig_use {
  * engines left (so one +me a GPU). */
 bool sw_mig_fits(const struct sw_mig_geometry *g, const struct sw_mig_use *use,
                  const struct sw_mig_kind *kind, struct sw_mig_place place);
-/** Take and give back. What did not fit may be taken all the same (a claim that is there is there).
- */
+/** Mark a slice as taken, also where it does not fit: a claim may exist all the same. */
 void sw_mig_take(struct sw_mig_use *use, const struct sw_mig_kind *kind, struct sw_mig_place place);
 /** Give back what sw_mig_take() took. */
 void sw_mig_give(struct sw_mig_use *use, const struct sw_mig_kind *kind, struct sw_mig_place place);
@@ -182,8 +187,6 @@ enum sw_mig_policy {
 };
 /** "packed", "spread", "dense-node". @return 0 | SW_INVALID */
 int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err *err) SW_CHECKED;
-/** As sw_mig_policy_parse() reads it. A constant. */
-const char *sw_mig_policy_text(enum sw_mig_policy policy);
 
 /** A GPU of a node that slices are placed on. */
 struct sw_mig_gpu {

@@ -157,24 +157,6 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* What is reported depends on driver and ECC. @return how far off, or UINT32_MAX: another GPU. */
-static uint32_t memory_off(const struct sw_mig_model *m, uint32_t memory_mib)
-{
-    if (!memory_mib)
-        return 0;
-    const uint32_t off = memory_mib > m->memory_mib ? memory_mib - m->memory_mib
-                                                    : m->memory_mib - memory_mib;
-    return off < m->memory_mib / 12 ? off : UINT32_MAX;
-}
-
-static bool has_all(const char *product, const char *const words[4])
-{
-    for (size_t i = 0; i < 4 && words[i]; i++)
-        if (!has_word(product, words[i]))
-            return false;
-    return true;
-}
-
 const struct sw_mig_model *sw_mig_model_find(const char *product, uint32_t memory_mib)
 {
     const struct sw_mig_model *best = by_name(product);
@@ -182,13 +164,20 @@ const struct sw_mig_model *sw_mig_model_find(const char *product, uint32_t memor
         return best;
     uint32_t best_off = UINT32_MAX;
     for (size_t i = 0; i < SW_COUNT(products); i++) {
-        if (!has_all(product, products[i].words))
+        bool named = true;
+        for (size_t w = 0; w < SW_COUNT(products[i].words) && products[i].words[w]; w++)
+            named = named && has_word(product, products[i].words[w]);
+        if (!named)
             continue;
         const struct sw_mig_model *m = by_name(products[i].model);
         if (!m)
             break;
-        const uint32_t off = memory_off(m, memory_mib);
-        if (off < best_off) {
+        uint32_t off = 0;
+        if (memory_mib)
+            off = memory_mib > m->memory_mib ? memory_mib - m->memory_mib
+                                             : m->memory_mib - memory_mib;
+        /* driver and ECC take some of the memory; beyond a twelfth it is another GPU */
+        if (off < m->memory_mib / 12 && off < best_off) {
             best = m;
             best_off = off;
         }

@@ -1,6 +1,6 @@
-/* Finding places. First by the policy, one slice after another, the hardest to place first; if that
- * does not work out for all, by trying every combination, remembering which occupancies were dead
- * ends. */
+/* Finding places. First by the policy, one slice after another, the hardest to place first. Where
+ * that places not all of them, every combination is tried; occupancies that led nowhere are
+ * remembered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,67 +22,45 @@ int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err
     return sw_err_set(err, SW_INVALID, "'%s' is no policy: packed, spread or dense-node", text);
 }
 
-const char *sw_mig_policy_text(enum sw_mig_policy policy)
-{
-    return policies[policy];
-}
-
 /* ---- one slice ---------------------------------------------------------------------------------
  */
 
-/* How bad a place is; compared from first to last. */
-struct cost {
-    unsigned gpu, loss, room;
-};
-
-static bool cheaper(const struct cost *a, const struct cost *b)
-{
-    if (a->gpu != b->gpu)
-        return a->gpu < b->gpu;
-    if (a->loss != b->loss)
-        return a->loss < b->loss;
-    return a->room < b->room;
-}
-
-static struct cost cost_of(const struct sw_mig_geometry *g, const struct sw_mig_use *use,
-                           const struct sw_mig_kind *kind, struct sw_mig_place place,
-                           enum sw_mig_policy policy)
+/* How bad a place is: first by GPU as @policy wants it, then by the capability that is lost, then
+ * by the free slices of the GPU. */
+static uint32_t cost_of(const struct sw_mig_geometry *g, const struct sw_mig_use *use,
+                        const struct sw_mig_kind *kind, struct sw_mig_place place,
+                        enum sw_mig_policy policy)
 {
     struct sw_mig_use after = *use;
     sw_mig_take(&after, kind, place);
-    const unsigned free_slices = sw_mig_free_slices(g, use);
-    const unsigned loss = sw_mig_capability(g, use) - sw_mig_capability(g, &after);
-    return (struct cost){
-        .gpu = policy == SW_MIG_SPREAD       ? SW_MIG_MAX_SLICES - free_slices
-               : policy == SW_MIG_DENSE_NODE ? free_slices
-                                             : 0,
-        .loss = loss,
-        .room = free_slices,
-    };
+    const uint32_t free_slices = sw_mig_free_slices(g, use);
+    const uint32_t loss = sw_mig_capability(g, use) - sw_mig_capability(g, &after);
+    const uint32_t gpu = policy == SW_MIG_SPREAD       ? SW_MIG_MAX_SLICES - free_slices
+                         : policy == SW_MIG_DENSE_NODE ? free_slices
+                                                       : 0;
+    return gpu << 24 | loss << 8 | free_slices; /* loss has 16 bits, as capabilities have */
 }
 
 static bool place_one(const struct sw_mig_gpu *gpus, size_t n_gpus, const struct sw_mig_use *uses,
                       const struct sw_mig_profile *request, enum sw_mig_policy policy,
                       struct sw_mig_choice *out)
 {
-    struct cost best = { 0 };
-    bool found = false;
+    uint32_t best = UINT32_MAX;
     for (size_t i = 0; i < n_gpus; i++) {
         const struct sw_mig_geometry *g = gpus[i].geometry;
-        const struct sw_mig_kind *kind = g && !gpus[i].barred ? sw_mig_kind_find(g, request) : NULL;
+        const struct sw_mig_kind *kind = gpus[i].barred ? NULL : sw_mig_kind_find(g, request);
         /* from the end: of equal places the last leaves the beginning, where large profiles go */
         for (size_t p = kind ? kind->n_places : 0; p-- > 0;) {
             if (!sw_mig_fits(g, &uses[i], kind, kind->places[p]))
                 continue;
-            const struct cost cost = cost_of(g, &uses[i], kind, kind->places[p], policy);
-            if (found && !cheaper(&cost, &best))
+            const uint32_t cost = cost_of(g, &uses[i], kind, kind->places[p], policy);
+            if (cost >= best)
                 continue;
             best = cost;
-            found = true;
             *out = (struct sw_mig_choice){ i, kind, kind->places[p] };
         }
     }
-    return found;
+    return best < UINT32_MAX;
 }
 
 /* ---- all combinations --------------------------------------------------------------------------
@@ -144,9 +122,9 @@ static bool try_gpu(struct search *s, size_t next, size_t gpu)
 {
     const uint16_t request = s->order[next];
     const struct sw_mig_geometry *g = s->gpus[gpu].geometry;
-    const struct sw_mig_kind *kind = g && !s->gpus[gpu].barred
-                                         ? sw_mig_kind_find(g, &s->requests[request])
-                                         : NULL;
+    const struct sw_mig_kind *kind = s->gpus[gpu].barred
+                                         ? NULL
+                                         : sw_mig_kind_find(g, &s->requests[request]);
     for (size_t p = 0; kind && p < kind->n_places; p++) {
         if (!sw_mig_fits(g, &s->uses[gpu], kind, kind->places[p]))
             continue;
@@ -175,14 +153,10 @@ static bool try_from(struct search *s, size_t next)
     return false;
 }
 
-static bool search_all(struct search *s)
+static void reset_uses(struct search *s)
 {
     for (size_t i = 0; i < s->n_gpus; i++)
         s->uses[i] = s->gpus[i].use;
-    s->dead = sw_zalloc(DEAD_SLOTS, sizeof *s->dead);
-    const bool found = try_from(s, 0);
-    free(s->dead);
-    return found;
 }
 
 /* ---- all of them -------------------------------------------------------------------------------
@@ -196,9 +170,7 @@ static void put_in_order(const struct sw_mig_gpu *gpus, size_t n_gpus,
     for (size_t i = 0; i < n_requests; i++) {
         hard[i] = 0;
         for (size_t k = 0; k < n_gpus; k++) {
-            const struct sw_mig_kind *kind = gpus[k].geometry
-                                                 ? sw_mig_kind_find(gpus[k].geometry, &requests[i])
-                                                 : NULL;
+            const struct sw_mig_kind *kind = sw_mig_kind_find(gpus[k].geometry, &requests[i]);
             if (kind) {
                 hard[i] = kind->places[0].size * 1024u + kind->n_media * 64u + kind->n_ofa * 32u +
                           SW_MIG_MAX_PLACES - kind->n_places;
@@ -220,9 +192,7 @@ static int check_room(const struct sw_mig_gpu *gpus, size_t n_gpus,
         char name[SW_MIG_NAME_LEN];
         unsigned room = 0, n_known = 0, wanted = 0;
         for (size_t k = 0; k < n_gpus; k++) {
-            const struct sw_mig_kind *kind = gpus[k].geometry
-                                                 ? sw_mig_kind_find(gpus[k].geometry, &requests[i])
-                                                 : NULL;
+            const struct sw_mig_kind *kind = sw_mig_kind_find(gpus[k].geometry, &requests[i]);
             n_known += kind != NULL;
             if (kind && !gpus[k].barred)
                 room += sw_mig_room(gpus[k].geometry, &gpus[k].use, kind);
@@ -238,17 +208,9 @@ static int check_room(const struct sw_mig_gpu *gpus, size_t n_gpus,
     return 0;
 }
 
-static int refuse_all(const struct sw_mig_profile *requests, size_t n_requests, struct sw_err *err)
-{
-    char name[SW_MIG_NAME_LEN];
-    return sw_err_set(err, SW_PENDING, "no room for all %zu slices together, %s among them",
-                      n_requests, sw_mig_profile_text(&requests[0], name));
-}
-
 static bool place_greedily(struct search *s, enum sw_mig_policy policy)
 {
-    for (size_t i = 0; i < s->n_gpus; i++)
-        s->uses[i] = s->gpus[i].use;
+    reset_uses(s);
     for (size_t i = 0; i < s->n_requests; i++) {
         struct sw_mig_choice *c = &s->choices[s->order[i]];
         if (!place_one(s->gpus, s->n_gpus, s->uses, &s->requests[s->order[i]], policy, c))
@@ -291,8 +253,16 @@ int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus,
     int rc = 0;
     if (!place_greedily(&s, policy)) {
         rc = check_room(gpus, n_gpus, requests, n_requests, err);
-        if (rc == 0 && !search_all(&s))
-            rc = refuse_all(requests, n_requests, err);
+        if (rc == 0) {
+            char name[SW_MIG_NAME_LEN];
+            reset_uses(&s);
+            s.dead = sw_zalloc(DEAD_SLOTS, sizeof *s.dead);
+            if (!try_from(&s, 0))
+                rc = sw_err_set(err, SW_PENDING,
+                                "no room for all %zu slices together, %s among them", n_requests,
+                                sw_mig_profile_text(&requests[0], name));
+            free(s.dead);
+        }
     }
     if (rc == 0)
         memcpy(out, choices, n_requests * sizeof *out);

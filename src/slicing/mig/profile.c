@@ -40,20 +40,6 @@ static bool read_text(const char **at, const char *end, const char *text)
     return true;
 }
 
-static bool read_attrs(const char *at, const char *end, uint8_t *out)
-{
-    while (at < end) {
-        size_t i = 0;
-        while (i < SW_COUNT(attrs) && !read_text(&at, end, attrs[i].text))
-            i++;
-        if (i == SW_COUNT(attrs) || (*out & attrs[i].attr))
-            return false;
-        *out |= attrs[i].attr;
-    }
-    const uint8_t media = *out & (SW_MIG_ME | SW_MIG_ME_ALL | SW_MIG_NO_ME);
-    return (media & (media - 1)) == 0; /* at most one of them */
-}
-
 static bool read_profile(const char *at, const char *end, struct sw_mig_profile *p)
 {
     unsigned n = read_number(&at, end, UINT8_MAX);
@@ -65,7 +51,18 @@ static bool read_profile(const char *at, const char *end, struct sw_mig_profile 
     if (!n || p->ci > p->gi || !read_text(&at, end, "g."))
         return false;
     p->gb = (uint16_t)read_number(&at, end, UINT16_MAX);
-    return p->gb && read_text(&at, end, "gb") && read_attrs(at, end, &p->attrs);
+    if (!p->gb || !read_text(&at, end, "gb"))
+        return false;
+    while (at < end) {
+        size_t i = 0;
+        while (i < SW_COUNT(attrs) && !read_text(&at, end, attrs[i].text))
+            i++;
+        if (i == SW_COUNT(attrs) || (p->attrs & attrs[i].attr))
+            return false;
+        p->attrs |= attrs[i].attr;
+    }
+    const uint8_t media = p->attrs & (SW_MIG_ME | SW_MIG_ME_ALL | SW_MIG_NO_ME);
+    return (media & (media - 1)) == 0; /* at most one of them */
 }
 
 int sw_mig_profile_parse(const char *text, size_t len_bytes, struct sw_mig_profile *out,
@@ -77,7 +74,7 @@ int sw_mig_profile_parse(const char *text, size_t len_bytes, struct sw_mig_profi
                           "'%.*s' is not a MIG profile such as 1g.5gb or 1g.5gb+me",
                           (int)(len_bytes > 80 ? 80 : len_bytes), text);
     if (p.ci == p.gi)
-        p.ci = 0; /* a compute instance of all slices goes unsaid */
+        p.ci = 0; /* a compute instance of all slices is left out of the name */
     *out = p;
     return 0;
 }
@@ -125,8 +122,8 @@ bool sw_mig_profile_equal(const struct sw_mig_profile *a, const struct sw_mig_pr
     return a->ci == b->ci && sw_mig_profile_same_gi(a, b);
 }
 
-/* Undo how '+' is written where it may not stand: ".me" and "-plus-me" are "+me". What is not
- * written so is copied. @return the length, or 0: too long */
+/* Names of resources cannot hold '+': ".me" and "-plus-me" become "+me", the rest is copied.
+ * @return the length, or 0: too long */
 static size_t restore_plus(const char *text, const char *end, char out[SW_MIG_NAME_LEN])
 {
     size_t n = 0;
@@ -156,7 +153,7 @@ int sw_mig_resource_parse(const char *name, size_t len_bytes, struct sw_mig_prof
         if (!read_text(&at, end, SW_MIG_DAS_PREFIX))
             return sw_err_set(err, SW_NOTFOUND, "'%.*s' is not about MIG slices",
                               (int)(len_bytes > 80 ? 80 : len_bytes), name);
-        (void)read_text(&at, end, "mig-"); /* as people carry it over */
+        (void)read_text(&at, end, "mig-"); /* users copy it from NVIDIA's name */
         whose = SW_MIG_DAS;
     }
     char text[SW_MIG_NAME_LEN];

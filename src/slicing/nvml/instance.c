@@ -10,11 +10,6 @@ static void *handle_of(const struct sw_nvml *n, const struct sw_nvml_gpu *gpu)
     return n->gpus[gpu->index];
 }
 
-static bool overlap(struct nvml_place a, struct sw_mig_place b)
-{
-    return a.start < (unsigned)b.start + b.size && b.start < a.start + a.size;
-}
-
 /* Among the instances of one profile. @return 0: found | NVML_ERROR_NOT_FOUND | ... */
 static int find_among(struct sw_nvml *n, void *device, unsigned number, struct sw_mig_place place,
                       uint32_t *gi, bool *same)
@@ -28,8 +23,9 @@ static int find_among(struct sw_nvml *n, void *device, unsigned number, struct s
     for (unsigned i = 0; ret == 0 && i < count; i++) {
         struct nvml_gi_info info = { 0 };
         ret = n->api.gi_info(instances[i], &info);
-        if (ret || !overlap(info.place, place))
-            continue;
+        if (ret || info.place.start >= (unsigned)place.start + place.size ||
+            place.start >= info.place.start + info.place.size)
+            continue; /* they do not overlap */
         *gi = info.id;
         *same = info.place.start == place.start && info.place.size == place.size;
         return 0;

@@ -24,21 +24,6 @@ static const struct {
 #undef ROW
 };
 
-static int load(struct sw_nvml *n, const char *library, struct sw_err *err)
-{
-    n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (!n->library)
-        return sw_err_set(err, SW_NOTFOUND, "no NVML: %s", dlerror());
-    for (size_t i = 0; i < SW_COUNT(functions); i++) {
-        void *f = dlsym(n->library, functions[i].symbol);
-        if (!f && functions[i].needed)
-            return sw_err_set(err, SW_INVALID, "%s has no %s: a newer driver is needed", library,
-                              functions[i].symbol);
-        memcpy((char *)&n->api + functions[i].offset, &f, sizeof f);
-    }
-    return 0;
-}
-
 int nvml_fail(struct sw_nvml *n, int ret, struct sw_err *err, const char *call, const char *what)
 {
     static const struct {
@@ -61,10 +46,26 @@ int nvml_fail(struct sw_nvml *n, int ret, struct sw_err *err, const char *call, 
                       n->api.error_string(ret), ret);
 }
 
-static int find_gpus(struct sw_nvml *n, struct sw_err *err)
+int sw_nvml_open(const char *library, struct sw_nvml **out, struct sw_err *err)
 {
+    SW_AUTO(sw_nvml) *n = sw_zalloc(1, sizeof *n);
+    library = sw_text_or(library, "libnvidia-ml.so.1");
+    n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!n->library)
+        return sw_err_set(err, SW_NOTFOUND, "no NVML: %s", dlerror());
+    for (size_t i = 0; i < SW_COUNT(functions); i++) {
+        void *f = dlsym(n->library, functions[i].symbol);
+        if (!f && functions[i].needed)
+            return sw_err_set(err, SW_INVALID, "%s has no %s: a newer driver is needed", library,
+                              functions[i].symbol);
+        memcpy((char *)&n->api + functions[i].offset, &f, sizeof f);
+    }
+    int ret = n->api.init();
+    if (ret)
+        return nvml_fail(n, ret, err, "initialisation", "NVML");
+    n->initialised = true;
     unsigned count = 0;
-    int ret = n->api.count(&count);
+    ret = n->api.count(&count);
     if (ret)
         return nvml_fail(n, ret, err, "count", "GPUs");
     n->n_gpus = count < MAX_GPUS ? count : MAX_GPUS;
@@ -74,23 +75,8 @@ static int find_gpus(struct sw_nvml *n, struct sw_err *err)
         if (ret)
             return nvml_fail(n, ret, err, "handle", "a GPU");
     }
+    *out = SW_TAKE(n);
     return 0;
-}
-
-int sw_nvml_open(const char *library, struct sw_nvml **out, struct sw_err *err)
-{
-    SW_AUTO(sw_nvml) *n = sw_zalloc(1, sizeof *n);
-    int rc = load(n, library && *library ? library : "libnvidia-ml.so.1", err);
-    if (rc < 0)
-        return rc;
-    const int ret = n->api.init();
-    if (ret)
-        return nvml_fail(n, ret, err, "initialisation", "NVML");
-    n->initialised = true;
-    rc = find_gpus(n, err);
-    if (rc == 0)
-        *out = SW_TAKE(n);
-    return rc;
 }
 
 void sw_nvml_close(struct sw_nvml *n)
@@ -139,43 +125,18 @@ int sw_nvml_gpu(struct sw_nvml *n, size_t index, struct sw_nvml_gpu *out, struct
     return 0;
 }
 
-/* Attributes that the number of a profile says, where the library is too old to give its name. */
-static uint8_t attrs_of(unsigned profile)
-{
-    switch (profile) {
-    case 7:
-    case 8:
-        return SW_MIG_ME;
-    case 10:
-    case 11:
-    case 12:
-        return SW_MIG_GFX;
-    case 13:
-    case 14:
-        return SW_MIG_NO_ME;
-    case 15:
-    case 16:
-        return SW_MIG_ME_ALL;
-    default:
-        return 0;
-    }
-}
-
-/* As `nvidia-smi` names it: eighths of the GPU's memory, rounded up, of its size in GB.
- * Source: MIG user guide, "MIG device names"; k8s-device-plugin's naming. */
-static uint16_t gigabytes(unsigned long long profile_mb, uint32_t gpu_mib)
-{
-    const double eighths = ceil((double)profile_mb / gpu_mib * 8) / 8;
-    return (uint16_t)lround(eighths * ceil(gpu_mib / 1024.0));
-}
-
 static int read_profile(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, unsigned number,
                         struct sw_mig_kind *k)
 {
+    /* by number, where the library is too old to give the profile's name */
+    static const uint8_t attrs[NVML_N_GI_PROFILES] = {
+        [7] = SW_MIG_ME,     [8] = SW_MIG_ME,      [10] = SW_MIG_GFX,
+        [11] = SW_MIG_GFX,   [12] = SW_MIG_GFX,    [13] = SW_MIG_NO_ME,
+        [14] = SW_MIG_NO_ME, [15] = SW_MIG_ME_ALL, [16] = SW_MIG_ME_ALL,
+    };
     void *h = n->gpus[gpu->index];
     struct nvml_gi_profile_v2 v2 = { .version = NVML_GI_PROFILE_V2 };
     k->gi_profile = (uint8_t)number;
-    k->ci_profile = UINT8_MAX;
     if (n->api.gi_profile_v && n->api.gi_profile_v(h, number, &v2) == 0) {
         v2.name[sizeof v2.name - 1] = '\0';
         const char *name = sw_starts_with(v2.name, "MIG ") ? v2.name + 4 : v2.name;
@@ -188,9 +149,14 @@ static int read_profile(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, unsign
     if (ret)
         return ret;
     k->gi_id = (uint8_t)p.id;
-    k->profile = (struct sw_mig_profile){ .gi = (uint8_t)p.slices,
-                                          .gb = gigabytes(p.memory_mb, gpu->memory_mib),
-                                          .attrs = attrs_of(number) };
+    /* As `nvidia-smi` names it: eighths of the GPU's memory, rounded up, of its size in GB.
+     * Source: MIG user guide, "MIG device names"; k8s-device-plugin's naming. */
+    const double eighths = ceil((double)p.memory_mb / gpu->memory_mib * 8) / 8;
+    k->profile = (struct sw_mig_profile){
+        .gi = (uint8_t)p.slices,
+        .gb = (uint16_t)lround(eighths * ceil(gpu->memory_mib / 1024.0)),
+        .attrs = attrs[number],
+    };
     return 0;
 }
 
