@@ -12,7 +12,7 @@
 static const struct sw_mig_kind *kind_on(const struct sw_mig_gpu *gpu,
                                          const struct sw_mig_profile *profile)
 {
-    return gpu->geometry && !gpu->barred ? sw_mig_kind_find(gpu->geometry, profile) : NULL;
+    return gpu->barred ? NULL : sw_mig_kind_find(gpu->geometry, profile);
 }
 
 /* How many memory slices @profile takes on the first GPU that knows it; 0: none does. */
@@ -69,23 +69,12 @@ static size_t gpus_bytes(const struct search *s)
     return s->node->n_gpus * sizeof *s->gpus;
 }
 
-static unsigned mask_of(struct sw_mig_place place)
-{
-    return ((1u << place.size) - 1) << place.start;
-}
-
 static bool has_moved(const struct advice *a, const struct claim *c)
 {
     for (size_t i = 0; i < a->n; i++)
         if (a->moves[i] == c)
             return true;
     return false;
-}
-
-static bool may_move(const struct search *s, const struct claim *c)
-{
-    return c->kind && !c->held && c->pod != s->pod && c->pod->known && !c->pod->leaving &&
-           !has_moved(&s->a, c);
 }
 
 /* Take the claims off @place of a GPU of the trial.
@@ -97,9 +86,10 @@ static bool clear_place(struct search *s, size_t gpu, const struct sw_mig_kind *
     for (const struct claim *c = s->node->claims; c; c = c->next) {
         /* media engines run out before slices do: a claim that has one is in the way as well */
         const bool media = c->kind && kind->n_media && c->kind->n_media;
-        if (c->gpu != gpu || has_moved(&s->a, c) || !(mask_of(c->place) & mask_of(place) || media))
+        if (c->gpu != gpu || has_moved(&s->a, c) || !(sw_mig_overlap(c->place, place) || media))
             continue;
-        if (a->n == ADVICE_MAX_MOVES || !may_move(s, c))
+        if (a->n == ADVICE_MAX_MOVES || !c->kind || c->held || c->pod == s->pod || !c->pod->known ||
+            c->pod->leaving)
             return false;
         sw_mig_give(use, c->kind, c->place);
         a->moves[a->n++] = c;
@@ -107,24 +97,21 @@ static bool clear_place(struct search *s, size_t gpu, const struct sw_mig_kind *
     return sw_mig_fits(s->attempt[gpu].geometry, use, kind, place);
 }
 
-static bool has_room(const struct search *s, struct node *n, const struct sw_mig_profile *profile)
-{
-    const struct sw_mig_kind *kind = n && n->common ? sw_mig_kind_find(n->common, profile) : NULL;
-    return kind && n != s->node && !n->nominee && decide_usable(s->p, n, NULL) == 0 &&
-           cache_room(n) >> (kind - n->common->kinds) & 1;
-}
-
+/* Another node that has room for the slice of @c. */
 static const struct node *another(struct search *s, const struct advice *a, const struct claim *c)
 {
     enum { MAX_CHECKED = 256 };
     if (sw_mig_profile_equal(&s->nowhere, &c->profile))
         return NULL;
     for (size_t i = 0; i < s->n_others && i < MAX_CHECKED; i++) {
-        bool taken = false;
+        struct node *n = s->others[i];
+        bool taken = !n || n == s->node || n->nominee != NULL;
         for (size_t k = 0; k < a->n; k++)
-            taken |= a->to[k] == s->others[i]; /* one each, so that none has to be counted */
-        if (!taken && has_room(s, s->others[i], &c->profile))
-            return s->others[i];
+            taken |= a->to[k] == n; /* one each, so that none has to be counted */
+        const struct sw_mig_kind *kind = taken ? NULL : sw_mig_kind_find(n->common, &c->profile);
+        if (kind && decide_usable(s->p, n, NULL) == 0 &&
+            cache_room(n) >> (kind - n->common->kinds) & 1)
+            return n;
     }
     s->nowhere = c->profile; /* or taken by those of this trial: then the next one may miss it */
     return NULL;
@@ -201,22 +188,11 @@ static bool make_room(struct search *s, const struct sw_mig_profile *profile)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* The pod's requests, the largest first. */
-static void in_order(const struct node *node, const struct pod *pod, size_t *order)
-{
-    for (size_t i = 0; i < pod->pod_request.n; i++) {
-        const unsigned size = size_on(node, &pod->pod_request.list[i].profile);
-        size_t at = i;
-        for (; at && size_on(node, &pod->pod_request.list[order[at - 1]].profile) < size; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-}
-
 bool advice_find(const struct cache *p, const struct node *node, const struct pod *pod,
                  struct node *const *others, size_t n_others, struct advice *out)
 {
-    size_t order[ADVICE_MAX_MOVES];
+    size_t order[ADVICE_MAX_MOVES]; /* the pod's requests, the largest first */
+    const struct slice_request *requests = pod->pod_request.list;
     struct search s = { .p = p, .node = node, .pod = pod, .others = others, .n_others = n_others };
     unsigned wanted, free_slices;
     if (!advice_count(p, node, pod, &wanted, &free_slices))
@@ -226,10 +202,16 @@ bool advice_find(const struct cache *p, const struct node *node, const struct po
     s.attempt = decide_room_for_gpus(node);
     cache_without(node, &pod, 1, s.gpus);
     cache_bar_held(node, pod, s.gpus);
-    in_order(node, pod, order);
+    for (size_t i = 0; i < pod->pod_request.n; i++) {
+        const unsigned size = size_on(node, &requests[i].profile);
+        size_t at = i;
+        for (; at && size_on(node, &requests[order[at - 1]].profile) < size; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
     bool ok = true;
     for (size_t i = 0; i < pod->pod_request.n && ok; i++)
-        ok = make_room(&s, &pod->pod_request.list[order[i]].profile);
+        ok = make_room(&s, &requests[order[i]].profile);
     free(s.gpus);
     free(s.best_gpus);
     free(s.attempt);

@@ -78,19 +78,6 @@ static void answer(struct bind *b)
     printbuf_free(out);
 }
 
-/* The collector may check its claims again. One without a uid is dropped: should it exist all the
- * same, the watch reports it. */
-static void release_claims(struct cache *p, const struct pod *pod, int64_t now_ms)
-{
-    for (struct claim *c = pod->claims, *next; c; c = next) {
-        next = c->pod_next;
-        c->held = false;
-        c->since_ms = now_ms;
-        if (!*c->uid)
-            cache_drop_claim(p, c);
-    }
-}
-
 static void finish(struct bind *b)
 {
     struct sw_scheduler *s = b->s;
@@ -100,8 +87,8 @@ static void finish(struct bind *b)
     sched_metrics_answered(m, METRICS_BIND, (double)(now_ms - b->started_ms) / 1e3);
     m->bound += !b->why;
     m->bind_failed += b->why != NULL;
-    if (!b->why && b->pod && b->pod->asked_ms)
-        sched_metrics_waited(m, (double)(now_ms - b->pod->asked_ms) / 1e3);
+    if (!b->why && pod && pod->asked_ms)
+        sched_metrics_waited(m, (double)(now_ms - pod->asked_ms) / 1e3);
     SW_AUTO_CHARS *name = sw_printf("%s/%s", b->ask.ns, b->ask.pod);
     if (b->why)
         sw_log(SW_LOG_WARN, "pod not bound", "pod", name, "node", b->ask.node, "error", b->why,
@@ -110,7 +97,15 @@ static void finish(struct bind *b)
         sw_log(SW_LOG_INFO, "pod bound", "pod", name, "node", b->ask.node, NULL);
     answer(b);
     if (pod) {
-        release_claims(s->cache, pod, now_ms);
+        /* The collector may check its claims again. One without a uid is dropped: should it exist
+         * all the same, the watch reports it. */
+        for (struct claim *c = pod->claims, *next; c; c = next) {
+            next = c->pod_next;
+            c->held = false;
+            c->since_ms = now_ms;
+            if (!*c->uid)
+                cache_drop_claim(s->cache, c);
+        }
         if (!b->why)
             cache_pod_bound(s->cache, pod, b->ask.node);
         cache_bind_ended(s->cache, pod);
@@ -266,12 +261,6 @@ static struct json_object *find_made(const struct bind *b, const struct claim *c
     return NULL;
 }
 
-static bool is_watched(const struct bind *b, const struct claim *c)
-{
-    struct json_object *made = find_made(b, c);
-    return c->watched && (!made || strcmp(sw_obj_uid(made), c->uid) == 0);
-}
-
 static void bind_pod(struct bind *b);
 
 static void on_waited(void *arg)
@@ -279,14 +268,6 @@ static void on_waited(void *arg)
     struct bind *b = arg;
     b->waits = false;
     bind_pod(b);
-}
-
-static void wait_for_watch(struct bind *b)
-{
-    b->waits = true;
-    if (!b->timer)
-        b->timer = sw_timer_new(b->s->loop, on_waited, b);
-    sw_timer_set(b->timer, b->started_ms + FORWARD_MS - sw_loop_now_ms(b->s->loop));
 }
 
 void sched_bind_observed(struct sw_scheduler *s, const char *claim)
@@ -304,27 +285,32 @@ void sched_bind_observed(struct sw_scheduler *s, const char *claim)
     on_waited(b);
 }
 
-/* Another replica may have created claims meanwhile. Those that are older than the claims here have
- * been reported by the watch once it has reported these; those that are newer the other replica
- * finds to overlap. So no slice is given away twice, without a further request. */
+/* Another replica may have created claims for the same slices meanwhile. Once the watch has
+ * reported the claims made here, it has reported all older ones too; newer ones are found to
+ * overlap by the other replica. So no slice is given away twice, without a further request. */
 static void bind_pod(struct bind *b)
 {
     bool watched = true;
     if (b->pod->gone && !b->why) /* servers of 1.20 would bind another one of its name */
         b->why = sw_strdup("the pod is gone");
     for (const struct claim *c = b->pod->claims; c && !b->why; c = c->pod_next) {
-        watched &= is_watched(b, c);
+        struct json_object *made = find_made(b, c);
+        watched &= c->watched && (!made || strcmp(sw_obj_uid(made), c->uid) == 0);
         if (!*c->uid)
-            b->why = sw_printf("%s: somebody has deleted it", c->name);
+            b->why = sw_printf("%s: it was deleted meanwhile", c->name);
         else if (cache_overlaps(c))
             b->why = sw_printf("%s: another scheduler gave the same slices away", c->name);
     }
-    if (is_late(b))
+    if (is_late(b)) {
         undo(b);
-    else if (watched)
+    } else if (watched) {
         send_binding(b);
-    else
-        wait_for_watch(b);
+    } else {
+        b->waits = true;
+        if (!b->timer)
+            b->timer = sw_timer_new(b->s->loop, on_waited, b);
+        sw_timer_set(b->timer, b->started_ms + FORWARD_MS - sw_loop_now_ms(b->s->loop));
+    }
 }
 
 static void claim_written(const struct sw_kube_answer *a, struct write *w, const char *what)
@@ -384,23 +370,11 @@ static void patch_status(struct write *w)
 
 static void on_status_put(const struct sw_kube_answer *a, void *arg)
 {
-    if (a->code ==
-        SW_CONFLICT) /* another client wrote to it meanwhile, or this write had succeeded already */
+    /* another client wrote to it meanwhile, or this write had succeeded already */
+    if (a->code == SW_CONFLICT)
         patch_status(arg);
     else
         on_marked(a, arg);
-}
-
-/* What was just created is sent back whole: that costs the API server three quarters of a patch.
- * Who owns which field it knows itself. */
-static void put_status(struct write *w, struct json_object *made)
-{
-    const struct bind *b = w->b;
-    SW_AUTO_JSON *status = created_status(sw_loop_now_ms(b->s->loop));
-    json_object_object_del(sw_json_get(made, "metadata"), "managedFields");
-    json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
-    (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, made, &mark_opts,
-                         on_status_put, w);
 }
 
 static void mark_created(struct bind *b)
@@ -414,10 +388,17 @@ static void mark_created(struct bind *b)
             continue;
         struct json_object *made = find_made(b, c);
         struct write *w = new_write(b, c);
-        if (made)
-            put_status(w, made);
-        else
+        if (!made) {
             patch_status(w); /* taken over */
+            continue;
+        }
+        /* A claim that was just created is sent back whole: that costs the API server three
+         * quarters of a patch. It knows by itself who owns which field. */
+        SW_AUTO_JSON *status = created_status(sw_loop_now_ms(b->s->loop));
+        json_object_object_del(sw_json_get(made, "metadata"), "managedFields");
+        json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
+        (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, c->name, made, &mark_opts,
+                             on_status_put, w);
     }
     go(b, bind_pod);
 }
@@ -450,8 +431,18 @@ static struct json_object *claim_body(const struct bind *b, const struct claim *
     return doc;
 }
 
+/* Take the slices in the cache, and create a claim for each. */
 static void create_claims(struct bind *b)
 {
+    SW_ERR(err);
+    struct cache *p = b->s->cache;
+    if (!b->why && (decide_usable(p, cache_find_node(p, b->ask.node), &err) < 0 ||
+                    cache_reserve(p, b->pod, b->ask.node, sw_loop_now_ms(b->s->loop), &err) < 0))
+        fail(b, b->ask.node, &err);
+    if (b->why) {
+        finish(b); /* nothing was written */
+        return;
+    }
     const struct sw_request_opts opts = { .timeout_ms = WRITE_MS, .retries = RETRIES };
     for (struct claim *c = b->pod->claims; c; c = c->pod_next) {
         if (*c->uid)
@@ -461,19 +452,6 @@ static void create_claims(struct bind *b)
                              on_claim_created, new_write(b, c));
     }
     go(b, mark_created);
-}
-
-static void reserve(struct bind *b)
-{
-    SW_ERR(err);
-    struct cache *p = b->s->cache;
-    if (!b->why && (decide_usable(p, cache_find_node(p, b->ask.node), &err) < 0 ||
-                    cache_reserve(p, b->pod, b->ask.node, sw_loop_now_ms(b->s->loop), &err) < 0))
-        fail(b, b->ask.node, &err);
-    if (b->why)
-        finish(b); /* nothing was written */
-    else
-        create_claims(b);
 }
 
 /* Delete what an earlier attempt left behind and cannot be reused. */
@@ -488,7 +466,7 @@ static void clear(struct bind *b)
         else
             delete_claim(b, c);
     }
-    go(b, reserve);
+    go(b, create_claims);
 }
 
 static bool is_elsewhere(struct bind *b, const char *node)
@@ -511,14 +489,6 @@ static void on_pod_read(const struct sw_kube_answer *a, void *arg)
         clear(b);
 }
 
-static bool is_anything_left(const struct bind *b)
-{
-    for (const struct claim *c = b->pod->claims; c; c = c->pod_next)
-        if (!cache_serves(c, b->ask.node))
-            return true;
-    return false;
-}
-
 static void begin(struct bind *b)
 {
     const bool bound = b->pod->node != NULL;
@@ -527,15 +497,18 @@ static void begin(struct bind *b)
     else if (b->pod->fault)
         b->why = sw_strdup(b->pod->fault);
     if (b->why || bound) {
-        (void)is_elsewhere(b, bound ? b->pod->node : ""); /* else it is done */
-        b->pod = NULL;                                    /* not ours */
+        (void)is_elsewhere(b, bound ? b->pod->node : ""); /* else there is nothing to do */
+        b->pod = NULL;                                    /* its binding is not this one's to end */
         finish(b);
         return;
     }
     b->pod->binding = true;
+    const struct claim *left = b->pod->claims; /* by an earlier attempt */
+    while (left && cache_serves(left, b->ask.node))
+        left = left->pod_next;
     if (!b->pod->pod_request.n)
         bind_pod(b); /* it requests no slices */
-    else if (is_anything_left(b))
+    else if (left)
         read_pod_node(b, on_pod_read);
     else
         clear(b);

@@ -60,10 +60,11 @@ static bool is_awaited(const struct cache *p, struct node *n)
     return false;
 }
 
-static void on_touched(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+/* For writes whose failure is only logged. @what: the message */
+static void on_written(const struct sw_kube_answer *a, void *what)
 {
     if (a->code < 0 && a->code != SW_NOTFOUND)
-        sw_log(SW_LOG_WARN, "node not touched", "error", sw_err_text(a->err), NULL);
+        sw_log(SW_LOG_WARN, what, "error", sw_err_text(a->err), NULL);
 }
 
 /* @field: "labels" or "annotations". @return a merge patch, the caller's */
@@ -74,17 +75,6 @@ static struct json_object *epoch_patch(const char *field, int64_t now_ms)
     (void)snprintf(epoch, sizeof epoch, "%lld", (long long)now_ms);
     sw_json_set_str(body, epoch, "metadata", field, SW_SCHEDULER_EPOCH, NULL);
     return body;
-}
-
-static void touch_node(struct tidy *t, struct node *n, int64_t now_ms)
-{
-    SW_AUTO_JSON *body = epoch_patch("labels", now_ms);
-    n->grown = false;
-    n->touched_ms = now_ms;
-    t->s->metrics.touched++;
-    (void)sw_kube_patch(t->s->kube, t->s->informers[INFORMER_NODES].kind, NULL, n->name,
-                        SW_PATCH_MERGE, body, &(struct sw_request_opts){ .retries = 3 }, on_touched,
-                        t);
 }
 
 static void on_touch(void *arg)
@@ -103,8 +93,16 @@ static void on_touch(void *arg)
             n->grown = false;
         else if (now_ms - n->touched_ms < TOUCH_EVERY_MS || n_touched == MAX_TOUCHED)
             later = true;
-        else if (++n_touched)
-            touch_node(t, n, now_ms);
+        else {
+            SW_AUTO_JSON *body = epoch_patch("labels", now_ms);
+            n->grown = false;
+            n->touched_ms = now_ms;
+            n_touched++;
+            t->s->metrics.touched++;
+            (void)sw_kube_patch(t->s->kube, t->s->informers[INFORMER_NODES].kind, NULL, n->name,
+                                SW_PATCH_MERGE, body, &(struct sw_request_opts){ .retries = 3 },
+                                on_written, "node not touched");
+        }
     }
     if (later) {
         p->any_grown = true;
@@ -112,10 +110,10 @@ static void on_touch(void *arg)
     }
 }
 
-static void on_sent(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+static void on_hinted(const struct sw_kube_answer *a, void *what)
 {
-    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
-        sw_log(SW_LOG_WARN, "pod not sent to look again", "error", sw_err_text(a->err), NULL);
+    if (a->code != SW_CONFLICT) /* another pod of that name */
+        on_written(a, what);
 }
 
 /* A pod that was just refused has to wait before it is tried again, two seconds at most; but
@@ -127,7 +125,7 @@ void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node 
     sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
     s->metrics.sent_again++;
     (void)sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
-                        SW_PATCH_MERGE, body, NULL, on_sent, s);
+                        SW_PATCH_MERGE, body, NULL, on_hinted, "pod not sent to look again");
     cache_has_grown(s->cache, n);
     if (s->tidy && !sw_timer_is_set(s->tidy->touch))
         sw_timer_set(s->tidy->touch, TOUCH_SOON_MS);
@@ -196,22 +194,17 @@ static void collect_claim(struct check *k)
                          on_collected, k);
 }
 
-/* Whether the pod, as the API server has it now, has no use for the claim. */
-static bool is_useless(const struct claim *c, struct json_object *pod)
-{
-    const char *node = sw_json_str(pod, "", "spec", "nodeName", NULL);
-    const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
-    if (strcmp(sw_obj_uid(pod), c->pod->uid) != 0)
-        return true;
-    return sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed") ||
-           strcmp(node, c->node->name) != 0;
-}
-
 static void on_pod_read(const struct sw_kube_answer *a, void *arg)
 {
     struct check *k = arg;
     const struct claim *c = claim_of(k);
-    const bool useless = a->code == SW_NOTFOUND || (a->code == 0 && c && is_useless(c, a->object));
+    bool useless = a->code == SW_NOTFOUND;
+    if (c && a->code == 0) {
+        const char *phase = sw_json_str(a->object, "", "status", "phase", NULL);
+        const char *node = sw_json_str(a->object, "", "spec", "nodeName", NULL);
+        useless = strcmp(sw_obj_uid(a->object), c->pod->uid) != 0 || sw_streq(phase, "Succeeded") ||
+                  sw_streq(phase, "Failed") || strcmp(node, c->node->name) != 0;
+    }
     if (c && useless && k->t->leading && !c->pod->binding)
         collect_claim(k);
     else
@@ -225,14 +218,6 @@ static void on_node_read(const struct sw_kube_answer *a, void *arg)
         collect_claim(k);
     else
         end_check(k);
-}
-
-/* Slices that exist are unmade by the node's device plugin, which then deletes the claim; where the
- * node is gone this does it. */
-static bool is_lost(const struct claim *c, int64_t now_ms)
-{
-    return c->state > CLAIM_CREATED && !c->pod->known && !c->node->is_mig && !c->node->labelled &&
-           now_ms - c->since_ms > LOST_NODE_MS;
 }
 
 static bool is_suspect(const struct sw_scheduler *s, const struct claim *c, int64_t now_ms)
@@ -281,26 +266,19 @@ static void collect_claims(struct tidy *t, int64_t now_ms)
         struct claim *c = lh_entry_v(e);
         if (c->held || c->checking || !*c->uid || !*c->pod->name)
             continue;
-        const bool lost = is_lost(c, now_ms);
+        /* Slices that exist are destroyed by the node's device plugin, which then deletes the
+         * claim. Where the node is gone, the claim is deleted here. */
+        const bool lost = c->state > CLAIM_CREATED && !c->pod->known && !c->node->is_mig &&
+                          !c->node->labelled && now_ms - c->since_ms > LOST_NODE_MS;
         if (lost || is_suspect(t->s, c, now_ms))
             start_check(t, c, lost);
     }
     t->more = e != NULL;
 }
 
-/* ---- nodes that are not slipway's any more
- * -------------------------------------------------------
- */
-
-static void on_disowned(const struct sw_kube_answer *a, void *arg SW_UNUSED)
-{
-    if (a->code < 0 && a->code != SW_NOTFOUND)
-        sw_log(SW_LOG_WARN, "NodeAccelerator not deleted", "error", sw_err_text(a->err), NULL);
-}
-
-/* The label went, and with it the device plugin; when the last claim is gone, too, nothing updates
- * the NodeAccelerator. (Where the Node goes, its NodeAccelerator goes with it.) */
-static void disown_nodes(struct tidy *t, int64_t now_ms)
+/* Without its label a node has no device plugin, and without claims nothing updates its
+ * NodeAccelerator any more. (With the Node its NodeAccelerator is deleted by the API server.) */
+static void delete_accelerators(struct tidy *t, int64_t now_ms)
 {
     const struct cache *p = t->s->cache;
     for (struct lh_entry *e = lh_table_head(p->nodes); e && !p->any_node; e = e->next) {
@@ -310,39 +288,17 @@ static void disown_nodes(struct tidy *t, int64_t now_ms)
         else if (!n->deselected_ms)
             n->deselected_ms = now_ms;
         else if (now_ms - n->deselected_ms > DESELECTED_MS) {
-            n->deselected_ms = now_ms; /* once a while, should it come again */
+            n->deselected_ms = now_ms; /* the next time after as long */
             sw_log(SW_LOG_INFO, "node deselected: its NodeAccelerator goes", "node", n->name, NULL);
             (void)sw_kube_delete(t->s->kube, t->s->informers[INFORMER_ACCELERATORS].kind,
                                  t->s->opts.ns, n->name, &(struct sw_request_opts){ .retries = 1 },
-                                 on_disowned, t);
+                                 on_written, "NodeAccelerator not deleted");
         }
     }
 }
 
-/* ---- labelling ---------------------------------------------------------------------------------
- */
-
-static void on_labelled(const struct sw_kube_answer *a, void *arg SW_UNUSED)
-{
-    if (a->code < 0 && a->code != SW_NOTFOUND)
-        sw_log(SW_LOG_WARN, "claim not labelled", "error", sw_err_text(a->err), NULL);
-}
-
-/* A claim of another scheduler, or of an older version: without the label the node's plugin does
- * not watch it.
- */
-static void label_claim(struct tidy *t, struct claim *c)
-{
-    char label[SW_MIG_NODE_LABEL_LEN];
-    SW_AUTO_JSON *body = json_object_new_object();
-    sw_json_set_str(body, sw_mig_node_label(c->node->name, label), "metadata", "labels",
-                    SW_MIG_NODE_LABEL, NULL);
-    c->labelled = true; /* until it is seen without */
-    (void)sw_kube_patch(t->s->kube, t->s->informers[INFORMER_CLAIMS].kind, t->s->opts.ns, c->name,
-                        SW_PATCH_MERGE, body, &(struct sw_request_opts){ .retries = 3 },
-                        on_labelled, t);
-}
-
+/* Claims of another scheduler, or of an older version: without the label the node's plugin does not
+ * watch them. */
 static void label_claims(struct tidy *t)
 {
     enum { MAX_LABELLED = 32 }; /* at once */
@@ -352,17 +308,25 @@ static void label_claims(struct tidy *t)
         struct claim *c = lh_entry_v(e);
         if (!c->seen || c->held || c->labelled)
             continue;
-        label_claim(t, c);
+        char label[SW_MIG_NODE_LABEL_LEN];
+        SW_AUTO_JSON *body = json_object_new_object();
+        sw_json_set_str(body, sw_mig_node_label(c->node->name, label), "metadata", "labels",
+                        SW_MIG_NODE_LABEL, NULL);
+        c->labelled = true; /* until it is seen without */
         n++;
+        (void)sw_kube_patch(t->s->kube, t->s->informers[INFORMER_CLAIMS].kind, t->s->opts.ns,
+                            c->name, SW_PATCH_MERGE, body,
+                            &(struct sw_request_opts){ .retries = 3 }, on_written,
+                            "claim not labelled");
     }
 }
 
 /* ---- leading -----------------------------------------------------------------------------------
  */
 
-/* A pod that kube-scheduler asked about and the watch never reported was deleted before. And GPUs
- * are not kept for ever for a pod that is not bound. */
-static void forget_pods(struct cache *p, int64_t now_ms)
+/* A pod that kube-scheduler asked about and the watch never reported was deleted before. The room
+ * for a nominated pod is kept for a limited time. */
+static void expire_pods(struct cache *p, int64_t now_ms)
 {
     for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {
         struct pod *pod = lh_entry_v(e);
@@ -381,10 +345,10 @@ static void on_collect(void *arg)
     sw_timer_set(t->collect, COLLECT_MS);
     if (sched_informers_trouble(t->s))
         return;
-    forget_pods(t->s->cache, now_ms);
+    expire_pods(t->s->cache, now_ms);
     if (t->leading) {
         label_claims(t);
-        disown_nodes(t, now_ms);
+        delete_accelerators(t, now_ms);
         collect_claims(t, now_ms);
     }
     sched_tidy_check(t->s);

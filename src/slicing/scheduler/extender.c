@@ -139,15 +139,9 @@ void extender_put_error(struct printbuf *out, const char *why)
 /* ---- prioritize --------------------------------------------------------------------------------
  */
 
-/* The best of those asked about gets all, the worst nothing: ten steps over the whole scale would
- * call most of them equal. */
-static unsigned scale(unsigned score, unsigned least, unsigned most)
-{
-    return most == least ? 0 : ((score - least) * MAX_SCORE + (most - least) / 2) / (most - least);
-}
-
-/* Scores of 0 are left out: kube-scheduler adds up what it gets, and reads less so.
- * Source: kube-scheduler's prioritizeNodes() */
+/* The best node of the request gets MAX_SCORE, the worst 0: over the whole scale of 0 to 100 most
+ * nodes would get the same of ten steps. Scores of 0 are left out, which kube-scheduler takes for
+ * 0. Source: kube-scheduler's prioritizeNodes() */
 static void put_scores(struct printbuf *out, const struct question *q, const unsigned *scores)
 {
     unsigned least = UINT_MAX, most = 0;
@@ -158,7 +152,8 @@ static void put_scores(struct printbuf *out, const struct question *q, const uns
     }
     extender_put(out, "[");
     for (size_t i = 0; i < q->n_names; i++) {
-        const unsigned score = scale(scores[i], least, most);
+        const unsigned span = most - least;
+        const unsigned score = span ? ((scores[i] - least) * MAX_SCORE + span / 2) / span : 0;
         if (!score)
             continue;
         extender_put(out, first ? "{\"Host\":" : ",{\"Host\":");

@@ -44,8 +44,8 @@ static int parse(const struct sw_projection *fields, const struct piece *pieces,
 }
 
 /* ---- names in place ----------------------------------------------------------------------------
- * A look over the text that knows where values end and no more: whether they are well-formed is the
- * parser's to say, who reads all of it but the list. Whatever is unusual is left to the parser.
+ * This scan finds where values end. It does not check them: the parser reads all of the text but
+ * the list, and also the list where it is unusual.
  */
 
 static const char *skip_space(const char *at, const char *end)
@@ -79,36 +79,27 @@ static const char *skip_value(const char *at, const char *end)
 
 static void add_name(struct question *q, const char *text, size_t len)
 {
-    if (q->n_names == q->cap) {
-        q->cap = q->cap ? q->cap * 2 : 64;
-        q->names = sw_realloc(q->names, q->cap, sizeof *q->names);
-    }
+    SW_GROW(q->names, q->n_names, q->cap);
     q->names[q->n_names++] = (struct name){ text, len };
 }
 
-/* The closing quote of a text that needs no escape and is ASCII; NULL: it is another */
-static const char *plain_end(const char *at, const char *end)
-{
-    while (at < end && *at != '"') {
-        const unsigned char c = (unsigned char)*at++;
-        if (c < 0x20 || c >= 0x7f || c == '\\')
-            return NULL;
-    }
-    return at < end ? at : NULL;
-}
-
-/* @at: behind '['. @return behind ']', or NULL */
+/* Read names of ASCII without escapes. @at: behind '['. @return behind ']', or NULL */
 static const char *read_list(struct question *q, const char *at, const char *end)
 {
     at = skip_space(at, end);
     if (at < end && *at == ']')
         return at + 1;
     while (at < end && *at == '"') {
-        const char *close = plain_end(at + 1, end);
-        if (!close)
+        const char *text = ++at;
+        for (; at < end && *at != '"'; at++) {
+            const unsigned char c = (unsigned char)*at;
+            if (c < 0x20 || c >= 0x7f || c == '\\')
+                return NULL;
+        }
+        if (at == end)
             return NULL;
-        add_name(q, at + 1, (size_t)(close - at - 1));
-        at = skip_space(close + 1, end);
+        add_name(q, text, (size_t)(at - text));
+        at = skip_space(at + 1, end);
         if (at < end && *at == ']')
             return at + 1;
         if (at == end || *at != ',')
@@ -118,18 +109,10 @@ static const char *read_list(struct question *q, const char *at, const char *end
     return NULL;
 }
 
-static bool is_key(const char *at, const char *behind)
-{
-    static const char *const keys[] = { "\"NodeNames\"", "\"nodenames\"" };
-    for (size_t i = 0; i < SW_COUNT(keys); i++)
-        if ((size_t)(behind - at) == strlen(keys[i]) && memcmp(at, keys[i], strlen(keys[i])) == 0)
-            return true;
-    return false;
-}
-
 /* Find the one list of names. @return false: there is none that is plain */
 static bool cut_names(struct question *q, const char *body, size_t len, struct piece *list)
 {
+    static const char name[] = "\"NodeNames\"", other[] = "\"nodenames\"";
     const char *end = body + len, *at = skip_space(body, end);
     *list = (struct piece){ NULL, 0 };
     if (at == end || *at++ != '{')
@@ -143,7 +126,8 @@ static bool cut_names(struct question *q, const char *body, size_t len, struct p
         if (at == end || *at != ':')
             return false;
         at = skip_space(at + 1, end);
-        if (is_key(key, behind)) {
+        if ((size_t)(behind - key) == strlen(name) &&
+            (memcmp(key, name, strlen(name)) == 0 || memcmp(key, other, strlen(name)) == 0)) {
             if (list->bytes || at == end || *at != '[')
                 return false;
             list->bytes = at;
@@ -159,19 +143,6 @@ static bool cut_names(struct question *q, const char *body, size_t len, struct p
             return false;
         if (*at++ == '}')
             return list->bytes != NULL;
-    }
-}
-
-/* Those of a document: with escapes, or not all of them strings. */
-static void take_names(struct question *q)
-{
-    struct json_object *list = question_get(q->doc, "NodeNames", "nodenames");
-    const bool is_list = json_object_is_type(list, json_type_array);
-    for (size_t i = 0; is_list && i < sw_json_len(list); i++) {
-        struct json_object *name = json_object_array_get_idx(list, i);
-        const bool text = json_object_is_type(name, json_type_string);
-        add_name(q, text ? json_object_get_string(name) : "",
-                 text ? (size_t)json_object_get_string_len(name) : 0);
     }
 }
 
@@ -214,9 +185,18 @@ int question_read(struct question *q, const struct sw_projection *fields, const 
     q->n_names = 0;
     const struct piece whole = { body, len_bytes };
     const int rc = parse(fields, &whole, 1, &q->doc, err);
-    if (rc == 0)
-        take_names(q);
-    return rc;
+    if (rc < 0)
+        return rc;
+    /* with escapes, or not all of them strings */
+    struct json_object *names = question_get(q->doc, "NodeNames", "nodenames");
+    const bool is_list = json_object_is_type(names, json_type_array);
+    for (size_t i = 0; is_list && i < sw_json_len(names); i++) {
+        struct json_object *name = json_object_array_get_idx(names, i);
+        const bool text = json_object_is_type(name, json_type_string);
+        add_name(q, text ? json_object_get_string(name) : "",
+                 text ? (size_t)json_object_get_string_len(name) : 0);
+    }
+    return 0;
 }
 
 int question_need_names(const struct question *q, struct sw_err *err)

@@ -1,9 +1,9 @@
 #pragma once
-/* question: what kube-scheduler asks, read off the bytes. Thousands of node names stand in it, and
- * a document of them would cost more than all that is decided: where the list is plain it is read
- * in place, and only the rest becomes a document. Internal to scheduler.
- * Source: k8s.io/kube-scheduler/extender/v1 (ExtenderArgs: no JSON tags, so fields go by their Go
- * names; Go takes them in either case). */
+/* question: a request of kube-scheduler, read from its bytes. It may name thousands of nodes, and a
+ * document of them would cost more than the decisions about them: where the list is plain it is
+ * read in place, and only the rest becomes a document. Internal to scheduler. Source:
+ * k8s.io/kube-scheduler/extender/v1 (ExtenderArgs: no JSON tags, so fields go by their Go names; Go
+ * takes them in either case). */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,7 +33,7 @@ int question_read(struct question *q, const struct sw_projection *fields, const 
                   size_t len_bytes, struct sw_err *err) SW_CHECKED;
 /** @return 0 | SW_INVALID: no list of node names is in it */
 int question_need_names(const struct question *q, struct sw_err *err) SW_CHECKED;
-/** What only this question needed is given back. */
+/** Free what only this question needed. */
 void question_clear(struct question *q);
 /** Free all that it owns. */
 void question_done(struct question *q);

@@ -43,7 +43,7 @@ static const char *reason(struct reasons *r, const struct extender *x, const str
         return r->of_code[-code];
     struct sw_err err = { 0 };
     const int again = decide_fit(x->cache, pod, node, NULL, &err);
-    (void)again; /* the same, with words */
+    (void)again; /* the same code, now with a message */
     (void)array_list_add(r->texts, err.text);
     return r->of_code[-code] = err.text;
 }
@@ -67,46 +67,39 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
     }
 }
 
-static bool is_choosy(struct json_object *pod)
+/* Whether the pod prefers some nodes to others. */
+static bool has_preferences(struct json_object *pod)
 {
     static const char *const kinds[] = { "nodeAffinity", "podAffinity", "podAntiAffinity" };
     for (size_t i = 0; i < SW_COUNT(kinds); i++)
         if (sw_json_find(pod, "spec", "affinity", kinds[i],
                          "preferredDuringSchedulingIgnoredDuringExecution", NULL))
             return true;
-    struct json_object *spread = sw_json_find(pod, "spec", "topologySpreadConstraints", NULL);
-    for (size_t i = 0; i < sw_json_len(spread); i++)
-        if (strcmp(sw_json_str(sw_json_at(spread, i), "", "whenUnsatisfiable", NULL),
-                   "ScheduleAnyway") == 0)
-            return true;
-    return false;
+    return sw_json_find_by(sw_json_find(pod, "spec", "topologySpreadConstraints", NULL),
+                           "whenUnsatisfiable", "ScheduleAnyway") != NULL;
 }
 
-enum { MAX_LIKED = 100 /* as a policy likes a node */, N_RANKS = 2 * (MAX_LIKED + 1) };
+enum { MAX_NODE_SCORE = 100, N_RANKS = 2 * (MAX_NODE_SCORE + 1) };
 
-/* Nodes with a taint that asks pods to go elsewhere come after all others. */
-static uint8_t rank_of(const struct extender *x, const struct pod *pod, struct node *node,
-                       struct decide_common *common)
-{
-    const unsigned liked = decide_score(x->cache, pod, node, common);
-    return (uint8_t)(MAX_LIKED - liked + (node->avoided ? MAX_LIKED + 1 : 0));
-}
-
-/* Of the nodes that have room only the best are named: what the scheduler does after that costs it
- * by the node, and where slices go is not for its scores to say. Among the best they still count;
- * a pod that has preferences of its own gets all nodes. */
-static void leave_the_best(struct extender *x, const struct pod *pod,
-                           const struct extender_outcome *outcome)
+/* Of the nodes that have room only the best are named: kube-scheduler's further work grows with
+ * each node, and its scores know nothing of slices. They still count among the best, and a pod that
+ * has preferences of its own gets all nodes. */
+static void pass_over_others(struct extender *x, const struct pod *pod,
+                             const struct extender_outcome *outcome)
 {
     size_t n_of[N_RANKS] = { 0 }, left = x->nodes_to_score;
     struct decide_common common = { 0 };
     if (!left || outcome->n_fit <= left || !pod->pod_request.n ||
-        is_choosy(question_get(x->question.doc, "Pod", "pod")))
+        has_preferences(question_get(x->question.doc, "Pod", "pod")))
         return;
     for (size_t i = 0; i < outcome->n_asked; i++) {
         struct node_fit *v = &x->node_fits[i];
-        if (v->code == 0)
-            n_of[v->rank = rank_of(x, pod, v->node, &common)]++;
+        if (v->code != 0)
+            continue;
+        v->rank = (uint8_t)(MAX_NODE_SCORE - decide_score(x->cache, pod, v->node, &common));
+        if (v->node->avoided) /* after all others */
+            v->rank = (uint8_t)(v->rank + MAX_NODE_SCORE + 1);
+        n_of[v->rank]++;
     }
     unsigned last = 0; /* all ranks before it are named, of it so many as are left */
     for (; left > n_of[last]; last++)
@@ -158,14 +151,8 @@ static void put_fitting(struct printbuf *out, const struct extender *x)
     extender_put(out, "]");
 }
 
-static void put_reason(struct printbuf *out, const struct name *name, const char *why)
-{
-    SW_AUTO_CHARS *text = sw_printf("%.*s: %s", (int)name->len, name->text, why);
-    extender_put_string(out, text);
-}
-
-/* @never: only those that no pod's leaving helps. Older schedulers do not know that list, newer
- * ones prefer it: so what is in it is in the other one, too. */
+/* @never: only nodes where no eviction helps. Older schedulers do not know that list, newer ones
+ * prefer it: so its nodes are in the other list, too. */
 static void put_failed(struct printbuf *out, const struct extender *x, bool named, bool never)
 {
     const struct question *q = &x->question;
@@ -183,7 +170,9 @@ static void put_failed(struct printbuf *out, const struct extender *x, bool name
         extender_put_bytes(out, ":", 1);
         first = false;
         if (named || v->special) {
-            put_reason(out, &q->names[i], v->why);
+            SW_AUTO_CHARS *text = sw_printf("%.*s: %s", (int)q->names[i].len, q->names[i].text,
+                                            v->why);
+            extender_put_string(out, text);
             continue;
         }
         if (v->why != last) {
@@ -227,7 +216,7 @@ static size_t find_emptiest(const struct extender *x, const struct pod *pod, siz
     return all >= least ? found : 0;
 }
 
-/* Slices lie in the way that could lie elsewhere: the node where the fewest do says so. */
+/* Say of the node where the fewest slices of others are in the way that they could move. */
 static void advise(struct extender *x, struct pod *pod, struct reasons *r,
                    struct extender_outcome *outcome)
 {
@@ -259,14 +248,6 @@ static void advise(struct extender *x, struct pod *pod, struct reasons *r,
     pod->advice = sw_printf("node %s: %s", best.node->name, text);
 }
 
-static void need_node_fits(struct extender *x, size_t n)
-{
-    if (n <= x->n_fits)
-        return;
-    x->n_fits = n;
-    x->node_fits = sw_realloc(x->node_fits, n, sizeof *x->node_fits);
-}
-
 /* Nodes where pods could be evicted. What one question may cost is bounded: many nodes are checked
  * in turns. */
 static void find_evictable(struct extender *x, const struct pod *pod,
@@ -291,25 +272,20 @@ static void find_evictable(struct extender *x, const struct pod *pod,
         outcome->n_likely = 0;
 }
 
-static bool may_be_sent(const struct pod *pod, int64_t now_ms)
-{
-    if (pod->n_hints < HINTS_AT_ONCE)
-        return true;
-    const unsigned later = pod->n_hints - HINTS_AT_ONCE;
-    return now_ms - pod->hinted_ms >= HINT_LATER_MS << (later < MAX_DOUBLED ? later : MAX_DOUBLED);
-}
-
-/* Of a big cluster the scheduler asks about a part only, another one each time: where none of it
- * has room, a node that was not asked about may. It is the scheduler's to know whether the pod may
- * go there, so a hint that led to nothing is repeated less and less. */
+/* In a big cluster kube-scheduler asks about a part of the nodes, another part each time. Where
+ * none of them has room, another node may. Only kube-scheduler knows whether the pod may go there,
+ * so a hint that led to nothing is repeated less and less often. */
 static struct node *find_elsewhere(struct extender *x, struct pod *pod, int64_t now_ms,
                                    const struct extender_outcome *outcome)
 {
     struct decide_common common = { 0 };
     if (outcome->n_fit)
         pod->n_hints = 0;
-    if (outcome->n_fit || outcome->n_asked < LEAST_SAMPLE || pod->fault ||
-        !may_be_sent(pod, now_ms))
+    if (outcome->n_fit || outcome->n_asked < LEAST_SAMPLE || pod->fault)
+        return NULL;
+    const unsigned later = pod->n_hints < HINTS_AT_ONCE ? 0 : pod->n_hints - HINTS_AT_ONCE;
+    if (pod->n_hints >= HINTS_AT_ONCE &&
+        now_ms - pod->hinted_ms < HINT_LATER_MS << (later < MAX_DOUBLED ? later : MAX_DOUBLED))
         return NULL;
     x->stamp++;
     for (size_t i = 0; i < outcome->n_asked; i++)
@@ -335,9 +311,12 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
         return rc;
     const size_t n = outcome->n_asked;
     struct reasons reasons = { .texts = array_list_new2(free, 8) };
-    need_node_fits(x, n);
+    if (n > x->n_fits) {
+        x->n_fits = n;
+        x->node_fits = sw_realloc(x->node_fits, n, sizeof *x->node_fits);
+    }
     judge(x, pod, &reasons, outcome);
-    leave_the_best(x, pod, outcome);
+    pass_over_others(x, pod, outcome);
     pod->refused = outcome->n_fit == 0 && n > 0;
     outcome->elsewhere = find_elsewhere(x, pod, now_ms, outcome);
     advise(x, pod, &reasons, outcome);

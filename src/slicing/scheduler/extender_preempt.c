@@ -13,14 +13,6 @@
 
 enum { MAX_VICTIMS = 512 };
 
-static const char *victim_uid(struct json_object *victim)
-{
-    const char *uid = sw_json_str(victim, "", "UID", NULL);
-    if (!*uid)
-        uid = sw_json_str(victim, "", "uid", NULL);
-    return *uid ? uid : sw_obj_uid(victim);
-}
-
 /* The pods that kube-scheduler would evict. Those without slices are not in the cache: they are
  * answered as they were given. */
 struct proposal {
@@ -34,7 +26,10 @@ static void read_proposal(const struct cache *p, struct json_object *victims, st
     struct json_object *pods = question_get(victims, "Pods", "pods");
     to->n_known = to->n_others = 0;
     for (size_t i = 0; i < sw_json_len(pods) && i < MAX_VICTIMS; i++) {
-        const char *uid = victim_uid(sw_json_at(pods, i));
+        struct json_object *victim = sw_json_at(pods, i);
+        const char *uid = sw_text_or(
+            sw_json_str(victim, "", "UID", NULL),
+            sw_text_or(sw_json_str(victim, "", "uid", NULL), sw_obj_uid(victim)));
         const struct pod *pod = cache_find_pod(p, uid);
         if (pod)
             to->known[to->n_known++] = pod;
@@ -48,24 +43,6 @@ static void put_uid(struct printbuf *out, bool first, const char *uid)
     extender_put(out, first ? "{\"UID\":" : ",{\"UID\":");
     extender_put_string(out, uid);
     extender_put(out, "}");
-}
-
-static void put_victims(struct printbuf *out, const char *node, const struct victims *v,
-                        const struct proposal *of, int64_t n_violations)
-{
-    extender_put_string(out, node);
-    extender_put(out, ":{\"Pods\":[");
-    for (size_t i = 0; i < v->n; i++)
-        put_uid(out, i == 0, v->list[i]->uid);
-    for (size_t i = 0; i < of->n_others; i++)
-        put_uid(out, v->n + i == 0, of->others[i]);
-    sprintbuf(out, "],\"NumPDBViolations\":%lld}", (long long)n_violations);
-}
-
-static struct json_object *proposals(struct json_object *doc)
-{
-    struct json_object *meta = question_get(doc, "NodeNameToMetaVictims", "nodeNameToMetaVictims");
-    return meta ? meta : sw_json_get(doc, "NodeNameToVictims");
 }
 
 /* Budgets that the scheduler's own victims violate are counted by it, those of the added ones here.
@@ -86,21 +63,15 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
         return;
     }
     extender_put(out, outcome->n_fit++ ? "," : "");
-    put_victims(out, name, &v, of,
-                sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations);
+    extender_put_string(out, name);
+    extender_put(out, ":{\"Pods\":[");
+    for (size_t i = 0; i < v.n; i++)
+        put_uid(out, i == 0, v.list[i]->uid);
+    for (size_t i = 0; i < of->n_others; i++)
+        put_uid(out, v.n + i == 0, of->others[i]);
+    sprintbuf(out, "],\"NumPDBViolations\":%lld}",
+              (long long)(sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations));
     victims_done(&v);
-}
-
-/* The node where pods are being evicted for it already: none is evicted elsewhere. Where those have
- * ended and kube-scheduler asks all the same, something else is missing there. */
-static const struct node *is_made_room_on(struct extender *x, struct pod *pod)
-{
-    if (!pod->nominated || pod->follows)
-        return NULL;
-    if (decide_fit(x->cache, pod, pod->nominated, NULL, NULL) != 0)
-        return pod->nominated;
-    cache_nominate(x->cache, pod, NULL, 0, 0);
-    return NULL;
 }
 
 static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
@@ -108,14 +79,23 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
 {
     struct pod *pod = NULL;
     const int rc = extender_read_pod(x, now_ms, &pod, err);
-    struct json_object *nodes = proposals(x->question.doc);
+    struct json_object *doc = x->question.doc;
+    struct json_object *nodes = question_get(doc, "NodeNameToMetaVictims", "nodeNameToMetaVictims");
+    if (!nodes)
+        nodes = sw_json_get(doc, "NodeNameToVictims");
     if (rc < 0)
         return rc;
     if (nodes && !json_object_is_type(nodes, json_type_object))
         return sw_err_set(err, SW_INVALID, "NodeNameToMetaVictims is no map");
     *outcome = (struct extender_outcome){ .pod = pod, .n_asked = sw_json_len(nodes) };
     struct proposal *v = sw_zalloc(1, sizeof *v);
-    const struct node *only = is_made_room_on(x, pod);
+    /* Where pods are being evicted for it already: none is evicted elsewhere. Where those have
+     * ended and kube-scheduler asks all the same, something else is missing there. */
+    const struct node *only = pod->nominated && !pod->follows ? pod->nominated : NULL;
+    if (only && decide_fit(x->cache, pod, pod->nominated, NULL, NULL) == 0) {
+        cache_nominate(x->cache, pod, NULL, 0, 0);
+        only = NULL;
+    }
     extender_put(out, "{\"NodeNameToMetaVictims\":{");
     if (nodes) {
         json_object_object_foreach(nodes, name, proposed)

@@ -35,19 +35,12 @@ static const char *const pod_fields[] = {
     NULL,
 };
 
-static bool is_avoided(struct json_object *node)
-{
-    struct json_object *taints = sw_json_find(node, "spec", "taints", NULL);
-    for (size_t i = 0; i < sw_json_len(taints); i++)
-        if (strcmp(sw_json_str(sw_json_at(taints, i), "", "effect", NULL), "PreferNoSchedule") == 0)
-            return true;
-    return false;
-}
-
 static void on_node(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     const bool there = e->type != SW_WATCH_DELETED;
-    cache_observe_node(s->cache, e->name, there, there && is_avoided(e->object));
+    struct json_object *taints = there ? sw_json_find(e->object, "spec", "taints", NULL) : NULL;
+    cache_observe_node(s->cache, e->name, there,
+                       sw_json_find_by(taints, "effect", "PreferNoSchedule") != NULL);
     const char *epoch = there ? sw_obj_label(e->object, SW_SCHEDULER_EPOCH) : NULL;
     cache_observe_epoch(s->cache, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
 }
@@ -89,10 +82,9 @@ static const struct {
     const char *api_version, *kind;
     const char *const *fields;
     bool in_ns; /* only in the scheduler's namespace */
-    void (*tell)(struct sw_scheduler *s, const struct sw_watch_event *e);
-    const char
-        *older;    /* the apiVersion of servers that do not know the other; NULL: there is none */
-    bool optional; /* questions are answered without it */
+    void (*observe)(struct sw_scheduler *s, const struct sw_watch_event *e);
+    const char *older; /* the apiVersion of older servers; NULL: there is none */
+    bool optional;     /* requests are answered before it is known */
 } sources[N_INFORMERS] = {
     [INFORMER_NODES] = { "v1", "Node", node_fields, false, on_node, NULL, false },
     [INFORMER_ACCELERATORS] = { CLAIM_API, "NodeAccelerator", accelerator_fields, true,
@@ -124,23 +116,8 @@ static void on_event(const struct sw_watch_event *e, void *arg)
     else if (e->type == SW_WATCH_SYNCED)
         set_trouble(f, NULL);
     else
-        sources[f->source].tell(f->s, e);
+        sources[f->source].observe(f->s, e);
     f->s->changed(f->s);
-}
-
-static void watch(struct informer *f)
-{
-    const struct sw_scheduler_opts *o = &f->s->opts;
-    SW_AUTO_CHARS *selector = f->source == INFORMER_PODS && o->scheduler_name
-                                  ? sw_printf("spec.schedulerName=%s", o->scheduler_name)
-                                  : NULL;
-    const struct sw_watch_opts opts = {
-        .ns = sources[f->source].in_ns ? o->ns : NULL,
-        .label_selector = f->source == INFORMER_NODES ? o->node_label : NULL,
-        .field_selector = selector,
-        .fields = sources[f->source].fields,
-    };
-    f->watch = sw_kube_watch_open(f->s->kube, f->kind, &opts, on_event, f);
 }
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
@@ -155,7 +132,17 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
         return;
     }
     f->kind = kind;
-    watch(f);
+    const struct sw_scheduler_opts *o = &f->s->opts;
+    SW_AUTO_CHARS *selector = f->source == INFORMER_PODS && o->scheduler_name
+                                  ? sw_printf("spec.schedulerName=%s", o->scheduler_name)
+                                  : NULL;
+    const struct sw_watch_opts opts = {
+        .ns = sources[f->source].in_ns ? o->ns : NULL,
+        .label_selector = f->source == INFORMER_NODES ? o->node_label : NULL,
+        .field_selector = selector,
+        .fields = sources[f->source].fields,
+    };
+    f->watch = sw_kube_watch_open(f->s->kube, kind, &opts, on_event, f);
 }
 
 static void find_kind(void *arg)

@@ -55,7 +55,6 @@ struct sw_scheduler {
     bool old_evictions; /* the API server knows those of policy/v1beta1 only */
     struct tidy *tidy;
     struct metrics metrics;
-    bool stopping;
 };
 
 /* informers.c: what is watched. */

@@ -62,19 +62,14 @@ static void put_slices(struct sw_metrics *out, const struct cache *p)
         }
 }
 
-static uint64_t count_fragmented(const struct cache *p)
-{
-    uint64_t n = 0;
-    for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next)
-        n += ((const struct pod *)lh_entry_v(e))->advice != NULL;
-    return n;
-}
-
 char *sw_scheduler_metrics(struct sw_scheduler *s)
 {
     static const char *const verbs[METRICS_N_VERBS] = { "filter", "prioritize", "preempt", "bind" };
     const struct metrics *m = &s->metrics;
     const struct cache *p = s->cache;
+    uint64_t n_fragmented = 0;
+    for (struct lh_entry *e = lh_table_head(p->pods); e; e = e->next)
+        n_fragmented += ((const struct pod *)lh_entry_v(e))->advice != NULL;
     struct sw_metrics text = { .prefix = "slipway_scheduler_" }, *out = &text;
     sw_metrics_head(out, "answer_seconds", "histogram", "Time to answer the scheduler, by verb.");
     for (size_t i = 0; i < METRICS_N_VERBS; i++)
@@ -108,8 +103,7 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
     sw_metrics_one(out, "waiting_pods", "gauge", "Pods that want slices and are not bound.",
                    p->n_waiting);
     sw_metrics_one(out, "fragmented_pods", "gauge",
-                   "Pods that wait and would fit if slices of others lay elsewhere.",
-                   count_fragmented(p));
+                   "Pods that wait and would fit if slices of others lay elsewhere.", n_fragmented);
     sw_metrics_one(out, "reservations", "gauge",
                    "Slices reserved for claims that are being written.", p->n_reserved);
     sw_metrics_one(out, "nodes", "gauge", "Nodes that are known.",

@@ -3,25 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_room(const struct node *node, const struct sw_mig_profile *profile, bool *known)
-{
-    for (size_t i = 0; i < node->n_gpus; i++) {
-        const struct sw_mig_gpu *gpu = &node->gpus[i];
-        const struct sw_mig_kind *kind = gpu->geometry ? sw_mig_kind_find(gpu->geometry, profile)
-                                                       : NULL;
-        *known |= kind != NULL;
-        if (kind && !gpu->barred && sw_mig_room(gpu->geometry, &gpu->use, kind))
-            return true;
-    }
-    return false;
-}
-
-static int number_of(const struct sw_mig_geometry *g, const struct sw_mig_profile *profile)
-{
-    const struct sw_mig_kind *kind = sw_mig_kind_find(g, profile);
-    return kind ? (int)(kind - g->kinds) : -1;
-}
-
 /* One slice, and no claims to be left out: the common case, for thousands of nodes. */
 static bool is_simple(const struct pod *pod, const struct node *node)
 {
@@ -32,8 +13,11 @@ static bool is_simple(const struct pod *pod, const struct node *node)
 static int common_kind(const struct node *node, const struct slice_request *want,
                        struct decide_common *common)
 {
-    if (common->geometry != node->common)
-        *common = (struct decide_common){ node->common, number_of(node->common, &want->profile) };
+    if (common->geometry != node->common) {
+        const struct sw_mig_kind *kind = sw_mig_kind_find(node->common, &want->profile);
+        *common = (struct decide_common){ node->common,
+                                          kind ? (int)(kind - node->common->kinds) : -1 };
+    }
     return common->kind;
 }
 
@@ -41,13 +25,17 @@ static int one_fit(struct node *node, const struct slice_request *want,
                    struct decide_common *common, struct sw_err *err)
 {
     char name[SW_MIG_NAME_LEN];
-    bool known = false, fits;
+    bool known = false, fits = false;
     if (node->common) {
         const int kind = common_kind(node, want, common);
         known = kind >= 0;
         fits = known && cache_room(node) >> kind & 1;
-    } else {
-        fits = has_room(node, &want->profile, &known);
+    }
+    for (size_t i = 0; !node->common && i < node->n_gpus && !fits; i++) {
+        const struct sw_mig_gpu *gpu = &node->gpus[i];
+        const struct sw_mig_kind *kind = sw_mig_kind_find(gpu->geometry, &want->profile);
+        known |= kind != NULL;
+        fits = kind && !gpu->barred && sw_mig_room(gpu->geometry, &gpu->use, kind);
     }
     if (fits)
         return 0;

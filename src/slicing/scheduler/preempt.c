@@ -101,25 +101,11 @@ static void record_preempted(struct evict *e, const struct victim *v, const stru
 
 static void send_next(struct evict *e);
 
-/* Most likely a budget has been used up meanwhile. Pods that are evicted already stay so; the rest
- * is decided when kube-scheduler asks about the pod again. */
-static void give_up(struct evict *e, const struct sw_kube_answer *a)
-{
-    const struct victim *v = &e->victims[e->at];
-    struct pod *pod = cache_find_pod(e->s->cache, e->uid);
-    e->s->metrics.evictions_refused++;
-    sw_log(SW_LOG_WARN, "eviction refused", "pod", v->name, "namespace", v->ns, "error",
-           sw_err_text(a->err), NULL);
-    if (pod)
-        cache_nominate(e->s->cache, pod, NULL, 0, 0);
-    end(e);
-}
-
 static void on_evicted(const struct sw_kube_answer *a, void *arg)
 {
     struct evict *e = arg;
     const struct victim *v = &e->victims[e->at];
-    const struct pod *pod = cache_find_pod(e->s->cache, e->uid);
+    struct pod *pod = cache_find_pod(e->s->cache, e->uid);
     e->req = NULL;
     if (a->code == SW_INVALID && !e->s->old_evictions) {
         e->s->old_evictions = true; /* servers before 1.22 know policy/v1beta1 only */
@@ -128,7 +114,14 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
     }
     /* another pod of that name: the one that was meant is gone */
     if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT) {
-        give_up(e, a);
+        /* Most likely a budget has been used up meanwhile. Pods that are evicted already stay so;
+         * the rest is decided when kube-scheduler asks about the pod again. */
+        e->s->metrics.evictions_refused++;
+        sw_log(SW_LOG_WARN, "eviction refused", "pod", v->name, "namespace", v->ns, "error",
+               sw_err_text(a->err), NULL);
+        if (pod)
+            cache_nominate(e->s->cache, pod, NULL, 0, 0);
+        end(e);
         return;
     }
     if (a->code == 0) {
@@ -146,7 +139,7 @@ static void send_next(struct evict *e)
 {
     struct sw_scheduler *s = e->s;
     const struct pod *pod = cache_find_pod(s->cache, e->uid);
-    if (e->at == e->n_victims || !pod || !pod->nominated) { /* done, or in vain by now */
+    if (e->at == e->n_victims || !pod || !pod->nominated) { /* done, or of no use any more */
         end(e);
         return;
     }
@@ -163,14 +156,8 @@ static void send_next(struct evict *e)
         e);
 }
 
-/* ---- whom --------------------------------------------------------------------------------------
+/* ---- which pods --------------------------------------------------------------------------------
  */
-
-static bool still_waits(const struct pod *pod)
-{
-    return pod && pod->known && !pod->node && !pod->ended && !pod->leaving && !pod->binding &&
-           pod->refused && !pod->nominated;
-}
 
 /* Whether it fits once pods that end anyway have ended. A pod that takes long to end delays
  * evictions for SPARED_MS, not for ever. */
@@ -185,8 +172,7 @@ static bool is_room_coming(const struct evict *e, struct pod *pod)
     return any && now_ms - pod->spared_ms < SPARED_MS;
 }
 
-/* The node where it harms least; those where a budget forbids it are none.
- * @return NULL: nowhere */
+/* The node where it harms least, of those where no budget forbids it. @return NULL: none */
 static struct node *choose(const struct evict *e, const struct pod *pod, struct victims *best)
 {
     const struct cache *p = e->s->cache;
@@ -213,7 +199,9 @@ static void on_timer(void *arg)
     struct evict *e = arg;
     struct pod *pod = cache_find_pod(e->s->cache, e->uid);
     struct victims v = { 0 };
-    struct node *node = still_waits(pod) && !is_room_coming(e, pod) ? choose(e, pod, &v) : NULL;
+    const bool waits = pod && pod->known && !pod->node && !pod->ended && !pod->leaving &&
+                       !pod->binding && pod->refused && !pod->nominated;
+    struct node *node = waits && !is_room_coming(e, pod) ? choose(e, pod, &v) : NULL;
     if (!node) {
         end(e);
         return;

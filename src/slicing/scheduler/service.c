@@ -9,12 +9,12 @@
 enum {
     MAX_IN_FLIGHT = 96,
     MAX_BODY_BYTES = 64 * 1024 * 1024,
-    /* The scheduler decides much faster than an API server writes, and binds as many pods at a time
-     * as it has decided about: held back at its next question, it waits with that instead. */
+    /* kube-scheduler decides much faster than an API server writes, and binds all pods at once that
+     * it has decided about. With so many binds its next filter request is held back. */
     MAX_BINDS = 64,
 };
 
-/* ---- questions ---------------------------------------------------------------------------------
+/* ---- requests ----------------------------------------------------------------------------------
  */
 
 static void refuse(struct sw_scheduler *s, struct sw_serve_reply *reply, const struct sw_err *err)
@@ -85,16 +85,6 @@ struct held_filter {
     struct held_filter *next;
 };
 
-static void hold(struct sw_scheduler *s, const struct sw_serve_request *r,
-                 struct sw_serve_reply *reply)
-{
-    struct held_filter *h = sw_zalloc(1, sizeof *h), **end = &s->held;
-    *h = (struct held_filter){ reply, sw_strndup(r->body, r->body_len), r->body_len, NULL };
-    while (*end)
-        end = &(*end)->next;
-    *end = h;
-}
-
 static void on_change(struct sw_scheduler *s)
 {
     while (s->held && s->n_binds < MAX_BINDS) {
@@ -109,27 +99,20 @@ static void on_change(struct sw_scheduler *s)
     sched_tidy_check(s);
 }
 
-static void abandon_filters(struct sw_scheduler *s)
-{
-    s->n_binds = 0;
-    while (s->held) {
-        struct held_filter *h = s->held;
-        s->held = h->next;
-        sw_serve_text(h->reply, 503, "going down\n");
-        free(h->body);
-        free(h);
-    }
-}
-
 static void on_filter(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
 {
     struct sw_scheduler *s = arg;
     if (not_yet(s, reply))
         return;
-    if (s->n_binds < MAX_BINDS && !s->held)
+    if (s->n_binds < MAX_BINDS && !s->held) {
         filter(s, r, reply);
-    else
-        hold(s, r, reply);
+        return;
+    }
+    struct held_filter *h = sw_zalloc(1, sizeof *h), **end = &s->held;
+    *h = (struct held_filter){ reply, sw_strndup(r->body, r->body_len), r->body_len, NULL };
+    while (*end)
+        end = &(*end)->next;
+    *end = h;
 }
 
 static void on_prioritize(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
@@ -142,7 +125,7 @@ static void on_preempt(const struct sw_serve_request *r, struct sw_serve_reply *
 {
     struct sw_scheduler *s = arg;
     struct extender_outcome outcome = { 0 };
-    if (sw_scheduler_trouble(s)) /* the protocol has no word for it */
+    if (sw_scheduler_trouble(s)) /* the protocol has no error in this answer */
         sw_serve_text(reply, 503, sw_scheduler_trouble(s));
     else if (ask(s, r, reply, METRICS_PREEMPT, extender_preempt, &outcome) && outcome.n_fit)
         sched_evict_cancel(s, outcome.pod);
@@ -190,7 +173,8 @@ static const struct sw_serve_route routes[] = {
 /* clang-format on */
 enum { N_PROBES = 4 /* the first routes, which have no secrets */ };
 
-/* ---- life --------------------------------------------------------------------------------------
+/* ---- open and close
+ * ------------------------------------------------------------------------------
  */
 
 const char *sw_scheduler_trouble(const struct sw_scheduler *s)
@@ -219,7 +203,7 @@ int sw_scheduler_metrics_port(const struct sw_scheduler *s)
     return port_of(s->metrics_serve);
 }
 
-static void tell_stopped(void *arg)
+static void on_released(void *arg)
 {
     struct sw_scheduler *s = arg;
     if (s->opts.on_stopped)
@@ -230,9 +214,9 @@ static void on_served(void *arg)
 {
     struct sw_scheduler *s = arg;
     if (s->lease && sw_lease_is_leader(s->lease))
-        sw_lease_release(s->lease, tell_stopped, s);
+        sw_lease_release(s->lease, on_released, s);
     else
-        tell_stopped(s);
+        on_released(s);
 }
 
 void sw_scheduler_stop(struct sw_scheduler *s)
@@ -312,7 +296,13 @@ void sw_scheduler_close(struct sw_scheduler *s)
     sw_kube_free(s->kube); /* no answer comes any more */
     sched_tidy_close(s);
     sched_bind_abandon_all(s);
-    abandon_filters(s);
+    while (s->held) {
+        struct held_filter *h = s->held;
+        s->held = h->next;
+        sw_serve_text(h->reply, 503, "going down\n");
+        free(h->body);
+        free(h);
+    }
     extender_free(s->extender);
     printbuf_free(s->answer);
     cache_free(s->cache);

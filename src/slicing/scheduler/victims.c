@@ -44,7 +44,7 @@ struct eviction {
     struct sw_mig_gpu *gpus;
     struct sw_mig_choice *choices;
     const struct pod
-        *gone[MAX_VICTIMS * 2]; /* the pod, who leaves anyway, who was given, victims */
+        *gone[MAX_VICTIMS * 2]; /* the pod, pods that leave anyway, given ones, victims */
     size_t n_gone, n_anyway;
     const struct pod *victims[MAX_VICTIMS]; /* beginning with those that a budget protects */
     size_t n_protected, n_victims;
@@ -123,7 +123,7 @@ static void reprieve(struct eviction *t)
     }
 }
 
-/* Place it once more, to learn where it lies. */
+/* The GPUs that the pod gets: it is placed once more. */
 static uint64_t find_gpus(struct eviction *t)
 {
     uint64_t gpus = 0;
@@ -131,20 +131,6 @@ static uint64_t find_gpus(struct eviction *t)
     for (size_t i = 0; i < t->pod->pod_request.n; i++)
         gpus |= t->choices[i].gpu < 64 ? UINT64_C(1) << t->choices[i].gpu : 0;
     return gpus;
-}
-
-static void tell(struct eviction *t, const struct pod *const *given, size_t n_given,
-                 struct victims *out)
-{
-    const size_t n = n_given + t->n_victims;
-    *out = (struct victims){ .list = sw_alloc((n + 1) * sizeof *out->list),
-                             .n = n,
-                             .n_violations = (int64_t)t->n_protected };
-    if (n_given)
-        memcpy(out->list, given, n_given * sizeof *given);
-    memcpy(out->list + n_given, t->victims, t->n_victims * sizeof *given);
-    qsort(out->list, n, sizeof *out->list, by_importance);
-    out->gpus = find_gpus(t);
 }
 
 static struct eviction *begin(const struct cache *p, const struct pod *pod, const struct node *node)
@@ -184,8 +170,17 @@ bool victims_find(const struct cache *p, const struct pod *pod, const struct nod
             reprieve(t);
     }
     ok = ok && n_given + t->n_victims > 0;
-    if (ok)
-        tell(t, given, n_given, out);
+    if (ok) {
+        const size_t n = n_given + t->n_victims;
+        *out = (struct victims){ .list = sw_alloc(n * sizeof *out->list),
+                                 .n = n,
+                                 .n_violations = (int64_t)t->n_protected };
+        if (n_given)
+            memcpy(out->list, given, n_given * sizeof *given);
+        memcpy(out->list + n_given, t->victims, t->n_victims * sizeof *given);
+        qsort(out->list, n, sizeof *out->list, by_importance);
+        out->gpus = find_gpus(t);
+    }
     end(t);
     return ok;
 }

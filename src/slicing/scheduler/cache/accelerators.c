@@ -6,30 +6,24 @@
 
 #include "data/data.h"
 
-static struct sw_mig_geometry *share_geometry(const struct cache *p, struct sw_mig_geometry *fresh)
+/* Most nodes have one of a few models: an equal geometry of another node is shared. */
+static int read_geometry(const struct cache *p, struct json_object *placement,
+                         struct sw_mig_geometry **out, struct sw_err *err)
 {
-    /* most nodes have one of a few models: the first node's will do for all */
+    const int rc = sw_mig_geometry_from_json(placement, out, err);
     unsigned n_checked = 0;
-    for (struct lh_entry *e = lh_table_head(p->nodes); e && n_checked < 64; e = e->next) {
+    for (struct lh_entry *e = lh_table_head(p->nodes); rc == 0 && e && n_checked < 64;
+         e = e->next) {
         const struct node *n = lh_entry_v(e);
         struct sw_mig_geometry *g = n->n_gpus ? (struct sw_mig_geometry *)n->gpus[0].geometry
                                               : NULL;
         n_checked += g != NULL;
-        if (!g || g == fresh || !sw_mig_geometry_equal(g, fresh))
+        if (!g || !sw_mig_geometry_equal(g, *out))
             continue;
-        sw_mig_geometry_unref(fresh);
-        return sw_mig_geometry_ref(g);
+        sw_mig_geometry_unref(*out);
+        *out = sw_mig_geometry_ref(g);
+        break;
     }
-    return fresh;
-}
-
-static int read_geometry(const struct cache *p, struct json_object *placement,
-                         struct sw_mig_geometry **out, struct sw_err *err)
-{
-    struct sw_mig_geometry *g = NULL;
-    const int rc = sw_mig_geometry_from_json(placement, &g, err);
-    if (rc == 0)
-        *out = share_geometry(p, g);
     return rc;
 }
 
@@ -78,10 +72,8 @@ static void renumber(struct node *n, char *const *old_uuids)
 {
     for (struct claim *c = n->claims; c; c = c->next)
         c->gpu = cache_need_gpu(n, old_uuids[c->gpu]);
-    for (struct claim *c = n->claims; c; c = c->next) {
-        const struct sw_mig_geometry *g = n->gpus[c->gpu].geometry;
-        c->kind = g ? sw_mig_kind_find(g, &c->profile) : NULL;
-    }
+    for (struct claim *c = n->claims; c; c = c->next)
+        c->kind = sw_mig_kind_find(n->gpus[c->gpu].geometry, &c->profile);
     for (size_t i = 0; i < n->n_gpus; i++)
         cache_count_use(n, i);
 }
@@ -101,16 +93,6 @@ static void find_common(struct node *n)
         if (g)
             n->common = g;
     }
-}
-
-static bool is_ready(struct json_object *obj, struct sw_err *why)
-{
-    struct json_object *c = sw_obj_condition(obj, "Ready");
-    if (!sw_streq(sw_json_str(c, "True", "status", NULL), "False"))
-        return true;
-    (void)sw_err_set(why, SW_PENDING, "its GPUs are not ready (%s)",
-                     sw_json_str(c, "no reason given", "reason", NULL));
-    return false;
 }
 
 int cache_observe_accelerator(struct cache *p, const char *name, struct json_object *obj,
@@ -133,8 +115,11 @@ int cache_observe_accelerator(struct cache *p, const char *name, struct json_obj
         cache_free_gpus(n);
         n->unready = sw_strdup("its NodeAccelerator cannot be read");
         rc = sw_err_set(err, rc, "NodeAccelerator '%s': %s", name, sw_err_text(&why));
-    } else if (n->is_mig && !is_ready(obj, &why)) {
-        n->unready = sw_strdup(sw_err_text(&why));
+    } else if (n->is_mig) {
+        struct json_object *ready = sw_obj_condition(obj, "Ready");
+        if (sw_streq(sw_json_str(ready, "True", "status", NULL), "False"))
+            n->unready = sw_printf("its GPUs are not ready (%s)",
+                                   sw_json_str(ready, "no reason given", "reason", NULL));
     }
     renumber(n, before.uuids);
     if (n->nominee)

@@ -27,30 +27,6 @@ struct claim *cache_find_claim(const struct cache *p, const char *name)
     return cache_lookup(p->claims, name);
 }
 
-static void link_claim(struct claim *c)
-{
-    c->prev = NULL;
-    c->next = c->node->claims;
-    if (c->next)
-        c->next->prev = c;
-    c->node->claims = c;
-    c->pod_prev = NULL;
-    c->pod_next = c->pod->claims;
-    if (c->pod_next)
-        c->pod_next->pod_prev = c;
-    c->pod->claims = c;
-}
-
-static void unlink_claim(struct claim *c)
-{
-    if (c->next)
-        c->next->prev = c->prev;
-    *(c->prev ? &c->prev->next : &c->node->claims) = c->next;
-    if (c->pod_next)
-        c->pod_next->pod_prev = c->pod_prev;
-    *(c->pod_prev ? &c->pod_prev->pod_next : &c->pod->claims) = c->pod_next;
-}
-
 void cache_free_claim(struct claim *c)
 {
     free(c->name);
@@ -66,7 +42,12 @@ void cache_drop_claim(struct cache *p, struct claim *c)
     const size_t gpu = c->gpu;
     p->n_reserved -= !c->seen;
     (void)lh_table_delete(p->claims, c->name);
-    unlink_claim(c);
+    if (c->next)
+        c->next->prev = c->prev;
+    *(c->prev ? &c->prev->next : &c->node->claims) = c->next;
+    if (c->pod_next)
+        c->pod_next->pod_prev = c->pod_prev;
+    *(c->pod_prev ? &c->pod_prev->pod_next : &c->pod->claims) = c->pod_next;
     cache_free_claim(c);
     cache_count_use(node, gpu);
     cache_has_grown(p, node);
@@ -81,15 +62,6 @@ struct spec {
     enum claim_state state;
 };
 
-static enum claim_state read_state(struct json_object *obj)
-{
-    const char *text = sw_json_str(obj, "", "status", "state", NULL);
-    for (size_t i = 0; i < SW_COUNT(states); i++)
-        if (strcmp(text, states[i]) == 0)
-            return (enum claim_state)i;
-    return CLAIM_STAGED; /* nothing was said yet */
-}
-
 static int read_spec(struct json_object *obj, struct spec *s, struct sw_err *err)
 {
     struct json_object *spec = sw_json_get(obj, "spec");
@@ -102,8 +74,11 @@ static int read_spec(struct json_object *obj, struct spec *s, struct sw_err *err
         .pod_name = sw_json_str(spec, "", "podRef", "name", NULL),
         .node = sw_json_str(spec, "", "nodename", NULL),
         .gpu = sw_json_str(spec, "", "gpuUUID", NULL),
-        .state = read_state(obj),
+        .state = CLAIM_STAGED, /* until there is a status */
     };
+    for (size_t i = 0; i < SW_COUNT(states); i++)
+        if (strcmp(sw_json_str(obj, "", "status", "state", NULL), states[i]) == 0)
+            s->state = (enum claim_state)i;
     if (!*s->pod_uid || !*s->node || !*s->gpu)
         return sw_err_set(err, SW_INVALID, "spec.%s is missing",
                           !*s->pod_uid ? "podRef.uid"
@@ -130,7 +105,14 @@ struct claim *cache_new_claim(struct cache *p, const char *name, struct node *no
     c->pod = pod;
     c->since_ms = now_ms;
     cache_insert(p->claims, c->name, c);
-    link_claim(c);
+    c->next = node->claims;
+    if (c->next)
+        c->next->prev = c;
+    node->claims = c;
+    c->pod_next = pod->claims;
+    if (c->pod_next)
+        c->pod_next->pod_prev = c;
+    pod->claims = c;
     p->n_reserved++;
     return c;
 }
@@ -142,8 +124,7 @@ void cache_place_claim(struct claim *c, const char *uuid, const struct sw_mig_pr
     c->gpu = cache_need_gpu(c->node, uuid);
     c->profile = *profile;
     c->place = place;
-    const struct sw_mig_geometry *g = c->node->gpus[c->gpu].geometry;
-    c->kind = g ? sw_mig_kind_find(g, &c->profile) : NULL;
+    c->kind = sw_mig_kind_find(c->node->gpus[c->gpu].geometry, &c->profile);
     if (before < c->node->n_gpus)
         cache_count_use(c->node, before);
     cache_count_use(c->node, c->gpu);
@@ -178,8 +159,7 @@ int cache_observe_claim(struct cache *p, const char *name, const char *uid, stru
     struct claim *c = cache_find_claim(p, name);
     if (c && (strcmp(c->node->name, s.node) != 0 || strcmp(c->pod->uid, s.pod_uid) != 0)) {
         if (c->held)
-            return 0; /* another's of that name: the write that is under way fails with a conflict
-                       */
+            return 0; /* another claim of that name: the write under way fails with a conflict */
         cache_drop_claim(p, c);
         c = NULL;
     }
@@ -202,11 +182,8 @@ int cache_observe_claim(struct cache *p, const char *name, const char *uid, stru
 
 bool cache_overlaps(const struct claim *c)
 {
-    const unsigned mine = ((1u << c->place.size) - 1) << c->place.start;
-    for (const struct claim *o = c->node->claims; o; o = o->next) {
-        const unsigned theirs = ((1u << o->place.size) - 1) << o->place.start;
-        if (o != c && o->gpu == c->gpu && (mine & theirs))
+    for (const struct claim *o = c->node->claims; o; o = o->next)
+        if (o != c && o->gpu == c->gpu && sw_mig_overlap(o->place, c->place))
             return true;
-    }
     return false;
 }

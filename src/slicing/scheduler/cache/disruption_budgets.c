@@ -16,16 +16,6 @@ struct labels {
     size_t n_pods;
 };
 
-static void put_labels(struct cache *p, struct labels *l)
-{
-    if (!l || --l->n_pods)
-        return;
-    (void)lh_table_delete(p->labels, l->text);
-    (void)json_object_put(l->map);
-    free(l->text);
-    free(l);
-}
-
 void cache_set_labels(struct cache *p, struct pod *pod, struct json_object *map)
 {
     struct labels *before = pod->labels;
@@ -41,7 +31,12 @@ void cache_set_labels(struct cache *p, struct pod *pod, struct json_object *map)
         }
         pod->labels->n_pods++;
     }
-    put_labels(p, before);
+    if (!before || --before->n_pods)
+        return;
+    (void)lh_table_delete(p->labels, before->text);
+    (void)json_object_put(before->map);
+    free(before->text);
+    free(before);
 }
 
 /* ---- budgets -----------------------------------------------------------------------------------
@@ -62,14 +57,6 @@ struct budgets {
     struct budget *list;
 };
 
-static void free_budget(struct budget *b)
-{
-    sw_selector_done(&b->selector);
-    (void)json_object_put(b->disrupted);
-    free(b->name);
-    free(b);
-}
-
 static void drop_budget(struct cache *p, struct budgets *of, const char *name)
 {
     struct budget **at = &of->list;
@@ -78,24 +65,16 @@ static void drop_budget(struct cache *p, struct budgets *of, const char *name)
     if (*at) {
         struct budget *b = *at;
         *at = b->next;
-        free_budget(b);
+        sw_selector_done(&b->selector);
+        (void)json_object_put(b->disrupted);
+        free(b->name);
+        free(b);
     }
     if (of->list)
         return;
     (void)lh_table_delete(p->budgets, of->ns);
     free(of->ns);
     free(of);
-}
-
-static struct budgets *need_budgets(struct cache *p, const char *ns)
-{
-    struct budgets *of = cache_lookup(p->budgets, ns);
-    if (of)
-        return of;
-    of = sw_zalloc(1, sizeof *of);
-    of->ns = sw_strdup(ns);
-    cache_insert(p->budgets, of->ns, of);
-    return of;
 }
 
 void cache_observe_budget(struct cache *p, const char *ns, const char *name,
@@ -114,7 +93,12 @@ void cache_observe_budget(struct cache *p, const char *ns, const char *name,
                           .allowed = sw_json_int(obj, 0, "status", "disruptionsAllowed", NULL),
                           .disrupted = json_object_get(
                               sw_json_find(obj, "status", "disruptedPods", NULL)) };
-    of = need_budgets(p, ns);
+    of = cache_lookup(p->budgets, ns); /* dropped with its last budget */
+    if (!of) {
+        of = sw_zalloc(1, sizeof *of);
+        of->ns = sw_strdup(ns);
+        cache_insert(p->budgets, of->ns, of);
+    }
     b->next = of->list;
     of->list = b;
 }

@@ -92,7 +92,6 @@ void cache_free_node(struct node *n)
     free(n);
 }
 
-/* Nothing refers to it and nothing is said of it: forget it. */
 void cache_maybe_forget_node(struct cache *p, struct node *n)
 {
     if (n->labelled || n->is_mig || n->unready || n->claims)

@@ -15,45 +15,32 @@ void pod_request_done(struct pod_request *w)
     *w = (struct pod_request){ 0 };
 }
 
-static int read_amount(struct json_object *value, int64_t *out, struct sw_err *err)
-{
-    struct sw_quantity q;
-    const int rc = sw_quantity_from_json(value, &q, err);
-    if (rc < 0)
-        return rc;
-    *out = sw_quantity_value(&q);
-    if (*out < 0 || *out > SW_MIG_MAX_REQUESTS)
-        return sw_err_set(err, SW_INVALID, "%lld is not from 0 to %d", (long long)*out,
-                          SW_MIG_MAX_REQUESTS);
-    return 0;
-}
-
-static void add_name(struct pod_request *w, const char *name)
-{
-    w->names = sw_realloc(w->names, w->n_names + 1, sizeof *w->names);
-    w->names[w->n_names++] = sw_strdup(name);
-}
-
 /* One resource of a container. @n: slices of the container so far. */
 static int read_resource(const char *name, struct json_object *value, const char *container,
                          uint16_t *n, struct pod_request *w, struct sw_err *err)
 {
     struct sw_mig_profile profile;
     enum sw_mig_owner owner;
-    int64_t amount = 0;
+    struct sw_quantity q;
     if (!sw_starts_with(name, SW_MIG_DAS_PREFIX))
         return 0;
     int rc = sw_mig_resource_parse(name, strlen(name), &profile, &owner, err);
     if (rc == 0)
-        rc = read_amount(value, &amount, err);
+        rc = sw_quantity_from_json(value, &q, err);
+    const int64_t amount = rc == 0 ? sw_quantity_value(&q) : 0;
+    if (amount < 0 || amount > SW_MIG_MAX_REQUESTS)
+        rc = sw_err_set(err, SW_INVALID, "%lld is not from 0 to %d", (long long)amount,
+                        SW_MIG_MAX_REQUESTS);
     if (rc < 0)
         return sw_err_wrap(err, SW_INVALID, "container '%s': %s", container, name);
     if (w->n + (size_t)amount > SW_MIG_MAX_REQUESTS)
         return sw_err_set(err, SW_INVALID, "more than %d slices in one pod", SW_MIG_MAX_REQUESTS);
     if (amount == 0)
         return 0;
-    if (*n == 0)
-        add_name(w, container);
+    if (*n == 0) {
+        w->names = sw_realloc(w->names, w->n_names + 1, sizeof *w->names);
+        w->names[w->n_names++] = sw_strdup(container);
+    }
     w->list = sw_realloc(w->list, w->n + (size_t)amount, sizeof *w->list);
     for (int64_t i = 0; i < amount; i++)
         w->list[w->n++] = (struct slice_request){ profile, (uint16_t)(w->n_names - 1), (*n)++ };

@@ -59,16 +59,6 @@ static void waits_no_more(struct cache *p, struct pod *pod)
     free(SW_TAKE(pod->advice));
 }
 
-static void read_request(struct pod *pod, struct json_object *obj)
-{
-    SW_ERR(err);
-    pod_request_done(&pod->pod_request);
-    free(pod->fault);
-    pod->fault = NULL;
-    if (!pod->node && pod_request_read(obj, &pod->pod_request, &err) < 0)
-        pod->fault = sw_strdup(sw_err_text(&err));
-}
-
 static void see_bound(struct cache *p, struct pod *pod, const char *node, int64_t now_ms)
 {
     if (pod->node || !*node)
@@ -104,7 +94,11 @@ struct pod *cache_observe_pod(struct cache *p, struct json_object *obj, bool wat
     pod->priority = (int32_t)sw_json_int(obj, 0, "spec", "priority", NULL);
     if (!pod->created_ms && *created && sw_time_parse(created, &pod->created_ms, NULL) < 0)
         pod->created_ms = 0;
-    read_request(pod, obj);
+    SW_ERR(fault);
+    pod_request_done(&pod->pod_request);
+    free(SW_TAKE(pod->fault));
+    if (!pod->node && pod_request_read(obj, &pod->pod_request, &fault) < 0)
+        pod->fault = sw_strdup(sw_err_text(&fault));
     p->n_waiting += is_waiting(pod);
     return pod;
 }

@@ -1,4 +1,4 @@
-/* Reservations: slices that are taken before a claim says so. */
+/* Reservations: slices that are taken before their claim is written. */
 #include "slicing/scheduler/cache/cache_internal.h"
 
 #include <stdlib.h>
@@ -38,42 +38,6 @@ bool cache_serves(const struct claim *c, const char *node)
            sw_mig_profile_equal(&c->profile, &w->profile) && !c->node->gpus[c->gpu].barred;
 }
 
-static void reserve_one(struct cache *p, struct pod *pod, struct node *node, size_t want,
-                        const struct sw_mig_choice *choice, int64_t now_ms)
-{
-    SW_AUTO_CHARS *name = claim_name(pod, node->name, &pod->pod_request.list[want]);
-    struct claim *c = cache_new_claim(p, name, node, pod, now_ms);
-    c->held = true;
-    c->want = (uint16_t)want;
-    c->gpu = choice->gpu;
-    cache_place_claim(c, node->uuids[choice->gpu], &pod->pod_request.list[want].profile,
-                      choice->place);
-}
-
-/* The requests that no claim serves yet. @return how many, or SW_CONFLICT */
-static int open_slices(const struct cache *p, const struct pod *pod, const char *node,
-                       uint16_t *which, struct sw_err *err)
-{
-    int n = 0;
-    for (const struct claim *c = pod->claims; c; c = c->pod_next)
-        if (!cache_serves(c, node))
-            return sw_err_set(err, SW_CONFLICT, "claim '%s' is in the way", c->name);
-    for (size_t i = 0; i < pod->pod_request.n; i++) {
-        SW_AUTO_CHARS *name = claim_name(pod, node, &pod->pod_request.list[i]);
-        if (!cache_find_claim(p, name))
-            which[n++] = (uint16_t)i;
-    }
-    return n;
-}
-
-static void take_over(const struct pod *pod)
-{
-    for (struct claim *c = pod->claims; c; c = c->pod_next) {
-        c->want = (uint16_t)(want_of(c, c->node->name) - pod->pod_request.list);
-        c->held = true;
-    }
-}
-
 int cache_reserve(struct cache *p, struct pod *pod, const char *name, int64_t now_ms,
                   struct sw_err *err)
 {
@@ -83,19 +47,35 @@ int cache_reserve(struct cache *p, struct pod *pod, const char *name, int64_t no
     uint16_t which[SW_MIG_MAX_REQUESTS];
     struct sw_mig_profile profiles[SW_MIG_MAX_REQUESTS];
     struct sw_mig_choice choices[SW_MIG_MAX_REQUESTS];
-    const int n = open_slices(p, pod, name, which, err);
+    size_t n = 0; /* requests that no claim serves yet */
+    for (const struct claim *c = pod->claims; c; c = c->pod_next)
+        if (!cache_serves(c, name))
+            return sw_err_set(err, SW_CONFLICT, "claim '%s' is in the way", c->name);
+    for (size_t i = 0; i < pod->pod_request.n; i++) {
+        SW_AUTO_CHARS *own = claim_name(pod, name, &pod->pod_request.list[i]);
+        if (cache_find_claim(p, own))
+            continue;
+        profiles[n] = pod->pod_request.list[i].profile;
+        which[n++] = (uint16_t)i;
+    }
     struct sw_mig_gpu *gpus = sw_alloc((node->n_gpus + 1) * sizeof *gpus);
     cache_without(node, NULL, 0, gpus);
     cache_bar_held(node, pod, gpus);
-    for (int i = 0; i < n; i++)
-        profiles[i] = pod->pod_request.list[which[i]].profile;
-    int rc = n > 0 ? sw_mig_place(gpus, node->n_gpus, profiles, (size_t)n, p->policy, choices, err)
-                   : n;
+    const int rc = n ? sw_mig_place(gpus, node->n_gpus, profiles, n, p->policy, choices, err) : 0;
     free(gpus);
     if (rc < 0)
         return rc;
-    take_over(pod);
-    for (int i = 0; i < n; i++)
-        reserve_one(p, pod, node, which[i], &choices[i], now_ms);
+    for (struct claim *c = pod->claims; c; c = c->pod_next) { /* of an earlier attempt */
+        c->want = (uint16_t)(want_of(c, name) - pod->pod_request.list);
+        c->held = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        SW_AUTO_CHARS *own = claim_name(pod, name, &pod->pod_request.list[which[i]]);
+        struct claim *c = cache_new_claim(p, own, node, pod, now_ms);
+        c->held = true;
+        c->want = which[i];
+        c->gpu = choices[i].gpu;
+        cache_place_claim(c, node->uuids[c->gpu], &profiles[i], choices[i].place);
+    }
     return 0;
 }
