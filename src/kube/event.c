@@ -27,3 +27,19 @@ struct json_object *sw_kube_event_doc(const struct sw_kube_event *e)
     sw_json_set(doc, json_object_new_int(1), "count", NULL);
     return doc;
 }
+
+static void on_sent(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0)
+        sw_log(SW_LOG_DEBUG, "event not recorded", "error", sw_err_text(a->err), NULL);
+}
+
+void sw_kube_event_send(struct sw_kube *k, const struct sw_kube_event *event, uint64_t serial)
+{
+    struct sw_kube_event e = *event;
+    SW_AUTO_CHARS *id = sw_printf("%s.%llx", e.of.name,
+                                  (unsigned long long)e.at_ms * 1000000 + serial % 1000000);
+    e.id = id;
+    SW_AUTO_JSON *doc = sw_kube_event_doc(&e);
+    (void)sw_kube_create(k, &sw_kind_event, e.ns, NULL, doc, NULL, on_sent, NULL);
+}

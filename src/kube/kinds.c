@@ -7,6 +7,13 @@
 #include "data/data.h"
 #include "kube/internal.h"
 
+#define CORE(name, names)                                                                          \
+    .version = "v1", .api_version = "v1", .group = "", .kind = name, .plural = names
+const struct sw_kind sw_kind_pod = { CORE("Pod", "pods"), .namespaced = true };
+const struct sw_kind sw_kind_node = { CORE("Node", "nodes") };
+const struct sw_kind sw_kind_event = { CORE("Event", "events"), .namespaced = true };
+#undef CORE
+
 struct version_row {
     const char *api_version;
     bool served;

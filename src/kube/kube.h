@@ -81,6 +81,9 @@ struct sw_kind {
     unsigned verbs;  /* enum sw_kind_verb */
 };
 
+/** Kinds of every server: they need no discovery. */
+extern const struct sw_kind sw_kind_pod, sw_kind_node, sw_kind_event;
+
 /** @return the kind if discovery has reported it and it is served, else NULL. Borrowed until
  * sw_kube_free(). Sends no request; see sw_kube_kind(). */
 const struct sw_kind *sw_kube_kind_find(const struct sw_kube *k, const char *api_version,
@@ -329,7 +332,8 @@ size_t sw_kube_watch_n_objects(const struct sw_kube_watch *w);
 
 /** The fields of a v1 Event; everything is borrowed. */
 struct sw_kube_event {
-    const char *id, *ns; /* the Event's own name and namespace */
+    const char *id,
+        *ns; /* the Event's own name and namespace; @id NULL: see sw_kube_event_send() */
     struct {
         const char *api_version, *kind, *ns, *name, *uid; /* @ns NULL: it has none */
     } of;
@@ -338,6 +342,9 @@ struct sw_kube_event {
     const char *component, *host; /* who says it; @host NULL: wherever */
     int64_t at_ms;                /* since the epoch */
 };
+/** Create an Event, named after its object, the time and @serial: Events about one object at one
+ * time differ in it. A failure is logged at level debug. */
+void sw_kube_event_send(struct sw_kube *k, const struct sw_kube_event *event, uint64_t serial);
 /** An Event with count 1, to be created; the caller owns it. */
 struct json_object *sw_kube_event_doc(const struct sw_kube_event *e);
 

@@ -225,16 +225,10 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
                                      void *arg)
 {
     enum { LIMIT_BYTES = 1 << 20 };
-    static const struct sw_kind pods = { .group = "",
-                                         .version = "v1",
-                                         .api_version = "v1",
-                                         .kind = "Pod",
-                                         .plural = "pods",
-                                         .namespaced = true };
     const struct sw_request_opts *o = opts ? opts : &no_opts;
     struct sw_request_opts as_log = *o;
     as_log.subresource = "log";
-    const struct call c = { verb_get("get"), &pods, ns, pod, NULL, &as_log };
+    const struct call c = { verb_get("get"), &sw_kind_pod, ns, pod, NULL, &as_log };
     SW_ERR(broken);
     check_call(&c, &broken);
     int limit_bytes = o->limit_bytes ? o->limit_bytes : LIMIT_BYTES;
@@ -242,7 +236,7 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
                               .method = "GET",
                               .resource = sw_strdup("pods/log"),
                               .what = call_text(&c),
-                              .path = kube_path(&pods, ns, pod, "log"),
+                              .path = kube_path(&sw_kind_pod, ns, pod, "log"),
                               .repeatable = true,
                               .accept = "*/*",
                               .max_bytes = (size_t)limit_bytes + 4096, /* the server keeps to it */
