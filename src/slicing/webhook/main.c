@@ -76,9 +76,9 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
     return 0;
 }
 
-static void on_signal(void *server)
+static void on_signal(void *http)
 {
-    sw_webhook_server_stop(server);
+    sw_serve_stop(http);
 }
 
 static int serve(const struct settings *s, const struct sw_webhook_server_opts *opts)
@@ -92,13 +92,14 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
     if (sw_webhook_server_open(loop, opts, &server, &err) < 0) {
         status = sw_flags_fail(PROGRAM, &err);
     } else {
+        struct sw_serve *http = sw_webhook_server_http(server);
         char port[16];
-        (void)snprintf(port, sizeof port, "%d", sw_webhook_server_port(server));
+        (void)snprintf(port, sizeof port, "%d", sw_serve_port(http));
         sw_log(SW_LOG_INFO, "listening", "address", s->serve.listen, "port", port, "tls",
                s->serve.tls ? "true" : "false", NULL);
         if (!s->test_hooks)
-            sw_loop_run_until_signal(loop, on_signal, server);
-        else if (sw_webhook_server_trouble(server))
+            sw_loop_run_until_signal(loop, on_signal, http);
+        else if (sw_serve_trouble(http))
             status = EXIT_FAILURE;
     }
     sw_webhook_server_close(server);
@@ -111,7 +112,7 @@ static int serve(const struct settings *s, const struct sw_webhook_server_opts *
 int main(int argc, char **argv)
 {
     sw_program_start();
-    /* tls.c has its own words */
+    /* the messages of OpenSSL are not used */
     (void)OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS,
                            NULL);
     struct settings s = { .serve = { .listen = "0.0.0.0", .port = 8443, .tls = true, .drain_s = 2 },

@@ -106,30 +106,6 @@ struct slices {
     struct slice list[MAX_SLICES];
 };
 
-static struct slice *slice_of(struct slices *s, const char *name)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->list[i].name, name) == 0)
-            return &s->list[i];
-    if (s->n == MAX_SLICES)
-        return NULL;
-    struct slice *slice = &s->list[s->n++];
-    *slice = (struct slice){ 0 };
-    memcpy(slice->name, name, strlen(name) + 1);
-    return slice;
-}
-
-/* The bytes of @text's characters that end within @max bytes: an answer is UTF-8 throughout. */
-static size_t whole_characters(const char *text, size_t max)
-{
-    size_t n = strnlen(text, max + 1);
-    if (n <= max)
-        return n;
-    for (n = max; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
-        n--;
-    return n;
-}
-
 /* @path: of the container */
 static int note_slice(struct mutation *m, struct slices *s, const char *path, const char *key,
                       struct json_object *value, bool limit)
@@ -141,20 +117,27 @@ static int note_slice(struct mutation *m, struct slices *s, const char *path, co
     enum sw_mig_owner owner;
     if (sw_mig_resource_parse(key, strlen(key), &profile, &owner, NULL) < 0) {
         warn(m, "%s/resources/%s: '%.*s' names no MIG profile such as 1g.5gb and is left alone",
-             path, map, (int)whole_characters(key, 80), key);
+             path, map, (int)sw_utf8_valid_len(key, strnlen(key, 80)), key);
         return 0;
     }
     if (!value || json_object_is_type(value, json_type_object) ||
         json_object_is_type(value, json_type_array))
         return sw_err_set(m->err, SW_INVALID, "%s/resources/%s: %s: expected a quantity", path, map,
                           key);
-    char name[sizeof s->list[0].name] = SW_MIG_DAS_PREFIX;
+    char name[sizeof s->list->name] = SW_MIG_DAS_PREFIX;
     (void)sw_mig_resource_text(&profile, name + sizeof SW_MIG_DAS_PREFIX - 1);
-    struct slice *slice = slice_of(s, name);
-    if (!slice)
+    struct slice *slice = s->list;
+    while (slice < s->list + s->n && strcmp(slice->name, name) != 0)
+        slice++;
+    if (slice == s->list + MAX_SLICES)
         return sw_err_set(m->err, SW_FORBIDDEN,
                           "%s/resources/%s: more than %d different MIG profiles", path, map,
                           MAX_SLICES);
+    if (slice == s->list + s->n) {
+        s->n++;
+        *slice = (struct slice){ 0 };
+        memcpy(slice->name, name, sizeof name);
+    }
     const char **as = limit ? &slice->limit_key : &slice->request_key;
     if (*as)
         return sw_err_set(m->err, SW_FORBIDDEN,
@@ -163,27 +146,6 @@ static int note_slice(struct mutation *m, struct slices *s, const char *path, co
     *as = key;
     *(limit ? &slice->limit : &slice->request) = value;
     return 0;
-}
-
-static int note_slices(struct mutation *m, struct slices *s, const char *path,
-                       struct json_object *map, bool limit)
-{
-    if (!json_object_is_type(map, json_type_object))
-        return 0;
-    json_object_object_foreach(map, key, value)
-    {
-        int rc = note_slice(m, s, path, key, value, limit);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
-/* "0" asks for nothing. */
-static bool is_some(struct json_object *value)
-{
-    struct sw_quantity q;
-    return sw_quantity_from_json(value, &q, NULL) < 0 || q.nano != 0;
 }
 
 /* In one of the two maps: what is there as @key becomes @name, with @value. */
@@ -200,8 +162,7 @@ static void rewrite(struct mutation *m, const char *path, struct json_object *ma
 }
 
 /* Extended resources have no range between request and limit: both become the limit. */
-static int mutate_resources(struct mutation *m, const char *path, struct json_object *container,
-                            bool *asks)
+static int mutate_resources(struct mutation *m, const char *path, struct json_object *container)
 {
     char at[2][192];
     static const char *const maps[2] = { "limits", "requests" };
@@ -210,9 +171,14 @@ static int mutate_resources(struct mutation *m, const char *path, struct json_ob
     struct slices s = { .n = 0 };
     for (int i = 0; i < 2; i++) {
         map[i] = sw_json_get(resources, maps[i]);
-        int rc = note_slices(m, &s, path, map[i], i == 0);
-        if (rc < 0)
-            return rc;
+        if (!json_object_is_type(map[i], json_type_object))
+            continue;
+        json_object_object_foreach(map[i], key, value)
+        {
+            int rc = note_slice(m, &s, path, key, value, i == 0);
+            if (rc < 0)
+                return rc;
+        }
     }
     for (int i = 0; s.n && i < 2; i++) {
         (void)snprintf(at[i], sizeof at[i], "%s/resources", path);
@@ -225,7 +191,8 @@ static int mutate_resources(struct mutation *m, const char *path, struct json_ob
         struct json_object *value = slice->limit_key ? slice->limit : slice->request;
         rewrite(m, at[0], map[0], slice->limit_key, slice->name, slice->limit, value);
         rewrite(m, at[1], map[1], slice->request_key, slice->name, slice->request, value);
-        *asks = *asks || is_some(value);
+        struct sw_quantity q; /* "0" asks for nothing */
+        m->asks |= sw_quantity_from_json(value, &q, NULL) < 0 || q.nano != 0;
     }
     return 0;
 }
@@ -233,19 +200,8 @@ static int mutate_resources(struct mutation *m, const char *path, struct json_ob
 /* ---- NVIDIA_VISIBLE_DEVICES --------------------------------------------------------------------
  */
 
-/* Whether an entry of env would open more GPUs than the pod's slices. "none" and "void" close them:
- * a container beside the one with the slice may say so. */
-static bool opens_gpus(struct json_object *entry)
-{
-    if (strcmp(sw_json_str(entry, "", "name", NULL), "NVIDIA_VISIBLE_DEVICES") != 0)
-        return false;
-    const char *value = sw_json_str(entry, "", "value", NULL);
-    return sw_json_get(entry, "valueFrom") ||
-           (strcmp(value, "none") != 0 && strcmp(value, "void") != 0);
-}
-
-/* envFrom may bring any variable whose name begins with its prefix; what is in it, only kubelet
- * reads. */
+/* envFrom may set any variable whose name begins with its prefix; only kubelet reads its content.
+ */
 static int check_env_from(struct mutation *m, const char *path, struct json_object *container)
 {
     struct json_object *list = sw_json_get(container, "envFrom");
@@ -267,7 +223,7 @@ static int check_env_from(struct mutation *m, const char *path, struct json_obje
     return 0;
 }
 
-/* From the end, so that the indices of what is still to go stay right. */
+/* From the end, so that earlier indices stay right. */
 static int mutate_env(struct mutation *m, const char *path, struct json_object *container)
 {
     struct json_object *env = sw_json_get(container, "env");
@@ -278,7 +234,13 @@ static int mutate_env(struct mutation *m, const char *path, struct json_object *
         return 0;
     (void)snprintf(at, sizeof at, "%s/env", path);
     for (size_t i = sw_json_len(env); i-- > 0;) {
-        if (!opens_gpus(sw_json_at(env, i)))
+        struct json_object *entry = sw_json_at(env, i);
+        const char *value = sw_json_str(entry, "", "value", NULL);
+        if (strcmp(sw_json_str(entry, "", "name", NULL), "NVIDIA_VISIBLE_DEVICES") != 0)
+            continue;
+        /* "none" and "void" open no GPU: a container beside the one with the slice may say so */
+        if (!sw_json_get(entry, "valueFrom") &&
+            (strcmp(value, "none") == 0 || strcmp(value, "void") == 0))
             continue;
         if (!m->policy->strip_visible_devices)
             return sw_err_set(m->err, SW_FORBIDDEN,
@@ -312,11 +274,6 @@ static int each_container(struct mutation *m, struct json_object *spec,
     return 0;
 }
 
-static int visit_resources(struct mutation *m, const char *path, struct json_object *container)
-{
-    return mutate_resources(m, path, container, &m->asks);
-}
-
 static void mutate_field(struct mutation *m, struct json_object *spec, const char *field,
                          const char *wanted, const char *unset)
 {
@@ -327,15 +284,6 @@ static void mutate_field(struct mutation *m, struct json_object *spec, const cha
     put_op(m, "/spec", spec, field, json_object_new_string(wanted));
 }
 
-/* As a map: pods have as many as fit into a body. */
-static struct json_object *names_of(struct json_object *list)
-{
-    struct json_object *names = json_object_new_object();
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        json_object_object_add(names, sw_json_str(sw_json_at(list, i), "", "name", NULL), NULL);
-    return names;
-}
-
 /* An ephemeral container has no resources, but an environment, and it runs in the pod that has the
  * slices: it is checked for what opens other GPUs when it is added. Those that were there before
  * cannot be changed any more. */
@@ -343,9 +291,13 @@ static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct 
 {
     struct json_object *spec = sw_json_get(pod, "spec");
     struct json_object *list = sw_json_get(spec, "ephemeralContainers");
-    SW_AUTO_JSON *before = names_of(sw_json_find(old, "spec", "ephemeralContainers", NULL));
-    int rc = each_container(m, spec, visit_resources);
-    free(take_patch(m, NULL)); /* the pod's resources are what they are */
+    struct json_object *old_list = sw_json_find(old, "spec", "ephemeralContainers", NULL);
+    SW_AUTO_JSON *before = json_object_new_object(); /* their names as a map: there may be many */
+    for (size_t i = 0; i < sw_json_len(old_list); i++)
+        json_object_object_add(before, sw_json_str(sw_json_at(old_list, i), "", "name", NULL),
+                               NULL);
+    int rc = each_container(m, spec, mutate_resources);
+    free(take_patch(m, NULL)); /* the resources of a pod cannot be changed any more */
     for (size_t i = 0; rc == 0 && m->asks && i < sw_json_len(list); i++) {
         struct json_object *c = sw_json_at(list, i);
         char path[96];
@@ -356,24 +308,16 @@ static int mutate_ephemeral(struct mutation *m, struct json_object *pod, struct 
     return rc;
 }
 
-static void mutate_tolerations(struct mutation *m, struct json_object *spec)
-{
-    SW_AUTO_JSON *more = webhook_tolerations(m->policy->tolerate, spec);
-    if (!sw_json_len(more))
-        return;
-    if (!sw_json_get(spec, "tolerations")) {
-        add_op(m, "add", "/spec", "tolerations", SW_TAKE(more));
-        return;
-    }
-    for (size_t i = 0; i < sw_json_len(more); i++)
-        add_op(m, "add", "/spec/tolerations", "-", json_object_get(sw_json_at(more, i)));
-}
-
 static int mutate_pod(struct mutation *m, struct json_object *pod)
 {
     struct json_object *spec = sw_json_get(pod, "spec");
-    mutate_tolerations(m, spec); /* by what the pod calls what it asks for */
-    int rc = each_container(m, spec, visit_resources);
+    SW_AUTO_JSON *more = webhook_tolerations(m->policy->tolerate, spec); /* by the pod's names */
+    const bool has_list = sw_json_get(spec, "tolerations") != NULL;
+    if (sw_json_len(more) && !has_list)
+        add_op(m, "add", "/spec", "tolerations", json_object_get(more));
+    for (size_t i = 0; has_list && i < sw_json_len(more); i++)
+        add_op(m, "add", "/spec/tolerations", "-", json_object_get(sw_json_at(more, i)));
+    int rc = each_container(m, spec, mutate_resources);
     if (rc == 0 && m->asks)
         rc = each_container(m, spec, mutate_env);
     if (rc == 0 && m->asks) {
@@ -390,27 +334,6 @@ static void add(struct json_object *map, const char *key, struct json_object *va
 {
     json_object_object_add_ex(map, key, value,
                               JSON_C_OBJECT_ADD_CONSTANT_KEY | JSON_C_OBJECT_ADD_KEY_IS_NEW);
-}
-
-static void add_patch(struct json_object *response, struct mutation *m)
-{
-    size_t len;
-    SW_AUTO_CHARS *text = take_patch(m, &len);
-    SW_AUTO_CHARS *encoded = sw_alloc(len / 3 * 4 + 8);
-    const int n = EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)text, (int)len);
-    add(response, "patchType", json_object_new_string("JSONPatch"));
-    add(response, "patch", json_object_new_string_len(encoded, n));
-}
-
-static void add_status(struct json_object *response, int code, const char *reason,
-                       const char *message)
-{
-    struct json_object *status = json_object_new_object();
-    add(status, "status", json_object_new_string("Failure"));
-    add(status, "message", json_object_new_string(message));
-    add(status, "reason", json_object_new_string(reason));
-    add(status, "code", json_object_new_int(code));
-    add(response, "status", status);
 }
 
 static bool is_pod(struct json_object *request, const char *operation, const char *subresource)
@@ -447,7 +370,39 @@ static int mutate_request(struct mutation *m, struct json_object *request)
                    : mutate_ephemeral(m, pod, sw_json_get(request, "oldObject"));
 }
 
-static int check_review(struct json_object *review, struct sw_err *err)
+static void answer_request(struct mutation *m, struct json_object *request, bool v1,
+                           struct json_object *response, enum sw_webhook_outcome *outcome)
+{
+    const int rc = mutate_request(m, request);
+    const bool changed = rc == 0 && m->n_ops > 0;
+    *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
+    add(response, "uid", json_object_get(sw_json_find(request, "uid", NULL)));
+    add(response, "allowed", json_object_new_boolean(rc == 0));
+    if (rc < 0) {
+        struct json_object *status = json_object_new_object();
+        add(status, "status", json_object_new_string("Failure"));
+        add(status, "message", json_object_new_string(sw_err_text(m->err)));
+        add(status, "reason",
+            json_object_new_string(rc == SW_INVALID ? "BadRequest" : "Forbidden"));
+        add(status, "code", json_object_new_int(rc == SW_INVALID ? 400 : 403));
+        add(response, "status", status);
+    }
+    if (changed) {
+        size_t len;
+        SW_AUTO_CHARS *text = take_patch(m, &len);
+        SW_AUTO_CHARS *encoded = sw_alloc(len / 3 * 4 + 8);
+        const int n = EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)text,
+                                      (int)len);
+        add(response, "patchType", json_object_new_string("JSONPatch"));
+        add(response, "patch", json_object_new_string_len(encoded, n));
+    }
+    if (m->warnings && v1)
+        add(response, "warnings", json_object_get(m->warnings));
+}
+
+int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object *review,
+                      struct json_object **out, enum sw_webhook_outcome *outcome,
+                      struct sw_err *err)
 {
     const char *version = sw_json_str(review, "", "apiVersion", NULL);
     if (strcmp(sw_json_str(review, "", "kind", NULL), "AdmissionReview") != 0)
@@ -460,38 +415,10 @@ static int check_review(struct json_object *review, struct sw_err *err)
                           version);
     if (!*sw_json_str(review, "", "request", "uid", NULL))
         return sw_err_set(err, SW_INVALID, "request.uid is missing");
-    return 0;
-}
-
-static void answer_request(struct mutation *m, struct json_object *request, bool v1,
-                           struct json_object *response, enum sw_webhook_outcome *outcome)
-{
-    const int rc = mutate_request(m, request);
-    const bool changed = rc == 0 && m->n_ops > 0;
-    *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
-    add(response, "uid", json_object_get(sw_json_find(request, "uid", NULL)));
-    add(response, "allowed", json_object_new_boolean(rc == 0));
-    if (rc < 0)
-        add_status(response, rc == SW_INVALID ? 400 : 403,
-                   rc == SW_INVALID ? "BadRequest" : "Forbidden", sw_err_text(m->err));
-    if (changed)
-        add_patch(response, m);
-    if (m->warnings && v1)
-        add(response, "warnings", json_object_get(m->warnings));
-}
-
-int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object *review,
-                      struct json_object **out, enum sw_webhook_outcome *outcome,
-                      struct sw_err *err)
-{
-    int rc = check_review(review, err);
-    if (rc < 0)
-        return rc;
     SW_ERR(why);
     struct mutation m = { .policy = policy,
                           .patch = sw_json_writer_new(SW_JSON_PLAIN),
                           .err = &why };
-    const char *version = sw_json_str(review, "", "apiVersion", NULL);
     struct json_object *doc = json_object_new_object(), *response = json_object_new_object();
     answer_request(&m, sw_json_get(review, "request"), sw_ends_with(version, "/v1"), response,
                    outcome);

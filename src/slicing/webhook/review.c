@@ -34,7 +34,7 @@ static const char *const fields[] = {
     CONTAINER("initContainers"),
     CONTAINER("ephemeralContainers"),
 };
-/* Only where it can matter: is_env_told(). */
+/* Only where it can matter: may_set_devices(). */
 static const char *const env_fields[] = { ENV("containers"), ENV("initContainers"),
                                           ENV("ephemeralContainers") };
 
@@ -88,7 +88,7 @@ void sw_webhook_answer_done(struct sw_webhook_answer *answer)
 /* Of a container's variables only NVIDIA_VISIBLE_DEVICES is read. Reading them all is the most
  * of the work, and most pods do not have it. A letter of its name could be written as \u and
  * four digits. */
-static bool is_env_told(const char *body, size_t len_bytes)
+static bool may_set_devices(const char *body, size_t len_bytes)
 {
     static const char prefix[] = "NVIDIA";
     const size_t n = sizeof prefix - 1;
@@ -116,7 +116,7 @@ static int parse(const struct sw_webhook_reader *reader, const char *body, size_
 {
     const struct sw_stream_opts opts = {
         .kind = SW_STREAM_OBJECT,
-        .projection = is_env_told(body, len_bytes) ? reader->with_env : reader->without_env,
+        .projection = may_set_devices(body, len_bytes) ? reader->with_env : reader->without_env,
         .max_depth = 100,
     };
     SW_AUTO_JSON *doc = NULL;
@@ -132,15 +132,6 @@ static int parse(const struct sw_webhook_reader *reader, const char *body, size_
     return 0;
 }
 
-static char *pod_name(struct json_object *review)
-{
-    struct json_object *request = sw_json_get(review, "request");
-    const char *name = sw_json_str(request, "", "object", "metadata", "name", NULL);
-    const char *prefix = sw_json_str(request, "", "object", "metadata", "generateName", NULL);
-    return sw_printf("%s/%s%s", sw_json_str(request, "", "namespace", NULL), *name ? name : prefix,
-                     *name ? "" : "*");
-}
-
 int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
                     struct sw_webhook_answer *out, struct sw_err *err)
 {
@@ -154,8 +145,13 @@ int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, si
         return rc;
     *out = (struct sw_webhook_answer){ .outcome = outcome };
     out->text = sw_json_text(response, SW_JSON_PLAIN, &out->len_bytes);
-    if (outcome != SW_WEBHOOK_UNCHANGED)
-        out->pod = pod_name(review);
+    if (outcome != SW_WEBHOOK_UNCHANGED) {
+        struct json_object *request = sw_json_get(review, "request");
+        const char *name = sw_json_str(request, "", "object", "metadata", "name", NULL);
+        const char *prefix = sw_json_str(request, "", "object", "metadata", "generateName", NULL);
+        out->pod = sw_printf("%s/%s%s", sw_json_str(request, "", "namespace", NULL),
+                             *name ? name : prefix, *name ? "" : "*");
+    }
     if (outcome == SW_WEBHOOK_DENIED)
         out->reason = sw_strdup(sw_json_str(response, "", "response", "status", "message", NULL));
     return 0;

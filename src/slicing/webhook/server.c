@@ -42,7 +42,8 @@ static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply
 static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                          void *arg)
 {
-    sw_serve_ready(reply, sw_webhook_server_trouble(arg));
+    const struct sw_webhook_server *s = arg;
+    sw_serve_ready(reply, sw_serve_trouble(s->serve));
 }
 
 static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
@@ -90,19 +91,9 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
     return 0;
 }
 
-int sw_webhook_server_port(const struct sw_webhook_server *server)
+struct sw_serve *sw_webhook_server_http(struct sw_webhook_server *server)
 {
-    return sw_serve_port(server->serve);
-}
-
-const char *sw_webhook_server_trouble(const struct sw_webhook_server *server)
-{
-    return sw_serve_trouble(server->serve);
-}
-
-void sw_webhook_server_stop(struct sw_webhook_server *server)
-{
-    sw_serve_stop(server->serve);
+    return server->serve;
 }
 
 void sw_webhook_server_close(struct sw_webhook_server *server)

@@ -29,21 +29,6 @@ static const char *next_rule(const char *at, struct rule *out)
     return at + len;
 }
 
-static bool fits(const struct rule *r, const char *name)
-{
-    size_t n = r->n_pattern;
-    if (n && r->pattern[n - 1] == '*')
-        return strncmp(name, r->pattern, n - 1) == 0;
-    return strlen(name) == n && strncmp(name, r->pattern, n) == 0;
-}
-
-/* Source: ExtendedResourceToleration takes names with a domain that is not Kubernetes' own. */
-static bool is_extended(const char *name)
-{
-    return strchr(name, '/') && !strstr(name, "kubernetes.io/") &&
-           !sw_starts_with(name, "requests.");
-}
-
 /* Pods name as many resources and tolerations as fit into a body: each is read once, and no
  * node has more kinds of devices than this. */
 enum { MAX_KEYS = 256 };
@@ -59,8 +44,14 @@ static void add_wanted(const char *rules, struct json_object *map, struct json_o
         (void)value;
         if (json_object_object_length(wanted) >= MAX_KEYS)
             return;
-        for (const char *at = rules; is_extended(name) && (at = next_rule(at, &r));) {
-            if (!fits(&r, name))
+        /* Source: ExtendedResourceToleration takes names with a domain that is not Kubernetes' */
+        if (!strchr(name, '/') || strstr(name, "kubernetes.io/") ||
+            sw_starts_with(name, "requests."))
+            continue;
+        for (const char *at = rules; (at = next_rule(at, &r));) {
+            const size_t n = r.n_pattern;
+            const bool prefix = n && r.pattern[n - 1] == '*';
+            if (strncmp(name, r.pattern, prefix ? n - 1 : n) != 0 || (!prefix && name[n]))
                 continue;
             SW_AUTO_CHARS *key = r.n_key ? sw_strndup(r.key, r.n_key) : sw_strdup(name);
             json_object_object_add(wanted, key, NULL);

@@ -94,12 +94,7 @@ struct sw_webhook_server;
  * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */
 int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_opts *opts,
                            struct sw_webhook_server **out, struct sw_err *err) SW_CHECKED;
-/** The port that it listens on. */
-int sw_webhook_server_port(const struct sw_webhook_server *server);
-/** NULL: it serves; else why not: "no certificate". */
-const char *sw_webhook_server_trouble(const struct sw_webhook_server *server);
-/** Not ready from now on; after drain_ms no new connections, requests that began are finished (or
- * time out); then the loop stops. */
-void sw_webhook_server_stop(struct sw_webhook_server *server);
+/** Its HTTP server, borrowed: its port and state. sw_serve_stop() stops the loop, too. */
+struct sw_serve *sw_webhook_server_http(struct sw_webhook_server *server);
 /** At once. NULL is accepted. */
 void sw_webhook_server_close(struct sw_webhook_server *server);

@@ -59,7 +59,7 @@ static void *serve(void *arg)
         sw_loop_step(f->loop, 5);
         if (atomic_load(&f->stop) && !stopped) {
             stopped = true;
-            sw_webhook_server_stop(f->server);
+            sw_serve_stop(sw_webhook_server_http(f->server));
         }
     }
     return NULL;
@@ -102,7 +102,7 @@ static void start_plain(struct fixture *f, struct sw_webhook_server_opts opts)
     f->loop = sw_loop_new(NULL);
     if (sw_webhook_server_open(f->loop, &opts, &f->server, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
-    f->port = sw_webhook_server_port(f->server);
+    f->port = sw_serve_port(sw_webhook_server_http(f->server));
     assert_int_equal(pthread_create(&f->thread, NULL, serve, f), 0);
 }
 
