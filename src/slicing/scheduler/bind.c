@@ -21,9 +21,8 @@ struct bind {
     struct extender_bind ask;
     struct pod *pod; /* NULL: not known yet; then kept by pod->binding */
     char *why;       /* the first thing that failed */
-    bool undoing;
-    bool waits;    /* for the watch to report its claims */
-    size_t n_open; /* writes without an answer */
+    bool waits;      /* for the watch to report its claims */
+    size_t n_open;   /* writes without an answer */
     void (*next)(struct bind *b);
     struct write *writes;
     int64_t started_ms;
@@ -184,7 +183,6 @@ static void delete_claim(struct bind *b, struct claim *c)
  * be what it runs with. One that may have been created all the same is collected later. */
 static void undo(struct bind *b)
 {
-    b->undoing = true;
     b->s->metrics.undone++;
     for (struct claim *c = b->pod->claims, *next; c; c = next) {
         next = c->pod_next;

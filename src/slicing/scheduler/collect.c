@@ -324,20 +324,6 @@ static void label_claims(struct tidy *t)
 /* ---- leading -----------------------------------------------------------------------------------
  */
 
-/* A pod that kube-scheduler asked about and the watch never reported was deleted before. The room
- * for a nominated pod is kept for a limited time. */
-static void expire_pods(struct cache *p, int64_t now_ms)
-{
-    for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {
-        struct pod *pod = lh_entry_v(e);
-        next = e->next;
-        if (pod->nominated && now_ms - pod->nominated->nominated_ms > NOMINATED_MS)
-            cache_nominate(p, pod, NULL, 0, 0);
-        if (pod->known && !pod->watched && !pod->binding && now_ms - pod->asked_ms > UNCONFIRMED_MS)
-            cache_pod_gone(p, pod->uid);
-    }
-}
-
 static void on_collect(void *arg)
 {
     struct tidy *t = arg;
@@ -345,7 +331,16 @@ static void on_collect(void *arg)
     sw_timer_set(t->collect, COLLECT_MS);
     if (sched_informers_trouble(t->s))
         return;
-    expire_pods(t->s->cache, now_ms);
+    struct cache *p = t->s->cache;
+    for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {
+        struct pod *pod = lh_entry_v(e);
+        next = e->next;
+        if (pod->nominated && now_ms - pod->nominated->nominated_ms > NOMINATED_MS)
+            cache_nominate(p, pod, NULL, 0, 0);
+        /* known only from a request of kube-scheduler: it was deleted before the watch began */
+        if (pod->known && !pod->watched && !pod->binding && now_ms - pod->asked_ms > UNCONFIRMED_MS)
+            cache_pod_gone(p, pod->uid);
+    }
     if (t->leading) {
         label_claims(t);
         delete_accelerators(t, now_ms);

@@ -31,45 +31,24 @@ static const struct needs {
 static const char no_preemption[] = "  plugins:\n    postFilter:\n      disabled:\n"
                                     "      - name: DefaultPreemption\n";
 
-static const struct needs *find_needs(const char *kube_version)
-{
-    const char *text = kube_version + (kube_version[0] == 'v');
-    int major = 0, minor = -1;
-    if (sscanf(text, "%d.%d", &major, &minor) != 2 || major != 1)
-        return NULL;
-    for (size_t i = 0; i < SW_COUNT(needs_of); i++)
-        if (minor >= needs_of[i].minor)
-            return &needs_of[i];
-    return NULL;
-}
-
-void sw_scheduler_each_profile(void (*each)(const char *profile, void *arg), void *arg)
+/* One resource for each profile of the tables. */
+static void put_resources(struct printbuf *out)
 {
     size_t n;
     const struct sw_mig_model *models = sw_mig_models(&n);
-    const char *given[256];
-    size_t n_given = 0;
+    SW_AUTO_JSON *known = json_object_new_object();
     for (size_t i = 0; i < n; i++) {
         SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(&models[i]);
         for (size_t k = 0; k < g->n_kinds; k++) {
             char name[SW_MIG_NAME_LEN];
             (void)sw_mig_resource_text(&g->kinds[k].profile, name);
-            bool known = false;
-            for (size_t t = 0; t < n_given && !known; t++)
-                known = strcmp(given[t], name) == 0;
-            if (known || n_given == SW_COUNT(given))
+            if (json_object_object_get_ex(known, name, NULL))
                 continue;
-            given[n_given++] = sw_strdup(name);
-            each(name, arg);
+            json_object_object_add(known, name, NULL);
+            sprintbuf(out, "  - {name: " SW_MIG_DAS_PREFIX "%s, ignoredByScheduler: false}\n",
+                      name);
         }
     }
-    for (size_t t = 0; t < n_given; t++)
-        free((char *)given[t]);
-}
-
-static void put_profile(const char *profile, void *arg)
-{
-    sprintbuf(arg, "  - {name: " SW_MIG_DAS_PREFIX "%s, ignoredByScheduler: false}\n", profile);
 }
 
 /* "KEY: VALUE": a name such as 1234 or a path with a colon would be something else unquoted. */
@@ -106,7 +85,11 @@ int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **o
     static const struct sw_scheduler_config none = { .percentage_of_nodes_to_score = -1 };
     const struct sw_scheduler_config *o = options ? options : &none;
     const char *kube = o->kube_version ? o->kube_version : "1.20";
-    const struct needs *needs = find_needs(kube);
+    const struct needs *needs = NULL;
+    int major = 0, minor = -1;
+    if (sscanf(kube + (kube[0] == 'v'), "%d.%d", &major, &minor) == 2 && major == 1)
+        for (size_t i = 0; i < SW_COUNT(needs_of) && !needs; i++)
+            needs = minor >= needs_of[i].minor ? &needs_of[i] : NULL;
     if (!needs)
         return sw_err_set(err, SW_INVALID, "'%s' is no Kubernetes version from 1.20 on", kube);
     const int percentage = o->percentage_of_nodes_to_score < 0 ? needs->percentage_of_nodes_to_score
@@ -133,7 +116,7 @@ int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **o
     if (o->ca_file)
         put_text(text, "caFile", o->ca_file);
     sprintbuf(text, "  # one a profile: wildcards are refused\n  managedResources:\n");
-    sw_scheduler_each_profile(put_profile, text);
+    put_resources(text);
     *out = sw_strndup(text->buf, (size_t)text->bpos);
     printbuf_free(text);
     return 0;

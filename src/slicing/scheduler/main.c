@@ -124,35 +124,6 @@ static void on_stopped(void *arg)
     sw_loop_stop(arg);
 }
 
-static int run(const struct settings *s, struct sw_scheduler_opts *opts,
-               const struct sw_kube_config *config)
-{
-    SW_ERR(err);
-    struct sw_loop *loop = sw_loop_new(NULL);
-    struct sw_scheduler *sched = NULL;
-    struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
-    struct sw_log_gather *log = sw_log_gather_open(loop);
-    int status = EXIT_SUCCESS;
-    opts->on_stopped = on_stopped;
-    opts->arg = loop;
-    if (sw_scheduler_open(loop, config, opts, &sched, &err) < 0) {
-        status = sw_flags_fail(PROGRAM, &err);
-    } else {
-        char port[16], health[16], metrics[16];
-        (void)snprintf(port, sizeof port, "%d", sw_scheduler_port(sched));
-        (void)snprintf(health, sizeof health, "%d", sw_scheduler_health_port(sched));
-        (void)snprintf(metrics, sizeof metrics, "%d", sw_scheduler_metrics_port(sched));
-        sw_log(SW_LOG_INFO, "listening", "address", s->serve.listen, "port", port, "tls",
-               s->serve.tls ? "true" : "false", "health", health, "metrics", metrics, NULL);
-        sw_loop_run_until_signal(loop, on_signal, sched);
-    }
-    sw_scheduler_close(sched);
-    sw_log_gather_close(log);
-    sw_log_file_close(log_file);
-    sw_loop_free(loop);
-    return status;
-}
-
 static int start(const struct settings *s)
 {
     SW_ERR(err);
@@ -174,6 +145,7 @@ static int start(const struct settings *s)
         .lease_ns = lease_ns,
         .lease_name = PROGRAM,
         .identity = identity,
+        .on_stopped = on_stopped,
     };
     if (sw_mig_policy_parse(s->placement, &opts.policy, &err) < 0)
         return sw_flags_usage(PROGRAM, "--placement: %s", sw_err_text(&err));
@@ -183,9 +155,29 @@ static int start(const struct settings *s)
         (void)sw_flags_fail(PROGRAM, &err);
         return EXIT_FAILURE; /* also for SW_INVALID: the flags were right */
     }
-    const int rc = run(s, &opts, config);
+    struct sw_loop *loop = sw_loop_new(NULL);
+    struct sw_scheduler *sched = NULL;
+    struct sw_log_file *log_file = sw_log_file_open(loop, s->log_file);
+    struct sw_log_gather *log = sw_log_gather_open(loop);
+    int status = EXIT_SUCCESS;
+    opts.arg = loop;
+    if (sw_scheduler_open(loop, config, &opts, &sched, &err) < 0) {
+        status = sw_flags_fail(PROGRAM, &err);
+    } else {
+        char port[16], health[16], metrics[16];
+        (void)snprintf(port, sizeof port, "%d", sw_scheduler_port(sched));
+        (void)snprintf(health, sizeof health, "%d", sw_scheduler_health_port(sched));
+        (void)snprintf(metrics, sizeof metrics, "%d", sw_scheduler_metrics_port(sched));
+        sw_log(SW_LOG_INFO, "listening", "address", s->serve.listen, "port", port, "tls",
+               s->serve.tls ? "true" : "false", "health", health, "metrics", metrics, NULL);
+        sw_loop_run_until_signal(loop, on_signal, sched);
+    }
+    sw_scheduler_close(sched);
+    sw_log_gather_close(log);
+    sw_log_file_close(log_file);
+    sw_loop_free(loop);
     sw_kube_config_free(config);
-    return rc;
+    return status;
 }
 
 int main(int argc, char **argv)

@@ -15,13 +15,6 @@ enum {
     WRITE_MS = 10 * 1000,
 };
 
-static const struct sw_kind event_kind = { .group = "",
-                                           .version = "v1",
-                                           .api_version = "v1",
-                                           .kind = "Event",
-                                           .plural = "events",
-                                           .namespaced = true };
-
 struct victim {
     char *uid, *ns, *name;
 };
@@ -75,28 +68,20 @@ static struct evict *find(struct sw_scheduler *s, const char *uid, size_t *n)
 /* ---- one after another -------------------------------------------------------------------------
  */
 
-static void on_event(const struct sw_kube_answer *a, void *arg SW_UNUSED)
-{
-    if (a->code < 0) /* an Event is for people only, and the log has it */
-        sw_log(SW_LOG_DEBUG, "event not recorded", "error", sw_err_text(a->err), NULL);
-}
-
 static void record_preempted(struct evict *e, const struct victim *v, const struct pod *pod)
 {
     struct sw_scheduler *s = e->s;
-    SW_AUTO_CHARS *id = sw_printf("%s.%llx", v->name,
-                                  (unsigned long long)sw_loop_now_ms(s->loop) * 1000000 + e->at);
     SW_AUTO_CHARS *message = sw_printf("Preempted by %s/%s on node %s, which needs its slices",
                                        pod->ns, pod->name, e->node);
-    SW_AUTO_JSON *doc = sw_kube_event_doc(&(struct sw_kube_event){
-        .id = id,
+    const struct sw_kube_event event = {
         .ns = v->ns,
         .of = { .api_version = "v1", .kind = "Pod", .ns = v->ns, .name = v->name, .uid = v->uid },
         .reason = "Preempted",
         .message = message,
         .component = "slipway-scheduler",
-        .at_ms = sw_loop_now_ms(s->loop) });
-    (void)sw_kube_create(s->kube, &event_kind, v->ns, NULL, doc, NULL, on_event, s);
+        .at_ms = sw_loop_now_ms(s->loop),
+    };
+    sw_kube_event_send(s->kube, &event, e->at);
 }
 
 static void send_next(struct evict *e);
@@ -159,19 +144,6 @@ static void send_next(struct evict *e)
 /* ---- which pods --------------------------------------------------------------------------------
  */
 
-/* Whether it fits once pods that end anyway have ended. A pod that takes long to end delays
- * evictions for SPARED_MS, not for ever. */
-static bool is_room_coming(const struct evict *e, struct pod *pod)
-{
-    const int64_t now_ms = sw_loop_now_ms(e->s->loop);
-    bool any = false;
-    for (size_t i = 0; i < e->n_nodes && !any; i++)
-        any = victims_none(e->s->cache, pod, cache_find_node(e->s->cache, e->nodes[i])) != 0;
-    if (any && !pod->spared_ms)
-        pod->spared_ms = now_ms;
-    return any && now_ms - pod->spared_ms < SPARED_MS;
-}
-
 /* The node where it harms least, of those where no budget forbids it. @return NULL: none */
 static struct node *choose(const struct evict *e, const struct pod *pod, struct victims *best)
 {
@@ -201,7 +173,15 @@ static void on_timer(void *arg)
     struct victims v = { 0 };
     const bool waits = pod && pod->known && !pod->node && !pod->ended && !pod->leaving &&
                        !pod->binding && pod->refused && !pod->nominated;
-    struct node *node = waits && !is_room_coming(e, pod) ? choose(e, pod, &v) : NULL;
+    /* Whether it fits once pods that end anyway have ended. They delay evictions for SPARED_MS. */
+    const int64_t now_ms = sw_loop_now_ms(e->s->loop);
+    bool room_comes = false;
+    for (size_t i = 0; waits && i < e->n_nodes && !room_comes; i++)
+        room_comes = victims_none(e->s->cache, pod, cache_find_node(e->s->cache, e->nodes[i])) != 0;
+    if (room_comes && !pod->spared_ms)
+        pod->spared_ms = now_ms;
+    const bool delayed = room_comes && now_ms - pod->spared_ms < SPARED_MS;
+    struct node *node = waits && !delayed ? choose(e, pod, &v) : NULL;
     if (!node) {
         end(e);
         return;
@@ -209,7 +189,7 @@ static void on_timer(void *arg)
     SW_AUTO_CHARS *pod_request = pod_request_text(&pod->pod_request);
     sw_log(SW_LOG_INFO, "less important pods leave", "for", pod->name, "namespace", pod->ns,
            "wants", pod_request, "node", node->name, NULL);
-    cache_nominate(e->s->cache, pod, node, v.gpus, sw_loop_now_ms(e->s->loop));
+    cache_nominate(e->s->cache, pod, node, v.gpus, now_ms);
     e->node = sw_strdup(node->name);
     e->n_victims = v.n;
     e->victims = sw_zalloc(v.n, sizeof *e->victims);

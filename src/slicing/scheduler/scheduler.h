@@ -73,5 +73,3 @@ struct sw_scheduler_config {
 };
 int sw_scheduler_config_text(const struct sw_scheduler_config *options, char **out,
                              struct sw_err *err) SW_CHECKED;
-/** Call @each with every profile of the tables once, as resources are named ("1g.5gb-plus-me"). */
-void sw_scheduler_each_profile(void (*each)(const char *profile, void *arg), void *arg);

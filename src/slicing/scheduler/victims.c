@@ -45,7 +45,7 @@ struct eviction {
     struct sw_mig_choice *choices;
     const struct pod
         *gone[MAX_VICTIMS * 2]; /* the pod, pods that leave anyway, given ones, victims */
-    size_t n_gone, n_anyway;
+    size_t n_gone;
     const struct pod *victims[MAX_VICTIMS]; /* beginning with those that a budget protects */
     size_t n_protected, n_victims;
     const struct pod *candidates[MAX_VICTIMS], *open[MAX_VICTIMS]; /* while they are sorted */

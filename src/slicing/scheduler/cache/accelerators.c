@@ -67,17 +67,6 @@ static int read_gpus(const struct cache *p, struct node *n, struct json_object *
     return rc;
 }
 
-/* Claims keep their GPU by its number: give them the new numbers. */
-static void renumber(struct node *n, char *const *old_uuids)
-{
-    for (struct claim *c = n->claims; c; c = c->next)
-        c->gpu = cache_need_gpu(n, old_uuids[c->gpu]);
-    for (struct claim *c = n->claims; c; c = c->next)
-        c->kind = sw_mig_kind_find(n->gpus[c->gpu].geometry, &c->profile);
-    for (size_t i = 0; i < n->n_gpus; i++)
-        cache_count_use(n, i);
-}
-
 /* GPUs that only claims know have none, and take nothing new. */
 static void find_common(struct node *n)
 {
@@ -121,7 +110,12 @@ int cache_observe_accelerator(struct cache *p, const char *name, struct json_obj
             n->unready = sw_printf("its GPUs are not ready (%s)",
                                    sw_json_str(ready, "no reason given", "reason", NULL));
     }
-    renumber(n, before.uuids);
+    for (struct claim *c = n->claims; c; c = c->next) /* GPUs have other numbers now */
+        c->gpu = cache_need_gpu(n, before.uuids[c->gpu]);
+    for (struct claim *c = n->claims; c; c = c->next)
+        c->kind = sw_mig_kind_find(n->gpus[c->gpu].geometry, &c->profile);
+    for (size_t i = 0; i < n->n_gpus; i++)
+        cache_count_use(n, i);
     if (n->nominee)
         cache_nominate(p, n->nominee, NULL, 0, 0); /* its GPUs may have other numbers */
     find_common(n);
