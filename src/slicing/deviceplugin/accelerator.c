@@ -47,16 +47,6 @@ static struct json_object *condition(const struct dp_accelerator *a, struct json
     return c;
 }
 
-static struct json_object *make_status(const struct dp_accelerator *a, struct json_object *old)
-{
-    struct json_object *s = json_object_new_object();
-    const struct sw_device_plugin *p = a->p;
-    const struct dp_driver none = { 0 };
-    sw_json_set(s, dp_inventory_document(p->driver ? p->driver : &none), "nodeResources", NULL);
-    json_object_array_add(sw_json_need_list(s, "conditions", NULL), condition(a, old));
-    return s;
-}
-
 static struct json_object *make_object(const struct dp_accelerator *a, struct json_object *status)
 {
     struct json_object *o = json_object_new_object();
@@ -69,7 +59,7 @@ static struct json_object *make_object(const struct dp_accelerator *a, struct js
         return o;
     }
     sw_json_set_str(o, "nvidia-mig", "spec", "acceleratorType", NULL);
-    if (a->node_uid && *a->node_uid) { /* it goes with its node */
+    if (a->node_uid && *a->node_uid) { /* deleted with its node */
         struct json_object *owner = json_object_new_object();
         sw_json_set_str(owner, "v1", "apiVersion", NULL);
         sw_json_set_str(owner, "Node", "kind", NULL);
@@ -125,7 +115,11 @@ static void on_read(const struct sw_kube_answer *answer, void *arg)
     a->dirty = false;
     struct json_object *old = answer->code == 0 ? answer->object : NULL;
     (void)json_object_put(a->status);
-    a->status = make_status(a, old);
+    const struct dp_driver none = { 0 };
+    a->status = json_object_new_object();
+    sw_json_set(a->status, dp_inventory_document(a->p->driver ? a->p->driver : &none),
+                "nodeResources", NULL);
+    json_object_array_add(sw_json_need_list(a->status, "conditions", NULL), condition(a, old));
     if (old && sw_json_equal(sw_json_get(old, "status"), a->status) &&
         sw_streq(sw_json_str(old, "", "spec", "acceleratorType", NULL), "nvidia-mig")) {
         over(a, NULL);
@@ -167,7 +161,7 @@ static void on_again(void *arg)
     if (a->node_uid)
         read_object(a);
     else
-        a->request = sw_kube_get(a->p->kube, &dp_kind_node, NULL, a->p->opts.node,
+        a->request = sw_kube_get(a->p->kube, &sw_kind_node, NULL, a->p->opts.node,
                                  &(struct sw_request_opts){ .fields = fields }, on_node, a);
 }
 

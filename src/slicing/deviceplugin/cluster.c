@@ -1,4 +1,4 @@
-/* Pods and claims as they come, and what is written of them. */
+/* Watches of pods and claims, and writes to them. */
 #include "slicing/deviceplugin/cluster.h"
 
 #include <stdlib.h>
@@ -10,21 +10,6 @@
 
 #define GROUP "inference.redhat.com"
 
-const struct sw_kind dp_kind_pod = { .group = "",
-                                     .version = "v1",
-                                     .api_version = "v1",
-                                     .kind = "Pod",
-                                     .plural = "pods",
-                                     .namespaced = true };
-const struct sw_kind dp_kind_node = {
-    .group = "", .version = "v1", .api_version = "v1", .kind = "Node", .plural = "nodes"
-};
-const struct sw_kind dp_kind_event = { .group = "",
-                                       .version = "v1",
-                                       .api_version = "v1",
-                                       .kind = "Event",
-                                       .plural = "events",
-                                       .namespaced = true };
 const struct sw_kind dp_kind_claim = { .group = GROUP,
                                        .version = "v1alpha1",
                                        .api_version = GROUP "/v1alpha1",
@@ -59,22 +44,6 @@ static const char *const pod_fields[] = { "metadata.creationTimestamp",
                                           "spec.initContainers.resources.limits",
                                           NULL };
 
-static bool read_request(const char *name, struct json_object *amount, struct dp_request *out)
-{
-    struct sw_mig_profile p;
-    enum sw_mig_owner owner;
-    struct sw_quantity q;
-    if (sw_mig_resource_parse(name, strlen(name), &p, &owner, NULL) < 0 || owner != SW_MIG_DAS ||
-        sw_quantity_from_json(amount, &q, NULL) < 0)
-        return false;
-    const int64_t n = sw_quantity_value(&q);
-    if (n <= 0 || n > SW_MIG_MAX_REQUESTS)
-        return false;
-    (void)sw_mig_profile_text(&p, out->profile);
-    out->count = (unsigned)n;
-    return true;
-}
-
 static void read_container(struct json_object *doc, struct dp_pod *pod)
 {
     struct dp_container c = { 0 };
@@ -84,7 +53,18 @@ static void read_container(struct json_object *doc, struct dp_pod *pod)
     c.requests = sw_zalloc(sw_json_len(limits) + 1, sizeof *c.requests);
     json_object_object_foreach(limits, name, amount)
     {
-        c.n_requests += read_request(name, amount, &c.requests[c.n_requests]);
+        struct sw_mig_profile p;
+        enum sw_mig_owner owner;
+        struct sw_quantity q;
+        if (sw_mig_resource_parse(name, strlen(name), &p, &owner, NULL) < 0 ||
+            owner != SW_MIG_DAS || sw_quantity_from_json(amount, &q, NULL) < 0)
+            continue;
+        const int64_t n = sw_quantity_value(&q);
+        if (n <= 0 || n > SW_MIG_MAX_REQUESTS)
+            continue;
+        struct dp_request *request = &c.requests[c.n_requests++];
+        (void)sw_mig_profile_text(&p, request->profile);
+        request->count = (unsigned)n;
     }
     if (!c.n_requests) {
         free(c.requests);
@@ -130,7 +110,7 @@ static void on_pod(const struct sw_watch_event *e, void *arg)
         dp_broker_on_pod_gone(p->broker, e->uid, now_ms);
         break;
     case SW_WATCH_SYNCED:
-        dp_broker_on_synced(p->broker, true, false, now_ms);
+        dp_broker_on_pods_synced(p->broker, now_ms);
         break;
     case SW_WATCH_ERROR:
         log_trouble(e);
@@ -145,16 +125,7 @@ static void on_pod(const struct sw_watch_event *e, void *arg)
 static const char *const claim_fields[] = { "metadata.creationTimestamp", "spec", "status.state",
                                             NULL };
 
-static enum dp_claim_state read_state(struct json_object *obj)
-{
-    const char *text = sw_json_str(obj, "", "status", "state", NULL);
-    for (int s = DP_STAGED; s <= DP_IN_USE; s++)
-        if (strcmp(text, dp_claim_state_text((enum dp_claim_state)s)) == 0)
-            return (enum dp_claim_state)s;
-    return DP_STAGED;
-}
-
-/* NULL: it is not of this node, or says nothing that could be done. */
+/* @return NULL: it is of another node, or invalid */
 static struct dp_claim *read_claim(const struct sw_device_plugin *p, struct json_object *obj)
 {
     struct json_object *spec = sw_json_get(obj, "spec");
@@ -175,7 +146,11 @@ static struct dp_claim *read_claim(const struct sw_device_plugin *p, struct json
                               sw_strdup(sw_json_str(spec, "", "podRef", "uid", NULL)) };
     c->gpu = sw_strdup(sw_json_str(spec, "", "gpuUUID", NULL));
     c->place = (struct sw_mig_place){ (uint8_t)start, (uint8_t)size };
-    c->state = read_state(obj);
+    const char *state = sw_json_str(obj, "", "status", "state", NULL);
+    c->state = DP_STAGED; /* until there is a status */
+    for (int s = DP_STAGED; s <= DP_IN_USE; s++)
+        if (strcmp(state, dp_claim_state_text((enum dp_claim_state)s)) == 0)
+            c->state = (enum dp_claim_state)s;
     c->created_ms = created_ms(obj);
     c->version = strtoull(sw_json_str(obj, "0", "metadata", "resourceVersion", NULL), NULL, 10);
     return c;
@@ -197,7 +172,6 @@ static void on_claim(const struct sw_watch_event *e, void *arg)
         dp_broker_on_claim_gone(p->broker, e->ns, e->name, now_ms);
         break;
     case SW_WATCH_SYNCED:
-        dp_broker_on_synced(p->broker, false, true, now_ms);
         break;
     case SW_WATCH_ERROR:
         log_trouble(e);
@@ -259,20 +233,6 @@ static struct json_object *state_patch(const struct sw_device_plugin *p, enum dp
     return doc;
 }
 
-/* What the scheduler writes of the pod changes with it. */
-static struct json_object *pod_patch(const struct dp_claim *c)
-{
-    const struct dp_ref *pod = &c->pod;
-    struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, pod->uid, "metadata", "labels", "slipway.dev/pod-uid", NULL);
-    if (c->grant)
-        sw_json_set_str(doc, c->grant->container, "spec", "containerName", NULL);
-    sw_json_set_str(doc, pod->ns, "spec", "podRef", "namespace", NULL);
-    sw_json_set_str(doc, pod->name, "spec", "podRef", "name", NULL);
-    sw_json_set_str(doc, pod->uid, "spec", "podRef", "uid", NULL);
-    return doc;
-}
-
 void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
 {
     struct dp_write *w = sw_zalloc(1, sizeof *w);
@@ -290,7 +250,15 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
                                    &(struct sw_request_opts){ .subresource = "status" }, on_written,
                                    w);
     } else if (a->act == DP_ACT_CLAIM_POD && c) {
-        body = pod_patch(c);
+        /* what the scheduler writes of a pod */
+        const struct dp_ref *pod = &c->pod;
+        body = json_object_new_object();
+        sw_json_set_str(body, pod->uid, "metadata", "labels", "slipway.dev/pod-uid", NULL);
+        if (c->grant)
+            sw_json_set_str(body, c->grant->container, "spec", "containerName", NULL);
+        sw_json_set_str(body, pod->ns, "spec", "podRef", "namespace", NULL);
+        sw_json_set_str(body, pod->name, "spec", "podRef", "name", NULL);
+        sw_json_set_str(body, pod->uid, "spec", "podRef", "uid", NULL);
         p->n.swaps++;
         w->request = sw_kube_patch(p->kube, &dp_kind_claim, w->ns, w->name, SW_PATCH_MERGE, body,
                                    NULL, on_written, w);
@@ -298,7 +266,7 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
         p->n.evictions++;
         sw_log(SW_LOG_WARN, "pod deleted: its slices cannot be had again", "pod", w->name,
                "namespace", w->ns, "reason", a->message, NULL);
-        w->request = sw_kube_delete(p->kube, &dp_kind_pod, w->ns, w->name,
+        w->request = sw_kube_delete(p->kube, &sw_kind_pod, w->ns, w->name,
                                     &(struct sw_request_opts){ .uid = a->ref.uid }, on_written, w);
     } else {
         w->request = sw_kube_delete(p->kube, &dp_kind_claim, w->ns, w->name, NULL, on_written, w);
@@ -308,32 +276,24 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
 /* ---- events ------------------------------------------------------------------------------------
  */
 
-static void on_event(const struct sw_kube_answer *answer, void *arg SW_UNUSED)
-{
-    if (answer->code < 0) /* it is for people: losing one harms nothing, and the log has it */
-        sw_log(SW_LOG_DEBUG, "event not recorded", "error", sw_err_text(answer->err), NULL);
-}
-
 void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, const char *reason,
                       const char *message)
 {
-    SW_AUTO_CHARS *id = sw_printf(
-        "%s.%llx", pod->name, (unsigned long long)dp_now_ms(p) * 1000000 + p->n.events++ % 1000000);
-    SW_AUTO_JSON *doc = sw_kube_event_doc(
-        &(struct sw_kube_event){ .id = id,
-                                 .ns = pod->ns,
-                                 .of = { .api_version = "v1",
-                                         .kind = "Pod",
-                                         .ns = pod->ns,
-                                         .name = pod->name,
-                                         .uid = pod->uid },
-                                 .reason = reason,
-                                 .message = message,
-                                 .warning = true,
-                                 .component = "slipway-device-plugin",
-                                 .host = p->opts.node,
-                                 .at_ms = dp_now_ms(p) });
-    (void)sw_kube_create(p->kube, &dp_kind_event, pod->ns, NULL, doc, NULL, on_event, p);
+    const struct sw_kube_event event = {
+        .ns = pod->ns,
+        .of = { .api_version = "v1",
+                .kind = "Pod",
+                .ns = pod->ns,
+                .name = pod->name,
+                .uid = pod->uid },
+        .reason = reason,
+        .message = message,
+        .warning = true,
+        .component = "slipway-device-plugin",
+        .host = p->opts.node,
+        .at_ms = dp_now_ms(p),
+    };
+    sw_kube_event_send(p->kube, &event, p->n.events++);
 }
 
 /* ---- opening -----------------------------------------------------------------------------------
@@ -343,7 +303,7 @@ void dp_cluster_open(struct sw_device_plugin *p)
 {
     SW_AUTO_CHARS *here = sw_printf("spec.nodeName=%s", p->opts.node);
     p->pods = sw_kube_watch_open(
-        p->kube, &dp_kind_pod,
+        p->kube, &sw_kind_pod,
         &(struct sw_watch_opts){ .field_selector = here, .fields = pod_fields }, on_pod, p);
     char label[SW_MIG_NODE_LABEL_LEN];
     SW_AUTO_CHARS *ours = sw_printf(SW_MIG_NODE_LABEL "=%s",

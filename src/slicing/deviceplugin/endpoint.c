@@ -33,21 +33,15 @@ struct dp_endpoint {
 /* ---- ListAndWatch ------------------------------------------------------------------------------
  */
 
-static struct dp_bytes list_devices(struct dp_endpoint *e)
+void dp_endpoint_refresh(struct dp_endpoint *e)
 {
     bool *healthy = sw_zalloc(e->r->n_devices + 1, sizeof *healthy);
     dp_inventory_health(e->p->driver, e->r, e->p->broker, e->p->shut_again, healthy);
     e->n_healthy = 0;
     for (size_t i = 0; i < e->r->n_devices; i++)
         e->n_healthy += healthy[i];
-    const struct dp_bytes out = dp_message_devices(e->r->text, healthy, e->r->n_devices);
+    const struct dp_bytes now = dp_message_devices(e->r->text, healthy, e->r->n_devices);
     free(healthy);
-    return out;
-}
-
-void dp_endpoint_refresh(struct dp_endpoint *e)
-{
-    struct dp_bytes now = list_devices(e);
     if (now.len == e->devices.len && e->devices.bytes &&
         memcmp(now.bytes, e->devices.bytes, now.len) == 0) {
         free(now.bytes);
@@ -131,15 +125,15 @@ static const struct sw_grpc_method methods[] = {
 /* ---- registration ------------------------------------------------------------------------------
  */
 
-/* kubelet takes the end of its stream for the plugin's end: the devices are unknown to it until the
- * plugin registers again. */
+/* When its stream ends, kubelet takes the plugin for gone: it offers no devices until the plugin
+ * registers again. */
 static void on_again(void *arg)
 {
     struct dp_endpoint *e = arg;
     if (e->registered && !LIST_EMPTY(&e->watchers))
         return;
     if (e->registered)
-        sw_log(SW_LOG_WARN, "kubelet has hung up", "resource", e->r->name, NULL);
+        sw_log(SW_LOG_WARN, "kubelet has closed its stream", "resource", e->r->name, NULL);
     e->registered = false;
     dp_endpoint_register(e);
 }
@@ -198,7 +192,7 @@ void dp_endpoint_forget(struct dp_endpoint *e)
     sw_grpc_request_cancel(SW_TAKE(e->registration));
 }
 
-/* ---- life --------------------------------------------------------------------------------------
+/* ---- open and close ----------------------------------------------------------------------------
  */
 
 int dp_endpoint_listen(struct dp_endpoint *e, struct sw_err *err)

@@ -95,23 +95,18 @@ static void on_again(void *arg)
     g->request = sw_kube_kind(g->p->kube, g->api_version, g->kind, on_kind, g);
 }
 
-/* "nvidia.com/v1/ClusterPolicy/name", "v1/ConfigMap/name" */
-static int parse_object(struct dp_gate *g, const char *text, struct sw_err *err)
+/* @object: "nvidia.com/v1/ClusterPolicy/name", "v1/ConfigMap/name" */
+static int parse(struct dp_gate *g, const char *object, const char *conditions, struct sw_err *err)
 {
-    const char *name = strrchr(text, '/'), *kind = name;
-    while (kind && kind > text && kind[-1] != '/')
+    const char *name = strrchr(object, '/'), *kind = name;
+    while (kind && kind > object && kind[-1] != '/')
         kind--;
-    if (!name || !name[1] || kind == text || kind == name)
-        return sw_err_set(err, SW_INVALID, "gate: '%s' is not apiVersion/Kind/name", text);
+    if (!name || !name[1] || kind == object || kind == name)
+        return sw_err_set(err, SW_INVALID, "gate: '%s' is not apiVersion/Kind/name", object);
     g->name = sw_strdup(name + 1);
     g->kind = sw_strndup(kind, (size_t)(name - kind));
-    g->api_version = sw_strndup(text, (size_t)(kind - text - 1));
-    return 0;
-}
-
-static int parse_conditions(struct dp_gate *g, const char *text, struct sw_err *err)
-{
-    for (const char *at = text; at;) {
+    g->api_version = sw_strndup(object, (size_t)(kind - object - 1));
+    for (const char *at = conditions; at;) {
         const char *end = strstr(at, " || ");
         SW_AUTO_CHARS *one = sw_strndup(at, end ? (size_t)(end - at) : strlen(at));
         if (g->n_conditions == MAX_CONDITIONS)
@@ -134,9 +129,7 @@ int dp_gate_new(struct sw_device_plugin *p, struct dp_gate **out, struct sw_err 
     struct dp_gate *g = sw_zalloc(1, sizeof *g);
     g->p = p;
     g->again = sw_timer_new(p->loop, on_again, g);
-    int rc = parse_object(g, p->opts.gate, err);
-    if (rc == 0)
-        rc = parse_conditions(g, p->opts.gate_condition, err);
+    const int rc = parse(g, p->opts.gate, p->opts.gate_condition, err);
     if (rc < 0) {
         dp_gate_free(g);
         return rc;

@@ -11,28 +11,10 @@ static size_t room(const struct dp_gpu *gpu, const char *profile)
 {
     struct sw_mig_profile p;
     const struct sw_mig_use none = { 0 };
-    if (!gpu->geometry || sw_mig_profile_parse(profile, strlen(profile), &p, NULL) < 0)
+    if (sw_mig_profile_parse(profile, strlen(profile), &p, NULL) < 0)
         return 0;
     const struct sw_mig_kind *k = sw_mig_kind_find(gpu->geometry, &p);
     return k ? sw_mig_room(gpu->geometry, &none, k) : 0;
-}
-
-static bool has(const struct dp_resource *resources, size_t n, const char *profile)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(resources[i].profile, profile) == 0)
-            return true;
-    return false;
-}
-
-static void add(struct dp_resource *r, const struct dp_driver *d, const struct sw_mig_profile *p)
-{
-    (void)sw_mig_profile_text(p, r->profile);
-    (void)sw_mig_resource_text(p, r->text);
-    r->name = sw_printf(SW_MIG_DAS_PREFIX "%s", r->text);
-    r->socket = sw_printf("mig.das.com_%s.sock", r->text);
-    for (size_t i = 0; i < d->n_gpus; i++)
-        r->n_devices += room(&d->gpus[i], r->profile);
 }
 
 struct dp_resource *dp_inventory_resources(const struct dp_driver *d, size_t *n)
@@ -42,9 +24,19 @@ struct dp_resource *dp_inventory_resources(const struct dp_driver *d, size_t *n)
     for (size_t g = 0; g < d->n_gpus; g++) {
         const struct sw_mig_geometry *geometry = d->gpus[g].geometry;
         for (size_t k = 0; geometry && k < geometry->n_kinds; k++) {
-            char profile[SW_MIG_NAME_LEN];
-            if (!has(out, *n, sw_mig_profile_text(&geometry->kinds[k].profile, profile)))
-                add(&out[(*n)++], d, &geometry->kinds[k].profile);
+            const struct sw_mig_profile *p = &geometry->kinds[k].profile;
+            struct dp_resource *r = &out[*n], *same = out;
+            (void)sw_mig_profile_text(p, r->profile);
+            while (strcmp(same->profile, r->profile) != 0)
+                same++;
+            if (same < r)
+                continue;
+            (void)sw_mig_resource_text(p, r->text);
+            r->name = sw_printf(SW_MIG_DAS_PREFIX "%s", r->text);
+            r->socket = sw_printf("mig.das.com_%s.sock", r->text);
+            for (size_t i = 0; i < d->n_gpus; i++)
+                r->n_devices += room(&d->gpus[i], r->profile);
+            ++*n;
         }
     }
     return out;
@@ -59,18 +51,10 @@ void dp_inventory_resources_free(struct dp_resource *resources, size_t n)
     free(resources);
 }
 
-static const struct dp_gpu *gpu_of(const struct dp_driver *d, const char *uuid)
-{
-    for (size_t i = 0; i < d->n_gpus; i++)
-        if (sw_streq(d->gpus[i].uuid, uuid))
-            return &d->gpus[i];
-    return NULL;
-}
-
-static bool grant_is_well(const struct dp_driver *d, const struct dp_grant *g)
+static bool is_healthy(const struct dp_driver *d, const struct dp_grant *g)
 {
     for (size_t i = 0; i < g->n_slices; i++) {
-        const struct dp_gpu *gpu = gpu_of(d, g->slices[i].gpu);
+        const struct dp_gpu *gpu = dp_driver_gpu(d, g->slices[i].gpu);
         if (!gpu || gpu->xid)
             return false;
     }
@@ -80,16 +64,16 @@ static bool grant_is_well(const struct dp_driver *d, const struct dp_grant *g)
 void dp_inventory_health(const struct dp_driver *d, const struct dp_resource *r,
                          const struct dp_broker *b, bool withdrawn, bool *healthy)
 {
-    size_t n_more = 0, n_held_well = 0;
+    size_t n_more = 0, n_held_healthy = 0;
     for (size_t i = 0; i < d->n_gpus; i++)
         n_more += d->gpus[i].xid ? 0 : room(&d->gpus[i], r->profile);
     for (size_t i = 0; i < r->n_devices; i++) {
         SW_AUTO_CHARS *id = sw_printf("%s-%zu", r->text, i);
         const struct dp_grant *g = dp_broker_holder(b, r->profile, id);
-        healthy[i] = g && grant_is_well(d, g);
-        n_held_well += healthy[i];
+        healthy[i] = g && is_healthy(d, g);
+        n_held_healthy += healthy[i];
     }
-    n_more = withdrawn || n_more < n_held_well ? 0 : n_more - n_held_well;
+    n_more = withdrawn || n_more < n_held_healthy ? 0 : n_more - n_held_healthy;
     for (size_t i = 0; i < r->n_devices && n_more; i++) {
         SW_AUTO_CHARS *id = sw_printf("%s-%zu", r->text, i);
         if (healthy[i] || dp_broker_holder(b, r->profile, id))

@@ -1,6 +1,6 @@
 #pragma once
 /* inventory: what the node's GPUs amount to for kubelet and for the scheduler. Pure. Internal to
- * deviceplugin. Pinned by test/unit/deviceplugin_inventory_test.c. */
+ * deviceplugin. */
 #include <json-c/json.h>
 
 #include "slicing/deviceplugin/broker/broker.h"

@@ -1,4 +1,4 @@
-/* kubelet's folder: when kubelet starts it empties it and makes its socket anew. */
+/* kubelet's folder: at its start kubelet empties it and creates its socket again. */
 #include "slicing/deviceplugin/kubelet.h"
 
 #include <errno.h>
@@ -23,15 +23,6 @@ struct dp_kubelet {
     struct timespec made; /* the same number may come again */
     char *trouble;
 };
-
-static bool watch_folder(struct dp_kubelet *k)
-{
-    if (k->watch < 0)
-        k->watch = inotify_add_watch(k->fd, k->p->plugins_dir,
-                                     IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM |
-                                         IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
-    return k->watch >= 0;
-}
 
 static void say(struct dp_kubelet *k, const char *message)
 {
@@ -65,10 +56,15 @@ void dp_kubelet_check(struct dp_kubelet *k)
     if (!k)
         return;
     struct sw_device_plugin *p = k->p;
-    const bool there = watch_folder(k) && find_socket(k);
+    if (k->watch < 0)
+        k->watch = inotify_add_watch(k->fd, p->plugins_dir,
+                                     IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM |
+                                         IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+    const int why = errno;
+    const bool there = k->watch >= 0 && find_socket(k);
     SW_ERR(err);
     if (k->watch < 0) {
-        SW_AUTO_CHARS *message = sw_printf("%s: %s", p->plugins_dir, strerror(errno));
+        SW_AUTO_CHARS *message = sw_printf("%s: %s", p->plugins_dir, strerror(why));
         say(k, message);
     }
     bool ok = k->watch >= 0;

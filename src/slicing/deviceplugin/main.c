@@ -146,21 +146,6 @@ static int open_server(struct process *p, const char *address, size_t n_routes, 
     return 0;
 }
 
-static int open_cluster(struct process *p, const struct settings *s, struct sw_err *err)
-{
-    struct sw_kube_config *config = NULL;
-    int rc = sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = s->kubeconfig }, &config,
-                                err);
-    if (rc == 0)
-        rc = sw_kube_new(p->loop, config,
-                         &(struct sw_kube_opts){ .user_agent = "slipway-device-plugin",
-                                                 .field_manager = "slipway-device-plugin",
-                                                 .max_in_flight = 4 },
-                         &p->kube, err);
-    sw_kube_config_free(config);
-    return rc;
-}
-
 static void on_signal(void *loop)
 {
     sw_log(SW_LOG_INFO, "going down; pods keep their slices", NULL);
@@ -172,7 +157,15 @@ static int serve(const struct settings *s, const struct sw_device_plugin_opts *o
     SW_ERR(err);
     struct process p = { .loop = sw_loop_new(NULL) };
     struct sw_log_file *log_file = sw_log_file_open(p.loop, s->log_file);
-    int rc = open_cluster(&p, s, &err);
+    struct sw_kube_config *config = NULL;
+    int rc = sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = s->kubeconfig }, &config,
+                                &err);
+    if (rc == 0)
+        rc = sw_kube_new(p.loop, config,
+                         &(struct sw_kube_opts){
+                             .user_agent = PROGRAM, .field_manager = PROGRAM, .max_in_flight = 4 },
+                         &p.kube, &err);
+    sw_kube_config_free(config);
     if (rc == 0)
         rc = sw_device_plugin_open(p.loop, p.kube, opts, &p.plugin, &err);
     if (rc == 0)

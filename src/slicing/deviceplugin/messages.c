@@ -112,25 +112,6 @@ int dp_message_read_start(const uint8_t *bytes, size_t len, struct dp_id_list *o
     return 0;
 }
 
-static bool among(char *const *ids, size_t n, const char *id)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(ids[i], id) == 0)
-            return true;
-    return false;
-}
-
-/* Slices are made for the claim, wherever it lies: one device is as good as another. */
-static void prefer(const Kubelet__PreferredContainer *c, Kubelet__DeviceIds *out)
-{
-    const size_t size = c->size > 0 ? (size_t)c->size : 0;
-    for (size_t i = 0; i < c->n_must_include && out->n_ids < size; i++)
-        out->ids[out->n_ids++] = c->must_include[i];
-    for (size_t i = 0; i < c->n_available && out->n_ids < size; i++)
-        if (!among(out->ids, out->n_ids, c->available[i]))
-            out->ids[out->n_ids++] = c->available[i];
-}
-
 int dp_message_prefer(const uint8_t *bytes, size_t len, struct dp_bytes *out, struct sw_err *err)
 {
     Kubelet__PreferredRequest *m = kubelet__preferred_request__unpack(NULL, len, bytes);
@@ -148,8 +129,17 @@ int dp_message_prefer(const uint8_t *bytes, size_t len, struct dp_bytes *out, st
         *ids = (Kubelet__DeviceIds)KUBELET__DEVICE_IDS__INIT;
         ids->ids = sw_arena_alloc(arena,
                                   (c->n_available + c->n_must_include + 1) * sizeof *ids->ids);
-        if (rc == 0)
-            prefer(c, ids);
+        /* Slices are made where the claim says: all devices of a profile are alike. */
+        const size_t size = rc == 0 && c->size > 0 ? (size_t)c->size : 0;
+        for (size_t k = 0; k < c->n_must_include && ids->n_ids < size; k++)
+            ids->ids[ids->n_ids++] = c->must_include[k];
+        for (size_t k = 0; k < c->n_available && ids->n_ids < size; k++) {
+            size_t same = 0;
+            while (same < ids->n_ids && strcmp(ids->ids[same], c->available[k]) != 0)
+                same++;
+            if (same == ids->n_ids)
+                ids->ids[ids->n_ids++] = c->available[k];
+        }
         answer.containers[answer.n_containers++] = ids;
     }
     if (rc == 0)

@@ -21,21 +21,6 @@ enum { FIND_GPUS_MS = 30 * 1000, CHECK_HEALTH_MS = 1000, SETTLED_MS = 5000 };
 /* ---- actions -----------------------------------------------------------------------------------
  */
 
-#ifdef SW_TEST
-/* For the crash test: the process ends before its n-th action. */
-static void maybe_die(void)
-{
-    static long n = 0;
-    const char *at = getenv("SLIPWAY_TEST_DIE_AT");
-    if (at && ++n == strtol(at, NULL, 10))
-        _exit(99);
-}
-#else
-static void maybe_die(void)
-{
-}
-#endif
-
 static void log_error(struct sw_device_plugin *p, const char *event, const struct sw_err *err)
 {
     p->n.journal_errors++;
@@ -68,7 +53,7 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
     const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
     const struct dp_slice *s = &g->slices[a->i];
     SW_ERR(err);
-    /* looking changes nothing, and what cannot be recorded is taken down all the same */
+    /* a probe changes nothing, and slices are destroyed even if that cannot be recorded */
     if (a->step != DP_STEP_PROBE && dp_journal_write(p->opts.journal_dir, g, &err) < 0) {
         log_error(p, "record not written", &err);
         if (a->step != DP_STEP_REMOVE) {
@@ -89,14 +74,14 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
     t->i = a->i;
     t->began = sw_monotonic_s();
     memcpy(t->grant_id, a->grant_id, id_len);
-    if (!p->driver) { /* the GPUs have gone: nothing can be made, nothing is left */
+    if (!p->driver) { /* the GPUs are gone: nothing can be made */
         job.code = a->step == DP_STEP_REMOVE ? SW_UNAVAILABLE : SW_INVALID;
         (void)sw_err_set(&job.err, job.code, "no GPU: %s", p->no_gpu ? p->no_gpu : "");
     } else if (p->driver->blocks) {
         dp_worker_run(p->worker, &job, t);
         return;
     } else {
-        p->driver->ops->run(p->driver, &job);
+        dp_driver_run(p->driver, &job);
     }
     on_step_done(&job, t, p);
     dp_job_done(&job);
@@ -179,7 +164,12 @@ static void perform(struct sw_device_plugin *p)
     p->performing = true;
     struct dp_action *a;
     while ((a = dp_broker_next(p->broker))) {
-        maybe_die();
+#ifdef SW_TEST
+        static long n = 0;
+        const char *at = getenv("SLIPWAY_TEST_DIE_AT"); /* the crash test: before the n-th action */
+        if (at && ++n == strtol(at, NULL, 10))
+            _exit(99);
+#endif
         actions[a->act](p, a);
         dp_action_free(a);
     }
@@ -216,22 +206,6 @@ static void changed(struct sw_device_plugin *p)
     dp_accelerator_publish(p->accelerator);
 }
 
-static void use_driver(struct sw_device_plugin *p, struct dp_driver *d)
-{
-    p->driver = d;
-    p->resources = dp_inventory_resources(d, &p->n_resources);
-    p->endpoints = sw_zalloc(p->n_resources + 1, sizeof *p->endpoints);
-    for (size_t i = 0; i < p->n_resources; i++)
-        p->endpoints[i] = dp_endpoint_new(p, &p->resources[i]);
-    p->worker = dp_worker_new(p->loop, d, on_step_done, p);
-    dp_broker_on_gpus(p->broker, dp_now_ms(p));
-    char count[24], profiles[24];
-    (void)snprintf(count, sizeof count, "%zu", d->n_gpus);
-    (void)snprintf(profiles, sizeof profiles, "%zu", p->n_resources);
-    sw_log(SW_LOG_INFO, "GPUs found", "gpus", count, "profiles", profiles, "emulated",
-           p->opts.emulated ? "true" : "false", NULL);
-}
-
 static void say_no_gpu(struct sw_device_plugin *p, const char *reason, const char *message)
 {
     if (!sw_streq(p->no_gpu, message))
@@ -257,20 +231,20 @@ static int find_gpus(struct sw_device_plugin *p, struct sw_err *err)
         say_no_gpu(p, "NoMIG", "no GPU is in MIG mode");
         dp_driver_free(d);
     } else {
-        use_driver(p, d);
+        p->driver = d;
+        p->resources = dp_inventory_resources(d, &p->n_resources);
+        p->endpoints = sw_zalloc(p->n_resources + 1, sizeof *p->endpoints);
+        for (size_t i = 0; i < p->n_resources; i++)
+            p->endpoints[i] = dp_endpoint_new(p, &p->resources[i]);
+        p->worker = dp_worker_new(p->loop, d, on_step_done, p);
+        dp_broker_on_gpus(p->broker, dp_now_ms(p));
+        char count[24], profiles[24];
+        (void)snprintf(count, sizeof count, "%zu", d->n_gpus);
+        (void)snprintf(profiles, sizeof profiles, "%zu", p->n_resources);
+        sw_log(SW_LOG_INFO, "GPUs found", "gpus", count, "profiles", profiles, "emulated",
+               p->opts.emulated ? "true" : "false", NULL);
     }
     return 0;
-}
-
-/* A driver that is installed later, MIG mode that is set later: look again now and then. */
-static void check_for_gpus(struct sw_device_plugin *p)
-{
-    SW_ERR(err);
-    const int rc = find_gpus(p, &err);
-    if (rc < 0)
-        say_no_gpu(p, rc == SW_NOTFOUND ? "NoGPU" : "NVMLFailed", sw_err_text(&err));
-    changed(p);
-    perform(p);
 }
 
 static void check_health(struct sw_device_plugin *p)
@@ -281,7 +255,7 @@ static void check_health(struct sw_device_plugin *p)
     while (p->driver->ops->next_xid(p->driver, &gpu, &xid) == 0) {
         char number[24];
         (void)snprintf(number, sizeof number, "%llu", (unsigned long long)xid);
-        const bool ill = !dp_xid_is_the_programs(xid);
+        const bool ill = !dp_xid_is_application(xid);
         sw_log(ill ? SW_LOG_ERROR : SW_LOG_INFO, "GPU reports an error", "gpu",
                gpu < p->driver->n_gpus ? p->driver->gpus[gpu].uuid : "(all)", "xid", number, NULL);
         for (size_t i = 0; ill && i < p->driver->n_gpus; i++)
@@ -297,10 +271,17 @@ static void check_health(struct sw_device_plugin *p)
 static void on_check(void *arg)
 {
     struct sw_device_plugin *p = arg;
-    if (p->driver)
+    if (p->driver) {
         check_health(p);
-    else
-        check_for_gpus(p);
+    } else {
+        SW_ERR(err);
+        const int rc = find_gpus(p, &err);
+        if (rc < 0)
+            say_no_gpu(p, rc == SW_NOTFOUND ? "NoGPU" : "NVMLFailed", sw_err_text(&err));
+        changed(p);
+        perform(p);
+    }
+    /* a driver may be installed later, MIG mode may be set later */
     if (!p->driver || p->driver->blocks)
         sw_timer_set(p->check, p->driver ? CHECK_HEALTH_MS : FIND_GPUS_MS);
 }
@@ -327,36 +308,10 @@ int sw_device_list_parse(const char *text, unsigned *out, struct sw_err *err)
     return 0;
 }
 
-static void fill_defaults(struct sw_device_plugin_opts *o)
-{
-    o->kubelet_dir = o->kubelet_dir ? o->kubelet_dir : "/var/lib/kubelet";
-    o->cdi_dir = o->cdi_dir ? o->cdi_dir : "/var/run/cdi";
-    o->journal_dir = o->journal_dir ? o->journal_dir : "/var/lib/slipway/device-plugin";
-    o->device_list = o->device_list ? o->device_list
-                                    : SW_DEVICES_ENVVAR | SW_DEVICES_CDI_ANNOTATIONS;
-    o->emulated_model = o->emulated_model ? o->emulated_model : "A100-40GB";
-    o->emulated_count = o->emulated_count ? o->emulated_count : 2;
-    o->gate_condition = o->gate_condition ? o->gate_condition : SW_DEVICE_PLUGIN_GATE_CONDITION;
-    o->boot_id_file = o->boot_id_file ? o->boot_id_file : "/proc/sys/kernel/random/boot_id";
-}
-
-static int new_broker(struct sw_device_plugin *p, struct sw_err *err)
-{
-    SW_AUTO_CHARS *boot_id = NULL;
-    size_t len;
-    const int rc = sw_file_read(p->opts.boot_id_file, 4096, &boot_id, &len, err);
-    if (rc < 0)
-        return rc;
-    boot_id[strcspn(boot_id, " \n")] = '\0';
-    p->broker = dp_broker_new(&(struct dp_opts){
-        .boot_id = boot_id, .wait_ms = p->opts.claim_wait_ms, .check_start = true });
-    return 0;
-}
-
 static void on_record(struct dp_grant *grant, void *arg)
 {
     struct sw_device_plugin *p = arg;
-    sw_log(SW_LOG_INFO, "record of another life", "pod", grant->pod.name, "namespace",
+    sw_log(SW_LOG_INFO, "record of an earlier process", "pod", grant->pod.name, "namespace",
            grant->pod.ns, NULL);
     dp_broker_adopt(p->broker, grant);
 }
@@ -364,8 +319,8 @@ static void on_record(struct dp_grant *grant, void *arg)
 static void on_bad_record(const char *path, const struct sw_err *err, void *arg)
 {
     ((struct sw_device_plugin *)arg)->n.journal_errors++;
-    sw_log(SW_LOG_ERROR, "record cannot be read; what it speaks of is left alone", "path", path,
-           "error", sw_err_text(err), NULL);
+    sw_log(SW_LOG_ERROR, "record cannot be read; its slices are left alone", "path", path, "error",
+           sw_err_text(err), NULL);
 }
 
 struct known {
@@ -387,22 +342,25 @@ static bool is_known(const char *device, void *arg)
     return k.found;
 }
 
-/* Where the pod before was deleted by force its process may run still: two of them would take each
- * other's sockets away, and make and undo slices at the same places. */
-static int lock_records(struct sw_device_plugin *p, struct sw_err *err)
+/* Make the broker, and give it the records of an earlier process. */
+static int open_records(struct sw_device_plugin *p, struct sw_err *err)
 {
-    const int rc = dp_dir_lock(p->opts.journal_dir, false, &p->lock, NULL);
-    if (rc == 0)
-        return 0;
+    SW_AUTO_CHARS *boot_id = NULL;
+    size_t len;
+    int rc = sw_file_read(p->opts.boot_id_file, 4096, &boot_id, &len, err);
+    if (rc < 0)
+        return rc;
+    boot_id[strcspn(boot_id, " \n")] = '\0';
+    p->broker = dp_broker_new(&(struct dp_opts){
+        .boot_id = boot_id, .wait_ms = p->opts.claim_wait_ms, .check_start = true });
+    /* After a forced deletion of its pod an earlier process may still run: two of them would
+     * replace each other's sockets, and create and destroy slices at the same places. */
+    rc = dp_dir_lock(p->opts.journal_dir, false, &p->lock, NULL);
     if (rc == SW_CONFLICT)
         sw_log(SW_LOG_WARN, "another plugin is at work on this node: waiting for its end",
                "records", p->opts.journal_dir, NULL);
-    return dp_dir_lock(p->opts.journal_dir, true, &p->lock, err);
-}
-
-static int load_records(struct sw_device_plugin *p, struct sw_err *err)
-{
-    int rc = lock_records(p, err);
+    if (rc < 0)
+        rc = dp_dir_lock(p->opts.journal_dir, true, &p->lock, err);
     if (rc == 0)
         rc = dp_journal_load(p->opts.journal_dir, on_record, on_bad_record, p, err);
     if (rc < 0)
@@ -422,16 +380,23 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->loop = loop;
     p->kube = kube;
     p->opts = *opts;
-    fill_defaults(&p->opts);
+    struct sw_device_plugin_opts *o = &p->opts;
+    o->kubelet_dir = sw_text_or(o->kubelet_dir, "/var/lib/kubelet");
+    o->cdi_dir = sw_text_or(o->cdi_dir, "/var/run/cdi");
+    o->journal_dir = sw_text_or(o->journal_dir, "/var/lib/slipway/device-plugin");
+    if (!o->device_list)
+        o->device_list = SW_DEVICES_ENVVAR | SW_DEVICES_CDI_ANNOTATIONS;
+    o->emulated_model = sw_text_or(o->emulated_model, "A100-40GB");
+    o->emulated_count = o->emulated_count ? o->emulated_count : 2;
+    o->gate_condition = sw_text_or(o->gate_condition, SW_DEVICE_PLUGIN_GATE_CONDITION);
+    o->boot_id_file = sw_text_or(o->boot_id_file, "/proc/sys/kernel/random/boot_id");
     p->plugins_dir = sw_printf("%s/device-plugins", p->opts.kubelet_dir);
     p->held_socket = sw_printf("%s/pod-resources/kubelet.sock", p->opts.kubelet_dir);
     p->tick = sw_timer_new(loop, on_tick, p);
     p->check = sw_timer_new(loop, on_check, p);
     p->settled = sw_timer_new(loop, on_settled, p);
     sw_timer_set(p->settled, SETTLED_MS);
-    int rc = new_broker(p, err);
-    if (rc == 0)
-        rc = load_records(p, err);
+    int rc = open_records(p, err);
     if (rc == 0 && p->opts.emulated) /* a model that does not exist is an error at once */
         rc = find_gpus(p, err);
     if (rc == 0)
@@ -480,7 +445,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
 const char *sw_device_plugin_waits_for(const struct sw_device_plugin *p)
 {
     if (!p->driver)
-        return NULL; /* idle is a way of serving: there is nothing to wait for on this node */
+        return NULL; /* ready: this node has nothing to serve */
     if (!p->open)
         return dp_gate_text(p->gate);
     for (size_t i = 0; i < p->n_resources; i++)

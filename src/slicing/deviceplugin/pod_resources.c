@@ -1,4 +1,4 @@
-/* PodResources: kubelet is asked who holds what. */
+/* PodResources: kubelet lists the devices that containers hold. */
 #include "slicing/deviceplugin/pod_resources.h"
 
 #include <stdlib.h>

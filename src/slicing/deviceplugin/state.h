@@ -1,6 +1,6 @@
 #pragma once
-/* state: the plugin that runs, as its parts share it. A part has a header of its own and knows
- * this one; plugin.c opens all of them and is the only one that knows them all:
+/* state: the running plugin, which its parts share. A part has a header of its own and includes
+ * this one; only plugin.c includes all of them:
  *
  *   endpoint.h       one resource's DevicePlugin service
  *   tickets.h        kubelet's calls that wait for the broker

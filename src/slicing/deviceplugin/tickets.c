@@ -1,4 +1,4 @@
-/* Calls of kubelet's that wait for the broker: one ticket for each container of a request. */
+/* kubelet's calls that wait for the broker: one ticket for each container of a request. */
 #include "slicing/deviceplugin/tickets.h"
 
 #include <stdlib.h>
@@ -103,16 +103,7 @@ void dp_ticket_start(struct sw_device_plugin *p, struct sw_grpc_call *call, cons
     p->perform(p);
 }
 
-static struct dp_ticket *find_ticket(const struct sw_device_plugin *p, uint64_t number)
-{
-    struct dp_ticket *t;
-    LIST_FOREACH(t, &p->tickets, link)
-    if (number >= t->first && number < t->first + t->n)
-        return t;
-    return NULL;
-}
-
-/* All containers of the request have theirs. */
+/* All containers of the request have their slices. */
 static void finish_allocate(struct sw_device_plugin *p, struct dp_ticket *t)
 {
     struct dp_grant *grants[MAX_CONTAINERS];
@@ -131,26 +122,25 @@ static void finish_allocate(struct sw_device_plugin *p, struct dp_ticket *t)
     p->n.allocate_s += sw_monotonic_s() - t->began;
 }
 
-static void fail(struct sw_device_plugin *p, struct dp_ticket *t, const struct dp_action *a)
-{
-    const char *message = a->message ? a->message : "";
-    sw_log(SW_LOG_WARN, a->act == DP_ACT_STARTED ? "container not started" : "allocation refused",
-           "profile", t->text, "reason", message, NULL);
-    p->n.refused++;
-    sw_grpc_call_end(t->call,
-                     a->code == SW_NOTFOUND ? SW_GRPC_FAILED_PRECONDITION : SW_GRPC_UNAVAILABLE,
-                     message);
-    for (size_t i = 0; i < t->n; i++)
-        dp_broker_cancel(p->broker, t->first + i);
-}
-
 void dp_ticket_answer(struct sw_device_plugin *p, const struct dp_action *a)
 {
-    struct dp_ticket *t = find_ticket(p, a->ticket);
-    if (!t) /* given up meanwhile */
+    struct dp_ticket *t;
+    LIST_FOREACH(t, &p->tickets, link)
+    if (a->ticket >= t->first && a->ticket < t->first + t->n)
+        break;
+    if (!t) /* kubelet has given it up */
         return;
     if (a->code < 0) {
-        fail(p, t, a);
+        const char *message = a->message ? a->message : "";
+        sw_log(SW_LOG_WARN,
+               a->act == DP_ACT_STARTED ? "container not started" : "allocation refused", "profile",
+               t->text, "reason", message, NULL);
+        p->n.refused++;
+        sw_grpc_call_end(t->call,
+                         a->code == SW_NOTFOUND ? SW_GRPC_FAILED_PRECONDITION : SW_GRPC_UNAVAILABLE,
+                         message);
+        for (size_t i = 0; i < t->n; i++)
+            dp_broker_cancel(p->broker, t->first + i);
         free_ticket(t);
         return;
     }

@@ -197,7 +197,7 @@ static struct claim *add_claim(struct world *w, const char *name, const char *po
 
 static void sync_all(struct world *w)
 {
-    dp_broker_on_synced(w->b, true, true, w->now_ms);
+    dp_broker_on_pods_synced(w->b, w->now_ms);
     dp_broker_on_gpus(w->b, w->now_ms);
 }
 
@@ -473,7 +473,7 @@ static void test_after_a_reboot(void **state SW_UNUSED)
         struct claim *c = add_claim(&w, "c1", "a", 2);
         c->state = DP_IN_USE;
         tell_claim(&w, c);
-        dp_broker_on_synced(w.b, true, true, w.now_ms);
+        dp_broker_on_pods_synced(w.b, w.now_ms);
         settle(&w);
         assert_int_equal(w.n_evicted, 0); /* the driver is not there yet: nobody is to blame */
         assert_int_equal(c->state, DP_IN_USE);

@@ -4,14 +4,6 @@
 
 #include "slicing/deviceplugin/broker/broker_internal.h"
 
-bool container_requests(const struct dp_container *c, const char *profile, size_t count)
-{
-    for (size_t i = 0; i < c->n_requests; i++)
-        if (strcmp(c->requests[i].profile, profile) == 0)
-            return c->requests[i].count == count;
-    return false;
-}
-
 struct dp_container *pod_container(const struct dp_pod *pod, const char *name)
 {
     for (size_t i = 0; i < pod->n_containers; i++)
@@ -51,12 +43,13 @@ static struct dp_container *next_container(const struct dp_broker *b, const stru
 {
     for (size_t i = 0; i < pod->n_containers; i++) {
         struct dp_container *c = &pod->containers[i];
-        if (!container_requests(c, profile, count) || has_grant(b, pod, c->name))
-            continue;
-        bool all = true;
-        for (size_t w = 0; w < c->n_requests; w++)
-            all &= n_free(b, pod->ref.uid, c->requests[w].profile) >= c->requests[w].count;
-        if (all)
+        bool all = true, requested = false;
+        for (size_t w = 0; w < c->n_requests; w++) {
+            const struct dp_request *r = &c->requests[w];
+            requested |= strcmp(r->profile, profile) == 0 && r->count == count;
+            all &= n_free(b, pod->ref.uid, r->profile) >= r->count;
+        }
+        if (requested && all && !has_grant(b, pod, c->name))
             return c;
     }
     return NULL;
@@ -116,18 +109,7 @@ static struct dp_grant *find_unserved(const struct dp_broker *b, const char *pro
 /* ---- the grant ---------------------------------------------------------------------------------
  */
 
-static void take_claim(struct dp_grant *g, struct dp_claim *c)
-{
-    struct dp_slice *s = dp_grant_add_slice(g);
-    s->claim_ns = sw_strdup(c->ns);
-    s->claim = sw_strdup(c->name);
-    s->gpu = sw_strdup(c->gpu);
-    s->place = c->place;
-    memcpy(s->profile, c->profile, sizeof s->profile);
-    c->grant = g;
-}
-
-/* By name: their numbers are in the order in which they were placed. */
+/* The first by name: names end in the order in which slices were placed. */
 static struct dp_claim *first_free(const struct dp_broker *b, const char *uid, const char *profile)
 {
     struct dp_claim *c, *first = NULL;
@@ -142,8 +124,16 @@ static struct dp_grant *new_grant(struct dp_broker *b, const struct dp_pod *pod,
 {
     struct dp_grant *g = dp_grant_new();
     for (size_t w = 0; w < container->n_requests; w++)
-        for (unsigned i = 0; i < container->requests[w].count; i++)
-            take_claim(g, first_free(b, pod->ref.uid, container->requests[w].profile));
+        for (unsigned i = 0; i < container->requests[w].count; i++) {
+            struct dp_claim *c = first_free(b, pod->ref.uid, container->requests[w].profile);
+            struct dp_slice *s = dp_grant_add_slice(g);
+            s->claim_ns = sw_strdup(c->ns);
+            s->claim = sw_strdup(c->name);
+            s->gpu = sw_strdup(c->gpu);
+            s->place = c->place;
+            memcpy(s->profile, c->profile, sizeof s->profile);
+            c->grant = g;
+        }
     SW_AUTO_CHARS *seed = sw_printf("%s/%s/%lld/%llu", pod->ref.uid, container->name,
                                     (long long)now_ms, (unsigned long long)b->n_grants++);
     g->id = sw_printf("%016llx", (unsigned long long)sw_fnv64a(seed, strlen(seed)));
@@ -155,7 +145,7 @@ static struct dp_grant *new_grant(struct dp_broker *b, const struct dp_pod *pod,
     return g;
 }
 
-/* @return whether the call need not wait any more: it is answered, or its slices are being made */
+/* @return whether the call is answered, or its slices are being made */
 static bool try_allocate(struct dp_broker *b, const struct waiting *w, int64_t now_ms)
 {
     struct dp_grant *g = find_unserved(b, w->profile, w->n_ids);
@@ -179,21 +169,6 @@ static bool try_allocate(struct dp_broker *b, const struct waiting *w, int64_t n
     return true;
 }
 
-/* The message of a refusal. */
-static char *why_none(const struct dp_broker *b, const struct waiting *w)
-{
-    size_t n_claims = 0;
-    const struct dp_claim *c;
-    LIST_FOREACH(c, &b->claims, link)
-    n_claims += c->state == DP_CREATED && !c->grant && strcmp(c->profile, w->profile) == 0;
-    return sw_printf(
-        "no AllocationClaim for %zu x %s within %lld s: of this node's claims in state "
-        "'created' %zu are of this profile, none belongs to a pod here with a container "
-        "that wants just so many%s",
-        w->n_ids, w->profile, (long long)(b->wait_ms / 1000), n_claims,
-        n_claims ? "" : "; was the pod placed by das-scheduler?");
-}
-
 void broker_allocate_all(struct dp_broker *b, int64_t now_ms)
 {
     struct waiting *w, *next;
@@ -204,7 +179,16 @@ void broker_allocate_all(struct dp_broker *b, int64_t now_ms)
             struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
             a->ticket = w->ticket;
             a->code = SW_NOTFOUND;
-            a->message = why_none(b, w);
+            size_t n_claims = 0;
+            const struct dp_claim *c;
+            LIST_FOREACH(c, &b->claims, link)
+            n_claims += c->state == DP_CREATED && !c->grant && strcmp(c->profile, w->profile) == 0;
+            a->message = sw_printf(
+                "no AllocationClaim for %zu x %s within %lld s: of this node's claims in state "
+                "'created' %zu are of this profile, none belongs to a pod here with a container "
+                "that wants just so many%s",
+                w->n_ids, w->profile, (long long)(b->wait_ms / 1000), n_claims,
+                n_claims ? "" : "; was the pod placed by das-scheduler?");
             over = true;
         }
         if (over)
@@ -225,8 +209,8 @@ void dp_broker_cancel(struct dp_broker *b, uint64_t ticket)
         if (w->ticket == ticket)
             waiting_free(w);
     }
-    /* what is made for it is made: kubelet may ask again, for devices that it chooses anew, and if
-     * not the pod ends */
+    /* The slices that were made for it stay: kubelet may ask again, for other devices, or the pod
+     * ends. */
     struct dp_grant *g;
     LIST_FOREACH(g, &b->grants, link)
     if (g->ticket == ticket) {

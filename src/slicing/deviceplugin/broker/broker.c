@@ -1,4 +1,4 @@
-/* What the broker does when something has happened. */
+/* The events that the broker receives. */
 #include "slicing/deviceplugin/broker/broker.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ void dp_broker_count(const struct dp_broker *b, struct dp_counts *out)
     out->n_waiting++;
 }
 
-/* After every event: what waits may be possible now, and the claims follow the grants. */
+/* After every event: calls that wait may succeed now, and the claims follow the grants. */
 static void proceed(struct dp_broker *b, int64_t now_ms)
 {
     broker_allocate_all(b, now_ms);
@@ -180,31 +180,26 @@ static struct dp_grant *grant_of_claim(const struct dp_broker *b, const struct d
     return NULL;
 }
 
-static void keep_own(struct dp_claim *claim, struct dp_claim *old)
-{
-    if (old->pod_changed) { /* ours is the newer word */
-        dp_ref_done(&claim->pod);
-        claim->pod = old->pod;
-        old->pod = (struct dp_ref){ 0 };
-    }
-    claim->seq = old->seq;
-    claim->grant = old->grant;
-    claim->pod_gone = old->pod_gone;
-    claim->pod_changed = old->pod_changed;
-    claim->writing = old->writing;
-    claim->n_failed = old->n_failed;
-    claim->retry_ms = old->retry_ms;
-}
-
 void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now_ms)
 {
     struct dp_claim *old = dp_broker_claim(b, claim->ns, claim->name);
     if (old && claim->version && claim->version < old->version) {
-        dp_claim_free(claim); /* an old tale: we wrote since */
+        dp_claim_free(claim); /* outdated: it was written since */
         return;
     }
     if (old) {
-        keep_own(claim, old);
+        if (old->pod_changed) { /* podRef is to be written: keep the new one */
+            dp_ref_done(&claim->pod);
+            claim->pod = old->pod;
+            old->pod = (struct dp_ref){ 0 };
+        }
+        claim->seq = old->seq;
+        claim->grant = old->grant;
+        claim->pod_gone = old->pod_gone;
+        claim->pod_changed = old->pod_changed;
+        claim->writing = old->writing;
+        claim->n_failed = old->n_failed;
+        claim->retry_ms = old->retry_ms;
         LIST_REMOVE(old, link);
         dp_claim_free(old);
     } else {
@@ -229,10 +224,9 @@ void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *na
     broker_settle(b, now_ms);
 }
 
-void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms)
+void dp_broker_on_pods_synced(struct dp_broker *b, int64_t now_ms)
 {
-    b->pods_synced |= pods;
-    b->claims_synced |= claims;
+    b->pods_synced = true;
     review(b, NULL, now_ms);
 }
 

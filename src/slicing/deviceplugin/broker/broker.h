@@ -86,9 +86,9 @@ void dp_claim_free(struct dp_claim *claim);
 
 /** What exists of a slice on its GPU. */
 enum dp_slice_step {
-    DP_NOTHING,  /* is there of it */
-    DP_INTENT,   /* there may be a GPU instance at its place, and then it is ours */
-    DP_INSTANCE, /* there is, with this id; it may hold a compute instance */
+    DP_NOTHING,  /* nothing */
+    DP_INTENT,   /* perhaps a GPU instance at its place; then it was created here */
+    DP_INSTANCE, /* a GPU instance with this id; it may hold a compute instance */
     DP_MADE,
 };
 
@@ -169,17 +169,17 @@ enum dp_act {
     DP_ACT_RECORD,    /* write the record so that a power cut does not lose it, and the CDI file */
     DP_ACT_UNCDI,     /* remove the CDI file */
     DP_ACT_FORGET,    /* remove the record */
-    DP_ACT_ALLOCATED, /* answer @ticket: @grant, or @code and @words */
-    DP_ACT_STARTED,   /* answer @ticket (PreStartContainer): @code, @words */
+    DP_ACT_ALLOCATED, /* answer @ticket: @grant_id, or @code and @message */
+    DP_ACT_STARTED,   /* answer @ticket (PreStartContainer): @code, @message */
     DP_ACT_CLAIM_STATE,  /* write @claim's state @state: dp_broker_on_written() */
     DP_ACT_CLAIM_POD,    /* write its podRef: dp_broker_on_written() */
     DP_ACT_CLAIM_DELETE, /* dp_broker_on_written() */
     DP_ACT_LIST_HELD,    /* ask kubelet which container holds which devices: dp_broker_on_held() */
     DP_ACT_EVICT,        /* delete the pod */
-    DP_ACT_LOG,          /* log @words; @code is 0 where all is well */
+    DP_ACT_LOG,          /* log @message; @code is 0 where all is well */
 };
 
-/** Pointers are good until the next call of the broker; words are the action's own. */
+/** What the broker asks for; the texts are owned. */
 struct dp_action {
     STAILQ_ENTRY(dp_action) link;
     enum dp_act act;
@@ -230,11 +230,11 @@ void dp_broker_on_pod_gone(struct dp_broker *b, const char *uid, int64_t now_ms)
 void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now_ms);
 /** The claim was deleted. */
 void dp_broker_on_claim_gone(struct dp_broker *b, const char *ns, const char *name, int64_t now_ms);
-/** There are GPUs to work on. Records of another life wait for it: after a boot the driver may come
- * long after us. */
+/** There are GPUs. Records of an earlier process wait for that: after a boot the driver may be
+ * loaded long after the plugin starts. */
 void dp_broker_on_gpus(struct dp_broker *b, int64_t now_ms);
-/** All pods (@pods), all claims (@claims) that exist have been reported. */
-void dp_broker_on_synced(struct dp_broker *b, bool pods, bool claims, int64_t now_ms);
+/** All pods that exist have been reported. */
+void dp_broker_on_pods_synced(struct dp_broker *b, int64_t now_ms);
 
 /** kubelet requests @n_ids devices of a profile for a container that it does not name. */
 void dp_broker_allocate(struct dp_broker *b, uint64_t ticket, const char *profile,
@@ -262,7 +262,7 @@ void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, co
 void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,
                           enum dp_claim_state state, int code, uint64_t version, int64_t now_ms);
 
-/** One line of what kubelet says: @ids of @profile are with that container. */
+/** One entry of kubelet's list: that container holds the devices @ids of @profile. */
 struct dp_held {
     char *ns, *pod, *container;
     char profile[SW_MIG_NAME_LEN];

@@ -6,11 +6,11 @@ enum {
     WAIT_MS = 10 * 1000,   /* Allocate for a claim */
     RETRY_FIRST_MS = 1000, /* after a failure; doubles */
     RETRY_MOST_MS = 60 * 1000,
-    LIST_SOON_MS = 1000, /* after Allocate kubelet notes down whose it was */
+    LIST_SOON_MS = 1000, /* after Allocate, when kubelet has stored the allocation */
     LIST_AGAIN_MS = 10 * 1000,
 };
 
-/** An Allocate without a claim yet, or a PreStartContainer without kubelet's word. */
+/** An Allocate without a claim yet, or a PreStartContainer until kubelet has listed the devices. */
 struct waiting {
     LIST_ENTRY(waiting) link;
     uint64_t ticket;
@@ -31,7 +31,7 @@ struct dp_broker {
     LIST_HEAD(dp_grants, dp_grant) grants;
     struct waiting_list allocating, starting;
     STAILQ_HEAD(dp_action_queue, dp_action) actions;
-    bool pods_synced, claims_synced, has_gpus;
+    bool pods_synced, has_gpus;
     int64_t list_held_ms; /* ask kubelet then; -1: not */
     bool listing_held;
     uint64_t n_grants; /* ever, for their names */
@@ -63,8 +63,6 @@ struct waiting *waiting_new(struct waiting_list *list, uint64_t ticket, const ch
 /* allocate.c */
 /** Try the calls that wait once more; those whose deadline has passed are refused. */
 void broker_allocate_all(struct dp_broker *b, int64_t now_ms);
-/** Whether the container requests exactly @count of @profile. */
-bool container_requests(const struct dp_container *c, const char *profile, size_t count);
 /** NULL: it has no such container with slices. */
 struct dp_container *pod_container(const struct dp_pod *pod, const char *name);
 
@@ -74,7 +72,7 @@ void grant_begin(struct dp_broker *b, struct dp_grant *g);
 /** A step of slice @i has ended. The grant may be gone after it. */
 void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
                    const struct dp_step_result *result, int64_t now_ms);
-/** Its CDI file and record were written, or (@code, @words) not. */
+/** Its CDI file and record were written, or not: @code and @message. */
 void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *message,
                      int64_t now_ms);
 /** Take its slices down, after the step that is under way; the reason is for people. The grant may

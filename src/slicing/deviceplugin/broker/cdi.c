@@ -40,29 +40,20 @@ char *dp_cdi_file(const struct dp_grant *grant)
     return sw_printf("%s_%s" SUFFIX, class, first_uuid(grant));
 }
 
-static char *join(char *list, const char *more)
-{
-    char *out = *list ? sw_printf("%s,%s", list, more) : sw_strdup(more);
-    free(list);
-    return out;
-}
-
 char *dp_visible_devices(const struct dp_grant *grant)
 {
     char *list = sw_strdup("");
     for (size_t i = 0; i < grant->n_slices; i++)
         if (grant->slices[i].uuid)
-            list = join(list, grant->slices[i].uuid);
+            sw_append(&list, "%s%s", *list ? "," : "", grant->slices[i].uuid);
     return list;
 }
 
 char *dp_cuda_devices(const struct dp_grant *grant)
 {
     char *list = sw_strdup("");
-    for (size_t i = 0; i < grant->n_slices; i++) {
-        SW_AUTO_CHARS *number = sw_printf("%zu", i);
-        list = join(list, number);
-    }
+    for (size_t i = 0; i < grant->n_slices; i++)
+        sw_append(&list, "%s%zu", i ? "," : "", i);
     return list;
 }
 

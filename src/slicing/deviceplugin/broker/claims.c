@@ -28,30 +28,6 @@ static void write_state(struct dp_broker *b, struct dp_claim *c, enum dp_claim_s
         write_claim(b, c, DP_ACT_CLAIM_STATE, state);
 }
 
-static void settle_held(struct dp_broker *b, struct dp_claim *c)
-{
-    if (c->grant->adopted || c->grant->state == DP_UNDOING)
-        return;
-    if (c->grant->state == DP_READY)
-        write_state(b, c, DP_IN_USE);
-    else if (c->state == DP_CREATED)
-        write_state(b, c, DP_PROCESSING);
-}
-
-/* No grant has it. Staged claims, and those of pods that are not known here yet, are the
- * scheduler's. */
-static void settle_free(struct dp_broker *b, struct dp_claim *c)
-{
-    const struct dp_pod *pod = broker_pod(b, c->pod.uid);
-    const bool begun = c->state == DP_PROCESSING || c->state == DP_IN_USE;
-    if (c->state == DP_STAGED || !b->pods_synced)
-        return;
-    if (pod ? pod->ended : c->pod_gone || begun)
-        write_claim(b, c, DP_ACT_CLAIM_DELETE, c->state);
-    else if (begun)
-        write_state(b, c, DP_CREATED);
-}
-
 void broker_settle(struct dp_broker *b, int64_t now_ms)
 {
     struct dp_claim *c = NULL;
@@ -60,12 +36,27 @@ void broker_settle(struct dp_broker *b, int64_t now_ms)
         if (c->writing || c->retry_ms > now_ms)
             continue;
         c->retry_ms = 0;
-        if (c->pod_changed)
+        if (c->pod_changed) {
             write_claim(b, c, DP_ACT_CLAIM_POD, c->state);
-        else if (c->grant)
-            settle_held(b, c);
-        else
-            settle_free(b, c);
+            continue;
+        }
+        if (c->grant) {
+            const bool busy = c->grant->adopted || c->grant->state == DP_UNDOING;
+            if (!busy && c->grant->state == DP_READY)
+                write_state(b, c, DP_IN_USE);
+            else if (!busy && c->state == DP_CREATED)
+                write_state(b, c, DP_PROCESSING);
+            continue;
+        }
+        /* Staged claims, and those of pods that are not known here yet, are the scheduler's. */
+        if (c->state == DP_STAGED || !b->pods_synced)
+            continue;
+        const struct dp_pod *pod = broker_pod(b, c->pod.uid);
+        const bool begun = c->state == DP_PROCESSING || c->state == DP_IN_USE;
+        if (pod ? pod->ended : c->pod_gone || begun)
+            write_claim(b, c, DP_ACT_CLAIM_DELETE, c->state);
+        else if (begun)
+            write_state(b, c, DP_CREATED);
     }
 }
 

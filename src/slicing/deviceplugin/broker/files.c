@@ -89,22 +89,6 @@ int dp_dir_lock(const char *dir, bool wait, int *fd, struct sw_err *err)
     return code;
 }
 
-static void read_one(const char *dir, const char *name,
-                     void (*each)(const char *, struct json_object *, int, const struct sw_err *,
-                                  void *),
-                     void *arg)
-{
-    SW_ERR(err);
-    SW_AUTO_JSON *doc = NULL;
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name), *text = NULL;
-    size_t len;
-    int rc = sw_file_read(path, DP_RECORD_BYTES, &text, &len, &err);
-    if (rc == 0)
-        rc = sw_json_parse(text, len, &(struct sw_json_opts){ .file = path, .max_depth = 32 }, &doc,
-                           &err);
-    each(name, doc, rc, &err, arg);
-}
-
 int dp_dir_each(const char *dir, const char *suffix,
                 void (*each)(const char *, struct json_object *, int, const struct sw_err *,
                              void *),
@@ -115,8 +99,18 @@ int dp_dir_each(const char *dir, const char *suffix,
     if (n < 0)
         return fail(err, dir);
     for (int i = 0; i < n; i++) {
-        if (entries[i]->d_name[0] != '.' && sw_ends_with(entries[i]->d_name, suffix))
-            read_one(dir, entries[i]->d_name, each, arg);
+        const char *name = entries[i]->d_name;
+        if (name[0] != '.' && sw_ends_with(name, suffix)) {
+            SW_ERR(why);
+            SW_AUTO_JSON *doc = NULL;
+            SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name), *text = NULL;
+            size_t len;
+            int rc = sw_file_read(path, DP_RECORD_BYTES, &text, &len, &why);
+            if (rc == 0)
+                rc = sw_json_parse(
+                    text, len, &(struct sw_json_opts){ .file = path, .max_depth = 32 }, &doc, &why);
+            each(name, doc, rc, &why, arg);
+        }
         free(entries[i]);
     }
     free(entries);

@@ -7,16 +7,16 @@
 
 enum { DP_RECORD_BYTES = 256 * 1024 }; /* at most, of a record or CDI file */
 
-/** Whole or not at all, as far as processes see it (no fsync). */
+/** Replace the file: other processes see the old or the new content (no fsync). */
 int dp_file_write(const char *dir, const char *name, struct json_object *doc,
                   struct sw_err *err) SW_CHECKED;
 /** Whether that file holds just what would be written. */
 bool dp_file_is(const char *dir, const char *name, struct json_object *doc);
-/** Gone, or not there. */
+/** Remove the file, if it is there. */
 int dp_file_remove(const char *dir, const char *name, struct sw_err *err) SW_CHECKED;
 /** Make the folder and those above it. */
 int dp_dir_make(const char *dir, struct sw_err *err) SW_CHECKED;
-/** Of the processes that ask for a folder one has it, until it closes @fd or ends.
+/** Lock the folder for this process, until it closes @fd or ends.
  * @return 0 | SW_CONFLICT: another one has it (unless @wait, then its end is waited for) */
 int dp_dir_lock(const char *dir, bool wait, int *fd, struct sw_err *err) SW_CHECKED;
 /** Each file of @dir whose name ends so; @doc is borrowed, NULL where it is no JSON (@rc, @err). */

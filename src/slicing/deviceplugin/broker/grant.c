@@ -1,4 +1,4 @@
-/* A grant's life: made step by step, ready, undone step by step. */
+/* The states of a grant: made step by step, ready, undone step by step. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void act_on(struct dp_broker *b, const struct dp_grant *g, enum dp_act ac
 /* ---- making ------------------------------------------------------------------------------------
  */
 
-/* By how far the slice at work has come. */
+/* The next step of the slice at work, or the next slice. */
 static void make_next(struct dp_broker *b, struct dp_grant *g)
 {
     while (g->at < g->n_slices && g->slices[g->at].step == DP_MADE)
@@ -58,24 +58,19 @@ static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char
     g->ticket = 0;
 }
 
-/* After a reboot containers come back with the environment they had: it must still be true. */
-static bool same_uuids(const struct dp_grant *g)
-{
-    for (size_t i = 0; i < g->n_slices; i++)
-        if (g->slices[i].old_uuid && !sw_streq(g->slices[i].old_uuid, g->slices[i].uuid))
-            return false;
-    return true;
-}
-
 void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *message,
                      int64_t now_ms)
 {
+    bool same_uuids =
+        true; /* after a reboot containers have the environment that they had before */
+    for (size_t i = 0; i < g->n_slices; i++)
+        same_uuids &= !g->slices[i].old_uuid || sw_streq(g->slices[i].old_uuid, g->slices[i].uuid);
     g->busy = false;
     if (code < 0) {
         grant_undo(b, g, "%s", message);
     } else if (g->undo_next) {
         grant_undo(b, g, "its pod has ended");
-    } else if (g->remaking && !same_uuids(g)) {
+    } else if (g->remaking && !same_uuids) {
         grant_undo(b, g, "the node was booted anew and its slices have other UUIDs now");
     } else {
         g->state = DP_READY;
@@ -102,7 +97,8 @@ static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, en
         s->uuid = sw_strdup(r->uuid);
     } else {
         if (step == DP_STEP_MAKE_GI && r->code == SW_CONFLICT)
-            s->step = DP_NOTHING; /* another process was faster: what lies there is not ours */
+            s->step =
+                DP_NOTHING; /* another process was faster, and the instance there is its own */
         grant_undo(b, g, "slice %s at %u of %s: %s", s->profile, s->place.start, s->gpu,
                    step == DP_STEP_PROBE && r->code == 0 ? "there is a GPU instance already"
                                                          : r->message);
@@ -152,10 +148,10 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
     const bool failed = g->state == DP_MAKING;
     g->state = DP_UNDOING;
     g->undo_next = false;
-    struct dp_action *told = broker_log(b, failed ? SW_UNAVAILABLE : 0,
-                                        "slices of pod %s/%s, container %s are taken down: %s",
-                                        g->pod.ns, g->pod.name, g->container, g->why);
-    told->ref = dp_ref_copy(&g->pod);
+    struct dp_action *log = broker_log(b, failed ? SW_UNAVAILABLE : 0,
+                                       "slices of pod %s/%s, container %s are taken down: %s",
+                                       g->pod.ns, g->pod.name, g->container, g->why);
+    log->ref = dp_ref_copy(&g->pod);
     answer(b, g, SW_UNAVAILABLE, g->why);
     if (g->remaking && broker_pod(b, g->pod.uid)) {
         struct dp_action *evict = broker_act(b, DP_ACT_EVICT);
@@ -165,22 +161,6 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
     g->remaking = false;
     act_on(b, g, DP_ACT_UNCDI);
     undo_next(b, g);
-}
-
-static void removed(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s,
-                    const struct dp_step_result *r, int64_t now_ms)
-{
-    if (r->code == 0 || r->code == SW_NOTFOUND) {
-        s->step = DP_NOTHING;
-        g->n_failed = 0;
-        undo_next(b, g);
-        return;
-    }
-    if (g->n_failed++ == 0) /* logged once, tried until it works */
-        broker_log(b, r->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
-                   s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, r->message)
-            ->ref = dp_ref_copy(&g->pod);
-    g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
 }
 
 void grant_retry(struct dp_broker *b, struct dp_grant *g)
@@ -194,10 +174,22 @@ void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_st
                    const struct dp_step_result *result, int64_t now_ms)
 {
     g->busy = false;
-    if (g->state == DP_UNDOING)
-        removed(b, g, &g->slices[i], result, now_ms);
-    else
-        made(b, g, &g->slices[i], step, result);
+    struct dp_slice *s = &g->slices[i];
+    if (g->state != DP_UNDOING) {
+        made(b, g, s, step, result);
+        return;
+    }
+    if (result->code == 0 || result->code == SW_NOTFOUND) {
+        s->step = DP_NOTHING;
+        g->n_failed = 0;
+        undo_next(b, g);
+        return;
+    }
+    if (g->n_failed++ == 0) /* logged once, tried until it works */
+        broker_log(b, result->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
+                   s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, result->message)
+            ->ref = dp_ref_copy(&g->pod);
+    g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
 }
 
 /* ---- records of an earlier process
@@ -210,25 +202,18 @@ void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant)
     LIST_INSERT_HEAD(&b->grants, grant, link);
 }
 
-/* Nothing of a slice outlives a boot. */
-static void forget_hardware(struct dp_grant *g)
-{
-    for (size_t i = 0; i < g->n_slices; i++) {
-        struct dp_slice *s = &g->slices[i];
-        s->step = DP_NOTHING;
-        free(s->old_uuid);
-        s->old_uuid = SW_TAKE(s->uuid);
-    }
-}
-
 static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
 {
     g->adopted = false;
     const bool rebooted = !sw_streq(g->boot_id, b->boot_id);
     const struct dp_pod *pod = broker_pod(b, g->pod.uid);
-    const bool alive = pod && !pod->ended;
-    if (rebooted)
-        forget_hardware(g);
+    const bool runs = pod && !pod->ended;
+    for (size_t i = 0; rebooted && i < g->n_slices; i++) { /* no slice outlives a boot */
+        struct dp_slice *s = &g->slices[i];
+        s->step = DP_NOTHING;
+        free(s->old_uuid);
+        s->old_uuid = SW_TAKE(s->uuid);
+    }
     free(g->boot_id);
     g->boot_id = sw_strdup(b->boot_id);
     if (g->state == DP_UNDOING) {
@@ -236,7 +221,7 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
         undo_next(b, g);
     } else if (g->state == DP_MAKING) {
         grant_undo(b, g, "the plugin ended while they were made");
-    } else if (!alive) {
+    } else if (!runs) {
         grant_undo(b, g, "its pod has ended");
     } else if (rebooted) {
         broker_log(b, 0, "the node was booted anew: making the slices of pod %s/%s again",

@@ -18,7 +18,7 @@ static bool same_ids(const char *const *a, size_t n_a, char *const *b, size_t n_
     return n_a > 0;
 }
 
-/* The newest, where an older one with the same ids is on its way out. */
+/* The newest, where an older one with the same ids is being undone. */
 struct dp_grant *grant_of_ids(const struct dp_broker *b, const char *profile,
                               const char *const *ids, size_t n_ids)
 {
@@ -159,8 +159,12 @@ static void answer_start(struct dp_broker *b, uint64_t ticket, int code, const c
     a->message = message ? sw_strdup(message) : NULL;
 }
 
-static void answer_starts(struct dp_broker *b)
+void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held, size_t n_held,
+                       int64_t now_ms)
 {
+    b->listing_held = false;
+    for (size_t i = 0; code == 0 && i < n_held; i++)
+        check_line(b, &held[i]);
     while (!LIST_EMPTY(&b->starting)) {
         struct waiting *w = LIST_FIRST(&b->starting);
         const struct dp_grant *g = grant_of_ids(b, w->profile, (const char *const *)w->ids,
@@ -169,25 +173,11 @@ static void answer_starts(struct dp_broker *b)
                      g ? NULL : "the container holds devices that no claim of its pod covers");
         waiting_free(w);
     }
-}
-
-static bool any_unconfirmed(const struct dp_broker *b)
-{
+    bool all_confirmed = true;
     const struct dp_grant *g;
     LIST_FOREACH(g, &b->grants, link)
-    if (g->state == DP_READY && !g->confirmed)
-        return true;
-    return false;
-}
-
-void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held, size_t n_held,
-                       int64_t now_ms)
-{
-    b->listing_held = false;
-    for (size_t i = 0; code == 0 && i < n_held; i++)
-        check_line(b, &held[i]);
-    answer_starts(b);
-    if (any_unconfirmed(b) && b->list_held_ms < 0)
+    all_confirmed &= g->state != DP_READY || g->confirmed;
+    if (!all_confirmed && b->list_held_ms < 0)
         b->list_held_ms = now_ms + LIST_AGAIN_MS;
     broker_allocate_all(b, now_ms);
     broker_settle(b, now_ms);

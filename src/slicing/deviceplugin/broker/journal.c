@@ -32,16 +32,6 @@ static struct json_object *slice_json(const struct dp_slice *s)
     return doc;
 }
 
-static struct json_object *served_json(const struct dp_served *s)
-{
-    struct json_object *doc = json_object_new_object(), *ids = json_object_new_array();
-    for (size_t i = 0; i < s->n_ids; i++)
-        json_object_array_add(ids, json_object_new_string(s->ids[i]));
-    sw_json_set_str(doc, s->profile, "profile", NULL);
-    sw_json_set(doc, ids, "ids", NULL);
-    return doc;
-}
-
 struct json_object *dp_record_make(const struct dp_grant *grant)
 {
     struct json_object *doc = json_object_new_object();
@@ -57,8 +47,15 @@ struct json_object *dp_record_make(const struct dp_grant *grant)
     for (size_t i = 0; i < grant->n_slices; i++)
         json_object_array_add(slices, slice_json(&grant->slices[i]));
     struct json_object *served = sw_json_need_list(doc, "served", NULL);
-    for (size_t i = 0; i < grant->n_served; i++)
-        json_object_array_add(served, served_json(&grant->served[i]));
+    for (size_t i = 0; i < grant->n_served; i++) {
+        const struct dp_served *s = &grant->served[i];
+        struct json_object *entry = json_object_new_object();
+        sw_json_set_str(entry, s->profile, "profile", NULL);
+        struct json_object *ids = sw_json_need_list(entry, "ids", NULL);
+        for (size_t k = 0; k < s->n_ids; k++)
+            json_object_array_add(ids, json_object_new_string(s->ids[k]));
+        json_object_array_add(served, entry);
+    }
     return doc;
 }
 
@@ -142,22 +139,6 @@ static int read_slice(struct json_object *doc, struct dp_slice *s, struct sw_err
     return rc;
 }
 
-static int read_slices(struct json_object *list, struct dp_grant *g, struct sw_err *err)
-{
-    const size_t n = sw_json_len(list);
-    if (!json_object_is_type(list, json_type_array) || n == 0 || n > SW_MIG_MAX_REQUESTS)
-        return sw_err_set(err, SW_INVALID, "slices: expected a list of 1 to %d",
-                          SW_MIG_MAX_REQUESTS);
-    for (size_t i = 0; i < n; i++) {
-        const int rc = read_slice(sw_json_at(list, i), dp_grant_add_slice(g), err);
-        if (rc < 0)
-            return sw_err_wrap(err, rc, "slices[%zu]", i);
-        if (g->state == DP_READY && g->slices[i].step != DP_MADE)
-            return sw_err_set(err, SW_INVALID, "slices[%zu].step: of a ready grant, not made", i);
-    }
-    return 0;
-}
-
 static int read_served(struct json_object *list, struct dp_grant *g, struct sw_err *err)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -199,8 +180,17 @@ int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err
         rc = read_name(pod, "name", &g->pod.name, err);
     if (rc == 0)
         rc = read_name(pod, "uid", &g->pod.uid, err);
-    if (rc == 0)
-        rc = read_slices(sw_json_get(doc, "slices"), g, err);
+    struct json_object *list = sw_json_get(doc, "slices");
+    const size_t n = sw_json_len(list);
+    if (rc == 0 && (!json_object_is_type(list, json_type_array) || !n || n > SW_MIG_MAX_REQUESTS))
+        rc = sw_err_set(err, SW_INVALID, "slices: expected a list of 1 to %d", SW_MIG_MAX_REQUESTS);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = read_slice(sw_json_at(list, i), dp_grant_add_slice(g), err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "slices[%zu]", i);
+        if (g->state == DP_READY && g->slices[i].step != DP_MADE)
+            return sw_err_set(err, SW_INVALID, "slices[%zu].step: of a ready grant, not made", i);
+    }
     if (rc == 0)
         rc = read_served(sw_json_get(doc, "served"), g, err);
     if (rc == 0)

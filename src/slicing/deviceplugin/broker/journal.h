@@ -11,12 +11,12 @@ struct json_object *dp_record_make(const struct dp_grant *grant) SW_CHECKED;
 /** @return 0 | SW_INVALID "slices[1].gpu: ..." */
 int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err *err) SW_CHECKED;
 
-/** A reader, and who comes after the end of this process, sees the old record or the new one. That
- * it survives a power cut is another matter (dp_worker_sync()). */
+/** Write the record whole: readers, and a later process, see the old or the new one. To survive a
+ * power cut it needs dp_worker_sync(). */
 int dp_journal_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
 /** The file's name; the caller's. */
 char *dp_journal_file(const struct dp_grant *grant);
-/** Gone, or not there. */
+/** Remove the record, if it is there. */
 int dp_journal_remove(const char *dir, const char *grant_id, struct sw_err *err) SW_CHECKED;
 /** All records, each given to @each (taken); one that cannot be read is reported to @bad and left.
  * The folder is made where it is missing. */
@@ -39,7 +39,7 @@ char *dp_cuda_devices(const struct dp_grant *grant);
 
 /** A CDI specification, the caller's. Source: CDI specification 0.6.0. */
 struct json_object *dp_cdi_make(const struct dp_grant *grant) SW_CHECKED;
-/** Is it one of ours? The device it names goes to @device, the caller's.
+/** Read one of slipway's CDI files; @device: the name of its device, the caller's.
  * @return 0 | SW_NOTFOUND (another program's) | SW_INVALID (no CDI) */
 int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err) SW_CHECKED;
 /** Write the grant's CDI file. @return 0 | SW_UNAVAILABLE, SW_FORBIDDEN (the folder) */

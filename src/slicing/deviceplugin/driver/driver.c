@@ -15,6 +15,26 @@ void dp_driver_free(struct dp_driver *d)
     d->ops->free(d);
 }
 
+struct dp_gpu *dp_driver_gpu(const struct dp_driver *d, const char *uuid)
+{
+    for (size_t i = 0; i < d->n_gpus; i++)
+        if (sw_streq(d->gpus[i].uuid, uuid))
+            return &d->gpus[i];
+    return NULL;
+}
+
+void dp_driver_run(struct dp_driver *d, struct dp_job *job)
+{
+    const struct dp_gpu *gpu = dp_driver_gpu(d, job->gpu);
+    if (gpu) {
+        d->ops->run(d, (size_t)(gpu - d->gpus), job);
+        return;
+    }
+    /* a GPU that is not there any more holds nothing */
+    job->code = job->step == DP_STEP_REMOVE ? SW_NOTFOUND : SW_INVALID;
+    (void)sw_err_set(&job->err, job->code, "there is no GPU %s here", job->gpu);
+}
+
 struct dp_step_result dp_job_result(const struct dp_job *job)
 {
     return (struct dp_step_result){ .code = job->code,
@@ -30,7 +50,7 @@ void dp_job_done(struct dp_job *job)
     sw_err_done(&job->err);
 }
 
-bool dp_xid_is_the_programs(uint64_t xid)
+bool dp_xid_is_application(uint64_t xid)
 {
     static const uint64_t programs[] = {
         13,  /* graphics engine exception */

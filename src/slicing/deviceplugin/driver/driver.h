@@ -27,10 +27,10 @@ struct dp_job {
 };
 
 struct dp_driver;
-/** What a driver does. run: do the step and fill in the answer; it may block. free: what the driver
- * itself has. */
+/** What a driver does. run: do the step on the GPU at index @gpu and fill in the answer; it may
+ * block. free: the driver's own memory. */
 struct dp_driver_ops {
-    void (*run)(struct dp_driver *d, struct dp_job *job);
+    void (*run)(struct dp_driver *d, size_t gpu, struct dp_job *job);
     /** The next critical error of a GPU: its index, or SIZE_MAX for all. @return 0 | SW_PENDING */
     int (*next_xid)(struct dp_driver *d, size_t *gpu, uint64_t *xid);
     void (*free)(struct dp_driver *d);
@@ -42,7 +42,7 @@ struct dp_driver {
     size_t n_gpus;
     bool blocks; /* steps go to a thread */
 };
-/** With its GPUs. NULL is accepted. */
+/** Free it with its GPUs. NULL is accepted. */
 void dp_driver_free(struct dp_driver *d);
 SW_DEFINE_AUTO(dp_driver, dp_driver_free)
 
@@ -53,10 +53,14 @@ int dp_driver_emulate(const char *model, size_t count, const char *node, struct 
 /** @return 0 | SW_NOTFOUND (no library, no driver, no GPU) | others of nvml.h */
 int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err) SW_CHECKED;
 
+/** The GPU of that UUID, borrowed; NULL: it is not there. */
+struct dp_gpu *dp_driver_gpu(const struct dp_driver *d, const char *uuid);
+/** Do the step of @job on its GPU, and fill in the answer; it may block. */
+void dp_driver_run(struct dp_driver *d, struct dp_job *job);
 /** What a step found or made, for the broker. */
 struct dp_step_result dp_job_result(const struct dp_job *job);
 /** Free what it owns. */
 void dp_job_done(struct dp_job *job);
 /** Errors of a program that ran, not of the GPU: they do not make it unhealthy.
  * Source: NVIDIA's "XID Errors" (application errors); k8s-device-plugin skips the same. */
-bool dp_xid_is_the_programs(uint64_t xid);
+bool dp_xid_is_application(uint64_t xid);

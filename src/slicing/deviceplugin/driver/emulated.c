@@ -1,5 +1,4 @@
-/* GPUs that are not there: every step works, at once, and the same slice has the same UUID again.
- */
+/* Emulated GPUs: every step succeeds at once, and the same slice gets the same UUID again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,21 +14,8 @@ static char *uuid_of(const char *prefix, const char *text)
                      (unsigned long long)b & 0xffffffffffff);
 }
 
-static bool is_here(const struct dp_driver *d, const char *uuid)
+static void run(struct dp_driver *d SW_UNUSED, size_t gpu SW_UNUSED, struct dp_job *job)
 {
-    for (size_t i = 0; i < d->n_gpus; i++)
-        if (sw_streq(d->gpus[i].uuid, uuid))
-            return true;
-    return false;
-}
-
-static void run(struct dp_driver *d, struct dp_job *job)
-{
-    if (!is_here(d, job->gpu)) {
-        job->code = job->step == DP_STEP_REMOVE ? SW_NOTFOUND : SW_INVALID;
-        (void)sw_err_set(&job->err, job->code, "there is no GPU %s here", job->gpu);
-        return;
-    }
     char profile[SW_MIG_NAME_LEN];
     SW_AUTO_CHARS *text = sw_printf("%s/%s/%u", job->gpu,
                                     sw_mig_profile_text(&job->profile, profile), job->place.start);
@@ -52,27 +38,18 @@ static void free_driver(struct dp_driver *d)
 
 static const struct dp_driver_ops emulated_ops = { run, next_xid, free_driver };
 
-static int unknown_model(const char *name, struct sw_err *err)
-{
-    size_t n;
-    const struct sw_mig_model *models = sw_mig_models(&n);
-    char *list = sw_strdup("");
-    for (size_t i = 0; i < n; i++) {
-        char *longer = sw_printf("%s%s%s", list, i ? ", " : "", models[i].name);
-        free(list);
-        list = longer;
-    }
-    const int rc = sw_err_set(err, SW_INVALID, "'%s' is none of the models: %s", name, list);
-    free(list);
-    return rc;
-}
-
 int dp_driver_emulate(const char *model, size_t count, const char *node, struct dp_driver **out,
                       struct sw_err *err)
 {
     const struct sw_mig_model *m = sw_mig_model_find(model, 0);
-    if (!m)
-        return unknown_model(model, err);
+    if (!m) {
+        size_t n;
+        const struct sw_mig_model *models = sw_mig_models(&n);
+        SW_AUTO_CHARS *names = NULL;
+        for (size_t i = 0; i < n; i++)
+            sw_append(&names, "%s%s", i ? ", " : "", models[i].name);
+        return sw_err_set(err, SW_INVALID, "'%s' is none of the models: %s", model, names);
+    }
     struct dp_driver *d = sw_zalloc(1, sizeof *d);
     d->ops = &emulated_ops;
     d->gpus = sw_zalloc(count + 1, sizeof *d->gpus);

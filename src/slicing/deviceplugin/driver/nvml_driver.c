@@ -11,16 +11,8 @@ struct real {
     struct sw_nvml_gpu *gpus;
 };
 
-static const struct sw_nvml_gpu *find_gpu(const struct real *r, const char *uuid)
-{
-    for (size_t i = 0; i < r->base.n_gpus; i++)
-        if (sw_streq(r->gpus[i].uuid, uuid))
-            return &r->gpus[i];
-    return NULL;
-}
-
-/* The GPU instance at the very place, with the recorded id where there is one, and all in it.
- * Anything else that lies there is not ours. */
+/* Destroy the GPU instance at exactly that place, with the recorded id where there is one, and all
+ * in it. Anything else that lies there belongs to others. */
 static int remove_slice(struct real *r, const struct sw_nvml_gpu *gpu, const struct dp_job *job,
                         struct sw_err *err)
 {
@@ -39,44 +31,27 @@ static int remove_slice(struct real *r, const struct sw_nvml_gpu *gpu, const str
     return rc == SW_NOTFOUND ? sw_nvml_gi_destroy(r->nvml, gpu, gi, err) : rc;
 }
 
-static int make_gi(struct real *r, const struct sw_nvml_gpu *gpu, struct dp_job *job)
-{
-    const struct sw_mig_geometry *g = r->base.gpus[gpu->index].geometry;
-    const struct sw_mig_kind *kind = g ? sw_mig_kind_find(g, &job->profile) : NULL;
-    if (!kind)
-        return sw_err_set(&job->err, SW_INVALID, "%s has no such profile", gpu->uuid);
-    return sw_nvml_gi_create(r->nvml, gpu, kind, job->place, &job->made_gi, &job->err);
-}
-
-static int make_ci(struct real *r, const struct sw_nvml_gpu *gpu, struct dp_job *job)
-{
-    const unsigned slices = job->profile.ci ? job->profile.ci : job->profile.gi;
-    const int rc = sw_nvml_ci_create(r->nvml, gpu, job->gi, slices, &job->made_ci, &job->err);
-    return rc < 0 ? rc
-                  : sw_nvml_mig_uuid(r->nvml, gpu, job->gi, job->made_ci, job->uuid, &job->err);
-}
-
-static void run(struct dp_driver *d, struct dp_job *job)
+static void run(struct dp_driver *d, size_t index, struct dp_job *job)
 {
     struct real *r = (struct real *)d;
-    const struct sw_nvml_gpu *gpu = find_gpu(r, job->gpu);
+    const struct sw_nvml_gpu *gpu = &r->gpus[index];
+    const struct sw_mig_kind *kind = sw_mig_kind_find(d->gpus[index].geometry, &job->profile);
+    const unsigned slices = job->profile.ci ? job->profile.ci : job->profile.gi;
     uint32_t gi;
     bool same;
-    if (!gpu) {
-        /* a GPU that is not there any more holds nothing */
-        job->code = job->step == DP_STEP_REMOVE ? SW_NOTFOUND : SW_INVALID;
-        (void)sw_err_set(&job->err, job->code, "there is no GPU %s here", job->gpu);
-        return;
-    }
     switch (job->step) {
     case DP_STEP_PROBE:
         job->code = sw_nvml_gi_find(r->nvml, gpu, job->place, &gi, &same, &job->err);
         break;
     case DP_STEP_MAKE_GI:
-        job->code = make_gi(r, gpu, job);
+        job->code = kind ? sw_nvml_gi_create(r->nvml, gpu, kind, job->place, &job->made_gi,
+                                             &job->err)
+                         : sw_err_set(&job->err, SW_INVALID, "%s has no such profile", gpu->uuid);
         break;
     case DP_STEP_MAKE_CI:
-        job->code = make_ci(r, gpu, job);
+        job->code = sw_nvml_ci_create(r->nvml, gpu, job->gi, slices, &job->made_ci, &job->err);
+        if (job->code == 0)
+            job->code = sw_nvml_mig_uuid(r->nvml, gpu, job->gi, job->made_ci, job->uuid, &job->err);
         break;
     case DP_STEP_REMOVE:
         job->code = remove_slice(r, gpu, job, &job->err);
@@ -99,19 +74,6 @@ static void free_driver(struct dp_driver *d)
 
 static const struct dp_driver_ops real_ops = { run, next_xid, free_driver };
 
-static int read_gpu(struct real *r, size_t i, struct sw_err *err)
-{
-    struct sw_nvml_gpu *g = &r->gpus[i];
-    struct dp_gpu *out = &r->base.gpus[i];
-    int rc = sw_nvml_gpu(r->nvml, i, g, err);
-    if (rc == 0 && g->mig)
-        rc = sw_nvml_geometry(r->nvml, g, &out->geometry, err);
-    out->uuid = sw_strdup(g->uuid);
-    out->name = sw_strdup(g->name);
-    out->memory_mib = g->memory_mib;
-    return rc;
-}
-
 int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err)
 {
     struct real *r = sw_zalloc(1, sizeof *r);
@@ -126,15 +88,21 @@ int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *e
         return sw_err_set(err, SW_NOTFOUND, "NVML knows no GPU");
     r->gpus = sw_zalloc(n, sizeof *r->gpus);
     d->gpus = sw_zalloc(n, sizeof *d->gpus);
-    for (d->n_gpus = 0; d->n_gpus < n && rc == 0;) {
-        rc = read_gpu(r, d->n_gpus, err);
-        d->n_gpus++;
+    for (; d->n_gpus < n && rc == 0; d->n_gpus++) {
+        struct sw_nvml_gpu *g = &r->gpus[d->n_gpus];
+        struct dp_gpu *gpu = &d->gpus[d->n_gpus];
+        rc = sw_nvml_gpu(r->nvml, d->n_gpus, g, err);
+        if (rc == 0 && g->mig)
+            rc = sw_nvml_geometry(r->nvml, g, &gpu->geometry, err);
+        gpu->uuid = sw_strdup(g->uuid);
+        gpu->name = sw_strdup(g->name);
+        gpu->memory_mib = g->memory_mib;
     }
     if (rc < 0)
         return rc;
-    SW_ERR(deaf); /* without events GPUs count as healthy */
-    if (sw_nvml_listen(r->nvml, &deaf) < 0)
-        sw_log(SW_LOG_WARN, "health of GPUs is not known", "error", sw_err_text(&deaf), NULL);
+    SW_ERR(why); /* without events GPUs count as healthy */
+    if (sw_nvml_listen(r->nvml, &why) < 0)
+        sw_log(SW_LOG_WARN, "health of GPUs is not known", "error", sw_err_text(&why), NULL);
     *out = SW_TAKE(d);
     return 0;
 }

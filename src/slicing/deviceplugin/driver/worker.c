@@ -12,7 +12,7 @@ struct item {
     STAILQ_ENTRY(item) link;
     struct dp_job job;
     void *tag;
-    char *dir, *name; /* set: a file to see to, no job */
+    char *dir, *name; /* set: a file to sync, no job */
 };
 STAILQ_HEAD(items, item);
 
@@ -46,17 +46,6 @@ static void sync_path(const char *path, int flags)
     (void)close(fd);
 }
 
-static void run_item(struct dp_worker *w, struct item *it)
-{
-    if (!it->name) {
-        w->driver->ops->run(w->driver, &it->job);
-        return;
-    }
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", it->dir, it->name);
-    sync_path(path, 0);
-    sync_path(it->dir, O_DIRECTORY);
-}
-
 static void *work(void *arg)
 {
     struct dp_worker *w = arg;
@@ -69,7 +58,13 @@ static void *work(void *arg)
         struct item *it = STAILQ_FIRST(&w->todo);
         STAILQ_REMOVE_HEAD(&w->todo, link);
         (void)pthread_mutex_unlock(&w->lock);
-        run_item(w, it);
+        if (it->name) {
+            SW_AUTO_CHARS *path = sw_printf("%s/%s", it->dir, it->name);
+            sync_path(path, 0);
+            sync_path(it->dir, O_DIRECTORY);
+        } else {
+            dp_driver_run(w->driver, &it->job);
+        }
         (void)pthread_mutex_lock(&w->lock);
         STAILQ_INSERT_TAIL(&w->ended, it, link);
         (void)!write(w->fd, &(uint64_t){ 1 }, sizeof(uint64_t)); /* only full after 2^64 */
