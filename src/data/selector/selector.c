@@ -105,17 +105,25 @@ static bool holds(const struct sw_requirement *r, const char *value)
     return false;
 }
 
+static bool matches(const struct sw_selector *s, sw_label_fn *value, void *arg)
+{
+    if (s->nothing)
+        return false;
+    for (size_t i = 0; i < s->n_reqs; i++)
+        if (!holds(&s->reqs[i], value(s->reqs[i].key, arg)))
+            return false;
+    return true;
+}
+
+static const char *label_of(const char *key, void *labels)
+{
+    struct json_object *value = sw_json_get(labels, key);
+    return value ? json_object_get_string(value) : NULL;
+}
+
 bool sw_selector_matches(const struct sw_selector *selector, struct json_object *labels)
 {
-    if (selector->nothing)
-        return false;
-    for (size_t i = 0; i < selector->n_reqs; i++) {
-        const struct sw_requirement *r = &selector->reqs[i];
-        struct json_object *v = sw_json_get(labels, r->key);
-        if (!holds(r, v ? json_object_get_string(v) : NULL))
-            return false;
-    }
-    return true;
+    return matches(selector, label_of, labels);
 }
 
 bool sw_selector_matches_object(const struct sw_selector *selector, struct json_object *object)
@@ -124,8 +132,9 @@ bool sw_selector_matches_object(const struct sw_selector *selector, struct json_
 }
 
 /* The text at a dotted path; "" where there is none. */
-static const char *field_of(struct json_object *object, const char *path)
+static const char *field_of(const char *path, void *arg)
 {
+    struct json_object *object = arg;
     SW_AUTO_CHARS *copy = sw_strdup(path);
     char *rest = copy, *key;
     while (object && (key = strsep(&rest, ".")))
@@ -137,12 +146,40 @@ static const char *field_of(struct json_object *object, const char *path)
 
 bool sw_field_selector_matches(const struct sw_selector *selector, struct json_object *object)
 {
-    if (selector->nothing)
+    return matches(selector, field_of, object);
+}
+
+/* metadata.name is the only field that the API server allows in a NodeSelector. */
+static const char *node_field(const char *path, void *name)
+{
+    return strcmp(path, "metadata.name") == 0 ? name : "";
+}
+
+bool sw_node_selector_selects(const struct sw_node_selector *s, const char *name,
+                              sw_label_fn *label, void *arg)
+{
+    for (size_t i = 0; i < s->n_terms; i++)
+        if (matches(&s->terms[i].labels, label, arg) &&
+            matches(&s->terms[i].fields, node_field, (void *)name))
+            return true;
+    return s->everything;
+}
+
+bool sw_node_selector_matches(const struct sw_node_selector *s, struct json_object *node)
+{
+    return sw_node_selector_selects(s, sw_obj_name(node), label_of,
+                                    sw_json_find(node, "metadata", "labels", NULL));
+}
+
+bool sw_toleration_tolerates(struct json_object *toleration, const char *key, const char *value,
+                             const char *effect)
+{
+    const char *its_key = sw_json_str(toleration, "", "key", NULL);
+    const char *its_effect = sw_json_str(toleration, "", "effect", NULL);
+    if ((*its_effect && strcmp(its_effect, effect) != 0) || (*its_key && strcmp(its_key, key) != 0))
         return false;
-    for (size_t i = 0; i < selector->n_reqs; i++)
-        if (!holds(&selector->reqs[i], field_of(object, selector->reqs[i].key)))
-            return false;
-    return true;
+    return strcmp(sw_json_str(toleration, "", "operator", NULL), "Exists") == 0 ||
+           (*its_key && strcmp(sw_json_str(toleration, "", "value", NULL), value) == 0);
 }
 
 /* ---- text --------------------------------------------------------------------------------------

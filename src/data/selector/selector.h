@@ -67,6 +67,9 @@ bool sw_selector_matches_object(const struct sw_selector *selector, struct json_
 /** Whether a field selector matches @object. A missing field counts as "". */
 bool sw_field_selector_matches(const struct sw_selector *selector, struct json_object *object);
 
+/** The value of the label @key in labels that are no document, or NULL. */
+typedef const char *sw_label_fn(const char *key, void *arg);
+
 /** A parsed NodeSelector, to be matched with many nodes. Zero-initialise. */
 struct sw_node_selector {
     struct sw_node_selector_term {
@@ -84,6 +87,15 @@ void sw_node_selector_init(struct sw_node_selector *selector, struct json_object
 void sw_node_selector_done(struct sw_node_selector *selector);
 /** Whether the selector selects the object @node. */
 bool sw_node_selector_matches(const struct sw_node_selector *selector, struct json_object *node);
+/** Whether it selects the node @name, whose labels @label gives. */
+bool sw_node_selector_selects(const struct sw_node_selector *selector, const char *name,
+                              sw_label_fn *label, void *arg);
+
+/** Whether a toleration tolerates a taint; no text may be NULL. An empty key with Exists tolerates
+ * every taint, an empty effect every effect.
+ * Source: Kubernetes "Taints and Tolerations". Pinned by test/unit/data/data_selector_test.c. */
+bool sw_toleration_tolerates(struct json_object *toleration, const char *key, const char *value,
+                             const char *effect);
 
 /** The selector as canonical text, sorted by key: "a=b,e in (x,y)". The caller frees it. */
 char *sw_selector_text(const struct sw_selector *selector) SW_CHECKED;

@@ -175,12 +175,3 @@ void sw_node_selector_done(struct sw_node_selector *s)
     free(s->terms);
     *s = (struct sw_node_selector){ 0 };
 }
-
-bool sw_node_selector_matches(const struct sw_node_selector *s, struct json_object *node)
-{
-    for (size_t i = 0; i < s->n_terms; i++)
-        if (sw_selector_matches_object(&s->terms[i].labels, node) &&
-            sw_field_selector_matches(&s->terms[i].fields, node))
-            return true;
-    return s->everything;
-}

@@ -35,16 +35,9 @@ bool sw_fit_affinity(const struct sw_fit *fit, json_object *node)
 
 bool sw_toleration_fits(json_object *toleration, json_object *taint)
 {
-    const char *effect = sw_json_str(toleration, "", "effect", NULL);
-    const char *key = sw_json_str(toleration, "", "key", NULL);
-    if (*effect && !sw_streq(effect, sw_json_str(taint, "", "effect", NULL)))
-        return false;
-    if (*key && !sw_streq(key, sw_json_str(taint, "", "key", NULL)))
-        return false;
-    if (sw_streq(sw_json_str(toleration, "", "operator", NULL), "Exists"))
-        return true;
-    return *key && sw_streq(sw_json_str(toleration, "", "value", NULL),
-                            sw_json_str(taint, "", "value", NULL));
+    return sw_toleration_tolerates(toleration, sw_json_str(taint, "", "key", NULL),
+                                   sw_json_str(taint, "", "value", NULL),
+                                   sw_json_str(taint, "", "effect", NULL));
 }
 
 bool sw_fit_tolerates(json_object *tolerations, json_object *taint)

@@ -33,7 +33,7 @@ static void add_driver(const struct sw_engine *e, const struct object *o, struct
         if (!sw_node_set_name(e->nodes, n))
             continue;
         bool has = bitset_has(&m.has, n);
-        if (!has && !sw_node_affinity_takes_pod(e->nodes, n, o->placement))
+        if (!has && !sw_placement_takes(o->placement, e->nodes, n))
             continue;
         const char *label = o->state->label;
         bool open = !label || sw_streq(sw_node_set_label(e->nodes, n, label), "Ready");

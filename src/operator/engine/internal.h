@@ -111,9 +111,9 @@ struct object {
     enum rank rank;
     struct variant **variants; /* that have rendered it */
     size_t n_variants, cap_variants;
-    struct json_object *placement; /* of a workload: the fields of its pod spec that choose nodes */
+    struct sw_placement *placement; /* with @text: which nodes are to have its pods */
     char *grace_label; /* key of the label by which its pods may stay (grace_period.h), or NULL */
-    struct json_object *grace_placement; /* with @grace_label: @placement with what that allows */
+    struct sw_placement *grace_placement; /* with @grace_label: @placement with what that allows */
 
     /* as recorded in the resource's status */
     uint64_t listed_in; /* serial of the first status that lists it; 0: none yet */
@@ -516,8 +516,6 @@ bool object_is_ready(const struct object *o);
 bool object_is_known(struct sw_engine *e, const struct object *o);
 /** Does it exist, and may slipway delete it? */
 bool object_is_removable(const struct object *o);
-/** Do its pods run only on nodes that have this label? */
-bool object_is_bound_to(const struct object *o, const char *label);
 /** "DaemonSet ns/name"; of the step's arena. */
 const char *object_title(struct sw_engine *e, const struct object *o);
 /** Why it is not ready: "DaemonSet ns/x 1 of 3 pods are ready; pod ..."; of the step's arena. */

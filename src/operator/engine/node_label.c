@@ -49,7 +49,7 @@ static bool is_daemon(const struct object *o)
 static bool belongs(const struct sw_engine *e, const struct object *o, uint32_t node)
 {
     return (workers_has(o, node) && !o->grace_label) ||
-           sw_node_affinity_takes_pod(e->nodes, node, o->placement);
+           sw_placement_takes(o->placement, e->nodes, node);
 }
 
 /* Was it rendered for the node's group, or for all? */
@@ -257,9 +257,9 @@ static void check_grace_label(const char *key, const char *value, void *arg)
         over = !g->any;
     else if (!o)
         over = !u->unsure && !e->preparing;
-    else if (sw_node_affinity_takes_pod(e->nodes, u->node, o->placement))
+    else if (sw_placement_takes(o->placement, e->nodes, u->node))
         over = false;
-    else if (!sw_node_affinity_takes_pod(e->nodes, u->node, o->grace_placement))
+    else if (!sw_placement_takes(o->grace_placement, e->nodes, u->node))
         over = true; /* no label of a feature is missing: another kernel, for example */
     else
         over = after_grace(u) == CLEAR;
@@ -282,7 +282,7 @@ static void update_grace_labels(struct update *u, bool any, struct json_object *
         const char *label = o->state->label;
         struct json_object *value;
         if (!o->grace_label || sw_node_set_label(e->nodes, u->node, o->grace_label) ||
-            !sw_node_affinity_takes_pod(e->nodes, u->node, o->placement))
+            !sw_placement_takes(o->placement, e->nodes, u->node))
             continue;
         bool has = !label || sw_node_set_label(e->nodes, u->node, label);
         if (label && *patch && json_object_object_get_ex(*patch, label, &value))

@@ -129,9 +129,9 @@ void object_drop_content(struct object *o)
 {
     free(SW_TAKE(o->text));
     sw_gate_free(SW_TAKE(o->gate));
-    (void)json_object_put(SW_TAKE(o->placement));
+    sw_placement_free(SW_TAKE(o->placement));
     free(SW_TAKE(o->grace_label));
-    (void)json_object_put(SW_TAKE(o->grace_placement));
+    sw_placement_free(SW_TAKE(o->grace_placement));
     o->hash = 0;
     o->awaited = false;
 }
@@ -299,23 +299,6 @@ void object_judge(struct object *o)
     bool ends = written && (o->gate->runs_to_completion || o->drop_ready);
     if (ends && is_in_place(o) && o->readiness.kind == SW_READINESS_READY)
         o->done_hash = o->hash;
-}
-
-bool object_is_bound_to(const struct object *o, const char *label)
-{
-    if (sw_json_get(sw_json_get(o->placement, "nodeSelector"), label))
-        return true;
-    /* every term of the required node affinity must ask for the label */
-    struct json_object *terms = sw_json_find(o->placement, SW_REQUIRED_AFFINITY,
-                                             "nodeSelectorTerms", NULL);
-    for (size_t i = 0; i < sw_json_len(terms); i++) {
-        struct json_object *list = sw_json_get(sw_json_at(terms, i), "matchExpressions");
-        struct json_object *term = sw_json_find_by(list, "key", label);
-        const char *op = sw_json_str(term, "", "operator", NULL);
-        if (!sw_streq(op, "In") && !sw_streq(op, "Exists"))
-            return false;
-    }
-    return sw_json_len(terms) > 0;
 }
 
 const char *object_title(struct sw_engine *e, const struct object *o)

@@ -8,21 +8,6 @@
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
 
-static struct json_object *placement_of(struct json_object *doc)
-{
-    static const char *const fields[] = { "nodeSelector", "affinity", "tolerations" };
-    struct json_object *spec = sw_json_find(doc, "spec", "template", "spec", NULL);
-    if (!spec)
-        return NULL;
-    struct json_object *out = json_object_new_object();
-    for (size_t i = 0; i < SW_COUNT(fields); i++) {
-        struct json_object *value = sw_json_get(spec, fields[i]);
-        if (value)
-            json_object_object_add(out, fields[i], sw_json_copy(value));
-    }
-    return out;
-}
-
 static void take_workers(struct sw_engine *e, struct object *o, struct workers *fresh)
 {
     if (workers_same(o->workers, fresh)) {
@@ -60,9 +45,10 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     if (o->failed_why && (o->failed_hash != o->hash || !o->drop_failed))
         object_fail(o, NULL, 0);
     o->rank = object_rank(&o->key, gate->dry_run);
-    o->placement = placement_of(r->doc);
-    o->grace_label = sw_grace_period_remove(o->placement);
-    o->grace_placement = o->grace_label ? placement_of(r->doc) : NULL;
+    struct json_object *pod_spec = sw_json_find(r->doc, "spec", "template", "spec", NULL);
+    o->placement = sw_placement_new(pod_spec);
+    o->grace_label = sw_placement_remove_grace(o->placement);
+    o->grace_placement = o->grace_label ? sw_placement_new(pod_spec) : NULL;
     if (o->grace_label && !sw_streq(o->grace_label, label_before))
         nodes_mark_all(e);
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");

@@ -23,7 +23,8 @@ static bool follows_node_by_node(const struct state *s, const struct state *need
         const struct object *o = s->objects[i];
         if (!o->text || o->rank != RANK_WORKLOAD)
             continue;
-        if (!sw_streq(o->key.kind, "DaemonSet") || !object_is_bound_to(o, need->label))
+        if (!sw_streq(o->key.kind, "DaemonSet") ||
+            !sw_placement_needs_label(o->placement, need->label))
             return false;
         any = true;
     }

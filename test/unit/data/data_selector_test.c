@@ -238,6 +238,52 @@ static void matches_node_selectors(void **state)
     sw_node_selector_done(&all);
 }
 
+static const char *value_of(const char *key, void *arg)
+{
+    return strcmp(key, "gpu") == 0 ? arg : NULL;
+}
+
+static void matches_nodes_that_are_no_documents(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = parse(
+        "{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"gpu\",\"operator\":\"In\","
+        "\"values\":[\"yes\"]}],\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
+        "\"values\":[\"n1\"]}]}]}");
+    struct sw_node_selector selector;
+    sw_node_selector_init(&selector, doc);
+    assert_true(sw_node_selector_selects(&selector, "n1", value_of, "yes"));
+    assert_false(sw_node_selector_selects(&selector, "n2", value_of, "yes"));
+    assert_false(sw_node_selector_selects(&selector, "n1", value_of, "no"));
+    assert_false(sw_node_selector_selects(&selector, "n1", value_of, NULL));
+    sw_node_selector_done(&selector);
+}
+
+static void tolerates_taints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *toleration;
+        bool want; /* of gpu=x:NoSchedule */
+    } rows[] = {
+        { "{}", false },
+        { "{\"operator\":\"Exists\"}", true },
+        { "{\"value\":\"x\"}", false },
+        { "{\"key\":\"gpu\"}", false },
+        { "{\"key\":\"gpu\",\"value\":\"x\"}", true },
+        { "{\"key\":\"gpu\",\"operator\":\"Equal\",\"value\":\"y\"}", false },
+        { "{\"key\":\"gpu\",\"operator\":\"Exists\"}", true },
+        { "{\"key\":\"gpu\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}", true },
+        { "{\"key\":\"gpu\",\"operator\":\"Exists\",\"effect\":\"NoExecute\"}", false },
+        { "{\"key\":\"other\",\"operator\":\"Exists\"}", false },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_JSON *toleration = parse(rows[i].toleration);
+        assert_int_equal(sw_toleration_tolerates(toleration, "gpu", "x", "NoSchedule"),
+                         rows[i].want);
+    }
+}
+
 static void knows_the_rules_for_names(void **state)
 {
     (void)state;
@@ -278,6 +324,8 @@ int main(void)
         cmocka_unit_test(says_where_an_object_is_wrong),
         cmocka_unit_test(matches_fields),
         cmocka_unit_test(matches_node_selectors),
+        cmocka_unit_test(matches_nodes_that_are_no_documents),
+        cmocka_unit_test(tolerates_taints),
         cmocka_unit_test(knows_the_rules_for_names),
     };
     return cmocka_run_group_tests_name("data_selector", tests, NULL, NULL);

@@ -25,32 +25,6 @@ bool sw_is_feature_label(const char *key)
     return sw_starts_with(key, "feature.node.kubernetes.io/");
 }
 
-static const char *grace_label_of(struct json_object *term)
-{
-    struct json_object *list = sw_json_get(term, "matchExpressions");
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *key = sw_json_str(sw_json_at(list, i), "", "key", NULL);
-        if (sw_starts_with(key, SW_GRACE_PERIOD_LABEL))
-            return key;
-    }
-    return NULL;
-}
-
-char *sw_grace_period_remove(struct json_object *pod_spec)
-{
-    struct json_object *terms = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, "nodeSelectorTerms",
-                                             NULL);
-    char *found = NULL;
-    for (size_t i = sw_json_len(terms); i-- > 0;) {
-        const char *key = grace_label_of(sw_json_at(terms, i));
-        if (!key)
-            continue;
-        found = found ? found : sw_strdup(key);
-        (void)json_object_array_del_idx(terms, i, 1);
-    }
-    return found;
-}
-
 struct search {
     const char *resource;
     bool found;

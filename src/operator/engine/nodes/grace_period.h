@@ -24,11 +24,6 @@ char *sw_grace_period_key(const char *resource, struct json_object *pod_spec);
 /** Is it the key of a label that Node Feature Discovery sets, and may remove? */
 bool sw_is_feature_label(const char *key);
 
-/** Remove the node affinity terms that need a label of ours from @pod_spec (or from those of its
- * fields that choose nodes): what is left chooses the nodes that are to have pods.
- * @return the label's key, heap; NULL: there were none */
-char *sw_grace_period_remove(struct json_object *pod_spec);
-
 /** sw_node_set_matches(); or only labels of features are missing, and the node has a label of
  * @resource by which pods stay. */
 bool sw_node_set_keeps(const struct sw_node_set *set, uint32_t node, struct json_object *selector,

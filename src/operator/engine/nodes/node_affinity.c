@@ -1,19 +1,14 @@
-/* Which nodes a selector matches, and which take a pod: Kubernetes' rules over the set's labels.
- * data/selector has the same rules for documents; here no node has one. */
+/* Which nodes a selector matches, and which take a pod: data/selector's rules, for the labels of a
+ * node set. */
 #include <stdlib.h>
 #include <string.h>
 
-#include <json-c/json.h>
-
 #include "base/base.h"
+#include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/selector/selector.h"
 #include "operator/engine/nodes/grace_period.h"
 #include "operator/engine/nodes/node_set.h"
-
-static const char *text(struct json_object *value)
-{
-    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
-}
 
 bool sw_node_set_matches(const struct sw_node_set *set, uint32_t node, struct json_object *selector)
 {
@@ -21,27 +16,14 @@ bool sw_node_set_matches(const struct sw_node_set *set, uint32_t node, struct js
         return false;
     if (!json_object_is_type(selector, json_type_object))
         return true;
-    json_object_object_foreach(
-        selector, key,
-        value) if (!sw_streq(sw_node_set_label(set, node, key), text(value))) return false;
+    json_object_object_foreach(selector, key, value)
+    {
+        bool is_text = json_object_is_type(value, json_type_string);
+        if (!sw_streq(sw_node_set_label(set, node, key),
+                      is_text ? json_object_get_string(value) : ""))
+            return false;
+    }
     return true;
-}
-
-/* ---- taints ------------------------------------------------------------------------------------
- */
-
-static bool tolerates(struct json_object *toleration, const struct sw_taint *taint)
-{
-    const char *effect = text(sw_json_get(toleration, "effect"));
-    const char *key = text(sw_json_get(toleration, "key"));
-    bool exists = sw_streq(text(sw_json_get(toleration, "operator")), "Exists");
-    if (*effect && !sw_streq(effect, taint->effect))
-        return false;
-    if (!*key)
-        return exists; /* without key: all taints, and only with Exists */
-    if (!sw_streq(key, taint->key))
-        return false;
-    return exists || sw_streq(text(sw_json_get(toleration, "value")), taint->value);
 }
 
 bool sw_node_set_is_tainted(const struct sw_node_set *set, uint32_t node,
@@ -49,76 +31,107 @@ bool sw_node_set_is_tainted(const struct sw_node_set *set, uint32_t node,
 {
     for (size_t i = 0; i < sw_node_set_n_taints(set, node); i++) {
         struct sw_taint t = sw_node_set_taint(set, node, i);
+        size_t k = 0, n = sw_json_len(tolerations);
         if (sw_streq(t.effect, "PreferNoSchedule") || sw_starts_with(t.key, "node.kubernetes.io/"))
             continue;
-        size_t k = 0;
-        while (k < sw_json_len(tolerations) && !tolerates(sw_json_at(tolerations, k), &t))
+        while (k < n &&
+               !sw_toleration_tolerates(sw_json_at(tolerations, k), t.key, t.value, t.effect))
             k++;
-        if (k == sw_json_len(tolerations))
+        if (k == n)
             return true;
     }
     return false;
 }
 
-/* ---- node affinity -----------------------------------------------------------------------------
+/* ---- placements --------------------------------------------------------------------------------
  */
 
-/* Gt and Lt compare integers; a label or a value that is no integer matches nothing. */
-static bool compares(struct json_object *values, const char *found, bool greater)
+struct sw_placement {
+    struct json_object *node_selector, *tolerations; /* owned; NULL: none */
+    struct sw_node_selector affinity;                /* the required one */
+};
+
+struct sw_placement *sw_placement_new(struct json_object *pod_spec)
 {
-    char *end_found, *end_limit;
-    const char *limit = text(sw_json_at(values, 0));
-    long long a = strtoll(found, &end_found, 10), b = strtoll(limit, &end_limit, 10);
-    if (end_found == found || *end_found || end_limit == limit || *end_limit)
-        return false;
-    return greater ? a > b : a < b;
+    struct sw_placement *p = sw_zalloc(1, sizeof *p);
+    p->node_selector = sw_json_copy(sw_json_get(pod_spec, "nodeSelector"));
+    p->tolerations = sw_json_copy(sw_json_get(pod_spec, "tolerations"));
+    sw_node_selector_init(&p->affinity, sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, NULL));
+    return p;
 }
 
-static bool expression_matches(struct json_object *expression, const char *found)
+void sw_placement_free(struct sw_placement *placement)
 {
-    const char *op = text(sw_json_get(expression, "operator"));
-    struct json_object *values = sw_json_get(expression, "values");
-    if (sw_streq(op, "In"))
-        return found && sw_json_has_text(values, found);
-    if (sw_streq(op, "NotIn"))
-        return !found || !sw_json_has_text(values, found);
-    if (sw_streq(op, "Exists"))
-        return found != NULL;
-    if (sw_streq(op, "DoesNotExist"))
-        return found == NULL;
-    if (sw_streq(op, "Gt") || sw_streq(op, "Lt"))
-        return found && sw_json_len(values) == 1 && compares(values, found, *op == 'G');
-    return false;
+    if (!placement)
+        return;
+    (void)json_object_put(placement->node_selector);
+    (void)json_object_put(placement->tolerations);
+    sw_node_selector_done(&placement->affinity);
+    free(placement);
 }
 
-static bool term_matches(const struct sw_node_set *set, uint32_t node, struct json_object *term)
+char *sw_placement_remove_grace(struct sw_placement *placement)
 {
-    struct json_object *labels = sw_json_get(term, "matchExpressions");
-    struct json_object *fields = sw_json_get(term, "matchFields");
-    if (sw_json_len(labels) + sw_json_len(fields) == 0)
-        return false; /* an empty term matches no node */
-    for (size_t i = 0; i < sw_json_len(labels); i++) {
-        struct json_object *e = sw_json_at(labels, i);
-        if (!expression_matches(e, sw_node_set_label(set, node, text(sw_json_get(e, "key")))))
+    struct sw_node_selector *s = &placement->affinity;
+    char *found = NULL;
+    for (size_t i = s->n_terms; i-- > 0;) {
+        const struct sw_selector *labels = &s->terms[i].labels;
+        size_t k = 0;
+        while (k < labels->n_reqs && !sw_starts_with(labels->reqs[k].key, SW_GRACE_PERIOD_LABEL))
+            k++;
+        if (k == labels->n_reqs)
+            continue;
+        found = found ? found : sw_strdup(labels->reqs[k].key);
+        sw_selector_done(&s->terms[i].labels);
+        sw_selector_done(&s->terms[i].fields);
+        s->n_terms--;
+        memmove(&s->terms[i], &s->terms[i + 1], (s->n_terms - i) * sizeof *s->terms);
+    }
+    return found;
+}
+
+bool sw_placement_needs_label(const struct sw_placement *placement, const char *key)
+{
+    const struct sw_node_selector *s = &placement->affinity;
+    if (sw_json_get(placement->node_selector, key))
+        return true;
+    for (size_t i = 0; i < s->n_terms; i++) {
+        const struct sw_selector *labels = &s->terms[i].labels;
+        bool needs = false;
+        for (size_t k = 0; k < labels->n_reqs; k++)
+            needs = needs ||
+                    (sw_streq(labels->reqs[k].key, key) &&
+                     (labels->reqs[k].op == SW_SEL_IN || labels->reqs[k].op == SW_SEL_EXISTS));
+        if (!needs)
             return false;
     }
-    for (size_t i = 0; i < sw_json_len(fields); i++) {
-        struct json_object *e = sw_json_at(fields, i);
-        bool is_name = sw_streq(text(sw_json_get(e, "key")), "metadata.name");
-        if (!is_name || !expression_matches(e, sw_node_set_name(set, node)))
-            return false;
-    }
-    return true;
+    return s->n_terms > 0;
+}
+
+struct node_labels {
+    const struct sw_node_set *set;
+    uint32_t node;
+};
+
+static const char *label_of(const char *key, void *arg)
+{
+    const struct node_labels *labels = arg;
+    return sw_node_set_label(labels->set, labels->node, key);
+}
+
+bool sw_placement_takes(const struct sw_placement *placement, const struct sw_node_set *set,
+                        uint32_t node)
+{
+    struct node_labels labels = { set, node };
+    const char *name = sw_node_set_name(set, node);
+    return name && sw_node_selector_selects(&placement->affinity, name, label_of, &labels) &&
+           sw_node_set_matches(set, node, placement->node_selector) &&
+           !sw_node_set_is_tainted(set, node, placement->tolerations);
 }
 
 bool sw_node_affinity_takes_pod(const struct sw_node_set *set, uint32_t node,
                                 struct json_object *pod_spec)
 {
-    struct json_object *required = sw_json_find(pod_spec, SW_REQUIRED_AFFINITY, NULL);
-    struct json_object *terms = sw_json_get(required, "nodeSelectorTerms");
-    bool matches = !required;
-    for (size_t i = 0; !matches && i < sw_json_len(terms); i++)
-        matches = term_matches(set, node, sw_json_at(terms, i));
-    return matches && sw_node_set_matches(set, node, sw_json_get(pod_spec, "nodeSelector")) &&
-           !sw_node_set_is_tainted(set, node, sw_json_get(pod_spec, "tolerations"));
+    SW_AUTO(sw_placement) *placement = sw_placement_new(pod_spec);
+    return sw_placement_takes(placement, set, node);
 }

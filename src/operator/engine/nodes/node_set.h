@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base.h"
+
 struct json_object;
 struct sw_node_set;
 
@@ -132,8 +134,23 @@ bool sw_node_set_matches(const struct sw_node_set *set, uint32_t node,
  * pressure) do not count: they pass, and a node is not deselected for a missed heartbeat. */
 bool sw_node_set_is_tainted(const struct sw_node_set *set, uint32_t node,
                             struct json_object *tolerations);
-/** Would a DaemonSet with this pod spec (`spec.template.spec`) have a pod on the node:
- * nodeSelector, required node affinity, taints and tolerations. Source: Kubernetes "Assigning Pods
+
+/** What chooses the nodes of a pod: nodeSelector, required node affinity and tolerations of its
+ * spec, read once for many nodes. */
+struct sw_placement;
+/** That of @pod_spec, which is borrowed for the call; NULL or {}: no restriction. */
+struct sw_placement *sw_placement_new(struct json_object *pod_spec);
+void sw_placement_free(struct sw_placement *placement); /* NULL is accepted */
+SW_DEFINE_AUTO(sw_placement, sw_placement_free)
+/** Would a DaemonSet with this placement have a pod on the node? Source: Kubernetes "Assigning Pods
  * to Nodes", "Taints and Tolerations", DaemonSet controller. */
+bool sw_placement_takes(const struct sw_placement *placement, const struct sw_node_set *set,
+                        uint32_t node);
+/** Does it choose only nodes that have the label @key? */
+bool sw_placement_needs_label(const struct sw_placement *placement, const char *key);
+/** Remove the node affinity terms that need a label of the grace period (grace_period.h): what is
+ * left chooses the nodes that are to have pods. @return the label's key, heap; NULL: no term did */
+char *sw_placement_remove_grace(struct sw_placement *placement);
+/** sw_placement_takes() for one pod spec (`spec.template.spec`) and one node. */
 bool sw_node_affinity_takes_pod(const struct sw_node_set *set, uint32_t node,
                                 struct json_object *pod_spec);
