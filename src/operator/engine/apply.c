@@ -7,12 +7,16 @@
 /* ---- requests ----------------------------------------------------------------------------------
  */
 
-static struct sw_action *send(struct sw_engine *e, struct object *o, enum sw_action_kind kind,
-                              enum doing doing)
+static struct sw_action *send(struct sw_engine *e, struct object *o, enum doing doing)
 {
-    struct sw_action *a = act_add(e, kind);
+    static const enum sw_action_kind kinds[] = { [DOING_APPLY] = SW_ACT_APPLY,
+                                                 [DOING_DELETE] = SW_ACT_DELETE,
+                                                 [DOING_RELEASE] = SW_ACT_RELEASE };
+    struct sw_action *a = act_add(e, kinds[doing]);
     a->serial = o->serial = act_serial(e);
     a->key = act_key(e, &o->key);
+    if (doing != DOING_APPLY && o->uid && *o->uid)
+        a->uid = sw_arena_strdup(e->arena, o->uid);
     o->doing = doing;
     e->status_dirty = true;
     return a;
@@ -20,8 +24,7 @@ static struct sw_action *send(struct sw_engine *e, struct object *o, enum sw_act
 
 static void send_delete(struct sw_engine *e, struct object *o)
 {
-    struct sw_action *a = send(e, o, SW_ACT_DELETE, DOING_DELETE);
-    a->uid = o->uid && *o->uid ? sw_arena_strdup(e->arena, o->uid) : NULL;
+    struct sw_action *a = send(e, o, DOING_DELETE);
     /* A workload is gone when its pods are: only then may go what it needs. */
     a->propagation = o->rank == RANK_WORKLOAD ? "Foreground" : "Background";
 }
@@ -48,41 +51,18 @@ static bool repair_is_due(struct sw_engine *e, struct object *o)
     return true;
 }
 
-static void apply_object(struct sw_engine *e, struct object *o)
-{
-    if (object_is_applied(o) || o->doing != DOING_NOTHING || o->fault.code || o->unserved ||
-        o->terminating || o->foreign)
-        return;
-    bool delete_first = o->present && o->gate->replace && !o->gate->dry_run &&
-                        (o->redo || o->must_replace ||
-                         (o->live_hash != o->hash && !o->adopted && !o->inherited));
-    if (delete_first) {
-        send_delete(e, o);
-    } else if (o->gate->dry_run || repair_is_due(e, o)) {
-        struct json_object *doc = act_keep(e, object_document(e, o));
-        struct sw_action *a = send(e, o, SW_ACT_APPLY, DOING_APPLY);
-        a->doc = doc;
-        a->force = true; /* the recipe's fields go before those of other managers */
-        a->dry_run = o->gate->dry_run;
-        /* a Pod is never changed in place: it has no field that a recipe could drop */
-        a->inherit = o->present && o->inherited && !o->gate->replace;
-        o->sent_hash = o->hash;
-    }
-}
-
 static bool same_group(const struct object *a, const struct object *b)
 {
     return a->stage == b->stage && a->rank == b->rank;
 }
 
-/* May @next be applied as far as @earlier goes, which stands before it in another group? */
-static bool may_follow(const struct object *earlier, const struct object *next)
+/* Does @next have to wait for @earlier, which is in a group before its own? */
+static bool must_wait(const struct object *earlier, const struct object *next)
 {
-    if (!earlier->text)
-        return true;
     bool until_ready = earlier->stage < next->stage || next->rank == RANK_LAST ||
                        earlier->rank == RANK_NAMESPACE || earlier->rank == RANK_CRD;
-    return object_is_applied(earlier) && (!until_ready || object_is_ready(earlier));
+    return earlier->text && !same_group(earlier, next) &&
+           (!object_is_applied(earlier) || (until_ready && !object_is_ready(earlier)));
 }
 
 bool apply_next(struct sw_engine *e, struct state *s)
@@ -92,10 +72,25 @@ bool apply_next(struct sw_engine *e, struct state *s)
     for (size_t i = 0; i < s->n_objects; i++) {
         struct object *o = s->objects[i];
         for (size_t k = 0; o->text && k < i; k++)
-            if (!same_group(s->objects[k], o) && !may_follow(s->objects[k], o))
+            if (must_wait(s->objects[k], o))
                 return false;
-        if (o->text)
-            apply_object(e, o);
+        if (!o->text || object_is_applied(o) || o->doing != DOING_NOTHING || o->fault.code ||
+            o->unserved || o->terminating || o->foreign)
+            continue;
+        bool delete_first = o->present && o->gate->replace && !o->gate->dry_run &&
+                            (o->redo || o->must_replace ||
+                             (o->live_hash != o->hash && !o->adopted && !o->inherited));
+        if (delete_first) {
+            send_delete(e, o);
+        } else if (o->gate->dry_run || repair_is_due(e, o)) {
+            struct sw_action *a = send(e, o, DOING_APPLY);
+            a->doc = act_keep(e, object_document(e, o));
+            a->force = true; /* the recipe's fields go before those of other managers */
+            a->dry_run = o->gate->dry_run;
+            /* a Pod is never changed in place: it has no field that a recipe could drop */
+            a->inherit = o->present && o->inherited && !o->gate->replace;
+            o->sent_hash = o->hash;
+        }
     }
     return false;
 }
@@ -114,7 +109,7 @@ static bool delete_is_due(struct sw_engine *e, const struct object *o)
     return true;
 }
 
-/* @return true: it is forgotten; nothing is left that slipway may delete. */
+/* @return true: it is freed; nothing is left that slipway may delete. */
 static bool remove_object(struct sw_engine *e, struct object *o)
 {
     bool never_was = !o->observed && o->watch_fault.code && !o->our_uid;
@@ -123,9 +118,7 @@ static bool remove_object(struct sw_engine *e, struct object *o)
     /* With its marks it would be deleted with the resource, though it is to stay. */
     if (o->observed && marked && !foreign && (o->keep || o->adopted || engine_orphans(e))) {
         if (delete_is_due(e, o))
-            send(e, o, SW_ACT_RELEASE, DOING_RELEASE)->uid = o->uid && *o->uid
-                                                                 ? sw_arena_strdup(e->arena, o->uid)
-                                                                 : NULL;
+            (void)send(e, o, DOING_RELEASE);
         return false;
     }
     if (never_was || o->released ||
@@ -150,7 +143,7 @@ bool apply_retire(struct sw_engine *e, struct state *s)
     return forgotten;
 }
 
-/* A namespace's deletion takes all objects in it along: it goes last, whatever state it is of. */
+/* A namespace's deletion deletes all objects in it: it comes last, whatever state it is of. */
 static bool namespace_is_used(const struct sw_engine *e, const struct object *ns)
 {
     for (size_t i = 0; ns->rank == RANK_NAMESPACE && i < e->n_states; i++)
@@ -189,7 +182,7 @@ static bool is_to_be_dropped(const struct state *s, struct object *o)
     }
     if (!o->drop_ready || o->done_hash != o->hash)
         return false;
-    /* All hooks of its side of the state go together: what a Job needs not before the Job. */
+    /* All hooks of its side of the state are deleted together: a Job needs its account. */
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *other = s->objects[i];
         bool same_side = other->stage && (other->stage < 0) == (o->stage < 0);
@@ -216,7 +209,7 @@ static void on_applied(struct sw_engine *e, struct object *o, const struct sw_ev
     if (event->code < 0) {
         if (event->code == SW_INVALID && o->gate && o->gate->replace && o->present &&
             !o->must_replace)
-            o->must_replace = true; /* an immutable field: see apply_object() */
+            o->must_replace = true; /* an immutable field: see apply_next() */
         else if (o->sent_hash == o->hash)
             fault_set(&o->fault, event->code, event->message);
     } else if (o->gate && o->gate->dry_run) {
@@ -232,10 +225,18 @@ static void on_applied(struct sw_engine *e, struct object *o, const struct sw_ev
     object_judge(o);
 }
 
-static void on_removed(struct sw_engine *e, struct object *o, const struct sw_event *event,
-                       enum doing doing)
+void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
-    if (event->code < 0 && event->code != SW_NOTFOUND) {
+    enum doing doing = event->kind == SW_EV_APPLIED    ? DOING_APPLY
+                       : event->kind == SW_EV_RELEASED ? DOING_RELEASE
+                                                       : DOING_DELETE;
+    if (o->doing != doing || o->serial != event->serial)
+        return;
+    o->doing = DOING_NOTHING;
+    e->status_dirty = true;
+    if (doing == DOING_APPLY) {
+        on_applied(e, o, event);
+    } else if (event->code < 0 && event->code != SW_NOTFOUND) {
         fault_set(&o->fault, event->code, event->message);
         o->retry_ms = e->now_ms + act_backoff(e, o->n_tries++, fault_lasts(&o->fault));
     } else if (doing == DOING_RELEASE) {
@@ -249,19 +250,4 @@ static void on_removed(struct sw_engine *e, struct object *o, const struct sw_ev
         o->terminating = o->present; /* until SW_EV_OBSERVED says that it is gone */
         object_judge(o);
     }
-}
-
-void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event *event)
-{
-    enum doing doing = event->kind == SW_EV_APPLIED    ? DOING_APPLY
-                       : event->kind == SW_EV_RELEASED ? DOING_RELEASE
-                                                       : DOING_DELETE;
-    if (o->doing != doing || o->serial != event->serial)
-        return;
-    o->doing = DOING_NOTHING;
-    if (doing == DOING_APPLY)
-        on_applied(e, o, event);
-    else
-        on_removed(e, o, event, doing);
-    e->status_dirty = true;
 }

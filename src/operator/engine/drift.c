@@ -1,6 +1,6 @@
 /* How drift is seen: not by comparing what was applied with what the server made of it (which fills
  * in defaults and writes "1000m" as "1"), but by comparing how the fields that were applied look
- * now with how they observed right after they were applied. */
+ * now with how they looked right after they were applied. */
 #include <string.h>
 
 #include <json-c/json.h>
@@ -20,20 +20,10 @@ static uint64_t text_hash(const char *text)
     return sw_fnv64a(text, strlen(text));
 }
 
-static uint64_t hash_value(struct json_object *ours, struct json_object *live);
-
-static uint64_t hash_map(struct json_object *ours, struct json_object *live)
+/* The element of the list @live that is @mine, the @i-th of its list. One with a name is found by
+ * it: other clients may have added elements. */
+static struct json_object *counterpart(struct json_object *mine, struct json_object *live, size_t i)
 {
-    uint64_t sum = 2;
-    json_object_object_foreach(ours, key, value)
-        sum += mix(text_hash(key), hash_value(value, sw_json_get(live, key)));
-    return sum;
-}
-
-/* An element with a name is found by it: other clients may have added elements. */
-static struct json_object *counterpart(struct json_object *ours, struct json_object *live, size_t i)
-{
-    struct json_object *mine = json_object_array_get_idx(ours, i);
     static const char *const names[] = { "name", "key",  "mountPath", "containerPort",
                                          "port", "type", "ip" };
     for (size_t n = 0; n < SW_COUNT(names); n++) {
@@ -44,32 +34,36 @@ static struct json_object *counterpart(struct json_object *ours, struct json_obj
     return sw_json_at(live, i);
 }
 
-static uint64_t hash_list(struct json_object *ours, struct json_object *live)
+/* Of what @live has where @ours has something. */
+static uint64_t hash_value(struct json_object *ours, struct json_object *live)
 {
+    if (json_object_is_type(ours, json_type_object) &&
+        json_object_is_type(live, json_type_object)) {
+        uint64_t sum = 2;
+        json_object_object_foreach(ours, key, value)
+            sum += mix(text_hash(key), hash_value(value, sw_json_get(live, key)));
+        return sum;
+    }
+    if (!json_object_is_type(ours, json_type_array) || !json_object_is_type(live, json_type_array))
+        return live ? text_hash(json_object_to_json_string_ext(live, JSON_C_TO_STRING_PLAIN)) : 1;
     uint64_t all = 3;
     size_t n = json_object_array_length(ours);
     bool scalars = n > 0;
     for (size_t i = 0; i < n; i++) {
         struct json_object *mine = json_object_array_get_idx(ours, i);
         scalars = scalars && !json_object_is_type(mine, json_type_object);
-        all = mix(all, hash_value(mine, counterpart(ours, live, i)));
+        all = mix(all, hash_value(mine, counterpart(mine, live, i)));
     }
     return scalars ? mix(all, sw_json_len(live)) : all;
-}
-
-static uint64_t hash_value(struct json_object *ours, struct json_object *live)
-{
-    if (json_object_is_type(ours, json_type_object) && json_object_is_type(live, json_type_object))
-        return hash_map(ours, live);
-    if (json_object_is_type(ours, json_type_array) && json_object_is_type(live, json_type_array))
-        return hash_list(ours, live);
-    return live ? text_hash(json_object_to_json_string_ext(live, JSON_C_TO_STRING_PLAIN)) : 1;
 }
 
 uint64_t drift_fingerprint(struct json_object *ours, struct json_object *live)
 {
     uint64_t sum = 0;
-    json_object_object_foreach(ours, key, value) if (strcmp(key, "status") != 0)
-        sum += mix(text_hash(key), hash_value(value, sw_json_get(live, key)));
+    json_object_object_foreach(ours, key, value)
+    {
+        if (strcmp(key, "status") != 0)
+            sum += mix(text_hash(key), hash_value(value, sw_json_get(live, key)));
+    }
     return sum ? sum : 1; /* 0 means unknown */
 }

@@ -1,5 +1,4 @@
-/* The nodes on which drivers are upgraded one after another: what upgrade/upgrade.c decides upon.
- */
+/* The nodes on which drivers are upgraded one after another, for upgrade/upgrade.c to decide. */
 #include "operator/engine/internal.h"
 
 static const struct object *next_driver(const struct sw_engine *e, struct object_iter *it)
@@ -23,48 +22,45 @@ bool sw_engine_knows_drivers(struct sw_engine *engine)
     return true;
 }
 
-/* Add what one DaemonSet says about all nodes to what the others say. */
-static void add_driver(const struct sw_engine *e, const struct object *o, struct bitset *members,
-                       struct bitset *old, struct bitset *not_ready)
+static void marks_done(struct driver_marks *m)
 {
-    struct driver_marks m = { 0 };
-    workers_mark_drivers(o, &m);
-    for (uint32_t n = 0; n < sw_node_set_end(e->nodes); n++) {
-        if (!sw_node_set_name(e->nodes, n))
-            continue;
-        bool has = bitset_has(&m.has, n);
-        if (!has && !sw_placement_takes(o->placement, e->nodes, n))
-            continue;
-        const char *label = o->state->label;
-        bool open = !label || sw_streq(sw_node_set_label(e->nodes, n, label), "Ready");
-        (void)bitset_put(members, n, true);
-        if (bitset_has(&m.old, n))
-            (void)bitset_put(old, n, true);
-        if (!has || bitset_has(&m.not_ready, n) || !open || !object_is_applied(o))
-            (void)bitset_put(not_ready, n, true);
-    }
-    bitset_done(&m.has);
-    bitset_done(&m.old);
-    bitset_done(&m.not_ready);
+    bitset_done(&m->has);
+    bitset_done(&m->old);
+    bitset_done(&m->not_ready);
 }
 
 void sw_engine_each_driver_node(const struct sw_engine *engine,
                                 void (*each)(const struct sw_driver_node *node, void *arg),
                                 void *arg)
 {
-    struct bitset members = { 0 }, old = { 0 }, not_ready = { 0 };
+    const struct sw_node_set *nodes = engine->nodes;
+    struct driver_marks all = { 0 }; /* @has: nodes that have a pod, or are to have one */
     const struct object *o;
     struct object_iter it = { 0 };
-    while ((o = next_driver(engine, &it)))
-        add_driver(engine, o, &members, &old, &not_ready);
-    for (uint32_t n = bitset_next(&members, 0); n != UINT32_MAX; n = bitset_next(&members, n + 1))
+    while ((o = next_driver(engine, &it))) {
+        struct driver_marks m = { 0 };
+        workers_mark_drivers(o, &m);
+        for (uint32_t n = 0; n < sw_node_set_end(nodes); n++) {
+            bool has = bitset_has(&m.has, n);
+            if (!sw_node_set_name(nodes, n) ||
+                (!has && !sw_placement_takes(o->placement, nodes, n)))
+                continue;
+            const char *label = o->state->label;
+            bool open = !label || sw_streq(sw_node_set_label(nodes, n, label), "Ready");
+            (void)bitset_put(&all.has, n, true);
+            if (bitset_has(&m.old, n))
+                (void)bitset_put(&all.old, n, true);
+            if (!has || bitset_has(&m.not_ready, n) || !open || !object_is_applied(o))
+                (void)bitset_put(&all.not_ready, n, true);
+        }
+        marks_done(&m);
+    }
+    for (uint32_t n = bitset_next(&all.has, 0); n != UINT32_MAX; n = bitset_next(&all.has, n + 1))
         each(&(struct sw_driver_node){ .node = n,
-                                       .outdated = bitset_has(&old, n),
-                                       .finished = !bitset_has(&not_ready, n) },
+                                       .outdated = bitset_has(&all.old, n),
+                                       .finished = !bitset_has(&all.not_ready, n) },
              arg);
-    bitset_done(&members);
-    bitset_done(&old);
-    bitset_done(&not_ready);
+    marks_done(&all);
 }
 
 void sw_engine_each_old_pod(const struct sw_engine *engine, uint32_t node,

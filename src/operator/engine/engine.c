@@ -98,19 +98,6 @@ static void object_changed(struct sw_engine *e, struct object *o, bool was_ready
         nodes_mark_all(e);
 }
 
-/* What cannot be watched is not taken for absent. */
-static void on_watch_failed(struct sw_engine *e, const struct sw_event *event)
-{
-    struct object_iter it = { 0 };
-    for (struct object *o; (o = object_next(e, &it));) {
-        bool workers = event->watch && o->workers_watch == event->watch;
-        if (!workers && object_find(e, &event->key) != o)
-            continue;
-        fault_set(&o->watch_fault, event->code, event->message);
-        state_note_change(e, o->state);
-    }
-}
-
 static void on_worker(struct sw_engine *e, const struct sw_event *event)
 {
     struct object_iter it = { 0 };
@@ -135,7 +122,15 @@ static void on_observed(struct sw_engine *e, const struct sw_event *event)
     const struct watch *w = event->watch ? act_find_watch(e, event->watch) : NULL;
     struct object *o = w && w->use == SW_USE_WORKERS ? NULL : object_find(e, &event->key);
     if (event->code && (event->code != SW_NOTFOUND || !event->key.name)) {
-        on_watch_failed(e, event);
+        /* what cannot be watched is not taken for absent */
+        struct object *of_key = object_find(e, &event->key);
+        struct object_iter it = { 0 };
+        while ((o = object_next(e, &it))) {
+            if (o != of_key && !(event->watch && o->workers_watch == event->watch))
+                continue;
+            fault_set(&o->watch_fault, event->code, event->message);
+            state_note_change(e, o->state);
+        }
         return;
     }
     if (o) {
@@ -290,8 +285,8 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
 /* ---- a step ------------------------------------------------------------------------------------
  */
 
-/* States that the recipe does not have any more, once they are removed and no node has their label.
- */
+/* Free states that the recipe does not have any more, once they are removed and no node has their
+ * label. */
 static void drop_states(struct sw_engine *e)
 {
     if (engine_removes_all(e) || e->spec_fault.code || !label_is_settled(e))
@@ -315,24 +310,16 @@ static void drop_states(struct sw_engine *e)
     }
 }
 
-static bool all_removed(const struct sw_engine *e, bool but_hidden)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->phase != PH_REMOVED && !(but_hidden && e->states[i]->hidden))
-            return false;
-    return true;
-}
-
 static void finalize(struct sw_engine *e)
 {
     if (!engine_removes_all(e) || e->finalized)
         return;
     if (e->hold == SW_HOLD_LAST) {
-        if (!e->emptied && all_removed(e, true)) {
+        if (!e->emptied && engine_is_removed(e, false)) {
             e->emptied = true;
             act_add(e, SW_ACT_EMPTIED);
         }
-    } else if (e->deleting && label_is_settled(e) && all_removed(e, false)) {
+    } else if (e->deleting && label_is_settled(e) && engine_is_removed(e, true)) {
         e->finalized = true;
         act_add(e, SW_ACT_FINALIZED);
     }

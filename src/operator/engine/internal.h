@@ -565,6 +565,8 @@ struct object *object_next(const struct sw_engine *e, struct object_iter *it);
 void variant_free(struct variant *v);
 /** Is the resource being deleted, or to be removed? */
 bool engine_removes_all(const struct sw_engine *e);
+/** Are all states removed (but hidden ones, which count only with @hidden)? */
+bool engine_is_removed(const struct sw_engine *e, bool hidden);
 /** Are all objects to stay, without slipway's marks? */
 bool engine_orphans(const struct sw_engine *e);
 

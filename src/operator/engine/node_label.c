@@ -1,6 +1,5 @@
-/* Node labels: which state has finished on which node. For each state and node there are three
- * answers: it has (set the label), it has not (clear it), and it is not known or does not matter
- * now (keep the label as it is). */
+/* Node labels: which state has finished on which node. For each state and node: it has (set the
+ * label), it has not (clear it), or that is not known or does not matter now (keep the label). */
 #include <string.h>
 
 #include <json-c/json.h>
@@ -28,8 +27,8 @@ static bool has_label(const struct sw_engine *e, const struct state *s, uint32_t
     return s->label && sw_streq(sw_node_set_label(e->nodes, node, s->label), READY);
 }
 
-/* The node lost what made it one of the state's, or the resource's: that clears a label or a taint
- * only after the grace period. */
+/* The node is not one of the state's, or the resource's, any more: its label or taint is cleared
+ * after the grace period. */
 static enum change after_grace(struct update *u)
 {
     u->lost = true;
@@ -80,17 +79,7 @@ static bool is_node_of(struct sw_engine *e, const struct state *s, uint32_t node
     return !any && node_selected(e, node);
 }
 
-static bool pods_are_ready(const struct sw_engine *e, const struct state *s, uint32_t node)
-{
-    for (size_t i = 0; i < s->n_objects; i++) {
-        const struct object *o = s->objects[i];
-        if (is_daemon(o) && belongs(e, o, node) && !workers_ready_on(o, node))
-            return false;
-    }
-    return true;
-}
-
-/* What the nodes of the state (of one kernel) share: its Deployments, its builds. */
+/* Is all ready that the nodes of the state (of one kernel) share: its Deployments, its builds? */
 static bool rest_is_ready(const struct sw_engine *e, const struct state *s, uint32_t node)
 {
     bool any = !s->affine;
@@ -151,8 +140,10 @@ static enum change decide_by_node(struct update *u, struct state *s)
     }
     bool member = is_node_of(e, s, u->node);
     bool labels = node_has_gate_labels(e, s, u->node);
-    bool pods = pods_are_ready(e, s, u->node);
-    bool rest = rest_is_ready(e, s, u->node);
+    bool pods = true, rest = rest_is_ready(e, s, u->node);
+    for (size_t i = 0; pods && i < s->n_objects; i++)
+        pods = !is_daemon(s->objects[i]) || !belongs(e, s->objects[i], u->node) ||
+               workers_ready_on(s->objects[i], u->node);
     u->done_changed = bitset_put(&s->done, u->node, member && labels && pods && rest) ||
                       u->done_changed;
     if (!member || !labels || (!pods && !sw_node_set_is_ready(e->nodes, u->node)))
@@ -165,20 +156,12 @@ static enum change decide_by_node(struct update *u, struct state *s)
 /* ---- one node ----------------------------------------------------------------------------------
  */
 
-static bool all_removed(const struct sw_engine *e)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->phase != PH_REMOVED)
-            return false;
-    return true;
-}
-
 static enum change decide(struct update *u, struct state *s)
 {
     if (engine_orphans(u->e))
         return KEEP;
     if (engine_removes_all(u->e))
-        return all_removed(u->e) ? CLEAR : KEEP;
+        return engine_is_removed(u->e, true) ? CLEAR : KEEP;
     if (s->phase == PH_REMOVED)
         return s->listed ? KEEP : CLEAR;
     if (s->phase == PH_REMOVING)
@@ -210,14 +193,6 @@ static enum change decide_label(struct update *u, size_t first)
     return all;
 }
 
-static bool is_first_of_label(const struct sw_engine *e, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (sw_streq(e->states[k]->label, e->states[i]->label))
-            return false;
-    return true;
-}
-
 static void add_to(struct json_object **patch, const char *key, const char *value)
 {
     if (!*patch)
@@ -234,25 +209,19 @@ struct grace_labels {
     bool any; /* label of a state is left */
 };
 
-static const struct object *find_by_grace_label(const struct sw_engine *e, const char *key)
-{
-    struct object_iter it = { 0 };
-    const struct object *o;
-    while ((o = object_next(e, &it)) && !sw_streq(o->grace_label, key))
-        ;
-    return o;
-}
-
 /* A label that the node has: cleared when the grace period is over, or no object needs it. */
 static void check_grace_label(const char *key, const char *value, void *arg)
 {
     struct grace_labels *g = arg;
     struct update *u = g->u;
     struct sw_engine *e = u->e;
+    struct object_iter it = { 0 };
+    const struct object *o;
+    bool over;
     if (!sw_starts_with(key, SW_GRACE_PERIOD_LABEL) || !sw_streq(value, e->name))
         return;
-    const struct object *o = find_by_grace_label(e, key);
-    bool over;
+    while ((o = object_next(e, &it)) && !sw_streq(o->grace_label, key))
+        ;
     if (engine_removes_all(e))
         over = !g->any;
     else if (!o)
@@ -298,12 +267,14 @@ static struct json_object *difference(struct update *u)
     struct sw_engine *e = u->e;
     struct json_object *patch = NULL;
     bool any = false; /* label of a state is left */
-    for (size_t i = 0; i < e->n_states; i++) {
+    for (size_t i = 0, k; i < e->n_states; i++) {
         const char *key = e->states[i]->label;
         if (!key)
             (void)decide(u, e->states[i]); /* states that need it read where it is done */
-        if (!key || !is_first_of_label(e, i))
-            continue;
+        for (k = 0; key && k < i && !sw_streq(e->states[k]->label, key);)
+            k++;
+        if (!key || k < i)
+            continue; /* no label, or that of an earlier state */
         const char *now = sw_node_set_label(e->nodes, u->node, key);
         enum change change = decide_label(u, i);
         any = any || change == SET || (change == KEEP && now);
@@ -324,7 +295,7 @@ static enum change decide_taints(struct update *u)
     if (engine_orphans(e))
         return KEEP;
     if (engine_removes_all(e))
-        return all_removed(e) ? CLEAR : KEEP;
+        return engine_is_removed(e, true) ? CLEAR : KEEP;
     if (e->spec_fault.code)
         return KEEP;
     if (node_selected(e, u->node))

@@ -1,5 +1,5 @@
-/* The nodes of the resource: which are its own, which are to be observed at again in this step, and
- * which it has lost, with the time since then. */
+/* The nodes of the resource: which are its own, which are to be updated in this step, and which it
+ * has lost, and since when. */
 #include <string.h>
 
 #include <json-c/json.h>
@@ -86,18 +86,6 @@ void lost_update(struct sw_engine *e)
 /* ---- in the status -----------------------------------------------------------------------------
  */
 
-static struct json_object *nodes_since(struct json_object *list, const char *since)
-{
-    struct json_object *entry = sw_json_find_by(list, "since", since);
-    if (!entry) {
-        entry = json_object_new_object();
-        sw_json_set_str(entry, since, "since", NULL);
-        (void)json_object_object_add(entry, "nodes", json_object_new_array());
-        (void)json_object_array_add(list, entry);
-    }
-    return sw_json_get(entry, "nodes");
-}
-
 /* Nodes that were lost at the same time share an entry: a rack may have hundreds. */
 struct json_object *lost_doc(const struct sw_engine *e)
 {
@@ -109,7 +97,14 @@ struct json_object *lost_doc(const struct sw_engine *e)
         if (!l || !name || l->expired)
             continue;
         list = list ? list : json_object_new_array();
-        (void)json_object_array_add(nodes_since(list, sw_time_rfc3339(l->since_ms, since)),
+        sw_time_rfc3339(l->since_ms, since);
+        struct json_object *entry = sw_json_find_by(list, "since", since);
+        if (!entry) {
+            entry = json_object_new_object();
+            sw_json_set_str(entry, since, "since", NULL);
+            (void)json_object_array_add(list, entry);
+        }
+        (void)json_object_array_add(sw_json_need_list(entry, "nodes", NULL),
                                     json_object_new_string(name));
     }
     return list;

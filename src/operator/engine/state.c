@@ -188,6 +188,14 @@ bool engine_removes_all(const struct sw_engine *e)
     return e->deleting || e->management == SW_REMOVED;
 }
 
+bool engine_is_removed(const struct sw_engine *e, bool hidden)
+{
+    for (size_t i = 0; i < e->n_states; i++)
+        if (e->states[i]->phase != PH_REMOVED && (hidden || !e->states[i]->hidden))
+            return false;
+    return true;
+}
+
 bool engine_orphans(const struct sw_engine *e)
 {
     return e->deleting && e->orphan;
