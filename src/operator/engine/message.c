@@ -50,21 +50,6 @@ static const char *needs_message(struct sw_engine *e, const struct state *s, con
     return *all ? sw_arena_printf(e->arena, "waits for %s", all) : "is being prepared";
 }
 
-static const char *labels_message(struct sw_engine *e, const struct state *s, const char **reason)
-{
-    uint32_t first = bitset_next(&s->lacking, 0);
-    if (first == UINT32_MAX)
-        return NULL;
-    *reason = "NodeLabels";
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && s->objects[i]->gate->n_node_labels)
-            return sw_arena_printf(
-                e->arena, "%zu of %zu nodes have no label %s yet (%s)", s->lacking.count,
-                s->members.count, s->objects[i]->gate->node_labels[0],
-                sw_node_set_name(e->nodes, first) ? sw_node_set_name(e->nodes, first) : "?");
-    return NULL;
-}
-
 /* About the first object that is not ready; one that failed goes before. */
 static const char *gate_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
@@ -84,7 +69,17 @@ static const char *gate_message(struct sw_engine *e, const struct state *s, cons
         *reason = "NoMatchingNodes";
         return "no node matches the resource's nodeSelector";
     }
-    return labels_message(e, s, reason);
+    uint32_t first = bitset_next(&s->lacking, 0);
+    const char *name = sw_node_set_name(e->nodes, first);
+    if (first == UINT32_MAX)
+        return NULL;
+    *reason = "NodeLabels";
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && s->objects[i]->gate->n_node_labels)
+            return sw_arena_printf(e->arena, "%zu of %zu nodes have no label %s yet (%s)",
+                                   s->lacking.count, s->members.count,
+                                   s->objects[i]->gate->node_labels[0], name ? name : "?");
+    return NULL;
 }
 
 static const char *applying_message(struct sw_engine *e, const struct state *s, const char **reason)
@@ -145,40 +140,28 @@ enum phase state_shown(const struct state *s)
 
 const char *state_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
-    const char *message = NULL;
+    bool late = s->phase == PH_FAILED && s->late;
     *reason = "";
     if (is_trying_again(s)) {
         *reason = sw_arena_strdup(e->arena, s->failed_reason);
         return sw_arena_strdup(e->arena, s->failed_why);
     }
-    if (s->phase == PH_FAILED && s->late) {
-        SW_AUTO_CHARS *timeout = sw_span_text(deadline_timeout(e, s));
-        message = fault_message(e, s, reason);
-        if (!message)
-            message = applying_message(e, s, reason);
-        *reason = "Timeout";
-        return sw_arena_printf(e->arena, "not ready within %s: %s", timeout, message);
-    }
-    switch (s->phase) {
-    case PH_READY:
-    case PH_REMOVED:
+    if (s->phase == PH_READY || s->phase == PH_REMOVED)
         return "";
-    case PH_RENDERING:
-    case PH_OBSERVING:
-    case PH_PENDING:
-        message = fault_message(e, s, reason);
-        return message ? message : needs_message(e, s, reason);
-    case PH_APPLYING:
-        message = fault_message(e, s, reason);
-        return message ? message : applying_message(e, s, reason);
-    case PH_REMOVING:
+    if (s->phase == PH_REMOVING)
         return removing_message(e, s, reason);
-    default:
-        message = fault_message(e, s, reason);
-        if (!message)
-            message = gate_message(e, s, reason);
+    const char *message = fault_message(e, s, reason);
+    if (!message && s->phase < PH_APPLYING)
+        message = needs_message(e, s, reason);
+    else if (!message && (s->phase == PH_APPLYING || late))
+        message = applying_message(e, s, reason);
+    else if (!message)
+        message = gate_message(e, s, reason);
+    if (!late)
         return message ? message : "";
-    }
+    SW_AUTO_CHARS *timeout = sw_span_text(deadline_timeout(e, s));
+    *reason = "Timeout";
+    return sw_arena_printf(e->arena, "not ready within %s: %s", timeout, message);
 }
 
 /* Failed goes before held, and that before what is under way; 0: there is nothing to say. */

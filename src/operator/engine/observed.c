@@ -71,15 +71,6 @@ struct json_object *object_document(struct sw_engine *e, const struct object *o)
     return doc;
 }
 
-static void read_absent(struct object *o)
-{
-    o->present = o->terminating = o->ours = o->borrowed = o->inherited = o->redo = false;
-    o->live_hash = o->live_fingerprint = o->version = 0;
-    o->n_desired = 0;
-    text_set(&o->uid, NULL);
-    text_set(&o->foreign, NULL);
-}
-
 static void read_owner(struct sw_engine *e, struct object *o, struct json_object *live)
 {
     char *why = foreign_why(e, o, live);
@@ -138,27 +129,32 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
 static uint64_t digest(const struct object *o)
 {
     const char *text = o->judged.message ? o->judged.message : "";
-    uint64_t parts[] = { o->observed,
-                         o->unserved,
-                         o->present,
-                         o->terminating,
-                         o->ours,
-                         o->live_hash,
-                         o->live_fingerprint,
-                         (uint64_t)o->judged.kind,
-                         (uint64_t)o->n_desired,
-                         (uint64_t)o->template,
-                         sw_fnv64a(text, strlen(text)),
-                         o->uid ? sw_fnv64a(o->uid, strlen(o->uid)) : 0 };
-    return sw_fnv64a(parts, sizeof parts);
+    uint64_t fields[] = { o->observed,
+                          o->unserved,
+                          o->present,
+                          o->terminating,
+                          o->ours,
+                          o->live_hash,
+                          o->live_fingerprint,
+                          (uint64_t)o->judged.kind,
+                          (uint64_t)o->n_desired,
+                          (uint64_t)o->template,
+                          sw_fnv64a(text, strlen(text)),
+                          o->uid ? sw_fnv64a(o->uid, strlen(o->uid)) : 0 };
+    return sw_fnv64a(fields, sizeof fields);
 }
 
 void object_assess(struct sw_engine *e, struct object *o)
 {
-    if (o->live)
+    if (o->live) {
         read_live(e, o, o->live);
-    else
-        read_absent(o);
+    } else {
+        o->present = o->terminating = o->ours = o->borrowed = o->inherited = o->redo = false;
+        o->live_hash = o->live_fingerprint = o->version = 0;
+        o->n_desired = 0;
+        text_set(&o->uid, NULL);
+        text_set(&o->foreign, NULL);
+    }
     if (o->gate)
         sw_gate_judge(o->gate, o->live, &o->judged);
     else

@@ -52,10 +52,12 @@ bool state_may_start(struct sw_engine *e, const struct state *s)
     return true;
 }
 
-/* May @s go on with what it has begun? A need may have left ready since (a new node, say), but must
- * have been ready with its present content, and must not be held. */
-static bool may_go_on(const struct state *s)
+/* May @s begin, or go on with what it has begun? For that a need may have left ready since (a new
+ * node, say), but must have been ready with its present content, and must not be held. */
+static bool needs_met(struct sw_engine *e, const struct state *s)
 {
+    if (state_may_start(e, s))
+        return true;
     if (s->begun != s->digest)
         return false;
     for (size_t i = 0; i < s->n_needs; i++) {
@@ -65,11 +67,6 @@ static bool may_go_on(const struct state *s)
             return false;
     }
     return true;
-}
-
-static bool needs_met(struct sw_engine *e, const struct state *s)
-{
-    return state_may_start(e, s) || may_go_on(s);
 }
 
 /* ---- its objects -------------------------------------------------------------------------------
@@ -217,12 +214,6 @@ static bool gate_is_held(struct sw_engine *e, struct state *s)
     return foreign && s->ready_ms && s->begun == s->digest && nodes_have_labels(e, s);
 }
 
-static bool gate_is_shut(struct sw_engine *e, struct state *s)
-{
-    bool late = s->late && s->begun == s->digest && !deadline_has_moved(s);
-    return !state_gate_is_open(e, s) && !gate_failed(s) && !late && trouble(e, s) == TROUBLE_NONE;
-}
-
 static bool is_to_be_removed(const struct sw_engine *e, const struct state *s)
 {
     return engine_removes_all(e) || (!s->listed && !e->spec_fault.code);
@@ -280,7 +271,9 @@ bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
     case SG_GATE_OPEN:
         return !state_is_rendering(s) && state_gate_is_open(e, s) && trouble(e, s) == TROUBLE_NONE;
     case SG_GATE_SHUT:
-        return gate_is_shut(e, s);
+        if (s->late && s->begun == s->digest && !deadline_has_moved(s))
+            return false;
+        return !state_gate_is_open(e, s) && !gate_failed(s) && trouble(e, s) == TROUBLE_NONE;
     case SG_GATE_HELD:
         return gate_is_held(e, s);
     case SG_GATE_FAILED:

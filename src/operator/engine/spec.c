@@ -80,16 +80,6 @@ static void match_variants(struct sw_engine *e, struct state *s)
     state_note_change(e, s);
 }
 
-static void ask(struct sw_engine *e, struct state *s, struct variant *v)
-{
-    struct sw_action *a = act_add(e, SW_ACT_RENDER);
-    v->stale = false;
-    v->early = !state_may_start(e, s);
-    v->serial = a->serial = act_serial(e);
-    a->state = sw_arena_strdup(e->arena, s->name);
-    a->variant = *v->name ? sw_arena_strdup(e->arena, v->name) : NULL;
-}
-
 void spec_refresh(struct sw_engine *e)
 {
     if (e->spec_fault.code || engine_removes_all(e))
@@ -105,8 +95,14 @@ void spec_refresh(struct sw_engine *e)
             /* What failed before its needs were met is no failure yet: try again when they are. */
             if (v->fault.code && v->early && !v->serial && state_may_start(e, s))
                 v->stale = true;
-            if (v->stale && !v->serial)
-                ask(e, s, v);
+            if (!v->stale || v->serial)
+                continue;
+            struct sw_action *a = act_add(e, SW_ACT_RENDER);
+            v->stale = false;
+            v->early = !state_may_start(e, s);
+            v->serial = a->serial = act_serial(e);
+            a->state = sw_arena_strdup(e->arena, s->name);
+            a->variant = *v->name ? sw_arena_strdup(e->arena, v->name) : NULL;
         }
     }
     e->groups_dirty = false;
@@ -170,15 +166,6 @@ static bool claim(struct sw_engine *e, struct object *o, struct state *s)
     return true;
 }
 
-/* Of several variants that render one object, the content of the first by name is taken. */
-static bool decides(const struct object *o, const struct variant *v)
-{
-    for (size_t i = 0; i < o->n_variants; i++)
-        if (strcmp(o->variants[i]->name, v->name) < 0)
-            return false;
-    return true;
-}
-
 static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
                        const struct sw_rendered_object *r, struct sw_err *err)
 {
@@ -190,7 +177,10 @@ static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
     struct object *o = object_need(e, &key, s);
     if (!claim(e, o, s))
         return 0;
-    bool first = decides(o, v);
+    /* of several variants that render it, the content of the first by name is taken */
+    bool first = true;
+    for (size_t i = 0; i < o->n_variants; i++)
+        first = first && strcmp(o->variants[i]->name, v->name) >= 0;
     (void)drop_variant(o, v);
     SW_GROW(o->variants, o->n_variants, o->cap_variants);
     o->variants[o->n_variants++] = v;
@@ -199,21 +189,6 @@ static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
     free((char *)o->key.api_version); /* the same group: the registry's hash does not change */
     o->key.api_version = sw_strdup(key.api_version);
     return object_render(e, o, r, err);
-}
-
-static int take_objects(struct sw_engine *e, struct state *s, struct variant *v,
-                        const struct sw_event *event, struct sw_err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; i < s->n_objects; i++)
-        (void)drop_variant(s->objects[i], v);
-    for (size_t i = 0; rc == 0 && i < event->n_objects; i++)
-        rc = take_object(e, s, v, &event->objects[i], err);
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && s->objects[i]->n_variants == 0)
-            object_unrender(e, s->objects[i]);
-    state_sort(s);
-    return rc;
 }
 
 void spec_take_render(struct sw_engine *e, const struct sw_event *event)
@@ -227,10 +202,19 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     if (v->stale)
         return; /* out of date: it will be asked for again */
     SW_ERR(err);
-    int rc = event->kind == SW_EV_RENDERED ? take_objects(e, s, v, event, &err) : event->code;
+    bool rendered = event->kind == SW_EV_RENDERED;
+    int rc = rendered ? 0 : event->code;
+    for (size_t i = 0; rendered && i < s->n_objects; i++)
+        (void)drop_variant(s->objects[i], v);
+    for (size_t i = 0; rc == 0 && i < event->n_objects; i++)
+        rc = take_object(e, s, v, &event->objects[i], &err);
+    for (size_t i = 0; rendered && i < s->n_objects; i++)
+        if (s->objects[i]->text && s->objects[i]->n_variants == 0)
+            object_unrender(e, s->objects[i]);
+    if (rendered)
+        state_sort(s);
     if (rc < 0) {
-        fault_set(&v->fault, rc,
-                  event->kind == SW_EV_RENDERED ? sw_err_text(&err) : event->message);
+        fault_set(&v->fault, rc, rendered ? sw_err_text(&err) : event->message);
     } else {
         fault_done(&v->fault);
         v->known = true;
@@ -271,30 +255,27 @@ static void take_doc(struct json_object **to, struct json_object *from)
     *to = copy;
 }
 
-static void take_state(struct sw_engine *e, const struct sw_state_spec *from, size_t place)
-{
-    struct state *s = state_need(e, from->name);
-    size_t at = place_of(e, s);
-    assert(at >= place); /* names are unique, and those before it are in their places */
-    memmove(&e->states[place + 1], &e->states[place], (at - place) * sizeof *e->states);
-    e->states[place] = s;
-    s->listed = true;
-    s->hidden = from->hidden;
-    s->affine = from->kernel_affine;
-    s->timeout_ms = from->timeout_ms;
-    text_set(&s->title, from->title ? from->title : from->name);
-    free(s->label);
-    s->label = from->label ? sw_printf(SW_STATE_LABEL "%s-%s", e->name, from->label) : NULL;
-    if (s->phase == PH_REMOVED)
-        state_note_change(e, s);
-}
-
 static void take_states(struct sw_engine *e, const struct sw_spec *spec)
 {
     for (size_t i = 0; i < e->n_states; i++)
         e->states[i]->listed = false;
-    for (size_t i = 0; i < spec->n_states; i++)
-        take_state(e, &spec->states[i], i);
+    for (size_t i = 0; i < spec->n_states; i++) {
+        const struct sw_state_spec *from = &spec->states[i];
+        struct state *s = state_need(e, from->name);
+        size_t at = place_of(e, s);
+        assert(at >= i); /* names are unique, and those before it are in their places */
+        memmove(&e->states[i + 1], &e->states[i], (at - i) * sizeof *e->states);
+        e->states[i] = s;
+        s->listed = true;
+        s->hidden = from->hidden;
+        s->affine = from->kernel_affine;
+        s->timeout_ms = from->timeout_ms;
+        text_set(&s->title, from->title ? from->title : from->name);
+        free(s->label);
+        s->label = from->label ? sw_printf(SW_STATE_LABEL "%s-%s", e->name, from->label) : NULL;
+        if (s->phase == PH_REMOVED)
+            state_note_change(e, s);
+    }
     /* A state that is not listed any more keeps its needs, as far as they exist: it is removed
      * before them. */
     for (size_t i = 0; i < spec->n_states; i++) {

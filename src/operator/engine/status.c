@@ -211,14 +211,6 @@ struct summary {
     const char *message;
 };
 
-/* "why [Retrying: what to do]" */
-static const char *with_hint(struct sw_engine *e, const struct state *s, const char *why,
-                             const char *reason)
-{
-    const char *hint = hint_for(reason, why, state_shown(s) == PH_FAILED), *class = class_of(s);
-    return *hint && class ? sw_arena_printf(e->arena, "%s [%s: %s]", why, class, hint) : why;
-}
-
 /* Do the listed states render to no object at all? Hardly intended. */
 static bool is_empty(const struct sw_engine *e)
 {
@@ -254,8 +246,11 @@ static struct summary explain(struct sw_engine *e)
 {
     const struct state *s = message_subject(e);
     const char *reason = "", *why = s ? state_message(e, s, &reason) : "";
-    if (s && !engine_removes_all(e))
-        why = with_hint(e, s, why, reason);
+    if (s && !engine_removes_all(e)) {
+        const char *hint = hint_for(reason, why, state_shown(s) == PH_FAILED), *class = class_of(s);
+        if (*hint && class)
+            why = sw_arena_printf(e->arena, "%s [%s: %s]", why, class, hint);
+    }
     if (e->hold_message)
         return (struct summary){ e->hold_failed ? SW_PHASE_ERRORED : SW_PHASE_PROGRESSING,
                                  e->hold_failed ? "DeletionHookFailed"
@@ -307,22 +302,14 @@ static struct summary explain(struct sw_engine *e)
     return (struct summary){ SW_PHASE_READY, "Success", "All states are ready" };
 }
 
-static const char *const condition_types[] = {
-    [SW_PHASE_READY] = "Ready",
-    [SW_PHASE_PROGRESSING] = "Progressing",
-    [SW_PHASE_ERRORED] = "Errored",
-};
-/* Why the two others are False, in SRO's words. */
-static const char *const other_reasons[] = {
-    [SW_PHASE_READY] = "SpecialResourceIsReady",
-    [SW_PHASE_PROGRESSING] = "Progressing",
-    [SW_PHASE_ERRORED] = "ErrorHasOccurred",
-};
-
-static const char *const other_messages[] = {
-    [SW_PHASE_READY] = "All states are ready",
-    [SW_PHASE_PROGRESSING] = "The walk is under way",
-    [SW_PHASE_ERRORED] = "Something failed: see the condition Errored",
+/* The condition of each phase, and why the two others are False then: reasons are SRO's. */
+static const struct {
+    const char *type, *other_reason, *other_message;
+} conditions[] = {
+    [SW_PHASE_READY] = { "Ready", "SpecialResourceIsReady", "All states are ready" },
+    [SW_PHASE_PROGRESSING] = { "Progressing", "Progressing", "The walk is under way" },
+    [SW_PHASE_ERRORED] = { "Errored", "ErrorHasOccurred",
+                           "Something failed: see the condition Errored" },
 };
 
 static void add_condition(struct sw_engine *e, struct json_object *to, const char *type, bool is,
@@ -345,27 +332,15 @@ static void add_condition(struct sw_engine *e, struct json_object *to, const cha
 
 #define OVERLAPPING "Overlapping"
 
-/* An Event when other resources overlap than before, or than the last run's status says. */
-static void report_overlap(struct sw_engine *e)
-{
-    struct json_object *old = sw_json_find_by(sw_json_get(e->written, "conditions"), "type",
-                                              OVERLAPPING);
-    bool was = sw_streq(sw_json_str(old, "", "status", NULL), "True");
-    if (e->overlap && !sw_streq(e->overlap_with, e->reported_overlap) &&
-        (e->reported_overlap || !was))
-        act_event(e, e->overlap_is_bad, "Overlap", "%s", e->overlap);
-    text_set(&e->reported_overlap, e->overlap ? e->overlap_with : "");
-}
-
 static struct json_object *conditions_doc(struct sw_engine *e, const struct summary *sum)
 {
     static const enum sw_phase order[] = { SW_PHASE_READY, SW_PHASE_PROGRESSING, SW_PHASE_ERRORED };
     struct json_object *all = json_object_new_array();
     for (size_t i = 0; i < SW_COUNT(order); i++) {
         bool is = sum->phase == order[i], says = is && sum->message && *sum->message;
-        add_condition(e, all, condition_types[order[i]], is,
-                      is ? sum->reason : other_reasons[sum->phase],
-                      says ? sum->message : other_messages[sum->phase]);
+        add_condition(e, all, conditions[order[i]].type, is,
+                      is ? sum->reason : conditions[sum->phase].other_reason,
+                      says ? sum->message : conditions[sum->phase].other_message);
     }
     /* These two appear when they are first True. */
     bool overlaps = e->overlap && !e->deleting;
@@ -387,7 +362,7 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
     struct json_object *doc = json_object_new_object();
     struct json_object *states = json_object_new_array(), *inventory = json_object_new_array();
     add_text(doc, "state",
-             sw_arena_printf(e->arena, "%s: %s", condition_types[sum->phase], sum->message));
+             sw_arena_printf(e->arena, "%s: %s", conditions[sum->phase].type, sum->message));
     json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
     json_object_object_add(doc, "conditions", conditions_doc(e, sum));
     for (size_t i = 0; i < e->n_states; i++) {
@@ -417,39 +392,21 @@ struct json_object *status_make(struct sw_engine *e)
 /* ---- writing it --------------------------------------------------------------------------------
  */
 
-/* Does something wait for being recorded? */
-static bool is_urgent(const struct sw_engine *e)
-{
-    struct object_iter it = { 0 };
-    for (const struct object *o; (o = object_next(e, &it));)
-        if (object_is_written(o) && !o->gate->dry_run &&
-            (!o->listed_in || (o->failed_why && !o->failed_in)))
-            return true;
-    return false;
-}
-
-/* Are states being rendered, or (after a restart) objects still to be observed? */
-static bool is_incomplete(struct sw_engine *e, bool restarted)
-{
-    struct object_iter it = { 0 };
-    for (size_t i = 0; i < e->n_states; i++)
-        if (state_is_rendering(e->states[i]))
-            return true;
-    for (const struct object *o; restarted && (o = object_next(e, &it));)
-        if (!object_is_known(e, o))
-            return true;
-    return false;
-}
-
-/* No status is written before enough is known: after a restart the old one may be right. But not
- * for ever: that a chart's source is slow must show. */
+/* How long no status is written while states are being rendered, and after a restart while objects
+ * are still to be observed: the old status may be right. Longer than that, a chart's source is
+ * slow, and that must show. */
 enum { SETTLE_MS = 1000, RESTART_MS = 10000 };
 
 static bool is_settling(struct sw_engine *e)
 {
-    bool restarted = e->written && !e->settled;
+    bool restarted = e->written && !e->settled, incomplete = false;
     int64_t until_ms = e->asked_ms + (restarted ? RESTART_MS : SETTLE_MS);
-    if (is_incomplete(e, restarted) && e->now_ms < until_ms) {
+    struct object_iter it = { 0 };
+    for (size_t i = 0; !incomplete && i < e->n_states; i++)
+        incomplete = state_is_rendering(e->states[i]);
+    for (const struct object *o; restarted && !incomplete && (o = object_next(e, &it));)
+        incomplete = !object_is_known(e, o);
+    if (incomplete && e->now_ms < until_ms) {
         act_wake(e, until_ms);
         return true;
     }
@@ -457,8 +414,14 @@ static bool is_settling(struct sw_engine *e)
     return false;
 }
 
+/* Events about what the new status says, where the last one (of an earlier run, too) said
+ * otherwise.
+ */
 static void report(struct sw_engine *e, const struct summary *sum)
 {
+    struct json_object *old = sw_json_find_by(sw_json_get(e->written, "conditions"), "type",
+                                              OVERLAPPING);
+    bool overlapped = sw_streq(sw_json_str(old, "", "status", NULL), "True");
     bool ready = sum->phase == SW_PHASE_READY;
     if (ready && !e->was_ready)
         act_event(e, false, "Ready", "all states are ready");
@@ -469,6 +432,10 @@ static void report(struct sw_engine *e, const struct summary *sum)
         act_event(e, true, sum->reason, "%s", sum->message);
     text_set(&e->reported_reason, sum->phase == SW_PHASE_ERRORED ? sum->message : "");
     e->was_ready = ready;
+    if (e->overlap && !sw_streq(e->overlap_with, e->reported_overlap) &&
+        (e->reported_overlap || !overlapped))
+        act_event(e, e->overlap_is_bad, "Overlap", "%s", e->overlap);
+    text_set(&e->reported_overlap, e->overlap ? e->overlap_with : "");
 }
 
 static void send(struct sw_engine *e, struct json_object *doc)
@@ -491,10 +458,14 @@ static void send(struct sw_engine *e, struct json_object *doc)
 static bool is_due(struct sw_engine *e, const struct summary *sum)
 {
     int64_t due_ms = e->status_ms + e->opts.status_gap_ms;
-    bool turned = sum->phase != e->reported_phase || (sum->phase == SW_PHASE_READY) != e->was_ready;
+    bool urgent = sum->phase != e->reported_phase || (sum->phase == SW_PHASE_READY) != e->was_ready;
+    struct object_iter it = { 0 };
+    for (const struct object *o; !urgent && (o = object_next(e, &it));)
+        urgent = object_is_written(o) && !o->gate->dry_run &&
+                 (!o->listed_in || (o->failed_why && !o->failed_in)); /* to be recorded first */
     if (e->status_retry_ms > e->now_ms)
         due_ms = e->status_retry_ms;
-    else if (turned || is_urgent(e))
+    else if (urgent)
         return true;
     if (due_ms > e->now_ms)
         act_wake(e, due_ms);
@@ -522,7 +493,6 @@ void status_update(struct sw_engine *e)
     e->status_dirty = false;
     e->reported_phase = sum.phase;
     report(e, &sum);
-    report_overlap(e);
     if (sw_json_equal(doc, e->written))
         (void)json_object_put(doc);
     else

@@ -1,7 +1,6 @@
-/* Node taints: the resource's own are set on its nodes and taken off again, and no others. Which of
- * a node's taints slipway has set, and for which resources, is recorded in an annotation of the
- * node by the PATCH that sets them: so a taint that was there before stays. Kubernetes keeps one
- * taint for each key and effect. */
+/* Node taints: the resource's own are set on its nodes and removed again, and no others. The PATCH
+ * that sets taints records in an annotation of the node for which resources slipway has set which,
+ * so that a taint that was there before stays. A node has one taint for each key and effect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,62 +84,38 @@ static struct json_object *find(struct json_object *list, struct json_object *ta
 /* Is it recorded for another resource? */
 static bool is_shared(const struct sw_engine *e, struct json_object *record, const char *text)
 {
-    json_object_object_foreach(record, name, list) if (!sw_streq(name, e->name) &&
-                                                       sw_json_has_text(list, text)) return true;
-    return false;
+    bool shared = false;
+    json_object_object_foreach(record, name, list)
+        shared = shared || (!sw_streq(name, e->name) && sw_json_has_text(list, text));
+    return shared;
 }
 
-static bool is_own(struct sw_engine *e, const char *text)
+/* Add the resource's. @return the texts of those to be recorded as set by slipway, the caller's;
+ * NULL: there are none */
+static struct json_object *add_taints(struct sw_engine *e, uint32_t node, struct json_object *list,
+                                      struct json_object *record)
 {
-    for (size_t i = 0; i < sw_json_len(e->taints); i++)
-        if (sw_streq(taint_text(e, sw_json_at(e->taints, i)), text))
-            return true;
-    return false;
-}
-
-/* Take off those that were set for this resource; with @set those only that it has no more. */
-static void take_off(struct sw_engine *e, struct json_object *list, struct json_object *record,
-                     bool set)
-{
-    struct json_object *mine = sw_json_get(record, e->name);
-    for (size_t i = sw_json_len(list); i-- > 0;) {
-        const char *text = taint_text(e, sw_json_at(list, i));
-        if (sw_json_has_text(mine, text) && !(set && is_own(e, text)) &&
-            !is_shared(e, record, text))
-            (void)json_object_array_del_idx(list, i, 1);
-    }
-}
-
-static void report_clash(struct sw_engine *e, uint32_t node, struct json_object *theirs,
-                         struct json_object *taint)
-{
-    const char *text = sw_arena_printf(
-        e->arena, "node %s has taint %s of somebody else's: %s cannot be set",
-        sw_node_set_name(e->nodes, node), taint_text(e, theirs), taint_text(e, taint));
-    if (sw_streq(text, e->reported_clash))
-        return;
-    act_event(e, true, "TaintClash", "%s", text);
-    free(e->reported_clash);
-    e->reported_clash = sw_strdup(text);
-}
-
-/* Add the resource's. @return which of them are to be recorded as set by slipway, the caller's */
-static struct json_object *put_on(struct sw_engine *e, uint32_t node, struct json_object *list,
-                                  struct json_object *record)
-{
-    struct json_object *mine = json_object_new_array();
+    struct json_object *mine = NULL;
     for (size_t i = 0; i < sw_json_len(e->taints); i++) {
         struct json_object *taint = sw_json_at(e->taints, i), *there = find(list, taint);
         const char *text = taint_text(e, taint);
         bool same = there && sw_streq(value_of(there), value_of(taint));
-        if (there && !same)
-            report_clash(e, node, there, taint);
+        if (there && !same) {
+            const char *clash = sw_arena_printf(
+                e->arena, "node %s has taint %s of somebody else's: %s cannot be set",
+                sw_node_set_name(e->nodes, node), taint_text(e, there), text);
+            if (!sw_streq(clash, e->reported_clash))
+                act_event(e, true, "TaintClash", "%s", clash);
+            text_set(&e->reported_clash, clash);
+        }
         if (!there)
             (void)json_object_array_add(list, sw_json_copy(taint));
         bool ours = sw_json_has_text(sw_json_get(record, e->name), text) ||
                     is_shared(e, record, text);
-        if (!there || (same && ours))
+        if (!there || (same && ours)) {
+            mine = mine ? mine : json_object_new_array();
             (void)json_object_array_add(mine, json_object_new_string(text));
+        }
     }
     return mine;
 }
@@ -152,19 +127,23 @@ bool taint_difference(struct sw_engine *e, uint32_t node, bool set, struct taint
         return false;
     SW_AUTO_JSON *record = read_record(e, node);
     SW_AUTO_JSON *list = list_of(e, node);
+    struct json_object *recorded = sw_json_get(record, e->name);
     size_t n_before = sw_json_len(list);
-    take_off(e, list, record, set);
-    size_t n_kept = sw_json_len(list);
-    struct json_object *mine = set ? put_on(e, node, list, record) : json_object_new_array();
-    bool differs = n_kept != n_before || sw_json_len(list) != n_kept ||
-                   !sw_json_equal(mine, sw_json_get(record, e->name));
-    if (sw_json_len(mine)) {
-        (void)json_object_object_add(record, e->name, mine);
-    } else {
-        differs = n_kept != n_before || sw_json_len(list) != n_kept || sw_json_get(record, e->name);
-        json_object_put(mine);
-        json_object_object_del(record, e->name);
+    for (size_t i = n_before; i-- > 0;) {
+        struct json_object *taint = sw_json_at(list, i), *own = find(e->taints, taint);
+        const char *text = taint_text(e, taint);
+        bool stays = set && own && sw_streq(value_of(own), value_of(taint));
+        if (sw_json_has_text(recorded, text) && !stays && !is_shared(e, record, text))
+            (void)json_object_array_del_idx(list, i, 1);
     }
+    size_t n_kept = sw_json_len(list);
+    struct json_object *mine = set ? add_taints(e, node, list, record) : NULL;
+    bool differs = n_kept != n_before || sw_json_len(list) != n_kept ||
+                   !sw_json_equal(mine, recorded);
+    if (mine)
+        (void)json_object_object_add(record, e->name, mine);
+    else
+        json_object_object_del(record, e->name);
     if (!differs)
         return false;
     SW_AUTO_CHARS *text = sw_json_text(record, SW_JSON_PLAIN, NULL);

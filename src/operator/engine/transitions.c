@@ -213,15 +213,11 @@ unsigned long table_taken[SW_COUNT(table_rows)];
 #define COUNT_ROW(row) (void)(row)
 #endif
 
-static bool is_warning(enum phase to)
-{
-    return to == PH_FAILED || to == PH_RETRYING || to == PH_HELD || to == PH_WAITING;
-}
-
 /* An Event for each move that is worth one, once: not again after a restart, nor at every try. */
 static void report(struct sw_engine *e, struct state *s, const struct table_row *row)
 {
-    bool warning = is_warning(row->to);
+    bool warning = row->to == PH_FAILED || row->to == PH_RETRYING || row->to == PH_HELD ||
+                   row->to == PH_WAITING;
     const char *reason = "", *why = warning ? state_message(e, s, &reason) : "";
     SW_AUTO_CHARS *text = sw_printf("%s %s", row->event, why);
     bool known = sw_streq(s->reported, text) || (row->on == SG_DRIFTED && s->builds_begun) ||

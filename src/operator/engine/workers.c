@@ -126,8 +126,20 @@ bool workers_are_known(struct sw_engine *e, const struct object *o)
 /* ---- one worker --------------------------------------------------------------------------------
  */
 
-static bool build_belongs(const struct object *o, struct json_object *live)
+static struct json_object *owner_of(const struct object *o, struct json_object *live)
 {
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
+    return sw_json_find_by(owners, "kind", o->key.kind);
+}
+
+/* Is @live a worker of @o? */
+static bool belongs(const struct object *o, struct json_object *live)
+{
+    if (!o->workers->builds) {
+        struct json_object *owner = owner_of(o, live);
+        return (!owner || sw_streq(sw_json_str(owner, "", "name", NULL), o->key.name)) &&
+               sw_selector_matches_object(&o->workers->selector, live);
+    }
     const char *name = sw_json_str(live, "", "status", "config", "name", NULL);
     if (!*name)
         name = sw_obj_annotation(live, "openshift.io/build-config.name");
@@ -137,19 +149,6 @@ static bool build_belongs(const struct object *o, struct json_object *live)
         return sw_streq(name, o->key.name);
     struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
     return sw_json_find_by(owners, "name", o->key.name) != NULL;
-}
-
-static struct json_object *owner_of(const struct object *o, struct json_object *live)
-{
-    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
-    return sw_json_find_by(owners, "kind", o->key.kind);
-}
-
-static bool pod_belongs(const struct object *o, struct json_object *live)
-{
-    struct json_object *owner = owner_of(o, live);
-    return (!owner || sw_streq(sw_json_str(owner, "", "name", NULL), o->key.name)) &&
-           sw_selector_matches_object(&o->workers->selector, live);
 }
 
 /* @return whether anything that is read has changed. */
@@ -193,36 +192,29 @@ static struct worker *find(const struct workers *w, const char *name)
     return lh_table_lookup_ex(w->by_name, name, &found) ? found : NULL;
 }
 
-static struct worker *need(struct workers *w, const char *name)
-{
-    struct worker *worker = find(w, name);
-    if (worker)
-        return worker;
-    worker = sw_zalloc(1, sizeof *worker);
-    worker->name = sw_strdup(name);
-    worker->node = SW_NO_NODE;
-    worker->template = -1;
-    if (lh_table_insert(w->by_name, worker->name, worker))
-        abort();
-    return worker;
-}
-
 bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key *key,
                      struct json_object *live)
 {
     struct workers *w = o->workers;
     if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod") || !ns_equal(o->key.ns, key->ns))
         return false;
-    if (!live || !(w->builds ? build_belongs(o, live) : pod_belongs(o, live))) {
-        struct worker *gone = find(w, key->name);
-        if (!gone)
+    struct worker *worker = find(w, key->name);
+    if (!live || !belongs(o, live)) {
+        if (!worker)
             return false;
         (void)lh_table_delete(w->by_name, key->name); /* it was found just now */
-        nodes_mark(e, gone->node);
-        worker_free(gone);
+        nodes_mark(e, worker->node);
+        worker_free(worker);
         return true;
     }
-    struct worker *worker = need(w, key->name);
+    if (!worker) {
+        worker = sw_zalloc(1, sizeof *worker);
+        worker->name = sw_strdup(key->name);
+        worker->node = SW_NO_NODE;
+        worker->template = -1;
+        if (lh_table_insert(w->by_name, worker->name, worker))
+            abort();
+    }
     uint32_t before = worker->node;
     if (!read_worker(e, o, worker, live))
         return false;
@@ -331,33 +323,6 @@ const char *workers_message(struct sw_engine *e, const struct object *o, const c
                            node ? node : "", worker->readiness.message);
 }
 
-static const struct worker *unlogged(const struct object *o)
-{
-    struct lh_entry *entry;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        const struct worker *worker = lh_entry_v(entry);
-        if (worker->ready && is_current(o, worker) && !worker->logged)
-            return worker;
-    }
-    return NULL;
-}
-
-static void judge_pods(struct object *o)
-{
-    size_t n_ready = count_nodes(o);
-    bool logs = o->gate && o->gate->log_pattern;
-    const struct worker *quiet = logs ? unlogged(o) : NULL;
-    if (o->readiness.kind == SW_READINESS_READY && quiet)
-        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "WaitingForLogs",
-                         "the log of pod %s does not match '%s' yet", quiet->name,
-                         o->gate->log_pattern);
-    else if (o->readiness.kind == SW_READINESS_READY && o->workers->node_by_node && o->awaited &&
-             (int64_t)n_ready < o->n_desired)
-        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "Progressing",
-                         "%zu of %" PRId64 " pods are ready", n_ready, o->n_desired);
-}
-
 static void judge_builds(struct object *o)
 {
     const struct worker *last = NULL;
@@ -379,10 +344,29 @@ static void judge_builds(struct object *o)
 
 void workers_judge(struct object *o)
 {
-    if (o->workers->builds)
+    const struct worker *unlogged = NULL;
+    struct lh_entry *entry;
+    if (o->workers->builds) {
         judge_builds(o);
-    else
-        judge_pods(o);
+        return;
+    }
+    size_t n_ready = count_nodes(o);
+    if (o->readiness.kind != SW_READINESS_READY)
+        return;
+    if (o->gate && o->gate->log_pattern)
+        lh_foreach(o->workers->by_name, entry)
+        {
+            const struct worker *worker = lh_entry_v(entry);
+            if (worker->ready && is_current(o, worker) && !worker->logged)
+                unlogged = unlogged ? unlogged : worker;
+        }
+    if (unlogged)
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "WaitingForLogs",
+                         "the log of pod %s does not match '%s' yet", unlogged->name,
+                         o->gate->log_pattern);
+    else if (o->workers->node_by_node && o->awaited && (int64_t)n_ready < o->n_desired)
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "Progressing",
+                         "%zu of %" PRId64 " pods are ready", n_ready, o->n_desired);
 }
 
 bool workers_has(const struct object *o, uint32_t node)
