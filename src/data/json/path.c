@@ -221,6 +221,15 @@ const char *sw_obj_annotation(struct json_object *obj, const char *key)
     return sw_json_str(obj, NULL, "metadata", "annotations", key, NULL);
 }
 
+struct json_object *sw_obj_controller(struct json_object *obj)
+{
+    struct json_object *owners = sw_json_find(obj, "metadata", "ownerReferences", NULL);
+    for (size_t i = 0; i < sw_json_len(owners); i++)
+        if (sw_json_bool(sw_json_at(owners, i), false, "controller", NULL))
+            return sw_json_at(owners, i);
+    return NULL;
+}
+
 struct json_object *sw_obj_condition(struct json_object *obj, const char *type)
 {
     return sw_json_find_by(sw_json_find(obj, "status", "conditions", NULL), "type", type);

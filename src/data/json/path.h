@@ -76,6 +76,10 @@ const char *sw_obj_label(struct json_object *obj, const char *key);
 /** The value of the annotation @key, borrowed; NULL if it is missing. */
 const char *sw_obj_annotation(struct json_object *obj, const char *key);
 
+/** The element of metadata.ownerReferences that has controller: true, borrowed; NULL if there is
+ * none.
+ */
+struct json_object *sw_obj_controller(struct json_object *obj);
 /** The element of status.conditions whose type is @type, borrowed; NULL if it is missing. */
 struct json_object *sw_obj_condition(struct json_object *obj, const char *type);
 

@@ -22,15 +22,9 @@ static char *foreign_why(const struct sw_engine *e, const struct object *o,
                          struct json_object *live)
 {
     struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
-    struct json_object *controller = NULL;
-    for (size_t i = 0; i < sw_json_len(owners); i++) {
-        struct json_object *owner = sw_json_at(owners, i);
-        if (sw_streq(sw_json_str(owner, "", "uid", NULL), e->uid))
-            return NULL;
-        if (sw_json_bool(owner, false, "controller", NULL))
-            controller = owner;
-    }
-    if (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live)))
+    struct json_object *controller = sw_obj_controller(live);
+    if ((e->uid && sw_json_find_by(owners, "uid", e->uid)) ||
+        (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live))))
         return NULL;
     if (controller)
         return sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),
@@ -71,26 +65,6 @@ struct json_object *object_document(struct sw_engine *e, const struct object *o)
     return doc;
 }
 
-static void read_owner(struct sw_engine *e, struct object *o, struct json_object *live)
-{
-    char *why = foreign_why(e, o, live);
-    o->borrowed = why && (o->rank == RANK_NAMESPACE || o->rank == RANK_CRD);
-    if (why && o->gate && o->gate->adopt) {
-        o->adopted = true;
-        o->borrowed = false;
-        text_set(&why, NULL);
-    }
-    if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
-        o->adopted = true;
-    o->ours = !why;
-    o->inherited = o->ours && sw_obj_annotation(live, ANN_HASH) &&
-                   !sw_obj_annotation(live, ANN_RESOURCE);
-    text_set(&o->foreign, o->borrowed ? NULL : why);
-    free(why);
-    if (o->ours)
-        text_set(&o->our_uid, sw_obj_uid(live));
-}
-
 static uint64_t fingerprint(const struct object *o, struct json_object *live)
 {
     SW_AUTO_JSON *ours = manifest(o);
@@ -106,12 +80,26 @@ void object_set_fingerprint(struct object *o, struct json_object *live)
 
 static void read_live(struct sw_engine *e, struct object *o, struct json_object *live)
 {
-    read_owner(e, o, live);
+    const char *hash = sw_obj_annotation(live, ANN_HASH);
+    const char *template = sw_obj_annotation(live, "deprecated.daemonset.template.generation");
+    SW_AUTO_CHARS *why = foreign_why(e, o, live);
+    o->borrowed = why && (o->rank == RANK_NAMESPACE || o->rank == RANK_CRD);
+    if (why && o->gate && o->gate->adopt) {
+        o->adopted = true;
+        o->borrowed = false;
+        text_set(&why, NULL);
+    }
+    if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
+        o->adopted = true;
+    o->ours = !why;
+    o->inherited = o->ours && hash && !sw_obj_annotation(live, ANN_RESOURCE);
+    text_set(&o->foreign, o->borrowed ? NULL : why);
     text_set(&o->uid, sw_obj_uid(live));
+    if (o->ours)
+        text_set(&o->our_uid, o->uid);
     o->present = true;
     o->terminating = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
     o->version = read_version(live);
-    const char *hash = sw_obj_annotation(live, ANN_HASH);
     o->live_hash = hash ? strtoull(hash, NULL, 16) : 0;
     o->live_fingerprint = 0;
     bool written = object_is_written(o) || (o->deferred && o->text); /* it may become needed */
@@ -121,7 +109,6 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
             object_set_fingerprint(o, live);
     }
     o->n_desired = sw_json_int(live, 0, "status", "desiredNumberScheduled", NULL);
-    const char *template = sw_obj_annotation(live, "deprecated.daemonset.template.generation");
     o->template = template ? strtoll(template, NULL, 10) : -1;
 }
 

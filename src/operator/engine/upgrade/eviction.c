@@ -5,24 +5,6 @@
 #include "data/selector/selector.h"
 #include "operator/engine/upgrade/upgrade.h"
 
-static bool has_empty_dir(struct json_object *pod)
-{
-    struct json_object *volumes = sw_json_find(pod, "spec", "volumes", NULL);
-    for (size_t i = 0; i < sw_json_len(volumes); i++)
-        if (sw_json_get(sw_json_at(volumes, i), "emptyDir"))
-            return true;
-    return false;
-}
-
-static struct json_object *controller_of(struct json_object *pod)
-{
-    struct json_object *owners = sw_json_find(pod, "metadata", "ownerReferences", NULL);
-    for (size_t i = 0; i < sw_json_len(owners); i++)
-        if (sw_json_bool(sw_json_at(owners, i), false, "controller", NULL))
-            return sw_json_at(owners, i);
-    return NULL;
-}
-
 static bool is_selected(struct json_object *pod, const char *text)
 {
     struct sw_selector selector = { 0 };
@@ -36,7 +18,8 @@ const char *sw_upgrade_eviction(struct json_object *pod, const struct sw_upgrade
                                 const char *self_ns, const char *self)
 {
     const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
-    struct json_object *owner = controller_of(pod);
+    struct json_object *owner = sw_obj_controller(pod),
+                       *volumes = sw_json_find(pod, "spec", "volumes", NULL);
     bool ended = sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
     bool is_self = self && sw_streq(sw_obj_name(pod), self) &&
                    sw_streq(sw_obj_namespace(pod), self_ns);
@@ -46,7 +29,8 @@ const char *sw_upgrade_eviction(struct json_object *pod, const struct sw_upgrade
         return NULL;
     if (!owner && !policy->force)
         return "no controller would make it again (drain.force)";
-    if (has_empty_dir(pod) && !policy->empty_dir)
-        return "what is in its emptyDir would be lost (drain.deleteEmptyDir)";
+    for (size_t i = 0; !policy->empty_dir && i < sw_json_len(volumes); i++)
+        if (sw_json_get(sw_json_at(volumes, i), "emptyDir"))
+            return "what is in its emptyDir would be lost (drain.deleteEmptyDir)";
     return "";
 }
