@@ -41,33 +41,12 @@ static int read_conditions(struct json_object *manifest, const char *key, struct
     return 0;
 }
 
-static int read_logs(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
-{
-    const char *pattern = sw_obj_annotation(manifest, SW_ANN_WAIT_FOR_LOGS);
-    int rc = pattern ? pattern_compile(pattern, &gate->log_regex, err) : 0;
-    if (rc < 0)
-        return sw_err_wrap(err, rc, "annotation " SW_ANN_WAIT_FOR_LOGS);
-    gate->log_pattern = pattern ? sw_strdup(pattern) : NULL;
-    return 0;
-}
-
-static int read_retries(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
-{
-    const char *text = sw_obj_annotation(manifest, SW_ANN_RETRIES);
-    gate->n_retries = -1;
-    if (!text)
-        return 0;
-    if (!*text || strlen(text) > 6 || strspn(text, "0123456789") != strlen(text))
-        return sw_err_set(err, SW_INVALID,
-                          "annotation " SW_ANN_RETRIES ": '%s' is no number such as 3", text);
-    gate->n_retries = strtol(text, NULL, 10);
-    return 0;
-}
-
 /* The annotations whose values may be wrong. */
 static int read_checked(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
 {
     const char *timeout = sw_obj_annotation(manifest, SW_ANN_TIMEOUT);
+    const char *pattern = sw_obj_annotation(manifest, SW_ANN_WAIT_FOR_LOGS);
+    const char *retries = sw_obj_annotation(manifest, SW_ANN_RETRIES);
     int rc = 0;
     /* HIP-0025: one without the other is not used (lint says so) */
     gate->custom = sw_obj_annotation(manifest, SW_ANN_READY_IF) &&
@@ -76,11 +55,19 @@ static int read_checked(struct json_object *manifest, struct sw_gate *gate, stru
         rc = read_conditions(manifest, SW_ANN_READY_IF, &gate->success, err);
     if (rc == 0 && gate->custom)
         rc = read_conditions(manifest, SW_ANN_FAILED_IF, &gate->failure, err);
-    if (rc == 0)
-        rc = read_logs(manifest, gate, err);
-    if (rc == 0 && timeout && sw_span_parse(timeout, &gate->timeout_ms, err) < 0)
-        rc = sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_TIMEOUT);
-    return rc < 0 ? rc : read_retries(manifest, gate, err);
+    if (rc < 0)
+        return rc;
+    if (pattern && pattern_compile(pattern, &gate->log_regex, err) < 0)
+        return sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_WAIT_FOR_LOGS);
+    gate->log_pattern = pattern ? sw_strdup(pattern) : NULL;
+    if (timeout && sw_span_parse(timeout, &gate->timeout_ms, err) < 0)
+        return sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_TIMEOUT);
+    size_t len = retries ? strlen(retries) : 1;
+    if (len < 1 || len > 6 || (retries && strspn(retries, "0123456789") != len))
+        return sw_err_set(err, SW_INVALID,
+                          "annotation " SW_ANN_RETRIES ": '%s' is no number such as 3", retries);
+    gate->n_retries = retries ? strtol(retries, NULL, 10) : -1;
+    return 0;
 }
 
 int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **out,

@@ -17,7 +17,6 @@ static void ready(struct sw_readiness *out)
 }
 
 #define WAITING(out, reason, ...) sw_readiness_set(out, SW_READINESS_WAITING, reason, __VA_ARGS__)
-#define FAILED(out, reason, ...) sw_readiness_set(out, SW_READINESS_FAILED, reason, __VA_ARGS__)
 
 /* ---- conditions --------------------------------------------------------------------------------
  */
@@ -39,21 +38,16 @@ static void say_condition(struct json_object *live, const char *type, enum sw_re
                      *message ? ": " : "", message);
 }
 
-/* Is the condition about this generation? One without observedGeneration is taken to be. */
-static bool condition_is_current(struct json_object *live, const char *type)
-{
-    int64_t generation = sw_json_int(live, 0, "metadata", "generation", NULL);
-    return sw_json_int(sw_obj_condition(live, type), generation, "observedGeneration", NULL) >=
-           generation;
-}
-
+/* A condition without observedGeneration is about the present generation. */
 static void needs_condition(struct json_object *live, const char *type, struct sw_readiness *out)
 {
-    if (!sw_obj_condition(live, type))
+    struct json_object *condition = sw_obj_condition(live, type);
+    int64_t generation = sw_json_int(live, 0, "metadata", "generation", NULL);
+    if (!condition)
         WAITING(out, type, "has no condition %s yet", type);
     else if (!condition_is(live, type, "True"))
         say_condition(live, type, SW_READINESS_WAITING, out);
-    else if (!condition_is_current(live, type))
+    else if (sw_json_int(condition, generation, "observedGeneration", NULL) < generation)
         WAITING(out, "Outdated", "condition %s speaks of an older generation", type);
     else
         ready(out);
@@ -321,12 +315,10 @@ static void special_resource(struct json_object *live, struct sw_readiness *out)
         needs_ready(live, out);
 }
 
-struct kind_rule {
+static const struct kind_rule {
     const char *group, *kind;
     void (*judge)(struct json_object *live, struct sw_readiness *out);
-};
-
-static const struct kind_rule rules[] = {
+} rules[] = {
     { "", "Namespace", namespace_ },
     { "", "PersistentVolumeClaim", volume_claim },
     { "", "Pod", pod_judge },
@@ -366,24 +358,18 @@ static const struct kind_rule *find_rule(struct json_object *live)
     return NULL;
 }
 
-static char *finalizers(struct json_object *live)
-{
-    struct json_object *list = sw_json_find(live, "metadata", "finalizers", NULL);
-    SW_AUTO_CHARS *all = sw_strdup("");
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct json_object *name = sw_json_at(list, i);
-        char *longer = sw_printf("%s%s%s", all, *all ? ", " : "", json_object_get_string(name));
-        free(all);
-        all = longer;
-    }
-    return SW_TAKE(all);
-}
-
 static void terminating(struct json_object *live, struct sw_readiness *out)
 {
-    SW_AUTO_CHARS *holds = finalizers(live);
-    WAITING(out, "Terminating", "is being deleted%s%s%s", *holds ? " (finalizers: " : "", holds,
-            *holds ? ")" : "");
+    struct json_object *list = sw_json_find(live, "metadata", "finalizers", NULL);
+    SW_AUTO_CHARS *finalizers = sw_strdup("");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        char *longer = sw_printf("%s%s%s", finalizers, i ? ", " : "",
+                                 json_object_get_string(sw_json_at(list, i)));
+        free(finalizers);
+        finalizers = longer;
+    }
+    WAITING(out, "Terminating", "is being deleted%s%s%s", *finalizers ? " (finalizers: " : "",
+            finalizers, *finalizers ? ")" : "");
 }
 
 void sw_kstatus(struct json_object *live, struct sw_readiness *out)

@@ -12,12 +12,11 @@
 #define MAX_PATTERN 512
 #define MAX_INTERVALS 2
 
-struct class
-{
+/* What \d and the like are outside and inside of brackets. */
+static const struct {
     char letter;
     const char *outside, *inside;
-};
-static const struct class classes[] = {
+} classes[] = {
     { 'd', "[0-9]", "0-9" },
     { 'D', "[^0-9]", NULL },
     { 's', "[[:space:]]", "[:space:]" },

@@ -71,23 +71,6 @@ static bool containers_trouble(struct json_object *pod, const char *list, bool i
     return false;
 }
 
-/* Leaves the most telling reason in @out. */
-static void pod_trouble(struct json_object *pod, struct sw_readiness *out)
-{
-    struct json_object *scheduled = sw_obj_condition(pod, "PodScheduled");
-    const char *phase = sw_json_str(pod, "Pending", "status", "phase", NULL);
-    sw_readiness_set(out, SW_READINESS_WAITING, phase, "is %s", phase);
-    if (sw_streq(sw_json_str(scheduled, "", "status", NULL), "False")) {
-        sw_readiness_set(out, SW_READINESS_WAITING,
-                         sw_json_str(scheduled, "Unschedulable", "reason", NULL),
-                         "cannot be scheduled: %s", sw_json_str(scheduled, "", "message", NULL));
-        return;
-    }
-    if (containers_trouble(pod, "initContainerStatuses", true, out))
-        return;
-    (void)containers_trouble(pod, "containerStatuses", false, out); /* the last word either way */
-}
-
 static void pod_failed(struct json_object *pod, struct sw_readiness *out)
 {
     const char *reason = sw_json_str(pod, "", "status", "reason", NULL);
@@ -112,15 +95,23 @@ static void pod_failed(struct json_object *pod, struct sw_readiness *out)
 void pod_judge(struct json_object *pod, struct sw_readiness *out)
 {
     const char *phase = sw_json_str(pod, "Pending", "status", "phase", NULL);
-    if (sw_streq(phase, "Succeeded"))
-        sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
-    else if (sw_streq(phase, "Failed"))
+    struct json_object *scheduled = sw_obj_condition(pod, "PodScheduled");
+    bool is_ready = pod_is_ready(pod);
+    if (sw_streq(phase, "Failed")) {
         pod_failed(pod, out);
-    else if (pod_is_ready(pod) && !pod_runs_to_completion(pod))
+    } else if (sw_streq(phase, "Succeeded") || (is_ready && !pod_runs_to_completion(pod))) {
         sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
-    else if (pod_is_ready(pod))
+    } else if (is_ready) {
         sw_readiness_set(out, SW_READINESS_WAITING, "Running",
                          "is running and has not succeeded yet");
-    else
-        pod_trouble(pod, out);
+    } else if (sw_streq(sw_json_str(scheduled, "", "status", NULL), "False")) {
+        sw_readiness_set(out, SW_READINESS_WAITING,
+                         sw_json_str(scheduled, "Unschedulable", "reason", NULL),
+                         "cannot be scheduled: %s", sw_json_str(scheduled, "", "message", NULL));
+    } else {
+        /* the first container that has a reason of its own decides */
+        sw_readiness_set(out, SW_READINESS_WAITING, phase, "is %s", phase);
+        if (!containers_trouble(pod, "initContainerStatuses", true, out))
+            (void)containers_trouble(pod, "containerStatuses", false, out);
+    }
 }
