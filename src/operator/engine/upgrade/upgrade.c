@@ -22,12 +22,6 @@ static const char *const step_names[SW_UP_COUNT] = {
     [SW_UP_RESTART_FAILED] = "restart-failed",
 };
 
-static const char *const do_names[SW_UPDO_COUNT] = {
-    [SW_UPDO_NOTHING] = "nothing", [SW_UPDO_WAIT] = "wait",       [SW_UPDO_BEGIN] = "begin",
-    [SW_UPDO_DRAIN] = "drain",     [SW_UPDO_RESTART] = "restart", [SW_UPDO_FINISH] = "finish",
-    [SW_UPDO_FAIL] = "fail",
-};
-
 static const char *const why_texts[SW_UPWHY_COUNT] = {
     [SW_UPWHY_NONE] = "",
     [SW_UPWHY_PAUSED] = "upgrades are paused (autoUpgrade: false)",
@@ -57,11 +51,6 @@ enum sw_upgrade_step sw_upgrade_step_find(const char *name)
     return SW_UP_RESTARTING;
 }
 
-const char *sw_upgrade_do_name(enum sw_upgrade_do what)
-{
-    return do_names[what];
-}
-
 const char *sw_upgrade_why_text(enum sw_upgrade_why why)
 {
     return why_texts[why];
@@ -89,35 +78,34 @@ static int read_count(struct json_object *doc, const char *field, int64_t *n, bo
     return 0;
 }
 
-static int read_drain(struct json_object *drain, struct sw_upgrade_policy *out, struct sw_err *err)
-{
-    struct sw_selector selector = { 0 };
-    out->drain = sw_json_bool(drain, false, "enable", NULL);
-    out->force = sw_json_bool(drain, false, "force", NULL);
-    out->empty_dir = sw_json_bool(drain, false, "deleteEmptyDir", NULL);
-    out->grace_s = sw_json_int(drain, -1, "gracePeriodSeconds", NULL);
-    out->pod_selector = sw_json_str(drain, "", "podSelector", NULL);
-    int rc = *out->pod_selector ? sw_selector_parse(out->pod_selector, &selector, err) : 0;
-    sw_selector_done(&selector);
-    return rc < 0 ? sw_err_wrap(err, rc, "spec.upgradePolicy.drain.podSelector") : 0;
-}
-
 int sw_upgrade_policy_read(struct json_object *doc, struct sw_upgrade_policy *out,
                            struct sw_err *err)
 {
-    *out = (struct sw_upgrade_policy){ .parallel = 1,
-                                       .unavailable = 25,
-                                       .percent = true,
-                                       .timeout_ms = 30 * MINUTE_MS,
-                                       .paused = !sw_json_bool(doc, true, "autoUpgrade", NULL),
-                                       .cordon = sw_json_bool(doc, true, "cordon", NULL) };
+    struct json_object *drain = sw_json_get(doc, "drain");
+    struct sw_selector selector = { 0 };
+    *out = (struct sw_upgrade_policy){
+        .parallel = 1,
+        .unavailable = 25,
+        .percent = true,
+        .timeout_ms = 30 * MINUTE_MS,
+        .paused = !sw_json_bool(doc, true, "autoUpgrade", NULL),
+        .cordon = sw_json_bool(doc, true, "cordon", NULL),
+        .drain = sw_json_bool(drain, false, "enable", NULL),
+        .force = sw_json_bool(drain, false, "force", NULL),
+        .empty_dir = sw_json_bool(drain, false, "deleteEmptyDir", NULL),
+        .grace_s = sw_json_int(drain, -1, "gracePeriodSeconds", NULL),
+        .pod_selector = sw_json_str(drain, "", "podSelector", NULL),
+    };
     const char *timeout = sw_json_str(doc, "", "timeout", NULL);
     int rc = read_count(doc, "maxParallel", &out->parallel, NULL, err);
     if (rc == 0)
         rc = read_count(doc, "maxUnavailable", &out->unavailable, &out->percent, err);
     if (rc == 0 && *timeout && sw_span_parse(timeout, &out->timeout_ms, err) < 0)
         rc = sw_err_wrap(err, SW_INVALID, "spec.upgradePolicy.timeout");
-    return rc < 0 ? rc : read_drain(sw_json_get(doc, "drain"), out, err);
+    if (rc == 0 && *out->pod_selector && sw_selector_parse(out->pod_selector, &selector, err) < 0)
+        rc = sw_err_wrap(err, SW_INVALID, "spec.upgradePolicy.drain.podSelector");
+    sw_selector_done(&selector);
+    return rc;
 }
 
 int64_t sw_upgrade_max_unavailable(const struct sw_upgrade_policy *policy, size_t n_nodes)
@@ -155,18 +143,13 @@ static struct sw_upgrade_decision decide(enum sw_upgrade_do what, enum sw_upgrad
     return (struct sw_upgrade_decision){ .what = what, .why = why, .next = next };
 }
 
-static struct sw_upgrade_decision finish(const struct sw_upgrade_node *node)
+/* The upgrade ends, and the node may be used: by the new driver, or (@what FAIL, its pods were not
+ * evicted) by the old one. */
+static struct sw_upgrade_decision end(const struct sw_upgrade_node *node, enum sw_upgrade_do what,
+                                      enum sw_upgrade_why why)
 {
-    struct sw_upgrade_decision d = decide(SW_UPDO_FINISH, SW_UPWHY_NONE, SW_UP_NONE);
-    d.uncordon = node->cordoned && !node->shared;
-    return d;
-}
-
-/* The old driver still runs: the node may be used. */
-static struct sw_upgrade_decision fail_drain(const struct sw_upgrade_node *node,
-                                             enum sw_upgrade_why why)
-{
-    struct sw_upgrade_decision d = decide(SW_UPDO_FAIL, why, SW_UP_DRAIN_FAILED);
+    struct sw_upgrade_decision d = decide(what, why,
+                                          what == SW_UPDO_FAIL ? SW_UP_DRAIN_FAILED : SW_UP_NONE);
     d.uncordon = node->cordoned && !node->shared;
     return d;
 }
@@ -178,12 +161,12 @@ static struct sw_upgrade_decision decide_next(const struct sw_upgrade_policy *po
     bool draining = node->step == SW_UP_DRAINING, late = end_ms <= now_ms;
     struct sw_upgrade_decision d;
     if (node->finished && !node->outdated)
-        return finish(node);
+        return end(node, SW_UPDO_FINISH, SW_UPWHY_NONE);
     if (draining && policy->drain && node->refused)
-        return fail_drain(node, SW_UPWHY_REFUSED);
+        return end(node, SW_UPDO_FAIL, SW_UPWHY_REFUSED);
     if (draining && policy->drain && !node->drained) {
         if (late)
-            return fail_drain(node, SW_UPWHY_LATE);
+            return end(node, SW_UPDO_FAIL, SW_UPWHY_LATE);
         d = decide(SW_UPDO_DRAIN, SW_UPWHY_EVICTION, SW_UP_DRAINING);
     } else if (late) {
         return decide(SW_UPDO_FAIL, SW_UPWHY_LATE, SW_UP_RESTART_FAILED);
@@ -194,24 +177,13 @@ static struct sw_upgrade_decision decide_next(const struct sw_upgrade_policy *po
     return d;
 }
 
-static struct sw_upgrade_decision begin(const struct sw_upgrade_policy *policy,
-                                        const struct sw_upgrade_node *node)
-{
-    bool again = node->step == SW_UP_RESTART_FAILED; /* it was drained already */
-    struct sw_upgrade_decision d = decide(
-        SW_UPDO_BEGIN, SW_UPWHY_NONE, policy->drain && !again ? SW_UP_DRAINING : SW_UP_RESTARTING);
-    /* what another resource has cordoned is uncordoned by the last of both */
-    d.cordon = policy->cordon && !node->cordoned && (!node->unschedulable || node->shared);
-    return d;
-}
-
 /* Has it to be upgraded, and may that begin as far as the node itself goes? */
 static struct sw_upgrade_decision decide_begin(const struct sw_upgrade_policy *policy,
                                                const struct sw_upgrade_node *node, int64_t now_ms)
 {
     bool failed = node->step == SW_UP_DRAIN_FAILED || node->step == SW_UP_RESTART_FAILED;
     if (failed && node->finished && !node->outdated)
-        return finish(node);
+        return end(node, SW_UPDO_FINISH, SW_UPWHY_NONE);
     if (!node->outdated && !failed)
         return decide(SW_UPDO_NOTHING, SW_UPWHY_NONE, SW_UP_NONE);
     if (policy->paused)
@@ -221,13 +193,18 @@ static struct sw_upgrade_decision decide_begin(const struct sw_upgrade_policy *p
     if (!node->ready)
         return decide(SW_UPDO_WAIT, SW_UPWHY_NOT_READY, node->step);
     /* a newer template ends the wait after a failure: it may go well with that */
-    bool renewed = node->step == SW_UP_RESTART_FAILED && node->outdated;
+    bool drained = node->step == SW_UP_RESTART_FAILED, renewed = drained && node->outdated;
+    struct sw_upgrade_decision d;
     if (failed && !renewed && node->since_ms + policy->timeout_ms > now_ms) {
-        struct sw_upgrade_decision d = decide(SW_UPDO_WAIT, SW_UPWHY_RETRY, node->step);
+        d = decide(SW_UPDO_WAIT, SW_UPWHY_RETRY, node->step);
         d.at_ms = node->since_ms + policy->timeout_ms;
         return d;
     }
-    return begin(policy, node);
+    d = decide(SW_UPDO_BEGIN, SW_UPWHY_NONE,
+               policy->drain && !drained ? SW_UP_DRAINING : SW_UP_RESTARTING);
+    /* what another resource has cordoned is uncordoned by the last of both */
+    d.cordon = policy->cordon && !node->cordoned && (!node->unschedulable || node->shared);
+    return d;
 }
 
 /* ---- all of them -------------------------------------------------------------------------------

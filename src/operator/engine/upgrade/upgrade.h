@@ -82,10 +82,7 @@ enum sw_upgrade_do {
     SW_UPDO_RESTART, /* label it with @next if that has changed; delete the old driver pods */
     SW_UPDO_FINISH,  /* take the labels off, uncordon it if @uncordon */
     SW_UPDO_FAIL,    /* label it with @next; uncordon it if @uncordon */
-    SW_UPDO_COUNT
 };
-/** "nothing", "wait", "begin"; for tests. */
-const char *sw_upgrade_do_name(enum sw_upgrade_do what);
 
 /** Why a node waits, or what has failed. */
 enum sw_upgrade_why {
