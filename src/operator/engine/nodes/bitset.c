@@ -28,10 +28,7 @@ bool bitset_put(struct bitset *bitset, uint32_t i, bool in)
         bitset->n_words = n_words;
     }
     bitset->words[i / 64] ^= UINT64_C(1) << (i % 64);
-    if (in)
-        bitset->count++;
-    else
-        bitset->count--;
+    bitset->count += in ? 1 : -1;
     return true;
 }
 

@@ -80,25 +80,21 @@ uint32_t pool_find(const struct pool *pool, const char *text)
     return find(pool, *head_of(pool, text, len), text, len);
 }
 
-static void grow_index(struct pool *pool)
-{
-    free(pool->heads);
-    pool->n_heads *= 2;
-    pool->heads = new_heads(pool->n_heads);
-    for (uint32_t id = 0; id < pool->n; id++) {
-        struct entry *e = &pool->entries[id];
-        if (!e->bytes)
-            continue;
-        uint32_t *head = head_of(pool, e->bytes->at, e->bytes->len);
-        e->next = *head;
-        *head = id;
-    }
-}
-
 static uint32_t add(struct pool *pool, const void *bytes, size_t len_bytes)
 {
-    if (pool->n_used++ >= pool->n_heads)
-        grow_index(pool);
+    if (pool->n_used++ >= pool->n_heads) {
+        free(pool->heads);
+        pool->n_heads *= 2;
+        pool->heads = new_heads(pool->n_heads);
+        for (uint32_t id = 0; id < pool->n; id++) {
+            struct entry *e = &pool->entries[id];
+            if (!e->bytes)
+                continue;
+            uint32_t *head = head_of(pool, e->bytes->at, e->bytes->len);
+            e->next = *head;
+            *head = id;
+        }
+    }
     struct bytes *b = sw_alloc(sizeof *b + len_bytes + 1);
     b->len = (uint32_t)len_bytes;
     memcpy(b->at, bytes, len_bytes);

@@ -29,65 +29,46 @@ static void drop_pairs(struct pool *pool, const struct pair *pairs, size_t n)
     }
 }
 
-/* A piece has one reference to each of its texts, however many nodes have the piece. */
-static uint32_t hold_piece(struct pool *pool, const struct pair *pairs, size_t n)
-{
-    uint32_t id = pool_hold_bytes(pool, pairs, n * sizeof *pairs);
-    if (pool_refs(pool, id) == 1)
-        return id;
-    drop_pairs(pool, pairs, n);
-    return id;
-}
-
-static void drop_piece(struct pool *pool, uint32_t id)
-{
-    struct pair last[NEIGHBOURS];
-    size_t len, n = 0;
-    const void *bytes = pool_bytes(pool, id, &len);
-    if (pool_refs(pool, id) == 1) {
-        n = len / sizeof *last;
-        memcpy(last, bytes, len);
-    }
-    pool_drop(pool, id);
-    drop_pairs(pool, last, n);
-}
-
-/* In order, and each key once: so a piece has at most NEIGHBOURS pairs. */
-static size_t sort(struct pool *pool, struct pair *pairs, size_t n)
-{
-    size_t n_kept = 0;
-    if (n > 1)
-        qsort(pairs, n, sizeof *pairs, by_key);
-    for (size_t i = 0; i < n; i++) {
-        if (i + 1 == n || pairs[i + 1].key != pairs[i].key) {
-            pairs[n_kept++] = pairs[i];
-            continue;
-        }
-        drop_pairs(pool, &pairs[i], 1);
-    }
-    return n_kept;
-}
-
 void labels_set(struct pool *pool, struct labels *labels, struct pair *pairs, size_t n)
 {
     struct labels fresh = { 0 };
-    n = sort(pool, pairs, n);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && place_of(pairs[end].key) == place_of(pairs[i].key);)
+    size_t n_unique = 0; /* of each key the last pair: so a piece has at most NEIGHBOURS */
+    if (n > 1)
+        qsort(pairs, n, sizeof *pairs, by_key);
+    for (size_t i = 0; i < n; i++)
+        if (i + 1 == n || pairs[i + 1].key != pairs[i].key)
+            pairs[n_unique++] = pairs[i];
+        else
+            drop_pairs(pool, &pairs[i], 1);
+    for (size_t i = 0, end; i < n_unique; i = end) {
+        for (end = i + 1; end < n_unique && place_of(pairs[end].key) == place_of(pairs[i].key);)
             end++;
         if (fresh.n == fresh.cap) {
             fresh.cap += ROOM;
             fresh.pieces = sw_realloc(fresh.pieces, fresh.cap, sizeof *fresh.pieces);
         }
-        fresh.pieces[fresh.n++] = hold_piece(pool, pairs + i, end - i);
+        /* a piece has one reference to each of its texts, however many nodes have the piece */
+        uint32_t id = pool_hold_bytes(pool, pairs + i, (end - i) * sizeof *pairs);
+        if (pool_refs(pool, id) > 1)
+            drop_pairs(pool, pairs + i, end - i);
+        fresh.pieces[fresh.n++] = id;
     }
     labels_take(pool, labels, &fresh);
 }
 
 static void drop_pieces(struct pool *pool, struct labels *labels)
 {
-    for (uint32_t i = 0; i < labels->n; i++)
-        drop_piece(pool, labels->pieces[i]);
+    for (uint32_t i = 0; i < labels->n; i++) {
+        struct pair last[NEIGHBOURS];
+        size_t len, n = 0;
+        const void *bytes = pool_bytes(pool, labels->pieces[i], &len);
+        if (pool_refs(pool, labels->pieces[i]) == 1) {
+            n = len / sizeof *last;
+            memcpy(last, bytes, len);
+        }
+        pool_drop(pool, labels->pieces[i]);
+        drop_pairs(pool, last, n);
+    }
     labels->n = 0;
 }
 

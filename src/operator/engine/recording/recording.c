@@ -133,42 +133,43 @@ char *sw_action_json(const struct sw_action *action, bool brief)
  */
 
 /* Takes @doc. */
-static void write_line(struct sw_recording *t, struct json_object *doc)
+static void write_line(struct sw_recording *recording, struct json_object *doc)
 {
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
     json_object_put(doc);
-    if (t->full)
+    if (recording->full)
         return;
-    if (len + 1 > t->left) {
+    if (len + 1 > recording->left) {
         static const char last[] = "{\"full\":true}\n";
-        t->full = true;
-        t->write(last, sizeof last - 1, t->arg);
+        recording->full = true;
+        recording->write(last, sizeof last - 1, recording->arg);
         return;
     }
-    t->left -= len + 1;
+    recording->left -= len + 1;
     SW_AUTO_CHARS *line = sw_printf("%s\n", text);
-    t->write(line, len + 1, t->arg);
+    recording->write(line, len + 1, recording->arg);
 }
 
 struct sw_recording *sw_recording_new(const struct sw_recording_opts *opts)
 {
-    struct sw_recording *t = sw_zalloc(1, sizeof *t);
+    struct sw_recording *recording = sw_zalloc(1, sizeof *recording);
     struct json_object *doc = json_object_new_object();
     const struct sw_engine_opts *e = opts->engine;
-    *t = (struct sw_recording){ .write = opts->write,
-                                .arg = opts->arg,
-                                .salt = sw_strdup(opts->salt),
-                                .left = opts->max_bytes ? opts->max_bytes : DEFAULT_MAX_BYTES,
-                                .hashes = json_object_new_object() };
+    *recording = (struct sw_recording){ .write = opts->write,
+                                        .arg = opts->arg,
+                                        .salt = sw_strdup(opts->salt),
+                                        .left = opts->max_bytes ? opts->max_bytes
+                                                                : DEFAULT_MAX_BYTES,
+                                        .hashes = json_object_new_object() };
     sw_json_set(doc, json_object_new_int(1), "slipwayTape", NULL);
     sw_json_set_str(doc, opts->version, "version", NULL);
     sw_json_set(doc, json_object_new_int64(e->grace_ms), "engine", "graceMs", NULL);
     sw_json_set(doc, json_object_new_int64(e->retry_min_ms), "engine", "retryMinMs", NULL);
     sw_json_set(doc, json_object_new_int64(e->retry_max_ms), "engine", "retryMaxMs", NULL);
     sw_json_set(doc, json_object_new_int64(e->status_gap_ms), "engine", "statusGapMs", NULL);
-    write_line(t, doc);
-    return t;
+    write_line(recording, doc);
+    return recording;
 }
 
 void sw_recording_free(struct sw_recording *recording)
@@ -190,35 +191,36 @@ static char *hash_of(struct json_object *doc)
     return sw_printf("%016" PRIx64, sw_fnv64a(text, len));
 }
 
-static void change_hash(const struct sw_recording *t, struct json_object *doc, const char *first,
-                        const char *second, const char *third)
+static void change_hash(const struct sw_recording *recording, struct json_object *doc,
+                        const char *first, const char *second, const char *third)
 {
     const char *keys[] = { first, second, third };
     size_t n = second ? 3 : 1;
     struct json_object *now = sw_json_find_at(doc, keys, n);
     struct json_object *other = json_object_is_type(now, json_type_string)
-                                    ? sw_json_get(t->hashes, json_object_get_string(now))
+                                    ? sw_json_get(recording->hashes, json_object_get_string(now))
                                     : NULL;
     if (other)
         sw_json_set_at(doc, json_object_get(other), keys, n);
 }
 
 /* A copy without secrets; NULL of NULL. */
-static struct json_object *redacted(const struct sw_recording *t, struct json_object *doc)
+static struct json_object *redacted(const struct sw_recording *recording, struct json_object *doc)
 {
     if (!doc)
         return NULL;
     struct json_object *copy = sw_json_copy(doc);
-    sw_redact_salted(copy, t->salt);
-    change_hash(t, copy, "metadata", "annotations", ANN_HASH);
+    sw_redact_salted(copy, recording->salt);
+    change_hash(recording, copy, "metadata", "annotations", ANN_HASH);
     return copy;
 }
 
 /* A copy of a rendered manifest. An engine compares hashes of contents, and replay will compute
  * them of the redacted content: note both. */
-static struct json_object *redacted_manifest(const struct sw_recording *t, struct json_object *doc)
+static struct json_object *redacted_manifest(const struct sw_recording *recording,
+                                             struct json_object *doc)
 {
-    struct json_object *copy = redacted(t, doc), *read = NULL;
+    struct json_object *copy = redacted(recording, doc), *read = NULL;
     SW_ERR(err);
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(copy, SW_JSON_PLAIN, &len);
@@ -228,36 +230,18 @@ static struct json_object *redacted_manifest(const struct sw_recording *t, struc
     SW_AUTO_CHARS *after = hash_of(read); /* as it will be read */
     json_object_put(read);
     if (!sw_streq(before, after))
-        json_object_object_add(t->hashes, before, json_object_new_string(after));
+        json_object_object_add(recording->hashes, before, json_object_new_string(after));
     return copy;
 }
 
-static struct json_object *redacted_status(const struct sw_recording *t, struct json_object *status)
-{
-    struct json_object *copy = sw_json_copy(status), *inventory = sw_json_get(copy, "inventory");
-    for (size_t i = 0; i < sw_json_len(inventory); i++)
-        change_hash(t, sw_json_at(inventory, i), "hash", NULL, NULL);
-    return copy;
-}
-
-static struct json_object *state_doc(const struct sw_state_spec *s)
-{
-    struct json_object *out = json_object_new_object(), *needs = json_object_new_array();
-    put_text(out, "name", s->name);
-    put_text(out, "label", s->label);
-    put_text(out, "title", s->title);
-    for (size_t i = 0; i < s->n_needs; i++)
-        (void)json_object_array_add(needs, json_object_new_int64((int64_t)s->needs[i]));
-    put_doc(out, "needs", needs);
-    put_number(out, "kernelAffine", s->kernel_affine);
-    put_number(out, "hidden", s->hidden);
-    put_number(out, "timeout", s->timeout_ms);
-    return out;
-}
-
-static struct json_object *spec_doc(const struct sw_recording *t, const struct sw_spec *spec)
+static struct json_object *spec_doc(const struct sw_recording *recording,
+                                    const struct sw_spec *spec)
 {
     struct json_object *out = json_object_new_object(), *states = json_object_new_array();
+    struct json_object *status = sw_json_copy(spec->status);
+    struct json_object *inventory = sw_json_get(status, "inventory");
+    for (size_t i = 0; i < sw_json_len(inventory); i++)
+        change_hash(recording, sw_json_at(inventory, i), "hash", NULL, NULL);
     put_text(out, "name", spec->name);
     put_text(out, "uid", spec->uid);
     put_number(out, "generation", spec->generation);
@@ -279,28 +263,26 @@ static struct json_object *spec_doc(const struct sw_recording *t, const struct s
     put_text(out, "overlapWith", spec->overlap_with);
     put_number(out, "overlapIsBad", spec->overlap_is_bad);
     put_text(out, "blocked", spec->blocked);
-    put_doc(out, "status", redacted_status(t, spec->status));
-    for (size_t i = 0; i < spec->n_states; i++)
-        (void)json_object_array_add(states, state_doc(&spec->states[i]));
+    put_doc(out, "status", status);
+    for (size_t i = 0; i < spec->n_states; i++) {
+        const struct sw_state_spec *s = &spec->states[i];
+        struct json_object *state = json_object_new_object(), *needs = json_object_new_array();
+        put_text(state, "name", s->name);
+        put_text(state, "label", s->label);
+        put_text(state, "title", s->title);
+        for (size_t k = 0; k < s->n_needs; k++)
+            (void)json_object_array_add(needs, json_object_new_int64((int64_t)s->needs[k]));
+        put_doc(state, "needs", needs);
+        put_number(state, "kernelAffine", s->kernel_affine);
+        put_number(state, "hidden", s->hidden);
+        put_number(state, "timeout", s->timeout_ms);
+        (void)json_object_array_add(states, state);
+    }
     put_doc(out, "states", states);
     return out;
 }
 
-static struct json_object *rendered_doc(const struct sw_recording *t,
-                                        const struct sw_rendered_object *object)
-{
-    struct json_object *out = json_object_new_object();
-    put_doc(out, "doc", redacted_manifest(t, object->doc));
-    put_number(out, "awaited", object->awaited);
-    put_number(out, "stage", object->stage);
-    put_number(out, "once", object->once);
-    put_number(out, "dropReady", object->drop_ready);
-    put_number(out, "dropFailed", object->drop_failed);
-    put_text(out, "missing", object->missing);
-    return out;
-}
-
-static struct json_object *event_doc(const struct sw_recording *t, const struct sw_event *e)
+static struct json_object *event_doc(const struct sw_recording *recording, const struct sw_event *e)
 {
     struct json_object *out = json_object_new_object(), *objects = NULL;
     put_text(out, "kind", sw_event_kind_name(e->kind));
@@ -319,13 +301,22 @@ static struct json_object *event_doc(const struct sw_recording *t, const struct 
         put_text(out, "text", text);
     }
     for (size_t i = 0; i < e->n_objects; i++) {
+        const struct sw_rendered_object *o = &e->objects[i];
+        struct json_object *rendered = json_object_new_object();
+        put_doc(rendered, "doc", redacted_manifest(recording, o->doc));
+        put_number(rendered, "awaited", o->awaited);
+        put_number(rendered, "stage", o->stage);
+        put_number(rendered, "once", o->once);
+        put_number(rendered, "dropReady", o->drop_ready);
+        put_number(rendered, "dropFailed", o->drop_failed);
+        put_text(rendered, "missing", o->missing);
         objects = objects ? objects : json_object_new_array();
-        (void)json_object_array_add(objects, rendered_doc(t, &e->objects[i]));
+        (void)json_object_array_add(objects, rendered);
     }
     put_doc(out, "objects", objects);
     if (e->spec)
-        put_doc(out, "spec", spec_doc(t, e->spec));
-    put_doc(out, "object", redacted(t, e->object));
+        put_doc(out, "spec", spec_doc(recording, e->spec));
+    put_doc(out, "object", redacted(recording, e->object));
     return out;
 }
 

@@ -37,9 +37,9 @@ bad(const struct replay *p, struct sw_err *err, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    SW_AUTO_CHARS *words = sw_vprintf(fmt, ap);
+    SW_AUTO_CHARS *message = sw_vprintf(fmt, ap);
     va_end(ap);
-    return sw_err_set(err, SW_INVALID, "%s:%d: %s", p->name, p->line, words);
+    return sw_err_set(err, SW_INVALID, "%s:%d: %s", p->name, p->line, message);
 }
 
 /* NULL: it is missing, or no text. */
@@ -135,14 +135,6 @@ static void borrowed_done(struct borrowed *b)
     free(b->needs);
     free(b->states);
     free(b->objects);
-}
-
-static int find_kind(const char *name)
-{
-    for (int kind = 0; name && kind < SW_EV_COUNT; kind++)
-        if (sw_streq(sw_event_kind_name((enum sw_event_kind)kind), name))
-            return kind;
-    return -1;
 }
 
 /* @marks: 1 is on the way from the first state, 2 is known to lead to no circle */
@@ -278,12 +270,15 @@ static int read_objects(const struct replay *p, struct json_object *list, struct
 static int read_event(const struct replay *p, struct json_object *doc, struct borrowed *b,
                       struct sw_event *e, struct sw_err *err)
 {
-    int kind = find_kind(text_at(doc, "kind"));
+    const char *kind_name = text_at(doc, "kind");
     int64_t node = number_at(doc, "node");
-    if (kind < 0)
+    enum sw_event_kind kind = 0;
+    while (kind < SW_EV_COUNT && !sw_streq(sw_event_kind_name(kind), kind_name))
+        kind++;
+    if (kind == SW_EV_COUNT)
         return bad(p, err, "event.kind: there is no such event");
     *e = (struct sw_event){
-        .kind = (enum sw_event_kind)kind,
+        .kind = kind,
         .now_ms = time_at(doc, "now"),
         .serial = (uint64_t)number_at(doc, "serial"),
         .state = text_at(doc, "state"),
@@ -319,11 +314,6 @@ static int read_event(const struct replay *p, struct json_object *doc, struct bo
 /* ---- steps --------------------------------------------------------------------------------------
  */
 
-static const char *recorded_at(struct json_object *recorded, size_t i)
-{
-    return json_object_get_string(sw_json_at(recorded, i));
-}
-
 static void compare(struct replay *p, const struct replayed_engine *engine,
                     const struct sw_event *e, const struct sw_actions *actions,
                     struct json_object *recorded)
@@ -333,7 +323,8 @@ static void compare(struct replay *p, const struct replayed_engine *engine,
     size_t differs = SIZE_MAX;
     for (size_t i = 0; i < actions->n; i++) {
         texts[i] = sw_action_json(&actions->items[i], true);
-        if (differs == SIZE_MAX && !sw_streq(texts[i], recorded_at(recorded, i)))
+        const char *text = json_object_get_string(sw_json_at(recorded, i));
+        if (differs == SIZE_MAX && !sw_streq(texts[i], text))
             differs = i;
     }
     if (differs == SIZE_MAX && sw_json_len(recorded) > actions->n)
@@ -353,9 +344,8 @@ static void compare(struct replay *p, const struct replayed_engine *engine,
                                           .n_actions = actions->n,
                                           .actions = (const char *const *)texts,
                                           .differs = differs,
-                                          .recorded = differs == SIZE_MAX
-                                                          ? NULL
-                                                          : recorded_at(recorded, differs) },
+                                          .recorded = json_object_get_string(
+                                              sw_json_at(recorded, differs)) },
                 p->arg);
     for (size_t i = 0; i < actions->n; i++)
         free(texts[i]);
@@ -367,18 +357,6 @@ static struct replayed_engine *find_engine(struct replay *p, int64_t number)
     if (number < 0 || number >= (int64_t)p->n_engines || !p->engines[number].engine)
         return NULL;
     return &p->engines[number];
-}
-
-static int replay_begin(struct replay *p, struct json_object *doc, struct sw_err *err)
-{
-    if (number_at(doc, "begin") != (int64_t)p->n_engines || p->n_engines >= MAX_ENGINES)
-        return bad(p, err, "begin: expected %zu", p->n_engines);
-    const char *resource = text_at(doc, "resource");
-    SW_GROW(p->engines, p->n_engines, p->cap_engines);
-    p->engines[p->n_engines++] = (struct replayed_engine){ sw_engine_new(p->nodes, &p->opts),
-                                                           sw_strdup(resource ? resource : ""),
-                                                           false };
-    return 0;
 }
 
 static int replay_step(struct replay *p, struct json_object *doc, struct sw_err *err)
@@ -402,14 +380,19 @@ static int replay_step(struct replay *p, struct json_object *doc, struct sw_err 
 static int replay_line(struct replay *p, struct json_object *doc, struct sw_err *err)
 {
     struct json_object *put = sw_json_get(doc, "put");
-    const char *removed = text_at(doc, "remove");
+    const char *removed = text_at(doc, "remove"), *resource = text_at(doc, "resource");
     if (sw_json_get(doc, "step"))
         return replay_step(p, doc, err);
-    if (sw_json_get(doc, "begin"))
-        return replay_begin(p, doc, err);
     if (sw_json_get(doc, "node"))
         return replay_node(p, doc, err);
-    if (put && text_at(put, "name")) {
+    if (sw_json_get(doc, "begin")) {
+        if (number_at(doc, "begin") != (int64_t)p->n_engines || p->n_engines >= MAX_ENGINES)
+            return bad(p, err, "begin: expected %zu", p->n_engines);
+        SW_GROW(p->engines, p->n_engines, p->cap_engines);
+        p->engines[p->n_engines++] = (struct replayed_engine){ sw_engine_new(p->nodes, &p->opts),
+                                                               sw_strdup(resource ? resource : ""),
+                                                               false };
+    } else if (put && text_at(put, "name")) {
         replay_put(p, put);
     } else if (removed) {
         (void)sw_node_set_remove(p->nodes, removed);
