@@ -68,7 +68,7 @@ bool fact_source_ready(struct sw_controller *c, const char *word)
     if (!c->own->fact_watches)
         c->own->fact_watches = sw_zalloc(source_count(), sizeof *c->own->fact_watches);
     for (size_t i = 0; sw_facts_sources[i].kind; i++)
-        for (const char *const *w = sw_facts_sources[i].words; *w; w++)
+        for (const char *const *w = sw_facts_sources[i].values; *w; w++)
             if (sw_streq(*w, word))
                 ready &= want_source(c, i);
     return ready;
@@ -84,7 +84,7 @@ bool fact_watches_ready(struct resource *r)
         if (!c->own->fact_watches)
             c->own->fact_watches = sw_zalloc(source_count(), sizeof *c->own->fact_watches);
         for (size_t i = 0; sw_facts_sources[i].kind; i++)
-            if (resource_mentions(r, sw_facts_sources[i].words))
+            if (resource_mentions(r, sw_facts_sources[i].values))
                 ready &= want_source(c, i);
     }
     return capabilities_facts_ready(r, ready);

@@ -88,7 +88,7 @@ struct sw_facts_source {
     const char *ns; /* NULL: not namespaced */
     const char *name;
     const char *doc;
-    const char *words[3]; /* values that come from it, as templates name them; ends with NULL */
+    const char *values[3]; /* that come from it, as templates name them; ends with NULL */
 };
 /** Ends with a NULL kind. */
 extern const struct sw_facts_source sw_facts_sources[];

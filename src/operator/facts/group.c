@@ -59,21 +59,6 @@ void group_free(struct sw_group *g)
     free(g);
 }
 
-static struct sw_group *group_new(const struct sw_node *node, char *id)
-{
-    const char *version_id = sw_node_label(node, OS_VERSION_LABEL);
-    struct sw_group *g = sw_zalloc(1, sizeof *g);
-    *g = (struct sw_group){
-        .id = id,
-        .kernel = sw_strdup(node->kernel),
-        .arch = sw_strdup(node->arch),
-        .version_id = sw_strdup(version_id ? version_id : ""),
-        .suffix = sw_group_suffix(node->os.decimal, node->kernel, node->arch),
-    };
-    sw_os_detect(node, &g->os);
-    return g;
-}
-
 /* By id: kernel first, then system, then architecture. */
 static size_t place_of(const struct sw_facts *facts, const char *id)
 {
@@ -93,7 +78,17 @@ struct sw_group *group_join(struct sw_facts *facts, const struct sw_node *node)
         SW_GROW(facts->groups, facts->n_groups, facts->groups_cap);
         memmove(facts->groups + at + 1, facts->groups + at,
                 (facts->n_groups - at) * sizeof *facts->groups);
-        facts->groups[at] = group_new(node, SW_TAKE(id));
+        const char *version_id = sw_node_label(node, OS_VERSION_LABEL);
+        struct sw_group *g = sw_zalloc(1, sizeof *g);
+        *g = (struct sw_group){
+            .id = SW_TAKE(id),
+            .kernel = sw_strdup(node->kernel),
+            .arch = sw_strdup(node->arch),
+            .version_id = sw_strdup(version_id ? version_id : ""),
+            .suffix = sw_group_suffix(node->os.decimal, node->kernel, node->arch),
+        };
+        sw_os_detect(node, &g->os);
+        facts->groups[at] = g;
         facts->n_groups++;
     }
     facts->groups[at]->n_nodes++;

@@ -42,6 +42,9 @@ struct os_release {
 /** The operating system by @release, else by the text of nodeInfo.osImage. @out: sw_os_done(). */
 void os_detect(const struct os_release *release, const char *os_image, struct sw_os *out);
 
+/** "22.04.3" -> "22.04", "12" -> "12"; heap. */
+char *facts_major_minor(const char *version);
+
 /** The toolkit for a group's kernel (toolkit.c): its image, "" for none; @info: what is known to be
  * in it, or NULL. Both borrowed. */
 const char *toolkit_find(const struct sw_facts *facts, const struct sw_group *g,

@@ -47,14 +47,6 @@ static size_t place_of(const struct sw_facts *facts, const char *name, bool *fou
     return low;
 }
 
-static void insert(struct sw_facts *facts, size_t at, const char *name, struct sw_group *group)
-{
-    SW_GROW(facts->nodes, facts->n, facts->cap);
-    memmove(facts->nodes + at + 1, facts->nodes + at, (facts->n - at) * sizeof *facts->nodes);
-    facts->nodes[at] = (struct member){ sw_strdup(name), group };
-    facts->n++;
-}
-
 bool sw_facts_put_node(struct sw_facts *facts, const struct sw_node *node)
 {
     bool found, vanished;
@@ -64,7 +56,10 @@ bool sw_facts_put_node(struct sw_facts *facts, const struct sw_node *node)
         return sw_facts_remove_node(facts, node->name);
     bool appeared = facts->n_groups > n_before;
     if (!found) {
-        insert(facts, at, node->name, group);
+        SW_GROW(facts->nodes, facts->n, facts->cap);
+        memmove(facts->nodes + at + 1, facts->nodes + at, (facts->n - at) * sizeof *facts->nodes);
+        facts->nodes[at] = (struct member){ sw_strdup(node->name), group };
+        facts->n++;
         return appeared;
     }
     vanished = group_leave(facts, facts->nodes[at].group);

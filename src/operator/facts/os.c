@@ -85,8 +85,7 @@ static char *rhel_of_build(const char *build)
     return sw_printf("%c.%.*s", dot[1], (int)len - 1, dot + 2);
 }
 
-/* "22.04.3" -> "22.04", "12" -> "12". */
-static char *major_minor(const char *version)
+char *facts_major_minor(const char *version)
 {
     size_t len = strcspn(version, ".");
     if (version[len])
@@ -109,9 +108,10 @@ void os_detect(const struct os_release *release, const char *os_image, struct sw
     if (sw_streq(id, "rhcos")) {
         const char *build = release->ostree_version ? release->ostree_version : guessed,
                    *rhel = release->rhel_version;
-        compose(out, "rhel", rhel ? major_minor(rhel) : rhel_of_build(build), sw_strdup(build));
+        compose(out, "rhel", rhel ? facts_major_minor(rhel) : rhel_of_build(build),
+                sw_strdup(build));
     } else {
-        compose(out, id, major_minor(release->version_id ? release->version_id : guessed),
+        compose(out, id, facts_major_minor(release->version_id ? release->version_id : guessed),
                 sw_strdup(""));
     }
 }

@@ -27,18 +27,10 @@ static void put(struct json_object *object, const char *key, const char *value)
     (void)json_object_object_add(object, key, json_object_new_string(value ? value : ""));
 }
 
-/* "4.10.3" -> "4.10". Heap. */
-static char *major_minor(const char *version)
-{
-    size_t len = strcspn(version, ".");
-    if (version[len])
-        len += 1 + strcspn(version + len + 1, ".-");
-    return sw_strndup(version, len);
-}
-
 static struct json_object *upgrade_info(const struct sw_facts *facts, const struct sw_group *g)
 {
-    SW_AUTO_CHARS *cluster = major_minor(facts->cluster.version ? facts->cluster.version : "");
+    SW_AUTO_CHARS *cluster = facts_major_minor(facts->cluster.version ? facts->cluster.version
+                                                                      : "");
     struct json_object *info = json_object_new_object(), *toolkit = json_object_new_object();
     put(info, "OSVersion", g->os.decimal);
     put(info, "OSMajor", g->os.major);
@@ -55,19 +47,6 @@ static struct json_object *upgrade_info(const struct sw_facts *facts, const stru
     put(toolkit, "OSVersion", sw_json_str(known, g->os.decimal, "osVersion", NULL));
     (void)json_object_object_add(info, "driverToolkit", toolkit);
     return info;
-}
-
-static void put_group(struct json_object *values, const struct sw_facts *facts,
-                      const struct sw_group *g)
-{
-    SW_AUTO_CHARS *patch = sw_kernel_patch_version(g ? g->kernel : "");
-    put(values, "operatingSystemMajor", g ? g->os.major : "");
-    put(values, "operatingSystemMajorMinor", g ? g->os.major_minor : "");
-    put(values, "operatingSystemDecimal", g ? g->os.decimal : "");
-    put(values, "kernelFullVersion", g ? g->kernel : "");
-    put(values, "kernelPatchVersion", patch);
-    struct json_object *known;
-    put(values, "driverToolkitImage", toolkit_find(facts, g, &known));
 }
 
 static bool lists_item(const char *list, const char *item, size_t len)
@@ -126,11 +105,17 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     if (!g && groups && groups->n)
         g = groups->items[0];
     struct json_object *values = json_object_new_object(), *names = json_object_new_object(),
-                       *upgrades = json_object_new_object();
+                       *upgrades = json_object_new_object(), *known;
+    SW_AUTO_CHARS *patch = sw_kernel_patch_version(g ? g->kernel : "");
     put(values, "kind", "Values");
-    put_group(values, facts, g);
+    put(values, "operatingSystemMajor", g ? g->os.major : "");
+    put(values, "operatingSystemMajorMinor", g ? g->os.major_minor : "");
+    put(values, "operatingSystemDecimal", g ? g->os.decimal : "");
+    put(values, "kernelFullVersion", g ? g->kernel : "");
+    put(values, "kernelPatchVersion", patch);
+    put(values, "driverToolkitImage", toolkit_find(facts, g, &known));
     put(values, "platform", facts->openshift ? "OCP" : "K8S");
-    SW_AUTO_CHARS *minor = major_minor(facts->cluster.version ? facts->cluster.version : "");
+    SW_AUTO_CHARS *minor = facts_major_minor(facts->cluster.version ? facts->cluster.version : "");
     put(values, "clusterVersion", facts->cluster.version);
     put(values, "clusterVersionMajorMinor", minor);
     for (size_t i = 0; groups && i < groups->n; i++)
