@@ -65,11 +65,6 @@ int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasts)
 /* ---- watches: one for all objects that need the same -------------------------------------------
  */
 
-static bool same_text(const char *a, const char *b)
-{
-    return sw_streq(a ? a : "", b ? b : "");
-}
-
 static void send_watch(struct sw_engine *e, const struct watch *w)
 {
     struct sw_action *a = act_add(e, SW_ACT_WATCH);
@@ -88,8 +83,8 @@ uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *se
         if (!w->id) {
             unused = unused ? unused : w;
         } else if (w->use == use && sw_streq(w->key.api_version, key->api_version) &&
-                   sw_streq(w->key.kind, key->kind) && ns_equal(w->key.ns, key->ns) &&
-                   same_text(w->key.name, key->name) && same_text(w->selector, selector)) {
+                   sw_streq(w->key.kind, key->kind) && sw_ns_equal(w->key.ns, key->ns) &&
+                   sw_streq(w->key.name, key->name) && sw_streq(w->selector, selector)) {
             w->refs++;
             return w->id;
         }
@@ -99,7 +94,7 @@ uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *se
         unused = &e->watches[e->n_watches++];
     }
     *unused = (struct watch){ .id = act_serial(e),
-                              .key = key_copy(key),
+                              .key = sw_key_copy(key),
                               .selector = selector ? sw_strdup(selector) : NULL,
                               .use = use,
                               .refs = 1 };
@@ -109,7 +104,7 @@ uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *se
 
 static void watch_done(struct watch *w)
 {
-    key_done(&w->key);
+    sw_key_done(&w->key);
     free(w->selector);
     *w = (struct watch){ 0 };
 }
@@ -151,14 +146,15 @@ void act_free_watches(struct sw_engine *e)
 /* ---- keys and texts ----------------------------------------------------------------------------
  */
 
-struct sw_key key_copy(const struct sw_key *key)
+struct sw_key sw_key_copy(const struct sw_key *key)
 {
-    return (struct sw_key){ sw_strdup(key->api_version), sw_strdup(key->kind),
+    return (struct sw_key){ key->api_version ? sw_strdup(key->api_version) : NULL,
+                            key->kind ? sw_strdup(key->kind) : NULL,
                             key->ns && *key->ns ? sw_strdup(key->ns) : NULL,
                             key->name ? sw_strdup(key->name) : NULL };
 }
 
-void key_done(struct sw_key *key)
+void sw_key_done(struct sw_key *key)
 {
     free((char *)key->api_version);
     free((char *)key->kind);
@@ -167,9 +163,9 @@ void key_done(struct sw_key *key)
     *key = (struct sw_key){ 0 };
 }
 
-bool ns_equal(const char *a, const char *b)
+bool sw_ns_equal(const char *a, const char *b)
 {
-    return same_text(a, b);
+    return sw_streq(a ? a : "", b ? b : "");
 }
 
 void text_set(char **to, const char *from)

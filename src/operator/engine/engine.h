@@ -39,6 +39,13 @@ struct sw_key {
     const char *name;
 };
 
+/** A copy of a key, freed by sw_key_done(). Each text may be NULL. */
+struct sw_key sw_key_copy(const struct sw_key *key);
+/** Free a copy; it is zero then. */
+void sw_key_done(struct sw_key *key);
+/** Are both namespaces the same? NULL and "" are. */
+bool sw_ns_equal(const char *a, const char *b);
+
 /* ---- events ------------------------------------------------------------------------------------
  */
 

@@ -356,12 +356,6 @@ void act_free_watches(struct sw_engine *e);
 /** How long to wait after @n_tries failures; ten times as long where the fault @lasts. */
 int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasts);
 
-/** A copy of a key, freed by key_done(). */
-struct sw_key key_copy(const struct sw_key *key);
-/** Free a copy; it is zero then. */
-void key_done(struct sw_key *key);
-/** Are both namespaces the same? NULL and "" are. */
-bool ns_equal(const char *a, const char *b);
 /** Replace an owned text by a copy of @from (may be NULL, or a part of it). */
 void text_set(char **to, const char *from);
 

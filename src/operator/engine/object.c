@@ -53,7 +53,7 @@ static int key_equal(const void *a, const void *b)
 {
     const struct sw_key *x = a, *y = b;
     size_t len = group_len(x->api_version);
-    return sw_streq(x->name, y->name) && sw_streq(x->kind, y->kind) && ns_equal(x->ns, y->ns) &&
+    return sw_streq(x->name, y->name) && sw_streq(x->kind, y->kind) && sw_ns_equal(x->ns, y->ns) &&
            len == group_len(y->api_version) && !strncmp(x->api_version, y->api_version, len);
 }
 
@@ -113,7 +113,7 @@ struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct
     if (o)
         return o;
     o = sw_zalloc(1, sizeof *o);
-    o->key = key_copy(key);
+    o->key = sw_key_copy(key);
     o->state = s;
     o->template = -1;
     o->rank = object_rank(key, false);
@@ -166,7 +166,7 @@ static void object_free(struct object *o)
     sw_readiness_done(&o->readiness);
     fault_done(&o->fault);
     fault_done(&o->watch_fault);
-    key_done(&o->key);
+    sw_key_done(&o->key);
     free(o);
 }
 

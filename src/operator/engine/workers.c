@@ -196,7 +196,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
                      struct json_object *live)
 {
     struct workers *w = o->workers;
-    if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod") || !ns_equal(o->key.ns, key->ns))
+    if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod") || !sw_ns_equal(o->key.ns, key->ns))
         return false;
     struct worker *worker = find(w, key->name);
     if (!live || !belongs(o, live)) {
@@ -464,7 +464,7 @@ void workers_forget_node(struct object *o, uint32_t node)
 void workers_keep_early(struct sw_engine *e, const struct sw_key *key, struct json_object *live)
 {
     SW_GROW(e->early_workers, e->n_early_workers, e->cap_early_workers);
-    e->early_workers[e->n_early_workers++] = (struct early_worker){ key_copy(key),
+    e->early_workers[e->n_early_workers++] = (struct early_worker){ sw_key_copy(key),
                                                                     json_object_get(live) };
 }
 
@@ -477,7 +477,7 @@ void workers_take_early(struct sw_engine *e, struct object *o)
 void workers_drop_early(struct sw_engine *e)
 {
     for (size_t i = 0; i < e->n_early_workers; i++) {
-        key_done(&e->early_workers[i].key);
+        sw_key_done(&e->early_workers[i].key);
         (void)json_object_put(e->early_workers[i].live);
     }
     free(SW_TAKE(e->early_workers));

@@ -10,37 +10,8 @@ char *informer_copy(const char *s)
     return s ? sw_strdup(s) : NULL;
 }
 
-struct sw_key informer_key_copy(const struct sw_key *key)
-{
-    return (struct sw_key){ informer_copy(key->api_version), informer_copy(key->kind),
-                            informer_copy(key->ns), informer_copy(key->name) };
-}
-
-void informer_key_free(struct sw_key *key)
-{
-    free((char *)key->api_version);
-    free((char *)key->kind);
-    free((char *)key->ns);
-    free((char *)key->name);
-    *key = (struct sw_key){ 0 };
-}
-
-bool informer_same_ns(const char *a, const char *b)
-{
-    return sw_streq(a ? a : "", b ? b : "");
-}
-
-static void subscription_free(struct subscription *s)
-{
-    sw_kube_cancel(s->req);
-    sw_selector_done(&s->parsed);
-    informer_key_free(&s->key);
-    free(s->selector);
-    free(s);
-}
-
-/* Free what ended, once nobody iterates. */
-void informer_free_ended(struct informer *informer)
+/* Not while subscribers are being notified: the lists stay as they are. */
+static void free_ended(struct informer *informer)
 {
     if (informer->notifying || !informer->has_ended)
         return;
@@ -57,11 +28,21 @@ void informer_free_ended(struct informer *informer)
             continue;
         }
         *at = s->next;
-        subscription_free(s);
+        sw_kube_cancel(s->req);
+        sw_selector_done(&s->parsed);
+        sw_key_done(&s->key);
+        free(s->selector);
+        free(s);
     }
     informer->subscriptions_end = &informer->subscriptions;
     while (*informer->subscriptions_end)
         informer->subscriptions_end = &(*informer->subscriptions_end)->next;
+}
+
+void informer_notified(struct informer *informer)
+{
+    informer->notifying--;
+    free_ended(informer);
 }
 
 void informer_retry_later(struct informer *informer)
@@ -105,8 +86,7 @@ static void on_start(void *arg)
     for (struct subscription *s = informer->subscriptions; s; s = s->next)
         if (s->to_start && !s->ended)
             start(s);
-    informer->notifying--;
-    informer_free_ended(informer);
+    informer_notified(informer);
 }
 
 /* The server did not answer a question: ask again. */
@@ -122,8 +102,7 @@ static void on_retry(void *arg)
         else if (!s->notified)
             subscription_notify_known(s);
     }
-    informer->notifying--;
-    informer_free_ended(informer);
+    informer_notified(informer);
 }
 
 void informer_kinds_changed(struct informer *informer)
@@ -133,8 +112,7 @@ void informer_kinds_changed(struct informer *informer)
         if (s->no_kind && !s->ended && !s->req && !s->shared &&
             sw_kube_kind_find(informer->kube, s->key.api_version, s->key.kind))
             start(s);
-    informer->notifying--;
-    informer_free_ended(informer);
+    informer_notified(informer);
 }
 
 void informer_subscribe(struct informer *informer, const struct sw_action *a, informer_fn *fn,
@@ -143,7 +121,7 @@ void informer_subscribe(struct informer *informer, const struct sw_action *a, in
     struct subscription *s = sw_zalloc(1, sizeof *s);
     *s = (struct subscription){
         .informer = informer,
-        .key = informer_key_copy(&a->key),
+        .key = sw_key_copy(&a->key),
         .selector = informer_copy(a->selector),
         .use = a->use,
         .watch = a->watch,
@@ -172,7 +150,7 @@ void informer_unsubscribe(struct informer *informer, void *arg, uint64_t watch)
     for (struct subscription *s = informer->subscriptions; s; s = s->next)
         if (s->arg == arg && s->watch == watch && !s->ended)
             end(s);
-    informer_free_ended(informer);
+    free_ended(informer);
 }
 
 void informer_unsubscribe_all(struct informer *informer, void *arg)
@@ -180,7 +158,7 @@ void informer_unsubscribe_all(struct informer *informer, void *arg)
     for (struct subscription *s = informer->subscriptions; s; s = s->next)
         if (s->arg == arg && !s->ended)
             end(s);
-    informer_free_ended(informer);
+    free_ended(informer);
 }
 
 struct informer *informer_new(struct sw_loop *loop, struct sw_kube *kube)
@@ -202,7 +180,7 @@ void informer_free(struct informer *informer)
         if (!s->ended)
             end(s);
     informer->notifying = 0;
-    informer_free_ended(informer);
+    free_ended(informer);
     informer_absent_done(informer);
     sw_timer_free(informer->start_timer);
     sw_timer_free(informer->retry_timer);

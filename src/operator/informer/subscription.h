@@ -19,7 +19,7 @@ struct shared_watch {
     const struct sw_kind *kind;
     char *ns, *name, *selector; /* as it was opened; each may be NULL */
     bool of_owned;              /* shows only what slipway owns */
-    bool unlisted;              /* was opened where nothing was: there is no list to wait for */
+    bool unlisted;              /* opened for an object known to be absent: there is no list */
     struct sw_kube_watch *watch;
     struct lh_table *seen; /* "namespace/name" -> document that no subscriber got yet, or NULL */
     size_t n_subscriptions;
@@ -40,7 +40,7 @@ struct subscription {
     bool ended;    /* unsubscribed while subscribers are being notified: freed after */
     bool no_kind;  /* was notified that the kind is not served */
     bool foreign;  /* follow it by name: it is not ours */
-    bool notified; /* knows whether it is there */
+    bool notified; /* of the object, or that it is absent */
     bool to_start;
     bool waits_for_ns;             /* its namespace is being looked for first */
     const struct sw_kind *to_join; /* and then this kind's watch is joined */
@@ -57,34 +57,33 @@ struct informer {
     struct sw_timer *start_timer, *retry_timer;
     struct absence *absences;
     struct namespace_get *namespace_gets;
-    int notifying; /* how deep in callbacks: nothing is freed meanwhile */
+    int notifying; /* depth of callbacks: nothing is freed meanwhile */
     bool has_ended;
 };
 
 char *informer_copy(const char *s); /* NULL stays NULL */
-struct sw_key informer_key_copy(const struct sw_key *key);
-void informer_key_free(struct sw_key *key);
-bool informer_same_ns(const char *a, const char *b);
+/* A request failed for now: try again after a moment what subscriptions still wait for. */
 void informer_retry_later(struct informer *informer);
-/* Free what ended, once nobody iterates. */
-void informer_free_ended(struct informer *informer);
+/* The end of what informer->notifying++ began: free what has ended meanwhile. */
+void informer_notified(struct informer *informer);
 
 /* subscription_watch.c */
 void subscription_join(struct subscription *s, const struct sw_kind *kind);
 void subscription_leave(struct subscription *s);
-/* Is there a watch for it already? */
+/* Is there a watch of @kind for it already? */
 bool subscription_has_watch(const struct subscription *s, const struct sw_kind *kind);
-/* Tell a subscription what its watch knows, as soon as that is certain. */
+/* Notify a subscription of what its watch knows, as soon as that is certain. */
 void subscription_notify_known(struct subscription *s);
 void subscription_notify_object(struct subscription *s, struct json_object *object);
 void subscription_notify_fault(struct subscription *s, int code, const char *message);
 void shared_watch_close(struct shared_watch *f);
 
 /* subscription_absent.c */
-/* The owner's watch does not show it: is it somebody else's? Ask, and tell. */
+/* The owner's watch does not show the object, which may belong to another owner: read it by name,
+ * and notify. */
 void subscription_get(struct subscription *s);
-/* Join a watch of @kind and tell what is known; first find out whether its namespace is there,
- * where that spares a list. */
+/* Join a watch of @kind and notify of what is known; read the namespace first where that saves a
+ * list. */
 void subscription_begin(struct subscription *s, const struct sw_kind *kind);
 bool informer_knows_absent(struct informer *informer, const struct sw_key *key);
 void informer_absent_done(struct informer *informer);

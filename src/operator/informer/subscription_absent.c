@@ -1,5 +1,4 @@
-/* Looking for objects by name, in as few questions as will do: where a namespace is not there,
- * nothing in it is. */
+/* Objects that are read by name, with few requests: where a namespace is absent, all in it is. */
 #include "operator/informer/subscription.h"
 
 #include <stdlib.h>
@@ -7,15 +6,15 @@
 
 enum { LOOK_RETRIES = 4, ABSENT_MS = 1000, NEW_NAMESPACE_MS = 60000 };
 
-/* Something that was not there when last seen: one object, or (no kind) all in a namespace. */
+/* What was absent a moment ago: one object, or (without kind) all objects in a namespace. */
 struct absence {
     struct absence *next;
     struct sw_key key;
-    bool of_namespace; /* that is not there either */
+    bool of_namespace; /* the namespace, too */
     int64_t until_ms;
 };
 
-/* A namespace being looked for, or found a moment ago. */
+/* A namespace that is being read, or was found a moment ago. */
 struct namespace_get {
     struct informer *informer;
     struct namespace_get *next;
@@ -23,12 +22,6 @@ struct namespace_get {
     struct sw_kube_request *req; /* NULL: answered, it is there */
     int64_t until_ms;
 };
-
-static bool same_key(const struct sw_key *a, const struct sw_key *b)
-{
-    return sw_streq(a->kind, b->kind) && sw_streq(a->name, b->name) &&
-           informer_same_ns(a->ns, b->ns) && sw_streq(a->api_version, b->api_version);
-}
 
 static bool is_namespace(const struct sw_key *key)
 {
@@ -38,7 +31,8 @@ static bool is_namespace(const struct sw_key *key)
 static bool covers(const struct absence *a, const struct sw_key *key)
 {
     if (a->key.kind)
-        return same_key(&a->key, key);
+        return sw_streq(a->key.kind, key->kind) && sw_streq(a->key.name, key->name) &&
+               sw_ns_equal(a->key.ns, key->ns) && sw_streq(a->key.api_version, key->api_version);
     if (is_namespace(key))
         return a->of_namespace && sw_streq(a->key.ns, key->name);
     return key->ns && sw_streq(a->key.ns, key->ns);
@@ -62,7 +56,7 @@ static void forget_absences(struct informer *informer, int64_t before_ms)
             continue;
         }
         *at = a->next;
-        informer_key_free(&a->key);
+        sw_key_done(&a->key);
         free(a);
     }
 }
@@ -74,21 +68,16 @@ static struct absence *remember_absence(struct informer *informer, const struct 
     forget_absences(informer, now_ms);
     struct absence *a = sw_zalloc(1, sizeof *a);
     *a = (struct absence){ .next = informer->absences,
-                           .key = informer_key_copy(key),
+                           .key = sw_key_copy(key),
                            .until_ms = now_ms + for_ms };
     return informer->absences = a;
 }
 
-static void forget_namespace_absence(struct informer *informer, const char *ns)
-{
-    for (struct absence *a = informer->absences; a; a = a->next)
-        if (a->of_namespace && sw_streq(a->key.ns, ns))
-            a->of_namespace = false;
-}
-
 void informer_namespace_is_new(struct informer *informer, const char *ns)
 {
-    forget_namespace_absence(informer, ns);
+    for (struct absence *a = informer->absences; a; a = a->next)
+        if (sw_streq(a->key.ns, ns))
+            a->of_namespace = false;
     (void)remember_absence(informer, &(struct sw_key){ .ns = ns }, NEW_NAMESPACE_MS);
 }
 
@@ -138,8 +127,7 @@ static void ask(struct subscription *s)
                              &(struct sw_request_opts){ .retries = LOOK_RETRIES }, on_object, s);
 }
 
-/* ---- namespaces, and what is in them
- * -----------------------------------------------------------------------
+/* ---- namespaces, and what is in them -----------------------------------------------------------
  */
 
 static void namespace_get_free(struct namespace_get *l)
@@ -184,8 +172,7 @@ static void on_namespace(const struct sw_kube_answer *answer, void *arg)
         else
             ask(s);
     }
-    informer->notifying--;
-    informer_free_ended(informer);
+    informer_notified(informer);
 }
 
 static struct namespace_get *find_namespace_get(struct informer *informer, const char *ns)
@@ -204,7 +191,7 @@ static struct namespace_get *find_namespace_get(struct informer *informer, const
     return NULL;
 }
 
-/* @return false: there is nobody to ask, or its namespace is there */
+/* Read its namespace first. @return false: that is known to be there, or its kind is not served */
 static bool ask_namespace(struct subscription *s)
 {
     struct informer *informer = s->informer;
