@@ -102,18 +102,14 @@ const char *sw_mirror_rules(struct json_object *doc, struct json_object *resourc
 
 int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
-    static const char *const lists[] = { "initContainers", "containers" };
     const char *rules = sw_mirror_rules(doc, env->resource);
     if (!rules)
         return 0;
-    struct json_object *pod = sw_hook_pod_template(doc);
+    struct json_object *pod = sw_hook_pod_template(doc), *container;
     int rc = mirror_build(doc, rules, env, err);
     if (rc == 0 && !pod)
         rc = mirror_operands(sw_json_get(doc, "spec"), rules, env, err);
-    for (size_t l = 0; rc == 0 && l < SW_COUNT(lists); l++) {
-        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
-        for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
-            rc = mirror(sw_json_at(list, i), "image", rules, env, err);
-    }
+    for (size_t i = 0; rc == 0 && (container = hook_container(pod, i)); i++)
+        rc = mirror(container, "image", rules, env, err);
     return rc;
 }

@@ -1,7 +1,7 @@
-/* Pods of DaemonSets stay while features of their nodes are missing: see
- * operator/engine/nodes/grace_period.h. What they ask of features, in the nodeSelector and in the
- * required node affinity, becomes terms of that affinity: all of it; or all but one feature, or
- * none of them, where those are missing and the node has slipway's label. */
+/* Pods of DaemonSets stay on their nodes while labels of features are missing
+ * (operator/engine/nodes/grace_period.h). What nodeSelector and required node affinity ask of
+ * features becomes terms of that affinity: all of it; or, where the node has slipway's label, all
+ * but one feature, or none of them. */
 #include "operator/manifests/hooks_internal.h"
 
 #include "operator/engine/nodes/grace_period.h"
@@ -45,21 +45,6 @@ struct grace_terms {
     struct json_object *terms;    /* those that come of it */
 };
 
-/* The features that may be missing where @term holds, each once. */
-static struct json_object *features_of(const struct grace_terms *s, struct json_object *term)
-{
-    struct json_object *const lists[] = { s->selected, sw_json_get(term, "matchExpressions") };
-    struct json_object *keys = json_object_new_array();
-    for (size_t l = 0; l < SW_COUNT(lists); l++)
-        for (size_t i = 0; i < sw_json_len(lists[l]); i++) {
-            struct json_object *e = sw_json_at(lists[l], i);
-            const char *key = key_of(e);
-            if (sw_is_feature_label(key) && asks(e) && !sw_json_has_text(keys, key))
-                (void)json_object_array_add(keys, json_object_new_string(key));
-        }
-    return keys;
-}
-
 /* @term and what was selected, but for @missing (keys; NULL: none), which are not there. */
 static void add_term(struct grace_terms *s, struct json_object *term, struct json_object *missing)
 {
@@ -81,10 +66,19 @@ static void add_term(struct grace_terms *s, struct json_object *term, struct jso
     (void)json_object_array_add(s->terms, made);
 }
 
-/* NFD loses one feature, where a device went or a rule was changed, or all, where itself went. */
+/* Add the terms that are made of @term. One label of a feature goes when a device is removed or a
+ * rule changed, all of them when NFD is removed. */
 static void spread(struct grace_terms *s, struct json_object *term)
 {
-    SW_AUTO_JSON *features = features_of(s, term);
+    struct json_object *const lists[] = { s->selected, sw_json_get(term, "matchExpressions") };
+    SW_AUTO_JSON *features = json_object_new_array(); /* that may be missing, each once */
+    for (size_t l = 0; l < SW_COUNT(lists); l++)
+        for (size_t i = 0; i < sw_json_len(lists[l]); i++) {
+            struct json_object *e = sw_json_at(lists[l], i);
+            const char *key = key_of(e);
+            if (sw_is_feature_label(key) && asks(e) && !sw_json_has_text(features, key))
+                (void)json_object_array_add(features, json_object_new_string(key));
+        }
     size_t n = sw_json_len(features);
     add_term(s, term, NULL);
     for (size_t i = 0; i < n; i++) {

@@ -6,14 +6,14 @@
 #include <json-c/json.h>
 #include <string.h>
 
-/* "a b c" holds @word; "*" holds all. */
-static bool names(const char *message, const char *word)
+/* Is @kind in the list "DaemonSet Deployment", or the list "*"? */
+static bool names(const char *kinds, const char *kind)
 {
-    size_t len = strlen(word);
-    if (sw_streq(message, "*"))
+    size_t len = strlen(kind);
+    if (sw_streq(kinds, "*"))
         return true;
-    for (const char *at = message; (at = strstr(at, word)); at += len)
-        if ((at == message || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+    for (const char *at = kinds; (at = strstr(at, kind)); at += len)
+        if ((at == kinds || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
             return true;
     return false;
 }
@@ -71,22 +71,18 @@ static int mark_release(struct json_object *doc, const struct sw_hook_env *env,
 /* ---- which nodes -------------------------------------------------------------------------------
  */
 
-/* The map that chooses nodes: of pods, and of BuildConfigs, whose build pods have one too. */
-static struct json_object *node_selector(struct json_object *doc)
-{
-    if (sw_streq(sw_obj_kind(doc), "BuildConfig"))
-        return sw_json_need_map(doc, "spec", "nodeSelector", NULL);
-    struct json_object *pod = sw_hook_pod_template(doc);
-    return pod ? sw_json_need_map(pod, "spec", "nodeSelector", NULL) : NULL;
-}
-
+/* Into the nodeSelector of pods, or of a BuildConfig, whose build pods get it. */
 static void merge_selector(struct json_object *doc, struct json_object *labels)
 {
-    struct json_object *selector = sw_json_len(labels) ? node_selector(doc) : NULL;
-    if (!selector)
+    bool build = sw_streq(sw_obj_kind(doc), "BuildConfig");
+    struct json_object *pod = build ? doc : sw_hook_pod_template(doc);
+    if (!pod || !sw_json_len(labels))
         return;
-    json_object_object_foreach(labels, key, value)(void)
-        json_object_object_add(selector, key, json_object_get(value));
+    struct json_object *selector = sw_json_need_map(pod, "spec", "nodeSelector", NULL);
+    json_object_object_foreach(labels, key, value)
+    {
+        (void)json_object_object_add(selector, key, json_object_get(value));
+    }
 }
 
 static int select_nodes(struct json_object *doc, const struct sw_hook_env *env,
@@ -124,34 +120,26 @@ static int make_affine(struct json_object *doc, const struct sw_hook_env *env, s
 /* ---- proxy -------------------------------------------------------------------------------------
  */
 
-static void set_env(struct json_object *container, const char *name, const char *value)
-{
-    struct json_object *list = sw_json_need_list(container, "env", NULL);
-    struct json_object *entry = sw_json_find_by(list, "name", name);
-    if (entry || !*value)
-        return; /* the recipe knows better, or there is no proxy */
-    entry = json_object_new_object();
-    sw_json_set_str(entry, name, "name", NULL);
-    sw_json_set_str(entry, value, "value", NULL);
-    (void)json_object_array_add(list, entry);
-}
-
 static int set_proxy(struct json_object *doc, const struct sw_hook_env *env,
                      struct sw_err *err SW_UNUSED)
 {
-    static const char *const lists[] = { "initContainers", "containers" };
     static const struct {
         const char *variable, *key;
     } rows[] = { { "HTTP_PROXY", "httpProxy" },
                  { "HTTPS_PROXY", "httpsProxy" },
                  { "NO_PROXY", "wholeNoProxy" } };
-    struct json_object *pod = sw_hook_pod_template(doc);
-    for (size_t l = 0; l < SW_COUNT(lists); l++) {
-        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
-        for (size_t i = 0; i < sw_json_len(list); i++)
-            for (size_t r = 0; r < SW_COUNT(rows); r++)
-                set_env(sw_json_at(list, i), rows[r].variable,
-                        sw_json_str(env->values, "", "proxy", rows[r].key, NULL));
+    struct json_object *pod = sw_hook_pod_template(doc), *container;
+    for (size_t i = 0; (container = hook_container(pod, i)); i++) {
+        struct json_object *list = sw_json_need_list(container, "env", NULL);
+        for (size_t r = 0; r < SW_COUNT(rows); r++) {
+            const char *value = sw_json_str(env->values, "", "proxy", rows[r].key, NULL);
+            if (!*value || sw_json_find_by(list, "name", rows[r].variable))
+                continue; /* no proxy, or the recipe sets it itself */
+            struct json_object *entry = json_object_new_object();
+            sw_json_set_str(entry, rows[r].variable, "name", NULL);
+            sw_json_set_str(entry, value, "value", NULL);
+            (void)json_object_array_add(list, entry);
+        }
     }
     return 0;
 }
@@ -172,15 +160,11 @@ static void default_protocol(struct json_object *ports)
 static int set_protocol(struct json_object *doc, const struct sw_hook_env *env SW_UNUSED,
                         struct sw_err *err SW_UNUSED)
 {
-    static const char *const lists[] = { "initContainers", "containers" };
+    struct json_object *pod = sw_hook_pod_template(doc), *container;
     if (sw_streq(sw_obj_kind(doc), "Service"))
         default_protocol(sw_json_find(doc, "spec", "ports", NULL));
-    struct json_object *pod = sw_hook_pod_template(doc);
-    for (size_t l = 0; pod && l < SW_COUNT(lists); l++) {
-        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
-        for (size_t i = 0; i < sw_json_len(list); i++)
-            default_protocol(sw_json_find(sw_json_at(list, i), "ports", NULL));
-    }
+    for (size_t i = 0; (container = hook_container(pod, i)); i++)
+        default_protocol(sw_json_get(container, "ports"));
     return 0;
 }
 
@@ -188,18 +172,14 @@ static int set_protocol(struct json_object *doc, const struct sw_hook_env *env S
  * ------------------------------------------------------
  */
 
-static bool is_driver(struct json_object *doc)
-{
-    return sw_streq(sw_obj_annotation(doc, SW_DRIVER), "true") ||
-           sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container");
-}
-
 /* Its pods are deleted by slipway when their node's turn comes, not by the DaemonSet controller. */
 static int upgrade_by_node(struct json_object *doc, const struct sw_hook_env *env,
                            struct sw_err *err SW_UNUSED)
 {
     struct json_object *policy = sw_json_find(env->resource, "spec", "upgradePolicy", NULL);
-    if (!json_object_is_type(policy, json_type_object) || !is_driver(doc))
+    bool driver = sw_hook_asked(doc, SW_DRIVER) ||
+                  sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container");
+    if (!json_object_is_type(policy, json_type_object) || !driver)
         return 0;
     (void)sw_json_del(doc, "spec", "updateStrategy", NULL);
     sw_json_set_str(doc, "OnDelete", "spec", "updateStrategy", "type", NULL);
@@ -211,6 +191,12 @@ static int upgrade_by_node(struct json_object *doc, const struct sw_hook_env *en
  */
 
 #define POD_MAKERS "DaemonSet Deployment StatefulSet ReplicaSet Job CronJob Pod"
+
+/* A row for an annotation on which the engine acts. */
+#define WAIT(name, kinds, doc)                                                                     \
+    {                                                                                              \
+        name, SW_HOOK_WAIT, kinds, doc, .apply = NULL                                              \
+    }
 
 const struct sw_hook sw_hooks[] = {
     { "namespace", SW_HOOK_BEFORE_APPLY, "*",
@@ -274,41 +260,35 @@ const struct sw_hook sw_hooks[] = {
       "what is asked of labels of Node Feature Discovery becomes a node affinity by which the pods "
       "stay, for the time of grace, where those labels are lost",
       .apply = hook_node_affinity },
-    { SW_SRO_PREFIX "wait", SW_HOOK_WAIT, "*",
-      "\"true\": the state ends only when the object is ready by its kind's rule", .apply = NULL },
-    { SW_SRO_PREFIX "wait-for-logs", SW_HOOK_WAIT, "DaemonSet",
-      "a regular expression that the end of every pod's log must match", .apply = NULL },
-    { SW_SRO_PREFIX "state", SW_HOOK_WAIT, "DaemonSet",
-      "\"driver-container\": pods that cannot pull their image are looked for", .apply = NULL },
-    { SW_SRO_PREFIX "driver-container-vendor", SW_HOOK_WAIT, "DaemonSet BuildConfig",
-      "pairs a driver container with the BuildConfig that builds its image", .apply = NULL },
-    { SW_OBSERVE, SW_HOOK_WAIT, "*",
-      "\"true\": never applied; somebody else's object of that name must be there and ready",
-      .apply = NULL },
-    { "slipway.dev/hold", SW_HOOK_WAIT, "*",
-      "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
-      .apply = NULL },
-    { "slipway.dev/wait-for-node-labels", SW_HOOK_WAIT, "*",
-      "label keys, comma separated: the state finishes node by node, as each node gets them",
-      .apply = NULL },
-    { "slipway.dev/adopt", SW_HOOK_WAIT, "*",
-      "\"true\": somebody else's object of that name is taken over; it is not deleted later",
-      .apply = NULL },
-    { "slipway.dev/replace", SW_HOOK_WAIT, "*",
-      "\"true\": deleted and made again where a field of it cannot be changed", .apply = NULL },
-    { "slipway.dev/timeout", SW_HOOK_WAIT, "*",
-      "a duration such as 30m: its state is Failed when it takes longer to get ready",
-      .apply = NULL },
-    { "slipway.dev/retries", SW_HOOK_WAIT, "Job Pod",
-      "a number: when it ran to its end and failed it is run again at most so often",
-      .apply = NULL },
-    { SW_DRY_RUN, SW_HOOK_WAIT, "*",
-      "\"true\": never stored; the API server must say that it would accept it", .apply = NULL },
-    { "helm.sh/readiness-success", SW_HOOK_WAIT, "*",
-      "a JSON array of conditions on .status, all of which make the object ready", .apply = NULL },
-    { "helm.sh/readiness-failure", SW_HOOK_WAIT, "*",
-      "a JSON array of conditions on .status, any of which makes the object failed",
-      .apply = NULL },
+    WAIT(SW_SRO_PREFIX "wait", "*",
+         "\"true\": the state ends only when the object is ready by its kind's rule"),
+    WAIT(SW_SRO_PREFIX "wait-for-logs", "DaemonSet",
+         "a regular expression that the end of every pod's log must match"),
+    WAIT(SW_SRO_PREFIX "state", "DaemonSet",
+         "\"driver-container\": pods that cannot pull their image are looked for"),
+    WAIT(SW_SRO_PREFIX "driver-container-vendor", "DaemonSet BuildConfig",
+         "pairs a driver container with the BuildConfig that builds its image"),
+    WAIT(SW_OBSERVE, "*",
+         "\"true\": never applied; somebody else's object of that name must be there and ready"),
+    WAIT(
+        "slipway.dev/hold", "*",
+        "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it"),
+    WAIT("slipway.dev/wait-for-node-labels", "*",
+         "label keys, comma separated: the state finishes node by node, as each node gets them"),
+    WAIT("slipway.dev/adopt", "*",
+         "\"true\": somebody else's object of that name is taken over; it is not deleted later"),
+    WAIT("slipway.dev/replace", "*",
+         "\"true\": deleted and made again where a field of it cannot be changed"),
+    WAIT("slipway.dev/timeout", "*",
+         "a duration such as 30m: its state is Failed when it takes longer to get ready"),
+    WAIT("slipway.dev/retries", "Job Pod",
+         "a number: when it ran to its end and failed it is run again at most so often"),
+    WAIT(SW_DRY_RUN, "*",
+         "\"true\": never stored; the API server must say that it would accept it"),
+    WAIT("helm.sh/readiness-success", "*",
+         "a JSON array of conditions on .status, all of which make the object ready"),
+    WAIT("helm.sh/readiness-failure", "*",
+         "a JSON array of conditions on .status, any of which makes the object failed"),
     { 0 },
 };
 

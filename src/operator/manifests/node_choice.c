@@ -3,8 +3,9 @@
 #include "data/data.h"
 #include "operator/engine/nodes/grace_period.h"
 
-uint32_t sw_node_put(struct sw_node_set *roster, struct sw_facts *facts, const struct sw_node *node,
-                     const char *group, uint64_t version, bool *changed, bool *groups_changed)
+uint32_t sw_node_put(struct sw_node_set *node_set, struct sw_facts *facts,
+                     const struct sw_node *node, const char *group, uint64_t version, bool *changed,
+                     bool *groups_changed)
 {
     const struct sw_node_set_facts row = {
         .name = node->name,
@@ -19,7 +20,7 @@ uint32_t sw_node_put(struct sw_node_set *roster, struct sw_facts *facts, const s
         .boot_id = node->boot_id,
         .version = version,
     };
-    uint32_t number = sw_node_set_put(roster, &row, changed);
+    uint32_t number = sw_node_set_put(node_set, &row, changed);
     bool groups = sw_facts_put_node(facts, node);
     if (groups_changed)
         *groups_changed = groups;
@@ -29,9 +30,9 @@ uint32_t sw_node_put(struct sw_node_set *roster, struct sw_facts *facts, const s
 bool sw_node_is_chosen(const char *name, void *arg)
 {
     const struct sw_node_choice *choice = arg;
-    uint32_t node = sw_node_set_find(choice->roster, name);
+    uint32_t node = sw_node_set_find(choice->node_set, name);
     struct json_object *selector = sw_json_find(choice->resource, "spec", "nodeSelector", NULL);
     return node != SW_NO_NODE &&
-           sw_node_set_keeps(choice->roster, node, selector, sw_obj_name(choice->resource)) &&
-           !sw_node_set_is_tainted(choice->roster, node, choice->tolerations);
+           sw_node_set_keeps(choice->node_set, node, selector, sw_obj_name(choice->resource)) &&
+           !sw_node_set_is_tainted(choice->node_set, node, choice->tolerations);
 }

@@ -1,6 +1,6 @@
-/* spec.overrides: what the user of a recipe wants otherwise in its objects, without a chart of his
- * own. Each entry names its objects (all, by default), and says what is added to their pods, or
- * patches them. Done last of all, so that what it sees is what would be applied. */
+/* spec.overrides: changes of a recipe's objects by its user. Each entry selects objects (all, by
+ * default), and changes their pods or patches them. The last hook that changes a manifest, but for
+ * the node affinity, so that patches are written against what is applied. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +19,6 @@ static struct json_object *list_of(struct json_object *resource)
 /* ---- which objects -----------------------------------------------------------------------------
  */
 
-static bool has_labels(struct json_object *doc, struct json_object *labels)
-{
-    if (!json_object_is_type(labels, json_type_object))
-        return true;
-    json_object_object_foreach(
-        labels, key,
-        value) if (!sw_streq(sw_obj_label(doc, key), json_object_get_string(value))) return false;
-    return true;
-}
-
 static bool fits(const char *pattern, const char *text)
 {
     return !*pattern || fnmatch(pattern, text, 0) == 0;
@@ -37,17 +27,24 @@ static bool fits(const char *pattern, const char *text)
 static bool is_target(struct json_object *override, struct json_object *doc)
 {
     struct json_object *t = sw_json_get(override, "target");
+    struct json_object *labels = sw_json_get(t, "labels");
     const char *kind = sw_json_str(t, "", "kind", NULL);
-    return (!*kind || sw_streq(kind, sw_obj_kind(doc))) &&
-           fits(sw_json_str(t, "", "name", NULL), sw_obj_name(doc)) &&
-           fits(sw_json_str(t, "", "namespace", NULL), sw_obj_namespace(doc)) &&
-           has_labels(doc, sw_json_get(t, "labels"));
+    bool is = (!*kind || sw_streq(kind, sw_obj_kind(doc))) &&
+              fits(sw_json_str(t, "", "name", NULL), sw_obj_name(doc)) &&
+              fits(sw_json_str(t, "", "namespace", NULL), sw_obj_namespace(doc));
+    if (!is || !json_object_is_type(labels, json_type_object))
+        return is;
+    json_object_object_foreach(labels, key, value)
+    {
+        is = is && sw_streq(sw_obj_label(doc, key), json_object_get_string(value));
+    }
+    return is;
 }
 
-/* ---- what of their pods ------------------------------------------------------------------------
+/* ---- their pods --------------------------------------------------------------------------------
  */
 
-/* Of a map each entry is set, null takes one away. */
+/* A merge patch: null removes an entry. */
 static void merge(struct json_object *pod, const char *field, struct json_object *value)
 {
     struct json_object *merged = sw_merge_apply(sw_json_find(pod, "spec", field, NULL), value);
@@ -77,26 +74,6 @@ static const struct {
     { "priorityClassName", json_type_string, replace },
 };
 
-/* @return how many containers are meant */
-static size_t set_resources(struct json_object *pod, const char *container,
-                            struct json_object *resources)
-{
-    static const char *const lists[] = { "initContainers", "containers" };
-    size_t n = 0;
-    for (size_t l = 0; l < SW_COUNT(lists); l++) {
-        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
-        for (size_t i = 0; i < sw_json_len(list); i++) {
-            struct json_object *c = sw_json_at(list, i);
-            if (!fits(container, sw_json_str(c, "", "name", NULL)))
-                continue;
-            struct json_object *merged = sw_merge_apply(sw_json_get(c, "resources"), resources);
-            (void)json_object_object_add(c, "resources", merged);
-            n++;
-        }
-    }
-    return n;
-}
-
 static bool changes_pods(struct json_object *override)
 {
     for (size_t i = 0; i < SW_COUNT(pod_fields); i++)
@@ -107,47 +84,41 @@ static bool changes_pods(struct json_object *override)
 
 static int set_pods(struct json_object *override, struct json_object *doc, struct sw_err *err)
 {
-    struct json_object *pod = sw_hook_pod_template(doc);
+    struct json_object *pod = sw_hook_pod_template(doc), *container;
     struct json_object *resources = sw_json_get(override, "resources");
-    const char *container = sw_json_str(override, "", "container", NULL);
+    const char *pattern = sw_json_str(override, "", "container", NULL);
+    size_t n = 0;
     if (!pod && *sw_json_str(override, "", "target", "kind", NULL))
         return sw_err_set(err, SW_INVALID, "a %s makes no pods: only patch can change it",
                           sw_obj_kind(doc));
     if (!pod)
-        return 0; /* all objects were meant, as far as they make pods */
+        return 0; /* without a kind it is for all objects that make pods */
     for (size_t i = 0; i < SW_COUNT(pod_fields); i++) {
         struct json_object *value = sw_json_get(override, pod_fields[i].field);
         if (value)
             pod_fields[i].set(pod, pod_fields[i].field, value);
     }
-    if (resources && set_resources(pod, container, resources) == 0 && *container)
-        return sw_err_set(err, SW_INVALID, "it has no container '%s'", container);
+    for (size_t i = 0; resources && (container = hook_container(pod, i)); i++) {
+        if (!fits(pattern, sw_json_str(container, "", "name", NULL)))
+            continue;
+        struct json_object *merged = sw_merge_apply(sw_json_get(container, "resources"), resources);
+        (void)json_object_object_add(container, "resources", merged);
+        n++;
+    }
+    if (resources && n == 0 && *pattern)
+        return sw_err_set(err, SW_INVALID, "it has no container '%s'", pattern);
     return 0;
 }
 
 /* ---- patches -----------------------------------------------------------------------------------
  */
 
-/* The engine knows the object by these, and must find it again. */
+/* The engine finds the object by these. */
 static bool same_object(struct json_object *a, struct json_object *b)
 {
     return sw_streq(sw_obj_api_version(a), sw_obj_api_version(b)) &&
            sw_streq(sw_obj_kind(a), sw_obj_kind(b)) && sw_streq(sw_obj_name(a), sw_obj_name(b)) &&
            sw_streq(sw_obj_namespace(a), sw_obj_namespace(b));
-}
-
-/* Hooks and the engine hold on to @doc itself: its members become those of @from. */
-static void become(struct json_object *doc, struct json_object *from)
-{
-    struct json_object *old = sw_json_copy(doc);
-    json_object_object_foreach(old, gone, unused)
-    {
-        (void)unused;
-        json_object_object_del(doc, gone);
-    }
-    json_object_put(old);
-    json_object_object_foreach(from, key, value)(void)
-        json_object_object_add(doc, key, sw_json_copy(value));
 }
 
 static int patch(struct json_object *override, struct json_object *doc, struct sw_err *err)
@@ -162,7 +133,16 @@ static int patch(struct json_object *override, struct json_object *doc, struct s
     if (!json_object_is_type(patched, json_type_object) || !same_object(doc, patched))
         return sw_err_set(err, SW_INVALID,
                           "patch: apiVersion, kind, name and namespace cannot be changed");
-    become(doc, patched);
+    /* the caller has @doc itself: its members become those of @patched */
+    json_object_object_foreach(doc, old, unused)
+    {
+        (void)unused;
+        json_object_object_del(doc, old);
+    }
+    json_object_object_foreach(patched, key, value)
+    {
+        (void)json_object_object_add(doc, key, json_object_get(value));
+    }
     return 0;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
-/* overrides: spec.overrides, by which a user changes objects of a recipe without a chart of his
- * own. */
+/* overrides: spec.overrides, by which a user changes objects of a recipe without a chart. */
 #include <stdint.h>
 
 #include "base/base.h"

@@ -3,7 +3,7 @@
 
 enum { MAX_DEPTH = 4 };
 
-/* pod: the way to {metadata, spec} of the pods; selector: to the nodeSelector. */
+/* @pod: the path to {metadata, spec} of the pods. */
 static const struct {
     const char *kind;
     const char *pod[MAX_DEPTH];
@@ -28,6 +28,14 @@ struct json_object *sw_hook_pod_template(struct json_object *doc)
         return at;
     }
     return NULL;
+}
+
+struct json_object *hook_container(struct json_object *pod, size_t i)
+{
+    struct json_object *first = sw_json_find(pod, "spec", "initContainers", NULL);
+    size_t n = sw_json_len(first);
+    return i < n ? sw_json_at(first, i)
+                 : sw_json_at(sw_json_find(pod, "spec", "containers", NULL), i - n);
 }
 
 bool sw_hook_asked(struct json_object *doc, const char *annotation)

@@ -1,5 +1,5 @@
-/* What a resource's spec says beyond SRO's fields about time, removal and failure. The server's
- * schema has checked the types where there is one; what it cannot know is checked here. */
+/* Fields of a resource's spec about timeouts, deletion and rollback, which SRO does not have. Types
+ * are checked by the schema on the server; what a schema cannot express is checked here. */
 #include "operator/manifests/policy.h"
 
 #include <json-c/json.h>
@@ -9,16 +9,6 @@
 #include "operator/engine/upgrade/upgrade.h"
 #include "operator/manifests/overrides.h"
 #include "operator/manifests/sharing.h"
-
-static int read_word(struct json_object *doc, const char *field, const char *yes, const char *no,
-                     bool *out, struct sw_err *err)
-{
-    const char *said = sw_json_str(doc, "", "spec", field, NULL);
-    *out = sw_streq(said, yes);
-    if (*out || !*said || sw_streq(said, no))
-        return 0;
-    return sw_err_set(err, SW_INVALID, "spec.%s: '%s' is not one of %s, %s", field, said, no, yes);
-}
 
 static int read_timeouts(struct json_object *doc, struct sw_policy *out, struct sw_err *err)
 {
@@ -44,12 +34,15 @@ static int read_timeouts(struct json_object *doc, struct sw_policy *out, struct 
 
 int sw_policy_read(struct json_object *doc, struct sw_policy *out, struct sw_err *err)
 {
-    *out = (struct sw_policy){ .rollback = sw_json_bool(doc, false, "spec", "rollback", NULL) };
-    int rc = read_word(doc, "deletionPolicy", "orphan", "delete", &out->orphan, err);
-    struct sw_upgrade_policy upgrade;
+    const char *deletion = sw_json_str(doc, "", "spec", "deletionPolicy", NULL);
     struct json_object *upgrades = sw_json_find(doc, "spec", "upgradePolicy", NULL);
-    if (rc == 0 && upgrades)
-        rc = sw_upgrade_policy_read(upgrades, &upgrade, err);
+    struct sw_upgrade_policy upgrade;
+    *out = (struct sw_policy){ .rollback = sw_json_bool(doc, false, "spec", "rollback", NULL),
+                               .orphan = sw_streq(deletion, "orphan") };
+    if (*deletion && !out->orphan && !sw_streq(deletion, "delete"))
+        return sw_err_set(err, SW_INVALID, "spec.deletionPolicy: '%s' is not one of delete, orphan",
+                          deletion);
+    int rc = upgrades ? sw_upgrade_policy_read(upgrades, &upgrade, err) : 0;
     return rc < 0 ? rc : read_timeouts(doc, out, err);
 }
 

@@ -1,6 +1,6 @@
-/* Who may use a resource's nodes. Hard: taints on the nodes (the engine sets them), which the
- * resource's own pods tolerate. Soft: PriorityClasses, by which pods that need the nodes take the
- * place of those that could run elsewhere. */
+/* Which pods run on a resource's nodes: taints on the nodes (the engine sets them), which only the
+ * resource's own pods tolerate; and PriorityClasses, by which pods that need the nodes preempt
+ * those that could run elsewhere. */
 #include "operator/manifests/sharing.h"
 
 #include <json-c/json.h>
@@ -10,20 +10,14 @@
 #include "data/data.h"
 #include "operator/manifests/hooks_internal.h"
 
-static bool is_effect(const char *word, bool any)
+static bool is_effect(const char *effect, bool any)
 {
-    return sw_streq(word, "NoSchedule") || sw_streq(word, "PreferNoSchedule") ||
-           sw_streq(word, "NoExecute") || (any && !*word);
+    return sw_streq(effect, "NoSchedule") || sw_streq(effect, "PreferNoSchedule") ||
+           sw_streq(effect, "NoExecute") || (any && !*effect);
 }
 
-/* ---- is it well formed -------------------------------------------------------------------------
+/* ---- checks ------------------------------------------------------------------------------------
  */
-
-static bool same_taint(struct json_object *a, struct json_object *b)
-{
-    return sw_streq(sw_json_str(a, "", "key", NULL), sw_json_str(b, "", "key", NULL)) &&
-           sw_streq(sw_json_str(a, "", "effect", NULL), sw_json_str(b, "", "effect", NULL));
-}
 
 static int check_taint(struct json_object *list, size_t i, struct sw_err *err)
 {
@@ -47,7 +41,8 @@ static int check_taint(struct json_object *list, size_t i, struct sw_err *err)
                           "PreferNoSchedule, NoExecute",
                           i, effect);
     for (size_t k = 0; k < i; k++)
-        if (same_taint(sw_json_at(list, k), taint))
+        if (sw_streq(sw_json_str(sw_json_at(list, k), "", "key", NULL), key) &&
+            sw_streq(sw_json_str(sw_json_at(list, k), "", "effect", NULL), effect))
             return sw_err_set(err, SW_INVALID, "spec.taints[%zu]: %s:%s is there twice", i, key,
                               effect);
     return 0;
@@ -138,28 +133,24 @@ int sw_sharing_check(struct json_object *resource, struct sw_err *err)
     return rc;
 }
 
-/* ---- hard --------------------------------------------------------------------------------------
+/* ---- tolerations -------------------------------------------------------------------------------
  */
-
-static struct json_object *toleration_of(struct json_object *taint)
-{
-    struct json_object *t = json_object_new_object();
-    const char *value = sw_json_str(taint, "", "value", NULL);
-    sw_json_set_str(t, sw_json_str(taint, "", "key", NULL), "key", NULL);
-    sw_json_set_str(t, *value ? "Equal" : "Exists", "operator", NULL);
-    if (*value)
-        sw_json_set_str(t, value, "value", NULL);
-    sw_json_set_str(t, sw_json_str(taint, "", "effect", NULL), "effect", NULL);
-    return t;
-}
 
 struct json_object *sw_sharing_tolerations(struct json_object *resource)
 {
     struct json_object *all = json_object_new_array();
     struct json_object *taints = sw_json_find(resource, "spec", "taints", NULL),
                        *others = sw_json_find(resource, "spec", "tolerations", NULL);
-    for (size_t i = 0; i < sw_json_len(taints); i++)
-        (void)json_object_array_add(all, toleration_of(sw_json_at(taints, i)));
+    for (size_t i = 0; i < sw_json_len(taints); i++) {
+        struct json_object *taint = sw_json_at(taints, i), *t = json_object_new_object();
+        const char *value = sw_json_str(taint, "", "value", NULL);
+        sw_json_set_str(t, sw_json_str(taint, "", "key", NULL), "key", NULL);
+        sw_json_set_str(t, *value ? "Equal" : "Exists", "operator", NULL);
+        if (*value)
+            sw_json_set_str(t, value, "value", NULL);
+        sw_json_set_str(t, sw_json_str(taint, "", "effect", NULL), "effect", NULL);
+        (void)json_object_array_add(all, t);
+    }
     for (size_t i = 0; i < sw_json_len(others); i++)
         (void)json_object_array_add(all, sw_json_copy(sw_json_at(others, i)));
     return all;
@@ -184,14 +175,6 @@ static bool covers(struct json_object *have, struct json_object *want)
             sw_streq(sw_json_str(have, "", "value", NULL), sw_json_str(want, "", "value", NULL)));
 }
 
-static void add_toleration(struct json_object *list, struct json_object *want)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (covers(sw_json_at(list, i), want))
-            return;
-    (void)json_object_array_add(list, sw_json_copy(want));
-}
-
 int hook_tolerate(struct json_object *doc, const struct sw_hook_env *env,
                   struct sw_err *err SW_UNUSED)
 {
@@ -200,12 +183,18 @@ int hook_tolerate(struct json_object *doc, const struct sw_hook_env *env,
     if (!pod || !sw_json_len(wanted))
         return 0;
     struct json_object *list = sw_json_need_list(pod, "spec", "tolerations", NULL);
-    for (size_t i = 0; i < sw_json_len(wanted); i++)
-        add_toleration(list, sw_json_at(wanted, i));
+    for (size_t i = 0; i < sw_json_len(wanted); i++) {
+        struct json_object *want = sw_json_at(wanted, i);
+        size_t k = 0, n = sw_json_len(list);
+        while (k < n && !covers(sw_json_at(list, k), want))
+            k++;
+        if (k == n)
+            (void)json_object_array_add(list, sw_json_copy(want));
+    }
     return 0;
 }
 
-/* ---- soft --------------------------------------------------------------------------------------
+/* ---- priorities --------------------------------------------------------------------------------
  */
 
 struct json_object *sw_sharing_priority_class(struct json_object *resource, size_t i)

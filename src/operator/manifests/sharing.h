@@ -1,6 +1,6 @@
 #pragma once
-/* sharing: what a resource says about who may use its nodes: spec.nodeSelector, taints,
- * tolerations, priorityClasses and priorityClassName. docs/partitioning.md is for users. */
+/* sharing: which pods run on a resource's nodes: spec.nodeSelector, taints, tolerations,
+ * priorityClasses and priorityClassName. docs/partitioning.md is for users. */
 #include "base/base.h"
 
 struct json_object;
