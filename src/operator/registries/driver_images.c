@@ -20,7 +20,7 @@ struct sw_driver_images {
     void *arg;
     char *kernel, *platform, *ns;
     struct json_object *images; /* the report's */
-    size_t at;                  /* the one that is being looked into */
+    size_t at;                  /* index of the one that is being read */
     size_t n_drivers;
     bool built; /* each of them has a BuildConfig */
     struct sw_timer *timer;
@@ -45,24 +45,15 @@ void sw_driver_images_close(struct sw_driver_images *p)
     free(p);
 }
 
-/* ---- the verdict -------------------------------------------------------------------------------
+/* ---- the report --------------------------------------------------------------------------------
  */
-
-/* The first that is not well decides: Error before False before Unknown. */
-static struct json_object *worst_of(struct json_object *images)
-{
-    static const char *const order[] = { "Error", "False", "Unknown" };
-    for (size_t o = 0; o < SW_COUNT(order); o++) {
-        struct json_object *found = sw_json_find_by(images, "status", order[o]);
-        if (found)
-            return found;
-    }
-    return NULL;
-}
 
 static void answer(struct sw_driver_images *p)
 {
-    struct json_object *worst = worst_of(p->images);
+    static const char *const order[] = { "Error", "False", "Unknown" };
+    struct json_object *worst = NULL; /* the first image of the worst status decides */
+    for (size_t o = 0; !worst && o < SW_COUNT(order); o++)
+        worst = sw_json_find_by(p->images, "status", order[o]);
     SW_AUTO_CHARS *reason =
         worst ? sw_printf("DaemonSet %s: %s", sw_json_str(worst, "", "daemonSet", NULL),
                           sw_json_str(worst, "", "reason", NULL))
@@ -84,9 +75,9 @@ static void answer(struct sw_driver_images *p)
 
 static void next(struct sw_driver_images *p);
 
-static void settle(struct sw_driver_images *p, const char *status, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-static void settle(struct sw_driver_images *p, const char *status, const char *fmt, ...)
+/* Note the result of the present image, and go on to the next. */
+static void __attribute__((format(printf, 3, 4)))
+settle(struct sw_driver_images *p, const char *status, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

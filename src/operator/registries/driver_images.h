@@ -1,7 +1,6 @@
 #pragma once
-/* preflight: will a recipe's driver containers work on another kernel? Each has to have a
- * BuildConfig of its vendor beside it, or an image that says of itself (by the driver toolkit's
- * release file) that it is for that kernel. */
+/* driver_images: will a recipe's driver containers work on another kernel? Each needs a BuildConfig
+ * of its vendor in the recipe, or an image whose driver toolkit release file names that kernel. */
 #include <stdbool.h>
 
 struct json_object;
@@ -12,7 +11,7 @@ struct sw_rendered;
 struct sw_driver_images_ask {
     const struct sw_rendered *rendered; /* for that kernel; used during the call only */
     const char *kernel, *arch;          /* arch NULL: amd64 */
-    const char *ns;                     /* whose pull secrets count; NULL: nobody's */
+    const char *ns;                     /* whose pull secrets are used; NULL: none's */
 };
 
 /** Borrowed for the call. @status is "True", "False" or "Error". @images is a list of
@@ -23,8 +22,8 @@ struct sw_driver_images_report {
 };
 typedef void sw_driver_images_fn(const struct sw_driver_images_report *report, void *arg);
 
-/** Look at what was rendered, and into the images. @registries NULL: nothing is asked; images that
- * would have to be looked into are "Unknown". Answers once, never before it returned. */
+/** Check what was rendered, and read the images. @registries NULL: no image is read; those that
+ * would have to be are "Unknown". @fn is called once, never before this returned. */
 struct sw_loop;
 struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
                                                struct sw_registries *registries,

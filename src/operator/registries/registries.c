@@ -117,7 +117,7 @@ void sw_access_close(struct sw_access *a)
     free(a);
 }
 
-/* Only once for each text: it stays as it is until somebody mends it. */
+/* Log each text once: the settings are read again and again. */
 static void warn(struct sw_registries *r, const char *message)
 {
     if (sw_json_get(r->warned, message) || sw_json_len(r->warned) >= MAX_WARNED)
@@ -179,33 +179,21 @@ static int read_mirrors(struct sw_registries *r, struct sw_mirrors **out, struct
     return rc;
 }
 
-static int apply_mirrors(struct sw_registries *r, struct sw_err *err)
+/* @all: the cluster's policies have been read, so that the mirrors are good for rendering, too. */
+static int apply_mirrors(struct sw_registries *r, bool all, struct sw_err *err)
 {
-    struct sw_mirrors *first = NULL, *second = NULL;
+    SW_AUTO(sw_mirrors) *first = NULL, *second = NULL;
     int rc = read_mirrors(r, &first, err);
-    if (rc == 0)
+    if (rc == 0 && all)
         rc = read_mirrors(r, &second, err);
-    if (rc < 0) {
-        sw_mirrors_free(first);
+    if (rc < 0)
         return rc;
+    sw_registry_set_mirrors(r->registry, SW_TAKE(first));
+    if (all) {
+        sw_mirrors_free(r->mirrors);
+        r->mirrors = SW_TAKE(second);
     }
-    sw_registry_set_mirrors(r->registry, first);
-    sw_mirrors_free(r->mirrors);
-    r->mirrors = second;
     return 0;
-}
-
-/* What the cluster says of mirrors may not have been read: nobody is to render with what is known.
- */
-static int apply_own_mirrors(struct sw_registries *r, struct sw_err *err)
-{
-    struct sw_mirrors *mirrors = NULL;
-    int rc = read_mirrors(r, &mirrors, err);
-    if (rc == 0)
-        sw_registry_set_mirrors(r->registry, mirrors);
-    else
-        sw_mirrors_free(mirrors);
-    return rc;
 }
 
 static void apply_cas(struct sw_registries *r)
@@ -264,7 +252,7 @@ static void finish(struct sw_access *a)
         r->all_at_ms = r->login_at_ms;
     }
     SW_ERR(err);
-    int rc = a->wants == SW_ACCESS_ALL ? apply_mirrors(r, &err) : apply_own_mirrors(r, &err);
+    int rc = apply_mirrors(r, a->wants == SW_ACCESS_ALL, &err);
     apply_cas(r);
     SW_AUTO(sw_logins) *logins = make_logins(a);
     sw_access_fn *fn = a->fn;
@@ -296,19 +284,8 @@ static const struct question {
 enum { Q_LOGIN = 0, Q_IMAGE = 2, Q_NAMESPACE = SW_COUNT(questions), Q_TRUSTED };
 _Static_assert((int)Q_TRUSTED < (int)MAX_WAITING, "a slot for each question");
 
-static void next_step(struct sw_access *a, size_t i);
-
-/* Items of a list do not carry their kind on every server. */
-static void take_items(struct sw_access *a, size_t i, struct json_object *items)
-{
-    struct json_object *to = i == Q_NAMESPACE ? a->secrets : a->policies;
-    for (size_t k = 0; k < sw_json_len(items); k++) {
-        struct json_object *item = sw_json_copy(sw_json_at(items, k));
-        if (i < SW_COUNT(questions))
-            sw_json_set_str(item, questions[i].kind, "kind", NULL);
-        (void)json_object_array_add(to, item);
-    }
-}
+static void ask(struct sw_access *a, size_t i, const char *api_version, const char *kind_name,
+                const char *ns, const char *name);
 
 static void on_answer(const struct sw_kube_answer *answer, void *arg)
 {
@@ -318,7 +295,13 @@ static void on_answer(const struct sw_kube_answer *answer, void *arg)
     if (answer->code < 0 && answer->code != SW_NOTFOUND)
         warn(a->r, sw_err_text(answer->err));
     if (answer->code == 0 && answer->items) {
-        take_items(a, i, answer->items);
+        struct json_object *to = i == Q_NAMESPACE ? a->secrets : a->policies;
+        for (size_t k = 0; k < sw_json_len(answer->items); k++) {
+            struct json_object *item = sw_json_copy(sw_json_at(answer->items, k));
+            if (i < SW_COUNT(questions)) /* not every server sends the kind of a list's items */
+                sw_json_set_str(item, questions[i].kind, "kind", NULL);
+            (void)json_object_array_add(to, item);
+        }
     } else if (answer->code == 0) {
         struct json_object **to = i == Q_TRUSTED
                                       ? &a->ca_by_host
@@ -329,7 +312,12 @@ static void on_answer(const struct sw_kube_answer *answer, void *arg)
     if (answer->more)
         return;
     slot->req = NULL;
-    next_step(a, i);
+    /* the image configuration names a ConfigMap, which is read next */
+    const char *name = sw_json_str(a->image, "", "spec", "additionalTrustedCA", "name", NULL);
+    if (i == Q_IMAGE && *name)
+        ask(a, Q_TRUSTED, "v1", "ConfigMap", "openshift-config", name);
+    if (--a->n_waiting == 0)
+        finish(a);
 }
 
 /* Pull secrets have two types; these are what else there is many of. */
@@ -349,16 +337,6 @@ static void ask(struct sw_access *a, size_t i, const char *api_version, const ch
     a->n_waiting++;
     slot->req = name ? sw_kube_get(kube, kind, ns, name, &opts, on_answer, slot)
                      : sw_kube_list(kube, kind, ns, &opts, on_answer, slot);
-}
-
-/* An answer came: the image configuration leads to one more question. */
-static void next_step(struct sw_access *a, size_t i)
-{
-    const char *name = sw_json_str(a->image, "", "spec", "additionalTrustedCA", "name", NULL);
-    if (i == Q_IMAGE && *name)
-        ask(a, Q_TRUSTED, "v1", "ConfigMap", "openshift-config", name);
-    if (--a->n_waiting == 0)
-        finish(a);
 }
 
 static void on_timer(void *arg)

@@ -45,23 +45,15 @@ static struct json_object *tag_of(const struct sw_release_image_read *l, const c
     return sw_json_find_by(sw_json_find(l->references, "spec", "tags", NULL), "name", name);
 }
 
-/* "machine-os=410.84.202205191234-0,other=1" */
-static char *os_version(const struct sw_release_image_read *l)
-{
-    static const char *const names[] = { "machine-os-content", "rhel-coreos" };
-    for (size_t i = 0; i < SW_COUNT(names); i++) {
-        const char *versions = sw_json_str(tag_of(l, names[i]), "", "annotations",
-                                           "io.openshift.build.versions", NULL);
-        const char *at = strstr(versions, "machine-os=");
-        if (at)
-            return sw_strndup(at + 11, strcspn(at + 11, ", "));
-    }
-    return sw_strdup("");
-}
-
 static void answer(struct sw_release_image_read *l, int code, const char *message)
 {
-    SW_AUTO_CHARS *os = os_version(l);
+    static const char *const names[] = { "machine-os-content", "rhel-coreos" };
+    const char *os_at = NULL; /* in "machine-os=410.84.202205191234-0,other=1" */
+    for (size_t i = 0; !os_at && i < SW_COUNT(names); i++)
+        os_at = strstr(sw_json_str(tag_of(l, names[i]), "", "annotations",
+                                   "io.openshift.build.versions", NULL),
+                       "machine-os=");
+    SW_AUTO_CHARS *os = os_at ? sw_strndup(os_at + 11, strcspn(os_at + 11, ", ")) : sw_strdup("");
     SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
     struct sw_release_image p = {
         .version = sw_json_str(l->metadata, "", "version", NULL),
@@ -188,12 +180,10 @@ static char *os_of_kernel(const char *kernel)
     return sw_printf("%.*s%s%.*s", (int)major, at, minor ? "." : "", (int)minor, at + major + 1);
 }
 
-static void put_node(struct sw_facts *facts, const char *kernel, const char *os, const char *build,
-                     const char *arch)
+static void put_node(struct sw_facts *facts, const char *kernel, const char *os, const char *arch)
 {
     SW_AUTO_JSON *doc = json_object_new_object();
-    SW_AUTO_CHARS *image = *build ? sw_printf("Red Hat Enterprise Linux CoreOS %s (Ootpa)", build)
-                                  : sw_printf("Red Hat Enterprise Linux %s", os);
+    SW_AUTO_CHARS *image = sw_printf("Red Hat Enterprise Linux %s", os);
     sw_json_set_str(doc, "target", "metadata", "name", NULL);
     sw_json_set_str(doc, kernel, "status", "nodeInfo", "kernelVersion", NULL);
     sw_json_set_str(doc, arch, "status", "nodeInfo", "architecture", NULL);
@@ -242,7 +232,7 @@ struct sw_facts *sw_release_image_facts(const struct sw_release_image *payload, 
     const char *runs = kernel ? kernel : payload ? payload->kernel : "";
     SW_AUTO_CHARS *guess = os_of_kernel(runs);
     const char *said = payload ? payload->rhel_version : "";
-    put_node(facts, runs, os ? os : *said ? said : guess, "", arch ? arch : "amd64");
+    put_node(facts, runs, os ? os : *said ? said : guess, arch ? arch : "amd64");
     if (payload)
         put_payload(facts, payload);
     return facts;

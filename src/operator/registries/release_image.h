@@ -1,6 +1,6 @@
 #pragma once
-/* payload: what a release image of OpenShift says: its version, the driver toolkit in it, and the
- * kernel that the toolkit is for. */
+/* release_image: what a release image of OpenShift says: its version, the driver toolkit in it, and
+ * the kernel that the toolkit is for. */
 #include "chart/registry/registry.h"
 
 struct sw_facts;

@@ -11,15 +11,6 @@
 /* ---- its hooks ---------------------------------------------------------------------------------
  */
 
-static bool is_of(struct json_object *hook, const char *event)
-{
-    struct json_object *events = sw_json_get(hook, "events");
-    for (size_t i = 0; i < sw_json_len(events); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(events, i)), event))
-            return true;
-    return false;
-}
-
 static int by_weight(const void *a, const void *b)
 {
     const struct sw_release_hook *x = a, *y = b;
@@ -57,7 +48,7 @@ int sw_release_hooks_read(struct json_object *release, const char *event, const 
     struct sw_release_hooks all = { 0 };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
-        if (is_of(sw_json_at(list, i), event)) {
+        if (sw_json_has_text(sw_json_get(sw_json_at(list, i), "events"), event)) {
             rc = take(sw_json_at(list, i), event, ns, &all, err);
             if (rc == 0)
                 all.items[all.n - 1].at = i;
@@ -90,20 +81,16 @@ static bool is_true(struct json_object *live, const char *type)
     return sw_streq(sw_json_str(sw_obj_condition(live, type), "", "status", NULL), "True");
 }
 
-static enum sw_hook_outcome judge_pod(struct json_object *live, const char **why)
-{
-    const char *phase = sw_json_str(live, "Pending", "status", "phase", NULL);
-    *why = sw_json_str(live, phase, "status", "message", NULL);
-    return sw_streq(phase, "Succeeded") ? SW_HOOK_SUCCEEDED
-           : sw_streq(phase, "Failed")  ? SW_HOOK_FAILED
-                                        : SW_HOOK_RUNS;
-}
-
 enum sw_hook_outcome sw_release_hook_outcome(struct json_object *live, const char **why)
 {
+    const char *phase = sw_json_str(live, "Pending", "status", "phase", NULL);
     *why = "runs";
-    if (sw_streq(sw_obj_kind(live), "Pod"))
-        return judge_pod(live, why);
+    if (sw_streq(sw_obj_kind(live), "Pod")) {
+        *why = sw_json_str(live, phase, "status", "message", NULL);
+        return sw_streq(phase, "Succeeded") ? SW_HOOK_SUCCEEDED
+               : sw_streq(phase, "Failed")  ? SW_HOOK_FAILED
+                                            : SW_HOOK_RUNS;
+    }
     if (!sw_streq(sw_obj_kind(live), "Job") || is_true(live, "Complete"))
         return SW_HOOK_SUCCEEDED;
     if (!is_true(live, "Failed"))
@@ -125,30 +112,23 @@ struct json_object *sw_release_run(const char *started_at, const char *completed
     return run;
 }
 
-/* Of a Pod: when its last container ended. */
-static const char *end_of_pod(struct json_object *live)
-{
-    struct json_object *list = sw_json_find(live, "status", "containerStatuses", NULL);
-    const char *last = "";
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *at = sw_json_str(sw_json_at(list, i), "", "state", "terminated", "finishedAt",
-                                     NULL);
-        if (strcmp(at, last) > 0)
-            last = at;
-    }
-    return last;
-}
-
 struct json_object *sw_release_run_of_object(struct json_object *live)
 {
     const char *why, *made = sw_json_str(live, "", "metadata", "creationTimestamp", NULL);
     bool passed = sw_release_hook_outcome(live, &why) == SW_HOOK_SUCCEEDED;
+    struct json_object *containers = sw_json_find(live, "status", "containerStatuses", NULL);
     const char *ended = made;
-    if (sw_streq(sw_obj_kind(live), "Job"))
+    if (sw_streq(sw_obj_kind(live), "Job")) {
         ended = sw_json_str(sw_obj_condition(live, passed ? "Complete" : "Failed"), "",
                             "lastTransitionTime", NULL);
-    else if (sw_streq(sw_obj_kind(live), "Pod"))
-        ended = end_of_pod(live);
+    } else if (sw_streq(sw_obj_kind(live), "Pod")) {
+        ended = ""; /* when its last container did */
+        for (size_t i = 0; i < sw_json_len(containers); i++) {
+            const char *at = sw_json_str(sw_json_at(containers, i), "", "state", "terminated",
+                                         "finishedAt", NULL);
+            ended = strcmp(at, ended) > 0 ? at : ended;
+        }
+    }
     return sw_release_run(made, ended, passed ? "Succeeded" : "Failed");
 }
 
