@@ -4,41 +4,33 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "base/openssl.h"
 #include "data/data.h"
-#include "kube/config/kubeconfig.h"
+#include "data/text/base64.h"
+#include "kube/config/fields.h"
 
-/* every text of a configuration; in kubeconfig_text's order of writing */
-enum section { IN_NEITHER, IN_CLUSTER, IN_USER };
-static const struct {
-    size_t offset;
-    enum section section;
-    const char *field;
-    bool base64;
-} texts[] = {
+/** In the order in which sw_kubeconfig_text() writes them. */
+const struct kubeconfig_field kubeconfig_fields[] = {
 #define AT(member) offsetof(struct sw_kube_config, member)
-    { AT(source), IN_NEITHER, NULL, false },
-    { AT(ns), IN_NEITHER, NULL, false },
-    { AT(server), IN_CLUSTER, "server", false },
-    { AT(ca_data), IN_CLUSTER, "certificate-authority-data", true },
-    { AT(ca_file), IN_CLUSTER, "certificate-authority", false },
-    { AT(tls_server_name), IN_CLUSTER, "tls-server-name", false },
-    { AT(proxy_url), IN_CLUSTER, "proxy-url", false },
-    { AT(cert_data), IN_USER, "client-certificate-data", true },
-    { AT(cert_file), IN_USER, "client-certificate", false },
-    { AT(key_data), IN_USER, "client-key-data", true },
-    { AT(key_file), IN_USER, "client-key", false },
-    { AT(token), IN_USER, "token", false },
-    { AT(token_file), IN_USER, "tokenFile", false },
-    { AT(username), IN_USER, "username", false },
-    { AT(password), IN_USER, "password", false },
-    { AT(as_user), IN_USER, "as", false },
+    { NULL, IN_NEITHER, F_TEXT, AT(source) },
+    { NULL, IN_NEITHER, F_TEXT, AT(ns) },
+    { "server", IN_CLUSTER, F_TEXT, AT(server) },
+    { "certificate-authority-data", IN_CLUSTER, F_DATA, AT(ca_data) },
+    { "certificate-authority", IN_CLUSTER, F_FILE, AT(ca_file) },
+    { "tls-server-name", IN_CLUSTER, F_TEXT, AT(tls_server_name) },
+    { "proxy-url", IN_CLUSTER, F_TEXT, AT(proxy_url) },
+    { "client-certificate-data", IN_USER, F_DATA, AT(cert_data) },
+    { "client-certificate", IN_USER, F_FILE, AT(cert_file) },
+    { "client-key-data", IN_USER, F_DATA, AT(key_data) },
+    { "client-key", IN_USER, F_FILE, AT(key_file) },
+    { "token", IN_USER, F_TEXT, AT(token) },
+    { "tokenFile", IN_USER, F_FILE, AT(token_file) },
+    { "username", IN_USER, F_TEXT, AT(username) },
+    { "password", IN_USER, F_TEXT, AT(password) },
+    { "as", IN_USER, F_TEXT, AT(as_user) },
 };
-
-static char **text_at(const struct sw_kube_config *c, size_t i)
-{
-    return (char **)((char *)c + texts[i].offset);
-}
+const size_t kubeconfig_n_fields = SW_COUNT(kubeconfig_fields);
+static const struct kubeconfig_field *const fields_end = kubeconfig_fields +
+                                                         SW_COUNT(kubeconfig_fields);
 
 struct sw_kube_config *sw_kube_config_new(const char *server)
 {
@@ -50,9 +42,9 @@ struct sw_kube_config *sw_kube_config_new(const char *server)
 struct sw_kube_config *sw_kube_config_copy(const struct sw_kube_config *from)
 {
     struct sw_kube_config *c = sw_zalloc(1, sizeof *c);
-    for (size_t i = 0; i < SW_COUNT(texts); i++)
-        if (*text_at(from, i))
-            *text_at(c, i) = sw_strdup(*text_at(from, i));
+    for (const struct kubeconfig_field *f = kubeconfig_fields; f < fields_end; f++)
+        if (*kubeconfig_at(from, f))
+            *kubeconfig_at(c, f) = sw_strdup(*kubeconfig_at(from, f));
     size_t n = 0;
     while (from->as_groups && from->as_groups[n])
         n++;
@@ -68,9 +60,9 @@ void sw_kube_config_free(struct sw_kube_config *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < SW_COUNT(texts); i++) {
-        char *text = *text_at(c, i);
-        if (text && texts[i].section == IN_USER)
+    for (const struct kubeconfig_field *f = kubeconfig_fields; f < fields_end; f++) {
+        char *text = *kubeconfig_at(c, f);
+        if (text && f->section == IN_USER)
             explicit_bzero(text, strlen(text));
         free(text);
     }
@@ -80,26 +72,17 @@ void sw_kube_config_free(struct sw_kube_config *c)
     free(c);
 }
 
-static struct json_object *base64_string(const char *text)
-{
-    size_t len = strlen(text);
-    unsigned char *out = sw_alloc(len / 3 * 4 + 5);
-    int n = EVP_EncodeBlock(out, (const unsigned char *)text, (int)len);
-    struct json_object *value = json_object_new_string_len((char *)out, n);
-    free(out);
-    return value;
-}
-
-static struct json_object *section_object(const struct sw_kube_config *c, enum section section)
+static struct json_object *section_object(const struct sw_kube_config *c,
+                                          enum kubeconfig_section section)
 {
     struct json_object *map = json_object_new_object();
-    for (size_t i = 0; i < SW_COUNT(texts); i++) {
-        const char *text = *text_at(c, i);
-        if (!text || texts[i].section != section)
+    for (const struct kubeconfig_field *f = kubeconfig_fields; f < fields_end; f++) {
+        const char *text = *kubeconfig_at(c, f);
+        if (!text || f->section != section)
             continue;
-        (void)json_object_object_add(map, texts[i].field,
-                                     texts[i].base64 ? base64_string(text)
-                                                     : json_object_new_string(text));
+        size_t len = strlen(text);
+        SW_AUTO_CHARS *base64 = f->form == F_DATA ? sw_base64_encode(text, len, &len) : NULL;
+        (void)json_object_object_add(map, f->name, json_object_new_string(base64 ? base64 : text));
     }
     return map;
 }
@@ -138,13 +121,4 @@ char *sw_kubeconfig_text(const struct sw_kube_config *c, const char *name)
     (void)json_object_object_add(doc, "users", named_list(name, "user", user));
     (void)json_object_object_add(doc, "contexts", named_list(name, "context", context));
     return sw_yaml_text(doc, NULL);
-}
-
-int sw_kubeconfig_write(const struct sw_kube_config *c, const char *name, const char *path,
-                        struct sw_err *err)
-{
-    SW_AUTO_CHARS *text = sw_kubeconfig_text(c, name);
-    int rc = sw_file_write(path, text, strlen(text), 0600, err);
-    explicit_bzero(text, strlen(text));
-    return rc;
 }

@@ -1,4 +1,4 @@
-/* kubeconfig: files to one identity, by kubectl's rules. */
+/* kubeconfig: reads files as kubectl does. */
 #include "kube/config/kubeconfig.h"
 
 #include <json-c/json.h>
@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/openssl.h"
 #include "data/data.h"
+#include "data/text/base64.h"
+#include "kube/config/fields.h"
 
 enum { MAX_CONFIG_BYTES = 4 << 20 };
 
@@ -19,13 +20,13 @@ SW_DEFINE_AUTO(sw_kube_config, sw_kube_config_free)
 /* ---- one file -----------------------------------------------------------------------------------
  */
 
-/** A kubeconfig as it was read. Entries remember their file: relative names in it start there. */
+/** One kubeconfig. File names in it are relative to the folder of @path. */
 struct source {
     char *path;
     struct json_object *doc;
 };
 
-/** Several of them, in the order of $KUBECONFIG: the first to say something wins. */
+/** Several of them, in the order of $KUBECONFIG: the first that sets a field wins. */
 struct sources {
     struct source *list;
     size_t n, cap;
@@ -40,9 +41,14 @@ static void sources_done(struct sources *s)
     free(s->list);
 }
 
-static int check_lists(const char *path, struct json_object *doc, struct sw_err *err)
+static int add_text(struct sources *s, const char *path, const char *text, size_t len,
+                    struct sw_err *err)
 {
     static const char *const lists[] = { "clusters", "users", "contexts" };
+    SW_AUTO_JSON *doc = NULL;
+    int rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, err);
+    if (rc < 0)
+        return rc;
     if (doc && !json_object_is_type(doc, json_type_object))
         return sw_err_set(err, SW_INVALID, "%s: a kubeconfig is a map", path);
     for (size_t i = 0; i < SW_COUNT(lists); i++) {
@@ -50,20 +56,8 @@ static int check_lists(const char *path, struct json_object *doc, struct sw_err 
         if (list && !json_object_is_type(list, json_type_array))
             return sw_err_set(err, SW_INVALID, "%s: %s is not a list", path, lists[i]);
     }
-    return 0;
-}
-
-static int add_text(struct sources *s, const char *path, const char *text, size_t len,
-                    struct sw_err *err)
-{
-    struct json_object *doc = NULL;
-    int rc = sw_yaml_parse(text, len, &(struct sw_yaml_opts){ .file = path }, &doc, err);
-    if (rc == 0 && (rc = check_lists(path, doc, err)) < 0)
-        (void)json_object_put(doc);
-    if (rc < 0)
-        return rc;
     SW_GROW(s->list, s->n, s->cap);
-    s->list[s->n++] = (struct source){ .path = sw_strdup(path), .doc = doc };
+    s->list[s->n++] = (struct source){ .path = sw_strdup(path), .doc = SW_TAKE(doc) };
     return 0;
 }
 
@@ -82,7 +76,7 @@ static int add_file(struct sources *s, const char *path, struct sw_err *err)
 /* ---- fields -------------------------------------------------------------------------------------
  */
 
-/** A named entry's body ("cluster" of clusters' 'a') and the words for it. */
+/** The body of a named entry ("cluster" of clusters' 'a'), and its name for messages. */
 struct entry {
     const struct source *from;
     struct json_object *body;
@@ -144,89 +138,25 @@ static int file_field(const struct entry *e, const char *field, char **out)
     return 0;
 }
 
-static char *decode_base64(const char *text, size_t len)
-{
-    unsigned char *out = sw_alloc(len + 4);
-    int n = 0, rest = 0;
-    EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
-    EVP_DecodeInit(ctx);
-    bool ok = EVP_DecodeUpdate(ctx, out, &n, (const unsigned char *)text, (int)len) >= 0 &&
-              EVP_DecodeFinal(ctx, out + n, &rest) == 1;
-    EVP_ENCODE_CTX_free(ctx);
-    out[ok ? n + rest : 0] = '\0';
-    if (!ok || memchr(out, '\0', (size_t)n + (size_t)rest)) {
-        free(out);
-        return NULL;
-    }
-    return (char *)out;
-}
-
+/** A certificate or key in base64, as Go's encoding/base64 reads it: line ends are skipped. */
 static int data_field(const struct entry *e, const char *field, char **out)
 {
     SW_AUTO_CHARS *text = NULL;
     int rc = text_field(e, field, &text);
     if (rc < 0 || !text)
         return rc;
-    *out = decode_base64(text, strlen(text));
+    size_t len;
+    char *data = sw_base64_decode(text, strlen(text), &len);
     explicit_bzero(text, strlen(text));
-    return *out ? 0 : bad_field(e, field, "not base64 of a text");
-}
-
-static int bool_field(const struct entry *e, const char *field, bool *out)
-{
-    struct json_object *value = sw_json_get(e->body, field);
-    if (value && !json_object_is_type(value, json_type_boolean))
-        return bad_field(e, field, "neither true nor false");
-    *out = json_object_get_boolean(value);
-    return 0;
-}
-
-static int texts_field(const struct entry *e, const char *field, char ***out)
-{
-    struct json_object *list = sw_json_get(e->body, field);
-    if (!list)
-        return 0;
-    if (!json_object_is_type(list, json_type_array))
-        return bad_field(e, field, "not a list");
-    size_t n = sw_json_len(list);
-    *out = sw_zalloc(n + 1, sizeof **out);
-    for (size_t i = 0; i < n; i++) {
-        const char *text = json_object_get_string(sw_json_at(list, i));
-        (*out)[i] = sw_strdup(text ? text : "");
+    if (!data || memchr(data, '\0', len)) {
+        free(data);
+        return bad_field(e, field, "not base64 of a text");
     }
+    *out = data;
     return 0;
 }
 
-/* What is read of a cluster and of a user: a row a field. */
-enum field_form { F_TEXT, F_FILE, F_DATA };
-struct field {
-    const char *name;
-    enum field_form form;
-    size_t offset; /* of the char * in struct sw_kube_config */
-};
-#define AT(member) offsetof(struct sw_kube_config, member)
-
-static const struct field cluster_fields[] = {
-    { "server", F_TEXT, AT(server) },
-    { "certificate-authority", F_FILE, AT(ca_file) },
-    { "certificate-authority-data", F_DATA, AT(ca_data) },
-    { "tls-server-name", F_TEXT, AT(tls_server_name) },
-    { "proxy-url", F_TEXT, AT(proxy_url) },
-};
-
-static const struct field user_fields[] = {
-    { "client-certificate", F_FILE, AT(cert_file) },
-    { "client-certificate-data", F_DATA, AT(cert_data) },
-    { "client-key", F_FILE, AT(key_file) },
-    { "client-key-data", F_DATA, AT(key_data) },
-    { "token", F_TEXT, AT(token) },
-    { "tokenFile", F_FILE, AT(token_file) },
-    { "username", F_TEXT, AT(username) },
-    { "password", F_TEXT, AT(password) },
-    { "as", F_TEXT, AT(as_user) },
-};
-
-static int read_fields(const struct entry *e, const struct field *fields, size_t n,
+static int read_fields(const struct entry *e, enum kubeconfig_section section,
                        struct sw_kube_config *c)
 {
     static int (*const readers[])(const struct entry *, const char *, char **) = {
@@ -234,9 +164,9 @@ static int read_fields(const struct entry *e, const struct field *fields, size_t
         [F_FILE] = file_field,
         [F_DATA] = data_field,
     };
-    for (size_t i = 0; i < n; i++) {
-        char **at = (char **)((char *)c + fields[i].offset);
-        int rc = readers[fields[i].form](e, fields[i].name, at);
+    for (size_t i = 0; i < kubeconfig_n_fields; i++) {
+        const struct kubeconfig_field *f = &kubeconfig_fields[i];
+        int rc = f->section == section ? readers[f->form](e, f->name, kubeconfig_at(c, f)) : 0;
         if (rc < 0)
             return rc;
     }
@@ -250,53 +180,47 @@ static int read_cluster(const struct sources *s, const char *name, struct sw_kub
     if (find_entry(s, "clusters", "cluster", name, &e) < 0)
         return sw_err_set(err, SW_INVALID, "%s: cluster: no cluster is called '%s'", c->source,
                           name);
-    int rc = read_fields(&e, cluster_fields, SW_COUNT(cluster_fields), c);
-    if (rc == 0)
-        rc = bool_field(&e, "insecure-skip-tls-verify", &c->insecure);
-    if (rc == 0 && !c->server)
-        rc = bad_field(&e, "server", "missing");
-    return rc;
-}
-
-static int refuse_plugins(const struct entry *e)
-{
-    static const char *const plugins[] = { "exec", "auth-provider" };
-    for (size_t i = 0; i < SW_COUNT(plugins); i++)
-        if (sw_json_get(e->body, plugins[i]))
-            return bad_field(e, plugins[i],
-                             "credential plugins are not supported; use a token, a token file or a "
-                             "client certificate");
-    return 0;
+    int rc = read_fields(&e, IN_CLUSTER, c);
+    if (rc < 0)
+        return rc;
+    struct json_object *insecure = sw_json_get(e.body, "insecure-skip-tls-verify");
+    if (insecure && !json_object_is_type(insecure, json_type_boolean))
+        return bad_field(&e, "insecure-skip-tls-verify", "neither true nor false");
+    c->insecure = json_object_get_boolean(insecure);
+    return c->server ? 0 : bad_field(&e, "server", "missing");
 }
 
 static int read_user(const struct sources *s, const char *name, struct sw_kube_config *c,
                      struct sw_err *err)
 {
+    static const char *const plugins[] = { "exec", "auth-provider" };
     struct entry e = { .err = err };
     if (!name[0])
-        return 0; /* nobody in particular */
+        return 0; /* anonymous */
     if (find_entry(s, "users", "user", name, &e) < 0)
         return sw_err_set(err, SW_INVALID, "%s: user: no user is called '%s'", c->source, name);
-    int rc = refuse_plugins(&e);
-    if (rc == 0)
-        rc = read_fields(&e, user_fields, SW_COUNT(user_fields), c);
-    if (rc == 0)
-        rc = texts_field(&e, "as-groups", &c->as_groups);
-    return rc;
-}
-
-/* ---- the choice ---------------------------------------------------------------------------------
- */
-
-static const char *current_context(const struct sources *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const char *name = sw_json_str(s->list[i].doc, "", "current-context", NULL);
-        if (name[0])
-            return name;
+    for (size_t i = 0; i < SW_COUNT(plugins); i++)
+        if (sw_json_get(e.body, plugins[i]))
+            return bad_field(&e, plugins[i],
+                             "credential plugins are not supported; use a token, a token file or a "
+                             "client certificate");
+    int rc = read_fields(&e, IN_USER, c);
+    struct json_object *groups = sw_json_get(e.body, "as-groups");
+    if (rc < 0 || !groups)
+        return rc;
+    if (!json_object_is_type(groups, json_type_array))
+        return bad_field(&e, "as-groups", "not a list");
+    size_t n = sw_json_len(groups);
+    c->as_groups = sw_zalloc(n + 1, sizeof *c->as_groups);
+    for (size_t i = 0; i < n; i++) {
+        const char *group = json_object_get_string(sw_json_at(groups, i));
+        c->as_groups[i] = sw_strdup(group ? group : "");
     }
-    return NULL;
+    return 0;
 }
+
+/* ---- the context --------------------------------------------------------------------------------
+ */
 
 static int no_context(const struct sources *s, const char *asked, struct sw_err *err)
 {
@@ -305,9 +229,7 @@ static int no_context(const struct sources *s, const char *asked, struct sw_err 
         struct json_object *list = sw_json_get(s->list[i].doc, "contexts");
         for (size_t c = 0; c < sw_json_len(list); c++) {
             const char *name = sw_json_str(sw_json_at(list, c), "", "name", NULL);
-            char *longer = sw_printf("%s%s'%s'", known, known[0] ? ", " : "", name);
-            free(known);
-            known = longer;
+            sw_append(&known, "%s'%s'", known[0] ? ", " : "", name);
         }
     }
     const char *path = s->list[0].path;
@@ -321,7 +243,11 @@ static int no_context(const struct sources *s, const char *asked, struct sw_err 
 static int choose(const struct sources *s, const struct sw_kubeconfig_opts *o,
                   struct sw_kube_config **out, struct sw_err *err)
 {
-    const char *context = o->context ? o->context : current_context(s);
+    const char *context = o->context;
+    for (size_t i = 0; i < s->n && !context; i++) {
+        const char *current = sw_json_str(s->list[i].doc, "", "current-context", NULL);
+        context = current[0] ? current : NULL;
+    }
     struct entry e = { .err = err };
     if (!context || find_entry(s, "contexts", "context", context, &e) < 0)
         return no_context(s, context, err);
@@ -358,7 +284,7 @@ int sw_kubeconfig_parse(const char *path, const char *text, size_t len_bytes, co
 /* ---- where from ---------------------------------------------------------------------------------
  */
 
-/** Not a pod: SW_NOTFOUND. */
+/** The pod's service account. @return 0 | SW_NOTFOUND: not a pod | SW_FORBIDDEN */
 static int load_in_cluster(const char *dir, struct sw_kube_config **out, struct sw_err *err)
 {
     const char *host = getenv("KUBERNETES_SERVICE_HOST");

@@ -1,7 +1,6 @@
 #pragma once
-/* kubeconfig: where the API server is, how to trust it and who we are to it - from kubeconfig files
- * as kubectl reads them, or from the service account of the pod that we run in. Reads files when
- * asked; talks to nobody. */
+/* kubeconfig: the API server's address and certificates, and the client's identity, from kubeconfig
+ * files as kubectl reads them, or from the service account of the pod. It sends no request. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,9 +10,9 @@ struct sw_err;
  * (from sw_zalloc and sw_strdup) or get it from sw_kubeconfig_load(). Data wins over file, token
  * file over token, as in client-go. */
 struct sw_kube_config {
-    char *source;     /* where it comes from, for messages: "/root/.kube/config, context 'a'" */
-    char *server;     /* "https://10.0.0.1:6443", perhaps with a path behind; no '/' at its end */
-    char *ns;         /* the context's namespace; NULL: none was said */
+    char *source;     /* for messages: "/root/.kube/config, context 'a'" */
+    char *server;     /* "https://10.0.0.1:6443", perhaps with a path; no '/' at its end */
+    char *ns;         /* the context's namespace; NULL: none */
     char *ca_data;    /* PEM */
     char *ca_file;    /* read when a client starts */
     char *cert_data;  /* PEM */
@@ -23,12 +22,12 @@ struct sw_kube_config {
     char *token;      /* bearer token */
     char *token_file; /* read again when it has changed, at most once a second */
     char *username;   /* with password: basic authentication */
-    char *password;   /* */
-    char *as_user;    /* Impersonate-User */
-    char **as_groups; /* Impersonate-Group, ended by NULL; NULL: none */
-    char *tls_server_name; /* the name to ask for and to verify instead of the server's */
-    char *proxy_url;       /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
-    bool insecure;         /* the certificate is not verified, because the user said so */
+    char *password;
+    char *as_user;         /* Impersonate-User */
+    char **as_groups;      /* Impersonate-Group, ended by NULL; NULL: none */
+    char *tls_server_name; /* the name to request and to verify instead of the server's */
+    char *proxy_url;       /* NULL: that of the environment (HTTPS_PROXY, NO_PROXY) */
+    bool insecure;         /* the certificate is not verified */
 };
 
 /** Choices for loading; the zero value: as kubectl without flags. */
@@ -42,16 +41,17 @@ struct sw_kubeconfig_opts {
 };
 
 /** Load one identity. Files named relatively in a kubeconfig are relative to that kubeconfig's
- * folder. Of several files the first to say something wins, as kubectl merges them; ones in
+ * folder. Of several files the first that sets a field wins, as kubectl merges them; ones in
  * $KUBECONFIG that do not exist are skipped. @opts may be NULL.
  * @return 0 | SW_NOTFOUND: there is no kubeconfig and this is not a pod | SW_FORBIDDEN: a file may
  * not be read | SW_INVALID: file, context and field are named; exec and auth-provider plugins are
- * refused Source: Kubernetes "Organizing Cluster Access Using kubeconfig Files"; client-go
+ * refused
+ * Source: Kubernetes "Organizing Cluster Access Using kubeconfig Files"; client-go
  * rest.InClusterConfig. Pinned by test/unit/kube/kube_config_test.c. */
 int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_config **out,
                        struct sw_err *err);
 
-/** Read one kubeconfig's text, as sw_kubeconfig_load() does a file. @path: for messages and for
+/** Read one kubeconfig's text as sw_kubeconfig_load() reads a file. @path: for messages and for
  * relative file names. */
 int sw_kubeconfig_parse(const char *path, const char *text, size_t len_bytes, const char *context,
                         struct sw_kube_config **out, struct sw_err *err);
@@ -67,7 +67,3 @@ void sw_kube_config_free(struct sw_kube_config *config);
 /** A minimal kubeconfig (one cluster, user and context, all called @name) as YAML; heap, the
  * caller's. Data are written base64-encoded, files by name. */
 char *sw_kubeconfig_text(const struct sw_kube_config *config, const char *name);
-/** The same into a file with mode 0600, replacing it whole. @return 0 | SW_FORBIDDEN | SW_NOTFOUND
- */
-int sw_kubeconfig_write(const struct sw_kube_config *config, const char *name, const char *path,
-                        struct sw_err *err);

@@ -226,6 +226,22 @@ static void one_user_may_be_nobody(void **state)
     assert_null(f->c->token);
 }
 
+static void line_ends_in_base64_are_skipped_and_nothing_else(void **state)
+{
+    struct fixture *f = *state;
+#define CA_DATA(value)                                                                             \
+    "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"                           \
+    "clusters:\n- name: c\n  cluster:\n    server: s\n    certificate-authority-data: " value
+    assert_int_equal(parse(f, CA_DATA("|\n      Q0\n      EK\n")), 0);
+    assert_string_equal(f->c->ca_data, "CA\n");
+    assert_int_equal(parse(f, CA_DATA("\"Q0EK\\r\\n\"\n")), 0);
+    assert_string_equal(f->c->ca_data, "CA\n");
+    static const char *const bad[] = { CA_DATA("'Q0 EK'\n"), CA_DATA("Q0E\n"), CA_DATA("Q0EKCg\n"),
+                                       CA_DATA("Q0EKCg==x\n"), CA_DATA("AAAA\n") };
+    for (size_t i = 0; i < SW_COUNT(bad); i++)
+        assert_int_equal(parse(f, bad[i]), SW_INVALID);
+}
+
 static void what_is_written_reads_back_the_same(void **state)
 {
     struct fixture *f = *state;
@@ -234,11 +250,8 @@ static void what_is_written_reads_back_the_same(void **state)
     c->token = sw_strdup("tok: en #1");
     c->ns = sw_strdup("n");
     c->insecure = true;
-    SW_AUTO_CHARS *path = sw_printf("%s/out", f->dir);
-    assert_int_equal(sw_kubeconfig_write(c, "slipway", path, &f->err), 0);
-    struct stat st;
-    assert_int_equal(stat(path, &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0600);
+    SW_AUTO_CHARS *text = sw_kubeconfig_text(c, "slipway");
+    SW_AUTO_CHARS *path = put(f, "out", text);
     assert_int_equal(load(f, &(struct sw_kubeconfig_opts){ .path = path, .context = "slipway" }),
                      0);
     assert_string_equal(f->c->server, c->server);
@@ -266,6 +279,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(in_a_pod_the_service_account_is_used, setup, teardown),
         cmocka_unit_test_setup_teardown(errors_name_file_entry_and_field, setup, teardown),
         cmocka_unit_test_setup_teardown(one_user_may_be_nobody, setup, teardown),
+        cmocka_unit_test_setup_teardown(line_ends_in_base64_are_skipped_and_nothing_else, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_the_same, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
