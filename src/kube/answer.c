@@ -1,4 +1,4 @@
-/* answer: what the server's answer means - its HTTP status and its Status object. */
+/* answer: the codes and messages of answers, from the HTTP status and the Status object. */
 #include <json-c/json.h>
 #include <string.h>
 
@@ -16,23 +16,24 @@ static const struct {
     { 500, 599, SW_UNAVAILABLE }, { 300, 499, SW_INVALID },
 };
 
-/** What the server tells only in words, although it changes what to do next. */
+/** Answers whose code depends on the text of their message. */
 static const struct {
     int http_status;
-    const char *words;
+    const char *text; /* a part of the message */
     int code;
-    const char *reason; /* NULL: as the server says */
+    const char *reason; /* NULL: the server's */
     const char *why;
-} peculiar[] = {
+} by_message[] = {
     { 500, "failed to create typed patch object", SW_INVALID, "Invalid",
       "a body that does not fit the kind's schema; older API servers answer so to an apply" },
     { 500, "failed calling webhook", SW_UNAVAILABLE, "WebhookFailed",
       "the webhook's pods are not there yet, or not any more" },
-    { 500, "failed to call webhook", SW_UNAVAILABLE, "WebhookFailed", "the same, newer words" },
+    { 500, "failed to call webhook", SW_UNAVAILABLE, "WebhookFailed",
+      "the same, in newer API servers" },
     { 403, "exceeded quota", SW_UNAVAILABLE, "QuotaExceeded",
-      "what uses the quota up may go, and the quota may grow" },
+      "objects may be deleted, and the quota may be raised" },
     { 403, "because it is being terminated", SW_UNAVAILABLE, "NamespaceTerminating",
-      "the namespace goes away by itself: then it can be made anew" },
+      "the namespace's deletion will end: then it can be created again" },
 };
 
 static const char *status_str(struct json_object *status, const char *key)
@@ -44,12 +45,12 @@ int kube_answer_code(int http_status, struct json_object *status, const char **r
 {
     const char *message = status_str(status, "message");
     *reason = status_str(status, "reason");
-    for (size_t i = 0; i < SW_COUNT(peculiar); i++) {
-        if (peculiar[i].http_status != http_status || !strstr(message, peculiar[i].words))
+    for (size_t i = 0; i < SW_COUNT(by_message); i++) {
+        if (by_message[i].http_status != http_status || !strstr(message, by_message[i].text))
             continue;
-        if (peculiar[i].reason)
-            *reason = peculiar[i].reason;
-        return peculiar[i].code;
+        if (by_message[i].reason)
+            *reason = by_message[i].reason;
+        return by_message[i].code;
     }
     for (size_t i = 0; i < SW_COUNT(codes); i++)
         if (http_status >= codes[i].from && http_status <= codes[i].to)
@@ -57,32 +58,26 @@ int kube_answer_code(int http_status, struct json_object *status, const char **r
     return SW_INVALID;
 }
 
-/** The first line of a body that is no Status: a proxy's page, "404 page not found". */
-static void body_message(int http_status, const char *body, size_t len, int code,
-                         struct sw_err *err)
-{
-    enum { MAX_WORDS = 200 };
-    while (len && (*body == '\n' || *body == ' ' || *body == '\r'))
-        body++, len--;
-    size_t n = 0;
-    while (n < len && n < MAX_WORDS && (unsigned char)body[n] >= ' ' && body[n] != 127)
-        n++;
-    if (n)
-        (void)sw_err_set(err, code, "HTTP %d: %.*s", http_status, (int)n, body);
-    else
-        (void)sw_err_set(err, code, "HTTP %d", http_status);
-}
-
 void kube_answer_error(int http_status, struct json_object *status, const char *body, size_t len,
                        int code, struct sw_err *err)
 {
-    const char *message = status_str(status, "message");
-    if (message[0])
+    enum { MAX_MESSAGE = 200 };
+    const char *message = status_str(status, "message"), *reason = status_str(status, "reason");
+    if (message[0]) {
         (void)sw_err_set(err, code, "%s", message);
-    else if (status && status_str(status, "reason")[0])
-        (void)sw_err_set(err, code, "HTTP %d: %s", http_status, status_str(status, "reason"));
-    else
-        body_message(http_status, body, len, code, err);
+        return;
+    }
+    if (reason[0]) {
+        (void)sw_err_set(err, code, "HTTP %d: %s", http_status, reason);
+        return;
+    }
+    /* the first line of a body that is no Status: a proxy's page, "404 page not found" */
+    while (len && (*body == '\n' || *body == ' ' || *body == '\r'))
+        body++, len--;
+    size_t n = 0;
+    while (n < len && n < MAX_MESSAGE && (unsigned char)body[n] >= ' ' && body[n] != 127)
+        n++;
+    (void)sw_err_set(err, code, "HTTP %d%s%.*s", http_status, n ? ": " : "", (int)n, body);
 }
 
 struct json_object *kube_status_parse(const char *body, size_t len)

@@ -1,4 +1,4 @@
-/* client: the client's life, and what it knows of its server as a whole. */
+/* client: opens and frees the client. */
 #include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,67 +8,7 @@
 #include "kube/config/kubeconfig.h"
 #include "kube/internal.h"
 
-enum { MAX_IN_FLIGHT = 16, TIMEOUT_MS = 30000, DOWN_AFTER = 2, MAX_WARNINGS = 256 };
-
-/* ---- the jitter ---------------------------------------------------------------------------------
- */
-
-/** splitmix64 (Steele, Lea, Flood 2014): any seed is a good one. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-double kube_random(struct sw_kube *k)
-{
-    return (double)(next_random(&k->random) >> 11) / (double)(1ULL << 53);
-}
-
-int64_t kube_backoff_ms(struct sw_kube *k, int n, int64_t first_ms, int64_t cap_ms)
-{
-    int64_t ms = first_ms;
-    while (--n > 0 && ms < cap_ms)
-        ms *= 2;
-    if (ms > cap_ms)
-        ms = cap_ms;
-    return ms / 2 + (int64_t)(kube_random(k) * (double)ms / 2);
-}
-
-/* ---- is the server there? -----------------------------------------------------------------------
- */
-
-/* @code: 0: it answers, else why it does not */
-static void set_down(struct sw_kube *k, int code, const char *why)
-{
-    const bool down = code != 0;
-    if (k->down == down)
-        return;
-    k->down = down;
-    if (!down)
-        kube_watch_wake_all(k);
-    if (k->opts.on_server)
-        k->opts.on_server(code, why, k->opts.arg);
-}
-
-void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
-{
-    if (result->http_status && result->code == 0) {
-        k->n_silent = 0;
-        set_down(k, 0, "");
-    } else if (!result->http_status && result->code < 0) {
-        /* a connection that was reset may mean one lost request; one refused means the server */
-        if (result->unsent || ++k->n_silent >= DOWN_AFTER)
-            set_down(k, result->code, sw_err_text(result->err));
-    }
-}
-
-bool sw_kube_is_up(const struct sw_kube *k)
-{
-    return !k->down;
-}
+enum { MAX_IN_FLIGHT = 16, TIMEOUT_MS = 30000, MAX_WARNINGS = 256 };
 
 static void on_warning(const char *text, void *arg)
 {
@@ -85,18 +25,8 @@ static void free_warning(struct lh_entry *e)
     free(lh_entry_k(e));
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
-
-/** tls-server-name: to TLS the server is called so, while the connection goes to its address. */
-static void call_server(struct sw_kube *k, const char *name, const char *host, const char *port,
-                        const char *path, char **connect_to)
-{
-    k->base_url = sw_printf("https://%s:%s%s", name, port, path);
-    k->host_header = sw_printf("%s:%s", host, port);
-    *connect_to = sw_printf("%s:%s:%s:%s", name, port, host, port);
-}
-
+/** Set base_url and host_header from the configuration. @direct: the server is on loopback, no
+ * proxy is used. @connect_to: for struct sw_http_opts, the caller's. */
 static int read_address(struct sw_kube *k, bool *direct, char **connect_to, struct sw_err *err)
 {
     const struct sw_kube_config *c = k->config;
@@ -114,7 +44,11 @@ static int read_address(struct sw_kube *k, bool *direct, char **connect_to, stru
     for (size_t len = strlen(url.path); len && url.path[len - 1] == '/'; len--)
         url.path[len - 1] = '\0';
     if (c->tls_server_name && sw_starts_with(c->server, "https:")) {
-        call_server(k, c->tls_server_name, url.host, url.port, url.path, connect_to);
+        /* TLS verifies this name, while the connection goes to the address */
+        const char *name = c->tls_server_name;
+        k->base_url = sw_printf("https://%s:%s%s", name, url.port, url.path);
+        k->host_header = sw_printf("%s:%s", url.host, url.port);
+        *connect_to = sw_printf("%s:%s:%s:%s", name, url.port, url.host, url.port);
     } else {
         k->base_url = sw_strdup(c->server);
         for (size_t len = strlen(k->base_url); k->base_url[len - 1] == '/'; len--)
@@ -156,34 +90,6 @@ static void kube_free_memory(void *arg)
     free(k);
 }
 
-static int open_tls(const struct sw_kube_config *c, struct sw_http_tls **out, struct sw_err *err)
-{
-    return sw_http_tls_new(&(struct sw_http_tls_opts){ .source = c->source,
-                                                       .ca_data = c->ca_data,
-                                                       .ca_file = c->ca_file,
-                                                       .cert_data = c->cert_data,
-                                                       .cert_file = c->cert_file,
-                                                       .key_data = c->key_data,
-                                                       .key_file = c->key_file,
-                                                       .insecure = c->insecure },
-                           out, err);
-}
-
-static void open_http(struct sw_kube *k, bool direct, const char *connect_to)
-{
-    const struct sw_kube_config *c = k->config;
-    k->http = sw_http_new(k->loop, &(struct sw_http_opts){ .user_agent = k->opts.user_agent,
-                                                           .proxy_url = c->proxy_url,
-                                                           .username = c->username,
-                                                           .password = c->password,
-                                                           .connect_to = connect_to,
-                                                           .direct = direct,
-                                                           .tls = k->tls,
-                                                           .on_warning = on_warning,
-                                                           .on_freed = kube_free_memory,
-                                                           .arg = k });
-}
-
 int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
                 const struct sw_kube_opts *opts, struct sw_kube **out, struct sw_err *err)
 {
@@ -192,11 +98,20 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
     bool direct = false;
     k->loop = loop;
     k->config = sw_kube_config_copy(config);
+    k->on_up = kube_watch_wake_all;
     set_opts(k, opts);
     TAILQ_INIT(&k->queue);
+    const struct sw_http_tls_opts tls = { .source = config->source,
+                                          .ca_data = config->ca_data,
+                                          .ca_file = config->ca_file,
+                                          .cert_data = config->cert_data,
+                                          .cert_file = config->cert_file,
+                                          .key_data = config->key_data,
+                                          .key_file = config->key_file,
+                                          .insecure = config->insecure };
     int rc = read_address(k, &direct, &connect_to, err);
     if (rc == 0)
-        rc = open_tls(config, &k->tls, err);
+        rc = sw_http_tls_new(&tls, &k->tls, err);
     if (rc < 0) {
         kube_free_memory(k);
         return rc;
@@ -206,7 +121,16 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
     k->kinds = kube_kinds_new();
     k->token = kube_token_new();
     k->warned = lh_kchar_table_new(16, free_warning);
-    open_http(k, direct, connect_to);
+    k->http = sw_http_new(loop, &(struct sw_http_opts){ .user_agent = k->opts.user_agent,
+                                                        .proxy_url = config->proxy_url,
+                                                        .username = config->username,
+                                                        .password = config->password,
+                                                        .connect_to = connect_to,
+                                                        .direct = direct,
+                                                        .tls = k->tls,
+                                                        .on_warning = on_warning,
+                                                        .on_freed = kube_free_memory,
+                                                        .arg = k });
     *out = k;
     return 0;
 }
@@ -225,7 +149,7 @@ void sw_kube_free(struct sw_kube *k)
         kube_request_over(r);
     }
     kube_fetches_free(k);
-    sw_http_free(k->http); /* and k itself, as soon as no callback of ours is running */
+    sw_http_free(k->http); /* frees k too, by on_freed, when no callback runs */
     sw_http_leave(k->http);
 }
 

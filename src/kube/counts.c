@@ -1,12 +1,21 @@
-/* counts: how many requests of each sort were sent. */
+/* counts: counts requests by verb, resource and status. Each try counts, and each start of a watch.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "data/text/metrics.h"
 #include "kube/internal.h"
 
+/** Requests with the same verb, resource and status. */
+struct count {
+    char *verb;      /* get list watch create update patch delete; raw: the method, lower case */
+    char *resource;  /* "pods", "pods/log", "nodes/status"; raw: "" */
+    int http_status; /* 0: no answer */
+    uint64_t n;
+};
+
 struct sw_kube_counts {
-    struct sw_kube_count *rows; /* few dozens: searched from the start */
+    struct count *rows; /* a few dozen: searched from the start */
     size_t n_rows;
     size_t cap;
 };
@@ -21,8 +30,8 @@ void kube_counts_free(struct sw_kube_counts *c)
     if (!c)
         return;
     for (size_t i = 0; i < c->n_rows; i++) {
-        free((char *)c->rows[i].verb);
-        free((char *)c->rows[i].resource);
+        free(c->rows[i].verb);
+        free(c->rows[i].resource);
     }
     free(c->rows);
     free(c);
@@ -32,7 +41,7 @@ void kube_counts_add(struct sw_kube_counts *c, const char *verb, const char *res
                      int http_status)
 {
     for (size_t i = 0; i < c->n_rows; i++) {
-        struct sw_kube_count *row = &c->rows[i];
+        struct count *row = &c->rows[i];
         if (row->http_status == http_status && sw_streq(row->verb, verb) &&
             sw_streq(row->resource, resource)) {
             row->n++;
@@ -40,37 +49,18 @@ void kube_counts_add(struct sw_kube_counts *c, const char *verb, const char *res
         }
     }
     SW_GROW(c->rows, c->n_rows, c->cap);
-    c->rows[c->n_rows++] = (struct sw_kube_count){
+    c->rows[c->n_rows++] = (struct count){
         .verb = sw_strdup(verb), .resource = sw_strdup(resource), .http_status = http_status, .n = 1
     };
-}
-
-void sw_kube_each_count(const struct sw_kube *k,
-                        void (*each)(const struct sw_kube_count *count, void *arg), void *arg)
-{
-    for (size_t i = 0; i < k->counts->n_rows; i++)
-        each(&k->counts->rows[i], arg);
 }
 
 void sw_kube_put_counts(const struct sw_kube *k, struct sw_metrics *out, const char *name)
 {
     for (size_t i = 0; i < k->counts->n_rows; i++) {
-        const struct sw_kube_count *row = &k->counts->rows[i];
+        const struct count *row = &k->counts->rows[i];
         char code[12];
         (void)snprintf(code, sizeof code, "%d", row->http_status);
         sw_metrics_add(out, name, row->n, "verb", row->verb, "resource", row->resource, "code",
                        code, NULL);
     }
-}
-
-uint64_t sw_kube_n_requests(const struct sw_kube *k, const char *verb, const char *resource)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < k->counts->n_rows; i++) {
-        const struct sw_kube_count *row = &k->counts->rows[i];
-        if ((!verb || sw_streq(verb, row->verb)) &&
-            (!resource || sw_streq(resource, row->resource)))
-            n += row->n;
-    }
-    return n;
 }

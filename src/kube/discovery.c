@@ -10,13 +10,13 @@
 
 enum document { DOC_CORE, DOC_GROUPS, DOC_GROUP, DOC_VERSION };
 
-/** A document that was asked for. */
+/** A document in flight. */
 struct fetch {
     LIST_ENTRY(fetch) in_all;
     struct sw_kube *k;
     enum document document;
     char *name;      /* of the group or version; "" else */
-    bool aggregated; /* asked for with the kinds; for the answer: they were in it */
+    bool aggregated; /* requested with the kinds; after the answer: it contained them */
     struct discovery **waiters;
     size_t n_waiters, cap_waiters;
 };
@@ -31,12 +31,12 @@ struct discovery {
     char *api_version;
     char *kind;
     int n_open;          /* documents that it waits for */
-    bool joined;         /* the last one had been asked for before */
+    bool joined;         /* the last one was in flight already */
     bool group_asked;    /* GOAL_KIND: for the message only */
     bool versions_asked; /* GOAL_ALL: the second round has begun */
     bool lacks_kinds;    /* GOAL_ALL: a list of groups came without them */
     struct sw_err failure;
-    struct sw_timer *timer; /* to answer what needs no asking */
+    struct sw_timer *timer; /* answers what needs no request */
     sw_kube_kind_fn *on_kind;
     sw_kube_done_fn *on_done;
     void *arg;
@@ -63,6 +63,7 @@ void kube_fetches_free(struct sw_kube *k)
     }
 }
 
+/** Store what a document says. A missing group or version is not served. */
 static int learn(struct fetch *f, const struct sw_kube_answer *a, struct sw_err *err)
 {
     struct sw_kube_kinds *kinds = f->k->kinds;
@@ -84,15 +85,6 @@ static int learn(struct fetch *f, const struct sw_kube_answer *a, struct sw_err 
     return kube_kinds_learn_groups(kinds, f->document == DOC_CORE, a->object, &f->aggregated, err);
 }
 
-static void tell_kinds(struct sw_kube *k)
-{
-    uint64_t signature = kube_kinds_signature(k->kinds);
-    if (!k->on_kinds || !LIST_EMPTY(&k->fetches) || signature == k->kinds_told)
-        return;
-    k->kinds_told = signature;
-    k->on_kinds(k->kinds_arg);
-}
-
 static void on_document(const struct sw_kube_answer *a, void *arg)
 {
     struct fetch *f = arg;
@@ -100,12 +92,12 @@ static void on_document(const struct sw_kube_answer *a, void *arg)
     SW_ERR(err);
     LIST_REMOVE(f, in_all); /* later discoveries request the document again */
     int rc = learn(f, a, &err);
-    /* one group's own server may be down: that is no failure of finding the others */
+    /* one group's own server may be down: the other groups are discovered all the same */
     bool partial = f->document == DOC_VERSION;
     if (rc < 0 && partial)
-        kube_kinds_doubt(k->kinds, f->name);
+        kube_kinds_set_answered(k->kinds, f->name, false);
     for (size_t i = 0; i < f->n_waiters; i++) {
-        struct discovery *d = f->waiters[i]; /* its memory outlives this turn, if cancelled too */
+        struct discovery *d = f->waiters[i]; /* allocated until this turn ends, if cancelled too */
         d->n_open--;
         if (f->document == DOC_CORE || f->document == DOC_GROUPS)
             d->lacks_kinds |= !f->aggregated;
@@ -115,22 +107,18 @@ static void on_document(const struct sw_kube_answer *a, void *arg)
             check_done(d);
     }
     fetch_free(f);
-    tell_kinds(k);
+    uint64_t signature = kube_kinds_signature(k->kinds);
+    if (k->on_kinds && LIST_EMPTY(&k->fetches) && signature != k->kinds_signature) {
+        k->kinds_signature = signature;
+        k->on_kinds(k->kinds_arg);
+    }
 }
 
 void sw_kube_on_kinds(struct sw_kube *k, void (*fn)(void *arg), void *arg)
 {
     k->on_kinds = fn;
     k->kinds_arg = arg;
-    k->kinds_told = kube_kinds_signature(k->kinds);
-}
-
-static char *document_path(enum document document, const char *name)
-{
-    bool core = document == DOC_VERSION && !strchr(name, '/');
-    if (document == DOC_CORE)
-        return sw_strdup("/api");
-    return sw_printf("%s%s%s", core ? "/api" : "/apis", name[0] ? "/" : "", name);
+    k->kinds_signature = kube_kinds_signature(k->kinds);
 }
 
 static void send_fetch(struct fetch *f)
@@ -139,7 +127,8 @@ static void send_fetch(struct fetch *f)
         "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
         "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
         "application/json";
-    char *path = document_path(f->document, f->name);
+    bool core = f->document == DOC_CORE || (f->document == DOC_VERSION && !strchr(f->name, '/'));
+    char *path = sw_printf("%s%s%s", core ? "/api" : "/apis", f->name[0] ? "/" : "", f->name);
     struct request_spec spec = { .verb = "get",
                                  .method = "GET",
                                  .resource = sw_strdup("discovery"),
@@ -147,12 +136,12 @@ static void send_fetch(struct fetch *f)
                                  .path = path,
                                  .accept = f->aggregated ? aggregated : NULL,
                                  .repeatable = true,
-                                 .ahead = true, /* others cannot even be asked before */
+                                 .ahead = true, /* requests of the queue may wait for it */
                                  .form = FORM_OBJECT };
     (void)kube_request_new(f->k, &spec, NULL, on_document, f);
 }
 
-/** Wait for a document, asking for it unless that has been done. */
+/** Wait for a document; request it unless it is in flight. */
 static void need(struct discovery *d, enum document document, const char *name, bool aggregated)
 {
     struct sw_kube *k = d->k;
@@ -179,23 +168,18 @@ static void need(struct discovery *d, enum document document, const char *name, 
 /* ---- goals --------------------------------------------------------------------------------------
  */
 
-/** In the order in which they came: that is the order in which they are told. */
-static void drop_waiter(struct fetch *f, const struct discovery *d)
+static void discovery_free(void *arg)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < f->n_waiters; i++)
-        if (f->waiters[i] != d)
-            f->waiters[n++] = f->waiters[i];
-    f->n_waiters = n;
-}
-
-void kube_discovery_free(struct discovery *d)
-{
-    if (!d)
-        return;
+    struct discovery *d = arg;
     struct fetch *f;
     LIST_FOREACH(f, &d->k->fetches, in_all)
-    drop_waiter(f, d);
+    {
+        size_t n = 0;
+        for (size_t i = 0; i < f->n_waiters; i++)
+            if (f->waiters[i] != d)
+                f->waiters[n++] = f->waiters[i]; /* the order is that of the answers */
+        f->n_waiters = n;
+    }
     sw_timer_free(d->timer);
     sw_err_done(&d->failure);
     free(d->api_version);
@@ -248,7 +232,7 @@ static void check_all(struct discovery *d)
     check_done(d);
 }
 
-/** Go on when all that was waited for has come. */
+/** Continue when all documents have arrived. */
 static void check_done(struct discovery *d)
 {
     if (d->n_open)
@@ -283,11 +267,11 @@ static struct discovery *discovery_new(struct sw_kube *k, enum goal goal, const 
     struct discovery *d = sw_zalloc(1, sizeof *d);
     *d = (struct discovery){ .k = k, .goal = goal, .arg = arg };
     d->api_version = sw_strdup(api_version);
-    d->handle = kube_request_new_group(k, d);
+    d->handle = kube_request_new_group(k, discovery_free, d);
     return d;
 }
 
-/** An apiVersion becomes a path: nothing else may come in by it. */
+/** An apiVersion becomes part of a path: anything else is refused. */
 static bool is_api_version(const char *s)
 {
     const char *slash = strchr(s, '/');

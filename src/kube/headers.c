@@ -1,4 +1,4 @@
-/* headers: what every request says of itself, and the bearer token that may live in a file. */
+/* headers: the headers of every request, and the bearer token, which may be in a file. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,8 +42,8 @@ void kube_token_doubt(struct token *t)
     t->inode = 0;
 }
 
-/** Read the token file if it is another one than last time. @return 0 also when it cannot be read
- * but an older token is there: it may still be good. */
+/** Read the token file if it has changed. @return 0 also when it cannot be read but an older token
+ * is there, which may still be valid */
 static int refresh(struct token *t, const char *file, struct sw_err *err)
 {
     struct stat st;
@@ -72,7 +72,7 @@ static int refresh(struct token *t, const char *file, struct sw_err *err)
     return 0;
 }
 
-/** A value with a line end in it would be another header. */
+/** Add a header. A line end in the value would begin another header. */
 static int add(struct header_list *h, const char *name, const char *value, struct sw_err *err)
 {
     if (!value)
@@ -102,15 +102,6 @@ static int add_token(struct sw_kube *k, struct header_list *h, struct sw_err *er
     return rc;
 }
 
-static int add_impersonation(const struct sw_kube_config *c, const char *as_user,
-                             struct header_list *h, struct sw_err *err)
-{
-    int rc = add(h, "Impersonate-User", as_user ? as_user : c->as_user, err);
-    for (char **group = as_user ? NULL : c->as_groups; rc == 0 && group && *group; group++)
-        rc = add(h, "Impersonate-Group", *group, err);
-    return rc;
-}
-
 int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
                  const char *as_user, struct header_list *h, struct sw_err *err)
 {
@@ -123,7 +114,9 @@ int kube_headers(struct sw_kube *k, const char *accept, const char *content_type
     if (rc == 0)
         rc = add(h, "Host", k->host_header, err);
     if (rc == 0)
-        rc = add_impersonation(k->config, as_user, h, err);
+        rc = add(h, "Impersonate-User", as_user ? as_user : k->config->as_user, err);
+    for (char **group = as_user ? NULL : k->config->as_groups; rc == 0 && group && *group; group++)
+        rc = add(h, "Impersonate-Group", *group, err);
     if (rc < 0)
         kube_headers_done(h);
     return rc;

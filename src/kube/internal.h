@@ -39,7 +39,8 @@ struct sw_kube {
     uint64_t random; /* state of the jitter's generator */
 
     bool down;
-    int n_silent; /* transfers in a row that got no answer */
+    int n_silent;                     /* transfers in a row that got no answer */
+    void (*on_up)(struct sw_kube *k); /* the server answers again */
 
     TAILQ_HEAD(request_queue, sw_kube_request) queue; /* wait to be sent */
     LIST_HEAD(request_list, sw_kube_request) requests;
@@ -52,16 +53,19 @@ struct sw_kube {
     LIST_HEAD(fetch_list, fetch) fetches; /* discovery documents on their way */
     void (*on_kinds)(void *arg);
     void *kinds_arg;
-    uint64_t kinds_told; /* the signature of what on_kinds knows of */
+    uint64_t kinds_signature; /* of the kinds at the last call of on_kinds */
     struct token *token;
-    struct lh_table *warned;
+    struct lh_table *warned; /* texts that on_warning was called with */
 };
+
+/* ---- the server (server.c) ---------------------------------------------------------------------
+ */
 
 /** A number from 0 to 1. */
 double kube_random(struct sw_kube *k);
 /** How long to wait before try @n (from 1): doubles from @first_ms up to @cap_ms, with jitter. */
 int64_t kube_backoff_ms(struct sw_kube *k, int n, int64_t first_ms, int64_t cap_ms);
-/** Learn from a transfer's end whether the server is there; tells the user when that changed. */
+/** Record from a transfer's end whether the server is reachable; calls on_server on a change. */
 void kube_note_server(struct sw_kube *k, const struct sw_http_result *result);
 
 /* ---- counts (counts.c) -------------------------------------------------------------------------
@@ -71,7 +75,7 @@ void kube_note_server(struct sw_kube *k, const struct sw_http_result *result);
 struct sw_kube_counts *kube_counts_new(void);
 /** Free the counts. */
 void kube_counts_free(struct sw_kube_counts *counts);
-/** Count one request. @verb and @resource as in struct sw_kube_count. */
+/** Count one request. */
 void kube_counts_add(struct sw_kube_counts *counts, const char *verb, const char *resource,
                      int http_status);
 
@@ -89,13 +93,14 @@ void kube_trace_add(struct sw_kube *k, const char *verb, const char *path, int h
 /* ---- headers (headers.c) -----------------------------------------------------------------------
  */
 
-/** A transfer's headers: who we are, what is wanted, what is sent. */
+/** A transfer's headers. */
 struct header_list {
     char *lines[16];
     const char *view[17]; /* the same, ended by NULL */
     int n;
 };
-/** @accept, @content_type, @as_user may be NULL. */
+/** The headers of one request: identity, Accept, Content-Type. @accept, @content_type, @as_user may
+ * be NULL. */
 int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
                  const char *as_user, struct header_list *out, struct sw_err *err);
 /** Free the lines. */
@@ -125,10 +130,10 @@ char *kube_resource_name(const struct sw_kind *kind, const char *sub);
 /** @return the code for an HTTP status and, where there is one, a Status; may replace @*reason with
  * a better one (static text, or borrowed from @status). */
 int kube_answer_code(int http_status, struct json_object *status, const char **reason);
-/** The server's words for a failure: Status.message, else the beginning of the body. */
+/** Set @err to the server's message: Status.message, else the first line of the body. */
 void kube_answer_error(int http_status, struct json_object *status, const char *body, size_t len,
                        int code, struct sw_err *err);
-/** A body as a Status object, or NULL: it is none. The caller's. */
+/** A body as a Status object, the caller's; NULL: it is not one. */
 struct json_object *kube_status_parse(const char *body, size_t len);
 
 /* ---- requests (request.c) ----------------------------------------------------------------------
@@ -137,7 +142,7 @@ struct json_object *kube_status_parse(const char *body, size_t len);
 /** How the body of an answer is read. */
 enum request_form { FORM_OBJECT, FORM_LIST, FORM_TEXT };
 
-/** What to ask. Heap strings are taken by kube_request_new(). */
+/** What to send. Heap strings are taken by kube_request_new(). */
 struct request_spec {
     const char *verb;   /* for counts: "get"; static */
     const char *method; /* static, or in own_method */
@@ -151,8 +156,8 @@ struct request_spec {
     char *as_user;
     const char *accept; /* static */
     enum request_form form;
-    bool repeatable; /* doing it twice does no harm */
-    bool ahead;      /* goes before what waits in line already */
+    bool repeatable; /* it is idempotent */
+    bool ahead;      /* goes to the front of the queue */
     int retries;
     int timeout_ms;
     size_t max_bytes;          /* of a body kept whole; 0: MAX_BODY_BYTES */
@@ -172,31 +177,31 @@ struct sw_kube_request {
     enum request_state state;
     struct request_spec spec;
     struct sw_projection *projection; /* or NULL */
-    struct sw_timer *timer;           /* to try again, or to tell an error found at the start */
+    struct sw_timer *timer;           /* to try again, or to answer with @broken */
     struct sw_http_transfer *transfer;
     char *page; /* list: the continue token of the page asked for; NULL: the first */
     int n_tries;
     int64_t sent_ms;      /* the last try */
-    struct sw_err broken; /* set: it could not even be sent */
-    /* of the answer that is coming */
+    struct sw_err broken; /* why it cannot be sent, or empty */
+    /* of the answer that arrives */
     struct printbuf *body;
     struct sw_stream *stream;
     struct json_object *items;
-    /* whom to tell: one of them, by what started it */
-    sw_kube_answer_fn *on_answer;
+    sw_kube_answer_fn *on_answer; /* RQ_GROUP: NULL */
     void *arg;
-    struct discovery *discovery; /* RQ_GROUP: what it stands for */
+    void (*free_arg)(void *arg); /* RQ_GROUP: frees what it stands for */
 };
 
-/** Put it in line. @spec's heap strings are taken. @broken (may be NULL) is moved: answer with it
- * instead of asking. */
+/** Append a request to the queue. @spec's heap strings are taken. @broken (may be NULL) is moved:
+ * answer with it without sending anything. */
 struct sw_kube_request *kube_request_new(struct sw_kube *k, const struct request_spec *spec,
                                          struct sw_err *broken, sw_kube_answer_fn *cb, void *arg);
-/** Compile fields, and what every watch needs of metadata; NULL for none: whole objects. */
+/** Compile fields, and those of metadata that every watch needs; NULL for none: whole objects. */
 int kube_projection(const char *const *fields, struct sw_projection **out, struct sw_err *err);
-/** A handle that stands for a discovery, which goes with it. */
-struct sw_kube_request *kube_request_new_group(struct sw_kube *k, struct discovery *d);
-/** It has answered, or will not: unhook it; its memory goes when no callback runs. */
+/** A handle that stands for @arg, which is freed with it. */
+struct sw_kube_request *kube_request_new_group(struct sw_kube *k, void (*free_arg)(void *arg),
+                                               void *arg);
+/** End a request, answered or not; its memory is freed when no callback runs. */
 void kube_request_over(struct sw_kube_request *r);
 
 /* ---- kinds (kinds.c) ---------------------------------------------------------------------------
@@ -217,8 +222,8 @@ void kube_kinds_learn_group(struct sw_kube_kinds *kinds, const char *group,
 /** Learn from an APIResourceList of one group version; NULL: it is not served. */
 int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_version,
                              struct json_object *doc, struct sw_err *err);
-/** The discovery request for this group version's kinds had no answer. */
-void kube_kinds_doubt(struct sw_kube_kinds *kinds, const char *api_version);
+/** The last discovery request for this group version's kinds was @answered, or was not. */
+void kube_kinds_set_answered(struct sw_kube_kinds *kinds, const char *api_version, bool answered);
 /** A hash of the served kinds: it changes whenever they change. */
 uint64_t kube_kinds_signature(const struct sw_kube_kinds *kinds);
 /** Why a kind was not found: which part of its name is not served. */
@@ -230,9 +235,6 @@ const char *kube_kinds_version_at(const struct sw_kube_kinds *kinds, size_t i);
 /* ---- discovery (discovery.c) -------------------------------------------------------------------
  */
 
-struct fetch;
-/** Free a discovery whose handle is cancelled or has answered. */
-void kube_discovery_free(struct discovery *d);
 /** Free all discovery documents in flight. */
 void kube_fetches_free(struct sw_kube *k);
 

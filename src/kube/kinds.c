@@ -1,5 +1,5 @@
-/* kinds: what is known of the kinds that the server serves. Rows are never taken away, so that
- * pointers to them stay good: what is not served any more is marked. */
+/* kinds: the kinds that the server serves. Rows are never removed, so that pointers to them stay
+ * valid: those that are not served any more are marked. */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,12 @@ const struct sw_kind sw_kind_node = { CORE("Node", "nodes") };
 const struct sw_kind sw_kind_event = { CORE("Event", "events"), .namespaced = true };
 #undef CORE
 
+/** A group version. */
 struct version_row {
     const char *api_version;
     bool served;
-    bool known;    /* its kinds were told once */
-    bool doubtful; /* the last question for them had no answer */
+    bool known;    /* its kinds were discovered once */
+    bool doubtful; /* the last discovery request for them had no answer */
 };
 
 struct sw_kube_kinds {
@@ -96,28 +97,15 @@ static void unserve(struct sw_kube_kinds *kinds, const char *api_version)
             kinds->rows[i]->served = false;
 }
 
-static bool version_served(const struct sw_kube_kinds *kinds, const char *api_version)
-{
-    const struct version_row *row = find_version(kinds, api_version);
-    return row && row->served;
-}
-
-/** Its kinds have been reported now; @told is false if there was no answer. */
-static void note_told(struct sw_kube_kinds *kinds, const char *api_version, bool told)
+void kube_kinds_set_answered(struct sw_kube_kinds *kinds, const char *api_version, bool answered)
 {
     struct version_row *row = find_version(kinds, api_version);
     if (!row)
         return;
-    row->known |= told;
-    row->doubtful = !told;
+    row->known |= answered;
+    row->doubtful = !answered;
 }
 
-void kube_kinds_doubt(struct sw_kube_kinds *kinds, const char *api_version)
-{
-    note_told(kinds, api_version, false);
-}
-
-/** Another number whenever something else is served. */
 uint64_t kube_kinds_signature(const struct sw_kube_kinds *kinds)
 {
     uint64_t sum = 0;
@@ -162,25 +150,7 @@ static const struct {
     { "delete", SW_CAN_DELETE }, { "deletecollection", SW_CAN_DELETECOLLECTION },
 };
 
-static unsigned read_verbs(struct json_object *list)
-{
-    unsigned verbs = 0;
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *name = json_object_get_string(sw_json_at(list, i));
-        for (size_t v = 0; v < SW_COUNT(verb_names); v++)
-            if (sw_streq(name, verb_names[v].name))
-                verbs |= verb_names[v].verb;
-    }
-    return verbs;
-}
-
-static const char *renew(struct sw_arena *arena, const char *old, const char *text, size_t len)
-{
-    if (old && strlen(old) == len && memcmp(old, text, len) == 0)
-        return old;
-    return sw_arena_strndup(arena, text, len);
-}
-
+/** The row of a kind, a new one if there is none. */
 static struct sw_kind *kind_row(struct sw_kube_kinds *kinds, const char *api_version,
                                 const char *kind)
 {
@@ -199,6 +169,7 @@ static struct sw_kind *kind_row(struct sw_kube_kinds *kinds, const char *api_ver
     return kinds->rows[kinds->n_rows++] = row;
 }
 
+/** A resource, in either form of discovery. */
 struct resource {
     const char *kind, *plural;
     bool namespaced, has_status;
@@ -213,17 +184,18 @@ static void learn_resource(struct sw_kube_kinds *kinds, const char *api_version,
     struct sw_kind *row = kind_row(kinds, api_version, r->kind);
     if (row->served)
         return; /* two resources of one kind: the first one is the kind's */
-    row->plural = renew(kinds->arena, row->plural, r->plural, strlen(r->plural));
+    if (!sw_streq(row->plural, r->plural))
+        row->plural = sw_arena_strdup(kinds->arena, r->plural);
     row->namespaced = r->namespaced;
     row->has_status = r->has_status;
-    row->verbs = read_verbs(r->verbs);
+    row->verbs = 0;
+    for (size_t i = 0; i < sw_json_len(r->verbs); i++) {
+        const char *name = json_object_get_string(sw_json_at(r->verbs, i));
+        for (size_t v = 0; v < SW_COUNT(verb_names); v++)
+            if (sw_streq(name, verb_names[v].name))
+                row->verbs |= verb_names[v].verb;
+    }
     row->served = true;
-}
-
-static bool has_subresource(struct json_object *list, const char *plural, const char *sub)
-{
-    SW_AUTO_CHARS *name = sw_printf("%s/%s", plural, sub);
-    return sw_json_find_by(list, "name", name) != NULL;
 }
 
 int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_version,
@@ -234,7 +206,7 @@ int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_versio
         !sw_streq(sw_obj_kind(doc), "APIResourceList"))
         return sw_err_set(err, SW_INVALID, "%s: discovery answers no APIResourceList", api_version);
     mark_version(kinds, api_version, doc != NULL);
-    note_told(kinds, api_version, true);
+    kube_kinds_set_answered(kinds, api_version, true);
     unserve(kinds, api_version);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *item = sw_json_at(list, i);
@@ -244,7 +216,8 @@ int kube_kinds_learn_version(struct sw_kube_kinds *kinds, const char *api_versio
                               .verbs = sw_json_get(item, "verbs") };
         if (strchr(r.plural, '/'))
             continue; /* a subresource */
-        r.has_status = has_subresource(list, r.plural, "status");
+        SW_AUTO_CHARS *status = sw_printf("%s/status", r.plural);
+        r.has_status = sw_json_find_by(list, "name", status) != NULL;
         learn_resource(kinds, api_version, &r);
     }
     return 0;
@@ -257,12 +230,12 @@ static void learn_aggregated_version(struct sw_kube_kinds *kinds, const char *gr
     const char *name = sw_json_str(version, "", "version", NULL);
     SW_AUTO_CHARS *api_version = sw_printf("%s%s%s", group, group[0] ? "/" : "", name);
     struct json_object *list = sw_json_get(version, "resources");
-    bool told = sw_json_len(list) ||
-                !sw_streq(sw_json_str(version, "", "freshness", NULL), "Stale");
+    bool answered = sw_json_len(list) ||
+                    !sw_streq(sw_json_str(version, "", "freshness", NULL), "Stale");
     mark_version(kinds, api_version, true);
-    note_told(kinds, api_version, told);
-    if (!told)
-        return; /* its server does not answer: what was known stays */
+    kube_kinds_set_answered(kinds, api_version, answered);
+    if (!answered)
+        return; /* its server does not answer: its kinds stay as they were */
     unserve(kinds, api_version);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *item = sw_json_at(list, i);
@@ -275,16 +248,6 @@ static void learn_aggregated_version(struct sw_kube_kinds *kinds, const char *gr
                 .namespaced = sw_streq(sw_json_str(item, "", "scope", NULL), "Namespaced"),
                 .has_status = sw_json_find_by(subs, "subresource", "status") != NULL,
                 .verbs = sw_json_get(item, "verbs") });
-    }
-}
-
-static void learn_aggregated(struct sw_kube_kinds *kinds, struct json_object *items)
-{
-    for (size_t i = 0; i < sw_json_len(items); i++) {
-        struct json_object *group = sw_json_at(items, i);
-        struct json_object *versions = sw_json_get(group, "versions");
-        for (size_t v = 0; v < sw_json_len(versions); v++)
-            learn_aggregated_version(kinds, sw_obj_name(group), sw_json_at(versions, v));
     }
 }
 
@@ -307,8 +270,13 @@ int kube_kinds_learn_groups(struct sw_kube_kinds *kinds, bool core, struct json_
     for (size_t i = 0; i < kinds->n_versions; i++)
         if (core == !strchr(kinds->versions[i].api_version, '/'))
             kinds->versions[i].served = false;
-    if (*with_kinds)
-        learn_aggregated(kinds, sw_json_get(doc, "items"));
+    struct json_object *items = *with_kinds ? sw_json_get(doc, "items") : NULL;
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *group = sw_json_at(items, i),
+                           *of_group = sw_json_get(group, "versions");
+        for (size_t v = 0; v < sw_json_len(of_group); v++)
+            learn_aggregated_version(kinds, sw_obj_name(group), sw_json_at(of_group, v));
+    }
     for (size_t i = 0; core && i < sw_json_len(versions); i++)
         mark_version(kinds, json_object_get_string(sw_json_at(versions, i)), true);
     for (size_t i = 0; !core && i < sw_json_len(groups); i++)
@@ -333,13 +301,11 @@ void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_versi
     SW_AUTO_CHARS *others = sw_strdup("");
     for (size_t i = 0; i < kinds->n_versions; i++) {
         const struct version_row *v = &kinds->versions[i];
-        if (!v->served || !in_group(v->api_version, group))
-            continue;
-        char *longer = sw_printf("%s%s%s", others, others[0] ? ", " : "", v->api_version);
-        free(others);
-        others = longer;
+        if (v->served && in_group(v->api_version, group))
+            sw_append(&others, "%s%s", others[0] ? ", " : "", v->api_version);
     }
-    if (version_served(kinds, api_version))
+    const struct version_row *row = find_version(kinds, api_version);
+    if (row && row->served)
         (void)sw_err_set(err, SW_NOTFOUND, "kind '%s' is not in '%s' as this cluster serves it",
                          kind, api_version);
     else if (others[0])
@@ -355,7 +321,7 @@ void kube_kinds_explain(const struct sw_kube_kinds *kinds, const char *api_versi
                          api_version);
 }
 
-/* ---- asking what is known -----------------------------------------------------------------------
+/* ---- queries ------------------------------------------------------------------------------------
  */
 
 const struct sw_kind *sw_kube_kind_find(const struct sw_kube *k, const char *api_version,
@@ -367,17 +333,6 @@ const struct sw_kind *sw_kube_kind_find(const struct sw_kube *k, const char *api
         return NULL;
     const struct sw_kind *row = found;
     return row->served ? row : NULL;
-}
-
-const struct sw_kind *sw_kube_kind_find_plural(const struct sw_kube *k, const char *group,
-                                               const char *plural)
-{
-    for (size_t i = 0; i < k->kinds->n_rows; i++) {
-        const struct sw_kind *row = k->kinds->rows[i];
-        if (row->served && sw_streq(row->plural, plural) && (!group || sw_streq(row->group, group)))
-            return row;
-    }
-    return NULL;
 }
 
 bool sw_kube_serves(const struct sw_kube *k, const char *name)

@@ -88,9 +88,6 @@ extern const struct sw_kind sw_kind_pod, sw_kind_node, sw_kind_event;
  * sw_kube_free(). Sends no request; see sw_kube_kind(). */
 const struct sw_kind *sw_kube_kind_find(const struct sw_kube *k, const char *api_version,
                                         const char *kind);
-/** The same by plural name; @group NULL: any. The first that is served. */
-const struct sw_kind *sw_kube_kind_find_plural(const struct sw_kube *k, const char *group,
-                                               const char *plural);
 
 /** @kind is NULL when code is not 0. */
 typedef void sw_kube_kind_fn(int code, const struct sw_kind *kind, const struct sw_err *err,
@@ -145,12 +142,11 @@ struct sw_kube_answer {
     int http_status;    /* 0: no answer came */
     const char *reason; /* Status.reason: "AlreadyExists", "Conflict", "Expired"...; "" for none.
                            Ours: "WebhookFailed" (an admission webhook could not be called) */
-    const struct sw_err *err;   /* words: which verb on what, and the server's own */
-    int64_t retry_after_ms;     /* the server asks to wait so long; 0: it did not say */
-    struct json_object *status; /* the server's Status object on failure, or NULL */
-    struct json_object
-        *object;                  /* the object: get, create, update, apply, patch; NULL otherwise.
-                                     After   a delete: the object while its finalizers run, else NULL */
+    const struct sw_err *err;     /* the verb, the object, and the server's message */
+    int64_t retry_after_ms;       /* the server asks to wait so long; 0: it did not say */
+    struct json_object *status;   /* the server's Status object on failure, or NULL */
+    struct json_object *object;   /* the object: get, create, update, apply, patch; NULL otherwise.
+                                     After a delete: the object while its finalizers run, else NULL */
     struct json_object *items;    /* list: this page's array, each whole or as projected */
     const char *resource_version; /* list: what a watch may start from; "" otherwise */
     bool more;                    /* list: another page follows, with a call of its own */
@@ -339,7 +335,7 @@ struct sw_kube_event {
     } of;
     const char *reason, *message;
     bool warning;
-    const char *component, *host; /* who says it; @host NULL: wherever */
+    const char *component, *host; /* its source; @host NULL: none */
     int64_t at_ms;                /* since the epoch */
 };
 /** Create an Event, named after its object, the time and @serial: Events about one object at one
@@ -353,27 +349,16 @@ struct json_object *sw_kube_event_doc(const struct sw_kube_event *e);
 
 struct sw_metrics;
 
-/** Requests sent (each try counts; so does each start of a watch), for metrics and tests. */
-struct sw_kube_count {
-    const char *verb; /* get list watch create update patch delete; raw: the method, lower case */
-    const char *resource; /* "pods", "pods/log", "nodes/status"; raw: "" */
-    int http_status;      /* 0: no answer */
-    uint64_t n;
-};
-/** Call @each with every count. */
-void sw_kube_each_count(const struct sw_kube *k,
-                        void (*each)(const struct sw_kube_count *count, void *arg), void *arg);
-/** Write each count as a sample of metric @name, with the labels verb, resource and code. */
+/** Write the counts of requests as samples of metric @name, with the labels verb, resource and
+ * code. Each try counts, and each start of a watch. */
 void sw_kube_put_counts(const struct sw_kube *k, struct sw_metrics *out, const char *name);
 /** One of the last requests, answered or failed. */
 struct sw_kube_traced {
-    int64_t wall_ms, took_ms; /* when it was over; 0: a watch, which goes on */
-    const char *verb;         /* as of sw_kube_count */
-    const char *path;         /* its beginning, with the query */
-    int http_status;          /* 0: no answer */
+    int64_t wall_ms, took_ms; /* when it ended; 0: a watch, which has not ended */
+    const char *verb; /* get list watch create update patch delete; raw: the method, lower case */
+    const char *path; /* its beginning, with the query */
+    int http_status;  /* 0: no answer */
 };
 /** Call @each with the last 500 requests, the oldest first. */
 void sw_kube_each_traced(const struct sw_kube *k,
                          void (*each)(const struct sw_kube_traced *traced, void *arg), void *arg);
-/** The number of requests sent with this verb and resource; NULL: any. */
-uint64_t sw_kube_n_requests(const struct sw_kube *k, const char *verb, const char *resource);

@@ -13,12 +13,13 @@ enum { LEASE_MS = 15000, RENEW_MS = 10000, RETRY_MS = 2000, RELEASE_MS = 2000 };
 static const double candidate_jitter = 1.2; /* candidates wait up to so much longer, to spread */
 
 enum lease_state {
-    L_CANDIDATE, /* others may hold it; tries to */
-    L_LEADING,   /* we hold it, until @deadline at the latest */
-    L_RELEASING, /* we held it; telling the cluster */
+    L_CANDIDATE, /* tries to get it */
+    L_LEADING,   /* holds it, until @deadline at the latest */
+    L_RELEASING, /* releases it in the cluster */
     L_IDLE,      /* released */
 };
 
+/** A candidate for a Lease; see lease.h. */
 struct sw_lease {
     struct sw_loop *loop;
     struct sw_kube *k; /* its own, for its own connection */
@@ -27,14 +28,15 @@ struct sw_lease {
     enum lease_state state;
     bool closed;
     bool troubled;
-    bool reread;               /* since the last pause: a conflict was looked into */
+    bool reread;               /* since the last pause: read again after a conflict */
     struct sw_timer *retry;    /* the next try */
     struct sw_timer *deadline; /* leading: stop then. Releasing: do not wait longer */
     struct sw_kube_request *req;
-    struct json_object *lease; /* as it was last seen; NULL: not there, or not seen yet */
-    int64_t observed_ms;       /* when what it says changed, on our clock */
-    int64_t tried_ms;          /* when the write that is under way was begun */
-    char *holder;              /* told last */
+    struct json_object
+        *lease;          /* as last read or written; NULL: it does not exist, or not read yet */
+    int64_t observed_ms; /* when its record last changed, on our clock */
+    int64_t tried_ms;    /* when the write in flight was started */
+    char *holder;        /* as last reported */
     void (*on_released)(void *arg);
     void *released_arg;
 };
@@ -49,37 +51,28 @@ static const struct sw_kind lease_kind = { .group = "coordination.k8s.io",
 static void try_now(struct sw_lease *l);
 static void read_lease(struct sw_lease *l);
 
-/* ---- what was seen ------------------------------------------------------------------------------
+/* ---- the record ---------------------------------------------------------------------------------
  */
 
-/** Whether the Lease says the same as when we last looked: then its holder has kept silent. */
-static bool same_record(struct json_object *a, struct json_object *b)
-{
-    struct lease_record x = lease_record_read(a), y = lease_record_read(b);
-    return a && b && sw_streq(x.holder, y.holder) && sw_streq(x.renewed, y.renewed) &&
-           x.lease_ms == y.lease_ms && x.transitions == y.transitions;
-}
-
-static void note_holder(struct sw_lease *l)
-{
-    const char *holder = lease_record_read(l->lease).holder;
-    if (sw_streq(holder, l->holder))
-        return;
-    free(l->holder);
-    l->holder = sw_strdup(holder);
-    if (holder[0] && l->opts.on_new_leader)
-        l->opts.on_new_leader(l->holder, l->opts.arg);
-}
-
-/** @lease: borrowed; NULL: it is not there. May tell the user, who may close. */
+/** Keep the Lease as it was read or written at @at_ms. @lease: borrowed; NULL: it does not exist.
+ * May call on_new_leader, which may close @l. */
 static void note_lease(struct sw_lease *l, struct json_object *lease, int64_t at_ms)
 {
-    if (!same_record(l->lease, lease))
+    struct lease_record was = lease_record_read(l->lease), is = lease_record_read(lease);
+    bool same = l->lease && lease && sw_streq(was.holder, is.holder) &&
+                sw_streq(was.renewed, is.renewed) && was.lease_ms == is.lease_ms &&
+                was.transitions == is.transitions;
+    if (!same) /* else its holder has not renewed it */
         l->observed_ms = at_ms;
     struct json_object *old = l->lease;
     l->lease = json_object_get(lease);
     (void)json_object_put(old);
-    note_holder(l);
+    if (sw_streq(is.holder, l->holder))
+        return;
+    free(l->holder);
+    l->holder = sw_strdup(is.holder);
+    if (l->holder[0] && l->opts.on_new_leader)
+        l->opts.on_new_leader(l->holder, l->opts.arg);
 }
 
 static bool held_by_us(const struct sw_lease *l)
@@ -87,7 +80,7 @@ static bool held_by_us(const struct sw_lease *l)
     return sw_streq(lease_record_read(l->lease).holder, l->identity);
 }
 
-/** Whether another may still believe that it leads. */
+/** Whether another candidate holds the Lease and it has not expired. */
 static bool held_by_another(const struct sw_lease *l)
 {
     struct lease_record r = lease_record_read(l->lease);
@@ -116,13 +109,6 @@ static void stop_leading(struct sw_lease *l, const char *why)
         l->opts.on_stopped(why, l->opts.arg);
 }
 
-static void start_leading(struct sw_lease *l)
-{
-    l->state = L_LEADING;
-    if (l->opts.on_started)
-        l->opts.on_started(l->opts.arg);
-}
-
 static void try_later(struct sw_lease *l)
 {
     int64_t ms = l->opts.retry_ms;
@@ -131,12 +117,7 @@ static void try_later(struct sw_lease *l)
     sw_timer_set(l->retry, ms);
 }
 
-/** Others wait for lease_ms after they saw our word; ours began when we sent it. */
-static void set_deadline(struct sw_lease *l)
-{
-    sw_timer_set(l->deadline, l->tried_ms + l->opts.renew_ms - sw_loop_now_ms(l->loop));
-}
-
+/** The Lease was written: this process leads. */
 static void on_held(struct sw_lease *l, struct json_object *lease)
 {
     bool leads = l->state == L_LEADING;
@@ -145,9 +126,13 @@ static void on_held(struct sw_lease *l, struct json_object *lease)
         note_lease(l, lease, l->tried_ms);
     if (l->closed)
         return;
-    set_deadline(l);
-    if (!leads)
-        start_leading(l);
+    /* others wait for lease_ms after they read our write; our time runs since it was sent */
+    sw_timer_set(l->deadline, l->tried_ms + l->opts.renew_ms - sw_loop_now_ms(l->loop));
+    if (!leads) {
+        l->state = L_LEADING;
+        if (l->opts.on_started)
+            l->opts.on_started(l->opts.arg);
+    }
     if (!l->closed && l->state == L_LEADING)
         try_later(l);
 }
@@ -155,7 +140,7 @@ static void on_held(struct sw_lease *l, struct json_object *lease)
 /* ---- requests -----------------------------------------------------------------------------------
  */
 
-/** A renewal must end, one way or the other, before the deadline that it is for. */
+/** A renewal must end before the deadline. */
 static struct sw_request_opts request_opts(const struct sw_lease *l)
 {
     return (struct sw_request_opts){ .timeout_ms = l->opts.renew_ms / 2 };
@@ -193,8 +178,20 @@ static void write_lease(struct sw_lease *l)
                       : sw_kube_create(l->k, &lease_kind, l->ns, NULL, body, &o, on_written, l);
 }
 
-static void after_read(struct sw_lease *l)
+static void on_read(const struct sw_kube_answer *a, void *arg)
 {
+    struct sw_lease *l = arg;
+    l->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND) {
+        on_failure(l, a);
+        return;
+    }
+    if (a->code == 0) /* a missing namespace is found out when the Lease is created */
+        note_trouble(l, NULL);
+    if (!l->closed)
+        note_lease(l, a->object, sw_loop_now_ms(l->loop));
+    if (l->closed)
+        return;
     if (l->state == L_LEADING && l->lease && !held_by_us(l)) {
         SW_AUTO_CHARS *why = sw_printf("'%s' holds the lease", l->holder);
         stop_leading(l, why);
@@ -207,29 +204,13 @@ static void after_read(struct sw_lease *l)
         write_lease(l);
 }
 
-static void on_read(const struct sw_kube_answer *a, void *arg)
-{
-    struct sw_lease *l = arg;
-    l->req = NULL;
-    if (a->code < 0 && a->code != SW_NOTFOUND) {
-        on_failure(l, a);
-        return;
-    }
-    if (a->code == 0) /* a namespace that is missing shows when the Lease is created */
-        note_trouble(l, NULL);
-    if (!l->closed)
-        note_lease(l, a->object, sw_loop_now_ms(l->loop));
-    if (!l->closed)
-        after_read(l);
-}
-
 static void read_lease(struct sw_lease *l)
 {
     struct sw_request_opts o = request_opts(l);
     l->req = sw_kube_get(l->k, &lease_kind, l->ns, l->name, &o, on_read, l);
 }
 
-/** A leader writes right away: it knows the version. A candidate looks first. */
+/** A leader writes at once: it has the version. A candidate reads first. */
 static void try_now(struct sw_lease *l)
 {
     if (l->state == L_LEADING && held_by_us(l))
@@ -264,7 +245,7 @@ static void released(struct sw_lease *l)
 static void on_released(const struct sw_kube_answer *a SW_UNUSED, void *arg)
 {
     struct sw_lease *l = arg;
-    l->req = NULL; /* refused or not: the lease runs out by itself */
+    l->req = NULL; /* if it was refused: the lease expires by itself */
     released(l);
 }
 
@@ -329,7 +310,7 @@ void sw_lease_close(struct sw_lease *l)
     l->state = L_IDLE;
     sw_timer_stop(l->retry);
     sw_timer_stop(l->deadline);
-    l->req = NULL; /* goes with its client */
+    l->req = NULL; /* freed with its client */
     sw_http_defer(k->http, lease_free, l);
     sw_kube_free(k);
 }
@@ -341,7 +322,7 @@ static int check_opts(const struct sw_lease_opts *o, struct sw_err *err)
 {
     if (!o->ns || !o->ns[0] || !o->name || !o->name[0] || !o->identity || !o->identity[0])
         return sw_err_set(err, SW_INVALID, "lease: namespace, name and identity are needed");
-    /* client-go's rule: or a leader could stop later than another starts */
+    /* client-go's rule; otherwise a leader could stop later than another starts */
     if (o->lease_ms <= o->renew_ms || (double)o->renew_ms <= (double)o->retry_ms * candidate_jitter)
         return sw_err_set(err, SW_INVALID,
                           "lease: its duration (%d ms) must be more than the renewal deadline (%d "

@@ -15,18 +15,19 @@ struct sw_loop;
 struct sw_lease_opts {
     const char *ns;       /* of the Lease; must be set */
     const char *name;     /* of the Lease; must be set */
-    const char *identity; /* who we are: unique, and best the same after a restart; must be set */
-    int lease_ms;         /* how long others wait for a silent holder; 0: 15000 */
+    const char *identity; /* unique, and best the same after a restart; must be set */
+    int lease_ms;         /* how long others wait for a holder that does not renew; 0: 15000 */
     int renew_ms;         /* a holder that could not renew for so long stops; 0: 10000 */
     int retry_ms;         /* between tries; 0: 2000 */
     uint64_t seed;        /* of the jitter; 0: from the system */
     const char *user_agent;
-    void (*on_started)(void *arg); /* we lead from now on */
-    /** We do not lead any more; by the time it returns nothing may be written. @why is for people.
+    void (*on_started)(void *arg); /* this process leads from now on */
+    /** This process does not lead any more; it must not write after this returns. @why is a
+     * message.
      */
     void (*on_stopped)(const char *why, void *arg);
     void (*on_new_leader)(const char *identity, void *arg); /* may be ourselves */
-    /** The Lease cannot be read or written; told once until it can be again (NULL). */
+    /** The Lease cannot be read or written (@why), or it can be again (NULL); only on a change. */
     void (*on_trouble)(const char *why, void *arg);
     void *arg;
 };
@@ -37,8 +38,8 @@ char *sw_lease_identity(const char *otherwise);
 
 /** Compete from now on. Callbacks run on the loop, never before this returned; any may be NULL.
  * @return 0 | SW_INVALID (an option, @config)
- * Source: client-go tools/leaderelection (times seen on our own clock only: the holder's are not
- * trusted). Pinned by test/unit/kube/kube_lease_test.c. */
+ * Source: client-go tools/leaderelection (times are measured on the local clock; the holder's are
+ * not trusted). Pinned by test/unit/kube/kube_lease_test.c. */
 int sw_lease_open(struct sw_loop *loop, const struct sw_kube_config *config,
                   const struct sw_lease_opts *opts, struct sw_lease **out, struct sw_err *err);
 

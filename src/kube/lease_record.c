@@ -34,21 +34,17 @@ static void set_int(struct json_object *lease, int64_t value, const char *field)
     sw_json_set(lease, json_object_new_int64(value), "spec", field, NULL);
 }
 
-static struct json_object *new_lease(const char *ns, const char *name)
-{
-    struct json_object *lease = json_object_new_object();
-    sw_json_set_str(lease, "coordination.k8s.io/v1", "apiVersion", NULL);
-    sw_json_set_str(lease, "Lease", "kind", NULL);
-    sw_json_set_str(lease, ns, "metadata", "namespace", NULL);
-    sw_json_set_str(lease, name, "metadata", "name", NULL);
-    return lease;
-}
-
 struct json_object *lease_record_hold(struct json_object *from, const char *ns, const char *name,
                                       const char *identity, int64_t lease_ms, int64_t now_ms)
 {
     struct lease_record old = lease_record_read(from);
-    struct json_object *lease = from ? sw_json_copy(from) : new_lease(ns, name);
+    struct json_object *lease = from ? sw_json_copy(from) : json_object_new_object();
+    if (!from) {
+        sw_json_set_str(lease, "coordination.k8s.io/v1", "apiVersion", NULL);
+        sw_json_set_str(lease, "Lease", "kind", NULL);
+        sw_json_set_str(lease, ns, "metadata", "namespace", NULL);
+        sw_json_set_str(lease, name, "metadata", "name", NULL);
+    }
     if (!sw_streq(old.holder, identity)) {
         set_time(lease, now_ms, "acquireTime");
         set_int(lease, from ? old.transitions + 1 : 0, "leaseTransitions");

@@ -7,8 +7,8 @@
 
 #include "base/base.h"
 
-/** A version: opaque to clients but for being equal or not; with the servers there are a number
- * that grows, which tells late events from new ones. Source: Kubernetes KEP-5504. */
+/** A resourceVersion: a number that grows, so that late events can be detected. A text that is no
+ * number can only be compared for equality. Source: Kubernetes KEP-5504. */
 struct version {
     uint64_t n; /* the number, or a hash of the text */
     bool is_number;
@@ -32,7 +32,7 @@ struct observed {
     struct {
         uint64_t key;
         struct version version;
-    } tombs[N_TOMBS]; /* the last ones that went: an event that comes late must not raise them */
+    } tombs[N_TOMBS]; /* the last deleted objects: a late event must not add them again */
     unsigned n_tombs;
 };
 
@@ -43,7 +43,7 @@ struct observed *observed_new(void)
     return s;
 }
 
-static void forget_taken(struct observed *s)
+static void free_taken(struct observed *s)
 {
     free(s->taken);
     free(s->taken_ns);
@@ -58,7 +58,7 @@ void observed_free(struct observed *s)
     struct lh_entry *e;
     lh_foreach(s->by_key, e) free(lh_entry_v(e));
     lh_table_free(s->by_key);
-    forget_taken(s);
+    free_taken(s);
     free(s);
 }
 
@@ -95,11 +95,6 @@ static const char *uid_of(const struct entry *e)
     return e->text + strlen(e->text) + 1;
 }
 
-static struct lh_entry *find(struct observed *s, const char *key)
-{
-    return lh_table_lookup_entry(s->by_key, key);
-}
-
 static void insert(struct observed *s, const char *key, const struct observed_object *o,
                    struct version v)
 {
@@ -111,14 +106,8 @@ static void insert(struct observed *s, const char *key, const struct observed_ob
     (void)lh_table_insert(s->by_key, e->text, e);
 }
 
-static void bury(struct observed *s, const char *key, struct version v)
-{
-    unsigned i = s->n_tombs++ % N_TOMBS;
-    s->tombs[i].key = sw_fnv64a(key, strlen(key));
-    s->tombs[i].version = v;
-}
-
-static bool is_buried(const struct observed *s, const char *key, struct version v)
+/** Whether the object was deleted at this version or a later one. */
+static bool is_deleted(const struct observed *s, const char *key, struct version v)
 {
     uint64_t hash = sw_fnv64a(key, strlen(key));
     for (unsigned i = 0; i < N_TOMBS && i < s->n_tombs; i++)
@@ -132,9 +121,9 @@ enum observed_change observed_put(struct observed *s, const struct observed_obje
 {
     SW_AUTO_CHARS *key = key_of(o);
     struct version v = version_of(o->resource_version);
-    struct lh_entry *at = find(s, key);
+    struct lh_entry *at = lh_table_lookup_entry(s->by_key, key);
     if (!at) {
-        if (!listed && is_buried(s, key, v))
+        if (!listed && is_deleted(s, key, v))
             return OBSERVED_SAME;
         insert(s, key, o, v);
         return OBSERVED_NEW;
@@ -158,13 +147,15 @@ bool observed_remove(struct observed *s, const struct observed_object *o)
 {
     SW_AUTO_CHARS *key = key_of(o);
     struct version v = version_of(o->resource_version);
-    struct lh_entry *at = find(s, key);
+    struct lh_entry *at = lh_table_lookup_entry(s->by_key, key);
     struct entry *e = at ? lh_entry_v(at) : NULL;
     if (!e || older(v, e->version))
         return false;
     (void)lh_table_delete_entry(s->by_key, at);
     free(e);
-    bury(s, key, v);
+    unsigned i = s->n_tombs++ % N_TOMBS;
+    s->tombs[i].key = sw_fnv64a(key, strlen(key));
+    s->tombs[i].version = v;
     return true;
 }
 
@@ -181,7 +172,7 @@ void observed_end_list(struct observed *s)
 bool observed_next_missing(struct observed *s, struct observed_object *key)
 {
     struct lh_entry *at = s->cursor;
-    forget_taken(s);
+    free_taken(s);
     while (at && ((struct entry *)lh_entry_v(at))->list == s->list)
         at = lh_entry_next(at);
     if (!at)

@@ -1,4 +1,4 @@
-/* request: the line that requests wait in, their tries, and the reading of their answers. */
+/* request: the queue of requests, their tries, and the reading of their answers. */
 #include <json-c/json.h>
 #include <json-c/printbuf.h>
 #include <stdio.h>
@@ -16,18 +16,7 @@ static void pump(struct sw_kube *k);
 /* ---- life ---------------------------------------------------------------------------------------
  */
 
-static void spec_done(struct request_spec *s)
-{
-    free(s->own_method);
-    free(s->resource);
-    free(s->what);
-    free(s->path);
-    free(s->body);
-    free(s->content_type);
-    free(s->as_user);
-}
-
-/** Forget what has arrived of an answer. */
+/** Drop what has arrived of an answer. */
 static void reset_answer(struct sw_kube_request *r)
 {
     if (r->body)
@@ -40,8 +29,15 @@ static void request_free(void *arg)
 {
     struct sw_kube_request *r = arg;
     reset_answer(r);
-    spec_done(&r->spec);
-    kube_discovery_free(r->discovery);
+    free(r->spec.own_method);
+    free(r->spec.resource);
+    free(r->spec.what);
+    free(r->spec.path);
+    free(r->spec.body);
+    free(r->spec.content_type);
+    free(r->spec.as_user);
+    if (r->free_arg)
+        r->free_arg(r->arg);
     sw_projection_free(r->projection);
     sw_timer_free(r->timer);
     free(r->page);
@@ -82,13 +78,13 @@ void sw_kube_cancel(struct sw_kube_request *r)
 /* ---- answering ----------------------------------------------------------------------------------
  */
 
-/** Tell its owner. Unless @last, another page follows and the request lives on. */
+/** Call the owner's callback. Unless @last, another page follows and the request stays open. */
 static void tell(struct sw_kube_request *r, struct sw_kube_answer *a, bool last)
 {
     sw_kube_answer_fn *cb = r->on_answer;
     void *arg = r->arg;
     if (last)
-        kube_request_over(r); /* first: what @cb looks at or cancels finds it gone */
+        kube_request_over(r); /* first: @cb may start or cancel requests */
     cb(a, arg);
 }
 
@@ -104,32 +100,21 @@ static void tell_failure(struct sw_kube_request *r, int code, const struct sw_ht
     tell(r, &a, true);
 }
 
-static int read_object(struct sw_kube_request *r, struct json_object **out, struct sw_err *err)
-{
-    *out = NULL;
-    if (!r->body->bpos)
-        return 0;
-    int rc = sw_json_parse(r->body->buf, (size_t)r->body->bpos, NULL, out, err);
-    if (rc < 0)
-        return sw_err_wrap(err, SW_INVALID, "the server's answer is no JSON");
-    if (!r->projection)
-        return 0;
-    struct json_object *whole = *out;
-    *out = sw_projection_of(r->projection, whole);
-    (void)json_object_put(whole);
-    return 0;
-}
-
 static void answer_object(struct sw_kube_request *r, const struct sw_http_result *result)
 {
     SW_ERR(err);
     SW_AUTO_JSON *doc = NULL;
-    int rc = read_object(r, &doc, &err);
-    if (rc < 0) {
-        tell_failure(r, rc, result, &err);
+    if (r->body->bpos && sw_json_parse(r->body->buf, (size_t)r->body->bpos, NULL, &doc, &err) < 0) {
+        (void)sw_err_wrap(&err, SW_INVALID, "the server's answer is no JSON");
+        tell_failure(r, SW_INVALID, result, &err);
         return;
     }
-    /* a delete that is done answers with a Status, one that finalizers hold up with the object */
+    if (doc && r->projection) {
+        struct json_object *whole = doc;
+        doc = sw_projection_of(r->projection, whole);
+        (void)json_object_put(whole);
+    }
+    /* the answer to a delete: a Status, or the object while finalizers run */
     bool is_status = sw_streq(sw_obj_kind(doc), "Status") &&
                      sw_streq(sw_obj_api_version(doc), "v1");
     struct sw_kube_answer a = { .http_status = result->http_status,
@@ -161,20 +146,6 @@ static void enqueue(struct sw_kube_request *r)
         TAILQ_INSERT_TAIL(&r->k->queue, r, in_queue);
 }
 
-/** A page has been told; ask for the next one unless the callback has ended it all. */
-static void next_page(struct sw_kube_request *r, char *token)
-{
-    if (r->state == RQ_OVER) {
-        free(token);
-        return;
-    }
-    reset_answer(r);
-    free(r->page);
-    r->page = token;
-    r->n_tries = 0;
-    enqueue(r);
-}
-
 static void answer_list(struct sw_kube_request *r, const struct sw_http_result *result)
 {
     SW_ERR(err);
@@ -191,10 +162,15 @@ static void answer_list(struct sw_kube_request *r, const struct sw_http_result *
                                 .resource_version = sw_stream_resource_version(r->stream),
                                 .more = token[0] != '\0',
                                 .items = r->items };
-    char *next = a.more ? sw_strdup(token) : NULL;
+    SW_AUTO_CHARS *next = sw_strdup(token);
     tell(r, &a, !a.more);
-    if (next)
-        next_page(r, next);
+    if (!a.more || r->state == RQ_OVER)
+        return; /* the last page, or cancelled by the callback */
+    reset_answer(r);
+    free(r->page);
+    r->page = SW_TAKE(next);
+    r->n_tries = 0;
+    enqueue(r);
 }
 
 static void answer_error(struct sw_kube_request *r, const struct sw_http_result *result)
@@ -280,23 +256,6 @@ static bool may_retry(const struct sw_kube_request *r, const struct sw_http_resu
     return code == SW_UNAVAILABLE;
 }
 
-static void retry(struct sw_kube_request *r, const struct sw_http_result *result)
-{
-    int64_t wait_ms = kube_backoff_ms(r->k, r->n_tries, RETRY_FIRST_MS, RETRY_CAP_MS);
-    int64_t asked_ms = result->retry_after_ms < RETRY_AFTER_CAP_MS ? result->retry_after_ms
-                                                                   : RETRY_AFTER_CAP_MS;
-    reset_answer(r);
-    run_timer(r, asked_ms > wait_ms ? asked_ms : wait_ms);
-}
-
-static void log_answer(const struct sw_kube_request *r, const struct sw_http_result *result)
-{
-    char status[16];
-    (void)snprintf(status, sizeof status, "%d", result->http_status);
-    sw_log(SW_LOG_DEBUG, "request", "verb", r->spec.verb, "path", r->spec.path, "status", status,
-           "error", result->code < 0 ? sw_err_text(result->err) : NULL, NULL);
-}
-
 static void on_done(const struct sw_http_result *result, void *arg)
 {
     struct sw_kube_request *r = arg;
@@ -308,17 +267,26 @@ static void on_done(const struct sw_http_result *result, void *arg)
     kube_trace_add(k, r->spec.verb, r->spec.path, result->http_status, r->sent_ms);
     if (result->http_status == 401)
         kube_token_doubt(k->token);
-    if (sw_log_enabled(SW_LOG_DEBUG))
-        log_answer(r, result);
+    if (sw_log_enabled(SW_LOG_DEBUG)) {
+        char status[16];
+        (void)snprintf(status, sizeof status, "%d", result->http_status);
+        sw_log(SW_LOG_DEBUG, "request", "verb", r->spec.verb, "path", r->spec.path, "status",
+               status, "error", result->code < 0 ? sw_err_text(result->err) : NULL, NULL);
+    }
     kube_note_server(k, result);
     if (r->state == RQ_OVER)
-        return; /* cancelled by who was told of the server */
+        return; /* cancelled by the on_server callback */
     if (!r->body)
         r->body = printbuf_new();
-    if (may_retry(r, result))
-        retry(r, result);
-    else
+    if (may_retry(r, result)) {
+        int64_t wait_ms = kube_backoff_ms(k, r->n_tries, RETRY_FIRST_MS, RETRY_CAP_MS);
+        int64_t asked_ms = result->retry_after_ms < RETRY_AFTER_CAP_MS ? result->retry_after_ms
+                                                                       : RETRY_AFTER_CAP_MS;
+        reset_answer(r);
+        run_timer(r, asked_ms > wait_ms ? asked_ms : wait_ms);
+    } else {
         answer(r, result);
+    }
     pump(k);
 }
 
@@ -333,24 +301,20 @@ static int on_item(void *arg, const char *type SW_UNUSED, struct json_object *ob
     return r->state == RQ_OVER ? SW_CANCELED : 0;
 }
 
-static int feed_list(struct sw_kube_request *r, const char *bytes, size_t len, struct sw_err *err)
-{
-    if (!r->stream) {
-        struct sw_stream_opts opts = { .kind = SW_STREAM_LIST,
-                                       .projection = r->projection,
-                                       .max_item_bytes = MAX_EVENT_BYTES };
-        r->stream = sw_stream_new(&opts, on_item, r);
-        r->items = r->spec.on_item ? NULL : json_object_new_array();
-    }
-    return sw_stream_feed(r->stream, bytes, len, err);
-}
-
 static int on_data(int http_status, const char *bytes, size_t len, struct sw_err *err, void *arg)
 {
     struct sw_kube_request *r = arg;
     bool good = http_status <= 299;
-    if (good && r->spec.form == FORM_LIST)
-        return feed_list(r, bytes, len, err);
+    if (good && r->spec.form == FORM_LIST) {
+        if (!r->stream) {
+            struct sw_stream_opts opts = { .kind = SW_STREAM_LIST,
+                                           .projection = r->projection,
+                                           .max_item_bytes = MAX_EVENT_BYTES };
+            r->stream = sw_stream_new(&opts, on_item, r);
+            r->items = r->spec.on_item ? NULL : json_object_new_array();
+        }
+        return sw_stream_feed(r->stream, bytes, len, err);
+    }
     size_t max = !good ? MAX_STATUS_BYTES : r->spec.max_bytes ? r->spec.max_bytes : MAX_BODY_BYTES;
     if (!r->body)
         r->body = printbuf_new();
@@ -359,13 +323,6 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
     return printbuf_memappend(r->body, bytes, (int)len) < 0
                ? sw_err_set(err, SW_INVALID, "the server's answer is too large")
                : 0;
-}
-
-static char *request_url(const struct sw_kube_request *r)
-{
-    SW_AUTO_CHARS *path = sw_strdup(r->spec.path);
-    kube_path_add(&path, "continue", r->page);
-    return sw_printf("%s%s", r->k->base_url, path);
 }
 
 static void start(struct sw_kube_request *r)
@@ -378,7 +335,8 @@ static void start(struct sw_kube_request *r)
         run_timer(r, 0);
         return;
     }
-    SW_AUTO_CHARS *url = request_url(r);
+    SW_AUTO_CHARS *url = sw_printf("%s%s", k->base_url, s->path);
+    kube_path_add(&url, "continue", r->page);
     struct sw_http_spec spec = { .method = s->method,
                                  .url = url,
                                  .headers = headers.view,
@@ -417,7 +375,7 @@ int kube_projection(const char *const *fields, struct sw_projection **out, struc
     bool keeps = false;
     for (; fields[n]; n++)
         keeps |= fields[n][0] != '!';
-    if (!keeps) /* all but these: what is needed is in it anyway */
+    if (!keeps) /* all fields but these */
         return sw_projection_compile(fields, n, out, err);
     const char **paths = sw_zalloc(n + SW_COUNT(always), sizeof *paths);
     memcpy(paths, fields, n * sizeof *paths);
@@ -458,10 +416,12 @@ struct sw_kube_request *kube_request_new(struct sw_kube *k, const struct request
     return r;
 }
 
-struct sw_kube_request *kube_request_new_group(struct sw_kube *k, struct discovery *d)
+struct sw_kube_request *kube_request_new_group(struct sw_kube *k, void (*free_arg)(void *arg),
+                                               void *arg)
 {
     struct sw_kube_request *r = request_alloc(k);
     r->state = RQ_GROUP;
-    r->discovery = d;
+    r->free_arg = free_arg;
+    r->arg = arg;
     return r;
 }

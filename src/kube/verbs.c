@@ -1,4 +1,4 @@
-/* verbs: what each call asks of the server - method, path, query and body. */
+/* verbs: the method, path, query and body of each call. */
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "data/data.h"
 #include "kube/internal.h"
 
-/** What tells one verb from another. */
+/** One verb. */
 struct verb {
     const char *name; /* as the server's audit log has it */
     const char *method;
@@ -16,29 +16,24 @@ struct verb {
     bool repeatable; /* the request is idempotent */
 };
 
+/** The rows of verbs[]; from V_APPLY on they are sent as PATCH. */
+enum verb_id { V_GET, V_LIST, V_CREATE, V_UPDATE, V_DELETE, V_APPLY, V_MERGE, V_JSON, V_STRATEGIC };
+
 static const struct verb verbs[] = {
-    { "get", "GET", NULL, true, true },
-    { "list", "GET", NULL, false, true },
-    { "create", "POST", "application/json", false, false },
-    { "update", "PUT", "application/json", true, true },
-    { "delete", "DELETE", NULL, true, true },
-    { "apply", "PATCH", "application/apply-patch+yaml", true, true },
-    { "merge", "PATCH", "application/merge-patch+json", true, true },
-    { "json", "PATCH", "application/json-patch+json", true, false },
-    { "strategic", "PATCH", "application/strategic-merge-patch+json", true, true },
+    [V_GET] = { "get", "GET", NULL, true, true },
+    [V_LIST] = { "list", "GET", NULL, false, true },
+    [V_CREATE] = { "create", "POST", "application/json", false, false },
+    [V_UPDATE] = { "update", "PUT", "application/json", true, true },
+    [V_DELETE] = { "delete", "DELETE", "application/json", true, true },
+    [V_APPLY] = { "apply", "PATCH", "application/apply-patch+yaml", true, true },
+    [V_MERGE] = { "patch", "PATCH", "application/merge-patch+json", true, true },
+    [V_JSON] = { "patch", "PATCH", "application/json-patch+json", true, false },
+    [V_STRATEGIC] = { "patch", "PATCH", "application/strategic-merge-patch+json", true, true },
 };
 
-static const struct verb *verb_get(const char *name)
-{
-    size_t i = 0;
-    while (i + 1 < SW_COUNT(verbs) && strcmp(verbs[i].name, name) != 0)
-        i++;
-    return &verbs[i];
-}
-
-/** One call, on its way to a request. */
+/** The arguments of one call. */
 struct call {
-    const struct verb *verb;
+    enum verb_id verb;
     const struct sw_kind *kind;
     const char *ns;
     const char *name;
@@ -48,15 +43,10 @@ struct call {
 
 static const struct sw_request_opts no_opts;
 
-static bool is_patch(const struct verb *v)
-{
-    return sw_streq(v->method, "PATCH");
-}
-
+/** The call for messages: "get pods 'ns/name'". */
 static char *call_text(const struct call *c)
 {
-    const char *verb = is_patch(c->verb) && !sw_streq(c->verb->name, "apply") ? "patch"
-                                                                              : c->verb->name;
+    const char *verb = verbs[c->verb].name;
     SW_AUTO_CHARS *resource = kube_resource_name(c->kind, c->opts->subresource);
     bool in_ns = c->kind->namespaced && c->ns && c->ns[0];
     if (c->name)
@@ -66,32 +56,32 @@ static char *call_text(const struct call *c)
                      in_ns ? c->ns : "", in_ns ? "'" : "");
 }
 
-/** What would make another request of it than the one meant (an empty name: the collection). */
+/** Refuse what would be another request than the intended one (an empty name: the collection). */
 static void check_call(const struct call *c, struct sw_err *err)
 {
-    if (c->verb->named && (!c->name || !c->name[0]))
+    if (verbs[c->verb].named && (!c->name || !c->name[0]))
         (void)sw_err_set(err, SW_INVALID, "a name is needed");
-    else if (c->kind->namespaced && (!c->ns || !c->ns[0]) && !sw_streq(c->verb->name, "list"))
+    else if (c->kind->namespaced && (!c->ns || !c->ns[0]) && c->verb != V_LIST)
         (void)sw_err_set(err, SW_INVALID, "a namespace is needed");
     else if (!c->kind->plural || !c->kind->plural[0])
         (void)sw_err_set(err, SW_INVALID, "not a kind that can be asked for");
 }
 
-static void add_list_query(char **path, const struct sw_request_opts *o)
-{
-    kube_path_add(path, "labelSelector", o->label_selector);
-    kube_path_add(path, "fieldSelector", o->field_selector);
-    kube_path_add_int(path, "limit", o->page_size ? o->page_size : PAGE_SIZE);
-}
-
-static void add_write_query(char **path, const struct sw_kube *k, const struct call *c)
+static void add_query(char **path, const struct sw_kube *k, const struct call *c)
 {
     const struct sw_request_opts *o = c->opts;
-    bool is_apply = sw_streq(c->verb->name, "apply");
-    if (!sw_streq(c->verb->name, "delete"))
+    if (c->verb == V_GET)
+        return;
+    if (c->verb == V_LIST) {
+        kube_path_add(path, "labelSelector", o->label_selector);
+        kube_path_add(path, "fieldSelector", o->field_selector);
+        kube_path_add_int(path, "limit", o->page_size ? o->page_size : PAGE_SIZE);
+        return;
+    }
+    if (c->verb != V_DELETE)
         kube_path_add(path, "fieldManager",
                       o->field_manager ? o->field_manager : k->opts.field_manager);
-    kube_path_add(path, "force", is_apply && o->force ? "true" : NULL);
+    kube_path_add(path, "force", c->verb == V_APPLY && o->force ? "true" : NULL);
     kube_path_add(path, "dryRun", o->dry_run ? "All" : NULL);
     kube_path_add(path, "fieldValidation", o->strict_fields ? "Strict" : NULL);
 }
@@ -111,16 +101,6 @@ static struct json_object *delete_body(const struct sw_request_opts *o)
         sw_json_set(doc, json_object_new_int(o->grace_period_s > 0 ? o->grace_period_s : 0),
                     "gracePeriodSeconds", NULL);
     return doc;
-}
-
-static void add_body(struct request_spec *s, const struct call *c)
-{
-    bool is_delete = sw_streq(c->verb->name, "delete");
-    SW_AUTO_JSON *doc = is_delete ? delete_body(c->opts) : json_object_get(c->body);
-    if (!doc)
-        return;
-    s->body = sw_json_text(doc, SW_JSON_PLAIN, &s->body_len);
-    s->content_type = sw_strdup(is_delete ? "application/json" : c->verb->content_type);
 }
 
 static char *copy(const char *s)
@@ -143,21 +123,22 @@ static struct sw_kube_request *call(struct sw_kube *k, struct call c, sw_kube_an
         c.opts = &no_opts;
     SW_ERR(broken);
     check_call(&c, &broken);
-    bool is_list = sw_streq(c.verb->name, "list");
-    struct request_spec s = { .verb = is_patch(c.verb) ? "patch" : c.verb->name,
-                              .method = c.verb->method,
+    const struct verb *verb = &verbs[c.verb];
+    struct request_spec s = { .verb = c.verb == V_APPLY ? "patch" : verb->name,
+                              .method = verb->method,
                               .resource = kube_resource_name(c.kind, c.opts->subresource),
                               .what = call_text(&c),
                               .path = kube_path(c.kind, c.ns, c.name, c.opts->subresource),
-                              .repeatable = c.verb->repeatable,
-                              .form = is_list ? FORM_LIST : FORM_OBJECT,
+                              .repeatable = verb->repeatable,
+                              .form = c.verb == V_LIST ? FORM_LIST : FORM_OBJECT,
                               .fields = c.opts->fields };
     common_opts(&s, c.opts);
-    if (is_list)
-        add_list_query(&s.path, c.opts);
-    else if (!sw_streq(c.verb->name, "get"))
-        add_write_query(&s.path, k, &c);
-    add_body(&s, &c);
+    add_query(&s.path, k, &c);
+    SW_AUTO_JSON *doc = c.verb == V_DELETE ? delete_body(c.opts) : json_object_get(c.body);
+    if (doc) {
+        s.body = sw_json_text(doc, SW_JSON_PLAIN, &s.body_len);
+        s.content_type = sw_strdup(verb->content_type);
+    }
     return kube_request_new(k, &s, &broken, cb, arg);
 }
 
@@ -165,14 +146,14 @@ struct sw_kube_request *sw_kube_get(struct sw_kube *k, const struct sw_kind *kin
                                     const char *name, const struct sw_request_opts *opts,
                                     sw_kube_answer_fn *cb, void *arg)
 {
-    return call(k, (struct call){ verb_get("get"), kind, ns, name, NULL, opts }, cb, arg);
+    return call(k, (struct call){ V_GET, kind, ns, name, NULL, opts }, cb, arg);
 }
 
 struct sw_kube_request *sw_kube_list(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
                                      const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                      void *arg)
 {
-    return call(k, (struct call){ verb_get("list"), kind, ns, NULL, NULL, opts }, cb, arg);
+    return call(k, (struct call){ V_LIST, kind, ns, NULL, NULL, opts }, cb, arg);
 }
 
 struct sw_kube_request *sw_kube_create(struct sw_kube *k, const struct sw_kind *kind,
@@ -180,7 +161,7 @@ struct sw_kube_request *sw_kube_create(struct sw_kube *k, const struct sw_kind *
                                        const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                        void *arg)
 {
-    return call(k, (struct call){ verb_get("create"), kind, ns, name, body, opts }, cb, arg);
+    return call(k, (struct call){ V_CREATE, kind, ns, name, body, opts }, cb, arg);
 }
 
 struct sw_kube_request *sw_kube_update(struct sw_kube *k, const struct sw_kind *kind,
@@ -188,7 +169,7 @@ struct sw_kube_request *sw_kube_update(struct sw_kube *k, const struct sw_kind *
                                        const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                        void *arg)
 {
-    return call(k, (struct call){ verb_get("update"), kind, ns, name, body, opts }, cb, arg);
+    return call(k, (struct call){ V_UPDATE, kind, ns, name, body, opts }, cb, arg);
 }
 
 struct sw_kube_request *sw_kube_apply(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
@@ -196,7 +177,7 @@ struct sw_kube_request *sw_kube_apply(struct sw_kube *k, const struct sw_kind *k
                                       const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                       void *arg)
 {
-    return call(k, (struct call){ verb_get("apply"), kind, ns, name, body, opts }, cb, arg);
+    return call(k, (struct call){ V_APPLY, kind, ns, name, body, opts }, cb, arg);
 }
 
 struct sw_kube_request *sw_kube_patch(struct sw_kube *k, const struct sw_kind *kind, const char *ns,
@@ -204,12 +185,12 @@ struct sw_kube_request *sw_kube_patch(struct sw_kube *k, const struct sw_kind *k
                                       struct json_object *body, const struct sw_request_opts *opts,
                                       sw_kube_answer_fn *cb, void *arg)
 {
-    static const char *const names[] = {
-        [SW_PATCH_MERGE] = "merge",
-        [SW_PATCH_JSON] = "json",
-        [SW_PATCH_STRATEGIC] = "strategic",
+    static const enum verb_id ids[] = {
+        [SW_PATCH_MERGE] = V_MERGE,
+        [SW_PATCH_JSON] = V_JSON,
+        [SW_PATCH_STRATEGIC] = V_STRATEGIC,
     };
-    return call(k, (struct call){ verb_get(names[type]), kind, ns, name, body, opts }, cb, arg);
+    return call(k, (struct call){ ids[type], kind, ns, name, body, opts }, cb, arg);
 }
 
 struct sw_kube_request *sw_kube_delete(struct sw_kube *k, const struct sw_kind *kind,
@@ -217,7 +198,7 @@ struct sw_kube_request *sw_kube_delete(struct sw_kube *k, const struct sw_kind *
                                        const struct sw_request_opts *opts, sw_kube_answer_fn *cb,
                                        void *arg)
 {
-    return call(k, (struct call){ verb_get("delete"), kind, ns, name, NULL, opts }, cb, arg);
+    return call(k, (struct call){ V_DELETE, kind, ns, name, NULL, opts }, cb, arg);
 }
 
 struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const char *pod,
@@ -228,7 +209,7 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
     const struct sw_request_opts *o = opts ? opts : &no_opts;
     struct sw_request_opts as_log = *o;
     as_log.subresource = "log";
-    const struct call c = { verb_get("get"), &sw_kind_pod, ns, pod, NULL, &as_log };
+    const struct call c = { V_GET, &sw_kind_pod, ns, pod, NULL, &as_log };
     SW_ERR(broken);
     check_call(&c, &broken);
     int limit_bytes = o->limit_bytes ? o->limit_bytes : LIMIT_BYTES;
@@ -239,7 +220,7 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
                               .path = kube_path(&sw_kind_pod, ns, pod, "log"),
                               .repeatable = true,
                               .accept = "*/*",
-                              .max_bytes = (size_t)limit_bytes + 4096, /* the server keeps to it */
+                              .max_bytes = (size_t)limit_bytes + 4096, /* the server limits it */
                               .form = FORM_TEXT };
     common_opts(&s, o);
     kube_path_add(&s.path, "container", o->container);
@@ -249,34 +230,22 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
     return kube_request_new(k, &s, &broken, cb, arg);
 }
 
-static char *lower(const char *s)
-{
-    char *out = sw_strdup(s);
-    for (char *p = out; *p; p++)
-        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-    return out;
-}
-
-/** The static name of an HTTP method as counts have it. */
-static const char *method_name(const char *method)
-{
-    static const char *const names[] = {
-        "get", "put", "post", "patch", "delete", "head", "options"
-    };
-    for (size_t i = 0; i < SW_COUNT(names); i++)
-        if (strcasecmp(names[i], method) == 0)
-            return names[i];
-    return "other";
-}
-
 static struct request_spec raw_spec(const char *method, const char *path,
                                     const struct sw_request_opts *o)
 {
-    SW_AUTO_CHARS *words = lower(method);
-    struct request_spec s = { .verb = method_name(method),
+    static const char *const methods[] = { "get",    "put",  "post",   "patch",
+                                           "delete", "head", "options" };
+    const char *verb = "other";
+    for (size_t i = 0; i < SW_COUNT(methods); i++)
+        if (strcasecmp(methods[i], method) == 0)
+            verb = methods[i];
+    SW_AUTO_CHARS *lower = sw_strdup(method);
+    for (char *p = lower; *p; p++)
+        *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    struct request_spec s = { .verb = verb,
                               .own_method = sw_strdup(method),
                               .resource = sw_strdup(""),
-                              .what = sw_printf("%s %.*s", words, (int)strcspn(path, "?"), path),
+                              .what = sw_printf("%s %.*s", lower, (int)strcspn(path, "?"), path),
                               .path = sw_strdup(path),
                               .body = copy(o->body),
                               .body_len = o->body ? strlen(o->body) : 0,

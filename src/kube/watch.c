@@ -1,4 +1,4 @@
-/* watch: list, watch, resume, list again - for as long as it is open. */
+/* watch: list, watch, resume, list again, until closed. */
 #include <json-c/json.h>
 #include <json-c/printbuf.h>
 #include <stdlib.h>
@@ -11,18 +11,18 @@
 
 enum {
     IDLE_MS = 300000,
-    SERVER_S = 300, /* the server ends a watch after this and up to as much again */
+    SERVER_S = 300, /* the server ends a watch after this time, or up to twice as long */
     RETRY_FIRST_MS = 200,
     RETRY_CAP_MS = 30000,
-    DOWN_CAP_MS =
-        5000, /* the same while the server is unreachable, to notice soon when it is back */
-    GOOD_LIFE_MS = 1000,  /* a watch that lived so long was one */
-    FAILURES_TO_LIST = 3, /* after so many failed watches the version may be the cause */
-    FAILURES_TO_TELL = 3, /* so many 5xx in a row are told */
+    DOWN_CAP_MS = 5000,     /* of retries while the server is unreachable */
+    GOOD_LIFE_MS = 1000,    /* a watch that lasted so long has worked */
+    FAILURES_TO_LIST = 3,   /* after so many failed watches the version may be the cause */
+    FAILURES_TO_REPORT = 3, /* so many 5xx in a row are reported */
     HTTP_TOO_LARGE_VERSION = 504,
-    PAGED_LISTS = 2, /* so many lists expired between pages: ask for all at once */
+    PAGED_LISTS = 2, /* after so many lists expired between pages: list all at once */
 };
 
+/** A watch; see kube.h. */
 struct sw_kube_watch {
     struct sw_kube *k;
     LIST_ENTRY(sw_kube_watch) in_all;
@@ -35,34 +35,34 @@ struct sw_kube_watch {
     void *arg;
 
     bool closed;
-    bool must_list; /* where to go on after a pause */
-    bool partial;   /* there may be objects older than resource_version that were not told */
+    bool must_list; /* after a pause: list, else watch */
+    bool partial;   /* there may be objects older than resource_version that were not reported */
     bool synced;
-    bool anew; /* the server does not know the version that we had: list whatever there is */
+    bool any_version; /* the server does not have resource_version: list any */
     struct sw_timer *pause;
     struct sw_kube_request *list;
     struct sw_http_transfer *transfer;
     struct sw_stream *stream;
     struct printbuf *body;  /* of an error */
-    char *resource_version; /* to go on from */
+    char *resource_version; /* to watch from */
     struct observed *observed;
-    bool counted;      /* this watch is in the counts */
-    bool lived;        /* this watch has brought something */
-    int64_t began_ms;  /* this watch's answer */
-    int n_failures;    /* since one lived */
-    int n_expired;     /* lists */
-    int told;          /* the last error told; 0: none since it went well */
-    struct sw_err end; /* why an ERROR event ended the watch */
+    bool counted;       /* this connection is in the counts */
+    bool had_events;    /* this connection has delivered an event */
+    int64_t began_ms;   /* when this connection was answered */
+    int n_failures;     /* since the last connection that worked */
+    int n_expired;      /* lists */
+    int reported_error; /* the last code reported; 0: none since it worked */
+    struct sw_err end;  /* why an ERROR event ended the connection */
 };
 
 static void start_list(struct sw_kube_watch *w);
 static void start_watch(struct sw_kube_watch *w);
 
-/* ---- telling ------------------------------------------------------------------------------------
+/* ---- reporting ----------------------------------------------------------------------------------
  */
 
-static void tell(struct sw_kube_watch *w, enum sw_watch_type type, const struct observed_object *o,
-                 struct json_object *object)
+static void report(struct sw_kube_watch *w, enum sw_watch_type type,
+                   const struct observed_object *o, struct json_object *object)
 {
     SW_ERR(none);
     struct sw_watch_event e = { .type = type, .kind = w->kind, .object = object, .err = &none };
@@ -76,29 +76,20 @@ static void tell(struct sw_kube_watch *w, enum sw_watch_type type, const struct 
         w->cb(&e, w->arg);
 }
 
-static void tell_error(struct sw_kube_watch *w, int code, const struct sw_err *err)
-{
-    struct sw_watch_event e = { .type = SW_WATCH_ERROR, .kind = w->kind, .code = code, .err = err };
-    if (w->closed || w->told == code)
-        return;
-    w->told = code;
-    w->cb(&e, w->arg);
-}
-
-/** An object is there, by a list or an event. */
-static void on_there(struct sw_kube_watch *w, const struct observed_object *o,
-                     struct json_object *object, bool listed)
+/** A list or an event says that an object exists. */
+static void on_present(struct sw_kube_watch *w, const struct observed_object *o,
+                       struct json_object *object, bool listed)
 {
     switch (observed_put(w->observed, o, listed)) {
     case OBSERVED_NEW:
-        tell(w, SW_WATCH_ADDED, o, object);
+        report(w, SW_WATCH_ADDED, o, object);
         break;
     case OBSERVED_CHANGED:
-        tell(w, SW_WATCH_MODIFIED, o, object);
+        report(w, SW_WATCH_MODIFIED, o, object);
         break;
     case OBSERVED_REPLACED:
-        tell(w, SW_WATCH_DELETED, o, NULL);
-        tell(w, SW_WATCH_ADDED, o, object);
+        report(w, SW_WATCH_DELETED, o, NULL);
+        report(w, SW_WATCH_ADDED, o, object);
         break;
     case OBSERVED_SAME:
         break;
@@ -129,7 +120,7 @@ static void on_pause_over(void *arg)
     sw_http_leave(http);
 }
 
-/** Go on after a pause that grows with each failure; @asked_ms: the server's own wish. */
+/** Continue after a pause that grows with each failure; @asked_ms: the server's Retry-After. */
 static void pause_after_failure(struct sw_kube_watch *w, int http_status, int64_t asked_ms)
 {
     int64_t cap_ms = http_status ? RETRY_CAP_MS : DOWN_CAP_MS;
@@ -145,9 +136,15 @@ static void pause_after_failure(struct sw_kube_watch *w, int http_status, int64_
 static void on_failure(struct sw_kube_watch *w, int code, int http_status, int64_t asked_ms,
                        const struct sw_err *err)
 {
-    bool passing = code == SW_UNAVAILABLE && (!http_status || w->n_failures < FAILURES_TO_TELL - 1);
-    if (!passing && code != SW_GONE)
-        tell_error(w, code, err);
+    bool passing = code == SW_UNAVAILABLE &&
+                   (!http_status || w->n_failures < FAILURES_TO_REPORT - 1);
+    if (!passing && code != SW_GONE && !w->closed && w->reported_error != code) {
+        struct sw_watch_event e = {
+            .type = SW_WATCH_ERROR, .kind = w->kind, .code = code, .err = err
+        };
+        w->reported_error = code;
+        w->cb(&e, w->arg);
+    }
     if (!w->closed)
         pause_after_failure(w, http_status, asked_ms);
 }
@@ -160,7 +157,7 @@ static void on_listed_item(struct json_object *object, void *arg)
     struct sw_kube_watch *w = arg;
     struct observed_object o = object_key(object);
     if (o.name[0] && !w->closed)
-        on_there(w, &o, object, true);
+        on_present(w, &o, object, true);
 }
 
 /** All existing objects have been reported. */
@@ -168,25 +165,7 @@ static void on_whole(struct sw_kube_watch *w)
 {
     w->synced = true;
     w->partial = false;
-    tell(w, SW_WATCH_SYNCED, NULL, NULL);
-}
-
-static void on_list_end(struct sw_kube_watch *w, const char *resource_version)
-{
-    struct observed_object gone;
-    observed_end_list(w->observed);
-    while (!w->closed && observed_next_missing(w->observed, &gone))
-        tell(w, SW_WATCH_DELETED, &gone, NULL);
-    if (w->closed)
-        return;
-    free(w->resource_version);
-    w->resource_version = sw_strdup(resource_version);
-    w->must_list = false;
-    w->anew = false;
-    w->n_expired = 0;
-    on_whole(w);
-    if (!w->closed)
-        start_watch(w);
+    report(w, SW_WATCH_SYNCED, NULL, NULL);
 }
 
 static void on_list(const struct sw_kube_answer *a, void *arg)
@@ -195,14 +174,26 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
     if (a->code == 0 && a->more)
         return; /* its items were reported as they arrived */
     w->list = NULL;
-    if (a->code == 0) {
-        on_list_end(w, a->resource_version);
+    if (a->code < 0) {
+        w->n_expired += a->code == SW_GONE;
+        w->any_version |= a->code == SW_GONE || a->http_status == HTTP_TOO_LARGE_VERSION;
+        on_failure(w, a->code, a->http_status, a->retry_after_ms, a->err);
         return;
     }
-    if (a->code == SW_GONE)
-        w->n_expired++;
-    w->anew = w->anew || a->code == SW_GONE || a->http_status == HTTP_TOO_LARGE_VERSION;
-    on_failure(w, a->code, a->http_status, a->retry_after_ms, a->err);
+    struct observed_object gone;
+    observed_end_list(w->observed);
+    while (!w->closed && observed_next_missing(w->observed, &gone))
+        report(w, SW_WATCH_DELETED, &gone, NULL);
+    if (w->closed)
+        return;
+    free(w->resource_version);
+    w->resource_version = sw_strdup(a->resource_version);
+    w->must_list = false;
+    w->any_version = false;
+    w->n_expired = 0;
+    on_whole(w);
+    if (!w->closed)
+        start_watch(w);
 }
 
 static char *collection_path(const struct sw_kube_watch *w)
@@ -211,17 +202,6 @@ static char *collection_path(const struct sw_kube_watch *w)
     kube_path_add(&path, "labelSelector", w->label_selector);
     kube_path_add(&path, "fieldSelector", w->field_selector);
     return path;
-}
-
-/** Not back in time: a list that is older than what was told would take things away that are there,
- * and put those back that are gone. A server that was set back does not have that version: after
- * its 504 what it has is the truth. Source: Kubernetes "API Concepts", resourceVersionMatch. */
-static void ask_for_no_older(const struct sw_kube_watch *w, char **path)
-{
-    if (!w->resource_version[0] || w->anew)
-        return;
-    kube_path_add(path, "resourceVersion", w->resource_version);
-    kube_path_add(path, "resourceVersionMatch", "NotOlderThan");
 }
 
 static void start_list(struct sw_kube_watch *w)
@@ -233,13 +213,19 @@ static void start_list(struct sw_kube_watch *w)
                                  .what = sw_printf("list %s", resource),
                                  .path = collection_path(w),
                                  .repeatable = true,
-                                 .ahead = true, /* what waits may be there to act on it */
+                                 .ahead = true, /* requests of the queue may depend on it */
                                  .form = FORM_LIST,
                                  .fields = (const char *const *)w->fields,
                                  .on_item = on_listed_item };
     if (w->n_expired < PAGED_LISTS)
         kube_path_add_int(&spec.path, "limit", w->page_size);
-    ask_for_no_older(w, &spec.path);
+    /* A list older than the last report would report existing objects as deleted, and deleted ones
+     * as added. A server that was restored from a backup does not have that version: after its 504
+     * any list is accepted. Source: Kubernetes "API Concepts", resourceVersionMatch. */
+    if (w->resource_version[0] && !w->any_version) {
+        kube_path_add(&spec.path, "resourceVersion", w->resource_version);
+        kube_path_add(&spec.path, "resourceVersionMatch", "NotOlderThan");
+    }
     observed_begin_list(w->observed);
     w->must_list = true;
     w->list = kube_request_new(w->k, &spec, NULL, on_list, w);
@@ -248,7 +234,7 @@ static void start_list(struct sw_kube_watch *w)
 /* ---- watching -----------------------------------------------------------------------------------
  */
 
-/** Versions grow; one told late must not take the watch back. */
+/** Keep the version to watch from. A late event with a lower number does not change it. */
 static void note_version(struct sw_kube_watch *w, const char *version)
 {
     if (!version[0] || sw_streq(version, w->resource_version))
@@ -262,7 +248,7 @@ static void note_version(struct sw_kube_watch *w, const char *version)
     w->resource_version = sw_strdup(version);
 }
 
-/** An ERROR event: its object is the Status that the watch would have been refused with. */
+/** An ERROR event: its object is a Status. @return its code; the message is in @w->end */
 static int on_error_event(struct sw_kube_watch *w, struct json_object *status)
 {
     const char *reason;
@@ -276,13 +262,6 @@ static int on_error_event(struct sw_kube_watch *w, struct json_object *status)
     return code;
 }
 
-static void on_gone(struct sw_kube_watch *w, const struct observed_object *o,
-                    struct json_object *object)
-{
-    if (observed_remove(w->observed, o))
-        tell(w, SW_WATCH_DELETED, o, object);
-}
-
 static int on_event(void *arg, const char *type, struct json_object *object, struct sw_err *err)
 {
     struct sw_kube_watch *w = arg;
@@ -294,21 +273,23 @@ static int on_event(void *arg, const char *type, struct json_object *object, str
     bool is_bookmark = sw_streq(type, "BOOKMARK");
     if (!o.resource_version[0] || (!is_bookmark && !o.name[0]))
         return sw_err_set(err, SW_INVALID, "an event without a name or resourceVersion");
-    w->lived = true;
+    w->had_events = true;
     w->n_failures = 0;
-    if (sw_streq(type, "DELETED"))
-        on_gone(w, &o, object);
-    else if (!is_bookmark)
-        on_there(w, &o, object, false);
+    if (sw_streq(type, "DELETED")) {
+        if (observed_remove(w->observed, &o))
+            report(w, SW_WATCH_DELETED, &o, object);
+    } else if (!is_bookmark) {
+        on_present(w, &o, object, false);
+    }
     if (w->closed)
         return SW_CANCELED;
-    note_version(w, o.resource_version); /* last: what was not told must come again */
-    if (is_bookmark && w->partial)       /* what there was came before it */
+    note_version(w, o.resource_version); /* last: what was not reported must come again */
+    if (is_bookmark && w->partial)       /* the existing objects came before it */
         on_whole(w);
     return w->closed ? SW_CANCELED : 0;
 }
 
-/** Once for each watch, as soon as its status is known: its end may be minutes away. */
+/** Once for each connection, as soon as its status is known: its end may be minutes away. */
 static void count(struct sw_kube_watch *w, int http_status)
 {
     SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
@@ -328,9 +309,9 @@ static void on_head(int http_status, void *arg)
         return;
     struct sw_http_result up = { .http_status = http_status };
     kube_note_server(w->k, &up); /* its end may be minutes away */
-    if (w->told && !w->closed) {
-        w->told = 0;
-        tell(w, SW_WATCH_SYNCED, NULL, NULL);
+    if (w->reported_error && !w->closed) {
+        w->reported_error = 0;
+        report(w, SW_WATCH_SYNCED, NULL, NULL);
     }
 }
 
@@ -356,7 +337,7 @@ static void drop_transfer(struct sw_kube_watch *w)
     sw_err_done(&w->end);
 }
 
-/** The code and message for the end of a watch. */
+/** The code and message for the end of a connection. */
 static int read_end(struct sw_kube_watch *w, const struct sw_http_result *r, struct sw_err *err)
 {
     if (r->code < 0)
@@ -373,43 +354,6 @@ static int read_end(struct sw_kube_watch *w, const struct sw_http_result *r, str
     return code;
 }
 
-/** A watch that had worked has ended: go on where it stopped. One that never lasts may not make us
- * ask without a pause. */
-static void resume(struct sw_kube_watch *w)
-{
-    int64_t lasted_ms = sw_loop_now_ms(w->k->loop) - w->began_ms;
-    w->n_failures = 0;
-    sw_timer_set(w->pause, lasted_ms >= GOOD_LIFE_MS
-                               ? 0
-                               : kube_backoff_ms(w->k, 1, RETRY_FIRST_MS, RETRY_CAP_MS));
-}
-
-static void on_end(struct sw_kube_watch *w, const struct sw_http_result *r)
-{
-    SW_ERR(err);
-    int code = read_end(w, r, &err);
-    if (w->partial)
-        w->must_list = true;
-    bool lived = r->http_status == 200 &&
-                 (w->lived || sw_loop_now_ms(w->k->loop) - w->began_ms >= GOOD_LIFE_MS);
-    drop_transfer(w);
-    if (code == SW_GONE) {
-        w->must_list = true;
-        w->synced = false;
-    }
-    if (r->http_status == 200 && code == SW_INVALID)
-        code = SW_UNAVAILABLE; /* garbage on the wire: the next watch may do better */
-    if (lived && (code == 0 || code == SW_GONE || code == SW_UNAVAILABLE)) {
-        resume(w);
-    } else if (code == 0) {
-        pause_after_failure(w, r->http_status, 0);
-    } else {
-        SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
-        (void)sw_err_wrap(&err, code, "watch %s", resource);
-        on_failure(w, code, r->http_status, r->retry_after_ms, &err);
-    }
-}
-
 static void on_done(const struct sw_http_result *r, void *arg)
 {
     struct sw_kube_watch *w = arg;
@@ -417,19 +361,31 @@ static void on_done(const struct sw_http_result *r, void *arg)
     if (r->http_status == 401)
         kube_token_doubt(w->k->token);
     kube_note_server(w->k, r);
-    if (!w->closed)
-        on_end(w, r);
-}
-
-static char *watch_url(struct sw_kube_watch *w)
-{
-    SW_AUTO_CHARS *path = collection_path(w);
-    kube_path_add(&path, "watch", "true");
-    kube_path_add(&path, "allowWatchBookmarks", "true");
-    if (!w->partial)
-        kube_path_add(&path, "resourceVersion", w->resource_version);
-    kube_path_add_int(&path, "timeoutSeconds", SERVER_S + (int)(kube_random(w->k) * SERVER_S));
-    return sw_printf("%s%s", w->k->base_url, path);
+    if (w->closed)
+        return;
+    SW_ERR(err);
+    int code = read_end(w, r, &err);
+    if (w->partial)
+        w->must_list = true;
+    bool lasted = sw_loop_now_ms(w->k->loop) - w->began_ms >= GOOD_LIFE_MS;
+    bool worked = r->http_status == 200 && (w->had_events || lasted);
+    drop_transfer(w);
+    if (code == SW_GONE) {
+        w->must_list = true;
+        w->synced = false;
+    }
+    if (r->http_status == 200 && code == SW_INVALID)
+        code = SW_UNAVAILABLE; /* malformed data: the next watch may succeed */
+    if (worked && (code == 0 || code == SW_GONE || code == SW_UNAVAILABLE)) {
+        w->n_failures = 0; /* resume; with a pause if connections are short */
+        sw_timer_set(w->pause, lasted ? 0 : kube_backoff_ms(w->k, 1, RETRY_FIRST_MS, RETRY_CAP_MS));
+    } else if (code == 0) {
+        pause_after_failure(w, r->http_status, 0);
+    } else {
+        SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
+        (void)sw_err_wrap(&err, code, "watch %s", resource);
+        on_failure(w, code, r->http_status, r->retry_after_ms, &err);
+    }
 }
 
 static void start_watch(struct sw_kube_watch *w)
@@ -448,16 +404,22 @@ static void start_watch(struct sw_kube_watch *w)
                               on_event, w);
     w->body = printbuf_new();
     w->counted = false;
-    w->lived = false;
+    w->had_events = false;
     w->must_list = false;
     w->began_ms = sw_loop_now_ms(k->loop);
-    SW_AUTO_CHARS *url = watch_url(w);
+    SW_AUTO_CHARS *path = collection_path(w);
+    kube_path_add(&path, "watch", "true");
+    kube_path_add(&path, "allowWatchBookmarks", "true");
+    if (!w->partial)
+        kube_path_add(&path, "resourceVersion", w->resource_version);
+    kube_path_add_int(&path, "timeoutSeconds", SERVER_S + (int)(kube_random(k) * SERVER_S));
+    SW_AUTO_CHARS *url = sw_printf("%s%s", k->base_url, path);
     struct sw_http_spec spec = { .method = "GET",
                                  .url = url,
                                  .headers = headers.view,
                                  .answer_ms = k->opts.timeout_ms,
                                  .idle_ms = w->idle_ms,
-                                 .buffer_bytes = 8192, /* one for each watch, for ever */
+                                 .buffer_bytes = 8192, /* one for each open watch */
                                  .on_data = on_data,
                                  .on_head = on_head,
                                  .on_done = on_done,
@@ -509,7 +471,7 @@ struct sw_kube_watch *sw_kube_watch_open(struct sw_kube *k, const struct sw_kind
     w->resource_version = sw_strdup("");
     w->pause = sw_timer_new(k->loop, on_pause_over, w);
     LIST_INSERT_HEAD(&k->watches, w, in_all);
-    /* if it cannot be compiled the list fails with the same words, and they are told */
+    /* if it cannot be compiled the list fails with the same message, which is reported */
     SW_ERR(err);
     (void)kube_projection((const char *const *)w->fields, &w->projection, &err);
     w->partial = opts && opts->unlisted;

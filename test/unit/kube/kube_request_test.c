@@ -252,7 +252,7 @@ static void each_patch_has_its_content_type(void **state)
         assert_string_equal(f.seen_path, "/api/v1/nodes/n/status?fieldManager=slipway");
     }
     json_object_put(body);
-    assert_int_equal(sw_kube_n_requests(f.k, "patch", "nodes/status"), 3);
+    assert_counts(f.k, "n{verb=\"patch\",resource=\"nodes/status\",code=\"200\"} 3\n");
     stop(&f);
 }
 
@@ -355,15 +355,6 @@ static void a_raw_path_must_be_one(void **state)
     stop(&f);
 }
 
-static void add_count(const struct sw_kube_count *count, void *arg)
-{
-    char **all = arg;
-    char *longer = sw_printf("%s%s %s %d x%d; ", *all, count->verb, count->resource,
-                             count->http_status, (int)count->n);
-    free(*all);
-    *all = longer;
-}
-
 static void every_try_is_counted_by_verb_resource_and_status(void **state)
 {
     (void)state;
@@ -379,12 +370,9 @@ static void every_try_is_counted_by_verb_resource_and_status(void **state)
     struct sw_kube_request *r = sw_kube_delete(f.k, &pods, "ns", "p", NULL, cb, &f);
     run_until(f.loop, &f.srv.n_requests, 4);
     sw_kube_cancel(r);
-    SW_AUTO_CHARS *all = sw_strdup("");
-    sw_kube_each_count(f.k, add_count, &all);
-    assert_string_equal(all, "get deployments.apps 503 x1; get deployments.apps 200 x2; "
-                             "delete pods 0 x1; ");
-    assert_int_equal(sw_kube_n_requests(f.k, NULL, NULL), 4);
-    assert_int_equal(sw_kube_n_requests(f.k, "get", NULL), 3);
+    assert_counts(f.k, "n{verb=\"get\",resource=\"deployments.apps\",code=\"503\"} 1\n"
+                       "n{verb=\"get\",resource=\"deployments.apps\",code=\"200\"} 2\n"
+                       "n{verb=\"delete\",resource=\"pods\",code=\"0\"} 1\n");
     stop(&f);
 }
 
@@ -792,7 +780,7 @@ static void retry_after_is_told_when_tries_are_used_up(void **state)
     assert_int_equal(f.code, SW_UNAVAILABLE);
     assert_int_equal(f.retry_after_ms, 7000);
     assert_int_equal(f.srv.n_requests, 3);
-    assert_int_equal(sw_kube_n_requests(f.k, "get", "pods"), 3);
+    assert_counts(f.k, "n{verb=\"get\",resource=\"pods\",code=\"429\"} 3\n");
     stop(&f);
 }
 

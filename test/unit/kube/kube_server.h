@@ -23,8 +23,18 @@
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "data/text/metrics.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
+
+/** The counts of all requests, as metric n. */
+static inline void assert_counts(const struct sw_kube *k, const char *expected)
+{
+    struct sw_metrics m = { .prefix = "" };
+    sw_kube_put_counts(k, &m, "n");
+    SW_AUTO_CHARS *text = sw_metrics_take(&m, NULL);
+    assert_string_equal(text, expected);
+}
 
 struct server;
 

@@ -173,8 +173,8 @@ static void a_list_is_told_then_events(void **state)
     run_until(f.loop, &f.n_told, 6);
     assert_string_equal(f.told, "+a +b =sync +c ~a -b");
     assert_int_equal(sw_kube_watch_n_objects(f.w), 2);
-    assert_int_equal(sw_kube_n_requests(f.k, "list", "nodes"), 1);
-    assert_int_equal(sw_kube_n_requests(f.k, "watch", "nodes"), 1);
+    assert_counts(f.k, "n{verb=\"list\",resource=\"nodes\",code=\"200\"} 1\n"
+                       "n{verb=\"watch\",resource=\"nodes\",code=\"200\"} 1\n");
     stop(&f);
 }
 
