@@ -4,16 +4,6 @@
 
 #include "chart/recipe/plan/plan.h"
 
-static bool is_label(const char *s, size_t len)
-{
-    if (len == 0 || !isalnum((unsigned char)s[0]) || !isalnum((unsigned char)s[len - 1]))
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if (!isalnum((unsigned char)s[i]) && !strchr("-_.", s[i]))
-            return false;
-    return true;
-}
-
 int sw_recipe_label(const char *resource, const char *label, char **key, struct sw_err *err)
 {
     static const char prefix[] = "specialresource.openshift.io/";
@@ -25,7 +15,10 @@ int sw_recipe_label(const char *resource, const char *label, char **key, struct 
                           "label '%s' has %zu characters, Kubernetes allows 63: "
                           "shorten the resource's or the state's name",
                           name, len);
-    if (!is_label(name, len))
+    bool ok = isalnum((unsigned char)name[len - 1]); /* it begins with "state-" */
+    for (size_t i = 0; i < len; i++)
+        ok &= isalnum((unsigned char)name[i]) || strchr("-_.", name[i]);
+    if (!ok)
         return sw_err_set(err, SW_INVALID,
                           "label '%s' may hold letters, digits, '-', '_' and '.' only", name);
     *key = SW_TAKE(text);

@@ -1,4 +1,4 @@
-/* A recipe from wherever it comes. */
+/* A recipe from any source. */
 #include "chart/recipe/recipe.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ void sw_recipe_free(struct sw_recipe *recipe)
     free(recipe);
 }
 
-/* @files, which is taken, with their subcharts. @rc: of reading them. */
+/* Load the chart in @files, which is taken, with its subcharts. @rc: of reading the files. */
 static int finish(const struct sw_recipe_opts *opts, const struct sw_chart_place *place,
                   struct sw_files files, int rc, struct sw_recipe **out, struct sw_err *err)
 {
@@ -44,7 +44,7 @@ static int finish(const struct sw_recipe_opts *opts, const struct sw_chart_place
     rc = sw_chart_load_root(recipe, place, &files, err);
     if (rc < 0)
         return rc;
-    recipe->limits.get = NULL; /* it is the caller's, and may be gone when this returns */
+    recipe->limits.get = NULL; /* the caller's: only valid until this returns */
     recipe->limits.get_arg = NULL;
     *out = SW_TAKE(recipe);
     return 0;
@@ -148,8 +148,7 @@ int sw_recipe_from_bundle(const char *origin, const void *bytes, size_t len,
     return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, rc, out, err);
 }
 
-/* ---- what is in it
- * -------------------------------------------------------------------------------
+/* ---- its contents -------------------------------------------------------------------------------
  */
 
 const char *sw_recipe_name(const struct sw_recipe *recipe)

@@ -44,19 +44,6 @@ static char *inner_name(const char *name, struct sw_err *err)
     return problem ? NULL : SW_TAKE(inner);
 }
 
-/* What was unpacked, files or not, stays within the limits: a header can be a bomb too. */
-static int check_unpacked(const struct reader *r, struct sw_err *err)
-{
-    const struct sw_recipe_opts *limits = &r->files->limits;
-    uint64_t most = limits->max_bytes + 4096 * (uint64_t)limits->max_files;
-    int64_t unpacked = sw_archive.filter_bytes(r->archive, 0);
-    if (unpacked > 0 && (uint64_t)unpacked > most)
-        return sw_err_set(err, SW_INVALID, "unpacks to more than %zu bytes", limits->max_bytes);
-    if (r->n_entries > 2 * limits->max_files)
-        return sw_err_set(err, SW_INVALID, "more than %zu files", limits->max_files);
-    return 0;
-}
-
 static int read_entry(struct reader *r, const char *name, struct sw_err *err)
 {
     size_t room = r->files->limits.max_bytes - r->files->bytes;
@@ -83,10 +70,14 @@ static int read_entry(struct reader *r, const char *name, struct sw_err *err)
 
 static int on_entry(struct reader *r, struct archive_entry *entry, struct sw_err *err)
 {
-    r->n_entries++;
-    int rc = check_unpacked(r, err);
-    if (rc < 0)
-        return rc;
+    /* headers are limited too, not only files: they can be large and many */
+    const struct sw_recipe_opts *limits = &r->files->limits;
+    uint64_t most = limits->max_bytes + 4096 * (uint64_t)limits->max_files;
+    int64_t unpacked = sw_archive.filter_bytes(r->archive, 0);
+    if (unpacked > 0 && (uint64_t)unpacked > most)
+        return sw_err_set(err, SW_INVALID, "unpacks to more than %zu bytes", limits->max_bytes);
+    if (++r->n_entries > 2 * limits->max_files)
+        return sw_err_set(err, SW_INVALID, "more than %zu files", limits->max_files);
     const char *raw = sw_archive.entry_pathname(entry);
     raw = raw ? raw : sw_archive.entry_pathname_utf8(entry);
     if (!raw)
@@ -104,35 +95,26 @@ static int on_entry(struct reader *r, struct archive_entry *entry, struct sw_err
     return read_entry(r, name, err);
 }
 
-/* Somebody names a chart by its Chart.yaml. */
-static bool is_chart_yaml(const char *bytes, size_t len)
+/* Whether it is a text, no archive, with apiVersion and another key. */
+static bool has_keys(const char *bytes, size_t len, const char *key)
 {
-    static const char version[] = "apiVersion:", name[] = "name:";
-    return !memchr(bytes, '\0', len) && memmem(bytes, len, version, sizeof version - 1) &&
-           memmem(bytes, len, name, sizeof name - 1);
-}
-
-/* Somebody takes what kubectl applies for a recipe. */
-static bool is_manifest(const char *bytes, size_t len)
-{
-    static const char version[] = "apiVersion:", kind[] = "kind:";
-    size_t head = len < 4096 ? len : 4096;
-    return memmem(bytes, head, version, sizeof version - 1) &&
-           memmem(bytes, head, kind, sizeof kind - 1) && !memchr(bytes, '\0', head);
+    static const char version[] = "apiVersion:";
+    return !memchr(bytes, '\0', len) && memmem(bytes, len, version, strlen(version)) &&
+           memmem(bytes, len, key, strlen(key));
 }
 
 static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_err *err)
 {
     if (len == 0)
         return sw_err_set(err, SW_INVALID, "not a packaged chart: it is empty");
-    if (is_manifest(bytes, len))
+    if (has_keys(bytes, len < 4096 ? len : 4096, "kind:"))
         return sw_err_set(err, SW_INVALID,
                           "not a packaged chart: a manifest, which kubectl applies; a recipe is a "
                           "folder, a packaged chart or a URL");
-    if (len < 65536 && is_chart_yaml(bytes, len))
+    if (len < 65536 && has_keys(bytes, len, "name:"))
         return sw_err_set(err, SW_INVALID,
                           "not a packaged chart: of a chart as a folder, name the folder");
-    (void)sw_archive.read_tar(r->archive); /* what cannot be had shows when the archive is opened */
+    (void)sw_archive.read_tar(r->archive); /* an unsupported format fails when it is opened */
     (void)sw_archive.read_gzip(r->archive);
     (void)sw_archive.read_zstd(r->archive);
     if (sw_archive.read_open_memory(r->archive, bytes, len) != ARCHIVE_OK)

@@ -16,7 +16,7 @@ static const char magic[] = "slipway bundle 1\n";
 
 void sw_files_to_bundle(const struct sw_files *files, char **bytes, size_t *len)
 {
-    FILE *f = open_memstream(bytes, len); /* memory: nothing of it can fail but allocation */
+    FILE *f = open_memstream(bytes, len); /* only allocation can fail */
     if (!f)
         abort();
     (void)fputs(magic, f);
@@ -110,15 +110,6 @@ int sw_files_take_got(struct sw_files *files, struct sw_recipe_got *got, struct 
 /* ---- a recipe -> bytes -------------------------------------------------------------------------
  */
 
-/* Whether sorting by name keeps the order in which the charts were loaded. */
-static bool names_ascend(const struct sw_chart *chart)
-{
-    for (size_t i = 1; i < chart->n_charts; i++)
-        if (strcmp(chart->charts[i - 1]->name, chart->charts[i]->name) >= 0)
-            return false;
-    return true;
-}
-
 static int flatten(struct sw_files *to, const struct sw_chart *chart, const char *prefix,
                    struct sw_err *err)
 {
@@ -130,7 +121,9 @@ static int flatten(struct sw_files *to, const struct sw_chart *chart, const char
         SW_AUTO_CHARS *name = sw_printf("%s%s", prefix, f->name);
         rc = sw_files_copy(to, name, f->bytes, f->len, err);
     }
-    bool plain = names_ascend(chart); /* else numbers in front of the names keep the order */
+    bool plain = true; /* sorting by name keeps the order, else numbers before the names do */
+    for (size_t i = 1; i < chart->n_charts; i++)
+        plain &= strcmp(chart->charts[i - 1]->name, chart->charts[i]->name) < 0;
     for (size_t i = 0; i < chart->n_charts && rc == 0; i++) {
         const char *name = chart->charts[i]->name;
         SW_AUTO_CHARS *inner = plain ? sw_printf("%scharts/%s/", prefix, name)

@@ -32,7 +32,7 @@ enum sw_template_mark {
     SW_MARK_GROUP = 1 << 1,         /* HIP-0025's annotation of resource groups */
 };
 
-/** See above. All but the members that say otherwise lies in the recipe's arena or sources. */
+/** One chart. Members are in the recipe's arena or sources unless they say otherwise. */
 struct sw_chart {
     const char *name;
     const char *version;

@@ -11,13 +11,14 @@
 
 #include "chart/recipe/load/ignore.h"
 
-enum { MAX_DEPTH = 32 }; /* folders in each other; a link to a folder above would go on for ever */
+enum { MAX_DEPTH = 32 }; /* of nested folders: a link to a folder above would never end */
 
+/** The state of a walk through a chart's folder. */
 struct walk {
     struct sw_files *files;
     const char *dir;          /* the chart's, as given */
     struct sw_ignore *ignore; /* NULL until the first folder has been listed */
-    char *path;               /* of what is looked at, relative to the chart; owned */
+    char *path;               /* of the current entry, relative to the chart; owned */
     size_t len, cap;
     int depth;
 };
@@ -43,27 +44,8 @@ static ssize_t read_some(int fd, char *to, size_t room)
     return n;
 }
 
-/* What is behind the first @len bytes; all of the file is in *@bytes then. A short read is the end
- * of a regular file. */
-static int read_rest(struct walk *w, int fd, char **bytes, size_t *len, size_t cap,
-                     struct sw_err *err)
-{
-    for (;;) {
-        ssize_t n = read_some(fd, *bytes + *len, cap - *len);
-        if (n < 0)
-            return fail(w, err);
-        *len += (size_t)n;
-        int rc = sw_files_check(w->files, *len, err);
-        if (rc < 0)
-            return sw_err_wrap(err, rc, "%s/%s", w->dir, w->path);
-        if (*len < cap)
-            return 0;
-        cap *= 2;
-        *bytes = sw_realloc(*bytes, cap + 1, 1);
-    }
-}
-
-/* Most files fit into the first read, which then is the only one. */
+/* Most files fit into the first read, which then is the only one: a short read is the end of a
+ * regular file. */
 static int read_file(struct walk *w, int fd, struct sw_err *err)
 {
     char first[32768];
@@ -73,11 +55,20 @@ static int read_file(struct walk *w, int fd, struct sw_err *err)
     size_t len = (size_t)n, cap = len < sizeof first ? len : 4 * sizeof first;
     SW_AUTO_CHARS *bytes = sw_alloc(cap + 1);
     memcpy(bytes, first, len);
-    int rc = len == sizeof first ? read_rest(w, fd, &bytes, &len, cap, err) : 0;
-    if (rc < 0)
-        return rc;
+    for (bool more = len == sizeof first; more;) {
+        n = read_some(fd, bytes + len, cap - len);
+        if (n < 0)
+            return fail(w, err);
+        len += (size_t)n;
+        int rc = sw_files_check(w->files, len, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s/%s", w->dir, w->path);
+        more = len == cap;
+        if (more)
+            bytes = sw_realloc(bytes, (cap *= 2) + 1, 1);
+    }
     bytes[len] = '\0';
-    rc = sw_files_add(w->files, w->path, SW_TAKE(bytes), len, err);
+    int rc = sw_files_add(w->files, w->path, SW_TAKE(bytes), len, err);
     return rc < 0 ? sw_err_wrap(err, rc, "%s/%s", w->dir, w->path) : 0;
 }
 
@@ -86,19 +77,19 @@ static int read_file(struct walk *w, int fd, struct sw_err *err)
 
 static int walk_dir(struct walk *w, int fd, struct sw_err *err);
 
-static int read_rules(const char *dir, bool is_there, struct sw_ignore **out, struct sw_err *err)
+static int read_rules(const char *dir, struct sw_ignore **out, struct sw_err *err)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/.helmignore", dir);
     SW_AUTO_CHARS *text = NULL;
     size_t len = 0;
     SW_ERR(none);
-    int rc = is_there ? sw_file_read(path, 1U << 20, &text, &len, &none) : 0;
+    int rc = sw_file_read(path, 1U << 20, &text, &len, &none);
     if (rc < 0 && rc != SW_NOTFOUND)
         return sw_err_move(err, &none);
     return sw_ignore_new(path, text, len, out, err);
 }
 
-/* What a link leads to, or where the folder does not tell what its entries are. @fd is taken. */
+/* An entry whose type its folder does not say: a link, or another file system. @fd is taken. */
 static int walk_unknown(struct walk *w, int fd, struct sw_err *err)
 {
     struct stat st;
@@ -135,26 +126,20 @@ static int walk_entry(struct walk *w, int parent, const struct dirent64 *e, stru
     return rc;
 }
 
-/* Put @name behind the path. @return the length before, for cutting it off again. */
-static size_t enter(struct walk *w, const char *name)
+/* Walk one entry with its name behind the path. */
+static int walk_name(struct walk *w, int fd, const struct dirent64 *e, struct sw_err *err)
 {
-    size_t before = w->len, len = strlen(name), need = before + len + 2;
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return 0;
+    size_t before = w->len, len = strlen(e->d_name), need = before + len + 2;
     if (need > w->cap) {
         w->cap = need * 2;
         w->path = sw_realloc(w->path, w->cap, 1);
     }
     if (w->len)
         w->path[w->len++] = '/';
-    memcpy(w->path + w->len, name, len + 1);
+    memcpy(w->path + w->len, e->d_name, len + 1);
     w->len += len;
-    return before;
-}
-
-static int walk_name(struct walk *w, int fd, const struct dirent64 *e, struct sw_err *err)
-{
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-        return 0;
-    size_t before = enter(w, e->d_name);
     int rc = walk_entry(w, fd, e, err);
     if (rc < 0)
         return rc; /* the path stays: a message names it */
@@ -163,8 +148,7 @@ static int walk_name(struct walk *w, int fd, const struct dirent64 *e, struct sw
     return 0;
 }
 
-/* All entries of the folder, the caller's. Without opendir(), which asks twice more what it has
- * been told. */
+/* All entries of the folder, the caller's. opendir() would take two more system calls. */
 static int list(const struct walk *w, int fd, char **entries, size_t *len, struct sw_err *err)
 {
     enum { LONGEST = sizeof(struct dirent64) + sizeof(ino_t) };
@@ -186,31 +170,19 @@ static int list(const struct walk *w, int fd, char **entries, size_t *len, struc
     return 0;
 }
 
-static const struct dirent64 *entry(const char *entries, size_t len, size_t at)
-{
-    return at < len ? (const void *)(entries + at) : NULL;
-}
-
-static bool has_name(const char *entries, size_t len, const char *name)
-{
-    const struct dirent64 *e;
-    for (size_t at = 0; (e = entry(entries, len, at)); at += e->d_reclen)
-        if (strcmp(e->d_name, name) == 0)
-            return true;
-    return false;
-}
-
-/* The chart's own folder tells which files count. */
+/* Walk all entries of a folder. The chart's own one, the first, may have a .helmignore. */
 static int walk_entries(struct walk *w, int fd, struct sw_err *err)
 {
     SW_AUTO_CHARS *entries = NULL;
     size_t len;
     int rc = list(w, fd, &entries, &len, err);
     if (rc == 0 && !w->ignore)
-        rc = read_rules(w->dir, has_name(entries, len, ".helmignore"), &w->ignore, err);
-    const struct dirent64 *e;
-    for (size_t at = 0; rc == 0 && (e = entry(entries, len, at)); at += e->d_reclen)
+        rc = read_rules(w->dir, &w->ignore, err);
+    for (size_t at = 0; rc == 0 && at < len;) {
+        const struct dirent64 *e = (const void *)(entries + at);
         rc = walk_name(w, fd, e, err);
+        at += e->d_reclen;
+    }
     return rc;
 }
 

@@ -15,13 +15,18 @@ struct sw_files sw_files_init(const struct sw_recipe_opts *opts)
     return files;
 }
 
+void sw_files_free(struct sw_recipe_file *files, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)files[i].name);
+        free((char *)files[i].bytes);
+    }
+    free(files);
+}
+
 void sw_files_done(struct sw_files *files)
 {
-    for (size_t i = 0; i < files->n; i++) {
-        free((char *)files->items[i].name);
-        free((char *)files->items[i].bytes);
-    }
-    free(files->items);
+    sw_files_free(files->items, files->n);
     *files = (struct sw_files){ .limits = files->limits };
 }
 
@@ -87,11 +92,7 @@ int sw_files_sort(struct sw_files *files, struct sw_err *err)
 
 void sw_recipe_got_done(struct sw_recipe_got *got)
 {
-    for (size_t i = 0; i < got->n_files; i++) {
-        free((char *)got->files[i].name);
-        free((char *)got->files[i].bytes);
-    }
-    free(got->files);
+    sw_files_free(got->files, got->n_files);
     free(got->archive);
     free(got->origin);
     free(got->digest);

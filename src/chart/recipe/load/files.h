@@ -21,6 +21,8 @@ struct sw_files {
 struct sw_files sw_files_init(const struct sw_recipe_opts *opts);
 /** Empty it; the limits stay. */
 void sw_files_done(struct sw_files *files);
+/** Free an array of @n files with their names and bytes. */
+void sw_files_free(struct sw_recipe_file *files, size_t n);
 
 /** Add one; @name is copied, @bytes taken even on failure. A byte order mark is cut off.
  * @return 0 | SW_INVALID: over a limit */

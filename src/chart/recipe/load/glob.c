@@ -3,21 +3,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-/* The character at *s, which moves past it. Bytes that are no UTF-8 stand for themselves. */
+#include "data/text/unicode.h"
+
+/* The character at *s, which moves past it. */
 static uint32_t next_rune(const char **s)
 {
-    const unsigned char *p = (const unsigned char *)*s;
-    size_t len = p[0] < 0xC0 ? 1 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
-    uint32_t rune = len == 1 ? p[0] : p[0] & (0xFFU >> (len + 1));
-    for (size_t i = 1; i < len; i++) {
-        if ((p[i] & 0xC0) != 0x80) {
-            *s += 1;
-            return p[0];
-        }
-        rune = rune << 6 | (p[i] & 0x3FU);
-    }
-    *s += len;
+    uint32_t rune;
+    *s += sw_rune_decode(*s, strnlen(*s, 4), &rune);
     return rune;
 }
 
@@ -73,7 +67,7 @@ static enum sw_glob match_one(const char **pattern, const char **name)
 
 enum sw_glob sw_recipe_glob(const char *pattern, const char *name)
 {
-    /* Where to go on when what follows the last '*' did not match: the '*' takes one more. */
+    /* where to try again when the rest after the last '*' did not match: '*' takes one more */
     const char *retry_pattern = NULL, *retry_name = NULL;
     while (*pattern || *name) {
         if (*pattern == '*') {

@@ -5,7 +5,7 @@
 
 #include "chart/recipe/load/glob.h"
 
-/* What a pattern is made of: nearly all are a name or "*" and the end of one. */
+/* The form of a pattern. Nearly all are a name, or "*" and the end of one. */
 enum form { FORM_NAME, FORM_SUFFIX, FORM_GLOB };
 
 struct rule {

@@ -1,5 +1,4 @@
-/* From files to charts: what is a template, what is a subchart, and where dependencies that are not
- * in charts/ are found. */
+/* From files to charts: templates, subcharts, and dependencies that are not in charts/. */
 #include "chart/recipe/load/chart.h"
 
 #include <limits.h>
@@ -12,15 +11,16 @@
 
 enum { MAX_NESTING = 16 }; /* charts in charts */
 
-/* Charts being loaded, innermost first: to see a chart that depends on itself. */
+/* Charts being loaded, innermost first: to find a chart that depends on itself. */
 struct frame {
     const struct frame *up;
     const char *name; /* the folder's or chart's, for the message */
     const char *dir;  /* NULL: not a directory of its own */
-    const char *base; /* or what stands for one */
+    const char *base; /* the URL that it was fetched from, or NULL */
     int depth;
 };
 
+/* The files of one chart and where they are from; see struct sw_chart. */
 struct input {
     const char *origin;
     const char *dir;
@@ -32,7 +32,7 @@ struct input {
 static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
                       struct sw_chart **out, struct sw_err *err);
 
-/* An empty table for one more source: what the others leave of the limits. */
+/* An empty table for one more source, with the rest of the limits. */
 static struct sw_files new_source(const struct sw_recipe *recipe)
 {
     struct sw_files files = { .limits = recipe->limits };
@@ -67,35 +67,6 @@ static void add_chart(struct sw_recipe *recipe, struct sw_chart *chart, struct s
 /* ---- subcharts in charts/ -----------------------------------------------------------------------
  */
 
-static bool is_archive(const char *name)
-{
-    return sw_ends_with(name, ".tgz") || sw_ends_with(name, ".tar.gz") ||
-           sw_ends_with(name, ".tar.zst");
-}
-
-static int load_packed(struct sw_recipe *recipe, const struct frame *up, const char *origin,
-                       const struct sw_recipe_file *file, struct sw_chart **out, struct sw_err *err)
-{
-    if (recipe->limits.no_archives)
-        return sw_err_set(err, SW_PENDING, "%s: a packaged chart", origin);
-    struct sw_files files = new_source(recipe);
-    int rc = sw_files_read_archive(&files, origin, file->bytes, file->len, err);
-    return load_source(recipe, up, origin, NULL, NULL, files, rc, out, err);
-}
-
-/* @in: the files of charts/<name>/. Their names lose the first @prefix bytes. */
-static int load_unpacked(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
-                         size_t prefix, struct sw_chart **out, struct sw_err *err)
-{
-    struct sw_recipe_file *files = sw_arena_alloc(recipe->arena, in->n * sizeof *files);
-    for (size_t i = 0; i < in->n; i++) {
-        files[i] = in->files[i];
-        files[i].name += prefix;
-    }
-    return load_chart(recipe, up, &(struct input){ in->origin, in->dir, files, in->n, NULL }, out,
-                      err);
-}
-
 static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
                           struct sw_chart *chart, const struct input *in, struct sw_err *err)
 {
@@ -107,7 +78,8 @@ static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
         if (!sw_starts_with(name, folder) || strchr("._", name[strlen(folder)]))
             continue;
         const char *slash = strchr(name + strlen(folder), '/');
-        if (!slash && !is_archive(name))
+        if (!slash && !sw_ends_with(name, ".tgz") && !sw_ends_with(name, ".tar.gz") &&
+            !sw_ends_with(name, ".tar.zst"))
             continue;
         size_t prefix = slash ? (size_t)(slash + 1 - name) : 0;
         int len = slash ? (int)prefix - 1 : (int)strlen(name);
@@ -118,9 +90,22 @@ static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
         struct sw_chart *sub;
         while (slash && i + n < in->n && strncmp(name, in->files[i + n].name, prefix) == 0)
             n++; /* in the same folder */
-        struct input files = { origin, dir, in->files + i, n, NULL };
-        int rc = slash ? load_unpacked(recipe, frame, &files, prefix, &sub, err)
-                       : load_packed(recipe, frame, origin, &in->files[i], &sub, err);
+        int rc;
+        if (slash) {
+            struct sw_recipe_file *files = sw_arena_alloc(recipe->arena, n * sizeof *files);
+            for (size_t k = 0; k < n; k++) {
+                files[k] = in->files[i + k];
+                files[k].name += prefix;
+            }
+            rc = load_chart(recipe, frame, &(struct input){ origin, dir, files, n, NULL }, &sub,
+                            err);
+        } else if (recipe->limits.no_archives) {
+            rc = sw_err_set(err, SW_PENDING, "%s: a packaged chart", origin);
+        } else {
+            struct sw_files files = new_source(recipe);
+            rc = sw_files_read_archive(&files, origin, in->files[i].bytes, in->files[i].len, err);
+            rc = load_source(recipe, frame, origin, NULL, NULL, files, rc, &sub, err);
+        }
         if (rc < 0)
             return rc;
         add_chart(recipe, chart, sub);
@@ -136,7 +121,7 @@ static bool is_version(const char *range, const struct sw_chart *chart)
     return !*range || sw_version_in_range(range, chart->version);
 }
 
-/* The subchart that @dep asks for; else the last one of its name, whatever its version. */
+/* The subchart that fits @dep; else the last one of its name, of any version. */
 static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct sw_dependency *dep)
 {
     struct sw_chart *found = NULL;
@@ -151,20 +136,17 @@ static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct
     return found;
 }
 
-/* realpath() costs a system call a folder: this is for charts that name another by its path. */
-static bool lies_at(const struct frame *f, const char *real)
-{
-    SW_AUTO_CHARS *own = f->dir ? realpath(f->dir, NULL) : NULL;
-    const char *is = own ? own : f->base;
-    return is && sw_streq(is, real);
-}
-
+/* Whether the chart at @real, a path or URL, is being loaded already. realpath() takes a system
+ * call a folder: this is for dependencies outside of charts/ only. */
 static int check_cycle(const struct frame *up, const char *real, const char *name,
                        struct sw_err *err)
 {
-    const struct frame *f = up;
-    while (f && !lies_at(f, real))
-        f = f->up;
+    const struct frame *f;
+    for (f = up; f; f = f->up) {
+        SW_AUTO_CHARS *own = f->dir ? realpath(f->dir, NULL) : NULL;
+        if (sw_streq(own ? own : f->base, real))
+            break;
+    }
     if (!f)
         return 0;
     SW_AUTO_CHARS *chain = sw_strdup(name);
@@ -183,7 +165,7 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
                                 struct sw_err *err)
 {
     const char *path = dep->repository + strlen("file://");
-    if (!chart->dir) /* what came over the network does not look around on this machine */
+    if (!chart->dir) /* a chart from the network may not read files of this machine */
         return sw_err_set(err, SW_INVALID,
                           "%s cannot be read for a chart that lies in no directory; "
                           "put it in charts/",
@@ -222,7 +204,7 @@ int sw_chart_check_got(const struct sw_chart *chart, const char *name, const cha
     return 0;
 }
 
-/* Fetched by opts->get. */
+/* A dependency that opts->get fetches. */
 static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
                           struct sw_chart *chart, const struct sw_dependency *dep,
                           const char *version, struct sw_err *err)
@@ -247,38 +229,9 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     return rc;
 }
 
-static int check_version(const struct sw_chart *chart, const struct sw_dependency *dep,
-                         const char *version, struct sw_err *err)
-{
-    const struct sw_chart *sub = find_subchart(chart, dep);
-    if (is_version(version, sub))
-        return 0;
-    return sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", version, sub->origin,
-                      sub->version);
-}
-
-/* A dependency that is not in charts/. */
-static int load_elsewhere(struct sw_recipe *recipe, const struct frame *frame,
-                          struct sw_chart *chart, size_t i, const struct sw_lock *lock,
-                          struct sw_err *err)
-{
-    const struct sw_dependency *dep = &chart->deps[i];
-    const char *version = sw_lock_version(lock, chart, i);
-    bool is_file = sw_starts_with(dep->repository, "file://");
-    int rc;
-    if (is_file && !(chart->base && recipe->limits.get))
-        rc = load_file_dependency(recipe, frame, chart, dep, err);
-    else if (*dep->repository && recipe->limits.get)
-        rc = get_dependency(recipe, frame, chart, dep, version, err);
-    else
-        rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
-                        *dep->repository ? " from " : "", dep->repository);
-    return rc < 0 ? rc : check_version(chart, dep, version, err);
-}
-
-/* Whether charts/ has the dependency, of any version: check_version() refuses a wrong one. @n_own:
- * subcharts from charts/; those behind them were fetched. */
-static bool is_there(const struct sw_chart *chart, const struct sw_dependency *dep, size_t n_own)
+/* Whether charts/ has the dependency, of any version. @n_own: the number of subcharts from charts/;
+ * those after them were fetched. */
+static bool is_present(const struct sw_chart *chart, const struct sw_dependency *dep, size_t n_own)
 {
     const struct sw_chart *sub = find_subchart(chart, dep);
     for (size_t i = 0; i < n_own; i++)
@@ -295,13 +248,23 @@ static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame
     int rc = 0;
     for (size_t i = 0; i < chart->n_deps && rc == 0; i++) {
         const struct sw_dependency *dep = &chart->deps[i];
-        if (is_there(chart, dep, n_own)) {
-            rc = check_version(chart, dep, dep->version, err);
-        } else {
+        const char *version = dep->version;
+        if (!is_present(chart, dep, n_own)) {
+            bool is_file = sw_starts_with(dep->repository, "file://");
             rc = lock.is_read ? 0 : sw_lock_read(&lock, chart, err);
-            if (rc == 0)
-                rc = load_elsewhere(recipe, frame, chart, i, &lock, err);
+            version = sw_lock_version(&lock, chart, i);
+            if (rc == 0 && is_file && !(chart->base && recipe->limits.get))
+                rc = load_file_dependency(recipe, frame, chart, dep, err);
+            else if (rc == 0 && *dep->repository && recipe->limits.get)
+                rc = get_dependency(recipe, frame, chart, dep, version, err);
+            else if (rc == 0)
+                rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
+                                *dep->repository ? " from " : "", dep->repository);
         }
+        const struct sw_chart *sub = find_subchart(chart, dep);
+        if (rc == 0 && !is_version(version, sub))
+            rc = sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", version,
+                            sub->origin, sub->version);
         if (rc < 0)
             sw_err_wrap(err, rc, "%s/Chart.yaml: dependencies[%zu] '%s'", chart->origin, i,
                         dep->name);
@@ -320,7 +283,7 @@ bool sw_recipe_is_crd(const char *name)
 int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out, struct sw_err *err)
 {
     if (chart->schema_text && !chart->schema) {
-        struct sw_chart *c = (struct sw_chart *)chart; /* read late, but always the same */
+        struct sw_chart *c = (struct sw_chart *)chart; /* read at the first use */
         SW_AUTO_CHARS *name = sw_printf("%s/%s", c->origin, c->schema_text->name);
         int rc = sw_schema_new(name, c->schema_text->bytes, c->schema_text->len, &c->schema, err);
         if (rc < 0)
@@ -357,8 +320,7 @@ static const struct annotation {
     { "helm.sh", "resource-group", false, SW_MARK_GROUP },
 };
 
-/* From @at to @end stands a key: something before it on its line, but no comment; a colon after it.
- */
+/* Whether @at to @end is a key: with text before it on its line, no comment; a colon after it. */
 static bool is_key(const struct sw_recipe_file *file, const char *at, const char *end)
 {
     const char *line = at, *last = file->bytes + file->len;
@@ -373,6 +335,7 @@ static bool is_key(const struct sw_recipe_file *file, const char *at, const char
     return *line != '#' && end < last && *end == ':';
 }
 
+/* Whether the annotation stands around @slash. */
 static bool is_at(const struct annotation *a, const struct sw_recipe_file *file, const char *slash)
 {
     size_t before = strlen(a->before), behind = strlen(a->behind);
@@ -395,7 +358,7 @@ static uint8_t marks_of(const struct sw_recipe_file *file)
     return marks;
 }
 
-/* Files that are neither templates nor in .Files: they are read by others. */
+/* Files that are neither templates nor in .Files. */
 static bool is_handled(const char *name, bool v1)
 {
     return sw_streq(name, "Chart.yaml") || sw_streq(name, "Chart.lock") ||

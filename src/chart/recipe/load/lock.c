@@ -44,24 +44,20 @@ static struct json_object *sorted(struct json_object *value)
     return sw_json_parse(text, strlen(text), NULL, &out, &err) < 0 ? NULL : out;
 }
 
-static struct json_object *as_go(struct json_object *dep)
-{
-    struct json_object *out = json_object_new_object();
-    for (size_t i = 0; i < SW_COUNT(fields); i++) {
-        struct json_object *value = sw_json_get(dep, fields[i].name);
-        if (!is_empty(value))
-            (void)json_object_object_add(out, fields[i].name, sorted(value));
-        else if (fields[i].always)
-            (void)json_object_object_add(out, fields[i].name, json_object_new_string(""));
-    }
-    return out;
-}
-
 static struct json_object *list_as_go(struct json_object *deps)
 {
     struct json_object *out = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(deps); i++)
-        (void)json_object_array_add(out, as_go(sw_json_at(deps, i)));
+    for (size_t i = 0; i < sw_json_len(deps); i++) {
+        struct json_object *dep = json_object_new_object();
+        for (size_t f = 0; f < SW_COUNT(fields); f++) {
+            struct json_object *value = sw_json_get(sw_json_at(deps, i), fields[f].name);
+            if (!is_empty(value))
+                (void)json_object_object_add(dep, fields[f].name, sorted(value));
+            else if (fields[f].always)
+                (void)json_object_object_add(dep, fields[f].name, json_object_new_string(""));
+        }
+        (void)json_object_array_add(out, dep);
+    }
     return out;
 }
 
@@ -74,7 +70,7 @@ static bool is_digest_of(struct json_object *doc, const char *digest)
     return sw_streq(want, digest);
 }
 
-/* What Helm 3 hashes: both lists, as asked and as locked. Helm 2 hashed what was asked. */
+/* Helm 3 hashes both lists, that of Chart.yaml and that of the lock. Helm 2 hashed the former. */
 static bool is_in_sync(const struct sw_chart *chart, struct json_object *lock)
 {
     const char *digest = sw_json_str(lock, "", "digest", NULL);
@@ -94,13 +90,6 @@ static bool is_in_sync(const struct sw_chart *chart, struct json_object *lock)
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
-static const struct sw_recipe_file *find_file(const struct sw_chart *chart)
-{
-    bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
-    const struct sw_recipe_file *file = sw_files_find(chart->in, chart->n_in, "Chart.lock");
-    return file || !v1 ? file : sw_files_find(chart->in, chart->n_in, "requirements.lock");
-}
-
 static int check_types(struct json_object *doc, struct sw_err *err)
 {
     struct json_object *deps = sw_json_get(doc, "dependencies");
@@ -116,7 +105,10 @@ static int check_types(struct json_object *doc, struct sw_err *err)
 
 int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err)
 {
-    const struct sw_recipe_file *file = find_file(chart);
+    bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
+    const struct sw_recipe_file *file = sw_files_find(chart->in, chart->n_in, "Chart.lock");
+    if (!file && v1)
+        file = sw_files_find(chart->in, chart->n_in, "requirements.lock");
     lock->is_read = true;
     if (!file)
         return 0;

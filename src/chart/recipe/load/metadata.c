@@ -1,4 +1,4 @@
-/* Chart.yaml: read, checked, its dependencies taken out. */
+/* Reads and checks Chart.yaml and its dependencies. */
 #include "chart/recipe/load/chart.h"
 
 #include <ctype.h>
@@ -120,14 +120,6 @@ static int check_annotations(struct json_object *meta, struct sw_err *err)
     return 0;
 }
 
-static bool is_alias(const char *s)
-{
-    for (; *s; s++)
-        if (!isalnum((unsigned char)*s) && *s != '_' && *s != '-')
-            return false;
-    return true;
-}
-
 static int read_dependency(struct json_object *doc, struct sw_dependency *dep, struct sw_err *err)
 {
     if (!json_object_is_type(doc, json_type_object))
@@ -152,24 +144,13 @@ static int read_dependency(struct json_object *doc, struct sw_dependency *dep, s
         rc = check_strings(dep->depends_on, "depends-on", err);
     if (rc == 0 && !*dep->name)
         rc = sw_err_set(err, SW_INVALID, "name: required");
-    if (rc == 0 && !is_alias(dep->alias))
+    const char *alias = dep->alias;
+    while (isalnum((unsigned char)*alias) || *alias == '_' || *alias == '-')
+        alias++;
+    if (rc == 0 && *alias)
         rc = sw_err_set(err, SW_INVALID, "alias: '%s' may hold letters, digits, '_' and '-' only",
                         dep->alias);
     return rc;
-}
-
-static int read_dependencies(struct sw_recipe *recipe, struct sw_chart *chart, const char *file,
-                             struct sw_err *err)
-{
-    struct json_object *list = sw_json_get(chart->meta, "dependencies");
-    chart->n_deps = sw_json_len(list);
-    chart->deps = sw_arena_alloc(recipe->arena, (chart->n_deps + 1) * sizeof *chart->deps);
-    for (size_t i = 0; i < chart->n_deps; i++) {
-        int rc = read_dependency(sw_json_at(list, i), &chart->deps[i], err);
-        if (rc < 0)
-            return sw_err_wrap(err, rc, "%s/%s: dependencies[%zu]", chart->origin, file, i);
-    }
-    return 0;
 }
 
 static int parse(const struct sw_chart *chart, const struct sw_recipe_file *file,
@@ -250,8 +231,18 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
     if (old) {
         from = old->name;
         rc = read_requirements(chart, old, err);
+        if (rc < 0)
+            return rc;
     }
-    return rc < 0 ? rc : read_dependencies(recipe, chart, from, err);
+    struct json_object *list = sw_json_get(chart->meta, "dependencies");
+    chart->n_deps = sw_json_len(list);
+    chart->deps = sw_arena_alloc(recipe->arena, (chart->n_deps + 1) * sizeof *chart->deps);
+    for (size_t i = 0; i < chart->n_deps; i++) {
+        rc = read_dependency(sw_json_at(list, i), &chart->deps[i], err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s/%s: dependencies[%zu]", chart->origin, from, i);
+    }
+    return 0;
 }
 
 const char *sw_chart_annotation(const struct sw_chart *chart, const char *key)

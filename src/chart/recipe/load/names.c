@@ -5,18 +5,6 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 
-static struct json_object *split(const char *text)
-{
-    static const char between[] = ", \t\n";
-    struct json_object *list = json_object_new_array();
-    for (text += strspn(text, between); *text; text += strspn(text, between)) {
-        size_t len = strcspn(text, between);
-        (void)json_object_array_add(list, json_object_new_string_len(text, (int)len));
-        text += len;
-    }
-    return list;
-}
-
 struct json_object *sw_recipe_names(struct json_object *value, struct sw_err *err)
 {
     SW_AUTO_JSON *list = NULL;
@@ -24,8 +12,16 @@ struct json_object *sw_recipe_names(struct json_object *value, struct sw_err *er
         list = json_object_get(value);
     } else {
         const char *text = value ? json_object_get_string(value) : "";
-        if (text[strspn(text, " \t\n")] != '[')
-            return split(text);
+        if (text[strspn(text, " \t\n")] != '[') {
+            static const char between[] = ", \t\n";
+            list = json_object_new_array();
+            for (text += strspn(text, between); *text; text += strspn(text, between)) {
+                size_t len = strcspn(text, between);
+                (void)json_object_array_add(list, json_object_new_string_len(text, (int)len));
+                text += len;
+            }
+            return SW_TAKE(list);
+        }
         if (sw_json_parse(text, strlen(text), NULL, &list, err) < 0)
             return NULL;
     }

@@ -16,7 +16,7 @@
 
 enum { MAX_KEY = 253, MAX_NAME = 253, MAX_NS = 63 };
 
-/* Keys that are files of the chart's top although they end like templates. */
+/* Keys that are files of the chart's folder although they end like templates. */
 static const char *const top_files[] = { "Chart.yaml", "Chart.lock", "values.yaml",
                                          "requirements.yaml", "requirements.lock" };
 
@@ -31,6 +31,7 @@ static char *path_of(const char *key)
     return sw_printf("%s%s", is_template ? "templates/" : "", key);
 }
 
+/** The files that are read from a ConfigMap. */
 struct table {
     struct sw_recipe_file *files; /* names and bytes are owned */
     size_t n, cap;
@@ -44,70 +45,48 @@ static void add(struct table *t, char *name, char *bytes, size_t len)
     t->has_chart |= strcmp(name, "Chart.yaml") == 0;
 }
 
-static int add_data(struct table *t, struct json_object *data, struct sw_err *err)
+/* Add the files of @field: data, or binaryData, which is base64. */
+static int add_field(struct table *t, struct json_object *config_map, const char *field,
+                     struct sw_err *err)
 {
+    struct json_object *data = sw_json_get(config_map, field);
+    bool binary = sw_streq(field, "binaryData");
     if (!json_object_is_type(data, json_type_object))
         return 0;
     json_object_object_foreach(data, key, value)
     {
-        if (!json_object_is_type(value, json_type_string))
-            return sw_err_set(err, SW_INVALID, "data.%s: expected a string", key);
-        size_t len = (size_t)json_object_get_string_len(value);
-        add(t, path_of(key), sw_strndup(json_object_get_string(value), len), len);
-    }
-    return 0;
-}
-
-static int add_binary(struct table *t, struct json_object *data, struct sw_err *err)
-{
-    if (!json_object_is_type(data, json_type_object))
-        return 0;
-    json_object_object_foreach(data, key, value)
-    {
-        size_t len = 0;
-        char *bytes = json_object_is_type(value, json_type_string)
-                          ? sw_base64_decode(json_object_get_string(value),
-                                             (size_t)json_object_get_string_len(value), &len)
-                          : NULL;
+        bool is_string = json_object_is_type(value, json_type_string);
+        const char *text = is_string ? json_object_get_string(value) : "";
+        size_t len = is_string ? (size_t)json_object_get_string_len(value) : 0;
+        char *bytes = !is_string ? NULL
+                      : binary   ? sw_base64_decode(text, len, &len)
+                                 : sw_strndup(text, len);
         if (!bytes)
-            return sw_err_set(err, SW_INVALID, "binaryData.%s: expected base64", key);
+            return sw_err_set(err, SW_INVALID, "%s.%s: expected %s", field, key,
+                              binary ? "base64" : "a string");
         add(t, path_of(key), bytes, len);
     }
     return 0;
 }
 
-/* A chart needs a name and a version; who wrote neither down meant the ConfigMap's. */
-static void add_chart_yaml(struct table *t, const char *name)
-{
-    char *text = sw_printf("apiVersion: v2\nname: \"%s\"\nversion: 0.0.0\n", name);
-    add(t, sw_strdup("Chart.yaml"), text, strlen(text));
-}
-
-static void drop(struct table *t)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        free((char *)t->files[i].name);
-        free((char *)t->files[i].bytes);
-    }
-    free(t->files);
-}
-
 int sw_recipe_config_map_files(const struct json_object *config_map, struct sw_recipe_file **files,
                                size_t *n, struct sw_err *err)
 {
-    struct json_object *cm = (struct json_object *)config_map; /* json-c reads through no const */
+    struct json_object *cm = (struct json_object *)config_map; /* json-c has no const */
     struct table t = { 0 };
-    int rc = add_data(&t, sw_json_get(cm, "data"), err);
+    int rc = add_field(&t, cm, "data", err);
     if (rc == 0)
-        rc = add_binary(&t, sw_json_get(cm, "binaryData"), err);
+        rc = add_field(&t, cm, "binaryData", err);
     if (rc == 0 && t.n == 0)
         rc = sw_err_set(err, SW_INVALID, "it is empty");
     if (rc < 0) {
-        drop(&t);
+        sw_files_free(t.files, t.n);
         return rc;
     }
-    if (!t.has_chart)
-        add_chart_yaml(&t, sw_obj_name(cm));
+    if (!t.has_chart) { /* a chart needs a name and a version */
+        char *text = sw_printf("apiVersion: v2\nname: \"%s\"\nversion: 0.0.0\n", sw_obj_name(cm));
+        add(&t, sw_strdup("Chart.yaml"), text, strlen(text));
+    }
     *files = t.files;
     *n = t.n;
     return 0;
@@ -119,17 +98,17 @@ int sw_recipe_from_config_map(const struct json_object *config_map,
 {
     struct json_object *cm = (struct json_object *)config_map;
     SW_AUTO_CHARS *origin = sw_printf("configmap %s/%s", sw_obj_namespace(cm), sw_obj_name(cm));
-    struct table t = { 0 };
-    int rc = sw_recipe_config_map_files(config_map, &t.files, &t.n, err);
+    struct sw_recipe_file *files;
+    size_t n;
+    int rc = sw_recipe_config_map_files(config_map, &files, &n, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", origin);
-    rc = sw_recipe_from_files(origin, t.files, t.n, opts, out, err);
-    drop(&t);
+    rc = sw_recipe_from_files(origin, files, n, opts, out, err);
+    sw_files_free(files, n);
     return rc;
 }
 
-/* ---- writing: one key a file
- * -----------------------------------------------------------------------------
+/* ---- writing: one key a file --------------------------------------------------------------------
  */
 
 static bool is_key(const char *key)
@@ -149,28 +128,10 @@ static const char *key_of(const struct sw_recipe_file *f)
     return is_key(key) && sw_streq(path, f->name) && sw_utf8_valid(f->bytes, f->len) ? key : NULL;
 }
 
-static bool is_plain(const struct sw_files *files)
-{
-    for (size_t i = 0; i < files->n; i++)
-        if (!key_of(&files->items[i]))
-            return false;
-    return true;
-}
-
-static void fill_plain(struct json_object *map, const struct sw_files *files)
-{
-    struct json_object *data = sw_json_need_map(map, "data", NULL);
-    for (size_t i = 0; i < files->n; i++) {
-        const struct sw_recipe_file *f = &files->items[i];
-        json_object_object_add(data, key_of(f), json_object_new_string_len(f->bytes, (int)f->len));
-    }
-}
-
-/* ---- writing: a Helm repository
- * --------------------------------------------------------------------------
+/* ---- writing: a Helm repository -----------------------------------------------------------------
  */
 
-/* The index says when charts were made; here too equal recipes give equal text. */
+/* Times in the index; a constant, so that equal recipes give equal texts. */
 #define INDEX_TIME "1980-01-01T00:00:00Z"
 
 static char *make_index(const struct sw_recipe *recipe, const char *url, const char *bytes,
@@ -211,8 +172,7 @@ static int fill_packed(struct json_object *map, const struct sw_recipe *recipe, 
     return 0;
 }
 
-/* ---- writing: the manifest
- * -------------------------------------------------------------------------------
+/* ---- writing: the manifest ----------------------------------------------------------------------
  */
 
 /* RFC 1123; dots only in a name. */
@@ -233,9 +193,15 @@ static int fill(struct json_object *map, const struct sw_recipe *recipe, const c
     struct sw_files files = sw_files_init(NULL);
     int rc = sw_recipe_list_files(recipe, &files, err);
     size_t total = files.bytes;
-    if (rc == 0 && is_plain(&files) && total <= SW_CONFIG_MAP_MAX)
-        fill_plain(map, &files);
-    else if (rc == 0)
+    bool is_plain = total <= SW_CONFIG_MAP_MAX; /* each file is a key */
+    for (size_t i = 0; i < files.n; i++)
+        is_plain = is_plain && key_of(&files.items[i]);
+    for (size_t i = 0; rc == 0 && is_plain && i < files.n; i++) {
+        const struct sw_recipe_file *f = &files.items[i];
+        sw_json_set(map, json_object_new_string_len(f->bytes, (int)f->len), "data", key_of(f),
+                    NULL);
+    }
+    if (rc == 0 && !is_plain)
         rc = fill_packed(map, recipe, ns, &total, err);
     sw_files_done(&files);
     if (rc == 0 && total > SW_CONFIG_MAP_MAX)

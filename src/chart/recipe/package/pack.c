@@ -116,49 +116,40 @@ static ssize_t on_bytes(struct archive *a SW_UNUSED, void *arg, const void *byte
     return (ssize_t)len;
 }
 
-/* $SOURCE_DATE_EPOCH, which reproducible builds set; else 1980, which every archive format can
- * hold.
- */
-static time_t time_of_files(void)
-{
-    const char *text = getenv("SOURCE_DATE_EPOCH");
-    char *end = NULL;
-    long long seconds = text ? strtoll(text, &end, 10) : 0;
-    return text && end != text && !*end && seconds >= 0 ? (time_t)seconds : (time_t)315532800;
-}
-
 static bool write_file(struct archive *a, const char *folder, const struct sw_recipe_file *f)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", folder, f->name);
     struct archive_entry *e = sw_archive.entry_new();
     if (!e)
         return false;
+    const char *epoch = getenv("SOURCE_DATE_EPOCH"); /* set by reproducible builds */
+    char *end = NULL;
+    long long seconds = epoch ? strtoll(epoch, &end, 10) : 0;
+    if (!epoch || end == epoch || *end || seconds < 0)
+        seconds = 315532800; /* 1980, which every archive format can hold */
     sw_archive.entry_set_pathname(e, path);
     sw_archive.entry_set_filetype(e, AE_IFREG);
     sw_archive.entry_set_perm(e, 0644);
     sw_archive.entry_set_size(e, (int64_t)f->len);
-    sw_archive.entry_set_mtime(e, time_of_files(), 0);
+    sw_archive.entry_set_mtime(e, (time_t)seconds, 0);
     bool ok = sw_archive.write_header(a, e) == ARCHIVE_OK &&
               sw_archive.write_data(a, f->bytes, f->len) == (ssize_t)f->len;
     sw_archive.entry_free(e);
     return ok;
 }
 
-/* Names that are not ASCII are written as the bytes they are, UTF-8, whatever the locale. With the
- * option for it each file has a header that GNU tar warns about: only where it is needed. */
-static bool set_charset(struct archive *a, const struct sw_files *files)
+static bool write_all(struct archive *a, const char *folder, const struct sw_files *files,
+                      struct output *out)
 {
+    /* BINARY keeps names in UTF-8 whatever the locale. Each file then has a header that GNU tar
+     * warns about: it is set for names that are not ASCII only. */
     bool ascii = true;
     for (size_t i = 0; i < files->n; i++)
         for (const char *c = files->items[i].name; *c; c++)
             ascii &= (unsigned char)*c < 0x80;
-    return ascii || sw_archive.write_format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK;
-}
-
-static bool write_all(struct archive *a, const char *folder, const struct sw_files *files,
-                      struct output *out)
-{
-    bool ok = sw_archive.write_pax(a) == ARCHIVE_OK && set_charset(a, files) &&
+    bool ok = sw_archive.write_pax(a) == ARCHIVE_OK &&
+              (ascii ||
+               sw_archive.write_format_option(a, NULL, "hdrcharset", "BINARY") == ARCHIVE_OK) &&
               sw_archive.write_gzip(a) == ARCHIVE_OK &&
               sw_archive.write_filter_option(a, "gzip", "timestamp", NULL) == ARCHIVE_OK &&
               sw_archive.write_filter_option(a, "gzip", "compression-level", "9") == ARCHIVE_OK &&

@@ -82,10 +82,7 @@ int sw_needs_sort(const struct sw_needs *needs, const char *const *names, size_t
     if (find_order(needs, order, &n_cycle))
         return 0;
     SW_AUTO_CHARS *text = sw_strdup("cycle: ");
-    for (size_t i = 0; i <= n_cycle; i++) {
-        char *more = sw_printf("%s%s%s", text, i ? " -> " : "", names[order[i % n_cycle]]);
-        sw_chars_auto(&text);
-        text = more;
-    }
+    for (size_t i = 0; i <= n_cycle; i++)
+        sw_append(&text, "%s%s", i ? " -> " : "", names[order[i % n_cycle]]);
     return sw_err_set(err, SW_INVALID, "%s", text);
 }

@@ -3,14 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/recipe/plan/split.h"
 #include "data/json/json.h"
 
 /* ---- values ------------------------------------------------------------------------------------
  */
 
-/* Facts over one chart's values, where they win; see struct sw_render_env. */
-static void add_own_facts(struct sw_arena *arena, struct sw_map *values, struct sw_map *facts)
+/* Facts over the values of the chart and of all below it, where they win; see struct
+ * sw_render_env. */
+static void add_facts(struct sw_arena *arena, const struct sw_plan_chart *part,
+                      struct sw_map *values, struct sw_map *facts)
 {
+    for (size_t i = 0; i < part->n_parts; i++) {
+        struct sw_value *sub = sw_map_find_cstr(values, part->parts[i]->name);
+        if (sub && sw_value_is_map(*sub))
+            add_facts(arena, part->parts[i], sub->as.map, facts);
+    }
     size_t n = sw_map_count(facts);
     const struct sw_entry *all = sw_map_sorted(facts);
     for (size_t i = 0; i < n; i++) {
@@ -27,29 +35,17 @@ static void add_own_facts(struct sw_arena *arena, struct sw_map *values, struct 
     }
 }
 
-/* Facts over the values of the chart and of all below it. */
-static void add_facts(struct sw_arena *arena, const struct sw_plan_chart *part,
-                      struct sw_value values, struct sw_map *facts)
-{
-    for (size_t i = 0; i < part->n_parts; i++) {
-        struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
-        if (sub && sw_value_is_map(*sub))
-            add_facts(arena, part->parts[i], *sub, facts);
-    }
-    add_own_facts(arena, values.as.map, facts);
-}
-
 struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_arena *arena,
                                       const struct json_object *facts)
 {
     struct sw_value values = sw_value_copy(arena, plan->values, false);
     struct sw_value f = facts ? sw_value_from_json(arena, facts) : sw_value_nil();
     if (sw_value_is_map(f))
-        add_facts(arena, plan->root, values, f.as.map);
+        add_facts(arena, plan->root, values.as.map, f.as.map);
     return values;
 }
 
-/* ---- what templates see -------------------------------------------------------------------------
+/* ---- the data of templates ----------------------------------------------------------------------
  */
 
 /* The objects that templates see as ".", in an arena of their own. */
@@ -122,29 +118,6 @@ static struct sw_value make_root(struct execution *s, const struct sw_plan_chart
     return v;
 }
 
-static void set_up(struct execution *s)
-{
-    const struct sw_render_env *env = s->env;
-    struct sw_template_release release = {
-        .name = env->release ? env->release : s->plan->recipe->root->name,
-        .namespace = env->namespace ? env->namespace : "default",
-        .revision = env->revision,
-        .is_upgrade = env->is_upgrade,
-    };
-    s->release = sw_template_release_value(s->arena, &release);
-    s->caps = caps_of(s);
-    s->roots = sw_map_new(s->arena);
-    (void)make_root(s, s->plan->root, sw_plan_render_values(s->plan, s->arena, env->facts));
-}
-
-static bool is_blank(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (!strchr(" \t\r\n\v\f", text[i]))
-            return false;
-    return true;
-}
-
 static int run_one(struct execution *s, const struct sw_plan_template *t, struct sw_outputs *run,
                    struct sw_err *err)
 {
@@ -160,8 +133,10 @@ static int run_one(struct execution *s, const struct sw_plan_template *t, struct
                               err);
     if (rc < 0)
         return rc;
-    size_t len = run->out.len - start;
-    if (t->is_notes || is_blank(run->out.text + start, len)) {
+    size_t len = run->out.len - start, blank = 0;
+    while (blank < len && sw_split_is_blank(run->out.text[start + blank]))
+        blank++;
+    if (t->is_notes || blank == len) {
         run->out.len = start;
         return 0;
     }
@@ -181,8 +156,16 @@ int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
                 struct sw_err *err)
 {
     SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct execution s = { .plan = plan, .env = env, .arena = arena };
-    set_up(&s);
+    struct execution s = { .plan = plan, .env = env, .arena = arena, .roots = sw_map_new(arena) };
+    struct sw_template_release release = {
+        .name = env->release ? env->release : plan->recipe->root->name,
+        .namespace = env->namespace ? env->namespace : "default",
+        .revision = env->revision,
+        .is_upgrade = env->is_upgrade,
+    };
+    s.release = sw_template_release_value(arena, &release);
+    s.caps = caps_of(&s);
+    (void)make_root(&s, plan->root, sw_plan_render_values(plan, arena, env->facts));
     for (size_t i = 0; i < plan->n_templates; i++) {
         const struct sw_plan_template *t = &plan->templates[i];
         int rc = t->is_partial || !filter(arg, t) ? 0 : run_one(&s, t, run, err);

@@ -1,4 +1,4 @@
-/* The states of a plan and what they need: numbered templates, resource groups, subcharts. */
+/* The states of a plan and their dependencies: numbered templates, resource groups, subcharts. */
 #include "chart/recipe/plan/graph.h"
 
 #include <stdlib.h>
@@ -35,16 +35,6 @@ struct graph {
 /* ---- making states ------------------------------------------------------------------------------
  */
 
-static bool waits_for_all(const struct sw_plan_chart *part)
-{
-    for (; part; part = part->parent) {
-        const char *wait = sw_chart_annotation(part->chart, ann_wait);
-        if (wait)
-            return sw_streq(wait, "all");
-    }
-    return false;
-}
-
 /* "a.b." for the part at root/charts/a/charts/b, "" for the root. */
 static const char *prefix_of(struct graph *g, const struct sw_plan_chart *part)
 {
@@ -65,7 +55,10 @@ static int add_state(struct graph *g, const struct sw_plan_chart *part, const ch
                     : part->name;
     s->label = s->name;
     s->chart = part->path;
-    s->wait_all = waits_for_all(part);
+    const char *wait = NULL; /* the nearest annotation decides */
+    for (const struct sw_plan_chart *p = part; p && !wait; p = p->parent)
+        wait = sw_chart_annotation(p->chart, ann_wait);
+    s->wait_all = sw_streq(wait, "all");
     g->owners[g->n] = part;
     return (int)g->n++;
 }
@@ -112,15 +105,6 @@ static int add_numbered(struct graph *g, const struct sw_plan_chart *part)
 static bool is_rest(const struct sw_plan_template *t, const struct sw_plan_chart *part)
 {
     return t->part == part && t->number < 0 && !t->is_partial && !t->is_notes;
-}
-
-static bool has_crds(const struct sw_plan_chart *part)
-{
-    const struct sw_chart *chart = part->chart;
-    for (size_t i = 0; i < chart->n_files; i++)
-        if (sw_recipe_is_crd(chart->files[i].name))
-            return true;
-    return false;
 }
 
 /* States of the resource groups in @part's unnumbered templates; none is the usual case.
@@ -185,7 +169,8 @@ static void put_after(struct graph *g, struct span later, struct span earlier)
     free(exit);
 }
 
-/* crds/ go with the first state, or before all where several are first. */
+/* The objects of crds/ belong to the first state; where several are first, to a state before them.
+ */
 static int place_crds(struct graph *g, const struct sw_plan_chart *part, struct span *own)
 {
     size_t n_first = 0, first = own->first;
@@ -239,7 +224,10 @@ static int add_own(struct graph *g, const struct sw_plan_chart *part, struct spa
             if (is_rest(&g->plan->templates[i], part))
                 take_template(g, (size_t)state, &g->plan->templates[i]);
     }
-    return has_crds(part) ? place_crds(g, part, own) : 0;
+    for (size_t i = 0; i < part->chart->n_files; i++)
+        if (sw_recipe_is_crd(part->chart->files[i].name))
+            return place_crds(g, part, own);
+    return 0;
 }
 
 /* ---- edges between subcharts --------------------------------------------------------------------
@@ -373,16 +361,6 @@ static int add_chart(struct graph *g, const struct sw_plan_chart *part, struct s
 /* ---- into the plan, in order --------------------------------------------------------------------
  */
 
-static int check_names(const struct graph *g)
-{
-    for (size_t i = 0; i < g->n; i++)
-        for (size_t j = 0; j < i; j++)
-            if (sw_streq(g->states[i].name, g->states[j].name))
-                return sw_err_set(g->err, SW_INVALID, "two states are called '%s': of %s and of %s",
-                                  g->states[i].name, g->states[j].chart, g->states[i].chart);
-    return 0;
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -409,9 +387,15 @@ static void list_templates(struct graph *g, size_t i)
     s->templates = paths;
 }
 
+/* Sort the states into the plan. */
 static int finish(struct graph *g)
 {
     struct sw_plan *plan = g->plan;
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (sw_streq(g->states[i].name, g->states[j].name))
+                return sw_err_set(g->err, SW_INVALID, "two states are called '%s': of %s and of %s",
+                                  g->states[i].name, g->states[j].chart, g->states[i].chart);
     g->needs.n = g->n;
     const char **names = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *names);
     size_t *order = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *order);
@@ -443,18 +427,6 @@ static int finish(struct graph *g)
     return 0;
 }
 
-/* No plan can have more states: one for each number, group, chart's rest and chart's crds/. */
-static size_t most_states(const struct sw_plan *plan, size_t n_parts)
-{
-    size_t n = 2 * n_parts;
-    bool grouped = false;
-    for (size_t i = 0; i < plan->n_templates; i++) {
-        n += plan->templates[i].number >= 0;
-        grouped |= plan->templates[i].grouped;
-    }
-    return grouped || n > MAX_STATES ? MAX_STATES : n;
-}
-
 static size_t count_charts(const struct sw_plan_chart *part)
 {
     size_t n = 1;
@@ -466,8 +438,14 @@ static size_t count_charts(const struct sw_plan_chart *part)
 int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, struct sw_err *err)
 {
     struct graph g = { .plan = plan, .env = env, .arena = plan->arena, .err = err };
-    size_t n_parts = count_charts(plan->root);
-    g.cap = most_states(plan, n_parts);
+    size_t n_parts = count_charts(plan->root), most = 2 * n_parts;
+    bool grouped = false;
+    for (size_t i = 0; i < plan->n_templates; i++) {
+        most += plan->templates[i].number >= 0;
+        grouped |= plan->templates[i].grouped;
+    }
+    /* at most a state for each number, group, chart's rest and chart's crds/ */
+    g.cap = grouped || most > MAX_STATES ? MAX_STATES : most;
     g.needs = sw_needs_init(g.cap);
     g.states = sw_arena_alloc(g.arena, g.cap * sizeof *g.states);
     g.owners = sw_arena_alloc(g.arena, g.cap * sizeof *g.owners);
@@ -475,8 +453,6 @@ int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, s
     plan->crd_states = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_states);
     struct span all;
     int rc = add_chart(&g, plan->root, &all);
-    if (rc == 0)
-        rc = check_names(&g);
     if (rc == 0)
         rc = finish(&g);
     sw_needs_done(&g.needs);

@@ -78,21 +78,6 @@ static int read_groups(struct sw_resource_groups *gs, const struct sw_plan *plan
     return rc;
 }
 
-static int check_groups(struct sw_resource_groups *gs, struct sw_err *err)
-{
-    const char *names[SW_MAX_GROUPS];
-    size_t order[SW_MAX_GROUPS];
-    for (size_t i = 0; i < gs->n; i++) {
-        names[i] = gs->all[i].name;
-        if (!gs->all[i].exists)
-            return sw_err_set(err, SW_INVALID, "%s: " SW_ANN_GROUP_NEEDS ": there is no group '%s'",
-                              gs->all[i].where, gs->all[i].name);
-    }
-    gs->needs.n = gs->n;
-    int rc = sw_needs_sort(&gs->needs, names, order, err);
-    return rc < 0 ? sw_err_wrap(err, rc, "%s: " SW_ANN_GROUP_NEEDS, gs->all[order[0]].where) : 0;
-}
-
 int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
                             const struct sw_render_env *env, struct sw_resource_groups **out,
                             struct sw_err *err)
@@ -100,12 +85,23 @@ int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_cha
     SW_AUTO(sw_resource_groups) *gs = sw_zalloc(1, sizeof *gs);
     gs->arena = plan->arena;
     gs->needs = sw_needs_init(SW_MAX_GROUPS);
+    const char *names[SW_MAX_GROUPS];
+    size_t order[SW_MAX_GROUPS];
     int rc = read_groups(gs, plan, part, env, err);
-    if (rc == 0)
-        rc = check_groups(gs, err);
-    if (rc == 0)
-        *out = SW_TAKE(gs);
-    return rc;
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < gs->n; i++) {
+        names[i] = gs->all[i].name;
+        if (!gs->all[i].exists)
+            return sw_err_set(err, SW_INVALID, "%s: " SW_ANN_GROUP_NEEDS ": there is no group '%s'",
+                              gs->all[i].where, gs->all[i].name);
+    }
+    gs->needs.n = gs->n;
+    rc = sw_needs_sort(&gs->needs, names, order, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s: " SW_ANN_GROUP_NEEDS, gs->all[order[0]].where);
+    *out = SW_TAKE(gs);
+    return 0;
 }
 
 void sw_resource_groups_free(struct sw_resource_groups *groups)

@@ -1,4 +1,4 @@
-/* A plan: which charts take part, with which values, and their templates. */
+/* A plan: the enabled charts, their values and templates. */
 #include "chart/recipe/plan/plan.h"
 
 #include <ctype.h>
@@ -38,8 +38,8 @@ static int check_schema(const struct sw_plan_chart *part, struct sw_value values
     return 0;
 }
 
-/* A schema may forbid what it does not know, and facts are unknown to most; another may ask for
- * them. Values fit when they do with facts or without. */
+/* Some schemas forbid unknown keys, such as those of facts; others require them. The values are
+ * valid if they are so with facts or without. */
 static int check_values(const struct sw_plan *plan, const struct json_object *facts,
                         struct sw_err *err)
 {
@@ -53,17 +53,6 @@ static int check_values(const struct sw_plan *plan, const struct json_object *fa
             return 0;
     }
     return sw_err_move(err, &without);
-}
-
-static int coalesce(struct sw_plan *plan, const struct sw_values *user, struct sw_err *err)
-{
-    struct sw_value given = user ? sw_value_copy(plan->arena, sw_value_map(user->map), true)
-                                 : sw_value_map(sw_map_new(plan->arena));
-    int rc = sw_plan_charts_build(plan->recipe, plan->arena, given, &plan->root, err);
-    if (rc < 0)
-        return rc;
-    plan->values = given;
-    return sw_plan_chart_coalesce(plan->root, plan->arena, plan->values.as.map, false, err);
 }
 
 /* ---- templates ----------------------------------------------------------------------------------
@@ -81,26 +70,6 @@ static int number_of(const char *base)
     return (base[4] == '-' || base[4] == '_') && sw_ends_with(base, ".yaml") ? number : -1;
 }
 
-static void add_template(struct sw_plan *plan, const struct sw_plan_chart *part,
-                         const struct sw_recipe_file *file, unsigned marks)
-{
-    const char *slash = strrchr(file->name, '/');
-    const char *base = slash ? slash + 1 : file->name;
-    bool is_partial = sw_template_is_partial(file->name);
-    if (part->chart->is_library && !is_partial)
-        return;
-    plan->templates[plan->n_templates++] = (struct sw_plan_template){
-        .path = sw_arena_printf(plan->arena, "%s/%s", part->path, file->name),
-        .part = part,
-        .file = file,
-        .is_partial = is_partial,
-        .is_notes = sw_ends_with(file->name, "NOTES.txt"),
-        .kernel_affine = !is_partial && (marks & SW_MARK_KERNEL_AFFINE),
-        .number = is_partial ? -1 : number_of(base),
-        .state = SIZE_MAX,
-    };
-}
-
 static size_t count_templates(const struct sw_plan_chart *part)
 {
     size_t n = part->chart->n_templates;
@@ -114,8 +83,23 @@ static void add_templates(struct sw_plan *plan, const struct sw_plan_chart *part
     size_t first = plan->n_templates;
     bool grouped = false;
     for (size_t i = 0; i < part->chart->n_templates; i++) {
-        add_template(plan, part, &part->chart->templates[i], part->chart->marks[i]);
-        grouped |= part->chart->marks[i] & SW_MARK_GROUP;
+        const struct sw_recipe_file *file = &part->chart->templates[i];
+        unsigned marks = part->chart->marks[i];
+        const char *slash = strrchr(file->name, '/');
+        bool is_partial = sw_template_is_partial(file->name);
+        grouped |= marks & SW_MARK_GROUP;
+        if (part->chart->is_library && !is_partial)
+            continue;
+        plan->templates[plan->n_templates++] = (struct sw_plan_template){
+            .path = sw_arena_printf(plan->arena, "%s/%s", part->path, file->name),
+            .part = part,
+            .file = file,
+            .is_partial = is_partial,
+            .is_notes = sw_ends_with(file->name, "NOTES.txt"),
+            .kernel_affine = !is_partial && (marks & SW_MARK_KERNEL_AFFINE),
+            .number = is_partial ? -1 : number_of(slash ? slash + 1 : file->name),
+            .state = SIZE_MAX,
+        };
     }
     for (size_t i = first; grouped && i < plan->n_templates; i++)
         plan->templates[i].grouped = plan->templates[i].number < 0 &&
@@ -130,7 +114,7 @@ static int by_order(const void *a, const void *b)
                              ((const struct sw_plan_template *)b)->path);
 }
 
-/* Paths and files: what the parsed set depends on. The same file stays at the same address. */
+/* Paths and files, which the parsed set depends on. A file keeps its address. */
 static char *signature_of(const struct sw_plan *plan)
 {
     size_t len = 1;
@@ -152,14 +136,14 @@ void sw_template_cache_unref(struct sw_template_cache *cache)
     free(cache);
 }
 
-/* Find the templates and what is known of them before they run; parse them, or find them parsed. */
+/* List the templates and parse them, unless the recipe has the same set parsed already. */
 static int find_templates(struct sw_plan *plan, struct sw_err *err)
 {
     size_t n = count_templates(plan->root);
     plan->templates = sw_arena_alloc(plan->arena, (n + 1) * sizeof *plan->templates);
     add_templates(plan, plan->root);
     qsort(plan->templates, plan->n_templates, sizeof *plan->templates, by_order);
-    struct sw_recipe *recipe = (struct sw_recipe *)plan->recipe; /* its cache is no part of it */
+    struct sw_recipe *recipe = (struct sw_recipe *)plan->recipe; /* only its cache changes */
     SW_AUTO_CHARS *signature = signature_of(plan);
     if (!recipe->templates || !sw_streq(recipe->templates->signature, signature)) {
         SW_AUTO(sw_template_set) *set = sw_template_set_new();
@@ -178,7 +162,7 @@ static int find_templates(struct sw_plan *plan, struct sw_err *err)
     return 0;
 }
 
-/* ---- what others call ---------------------------------------------------------------------------
+/* ---- the plan -----------------------------------------------------------------------------------
  */
 
 int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *values,
@@ -192,9 +176,14 @@ int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *value
     if (recipe->root->is_library)
         return sw_err_set(err, SW_INVALID, "%s is a library chart: it has nothing to apply",
                           recipe->root->origin);
-    int rc = coalesce(plan, values, err);
+    struct sw_value given = values ? sw_value_copy(plan->arena, sw_value_map(values->map), true)
+                                   : sw_value_map(sw_map_new(plan->arena));
+    int rc = sw_plan_charts_build(recipe, plan->arena, given, &plan->root, err);
+    if (rc == 0)
+        rc = sw_plan_chart_coalesce(plan->root, plan->arena, given.as.map, false, err);
     if (rc < 0)
         return rc;
+    plan->values = given;
     const char *range = sw_json_str(recipe->root->meta, "", "kubeVersion", NULL);
     const char *version = env->kube_version ? env->kube_version : default_kube_version;
     if (*range && !sw_version_in_range(range, version))

@@ -1,4 +1,4 @@
-/* Which charts take part: aliases, tags, conditions; then what they hand up by import-values. */
+/* Which charts are enabled: aliases, tags, conditions; then import-values. */
 #include "chart/recipe/plan/plan_chart.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static struct sw_map *table_at(struct sw_value values, const char *path)
     return v.type == SW_T_MAP ? v.as.map : NULL;
 }
 
-/* ---- everything that was loaded, under its own name ---------------------------------------------
+/* ---- all charts, under their own names ----------------------------------------------------------
  */
 
 static int build_raw(struct builder *b, const struct sw_chart *chart, struct sw_plan_chart **out,
@@ -61,7 +61,7 @@ static struct sw_plan_chart *clone(struct builder *b, const struct sw_plan_chart
     return copy;
 }
 
-/* ---- which of it is wanted ----------------------------------------------------------------------
+/* ---- the enabled ones ---------------------------------------------------------------------------
  */
 
 static bool is_for(const struct sw_dependency *dep, const struct sw_plan_chart *part)
@@ -163,13 +163,13 @@ static void drop_disabled(struct sw_plan_chart *part)
     part->n_deps = kept;
 }
 
-/* @values: the root's, or what the chart above made of it. @prefix: where the part's own values lie
- * in it ("a.b."). */
+/* Name the subcharts of @part and drop the disabled ones. @values: the root's, as coalesced by the
+ * chart above. @prefix: the path of the part's own values in it ("a.b."). */
 static int choose(struct builder *b, struct sw_plan_chart *part, struct sw_value values,
                   const char *prefix, struct sw_err *err)
 {
     if (!part->chart->n_deps)
-        return 0; /* Helm looks no deeper */
+        return 0; /* as Helm, which does not process its subcharts then */
     name_parts(b, part);
     if (b->n_parts > MAX_PARTS)
         return too_many(part->chart, err);
@@ -193,7 +193,7 @@ static int choose(struct builder *b, struct sw_plan_chart *part, struct sw_value
     return 0;
 }
 
-/* ---- what children hand to their parents --------------------------------------------------------
+/* ---- import-values ------------------------------------------------------------------------------
  */
 
 /* @data at @path, in new maps; @data itself for ".". */

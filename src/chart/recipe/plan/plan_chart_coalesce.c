@@ -1,5 +1,5 @@
-/* Values of a chart and its subcharts, one over the other, as Helm 3.7.1 does it - the odd cases
- * too, since a chart that was tested with Helm may lean on them. */
+/* Values of a chart and its subcharts coalesced as in Helm 3.7.1, odd cases included: charts that
+ * were tested with Helm may depend on them. */
 #include <string.h>
 
 #include "chart/recipe/plan/plan_chart.h"
@@ -45,7 +45,7 @@ void sw_coalesce_tables(struct sw_map *dst, struct sw_map *src)
     }
 }
 
-/* The chart's own defaults under what is in @dest already. */
+/* Add the chart's own defaults to @dest, whose values win. */
 static void coalesce_defaults(struct sw_map *defaults, struct sw_arena *arena, struct sw_map *dest,
                               bool share)
 {
@@ -66,22 +66,7 @@ static void coalesce_defaults(struct sw_map *defaults, struct sw_arena *arena, s
     }
 }
 
-/* One key of the parent's globals into the child's. The parent wins. */
-static void coalesce_global(struct sw_arena *arena, struct sw_map *into, const struct sw_entry *e)
-{
-    struct sw_value *there = sw_map_find(into, e->key, e->key_len);
-    struct sw_map *table = map_of(there);
-    if (!map_of(&e->value)) {
-        if (!table)
-            sw_map_set(into, e->key, e->key_len, e->value);
-        return;
-    }
-    struct sw_value copy = sw_value_copy(arena, e->value, false);
-    if (table)
-        sw_coalesce_tables(copy.as.map, table);
-    sw_map_set(into, e->key, e->key_len, copy);
-}
-
+/* Merge the parent's globals into the child's. The parent's win. */
 static void coalesce_globals(struct sw_arena *arena, struct sw_map *dest, const struct sw_map *src)
 {
     static const char global[] = "global";
@@ -91,8 +76,18 @@ static void coalesce_globals(struct sw_arena *arena, struct sw_map *dest, const 
     struct sw_map *into = to ? map_of(to) : sw_map_new(arena);
     size_t n = from ? sw_map_count(map_of(from)) : 0;
     const struct sw_entry *all = n ? sw_map_sorted(map_of(from)) : NULL;
-    for (size_t i = 0; i < n; i++)
-        coalesce_global(arena, into, &all[i]);
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_entry *e = &all[i];
+        struct sw_map *table = map_of(sw_map_find(into, e->key, e->key_len));
+        if (map_of(&e->value)) {
+            struct sw_value copy = sw_value_copy(arena, e->value, false);
+            if (table)
+                sw_coalesce_tables(copy.as.map, table);
+            sw_map_set(into, e->key, e->key_len, copy);
+        } else if (!table) {
+            sw_map_set(into, e->key, e->key_len, e->value);
+        }
+    }
     sw_map_set_cstr(dest, global, sw_value_map(into));
 }
 

@@ -5,22 +5,18 @@
 #include "data/json/json.h"
 #include "data/yaml/yaml.h"
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
-}
-
-/* Behind a separator at @at: blanks belong to it. '\v' is none for Go's regular expressions. */
-static size_t behind(const struct sw_split *s, size_t at)
+/* The end of the separator at @at with the blanks after it. '\v' is none for Go's regular
+ * expressions. */
+static size_t separator_end(const struct sw_split *s, size_t at)
 {
     at += 3;
-    while (at < s->len && is_blank(s->text[at]) && s->text[at] != '\v')
+    while (at < s->len && sw_split_is_blank(s->text[at]) && s->text[at] != '\v')
         at++;
     return at;
 }
 
 /* Where the next separator's dashes are, at or after @at; len: none. A line end must stand before
- * them that no separator has taken. */
+ * them that belongs to no other separator. */
 static size_t find_separator(const struct sw_split *s, size_t at)
 {
     for (const char *end = s->text + s->len, *p = s->text + at;
@@ -32,28 +28,23 @@ static size_t find_separator(const struct sw_split *s, size_t at)
     return s->len;
 }
 
-static void start(struct sw_split *s)
-{
-    s->started = true;
-    s->line = 1;
-    while (s->at < s->len && is_blank(s->text[s->at]))
-        s->at++;
-    while (s->len > s->at && is_blank(s->text[s->len - 1]))
-        s->len--;
-    if (s->len - s->at >= 3 && memcmp(s->text + s->at, "---", 3) == 0)
-        s->at = behind(s, s->at);
-}
-
 bool sw_split_next(struct sw_split *s)
 {
-    if (!s->started)
-        start(s);
+    if (!s->line) {
+        s->line = 1;
+        while (s->at < s->len && sw_split_is_blank(s->text[s->at]))
+            s->at++;
+        while (s->len > s->at && sw_split_is_blank(s->text[s->len - 1]))
+            s->len--;
+        if (s->len - s->at >= 3 && memcmp(s->text + s->at, "---", 3) == 0)
+            s->at = separator_end(s, s->at);
+    }
     while (s->at < s->len) {
         size_t from = s->at, separator = find_separator(s, from), end = separator;
-        s->at = separator < s->len ? behind(s, separator) : s->len;
-        while (end > from && is_blank(s->text[end - 1]))
+        s->at = separator < s->len ? separator_end(s, separator) : s->len;
+        while (end > from && sw_split_is_blank(s->text[end - 1]))
             end--;
-        while (from < end && is_blank(s->text[from]))
+        while (from < end && sw_split_is_blank(s->text[from]))
             from++;
         if (from == end)
             continue;

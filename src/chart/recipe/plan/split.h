@@ -7,17 +7,22 @@
 
 struct json_object;
 
-/** A document being looked at. Start with .text and .len set, the rest 0. */
+/** The current document. Start with .text and .len set, the rest 0. */
 struct sw_split {
     const char *text; /* of the whole output */
     size_t len;
-    size_t at; /* where the search goes on */
-    bool started;
+    size_t at;       /* where the rest begins */
     const char *doc; /* the document, without blanks around it */
     size_t doc_len;
-    int line;       /* where it begins, from 1 */
+    int line;       /* where it begins, from 1; 0 before the first */
     size_t counted; /* up to here lines are counted */
 };
+
+/** Whether @c is white space, which does not make a document. */
+static inline bool sw_split_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
 
 /** The next document that is not blank. @return false at the end.
  * Source: Helm 3.7.1 releaseutil.SplitManifests: split at "---" at the start of a line, whatever

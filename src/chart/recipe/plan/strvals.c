@@ -49,6 +49,7 @@ static struct run read_run(struct parser *p, const char *stops)
 /* ---- values -------------------------------------------------------------------------------------
  */
 
+/* A value of --set: a bool, null, an integer, or a string. */
 static struct sw_value typed(const struct run *run)
 {
     const char *s = run->text;
@@ -138,7 +139,7 @@ static int read_json(struct parser *p, struct sw_value *out)
     return 0;
 }
 
-/* What stands behind '='. */
+/* The value after '='. */
 static int read_value(struct parser *p, struct sw_value *out)
 {
     if (p->syntax == SW_VALUES_JSON)
@@ -174,18 +175,7 @@ static int read_index(struct parser *p, size_t *index)
     return 0;
 }
 
-/* @return the item, made where it is not there; NULL with p->err set. */
-static struct sw_value *list_item(struct parser *p, struct sw_list *list, size_t i)
-{
-    for (; list->n <= i; sw_list_add(list, sw_value_nil()))
-        if (p->n_items++ >= MAX_ITEMS) {
-            (void)sw_err_set(p->err, SW_INVALID, "more than %d list items", MAX_ITEMS);
-            return NULL;
-        }
-    return &list->items[i];
-}
-
-/* What stands behind "]": = value, [index] or .key */
+/* The rest of an expression after "]": = value, [index] or .key */
 static int read_item(struct parser *p, struct sw_list *list, size_t i, int nesting, int n_indexes)
 {
     struct run run = read_run(p, "[.=");
@@ -194,9 +184,10 @@ static int read_item(struct parser *p, struct sw_list *list, size_t i, int nesti
                           run.text);
     if (n_indexes > MAX_INDEXES)
         return sw_err_set(p->err, SW_INVALID, "more than %d indexes", MAX_INDEXES);
-    struct sw_value *item = list_item(p, list, i);
-    if (!item)
-        return SW_INVALID;
+    for (; list->n <= i; sw_list_add(list, sw_value_nil()))
+        if (p->n_items++ >= MAX_ITEMS)
+            return sw_err_set(p->err, SW_INVALID, "more than %d list items", MAX_ITEMS);
+    struct sw_value *item = &list->items[i];
     if (run.stop == '=')
         return read_value(p, item);
     if (run.stop == '.') {
@@ -235,14 +226,6 @@ static struct sw_value *open_key(struct parser *p, struct sw_map *map, const str
     return sw_map_find(map, key->text, key->len);
 }
 
-static int read_inner(struct parser *p, struct sw_map *map, const struct run *key, int nesting)
-{
-    if (nesting + 1 > MAX_NESTING)
-        return sw_err_set(p->err, SW_INVALID, "more than %d keys in each other", MAX_NESTING);
-    struct sw_value *inner = open_key(p, map, key, SW_T_MAP);
-    return inner ? read_key(p, inner->as.map, nesting + 1) : SW_INVALID;
-}
-
 /* One "key=value", "key.rest" or "key[index]rest". */
 static int read_key(struct parser *p, struct sw_map *map, int nesting)
 {
@@ -251,8 +234,12 @@ static int read_key(struct parser *p, struct sw_map *map, int nesting)
         return sw_err_set(p->err, SW_INVALID, "key '%s' has no value", key.text);
     if (key.len == 0 && key.stop != '=')
         return sw_err_set(p->err, SW_INVALID, "an empty key before '%c'", key.stop);
-    if (key.stop == '.')
-        return read_inner(p, map, &key, nesting);
+    if (key.stop == '.') {
+        if (nesting + 1 > MAX_NESTING)
+            return sw_err_set(p->err, SW_INVALID, "more than %d keys in each other", MAX_NESTING);
+        struct sw_value *inner = open_key(p, map, &key, SW_T_MAP);
+        return inner ? read_key(p, inner->as.map, nesting + 1) : SW_INVALID;
+    }
     if (key.stop == '=') {
         struct sw_value v;
         int rc = read_value(p, &v);

@@ -55,13 +55,6 @@ static unsigned read_flags(const char *text, const struct word *words, size_t n,
     return bits;
 }
 
-static int read_weight(const char *text)
-{
-    char *end;
-    long number = text ? strtol(text, &end, 10) : 0;
-    return text && *text && !*end && number >= INT_MIN && number <= INT_MAX ? (int)number : 0;
-}
-
 bool sw_helm_hook_read(struct json_object *object, struct sw_helm_hook *hook)
 {
     *hook = (struct sw_helm_hook){ 0 };
@@ -76,6 +69,10 @@ bool sw_helm_hook_read(struct json_object *object, struct sw_helm_hook *hook)
     hook->policies = policy ? read_flags(policy, policies, SW_COUNT(policies), &unknown) : 0;
     if (!hook->policies)
         hook->policies = SW_HOOK_DELETE_BEFORE_CREATION;
-    hook->weight = read_weight(sw_obj_annotation(object, "helm.sh/hook-weight"));
+    const char *weight = sw_obj_annotation(object, "helm.sh/hook-weight");
+    char *end;
+    long number = weight ? strtol(weight, &end, 10) : 0;
+    if (weight && *weight && !*end && number >= INT_MIN && number <= INT_MAX)
+        hook->weight = (int)number;
     return true;
 }

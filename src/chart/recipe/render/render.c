@@ -1,4 +1,4 @@
-/* From what templates gave to manifests in the order to apply them. */
+/* From the output of templates to manifests in the order to apply them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +9,10 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 
-/* When a document comes within its state; hooks of other events come after all states. */
+/* The place of a document within its state; hooks of other events come after all states. */
 enum phase { PHASE_CRDS, PHASE_BEFORE, PHASE_OBJECTS, PHASE_AFTER, PHASE_OTHER };
 
+/* A document, with what it is sorted by. */
 struct doc {
     struct sw_rendered_doc doc;
     struct json_object *object; /* owned; NULL: nothing but comments */
@@ -29,7 +30,8 @@ struct sw_rendered {
     size_t n_docs, cap_docs;
     struct sw_manifest *manifests; /* owned */
     size_t n_manifests, cap_manifests;
-    struct sw_rendered_file *files; /* in the arena */
+    struct sw_rendered_file *files; /* in the arena; those of crds/ are the last ones */
+    size_t *crd_states;             /* of these */
     size_t n_files;
 };
 
@@ -73,8 +75,8 @@ static int check_head(const char *path, int line, struct json_object *object, st
                       *kind || *name ? ": " : "", kind, *kind && *name ? " " : "", name);
 }
 
-/* The state that a document of a template goes to. In a chart with resource groups that is the
- * group's, but hooks, which are in no group, stand before all of the chart or after. */
+/* The state of a template's document. In a chart with resource groups it is the group's. Hooks,
+ * which are in no group, are in the chart's first state or in its last one. */
 static size_t state_of(const struct sw_plan *plan, const struct sw_plan_template *t,
                        const char *group, bool is_before)
 {
@@ -90,94 +92,45 @@ static size_t state_of(const struct sw_plan *plan, const struct sw_plan_template
     return t->state != SIZE_MAX ? t->state : last;
 }
 
-static struct doc *add_doc(struct sw_rendered *r, const char *path, int line, const char *text,
-                           size_t len)
-{
-    SW_GROW(r->docs, r->n_docs, r->cap_docs);
-    struct doc *d = &r->docs[r->n_docs];
-    *d = (struct doc){ .number = r->n_docs++,
-                       .doc = { .path = path, .line = line, .text = text, .len = len } };
-    return d;
-}
-
-static void place_doc(const struct sw_plan *plan, const struct sw_render_env *env, struct doc *d)
-{
-    d->phase = phase_of(d, env);
-    d->rank = sw_kind_rank(sw_obj_kind(d->object));
-    const struct sw_recipe_state *s = &plan->states[d->doc.state];
-    d->doc.group = s->group;
-    d->doc.chart = s->chart;
-}
-
-/* One template's output. @only: drop what goes to another state. */
+/* Read the documents of @file. @t: its template; NULL: a file of crds/, which belongs to @state.
+ * @only: drop documents of other states. */
 static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
-                     const struct sw_render_env *env, size_t only, const struct sw_output *file,
-                     struct sw_err *err)
+                     const struct sw_render_env *env, size_t only,
+                     const struct sw_rendered_file *file, const struct sw_plan_template *t,
+                     size_t state, struct sw_err *err)
 {
-    const struct sw_plan_template *t = file->tmpl;
-    struct sw_split split = { .text = r->run.out.text + file->start, .len = file->len };
+    struct sw_split split = { .text = file->text, .len = file->len };
     while (sw_split_next(&split)) {
         SW_AUTO_JSON *object = NULL;
-        int rc = sw_split_parse(&split, t->path, &object, err);
+        int rc = sw_split_parse(&split, file->path, &object, err);
         if (rc == 0 && object)
-            rc = check_head(t->path, split.line, object, err);
+            rc = check_head(file->path, split.line, object, err);
         if (rc < 0)
             return rc;
-        struct doc *d = add_doc(r, t->path, split.line, split.doc, split.doc_len);
-        d->object = SW_TAKE(object);
-        d->kernel_affine = t->kernel_affine;
-        bool left_out = !sw_helm_hook_read(d->object, &d->hook);
-        d->doc.hook_events = d->hook.events;
-        const char *group = d->doc.hook_events ? NULL : sw_obj_annotation(d->object, SW_ANN_GROUP);
-        d->doc.state = state_of(plan, t, group, phase_of(d, env) == PHASE_BEFORE);
-        if (left_out || (only != SW_ALL_STATES && d->doc.state != only)) {
-            (void)json_object_put(d->object);
-            r->n_docs--;
-            continue;
+        struct doc d = { .number = r->n_docs,
+                         .kernel_affine = t && t->kernel_affine,
+                         .rank = sw_kind_rank(sw_obj_kind(object)),
+                         .doc = { .path = file->path,
+                                  .line = split.line,
+                                  .text = split.doc,
+                                  .len = split.doc_len,
+                                  .state = state,
+                                  .from_crds = !t } };
+        if (t) {
+            bool left_out = !sw_helm_hook_read(object, &d.hook);
+            d.doc.hook_events = d.hook.events;
+            const char *group = d.hook.events ? NULL : sw_obj_annotation(object, SW_ANN_GROUP);
+            d.doc.state = state_of(plan, t, group, phase_of(&d, env) == PHASE_BEFORE);
+            if (left_out || (only != SW_ALL_STATES && d.doc.state != only))
+                continue;
+            (void)sw_json_del(object, "metadata", "annotations", SW_ANN_GROUP_NEEDS, NULL);
         }
-        (void)sw_json_del(d->object, "metadata", "annotations", SW_ANN_GROUP_NEEDS, NULL);
-        place_doc(plan, env, d);
-    }
-    return 0;
-}
-
-/* crds/ files are not templates: their text is the file's, their documents all of it. */
-static int read_crd(struct sw_rendered *r, const struct sw_plan *plan,
-                    const struct sw_render_env *env, size_t i, const struct sw_template_file *file,
-                    struct sw_err *err)
-{
-    const char *path = sw_arena_printf(r->arena, "%s/%s", plan->crd_parts[i]->path, file->name);
-    struct sw_split split = { .text = file->bytes, .len = file->len };
-    while (sw_split_next(&split)) {
-        SW_AUTO_JSON *object = NULL;
-        int rc = sw_split_parse(&split, path, &object, err);
-        if (rc == 0 && object)
-            rc = check_head(path, split.line, object, err);
-        if (rc < 0)
-            return rc;
-        struct doc *d = add_doc(r, path, split.line, split.doc, split.doc_len);
-        d->object = SW_TAKE(object);
-        d->doc.state = plan->crd_states[i];
-        d->doc.from_crds = true;
-        place_doc(plan, env, d);
-    }
-    return 0;
-}
-
-static int read_crds(struct sw_rendered *r, const struct sw_plan *plan,
-                     const struct sw_render_env *env, size_t only, struct sw_err *err)
-{
-    for (size_t i = 0; i < plan->n_crd_parts; i++) {
-        const struct sw_chart *chart = plan->crd_parts[i]->chart;
-        if (env->no_crds || (only != SW_ALL_STATES && plan->crd_states[i] != only))
-            continue;
-        for (size_t f = 0; f < chart->n_files; f++) {
-            int rc = sw_recipe_is_crd(chart->files[f].name)
-                         ? read_crd(r, plan, env, i, &chart->template_files[f], err)
-                         : 0;
-            if (rc < 0)
-                return rc;
-        }
+        d.phase = phase_of(&d, env);
+        d.doc.group = plan->states[d.doc.state].group;
+        d.doc.chart = plan->states[d.doc.state].chart;
+        d.object = SW_TAKE(object);
+        SW_GROW(r->docs, r->n_docs, r->cap_docs);
+        r->docs[r->n_docs++] = d;
     }
     return 0;
 }
@@ -248,41 +201,7 @@ static int add_items(struct sw_rendered *r, const struct doc *d, struct sw_err *
     return 0;
 }
 
-static int make_manifests(struct sw_rendered *r, struct sw_err *err)
-{
-    for (size_t i = 0; i < r->n_docs; i++) {
-        struct doc *d = &r->docs[i];
-        d->doc.first_manifest = r->n_manifests;
-        if (d->object && is_list(d->object)) {
-            int rc = add_items(r, d, err);
-            if (rc < 0)
-                return rc;
-        } else if (d->object) {
-            add_manifest(r, d, json_object_get(d->object));
-        }
-        d->doc.n_manifests = r->n_manifests - d->doc.first_manifest;
-    }
-    return 0;
-}
-
-/* The files of crds/ that belong to @only come after the templates. */
-static void list_crds(struct sw_rendered *r, const struct sw_plan *plan, size_t only)
-{
-    for (size_t i = 0; i < plan->n_crd_parts; i++) {
-        const struct sw_plan_chart *part = plan->crd_parts[i];
-        if (only != SW_ALL_STATES && plan->crd_states[i] != only)
-            continue;
-        for (size_t f = 0; f < part->chart->n_files; f++) {
-            const struct sw_recipe_file *file = &part->chart->files[f];
-            if (sw_recipe_is_crd(file->name))
-                r->files[r->n_files++] = (struct sw_rendered_file){
-                    sw_arena_printf(r->arena, "%s/%s", part->path, file->name), file->bytes,
-                    file->len
-                };
-        }
-    }
-}
-
+/* The templates' outputs, then the files of crds/ that belong to @only. */
 static void list_files(struct sw_rendered *r, const struct sw_plan *plan,
                        const struct sw_render_env *env, size_t only)
 {
@@ -290,29 +209,29 @@ static void list_files(struct sw_rendered *r, const struct sw_plan *plan,
     for (size_t i = 0; i < plan->n_crd_parts; i++)
         most += plan->crd_parts[i]->chart->n_files;
     r->files = sw_arena_alloc(r->arena, (most + 1) * sizeof *r->files);
+    r->crd_states = sw_arena_alloc(r->arena, (most + 1) * sizeof *r->crd_states);
     for (size_t i = 0; i < r->run.n_files; i++) {
         const struct sw_output *f = &r->run.files[i];
         r->files[r->n_files++] = (struct sw_rendered_file){ f->tmpl->path,
                                                             r->run.out.text + f->start, f->len };
     }
-    if (!env->no_crds)
-        list_crds(r, plan, only);
+    for (size_t i = 0; i < plan->n_crd_parts && !env->no_crds; i++) {
+        const struct sw_plan_chart *part = plan->crd_parts[i];
+        if (only != SW_ALL_STATES && plan->crd_states[i] != only)
+            continue;
+        for (size_t f = 0; f < part->chart->n_files; f++) {
+            const struct sw_recipe_file *file = &part->chart->files[f];
+            if (!sw_recipe_is_crd(file->name))
+                continue;
+            r->crd_states[r->n_files - r->run.n_files] = plan->crd_states[i];
+            r->files[r->n_files++] = (struct sw_rendered_file){
+                sw_arena_printf(r->arena, "%s/%s", part->path, file->name), file->bytes, file->len
+            };
+        }
+    }
 }
 
-static int read_all(struct sw_rendered *r, const struct sw_plan *plan,
-                    const struct sw_render_env *env, size_t only, struct sw_err *err)
-{
-    int rc = read_crds(r, plan, env, only, err);
-    for (size_t i = 0; i < r->run.n_files && rc == 0; i++)
-        rc = read_file(r, plan, env, only, &r->run.files[i], err);
-    if (rc < 0)
-        return rc;
-    if (r->n_docs > 0)
-        qsort(r->docs, r->n_docs, sizeof *r->docs, by_order);
-    return make_manifests(r, err);
-}
-
-/* ---- what others call ---------------------------------------------------------------------------
+/* ---- rendering ----------------------------------------------------------------------------------
  */
 
 struct wanted {
@@ -352,9 +271,26 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
                      struct sw_rendered **out, struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *r = NULL;
+    env = env ? env : &default_env;
     int rc = sw_recipe_render_files(plan, env, state, &r, err);
-    if (rc == 0)
-        rc = read_all(r, plan, env ? env : &default_env, state, err);
+    if (rc < 0)
+        return rc;
+    size_t n_run = r->run.n_files;
+    for (size_t i = n_run; i < r->n_files && rc == 0; i++)
+        rc = read_file(r, plan, env, state, &r->files[i], NULL, r->crd_states[i - n_run], err);
+    for (size_t i = 0; i < n_run && rc == 0; i++)
+        rc = read_file(r, plan, env, state, &r->files[i], r->run.files[i].tmpl, SIZE_MAX, err);
+    if (rc == 0 && r->n_docs > 0)
+        qsort(r->docs, r->n_docs, sizeof *r->docs, by_order);
+    for (size_t i = 0; i < r->n_docs && rc == 0; i++) {
+        struct doc *d = &r->docs[i];
+        d->doc.first_manifest = r->n_manifests;
+        if (d->object && is_list(d->object))
+            rc = add_items(r, d, err);
+        else if (d->object)
+            add_manifest(r, d, json_object_get(d->object));
+        d->doc.n_manifests = r->n_manifests - d->doc.first_manifest;
+    }
     if (rc == 0)
         *out = SW_TAKE(r);
     return rc;

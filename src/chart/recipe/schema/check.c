@@ -1,4 +1,4 @@
-/* What a check is made of: problems, schemas in schemas, the table of keywords. */
+/* A check: problems, schemas in schemas, the table of keywords. */
 #include "chart/recipe/schema/check.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@ enum {
     MAX_DEPTH = 400, /* schemas in each other: $ref to itself */
 };
 
-/* ---- what is wrong, and where -------------------------------------------------------------------
+/* ---- problems -----------------------------------------------------------------------------------
  */
 
 static const char *place(struct sw_arena *arena, const struct spot *spot)
@@ -31,10 +31,7 @@ bool sw_check_problem(struct check *c, const char *fmt, ...)
     va_start(ap, fmt);
     SW_AUTO_CHARS *what = sw_vprintf(fmt, ap);
     va_end(ap);
-    char *all = sw_printf("%s\n- %s: %s", c->problems ? c->problems : "", place(c->arena, c->spot),
-                          what);
-    free(c->problems);
-    c->problems = all;
+    sw_append(&c->problems, "\n- %s: %s", place(c->arena, c->spot), what);
     return false;
 }
 
@@ -163,19 +160,15 @@ static const struct sw_value *find_anchor(const struct sw_value *v, const char *
     return found;
 }
 
-/* Whether what stands before the '#' names this document. */
-static bool is_own(const struct sw_schema *schema, const char *base, size_t len)
-{
-    const struct sw_value *id = sw_value_is_map(schema->root)
-                                    ? sw_map_find_cstr(schema->root.as.map, "$id")
-                                    : NULL;
-    return len == 0 || is_text(id, "", base, len);
-}
-
+/* The schema that a $ref names; NULL: it is not in this document. */
 static const struct sw_value *resolve(const struct sw_schema *schema, struct sw_value ref)
 {
     const char *end = ref.as.s + ref.len, *at = memchr(ref.as.s, '#', ref.len);
-    if (!is_own(schema, ref.as.s, at ? (size_t)(at - ref.as.s) : ref.len))
+    size_t base_len = at ? (size_t)(at - ref.as.s) : ref.len;
+    const struct sw_value *id = sw_value_is_map(schema->root)
+                                    ? sw_map_find_cstr(schema->root.as.map, "$id")
+                                    : NULL;
+    if (base_len && !is_text(id, "", ref.as.s, base_len))
         return NULL;
     at = at ? at + 1 : end;
     if (at < end && *at != '/')

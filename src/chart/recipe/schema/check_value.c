@@ -13,11 +13,6 @@ static double number_of(struct sw_value v)
     return v.type == SW_T_FLOAT64 ? v.as.f : (double)v.as.i;
 }
 
-static bool is_whole(struct sw_value v)
-{
-    return v.type != SW_T_FLOAT64 || (isfinite(v.as.f) && floor(v.as.f) == v.as.f);
-}
-
 static const char *type_of(struct sw_value v)
 {
     if (sw_value_is_nil(v))
@@ -30,7 +25,8 @@ static const char *type_of(struct sw_value v)
         return "object";
     if (sw_value_is_list(v))
         return "array";
-    return is_whole(v) ? "integer" : "number";
+    bool is_whole = v.type != SW_T_FLOAT64 || (isfinite(v.as.f) && floor(v.as.f) == v.as.f);
+    return is_whole ? "integer" : "number";
 }
 
 static bool is_text(struct sw_value v, const char *text)
@@ -50,16 +46,14 @@ bool sw_check_type(struct check *c, struct sw_value want, struct sw_value v)
                sw_check_problem(c, "expected %.*s, found %s", (int)want.len, want.as.s, type_of(v));
     if (!sw_value_is_list(want))
         return true;
-    SW_AUTO_CHARS *words = sw_strdup("");
+    SW_AUTO_CHARS *types = sw_strdup("");
     for (size_t i = 0; i < want.as.list->n; i++) {
         struct sw_value type = want.as.list->items[i];
         if (is_of_type(v, type))
             return true;
-        char *more = sw_printf("%s%s%s", words, i ? " or " : "", sw_value_print(c->arena, type));
-        sw_chars_auto(&words);
-        words = more;
+        sw_append(&types, "%s%s", i ? " or " : "", sw_value_print(c->arena, type));
     }
-    return sw_check_problem(c, "expected %s, found %s", words, type_of(v));
+    return sw_check_problem(c, "expected %s, found %s", types, type_of(v));
 }
 
 /* Equal as JSON: 1 is 1.0. */
@@ -213,7 +207,7 @@ bool sw_check_max_length(struct check *c, struct sw_value want, struct sw_value 
 /* A schema's expressions are few, and each is used often: for every key of a map. */
 static const struct sw_regex *find_regex(struct check *c, struct sw_value pattern)
 {
-    struct sw_schema *schema = (struct sw_schema *)c->schema; /* its cache is no part of it */
+    struct sw_schema *schema = (struct sw_schema *)c->schema; /* only its cache changes */
     for (size_t i = 0; i < schema->n_patterns; i++)
         if (schema->patterns[i].text == pattern.as.s)
             return schema->patterns[i].regex;
