@@ -1,4 +1,4 @@
-/* A call from its start to its answer: one place after the other, with retries. */
+/* A call from its start to its answer: one endpoint after the other, with retries. */
 #include "chart/registry/call.h"
 
 #include <json-c/printbuf.h>
@@ -23,7 +23,7 @@ enum {
 void call_forget_answer(struct sw_registry_call *c)
 {
     free(SW_TAKE(c->media_type));
-    free(SW_TAKE(c->said_digest));
+    free(SW_TAKE(c->header_digest));
     free(SW_TAKE(c->next_page));
     challenge_done(&c->challenge);
     digester_done(&c->digester);
@@ -39,14 +39,14 @@ static void call_free(struct sw_registry_call *c)
         c->next->prev = c->prev;
     sw_http_cancel(c->transfer);
     sw_timer_free(c->timer);
-    place_leave(c->reg, c->token_place);
-    place_leave(c->reg, c->place);
+    endpoint_leave(c->reg, c->token_endpoint);
+    endpoint_leave(c->reg, c->endpoint);
     call_forget_answer(c);
     sw_logins_free(c->logins);
     sw_image_ref_done(&c->ref);
     sw_pull_sources_done(&c->sources);
-    sw_err_done(&c->trouble);
-    sw_err_done(&c->worst);
+    sw_err_done(&c->start_err);
+    sw_err_done(&c->failures);
     json_object_put(c->tags);
     printbuf_free(c->body);
     free(c->platform);
@@ -80,29 +80,14 @@ void call_answer(struct sw_registry_call *c, const struct sw_registry_answer *an
 
 static void answer_error(struct sw_registry_call *c, int code, struct sw_err *err)
 {
-    SW_ERR(words);
-    (void)sw_err_move(&words, err);
-    words.code = code;
-    call_answer(c, &(struct sw_registry_answer){ .code = code, .err = &words });
-}
-
-/* Of several places that failed, the last one, the source itself, comes first in the message; the
- * code is that of the first failure which is not SW_NOTFOUND. */
-static void add_trouble(struct sw_registry_call *c, int code, struct sw_err *err)
-{
-    if (!c->worst.code) {
-        (void)sw_err_move(&c->worst, err);
-        c->worst.code = code;
-        return;
-    }
-    SW_AUTO_CHARS *before = sw_strdup(sw_err_text(&c->worst));
-    int worst = c->worst.code == SW_NOTFOUND ? code : c->worst.code;
-    (void)sw_err_set(&c->worst, worst, "%s; %s", before, sw_err_text(err));
+    SW_ERR(own); /* @err may be freed with the call */
+    (void)sw_err_move(&own, err);
+    own.code = code;
+    call_answer(c, &(struct sw_registry_answer){ .code = code, .err = &own });
 }
 
 void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err *err)
 {
-    bool more = c->at + 1 < c->sources.n;
     if (c->delivered) { /* the caller has bytes of this answer already */
         answer_error(c, code, err);
         return;
@@ -115,13 +100,14 @@ void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err
     }
     SW_AUTO_CHARS *where = sw_image_ref_text(&c->sources.items[c->at].ref);
     (void)sw_err_wrap(err, code, "%s%s", c->sources.items[c->at].is_mirror ? "mirror " : "", where);
-    add_trouble(c, code, err);
-    if (more) {
-        c->at++;
-        call_begin_place(c);
-        return;
-    }
-    answer_error(c, c->worst.code, &c->worst);
+    /* the code is that of the first failure which is not SW_NOTFOUND */
+    int worst = c->failures.code && c->failures.code != SW_NOTFOUND ? c->failures.code : code;
+    SW_AUTO_CHARS *before = c->failures.text ? sw_printf("%s; ", c->failures.text) : NULL;
+    (void)sw_err_set(&c->failures, worst, "%s%s", before ? before : "", sw_err_text(err));
+    if (++c->at < c->sources.n)
+        call_begin_endpoint(c);
+    else
+        answer_error(c, worst, &c->failures);
 }
 
 void call_refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
@@ -160,13 +146,6 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
     return 0;
 }
 
-/* Link: </v2/a/tags/list?last=b&n=100>; rel="next" */
-static char *next_of(const char *link)
-{
-    const char *from = strchr(link, '<'), *to = from ? strchr(from, '>') : NULL;
-    return to && strstr(to, "next") ? sw_strndup(from + 1, (size_t)(to - from - 1)) : NULL;
-}
-
 static void on_header(const char *name, const char *value, void *arg)
 {
     struct sw_registry_call *c = arg;
@@ -176,23 +155,25 @@ static void on_header(const char *name, const char *value, void *arg)
         free(c->media_type);
         c->media_type = sw_strndup(value, strcspn(value, ";"));
     } else if (strcasecmp(name, "docker-content-digest") == 0) {
-        free(c->said_digest);
-        c->said_digest = sw_strdup(value);
+        free(c->header_digest);
+        c->header_digest = sw_strdup(value);
     } else if (strcasecmp(name, "link") == 0) {
-        free(c->next_page);
-        c->next_page = next_of(value);
+        free(SW_TAKE(c->next_page)); /* </v2/a/tags/list?last=b&n=100>; rel="next" */
+        const char *from = strchr(value, '<'), *to = from ? strchr(from, '>') : NULL;
+        if (to && strstr(to, "next"))
+            c->next_page = sw_strndup(from + 1, (size_t)(to - from - 1));
     }
 }
 
-/* Whether to send the request again without TLS: the place has none, and is on this machine or
+/* Whether to send the request again without TLS: the endpoint has none, and is on this machine or
  * declared insecure. */
 static bool may_go_plain(struct sw_registry_call *c, const struct sw_http_result *r)
 {
-    const char *host = c->place->host;
-    bool allowed = c->place->insecure || sw_starts_with(host, "localhost:") ||
+    const char *host = c->endpoint->host;
+    bool allowed = c->endpoint->insecure || sw_starts_with(host, "localhost:") ||
                    sw_starts_with(host, "127.") || sw_starts_with(host, "[::1]");
     bool no_tls = strstr(sw_err_text(r->err), "no TLS connection");
-    return allowed && r->unsent && !c->place->plain && (no_tls || c->place->insecure);
+    return allowed && r->unsent && !c->endpoint->plain && (no_tls || c->endpoint->insecure);
 }
 
 static void on_done(const struct sw_http_result *r, void *arg)
@@ -201,7 +182,7 @@ static void on_done(const struct sw_http_result *r, void *arg)
     c->transfer = NULL;
     c->status = r->http_status;
     if (r->code < 0 && may_go_plain(c, r)) {
-        c->place->plain = true;
+        c->endpoint->plain = true;
         call_forget_answer(c);
         call_send(c);
     } else if (r->code < 0) {
@@ -216,7 +197,7 @@ static void on_done(const struct sw_http_result *r, void *arg)
 
 static char *address_of(struct sw_registry_call *c)
 {
-    SW_AUTO_CHARS *base = place_address(c->place);
+    SW_AUTO_CHARS *base = endpoint_url(c->endpoint);
     const struct sw_image_ref *ref = &c->sources.items[c->at].ref;
     const char *digest = call_wanted_digest(c);
     if (c->kind == CALL_BLOB)
@@ -235,7 +216,7 @@ static char *address_of(struct sw_registry_call *c)
 void call_send(struct sw_registry_call *c)
 {
     SW_AUTO_CHARS *url = address_of(c);
-    SW_AUTO_CHARS *base = place_address(c->place);
+    SW_AUTO_CHARS *base = endpoint_url(c->endpoint);
     size_t base_len = strlen(base);
     bool own = strncmp(url, base, base_len) == 0 && strchr("/", url[base_len]);
     SW_AUTO_CHARS *authorization = own ? call_authorization(c) : NULL;
@@ -247,33 +228,33 @@ void call_send(struct sw_registry_call *c)
     digester_done(&c->digester);
     digester_init(&c->digester, c->kind == CALL_TAGS ? NULL : call_wanted_digest(c));
     c->transfer = sw_http_start(
-        c->place->http, &(struct sw_http_spec){ .method = c->kind == CALL_CHECK ? "HEAD" : "GET",
-                                                .url = url,
-                                                .headers = manifest ? headers : headers + 1,
-                                                .answer_ms = c->reg->opts.timeout_ms,
-                                                .idle_ms = c->reg->opts.timeout_ms,
-                                                .max_redirects = REDIRECTS,
-                                                .may_downgrade = call_wanted_digest(c),
-                                                .on_data = on_data,
-                                                .on_header = on_header,
-                                                .on_done = on_done,
-                                                .arg = c });
+        c->endpoint->http, &(struct sw_http_spec){ .method = c->kind == CALL_CHECK ? "HEAD" : "GET",
+                                                   .url = url,
+                                                   .headers = manifest ? headers : headers + 1,
+                                                   .answer_ms = c->reg->opts.timeout_ms,
+                                                   .idle_ms = c->reg->opts.timeout_ms,
+                                                   .max_redirects = REDIRECTS,
+                                                   .may_downgrade = call_wanted_digest(c),
+                                                   .on_data = on_data,
+                                                   .on_header = on_header,
+                                                   .on_done = on_done,
+                                                   .arg = c });
 }
 
 /* ---- the start ---------------------------------------------------------------------------------
  */
 
-void call_begin_place(struct sw_registry_call *c)
+void call_begin_endpoint(struct sw_registry_call *c)
 {
     SW_ERR(err);
     const struct sw_pull_source *s = &c->sources.items[c->at];
-    place_leave(c->reg, SW_TAKE(c->place));
+    endpoint_leave(c->reg, SW_TAKE(c->endpoint));
     call_forget_answer(c);
     if (c->kind != CALL_BLOB)
         free(SW_TAKE(c->digest));
     c->n_tries = 0;
     c->challenged = c->basic = false;
-    int rc = place_enter(c->reg, s->ref.host, s->insecure, &c->place, &err);
+    int rc = endpoint_enter(c->reg, s->ref.host, s->insecure, &c->endpoint, &err);
     if (rc < 0)
         call_failed(c, rc, false, &err);
     else
@@ -283,10 +264,10 @@ void call_begin_place(struct sw_registry_call *c)
 static void on_timer(void *arg)
 {
     struct sw_registry_call *c = arg;
-    if (c->trouble.code)
-        answer_error(c, c->trouble.code, &c->trouble);
-    else if (!c->place)
-        call_begin_place(c);
+    if (c->start_err.code)
+        answer_error(c, c->start_err.code, &c->start_err);
+    else if (!c->endpoint)
+        call_begin_endpoint(c);
     else
         call_send(c);
 }
@@ -311,10 +292,10 @@ static struct sw_registry_call *start(struct sw_registry *reg, const struct sw_r
         c->next->prev = &c->next;
     reg->calls = c;
     c->timer = sw_timer_new(reg->loop, on_timer, c);
-    int rc = sw_image_ref_parse(c->image, &c->ref, &c->trouble);
+    int rc = sw_image_ref_parse(c->image, &c->ref, &c->start_err);
     if (rc == 0)
-        rc = sw_mirrors_sources(reg->mirrors, &c->ref, &c->sources, &c->trouble);
-    c->trouble.code = rc;
+        rc = sw_mirrors_sources(reg->mirrors, &c->ref, &c->sources, &c->start_err);
+    c->start_err.code = rc;
     sw_timer_set(c->timer, 0);
     return c;
 }
@@ -342,8 +323,8 @@ struct sw_registry_call *sw_registry_blob(struct sw_registry *reg,
     c->digest = sw_strdup(digest);
     c->max_bytes = max_bytes ? max_bytes : MAX_BLOB;
     c->on_data = take;
-    if (!c->trouble.code && !sw_image_digest_is_valid(digest))
-        (void)sw_err_set(&c->trouble, SW_INVALID, "'%.80s' is not a digest", digest);
+    if (!c->start_err.code && !sw_image_digest_is_valid(digest))
+        (void)sw_err_set(&c->start_err, SW_INVALID, "'%.80s' is not a digest", digest);
     return c;
 }
 

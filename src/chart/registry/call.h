@@ -20,30 +20,30 @@ struct sw_registry_call {
     void *arg;
     struct sw_logins *logins;
     char *platform; /* or NULL */
-    char *image;    /* as asked for */
+    char *image;    /* as the caller named it */
     char *digest; /* of the blob, or of the manifest that an index led to; NULL: the reference's */
     uint64_t max_bytes;
 
     struct sw_image_ref ref;
     struct sw_pull_sources sources;
-    size_t at;             /* index into sources of the place that is asked now */
-    struct sw_err trouble; /* why the call cannot start; code 0: it can */
-    struct sw_err worst;   /* how the places before this one failed */
+    size_t at;               /* index into sources of the current endpoint */
+    struct sw_err start_err; /* why the call cannot start; code 0: it can */
+    struct sw_err failures;  /* of the endpoints before this one */
 
-    /* of the place that is asked now */
-    struct place *place;
+    /* of the current endpoint */
+    struct endpoint *endpoint;
     int n_tries;
     bool challenged; /* a login was tried here */
     bool basic;      /* it requires a password with each request */
     struct sw_timer *timer;
     struct sw_http_transfer *transfer;
-    struct place *token_place;
+    struct endpoint *token_endpoint;
     struct challenge challenge;
 
-    /* of the answer that is coming */
+    /* of the answer that arrives */
     int status;
     struct printbuf *body;
-    char *media_type, *said_digest, *next_page;
+    char *media_type, *header_digest, *next_page;
     struct digester digester;
     uint64_t n_bytes;
     bool delivered; /* on_data has taken some of it */
@@ -51,14 +51,14 @@ struct sw_registry_call {
     int n_pages;
 };
 
-/** Start with the place at call->at. */
-void call_begin_place(struct sw_registry_call *c);
+/** Start with the endpoint at call->at. */
+void call_begin_endpoint(struct sw_registry_call *c);
 /** Send the request again, or that for the next page. */
 void call_send(struct sw_registry_call *c);
 /** Reset all members about the last answer. */
 void call_forget_answer(struct sw_registry_call *c);
-/** This place failed: retry it where @again, else go on with the next one, else answer. @err is
- * moved. The call may be gone when this returns. */
+/** This endpoint failed: retry it where @again, else continue with the next one, else answer. The
+ * call may be freed when this returns. */
 void call_failed(struct sw_registry_call *c, int code, bool again, struct sw_err *err);
 /** The same with a message. */
 void call_refuse(struct sw_registry_call *c, int code, bool again, const char *fmt, ...)
@@ -72,5 +72,5 @@ void call_answer(struct sw_registry_call *c, const struct sw_registry_answer *an
 
 /** The Authorization header for a request, the caller's; NULL: none (call_auth.c). */
 char *call_authorization(struct sw_registry_call *c);
-/** A 401 came with c->challenge: log in, then call_send(), or call_failed(). */
+/** After a 401 with c->challenge: log in, then call_send(), or call_failed(). */
 void call_log_in(struct sw_registry_call *c);

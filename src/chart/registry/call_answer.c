@@ -1,4 +1,4 @@
-/* What a registry has answered to a call: manifests, blobs, tags, errors. */
+/* Reads the answers of a registry: manifests, blobs, tags, errors. */
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,54 +64,41 @@ const char *call_wanted_digest(const struct sw_registry_call *c)
     return c->digest ? c->digest : c->ref.digest;
 }
 
-/* Request the manifest for the platform. */
-static void follow_index(struct sw_registry_call *c, struct json_object *index)
-{
-    SW_ERR(err);
-    const char *digest;
-    int rc = manifest_choose(index, c->platform, &digest, &err);
-    if (rc < 0) {
-        call_failed(c, rc, false, &err);
-        return;
-    }
-    if (c->digest) {
-        call_refuse(c, SW_INVALID, false, "an index within an index");
-        return;
-    }
-    c->digest = sw_strdup(digest);
-    call_forget_answer(c);
-    call_send(c);
-}
-
 static void on_manifest(struct sw_registry_call *c)
 {
     SW_ERR(err);
     SW_AUTO_CHARS *digest = digester_end(&c->digester);
     const char *wanted = call_wanted_digest(c);
-    bool comparable = c->said_digest && sw_starts_with(c->said_digest, c->digester.algorithm);
-    if (wanted ? !sw_streq(digest, wanted) : comparable && !sw_streq(digest, c->said_digest)) {
+    bool comparable = c->header_digest && sw_starts_with(c->header_digest, c->digester.algorithm);
+    if (wanted ? !sw_streq(digest, wanted) : comparable && !sw_streq(digest, c->header_digest)) {
         call_refuse(c, SW_INVALID, false, "the manifest that came is %s, not %s", digest,
-                    wanted ? wanted : c->said_digest);
+                    wanted ? wanted : c->header_digest);
         return;
     }
     SW_AUTO_JSON *doc = NULL;
     enum manifest_form form;
+    const char *chosen = NULL; /* the platform's manifest of an index */
     int rc = manifest_read(c->body->buf, (size_t)c->body->bpos, c->media_type, &doc, &form, &err);
+    if (rc == 0 && form == MANIFEST_INDEX && c->platform)
+        rc = manifest_choose(doc, c->platform, &chosen, &err);
     if (rc < 0) {
         call_failed(c, rc, false, &err);
-        return;
+    } else if (chosen && c->digest) {
+        call_refuse(c, SW_INVALID, false, "an index within an index");
+    } else if (chosen) {
+        c->digest = sw_strdup(chosen);
+        call_forget_answer(c);
+        call_send(c);
+    } else {
+        call_answer(c, &(struct sw_registry_answer){ .digest = digest,
+                                                     .bytes = c->body->buf,
+                                                     .len_bytes = (size_t)c->body->bpos,
+                                                     .doc = doc });
     }
-    if (form == MANIFEST_INDEX && c->platform) {
-        follow_index(c, doc);
-        return;
-    }
-    call_answer(c, &(struct sw_registry_answer){ .digest = digest,
-                                                 .bytes = c->body->buf,
-                                                 .len_bytes = (size_t)c->body->bpos,
-                                                 .doc = doc });
 }
 
-/* A HEAD tells of an index only that it exists: whether it has the platform is read from it. */
+/* A HEAD shows only that an index exists. Its platforms are in its text, which is requested then.
+ */
 static void on_head(struct sw_registry_call *c)
 {
     bool index = c->media_type &&
@@ -123,7 +110,7 @@ static void on_head(struct sw_registry_call *c)
         return;
     }
     const char *wanted = call_wanted_digest(c);
-    SW_AUTO_CHARS *digest = SW_TAKE(c->said_digest);
+    SW_AUTO_CHARS *digest = SW_TAKE(c->header_digest);
     if (!digest && wanted)
         digest = sw_strdup(wanted);
     call_answer(c, &(struct sw_registry_answer){ .digest = digest });

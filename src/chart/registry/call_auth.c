@@ -1,5 +1,6 @@
-/* Logging in: a password with each request, or a token from where the registry says. Source: Docker
- * Registry v2 "Token Authentication Specification" and "OAuth2 Token Authentication". */
+/* Logging in: a password with each request, or a token from the realm that the registry names.
+ * Source: Docker Registry v2 "Token Authentication Specification" and "OAuth2 Token
+ * Authentication". */
 #include "chart/registry/call.h"
 
 #include <json-c/printbuf.h>
@@ -24,7 +25,7 @@ static bool find_login(const struct sw_registry_call *c, struct sw_login *out)
     return sw_logins_find(c->logins, ref_of(c)->host, ref_of(c)->repo, out);
 }
 
-/* A token is cached for a repository and a login: it is never sent for another user. */
+/* A token is cached for a repository and a login, so that it is not used for another user. */
 static char *token_key(const struct sw_registry_call *c)
 {
     struct sw_login login;
@@ -114,7 +115,7 @@ static void on_token(const struct sw_http_result *r, void *arg)
 {
     struct sw_registry_call *c = arg;
     c->transfer = NULL;
-    place_leave(c->reg, SW_TAKE(c->token_place));
+    endpoint_leave(c->reg, SW_TAKE(c->token_endpoint));
     if (r->code < 0) {
         SW_AUTO_CHARS *why = sw_strdup(sw_err_text(r->err));
         c->challenged = r->code != SW_UNAVAILABLE;
@@ -139,20 +140,15 @@ static void add_query(char **url, const char *key, const char *value)
         escaped[n++] = hex[*v >> 4];
         escaped[n++] = hex[*v & 15];
     }
-    char *longer = sw_printf("%s%s%s=%s", *url,
-                             !**url                                      ? ""
-                             : strchr(*url, '?') || !strstr(*url, "://") ? "&"
-                                                                         : "?",
-                             key, escaped);
-    free(*url);
-    *url = longer;
+    const char *separator = !**url ? "" : strchr(*url, '?') || !strstr(*url, "://") ? "&" : "?";
+    sw_append(url, "%s%s=%s", separator, key, escaped);
 }
 
 static void send_for_token(struct sw_registry_call *c, const struct sw_login *login)
 {
-    const char *said = c->challenge.scope;
-    SW_AUTO_CHARS *scope = said && *said ? sw_strdup(said)
-                                         : sw_printf("repository:%s:pull", ref_of(c)->repo);
+    const char *given = c->challenge.scope;
+    SW_AUTO_CHARS *scope = given && *given ? sw_strdup(given)
+                                           : sw_printf("repository:%s:pull", ref_of(c)->repo);
     SW_AUTO_CHARS *url = sw_strdup(c->challenge.realm);
     SW_AUTO_CHARS *form = sw_strdup("");
     bool refresh = login->identity_token;
@@ -169,7 +165,7 @@ static void send_for_token(struct sw_registry_call *c, const struct sw_login *lo
     const char *headers[] = { refresh ? "Content-Type: application/x-www-form-urlencoded" : header,
                               NULL };
     printbuf_reset(c->body);
-    c->transfer = sw_http_start(c->token_place->http,
+    c->transfer = sw_http_start(c->token_endpoint->http,
                                 &(struct sw_http_spec){ .method = refresh ? "POST" : "GET",
                                                         .url = url,
                                                         .headers = headers,
@@ -184,14 +180,6 @@ static void send_for_token(struct sw_registry_call *c, const struct sw_login *lo
                                                         .arg = c });
 }
 
-/* A password is sent over TLS only, unless the registry is declared insecure or is on this machine.
- */
-static bool may_send_login(const struct sw_registry_call *c, const struct sw_http_url *realm)
-{
-    return sw_streq(realm->scheme, "https") || c->place->insecure ||
-           sw_http_is_loopback(realm->host);
-}
-
 static void ask_for_token(struct sw_registry_call *c, const struct sw_login *login)
 {
     SW_ERR(err);
@@ -200,7 +188,10 @@ static void ask_for_token(struct sw_registry_call *c, const struct sw_login *log
         call_refuse(c, SW_INVALID, false, "the registry names no realm to get a token from");
         return;
     }
-    if ((login->username || login->identity_token) && !may_send_login(c, &realm)) {
+    /* without TLS a password is only sent to this machine, or where the registry is insecure */
+    bool may_send = sw_streq(realm.scheme, "https") || c->endpoint->insecure ||
+                    sw_http_is_loopback(realm.host);
+    if ((login->username || login->identity_token) && !may_send) {
         call_refuse(c, SW_INVALID, false,
                     "%s is where a token comes from, but a login is not sent without TLS",
                     c->challenge.realm);
@@ -209,7 +200,7 @@ static void ask_for_token(struct sw_registry_call *c, const struct sw_login *log
     bool usual = sw_streq(realm.port, sw_streq(realm.scheme, "https") ? "443" : "80");
     SW_AUTO_CHARS *host = usual ? sw_strdup(realm.host)
                                 : sw_printf("%s:%s", realm.host, realm.port);
-    int rc = place_enter(c->reg, host, c->place->insecure, &c->token_place, &err);
+    int rc = endpoint_enter(c->reg, host, c->endpoint->insecure, &c->token_endpoint, &err);
     if (rc < 0)
         call_failed(c, rc, false, &err);
     else

@@ -1,5 +1,4 @@
-/* WWW-Authenticate: what a registry wants before it answers. RFC 7235, as Docker's token
- * authentication uses it. */
+/* WWW-Authenticate, RFC 7235, as Docker's token authentication uses it. */
 #include "chart/registry/internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Digests of what is read, as it comes. */
+/* Digests of bytes that arrive in pieces. */
 #include "chart/registry/internal.h"
 
 #include <stdlib.h>

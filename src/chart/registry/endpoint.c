@@ -1,4 +1,4 @@
-/* The registries that are talked to, each with its certificates, and the tokens they gave. */
+/* The hosts of registries, each with its certificates and connections, and their tokens. */
 #include "chart/registry/internal.h"
 
 #include <stdlib.h>
@@ -9,21 +9,21 @@
 
 enum { MAX_TOKENS = 64, DOUBT_MS = 5000 };
 
-static void place_is_freed(void *arg)
+static void on_endpoint_freed(void *arg)
 {
-    struct place *p = arg;
+    struct endpoint *p = arg;
     sw_http_tls_free(p->tls);
     free(p->host);
     free(p);
 }
 
-/* Within a callback of its transfers its memory goes a little later. */
-static void place_free(struct place *p)
+/* Its memory is freed after the callbacks of its transfers. */
+static void endpoint_free(struct endpoint *p)
 {
     if (p->http)
         sw_http_free(p->http);
     else
-        place_is_freed(p);
+        on_endpoint_freed(p);
 }
 
 /* PEM for @host: "reg..5000" is how a ConfigMap's key spells "reg:5000". */
@@ -39,15 +39,7 @@ static const char *ca_of(const struct sw_registry *reg, const char *host)
     return sw_json_str(reg->ca_by_host, NULL, key, NULL);
 }
 
-static bool is_loopback(const char *host)
-{
-    const char *colon = strrchr(host, ':'), *bracket = strrchr(host, ']');
-    size_t len = colon && (!bracket || colon > bracket) ? (size_t)(colon - host) : strlen(host);
-    SW_AUTO_CHARS *name = sw_strndup(host, len);
-    return sw_http_is_loopback(name);
-}
-
-static int open_place(struct sw_registry *reg, struct place *p, struct sw_err *err)
+static int open_endpoint(struct sw_registry *reg, struct endpoint *p, struct sw_err *err)
 {
     const char *own = ca_of(reg, p->host), *bundle = reg->ca_bundle;
     SW_AUTO_CHARS *pem = sw_printf("%s\n%s", bundle ? bundle : "", own ? own : "");
@@ -61,74 +53,70 @@ static int open_place(struct sw_registry *reg, struct place *p, struct sw_err *e
     int rc = sw_http_tls_new(&opts, &p->tls, err);
     if (rc < 0)
         return rc;
+    const char *colon = strrchr(p->host, ':'), *bracket = strrchr(p->host, ']');
+    bool has_port = colon && (!bracket || colon > bracket);
+    SW_AUTO_CHARS *name = sw_strndup(p->host,
+                                     has_port ? (size_t)(colon - p->host) : strlen(p->host));
     p->http = sw_http_new(reg->loop, &(struct sw_http_opts){ .user_agent = reg->opts.user_agent,
-                                                             .direct = is_loopback(p->host),
+                                                             .direct = sw_http_is_loopback(name),
                                                              .tls = p->tls,
-                                                             .on_freed = place_is_freed,
+                                                             .on_freed = on_endpoint_freed,
                                                              .arg = p });
     return 0;
 }
 
-int place_enter(struct sw_registry *reg, const char *host, bool insecure, struct place **out,
-                struct sw_err *err)
+int endpoint_enter(struct sw_registry *reg, const char *host, bool insecure, struct endpoint **out,
+                   struct sw_err *err)
 {
-    for (struct place *p = reg->places; p; p = p->next)
+    for (struct endpoint *p = reg->endpoints; p; p = p->next)
         if (!p->stale && p->insecure == insecure && sw_streq(p->host, host)) {
             p->n_users++;
             *out = p;
             return 0;
         }
-    struct place *p = sw_zalloc(1, sizeof *p);
-    *p = (struct place){ .host = sw_strdup(host), .insecure = insecure, .n_users = 1 };
-    int rc = open_place(reg, p, err);
+    struct endpoint *p = sw_zalloc(1, sizeof *p);
+    *p = (struct endpoint){ .host = sw_strdup(host), .insecure = insecure, .n_users = 1 };
+    int rc = open_endpoint(reg, p, err);
     if (rc < 0) {
-        place_free(p);
+        endpoint_free(p);
         return rc;
     }
-    p->next = reg->places;
-    reg->places = *out = p;
+    p->next = reg->endpoints;
+    reg->endpoints = *out = p;
     return 0;
 }
 
-/* Without users and with old certificates it goes; else it is kept for its connections. */
-void place_leave(struct sw_registry *reg, struct place *place)
+/* It is kept for its connections, unless it has old certificates. */
+void endpoint_leave(struct sw_registry *reg, struct endpoint *endpoint)
 {
-    if (!place || --place->n_users || !place->stale)
+    if (!endpoint || --endpoint->n_users || !endpoint->stale)
         return;
-    for (struct place **at = &reg->places; *at; at = &(*at)->next)
-        if (*at == place) {
-            *at = place->next;
+    for (struct endpoint **at = &reg->endpoints; *at; at = &(*at)->next)
+        if (*at == endpoint) {
+            *at = endpoint->next;
             break;
         }
-    place_free(place);
+    endpoint_free(endpoint);
 }
 
-void places_free(struct sw_registry *reg)
+void endpoints_free(struct sw_registry *reg)
 {
-    for (struct place *p = reg->places, *next; p; p = next) {
+    for (struct endpoint *p = reg->endpoints, *next; p; p = next) {
         next = p->next;
-        place_free(p);
+        endpoint_free(p);
     }
-    reg->places = NULL;
+    reg->endpoints = NULL;
 }
 
-char *place_address(const struct place *place)
+char *endpoint_url(const struct endpoint *endpoint)
 {
-    bool hub = sw_streq(place->host, "docker.io");
-    return sw_printf("%s://%s", place->plain ? "http" : "https",
-                     hub ? "registry-1.docker.io" : place->host);
+    bool hub = sw_streq(endpoint->host, "docker.io");
+    return sw_printf("%s://%s", endpoint->plain ? "http" : "https",
+                     hub ? "registry-1.docker.io" : endpoint->host);
 }
 
 /* ---- tokens ------------------------------------------------------------------------------------
  */
-
-static void token_free(struct token *t)
-{
-    OPENSSL_cleanse(t->value, strlen(t->value));
-    free(t->value);
-    free(t->key);
-    free(t);
-}
 
 const char *token_find(struct sw_registry *reg, const char *key)
 {
@@ -144,7 +132,10 @@ void token_drop(struct sw_registry *reg, const char *key)
         if (sw_streq((*at)->key, key)) {
             struct token *t = *at;
             *at = t->next;
-            token_free(t);
+            OPENSSL_cleanse(t->value, strlen(t->value));
+            free(t->value);
+            free(t->key);
+            free(t);
             reg->n_tokens--;
             return;
         }

@@ -26,22 +26,12 @@ struct sw_registry_file {
     char *digest; /* the manifest's */
     char *from;
     struct json_object *manifest;
-    size_t at;     /* index of the layer that is read; those before it are still to be read */
-    bool verified; /* the layer came whole and had its digest */
+    size_t at; /* index of the layer that is read; those before it are still to be read */
     struct sw_timer *timer; /* closes a layer outside of its callbacks */
 };
 
-/* ---- the cache
- * -----------------------------------------------------------------------------------
+/* ---- the cache ----------------------------------------------------------------------------------
  */
-
-static struct cached *find_cached(struct sw_registry *reg, const char *layer, const char *path)
-{
-    for (struct cached *c = reg->cached; c; c = c->next)
-        if (sw_streq(c->layer, layer) && sw_streq(c->path, path))
-            return c;
-    return NULL;
-}
 
 static void drop_last(struct sw_registry *reg)
 {
@@ -55,20 +45,6 @@ static void drop_last(struct sw_registry *reg)
     free(c->path);
     free(c->bytes);
     free(c);
-}
-
-static void put_cached(struct sw_registry *reg, const char *layer, const char *path,
-                       const struct layer_result *r)
-{
-    struct cached *c = sw_zalloc(1, sizeof *c);
-    *c = (struct cached){ .next = reg->cached, .layer = sw_strdup(layer), .path = sw_strdup(path) };
-    if (r->code == 0) {
-        c->bytes = sw_strndup(r->bytes, r->len);
-        c->len = r->len;
-    }
-    reg->cached = c;
-    if (++reg->n_cached > MAX_CACHED)
-        drop_last(reg);
 }
 
 void cached_free(struct sw_registry *reg)
@@ -147,12 +123,22 @@ static void on_layer_result(const struct layer_result *r, void *arg)
 {
     struct sw_registry_file *f = arg;
     if (r->code == SW_INVALID) {
-        SW_AUTO_CHARS *words = sw_printf("%s: layer %s: %s", f->image, layer_digest(f), r->message);
-        answer(f, SW_INVALID, words, NULL, 0);
+        SW_AUTO_CHARS *why = sw_printf("%s: layer %s: %s", f->image, layer_digest(f), r->message);
+        answer(f, SW_INVALID, why, NULL, 0);
         return;
     }
-    if (r->code != SW_GONE)
-        put_cached(f->reg, layer_digest(f), f->path, r);
+    if (r->code != SW_GONE) {
+        struct sw_registry *reg = f->reg;
+        struct cached *c = sw_zalloc(1, sizeof *c);
+        *c = (struct cached){ .next = reg->cached,
+                              .layer = sw_strdup(layer_digest(f)),
+                              .path = sw_strdup(f->path),
+                              .bytes = r->code == 0 ? sw_strndup(r->bytes, r->len) : NULL,
+                              .len = r->len };
+        reg->cached = c;
+        if (++reg->n_cached > MAX_CACHED)
+            drop_last(reg);
+    }
     if (r->code == 0)
         answer(f, 0, NULL, r->bytes, r->len);
     else if (r->code == SW_GONE)
@@ -174,10 +160,10 @@ static void on_layer_end(const struct sw_registry_answer *a, void *arg)
     if (a->code < 0)
         answer(f, a->code, sw_err_text(a->err), NULL, 0);
     else
-        layer_end(f->layer); /* now its result may come */
+        layer_end(f->layer); /* its result may come from here on */
 }
 
-/* Look into the next layer downwards. Runs outside of the callbacks of the one before. */
+/* Search the next layer downwards. Runs outside of the callbacks of the one before. */
 static void next_layer(struct sw_registry_file *f)
 {
     struct json_object *layers = sw_json_get(f->manifest, "layers");
@@ -185,7 +171,9 @@ static void next_layer(struct sw_registry_file *f)
     bool first = f->at == sw_json_len(layers);
     while (f->at > 0 && (first || !f->last_only)) {
         f->at--;
-        struct cached *c = find_cached(f->reg, layer_digest(f), f->path);
+        struct cached *c = f->reg->cached;
+        while (c && !(sw_streq(c->layer, layer_digest(f)) && sw_streq(c->path, f->path)))
+            c = c->next;
         if (c && c->bytes) {
             answer(f, 0, NULL, c->bytes, c->len);
             return;
@@ -200,9 +188,9 @@ static void next_layer(struct sw_registry_file *f)
         }
         first = false;
     }
-    SW_AUTO_CHARS *words = sw_printf("%s: %s has no %s", f->image,
-                                     f->last_only ? "the last layer" : "the image", f->path);
-    answer(f, SW_NOTFOUND, words, NULL, 0);
+    SW_AUTO_CHARS *why = sw_printf("%s: %s has no %s", f->image,
+                                   f->last_only ? "the last layer" : "the image", f->path);
+    answer(f, SW_NOTFOUND, why, NULL, 0);
 }
 
 static void on_timer(void *arg)

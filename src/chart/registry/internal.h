@@ -1,17 +1,16 @@
 #pragma once
-/* internal: what several files of this folder use: challenges, manifests, digests, the HTTP clients
- * and tokens of registries, and files in layers. */
+/* internal: challenges, manifests, digests, the HTTP clients and tokens of registries, and files in
+ * layers. */
 #include <json-c/json.h>
 
 #include "base/openssl.h"
 #include "chart/registry/registry.h"
 #include "net/http/http.h"
 
-/* ---- the challenge of a 401 (challenge.c)
- * ----------------------------------------------------------
+/* ---- the challenge of a 401 (challenge.c) -------------------------------------------------------
  */
 
-/** The WWW-Authenticate header's challenge that can be met: Bearer before Basic. */
+/** The WWW-Authenticate header's challenge: Bearer is preferred to Basic. */
 struct challenge {
     bool bearer, basic;
     char *realm, *service, *scope; /* Bearer's; NULL: not given; owned */
@@ -58,13 +57,14 @@ char *digester_end(struct digester *d);
 /** Free it. Twice is harmless. */
 void digester_done(struct digester *d);
 
-/* ---- places and tokens (endpoint.c) ------------------------------------------------------------
+/* ---- endpoints and tokens (endpoint.c)
+ * ------------------------------------------------------------
  */
 
 /** One registry host with its certificates and connections. Kept for later calls, until its
  * certificates change. */
-struct place {
-    struct place *next;
+struct endpoint {
+    struct endpoint *next;
     char *host;    /* as in references */
     bool insecure; /* plain HTTP and unverified certificates are allowed */
     bool plain;    /* it speaks no TLS */
@@ -97,7 +97,7 @@ struct sw_registry {
     struct sw_mirrors *mirrors;
     char *ca_bundle;
     struct json_object *ca_by_host;
-    struct place *places;
+    struct endpoint *endpoints;
     struct token *tokens;
     int n_tokens;
     struct cached *cached; /* newest first */
@@ -106,20 +106,21 @@ struct sw_registry {
     struct sw_registry_file *files;
 };
 
-/** The place for @host; place_leave() when it is not used any more. @return 0 | SW_INVALID: its CA
+/** The endpoint for @host; endpoint_leave() when it is not used any more. @return 0 | SW_INVALID:
+ * its CA
  */
-int place_enter(struct sw_registry *reg, const char *host, bool insecure, struct place **out,
-                struct sw_err *err);
+int endpoint_enter(struct sw_registry *reg, const char *host, bool insecure, struct endpoint **out,
+                   struct sw_err *err);
 /** One user less. NULL is accepted. */
-void place_leave(struct sw_registry *reg, struct place *place);
-/** Free all places. */
-void places_free(struct sw_registry *reg);
+void endpoint_leave(struct sw_registry *reg, struct endpoint *endpoint);
+/** Free all endpoints. */
+void endpoints_free(struct sw_registry *reg);
 /** "https://reg:5000"; of docker.io it is registry-1.docker.io. The caller's. */
-char *place_address(const struct place *place);
+char *endpoint_url(const struct endpoint *endpoint);
 
 /** The token under @key; NULL: none, or it has expired. Borrowed. */
 const char *token_find(struct sw_registry *reg, const char *key);
-/** Cache a token for @lives_ms; the oldest one goes where there are too many. */
+/** Cache a token for @lives_ms; of too many the oldest one is removed. */
 void token_put(struct sw_registry *reg, const char *key, const char *value, int64_t lives_ms);
 /** Remove the token under @key, if there is one. */
 void token_drop(struct sw_registry *reg, const char *key);
@@ -154,5 +155,5 @@ void layer_close(struct layer *l);
 
 /** Close all searches for files. */
 void files_free(struct sw_registry *reg);
-/** Forget all files that were found in layers. */
+/** Free the cache of files found in layers. */
 void cached_free(struct sw_registry *reg);

@@ -26,7 +26,7 @@ struct layer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* under the lock: */
-    char *queue, *piece; /* piece: what libarchive looks at; as large */
+    char *queue, *piece; /* piece: what libarchive reads from; as large */
     size_t n_queued;
     bool ended;    /* no more is fed */
     bool aborted;  /* layer_close() was called */
@@ -49,7 +49,7 @@ static void wake(struct layer *l)
     (void)!write(l->wake_fd, &one, sizeof one);
 }
 
-/* libarchive reads: all that is queued; waits until there is something. 0: the end. */
+/* libarchive reads all that is queued, and waits if that is nothing. 0: the end. */
 static la_ssize_t next_piece(struct archive *a SW_UNUSED, void *arg, const void **out)
 {
     struct layer *l = arg;

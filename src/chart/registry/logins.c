@@ -1,4 +1,4 @@
-/* Logins: docker's config.json and what Kubernetes makes of it. */
+/* Logins: docker's config.json, and Secrets of Kubernetes with it. */
 #include "chart/registry/registry.h"
 
 #include <fnmatch.h>
@@ -74,7 +74,7 @@ void sw_logins_free(struct sw_logins *logins)
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-/* "https://index.docker.io/v1/" -> "docker.io", "": keys were addresses once. */
+/* "https://index.docker.io/v1/" -> "docker.io", "": old keys are addresses. */
 static void read_key(const char *key, struct entry *out)
 {
     const char *scheme = strstr(key, "://");
@@ -93,22 +93,6 @@ static void read_key(const char *key, struct entry *out)
     out->path = sw_strndup(path, version ? 0 : len);
 }
 
-/* "auth" is base64 of "user:password". @return false: it is not */
-static bool read_auth(const char *auth, struct entry *out)
-{
-    size_t len;
-    char *text = sw_base64_decode(auth, strlen(auth), &len);
-    char *colon = text ? strchr(text, ':') : NULL;
-    if (colon) {
-        *colon = '\0';
-        out->username = sw_strdup(text);
-        out->password = sw_strdup(colon + 1);
-        OPENSSL_cleanse(text, len);
-    }
-    free(text);
-    return colon;
-}
-
 static char *copy_of(struct json_object *doc, const char *key)
 {
     const char *text = sw_json_str(doc, NULL, key, NULL);
@@ -119,12 +103,20 @@ static int read_entry(const char *key, struct json_object *doc, struct entry *ou
                       struct sw_err *err)
 {
     const char *auth = sw_json_str(doc, "", "auth", NULL);
+    size_t len;
+    SW_AUTO_CHARS *pair = *auth ? sw_base64_decode(auth, strlen(auth), &len) : NULL;
+    char *colon = pair ? strchr(pair, ':') : NULL;
     read_key(key, out);
-    if (*auth && !read_auth(auth, out))
+    if (*auth && !colon)
         return sw_err_set(err, SW_INVALID,
                           "the entry for '%s' has an auth that is not base64 of "
                           "user:password",
                           key);
+    if (colon) {
+        out->username = sw_strndup(pair, (size_t)(colon - pair));
+        out->password = sw_strdup(colon + 1);
+        OPENSSL_cleanse(pair, len);
+    }
     if (!out->username) {
         out->username = copy_of(doc, "username");
         out->password = copy_of(doc, "password");
@@ -134,18 +126,14 @@ static int read_entry(const char *key, struct json_object *doc, struct entry *ou
     return 0;
 }
 
-static const char *keep_source(struct sw_logins *logins, const char *source)
-{
-    SW_GROW(logins->sources, logins->n_sources, logins->sources_cap);
-    return logins->sources[logins->n_sources++] = sw_strdup(source);
-}
-
 static int add_auths(struct sw_logins *logins, const char *source, struct json_object *auths,
                      struct sw_err *err)
 {
     if (!json_object_is_type(auths, json_type_object))
         return sw_err_set(err, SW_INVALID, "%s: \"auths\" is not a map", source);
-    const char *kept = keep_source(logins, source);
+    char *kept = sw_strdup(source);
+    SW_GROW(logins->sources, logins->n_sources, logins->sources_cap);
+    logins->sources[logins->n_sources++] = kept;
     json_object_object_foreach(auths, key, doc)
     {
         SW_GROW(logins->entries, logins->n, logins->cap);
@@ -271,10 +259,7 @@ bool sw_logins_find(const struct sw_logins *logins, const char *host, const char
 char *sw_logins_sources(const struct sw_logins *logins)
 {
     char *text = NULL;
-    for (size_t i = 0; logins && i < logins->n_sources; i++) {
-        char *longer = sw_printf("%s%s%s", text ? text : "", text ? ", " : "", logins->sources[i]);
-        free(text);
-        text = longer;
-    }
+    for (size_t i = 0; logins && i < logins->n_sources; i++)
+        sw_append(&text, "%s%s", i ? ", " : "", logins->sources[i]);
     return text ? text : sw_strdup("none");
 }

@@ -1,5 +1,4 @@
-/* Manifests and indexes: which of the forms it is, and which image of an index is for a platform.
- */
+/* Manifests and indexes: their forms, and the image of an index for a platform. */
 #include "chart/registry/internal.h"
 
 #include <stdlib.h>
@@ -20,17 +19,17 @@ static const struct {
     { "application/vnd.docker.distribution.manifest.list.v2+json", MANIFEST_INDEX },
 };
 
-/* The document's own mediaType counts; OCI lets it out, so then the header's, then its shape. */
+/* By the document's own mediaType; OCI may omit it: then by the header, then by the fields. */
 static int form_of(struct json_object *doc, const char *header, enum manifest_form *out,
                    struct sw_err *err)
 {
     const char *own = sw_json_str(doc, NULL, "mediaType", NULL);
-    const char *says[] = { own, header };
-    for (size_t s = 0; s < SW_COUNT(says); s++)
-        for (size_t i = 0; says[s] && i < SW_COUNT(forms); i++) {
+    const char *types[] = { own, header };
+    for (size_t t = 0; t < SW_COUNT(types); t++)
+        for (size_t i = 0; types[t] && i < SW_COUNT(forms); i++) {
             size_t len = strlen(forms[i].media_type);
-            if (sw_starts_with(says[s], forms[i].media_type) &&
-                (!says[s][len] || strchr("; ", says[s][len]))) {
+            if (sw_starts_with(types[t], forms[i].media_type) &&
+                (!types[t][len] || strchr("; ", types[t][len]))) {
                 *out = forms[i].form;
                 return 0;
             }
@@ -49,19 +48,6 @@ static int form_of(struct json_object *doc, const char *header, enum manifest_fo
     return 0;
 }
 
-static int check_digests(struct json_object *list, const char *what, struct sw_err *err)
-{
-    if (!json_object_is_type(list, json_type_array))
-        return sw_err_set(err, SW_INVALID, "the manifest's %s is not a list", what);
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *digest = sw_json_str(sw_json_at(list, i), "", "digest", NULL);
-        if (!sw_image_digest_is_valid(digest))
-            return sw_err_set(err, SW_INVALID, "%s[%zu].digest of the manifest is '%.80s'", what, i,
-                              digest);
-    }
-    return 0;
-}
-
 int manifest_read(const char *text, size_t len, const char *media_type, struct json_object **doc,
                   enum manifest_form *form, struct sw_err *err)
 {
@@ -72,13 +58,20 @@ int manifest_read(const char *text, size_t len, const char *media_type, struct j
         rc = sw_err_set(err, SW_INVALID, "the manifest is not a map");
     if (rc == 0)
         rc = form_of(read, media_type, form, err);
-    if (rc == 0) {
-        const char *what = *form == MANIFEST_INDEX ? "manifests" : "layers";
-        rc = check_digests(sw_json_get(read, what), what, err);
+    if (rc < 0)
+        return rc;
+    const char *field = *form == MANIFEST_INDEX ? "manifests" : "layers";
+    struct json_object *list = sw_json_get(read, field);
+    if (!json_object_is_type(list, json_type_array))
+        return sw_err_set(err, SW_INVALID, "the manifest's %s is not a list", field);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *digest = sw_json_str(sw_json_at(list, i), "", "digest", NULL);
+        if (!sw_image_digest_is_valid(digest))
+            return sw_err_set(err, SW_INVALID, "%s[%zu].digest of the manifest is '%.80s'", field,
+                              i, digest);
     }
-    if (rc == 0)
-        *doc = SW_TAKE(read);
-    return rc;
+    *doc = SW_TAKE(read);
+    return 0;
 }
 
 /* ---- platforms ---------------------------------------------------------------------------------
@@ -88,18 +81,8 @@ struct platform {
     const char *os, *arch, *variant;
 };
 
-/* What an architecture is when its variant is not said. */
-static const char *usual_variant(const char *arch)
-{
-    return sw_streq(arch, "arm64") ? "v8" : sw_streq(arch, "arm") ? "v7" : "";
-}
-
-static bool is_same(const char *a, const char *b, const char *arch)
-{
-    return sw_streq(*a ? a : usual_variant(arch), *b ? b : usual_variant(arch));
-}
-
-/* 0: not for it; 2: for just it, 1: for an older kind of it, which it runs too. */
+/* How well an entry of an index fits @want. 0: not at all; 2: exactly; 1: it is for an older
+ * variant, which @want runs too. */
 static int fits(struct json_object *entry, const struct platform *want)
 {
     struct json_object *p = sw_json_get(entry, "platform");
@@ -107,28 +90,11 @@ static int fits(struct json_object *entry, const struct platform *want)
                *variant = sw_json_str(p, "", "variant", NULL);
     if (!sw_streq(sw_json_str(p, "", "os", NULL), want->os) || !sw_streq(arch, want->arch))
         return 0;
-    if (is_same(variant, want->variant, arch))
+    const char *usual = sw_streq(arch, "arm64") ? "v8" : sw_streq(arch, "arm") ? "v7" : "";
+    const char *mine = *want->variant ? want->variant : usual;
+    if (sw_streq(*variant ? variant : usual, mine))
         return 2;
-    const char *mine = *want->variant ? want->variant : usual_variant(arch);
     return sw_streq(arch, "arm") && strcmp(variant, mine) < 0 ? 1 : !*want->variant;
-}
-
-static char *list_platforms(struct json_object *manifests)
-{
-    char *text = sw_strdup("");
-    for (size_t i = 0; i < sw_json_len(manifests) && i < MAX_LISTED; i++) {
-        struct json_object *p = sw_json_find(sw_json_at(manifests, i), "platform", NULL);
-        const char *os = sw_json_str(p, "", "os", NULL);
-        const char *variant = sw_json_str(p, "", "variant", NULL);
-        if (!*os || sw_streq(os, "unknown")) /* attestations */
-            continue;
-        char *longer = sw_printf("%s%s%s/%s%s%s", text, *text ? ", " : "", os,
-                                 sw_json_str(p, "", "architecture", NULL), *variant ? "/" : "",
-                                 variant);
-        free(text);
-        text = longer;
-    }
-    return text;
 }
 
 int manifest_choose(struct json_object *index, const char *platform, const char **digest,
@@ -152,11 +118,19 @@ int manifest_choose(struct json_object *index, const char *platform, const char 
             best = sw_json_at(manifests, i);
         }
     }
-    if (!best) {
-        SW_AUTO_CHARS *there = list_platforms(manifests);
-        return sw_err_set(err, SW_NOTFOUND, "there is no image for %s, only for %s", platform,
-                          *there ? there : "none");
-    }
     *digest = sw_json_str(best, "", "digest", NULL);
-    return 0;
+    if (best)
+        return 0;
+    SW_AUTO_CHARS *present = NULL;
+    for (size_t i = 0; i < sw_json_len(manifests) && i < MAX_LISTED; i++) {
+        struct json_object *p = sw_json_find(sw_json_at(manifests, i), "platform", NULL);
+        const char *os = sw_json_str(p, "", "os", NULL);
+        const char *other = sw_json_str(p, "", "variant", NULL);
+        if (!*os || sw_streq(os, "unknown")) /* attestations */
+            continue;
+        sw_append(&present, "%s%s/%s%s%s", present ? ", " : "", os,
+                  sw_json_str(p, "", "architecture", NULL), *other ? "/" : "", other);
+    }
+    return sw_err_set(err, SW_NOTFOUND, "there is no image for %s, only for %s", platform,
+                      present ? present : "none");
 }

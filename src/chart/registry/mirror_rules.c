@@ -1,26 +1,9 @@
-/* Images from a mirror, by rules as people write them: "docker.io=registry.local:5000/hub,
- * quay.io/nvidia=...". The longest beginning that fits is taken. */
+/* Images from a mirror, by rules: "docker.io=registry.local:5000/hub, quay.io/nvidia=...". The
+ * longest prefix wins. */
 #include "chart/registry/registry.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* "nginx" is short for "docker.io/library/nginx". Heap. */
-static char *whole_name(const char *image)
-{
-    size_t len = strcspn(image, "/");
-    bool has_host = image[len] && (memchr(image, '.', len) || memchr(image, ':', len) ||
-                                   (len == 9 && !memcmp(image, "localhost", len)));
-    if (has_host)
-        return sw_strdup(image);
-    return sw_printf("docker.io/%s%s", image[len] ? "" : "library/", image);
-}
-
-/* Is @image @from itself, or in it? */
-static bool begins(const char *image, const char *from, size_t len)
-{
-    return !strncmp(image, from, len) && (!image[len] || strchr("/:@", image[len]));
-}
 
 static size_t trimmed(const char **at, size_t len)
 {
@@ -54,11 +37,16 @@ int sw_mirror_rule_next(const char **text, struct sw_mirror_rule *rule, struct s
 
 int sw_image_mirror(const char *rules, const char *image, char **out, struct sw_err *err)
 {
-    SW_AUTO_CHARS *name = whole_name(image);
+    size_t len = strcspn(image, "/");
+    bool has_host = image[len] && (memchr(image, '.', len) || memchr(image, ':', len) ||
+                                   (len == 9 && !memcmp(image, "localhost", len)));
+    const char *repo = image[len] ? "" : "library/"; /* "nginx": "docker.io/library/nginx" */
+    SW_AUTO_CHARS *name = has_host ? sw_strdup(image) : sw_printf("docker.io/%s%s", repo, image);
     struct sw_mirror_rule rule, best = { 0 };
     int rc;
     while ((rc = sw_mirror_rule_next(&rules, &rule, err)) > 0)
-        if (rule.from_len > best.from_len && begins(name, rule.from, rule.from_len))
+        if (rule.from_len > best.from_len && strncmp(name, rule.from, rule.from_len) == 0 &&
+            (!name[rule.from_len] || strchr("/:@", name[rule.from_len])))
             best = rule;
     if (rc < 0)
         return rc;

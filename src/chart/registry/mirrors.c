@@ -41,21 +41,19 @@ struct sw_mirrors *sw_mirrors_new(void)
     return sw_zalloc(1, sizeof(struct sw_mirrors));
 }
 
-static void rule_done(struct rule *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        free(r->mirrors[i].location);
-    free(r->mirrors);
-    free(r->prefix);
-    free(r->location);
-}
-
 void sw_mirrors_free(struct sw_mirrors *m)
 {
-    for (size_t i = 0; m && i < m->n; i++)
-        rule_done(&m->rules[i]);
-    if (m)
-        free(m->rules);
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n; i++) {
+        struct rule *r = &m->rules[i];
+        for (size_t k = 0; k < r->n; k++)
+            free(r->mirrors[k].location);
+        free(r->mirrors);
+        free(r->prefix);
+        free(r->location);
+    }
+    free(m->rules);
     free(m);
 }
 
@@ -72,7 +70,7 @@ static struct rule *need_rule(struct sw_mirrors *m, const char *prefix)
     return &m->rules[m->n++];
 }
 
-/* Add a mirror, unless the rule has it: policies repeat what registries.conf says. */
+/* Add a mirror, unless the rule has it: policies repeat mirrors of registries.conf. */
 static void add_mirror(struct rule *r, const char *location, bool insecure, enum taken taken)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -148,55 +146,46 @@ static void add_lists(struct sw_mirrors *m, struct json_object *insecure,
     }
 }
 
-static void move_rules(struct sw_mirrors *to, struct sw_mirrors *from)
-{
-    for (size_t i = 0; i < from->n; i++) {
-        struct rule *f = &from->rules[i], *t = need_rule(to, f->prefix);
-        if (*f->location) {
-            free(t->location);
-            t->location = sw_strdup(f->location);
-        }
-        t->insecure |= f->insecure;
-        t->blocked |= f->blocked;
-        for (size_t k = 0; k < f->n; k++)
-            add_mirror(t, f->mirrors[k].location, f->mirrors[k].insecure, f->mirrors[k].taken);
-    }
-}
-
-static int read_conf(struct sw_mirrors *m, const char *text, size_t len, struct sw_err *err)
-{
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct sw_value value;
-    int rc = sw_value_read_toml(arena, text, len, &value, err);
-    if (rc < 0)
-        return rc;
-    SW_AUTO_JSON *doc = sw_value_to_json(value);
-    struct json_object *list = sw_json_get(doc, "registry");
-    /* version 1, whose search list is not needed: short names are docker.io's */
-    add_lists(m, sw_json_find(doc, "registries", "insecure", "registries", NULL),
-              sw_json_find(doc, "registries", "block", "registries", NULL));
-    for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
-        rc = read_registry(m, sw_json_at(list, i), err);
-    return rc;
-}
-
 int sw_mirrors_add_conf(struct sw_mirrors *mirrors, const char *file, const char *text,
                         size_t len_bytes, struct sw_err *err)
 {
     if (len_bytes > MAX_CONF_BYTES)
         return sw_err_set(err, SW_INVALID, "%s: larger than %d bytes", file, MAX_CONF_BYTES);
     SW_AUTO(sw_mirrors) *read = sw_mirrors_new();
-    int rc = read_conf(read, text, len_bytes, err);
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct sw_value value;
+    int rc = sw_value_read_toml(arena, text, len_bytes, &value, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", file);
-    move_rules(mirrors, read);
+    SW_AUTO_JSON *doc = sw_value_to_json(value);
+    struct json_object *list = sw_json_get(doc, "registry");
+    /* version 1, whose search list is not needed: short names are docker.io's */
+    add_lists(read, sw_json_find(doc, "registries", "insecure", "registries", NULL),
+              sw_json_find(doc, "registries", "block", "registries", NULL));
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        rc = read_registry(read, sw_json_at(list, i), err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s", file);
+    }
+    for (size_t i = 0; i < read->n; i++) {
+        struct rule *from = &read->rules[i], *to = need_rule(mirrors, from->prefix);
+        if (*from->location) {
+            free(to->location);
+            to->location = sw_strdup(from->location);
+        }
+        to->insecure |= from->insecure;
+        to->blocked |= from->blocked;
+        for (size_t k = 0; k < from->n; k++)
+            add_mirror(to, from->mirrors[k].location, from->mirrors[k].insecure,
+                       from->mirrors[k].taken);
+    }
     return 0;
 }
 
 /* ---- OpenShift's policies ----------------------------------------------------------------------
  */
 
-/* Which list of which kind, and what references it is for. */
+/* The kinds of policies: their lists, and the references that they are for. */
 static const struct {
     const char *kind, *list;
     enum taken taken;

@@ -19,14 +19,6 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* How long a separator within a path's part is: '.', '_', "__" or any number of '-'. */
-static size_t separator_len(const char *s)
-{
-    if (s[0] == '_')
-        return s[1] == '_' ? 2 : 1;
-    return s[0] == '.' ? 1 : strspn(s, "-");
-}
-
 static const char *check_repo(const char *repo)
 {
     if (!*repo)
@@ -37,7 +29,9 @@ static const char *check_repo(const char *repo)
                                           : "the repository holds what it may not";
         while (is_lower_alnum(*c))
             c++;
-        size_t len = *c == '/' ? 1 : separator_len(c);
+        size_t len = strspn(c, "-"); /* a separator: '/', '.', '_', "__" or any number of '-' */
+        if (*c == '/' || *c == '.' || *c == '_')
+            len = c[0] == '_' && c[1] == '_' ? 2 : 1;
         if (*c && (len == 0 || !c[len]))
             return "the repository holds what it may not";
         c += len;
@@ -85,7 +79,8 @@ bool sw_image_digest_is_valid(const char *text)
     return want && strlen(text) == 7 + want && strspn(text + 7, "0123456789abcdef") == want;
 }
 
-/* The first part is a registry when it looks like one; else the image is docker.io's. */
+/* The first component is a registry if it has '.', ':', upper case or is localhost; else the image
+ * is docker.io's. */
 static void split_host(const char *name, struct sw_image_ref *out)
 {
     size_t len = strcspn(name, "/");

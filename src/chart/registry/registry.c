@@ -1,4 +1,4 @@
-/* The life of a registry client, and what it is told: mirrors, certificates. */
+/* Opens and frees a registry client; sets its mirrors and certificates. */
 #include <stdlib.h>
 
 #include "chart/registry/call.h"
@@ -29,7 +29,7 @@ void sw_registry_free(struct sw_registry *reg)
     files_free(reg);
     while (reg->calls)
         sw_registry_cancel(reg->calls);
-    places_free(reg);
+    endpoints_free(reg);
     tokens_free(reg);
     cached_free(reg);
     sw_mirrors_free(reg->mirrors);
@@ -66,11 +66,12 @@ int sw_registry_set_cas(struct sw_registry *reg, const char *bundle, struct json
     json_object_put(reg->ca_by_host);
     reg->ca_bundle = bundle ? sw_strdup(bundle) : NULL;
     reg->ca_by_host = sw_json_copy(by_host);
-    for (struct place *p = reg->places, *next; p; p = next) { /* those in use go by themselves */
+    for (struct endpoint *p = reg->endpoints, *next; p;
+         p = next) { /* those in use are freed later */
         next = p->next;
         p->stale = true;
         p->n_users++;
-        place_leave(reg, p);
+        endpoint_leave(reg, p);
     }
     return 0;
 }

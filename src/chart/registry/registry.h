@@ -100,7 +100,7 @@ void sw_mirrors_add_policy(struct sw_mirrors *mirrors, struct json_object *polic
 /** Allow plain HTTP and unverified certificates for the registry @host; "" is ignored. */
 void sw_mirrors_add_insecure(struct sw_mirrors *mirrors, const char *host);
 
-/** One place to pull an image from. */
+/** One endpoint to pull an image from. */
 struct sw_pull_source {
     struct sw_image_ref ref;
     bool insecure;
@@ -143,8 +143,8 @@ int sw_image_mirror(const char *rules, const char *image, char **out, struct sw_
 struct sw_registry_opts {
     const char *user_agent; /* "slipway" */
     int64_t timeout_ms;     /* until a request's status line, and between bytes; 0: 30 s */
-    int retries;            /* of one place, after failures that may pass; 0: 2; negative: none */
-    int64_t retry_ms;       /* before the first retry, then twice as long each time; 0: 1 s */
+    int retries;      /* of one endpoint, after failures that may pass; 0: 2; negative: none */
+    int64_t retry_ms; /* before the first retry, then twice as long each time; 0: 1 s */
 };
 
 /** A client on @loop. @opts: copied; NULL: the defaults. */
@@ -173,7 +173,7 @@ struct sw_registry_ask {
 /** The answer to a call. All is borrowed for the callback. */
 struct sw_registry_answer {
     /** 0 | SW_NOTFOUND: no such image, tag, platform or file | SW_FORBIDDEN: a login is missing or
-     * refused | SW_UNAVAILABLE: no place gave an answer | SW_INVALID: the answer has another
+     * refused | SW_UNAVAILABLE: no endpoint gave an answer | SW_INVALID: the answer has another
      * digest, is too large or malformed, the certificate is not trusted, or the reference is none
      */
     int code;
@@ -188,8 +188,8 @@ struct sw_registry_answer {
 typedef void sw_registry_fn(const struct sw_registry_answer *answer, void *arg);
 
 /** Check that the image exists, for that platform. As the other requests it calls @fn once, never
- * before it has returned; the handle is valid until then. A place that fails is retried, then the
- * next place is asked. */
+ * before it has returned; the handle is valid until then. An endpoint that fails is retried, then
+ * the next one is asked. */
 struct sw_registry_call *sw_registry_check(struct sw_registry *reg,
                                            const struct sw_registry_ask *ask, sw_registry_fn *fn,
                                            void *arg);
