@@ -43,13 +43,13 @@
     X(archive_entry_set_size, entry_set_size)                                                      \
     X(archive_entry_set_mtime, entry_set_mtime)
 
-/** The functions' addresses, once sw_archive_load() has said yes. */
+/** The functions' addresses, set by sw_archive_load(). */
 extern struct sw_archive_functions {
 #define SW_ARCHIVE_MEMBER(function, name) __typeof__(&function) name;
     SW_ARCHIVE_FUNCTIONS(SW_ARCHIVE_MEMBER)
 #undef SW_ARCHIVE_MEMBER
 } sw_archive;
 
-/** Load the library at the first call, from any thread; it stays for the life of the process.
+/** Load the library at the first call, from any thread; it is never unloaded.
  * @return false: it is not installed, or lacks a function */
 bool sw_archive_load(void);

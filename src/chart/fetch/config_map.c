@@ -10,21 +10,6 @@
 #include "data/json/path.h"
 #include "data/text/base64.h"
 
-/* @*key: what follows the name, or ""; in @url. */
-static int parse(const char *url, char **ns, char **name, const char **key, struct sw_err *err)
-{
-    const char *at = url + strlen("cm://");
-    size_t ns_len = strcspn(at, "/");
-    const char *second = at + ns_len + (at[ns_len] == '/');
-    size_t name_len = strcspn(second, "/");
-    if (ns_len == 0 || name_len == 0)
-        return sw_err_set(err, SW_INVALID, "not cm://<namespace>/<name>");
-    *ns = sw_strndup(at, ns_len);
-    *name = sw_strndup(second, name_len);
-    *key = second + name_len + (second[name_len] == '/');
-    return 0;
-}
-
 /* The archive under @key. */
 static int take_key(struct json_object *map, const char *url, const char *key, const char *digest,
                     struct sw_recipe_got *got, struct sw_err *err)
@@ -84,9 +69,24 @@ static const char *only_key(struct json_object *map)
     return found;
 }
 
-static int take_map(struct json_object *map, const char *url, const struct sw_recipe_ask *ask,
-                    const char *key, struct sw_recipe_got *got, struct sw_err *err)
+int fetch_config_map(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
+                     struct sw_recipe_got *got, struct sw_err *err)
 {
+    const char *at = ask->url + strlen("cm://");
+    size_t ns_len = strcspn(at, "/");
+    const char *second = at + ns_len + (at[ns_len] == '/');
+    size_t name_len = strcspn(second, "/");
+    if (ns_len == 0 || name_len == 0)
+        return sw_err_set(err, SW_INVALID, "%s: not cm://<namespace>/<name>", ask->url);
+    if (!f->opts.config_map)
+        return sw_err_set(err, SW_INVALID, "%s: there is no cluster to read it from", ask->url);
+    const char *key = second + name_len + (second[name_len] == '/');
+    SW_AUTO_CHARS *ns = sw_strndup(at, ns_len), *name = sw_strndup(second, name_len);
+    SW_AUTO_JSON *map = NULL;
+    int rc = f->opts.config_map(f->opts.config_map_arg, ns, name, &map, err);
+    if (rc < 0)
+        return rc == SW_PENDING ? rc : sw_err_wrap(err, rc, "%s", ask->url);
+    SW_AUTO_CHARS *url = sw_printf("cm://%s/%s", ns, name);
     const char *only = only_key(map);
     bool is_repository = sw_json_find(map, "data", "index.yaml", NULL) || only;
     if (*key)
@@ -97,27 +97,10 @@ static int take_map(struct json_object *map, const char *url, const struct sw_re
         return take_key(map, url, only, "", got, err);
     if (is_repository)
         return sw_err_set(err, SW_INVALID, "%s: a repository of several charts: which one?", url);
-    int rc = sw_recipe_config_map_files(map, &got->files, &got->n_files, err);
+    rc = sw_recipe_config_map_files(map, &got->files, &got->n_files, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", url);
     got->origin = sw_strdup(url);
     got->digest = sw_strdup("");
     return 0;
-}
-
-int fetch_config_map(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
-                     struct sw_recipe_got *got, struct sw_err *err)
-{
-    SW_AUTO_CHARS *ns = NULL, *name = NULL;
-    SW_AUTO_JSON *map = NULL;
-    const char *key = "";
-    int rc = parse(ask->url, &ns, &name, &key, err);
-    if (rc == 0 && !f->opts.config_map)
-        rc = sw_err_set(err, SW_INVALID, "there is no cluster to read it from");
-    if (rc == 0)
-        rc = f->opts.config_map(f->opts.config_map_arg, ns, name, &map, err);
-    if (rc < 0)
-        return rc == SW_PENDING ? rc : sw_err_wrap(err, rc, "%s", ask->url);
-    SW_AUTO_CHARS *url = sw_printf("cm://%s/%s", ns, name);
-    return take_map(map, url, ask, key, got, err);
 }

@@ -17,7 +17,7 @@ static const struct source {
     const char *scheme;
     int (*get)(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                struct sw_err *err);
-    bool is_signed; /* signatures can lie there, too */
+    bool is_signed; /* it can have signatures */
 } sources[] = {
     { "https://", fetch_repository, true }, { "http://", fetch_repository, true },
     { "oci://", fetch_oci, true },          { "git+https://", fetch_git, false },
@@ -43,11 +43,8 @@ int sw_fetch_check(const char *url, struct sw_err *err)
     SW_AUTO_CHARS *known = sw_strdup("file://");
     if (sw_starts_with(url, known) || sw_fetch_knows(url))
         return 0;
-    for (size_t i = 0; i < SW_COUNT(sources); i++) {
-        char *longer = sw_printf("%s, %s", known, sources[i].scheme);
-        free(known);
-        known = longer;
-    }
+    for (size_t i = 0; i < SW_COUNT(sources); i++)
+        sw_append(&known, ", %s", sources[i].scheme);
     return sw_err_set(err, SW_INVALID, "'%s': recipes come from URLs that begin with %s", url,
                       known);
 }
@@ -63,7 +60,7 @@ char *sw_fetch_cache_dir(void)
     return home && *home == '/' ? sw_printf("%s/.cache/slipway", home) : NULL;
 }
 
-/* ---- life --------------------------------------------------------------------------------------
+/* ---- the fetcher -------------------------------------------------------------------------------
  */
 
 struct sw_fetcher *sw_fetcher_new(const struct sw_fetch_opts *opts)

@@ -11,6 +11,7 @@
 
 enum { REQUEST_MAX = 32 << 20 };
 
+/* One request. */
 struct work {
     struct json_object *request;
     char *missing; /* URL of a ConfigMap that is not in it; NULL: none; owned */
@@ -41,10 +42,12 @@ static int find_config_map(void *arg, const char *ns, const char *name, struct j
     return sw_err_set(err, SW_PENDING, "%s is needed", w->missing);
 }
 
-static struct sw_fetch_opts opts_of(struct work *w)
+/* Fetch what the request names. @*bundle: the recipe, the caller's. */
+static int get(struct work *w, struct json_object *answer, char **bundle, size_t *len,
+               struct sw_err *err)
 {
     struct json_object *r = w->request;
-    return (struct sw_fetch_opts){
+    const struct sw_fetch_opts opts = {
         .auth = { .username = text_of(r, "username"),
                   .password = text_of(r, "password"),
                   .pass_credentials = sw_json_bool(r, false, "passCredentials", NULL),
@@ -62,19 +65,13 @@ static struct sw_fetch_opts opts_of(struct work *w)
         .config_map = find_config_map,
         .config_map_arg = w,
     };
-}
-
-static int get(struct work *w, struct json_object *answer, char **bundle, size_t *len,
-               struct sw_err *err)
-{
-    struct sw_fetch_opts opts = opts_of(w);
     SW_AUTO(sw_fetcher) *f = sw_fetcher_new(&opts);
     SW_AUTO(sw_recipe) *recipe = NULL;
     const struct sw_recipe_opts open = { .get = sw_fetcher_get,
                                          .get_arg = f,
-                                         .chart = text_of(w->request, "name"),
-                                         .version = text_of(w->request, "version") };
-    int rc = sw_fetcher_open(f, sw_json_str(w->request, "", "url", NULL), &open, &recipe, err);
+                                         .chart = text_of(r, "name"),
+                                         .version = text_of(r, "version") };
+    int rc = sw_fetcher_open(f, sw_json_str(r, "", "url", NULL), &open, &recipe, err);
     if (rc == 0)
         rc = sw_recipe_to_bundle(recipe, bundle, len, err);
     if (rc < 0)
@@ -144,9 +141,11 @@ void sw_fetch_do(struct json_object *request, struct json_object **answer, char 
 /* ---- over pipes --------------------------------------------------------------------------------
  */
 
-static int read_request(FILE *in, struct json_object **request, struct sw_err *err)
+int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err)
 {
-    size_t cap = 64 << 10, len = 0, n;
+    SW_AUTO_JSON *request = NULL, *answer = NULL;
+    SW_AUTO_CHARS *bundle = NULL;
+    size_t cap = 64 << 10, len = 0, bundle_len = 0, n;
     SW_AUTO_CHARS *text = sw_alloc(cap);
     while ((n = fread(text + len, 1, cap - len, in)) > 0) {
         len += n;
@@ -155,23 +154,15 @@ static int read_request(FILE *in, struct json_object **request, struct sw_err *e
         if (len == cap)
             text = sw_realloc(text, cap *= 2, 1);
     }
-    int rc = sw_json_parse(text, len, &(struct sw_json_opts){ .file = "stdin" }, request, err);
-    if (rc == 0 && !json_object_is_type(*request, json_type_object))
-        rc = sw_err_set(err, SW_INVALID, "stdin: expected a JSON object");
-    return rc;
-}
-
-int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err)
-{
-    SW_AUTO_JSON *request = NULL, *answer = NULL;
-    SW_AUTO_CHARS *bundle = NULL;
-    size_t len = 0;
-    int rc = read_request(in, &request, err);
+    int rc = sw_json_parse(text, len, &(struct sw_json_opts){ .file = "stdin" }, &request, err);
     if (rc < 0)
         return rc;
-    sw_fetch_do(request, &answer, &bundle, &len);
+    if (!json_object_is_type(request, json_type_object))
+        return sw_err_set(err, SW_INVALID, "stdin: expected a JSON object");
+    sw_fetch_do(request, &answer, &bundle, &bundle_len);
     SW_AUTO_CHARS *line = sw_json_text(answer, SW_JSON_PLAIN, NULL);
-    bool ok = fprintf(out, "%s\n", line) > 0 && (!bundle || fwrite(bundle, 1, len, out) == len);
+    bool ok = fprintf(out, "%s\n", line) > 0 &&
+              (!bundle || fwrite(bundle, 1, bundle_len, out) == bundle_len);
     return ok && fflush(out) == 0 ? 0 : sw_err_set(err, SW_UNAVAILABLE, "the answer is not wanted");
 }
 

@@ -54,23 +54,6 @@ int sw_version_choose(const char *const *versions, size_t n, const char *want)
     return best;
 }
 
-/* "1.2.0, 1.1.0 and 7 more" */
-static char *list_versions(const char *const *versions, size_t n)
-{
-    char *text = sw_strdup("");
-    for (size_t i = 0; i < n && i < SHOWN; i++) {
-        char *longer = sw_printf("%s%s%s", text, i ? ", " : "", versions[i]);
-        free(text);
-        text = longer;
-    }
-    if (n > SHOWN) {
-        char *longer = sw_printf("%s and %zu more", text, n - SHOWN);
-        free(text);
-        text = longer;
-    }
-    return text;
-}
-
 /* ---- entries -----------------------------------------------------------------------------------
  */
 
@@ -106,7 +89,11 @@ int sw_index_find(struct json_object *index, const char *name, const char *versi
         if (rc < 0)
             sw_err_wrap(err, rc, "%s %s", name, versions[at]);
     } else {
-        SW_AUTO_CHARS *known = list_versions(versions, n);
+        SW_AUTO_CHARS *known = NULL; /* "1.2.0, 1.1.0 and 7 more" */
+        for (size_t i = 0; i < n && i < SHOWN; i++)
+            sw_append(&known, "%s%s", i ? ", " : "", versions[i]);
+        if (n > SHOWN)
+            sw_append(&known, " and %zu more", n - SHOWN);
         rc = sw_err_set(err, SW_NOTFOUND, "there is no version '%s' of chart '%s' (there are %s)",
                         version && *version ? version : "*", name, known);
     }

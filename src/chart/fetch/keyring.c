@@ -27,18 +27,14 @@ static bool begins(const char *p, const char *end, const char *with)
     return (size_t)(end - p) >= n && memcmp(p, with, n) == 0;
 }
 
-/* The first line of base64, behind the lines "Version: ..." and the empty one. */
-static const char *skip_headers(const char *p, const char *end)
-{
-    for (p = next_line(p, end); p < end && !is_blank_line(p, end);)
-        p = next_line(p, end);
-    return next_line(p, end);
-}
-
-/* The bytes of the block at *@p, which moves to its end; NULL: broken. */
+/* The bytes of the block at *@p, which moves to its end; NULL: malformed. */
 static char *unpack_block(const char **p, const char *end, size_t *len)
 {
-    const char *from = skip_headers(*p, end), *to = from;
+    const char *from = next_line(*p, end); /* lines "Version: ...", an empty one, base64 */
+    while (from < end && !is_blank_line(from, end))
+        from = next_line(from, end);
+    from = next_line(from, end);
+    const char *to = from;
     while (to < end && *to != '=' && !begins(to, end, "-----"))
         to = next_line(to, end);
     const char *last = to;
@@ -51,8 +47,7 @@ static char *unpack_block(const char **p, const char *end, size_t *len)
 char *sw_keyring_unpack(const char *text, size_t len, size_t *out_len)
 {
     const char *p = memmem(text, len, begin, sizeof begin - 1), *end = text + len;
-    /* base64 is longer than what it says */
-    SW_AUTO_CHARS *out = sw_alloc(len + 1);
+    SW_AUTO_CHARS *out = sw_alloc(len + 1); /* base64 is longer than its bytes */
     *out_len = 0;
     if (!p) {
         memcpy(out, text, len);

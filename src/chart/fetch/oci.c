@@ -38,7 +38,7 @@ struct session {
     size_t len, cap;
 };
 
-/* ---- asking, and waiting -----------------------------------------------------------------------
+/* ---- requests ----------------------------------------------------------------------------------
  */
 
 static void on_answer(const struct sw_registry_answer *a, void *arg)
@@ -116,37 +116,18 @@ static int add_user(struct session *s, struct sw_err *err)
     return sw_logins_add(s->logins, "the user given", text, strlen(text), err);
 }
 
-static int add_config(struct session *s, struct sw_err *err)
-{
-    const char *path = s->f->opts.auth.docker_config;
-    if (!path)
-        return sw_logins_add_home(s->logins, err);
-    SW_AUTO_CHARS *text = NULL;
-    size_t len;
-    int rc = sw_file_read(path, 4U << 20, &text, &len, err);
-    return rc < 0 ? rc : sw_logins_add(s->logins, path, text, len, err);
-}
-
-static int add_trust(struct session *s, struct sw_err *err)
-{
-    const struct sw_fetch_auth *auth = &s->f->opts.auth;
-    SW_AUTO_CHARS *pem = NULL;
-    size_t len;
-    int rc = auth->ca_file ? sw_file_read(auth->ca_file, 4U << 20, &pem, &len, err) : 0;
-    if (rc == 0 && pem)
-        rc = sw_registry_set_cas(s->reg, pem, NULL, err);
-    if (rc == 0 && auth->insecure) {
-        struct sw_mirrors *mirrors = sw_mirrors_new();
-        sw_mirrors_add_insecure(mirrors, s->ref.host);
-        sw_registry_set_mirrors(s->reg, mirrors);
-    }
-    return rc;
-}
-
 static int open_session(struct session *s, struct sw_err *err)
 {
+    enum { MAX_BYTES = 4 << 20 };
+    const struct sw_fetch_auth *auth = &s->f->opts.auth;
+    SW_AUTO_CHARS *config = NULL, *pem = NULL;
+    size_t config_len = 0, pem_len;
     int64_t left_ms;
     int rc = fetch_time_left(s->f, &left_ms, err);
+    if (rc == 0 && auth->docker_config)
+        rc = sw_file_read(auth->docker_config, MAX_BYTES, &config, &config_len, err);
+    if (rc == 0 && auth->ca_file)
+        rc = sw_file_read(auth->ca_file, MAX_BYTES, &pem, &pem_len, err);
     if (rc < 0)
         return rc;
     s->loop = sw_loop_new(NULL);
@@ -154,28 +135,21 @@ static int open_session(struct session *s, struct sw_err *err)
     sw_timer_set(s->timer, left_ms);
     s->reg = sw_registry_new(s->loop, &(struct sw_registry_opts){ .retries = -1 });
     s->logins = sw_logins_new();
+    if (auth->insecure) {
+        struct sw_mirrors *mirrors = sw_mirrors_new();
+        sw_mirrors_add_insecure(mirrors, s->ref.host);
+        sw_registry_set_mirrors(s->reg, mirrors);
+    }
     rc = add_user(s, err);
     if (rc == 0)
-        rc = add_config(s, err);
-    if (rc == 0)
-        rc = add_trust(s, err);
+        rc = config ? sw_logins_add(s->logins, auth->docker_config, config, config_len, err)
+                    : sw_logins_add_home(s->logins, err);
+    if (rc == 0 && pem)
+        rc = sw_registry_set_cas(s->reg, pem, NULL, err);
     return rc;
 }
 
-static void close_session(struct session *s)
-{
-    sw_registry_free(s->reg);
-    sw_timer_free(s->timer);
-    sw_loop_free(s->loop);
-    sw_logins_free(s->logins);
-    sw_image_ref_done(&s->ref);
-    sw_err_done(&s->err);
-    json_object_put(s->doc);
-    free(s->digest);
-    free(s->bytes);
-}
-
-/* ---- which chart -------------------------------------------------------------------------------
+/* ---- the reference -----------------------------------------------------------------------------
  */
 
 /* As in Helm, the URL of a dependency is the folder, to which the chart's name is added. A URL that
@@ -212,14 +186,6 @@ static char *swap(const char *text, char from, char to)
     return copy;
 }
 
-static bool is_exact(const char *version)
-{
-    struct sw_semver v;
-    const char *dot = strchr(version, '.');
-    return dot && strchr(dot + 1, '.') && version[strspn(version, "v0123456789.")] != ' ' &&
-           sw_semver_parse(version, strlen(version), &v, NULL) == 0;
-}
-
 static int choose_tag(struct session *s, const char *want, char **version, struct sw_err *err)
 {
     SW_AUTO_CHARS *image = sw_image_ref_text(&s->ref);
@@ -243,34 +209,10 @@ static int choose_tag(struct session *s, const char *want, char **version, struc
     return rc;
 }
 
-/* The tag, where it is not in the URL. */
-static int resolve(struct session *s, const char *want, char **version, struct sw_err *err)
-{
-    if (s->ref.tag || s->ref.digest)
-        return 0;
-    if (want && is_exact(want))
-        *version = sw_strdup(want);
-    int rc = *version ? 0 : choose_tag(s, want, version, err);
-    if (rc == 0)
-        s->ref.tag = swap(*version, '+', '_');
-    return rc;
-}
-
-/* ---- what it holds -----------------------------------------------------------------------------
+/* ---- the contents ------------------------------------------------------------------------------
  */
 
-static struct json_object *find_layer(struct json_object *manifest)
-{
-    struct json_object *layers = sw_json_get(manifest, "layers");
-    for (size_t t = 0; t < SW_COUNT(layer_types); t++) {
-        struct json_object *layer = sw_json_find_by(layers, "mediaType", layer_types[t]);
-        if (layer)
-            return layer;
-    }
-    return NULL;
-}
-
-/* The manifest of the chart: of an index the one that says it is a chart, else the first. */
+/* The manifest of the chart: of an index the one of a chart's type, else the first. */
 static int get_chart_manifest(struct session *s, struct sw_err *err)
 {
     int rc = get_manifest(s, err);
@@ -329,18 +271,27 @@ static int get(struct session *s, const struct sw_recipe_ask *ask, struct sw_rec
 {
     SW_AUTO_CHARS *version = NULL;
     int rc = open_session(s, err);
-    if (rc == 0)
-        rc = resolve(s, ask->version, &version, err);
+    if (rc == 0 && !s->ref.tag && !s->ref.digest) {
+        const char *want = ask->version, *dot = want ? strchr(want, '.') : NULL;
+        struct sw_semver v;
+        if (dot && strchr(dot + 1, '.') && sw_semver_parse(want, strlen(want), &v, NULL) == 0)
+            version = sw_strdup(want); /* not a range */
+        else
+            rc = choose_tag(s, want, &version, err);
+        s->ref.tag = rc == 0 ? swap(version, '+', '_') : NULL;
+    }
     if (rc == 0)
         rc = get_chart_manifest(s, err);
     if (rc < 0)
         return rc;
-    SW_AUTO_CHARS *layer = sw_strdup(sw_json_str(find_layer(s->doc), "", "digest", NULL));
+    struct json_object *layers = sw_json_get(s->doc, "layers"), *found = NULL;
+    for (size_t t = 0; t < SW_COUNT(layer_types) && !found; t++)
+        found = sw_json_find_by(layers, "mediaType", layer_types[t]);
+    SW_AUTO_CHARS *layer = sw_strdup(sw_json_str(found, "", "digest", NULL));
     if (!*layer)
         return sw_err_set(err, SW_INVALID, "an image, not a chart: no layer of a chart's type");
-    SW_AUTO_CHARS *signature = sw_strdup(
-        sw_json_str(sw_json_find_by(sw_json_get(s->doc, "layers"), "mediaType", PROVENANCE_TYPE),
-                    "", "digest", NULL));
+    found = sw_json_find_by(layers, "mediaType", PROVENANCE_TYPE);
+    SW_AUTO_CHARS *signature = sw_strdup(sw_json_str(found, "", "digest", NULL));
     SW_AUTO_CHARS *origin = sw_printf("oci://%s/%s%s%s@%s", s->ref.host, s->ref.repo,
                                       s->ref.tag ? ":" : "", s->ref.tag ? s->ref.tag : "",
                                       s->digest);
@@ -363,6 +314,14 @@ int fetch_oci(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
     int rc = parse(ask, &s.ref, err);
     if (rc == 0)
         rc = get(&s, ask, got, err);
-    close_session(&s);
+    sw_registry_free(s.reg);
+    sw_timer_free(s.timer);
+    sw_loop_free(s.loop);
+    sw_logins_free(s.logins);
+    sw_image_ref_done(&s.ref);
+    sw_err_done(&s.err);
+    json_object_put(s.doc);
+    free(s.digest);
+    free(s.bytes);
     return rc < 0 ? sw_err_wrap(err, rc, "%s", ask->url) : 0;
 }

@@ -35,30 +35,11 @@ static char *below(const char *base, const char *relative)
     return sw_printf("%.*s%s%s%s", (int)len, base, *relative == '/' ? "" : "/", relative, query);
 }
 
-static bool is_absolute(const char *url)
-{
-    const char *colon = strstr(url, "://");
-    return colon && !memchr(url, '/', (size_t)(colon - url));
-}
-
 /* ---- downloads ---------------------------------------------------------------------------------
  */
 
-static void remember(struct sw_fetcher *f, const char *key, const struct fetch_answer *a)
-{
-    SW_AUTO_CHARS *digest = sw_digest_of(a->body, a->len);
-    SW_AUTO_JSON *note = json_object_new_object();
-    sw_cache_put(f->cache, digest, a->body, a->len);
-    sw_json_set_str(note, digest, "digest", NULL);
-    if (a->etag)
-        sw_json_set_str(note, a->etag, "etag", NULL);
-    if (a->last_modified)
-        sw_json_set_str(note, a->last_modified, "lastModified", NULL);
-    sw_cache_set_note(f->cache, key, note);
-}
-
-/* The content of @url now, from the cache where the server says that it has not changed. @*bytes is
- * the caller's. */
+/* The current content of @url, from the cache if the server answers that it has not changed.
+ * @*bytes is the caller's. */
 static int download(struct sw_fetcher *f, const char *url, char **bytes, size_t *len,
                     struct sw_err *err)
 {
@@ -76,13 +57,18 @@ static int download(struct sw_fetcher *f, const char *url, char **bytes, size_t 
     if (rc < 0)
         return rc;
     f->cached = !a.body;
-    if (a.body) {
-        remember(f, key, &a);
-        *bytes = SW_TAKE(a.body);
-        *len = a.len;
-    } else {
-        *bytes = SW_TAKE(known);
-        *len = known_len;
+    *bytes = a.body ? SW_TAKE(a.body) : SW_TAKE(known);
+    *len = f->cached ? known_len : a.len;
+    if (!f->cached) { /* the note is for the next conditional request */
+        SW_AUTO_CHARS *digest = sw_digest_of(*bytes, *len);
+        SW_AUTO_JSON *new_note = json_object_new_object();
+        sw_cache_put(f->cache, digest, *bytes, *len);
+        sw_json_set_str(new_note, digest, "digest", NULL);
+        if (a.etag)
+            sw_json_set_str(new_note, a.etag, "etag", NULL);
+        if (a.last_modified)
+            sw_json_set_str(new_note, a.last_modified, "lastModified", NULL);
+        sw_cache_set_note(f->cache, key, new_note);
     }
     fetch_answer_done(&a);
     return 0;
@@ -134,8 +120,9 @@ static int get_entry(struct sw_fetcher *f, const struct sw_recipe_ask *ask, cons
                      const struct sw_index_entry *entry, struct sw_recipe_got *got,
                      struct sw_err *err)
 {
-    SW_AUTO_CHARS *full = is_absolute(entry->url) ? sw_strdup(entry->url)
-                                                  : below(ask->url, entry->url);
+    const char *colon = strstr(entry->url, "://");
+    bool is_absolute = colon && !memchr(entry->url, '/', (size_t)(colon - entry->url));
+    SW_AUTO_CHARS *full = is_absolute ? sw_strdup(entry->url) : below(ask->url, entry->url);
     if (sw_starts_with(full, "oci://"))
         return fetch_oci(f, &(struct sw_recipe_ask){ .url = full, .version = entry->version }, got,
                          err);
@@ -148,9 +135,11 @@ static int get_entry(struct sw_fetcher *f, const struct sw_recipe_ask *ask, cons
     return rc;
 }
 
-static int get_from_index(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
-                          struct sw_recipe_got *got, struct sw_err *err)
+int fetch_repository(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
+                     struct sw_recipe_got *got, struct sw_err *err)
 {
+    if (!ask->name || !*ask->name || is_archive(ask->url))
+        return get_archive(f, ask->url, "", got, err);
     SW_AUTO_CHARS *url = below(ask->url, "index.yaml");
     SW_AUTO_CHARS *shown = fetch_redact(url);
     SW_AUTO_CHARS *text = NULL;
@@ -165,12 +154,4 @@ static int get_from_index(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
         return rc;
     rc = sw_index_find(index, ask->name, ask->version, &entry, err);
     return rc < 0 ? sw_err_wrap(err, rc, "%s", shown) : get_entry(f, ask, shown, &entry, got, err);
-}
-
-int fetch_repository(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
-                     struct sw_recipe_got *got, struct sw_err *err)
-{
-    if (!ask->name || !*ask->name || is_archive(ask->url))
-        return get_archive(f, ask->url, "", got, err);
-    return get_from_index(f, ask, got, err);
 }

@@ -61,33 +61,28 @@ bool sw_digest_valid(const char *digest)
 /* ---- folders -----------------------------------------------------------------------------------
  */
 
-static bool make_dir(const char *path)
-{
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 /* Create the folder and those above it. */
 static bool make_dirs(const char *path)
 {
-    SW_AUTO_CHARS *copy = sw_strdup(path);
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (!make_dir(copy))
+    for (const char *end = path; *end;) {
+        end += 1 + strcspn(end + 1, "/");
+        SW_AUTO_CHARS *dir = sw_strndup(path, (size_t)(end - path));
+        if (mkdir(dir, 0700) < 0 && errno != EEXIST)
             return false;
-        *slash = '/';
     }
-    return make_dir(copy);
+    return true;
 }
 
+/* Whether the cache's folders exist; they are created at the first call. */
 static bool is_made(struct sw_cache *cache)
 {
     static const char *const folders[] = { "sha256", "notes", "tmp" };
     if (!cache->dir || cache->made)
         return cache->dir;
-    bool ok = make_dirs(cache->dir);
+    bool ok = true;
     for (size_t i = 0; i < SW_COUNT(folders) && ok; i++) {
         SW_AUTO_CHARS *path = sw_printf("%s/%s", cache->dir, folders[i]);
-        ok = make_dir(path);
+        ok = make_dirs(path);
     }
     if (!ok) {
         sw_log(SW_LOG_DEBUG, "no cache", "dir", cache->dir, "error", strerror(errno), NULL);
@@ -100,7 +95,7 @@ static bool is_made(struct sw_cache *cache)
 static int remove_one(const char *path, const struct stat *st SW_UNUSED, int type SW_UNUSED,
                       struct FTW *at SW_UNUSED)
 {
-    (void)remove(path); /* what cannot be removed stays: the caller has no use for the error */
+    (void)remove(path); /* the caller has no use for the error */
     return 0;
 }
 
@@ -183,7 +178,7 @@ static void list_folder(const char *dir, struct listing *l)
         (void)closedir(d);
 }
 
-/* Remove what killed processes left. */
+/* Remove temporary folders of processes that were killed. */
 static void remove_stale(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -227,18 +222,6 @@ static void shrink(struct sw_cache *cache)
     free(l.items);
 }
 
-/* One process at a time; a second one leaves it to the first. */
-static void shrink_locked(struct sw_cache *cache)
-{
-    SW_AUTO_CHARS *path = sw_printf("%s/lock", cache->dir);
-    int fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        shrink(cache);
-    (void)close(fd); /* and with it the lock */
-}
-
 void sw_cache_put(struct sw_cache *cache, const char *digest, const void *bytes, size_t len)
 {
     if (!sw_digest_valid(digest) || len > cache->max_bytes || !is_made(cache))
@@ -249,7 +232,13 @@ void sw_cache_put(struct sw_cache *cache, const char *digest, const void *bytes,
         sw_log(SW_LOG_DEBUG, "not cached", "file", path, "error", sw_err_text(&err), NULL);
         return;
     }
-    shrink_locked(cache);
+    SW_AUTO_CHARS *lock = sw_printf("%s/lock", cache->dir);
+    int fd = open(lock, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) /* one process at a time */
+        shrink(cache);
+    (void)close(fd); /* unlocks it */
 }
 
 /* ---- notes -------------------------------------------------------------------------------------
@@ -286,5 +275,5 @@ void sw_cache_set_note(struct sw_cache *cache, const char *key, struct json_obje
     SW_AUTO_CHARS *text = sw_json_text(note, SW_JSON_SORTED, &len);
     SW_ERR(err);
     if (sw_file_write(path, text, len, 0600, &err) < 0) /* no note is no error */
-        sw_log(SW_LOG_DEBUG, "not remembered", "file", path, "error", sw_err_text(&err), NULL);
+        sw_log(SW_LOG_DEBUG, "not cached", "file", path, "error", sw_err_text(&err), NULL);
 }

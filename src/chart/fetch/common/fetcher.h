@@ -18,8 +18,8 @@ struct sw_fetcher {
     struct git_store *stores; /* owned, see git/git.h */
     struct sw_fetched *got;   /* owned, with its strings */
     size_t n_got, cap_got;
-    bool cached;  /* the chart that is fetched now came from the cache */
-    char *signer; /* who signed it; NULL: not checked; owned */
+    bool cached;  /* the current chart is from the cache */
+    char *signer; /* of the current chart; NULL: not checked; owned */
 };
 
 /** Milliseconds until the fetcher's deadline, which begins with the first call.

@@ -1,4 +1,4 @@
-/* One GET, with credentials, CAs, and what the cache has already. */
+/* One GET, with credentials and CAs, conditional on the copy in the cache. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

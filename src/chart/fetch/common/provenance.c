@@ -17,27 +17,18 @@
 
 extern char **environ;
 
-static const size_t max_text = (size_t)1 << 20; /* of a .prov, and of what gpgv says */
+static const size_t max_text = (size_t)1 << 20; /* of a .prov, and of gpgv's output */
 
 /* ---- gpgv --------------------------------------------------------------------------------------
  */
 
-/* Files in memory: nothing is left behind, and neither side waits for the other. */
+/* A run of gpgv. Its input and outputs are files in memory: nothing has to be removed, and neither
+ * side waits for the other. */
 struct gpgv {
     int in, out, log;
-    char *text, *log_text; /* what is signed; what gpgv prints about it; owned */
+    char *text, *log_text; /* the signed text; gpgv's messages; owned */
     size_t text_len, log_len;
 };
-
-static void gpgv_done(struct gpgv *g)
-{
-    const int fds[] = { g->in, g->out, g->log };
-    for (size_t i = 0; i < SW_COUNT(fds); i++)
-        if (fds[i] >= 0)
-            (void)close(fds[i]);
-    free(g->text);
-    free(g->log_text);
-}
 
 static int fill(int fd, const char *text, size_t len)
 {
@@ -49,16 +40,6 @@ static int fill(int fd, const char *text, size_t len)
         len -= (size_t)n;
     }
     return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
-}
-
-static int gpgv_open(struct gpgv *g, const struct sw_provenance *p, struct sw_err *err)
-{
-    g->in = memfd_create("in", MFD_CLOEXEC);
-    g->out = memfd_create("out", MFD_CLOEXEC);
-    g->log = memfd_create("log", MFD_CLOEXEC);
-    if (g->in < 0 || g->out < 0 || g->log < 0 || fill(g->in, p->text, p->text_len) < 0)
-        return sw_err_set(err, SW_UNAVAILABLE, "gpgv: %s", strerror(errno));
-    return 0;
 }
 
 static int start(const struct gpgv *g, const char *keyring, pid_t *pid)
@@ -108,19 +89,6 @@ static char *find_status(const struct gpgv *g, const char *keyword)
     return NULL;
 }
 
-/* gpgv's last message that is meant for people, without "gpgv: ": it says why the check failed. */
-static char *reason(const struct gpgv *g)
-{
-    const char *last = "it does not say why";
-    for (const char *line = g->log_text; line && *line;) {
-        if (sw_starts_with(line, "gpgv: "))
-            last = line + strlen("gpgv: ");
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    return sw_strndup(last, strcspn(last, "\n"));
-}
-
 static int read_result(const struct gpgv *g, int status, char **signer, struct sw_err *err)
 {
     SW_AUTO_CHARS *good = find_status(g, "GOODSIG");
@@ -129,19 +97,31 @@ static int read_result(const struct gpgv *g, int status, char **signer, struct s
         return 0;
     }
     SW_AUTO_CHARS *unknown = find_status(g, "NO_PUBKEY");
-    SW_AUTO_CHARS *why = unknown ? sw_printf("nobody in the keyring has key %s", unknown)
-                                 : reason(g);
-    return sw_err_set(err, SW_INVALID, "the signature does not hold: %s", why);
+    if (unknown)
+        return sw_err_set(err, SW_INVALID,
+                          "the signature does not hold: nobody in the keyring has key %s", unknown);
+    const char *why = "it does not say why"; /* gpgv's last message */
+    for (const char *line = g->log_text; line && *line;) {
+        if (sw_starts_with(line, "gpgv: "))
+            why = line + strlen("gpgv: ");
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return sw_err_set(err, SW_INVALID, "the signature does not hold: %.*s", (int)strcspn(why, "\n"),
+                      why);
 }
 
-/* Run gpgv: who signed the text, and which part of it is signed. */
+/* Run gpgv: it names the signer and writes the signed part of the text. */
 static int run(struct gpgv *g, const struct sw_provenance *p, const char *keyring, char **signer,
                struct sw_err *err)
 {
     pid_t pid;
-    int status = 0, rc = gpgv_open(g, p, err);
-    if (rc < 0)
-        return rc;
+    int status = 0;
+    g->in = memfd_create("in", MFD_CLOEXEC);
+    g->out = memfd_create("out", MFD_CLOEXEC);
+    g->log = memfd_create("log", MFD_CLOEXEC);
+    if (g->in < 0 || g->out < 0 || g->log < 0 || fill(g->in, p->text, p->text_len) < 0)
+        return sw_err_set(err, SW_UNAVAILABLE, "gpgv: %s", strerror(errno));
     int failed = start(g, keyring, &pid);
     if (failed)
         return sw_err_set(err, SW_UNAVAILABLE,
@@ -162,7 +142,7 @@ static int find_keyring(const char *given, char **out, struct sw_err *err)
 {
     static const char *const names[] = { "pubring.gpg", "pubring.kbx" };
     const char *gnupg = getenv("GNUPGHOME"), *home = getenv("HOME");
-    if (given) { /* a bare name gpgv would look for in its own folder */
+    if (given) { /* a full path: gpgv searches its own folder for a bare name */
         *out = realpath(given, NULL);
         return *out ? 0
                     : sw_err_set(err, SW_NOTFOUND, "the keyring %s: %s", given, strerror(errno));
@@ -180,7 +160,7 @@ static int find_keyring(const char *given, char **out, struct sw_err *err)
                       "there is no keyring in %s: --keyring says whose signatures count", dir);
 }
 
-/* ---- what was signed ---------------------------------------------------------------------------
+/* ---- the signed text ---------------------------------------------------------------------------
  */
 
 /* The digest that the signed text has for the archive; borrowed from @doc. */
@@ -236,7 +216,12 @@ int sw_provenance_check(const struct sw_provenance *p, char **signer, struct sw_
         rc = run(&g, p, keyring, &who, err);
     if (rc == 0)
         rc = compare(p, &g, err);
-    gpgv_done(&g);
+    const int fds[] = { g.in, g.out, g.log };
+    for (size_t i = 0; i < SW_COUNT(fds); i++)
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+    free(g.text);
+    free(g.log_text);
     if (rc == 0)
         *signer = SW_TAKE(who);
     return rc;

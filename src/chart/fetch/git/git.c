@@ -1,8 +1,8 @@
 /* git+https://, git+ssh://, git+file://: the tree of one commit, fetched by libgit2.
  *
- * What talks to the server runs in a process of its own, since libgit2 has no limit to how long it
- * waits: when the time is over that process ends, whatever it does. It leaves the objects in a
- * folder, from which the chart's files are read here. */
+ * libgit2 has no timeouts, so that it connects to the server in a child process, which is killed at
+ * the deadline. The child writes the objects to a folder, from which the chart's files are read
+ * here. */
 #include "chart/fetch/git/git.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static bool is_commit(const char *ref)
 /* ---- the cache ---------------------------------------------------------------------------------
  */
 
-/* Where a chart of a commit is remembered. The commit is the digest of all that is in it. */
+/* The key of the note about a chart of a commit. A commit's name is the digest of its contents. */
 static char *key_of(const struct sw_git_url *url, const char *commit, const char *name)
 {
     return sw_printf("git %s %s %s %s", url->remote, commit, url->path, name ? name : "");
@@ -81,8 +81,10 @@ static bool find_cached(struct sw_fetcher *f, const struct sw_git_url *url, cons
     return ok;
 }
 
-static void keep(struct sw_fetcher *f, const struct sw_git_url *url, const char *commit,
-                 const char *name, const char *path, const struct sw_files *files, char **digest)
+/* Put the chart's files into the cache. */
+static void put_cached(struct sw_fetcher *f, const struct sw_git_url *url, const char *commit,
+                       const char *name, const char *path, const struct sw_files *files,
+                       char **digest)
 {
     SW_AUTO_CHARS *key = key_of(url, commit, name);
     SW_AUTO_CHARS *bytes = NULL;
@@ -99,22 +101,15 @@ static void keep(struct sw_fetcher *f, const struct sw_git_url *url, const char 
 /* ---- the repository ----------------------------------------------------------------------------
  */
 
-static struct git_store *find_store(struct sw_fetcher *f, const char *remote, const char *commit)
-{
-    for (struct git_store *s = f->stores; s; s = s->next)
-        if (sw_streq(s->remote, remote) && sw_streq(s->commit, commit) && s->is_complete)
-            return s;
-    return NULL;
-}
-
-/* Which commit the URL means, and its objects, unless the cache has the chart: then that is got. */
+/* Find the URL's commit and fetch its objects. If the cache has the chart, it is in @got instead.
+ */
 static int fetch_commit(struct sw_fetcher *f, const struct sw_git_url *url, const char *name,
                         struct sw_recipe_got *got, struct git_store **out, struct sw_err *err)
 {
     struct git_store *s = sw_zalloc(1, sizeof *s);
     s->remote = sw_strdup(url->remote);
     s->next = f->stores;
-    f->stores = s; /* from here on its folder is removed with the fetcher */
+    f->stores = s; /* its folder is removed with the fetcher */
     struct git_job job = { .url = url, .auth = f->opts.auth, .max_bytes = 4 * f->opts.max_bytes };
     if (!fetch_is_trusted(f, url->host))
         job.auth.username = job.auth.password = NULL;
@@ -152,7 +147,7 @@ static int read_chart(struct sw_fetcher *f, const struct sw_git_url *url, const 
     SW_AUTO_CHARS *path = NULL;
     int rc = git_tree_read(s->dir, s->commit, url->path, name, &files, &path, err);
     if (rc == 0) {
-        keep(f, url, s->commit, name, path, &files, &got->digest);
+        put_cached(f, url, s->commit, name, path, &files, &got->digest);
         got->files = files.items;
         got->n_files = files.n;
         got->origin = sw_git_url_text(url, path, s->commit);
@@ -163,45 +158,31 @@ static int read_chart(struct sw_fetcher *f, const struct sw_git_url *url, const 
     return rc;
 }
 
-static int get(struct sw_fetcher *f, const struct sw_git_url *url, const char *name,
-               struct sw_recipe_got *got, struct sw_err *err)
-{
-    if (is_commit(url->ref) && find_cached(f, url, url->ref, name, got))
-        return 0; /* it cannot have changed */
-    struct git_store *s = is_commit(url->ref) ? find_store(f, url->remote, url->ref) : NULL;
-    int rc = s ? 0 : fetch_commit(f, url, name, got, &s, err);
-    return rc < 0 || got->origin ? rc : read_chart(f, url, s, name, got, err);
-}
-
-/* file://../other of a chart in a repository: the other folder, of the same commit. */
-static int relative_to(const char *base, const char *relative, struct sw_git_url *out,
-                       struct sw_err *err)
-{
-    int rc = sw_git_url_parse(base, out, err);
-    if (rc < 0)
-        return rc;
-    char *path = NULL;
-    rc = sw_git_path_join(out->path, relative + strlen("file://"), &path, err);
-    if (rc < 0) {
-        sw_git_url_done(out);
-        return rc;
-    }
-    free(out->path);
-    out->path = path;
-    return 0;
-}
-
 int fetch_git(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
               struct sw_err *err)
 {
     struct sw_git_url url = { 0 };
     bool relative = sw_starts_with(ask->url, "file://");
-    int rc = relative ? relative_to(ask->base, ask->url, &url, err)
-                      : sw_git_url_parse(ask->url, &url, err);
-    if (rc < 0)
+    int rc = sw_git_url_parse(relative ? ask->base : ask->url, &url, err);
+    if (rc == 0 && relative) { /* file://../other: another folder of the same commit */
+        SW_AUTO_CHARS *from = SW_TAKE(url.path);
+        rc = sw_git_path_join(from, ask->url + strlen("file://"), &url.path, err);
+    }
+    if (rc < 0) {
+        sw_git_url_done(&url);
         return rc;
+    }
     SW_AUTO_CHARS *shown = fetch_redact(relative ? ask->base : ask->url);
-    rc = get(f, &url, relative ? NULL : ask->name, got, err);
+    const char *name = relative ? NULL : ask->name;
+    bool is_cached = is_commit(url.ref) && find_cached(f, &url, url.ref, name, got);
+    struct git_store *s = f->stores;
+    while (s &&
+           !(s->is_complete && sw_streq(s->remote, url.remote) && sw_streq(s->commit, url.ref)))
+        s = s->next;
+    if (!is_cached && !s)
+        rc = fetch_commit(f, &url, name, got, &s, err);
+    if (rc == 0 && !got->origin)
+        rc = read_chart(f, &url, s, name, got, err);
     sw_git_url_done(&url);
     return rc < 0 ? sw_err_wrap(err, rc, "%s", shown) : 0;
 }

@@ -19,20 +19,21 @@
 
 enum { ANSWER_MAX = 16 << 10, SHOWN = 8 };
 
-/* ---- in the child: who we are ------------------------------------------------------------------
+/* ---- in the child: credentials -----------------------------------------------------------------
  */
 
+/* The state of a child process. */
 struct child {
     const struct sw_git_lib *lib;
     const struct git_job *job;
     char *home;   /* the user's, before it was replaced */
-    int n_asked;  /* times that credentials were asked for */
-    bool refused; /* there were none, or none was taken */
+    int n_asked;  /* times that libgit2 requested credentials */
+    bool refused; /* there were none, or none was accepted */
     bool untrusted;
     bool too_large;
 };
 
-/* What may be tried as an SSH key, one after the other. */
+/* The SSH key number @attempt: that of the options, else the agent's, then those in ~/.ssh. */
 static int try_ssh(struct child *c, git_credential **out, const char *user, int attempt)
 {
     static const char *const names[] = { "id_ed25519", "id_ecdsa", "id_rsa" };
@@ -73,14 +74,14 @@ static const char *ca_of(const struct git_job *job)
     return job->auth.ca_file ? job->auth.ca_file : usual && *usual ? usual : NULL;
 }
 
-/* What libgit2 found holds; only a certificate, and only where the user said so, is taken unseen.
- * That has to be said in words: what its manual calls "no opinion" (above 0) is taken as a yes. */
+/* libgit2's own check decides, but a TLS certificate is not checked if the options say so. The
+ * answer must be definite: libgit2 takes "no opinion" (above 0) for a yes. */
 static int on_certificate(git_cert *cert, int valid, const char *host, void *arg)
 {
     struct child *c = arg;
-    bool is_tls = cert->cert_type == GIT_CERT_X509, unseen = is_tls && c->job->auth.insecure;
+    bool is_tls = cert->cert_type == GIT_CERT_X509, unchecked = is_tls && c->job->auth.insecure;
     const git_cert_x509 *x509 = (const git_cert_x509 *)cert;
-    c->untrusted = !valid && !unseen &&
+    c->untrusted = !valid && !unchecked &&
                    !(is_tls && git_cert_is_of_address(x509->data, x509->len, host, ca_of(c->job)));
     return c->untrusted ? GIT_ECERTIFICATE : 0;
 }
@@ -92,21 +93,22 @@ static int on_progress(const git_indexer_progress *stats, void *arg)
     return c->too_large ? GIT_EUSER : 0;
 }
 
-/* ---- in the child: words -----------------------------------------------------------------------
+/* ---- in the child: messages --------------------------------------------------------------------
  */
 
+/* Code and message for libgit2's error @rc. */
 static int explain(struct child *c, int rc, struct sw_err *err)
 {
     static const struct {
         const char *part;
         int code;
-    } by_words[] = {
+    } by_message[] = {
         { "status code: 404", SW_NOTFOUND },       { "status code: 401", SW_FORBIDDEN },
         { "status code: 403", SW_FORBIDDEN },      { "not find repository", SW_NOTFOUND },
         { "failed to resolve path", SW_NOTFOUND },
     };
     const git_error *last = c->lib->error_last();
-    const char *words = last && last->message ? last->message : "libgit2 does not say why";
+    const char *message = last && last->message ? last->message : "libgit2 does not say why";
     if (c->too_large)
         return sw_err_set(err, SW_INVALID, "the repository is larger than %zu bytes",
                           c->job->max_bytes);
@@ -114,16 +116,16 @@ static int explain(struct child *c, int rc, struct sw_err *err)
         return sw_err_set(err, SW_INVALID,
                           "the server is not trusted: %s (--ca-file, or known_hosts of SSH, says "
                           "whom to trust)",
-                          words);
+                          message);
     if (*c->job->url->remote == '/' && rc < 0 && access(c->job->url->remote, F_OK) != 0)
         return sw_err_set(err, SW_NOTFOUND, "there is no such folder");
     if (c->refused || rc == GIT_EAUTH)
         return sw_err_set(err, SW_FORBIDDEN, "who we are is not known there, or was not said (%s)",
-                          words);
-    for (size_t i = 0; i < SW_COUNT(by_words); i++)
-        if (strstr(words, by_words[i].part))
-            return sw_err_set(err, by_words[i].code, "%s", words);
-    return sw_err_set(err, rc == GIT_ENOTFOUND ? SW_NOTFOUND : SW_UNAVAILABLE, "%s", words);
+                          message);
+    for (size_t i = 0; i < SW_COUNT(by_message); i++)
+        if (strstr(message, by_message[i].part))
+            return sw_err_set(err, by_message[i].code, "%s", message);
+    return sw_err_set(err, rc == GIT_ENOTFOUND ? SW_NOTFOUND : SW_UNAVAILABLE, "%s", message);
 }
 
 /* ---- in the child: refs ------------------------------------------------------------------------
@@ -144,7 +146,7 @@ static void callbacks_init(struct child *c, git_remote_callbacks *cb)
     cb->payload = c;
 }
 
-/* The objects' folder, the server, and what refs that has. */
+/* Open the objects' folder, connect to the server and list its refs. */
 static int open_session(struct child *c, struct session *s, struct sw_err *err)
 {
     git_remote_callbacks cb = { .version = GIT_REMOTE_CALLBACKS_VERSION };
@@ -196,9 +198,7 @@ static int no_such_ref(const struct session *s, const char *ref, struct sw_err *
         if ((!sw_starts_with(name, "refs/heads/") && !sw_starts_with(name, "refs/tags/")) ||
             sw_ends_with(name, "^{}"))
             continue;
-        char *longer = sw_printf("%s%s%s", known, n++ ? ", " : "", slash ? slash + 1 : name);
-        free(known);
-        known = longer;
+        sw_append(&known, "%s%s", n++ ? ", " : "", slash ? slash + 1 : name);
     }
     if (s->n == 0)
         return sw_err_set(err, SW_NOTFOUND, "the repository is empty");
@@ -247,28 +247,21 @@ static bool has_commit(struct child *c, struct session *s)
     return found;
 }
 
-/* The ref that is this commit; heap, NULL: none is. */
-static char *ref_of(struct child *c, const struct session *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        char hex[GIT_OID_HEXSZ + 1];
-        if (!sw_streq(c->lib->oid_text(hex, sizeof hex, &s->heads[i]->oid), c->job->commit))
-            continue;
-        const char *name = s->heads[i]->name;
-        return sw_strndup(name, strlen(name) - (sw_ends_with(name, "^{}") ? 3 : 0));
-    }
-    return NULL;
-}
-
-/* By the ref that is this commit; else by its name, where the server allows that; else in the
- * history of all that the server has. */
+/* Fetch the commit by a ref that points to it; else by its name, where the server allows that; else
+ * with the history of all refs. */
 static int fetch_commit(struct child *c, char **text, struct sw_err *err)
 {
     struct session s = { 0 };
     int rc = open_session(c, &s, err);
     if (rc < 0)
         return rc;
-    SW_AUTO_CHARS *ref = ref_of(c, &s);
+    SW_AUTO_CHARS *ref = NULL; /* that points to the commit */
+    for (size_t i = 0; i < s.n && !ref; i++) {
+        const char *name = s.heads[i]->name;
+        char hex[GIT_OID_HEXSZ + 1];
+        if (sw_streq(c->lib->oid_text(hex, sizeof hex, &s.heads[i]->oid), c->job->commit))
+            ref = sw_strndup(name, strlen(name) - (sw_ends_with(name, "^{}") ? 3 : 0));
+    }
     SW_AUTO_CHARS *one = sw_printf("+%s:refs/slipway/it", ref ? ref : c->job->commit);
     rc = download(c, &s, &one, 1);
     if (!ref && !c->too_large && (rc < 0 || !has_commit(c, &s))) {
@@ -290,11 +283,11 @@ static int fetch_commit(struct child *c, char **text, struct sw_err *err)
     return 0;
 }
 
-/* ---- in the child: where it lives --------------------------------------------------------------
+/* ---- in the child: its environment -------------------------------------------------------------
  */
 
-/* libgit2 looks for known_hosts and for configuration in the home folder: it gets one with the
- * first and without the second. */
+/* libgit2 reads known_hosts and its configuration from the home folder. It gets one with
+ * known_hosts only. */
 static void make_home(struct child *c)
 {
     const char *home = getenv("HOME");
@@ -308,7 +301,7 @@ static void make_home(struct child *c)
                         : own_file && *own_file  ? own_file
                                                  : usual;
     if (mkdir(own, 0700) == 0 && mkdir(ssh, 0700) == 0 && known && symlink(known, link_path) < 0)
-        (void)0; /* then no host is known, which it will say */
+        (void)0; /* then no host is known, and libgit2 fails */
     (void)setenv("HOME", own, 1);
 }
 
@@ -320,7 +313,7 @@ static int set_up(struct child *c, struct sw_err *err)
         return SW_UNAVAILABLE;
     (void)c->lib->shutdown(); /* the process that made this one may have started it */
     (void)c->lib->init();
-    (void)c->lib->set_opt(GIT_OPT_SET_OWNER_VALIDATION, 0); /* nothing of the repository is run */
+    (void)c->lib->set_opt(GIT_OPT_SET_OWNER_VALIDATION, 0); /* no code of the repository is run */
     const char *ca = ca_of(c->job);
     if (ca && c->lib->set_opt(GIT_OPT_SET_SSL_CERT_LOCATIONS, ca, NULL) < 0)
         return sw_err_set(err, SW_INVALID, "%s: no certificates can be read from it", ca);
@@ -329,7 +322,7 @@ static int set_up(struct child *c, struct sw_err *err)
 
 typedef int child_fn(struct child *c, char **text, struct sw_err *err);
 
-/* "<code>\n<words or result>" */
+/* Run @work in the child. The answer on @fd is "<code>\n<message or result>". */
 static _Noreturn void be_child(const struct git_job *job, child_fn *work, int fd)
 {
     struct child c = { .job = job };
@@ -346,7 +339,7 @@ static _Noreturn void be_child(const struct git_job *job, child_fn *work, int fd
 /* ---- in the parent -----------------------------------------------------------------------------
  */
 
-/* Read until the other end is closed. @return false: the time is over */
+/* Read until the other end is closed. @return false: the deadline has passed */
 static bool read_answer(int fd, int64_t until_ms, char *answer, size_t room)
 {
     size_t len = 0;
@@ -368,18 +361,6 @@ static bool read_answer(int fd, int64_t until_ms, char *answer, size_t room)
     }
 }
 
-static int parse_answer(const char *answer, char **text, struct sw_err *err)
-{
-    char *end;
-    long rc = strtol(answer, &end, 10);
-    if (end == answer || *end != '\n')
-        return sw_err_set(err, SW_UNAVAILABLE, "libgit2 broke down");
-    if (rc < 0)
-        return sw_err_set(err, (int)rc, "%s", end + 1);
-    *text = sw_strdup(end + 1);
-    return 0;
-}
-
 static int run(const struct git_job *job, child_fn *work, char **text, struct sw_err *err)
 {
     int fds[2];
@@ -393,7 +374,8 @@ static int run(const struct git_job *job, child_fn *work, char **text, struct sw
     }
     int saved = errno;
     (void)close(fds[1]);
-    char *answer = sw_zalloc(ANSWER_MAX, 1);
+    SW_AUTO_CHARS *answer = sw_zalloc(ANSWER_MAX, 1);
+    char *end = NULL; /* of the code; NULL: there is no answer */
     int rc;
     if (pid < 0)
         rc = sw_err_set(err, SW_UNAVAILABLE, "no process: %s", strerror(saved));
@@ -401,14 +383,19 @@ static int run(const struct git_job *job, child_fn *work, char **text, struct sw
         rc = sw_err_set(err, SW_UNAVAILABLE, "not done within %lld s",
                         (long long)(job->timeout_ms + 999) / 1000);
     else
-        rc = parse_answer(answer, text, err);
+        rc = (int)strtol(answer, &end, 10);
+    if (end && (end == answer || *end != '\n'))
+        rc = sw_err_set(err, SW_UNAVAILABLE, "libgit2 broke down");
+    else if (end && rc < 0)
+        (void)sw_err_set(err, rc, "%s", end + 1);
+    else if (end)
+        *text = sw_strdup(end + 1);
     (void)close(fds[0]);
     if (pid > 0) {
         (void)kill(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    free(answer);
     return rc;
 }
 

@@ -16,6 +16,7 @@ static const struct {
 #undef SW_GIT_SYMBOL
 };
 
+/* Load the library and find its functions. */
 static int load(struct sw_git_lib *lib, struct sw_err *err)
 {
     void *handle = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
@@ -34,7 +35,7 @@ static int load(struct sw_git_lib *lib, struct sw_err *err)
 
 const struct sw_git_lib *sw_git_load(struct sw_err *err)
 {
-    static struct sw_git_lib lib; /* as the handle: the process's */
+    static struct sw_git_lib lib; /* one a process */
     static bool loaded;
     if (!loaded && load(&lib, err) < 0)
         return NULL;

@@ -11,6 +11,7 @@
 
 enum { MAX_DEPTH = 32, LINK_MAX = 4096 };
 
+/* A chart that is read out of a commit. */
 struct reading {
     const struct sw_git_lib *lib;
     git_repository *repo;
@@ -143,19 +144,7 @@ static int read_tree(struct reading *r, const git_oid *id, const char *inner, in
     return rc;
 }
 
-static int read_ignore(struct reading *r, struct sw_err *err)
-{
-    SW_AUTO_CHARS *path = in_chart(r, ".helmignore");
-    SW_AUTO_CHARS *text = NULL;
-    size_t len = 0;
-    git_filemode_t mode;
-    git_oid id;
-    int rc = find(r, path, &mode, &id) && is_file(mode) ? read_blob(r, &id, path, &text, &len, err)
-                                                        : 0;
-    return rc < 0 ? rc : sw_ignore_new(path, text, len, &r->ignore, err);
-}
-
-/* The first of the places where a chart could be that has one; heap. NULL: none. */
+/* The first of the folders where a chart could be that has one; heap. NULL: none. */
 static char *choose(const struct reading *r, const char *path, const char *name)
 {
     static const char *const forms[] = { "", "%", "charts/%" };
@@ -181,11 +170,18 @@ static int read_all(struct reading *r, const char *path, const char *name, char 
         return sw_err_set(err, SW_NOTFOUND, "there is no Chart.yaml in '%s' of the repository",
                           *path ? path : "/");
     r->chart = chart;
-    int rc = read_ignore(r, err);
-    if (rc < 0)
-        return rc;
     git_filemode_t mode;
     git_oid id;
+    SW_AUTO_CHARS *ignore = in_chart(r, ".helmignore");
+    SW_AUTO_CHARS *text = NULL;
+    size_t len = 0;
+    int rc = 0;
+    if (find(r, ignore, &mode, &id) && is_file(mode))
+        rc = read_blob(r, &id, ignore, &text, &len, err);
+    if (rc == 0)
+        rc = sw_ignore_new(ignore, text, len, &r->ignore, err);
+    if (rc < 0)
+        return rc;
     if (!*chart)
         id = *r->lib->object_id((git_object *)r->root);
     else if (!find(r, chart, &mode, &id))

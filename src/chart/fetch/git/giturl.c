@@ -106,7 +106,8 @@ static int read_query(char *query, struct sw_git_url *url, struct sw_err *err)
     return 0;
 }
 
-/* A password is taken out of the address, which messages and the cache show; SSH's user stays. */
+/* Take user and password out of the address, which is in messages and in the cache; SSH's user
+ * stays. */
 static void take_host(const char *rest, size_t host_len, const char *scheme, struct sw_git_url *url)
 {
     const char *at = memrchr(rest, '@', host_len), *host = at ? at + 1 : rest;
@@ -134,8 +135,7 @@ static int parse_rest(char *rest, bool has_host, const char *scheme, struct sw_g
     char *query = strchr(rest, '?');
     if (query)
         *query++ = '\0';
-    char *inner = strstr(rest,
-                         "//"); /* of git+file:///srv/x the first three are "/" and the path */
+    char *inner = strstr(rest, "//"); /* the path in the repository follows */
     if (inner)
         *inner = '\0';
     for (size_t len = strlen(rest); len > 1 && rest[len - 1] == '/'; len--)
