@@ -11,13 +11,13 @@
 
 /* Facts over the values of the chart and of all below it, where they win; see struct
  * sw_render_env. */
-static void add_facts(struct sw_arena *arena, const struct sw_plan_chart *part,
+static void add_facts(struct sw_arena *arena, const struct sw_plan_chart *chart,
                       struct sw_map *values, struct sw_map *facts)
 {
-    for (size_t i = 0; i < part->n_parts; i++) {
-        struct sw_value *sub = sw_map_find_cstr(values, part->parts[i]->name);
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        struct sw_value *sub = sw_map_find_cstr(values, chart->subcharts[i]->name);
         if (sub && sw_value_is_map(*sub))
-            add_facts(arena, part->parts[i], sub->as.map, facts);
+            add_facts(arena, chart->subcharts[i], sub->as.map, facts);
     }
     size_t n = sw_map_count(facts);
     const struct sw_entry *all = sw_map_sorted(facts);
@@ -54,7 +54,7 @@ struct execution {
     const struct sw_render_env *env;
     struct sw_arena *arena;
     struct sw_value release, caps;
-    struct sw_map *roots; /* by the part's path */
+    struct sw_map *roots; /* by the chart's path */
 };
 
 static int on_lookup(void *arg, const char *api_version, const char *kind, const char *namespace,
@@ -92,12 +92,12 @@ static struct sw_value caps_of(struct execution *s)
     return sw_template_caps_value(s->arena, &caps);
 }
 
-static struct sw_value make_root(struct execution *s, const struct sw_plan_chart *part,
+static struct sw_value make_root(struct execution *s, const struct sw_plan_chart *chart,
                                  struct sw_value values)
 {
     struct sw_map *subcharts = sw_map_new(s->arena);
-    for (size_t i = 0; i < part->n_parts; i++) {
-        const struct sw_plan_chart *sub = part->parts[i];
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        const struct sw_plan_chart *sub = chart->subcharts[i];
         struct sw_value v = sw_value_path(values, sub->name);
         if (!sw_value_is_map(v))
             v = sw_value_map(sw_map_new(s->arena));
@@ -105,16 +105,16 @@ static struct sw_value make_root(struct execution *s, const struct sw_plan_chart
     }
     struct sw_template_root root = {
         .values = values,
-        .chart = part->meta,
-        .is_root = !part->parent,
+        .chart = chart->meta,
+        .is_root = !chart->parent,
         .release = s->release,
         .caps = s->caps,
-        .files = part->chart->template_files,
-        .n_files = part->chart->n_files,
+        .files = chart->loaded->template_files,
+        .n_files = chart->loaded->n_files,
         .subcharts = sw_value_map(subcharts),
     };
     struct sw_value v = sw_template_root_value(s->arena, &root);
-    sw_map_set_cstr(s->roots, part->path, v);
+    sw_map_set_cstr(s->roots, chart->path, v);
     return v;
 }
 
@@ -128,7 +128,7 @@ static int run_one(struct execution *s, const struct sw_plan_template *t, struct
         .now_ns = s->env->now_ns,
     };
     size_t start = run->out.len;
-    const struct sw_value *root = sw_map_find_cstr(s->roots, t->part->path);
+    const struct sw_value *root = sw_map_find_cstr(s->roots, t->chart->path);
     int rc = sw_template_exec(s->plan->parsed->set, t->path, *root, s->arena, &opts, &run->out,
                               err);
     if (rc < 0)

@@ -35,31 +35,32 @@ struct graph {
 /* ---- making states ------------------------------------------------------------------------------
  */
 
-/* "a.b." for the part at root/charts/a/charts/b, "" for the root. */
-static const char *prefix_of(struct graph *g, const struct sw_plan_chart *part)
+/* "a.b." for the chart at root/charts/a/charts/b, "" for the root. */
+static const char *prefix_of(struct graph *g, const struct sw_plan_chart *chart)
 {
-    return part->parent ? sw_arena_printf(g->arena, "%s%s.", prefix_of(g, part->parent), part->name)
-                        : "";
+    return chart->parent
+               ? sw_arena_printf(g->arena, "%s%s.", prefix_of(g, chart->parent), chart->name)
+               : "";
 }
 
 /* @name: NULL for the chart's own. @return the state's number, or -1 with g->err set. */
-static int add_state(struct graph *g, const struct sw_plan_chart *part, const char *name)
+static int add_state(struct graph *g, const struct sw_plan_chart *chart, const char *name)
 {
     if (g->n == g->cap)
         return sw_err_set(g->err, SW_INVALID, "more than %zu states", g->cap), -1;
-    const char *prefix = prefix_of(g, part);
+    const char *prefix = prefix_of(g, chart);
     size_t len = strlen(prefix);
     struct sw_recipe_state *s = &g->states[g->n];
     s->name = name  ? sw_arena_printf(g->arena, "%s%s", prefix, name)
               : len ? sw_arena_strndup(g->arena, prefix, len - 1)
-                    : part->name;
+                    : chart->name;
     s->label = s->name;
-    s->chart = part->path;
+    s->chart = chart->path;
     const char *wait = NULL; /* the nearest annotation decides */
-    for (const struct sw_plan_chart *p = part; p && !wait; p = p->parent)
-        wait = sw_chart_annotation(p->chart, ann_wait);
+    for (const struct sw_plan_chart *p = chart; p && !wait; p = p->parent)
+        wait = sw_chart_annotation(p->loaded, ann_wait);
     s->wait_all = sw_streq(wait, "all");
-    g->owners[g->n] = part;
+    g->owners[g->n] = chart;
     return (int)g->n++;
 }
 
@@ -73,28 +74,28 @@ static void take_template(struct graph *g, size_t state, struct sw_plan_template
 /* ---- one chart's own templates ------------------------------------------------------------------
  */
 
-static int next_number(const struct sw_plan *plan, const struct sw_plan_chart *part, int after)
+static int next_number(const struct sw_plan *plan, const struct sw_plan_chart *chart, int after)
 {
     int next = -1;
     for (size_t i = 0; i < plan->n_templates; i++) {
         int n = plan->templates[i].number;
-        if (plan->templates[i].part == part && n > after && (next < 0 || n < next))
+        if (plan->templates[i].chart == chart && n > after && (next < 0 || n < next))
             next = n;
     }
     return next;
 }
 
 /* A state for each number, each after the one before. */
-static int add_numbered(struct graph *g, const struct sw_plan_chart *part)
+static int add_numbered(struct graph *g, const struct sw_plan_chart *chart)
 {
     struct sw_plan *plan = g->plan;
     size_t first = g->n;
-    for (int n = next_number(plan, part, -1); n >= 0; n = next_number(plan, part, n)) {
-        int state = add_state(g, part, sw_arena_printf(g->arena, "%04d", n));
+    for (int n = next_number(plan, chart, -1); n >= 0; n = next_number(plan, chart, n)) {
+        int state = add_state(g, chart, sw_arena_printf(g->arena, "%04d", n));
         if (state < 0)
             return SW_INVALID;
         for (size_t i = 0; i < plan->n_templates; i++)
-            if (plan->templates[i].part == part && plan->templates[i].number == n)
+            if (plan->templates[i].chart == chart && plan->templates[i].number == n)
                 take_template(g, (size_t)state, &plan->templates[i]);
         if ((size_t)state > first)
             sw_needs_add(&g->needs, (size_t)state, (size_t)state - 1);
@@ -102,31 +103,31 @@ static int add_numbered(struct graph *g, const struct sw_plan_chart *part)
     return 0;
 }
 
-static bool is_rest(const struct sw_plan_template *t, const struct sw_plan_chart *part)
+static bool is_rest(const struct sw_plan_template *t, const struct sw_plan_chart *chart)
 {
-    return t->part == part && t->number < 0 && !t->is_partial && !t->is_notes;
+    return t->chart == chart && t->number < 0 && !t->is_partial && !t->is_notes;
 }
 
-/* States of the resource groups in @part's unnumbered templates; none is the usual case.
+/* States of the resource groups in @chart's unnumbered templates; none is the usual case.
  * @rest: whether something is left that is in no group. */
-static int add_groups(struct graph *g, const struct sw_plan_chart *part, bool *rest)
+static int add_groups(struct graph *g, const struct sw_plan_chart *chart, bool *rest)
 {
     bool any = *rest = false;
     for (size_t i = 0; i < g->plan->n_templates; i++) {
-        bool unnumbered = is_rest(&g->plan->templates[i], part);
+        bool unnumbered = is_rest(&g->plan->templates[i], chart);
         *rest |= unnumbered;
         any |= unnumbered && g->plan->templates[i].grouped;
     }
     if (!any)
         return 0;
     SW_AUTO(sw_resource_groups) *gs = NULL;
-    int rc = sw_resource_groups_find(g->plan, part, g->env, &gs, g->err);
+    int rc = sw_resource_groups_find(g->plan, chart, g->env, &gs, g->err);
     if (rc < 0)
         return rc;
     *rest = gs->rest || gs->n == 0;
     size_t first = g->n;
     for (size_t i = 0; i < gs->n; i++) {
-        int state = add_state(g, part, gs->all[i].name);
+        int state = add_state(g, chart, gs->all[i].name);
         if (state < 0)
             return SW_INVALID;
         g->states[state].group = gs->all[i].name;
@@ -171,7 +172,7 @@ static void put_after(struct graph *g, struct span later, struct span earlier)
 
 /* The objects of crds/ belong to the first state; where several are first, to a state before them.
  */
-static int place_crds(struct graph *g, const struct sw_plan_chart *part, struct span *own)
+static int place_crds(struct graph *g, const struct sw_plan_chart *chart, struct span *own)
 {
     size_t n_first = 0, first = own->first;
     for (size_t i = own->end; i-- > own->first;)
@@ -180,7 +181,7 @@ static int place_crds(struct graph *g, const struct sw_plan_chart *part, struct 
             first = i;
         }
     if (n_first != 1) {
-        int state = add_state(g, part, n_first ? "crds" : NULL);
+        int state = add_state(g, chart, n_first ? "crds" : NULL);
         if (state < 0)
             return SW_INVALID;
         first = (size_t)state;
@@ -191,29 +192,29 @@ static int place_crds(struct graph *g, const struct sw_plan_chart *part, struct 
     }
     g->states[first].has_crds = true;
     struct sw_plan *plan = g->plan;
-    plan->crd_parts[plan->n_crd_parts] = part;
-    plan->crd_states[plan->n_crd_parts++] = first;
+    plan->crd_charts[plan->n_crd_charts] = chart;
+    plan->crd_states[plan->n_crd_charts++] = first;
     return 0;
 }
 
-/* The states of @part's own templates: numbers, then groups, then the rest. */
-static int add_own(struct graph *g, const struct sw_plan_chart *part, struct span *own)
+/* The states of @chart's own templates: numbers, then groups, then the rest. */
+static int add_own(struct graph *g, const struct sw_plan_chart *chart, struct span *own)
 {
     *own = (struct span){ g->n, g->n };
     bool rest;
-    if (part->chart->is_library)
+    if (chart->loaded->is_library)
         return 0;
-    int rc = add_numbered(g, part);
+    int rc = add_numbered(g, chart);
     struct span numbered = { own->first, g->n };
     if (rc == 0)
-        rc = add_groups(g, part, &rest);
+        rc = add_groups(g, chart, &rest);
     if (rc < 0)
         return rc;
     struct span groups = { numbered.end, g->n };
     put_after(g, groups, numbered);
     own->end = g->n;
     if (rest) {
-        int state = add_state(g, part, NULL);
+        int state = add_state(g, chart, NULL);
         if (state < 0)
             return SW_INVALID;
         if (numbered.end > numbered.first)
@@ -221,12 +222,12 @@ static int add_own(struct graph *g, const struct sw_plan_chart *part, struct spa
         put_after(g, (struct span){ (size_t)state, (size_t)state + 1 }, *own);
         own->end = g->n;
         for (size_t i = 0; i < g->plan->n_templates; i++)
-            if (is_rest(&g->plan->templates[i], part))
+            if (is_rest(&g->plan->templates[i], chart))
                 take_template(g, (size_t)state, &g->plan->templates[i]);
     }
-    for (size_t i = 0; i < part->chart->n_files; i++)
-        if (sw_recipe_is_crd(part->chart->files[i].name))
-            return place_crds(g, part, own);
+    for (size_t i = 0; i < chart->loaded->n_files; i++)
+        if (sw_recipe_is_crd(chart->loaded->files[i].name))
+            return place_crds(g, chart, own);
     return 0;
 }
 
@@ -235,17 +236,17 @@ static int add_own(struct graph *g, const struct sw_plan_chart *part, struct spa
 
 /* A subchart by the name that `depends-on` uses: alias or name.
  * @return its number; SIZE_MAX where it is disabled; -1 with g->err set: unknown */
-static int find_sibling(struct graph *g, const struct sw_plan_chart *part, const char *name,
+static int find_sibling(struct graph *g, const struct sw_plan_chart *chart, const char *name,
                         size_t *found)
 {
     size_t n_by_name = 0;
-    for (size_t i = 0; i < part->n_parts; i++)
-        if (sw_streq(part->parts[i]->name, name)) {
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        if (sw_streq(chart->subcharts[i]->name, name)) {
             *found = i;
             return 0;
         }
-    for (size_t i = 0; i < part->n_parts; i++)
-        if (sw_streq(part->parts[i]->chart->name, name)) {
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        if (sw_streq(chart->subcharts[i]->loaded->name, name)) {
             *found = i;
             n_by_name++;
         }
@@ -254,26 +255,27 @@ static int find_sibling(struct graph *g, const struct sw_plan_chart *part, const
     if (n_by_name > 1)
         return sw_err_set(g->err, SW_INVALID, "'%s' is the name of several; use the alias", name);
     *found = SIZE_MAX;
-    for (size_t i = 0; i < part->chart->n_deps; i++)
-        if (sw_streq(part->chart->deps[i].name, name) || sw_streq(part->chart->deps[i].alias, name))
+    for (size_t i = 0; i < chart->loaded->n_deps; i++)
+        if (sw_streq(chart->loaded->deps[i].name, name) ||
+            sw_streq(chart->loaded->deps[i].alias, name))
             return 0;
     return sw_err_set(g->err, SW_INVALID, "there is no subchart '%s'", name);
 }
 
-static int read_depends_on(struct graph *g, const struct sw_plan_chart *part,
+static int read_depends_on(struct graph *g, const struct sw_plan_chart *chart,
                            struct sw_needs *between)
 {
-    for (size_t d = 0; d < part->n_deps; d++) {
-        const struct sw_dependency *dep = part->deps[d].dep;
+    for (size_t d = 0; d < chart->n_deps; d++) {
+        const struct sw_dependency *dep = chart->deps[d].dep;
         size_t who, what;
         for (size_t k = 0; k < sw_json_len(dep->depends_on); k++) {
-            int rc = find_sibling(g, part, part->deps[d].name, &who);
+            int rc = find_sibling(g, chart, chart->deps[d].name, &who);
             const char *name = json_object_get_string(sw_json_at(dep->depends_on, k));
             if (rc == 0)
-                rc = find_sibling(g, part, name, &what);
+                rc = find_sibling(g, chart, name, &what);
             if (rc < 0)
                 return sw_err_wrap(g->err, rc, "%s/Chart.yaml: dependency '%s': depends-on",
-                                   part->chart->origin, part->deps[d].name);
+                                   chart->loaded->origin, chart->deps[d].name);
             if (who != SIZE_MAX && what != SIZE_MAX)
                 sw_needs_add(between, who, what);
         }
@@ -281,27 +283,29 @@ static int read_depends_on(struct graph *g, const struct sw_plan_chart *part,
     return 0;
 }
 
-/* The part's own states after the subcharts that its annotation names. @spans: of the subcharts. */
-static int read_annotation(struct graph *g, const struct sw_plan_chart *part, struct span own,
+/* The chart's own states after the subcharts that its annotation names. @spans: of the subcharts.
+ */
+static int read_annotation(struct graph *g, const struct sw_plan_chart *chart, struct span own,
                            const struct span *spans)
 {
-    struct json_object *value = sw_json_find(part->chart->meta, "annotations", ann_subcharts, NULL);
+    struct json_object *value = sw_json_find(chart->loaded->meta, "annotations", ann_subcharts,
+                                             NULL);
     if (!value)
         return 0;
     SW_AUTO_JSON *names = sw_recipe_names(value, g->err);
     int rc = names ? 0 : SW_INVALID;
     for (size_t i = 0; rc == 0 && i < sw_json_len(names); i++) {
         size_t what;
-        rc = find_sibling(g, part, json_object_get_string(sw_json_at(names, i)), &what);
+        rc = find_sibling(g, chart, json_object_get_string(sw_json_at(names, i)), &what);
         if (rc == 0 && what != SIZE_MAX)
             put_after(g, own, spans[what]);
     }
-    return rc < 0 ? sw_err_wrap(g->err, rc, "%s/Chart.yaml: annotation %s", part->chart->origin,
+    return rc < 0 ? sw_err_wrap(g->err, rc, "%s/Chart.yaml: annotation %s", chart->loaded->origin,
                                 ann_subcharts)
                   : 0;
 }
 
-/* A subchart without states hands on what it needs, to those that need it. @order: needs first. */
+/* Subcharts that need one without states need what that one needs. @order: needs first. */
 static void bridge_empty(struct sw_needs *between, const struct span *spans, const size_t *order)
 {
     for (size_t k = 0; k < between->n; k++) {
@@ -315,45 +319,45 @@ static void bridge_empty(struct sw_needs *between, const struct span *spans, con
     }
 }
 
-static int link_subcharts(struct graph *g, const struct sw_plan_chart *part,
+static int link_subcharts(struct graph *g, const struct sw_plan_chart *chart,
                           const struct span *spans)
 {
-    struct sw_needs between = sw_needs_init(part->n_parts);
-    const char **names = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *names);
-    size_t *order = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *order);
-    for (size_t i = 0; i < part->n_parts; i++)
-        names[i] = part->parts[i]->name;
-    int rc = read_depends_on(g, part, &between);
+    struct sw_needs between = sw_needs_init(chart->n_subcharts);
+    const char **names = sw_arena_alloc(g->arena, (chart->n_subcharts + 1) * sizeof *names);
+    size_t *order = sw_arena_alloc(g->arena, (chart->n_subcharts + 1) * sizeof *order);
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        names[i] = chart->subcharts[i]->name;
+    int rc = read_depends_on(g, chart, &between);
     if (rc == 0) {
         rc = sw_needs_sort(&between, names, order, g->err);
         if (rc < 0)
-            rc = sw_err_wrap(g->err, rc, "%s/Chart.yaml: depends-on", part->chart->origin);
+            rc = sw_err_wrap(g->err, rc, "%s/Chart.yaml: depends-on", chart->loaded->origin);
     }
     if (rc == 0)
         bridge_empty(&between, spans, order);
-    for (size_t i = 0; rc == 0 && i < part->n_parts; i++)
-        for (size_t j = 0; j < part->n_parts; j++)
+    for (size_t i = 0; rc == 0 && i < chart->n_subcharts; i++)
+        for (size_t j = 0; j < chart->n_subcharts; j++)
             if (sw_needs_has(&between, i, j))
                 put_after(g, spans[i], spans[j]);
     sw_needs_done(&between);
     return rc;
 }
 
-static int add_chart(struct graph *g, const struct sw_plan_chart *part, struct span *all)
+static int add_chart(struct graph *g, const struct sw_plan_chart *chart, struct span *all)
 {
-    struct span *spans = sw_arena_alloc(g->arena, (part->n_parts + 1) * sizeof *spans);
+    struct span *spans = sw_arena_alloc(g->arena, (chart->n_subcharts + 1) * sizeof *spans);
     size_t first = g->n;
-    for (size_t i = 0; i < part->n_parts; i++) {
-        int rc = add_chart(g, part->parts[i], &spans[i]);
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        int rc = add_chart(g, chart->subcharts[i], &spans[i]);
         if (rc < 0)
             return rc;
     }
-    int rc = link_subcharts(g, part, spans);
+    int rc = link_subcharts(g, chart, spans);
     struct span own;
     if (rc == 0)
-        rc = add_own(g, part, &own);
+        rc = add_own(g, chart, &own);
     if (rc == 0)
-        rc = read_annotation(g, part, own, spans);
+        rc = read_annotation(g, chart, own, spans);
     *all = (struct span){ first, g->n };
     return rc;
 }
@@ -422,23 +426,23 @@ static int finish(struct graph *g)
     for (size_t t = 0; t < plan->n_templates; t++)
         if (plan->templates[t].state != SIZE_MAX)
             plan->templates[t].state = place[plan->templates[t].state];
-    for (size_t i = 0; i < plan->n_crd_parts; i++)
+    for (size_t i = 0; i < plan->n_crd_charts; i++)
         plan->crd_states[i] = place[plan->crd_states[i]];
     return 0;
 }
 
-static size_t count_charts(const struct sw_plan_chart *part)
+static size_t count_charts(const struct sw_plan_chart *chart)
 {
     size_t n = 1;
-    for (size_t i = 0; i < part->n_parts; i++)
-        n += count_charts(part->parts[i]);
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        n += count_charts(chart->subcharts[i]);
     return n;
 }
 
 int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, struct sw_err *err)
 {
     struct graph g = { .plan = plan, .env = env, .arena = plan->arena, .err = err };
-    size_t n_parts = count_charts(plan->root), most = 2 * n_parts;
+    size_t n_charts = count_charts(plan->root), most = 2 * n_charts;
     bool grouped = false;
     for (size_t i = 0; i < plan->n_templates; i++) {
         most += plan->templates[i].number >= 0;
@@ -449,8 +453,8 @@ int sw_plan_build_graph(struct sw_plan *plan, const struct sw_render_env *env, s
     g.needs = sw_needs_init(g.cap);
     g.states = sw_arena_alloc(g.arena, g.cap * sizeof *g.states);
     g.owners = sw_arena_alloc(g.arena, g.cap * sizeof *g.owners);
-    plan->crd_parts = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_parts);
-    plan->crd_states = sw_arena_alloc(plan->arena, n_parts * sizeof *plan->crd_states);
+    plan->crd_charts = sw_arena_alloc(plan->arena, n_charts * sizeof *plan->crd_charts);
+    plan->crd_states = sw_arena_alloc(plan->arena, n_charts * sizeof *plan->crd_states);
     struct span all;
     int rc = add_chart(&g, plan->root, &all);
     if (rc == 0)

@@ -53,17 +53,20 @@ static int read_document(struct sw_resource_groups *gs, struct json_object *obje
     return 0;
 }
 
-static bool is_grouped_of(const void *part, const struct sw_plan_template *t)
+static bool is_grouped_of(const void *chart, const struct sw_plan_template *t)
 {
-    return t->grouped && t->part == part;
+    return t->grouped && t->chart == chart;
 }
 
-static int read_groups(struct sw_resource_groups *gs, const struct sw_plan *plan,
-                       const struct sw_plan_chart *part, const struct sw_render_env *env,
-                       struct sw_err *err)
+int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *chart,
+                            const struct sw_render_env *env, struct sw_resource_groups **out,
+                            struct sw_err *err)
 {
+    SW_AUTO(sw_resource_groups) *gs = sw_zalloc(1, sizeof *gs);
+    gs->arena = plan->arena;
+    gs->needs = sw_needs_init(SW_MAX_GROUPS);
     struct sw_outputs run = { 0 };
-    int rc = sw_plan_run(plan, env, is_grouped_of, part, &run, err);
+    int rc = sw_plan_run(plan, env, is_grouped_of, chart, &run, err);
     for (size_t i = 0; i < run.n_files && rc == 0; i++) {
         const struct sw_output *file = &run.files[i];
         struct sw_split split = { .text = run.out.text + file->start, .len = file->len };
@@ -75,21 +78,10 @@ static int read_groups(struct sw_resource_groups *gs, const struct sw_plan *plan
         }
     }
     sw_outputs_done(&run);
-    return rc;
-}
-
-int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
-                            const struct sw_render_env *env, struct sw_resource_groups **out,
-                            struct sw_err *err)
-{
-    SW_AUTO(sw_resource_groups) *gs = sw_zalloc(1, sizeof *gs);
-    gs->arena = plan->arena;
-    gs->needs = sw_needs_init(SW_MAX_GROUPS);
-    const char *names[SW_MAX_GROUPS];
-    size_t order[SW_MAX_GROUPS];
-    int rc = read_groups(gs, plan, part, env, err);
     if (rc < 0)
         return rc;
+    const char *names[SW_MAX_GROUPS];
+    size_t order[SW_MAX_GROUPS];
     for (size_t i = 0; i < gs->n; i++) {
         names[i] = gs->all[i].name;
         if (!gs->all[i].exists)

@@ -26,9 +26,9 @@ struct sw_resource_groups {
     bool rest;             /* there are documents in no group */
 };
 
-/** Render @part's grouped templates and read the groups of what comes out. @*out is the caller's.
+/** Render @chart's grouped templates and read the groups of the output. @*out is the caller's.
  * @return 0 | SW_INVALID: an unknown group, a cycle | what rendering returned */
-int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *part,
+int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_chart *chart,
                             const struct sw_render_env *env, struct sw_resource_groups **out,
                             struct sw_err *err) SW_CHECKED;
 /** NULL is accepted. */

@@ -18,20 +18,20 @@ static const char default_kube_version[] = "v1.22.0"; /* Helm 3.7.1's */
 /* ---- values -------------------------------------------------------------------------------------
  */
 
-static int check_schema(const struct sw_plan_chart *part, struct sw_value values,
+static int check_schema(const struct sw_plan_chart *chart, struct sw_value values,
                         struct sw_err *err)
 {
     const struct sw_schema *schema;
-    int rc = sw_chart_schema(part->chart, &schema, err);
+    int rc = sw_chart_schema(chart->loaded, &schema, err);
     if (rc < 0)
         return rc;
     SW_ERR(why);
     if (schema && (rc = sw_schema_check(schema, values, &why)) < 0)
         return sw_err_set(err, rc, "the values do not fit the schema of chart '%s':\n%s",
-                          part->path, sw_err_text(&why));
-    for (size_t i = 0; i < part->n_parts; i++) {
-        const struct sw_value *sub = sw_map_find_cstr(values.as.map, part->parts[i]->name);
-        rc = sub ? check_schema(part->parts[i], *sub, err) : 0;
+                          chart->path, sw_err_text(&why));
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        const struct sw_value *sub = sw_map_find_cstr(values.as.map, chart->subcharts[i]->name);
+        rc = sub ? check_schema(chart->subcharts[i], *sub, err) : 0;
         if (rc < 0)
             return rc;
     }
@@ -70,29 +70,29 @@ static int number_of(const char *base)
     return (base[4] == '-' || base[4] == '_') && sw_ends_with(base, ".yaml") ? number : -1;
 }
 
-static size_t count_templates(const struct sw_plan_chart *part)
+static size_t count_templates(const struct sw_plan_chart *chart)
 {
-    size_t n = part->chart->n_templates;
-    for (size_t i = 0; i < part->n_parts; i++)
-        n += count_templates(part->parts[i]);
+    size_t n = chart->loaded->n_templates;
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        n += count_templates(chart->subcharts[i]);
     return n;
 }
 
-static void add_templates(struct sw_plan *plan, const struct sw_plan_chart *part)
+static void add_templates(struct sw_plan *plan, const struct sw_plan_chart *chart)
 {
     size_t first = plan->n_templates;
     bool grouped = false;
-    for (size_t i = 0; i < part->chart->n_templates; i++) {
-        const struct sw_recipe_file *file = &part->chart->templates[i];
-        unsigned marks = part->chart->marks[i];
+    for (size_t i = 0; i < chart->loaded->n_templates; i++) {
+        const struct sw_recipe_file *file = &chart->loaded->templates[i];
+        unsigned marks = chart->loaded->marks[i];
         const char *slash = strrchr(file->name, '/');
         bool is_partial = sw_template_is_partial(file->name);
         grouped |= marks & SW_MARK_GROUP;
-        if (part->chart->is_library && !is_partial)
+        if (chart->loaded->is_library && !is_partial)
             continue;
         plan->templates[plan->n_templates++] = (struct sw_plan_template){
-            .path = sw_arena_printf(plan->arena, "%s/%s", part->path, file->name),
-            .part = part,
+            .path = sw_arena_printf(plan->arena, "%s/%s", chart->path, file->name),
+            .chart = chart,
             .file = file,
             .is_partial = is_partial,
             .is_notes = sw_ends_with(file->name, "NOTES.txt"),
@@ -104,8 +104,8 @@ static void add_templates(struct sw_plan *plan, const struct sw_plan_chart *part
     for (size_t i = first; grouped && i < plan->n_templates; i++)
         plan->templates[i].grouped = plan->templates[i].number < 0 &&
                                      !plan->templates[i].is_partial && !plan->templates[i].is_notes;
-    for (size_t i = 0; i < part->n_parts; i++)
-        add_templates(plan, part->parts[i]);
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        add_templates(plan, chart->subcharts[i]);
 }
 
 static int by_order(const void *a, const void *b)

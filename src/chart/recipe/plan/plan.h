@@ -15,14 +15,14 @@
 /** The parsed templates of one set of enabled charts; shared by plans. */
 struct sw_template_cache {
     struct sw_template_set *set;
-    char *signature; /* names and charts of the parts */
+    char *signature; /* paths and addresses of the templates */
     size_t refs;
 };
 
 /** A template of a chart in the plan. */
 struct sw_plan_template {
     const char *path; /* "root/charts/a/templates/0000-x.yaml" */
-    const struct sw_plan_chart *part;
+    const struct sw_plan_chart *chart;
     const struct sw_recipe_file *file;
     bool kernel_affine;
     bool is_partial;
@@ -43,10 +43,10 @@ struct sw_plan {
     struct sw_template_cache *parsed;
     struct sw_recipe_state *states;
     size_t n_states;
-    /* Which state crds/ of a part belong to: parts in the order of walking the tree. */
-    const struct sw_plan_chart **crd_parts;
+    /* The charts with crds/ and the states of these, in the order of walking the tree. */
+    const struct sw_plan_chart **crd_charts;
     size_t *crd_states;
-    size_t n_crd_parts;
+    size_t n_crd_charts;
 };
 
 /** One reference less; the last one frees it. NULL is accepted. */

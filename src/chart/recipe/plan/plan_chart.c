@@ -6,19 +6,19 @@
 #include "data/json/path.h"
 
 enum {
-    MAX_PARTS = 10000, /* an alias of an alias of ... doubles at each level */
-    MAX_PATH = 1000,   /* of import-values' parent */
+    MAX_CHARTS = 10000, /* an alias of an alias of ... doubles at each level */
+    MAX_PATH = 1000,    /* of import-values' parent */
 };
 
 struct builder {
     struct sw_arena *arena;
-    size_t n_parts;
+    size_t n_charts;
 };
 
-static int too_many(const struct sw_chart *chart, struct sw_err *err)
+static int too_many(const struct sw_chart *loaded, struct sw_err *err)
 {
-    return sw_err_set(err, SW_INVALID, "%s: more than %d charts in each other", chart->origin,
-                      MAX_PARTS);
+    return sw_err_set(err, SW_INVALID, "%s: more than %d charts in each other", loaded->origin,
+                      MAX_CHARTS);
 }
 
 static struct sw_map *table_at(struct sw_value values, const char *path)
@@ -30,73 +30,74 @@ static struct sw_map *table_at(struct sw_value values, const char *path)
 /* ---- all charts, under their own names ----------------------------------------------------------
  */
 
-static int build_raw(struct builder *b, const struct sw_chart *chart, struct sw_plan_chart **out,
+static int build_raw(struct builder *b, const struct sw_chart *loaded, struct sw_plan_chart **out,
                      struct sw_err *err)
 {
-    if (b->n_parts++ > MAX_PARTS)
-        return too_many(chart, err);
-    struct sw_plan_chart *part = sw_arena_alloc(b->arena, sizeof *part);
-    part->chart = chart;
-    part->name = chart->name;
-    part->values = sw_value_copy(b->arena, chart->values, false);
-    part->parts = sw_arena_alloc(b->arena, (chart->n_charts + 1) * sizeof *part->parts);
-    for (size_t i = 0; i < chart->n_charts; i++) {
-        int rc = build_raw(b, chart->charts[i], &part->parts[part->n_parts++], err);
+    if (b->n_charts++ > MAX_CHARTS)
+        return too_many(loaded, err);
+    struct sw_plan_chart *chart = sw_arena_alloc(b->arena, sizeof *chart);
+    chart->loaded = loaded;
+    chart->name = loaded->name;
+    chart->values = sw_value_copy(b->arena, loaded->values, false);
+    chart->subcharts = sw_arena_alloc(b->arena, (loaded->n_charts + 1) * sizeof *chart->subcharts);
+    for (size_t i = 0; i < loaded->n_charts; i++) {
+        int rc = build_raw(b, loaded->charts[i], &chart->subcharts[chart->n_subcharts++], err);
         if (rc < 0)
             return rc;
     }
-    *out = part;
+    *out = chart;
     return 0;
 }
 
-/* The same parts again, for an alias. The values are shared, as in Helm. */
+/* The same subcharts again, for an alias. The values are shared, as in Helm. */
 static struct sw_plan_chart *clone(struct builder *b, const struct sw_plan_chart *raw)
 {
-    b->n_parts++;
+    b->n_charts++;
     struct sw_plan_chart *copy = sw_arena_alloc(b->arena, sizeof *copy);
     *copy = *raw;
-    copy->parts = sw_arena_alloc(b->arena, (raw->n_parts + 1) * sizeof *copy->parts);
-    for (size_t i = 0; i < raw->n_parts; i++)
-        copy->parts[i] = clone(b, raw->parts[i]);
+    copy->subcharts = sw_arena_alloc(b->arena, (raw->n_subcharts + 1) * sizeof *copy->subcharts);
+    for (size_t i = 0; i < raw->n_subcharts; i++)
+        copy->subcharts[i] = clone(b, raw->subcharts[i]);
     return copy;
 }
 
 /* ---- the enabled ones ---------------------------------------------------------------------------
  */
 
-static bool is_for(const struct sw_dependency *dep, const struct sw_plan_chart *part)
+static bool is_for(const struct sw_dependency *dep, const struct sw_plan_chart *chart)
 {
-    return sw_streq(dep->name, part->chart->name) &&
-           (!*dep->version || sw_version_in_range(dep->version, part->chart->version));
+    return sw_streq(dep->name, chart->loaded->name) &&
+           (!*dep->version || sw_version_in_range(dep->version, chart->loaded->version));
 }
 
 /* The subcharts under their aliases: first those that no dependency names, as Helm has them. */
-static void name_parts(struct builder *b, struct sw_plan_chart *part)
+static void name_subcharts(struct builder *b, struct sw_plan_chart *chart)
 {
-    const struct sw_chart *chart = part->chart;
-    struct sw_plan_chart **raw = part->parts;
-    size_t n_raw = part->n_parts;
-    part->parts = sw_arena_alloc(b->arena, (n_raw + chart->n_deps) * sizeof *part->parts);
-    part->n_parts = 0;
+    const struct sw_chart *loaded = chart->loaded;
+    struct sw_plan_chart **raw = chart->subcharts;
+    size_t n_raw = chart->n_subcharts;
+    chart->subcharts = sw_arena_alloc(b->arena,
+                                      (n_raw + loaded->n_deps) * sizeof *chart->subcharts);
+    chart->n_subcharts = 0;
     for (size_t i = 0; i < n_raw; i++) {
         size_t d = 0;
-        while (d < chart->n_deps && !is_for(&chart->deps[d], raw[i]))
+        while (d < loaded->n_deps && !is_for(&loaded->deps[d], raw[i]))
             d++;
-        if (d == chart->n_deps)
-            part->parts[part->n_parts++] = raw[i];
+        if (d == loaded->n_deps)
+            chart->subcharts[chart->n_subcharts++] = raw[i];
     }
-    part->deps = sw_arena_alloc(b->arena, chart->n_deps * sizeof *part->deps);
-    part->n_deps = chart->n_deps;
-    for (size_t d = 0; d < chart->n_deps; d++) {
-        const struct sw_dependency *dep = &chart->deps[d];
-        part->deps[d] = (struct sw_plan_chart_dep){ dep, *dep->alias ? dep->alias : dep->name,
-                                                    true };
+    chart->deps = sw_arena_alloc(b->arena, loaded->n_deps * sizeof *chart->deps);
+    chart->n_deps = loaded->n_deps;
+    for (size_t d = 0; d < loaded->n_deps; d++) {
+        const struct sw_dependency *dep = &loaded->deps[d];
+        chart->deps[d] = (struct sw_plan_chart_dep){ dep, *dep->alias ? dep->alias : dep->name,
+                                                     true };
         for (size_t i = 0; i < n_raw; i++) {
             if (!is_for(dep, raw[i]))
                 continue;
             struct sw_plan_chart *copy = clone(b, raw[i]);
-            copy->name = part->deps[d].name;
-            part->parts[part->n_parts++] = copy;
+            copy->name = chart->deps[d].name;
+            chart->subcharts[chart->n_subcharts++] = copy;
             break;
         }
     }
@@ -139,53 +140,48 @@ static void apply_condition(struct builder *b, struct sw_plan_chart_dep *d, stru
     }
 }
 
-static bool is_disabled(const struct sw_plan_chart *part, const char *name)
+static bool is_disabled(const struct sw_plan_chart *chart, const char *name)
 {
-    for (size_t i = 0; i < part->n_deps; i++)
-        if (!part->deps[i].enabled && sw_streq(part->deps[i].name, name))
+    for (size_t i = 0; i < chart->n_deps; i++)
+        if (!chart->deps[i].enabled && sw_streq(chart->deps[i].name, name))
             return true;
     return false;
 }
 
-static void drop_disabled(struct sw_plan_chart *part)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < part->n_parts; i++)
-        if (!is_disabled(part, part->parts[i]->name))
-            part->parts[kept++] = part->parts[i];
-    part->n_parts = kept;
-    for (size_t i = 0; i < part->n_deps; i++)
-        part->deps[i].enabled &= !is_disabled(part, part->deps[i].name);
-    kept = 0;
-    for (size_t i = 0; i < part->n_deps; i++)
-        if (part->deps[i].enabled)
-            part->deps[kept++] = part->deps[i];
-    part->n_deps = kept;
-}
-
-/* Name the subcharts of @part and drop the disabled ones. @values: the root's, as coalesced by the
- * chart above. @prefix: the path of the part's own values in it ("a.b."). */
-static int choose(struct builder *b, struct sw_plan_chart *part, struct sw_value values,
+/* Name the subcharts of @chart and drop the disabled ones. @values: the root's, as coalesced by the
+ * chart above. @prefix: the path of the chart's own values in it ("a.b."). */
+static int choose(struct builder *b, struct sw_plan_chart *chart, struct sw_value values,
                   const char *prefix, struct sw_err *err)
 {
-    if (!part->chart->n_deps)
+    if (!chart->loaded->n_deps)
         return 0; /* as Helm, which does not process its subcharts then */
-    name_parts(b, part);
-    if (b->n_parts > MAX_PARTS)
-        return too_many(part->chart, err);
+    name_subcharts(b, chart);
+    if (b->n_charts > MAX_CHARTS)
+        return too_many(chart->loaded, err);
     struct sw_value all = sw_value_copy(b->arena, values, false);
-    int rc = sw_plan_chart_coalesce(part, b->arena, all.as.map, true, err);
+    int rc = sw_plan_chart_coalesce(chart, b->arena, all.as.map, true, err);
     if (rc < 0)
         return rc;
     struct sw_map *tags = table_at(all, "tags");
-    for (size_t i = 0; i < part->n_deps; i++) {
+    for (size_t i = 0; i < chart->n_deps; i++) {
         if (tags)
-            apply_tags(&part->deps[i], tags);
-        apply_condition(b, &part->deps[i], all, prefix);
+            apply_tags(&chart->deps[i], tags);
+        apply_condition(b, &chart->deps[i], all, prefix);
     }
-    drop_disabled(part);
-    for (size_t i = 0; i < part->n_parts; i++) {
-        struct sw_plan_chart *sub = part->parts[i];
+    size_t kept = 0;
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        if (!is_disabled(chart, chart->subcharts[i]->name))
+            chart->subcharts[kept++] = chart->subcharts[i];
+    chart->n_subcharts = kept;
+    for (size_t i = 0; i < chart->n_deps; i++)
+        chart->deps[i].enabled &= !is_disabled(chart, chart->deps[i].name);
+    kept = 0;
+    for (size_t i = 0; i < chart->n_deps; i++)
+        if (chart->deps[i].enabled)
+            chart->deps[kept++] = chart->deps[i];
+    chart->n_deps = kept;
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        struct sw_plan_chart *sub = chart->subcharts[i];
         rc = choose(b, sub, all, sw_arena_printf(b->arena, "%s%s.", prefix, sub->name), err);
         if (rc < 0)
             return rc;
@@ -242,59 +238,54 @@ static int import_entry(struct builder *b, struct sw_map *values, const struct s
     return 0;
 }
 
-static int import_values(struct builder *b, struct sw_plan_chart *part, struct sw_err *err)
+static int import_values(struct builder *b, struct sw_plan_chart *chart, struct sw_err *err)
 {
-    for (size_t i = 0; i < part->n_parts; i++) {
-        int rc = import_values(b, part->parts[i], err);
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        int rc = import_values(b, chart->subcharts[i], err);
         if (rc < 0)
             return rc;
     }
-    if (part->n_deps == 0)
+    if (chart->n_deps == 0)
         return 0;
     struct sw_map *values = sw_map_new(b->arena), *into = sw_map_new(b->arena);
-    int rc = sw_plan_chart_coalesce(part, b->arena, values, true, err);
-    for (size_t i = 0; i < part->n_deps && rc == 0; i++) {
-        const struct sw_plan_chart_dep *d = &part->deps[i];
+    int rc = sw_plan_chart_coalesce(chart, b->arena, values, true, err);
+    for (size_t i = 0; i < chart->n_deps && rc == 0; i++) {
+        const struct sw_plan_chart_dep *d = &chart->deps[i];
         for (size_t j = 0; j < sw_json_len(d->dep->import_values) && rc == 0; j++) {
             rc = import_entry(b, values, d, sw_json_at(d->dep->import_values, j), &into, err);
             if (rc < 0)
                 rc = sw_err_wrap(err, rc, "%s/Chart.yaml: dependency '%s': import-values[%zu]",
-                                 part->chart->origin, d->name, j);
+                                 chart->loaded->origin, d->name, j);
         }
     }
     if (rc < 0)
         return rc;
     sw_coalesce_tables(into, values);
-    part->values = sw_value_map(into);
+    chart->values = sw_value_map(into);
     return 0;
 }
 
-/* Chart.yaml as templates see it: under the alias, with the dependencies that take part. */
-static struct sw_value meta_of(struct builder *b, const struct sw_plan_chart *part)
+/* Set path and parent, and Chart.yaml for templates: with the alias and the enabled dependencies.
+ */
+static void place_chart(struct builder *b, struct sw_plan_chart *chart,
+                        struct sw_plan_chart *parent)
 {
-    struct sw_value meta = sw_value_from_json(b->arena, part->chart->meta);
-    sw_map_set_cstr(meta.as.map, "name", sw_value_cstr(part->name));
-    if (!part->chart->n_deps)
-        return meta;
-    struct sw_list *deps = sw_list_new(b->arena, part->n_deps);
-    for (size_t i = 0; i < part->n_deps; i++) {
-        struct sw_value dep = sw_value_from_json(b->arena, part->deps[i].dep->doc);
-        sw_map_set_cstr(dep.as.map, "name", sw_value_cstr(part->deps[i].name));
+    chart->parent = parent;
+    chart->path = parent ? sw_arena_printf(b->arena, "%s/charts/%s", parent->path, chart->name)
+                         : chart->name;
+    chart->meta = sw_value_from_json(b->arena, chart->loaded->meta);
+    sw_map_set_cstr(chart->meta.as.map, "name", sw_value_cstr(chart->name));
+    struct sw_list *deps = sw_list_new(b->arena, chart->n_deps);
+    for (size_t i = 0; i < chart->n_deps; i++) {
+        struct sw_value dep = sw_value_from_json(b->arena, chart->deps[i].dep->doc);
+        sw_map_set_cstr(dep.as.map, "name", sw_value_cstr(chart->deps[i].name));
         sw_map_set_cstr(dep.as.map, "enabled", sw_value_bool(true));
         sw_list_add(deps, dep);
     }
-    sw_map_set_cstr(meta.as.map, "dependencies", sw_value_list(deps));
-    return meta;
-}
-
-static void place_chart(struct builder *b, struct sw_plan_chart *part, struct sw_plan_chart *parent)
-{
-    part->parent = parent;
-    part->path = parent ? sw_arena_printf(b->arena, "%s/charts/%s", parent->path, part->name)
-                        : part->name;
-    part->meta = meta_of(b, part);
-    for (size_t i = 0; i < part->n_parts; i++)
-        place_chart(b, part->parts[i], part);
+    if (chart->loaded->n_deps)
+        sw_map_set_cstr(chart->meta.as.map, "dependencies", sw_value_list(deps));
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        place_chart(b, chart->subcharts[i], chart);
 }
 
 int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,

@@ -8,7 +8,7 @@
 #include "chart/recipe/load/chart.h"
 #include "chart/template/value/value.h"
 
-/** A dependency that is enabled, under the name that it goes by. */
+/** An enabled dependency and its name. */
 struct sw_plan_chart_dep {
     const struct sw_dependency *dep;
     const char *name; /* alias, else name */
@@ -17,14 +17,14 @@ struct sw_plan_chart_dep {
 
 /** See above. All is in the plan's arena. */
 struct sw_plan_chart {
-    const struct sw_chart *chart;
+    const struct sw_chart *loaded; /* before values were known */
     const char *name;       /* alias, else the chart's name; the key of its values in the parent */
     const char *path;       /* "root/charts/a/charts/b" */
     struct sw_value values; /* the chart's defaults, as import-values left them */
     struct sw_value meta;   /* Chart.yaml under this name, with the enabled dependencies: a map */
-    struct sw_plan_chart *parent; /* NULL: the root */
-    struct sw_plan_chart **parts; /* enabled subcharts, in the order of dependencies: */
-    size_t n_parts;
+    struct sw_plan_chart *parent;     /* NULL: the root */
+    struct sw_plan_chart **subcharts; /* enabled subcharts, in the order of dependencies: */
+    size_t n_subcharts;
     struct sw_plan_chart_dep *deps; /* the enabled entries of dependencies: */
     size_t n_deps;
 };
@@ -38,12 +38,12 @@ int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,
                          struct sw_value values, struct sw_plan_chart **out,
                          struct sw_err *err) SW_CHECKED;
 
-/** Coalesce: user values @dest (a map, changed) over @part's defaults, and so on down the tree;
+/** Coalesce: user values @dest (a map, changed) over @chart's defaults, and so on down the tree;
  * a subchart's values end up in its parent's under its name. Defaults are copied, so that templates
  * may change the result; @share: they are not, and what subcharts add to them stays there.
  * @return 0 | SW_INVALID: a subchart's value that is no map
  * Source: Helm 3.7.1 chartutil.CoalesceValues. Pinned by test/unit/chart/recipe_coalesce_test.c. */
-int sw_plan_chart_coalesce(const struct sw_plan_chart *part, struct sw_arena *arena,
+int sw_plan_chart_coalesce(const struct sw_plan_chart *chart, struct sw_arena *arena,
                            struct sw_map *dest, bool share, struct sw_err *err) SW_CHECKED;
 
 /** Merge map @src into @dst, which wins; a null in @dst deletes. Values are shared, not copied.

@@ -91,12 +91,12 @@ static void coalesce_globals(struct sw_arena *arena, struct sw_map *dest, const 
     sw_map_set_cstr(dest, global, sw_value_map(into));
 }
 
-int sw_plan_chart_coalesce(const struct sw_plan_chart *part, struct sw_arena *arena,
+int sw_plan_chart_coalesce(const struct sw_plan_chart *chart, struct sw_arena *arena,
                            struct sw_map *dest, bool share, struct sw_err *err)
 {
-    coalesce_defaults(map_of(&part->values), arena, dest, share);
-    for (size_t i = 0; i < part->n_parts; i++) {
-        const struct sw_plan_chart *sub = part->parts[i];
+    coalesce_defaults(map_of(&chart->values), arena, dest, share);
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        const struct sw_plan_chart *sub = chart->subcharts[i];
         struct sw_value *there = sw_map_find_cstr(dest, sub->name);
         if (there && !map_of(there))
             return sw_err_set(err, SW_INVALID,

@@ -122,28 +122,19 @@ static const char *json_end(const char *s)
     return s;
 }
 
-static int read_json(struct parser *p, struct sw_value *out)
-{
-    while (isspace((unsigned char)*p->at))
-        p->at++;
-    const char *end = json_end(p->at);
-    *out = sw_value_nil(); /* nothing at all is null */
-    if (end > p->at) {
-        SW_AUTO_JSON *doc = NULL;
-        int rc = sw_json_parse(p->at, (size_t)(end - p->at), NULL, &doc, p->err);
-        if (rc < 0)
-            return rc;
-        *out = sw_value_from_json(p->arena, doc);
-    }
-    p->at = end + (*end == ',');
-    return 0;
-}
-
 /* The value after '='. */
 static int read_value(struct parser *p, struct sw_value *out)
 {
-    if (p->syntax == SW_VALUES_JSON)
-        return read_json(p, out);
+    if (p->syntax == SW_VALUES_JSON) {
+        while (isspace((unsigned char)*p->at))
+            p->at++;
+        const char *end = json_end(p->at);
+        SW_AUTO_JSON *doc = NULL; /* an empty text is null */
+        int rc = end > p->at ? sw_json_parse(p->at, (size_t)(end - p->at), NULL, &doc, p->err) : 0;
+        *out = doc ? sw_value_from_json(p->arena, doc) : sw_value_nil();
+        p->at = end + (*end == ',');
+        return rc;
+    }
     if (*p->at == '{') {
         p->at++;
         return read_list(p, out);

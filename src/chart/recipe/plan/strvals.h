@@ -4,8 +4,8 @@
 #include "chart/recipe/recipe.h"
 #include "chart/template/value/value.h"
 
-/** Put what @text says ("a.b[0].c=1,d={x,y}") into @map. '\' takes the meaning from the character
- * behind it. On failure what stood before the mistake has been set.
+/** Set the values of @text ("a.b[0].c=1,d={x,y}") in @map. '\' escapes the next character. On
+ * failure the values before the mistake have been set.
  * @return 0 | SW_INVALID | what reading a --set-file's file returned
  * Source: Helm's pkg/strvals, 3.7.1 and, for --set-json, 3.10. Pinned by
  * test/unit/chart/recipe_strvals_test.c. */

@@ -83,7 +83,7 @@ static size_t state_of(const struct sw_plan *plan, const struct sw_plan_template
     size_t last = SIZE_MAX;
     for (size_t i = 0; t->grouped && i < plan->n_states; i++) {
         const struct sw_recipe_state *s = &plan->states[i];
-        if (!s->group || !sw_streq(s->chart, t->part->path))
+        if (!s->group || !sw_streq(s->chart, t->chart->path))
             continue;
         last = i;
         if (is_before || (group && sw_streq(s->group, group)))
@@ -178,7 +178,7 @@ static void add_manifest(struct sw_rendered *r, const struct doc *d, struct json
     };
 }
 
-/* A List is its items; those of a typed list may leave out what the list says. */
+/* Add the items of a List. Those of a typed list may omit kind and apiVersion. */
 static int add_items(struct sw_rendered *r, const struct doc *d, struct sw_err *err)
 {
     struct json_object *items = sw_json_get(d->object, "items");
@@ -206,8 +206,8 @@ static void list_files(struct sw_rendered *r, const struct sw_plan *plan,
                        const struct sw_render_env *env, size_t only)
 {
     size_t most = r->run.n_files;
-    for (size_t i = 0; i < plan->n_crd_parts; i++)
-        most += plan->crd_parts[i]->chart->n_files;
+    for (size_t i = 0; i < plan->n_crd_charts; i++)
+        most += plan->crd_charts[i]->loaded->n_files;
     r->files = sw_arena_alloc(r->arena, (most + 1) * sizeof *r->files);
     r->crd_states = sw_arena_alloc(r->arena, (most + 1) * sizeof *r->crd_states);
     for (size_t i = 0; i < r->run.n_files; i++) {
@@ -215,17 +215,17 @@ static void list_files(struct sw_rendered *r, const struct sw_plan *plan,
         r->files[r->n_files++] = (struct sw_rendered_file){ f->tmpl->path,
                                                             r->run.out.text + f->start, f->len };
     }
-    for (size_t i = 0; i < plan->n_crd_parts && !env->no_crds; i++) {
-        const struct sw_plan_chart *part = plan->crd_parts[i];
+    for (size_t i = 0; i < plan->n_crd_charts && !env->no_crds; i++) {
+        const struct sw_plan_chart *chart = plan->crd_charts[i];
         if (only != SW_ALL_STATES && plan->crd_states[i] != only)
             continue;
-        for (size_t f = 0; f < part->chart->n_files; f++) {
-            const struct sw_recipe_file *file = &part->chart->files[f];
+        for (size_t f = 0; f < chart->loaded->n_files; f++) {
+            const struct sw_recipe_file *file = &chart->loaded->files[f];
             if (!sw_recipe_is_crd(file->name))
                 continue;
             r->crd_states[r->n_files - r->run.n_files] = plan->crd_states[i];
             r->files[r->n_files++] = (struct sw_rendered_file){
-                sw_arena_printf(r->arena, "%s/%s", part->path, file->name), file->bytes, file->len
+                sw_arena_printf(r->arena, "%s/%s", chart->path, file->name), file->bytes, file->len
             };
         }
     }
@@ -245,7 +245,7 @@ static bool is_wanted(const void *arg, const struct sw_plan_template *t)
     if (w->state == SW_ALL_STATES || t->state == w->state)
         return true;
     const struct sw_recipe_state *s = &w->plan->states[w->state];
-    return t->grouped && s->group && sw_streq(s->chart, t->part->path);
+    return t->grouped && s->group && sw_streq(s->chart, t->chart->path);
 }
 
 static const struct sw_render_env default_env;
