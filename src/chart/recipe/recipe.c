@@ -77,10 +77,18 @@ static int open_path(const char *path, const struct sw_recipe_opts *opts, struct
     return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
 }
 
-/* A URL that opts->get fetches. */
-static int open_elsewhere(const char *source, const struct sw_recipe_opts *opts,
-                          struct sw_recipe **out, struct sw_err *err)
+int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct sw_recipe **out,
+                   struct sw_err *err)
 {
+    const char *colon = strstr(source, "://");
+    bool is_url = colon && !memchr(source, '/', (size_t)(colon - source));
+    if (sw_starts_with(source, "file://"))
+        return open_path(source + strlen("file://"), opts, out, err);
+    if (!is_url)
+        return open_path(source, opts, out, err);
+    if (!opts || !opts->get)
+        return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from %.*s", source,
+                          (int)(colon + 3 - source), source);
     struct sw_recipe_got got = { 0 };
     struct sw_recipe_ask ask = { .url = source, .name = opts->chart, .version = opts->version };
     int rc = opts->get(opts->get_arg, &ask, &got, err);
@@ -96,21 +104,6 @@ static int open_elsewhere(const char *source, const struct sw_recipe_opts *opts,
     if (rc == 0)
         *out = SW_TAKE(recipe);
     return rc;
-}
-
-int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct sw_recipe **out,
-                   struct sw_err *err)
-{
-    const char *colon = strstr(source, "://");
-    bool is_url = colon && !memchr(source, '/', (size_t)(colon - source));
-    if (sw_starts_with(source, "file://"))
-        return open_path(source + strlen("file://"), opts, out, err);
-    if (is_url && opts && opts->get)
-        return open_elsewhere(source, opts, out, err);
-    if (is_url)
-        return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from %.*s", source,
-                          (int)(colon + 3 - source), source);
-    return open_path(source, opts, out, err);
 }
 
 int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files, size_t n_files,

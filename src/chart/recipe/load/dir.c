@@ -17,7 +17,7 @@ enum { MAX_DEPTH = 32 }; /* of nested folders: a link to a folder above would ne
 struct walk {
     struct sw_files *files;
     const char *dir;          /* the chart's, as given */
-    struct sw_ignore *ignore; /* NULL until the first folder has been listed */
+    struct sw_ignore *ignore; /* owned */
     char *path;               /* of the current entry, relative to the chart; owned */
     size_t len, cap;
     int depth;
@@ -77,18 +77,6 @@ static int read_file(struct walk *w, int fd, struct sw_err *err)
 
 static int walk_dir(struct walk *w, int fd, struct sw_err *err);
 
-static int read_rules(const char *dir, struct sw_ignore **out, struct sw_err *err)
-{
-    SW_AUTO_CHARS *path = sw_printf("%s/.helmignore", dir);
-    SW_AUTO_CHARS *text = NULL;
-    size_t len = 0;
-    SW_ERR(none);
-    int rc = sw_file_read(path, 1U << 20, &text, &len, &none);
-    if (rc < 0 && rc != SW_NOTFOUND)
-        return sw_err_move(err, &none);
-    return sw_ignore_new(path, text, len, out, err);
-}
-
 /* An entry whose type its folder does not say: a link, or another file system. @fd is taken. */
 static int walk_unknown(struct walk *w, int fd, struct sw_err *err)
 {
@@ -142,7 +130,7 @@ static int walk_name(struct walk *w, int fd, const struct dirent64 *e, struct sw
     w->len += len;
     int rc = walk_entry(w, fd, e, err);
     if (rc < 0)
-        return rc; /* the path stays: a message names it */
+        return rc; /* w->path is not restored: messages name it */
     w->len = before;
     w->path[before] = '\0';
     return 0;
@@ -170,29 +158,20 @@ static int list(const struct walk *w, int fd, char **entries, size_t *len, struc
     return 0;
 }
 
-/* Walk all entries of a folder. The chart's own one, the first, may have a .helmignore. */
-static int walk_entries(struct walk *w, int fd, struct sw_err *err)
+/* Walk all entries of a folder. @fd is taken. */
+static int walk_dir(struct walk *w, int fd, struct sw_err *err)
 {
     SW_AUTO_CHARS *entries = NULL;
-    size_t len;
-    int rc = list(w, fd, &entries, &len, err);
-    if (rc == 0 && !w->ignore)
-        rc = read_rules(w->dir, &w->ignore, err);
+    size_t len = 0;
+    int rc = ++w->depth > MAX_DEPTH
+                 ? sw_err_set(err, SW_INVALID, "%s/%s: folders are more than %d deep", w->dir,
+                              w->path, MAX_DEPTH)
+                 : list(w, fd, &entries, &len, err);
     for (size_t at = 0; rc == 0 && at < len;) {
         const struct dirent64 *e = (const void *)(entries + at);
         rc = walk_name(w, fd, e, err);
         at += e->d_reclen;
     }
-    return rc;
-}
-
-/* @fd is taken. */
-static int walk_dir(struct walk *w, int fd, struct sw_err *err)
-{
-    int rc = ++w->depth > MAX_DEPTH
-                 ? sw_err_set(err, SW_INVALID, "%s/%s: folders are more than %d deep", w->dir,
-                              w->path, MAX_DEPTH)
-                 : walk_entries(w, fd, err);
     w->depth--;
     (void)close(fd); /* read only: nothing to lose */
     return rc;
@@ -206,7 +185,23 @@ int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *er
     struct walk w = { .files = files, .dir = dir, .cap = 256 };
     w.path = sw_zalloc(w.cap, 1);
     int fd = open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    int rc = fd < 0 ? fail(&w, err) : walk_dir(&w, fd, err);
+    int rc = fd < 0 ? fail(&w, err) : 0;
+    SW_AUTO_CHARS *rules = sw_printf("%s/.helmignore", dir);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len = 0;
+    SW_ERR(why);
+    if (rc == 0) {
+        rc = sw_file_read(rules, 1U << 20, &text, &len, &why);
+        rc = rc == SW_NOTFOUND ? 0 : rc;
+        if (rc < 0)
+            (void)sw_err_move(err, &why);
+    }
+    if (rc == 0)
+        rc = sw_ignore_new(rules, text, len, &w.ignore, err);
+    if (rc == 0)
+        rc = walk_dir(&w, fd, err);
+    else if (fd >= 0)
+        (void)close(fd);
     free(w.path);
     sw_ignore_free(w.ignore);
     return rc < 0 ? rc : sw_files_sort(files, err);

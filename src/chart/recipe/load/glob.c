@@ -26,7 +26,7 @@ static bool class_rune(const char **pattern, uint32_t *rune)
     return **pattern != '\0'; /* the class must still be closed */
 }
 
-/* @pattern stands behind '['; it moves behind ']'. */
+/* Match a class. @pattern is after '['; it moves to after ']'. */
 static enum sw_glob match_class(const char **pattern, uint32_t rune)
 {
     bool negated = **pattern == '^', found = false;

@@ -229,27 +229,20 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     return rc;
 }
 
-/* Whether charts/ has the dependency, of any version. @n_own: the number of subcharts from charts/;
- * those after them were fetched. */
-static bool is_present(const struct sw_chart *chart, const struct sw_dependency *dep, size_t n_own)
-{
-    const struct sw_chart *sub = find_subchart(chart, dep);
-    for (size_t i = 0; i < n_own; i++)
-        if (chart->charts[i] == sub)
-            return true;
-    return sub && is_version(dep->version, sub);
-}
-
 static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame,
                              struct sw_chart *chart, struct sw_err *err)
 {
     struct sw_lock lock = { 0 };
-    size_t n_own = chart->n_charts;
+    size_t n_own = chart->n_charts; /* subcharts from charts/; those after them were fetched */
     int rc = 0;
     for (size_t i = 0; i < chart->n_deps && rc == 0; i++) {
         const struct sw_dependency *dep = &chart->deps[i];
         const char *version = dep->version;
-        if (!is_present(chart, dep, n_own)) {
+        const struct sw_chart *sub = find_subchart(chart, dep);
+        bool is_present = sub && is_version(dep->version, sub);
+        for (size_t k = 0; k < n_own; k++)
+            is_present |= chart->charts[k] == sub; /* in charts/, of any version */
+        if (!is_present) {
             bool is_file = sw_starts_with(dep->repository, "file://");
             rc = lock.is_read ? 0 : sw_lock_read(&lock, chart, err);
             version = sw_lock_version(&lock, chart, i);
@@ -261,7 +254,7 @@ static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame
                 rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
                                 *dep->repository ? " from " : "", dep->repository);
         }
-        const struct sw_chart *sub = find_subchart(chart, dep);
+        sub = find_subchart(chart, dep);
         if (rc == 0 && !is_version(version, sub))
             rc = sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", version,
                             sub->origin, sub->version);
@@ -295,20 +288,6 @@ int sw_chart_schema(const struct sw_chart *chart, const struct sw_schema **out, 
 
 /* ---- one chart ----------------------------------------------------------------------------------
  */
-
-static int read_values(struct sw_recipe *recipe, struct sw_chart *chart,
-                       const struct sw_recipe_file *file, struct sw_err *err)
-{
-    SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, file->name);
-    int rc = sw_value_from_yaml(recipe->arena, name, file->bytes, file->len, &chart->values, err);
-    if (rc < 0)
-        return rc;
-    if (sw_value_is_nil(chart->values))
-        chart->values = sw_value_map(sw_map_new(recipe->arena));
-    if (!sw_value_is_map(chart->values))
-        return sw_err_set(err, SW_INVALID, "%s: not a map", name);
-    return 0;
-}
 
 /* Annotations that are found in the text, before anything is rendered. */
 static const struct annotation {
@@ -346,7 +325,7 @@ static bool is_at(const struct annotation *a, const struct sw_recipe_file *file,
            (!a->is_key || is_key(file, from, slash + 1 + behind));
 }
 
-/* The search goes from slash to slash, of which there are few: templates are large and many. */
+/* The annotations in the text, searched by their slash, which is rare: templates are large. */
 static uint8_t marks_of(const struct sw_recipe_file *file)
 {
     const char *at = file->bytes, *end = file->bytes + file->len;
@@ -375,11 +354,11 @@ static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const st
     chart->files = sw_arena_alloc(arena, in->n * sizeof *chart->files);
     chart->template_files = sw_arena_alloc(arena, in->n * sizeof *chart->template_files);
     bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
-    int rc = 0;
-    for (size_t i = 0; i < in->n && rc == 0; i++) {
+    const struct sw_recipe_file *values = NULL;
+    for (size_t i = 0; i < in->n; i++) {
         const struct sw_recipe_file *file = &in->files[i];
         if (sw_streq(file->name, "values.yaml")) {
-            rc = read_values(recipe, chart, file, err);
+            values = file;
         } else if (sw_streq(file->name, "values.schema.json")) {
             chart->schema_text = file;
         } else if (sw_starts_with(file->name, "templates/")) {
@@ -391,7 +370,15 @@ static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const st
                 (struct sw_template_file){ file->name, file->bytes, file->len };
         }
     }
-    return rc;
+    if (!values)
+        return 0;
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, values->name);
+    int rc = sw_value_from_yaml(arena, name, values->bytes, values->len, &chart->values, err);
+    if (rc < 0)
+        return rc;
+    if (sw_value_is_nil(chart->values))
+        chart->values = sw_value_map(sw_map_new(arena));
+    return sw_value_is_map(chart->values) ? 0 : sw_err_set(err, SW_INVALID, "%s: not a map", name);
 }
 
 static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,

@@ -90,19 +90,6 @@ static bool is_in_sync(const struct sw_chart *chart, struct json_object *lock)
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
-static int check_types(struct json_object *doc, struct sw_err *err)
-{
-    struct json_object *deps = sw_json_get(doc, "dependencies");
-    if (!json_object_is_type(doc, json_type_object))
-        return sw_err_set(err, SW_INVALID, "expected a map");
-    if (deps && !json_object_is_type(deps, json_type_array))
-        return sw_err_set(err, SW_INVALID, "dependencies: expected a list");
-    for (size_t i = 0; i < sw_json_len(deps); i++)
-        if (!*sw_json_str(sw_json_at(deps, i), "", "name", NULL))
-            return sw_err_set(err, SW_INVALID, "dependencies[%zu]: expected a map with a name", i);
-    return 0;
-}
-
 int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err)
 {
     bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
@@ -119,9 +106,15 @@ int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_e
                            err);
     if (rc < 0)
         return rc;
-    rc = check_types(doc, err);
-    if (rc < 0)
-        return sw_err_wrap(err, rc, "%s", name);
+    struct json_object *deps = sw_json_get(doc, "dependencies");
+    if (!json_object_is_type(doc, json_type_object))
+        return sw_err_set(err, SW_INVALID, "%s: expected a map", name);
+    if (deps && !json_object_is_type(deps, json_type_array))
+        return sw_err_set(err, SW_INVALID, "%s: dependencies: expected a list", name);
+    for (size_t i = 0; i < sw_json_len(deps); i++)
+        if (!*sw_json_str(sw_json_at(deps, i), "", "name", NULL))
+            return sw_err_set(err, SW_INVALID, "%s: dependencies[%zu]: expected a map with a name",
+                              name, i);
     if (!is_in_sync(chart, doc))
         return sw_err_set(err, SW_INVALID,
                           "%s: its digest is of other dependencies than Chart.yaml has: "

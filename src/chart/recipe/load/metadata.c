@@ -195,22 +195,6 @@ static int check_metadata(struct sw_chart *chart, struct sw_err *err)
     return rc < 0 ? sw_err_wrap(err, rc, "%s/Chart.yaml", chart->origin) : 0;
 }
 
-/* apiVersion v1 kept its dependencies in a file of their own. */
-static int read_requirements(struct sw_chart *chart, const struct sw_recipe_file *file,
-                             struct sw_err *err)
-{
-    struct json_object *doc;
-    int rc = parse(chart, file, &doc, err);
-    if (rc < 0)
-        return rc;
-    struct json_object *list = sw_json_get(doc, "dependencies");
-    rc = check_field(doc, "dependencies", json_type_array, err);
-    if (list && rc == 0)
-        (void)json_object_object_add(chart->meta, "dependencies", json_object_get(list));
-    (void)json_object_put(doc);
-    return rc < 0 ? sw_err_wrap(err, rc, "%s/%s", chart->origin, file->name) : 0;
-}
-
 int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
                            const struct sw_recipe_file *files, size_t n, struct sw_err *err)
 {
@@ -228,11 +212,18 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
         sw_json_set_str(chart->meta, "v1", "apiVersion", NULL);
     const char *from = "Chart.yaml";
     const struct sw_recipe_file *old = sw_files_find(files, n, "requirements.yaml");
-    if (old) {
+    if (old) { /* apiVersion v1 has its dependencies in a file of their own */
+        SW_AUTO_JSON *doc = NULL;
         from = old->name;
-        rc = read_requirements(chart, old, err);
+        rc = parse(chart, old, &doc, err);
         if (rc < 0)
             return rc;
+        rc = check_field(doc, "dependencies", json_type_array, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s/%s", chart->origin, from);
+        struct json_object *deps = sw_json_get(doc, "dependencies");
+        if (deps)
+            (void)json_object_object_add(chart->meta, "dependencies", json_object_get(deps));
     }
     struct json_object *list = sw_json_get(chart->meta, "dependencies");
     chart->n_deps = sw_json_len(list);

@@ -134,24 +134,6 @@ static const char *key_of(const struct sw_recipe_file *f)
 /* Times in the index; a constant, so that equal recipes give equal texts. */
 #define INDEX_TIME "1980-01-01T00:00:00Z"
 
-static char *make_index(const struct sw_recipe *recipe, const char *url, const char *bytes,
-                        size_t len)
-{
-    char digest[SW_SHA256_HEX];
-    struct json_object *meta = (struct json_object *)sw_recipe_metadata(recipe);
-    SW_AUTO_JSON *index = json_object_new_object();
-    struct json_object *entry = sw_json_copy(meta);
-    struct json_object *urls = sw_json_need_list(entry, "urls", NULL);
-    (void)json_object_array_add(urls, json_object_new_string(url));
-    sw_json_set_str(entry, INDEX_TIME, "created", NULL);
-    sw_json_set_str(entry, sw_sha256_hex(bytes, len, digest), "digest", NULL);
-    sw_json_set_str(index, "v1", "apiVersion", NULL);
-    sw_json_set_str(index, INDEX_TIME, "generated", NULL);
-    (void)json_object_array_add(sw_json_need_list(index, "entries", sw_recipe_name(recipe), NULL),
-                                entry);
-    return sw_yaml_text(index, NULL);
-}
-
 static int fill_packed(struct json_object *map, const struct sw_recipe *recipe, const char *ns,
                        size_t *total, struct sw_err *err)
 {
@@ -161,14 +143,25 @@ static int fill_packed(struct json_object *map, const struct sw_recipe *recipe, 
     if (rc < 0)
         return rc;
     SW_AUTO_CHARS *file = sw_recipe_archive_name(recipe);
-    SW_AUTO_CHARS *url = sw_printf("cm://%s/%s/%s", ns ? ns : "default", sw_obj_name(map), file);
-    SW_AUTO_CHARS *index = make_index(recipe, url, bytes, len);
-    SW_AUTO_CHARS *text = sw_base64_encode(bytes, len, &(size_t){ 0 });
     if (!is_key(file))
         return sw_err_set(err, SW_INVALID, "'%s' cannot be a ConfigMap's key", file);
-    sw_json_set_str(map, index, "data", "index.yaml", NULL);
-    sw_json_set_str(map, text, "binaryData", file, NULL);
-    *total = strlen(index) + len;
+    SW_AUTO_CHARS *url = sw_printf("cm://%s/%s/%s", ns ? ns : "default", sw_obj_name(map), file);
+    char digest[SW_SHA256_HEX];
+    struct json_object *entry = sw_json_copy((struct json_object *)sw_recipe_metadata(recipe));
+    (void)json_object_array_add(sw_json_need_list(entry, "urls", NULL),
+                                json_object_new_string(url));
+    sw_json_set_str(entry, INDEX_TIME, "created", NULL);
+    sw_json_set_str(entry, sw_sha256_hex(bytes, len, digest), "digest", NULL);
+    SW_AUTO_JSON *index = json_object_new_object();
+    sw_json_set_str(index, "v1", "apiVersion", NULL);
+    sw_json_set_str(index, INDEX_TIME, "generated", NULL);
+    (void)json_object_array_add(sw_json_need_list(index, "entries", sw_recipe_name(recipe), NULL),
+                                entry);
+    SW_AUTO_CHARS *index_text = sw_yaml_text(index, NULL);
+    SW_AUTO_CHARS *base64 = sw_base64_encode(bytes, len, &(size_t){ 0 });
+    sw_json_set_str(map, index_text, "data", "index.yaml", NULL);
+    sw_json_set_str(map, base64, "binaryData", file, NULL);
+    *total = strlen(index_text) + len;
     return 0;
 }
 
@@ -187,11 +180,23 @@ static int check_word(const char *what, const char *word, bool dots, size_t max,
     return ok ? 0 : sw_err_set(err, SW_INVALID, "%s: '%s' is no name for one", what, word);
 }
 
-static int fill(struct json_object *map, const struct sw_recipe *recipe, const char *ns,
-                struct sw_err *err)
+int sw_recipe_to_config_map(const struct sw_recipe *recipe, const char *name, const char *ns,
+                            struct json_object **out, struct sw_err *err)
 {
+    SW_AUTO_JSON *map = json_object_new_object();
+    name = name ? name : sw_recipe_name(recipe);
+    int rc = check_word("ConfigMap", name, true, MAX_NAME, err);
+    if (rc == 0 && ns)
+        rc = check_word("namespace", ns, false, MAX_NS, err);
+    if (rc < 0)
+        return rc;
+    sw_json_set_str(map, "v1", "apiVersion", NULL);
+    sw_json_set_str(map, "ConfigMap", "kind", NULL);
+    sw_json_set_str(map, name, "metadata", "name", NULL);
+    if (ns)
+        sw_json_set_str(map, ns, "metadata", "namespace", NULL);
     struct sw_files files = sw_files_init(NULL);
-    int rc = sw_recipe_list_files(recipe, &files, err);
+    rc = sw_recipe_list_files(recipe, &files, err);
     size_t total = files.bytes;
     bool is_plain = total <= SW_CONFIG_MAP_MAX; /* each file is a key */
     for (size_t i = 0; i < files.n; i++)
@@ -210,25 +215,6 @@ static int fill(struct json_object *map, const struct sw_recipe *recipe, const c
                         "where the controller can read it and name it by a file:// URL, or leave "
                         "out what is not needed by .helmignore",
                         sw_recipe_name(recipe), total, SW_CONFIG_MAP_MAX);
-    return rc;
-}
-
-int sw_recipe_to_config_map(const struct sw_recipe *recipe, const char *name, const char *ns,
-                            struct json_object **out, struct sw_err *err)
-{
-    SW_AUTO_JSON *map = json_object_new_object();
-    name = name ? name : sw_recipe_name(recipe);
-    int rc = check_word("ConfigMap", name, true, MAX_NAME, err);
-    if (rc == 0 && ns)
-        rc = check_word("namespace", ns, false, MAX_NS, err);
-    if (rc < 0)
-        return rc;
-    sw_json_set_str(map, "v1", "apiVersion", NULL);
-    sw_json_set_str(map, "ConfigMap", "kind", NULL);
-    sw_json_set_str(map, name, "metadata", "name", NULL);
-    if (ns)
-        sw_json_set_str(map, ns, "metadata", "namespace", NULL);
-    rc = fill(map, recipe, ns, err);
     if (rc == 0)
         *out = SW_TAKE(map);
     return rc;

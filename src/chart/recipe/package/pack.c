@@ -21,7 +21,7 @@ static int add_files(struct sw_files *to, const struct sw_recipe_file *files, si
     return rc;
 }
 
-/* The folder below @chart's charts/ that holds @sub; NULL: it lies elsewhere. */
+/* The folder of @sub below @chart's charts/; NULL: it is elsewhere. */
 static const char *own_folder(const struct sw_chart *chart, const struct sw_chart *sub)
 {
     SW_AUTO_CHARS *charts = sw_printf("%s/charts/", chart->dir);

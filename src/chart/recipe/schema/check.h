@@ -1,7 +1,7 @@
 #pragma once
-/* schema_check: one check of values against a schema, as the files that know the keywords see it.
- * A keyword's function gets what stands behind the keyword and the value; what it does not apply to
- * fits. */
+/* schema_check: one check of values against a schema; internal to the folder. The function of a
+ * keyword gets the keyword's value and the value to check; a value of a type that the keyword is
+ * not for fits. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -78,7 +78,7 @@ const char *sw_check_shown(struct check *c, struct sw_value v);
 /* ---- keywords ---------------------------------------------------------------------------------
  */
 
-/* Each is one keyword of JSON Schema: whether value @v fits @want, what stands behind the keyword.
+/* Each is one keyword of JSON Schema: whether value @v fits @want, the keyword's value.
  * check_value.c: about one value by itself. */
 bool sw_check_type(struct check *c, struct sw_value want, struct sw_value v);
 bool sw_check_enum(struct check *c, struct sw_value want, struct sw_value v);

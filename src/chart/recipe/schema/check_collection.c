@@ -35,7 +35,7 @@ static bool check_tuple(struct check *c, struct sw_value want, struct sw_value v
 bool sw_check_items(struct check *c, struct sw_value want, struct sw_value v)
 {
     if (!sw_value_is_list(v) || sw_map_find_cstr(c->owner, "prefixItems"))
-        return true; /* prefixItems looks at items itself */
+        return true; /* sw_check_prefix_items() checks items too */
     return sw_value_is_list(want) ? check_tuple(c, want, v, "additionalItems")
                                   : check_rest(c, want, v, 0);
 }
