@@ -313,22 +313,6 @@ static int load_in_cluster(const char *dir, struct sw_kube_config **out, struct 
     return 0;
 }
 
-/** Each of a list of files, as PATH separates them; those that are not there are skipped. */
-static int add_listed(struct sources *s, const char *listed, struct sw_err *err)
-{
-    while (*listed) {
-        size_t len = strcspn(listed, ":");
-        SW_AUTO_CHARS *path = sw_strndup(listed, len);
-        listed += len + (listed[len] == ':');
-        if (!path[0] || access(path, F_OK) != 0)
-            continue;
-        int rc = add_file(s, path, err);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
 static int find_sources(const struct sw_kubeconfig_opts *o, struct sources *s,
                         struct sw_kube_config **in_cluster, struct sw_err *err)
 {
@@ -336,7 +320,14 @@ static int find_sources(const struct sw_kubeconfig_opts *o, struct sources *s,
     const char *home = getenv("HOME");
     if (o->path)
         return add_file(s, o->path, err);
-    int rc = listed ? add_listed(s, listed, err) : 0;
+    int rc = 0;
+    for (const char *at = listed ? listed : ""; *at && rc == 0;) {
+        size_t len = strcspn(at, ":");
+        SW_AUTO_CHARS *path = sw_strndup(at, len);
+        at += len + (at[len] == ':');
+        if (path[0] && access(path, F_OK) == 0)
+            rc = add_file(s, path, err);
+    }
     if (rc < 0 || s->n)
         return rc;
     rc = load_in_cluster(o->service_account_dir ? o->service_account_dir : SERVICE_ACCOUNT_DIR,
