@@ -318,19 +318,6 @@ void sw_lease_close(struct sw_lease *l)
 /* ---- the start ----------------------------------------------------------------------------------
  */
 
-static int check_opts(const struct sw_lease_opts *o, struct sw_err *err)
-{
-    if (!o->ns || !o->ns[0] || !o->name || !o->name[0] || !o->identity || !o->identity[0])
-        return sw_err_set(err, SW_INVALID, "lease: namespace, name and identity are needed");
-    /* client-go's rule; otherwise a leader could stop later than another starts */
-    if (o->lease_ms <= o->renew_ms || (double)o->renew_ms <= (double)o->retry_ms * candidate_jitter)
-        return sw_err_set(err, SW_INVALID,
-                          "lease: its duration (%d ms) must be more than the renewal deadline (%d "
-                          "ms), and that more than 1.2 times the retry period (%d ms)",
-                          o->lease_ms, o->renew_ms, o->retry_ms);
-    return 0;
-}
-
 char *sw_lease_identity(const char *otherwise)
 {
     char host[256] = "";
@@ -345,12 +332,17 @@ int sw_lease_open(struct sw_loop *loop, const struct sw_kube_config *config,
     o.lease_ms = o.lease_ms ? o.lease_ms : LEASE_MS;
     o.renew_ms = o.renew_ms ? o.renew_ms : RENEW_MS;
     o.retry_ms = o.retry_ms ? o.retry_ms : RETRY_MS;
+    if (!o.ns || !o.ns[0] || !o.name || !o.name[0] || !o.identity || !o.identity[0])
+        return sw_err_set(err, SW_INVALID, "lease: namespace, name and identity are needed");
+    /* client-go's rule; otherwise a leader could stop later than another starts */
+    if (o.lease_ms <= o.renew_ms || (double)o.renew_ms <= (double)o.retry_ms * candidate_jitter)
+        return sw_err_set(err, SW_INVALID,
+                          "lease: its duration (%d ms) must be more than the renewal deadline (%d "
+                          "ms), and that more than 1.2 times the retry period (%d ms)",
+                          o.lease_ms, o.renew_ms, o.retry_ms);
     struct sw_kube *k;
-    int rc = check_opts(&o, err);
-    if (rc == 0)
-        rc = sw_kube_new(loop, config,
-                         &(struct sw_kube_opts){ .user_agent = o.user_agent, .seed = o.seed }, &k,
-                         err);
+    const struct sw_kube_opts opts_k = { .user_agent = o.user_agent, .seed = o.seed };
+    int rc = sw_kube_new(loop, config, &opts_k, &k, err);
     if (rc < 0)
         return rc;
     struct sw_lease *l = sw_zalloc(1, sizeof *l);
