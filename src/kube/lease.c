@@ -124,8 +124,8 @@ static void on_held(struct sw_lease *l, struct json_object *lease)
     note_trouble(l, NULL);
     if (!l->closed)
         note_lease(l, lease, l->tried_ms);
-    if (l->closed)
-        return;
+    if (l->closed || l->state == L_RELEASING || l->state == L_IDLE)
+        return; /* by on_trouble or on_new_leader */
     /* others wait for lease_ms after they read our write; our time runs since it was sent */
     sw_timer_set(l->deadline, l->tried_ms + l->opts.renew_ms - sw_loop_now_ms(l->loop));
     if (!leads) {

@@ -31,6 +31,7 @@ struct candidate {
     char *why;
     int n_released, n_started;
     bool close_at_start;
+    bool release_at_new_leader;
 };
 
 static void answer_lease(struct fixture *f, struct sreq *req, int status)
@@ -110,20 +111,23 @@ static void on_stopped(const char *why, void *arg)
     c->why = sw_strdup(why);
 }
 
+static void on_released(void *arg)
+{
+    struct candidate *c = arg;
+    c->n_released++;
+}
+
 static void on_new_leader(const char *identity, void *arg)
 {
-    note(arg, "@", identity);
+    struct candidate *c = arg;
+    note(c, "@", identity);
+    if (c->release_at_new_leader)
+        sw_lease_release(c->lease, on_released, c);
 }
 
 static void on_trouble(const char *why, void *arg)
 {
     note(arg, why ? "!" : "ok", "");
-}
-
-static void on_released(void *arg)
-{
-    struct candidate *c = arg;
-    c->n_released++;
 }
 
 static void start(struct fixture *f)
@@ -382,6 +386,22 @@ static void a_candidate_that_holds_nothing_releases_nothing(void **state)
     stop(&f);
 }
 
+static void a_lease_released_in_its_callback_does_not_lead(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    struct candidate a = { .release_at_new_leader = true };
+    start(&f);
+    join(&a, &f, "a");
+    run_until(f.loop, &a.n_released, 1);
+    run_for(f.loop, 20000);
+    assert_string_equal(a.told, "@a");
+    assert_int_equal(a.n_released, 1);
+    assert_false(sw_lease_is_leader(a.lease));
+    leave(&a);
+    stop(&f);
+}
+
 static void after_a_restart_the_same_identity_leads_at_once(void **state)
 {
     (void)state;
@@ -488,6 +508,7 @@ int main(void)
         cmocka_unit_test(released_it_may_be_taken_at_once),
         cmocka_unit_test(a_release_does_not_wait_for_a_server_that_is_silent),
         cmocka_unit_test(a_candidate_that_holds_nothing_releases_nothing),
+        cmocka_unit_test(a_lease_released_in_its_callback_does_not_lead),
         cmocka_unit_test(after_a_restart_the_same_identity_leads_at_once),
         cmocka_unit_test(a_lease_that_may_not_be_made_is_told_once),
         cmocka_unit_test(a_missing_namespace_is_not_asked_for_in_a_loop),
