@@ -175,21 +175,14 @@ json_object *sw_discovery_resources(struct sw_store *store, const char *group, c
     return list;
 }
 
-/* The kind of a group whose CRD came last. */
-static const struct sw_emu_kind *newest_kind(struct sw_store *store, const char *group)
-{
-    const struct sw_emu_kind *kind, *newest = NULL;
-    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(store), i)); i++)
-        if (kind->served && kind->crd && strcmp(kind->group, group) == 0)
-            newest = kind;
-    return newest;
-}
-
 static bool send_resources(struct sw_req *req)
 {
-    bool stale = req->fault.type == SW_FAULT_STALE;
-    json_object *list = sw_discovery_resources(req->store, req->group, req->version,
-                                               stale ? newest_kind(req->store, req->group) : NULL);
+    const struct sw_emu_kind *kind, *omitted = NULL;
+    if (req->fault.type == SW_FAULT_STALE) /* without the kind whose CRD came last */
+        for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
+            if (kind->served && kind->crd && strcmp(kind->group, req->group) == 0)
+                omitted = kind;
+    json_object *list = sw_discovery_resources(req->store, req->group, req->version, omitted);
     SW_AUTO_CHARS *version = req->group[0] ? sw_printf("%s/%s", req->group, req->version)
                                            : sw_strdup(req->version);
     if (json_object_array_length(list) == 0) {

@@ -49,16 +49,6 @@ static json_object *version_doc(struct sw_store *store, const char *group, const
                       NULL);
 }
 
-static json_object *group_doc(struct sw_store *store, const char *name)
-{
-    json_object *versions = json_object_new_array();
-    struct sw_api_group g = sw_discovery_group(store, name);
-    for (size_t i = 0; i < g.n; i++)
-        json_object_array_add(versions, version_doc(store, name, g.versions[i]));
-    return sw_doc_new("metadata", sw_doc_new("name", *name ? sw_str(name) : NULL, NULL), "versions",
-                      versions, NULL);
-}
-
 /* The first version that the client accepts, in its order, and the release has. NULL: none. */
 static const char *choose(const struct sw_req *req)
 {
@@ -84,9 +74,16 @@ bool sw_discovery_aggregated(struct sw_req *req, bool core)
     json_object *items = json_object_new_array();
     const struct sw_emu_kind *kind;
     SW_AUTO_CHARS *api_version = sw_printf("apidiscovery.k8s.io/%s", version);
-    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
-        if (!kind->group[0] == core && sw_discovery_is_first(req->store, i))
-            json_object_array_add(items, group_doc(req->store, kind->group));
+    for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++) {
+        if (!kind->group[0] != core || !sw_discovery_is_first(req->store, i))
+            continue;
+        json_object *versions = json_object_new_array();
+        struct sw_api_group g = sw_discovery_group(req->store, kind->group);
+        for (size_t v = 0; v < g.n; v++)
+            json_object_array_add(versions, version_doc(req->store, g.name, g.versions[v]));
+        json_object *meta = sw_doc_new("name", core ? NULL : sw_str(g.name), NULL);
+        json_object_array_add(items, sw_doc_new("metadata", meta, "versions", versions, NULL));
+    }
     SW_AUTO_JSON *doc = sw_doc_new("kind", sw_str("APIGroupDiscoveryList"), "apiVersion",
                                    sw_str(api_version), "metadata", json_object_new_object(),
                                    "items", items, NULL);

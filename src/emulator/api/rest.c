@@ -87,27 +87,16 @@ static const struct {
     { "delete", sw_rest_delete }, { "deletecollection", sw_rest_delete_collection },
 };
 
-/* Whether the path has the name and the namespace that the verb needs. */
-static bool verb_fits(const struct sw_req *req)
-{
-    bool create = strcmp(req->info.verb, "create") == 0;
-    if (create && req->name && !req->subresource)
-        return false;
-    if ((strcmp(req->info.verb, "update") == 0 || strcmp(req->info.verb, "patch") == 0) &&
-        !req->name)
-        return false;
-    return !create || !req->kind->namespaced || req->ns || sw_kind_is_virtual(req->kind);
-}
-
 static void answer_resource(struct sw_req *req)
 {
-    bool namespaced = req->kind->namespaced;
+    const char *verb = req->info.verb;
+    bool namespaced = req->kind->namespaced, create = strcmp(verb, "create") == 0;
     if ((req->ns && !namespaced) || (namespaced && req->name && !req->ns)) {
         not_found(req);
         return;
     }
     if (sw_kind_is_virtual(req->kind)) {
-        if (strcmp(req->info.verb, "create") == 0)
+        if (create)
             sw_rest_virtual(req);
         else
             method_not_allowed(req);
@@ -115,8 +104,13 @@ static void answer_resource(struct sw_req *req)
     }
     if (req->subresource && sw_rest_subresource(req))
         return;
-    for (size_t i = 0; i < SW_COUNT(verbs); i++) {
-        if (strcmp(verbs[i].verb, req->info.verb) != 0 || !verb_fits(req))
+    bool fits = true; /* the path has the name and the namespace that the verb needs */
+    if (create)
+        fits = (!req->name || req->subresource) && (!namespaced || req->ns);
+    else if (strcmp(verb, "update") == 0 || strcmp(verb, "patch") == 0)
+        fits = req->name != NULL;
+    for (size_t i = 0; fits && i < SW_COUNT(verbs); i++) {
+        if (strcmp(verbs[i].verb, verb) != 0)
             continue;
         verbs[i].answer(req);
         return;

@@ -106,15 +106,6 @@ struct page {
     char *last_ns, *last_name;
 };
 
-static char *make_token(const struct page *p)
-{
-    SW_AUTO_JSON *doc = sw_doc_new("v", sw_str("meta.k8s.io/v1"), "rv", sw_int((int64_t)p->rv),
-                                   "ns", sw_str(p->last_ns), "name", sw_str(p->last_name), NULL);
-    size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
-    return sw_base64_encode(text, len, &len);
-}
-
 static int read_token(struct page *p, const char *token, struct sw_status *status)
 {
     SW_AUTO_JSON *doc = NULL;
@@ -255,10 +246,16 @@ static int collect_past(struct page *p, struct sw_status *status)
 static json_object *list_meta(const struct page *p)
 {
     SW_AUTO_CHARS *rv = sw_printf("%" PRIu64, p->rv);
-    SW_AUTO_CHARS *token = p->n_left ? make_token(p) : NULL;
-    return sw_doc_new("resourceVersion", sw_str(rv), "continue", token ? sw_str(token) : NULL,
-                      "remainingItemCount",
-                      p->n_left && !has_filter(p) ? sw_int((int64_t)p->n_left) : NULL, NULL);
+    if (p->n_left == 0)
+        return sw_doc_new("resourceVersion", sw_str(rv), NULL);
+    SW_AUTO_JSON *token = sw_doc_new("v", sw_str("meta.k8s.io/v1"), "rv", sw_int((int64_t)p->rv),
+                                     "ns", sw_str(p->last_ns), "name", sw_str(p->last_name), NULL);
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(token, SW_JSON_PLAIN, &len);
+    SW_AUTO_CHARS *base64 = sw_base64_encode(text, len, &len);
+    return sw_doc_new("resourceVersion", sw_str(rv), "continue", sw_str(base64),
+                      "remainingItemCount", has_filter(p) ? NULL : sw_int((int64_t)p->n_left),
+                      NULL);
 }
 
 static void send_json(struct page *p)

@@ -43,18 +43,6 @@ static void split_name(const char *text, char **scheme, char **name, char **port
     *port = end && end[1] ? sw_strdup(end + 1) : NULL;
 }
 
-/* The default port: the first of the object. */
-static char *first_port(json_object *doc, bool pod)
-{
-    json_object *list = pod ? sw_json_find(
-                                  sw_json_at(sw_json_find(doc, "spec", "containers", NULL), 0),
-                                  "ports", NULL)
-                            : sw_json_find(doc, "spec", "ports", NULL);
-    json_object *port = sw_json_at(list, 0);
-    int64_t number = sw_json_int(port, 80, pod ? "containerPort" : "port", NULL);
-    return sw_printf("%lld", (long long)number);
-}
-
 /* ---- the answer ---------------------------------------------------------------------------------
  */
 
@@ -169,8 +157,13 @@ void sw_rest_proxy(struct sw_req *req)
         return;
     }
     json_object *doc = object->now->doc;
-    if (!port)
-        port = first_port(doc, sw_streq(req->resource, "pods"));
+    if (!port) { /* the first of the object */
+        bool pod = strcmp(req->resource, "pods") == 0;
+        json_object *spec = sw_json_get(doc, "spec");
+        json_object *owner = pod ? sw_json_at(sw_json_get(spec, "containers"), 0) : spec;
+        port = sw_printf("%lld", (long long)sw_json_int(sw_json_at(sw_json_get(owner, "ports"), 0),
+                                                        80, pod ? "containerPort" : "port", NULL));
+    }
     SW_AUTO_CHARS *of_port = sw_printf("%s.%s", ADDRESS, port);
     const char *address = sw_obj_annotation(doc, of_port);
     if (!address)

@@ -73,15 +73,6 @@ int sw_rest_body(struct sw_req *req, json_object **out, struct sw_status *status
 /* ---- options ------------------------------------------------------------------------------------
  */
 
-/* The field manager: that of the query, else the first part of the User-Agent ("kubectl/v1.32"). */
-static char *manager_of(struct sw_req *req)
-{
-    const char *given = sw_req_param(req, "fieldManager"), *agent = req->info.user_agent;
-    if (given && given[0])
-        return sw_strdup(given);
-    return agent && agent[0] ? sw_strndup(agent, strcspn(agent, "/")) : sw_strdup("unknown");
-}
-
 /* Whether a parameter has one of its values, @choices ("Ignore,Warn,Strict"), or none. */
 static int check_choice(struct sw_req *req, const char *name, const char *choices,
                         struct sw_status *status)
@@ -103,8 +94,12 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
     if (rc < 0)
         return rc;
     const char *validation = sw_req_param(req, "fieldValidation");
-    free(req->manager); /* where sw_rest_again() answers */
-    req->manager = manager_of(req);
+    const char *manager = sw_req_param(req, "fieldManager");
+    if (!manager || !manager[0])
+        manager = req->user_agent && req->user_agent[0] ? req->user_agent : "unknown";
+    bool is_agent = manager == req->user_agent; /* "kubectl/v1.32 ...": its first part */
+    free(req->manager);                         /* where sw_rest_again() answers */
+    req->manager = sw_strndup(manager, is_agent ? strcspn(manager, "/") : strlen(manager));
     *opts = (struct sw_store_opts){
         .subresource = req->subresource,
         .manager = req->manager,

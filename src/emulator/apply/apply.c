@@ -271,28 +271,22 @@ static int check_conflicts(struct sw_write *w, json_object *touched)
 /* ---- apply --------------------------------------------------------------------------------------
  */
 
-/* The union of @own, the fields that are applied now, and those of all other entries. */
-static json_object *all_owned(struct sw_write *w, json_object *own)
+/* @merged (taken) without the fields that are no longer applied and have no other owner. @last: the
+ * fields of the last apply; @own: those that are applied now. */
+static json_object *drop_unapplied(struct sw_write *w, json_object *merged, json_object *last,
+                                   json_object *own, const struct sw_cursor *root)
 {
-    json_object *all = json_object_get(own);
+    SW_AUTO_JSON *gone = sw_fields_minus(last, own), *kept = json_object_get(own);
+    if (!gone)
+        return merged;
     json_object *list = sw_json_find(w->old, "metadata", "managedFields", NULL);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         if (sw_managed_is_own(w, "Apply", sw_json_at(list, i)))
             continue;
-        json_object *sum = sw_fields_union(all, sw_json_get(sw_json_at(list, i), "fieldsV1"));
-        json_object_put(all);
-        all = sum;
+        json_object *sum = sw_fields_union(kept, sw_json_get(sw_json_at(list, i), "fieldsV1"));
+        json_object_put(kept);
+        kept = sum;
     }
-    return all;
-}
-
-/* @merged (taken) without the fields that are no longer applied; @last: those of the last apply. */
-static json_object *drop_unapplied(struct sw_write *w, json_object *merged, json_object *last,
-                                   json_object *own, const struct sw_cursor *root)
-{
-    SW_AUTO_JSON *gone = sw_fields_minus(last, own), *kept = all_owned(w, own);
-    if (!gone)
-        return merged;
     json_object *left = prune_map(merged, root, gone, kept);
     json_object_put(merged);
     return left ? left : json_object_new_object();

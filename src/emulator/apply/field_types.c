@@ -94,7 +94,8 @@ static int refuse(const struct check *c, size_t row, const char *path, json_obje
                                  rows[row].owner, path, type);
 }
 
-static int check_value(const struct check *c, size_t row, json_object *value, const char *path)
+static int check_field(const struct check *c, const char *parent, const char *name,
+                       json_object *value, const char *path)
 {
     static const struct {
         json_type json;
@@ -108,6 +109,13 @@ static int check_value(const struct check *c, size_t row, json_object *value, co
         [TEXTS] = { json_type_array, "[]string" },
         [TEXT_MAP] = { json_type_object, "map[string]string" },
     };
+    size_t row = 0;
+    while (row < SW_COUNT(rows) && (strcmp(rows[row].name, name) != 0 ||
+                                    (rows[row].parent && !sw_streq(rows[row].parent, parent)) ||
+                                    (rows[row].kind && strcmp(rows[row].kind, c->kind->kind) != 0)))
+        row++;
+    if (row == SW_COUNT(rows))
+        return 0;
     enum type type = rows[row].type;
     if (!json_object_is_type(value, types[type].json))
         return refuse(c, row, path, value, types[type].go ? types[type].go : rows[row].go);
@@ -122,17 +130,6 @@ static int check_value(const struct check *c, size_t row, json_object *value, co
             return refuse(c, row, path, each, "string");
         (void)key;
     }
-    return 0;
-}
-
-static int check_field(const struct check *c, const char *parent, const char *name,
-                       json_object *value, const char *path)
-{
-    for (size_t i = 0; i < SW_COUNT(rows); i++)
-        if (strcmp(rows[i].name, name) == 0 &&
-            (!rows[i].parent || sw_streq(rows[i].parent, parent)) &&
-            (!rows[i].kind || strcmp(rows[i].kind, c->kind->kind) == 0))
-            return check_value(c, i, value, path);
     return 0;
 }
 

@@ -95,21 +95,6 @@ void sw_structural_prune(json_object *doc, json_object *schema,
 /* ---- defaults -----------------------------------------------------------------------------------
  */
 
-static void default_properties(json_object *value, json_object *properties)
-{
-    json_object_object_foreach(properties, key, schema)
-    {
-        json_object *there = NULL, *otherwise = sw_json_get(schema, "default");
-        bool given = json_object_object_get_ex(value, key, &there);
-        if (given && !there && !sw_structural_flag(schema, "nullable"))
-            json_object_object_del(value, key); /* a null that is not allowed counts as missing */
-        else if (given)
-            continue;
-        if (otherwise)
-            json_object_object_add(value, key, sw_json_copy(otherwise));
-    }
-}
-
 void sw_structural_default(json_object *value, json_object *schema)
 {
     if (json_object_is_type(value, json_type_array)) {
@@ -121,8 +106,18 @@ void sw_structural_default(json_object *value, json_object *schema)
     if (!is_map(value))
         return;
     json_object *properties = sw_json_get(schema, "properties");
-    if (is_map(properties))
-        default_properties(value, properties);
+    if (is_map(properties)) {
+        json_object_object_foreach(properties, name, property)
+        {
+            json_object *given = NULL, *otherwise = sw_json_get(property, "default");
+            bool exists = json_object_object_get_ex(value, name, &given);
+            if (exists && (given || sw_structural_flag(property, "nullable")))
+                continue;
+            json_object_object_del(value, name); /* a null that is not allowed counts as missing */
+            if (otherwise)
+                json_object_object_add(value, name, sw_json_copy(otherwise));
+        }
+    }
     json_object_object_foreach(value, key, child)
     {
         json_object *child_schema = sw_structural_property(schema, key);

@@ -52,6 +52,7 @@ static int drop_owner(json_object *doc, void *uid)
     return 0;
 }
 
+/* Remove the references to @doc from its dependents, then its finalizer. */
 static void orphan_dependents(struct sw_gc *gc, const struct sw_emu_kind *kind, json_object *doc)
 {
     SW_STORE_LIST(list);
