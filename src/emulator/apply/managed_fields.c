@@ -7,6 +7,32 @@
 #include "data/data.h"
 #include "emulator/apply/fieldset.h"
 
+/* Whether @set has the form of fieldsV1: maps whose keys are path elements. */
+static bool is_set(json_object *set)
+{
+    if (!json_object_is_type(set, json_type_object))
+        return false;
+    json_object_object_foreach(set, element, child)
+    {
+        bool prefixed = element[0] && strchr("fkvi", element[0]) && element[1] == ':';
+        if ((!prefixed && strcmp(element, ".") != 0) || !is_set(child))
+            return false;
+    }
+    return true;
+}
+
+void sw_managed_check(struct sw_write *w)
+{
+    json_object *list = sw_json_find(w->doc, "metadata", "managedFields", NULL);
+    if (!list || list == sw_json_find(w->old, "metadata", "managedFields", NULL))
+        return;
+    bool readable = json_object_is_type(list, json_type_array);
+    for (size_t i = 0; readable && i < json_object_array_length(list); i++)
+        readable = is_set(sw_json_get(sw_json_at(list, i), "fieldsV1"));
+    if (!readable)
+        (void)sw_json_del(w->doc, "metadata", "managedFields", NULL);
+}
+
 /* The set without some elements, @names, which ends with NULL. NULL where nothing is left. */
 static json_object *without(json_object *set, const char *const *names)
 {

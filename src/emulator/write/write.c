@@ -8,6 +8,7 @@
 #include "emulator/admission/webhook.h"
 #include "emulator/apply/apply.h"
 #include "emulator/apply/field_types.h"
+#include "emulator/apply/managed_fields.h"
 #include "emulator/apply/unknown_fields.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/change.h"
@@ -45,6 +46,7 @@ static int decode(struct sw_write *w, json_object *doc)
                                                 "an object)");
     SW_AUTO_CHARS *api_version = sw_kind_api_version(w->kind, NULL);
     w->doc = sw_meta_order_root(doc, api_version, w->kind->kind);
+    sw_managed_check(w);
     int rc = sw_typed_check(w->kind, w->opts->version, w->doc, w->status);
     if (rc < 0)
         return rc;

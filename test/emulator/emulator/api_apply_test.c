@@ -208,6 +208,27 @@ static void scaling_is_an_owner_of_its_own(void **state)
                            "conflict with \"hpa\" with subresource \"scale\" using apps/v1 at "));
 }
 
+static void unreadable_managed_fields_are_ignored(void **state)
+{
+    struct api *api = *state;
+    static const char *const unreadable[] = { "7",
+                                              "[7]",
+                                              "[{\"fieldsV1\": 7}]",
+                                              "[{\"fieldsV1\": {\"f:data\": 7}}]",
+                                              "[{\"fieldsV1\": {\"f:data\": {\"f\": {}}}}]",
+                                              "[{\"fieldsV1\": {\"f:data\": {\"\": {}}}}]" };
+    json_object_put(apply(api, 201, "me", "", "{k: v}"));
+    for (size_t i = 0; i < SW_COUNT(unreadable); i++) {
+        SW_AUTO_CHARS *body = sw_printf("{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", "
+                                        "\"metadata\": {\"name\": \"a\", \"managedFields\": %s}, "
+                                        "\"data\": {\"k\": \"v\"}}",
+                                        unreadable[i]);
+        SW_AUTO_JSON *doc = api_expect(api, 200, "PUT", CONFIG_MAPS "/a", NULL, body);
+        assert_non_null(entry(doc, "me", "Apply"));
+        json_object_put(apply(api, 409, "you", "", "{k: w}"));
+    }
+}
+
 static void an_old_cluster_refuses_what_it_does_not_know(void **state)
 {
     (void)state;
@@ -265,6 +286,7 @@ int main(void)
         T(bad_configurations_are_refused),
         T(a_stale_version_in_the_configuration_conflicts),
         T(scaling_is_an_owner_of_its_own),
+        T(unreadable_managed_fields_are_ignored),
         cmocka_unit_test(an_old_cluster_refuses_what_it_does_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
