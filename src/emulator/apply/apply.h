@@ -9,6 +9,9 @@ void sw_strategy_create(struct sw_write *w);
 void sw_strategy_update(struct sw_write *w);
 /** Count a changed spec in metadata.generation, after defaults and admission. */
 void sw_strategy_generation(struct sw_write *w);
+/** Remove managedFields that cannot be read from a document (w->doc) that a client or a webhook
+ * sent. An update keeps the stored ones then, as kube-apiserver does. */
+void sw_managed_check(struct sw_write *w);
 /** metadata.managedFields after a create or update that is no apply (managed_fields.c). */
 void sw_managed_update(struct sw_write *w);
 /** Merge w->patch into the object; @out is the caller's. @return 0 | SW_CONFLICT | SW_INVALID */

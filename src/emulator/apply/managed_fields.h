@@ -3,9 +3,6 @@
  * its manager and are taken from all others; a server-side apply owns the fields that it sets. */
 #include "emulator/store/change.h"
 
-/** Remove managedFields that cannot be read from a document (w->doc) that a client or a webhook
- * sent. An update keeps the stored ones then, as kube-apiserver does. */
-void sw_managed_check(struct sw_write *w);
 /** Remove from a set the fields that have no owner (apiVersion, metadata.name...). Takes @set.
  * @return NULL: no field is left */
 json_object *sw_managed_strip(json_object *set);

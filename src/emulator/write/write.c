@@ -8,7 +8,6 @@
 #include "emulator/admission/webhook.h"
 #include "emulator/apply/apply.h"
 #include "emulator/apply/field_types.h"
-#include "emulator/apply/managed_fields.h"
 #include "emulator/apply/unknown_fields.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/change.h"
