@@ -39,8 +39,10 @@ bool sw_fields_selectable(const struct sw_emu_kind *kind, const char *version, c
         if (strcmp(kind->group, rows[i].group) == 0 && strcmp(kind->kind, rows[i].kind) == 0)
             return sw_names_contain(rows[i].fields, field);
     json_object *declared = sw_json_get(sw_crd_version(kind, version), "selectableFields");
-    for (size_t i = 0; i < sw_json_len(declared); i++)
-        if (strcmp(sw_json_str(sw_json_at(declared, i), " ", "jsonPath", NULL) + 1, field) == 0)
+    for (size_t i = 0; i < sw_json_len(declared); i++) {
+        const char *path = sw_json_str(sw_json_at(declared, i), "", "jsonPath", NULL);
+        if (path[0] == '.' && strcmp(path + 1, field) == 0)
             return true;
+    }
     return false;
 }
