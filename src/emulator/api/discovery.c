@@ -243,11 +243,11 @@ static const struct {
     { "/openapi/v3", true, sw_openapi_v3 },
 };
 
-/* Whether @path is @wanted, or (@below) lies below it. "/apis/" is "/apis". */
-static bool is_path(const char *path, const char *wanted, bool below)
+/* Whether @path is @prefix, or (@below) lies below it. "/apis/" is "/apis". */
+static bool is_path(const char *path, const char *prefix, bool below)
 {
-    size_t len = strlen(wanted);
-    if (strncmp(path, wanted, len) != 0)
+    size_t len = strlen(prefix);
+    if (strncmp(path, prefix, len) != 0)
         return false;
     return path[len] == '\0' || (len > 1 && path[len] == '/' && (below || path[len + 1] == '\0'));
 }

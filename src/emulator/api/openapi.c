@@ -92,7 +92,7 @@ json_object *sw_openapi_info(const struct sw_req *req)
     return sw_doc_new("title", sw_str("Kubernetes"), "version", sw_str(version), NULL);
 }
 
-static bool send_group_version(struct sw_req *req, const char *wanted)
+static bool send_group_version(struct sw_req *req, const char *expected)
 {
     SW_AUTO_JSON *doc = sw_doc_new("openapi", sw_str("3.0.0"), "info", sw_openapi_info(req), NULL);
     const struct sw_emu_kind *kind;
@@ -101,7 +101,7 @@ static bool send_group_version(struct sw_req *req, const char *wanted)
         for (size_t v = 0; kind->served && kind->versions[v]; v++) {
             const char *version = kind->versions[v];
             SW_AUTO_CHARS *group = group_path(kind->group, version);
-            if (strcmp(group, wanted) != 0)
+            if (strcmp(group, expected) != 0)
                 continue;
             SW_AUTO_CHARS *path = sw_openapi_path(kind, version);
             SW_AUTO_CHARS *name = sw_printf(

@@ -105,20 +105,20 @@ static void put_kind(struct printbuf *paths, const struct sw_emu_kind *kind, con
 
 static void send_protobuf(struct sw_req *req)
 {
-    struct printbuf *document = printbuf_new(), *part = printbuf_new();
+    struct printbuf *document = printbuf_new(), *message = printbuf_new();
     const struct sw_emu_kind *kind;
     put_text(document, DOCUMENT_SWAGGER, "2.0");
     SW_AUTO_JSON *info = sw_openapi_info(req);
-    put_text(part, INFO_TITLE, sw_json_str(info, "", "title", NULL));
-    put_text(part, INFO_VERSION, sw_json_str(info, "", "version", NULL));
-    put_message(document, DOCUMENT_INFO, part);
+    put_text(message, INFO_TITLE, sw_json_str(info, "", "title", NULL));
+    put_text(message, INFO_VERSION, sw_json_str(info, "", "version", NULL));
+    put_message(document, DOCUMENT_INFO, message);
     for (size_t i = 0; (kind = sw_kinds_nth(sw_store_kinds(req->store), i)); i++)
         for (size_t v = 0; kind->served && kind->versions[v]; v++)
-            put_kind(part, kind, kind->versions[v]);
-    put_message(document, DOCUMENT_PATHS, part);
+            put_kind(message, kind, kind->versions[v]);
+    put_message(document, DOCUMENT_PATHS, message);
     sw_rest_send(req, 200, "application/octet-stream", document->buf, (size_t)document->bpos);
     printbuf_free(document);
-    printbuf_free(part);
+    printbuf_free(message);
 }
 
 void sw_openapi_v2(struct sw_req *req)

@@ -70,9 +70,9 @@ static char *next_segment(const char **path)
     size_t len = strcspn(*path, "/");
     if (len == 0)
         return NULL;
-    char *part = decode(*path, len, false);
+    char *segment = decode(*path, len, false);
     *path += len;
-    return part;
+    return segment;
 }
 
 /* Split the path after the version. */

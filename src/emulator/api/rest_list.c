@@ -126,25 +126,25 @@ static int plan_page(struct page *p, struct sw_status *status)
     const char *limit = sw_req_param(req, "limit"), *token = sw_req_param(req, "continue");
     const char *rv = sw_req_param(req, "resourceVersion");
     const char *match = sw_req_param(req, "resourceVersionMatch");
-    uint64_t now = sw_store_version(req->store), asked = rv ? strtoull(rv, NULL, 10) : 0;
+    uint64_t now = sw_store_version(req->store), given = rv ? strtoull(rv, NULL, 10) : 0;
     p->limit = limit ? strtoul(limit, NULL, 10) : 0;
     p->rv = now;
     if (token && token[0])
         return read_token(p, token, status);
-    if (asked > now) {
+    if (given > now) {
         int rc = sw_status_set(
             status, 504, "Timeout",
-            "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, asked, now);
+            "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, given, now);
         sw_status_cause(status, "ResourceVersionTooLarge", "Too large resource version", NULL);
         sw_json_set(status->details, json_object_new_int(1), "retryAfterSeconds", NULL);
         return rc;
     }
     const struct sw_shelf *shelf = sw_store_shelf(req->kind);
-    if (asked && sw_streq(match, "Exact"))
-        p->rv = asked;
+    if (given && sw_streq(match, "Exact"))
+        p->rv = given;
     else if (req->fault.type == SW_FAULT_STALE && shelf &&
              shelf->changed > sw_store_first_version(req->store) &&
-             shelf->changed - 1 >= shelf->compacted && shelf->changed - 1 >= asked)
+             shelf->changed - 1 >= shelf->compacted && shelf->changed - 1 >= given)
         p->rv = shelf->changed - 1;
     return 0;
 }

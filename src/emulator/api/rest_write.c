@@ -16,10 +16,10 @@
 /* ---- the body -----------------------------------------------------------------------------------
  */
 
-static bool is_type(const char *type, const char *wanted)
+static bool is_type(const char *type, const char *expected)
 {
-    size_t len = strlen(wanted);
-    return strncasecmp(type, wanted, len) == 0 &&
+    size_t len = strlen(expected);
+    return strncasecmp(type, expected, len) == 0 &&
            (type[len] == '\0' || type[len] == ';' || type[len] == ' ');
 }
 

@@ -249,10 +249,10 @@ static json_object *job_completions(const struct sw_cell *c)
 {
     char buf[64];
     long long done = sw_json_int(c->doc, 0, "status", "succeeded", NULL);
-    long long wanted = sw_json_int(c->doc, -1, "spec", "completions", NULL);
+    long long completions = sw_json_int(c->doc, -1, "spec", "completions", NULL);
     long long parallelism = sw_json_int(c->doc, 1, "spec", "parallelism", NULL);
-    if (wanted >= 0)
-        (void)snprintf(buf, sizeof buf, "%lld/%lld", done, wanted);
+    if (completions >= 0)
+        (void)snprintf(buf, sizeof buf, "%lld/%lld", done, completions);
     else
         (void)snprintf(buf, sizeof buf, parallelism > 1 ? "%lld/1 of %lld" : "%lld/1", done,
                        parallelism);

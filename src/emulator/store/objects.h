@@ -60,7 +60,7 @@ struct sw_shelf {
 /** An empty store with the built-in kinds of the Kubernetes release 1.@minor. @loop is borrowed.
  * @seed: of names and uids; 0: from the system */
 struct sw_store *sw_store_new(struct sw_loop *loop, int minor, uint64_t seed);
-/** Subscriptions must be gone. NULL is accepted. */
+/** Free the store. Its subscriptions must be freed before. NULL is accepted. */
 void sw_store_free(struct sw_store *store);
 
 /* ---- shelves --------------------------------------------------------------------------
