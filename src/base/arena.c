@@ -112,6 +112,12 @@ void *sw_arena_alloc(struct sw_arena *arena, size_t len_bytes)
     return memset(p, 0, len);
 }
 
+void *sw_arena_grow(struct sw_arena *arena, const void *p, size_t len_bytes, size_t new_bytes)
+{
+    void *copy = sw_arena_alloc(arena, new_bytes);
+    return len_bytes ? memcpy(copy, p, len_bytes) : copy;
+}
+
 char *sw_arena_strndup(struct sw_arena *arena, const char *s, size_t len_bytes)
 {
     char *p = sw_arena_alloc(arena, len_bytes + 1);

@@ -146,6 +146,17 @@ char *sw_arena_printf(struct sw_arena *arena, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /** Free all allocations; one block is kept for the next ones. */
 void sw_arena_reset(struct sw_arena *arena);
+/** A copy of the @len_bytes bytes at @p in memory of @new_bytes bytes, the rest zeroed. */
+void *sw_arena_grow(struct sw_arena *arena, const void *p, size_t len_bytes, size_t new_bytes);
+/** As SW_GROW(), for an array in @arena. */
+#define SW_ARENA_GROW(arena, array, n, cap)                                                        \
+    do {                                                                                           \
+        if ((n) >= (cap)) {                                                                        \
+            (cap) = (cap) ? (cap)*2 : 4;                                                           \
+            (array) = sw_arena_grow((arena), (array), (n) * sizeof *(array),                       \
+                                    (cap) * sizeof *(array));                                      \
+        }                                                                                          \
+    } while (0)
 /** Bytes handed out since the start or the last reset. */
 size_t sw_arena_used(const struct sw_arena *arena);
 SW_DEFINE_AUTO(sw_arena, sw_arena_free)
