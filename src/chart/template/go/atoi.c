@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,47 +13,29 @@ static char lower(char c)
 static bool underscores_ok(const char *s, size_t len)
 {
     size_t i = 0;
-    char seen = '^';
+    char last = '^'; /* '0': a digit, '_', '!': anything else */
     bool hex = false;
     if (len > 0 && (s[0] == '-' || s[0] == '+'))
         i = 1;
     if (len - i >= 2 && s[i] == '0' && strchr("box", lower(s[i + 1])) && s[i + 1]) {
         hex = lower(s[i + 1]) == 'x';
         i += 2;
-        seen = '0'; /* the prefix counts as a digit */
+        last = '0'; /* the prefix counts as a digit */
     }
     for (; i < len; i++) {
         if ((s[i] >= '0' && s[i] <= '9') || (hex && lower(s[i]) >= 'a' && lower(s[i]) <= 'f')) {
-            seen = '0';
+            last = '0';
         } else if (s[i] == '_') {
-            if (seen != '0')
+            if (last != '0')
                 return false;
-            seen = '_';
+            last = '_';
         } else {
-            if (seen == '_')
+            if (last == '_')
                 return false;
-            seen = '!';
+            last = '!';
         }
     }
-    return seen != '_';
-}
-
-/* What base 0 means for @s; @skip: the prefix's length. */
-static int base_of(const char *s, size_t len, size_t *skip)
-{
-    *skip = 0;
-    if (s[0] != '0')
-        return 10;
-    char c = len >= 3 ? lower(s[1]) : '\0';
-    *skip = 2;
-    if (c == 'b')
-        return 2;
-    if (c == 'o')
-        return 8;
-    if (c == 'x')
-        return 16;
-    *skip = 1;
-    return 8;
+    return last != '_';
 }
 
 enum sw_parse_error sw_parse_uint(const char *s, size_t len, int base, uint64_t *out)
@@ -65,8 +46,11 @@ enum sw_parse_error sw_parse_uint(const char *s, size_t len, int base, uint64_t 
     *out = 0;
     if (len == 0)
         return SW_PARSE_SYNTAX;
-    if (any_base)
-        base = base_of(s, len, &skip);
+    if (any_base) { /* the prefix decides */
+        char c = s[0] == '0' && len >= 3 ? lower(s[1]) : '\0';
+        base = c == 'b' ? 2 : c == 'x' ? 16 : s[0] == '0' ? 8 : 10;
+        skip = c == 'b' || c == 'o' || c == 'x' ? 2 : s[0] == '0';
+    }
     for (size_t i = skip; i < len; i++) {
         if (s[i] == '_' && any_base) {
             underscores = true;
@@ -101,24 +85,6 @@ enum sw_parse_error sw_parse_int(const char *s, size_t len, int base, int64_t *o
     }
     *out = negative ? (int64_t)(0 - u) : (int64_t)u;
     return e;
-}
-
-/* inf, infinity, nan in any case, infinities with a sign. */
-static bool special_float(const char *s, size_t len, double *out)
-{
-    size_t sign = len > 0 && (s[0] == '+' || s[0] == '-');
-    const char *word = s + sign;
-    size_t n = len - sign;
-    if ((n == 3 && strncasecmp(word, "inf", 3) == 0) ||
-        (n == 8 && strncasecmp(word, "infinity", 8) == 0)) {
-        *out = s[0] == '-' ? -INFINITY : INFINITY;
-        return true;
-    }
-    if (len == 3 && strncasecmp(s, "nan", 3) == 0) {
-        *out = NAN;
-        return true;
-    }
-    return false;
 }
 
 /* The characters of a Go float, without underscores, or false. A hex float needs its exponent. */
@@ -166,9 +132,17 @@ static bool clean_float(const char *s, size_t len, char *out)
 enum sw_parse_error sw_parse_float(const char *s, size_t len, double *out)
 {
     char buf[512];
+    size_t sign = len > 0 && (s[0] == '+' || s[0] == '-'), n = len - sign;
     *out = 0;
-    if (special_float(s, len, out))
+    if ((n == 3 && strncasecmp(s + sign, "inf", 3) == 0) ||
+        (n == 8 && strncasecmp(s + sign, "infinity", 8) == 0)) {
+        *out = s[0] == '-' ? -INFINITY : INFINITY;
         return SW_PARSE_OK;
+    }
+    if (len == 3 && strncasecmp(s, "nan", 3) == 0) {
+        *out = NAN;
+        return SW_PARSE_OK;
+    }
     if (len >= sizeof buf || !clean_float(s, len, buf))
         return SW_PARSE_SYNTAX;
     if (memchr(s, '_', len) && !underscores_ok(s, len))

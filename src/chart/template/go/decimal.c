@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/openssl.h"
-#include "chart/template/go/strconv.h"
 #include "data/text/number.h"
 
 /* value * 10^exp */
@@ -19,6 +18,7 @@ struct machine {
     struct decimal a, b;
 };
 
+/* Express @d with a smaller exponent. */
 static void scale(struct machine *m, struct decimal *d, int exp)
 {
     BIGNUM *ten = BN_new(), *power = BN_new(), *digits = BN_new();
@@ -55,13 +55,6 @@ static void from_float(struct decimal *d, double f)
         d->exp = 0;
 }
 
-static void align(struct machine *m)
-{
-    int exp = m->a.exp < m->b.exp ? m->a.exp : m->b.exp;
-    scale(m, &m->a, exp);
-    scale(m, &m->b, exp);
-}
-
 /* a/b to 16 places: the quotient cut off, then one more in the last place where the rest is at
  * least half of the divisor. */
 static void divide(struct machine *m)
@@ -90,38 +83,13 @@ static void divide(struct machine *m)
     BN_free(rest);
 }
 
-static int apply(struct machine *m, enum sw_decimal_op op, struct sw_err *err)
-{
-    switch (op) {
-    case SW_DECIMAL_ADD:
-        align(m);
-        BN_add(m->a.value, m->a.value, m->b.value);
-        return 0;
-    case SW_DECIMAL_SUB:
-        align(m);
-        BN_sub(m->a.value, m->a.value, m->b.value);
-        return 0;
-    case SW_DECIMAL_MUL:
-        BN_mul(m->a.value, m->a.value, m->b.value, m->ctx);
-        m->a.exp += m->b.exp;
-        return 0;
-    case SW_DECIMAL_DIV:
-        if (BN_is_zero(m->b.value))
-            return sw_err_set(err, SW_INVALID, "decimal division by 0");
-        divide(m);
-        return 0;
-    }
-    return 0;
-}
-
 static int check(double f, struct sw_err *err)
 {
+    char text[SW_FLOAT_LEN];
     if (isfinite(f))
         return 0;
-    return sw_err_set(err, SW_INVALID, "Cannot create a Decimal from %s",
-                      isnan(f) ? "NaN"
-                      : f < 0  ? "-Inf"
-                               : "+Inf");
+    (void)sw_float_go(f, 'g', 64, text);
+    return sw_err_set(err, SW_INVALID, "Cannot create a Decimal from %s", text);
 }
 
 int sw_decimal_fold(enum sw_decimal_op op, double *a, const double *b, size_t n, struct sw_err *err)
@@ -133,9 +101,24 @@ int sw_decimal_fold(enum sw_decimal_op op, double *a, const double *b, size_t n,
     from_float(&m.a, *a);
     for (size_t i = 0; i < n && rc == 0; i++) {
         rc = check(b[i], err);
-        if (rc == 0) {
-            from_float(&m.b, b[i]);
-            rc = apply(&m, op, err);
+        if (rc < 0)
+            break;
+        from_float(&m.b, b[i]);
+        if (op == SW_DECIMAL_ADD || op == SW_DECIMAL_SUB) {
+            int exp = m.a.exp < m.b.exp ? m.a.exp : m.b.exp;
+            scale(&m, &m.a, exp);
+            scale(&m, &m.b, exp);
+            if (op == SW_DECIMAL_ADD)
+                BN_add(m.a.value, m.a.value, m.b.value);
+            else
+                BN_sub(m.a.value, m.a.value, m.b.value);
+        } else if (op == SW_DECIMAL_MUL) {
+            BN_mul(m.a.value, m.a.value, m.b.value, m.ctx);
+            m.a.exp += m.b.exp;
+        } else if (BN_is_zero(m.b.value)) {
+            rc = sw_err_set(err, SW_INVALID, "decimal division by 0");
+        } else {
+            divide(&m);
         }
     }
     if (rc == 0) {

@@ -1,6 +1,4 @@
 /* Durations as Go's time.ParseDuration reads them. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "chart/template/go/gotime.h"
 #include "chart/template/go/strconv.h"
@@ -15,44 +13,25 @@ static const struct {
     { "ms", 1000000 },     { "s", 1000000000LL }, { "m", 60000000000LL }, { "h", 3600000000000LL },
 };
 
-static int bad_duration(struct sw_err *err, const char *what, const char *s, size_t len,
-                        const char *unit, size_t unit_len)
+static int bad_duration(struct sw_err *err, const char *what, const char *s, size_t len)
 {
-    struct text t = { .limit = 1 << 20 };
-    sw_text_printf(&t, "time: %s ", what);
-    if (unit) {
-        sw_quote(&t, unit, unit_len, 0);
-        sw_text_puts(&t, " in duration ");
-    }
-    sw_quote(&t, s, len, 0);
-    int rc = sw_err_set(err, SW_INVALID, "%.*s", (int)t.len, t.p);
-    free(t.p);
-    return rc;
-}
-
-/* Digits at @p; more than 63 bits are marked in @over. */
-static const char *read_digits(const char *p, const char *end, uint64_t *out, bool *over)
-{
-    for (*out = 0; p < end && *p >= '0' && *p <= '9'; p++) {
-        if (*out > (1ULL << 63) / 10)
-            *over = true;
-        else
-            *out = *out * 10 + (uint64_t)(*p - '0');
-    }
-    return p;
+    SW_AUTO_CHARS *quoted = sw_quote_dup(s, len);
+    return sw_err_set(err, SW_INVALID, "time: %s %s", what, quoted);
 }
 
 /* "1.5h" at @*p, added to @sum. */
 static int add_term(const char **p, const char *end, const char *s, size_t len, uint64_t *sum,
                     struct sw_err *err)
 {
-    uint64_t whole;
+    uint64_t whole = 0;
     uint64_t fraction = 0; /* the digits behind the point, divided by scale */
     double scale = 1;
-    bool over = false;
-    const char *start = *p, *digits_end = read_digits(*p, end, &whole, &over);
-    bool any = digits_end > start;
-    *p = digits_end;
+    bool any = false, over = false;
+    for (; *p < end && **p >= '0' && **p <= '9'; ++*p) {
+        any = true;
+        over = over || whole > (1ULL << 63) / 10;
+        whole = over ? 0 : whole * 10 + (uint64_t)(**p - '0');
+    }
     if (*p < end && **p == '.') {
         for (++*p; *p < end && **p >= '0' && **p <= '9'; ++*p) {
             any = true;
@@ -63,25 +42,27 @@ static int add_term(const char **p, const char *end, const char *s, size_t len, 
         }
     }
     if (!any || over)
-        return bad_duration(err, "invalid duration", s, len, NULL, 0);
+        return bad_duration(err, "invalid duration", s, len);
     const char *unit = *p;
     while (*p < end && **p != '.' && (**p < '0' || **p > '9'))
         ++*p;
     size_t unit_len = (size_t)(*p - unit);
     if (unit_len == 0)
-        return bad_duration(err, "missing unit in duration", s, len, NULL, 0);
+        return bad_duration(err, "missing unit in duration", s, len);
     for (size_t i = 0; i < SW_COUNT(units); i++) {
-        if (strlen(units[i].name) != unit_len || memcmp(units[i].name, unit, unit_len) != 0)
+        if (!sw_is_text(unit, unit_len, units[i].name))
             continue;
         uint64_t ns;
         if (__builtin_mul_overflow(whole, (uint64_t)units[i].ns, &ns) ||
             __builtin_add_overflow(ns, (uint64_t)((double)fraction * ((double)units[i].ns / scale)),
                                    &ns) ||
             __builtin_add_overflow(*sum, ns, sum) || *sum > 1ULL << 63)
-            return bad_duration(err, "invalid duration", s, len, NULL, 0);
+            return bad_duration(err, "invalid duration", s, len);
         return 0;
     }
-    return bad_duration(err, "unknown unit", s, len, unit, unit_len);
+    SW_AUTO_CHARS *quoted = sw_quote_dup(unit, unit_len);
+    SW_AUTO_CHARS *what = sw_printf("unknown unit %s in duration", quoted);
+    return bad_duration(err, what, s, len);
 }
 
 int sw_duration_parse(const char *s, size_t len, int64_t *ns, struct sw_err *err)
@@ -95,14 +76,14 @@ int sw_duration_parse(const char *s, size_t len, int64_t *ns, struct sw_err *err
         return 0;
     }
     if (p == end)
-        return bad_duration(err, "invalid duration", s, len, NULL, 0);
+        return bad_duration(err, "invalid duration", s, len);
     while (p < end) {
         int rc = add_term(&p, end, s, len, &sum, err);
         if (rc < 0)
             return rc;
     }
     if (!negative && sum > INT64_MAX)
-        return bad_duration(err, "invalid duration", s, len, NULL, 0);
+        return bad_duration(err, "invalid duration", s, len);
     *ns = negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return 0;
 }

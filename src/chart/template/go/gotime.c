@@ -9,54 +9,7 @@
 
 /* ---- the calendar ---- */
 
-/* Days since 1970 of a date; months and days may be beyond their ranges. Years begin in March
- * here, so that the leap day is the last. */
-static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
-{
-    month -= 1;
-    year += month / 12;
-    month %= 12;
-    if (month < 0) {
-        month += 12;
-        year--;
-    }
-    month = (month + 10) % 12; /* March: 0 */
-    year -= month >= 10;
-    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * month + 2) / 5;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year + day - 1 - 719468;
-}
-
-static void civil_from_days(int64_t days, struct sw_civil *c)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097, of_era = days - era * 146097;
-    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    int month = (int)((5 * of_year + 2) / 153);
-    c->day = (int)(of_year - (153 * month + 2) / 5 + 1);
-    c->month = month < 10 ? month + 3 : month - 9;
-    c->year = year + era * 400 + (c->month <= 2);
-}
-
-struct sw_civil sw_gotime_civil(struct sw_gotime t)
-{
-    struct sw_civil c;
-    int64_t sec = t.sec + sw_zone_offset(t.zone, t.sec, NULL);
-    int64_t days = sec / 86400, rest = sec % 86400;
-    if (rest < 0) {
-        rest += 86400;
-        days--;
-    }
-    civil_from_days(days, &c);
-    c.hour = (int)(rest / 3600);
-    c.minute = (int)(rest / 60 % 60);
-    c.second = (int)(rest % 60);
-    c.weekday = (int)((days % 7 + 11) % 7);
-    c.yearday = (int)(days - days_from_civil(c.year, 1, 1)) + 1;
-    return c;
-}
-
+/* Cut @*low to 0 .. @base - 1. @return what that is of the next higher unit */
 static int64_t carry(int64_t *low, int64_t base)
 {
     int64_t up = *low / base;
@@ -66,6 +19,39 @@ static int64_t carry(int64_t *low, int64_t base)
         up--;
     }
     return up;
+}
+
+/* Days since 1970 of a date; months and days may be beyond their ranges. Years begin in March
+ * here, so that the leap day is the last. */
+static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
+{
+    month -= 1;
+    year += carry(&month, 12);
+    month = (month + 10) % 12; /* March: 0 */
+    year -= month >= 10;
+    int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
+    int64_t of_year = (153 * month + 2) / 5;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year + day - 1 - 719468;
+}
+
+struct sw_civil sw_gotime_civil(struct sw_gotime t)
+{
+    struct sw_civil c;
+    int64_t sec = t.sec + sw_zone_offset(t.zone, t.sec, NULL), days = carry(&sec, 86400);
+    int64_t since = days + 719468; /* 1 March of the year 0 */
+    int64_t era = (since >= 0 ? since : since - 146096) / 146097, of_era = since - era * 146097;
+    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    int month = (int)((5 * of_year + 2) / 153);
+    c.day = (int)(of_year - (153 * month + 2) / 5 + 1);
+    c.month = month < 10 ? month + 3 : month - 9;
+    c.year = year + era * 400 + (c.month <= 2);
+    c.hour = (int)(sec / 3600);
+    c.minute = (int)(sec / 60 % 60);
+    c.second = (int)(sec % 60);
+    c.weekday = (int)((days % 7 + 11) % 7);
+    c.yearday = (int)(days - days_from_civil(c.year, 1, 1)) + 1;
+    return c;
 }
 
 struct sw_gotime sw_gotime_make(int64_t year, int64_t month, int64_t day, int64_t hour,
@@ -158,20 +144,7 @@ static const struct {
     { "Z07", LP_ISO_SHORT, false },
 };
 
-/* ".000", ",999": a fraction of a second. @return its length, or 0 */
-static size_t fraction_len(const char *s, size_t len, enum layout_element *part)
-{
-    if (len < 2 || (s[0] != '.' && s[0] != ',') || (s[1] != '0' && s[1] != '9'))
-        return 0;
-    size_t n = 1;
-    while (n < len && s[n] == s[1])
-        n++;
-    if (n < len && s[n] >= '0' && s[n] <= '9')
-        return 0;
-    *part = s[1] == '0' ? LP_FRACTION : LP_FRACTION_TRIMMED;
-    return n;
-}
-
+/* The part that @s begins with. @return its length, or 0 */
 static size_t element_at(const char *s, size_t len, enum layout_element *part)
 {
     for (size_t i = 0; i < SW_COUNT(parts); i++) {
@@ -185,7 +158,13 @@ static size_t element_at(const char *s, size_t len, enum layout_element *part)
         *part = parts[i].part;
         return n;
     }
-    return fraction_len(s, len, part);
+    if (len < 2 || (s[0] != '.' && s[0] != ',') || (s[1] != '0' && s[1] != '9'))
+        return 0;
+    size_t n = 1; /* ".000", ",999": a fraction of a second */
+    while (n < len && s[n] == s[1])
+        n++;
+    *part = s[1] == '0' ? LP_FRACTION : LP_FRACTION_TRIMMED;
+    return n < len && s[n] >= '0' && s[n] <= '9' ? 0 : n;
 }
 
 struct layout_chunk sw_layout_next(const char *layout, size_t len)
@@ -218,22 +197,6 @@ static void put_zone(struct text *out, enum layout_element part, int offset)
         sw_text_printf(out, "%s%02d", colon, abs % 60);
 }
 
-static void put_fraction(struct text *out, const char *part, size_t len, int nsec, bool trim)
-{
-    char digits[10];
-    size_t n = len - 1;
-    (void)snprintf(digits, sizeof digits, "%09d", nsec);
-    if (n > 9)
-        n = 9;
-    while (trim && n > 0 && digits[n - 1] == '0')
-        n--;
-    if (trim && n == 0)
-        return;
-    sw_text_char(out, part[0]);
-    sw_text_put(out, digits, n);
-    sw_text_fill(out, '0', len - 1 > 9 && !trim ? len - 1 - 9 : 0);
-}
-
 /* The parts that are one number of the calendar, with so many digits at least. */
 static const struct {
     size_t at; /* in struct sw_civil */
@@ -261,12 +224,15 @@ static void put_element(struct text *out, const struct layout_chunk *chunk, cons
 {
     const char *name;
     int offset = sw_zone_offset(t.zone, t.sec, &name);
+    char digits[10];
+    bool trim;
+    size_t n;
     if ((size_t)chunk->part < SW_COUNT(numbers) && numbers[chunk->part].width) {
-        int n = *(const int *)((const char *)c + numbers[chunk->part].at);
+        int value = *(const int *)((const char *)c + numbers[chunk->part].at);
         if (chunk->part == LP_HOUR12 || chunk->part == LP_HOUR12_ZERO)
-            n = n % 12 == 0 ? 12 : n % 12;
+            value = value % 12 == 0 ? 12 : value % 12;
         sw_text_printf(out, numbers[chunk->part].zeros ? "%0*d" : "%*d", numbers[chunk->part].width,
-                       n);
+                       value);
         return;
     }
     switch (chunk->part) {
@@ -297,7 +263,16 @@ static void put_element(struct text *out, const struct layout_chunk *chunk, cons
         return;
     case LP_FRACTION:
     case LP_FRACTION_TRIMMED:
-        put_fraction(out, text, chunk->len, t.nsec, chunk->part == LP_FRACTION_TRIMMED);
+        trim = chunk->part == LP_FRACTION_TRIMMED;
+        n = chunk->len - 1 > 9 ? 9 : chunk->len - 1;
+        (void)snprintf(digits, sizeof digits, "%09d", (int)t.nsec);
+        while (trim && n > 0 && digits[n - 1] == '0')
+            n--;
+        if (trim && n == 0)
+            return;
+        sw_text_char(out, text[0]);
+        sw_text_put(out, digits, n);
+        sw_text_fill(out, '0', chunk->len - 1 > 9 && !trim ? chunk->len - 1 - 9 : 0);
         return;
     case LP_ZONE_NAME:
         if (name[0])

@@ -59,6 +59,12 @@ static inline bool sw_is_leap_year(int64_t year)
 {
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
+/** The days of a month, from 1. */
+static inline int sw_days_in(int month, int64_t year)
+{
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    return month == 2 && sw_is_leap_year(year) ? 29 : days[month - 1];
+}
 /** Whether a part is an offset from UTC with colons. */
 static inline bool sw_layout_has_colons(enum layout_element part)
 {

@@ -4,7 +4,6 @@
 #include "chart/template/go/gotime.h"
 #include "chart/template/go/gotime_layout.h"
 #include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
 
 /* What has been read of a time so far; -1: nothing. */
 struct reading {
@@ -134,40 +133,12 @@ static bool read_second(struct reading *r, bool fixed)
     return read_fraction(r, n);
 }
 
-static bool read_year(struct reading *r, bool is_short)
-{
-    size_t n = is_short ? 2 : 4;
-    if (left(r) < n)
-        return false;
-    r->year = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!digit_at(r, i))
-            return false;
-        r->year = r->year * 10 + (r->v[i] - '0');
-    }
-    if (is_short)
-        r->year += r->year >= 69 ? 1900 : 2000;
-    r->v += n;
-    return true;
-}
-
-static bool read_yearday(struct reading *r, bool spaces)
-{
-    for (int i = 0; spaces && i < 2 && left(r) > 0 && *r->v == ' '; i++)
-        r->v++;
-    size_t n = 0;
-    for (r->yearday = 0; n < 3 && digit_at(r, n); n++)
-        r->yearday = r->yearday * 10 + (r->v[n] - '0');
-    r->v += n;
-    return n == 3 || (spaces && n > 0);
-}
-
 static bool read_pm(struct reading *r, const char *am, const char *pm)
 {
     if (left(r) < 2)
         return false;
     bool is_pm = memcmp(r->v, pm, 2) == 0, is_am = memcmp(r->v, am, 2) == 0;
-    r->pm |= is_pm; /* a layout can ask twice: once PM is always PM */
+    r->pm |= is_pm; /* where a layout has it twice, one PM is enough */
     r->am |= is_am;
     r->v += 2;
     return is_pm || is_am;
@@ -235,26 +206,24 @@ static size_t zone_name_len(const char *s, size_t len)
     return upper == 3 ? 3 : 0;
 }
 
-static bool read_zone_name(struct reading *r)
-{
-    if (left(r) >= 3 && memcmp(r->v, "UTC", 3) == 0) {
-        r->utc = true;
-        r->v += 3;
-        return true;
-    }
-    r->zone = r->v;
-    r->zone_len = zone_name_len(r->v, left(r));
-    r->v += r->zone_len;
-    return r->zone_len > 0;
-}
-
 static bool read_element(struct reading *r, const struct layout_chunk *chunk)
 {
     int ignored;
+    bool spaces;
+    size_t n, len;
     switch (chunk->part) {
     case LP_YEAR:
     case LP_YEAR_SHORT:
-        return read_year(r, chunk->part == LP_YEAR_SHORT);
+        len = chunk->part == LP_YEAR_SHORT ? 2 : 4;
+        r->year = 0;
+        for (n = 0; n < len && digit_at(r, n); n++)
+            r->year = r->year * 10 + (r->v[n] - '0');
+        if (n < len)
+            return false;
+        if (len == 2)
+            r->year += r->year >= 69 ? 1900 : 2000;
+        r->v += len;
+        return true;
     case LP_MONTH_NAME:
     case LP_MONTH_SHORT:
         if (!read_name(r, sw_month_names, 12, chunk->part == LP_MONTH_SHORT ? 3 : 0, &r->month))
@@ -276,7 +245,14 @@ static bool read_element(struct reading *r, const struct layout_chunk *chunk)
         return read_number(r, chunk->part == LP_DAY_ZERO, &r->day);
     case LP_YEARDAY_SPACE:
     case LP_YEARDAY_ZERO:
-        return read_yearday(r, chunk->part == LP_YEARDAY_SPACE);
+        spaces = chunk->part == LP_YEARDAY_SPACE;
+        for (int i = 0; spaces && i < 2 && left(r) > 0 && *r->v == ' '; i++)
+            r->v++;
+        n = 0;
+        for (r->yearday = 0; n < 3 && digit_at(r, n); n++)
+            r->yearday = r->yearday * 10 + (r->v[n] - '0');
+        r->v += n;
+        return n == 3 || (spaces && n > 0);
     case LP_HOUR:
         return read_number(r, false, &r->hour) && in_range(r, r->hour, 0, 23, "hour");
     case LP_HOUR12:
@@ -296,24 +272,25 @@ static bool read_element(struct reading *r, const struct layout_chunk *chunk)
         return read_pm(r, "am", "pm");
     case LP_FRACTION:
         return read_fraction(r, chunk->len);
-    case LP_FRACTION_TRIMMED: {
-        size_t n = fraction_ahead(r);
+    case LP_FRACTION_TRIMMED:
+        n = fraction_ahead(r);
         return n == 0 || read_fraction(r, n);
-    }
     case LP_ZONE_NAME:
-        return read_zone_name(r);
+        if (left(r) >= 3 && memcmp(r->v, "UTC", 3) == 0) {
+            r->utc = true;
+            r->v += 3;
+            return true;
+        }
+        r->zone = r->v;
+        r->zone_len = zone_name_len(r->v, left(r));
+        r->v += r->zone_len;
+        return r->zone_len > 0;
     default:
         return read_offset(r, chunk->part);
     }
 }
 
 /* ---- the result ---- */
-
-static int days_in(int month, int64_t year)
-{
-    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    return month == 2 && sw_is_leap_year(year) ? 29 : days[month - 1];
-}
 
 /* The day of the year, where there is one, has to agree with month and day. */
 static const char *check_day(struct reading *r)
@@ -322,8 +299,8 @@ static const char *check_day(struct reading *r)
         if (r->yearday < 1 || r->yearday > 365 + sw_is_leap_year(r->year))
             return "day-of-year out of range";
         int month = 1, day = r->yearday;
-        while (day > days_in(month, r->year))
-            day -= days_in(month++, r->year);
+        while (day > sw_days_in(month, r->year))
+            day -= sw_days_in(month++, r->year);
         if (r->month >= 0 && r->month != month)
             return "day-of-year does not match month";
         if (r->day >= 0 && r->day != day)
@@ -333,7 +310,7 @@ static const char *check_day(struct reading *r)
     }
     r->month = r->month < 0 ? 1 : r->month;
     r->day = r->day < 0 ? 1 : r->day;
-    return r->day < 1 || r->day > days_in(r->month, r->year) ? "day out of range" : NULL;
+    return r->day < 1 || r->day > sw_days_in(r->month, r->year) ? "day out of range" : NULL;
 }
 
 static struct sw_gotime make(const struct reading *r, const struct sw_zone *zone)
@@ -374,26 +351,10 @@ static struct sw_gotime finish(struct reading *r, const struct sw_zone *local)
 
 /* ---- errors ---- */
 
-static int fail(struct sw_err *err, const char *layout, size_t layout_len, const char *value,
-                size_t len, const char *layout_part, size_t part_len, const char *at, size_t at_len,
-                const char *message)
+static int fail(struct sw_err *err, const char *value, size_t len, const char *message)
 {
-    struct text t = { .limit = 1 << 20 };
-    sw_text_puts(&t, "parsing time ");
-    sw_quote(&t, value, len, 0);
-    if (message) {
-        sw_text_printf(&t, ": %s", message);
-    } else {
-        sw_text_puts(&t, " as ");
-        sw_quote(&t, layout, layout_len, 0);
-        sw_text_puts(&t, ": cannot parse ");
-        sw_quote(&t, at, at_len, 0);
-        sw_text_puts(&t, " as ");
-        sw_quote(&t, layout_part, part_len, 0);
-    }
-    int rc = sw_err_set(err, SW_INVALID, "%.*s", (int)t.len, t.p);
-    free(t.p);
-    return rc;
+    SW_AUTO_CHARS *quoted = sw_quote_dup(value, len);
+    return sw_err_set(err, SW_INVALID, "parsing time %s: %s", quoted, message);
 }
 
 int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_len,
@@ -409,33 +370,40 @@ int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_le
                          .day = -1,
                          .yearday = -1 };
     for (;;) {
-        const char *chunk_start = r.layout;
         struct layout_chunk chunk = sw_layout_next(r.layout, (size_t)(r.layout_end - r.layout));
-        if (!skip_prefix(&r, r.layout, chunk.prefix_len))
-            return fail(err, layout, layout_len, value, len, chunk_start, chunk.prefix_len, r.v,
-                        left(&r), NULL);
-        const char *part = r.layout + chunk.prefix_len, *at = r.v;
-        r.layout = part + chunk.len;
-        if (chunk.part == LP_NONE)
+        const char *part = r.layout;
+        size_t part_len = chunk.prefix_len;
+        bool ok = skip_prefix(&r, part, part_len);
+        const char *at = r.v;
+        if (ok && chunk.part == LP_NONE)
             break;
-        if (read_element(&r, &chunk))
+        if (ok) {
+            part += chunk.prefix_len;
+            part_len = chunk.len;
+            r.layout = part + part_len;
+            ok = read_element(&r, &chunk);
+        }
+        if (ok)
             continue;
-        SW_AUTO_CHARS *message = r.range ? sw_printf("%s out of range", r.range) : NULL;
-        return fail(err, layout, layout_len, value, len, part, chunk.len, at, (size_t)(r.end - at),
-                    message);
+        if (r.range) {
+            SW_AUTO_CHARS *message = sw_printf("%s out of range", r.range);
+            return fail(err, value, len, message);
+        }
+        SW_AUTO_CHARS *quoted = sw_quote_dup(value, len);
+        SW_AUTO_CHARS *quoted_layout = sw_quote_dup(layout, layout_len);
+        SW_AUTO_CHARS *quoted_rest = sw_quote_dup(at, (size_t)(r.end - at));
+        SW_AUTO_CHARS *quoted_part = sw_quote_dup(part, part_len);
+        return sw_err_set(err, SW_INVALID, "parsing time %s as %s: cannot parse %s as %s", quoted,
+                          quoted_layout, quoted_rest, quoted_part);
     }
     if (left(&r) > 0) {
-        struct text t = { .limit = 1 << 20 };
-        sw_text_puts(&t, "extra text: ");
-        sw_quote(&t, r.v, left(&r), 0);
-        sw_text_char(&t, '\0');
-        int rc = fail(err, layout, layout_len, value, len, NULL, 0, NULL, 0, t.p);
-        free(t.p);
-        return rc;
+        SW_AUTO_CHARS *rest = sw_quote_dup(r.v, left(&r));
+        SW_AUTO_CHARS *message = sw_printf("extra text: %s", rest);
+        return fail(err, value, len, message);
     }
     const char *message = check_day(&r);
     if (message)
-        return fail(err, layout, layout_len, value, len, NULL, 0, NULL, 0, message);
+        return fail(err, value, len, message);
     *out = finish(&r, local);
     return 0;
 }

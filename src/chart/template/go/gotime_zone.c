@@ -4,6 +4,7 @@
 
 #include "chart/template/go/gotime.h"
 #include "chart/template/go/gotime_layout.h"
+#include "chart/template/go/text.h"
 
 struct kind {
     int offset;
@@ -200,8 +201,13 @@ static void read_footer(const char *s, struct sw_arena *arena, struct sw_zone *z
     z->dst = dst;
 }
 
-static struct sw_zone *read_zone(struct sw_arena *arena, const char *bytes, size_t len)
+/* @return NULL: it cannot be read */
+static struct sw_zone *load_file(struct sw_arena *arena, const char *path)
 {
+    SW_AUTO_CHARS *bytes = NULL;
+    size_t len;
+    if (sw_file_read(path, 1 << 20, &bytes, &len, NULL) < 0)
+        return NULL;
     struct reader r = { (const unsigned char *)bytes, (const unsigned char *)bytes + len };
     struct sw_zone *z = sw_arena_alloc(arena, sizeof *z);
     struct header h;
@@ -222,15 +228,6 @@ static struct sw_zone *read_zone(struct sw_arena *arena, const char *bytes, size
         }
     }
     return z;
-}
-
-static struct sw_zone *load_file(struct sw_arena *arena, const char *path)
-{
-    SW_AUTO_CHARS *bytes = NULL;
-    size_t len;
-    if (sw_file_read(path, 1 << 20, &bytes, &len, NULL) < 0)
-        return NULL;
-    return read_zone(arena, bytes, len);
 }
 
 static struct sw_zone *load_named(struct sw_arena *arena, const char *name)
@@ -297,15 +294,15 @@ const struct sw_zone *sw_zone_fixed(struct sw_arena *arena, const char *abbrevia
 /* When a rule begins in a year, in seconds of local standard time since the year's beginning. */
 static int64_t rule_start(const struct rule *r, int64_t year, int first_weekday)
 {
-    static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365 };
+    static const int before[] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
     int64_t day;
     if (r->form == 'J') {
         day = r->day - 1 + (sw_is_leap_year(year) && r->day >= 60);
     } else if (r->form == 'n') {
         day = r->day;
     } else {
-        int leap = sw_is_leap_year(year), start = before[r->month - 1] + (r->month > 2 ? leap : 0);
-        int length = before[r->month] - before[r->month - 1] + (r->month == 2 ? leap : 0);
+        int start = before[r->month - 1] + (r->month > 2 && sw_is_leap_year(year));
+        int length = sw_days_in(r->month, year);
         int weekday = (first_weekday + start) % 7, offset = (r->day - weekday + 7) % 7;
         offset += 7 * (r->week - 1);
         while (offset >= length)
@@ -368,30 +365,24 @@ int sw_zone_offset(const struct sw_zone *zone, int64_t sec, const char **abbrevi
     return k->offset;
 }
 
-static bool is_named(const struct kind *k, const char *name, size_t len)
-{
-    return strncmp(k->abbreviation, name, len) == 0 && k->abbreviation[len] == '\0';
-}
-
 bool sw_zone_find(const struct sw_zone *zone, const char *abbreviation, size_t len, int64_t sec,
                   int *offset)
 {
-    if (!zone) {
-        *offset = 0;
-        return len == 3 && memcmp(abbreviation, "UTC", 3) == 0;
-    }
+    *offset = 0;
+    if (!zone)
+        return sw_is_text(abbreviation, len, "UTC");
     /* the kind that holds at that time, else any of that name */
+    bool found = false;
     for (size_t i = 0; i < zone->n_kinds; i++) {
         const struct kind *k = &zone->kinds[i];
-        *offset = k->offset;
-        if (is_named(k, abbreviation, len) &&
-            is_named(kind_at(zone, sec - k->offset), abbreviation, len))
+        if (!sw_is_text(abbreviation, len, k->abbreviation))
+            continue;
+        bool holds = sw_is_text(abbreviation, len, kind_at(zone, sec - k->offset)->abbreviation);
+        if (holds || !found)
+            *offset = k->offset;
+        if (holds)
             return true;
+        found = true;
     }
-    for (size_t i = 0; i < zone->n_kinds; i++) {
-        *offset = zone->kinds[i].offset;
-        if (is_named(&zone->kinds[i], abbreviation, len))
-            return true;
-    }
-    return false;
+    return found;
 }

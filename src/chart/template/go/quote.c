@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -49,13 +48,18 @@ void sw_quote(struct text *out, const char *s, size_t len, unsigned flags)
     sw_text_char(out, '"');
 }
 
-const char *sw_quoted(struct sw_arena *arena, const char *s, size_t len)
+char *sw_quote_dup(const char *s, size_t len)
 {
     struct text t = { .limit = 1 << 26 };
     sw_quote(&t, s, len, 0);
-    const char *quoted = sw_text_take(&t, 0, arena, &len);
-    free(t.p);
-    return quoted;
+    t.p[t.len] = '\0'; /* there is room for it */
+    return t.p;
+}
+
+const char *sw_quoted(struct sw_arena *arena, const char *s, size_t len)
+{
+    SW_AUTO_CHARS *quoted = sw_quote_dup(s, len);
+    return sw_arena_strdup(arena, quoted);
 }
 
 void sw_quote_rune(struct text *out, uint32_t rune, unsigned flags)

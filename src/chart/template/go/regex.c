@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "chart/template/go/regex_ast.h"
+#include "chart/template/go/text.h"
 
 /* A program for a machine that runs all alternatives side by side over the text, those that Perl
  * would try first in front: each instruction is at most once in a step's list of threads, so a step
@@ -91,25 +92,21 @@ static bool compile_plus(struct sw_regex *re, const struct regex_node *n, bool l
     return true;
 }
 
-static bool compile_star(struct sw_regex *re, const struct regex_node *n, bool lazy)
-{
-    bool as_plus = matches_empty(n); /* (x+)? keeps the order of preference right */
-    uint32_t split = emit_split(re);
-    if (as_plus ? !compile_plus(re, n, lazy) : !compile(re, n))
-        return false;
-    if (!as_plus)
-        emit(re, (struct inst){ .op = OP_JUMP, .x = split });
-    set_split(re, split, split + 1, (uint32_t)re->n, lazy);
-    return true;
-}
-
 static bool compile_repeat(struct sw_regex *re, const struct regex_node *n)
 {
     const struct regex_node *x = n->first;
     int i = 0;
+    if (n->max < 0 && n->min == 0) { /* x*; as (x+)? where x matches "": that keeps the order */
+        bool as_plus = matches_empty(x);
+        uint32_t split = emit_split(re);
+        if (as_plus ? !compile_plus(re, x, n->lazy) : !compile(re, x))
+            return false;
+        if (!as_plus)
+            emit(re, (struct inst){ .op = OP_JUMP, .x = split });
+        set_split(re, split, split + 1, (uint32_t)re->n, n->lazy);
+        return true;
+    }
     if (n->max < 0) {
-        if (n->min == 0)
-            return compile_star(re, x, n->lazy);
         for (; i < n->min - 1; i++) {
             if (!compile(re, x))
                 return false;
@@ -194,23 +191,6 @@ static bool compile(struct sw_regex *re, const struct regex_node *n)
     }
 }
 
-/* The runes that the program must begin with. */
-static void find_prefix(struct sw_regex *re)
-{
-    size_t pc = 0, cap = 0;
-    while (re->prog[pc].op == OP_SAVE)
-        pc++;
-    re->anchored = re->prog[pc].op == OP_ASSERT && re->prog[pc].assertion == RE_BEGIN_TEXT;
-    for (; re->prog[pc].op == OP_RUNE && re->prog[pc].rune != SW_RUNE_ERROR; pc++) {
-        char utf8[4];
-        size_t w = sw_utf8_encode(re->prog[pc].rune, utf8);
-        for (size_t i = 0; i < w; i++) {
-            SW_GROW(re->prefix, re->prefix_len, cap);
-            re->prefix[re->prefix_len++] = utf8[i];
-        }
-    }
-}
-
 int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out, struct sw_err *err)
 {
     SW_AUTO(sw_regex) *re = sw_zalloc(1, sizeof *re);
@@ -228,7 +208,18 @@ int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out, struct
         return sw_err_move(err, &local);
     emit_next(re, (struct inst){ .op = OP_SAVE, .y = 1 });
     emit(re, (struct inst){ .op = OP_MATCH });
-    find_prefix(re);
+    size_t pc = 0, cap = 0; /* the runes that the program must begin with */
+    while (re->prog[pc].op == OP_SAVE)
+        pc++;
+    re->anchored = re->prog[pc].op == OP_ASSERT && re->prog[pc].assertion == RE_BEGIN_TEXT;
+    for (; re->prog[pc].op == OP_RUNE && re->prog[pc].rune != SW_RUNE_ERROR; pc++) {
+        char utf8[4];
+        size_t w = sw_utf8_encode(re->prog[pc].rune, utf8);
+        for (size_t i = 0; i < w; i++) {
+            SW_GROW(re->prefix, re->prefix_len, cap);
+            re->prefix[re->prefix_len++] = utf8[i];
+        }
+    }
     *out = SW_TAKE(re);
     return 0;
 }
@@ -260,7 +251,7 @@ long sw_regex_group(const struct sw_regex *re, const char *name, size_t len)
 {
     for (size_t i = 1; i < re->names.n; i++) {
         const char *have = re->names.names[i];
-        if (have && strncmp(have, name, len) == 0 && have[len] == '\0')
+        if (have && sw_is_text(name, len, have))
             return (long)i;
     }
     return -1;

@@ -1,5 +1,4 @@
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/regex_parse.h"
@@ -28,18 +27,6 @@ static struct regex_node *assertion(struct regex_parser *p, size_t skip, enum re
 {
     p->at += skip;
     return sw_regex_new_node(p, kind);
-}
-
-/* "\Q...\E": each character by itself, so that a repetition takes the last. */
-static struct regex_node *quoted(struct regex_parser *p)
-{
-    struct regex_node *all = sw_regex_new_node(p, RE_CONCAT);
-    p->at += 2;
-    while (p->at < p->end && !sw_regex_is_at(p, "\\E"))
-        append(all, literal(p, sw_regex_next_rune(p)));
-    if (p->at < p->end)
-        p->at += 2;
-    return all;
 }
 
 static struct regex_node *backslash(struct regex_parser *p)
@@ -147,23 +134,6 @@ static struct regex_node *flags_group(struct regex_parser *p, const char *start)
         }
     }
     return sw_regex_fail(p, "invalid or unsupported Perl syntax", start, p->at);
-}
-
-static struct regex_node *group(struct regex_parser *p)
-{
-    const char *start = p->at++;
-    if (p->at == p->end || *p->at != '?')
-        return capture(p, NULL, 0);
-    if (sw_regex_is_at(p, "?P<")) {
-        p->at += 3;
-        return named_capture(p, start);
-    }
-    if (sw_regex_is_at(p, "?<") && p->end - p->at > 2) {
-        p->at += 2;
-        return named_capture(p, start);
-    }
-    p->at++;
-    return flags_group(p, start);
 }
 
 /* ---- repetition ---- */
@@ -279,7 +249,15 @@ static struct regex_node *single(struct regex_parser *p)
     const char *start = p->at;
     switch (*p->at) {
     case '(':
-        return group(p);
+        p->at++;
+        if (p->at == p->end || *p->at != '?')
+            return capture(p, NULL, 0);
+        if (sw_regex_is_at(p, "?P<") || (sw_regex_is_at(p, "?<") && p->end - p->at > 2)) {
+            p->at += p->at[1] == 'P' ? 3 : 2;
+            return named_capture(p, start);
+        }
+        p->at++;
+        return flags_group(p, start);
     case '[':
         return sw_regex_class_node(p);
     case '.':
@@ -313,30 +291,22 @@ static struct regex_node *single(struct regex_parser *p)
     }
 }
 
-static struct regex_node *take_last(struct regex_node *seq)
-{
-    struct regex_node *last = seq->last, **at = &seq->first;
-    seq->last = NULL;
-    for (; *at && *at != last; at = &(*at)->next)
-        seq->last = *at;
-    *at = NULL;
-    return last;
-}
-
 /* One single thing with its operators, added to @seq. A quoted text's last rune takes them. */
 static bool add_piece(struct regex_parser *p, struct regex_node *seq)
 {
     if (sw_regex_is_at(p, "\\Q")) {
-        struct regex_node *all = quoted(p), *next;
-        for (struct regex_node *n = all->first; n; n = next) {
-            next = n->next;
-            n->next = NULL;
-            if (!next)
-                n = repetitions(p, n);
-            if (!n)
-                return false;
-            append(seq, n);
+        struct regex_node *last = NULL;
+        for (p->at += 2; p->at < p->end && !sw_regex_is_at(p, "\\E");) {
+            if (last)
+                append(seq, last);
+            last = literal(p, sw_regex_next_rune(p));
         }
+        if (p->at < p->end)
+            p->at += 2;
+        if (last && !(last = repetitions(p, last)))
+            return false;
+        if (last)
+            append(seq, last);
         return true;
     }
     struct regex_node *n = single(p);
@@ -345,7 +315,11 @@ static bool add_piece(struct regex_parser *p, struct regex_node *seq)
     if (n->kind == RE_EMPTY) { /* "(?i)": an operator after it is for what stands before it */
         if (p->at == p->end || !strchr("*+?{", *p->at) || !seq->last)
             return true;
-        n = take_last(seq);
+        struct regex_node **at = &seq->first;
+        n = seq->last;
+        for (seq->last = NULL; *at != n; at = &(*at)->next)
+            seq->last = *at;
+        *at = NULL;
     }
     n = repetitions(p, n);
     if (n)

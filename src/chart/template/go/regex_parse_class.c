@@ -3,6 +3,7 @@
 
 #include "chart/template/go/regex_parse.h"
 #include "chart/template/go/strconv.h"
+#include "chart/template/go/text.h"
 
 void *sw_regex_fail(struct regex_parser *p, const char *code, const char *from, const char *to)
 {
@@ -139,10 +140,10 @@ int sw_regex_unicode_class(struct regex_parser *p, struct sw_runes *set)
     for (size_t i = 0; i < sw_rune_classes_n; i++) {
         const struct sw_rune_class *class = &sw_rune_classes[i];
         if (len == 1 ? i < sw_rune_categories_n && class->name[0] == *name /* a group of them */
-                     : strlen(class->name) == len && memcmp(class->name, name, len) == 0)
+                     : sw_is_text(name, len, class->name))
             sw_runes_add_class(&one, p->arena, class);
     }
-    if (len == 3 && memcmp(name, "Any", 3) == 0)
+    if (sw_is_text(name, len, "Any"))
         sw_runes_add(&one, p->arena, 0, SW_RUNE_MAX);
     if (one.n == 0)
         return sw_regex_fail(p, "invalid character class range", start, p->at), -1;
@@ -162,8 +163,7 @@ static int posix_class(struct regex_parser *p, struct sw_runes *set)
     name += negated;
     size_t len = (size_t)(close - name);
     for (size_t i = 0; i < SW_COUNT(posix_classes); i++) {
-        const char *have = posix_classes[i].name;
-        if (strlen(have) == len && memcmp(have, name, len) == 0) { /* it may hold NULs */
+        if (sw_is_text(name, len, posix_classes[i].name)) {
             add_class(p, set, &posix_classes[i], negated);
             p->at = close + 2;
             return 1;
@@ -189,17 +189,6 @@ static bool hex_escape(struct regex_parser *p, uint32_t *rune)
     return true;
 }
 
-static bool octal_escape(struct regex_parser *p, char first, uint32_t *rune)
-{
-    bool more = p->at < p->end && *p->at >= '0' && *p->at <= '7';
-    if (first != '0' && !more) /* a backreference */
-        return false;
-    *rune = (uint32_t)(first - '0');
-    for (int i = 1; i < 3 && p->at < p->end && *p->at >= '0' && *p->at <= '7'; i++)
-        *rune = *rune * 8 + (uint32_t)(*p->at++ - '0');
-    return true;
-}
-
 /* A backslash and what stands for one rune. */
 bool sw_regex_escape(struct regex_parser *p, uint32_t *rune)
 {
@@ -212,7 +201,10 @@ bool sw_regex_escape(struct regex_parser *p, uint32_t *rune)
     uint32_t r = sw_regex_next_rune(p);
     const char *name = c ? strchr(names, c) : NULL;
     if (c >= '0' && c <= '7') {
-        ok = octal_escape(p, c, rune);
+        ok = c == '0' || (p->at < p->end && *p->at >= '0' && *p->at <= '7'); /* no backreference */
+        *rune = (uint32_t)(c - '0');
+        for (int i = 1; ok && i < 3 && p->at < p->end && *p->at >= '0' && *p->at <= '7'; i++)
+            *rune = *rune * 8 + (uint32_t)(*p->at++ - '0');
     } else if (c == 'x') {
         ok = hex_escape(p, rune);
     } else if (name) {

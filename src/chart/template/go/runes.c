@@ -1,18 +1,10 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "chart/template/go/regex_ast.h"
 
 void sw_runes_add(struct sw_runes *set, struct sw_arena *arena, uint32_t lo, uint32_t hi)
 {
-    if (set->n == set->cap) {
-        size_t cap = set->cap ? set->cap * 2 : 4;
-        struct sw_rune_range *bigger = sw_arena_alloc(arena, cap * sizeof *bigger);
-        if (set->n)
-            memcpy(bigger, set->ranges, set->n * sizeof *bigger);
-        set->ranges = bigger;
-        set->cap = cap;
-    }
+    SW_ARENA_GROW(arena, set->ranges, set->n, set->cap);
     set->ranges[set->n++] = (struct sw_rune_range){ lo, hi };
 }
 

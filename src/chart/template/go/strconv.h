@@ -25,6 +25,8 @@ enum sw_quote_flags { SW_QUOTE_ASCII = 1 };
 void sw_quote(struct text *out, const char *s, size_t len, unsigned flags);
 /** The same as a NUL-terminated string in @arena, without flags. */
 const char *sw_quoted(struct sw_arena *arena, const char *s, size_t len);
+/** The same as a string of the caller's. */
+char *sw_quote_dup(const char *s, size_t len);
 /** A rune in single quotes. */
 void sw_quote_rune(struct text *out, uint32_t rune, unsigned flags);
 /** strconv.CanBackquote */

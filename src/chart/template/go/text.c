@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "data/text/unicode.h"
 
@@ -53,4 +54,13 @@ void sw_text_fill(struct text *t, char c, size_t n)
         return;
     memset(t->p + t->len, c, n);
     t->len += n;
+}
+
+char *sw_text_end(struct text *t, struct sw_arena *arena)
+{
+    size_t len;
+    char *s = sw_text_take(t, 0, arena, &len);
+    free(t->p);
+    *t = (struct text){ .limit = t->limit };
+    return s;
 }

@@ -15,6 +15,12 @@ struct text {
     bool over; /* something was dropped */
 };
 
+/** Whether the @len bytes at @s, which may hold NULs, are the text @word. */
+static inline bool sw_is_text(const char *s, size_t len, const char *word)
+{
+    return strlen(word) == len && memcmp(s, word, len) == 0;
+}
+
 /** Room for @n more bytes. @return false: over the limit */
 bool sw_text_grow(struct text *t, size_t n);
 /** Append formatted text. */
@@ -56,3 +62,6 @@ static inline char *sw_text_take(struct text *t, size_t mark, struct sw_arena *a
     t->len = mark;
     return s;
 }
+
+/** The whole buffer as a string in @arena; the buffer is freed. */
+char *sw_text_end(struct text *t, struct sw_arena *arena);
