@@ -3,9 +3,7 @@
 #include <math.h>
 
 #include "chart/template/go/gotime.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/object.h"
-#include "chart/template/value/print.h"
 #include "data/text/number.h"
 
 /* Writing. A map's plain values come first, its tables after them, each sorted; tables are indented
@@ -50,9 +48,10 @@ bool sw_toml_is_bare(const char *s, size_t len)
     return len > 0;
 }
 
-static void put_escaped(struct text *out, const char *s, size_t len)
+static void put_quoted(struct text *out, const char *s, size_t len)
 {
     static const char plain[] = "\"\\\b\t\n\f\r", names[] = "\"\\btnfr";
+    sw_text_char(out, '"');
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)s[i];
         const char *p = c ? strchr(plain, c) : NULL;
@@ -63,17 +62,15 @@ static void put_escaped(struct text *out, const char *s, size_t len)
         else
             sw_text_char(out, (char)c);
     }
+    sw_text_char(out, '"');
 }
 
 static void put_key(struct writer *w, const struct key *k)
 {
-    if (sw_toml_is_bare(k->name, k->len)) {
+    if (sw_toml_is_bare(k->name, k->len))
         sw_text_put(w->out, k->name, k->len);
-        return;
-    }
-    sw_text_char(w->out, '"');
-    put_escaped(w->out, k->name, k->len);
-    sw_text_char(w->out, '"');
+    else
+        put_quoted(w->out, k->name, k->len);
 }
 
 static void put_path(struct writer *w, const struct key *k)
@@ -88,6 +85,16 @@ static void put_path(struct writer *w, const struct key *k)
 static void put_indent(struct writer *w, const struct key *k)
 {
     sw_text_fill(w->out, ' ', (size_t)(k->depth - 1) * 2);
+}
+
+/* "[a.b]", on a line of its own. */
+static void put_header(struct writer *w, const struct key *k, const char *open, const char *close)
+{
+    put_indent(w, k);
+    sw_text_puts(w->out, open);
+    put_path(w, k);
+    sw_text_puts(w->out, close);
+    newline(w);
 }
 
 /* A value that is a table of its own: a map, or a struct that has no text of its own. */
@@ -118,38 +125,6 @@ static int check_list(struct writer *w, struct sw_value v, bool *tables, int dep
         }
         *tables = *tables && is_table(elem);
     }
-    return 0;
-}
-
-static int write_float(struct writer *w, double f)
-{
-    char buf[SW_FLOAT_LEN];
-    if (isnan(f)) {
-        sw_text_puts(w->out, "nan");
-        return 0;
-    }
-    if (isinf(f)) {
-        sw_text_puts(w->out, f < 0 ? "-inf" : "+inf");
-        return 0;
-    }
-    size_t n = sw_float_go(f, 'f', 64, buf);
-    sw_text_put(w->out, buf, n);
-    if (!memchr(buf, '.', n))
-        sw_text_puts(w->out, ".0");
-    return 0;
-}
-
-static int write_list(struct writer *w, struct sw_value v, int depth)
-{
-    sw_text_char(w->out, '[');
-    for (size_t i = 0; i < sw_value_len(v); i++) {
-        if (i > 0)
-            sw_text_puts(w->out, ", ");
-        int rc = write_element(w, sw_value_at(v, i), depth + 1);
-        if (rc < 0)
-            return rc;
-    }
-    sw_text_char(w->out, ']');
     return 0;
 }
 
@@ -240,30 +215,24 @@ const struct sw_toml_time sw_toml_times[] = {
     { NULL, NULL },
 };
 
-static void write_time(struct writer *w, struct sw_gotime t)
+/* A struct that is no table: a time, or what has a text in JSON. */
+static void write_struct_text(struct writer *w, const struct sw_object *o)
 {
-    const struct sw_toml_time *form = sw_toml_times;
-    const char *zone;
-    (void)sw_zone_offset(t.zone, t.sec, &zone);
-    while (form->layout && (!form->zone || strcmp(form->zone, zone) != 0))
-        form++;
-    if (!form->layout)
-        form = sw_toml_times;
-    sw_gotime_format(w->out, t, form->layout, strlen(form->layout));
-}
-
-static int write_struct_text(struct writer *w, struct sw_value v)
-{
-    if (strcmp(v.as.object->type->name, "time.Time") == 0) {
-        write_time(w, *(const struct sw_gotime *)v.as.object->data);
-        return 0;
+    SW_AUTO(sw_arena) *arena = NULL;
+    if (strcmp(o->type->name, "time.Time") == 0) {
+        const struct sw_gotime *t = o->data;
+        const struct sw_toml_time *form = sw_toml_times;
+        const char *zone;
+        (void)sw_zone_offset(t->zone, t->sec, &zone);
+        while (form->layout && (!form->zone || strcmp(form->zone, zone) != 0))
+            form++;
+        const char *layout = form->layout ? form->layout : sw_toml_times->layout;
+        sw_gotime_format(w->out, *t, layout, strlen(layout));
+        return;
     }
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct sw_value json = v.as.object->type->json(v.as.object, arena);
-    sw_text_char(w->out, '"');
-    put_escaped(w->out, json.as.s, json.len);
-    sw_text_char(w->out, '"');
-    return 0;
+    arena = sw_arena_new();
+    struct sw_value json = o->type->json(o, arena);
+    put_quoted(w->out, json.as.s, json.len);
 }
 
 static int write_element(struct writer *w, struct sw_value v, int depth)
@@ -272,11 +241,11 @@ static int write_element(struct writer *w, struct sw_value v, int depth)
         w->out->over = true;
         return fail(w, "nested too deeply or too large");
     }
+    char buf[SW_FLOAT_LEN];
+    size_t n;
     switch (sw_kind(v)) {
     case SW_K_STRING:
-        sw_text_char(w->out, '"');
-        put_escaped(w->out, v.as.s, v.len);
-        sw_text_char(w->out, '"');
+        put_quoted(w->out, v.as.s, v.len);
         return 0;
     case SW_K_BOOL:
         sw_text_puts(w->out, v.as.b ? "true" : "false");
@@ -288,15 +257,32 @@ static int write_element(struct writer *w, struct sw_value v, int depth)
         sw_text_printf(w->out, "%llu", (unsigned long long)v.as.u);
         return 0;
     case SW_K_FLOAT:
-        return write_float(w, v.as.f);
+        n = sw_float_go(v.as.f, 'f', 64, buf);
+        if (!isfinite(v.as.f))
+            sw_text_puts(w->out, isnan(v.as.f) ? "nan" : v.as.f < 0 ? "-inf" : "+inf");
+        else
+            sw_text_printf(w->out, "%s%s", buf, memchr(buf, '.', n) ? "" : ".0");
+        return 0;
     case SW_K_SLICE:
-        return write_list(w, v, depth);
+        sw_text_char(w->out, '[');
+        for (size_t i = 0; i < sw_value_len(v); i++) {
+            if (i > 0)
+                sw_text_puts(w->out, ", ");
+            int rc = write_element(w, sw_value_at(v, i), depth + 1);
+            if (rc < 0)
+                return rc;
+        }
+        sw_text_char(w->out, ']');
+        return 0;
     case SW_K_MAP:
         return write_inline(w, v, depth);
     case SW_K_STRUCT:
-        if (v.type == SW_T_OBJECT)
-            return is_table(v) ? write_inline(w, v, depth) : write_struct_text(w, v);
-        break;
+        if (v.type != SW_T_OBJECT)
+            break;
+        if (is_table(v))
+            return write_inline(w, v, depth);
+        write_struct_text(w, v.as.object);
+        return 0;
     default:
         break;
     }
@@ -318,36 +304,6 @@ static int write_entries(struct writer *w, const struct key *parent, struct sw_v
     return 0;
 }
 
-static int write_tables(struct writer *w, const struct key *key, struct sw_value list)
-{
-    for (size_t i = 0; i < sw_value_len(list); i++) {
-        newline(w);
-        put_indent(w, key);
-        sw_text_puts(w->out, "[[");
-        put_path(w, key);
-        sw_text_puts(w->out, "]]");
-        newline(w);
-        int rc = write_entries(w, key, sw_value_at(list, i));
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
-static int write_table(struct writer *w, const struct key *key, struct sw_value table)
-{
-    if (key && key->depth == 1)
-        newline(w);
-    if (key) {
-        put_indent(w, key);
-        sw_text_char(w->out, '[');
-        put_path(w, key);
-        sw_text_char(w->out, ']');
-        newline(w);
-    }
-    return write_entries(w, key, table);
-}
-
 static int write_node(struct writer *w, const struct key *key, struct sw_value v)
 {
     bool tables = false;
@@ -355,21 +311,29 @@ static int write_node(struct writer *w, const struct key *key, struct sw_value v
         w->out->over = true;
         return fail(w, "nested too deeply or too large");
     }
-    if (is_table(v))
-        return write_table(w, key, v);
-    if (sw_kind(v) == SW_K_SLICE) {
-        int rc = check_list(w, v, &tables, 0);
-        if (rc < 0)
-            return rc;
+    if (is_table(v)) {
+        if (key && key->depth == 1)
+            newline(w);
+        if (key)
+            put_header(w, key, "[", "]");
+        return write_entries(w, key, v);
     }
+    int rc = sw_kind(v) == SW_K_SLICE ? check_list(w, v, &tables, 0) : 0;
+    if (rc < 0)
+        return rc;
     if (!key)
         return fail(w, "top-level values must be Go maps or structs");
+    for (size_t i = 0; tables && i < sw_value_len(v) && rc == 0; i++) {
+        newline(w);
+        put_header(w, key, "[[", "]]");
+        rc = write_entries(w, key, sw_value_at(v, i));
+    }
     if (tables)
-        return write_tables(w, key, v);
+        return rc;
     put_indent(w, key);
     put_key(w, key);
     sw_text_puts(w->out, " = ");
-    int rc = write_element(w, v, key->depth);
+    rc = write_element(w, v, key->depth);
     newline(w);
     return rc;
 }

@@ -150,37 +150,31 @@ static int read_name(struct toml_reader *r, struct parts *parts)
     }
 }
 
-/* Step from @t into the table that one element of a dotted key names. */
-static int descend(struct toml_reader *r, struct table **t, struct toml_key k, enum origin origin,
-                   bool is_last)
+/* Step from @t into the tables that all but the last element of a dotted key name. */
+static int descend(struct toml_reader *r, struct table **t, const struct parts *parts,
+                   enum origin origin)
 {
-    struct table *next = find_table(*t, k);
-    if (!next && sw_map_find((*t)->map, k.s, k.len)) {
-        struct toml_key path = path_of(r, (*t)->path, k);
-        if (origin == DOTTED)
-            r->context = path;
-        if (origin == DOTTED && is_last)
+    for (size_t i = 0; i + 1 < parts->n; i++) {
+        struct toml_key k = parts->items[i], path = path_of(r, (*t)->path, k);
+        struct table *next = find_table(*t, k);
+        bool dotted = origin == DOTTED;
+        if (!next && sw_map_find((*t)->map, k.s, k.len)) {
+            if (dotted)
+                r->context = path;
+            if (dotted && i + 2 == parts->n)
+                return taken(r, *t, k);
+            return sw_toml_fail_key(r, "Key '%.*s' was already created as a hash.", (int)path.len,
+                                    path.s);
+        }
+        if (next && (next->origin == INLINE || (dotted && next->origin != DOTTED)))
             return taken(r, *t, k);
-        return sw_toml_fail_key(r, "Key '%.*s' was already created as a hash.", (int)path.len,
-                                path.s);
+        if (!next) {
+            next = table_new(r, origin, path);
+            add_table(*t, k, next, sw_value_map(next->map));
+        }
+        *t = next;
     }
-    if (!next) {
-        next = table_new(r, origin, path_of(r, (*t)->path, k));
-        add_table(*t, k, next, sw_value_map(next->map));
-    } else if (next->origin == INLINE || (origin == DOTTED && next->origin != DOTTED)) {
-        return taken(r, *t, k);
-    }
-    *t = next;
     return 0;
-}
-
-static int descend_all(struct toml_reader *r, struct table **t, const struct parts *parts,
-                       enum origin origin)
-{
-    int rc = 0;
-    for (size_t i = 0; i + 1 < parts->n && rc == 0; i++)
-        rc = descend(r, t, parts->items[i], origin, i + 2 == parts->n);
-    return rc;
 }
 
 /* "key = value" */
@@ -192,7 +186,7 @@ static int read_pair(struct toml_reader *r, struct table *t)
     int rc = read_key(r, &parts);
     if (rc == 0) {
         r->key = k = parts.items[parts.n - 1];
-        rc = descend_all(r, &t, &parts, DOTTED);
+        rc = descend(r, &t, &parts, DOTTED);
     }
     free(parts.items);
     if (rc < 0)
@@ -213,40 +207,29 @@ static int read_pair(struct toml_reader *r, struct table *t)
 
 /* ---- headers ---- */
 
-static int add_header(struct toml_reader *r, struct table *parent, struct toml_key k)
+/* [it], or with @element [[it]]. */
+static int add_header(struct toml_reader *r, struct table *parent, struct toml_key k, bool element)
 {
     struct table *t = find_table(parent, k);
-    r->context = parent->path;
-    if (t && t->origin == IMPLIED) {
-        t->origin = HEADER;
-    } else if (sw_map_find(parent->map, k.s, k.len)) {
-        return taken(r, parent, k);
-    } else {
-        t = table_new(r, HEADER, path_of(r, parent->path, k));
-        add_table(parent, k, t, sw_value_map(t->map));
-    }
-    r->current = t;
-    r->context = t->path;
-    return 0;
-}
-
-static int add_element(struct toml_reader *r, struct table *parent, struct toml_key k)
-{
-    struct table *t = find_table(parent, k);
+    struct toml_key path = path_of(r, parent->path, k);
     r->context = parent->path;
     if (!t && !sw_map_find(parent->map, k.s, k.len)) {
-        t = table_new(r, ELEMENT, path_of(r, parent->path, k));
-        t->list = sw_list_new(r->arena, 2);
-        add_table(parent, k, t, sw_value_list(t->list));
-    } else if (t && t->origin == ELEMENT) {
+        t = table_new(r, element ? ELEMENT : HEADER, path);
+        t->list = element ? sw_list_new(r->arena, 2) : NULL;
+        add_table(parent, k, t, element ? sw_value_list(t->list) : sw_value_map(t->map));
+    } else if (element && t && t->origin == ELEMENT) {
         t->map = sw_map_new(r->arena);
         t->tables = sw_map_new(r->arena);
-    } else {
-        struct toml_key path = path_of(r, parent->path, k);
+    } else if (element) {
         return sw_toml_fail_key(r, "Key '%.*s' was already created and cannot be used as an array.",
                                 (int)path.len, path.s);
+    } else if (t && t->origin == IMPLIED) {
+        t->origin = HEADER;
+    } else {
+        return taken(r, parent, k);
     }
-    sw_list_add(t->list, sw_value_map(t->map));
+    if (element)
+        sw_list_add(t->list, sw_value_map(t->map));
     r->current = t;
     r->context = t->path;
     return 0;
@@ -266,12 +249,10 @@ static int read_header(struct toml_reader *r)
                                " instead");
     if (rc == 0) {
         k = parts.items[parts.n - 1];
-        rc = descend_all(r, &t, &parts, IMPLIED);
+        rc = descend(r, &t, &parts, IMPLIED);
     }
     free(parts.items);
-    if (rc < 0)
-        return rc;
-    return element ? add_element(r, t, k) : add_header(r, t, k);
+    return rc < 0 ? rc : add_header(r, t, k, element);
 }
 
 /* ---- values ---- */
@@ -307,23 +288,6 @@ static int skip_inline(struct toml_reader *r)
                : 0;
 }
 
-/* The comma or the end after a pair. */
-static int end_pair(struct toml_reader *r, bool *more)
-{
-    int rc = skip_inline(r);
-    if (rc < 0)
-        return rc;
-    *more = sw_toml_take(r, ",");
-    if (!*more && !sw_toml_take(r, "}"))
-        return sw_toml_fail_rune_or_end(
-            r, "expected a comma or an inline table terminator '}', but got ", " instead");
-    if (*more)
-        sw_toml_skip_blanks(r);
-    return *more && sw_toml_at(r, "}")
-               ? sw_toml_fail(r, "trailing comma not allowed in inline tables")
-               : 0;
-}
-
 static int read_inline_table(struct toml_reader *r, struct sw_value *out)
 {
     struct toml_key context = r->context, key = r->key;
@@ -340,7 +304,17 @@ static int read_inline_table(struct toml_reader *r, struct sw_value *out)
         if (rc == 0)
             rc = read_pair(r, t);
         if (rc == 0)
-            rc = end_pair(r, &more);
+            rc = skip_inline(r);
+        if (rc < 0)
+            return rc;
+        more = sw_toml_take(r, ",");
+        if (!more && !sw_toml_take(r, "}"))
+            return sw_toml_fail_rune_or_end(
+                r, "expected a comma or an inline table terminator '}', but got ", " instead");
+        if (more)
+            sw_toml_skip_blanks(r);
+        if (more && sw_toml_at(r, "}"))
+            return sw_toml_fail(r, "trailing comma not allowed in inline tables");
     }
     if (rc < 0)
         return rc;

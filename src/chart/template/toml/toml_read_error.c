@@ -1,6 +1,5 @@
 /* The errors of BurntSushi/toml 1.5, which Helm shows. That library reads one character ahead: a
  * line end that it has passed counts as the next line, except in its errors about line ends. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -79,15 +78,13 @@ int sw_toml_fail_rune(struct toml_reader *r, const char *before, const char *aft
 {
     struct text t = { .limit = 64 };
     uint32_t rune = 0;
-    size_t n;
     bool newline = r->p < r->end && *r->p == '\n';
     if (is_cut(r))
         return fail_cut(r);
     if (r->p < r->end)
         (void)sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune);
     sw_quote_rune(&t, rune, 0);
-    const char *shown = sw_text_take(&t, 0, r->arena, &n);
-    free(t.p);
+    const char *shown = sw_text_end(&t, r->arena);
     return fail(r, line_here(r) + newline,
                 sw_arena_printf(r->arena, "%s%s%s", before, shown, after));
 }

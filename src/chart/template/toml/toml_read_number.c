@@ -87,7 +87,7 @@ static int read_integer(struct toml_reader *r, size_t len, struct sw_value *out)
     return 0;
 }
 
-static int check_float(struct toml_reader *r, size_t len)
+static int read_float(struct toml_reader *r, size_t len, struct sw_value *out)
 {
     const char *s = r->p;
     for (size_t from = 0; from < len;) {
@@ -106,15 +106,7 @@ static int check_float(struct toml_reader *r, size_t len)
     for (size_t i = 0; i < len; i++)
         if (s[i] == '.' && !(i + 1 < len && is_digit(s[i + 1])))
             return invalid(r, "float", len, "'.' must be followed by one or more digits");
-    return 0;
-}
-
-static int read_float(struct toml_reader *r, size_t len, struct sw_value *out)
-{
-    int rc = check_float(r, len);
-    if (rc < 0)
-        return rc;
-    const char *s = without_underscores(r, len);
+    s = without_underscores(r, len);
     *out = sw_value_float(0);
     enum sw_parse_error error = sw_parse_float(s, strlen(s), &out->as.f);
     if (error == SW_PARSE_RANGE)
@@ -136,22 +128,6 @@ static int read_special(struct toml_reader *r, size_t len, struct sw_value *out)
 /* ---- times --------------------------------------------------------------------------------------
  */
 
-static bool parse_time(struct toml_reader *r, struct sw_value *out)
-{
-    struct sw_gotime t;
-    for (const struct sw_toml_time *form = sw_toml_times; form->layout; form++) {
-        const struct sw_zone *zone = NULL;
-        if (form->zone)
-            zone = sw_zone_fixed(r->arena, form->zone, strlen(form->zone), 0);
-        if (sw_gotime_parse(r->arena, form->layout, strlen(form->layout), r->text.p, r->text.len,
-                            zone, &t, NULL) == 0) {
-            *out = sw_gotime_value(r->arena, t);
-            return true;
-        }
-    }
-    return false;
-}
-
 static int read_time(struct toml_reader *r, struct sw_value *out)
 {
     size_t len = span(r, 0, "0123456789-:Tt .Zz+");
@@ -163,10 +139,19 @@ static int read_time(struct toml_reader *r, struct sw_value *out)
         char c = r->p[i];
         sw_text_char(&r->text, c == 't' || c == ' ' ? 'T' : c == 'z' ? 'Z' : c);
     }
-    if (!parse_time(r, out))
-        return sw_toml_fail(r, "invalid datetime: %s", sw_quoted(r->arena, r->text.p, r->text.len));
-    r->p = behind;
-    return 0;
+    for (const struct sw_toml_time *form = sw_toml_times; form->layout; form++) {
+        const struct sw_zone *zone = NULL;
+        struct sw_gotime t;
+        if (form->zone)
+            zone = sw_zone_fixed(r->arena, form->zone, strlen(form->zone), 0);
+        if (sw_gotime_parse(r->arena, form->layout, strlen(form->layout), r->text.p, r->text.len,
+                            zone, &t, NULL) == 0) {
+            *out = sw_gotime_value(r->arena, t);
+            r->p = behind;
+            return 0;
+        }
+    }
+    return sw_toml_fail(r, "invalid datetime: %s", sw_quoted(r->arena, r->text.p, r->text.len));
 }
 
 /* ---- literals
@@ -199,17 +184,6 @@ static int read_based(struct toml_reader *r, struct sw_value *out)
         return read_integer(r, span(r, 2, bases[i].digits), out);
     }
     return read_integer(r, 1, out);
-}
-
-static int read_digits(struct toml_reader *r, struct sw_value *out)
-{
-    size_t n = span(r, 0, decimal);
-    char c = at(r, n);
-    if (*r->p == '0' && n == 1 && c && strchr("box", c))
-        return read_based(r, out);
-    if ((c == '-' || c == ':') && !(*r->p == '0' && n == 1))
-        return read_time(r, out);
-    return read_decimal(r, n, out);
 }
 
 static int read_signed(struct toml_reader *r, struct sw_value *out)
@@ -266,9 +240,16 @@ int sw_toml_word(struct toml_reader *r, struct sw_value *out)
 {
     if (r->p >= r->end)
         return sw_toml_fail(r, "unexpected EOF; expected value");
+    size_t digits = span(r, 0, decimal);
+    char after = at(r, digits); /* them */
+    bool zero = *r->p == '0' && digits == 1;
     int rc;
-    if (is_digit(*r->p))
-        rc = read_digits(r, out);
+    if (zero && after && strchr("box", after))
+        rc = read_based(r, out);
+    else if (digits > 0 && !zero && (after == '-' || after == ':'))
+        rc = read_time(r, out);
+    else if (digits > 0)
+        rc = read_decimal(r, digits, out);
     else if (*r->p == '+' || *r->p == '-')
         rc = read_signed(r, out);
     else if (letters(r, r->p) > 0)

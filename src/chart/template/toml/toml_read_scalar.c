@@ -50,32 +50,13 @@ void sw_toml_skip_space(struct toml_reader *r)
 
 /* ---- strings ---- */
 
-/* What a string is made of: where its text begins, and the first escape that no character is. That
- * is said when all of the string has been read. */
+/* A string being read. */
 struct string {
-    const char *from;
-    const char *bad;
+    const char *from; /* where its text begins */
+    const char *bad;  /* the first escape that is no character, reported after the whole string */
     size_t bad_len;
     bool bad_blank;
 };
-
-static int not_hex(struct toml_reader *r, const struct string *s, char c)
-{
-    uint32_t rune;
-    size_t n = r->p < r->end ? sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune) : 0;
-    const char *count = c == 'u' ? "four" : c == 'U' ? "eight" : "two";
-    return sw_toml_fail(r, "expected %s hexadecimal digits after '\\%c', but got %s instead", count,
-                        c, sw_quoted(r->arena, s->from, (size_t)(r->p - s->from) + n));
-}
-
-static int bad_escape(struct toml_reader *r, char c)
-{
-    if (c == '\n') /* which is passed already */
-        return sw_toml_fail_rune(r, "invalid escape in string '\\", "'");
-    uint32_t rune;
-    size_t n = r->p < r->end ? sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune) : 0;
-    return sw_toml_fail(r, "invalid escape in string '\\%.*s'", (int)n, r->p);
-}
 
 static int read_escape(struct toml_reader *r, struct string *s)
 {
@@ -83,6 +64,7 @@ static int read_escape(struct toml_reader *r, struct string *s)
     char c = r->p < r->end ? *r->p : '\0';
     const char *named = c ? strchr(names, c) : NULL;
     uint32_t rune;
+    size_t n;
     if (named || c == ' ' || c == '\t') {
         if (!named && !s->bad) {
             s->bad = r->p;
@@ -92,37 +74,33 @@ static int read_escape(struct toml_reader *r, struct string *s)
         r->p++;
         return 0;
     }
-    if (c != 'u' && c != 'U' && c != 'x')
-        return bad_escape(r, c);
-    r->p++;
-    const char *digits = r->p;
-    rune = 0;
-    for (int i = 0, n = c == 'u' ? 4 : c == 'U' ? 8 : 2; i < n; i++, r->p++) {
-        int digit = r->p < r->end ? sw_hex_digit(*r->p) : -1;
-        if (digit < 0)
-            return not_hex(r, s, c);
-        rune = rune << 4 | (uint32_t)digit;
+    if (c == '\n')
+        return sw_toml_fail_rune(r, "invalid escape in string '\\", "'");
+    if (c != 'u' && c != 'U' && c != 'x') {
+        n = sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune);
+        return sw_toml_fail(r, "invalid escape in string '\\%.*s'", (int)n, r->p);
     }
-    if ((rune > SW_RUNE_MAX || (rune >= 0xD800 && rune <= 0xDFFF)) && !s->bad) {
+    const char *digits = ++r->p;
+    uint32_t value = 0;
+    for (int i = 0, most = c == 'u' ? 4 : c == 'U' ? 8 : 2; i < most; i++, r->p++) {
+        int digit = r->p < r->end ? sw_hex_digit(*r->p) : -1;
+        if (digit < 0) {
+            n = sw_rune_decode(r->p, (size_t)(r->end - r->p), &rune);
+            return sw_toml_fail(r,
+                                "expected %s hexadecimal digits after '\\%c', but got %s instead",
+                                c == 'u'   ? "four"
+                                : c == 'U' ? "eight"
+                                           : "two",
+                                c, sw_quoted(r->arena, s->from, (size_t)(r->p - s->from) + n));
+        }
+        value = value << 4 | (uint32_t)digit;
+    }
+    if ((value > SW_RUNE_MAX || (value >= 0xD800 && value <= 0xDFFF)) && !s->bad) {
         s->bad = digits;
         s->bad_len = (size_t)(r->p - digits);
     }
-    sw_text_rune(&r->text, rune);
+    sw_text_rune(&r->text, value);
     return 0;
-}
-
-/* A backslash at the end of a line: the next text goes on in its place. */
-static bool skip_line_end(struct toml_reader *r)
-{
-    const char *start = r->p;
-    sw_toml_skip_blanks(r);
-    if (!sw_toml_at_newline(r)) {
-        r->p = start;
-        return false;
-    }
-    while (sw_toml_take(r, "\n") || sw_toml_take(r, "\r\n"))
-        sw_toml_skip_blanks(r);
-    return true;
 }
 
 static int take_text(struct toml_reader *r, const struct string *s, struct toml_key *out)
@@ -167,14 +145,22 @@ static int read_block_string(struct toml_reader *r, const char *quotes, struct t
     if (!sw_toml_take(r, "\n"))
         (void)sw_toml_take(r, "\r\n");
     while (!sw_toml_at(r, quotes)) {
-        int rc = 0;
         if (r->p >= r->end)
             return sw_toml_fail(r, "unexpected EOF; expected %s%s%s", around, quotes, around);
         char c = *r->p++;
-        if (c == '\\' && quotes[0] == '"')
-            rc = skip_line_end(r) ? 0 : read_escape(r, &s);
-        else
+        if (c != '\\' || quotes[0] != '"') {
             sw_text_char(&r->text, c);
+            continue;
+        }
+        const char *escape = r->p;
+        sw_toml_skip_blanks(r);
+        if (sw_toml_at_newline(r)) { /* the text goes on after the line ends */
+            while (sw_toml_take(r, "\n") || sw_toml_take(r, "\r\n"))
+                sw_toml_skip_blanks(r);
+            continue;
+        }
+        r->p = escape;
+        int rc = read_escape(r, &s);
         if (rc < 0)
             return rc;
     }
