@@ -1,5 +1,4 @@
 /* The objects of a render: what "." holds. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/lang/function.h"
@@ -88,45 +87,24 @@ static const struct sw_object_type chart_type = {
     .methods = metadata_methods,
 };
 
-static struct sw_value strings_of(struct sw_arena *arena, struct sw_value v)
+static struct sw_value string_of(struct sw_arena *arena, struct sw_value v)
 {
-    if (!sw_value_is_list(v))
-        return sw_value_typed_list(SW_T_STRINGS, NULL);
-    struct sw_list *list = sw_list_new(arena, sw_value_len(v));
-    for (size_t i = 0; i < sw_value_len(v); i++) {
-        struct sw_value s = sw_value_at(v, i);
-        sw_list_add(list, s.type == SW_T_STRING ? s : sw_value_cstr(sw_value_print(arena, s)));
-    }
-    return sw_value_typed_list(SW_T_STRINGS, list);
-}
-
-static struct sw_value string_map_of(struct sw_arena *arena, struct sw_value v)
-{
-    if (!sw_value_is_map(v))
-        return sw_value_typed_map(SW_T_STRING_MAP, NULL);
-    struct sw_map *map = sw_map_new(arena);
-    const struct sw_entry *e = sw_map_sorted(v.as.map);
-    for (size_t i = 0; i < sw_map_count(v.as.map); i++) {
-        struct sw_value s = e[i].value;
-        sw_map_set_borrowed(map, e[i].key, e[i].key_len,
-                            s.type == SW_T_STRING ? s : sw_value_cstr(sw_value_print(arena, s)));
-    }
-    return sw_value_typed_map(SW_T_STRING_MAP, map);
+    return v.type == SW_T_STRING ? v : sw_value_cstr(sw_value_print(arena, v));
 }
 
 static struct sw_value object_of(struct sw_arena *arena, struct sw_value map,
                                  const struct sw_object_type *type);
 
-static struct sw_value objects_of(struct sw_arena *arena, struct sw_value v,
-                                  const struct sw_object_type *type)
+/* The list @v as a []string, or with @type as a list of such objects. */
+static struct sw_value list_of(struct sw_arena *arena, struct sw_value v,
+                               const struct sw_object_type *type)
 {
-    struct sw_list *list = NULL;
-    if (sw_value_is_list(v)) {
-        list = sw_list_new(arena, sw_value_len(v));
-        for (size_t i = 0; i < sw_value_len(v); i++)
-            sw_list_add(list, object_of(arena, sw_value_at(v, i), type));
+    struct sw_list *list = sw_value_is_list(v) ? sw_list_new(arena, sw_value_len(v)) : NULL;
+    for (size_t i = 0; list && i < sw_value_len(v); i++) {
+        struct sw_value elem = sw_value_at(v, i);
+        sw_list_add(list, type ? object_of(arena, elem, type) : string_of(arena, elem));
     }
-    struct sw_value out = sw_value_typed_list(SW_T_POINTERS, list);
+    struct sw_value out = sw_value_typed_list(type ? SW_T_POINTERS : SW_T_STRINGS, list);
     out.extra = type == &maintainer_type;
     return out;
 }
@@ -135,23 +113,27 @@ static struct sw_value objects_of(struct sw_arena *arena, struct sw_value v,
 static struct sw_value field_of(struct sw_arena *arena, const struct sw_field *f, struct sw_value v)
 {
     if (sw_streq(f->name, "Sources") || sw_streq(f->name, "Keywords"))
-        return strings_of(arena, v);
+        return list_of(arena, v, NULL);
     if (sw_streq(f->name, "Tags") && f >= dependency_fields &&
         f < dependency_fields + SW_COUNT(dependency_fields))
-        return strings_of(arena, v);
+        return list_of(arena, v, NULL);
     if (sw_streq(f->name, "Maintainers"))
-        return objects_of(arena, v, &maintainer_type);
+        return list_of(arena, v, &maintainer_type);
     if (sw_streq(f->name, "Dependencies"))
-        return objects_of(arena, v, &dependency_type);
-    if (sw_streq(f->name, "Annotations"))
-        return string_map_of(arena, v);
+        return list_of(arena, v, &dependency_type);
+    if (sw_streq(f->name, "Annotations")) {
+        bool is_map = sw_value_is_map(v);
+        struct sw_map *map = is_map ? sw_map_new(arena) : NULL;
+        const struct sw_entry *e = is_map ? sw_map_sorted(v.as.map) : NULL;
+        for (size_t i = 0; is_map && i < sw_map_count(v.as.map); i++)
+            sw_map_set_borrowed(map, e[i].key, e[i].key_len, string_of(arena, e[i].value));
+        return sw_value_typed_map(SW_T_STRING_MAP, map);
+    }
     if (sw_streq(f->name, "Deprecated") || sw_streq(f->name, "Enabled"))
         return sw_value_bool(v.type == SW_T_BOOL && v.as.b);
     if (sw_streq(f->name, "ImportValues"))
         return sw_value_is_list(v) ? v : sw_value_list(NULL);
-    if (v.type == SW_T_STRING)
-        return v;
-    return sw_value_is_nil(v) ? sw_value_text("", 0) : sw_value_cstr(sw_value_print(arena, v));
+    return sw_value_is_nil(v) ? sw_value_text("", 0) : string_of(arena, v);
 }
 
 static struct sw_value object_of(struct sw_arena *arena, struct sw_value map,
@@ -246,30 +228,6 @@ static size_t number_len(const char *s)
     return strspn(s, "0123456789");
 }
 
-static struct sw_value kube_version_value(struct sw_arena *arena, const char *version)
-{
-    struct sw_object *o = sw_object_new(arena, &kube_version_type);
-    const char *major = version + (version[0] == 'v'), *minor = major + number_len(major);
-    minor += *minor == '.';
-    o->fields[0] = sw_value_cstr(version[0] == 'v' ? sw_arena_strdup(arena, version)
-                                                   : sw_arena_printf(arena, "v%s", version));
-    o->fields[1] = sw_value_str(arena, major, number_len(major));
-    o->fields[2] = sw_value_str(arena, minor, number_len(minor));
-    return sw_value_object(o);
-}
-
-static struct sw_value api_versions_value(struct sw_arena *arena,
-                                          const struct sw_template_caps *caps)
-{
-    struct sw_list *list = sw_list_new(arena, 64);
-    const char *const *defaults = sw_template_default_api_versions();
-    for (size_t i = 0; caps->api_versions ? i < caps->n_api_versions : defaults[i] != NULL; i++) {
-        const char *s = caps->api_versions ? caps->api_versions[i] : defaults[i];
-        sw_list_add(list, sw_value_str(arena, s, strlen(s)));
-    }
-    return sw_value_typed_list(SW_T_VERSIONS, list);
-}
-
 struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_template_caps *caps)
 {
     struct sw_object *o = sw_object_new(arena, &capabilities_type);
@@ -278,8 +236,21 @@ struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_t
     build->fields[0] = sw_value_str(arena, helm, strlen(helm));
     for (size_t i = 1; i < build_info_type.n_fields; i++)
         build->fields[i] = sw_value_text("", 0);
-    o->fields[0] = kube_version_value(arena, caps->kube_version ? caps->kube_version : "v1.22.0");
-    o->fields[1] = api_versions_value(arena, caps);
+    const char *version = caps->kube_version ? caps->kube_version : "v1.22.0";
+    const char *major = version + (version[0] == 'v'), *minor = major + number_len(major);
+    minor += *minor == '.';
+    struct sw_object *kube = sw_object_new(arena, &kube_version_type);
+    kube->fields[0] = sw_value_cstr(sw_arena_printf(arena, "v%s", major));
+    kube->fields[1] = sw_value_str(arena, major, number_len(major));
+    kube->fields[2] = sw_value_str(arena, minor, number_len(minor));
+    struct sw_list *versions = sw_list_new(arena, 64);
+    const char *const *defaults = sw_template_default_api_versions();
+    for (size_t i = 0; caps->api_versions ? i < caps->n_api_versions : defaults[i] != NULL; i++) {
+        const char *s = caps->api_versions ? caps->api_versions[i] : defaults[i];
+        sw_list_add(versions, sw_value_str(arena, s, strlen(s)));
+    }
+    o->fields[0] = sw_value_object(kube);
+    o->fields[1] = sw_value_typed_list(SW_T_VERSIONS, versions);
     o->fields[2] = sw_value_object(build);
     return sw_value_object(o);
 }
@@ -341,19 +312,6 @@ const char *const *sw_template_default_api_versions(void)
 
 /* ---- the root ---- */
 
-static struct sw_value files_value(struct sw_arena *arena, const struct sw_template_file *files,
-                                   size_t n)
-{
-    struct sw_map *map = sw_map_new(arena);
-    for (size_t i = 0; i < n; i++) {
-        struct sw_value v = { .type = SW_T_BYTES,
-                              .len = (uint32_t)files[i].len,
-                              .as.s = files[i].bytes ? files[i].bytes : "" };
-        sw_map_set_borrowed(map, files[i].name, strlen(files[i].name), v);
-    }
-    return sw_value_typed_map(SW_T_FILES, map);
-}
-
 static struct sw_value or_empty(struct sw_arena *arena, struct sw_value map)
 {
     return sw_value_is_map(map) ? map : sw_value_map(sw_map_new(arena));
@@ -368,8 +326,16 @@ struct sw_value sw_template_root_value(struct sw_arena *arena, const struct sw_t
     struct sw_object *chart = sw_object_new(arena, &chart_type);
     chart->fields[0] = object_of(arena, root->chart, &metadata_type);
     chart->fields[1] = sw_value_bool(root->is_root);
+    struct sw_map *files = sw_map_new(arena);
+    for (size_t i = 0; i < root->n_files; i++) {
+        const struct sw_template_file *file = &root->files[i];
+        struct sw_value v = { .type = SW_T_BYTES,
+                              .len = (uint32_t)file->len,
+                              .as.s = file->bytes ? file->bytes : "" };
+        sw_map_set_borrowed(files, file->name, strlen(file->name), v);
+    }
     sw_map_set_borrowed(map, "Chart", 5, sw_value_object(chart));
-    sw_map_set_borrowed(map, "Files", 5, files_value(arena, root->files, root->n_files));
+    sw_map_set_borrowed(map, "Files", 5, sw_value_typed_map(SW_T_FILES, files));
     sw_map_set_borrowed(map, "Release", 7, or_empty(arena, root->release));
     sw_map_set_borrowed(map, "Capabilities", 12, root->caps);
     sw_map_set_borrowed(map, "Values", 6, values);
