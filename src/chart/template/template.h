@@ -2,12 +2,11 @@
 /* template: Go's text/template with sprig's and Helm's functions, as Helm 3.7.1 renders charts.
  *
  * A set holds the parsed templates of a chart and its subcharts; it is parsed once and executed as
- * often as wanted. What a render needs besides is a root value for each chart ("."), made here from
- * values, Chart.yaml, release, capabilities and files (the object half of this header).
+ * often as needed. A render also needs a root value for each chart ("."), made here from values,
+ * Chart.yaml, release, capabilities and files (the second half of this header).
  *
- * This module reads no chart, merges no values, knows no order of objects: that is the recipe
- * module's. Behaviour: Go's text/template documentation, sprig 3.2.2, Helm 3.7.1; pinned by
- * test/golden/template. */
+ * Reading charts, merging values and ordering objects are the recipe module's work. Behaviour: Go's
+ * text/template documentation, sprig 3.2.2, Helm 3.7.1; pinned by test/golden/template. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,9 +49,9 @@ struct sw_template_out {
 /** Free the text. */
 void sw_template_out_done(struct sw_template_out *out);
 
-/** What `lookup` calls. @name "" asks for the list. Put the object, made in @arena, into @out (nil:
- * not there, gives an empty map). @return 0 | any error: rendering ends with it; SW_PENDING for an
- * answer that is not there yet: render again when it is. */
+/** What `lookup` calls. @name "": the list of the objects. Put the object, made in @arena, into
+ * @out (nil: it does not exist; `lookup` returns an empty map). @return 0 | any error: rendering
+ * ends with it; SW_PENDING: there is no answer yet, render again when there is. */
 typedef int sw_template_lookup_fn(void *arg, const char *api_version, const char *kind,
                                   const char *namespace, const char *name, struct sw_arena *arena,
                                   struct sw_value *out, struct sw_err *err);
@@ -72,7 +71,7 @@ struct sw_template_opts {
 };
 
 /** Execute the template @name with @root as "." and append to @out. @arena takes what the render
- * makes; it may be reset when the values that came out of it are dead. @root is changed by `set`
+ * makes; it may be reset when its values are no longer used. @root is changed by `set`
  * and its like, and gets the key "Template".
  * On failure @out has its old length.
  * @return 0 | SW_INVALID: "template: c/templates/t.yaml:2:13: executing ..." as in Helm

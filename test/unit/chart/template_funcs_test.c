@@ -66,12 +66,17 @@ static const struct func *find(const char *name)
     return f;
 }
 
+/* "(string, ...interface {})" */
 static char *signature(const struct func *f)
 {
-    struct text t = { .limit = 1 << 12 };
-    sw_func_signature(&t, f);
-    sw_text_char(&t, '\0');
-    return t.p;
+    bool variadic;
+    size_t fixed = sw_func_arity(f, &variadic);
+    char *s = sw_strdup("(");
+    for (size_t i = 0; i < fixed + variadic; i++)
+        sw_append(&s, "%s%s%s", i > 0 ? ", " : "", i == fixed ? "..." : "",
+                  sw_func_params[(unsigned char)f->params[i]].name);
+    sw_append(&s, ")");
+    return s;
 }
 
 static void every_function_is_there(void **state)

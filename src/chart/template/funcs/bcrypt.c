@@ -26,7 +26,7 @@ static void encrypt(const struct blowfish *b, uint32_t *left, uint32_t *right)
     *right = l ^ b->p[16];
 }
 
-/* The next 32 bits of a text that is repeated for ever. */
+/* The next 32 bits of a text that repeats without end. */
 static uint32_t next_word(const unsigned char *s, size_t len, size_t *at)
 {
     uint32_t w = 0;

@@ -46,32 +46,23 @@ double sw_cast_float64(struct sw_value v)
 
 struct sw_value sw_cast_string(struct call *c, struct sw_value v)
 {
-    size_t mark, len;
     if (v.type == SW_T_STRING)
         return v;
     if (v.type == SW_T_BYTES)
         return sw_value_text(v.as.s ? v.as.s : "", v.len);
-    struct text *t = sw_call_text(c, &mark);
-    sw_print_value(t, v);
-    const char *s = sw_text_take(t, mark, c->arena, &len);
-    return sw_value_text(s, len);
+    sw_print_value(c->text, v);
+    return sw_call_take(c);
 }
 
 struct sw_value sw_cast_strings(struct call *c, struct sw_value v)
 {
     if (v.type == SW_T_STRINGS)
         return v;
-    struct sw_list *list;
-    if (sw_kind(v) != SW_K_SLICE) {
-        list = sw_list_new(c->arena, 1);
-        if (!sw_value_is_nil(v))
-            sw_list_add(list, sw_cast_string(c, v));
-        return sw_value_typed_list(SW_T_STRINGS, list);
-    }
-    size_t n = sw_value_len(v);
-    list = sw_list_new(c->arena, n);
+    bool is_list = sw_kind(v) == SW_K_SLICE;
+    size_t n = is_list ? sw_value_len(v) : 1;
+    struct sw_list *list = sw_list_new(c->arena, n);
     for (size_t i = 0; i < n; i++) {
-        struct sw_value elem = sw_value_at(v, i);
+        struct sw_value elem = is_list ? sw_value_at(v, i) : v;
         if (!sw_value_is_nil(elem))
             sw_list_add(list, sw_cast_string(c, elem));
     }

@@ -38,7 +38,10 @@ extern const struct func sw_funcs_crypto[];    /* keys, passwords, encryption */
 extern const struct func sw_funcs_certs[];     /* certificates */
 extern const struct func sw_funcs_go[];        /* those of Go's text/template */
 
-/* ---- methods (methods.c) ---- */
+/* ---- methods ---- */
+
+/** String() and Error(), of values that have a text of their own. */
+int sw_method_string(struct call *c);
 
 extern const struct func sw_methods_values[];      /* chartutil.Values */
 extern const struct func sw_methods_files[];       /* engine.files */

@@ -2,100 +2,70 @@
 #include "chart/template/funcs/funcs.h"
 #include "data/text/unicode.h"
 
-static int map_runes(struct call *c, uint32_t (*to)(uint32_t))
+enum { LOWER, UPPER };
+
+static int fn_upper_lower(struct call *c)
 {
     struct sw_value s = c->args[0];
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     uint32_t r;
     for (size_t i = 0; i < s.len;) {
         i += sw_rune_decode(s.as.s + i, s.len - i, &r);
-        sw_text_rune(t, to(r));
+        sw_text_rune(c->text,
+                     c->func->variant == UPPER ? sw_rune_upper_of(r) : sw_rune_lower_of(r));
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
-static int fn_upper(struct call *c)
-{
-    return map_runes(c, sw_rune_upper_of);
-}
+enum { TITLE, UNTITLE };
 
-static int fn_lower(struct call *c)
-{
-    return map_runes(c, sw_rune_lower_of);
-}
-
+/* The first letter of each word in title case, or (UNTITLE) in lower case. */
 static int fn_title(struct call *c)
 {
     struct sw_value s = c->args[0];
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
+    bool title = c->func->variant == TITLE;
     uint32_t r, before = ' ';
     for (size_t i = 0; i < s.len; before = r) {
         i += sw_rune_decode(s.as.s + i, s.len - i, &r);
-        /* what strings.Title takes for the end of a word */
-        bool separates = !sw_rune_is_letter(before) && !sw_rune_is_digit(before) &&
-                         (before < 0x80 ? before != '_' : sw_rune_is_space(before));
-        sw_text_rune(t, separates ? sw_rune_title_of(r) : r);
+        bool is_first = sw_rune_is_space(before);
+        if (title) /* the separators of strings.Title */
+            is_first = !sw_rune_is_letter(before) && !sw_rune_is_digit(before) &&
+                       (before < 0x80 ? before != '_' : is_first);
+        sw_text_rune(c->text, !is_first ? r : title ? sw_rune_title_of(r) : sw_rune_lower_of(r));
     }
-    return sw_return_text(c, mark);
-}
-
-/* The first letter of each word in lower case. */
-static int fn_untitle(struct call *c)
-{
-    struct sw_value s = c->args[0];
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    bool first = true;
-    uint32_t r;
-    for (size_t i = 0; i < s.len;) {
-        i += sw_rune_decode(s.as.s + i, s.len - i, &r);
-        bool space = sw_rune_is_space(r);
-        sw_text_rune(t, first && !space ? sw_rune_lower_of(r) : r);
-        first = space;
-    }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 static int fn_swapcase(struct call *c)
 {
     struct sw_value s = c->args[0];
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     bool space = true;
     uint32_t r;
     for (size_t i = 0; i < s.len;) {
         i += sw_rune_decode(s.as.s + i, s.len - i, &r);
-        if (sw_rune_is_upper(r) || (r >= 0x80 && sw_rune_in(r, &sw_rune_lt))) {
-            sw_text_rune(t, sw_rune_lower_of(r));
-            space = false;
-        } else if (sw_rune_is_lower(r)) {
-            sw_text_rune(t, space ? sw_rune_title_of(r) : sw_rune_upper_of(r));
-            space = false;
-        } else {
-            sw_text_rune(t, r);
-            space = sw_rune_is_space(r);
-        }
+        if (sw_rune_is_upper(r) || (r >= 0x80 && sw_rune_in(r, &sw_rune_lt)))
+            sw_text_rune(c->text, sw_rune_lower_of(r));
+        else if (sw_rune_is_lower(r))
+            sw_text_rune(c->text, space ? sw_rune_title_of(r) : sw_rune_upper_of(r));
+        else
+            sw_text_rune(c->text, r);
+        space = sw_rune_is_space(r);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 /* goutils.Initials goes by bytes and takes each for a rune. */
 static int fn_initials(struct call *c)
 {
     struct sw_value s = c->args[0];
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     bool first = true;
     for (size_t i = 0; i < s.len; i++) {
         unsigned char b = (unsigned char)s.as.s[i];
         bool space = sw_rune_is_space(b);
         if (first && !space)
-            sw_text_rune(t, b);
+            sw_text_rune(c->text, b);
         first = space;
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 /* ---- words, as xstrings 1.3 finds them ---- */
@@ -117,8 +87,8 @@ static bool is_alphabet(uint32_t r)
 static int fn_camelcase(struct call *c)
 {
     struct sw_value s = c->args[0];
-    size_t mark, at = 0;
-    struct text *t = sw_call_text(c, &mark);
+    size_t at = 0;
+    struct text *t = c->text;
     uint32_t now = 0, before;
     bool found = false;
     while (at < s.len && !found) { /* connectors in front are kept */
@@ -143,7 +113,7 @@ static int fn_camelcase(struct call *c)
     }
     if (s.len > 0)
         sw_text_rune(t, now);
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 enum word_kind { W_NONE, W_NUMBER, W_UPPER, W_ALPHABET, W_CONNECTOR, W_PUNCT, W_OTHER };
@@ -172,29 +142,27 @@ static uint32_t valid_rune(const char *s, const char *end, uint32_t before, size
     return before;
 }
 
-static bool goes_on(enum word_kind kind, uint32_t r)
+/* The kind of word that @r begins, when it is no upper case letter. */
+static enum word_kind kind_of(uint32_t r)
 {
-    switch (kind) {
-    case W_CONNECTOR:
-        return is_connector(r);
-    case W_PUNCT:
-        return sw_rune_in_group(r, 'P');
-    case W_ALPHABET:
-        return is_alphabet(r) && !sw_rune_is_upper(r);
-    case W_NUMBER:
-        return sw_rune_in_group(r, 'N');
-    default:
-        return !is_connector(r) && !is_alphabet(r) && !sw_rune_in_group(r, 'N') &&
-               !sw_rune_in_group(r, 'P');
-    }
+    if (is_connector(r))
+        return W_CONNECTOR;
+    if (sw_rune_in_group(r, 'P'))
+        return W_PUNCT;
+    if (is_alphabet(r))
+        return W_ALPHABET;
+    return sw_rune_in_group(r, 'N') ? W_NUMBER : W_OTHER;
 }
 
+/* The end of the runes of one kind from @s on. */
 static const char *run_of(const char *s, const char *end, enum word_kind kind, uint32_t r)
 {
     size_t w;
     while (s < end) {
         r = valid_rune(s, end, r, &w);
-        if (w == 0 || !goes_on(kind, r))
+        bool same = kind == W_PUNCT ? sw_rune_in_group(r, 'P') /* - and _ too */
+                                    : kind_of(r) == kind && !sw_rune_is_upper(r);
+        if (w == 0 || !same)
             break;
         s += w;
     }
@@ -232,17 +200,11 @@ static void next_word(struct word_scanner *w)
         return;
     uint32_t r = valid_rune(w->at, w->end, SW_RUNE_ERROR, &width);
     const char *s = w->at + width;
-    if (r == SW_RUNE_ERROR) {
-        w->kind = W_NONE;
-    } else if (sw_rune_is_upper(r)) {
+    if (sw_rune_is_upper(r)) {
         w->kind = W_UPPER;
         s = upper_run(s, w->end, r);
-    } else {
-        w->kind = is_connector(r)            ? W_CONNECTOR
-                  : sw_rune_in_group(r, 'P') ? W_PUNCT
-                  : is_alphabet(r)           ? W_ALPHABET
-                  : sw_rune_in_group(r, 'N') ? W_NUMBER
-                                             : W_OTHER;
+    } else if (r != SW_RUNE_ERROR) {
+        w->kind = kind_of(r);
         s = run_of(s, w->end, w->kind, r);
     }
     w->len = (size_t)(s - w->at);
@@ -284,35 +246,31 @@ static void put_number_tail(struct word_scanner *w)
  * letters follow it. */
 static void after_letters(struct word_scanner *w)
 {
-    if (w->kind != W_NUMBER) {
-        if (!is_break(w->kind))
+    if (w->kind == W_NUMBER) {
+        const char *number = w->word;
+        size_t len = w->len;
+        if (w->at == w->end)
+            return;
+        next_word(w);
+        bool own_word = w->kind == W_ALPHABET;
+        if (own_word)
             sw_text_rune(w->out, w->connector);
-        return;
-    }
-    if (w->at == w->end)
-        return;
-    const char *number = w->word;
-    size_t len = w->len;
-    next_word(w);
-    if (w->kind != W_ALPHABET) {
         put_word(w, W_NUMBER, number, len);
-        if (!is_break(w->kind))
-            sw_text_rune(w->out, w->connector);
-        return;
+        if (own_word) {
+            put_number_tail(w);
+            return;
+        }
     }
-    sw_text_rune(w->out, w->connector);
-    put_word(w, W_NUMBER, number, len);
-    put_number_tail(w);
+    if (!is_break(w->kind))
+        sw_text_rune(w->out, w->connector);
 }
 
 static int fn_snakecase(struct call *c)
 {
-    size_t mark;
     const char *s = c->args[0].as.s;
-    struct word_scanner w = { .at = s,
-                              .end = s + c->args[0].len,
-                              .connector = c->func->variant,
-                              .out = sw_call_text(c, &mark) };
+    struct word_scanner w = {
+        .at = s, .end = s + c->args[0].len, .connector = c->func->variant, .out = c->text
+    };
     next_word(&w);
     while (w.at < w.end) {
         enum word_kind kind = w.kind;
@@ -329,14 +287,14 @@ static int fn_snakecase(struct call *c)
             after_letters(&w);
     }
     put_word(&w, w.kind, w.word, w.len);
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 const struct func sw_funcs_case[] = {
-    { "upper", fn_upper, "s", "in upper case", 0, 0 },
-    { "lower", fn_lower, "s", "in lower case", 0, 0 },
-    { "title", fn_title, "s", "each word's first letter in title case", 0, 0 },
-    { "untitle", fn_untitle, "s", "each word's first letter in lower case", 0, 0 },
+    { "upper", fn_upper_lower, "s", "in upper case", UPPER, 0 },
+    { "lower", fn_upper_lower, "s", "in lower case", LOWER, 0 },
+    { "title", fn_title, "s", "each word's first letter in title case", TITLE, 0 },
+    { "untitle", fn_title, "s", "each word's first letter in lower case", UNTITLE, 0 },
     { "swapcase", fn_swapcase, "s", "upper for lower case and the other way round", 0, 0 },
     { "initials", fn_initials, "s", "the words' first letters", 0, 0 },
     { "snakecase", fn_snakecase, "s", "words in lower case with _ between", '_', 0 },

@@ -6,14 +6,13 @@
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/value/object.h"
-#include "chart/template/value/print.h"
 
 static const struct sw_field certificate_fields[] = {
     { .name = "Cert", .json = "Cert" },
     { .name = "Key", .json = "Key" },
 };
 
-/* What templates know certificates by: .Cert and .Key, both PEM. */
+/* A certificate in templates: .Cert and .Key, both PEM. */
 static const struct sw_object_type certificate_type = {
     .name = "sprig.certificate",
     .fields = certificate_fields,
@@ -39,7 +38,7 @@ static int read_pair(struct call *c, struct sw_value cert_pem, struct sw_value k
     return rc < 0 ? sw_err_wrap(c->x->err, rc, "error parsing private key") : 0;
 }
 
-/* A key takes long to make, one of RSA above all: as long as so many steps, about. */
+/* Generating a key, of RSA above all, takes about as long as so many steps. */
 static int charge_key(struct call *c, const char *type, int bits)
 {
     bool quick = sw_streq(type, "ecdsa") || sw_streq(type, "ed25519");
@@ -57,8 +56,10 @@ static int fn_gen_private_key(struct call *c)
     if (rc < 0)
         return rc;
     EVP_PKEY *key = sw_key_generate(name, BITS);
-    if (!key)
-        return sw_return(c, sw_value_cstr(sw_arena_printf(c->arena, "Unknown type %s", name)));
+    if (!key) {
+        sw_text_printf(c->text, "Unknown type %s", name);
+        return sw_return_text(c);
+    }
     SW_AUTO_CHARS *pem = sw_key_pem(key);
     EVP_PKEY_free(key);
     return sw_return_str(c, pem, strlen(pem));
@@ -105,31 +106,22 @@ static int request_of(struct call *c, struct sw_cert_request *r)
 
 enum { NEW_KEY, GIVEN_KEY };
 
-/* The key for the certificate: a new one, or the last argument. */
-static int subject_key(struct call *c, EVP_PKEY **key)
-{
-    enum { BITS = 2048 };
-    if (c->func->variant == GIVEN_KEY) {
-        struct sw_value pem = c->args[c->n - 1];
-        int rc = sw_key_read(pem.as.s, pem.len, key, c->x->err);
-        if (rc < 0)
-            return sw_call_fail(c, "parsing private key: %s", sw_err_text(c->x->err));
-        return 0;
-    }
-    int rc = charge_key(c, "rsa", 2048);
-    if (rc == 0)
-        *key = sw_key_generate("rsa", BITS);
-    return rc < 0 ? rc : *key ? 0 : sw_call_fail(c, "error generating rsa key");
-}
-
 static int make(struct call *c, X509 *issuer, EVP_PKEY *issuer_key)
 {
+    enum { BITS = 2048 };
     struct sw_cert_request r;
     EVP_PKEY *key = NULL;
     X509 *cert = NULL;
     int rc = request_of(c, &r);
-    if (rc == 0)
-        rc = subject_key(c, &key);
+    if (rc == 0 && c->func->variant == GIVEN_KEY) {
+        struct sw_value pem = c->args[c->n - 1];
+        if (sw_key_read(pem.as.s, pem.len, &key, c->x->err) < 0)
+            return sw_call_fail(c, "parsing private key: %s", sw_err_text(c->x->err));
+    } else if (rc == 0) {
+        rc = charge_key(c, "rsa", BITS);
+        if (rc == 0 && !(key = sw_key_generate("rsa", BITS)))
+            rc = sw_call_fail(c, "error generating rsa key");
+    }
     if (rc == 0)
         rc = sw_cert_make(&r, key, issuer, issuer_key, &cert, c->x->err);
     if (rc == 0) {

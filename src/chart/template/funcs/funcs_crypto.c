@@ -41,14 +41,13 @@ static int fn_htpasswd(struct call *c)
 {
     struct sw_value user = c->args[0];
     const char *hash = "";
-    if (memchr(user.as.s, ':', user.len))
-        return sw_return(c, sw_value_cstr(sw_arena_printf(c->arena, "invalid username: %.*s",
-                                                          (int)user.len, user.as.s)));
+    if (memchr(user.as.s, ':', user.len)) {
+        sw_text_printf(c->text, "invalid username: %.*s", (int)user.len, user.as.s);
+        return sw_return_text(c);
+    }
     int rc = hash_password(c, c->args[1], &hash);
-    if (rc < 0)
-        return rc;
-    const char *line = sw_arena_printf(c->arena, "%.*s:%s", (int)user.len, user.as.s, hash);
-    return sw_return(c, sw_value_cstr(line));
+    sw_text_printf(c->text, "%.*s:%s", (int)user.len, user.as.s, hash);
+    return rc < 0 ? rc : sw_return_text(c);
 }
 
 /* ---- the master password algorithm ---- */
@@ -122,14 +121,12 @@ static int fn_derive_password(struct call *c)
     unsigned char seed[32];
     char out[32];
     size_t i = 0, n = 0;
-    while (i < SW_COUNT(password_types) &&
-           (strlen(password_types[i].type) != type.len ||
-            memcmp(password_types[i].type, type.as.s, type.len) != 0))
+    while (i < SW_COUNT(password_types) && !sw_is_text(type.as.s, type.len, password_types[i].type))
         i++;
-    if (i == SW_COUNT(password_types))
-        return sw_return(
-            c, sw_value_cstr(sw_arena_printf(c->arena, "cannot find password template %.*s",
-                                             (int)type.len, type.as.s)));
+    if (i == SW_COUNT(password_types)) {
+        sw_text_printf(c->text, "cannot find password template %.*s", (int)type.len, type.as.s);
+        return sw_return_text(c);
+    }
     if (!derive_seed(c, seed))
         return sw_call_fail(c, "failed to derive password");
     while (n < SW_COUNT(password_types[i].templates) && password_types[i].templates[n])
@@ -170,7 +167,7 @@ static int fn_encrypt_aes(struct call *c)
 {
     struct sw_value plain = c->args[1];
     unsigned char key[AES_KEY];
-    size_t mark, n;
+    size_t n;
     if (plain.len == 0)
         return sw_return(c, plain);
     key_of(c->args[0], key);
@@ -178,9 +175,8 @@ static int fn_encrypt_aes(struct call *c)
     if (RAND_bytes(out, AES_BLOCK) != 1 ||
         !cipher(true, key, out, (const unsigned char *)plain.as.s, plain.len, out + AES_BLOCK, &n))
         return sw_call_fail(c, "cannot encrypt");
-    struct text *t = sw_call_text(c, &mark);
-    sw_text_base64(t, (const char *)out, n + AES_BLOCK);
-    return sw_return_text(c, mark);
+    sw_text_base64(c->text, (const char *)out, n + AES_BLOCK);
+    return sw_return_text(c);
 }
 
 static int fn_decrypt_aes(struct call *c)

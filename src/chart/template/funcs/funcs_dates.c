@@ -1,5 +1,4 @@
 /* sprig's dates and durations. */
-#include <stdlib.h>
 
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
@@ -8,11 +7,6 @@
 #include "chart/template/value/print.h"
 
 /* ---- dates ---- */
-
-static int return_time(struct call *c, struct sw_gotime t)
-{
-    return sw_return(c, sw_gotime_value(c->arena, t));
-}
 
 static struct sw_gotime now(struct call *c)
 {
@@ -23,7 +17,7 @@ static struct sw_gotime now(struct call *c)
 
 static int fn_now(struct call *c)
 {
-    return return_time(c, now(c));
+    return sw_return_time(c, now(c));
 }
 
 /* What date functions take for a time: one, or seconds since 1970; anything else is now. */
@@ -36,27 +30,20 @@ static struct sw_gotime any_time(struct call *c, struct sw_value v)
     return now(c);
 }
 
-static int format_in(struct call *c, struct sw_value layout, struct sw_value date,
-                     struct sw_value zone)
-{
-    struct sw_gotime t = any_time(c, date);
-    if (sw_zone_load(c->arena, zone.as.s, zone.len, &t.zone) < 0)
-        t.zone = NULL;
-    size_t mark;
-    struct text *out = sw_call_text(c, &mark);
-    sw_gotime_format(out, t, layout.as.s, layout.len);
-    return sw_return_text(c, mark);
-}
-
 enum { HTML = 1, IN_ZONE = 2 };
 
 /* [LAYOUT] DATE [ZONE] */
 static int fn_date(struct call *c)
 {
     bool html = c->func->variant & HTML, in_zone = c->func->variant & IN_ZONE;
-    struct sw_value *date = &c->args[html ? 0 : 1];
-    return format_in(c, html ? sw_value_cstr("2006-01-02") : c->args[0], *date,
-                     in_zone ? date[1] : sw_value_cstr("Local"));
+    struct sw_value layout = html ? sw_value_cstr("2006-01-02") : c->args[0];
+    const struct sw_value *date = &c->args[html ? 0 : 1];
+    struct sw_value zone = in_zone ? date[1] : sw_value_cstr("Local");
+    struct sw_gotime t = any_time(c, *date);
+    if (sw_zone_load(c->arena, zone.as.s, zone.len, &t.zone) < 0)
+        t.zone = NULL;
+    sw_gotime_format(c->text, t, layout.as.s, layout.len);
+    return sw_return_text(c);
 }
 
 enum { LENIENT, MUST };
@@ -66,7 +53,7 @@ static int fn_date_modify(struct call *c)
     int64_t ns;
     SW_ERR(err);
     if (sw_duration_parse(c->args[0].as.s, c->args[0].len, &ns, &err) == 0)
-        return return_time(c, sw_gotime_add(sw_gotime_of(c->args[1]), ns));
+        return sw_return_time(c, sw_gotime_add(sw_gotime_of(c->args[1]), ns));
     if (c->func->variant == MUST)
         return sw_call_fail(c, "%s", sw_err_text(&err));
     return sw_return(c, c->args[1]);
@@ -81,16 +68,14 @@ static int fn_to_date(struct call *c)
                              sw_zone_local(c->arena), &t, &err);
     if (rc < 0 && c->func->variant == MUST)
         return sw_call_fail(c, "%s", sw_err_text(&err));
-    return return_time(c, t);
+    return sw_return_time(c, t);
 }
 
 static int return_duration(struct call *c, int64_t ns)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     struct sw_value v = { .type = SW_T_DURATION, .as.i = ns };
-    sw_value_stringer(t, v);
-    return sw_return_text(c, mark);
+    sw_value_stringer(c->text, v);
+    return sw_return_text(c);
 }
 
 /* How long ago, in whole seconds. */
@@ -106,8 +91,8 @@ static int fn_ago(struct call *c)
 
 static int fn_unix_epoch(struct call *c)
 {
-    const char *s = sw_arena_printf(c->arena, "%lld", (long long)sw_gotime_of(c->args[0]).sec);
-    return sw_return(c, sw_value_cstr(s));
+    sw_text_printf(c->text, "%lld", (long long)sw_gotime_of(c->args[0]).sec);
+    return sw_return_text(c);
 }
 
 /* Seconds, as an int64 or as text. */
@@ -142,9 +127,8 @@ static int fn_duration_round(struct call *c)
     for (size_t i = 0; i < SW_COUNT(units); i++) {
         uint64_t unit = units[i].seconds * 1000000000;
         if (u > unit) {
-            const char *s = sw_arena_printf(c->arena, "%llu%s", (unsigned long long)(u / unit),
-                                            units[i].suffix);
-            return sw_return(c, sw_value_cstr(s));
+            sw_text_printf(c->text, "%llu%s", (unsigned long long)(u / unit), units[i].suffix);
+            return sw_return_text(c);
         }
     }
     return sw_return(c, sw_value_cstr("0s"));

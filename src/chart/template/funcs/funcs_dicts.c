@@ -102,44 +102,31 @@ static int fn_omit(struct call *c)
 
 enum { KEEP, OVERWRITE };
 
-static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth);
-
-/* One entry of the source. A value of the destination is kept, unless it is empty or to be
- * overwritten; two maps are merged; nothing replaces a map. */
-static int merge_entry(struct call *c, struct sw_map *dst, const struct sw_entry *e, int depth)
-{
-    bool overwrite = c->func->variant == OVERWRITE;
-    struct sw_value src = e->value, *found = sw_map_find_hashed(dst, e->key, e->key_len, e->hash);
-    bool full = found && !sw_value_is_empty(*found);
-    if (sw_value_is_nil(src)) {
-        if (overwrite)
-            sw_map_set(dst, e->key, e->key_len, src);
-        return 0;
-    }
-    if (found && sw_value_is_map(src) && sw_value_is_map(*found) && found->as.map)
-        return merge_maps(c, found->as.map, src.as.map, depth + 1);
-    if (full && (sw_value_is_map(src) || (sw_kind(src) == SW_K_SLICE && !overwrite)))
-        return 0;
-    if (!full || overwrite)
-        sw_map_set(dst, e->key, e->key_len, src);
-    return 0;
-}
-
+/* A value of the destination is kept, unless it is empty or to be overwritten; two maps are merged;
+ * nothing replaces a map. */
 static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth)
 {
     enum { DEEPEST = 1000 };
-    int rc = 0;
+    bool overwrite = c->func->variant == OVERWRITE;
     if (dst == src)
         return 0;
     if (depth > DEEPEST || !sw_stack_has_room())
         return sw_call_fail(c, "maps are nested too deeply");
     const struct sw_entry *e = sw_map_sorted(src);
-    for (size_t i = 0; i < sw_map_count(src) && rc == 0; i++) {
-        rc = sw_call_charge(c, 1);
-        if (rc == 0)
-            rc = merge_entry(c, dst, &e[i], depth);
+    for (const struct sw_entry *end = e + sw_map_count(src); e < end; e++) {
+        struct sw_value v = e->value, *old = sw_map_find_hashed(dst, e->key, e->key_len, e->hash);
+        bool keep = sw_value_is_nil(v)
+                        ? !overwrite
+                        : old && !sw_value_is_empty(*old) && (!overwrite || sw_value_is_map(v));
+        int rc = sw_call_charge(c, 1);
+        if (rc == 0 && old && sw_value_is_map(v) && sw_value_is_map(*old) && old->as.map)
+            rc = merge_maps(c, old->as.map, v.as.map, depth + 1);
+        else if (rc == 0 && !keep)
+            sw_map_set(dst, e->key, e->key_len, v);
+        if (rc < 0)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 static int fn_merge(struct call *c)
@@ -168,20 +155,17 @@ static int bad_conversion(struct call *c, struct sw_value v, const char *wanted)
 /* dig KEY... DEFAULT MAP */
 static int fn_dig(struct call *c)
 {
-    static const char map_type[] = "map[string]interface {}";
     if (c->n < 3)
         return sw_call_fail(c, "dig needs at least three arguments");
     struct sw_value at = c->args[c->n - 1], dflt = c->args[c->n - 2];
     size_t n_keys = c->n - 2;
-    if (at.type != SW_T_MAP)
-        return bad_conversion(c, at, map_type);
-    for (size_t i = 0; i < n_keys; i++) {
+    for (size_t i = 0; i < n_keys && at.type == SW_T_MAP; i++) {
         if (c->args[i].type != SW_T_STRING)
             return bad_conversion(c, c->args[i], "string");
     }
     for (size_t i = 0; i < n_keys; i++) {
         if (at.type != SW_T_MAP)
-            return bad_conversion(c, at, map_type);
+            return bad_conversion(c, at, "map[string]interface {}");
         const struct sw_value *v = sw_map_find(at.as.map, c->args[i].as.s, c->args[i].len);
         if (!v)
             return sw_return(c, dflt);

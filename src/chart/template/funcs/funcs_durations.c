@@ -1,5 +1,4 @@
-/* Helm 4's functions on durations. */
-#include <stdlib.h>
+/* Helm 4's functions on durations, and the methods of time.Duration. */
 #include <string.h>
 
 #include "chart/template/funcs/funcs.h"
@@ -15,41 +14,32 @@ static int64_t from_seconds(double seconds)
     return ns >= -9223372036854775808.0 && ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
 }
 
-static int read_text(struct sw_value text, int64_t *ns, struct sw_err *err)
-{
-    struct sw_value s = text; /* without white space around it */
-    double seconds;
-    SW_ERR(ignored);
-    for (; s.len > 0 && s.as.s[0] && strchr(" \t\n\v\f\r", s.as.s[0]); s.len--)
-        s.as.s++;
-    while (s.len > 0 && s.as.s[s.len - 1] && strchr(" \t\n\v\f\r", s.as.s[s.len - 1]))
-        s.len--;
-    if (s.len == 0)
-        return sw_err_set(err, SW_INVALID, "empty duration");
-    if (sw_duration_parse(s.as.s, s.len, ns, &ignored) == 0)
-        return 0;
-    if (sw_parse_float(s.as.s, s.len, &seconds) == SW_PARSE_OK) {
-        *ns = from_seconds(seconds);
-        return 0;
-    }
-    struct text quoted = { .limit = 1 << 16 };
-    sw_quote(&quoted, text.as.s, text.len, 0);
-    int rc = sw_err_set(err, SW_INVALID, "could not parse duration %.*s", (int)quoted.len,
-                        quoted.p);
-    free(quoted.p);
-    return rc;
-}
-
 /* A duration; "1h30m"; a number, also as text: seconds. */
 static int read_duration(struct sw_value v, int64_t *ns, struct sw_err *err)
 {
+    static const char blanks[] = " \t\n\v\f\r";
+    struct sw_value s = v; /* text without white space around it */
+    double seconds;
     if (v.type == SW_T_DURATION) {
         *ns = v.as.i;
         return 0;
     }
     switch (sw_kind(v)) {
     case SW_K_STRING:
-        return read_text(v, ns, err);
+        for (; s.len > 0 && s.as.s[0] && strchr(blanks, s.as.s[0]); s.len--)
+            s.as.s++;
+        while (s.len > 0 && s.as.s[s.len - 1] && strchr(blanks, s.as.s[s.len - 1]))
+            s.len--;
+        if (s.len == 0)
+            return sw_err_set(err, SW_INVALID, "empty duration");
+        if (sw_duration_parse(s.as.s, s.len, ns, NULL) == 0)
+            return 0;
+        if (sw_parse_float(s.as.s, s.len, &seconds) != SW_PARSE_OK) {
+            SW_AUTO_CHARS *quoted = sw_quote_dup(v.as.s, v.len);
+            return sw_err_set(err, SW_INVALID, "could not parse duration %s", quoted);
+        }
+        *ns = from_seconds(seconds);
+        return 0;
     case SW_K_INVALID:
         return sw_err_set(err, SW_INVALID, "invalid duration");
     case SW_K_UINT:
@@ -69,12 +59,12 @@ static int read_duration(struct sw_value v, int64_t *ns, struct sw_err *err)
     }
 }
 
-/* As read_duration(), with 0 for an invalid duration. @return whether it is valid */
-static bool lenient(struct sw_value v, int64_t *ns)
+/* The duration that a function's first argument or a method's receiver is. @return false: it is not
+ * valid, @ns is 0 */
+static bool operand(struct call *c, int64_t *ns)
 {
-    SW_ERR(ignored);
     *ns = 0;
-    return read_duration(v, ns, &ignored) == 0;
+    return read_duration(c->self.type == SW_T_DURATION ? c->self : c->args[0], ns, NULL) == 0;
 }
 
 static int return_duration(struct call *c, int64_t ns)
@@ -94,27 +84,13 @@ static int fn_must_to_duration(struct call *c)
 /* A whole part and a fraction, as Go computes them; days and weeks are computed from hours. */
 static int fn_duration_float(struct call *c)
 {
-    int64_t ns, unit = SECOND;
-    double by = 1;
-    switch (c->func->variant) {
-    case 'm':
-        unit *= 60;
-        break;
-    case 'w':
-        by = 7;
-        /* fall through */
-    case 'd':
-    case 'h':
-        unit *= 3600;
-        break;
-    default:
-        break;
-    }
-    (void)lenient(c->args[0], &ns);
+    unsigned letter = c->func->variant;
+    int64_t ns, unit = letter == 's' ? SECOND : letter == 'm' ? 60ll * SECOND : 3600ll * SECOND;
+    (void)operand(c, &ns);
     double f = (double)(ns / unit) + (double)(ns % unit) / ((double)unit);
-    if (c->func->variant == 'd' || c->func->variant == 'w')
-        f = f / 24 / by;
-    return sw_return(c, sw_value_float(f));
+    if (letter == 'd' || letter == 'w')
+        f /= 24;
+    return sw_return(c, sw_value_float(letter == 'w' ? f / 7 : f));
 }
 
 /* In units of so many powers of ten of nanoseconds. */
@@ -123,7 +99,7 @@ static int fn_duration_int(struct call *c)
     int64_t ns, unit = 1;
     for (unsigned i = 0; i < c->func->variant; i++)
         unit *= 10;
-    (void)lenient(c->args[0], &ns);
+    (void)operand(c, &ns);
     return sw_return(c, sw_value_int64(ns / unit));
 }
 
@@ -132,7 +108,7 @@ enum { TRUNCATE, ROUND };
 static int fn_duration_multiple(struct call *c)
 {
     int64_t ns, m;
-    if (lenient(c->args[0], &ns) && lenient(c->args[1], &m))
+    if (operand(c, &ns) && read_duration(c->args[c->n - 1], &m, NULL) == 0)
         ns = sw_duration_multiple(ns, m, c->func->variant == ROUND);
     return return_duration(c, ns);
 }
@@ -151,5 +127,25 @@ const struct func sw_funcs_durations[] = {
       0 },
     { "durationTruncateTo", fn_duration_multiple, "vv", "down to a multiple of another", TRUNCATE,
       0 },
+    { 0 },
+};
+
+static int fn_duration_abs(struct call *c)
+{
+    int64_t ns = c->self.as.i;
+    return return_duration(c, ns == INT64_MIN ? INT64_MAX : ns < 0 ? -ns : ns);
+}
+
+const struct func sw_methods_duration[] = {
+    { "String", sw_method_string, "", "such as 1h2m3s", 0, 0 },
+    { "Hours", fn_duration_float, "", "in hours", 'h', 0 },
+    { "Minutes", fn_duration_float, "", "in minutes", 'm', 0 },
+    { "Seconds", fn_duration_float, "", "in seconds", 's', 0 },
+    { "Milliseconds", fn_duration_int, "", "in milliseconds", 6, 0 },
+    { "Microseconds", fn_duration_int, "", "in microseconds", 3, 0 },
+    { "Nanoseconds", fn_duration_int, "", "in nanoseconds", 0, 0 },
+    { "Abs", fn_duration_abs, "", "without its sign", 0, 0 },
+    { "Truncate", fn_duration_multiple, "d", "down to a multiple", TRUNCATE, 0 },
+    { "Round", fn_duration_multiple, "d", "to the nearest multiple", ROUND, 0 },
     { 0 },
 };

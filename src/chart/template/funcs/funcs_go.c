@@ -1,9 +1,7 @@
 /* The functions that Go's text/template itself has. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/print.h"
 #include "data/text/unicode.h"
@@ -22,17 +20,10 @@ static int incompatible(struct call *c, struct sw_value a, struct sw_value b)
                         sw_value_type_name(b));
 }
 
-static int bad_comparison(struct call *c)
-{
-    return sw_call_fail(c, "invalid type for comparison");
-}
-
 static const char *sprint_s(struct call *c, struct sw_value v)
 {
-    size_t mark, len;
-    struct text *t = sw_call_text(c, &mark);
-    sw_printf_values(t, "%s", 2, &v, 1);
-    return sw_text_take(t, mark, c->arena, &len);
+    sw_printf_values(c->text, "%s", 2, &v, 1);
+    return sw_call_take(c).as.s;
 }
 
 static bool is_comparable(struct sw_value v)
@@ -49,9 +40,21 @@ static bool is_comparable(struct sw_value v)
     return true;
 }
 
-/* Two values of no basic kind. */
-static int others_equal(struct call *c, struct sw_value a, struct sw_value b, bool *equal)
+static int equal(struct call *c, struct sw_value a, struct sw_value b, bool *equal)
 {
+    enum sw_kind ka = basic_kind(a), kb = basic_kind(b);
+    *equal = false;
+    if ((ka == SW_K_INT && kb == SW_K_UINT) || (ka == SW_K_UINT && kb == SW_K_INT)) {
+        int64_t i = ka == SW_K_INT ? a.as.i : b.as.i;
+        *equal = i >= 0 && a.as.u == b.as.u;
+        return 0;
+    }
+    if (ka != kb)
+        return sw_value_is_nil(a) || sw_value_is_nil(b) ? 0 : incompatible(c, a, b);
+    if (ka != SW_K_INVALID) {
+        *equal = sw_value_basic_equal(a, b);
+        return 0;
+    }
     if (sw_kind(a) != sw_kind(b) && !sw_value_is_nil(a) && !sw_value_is_nil(b))
         return sw_call_fail(c, "non-comparable types %s: %s, %s: %s", sprint_s(c, a),
                             sw_value_type_name(a), sw_value_type_name(b), sprint_s(c, b));
@@ -63,42 +66,6 @@ static int others_equal(struct call *c, struct sw_value a, struct sw_value b, bo
         return sw_call_fail(c, "non-comparable type %s: %s", sprint_s(c, b), sw_value_type_name(b));
     *equal = sw_call_equal(c, a, b);
     return 0;
-}
-
-static int equal(struct call *c, struct sw_value a, struct sw_value b, bool *equal)
-{
-    enum sw_kind ka = basic_kind(a), kb = basic_kind(b);
-    *equal = false;
-    if (ka != kb) {
-        if ((ka == SW_K_INT && kb == SW_K_UINT) || (ka == SW_K_UINT && kb == SW_K_INT)) {
-            int64_t i = ka == SW_K_INT ? a.as.i : b.as.i;
-            *equal = i >= 0 && a.as.u == b.as.u;
-            return 0;
-        }
-        if (!sw_value_is_nil(a) && !sw_value_is_nil(b))
-            return incompatible(c, a, b);
-        return 0;
-    }
-    switch (ka) {
-    case SW_K_BOOL:
-        *equal = a.as.b == b.as.b;
-        return 0;
-    case SW_K_INT:
-    case SW_K_UINT:
-        *equal = a.as.u == b.as.u;
-        return 0;
-    case SW_K_FLOAT:
-        *equal = a.as.f == b.as.f;
-        return 0;
-    case SW_K_COMPLEX:
-        *equal = a.as.c[0] == b.as.c[0] && a.as.c[1] == b.as.c[1];
-        return 0;
-    case SW_K_STRING:
-        *equal = a.len == b.len && memcmp(a.as.s, b.as.s, a.len) == 0;
-        return 0;
-    default:
-        return others_equal(c, a, b, equal);
-    }
 }
 
 static int fn_eq(struct call *c)
@@ -124,9 +91,6 @@ static int fn_ne(struct call *c)
 static int less(struct call *c, struct sw_value a, struct sw_value b, bool *less)
 {
     enum sw_kind ka = basic_kind(a), kb = basic_kind(b);
-    int order;
-    if (ka == SW_K_INVALID || kb == SW_K_INVALID)
-        return bad_comparison(c);
     if (ka == SW_K_INT && kb == SW_K_UINT) {
         *less = a.as.i < 0 || a.as.u < b.as.u;
         return 0;
@@ -135,9 +99,9 @@ static int less(struct call *c, struct sw_value a, struct sw_value b, bool *less
         *less = b.as.i >= 0 && a.as.u < b.as.u;
         return 0;
     }
-    if (ka != kb)
+    if (ka != kb && ka != SW_K_INVALID && kb != SW_K_INVALID)
         return incompatible(c, a, b);
-    switch (ka) {
+    switch (ka == kb ? ka : SW_K_INVALID) {
     case SW_K_INT:
         *less = a.as.i < b.as.i;
         return 0;
@@ -148,11 +112,10 @@ static int less(struct call *c, struct sw_value a, struct sw_value b, bool *less
         *less = a.as.f < b.as.f;
         return 0;
     case SW_K_STRING:
-        order = memcmp(a.as.s, b.as.s, a.len < b.len ? a.len : b.len);
-        *less = order < 0 || (order == 0 && a.len < b.len);
+        *less = sw_bytes_order(a.as.s, a.len, b.as.s, b.len) < 0;
         return 0;
     default:
-        return bad_comparison(c);
+        return sw_call_fail(c, "invalid type for comparison");
     }
 }
 
@@ -179,62 +142,45 @@ static int fn_not(struct call *c)
 
 /* ---- index, len, call ---- */
 
-static int index_number(struct call *c, struct sw_value index, struct sw_value item, size_t *at)
-{
-    size_t len = sw_value_len(item);
-    if (sw_value_is_nil(index))
-        return sw_call_fail(c, "cannot index slice/array with nil");
-    if (sw_kind(index) != SW_K_INT && sw_kind(index) != SW_K_UINT)
-        return sw_call_fail(c, "cannot index slice/array with type %s", sw_value_type_name(index));
-    if (index.as.i < 0 || index.as.u > len)
-        return sw_call_fail(c, "index out of range: %lld", (long long)index.as.i);
-    if (index.as.u == len) /* Go lets this one through to reflect */
-        return sw_call_fail(c, "reflect: %s index out of range", sw_value_kind_name(item));
-    *at = (size_t)index.as.u;
-    return 0;
-}
-
-static int index_once(struct call *c, struct sw_value *item, struct sw_value index)
-{
-    size_t at = 0;
-    int rc;
-    switch (sw_kind(*item)) {
-    case SW_K_STRING:
-        rc = index_number(c, index, *item, &at);
-        if (rc == 0)
-            *item = (struct sw_value){ .type = SW_T_UINT8, .as.u = (unsigned char)item->as.s[at] };
-        return rc;
-    case SW_K_SLICE:
-        rc = index_number(c, index, *item, &at);
-        if (rc == 0)
-            *item = sw_value_at(*item, at);
-        return rc;
-    case SW_K_MAP: {
-        if (sw_value_is_nil(index))
-            return sw_call_fail(c, "value is nil; should be of type string");
-        if (index.type != SW_T_STRING)
-            return sw_call_fail(c, "value has type %s; should be string",
-                                sw_value_type_name(index));
-        struct sw_value *found = sw_map_find(item->as.map, index.as.s, index.len);
-        *item = found ? *found : sw_value_zero_elem(*item);
-        return 0;
-    }
-    case SW_K_INVALID:
-        return sw_call_fail(c, "index of nil pointer");
-    default:
-        return sw_call_fail(c, "can't index item of type %s", sw_value_type_name(*item));
-    }
-}
-
 static int fn_index(struct call *c)
 {
     struct sw_value item = c->args[0];
     if (sw_value_is_nil(item))
         return sw_call_fail(c, "index of untyped nil");
     for (size_t i = 1; i < c->n; i++) {
-        int rc = index_once(c, &item, c->args[i]);
-        if (rc < 0)
-            return rc;
+        struct sw_value index = c->args[i];
+        const struct sw_value *found;
+        size_t len = sw_value_len(item);
+        switch (sw_kind(item)) {
+        case SW_K_STRING:
+        case SW_K_SLICE:
+            if (sw_value_is_nil(index))
+                return sw_call_fail(c, "cannot index slice/array with nil");
+            if (sw_kind(index) != SW_K_INT && sw_kind(index) != SW_K_UINT)
+                return sw_call_fail(c, "cannot index slice/array with type %s",
+                                    sw_value_type_name(index));
+            if (index.as.i < 0 || index.as.u > len)
+                return sw_call_fail(c, "index out of range: %lld", (long long)index.as.i);
+            if (index.as.u == len) /* an error of reflect in Go */
+                return sw_call_fail(c, "reflect: %s index out of range", sw_value_kind_name(item));
+            if (item.type == SW_T_STRING) /* its bytes */
+                item.type = SW_T_BYTES;
+            item = sw_value_at(item, (size_t)index.as.u);
+            break;
+        case SW_K_MAP:
+            if (sw_value_is_nil(index))
+                return sw_call_fail(c, "value is nil; should be of type string");
+            if (index.type != SW_T_STRING)
+                return sw_call_fail(c, "value has type %s; should be string",
+                                    sw_value_type_name(index));
+            found = sw_map_find(item.as.map, index.as.s, index.len);
+            item = found ? *found : sw_value_zero_elem(item);
+            break;
+        case SW_K_INVALID:
+            return sw_call_fail(c, "index of nil pointer");
+        default:
+            return sw_call_fail(c, "can't index item of type %s", sw_value_type_name(item));
+        }
     }
     return sw_return(c, item);
 }
@@ -264,26 +210,20 @@ static int fn_call(struct call *c)
 
 static int fn_print(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    sw_print(t, c->args, c->n);
-    return sw_return_text(c, mark);
+    sw_print(c->text, c->args, c->n);
+    return sw_return_text(c);
 }
 
 static int fn_println(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    sw_println(t, c->args, c->n);
-    return sw_return_text(c, mark);
+    sw_println(c->text, c->args, c->n);
+    return sw_return_text(c);
 }
 
 static int fn_printf(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    sw_printf_values(t, c->args[0].as.s, c->args[0].len, c->args + 1, c->n - 1);
-    return sw_return_text(c, mark);
+    sw_printf_values(c->text, c->args[0].as.s, c->args[0].len, c->args + 1, c->n - 1);
+    return sw_return_text(c);
 }
 
 /* ---- escaping ---- */
@@ -296,11 +236,8 @@ static struct sw_value joined_args(struct call *c)
     struct sw_value *args = sw_arena_alloc(c->arena, (c->n + 1) * sizeof *args);
     for (size_t i = 0; i < c->n; i++)
         args[i] = sw_value_is_nil(c->args[i]) ? sw_value_cstr("<no value>") : c->args[i];
-    size_t mark, len;
-    struct text *t = sw_call_text(c, &mark);
-    sw_print(t, args, c->n);
-    const char *s = sw_text_take(t, mark, c->arena, &len);
-    return sw_value_text(s, len);
+    sw_print(c->text, args, c->n);
+    return sw_call_take(c);
 }
 
 struct escape {
@@ -323,16 +260,14 @@ static int fn_html(struct call *c)
         { '<', "&lt;" },       { '>', "&gt;" },  { 0, NULL },
     };
     struct sw_value v = joined_args(c);
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < v.len; i++) {
         const char *escape = escape_of(escapes, (unsigned char)v.as.s[i]);
         if (escape)
-            sw_text_puts(t, escape);
+            sw_text_puts(c->text, escape);
         else
-            sw_text_char(t, v.as.s[i]);
+            sw_text_char(c->text, v.as.s[i]);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 static int fn_js(struct call *c)
@@ -342,8 +277,7 @@ static int fn_js(struct call *c)
         { '>', "\\u003E" }, { '&', "\\u0026" }, { '=', "\\u003D" }, { 0, NULL },
     };
     struct sw_value v = joined_args(c);
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
+    struct text *t = c->text;
     for (size_t i = 0; i < v.len;) {
         uint32_t r;
         size_t w = sw_rune_decode(v.as.s + i, v.len - i, &r);
@@ -356,14 +290,13 @@ static int fn_js(struct call *c)
             sw_text_put(t, v.as.s + i, w);
         i += w;
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 static int fn_urlquery(struct call *c)
 {
     struct sw_value v = joined_args(c);
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
+    struct text *t = c->text;
     for (size_t i = 0; i < v.len; i++) {
         unsigned char ch = (unsigned char)v.as.s[i];
         if (ch == ' ')
@@ -374,7 +307,7 @@ static int fn_urlquery(struct call *c)
         else
             sw_text_printf(t, "%%%02X", ch);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 const struct func sw_funcs_go[] = {

@@ -1,5 +1,4 @@
 /* The functions that Helm adds: templates within templates, and conversions of values. */
-#include <stdlib.h>
 
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
@@ -17,25 +16,20 @@ struct include_count {
     struct include_count *next;
 };
 
-static struct include_count *count_of(struct call *c, const struct name *name)
-{
-    struct include_count **at = &c->x->scope->includes;
-    while (*at && !sw_name_equal(&(*at)->name, name))
-        at = &(*at)->next;
-    if (!*at) {
-        *at = sw_arena_alloc(c->arena, sizeof **at);
-        (*at)->name = *name;
-    }
-    return *at;
-}
-
 /* Execute a template and return its output. */
 static int fn_include(struct call *c)
 {
     enum { RECURSIONS = 1000 };
     struct sw_value s = c->args[0];
     struct name name = sw_name(s.as.s, s.len);
-    struct include_count *count = count_of(c, &name);
+    struct include_count **at = &c->x->scope->includes;
+    while (*at && !sw_name_equal(&(*at)->name, &name))
+        at = &(*at)->next;
+    if (!*at) {
+        *at = sw_arena_alloc(c->arena, sizeof **at);
+        (*at)->name = name;
+    }
+    struct include_count *count = *at;
     if (count->n > RECURSIONS)
         return sw_call_fail(
             c, "rendering template has a nested reference name: %.*s: unable to execute template",
@@ -43,16 +37,10 @@ static int fn_include(struct call *c)
     struct sw_value data = c->args[1];
     if (data.type == SW_T_NIL)
         data.type = SW_T_INVALID;
-    size_t mark;
-    sw_call_text(c, &mark);
     count->n++;
     int rc = sw_exec_named(c->x, &name, data);
     count->n--;
-    if (rc < 0) {
-        c->x->text.len = mark;
-        return rc;
-    }
-    return sw_return_text(c, mark);
+    return rc < 0 ? rc : sw_return_text(c);
 }
 
 /* A text given to tpl, parsed; the same text often comes again. */
@@ -89,21 +77,6 @@ static int parse_tpl(struct call *c, struct sw_value text, const char *name, str
     return 0;
 }
 
-static int tpl_failed(struct call *c, struct sw_value text, int rc)
-{
-    return sw_err_wrap(c->x->err, rc, "error during tpl function execution for %s",
-                       sw_quoted(c->arena, text.as.s, text.len));
-}
-
-static int tpl_without_path(struct call *c, const char *what, const char *path,
-                            struct sw_value text)
-{
-    return sw_call_fail(c,
-                        "cannot retrieve %s from values inside tpl function: %.*s: \"%s\" is not a "
-                        "value",
-                        what, (int)text.len, text.as.s, path);
-}
-
 /* Parse a text and execute it under the name of the calling template. It can use the templates of
  * the chart except those of the calling file. */
 static int fn_tpl(struct call *c)
@@ -111,39 +84,39 @@ static int fn_tpl(struct call *c)
     struct sw_value text = c->args[0], values = c->args[1];
     struct sw_value base = sw_value_path(values, "Template.BasePath");
     struct sw_value file = sw_value_path(values, "Template.Name");
-    if (base.type != SW_T_STRING)
-        return tpl_without_path(c, "Template.Basepath", "BasePath", text);
-    if (file.type != SW_T_STRING)
-        return tpl_without_path(c, "Template.Name", "Name", text);
+    bool has_base = base.type == SW_T_STRING;
+    if (!has_base || file.type != SW_T_STRING)
+        return sw_call_fail(c,
+                            "cannot retrieve %s from values inside tpl function: %.*s: \"%s\" is "
+                            "not a value",
+                            has_base ? "Template.Name" : "Template.Basepath", (int)text.len,
+                            text.as.s, has_base ? "Name" : "BasePath");
     struct exec *x = c->x;
     enum { DEEPEST = 1000 }; /* as include; in Helm only the stack ends it */
     if (x->tpl_depth >= DEEPEST)
         return sw_call_fail(c, "texts are executed in each other more than %d deep", DEEPEST);
     struct name name = sw_name(file.as.s, file.len);
     const char *file_name = sw_arena_strndup(c->arena, file.as.s, file.len);
-    struct tmpl *tmpls;
+    struct tmpl *tmpls = NULL;
     int rc = parse_tpl(c, text, file_name, &tmpls);
-    if (rc < 0)
-        return tpl_failed(c, text, rc);
     struct scope scope = { .names = x->scope->names, .own = tmpls, .replaced = &name };
     struct scope *outer = x->scope;
     struct sw_value dot = sw_value_typed_map(SW_T_VALUES, values.as.map);
-    size_t mark;
-    sw_call_text(c, &mark);
-    if (!sw_template_is_partial(file_name)) { /* Helm renders no partial, tpl's included */
+    if (rc == 0 &&
+        !sw_template_is_partial(file_name)) { /* Helm renders no partial, tpl's included */
         x->scope = &scope;
         x->tpl_depth++;
         rc = sw_exec_named(x, &name, dot);
         x->tpl_depth--;
         x->scope = outer;
+        if (rc < 0)
+            sw_exec_clean_error(x->err, rc, file_name);
     }
-    if (rc < 0) {
-        x->text.len = mark;
-        rc = sw_exec_clean_error(x->err, rc, file_name);
-        return tpl_failed(c, text, rc);
-    }
-    sw_exec_strip_no_value(x, mark);
-    return sw_return_text(c, mark);
+    if (rc < 0)
+        return sw_err_wrap(x->err, rc, "error during tpl function execution for %s",
+                           sw_quoted(c->arena, text.as.s, text.len));
+    sw_exec_strip_no_value(x, c->mark);
+    return sw_return_text(c);
 }
 
 /* ---- required, fail, lookup ---- */
@@ -156,11 +129,9 @@ static int fn_required(struct call *c)
     if (!sw_value_is_nil(v) && !(v.type == SW_T_STRING && v.len == 0))
         return sw_return(c, v);
     /* Helm uses the message as a format, without operands */
-    size_t mark, len;
-    struct text *t = sw_call_text(c, &mark);
-    sw_printf_values(t, c->args[0].as.s, c->args[0].len, NULL, 0);
-    const char *message = sw_text_take(t, mark, c->arena, &len);
-    return sw_call_fail(c, MARKED, (int)len, message);
+    sw_printf_values(c->text, c->args[0].as.s, c->args[0].len, NULL, 0);
+    struct sw_value message = sw_call_take(c);
+    return sw_call_fail(c, MARKED, (int)message.len, message.as.s);
 }
 
 static int fn_fail(struct call *c)
@@ -186,143 +157,99 @@ static int fn_lookup(struct call *c)
 
 /* ---- conversions ---- */
 
-enum format { JSON, YAML, TOML };
+/* A row's variant: the format, and how an error is reported. */
+enum {
+    JSON,
+    YAML,
+    TOML,
+    FORMAT = 3,
+    PRETTY = 4,
+    RAW = 8,      /* JSON with <, > and & as they are */
+    AS_TEXT = 16, /* an error is the result; by default that is "" */
+    MUST = 32,    /* an error is the call's */
+    LIST = 64,    /* of from...: the result is a list, not a map */
+};
 
-/* The value in a text format, or "" where the format cannot hold it: Helm drops the error. */
-static int fn_to_yaml(struct call *c)
+/* toYaml, toJson and the like. */
+static int fn_to(struct call *c)
 {
-    size_t mark;
-    SW_ERR(ignored);
-    struct text *t = sw_call_text(c, &mark);
-    if (sw_value_write_yaml(t, c->args[0], c->arena, &ignored) < 0)
-        t->len = mark;
-    if (t->len > mark && t->p[t->len - 1] == '\n')
-        t->len--;
-    return sw_return_text(c, mark);
-}
-
-/* toYamlPretty of newer Helms; an error is its own text there. */
-static int fn_to_yaml_pretty(struct call *c)
-{
-    size_t mark;
+    unsigned how = c->func->variant, format = how & FORMAT;
+    struct text *t = c->text;
+    struct sw_value v = c->args[0];
     SW_ERR(err);
-    struct text *t = sw_call_text(c, &mark);
-    if (sw_value_write_yaml_pretty(t, c->args[0], c->arena, &err) < 0) {
-        t->len = mark;
-        sw_text_puts(t, sw_err_text(&err));
+    int rc;
+    if (format == JSON) {
+        unsigned style = how & RAW ? 0 : SW_VALUE_JSON_HTML;
+        rc = sw_value_write_json(t, v, style | (how & PRETTY ? SW_VALUE_JSON_PRETTY : 0), &err);
+    } else if (format == YAML) {
+        rc = sw_value_write_yaml(t, v, how & PRETTY, c->arena, &err);
+    } else {
+        if (sw_value_is_nil(v) && !(how & MUST)) /* no document: Go's encoder panics */
+            return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
+        rc = sw_value_write_toml(t, v, &err);
     }
-    if (t->len > mark && t->p[t->len - 1] == '\n')
-        t->len--;
-    return sw_return_text(c, mark);
-}
-
-/* mustToYaml, mustToToml of newer Helms: an error where toYaml gives nothing. */
-static int fn_must_to(struct call *c)
-{
-    size_t mark;
-    SW_ERR(err);
-    struct text *t = sw_call_text(c, &mark);
-    int rc = c->func->variant == YAML ? sw_value_write_yaml(t, c->args[0], c->arena, &err)
-                                      : sw_value_write_toml(t, c->args[0], &err);
     if (rc < 0) {
-        t->len = mark;
-        return sw_call_fail(c, "%s", sw_err_text(&err));
+        t->len = c->mark;
+        if (how & MUST)
+            return sw_call_fail(c, "%s", sw_err_text(&err));
+        if (how & AS_TEXT)
+            sw_text_puts(t, sw_err_text(&err));
     }
-    if (c->func->variant == YAML && t->len > mark && t->p[t->len - 1] == '\n')
+    if (format == YAML && t->len > c->mark && t->p[t->len - 1] == '\n')
         t->len--;
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
-static int fn_to_json(struct call *c)
-{
-    size_t mark;
-    SW_ERR(ignored);
-    struct text *t = sw_call_text(c, &mark);
-    if (sw_value_write_json(t, c->args[0], SW_VALUE_JSON_HTML, &ignored) < 0)
-        t->len = mark;
-    return sw_return_text(c, mark);
-}
-
-static int fn_to_toml(struct call *c)
-{
-    size_t mark;
-    SW_ERR(err);
-    struct text *t = sw_call_text(c, &mark);
-    if (sw_value_is_nil(c->args[0])) /* no document: Go's encoder panics */
-        return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
-    if (sw_value_write_toml(t, c->args[0], &err) < 0) {
-        t->len = mark;
-        sw_text_puts(t, sw_err_text(&err));
-    }
-    return sw_return_text(c, mark);
-}
-
-static int read_as(struct call *c, enum format format, struct sw_value *out, struct sw_err *err)
+/* fromYaml, fromJson and the like: a map or a list. Text that is not valid gives a map with the key
+ * Error, or a list of the error. mustFromJson: any value, or an error. */
+static int fn_from(struct call *c)
 {
     const struct sw_yaml_opts opts = { .max_bytes = 64 << 20,
                                        .allow_duplicate = true,
                                        .go_words = true };
+    unsigned format = c->func->variant & FORMAT;
+    bool list = c->func->variant & LIST;
     const char *s = c->args[0].as.s;
     size_t len = c->args[0].len;
+    struct sw_value v;
+    SW_ERR(err);
     int rc = sw_call_charge(c, len / 16);
     if (rc < 0)
         return rc;
     if (format == JSON)
-        return sw_value_read_json(c->arena, s, len, out, err);
-    if (format == YAML) {
-        rc = sw_value_read_yaml(c->arena, s, len, &opts, out, err);
-        return rc < 0 ? sw_err_wrap(err, rc, "error converting YAML to JSON") : 0;
+        rc = sw_value_read_json(c->arena, s, len, &v, &err);
+    else if (format == TOML)
+        rc = sw_value_read_toml(c->arena, s, len, &v, &err);
+    else if ((rc = sw_value_read_yaml(c->arena, s, len, &opts, &v, &err)) < 0)
+        sw_err_wrap(&err, rc, "error converting YAML to JSON");
+    if (c->func->variant & MUST)
+        return rc < 0 ? sw_call_fail(c, "%s", sw_err_text(&err)) : sw_return(c, v);
+    if (rc == 0 && sw_value_is_nil(v)) {
+        if (list)
+            return sw_return(c, sw_value_list(NULL));
+        return sw_return(c, sw_value_map(format == YAML ? sw_map_new(c->arena) : NULL));
     }
-    return sw_value_read_toml(c->arena, s, len, out, err);
-}
-
-static int unmarshal_type_error(struct sw_err *err, enum format format, struct sw_value v,
-                                const char *wanted)
-{
-    const char *got = v.type == SW_T_STRING   ? "string"
-                      : v.type == SW_T_BOOL   ? "bool"
-                      : sw_value_is_number(v) ? "number"
-                      : sw_value_is_list(v)   ? "array"
-                                              : "object";
-    return sw_err_set(err, SW_INVALID, "%sjson: cannot unmarshal %s into Go value of type %s",
-                      format == YAML ? "error unmarshaling JSON: while decoding JSON: " : "", got,
-                      wanted);
-}
-
-/* fromJson, fromYaml, fromToml: a map; with the key Error where the text is invalid. */
-static int fn_from_map(struct call *c)
-{
-    struct sw_value v;
-    SW_ERR(err);
-    int rc = read_as(c, c->func->variant, &v, &err);
-    if (rc == 0 && sw_value_is_nil(v))
-        return sw_return(c, sw_value_map(c->func->variant == YAML ? sw_map_new(c->arena) : NULL));
-    if (rc == 0 && !sw_value_is_map(v))
-        rc = unmarshal_type_error(&err, c->func->variant, v, "map[string]interface {}");
-    if (rc == 0)
+    if (rc == 0 && (list ? sw_value_is_list(v) : sw_value_is_map(v)))
         return sw_return(c, v);
+    if (rc == 0) {
+        const char *got = v.type == SW_T_STRING   ? "string"
+                          : v.type == SW_T_BOOL   ? "bool"
+                          : sw_value_is_number(v) ? "number"
+                          : sw_value_is_list(v)   ? "array"
+                                                  : "object";
+        sw_err_set(&err, SW_INVALID, "%sjson: cannot unmarshal %s into Go value of type %s",
+                   format == YAML ? "error unmarshaling JSON: while decoding JSON: " : "", got,
+                   list ? "[]interface {}" : "map[string]interface {}");
+    }
+    struct sw_value text = sw_value_cstr(sw_arena_strdup(c->arena, sw_err_text(&err)));
+    if (list) {
+        struct sw_list *errors = sw_list_new(c->arena, 1);
+        sw_list_add(errors, text);
+        return sw_return(c, sw_value_list(errors));
+    }
     struct sw_map *map = sw_map_new(c->arena);
-    const char *text = sw_err_text(&err);
-    sw_map_set_borrowed(map, "Error", 5, sw_value_str(c->arena, text, strlen(text)));
+    sw_map_set_borrowed(map, "Error", 5, text);
     return sw_return(c, sw_value_map(map));
-}
-
-/* fromJsonArray, fromYamlArray: a list; of one error where the text is invalid. */
-static int fn_from_list(struct call *c)
-{
-    struct sw_value v;
-    SW_ERR(err);
-    int rc = read_as(c, c->func->variant, &v, &err);
-    if (rc == 0 && sw_value_is_nil(v))
-        return sw_return(c, sw_value_list(NULL));
-    if (rc == 0 && !sw_value_is_list(v))
-        rc = unmarshal_type_error(&err, c->func->variant, v, "[]interface {}");
-    if (rc == 0)
-        return sw_return(c, v);
-    struct sw_list *list = sw_list_new(c->arena, 1);
-    const char *text = sw_err_text(&err);
-    sw_list_add(list, sw_value_str(c->arena, text, strlen(text)));
-    return sw_return(c, sw_value_list(list));
 }
 
 const struct func sw_funcs_helm[] = {
@@ -332,19 +259,26 @@ const struct func sw_funcs_helm[] = {
     { "fail", fn_fail, "s", "end rendering with a message", 0, 0 },
     { "lookup", fn_lookup, "ssss", "an object of the cluster, by apiVersion, kind, namespace, name",
       0, 0 },
-    { "toYaml", fn_to_yaml, "v", "the value as YAML", 0, 0 },
-    { "toYamlPretty", fn_to_yaml_pretty, "v", "the value as YAML, lists indented", 0, 0 },
-    { "toJson", fn_to_json, "v", "the value as JSON", 0, 0 },
-    { "toToml", fn_to_toml, "v", "the value as TOML", 0, 0 },
-    { "mustToYaml", fn_must_to, "v", "the value as YAML, or an error", YAML, 0 },
-    { "mustToToml", fn_must_to, "v", "the value as TOML, or an error", TOML, 0 },
-    { "fromYaml", fn_from_map, "s", "a map out of YAML; its key Error says what is wrong", YAML,
-      0 },
-    { "fromJson", fn_from_map, "s", "a map out of JSON; its key Error says what is wrong", JSON,
-      0 },
-    { "fromToml", fn_from_map, "s", "a map out of TOML; its key Error says what is wrong", TOML,
-      0 },
-    { "fromYamlArray", fn_from_list, "s", "a list out of YAML", YAML, 0 },
-    { "fromJsonArray", fn_from_list, "s", "a list out of JSON", JSON, 0 },
+    { "toYaml", fn_to, "v", "the value as YAML", YAML, 0 },
+    { "toYamlPretty", fn_to, "v", "the value as YAML, lists indented", YAML | PRETTY | AS_TEXT, 0 },
+    { "toJson", fn_to, "v", "the value as JSON", JSON, 0 },
+    { "toToml", fn_to, "v", "the value as TOML", TOML | AS_TEXT, 0 },
+    { "mustToYaml", fn_to, "v", "the value as YAML, or an error", YAML | MUST, 0 },
+    { "mustToToml", fn_to, "v", "the value as TOML, or an error", TOML | MUST, 0 },
+    { "fromYaml", fn_from, "s", "a map out of YAML; its key Error says what is wrong", YAML, 0 },
+    { "fromJson", fn_from, "s", "a map out of JSON; its key Error says what is wrong", JSON, 0 },
+    { "fromToml", fn_from, "s", "a map out of TOML; its key Error says what is wrong", TOML, 0 },
+    { "fromYamlArray", fn_from, "s", "a list out of YAML", YAML | LIST, 0 },
+    { "fromJsonArray", fn_from, "s", "a list out of JSON", JSON | LIST, 0 },
+    { 0 },
+};
+
+const struct func sw_funcs_json[] = {
+    { "toPrettyJson", fn_to, "v", "the value as JSON in lines", JSON | PRETTY, 0 },
+    { "toRawJson", fn_to, "v", "the value as JSON, <, > and & as they are", JSON | RAW, 0 },
+    { "mustToJson", fn_to, "v", "as toJson, or an error", JSON | MUST, 0 },
+    { "mustToPrettyJson", fn_to, "v", "as toPrettyJson, or an error", JSON | PRETTY | MUST, 0 },
+    { "mustToRawJson", fn_to, "v", "as toRawJson, or an error", JSON | RAW | MUST, 0 },
+    { "mustFromJson", fn_from, "s", "a value out of JSON, or an error", JSON | MUST, 0 },
     { 0 },
 };

@@ -4,7 +4,7 @@
 #include "chart/template/funcs/cast.h"
 #include "chart/template/funcs/funcs.h"
 
-/* Go asks a nil interface for its type. */
+/* A nil panics in Go, where its type is needed. */
 static int check_slice(struct call *c, struct sw_value v, const char *complaint)
 {
     if (sw_value_is_nil(v))
@@ -14,11 +14,10 @@ static int check_slice(struct call *c, struct sw_value v, const char *complaint)
     return sw_call_fail(c, "%s type %s", complaint, sw_value_kind_name(v));
 }
 
-/* Elements @from up to @to as []interface {}, with room for @extra more. */
-static struct sw_list *sublist(struct call *c, struct sw_value v, size_t from, size_t to,
-                               size_t extra)
+/* Elements @from up to @to as []interface {}, with room for one more. */
+static struct sw_list *sublist(struct call *c, struct sw_value v, size_t from, size_t to)
 {
-    struct sw_list *list = sw_list_new(c->arena, to - from + extra);
+    struct sw_list *list = sw_list_new(c->arena, to - from + 1);
     for (size_t i = from; i < to; i++)
         sw_list_add(list, sw_value_at(v, i));
     return list;
@@ -34,11 +33,10 @@ static int fn_list(struct call *c)
 
 static bool in_values(struct call *c, const struct sw_value *values, size_t n, struct sw_value v)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (sw_call_equal(c, values[i], v))
-            return true;
-    }
-    return false;
+    bool found = false;
+    for (size_t i = 0; i < n && !found; i++)
+        found = sw_call_equal(c, values[i], v);
+    return found;
 }
 
 enum { PUSH, PREPEND, FIRST, LAST, REST, INITIAL, REVERSE, COMPACT, UNIQ, WITHOUT };
@@ -66,7 +64,7 @@ static int fn_of_list(struct call *c)
     struct sw_list *list = NULL;
     switch (c->func->variant) {
     case PUSH:
-        list = sublist(c, v, 0, n, 1);
+        list = sublist(c, v, 0, n);
         sw_list_add(list, c->args[1]);
         break;
     case PREPEND:
@@ -80,10 +78,10 @@ static int fn_of_list(struct call *c)
     case LAST:
         return sw_return(c, n ? sw_value_at(v, n - 1) : sw_value_nil());
     case REST:
-        list = n ? sublist(c, v, 1, n, 0) : NULL;
+        list = n ? sublist(c, v, 1, n) : NULL;
         break;
     case INITIAL:
-        list = n ? sublist(c, v, 0, n - 1, 0) : NULL;
+        list = n ? sublist(c, v, 0, n - 1) : NULL;
         break;
     case REVERSE:
         list = sw_list_new(c->arena, n);
@@ -113,15 +111,13 @@ static int fn_of_list(struct call *c)
 
 static int fn_has(struct call *c)
 {
-    struct sw_value needle = c->args[0], v = c->args[1];
+    struct sw_value v = c->args[1];
     bool has = false;
-    if (sw_value_is_nil(v))
-        return sw_return(c, sw_value_bool(false));
-    int rc = check_slice(c, v, "Cannot find has on");
+    int rc = sw_value_is_nil(v) ? 0 : check_slice(c, v, "Cannot find has on");
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < sw_value_len(v) && !has; i++)
-        has = sw_call_equal(c, needle, sw_value_at(v, i));
+        has = sw_call_equal(c, c->args[0], sw_value_at(v, i));
     return sw_return(c, sw_value_bool(has));
 }
 
@@ -146,7 +142,7 @@ static int fn_slice(struct call *c)
         v.as.s += from;
         v.len = (uint32_t)(to - from);
     } else {
-        v.as.list = sublist(c, v, (size_t)from, (size_t)to, 0);
+        v.as.list = sublist(c, v, (size_t)from, (size_t)to);
     }
     return sw_return(c, v);
 }
@@ -182,7 +178,7 @@ static int fn_chunk(struct call *c)
     struct sw_list *list = sw_list_new(c->arena, 0);
     for (size_t i = 0; i < n; i += (size_t)size) {
         size_t to = (uint64_t)size < n - i ? i + (size_t)size : n;
-        sw_list_add(list, sw_value_list(sublist(c, v, i, to, 0)));
+        sw_list_add(list, sw_value_list(sublist(c, v, i, to)));
     }
     return sw_return(c, sw_value_typed_list(SW_T_LISTS, list));
 }
@@ -190,19 +186,19 @@ static int fn_chunk(struct call *c)
 static int by_bytes(const void *a, const void *b)
 {
     const struct sw_value *x = a, *y = b;
-    int order = memcmp(x->as.s, y->as.s, x->len < y->len ? x->len : y->len);
-    return order ? order : x->len < y->len ? -1 : x->len > y->len;
+    return sw_bytes_order(x->as.s, x->len, y->as.s, y->len);
 }
 
 static int fn_sort_alpha(struct call *c)
 {
-    struct sw_value strings = sw_cast_strings(c, c->args[0]);
-    if (sw_kind(c->args[0]) != SW_K_SLICE) { /* the text of what is no list, nil's too */
-        struct sw_list *one = sw_list_new(c->arena, 1);
-        sw_list_add(one, sw_cast_string(c, c->args[0]));
-        return sw_return(c, sw_value_typed_list(SW_T_STRINGS, one));
+    struct sw_list *list;
+    if (sw_kind(c->args[0]) == SW_K_SLICE) {
+        struct sw_value strings = sw_cast_strings(c, c->args[0]);
+        list = sublist(c, strings, 0, sw_value_len(strings));
+    } else { /* the text of what is no list, nil's too */
+        list = sw_list_new(c->arena, 1);
+        sw_list_add(list, sw_cast_string(c, c->args[0]));
     }
-    struct sw_list *list = sublist(c, strings, 0, sw_value_len(strings), 0);
     if (list->n > 1)
         qsort(list->items, list->n, sizeof *list->items, by_bytes);
     return sw_return(c, sw_value_typed_list(SW_T_STRINGS, list));

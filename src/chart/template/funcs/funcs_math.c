@@ -9,14 +9,12 @@
 
 /* ---- conversion ---- */
 
+/* int, int64: the variant is the result's type. */
 static int fn_int(struct call *c)
 {
-    return sw_return(c, sw_value_int(sw_cast_int64(c->args[0])));
-}
-
-static int fn_int64(struct call *c)
-{
-    return sw_return(c, sw_value_int64(sw_cast_int64(c->args[0])));
+    struct sw_value v = sw_value_int(sw_cast_int64(c->args[0]));
+    v.type = (uint8_t)c->func->variant;
+    return sw_return(c, v);
 }
 
 static int fn_float64(struct call *c)
@@ -29,9 +27,8 @@ static int fn_to_decimal(struct call *c)
 {
     const char *s = sw_value_print(c->arena, c->args[0]);
     int64_t i;
-    if (sw_parse_int(s, strlen(s), 8, &i) != SW_PARSE_OK)
-        i = 0;
-    return sw_return(c, sw_value_int64(i));
+    bool ok = sw_parse_int(s, strlen(s), 8, &i) == SW_PARSE_OK;
+    return sw_return(c, sw_value_int64(ok ? i : 0));
 }
 
 /* ---- whole numbers: they wrap around ---- */
@@ -87,32 +84,22 @@ static int fn_div(struct call *c)
 
 /* ---- floats ---- */
 
-/* The arguments from @from on, folded into @a. */
-static int fold_decimal(struct call *c, double a, size_t from)
-{
-    size_t n = c->n - from;
-    double *b = sw_arena_alloc(c->arena, n * sizeof *b);
-    SW_ERR(err);
-    for (size_t i = 0; i < n; i++)
-        b[i] = sw_cast_float64(c->args[from + i]);
-    if (sw_decimal_fold(c->func->variant, &a, b, n, &err) < 0)
-        return sw_call_fail(c, "%s", sw_err_text(&err));
-    return sw_return(c, sw_value_float(a));
-}
+enum { PLUS_ONE = 0x10 }; /* besides enum sw_decimal_op */
 
-static int fn_addf(struct call *c)
-{
-    return fold_decimal(c, 0, 0);
-}
-
-static int fn_add1f(struct call *c)
-{
-    return fold_decimal(c, 1, 0);
-}
-
+/* The arguments in turn, and 1 for add1f. */
 static int fn_decimal(struct call *c)
 {
-    return fold_decimal(c, sw_cast_float64(c->args[0]), 1);
+    double *terms = sw_arena_alloc(c->arena, (c->n + 1) * sizeof *terms);
+    size_t n = c->n;
+    SW_ERR(err);
+    for (size_t i = 0; i < n; i++)
+        terms[i] = sw_cast_float64(c->args[i]);
+    if (c->func->variant & PLUS_ONE)
+        terms[n++] = 1;
+    enum sw_decimal_op op = c->func->variant & ~PLUS_ONE;
+    if (n > 0 && sw_decimal_fold(op, &terms[0], terms + 1, n - 1, &err) < 0)
+        return sw_call_fail(c, "%s", sw_err_text(&err));
+    return sw_return(c, sw_value_float(terms[0]));
 }
 
 /* Go's math.Max and Min: a NaN wins, and -0 is less than 0. */
@@ -137,14 +124,12 @@ static int fn_fold_float(struct call *c)
     return sw_return(c, sw_value_float(f));
 }
 
-static int fn_floor(struct call *c)
-{
-    return sw_return(c, sw_value_float(floor(sw_cast_float64(c->args[0]))));
-}
+enum { FLOOR, CEIL };
 
-static int fn_ceil(struct call *c)
+static int fn_floor_ceil(struct call *c)
 {
-    return sw_return(c, sw_value_float(ceil(sw_cast_float64(c->args[0]))));
+    double f = sw_cast_float64(c->args[0]);
+    return sw_return(c, sw_value_float(c->func->variant == CEIL ? ceil(f) : floor(f)));
 }
 
 /* Up where the fraction is at least the third argument, .5 by default. */
@@ -177,25 +162,20 @@ static int count(struct call *c, int64_t start, int64_t stop, int64_t step, stru
     return rc;
 }
 
+/* STOP, START STOP STEP */
 static int fn_until(struct call *c)
 {
-    int64_t stop = c->args[0].as.i;
+    bool has_step = c->n > 1;
+    int64_t start = has_step ? c->args[0].as.i : 0, stop = c->args[has_step].as.i;
+    int64_t step = has_step ? c->args[2].as.i : stop < 0 ? -1 : 1;
     struct sw_list *list;
-    int rc = count(c, 0, stop, stop < 0 ? -1 : 1, &list);
-    return rc < 0 ? rc : sw_return(c, sw_value_typed_list(SW_T_INTS, list));
-}
-
-static int fn_until_step(struct call *c)
-{
-    struct sw_list *list;
-    int rc = count(c, c->args[0].as.i, c->args[1].as.i, c->args[2].as.i, &list);
+    int rc = count(c, start, stop, step, &list);
     return rc < 0 ? rc : sw_return(c, sw_value_typed_list(SW_T_INTS, list));
 }
 
 /* As seq(1): LAST, FIRST LAST, FIRST STEP LAST; in one line. */
 static int fn_seq(struct call *c)
 {
-    size_t mark;
     struct sw_list *list;
     if (c->n == 0 || c->n > 3)
         return sw_return(c, sw_value_text("", 0));
@@ -206,18 +186,17 @@ static int fn_seq(struct call *c)
     int rc = count(c, start, add(end, past), step, &list);
     if (rc < 0)
         return rc;
-    struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < list->n; i++) {
         if (i > 0)
-            sw_text_char(t, ' ');
-        sw_print_value(t, list->items[i]);
+            sw_text_char(c->text, ' ');
+        sw_print_value(c->text, list->items[i]);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 const struct func sw_funcs_math[] = {
-    { "int", fn_int, "v", "as an int; 0 for what is no number", 0, 0 },
-    { "int64", fn_int64, "v", "as an int64; 0 for what is no number", 0, 0 },
+    { "int", fn_int, "v", "as an int; 0 for what is no number", SW_T_INT, 0 },
+    { "int64", fn_int, "v", "as an int64; 0 for what is no number", SW_T_INT64, 0 },
     { "float64", fn_float64, "v", "as a float64; 0 for what is no number", 0, 0 },
     { "toDecimal", fn_to_decimal, "v", "the number that an octal text stands for", 0, 0 },
     { "add", fn_add, "v*", "the sum", 0, 0 },
@@ -229,18 +208,18 @@ const struct func sw_funcs_math[] = {
     { "max", fn_fold, "vv*", "the largest", MAX, 0 },
     { "biggest", fn_fold, "vv*", "as max", MAX, 0 },
     { "min", fn_fold, "vv*", "the smallest", MIN, 0 },
-    { "addf", fn_addf, "v*", "the sum of floats", SW_DECIMAL_ADD, 0 },
-    { "add1f", fn_add1f, "v", "one more, of a float", SW_DECIMAL_ADD, 0 },
+    { "addf", fn_decimal, "v*", "the sum of floats", SW_DECIMAL_ADD, 0 },
+    { "add1f", fn_decimal, "v", "one more, of a float", SW_DECIMAL_ADD | PLUS_ONE, 0 },
     { "subf", fn_decimal, "vv*", "the difference of floats", SW_DECIMAL_SUB, 0 },
     { "mulf", fn_decimal, "vv*", "the product of floats", SW_DECIMAL_MUL, 0 },
     { "divf", fn_decimal, "vv*", "the quotient of floats", SW_DECIMAL_DIV, 0 },
     { "maxf", fn_fold_float, "vv*", "the largest float", MAX, 0 },
     { "minf", fn_fold_float, "vv*", "the smallest float", MIN, 0 },
-    { "floor", fn_floor, "v", "the next whole number down", 0, 0 },
-    { "ceil", fn_ceil, "v", "the next whole number up", 0, 0 },
+    { "floor", fn_floor_ceil, "v", "the next whole number down", FLOOR, 0 },
+    { "ceil", fn_floor_ceil, "v", "the next whole number up", CEIL, 0 },
     { "round", fn_round, "vif*", "rounded to so many places", 0, 0 },
     { "until", fn_until, "i", "0, 1, ... below a number", 0, 0 },
-    { "untilStep", fn_until_step, "iii", "from a number to below another, by steps", 0, 0 },
+    { "untilStep", fn_until, "iii", "from a number to below another, by steps", 0, 0 },
     { "seq", fn_seq, "i*", "numbers with spaces between, as seq prints them", 0, 0 },
     { 0 },
 };

@@ -58,22 +58,20 @@ static int fn_rand_text(struct call *c)
 {
     const char *alphabet = alphabets[c->func->variant];
     int64_t n = c->args[0].as.i;
-    size_t mark, len = strlen(alphabet);
+    size_t len = strlen(alphabet);
     int rc = sw_call_check_size(c, (double)n);
     if (rc == 0)
         rc = sw_call_charge(c, n > 0 ? (uint64_t)n : 0);
     if (rc < 0)
         return rc;
-    struct text *t = sw_call_text(c, &mark);
     for (int64_t i = 0; i < n; i++)
-        sw_text_char(t, alphabet[sw_random_below(c->x, len)]);
-    return sw_return_text(c, mark);
+        sw_text_char(c->text, alphabet[sw_random_below(c->x, len)]);
+    return sw_return_text(c);
 }
 
 static int fn_rand_bytes(struct call *c)
 {
     int64_t n = c->args[0].as.i;
-    size_t mark;
     if (n < 0)
         return sw_call_fail(c, "runtime error: makeslice: len out of range");
     int rc = sw_call_check_size(c, (double)n * 2);
@@ -83,9 +81,8 @@ static int fn_rand_bytes(struct call *c)
         return rc;
     unsigned char *bytes = sw_arena_alloc(c->arena, (size_t)n + 1);
     sw_random_bytes(c->x, bytes, (size_t)n);
-    struct text *t = sw_call_text(c, &mark);
-    sw_text_base64(t, (const char *)bytes, (size_t)n);
-    return sw_return_text(c, mark);
+    sw_text_base64(c->text, (const char *)bytes, (size_t)n);
+    return sw_return_text(c);
 }
 
 static int fn_rand_int(struct call *c)
@@ -102,17 +99,15 @@ static int fn_uuidv4(struct call *c)
     sw_random_bytes(c->x, u, sizeof u);
     u[6] = (unsigned char)((u[6] & 0x0F) | 0x40);
     u[8] = (unsigned char)((u[8] & 0x3F) | 0x80);
-    const char *s = sw_arena_printf(
-        c->arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0],
-        u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14],
-        u[15]);
-    return sw_return(c, sw_value_cstr(s));
+    for (size_t i = 0; i < sizeof u; i++)
+        sw_text_printf(c->text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", u[i]);
+    return sw_return_text(c);
 }
 
 static int fn_shuffle(struct call *c)
 {
     struct sw_value s = c->args[0];
-    size_t mark, n = 0;
+    size_t n = 0;
     int rc = sw_call_charge(c, s.len);
     if (rc < 0)
         return rc;
@@ -125,10 +120,9 @@ static int fn_shuffle(struct call *c)
         runes[i - 1] = runes[other];
         runes[other] = swap;
     }
-    struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < n; i++)
-        sw_text_rune(t, runes[i]);
-    return sw_return_text(c, mark);
+        sw_text_rune(c->text, runes[i]);
+    return sw_return_text(c);
 }
 
 const struct func sw_funcs_random[] = {

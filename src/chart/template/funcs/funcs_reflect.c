@@ -1,31 +1,26 @@
 /* sprig's functions on types, and on paths. */
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/value/object.h"
-
-static int fn_type_of(struct call *c)
-{
-    return sw_return(c, sw_value_cstr(sw_value_type_name(c->args[0])));
-}
-
-static int fn_kind_of(struct call *c)
-{
-    return sw_return(c, sw_value_cstr(sw_value_kind_name(c->args[0])));
-}
-
-static bool is_named(const char *name, struct sw_value want)
-{
-    return strlen(name) == want.len && memcmp(name, want.as.s, want.len) == 0;
-}
 
 enum { TYPE, TYPE_LIKE, KIND };
+
+static const char *name_of(const struct call *c, struct sw_value v)
+{
+    return c->func->variant == KIND ? sw_value_kind_name(v) : sw_value_type_name(v);
+}
+
+/* typeOf, kindOf */
+static int fn_name(struct call *c)
+{
+    return sw_return(c, sw_value_cstr(name_of(c, c->args[0])));
+}
 
 /* typeIs, typeIsLike (also for a pointer to the type), kindIs */
 static int fn_is_named(struct call *c)
 {
-    const char *name = c->func->variant == KIND ? sw_value_kind_name(c->args[1])
-                                                : sw_value_type_name(c->args[1]);
-    bool is = is_named(name, c->args[0]) ||
-              (c->func->variant == TYPE_LIKE && name[0] == '*' && is_named(name + 1, c->args[0]));
+    const char *name = name_of(c, c->args[1]), *want = c->args[0].as.s;
+    size_t len = c->args[0].len;
+    bool is = sw_is_text(want, len, name) ||
+              (c->func->variant == TYPE_LIKE && name[0] == '*' && sw_is_text(want, len, name + 1));
     return sw_return(c, sw_value_bool(is));
 }
 
@@ -35,10 +30,10 @@ static int fn_deep_equal(struct call *c)
 }
 
 const struct func sw_funcs_reflect[] = {
-    { "typeOf", fn_type_of, "v", "the name of the Go type", 0, 0 },
+    { "typeOf", fn_name, "v", "the name of the Go type", TYPE, 0 },
     { "typeIs", fn_is_named, "sv", "whether the value's type has the name", TYPE, 0 },
     { "typeIsLike", fn_is_named, "sv", "as typeIs, or a pointer to the type", TYPE_LIKE, 0 },
-    { "kindOf", fn_kind_of, "v", "string, int, float64, slice, map, ...", 0, 0 },
+    { "kindOf", fn_name, "v", "string, int, float64, slice, map, ...", KIND, 0 },
     { "kindIs", fn_is_named, "sv", "whether the value is of the kind", KIND, 0 },
     { "deepEqual", fn_deep_equal, "vv", "whether the two are equal all the way down", 0, 0 },
     { 0 },
@@ -46,11 +41,11 @@ const struct func sw_funcs_reflect[] = {
 
 /* ---- paths ---- */
 
-/* path.Clean: no empty, "." or inner ".." elements. */
-static struct sw_value clean(struct call *c, const char *s, size_t len)
+/* Return a path as path.Clean makes it: no empty, "." or inner ".." elements. */
+static int return_clean(struct call *c, const char *s, size_t len)
 {
-    size_t mark, floor, out_len;
-    struct text *t = sw_call_text(c, &mark);
+    size_t floor;
+    struct text *t = c->text;
     bool rooted = len > 0 && s[0] == '/';
     if (rooted)
         sw_text_char(t, '/');
@@ -65,25 +60,24 @@ static struct sw_value clean(struct call *c, const char *s, size_t len)
                 if (t->len > floor)
                     t->len--;
             } else if (!rooted) {
-                sw_text_puts(t, t->len > mark ? "/.." : "..");
+                sw_text_puts(t, t->len > c->mark ? "/.." : "..");
                 floor = t->len;
             }
         } else if (n > 0 && !(n == 1 && s[i] == '.')) {
-            if (t->len > mark + rooted)
+            if (t->len > c->mark + rooted)
                 sw_text_char(t, '/');
             sw_text_put(t, s + i, n);
         }
         i = end + 1;
     }
-    if (t->len == mark)
+    if (t->len == c->mark)
         sw_text_char(t, '.');
-    const char *out = sw_text_take(t, mark, c->arena, &out_len);
-    return sw_value_text(out, out_len);
+    return sw_return_text(c);
 }
 
 static int fn_clean(struct call *c)
 {
-    return sw_return(c, clean(c, c->args[0].as.s, c->args[0].len));
+    return return_clean(c, c->args[0].as.s, c->args[0].len);
 }
 
 static int fn_base(struct call *c)
@@ -104,7 +98,7 @@ static int fn_base(struct call *c)
 static int fn_dir(struct call *c)
 {
     const char *s = c->args[0].as.s, *slash = memrchr(s, '/', c->args[0].len);
-    return sw_return(c, clean(c, s, slash ? (size_t)(slash + 1 - s) : 0));
+    return return_clean(c, s, slash ? (size_t)(slash + 1 - s) : 0);
 }
 
 static int fn_ext(struct call *c)

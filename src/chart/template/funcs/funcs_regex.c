@@ -4,21 +4,21 @@
 #include "chart/template/go/strconv.h"
 #include "data/text/unicode.h"
 
-/* How a function fails when its expression is not valid. */
-enum style { RETURNS, PANICS, SILENT };
+/* How a function fails when its expression is not valid; and whether a replacement has references
+ * to groups. */
+enum { RETURNS, PANICS, SILENT, STYLE = 3, LITERAL = 4 };
 
 static int compile(struct call *c, struct sw_regex **re)
 {
     SW_ERR(err);
     struct sw_value expr = c->args[0], s = c->args[1];
     if (sw_regex_compile(expr.as.s, expr.len, re, &err) < 0) {
-        if (c->func->variant == RETURNS)
+        if ((c->func->variant & STYLE) == RETURNS)
             return sw_call_fail(c, "%s", sw_err_text(&err));
-        if (sw_can_backquote(expr.as.s, expr.len))
-            return sw_call_fail(c, "regexp: Compile(`%.*s`): %s", (int)expr.len, expr.as.s,
-                                sw_err_text(&err));
-        return sw_call_fail(c, "regexp: Compile(%s): %s", sw_quoted(c->arena, expr.as.s, expr.len),
-                            sw_err_text(&err));
+        const char *quoted = sw_can_backquote(expr.as.s, expr.len)
+                                 ? sw_arena_printf(c->arena, "`%.*s`", (int)expr.len, expr.as.s)
+                                 : sw_quoted(c->arena, expr.as.s, expr.len);
+        return sw_call_fail(c, "regexp: Compile(%s): %s", quoted, sw_err_text(&err));
     }
     return sw_call_charge(c, (uint64_t)s.len * sw_regex_size(*re) / 256);
 }
@@ -31,9 +31,8 @@ static long *new_spans(struct call *c, const struct sw_regex *re)
 static int fn_match(struct call *c)
 {
     SW_AUTO(sw_regex) *re = NULL;
-    SW_ERR(err);
     struct sw_value expr = c->args[0], s = c->args[1];
-    if (c->func->variant == SILENT && sw_regex_compile(expr.as.s, expr.len, &re, &err) < 0)
+    if (c->func->variant == SILENT && sw_regex_compile(expr.as.s, expr.len, &re, NULL) < 0)
         return sw_return(c, sw_value_bool(false));
     int rc = re ? 0 : compile(c, &re);
     if (rc < 0)
@@ -60,9 +59,9 @@ static int fn_find(struct call *c)
 struct matches {
     const struct sw_regex *re;
     const char *s;
-    size_t len, at;
+    size_t len, at; /* @at: where the next match may begin */
     long last_end;
-    long *spans;
+    long *spans; /* of the match, see sw_regex_find() */
 };
 
 /* The next match, but not an empty one directly after another. @return false: no more */
@@ -158,18 +157,7 @@ static size_t reference(const char *s, size_t len, const char **name, size_t *na
     return i + brace;
 }
 
-/* A group's number, or -1: the name is no number, or one with a leading zero. */
-static long group_number(const char *name, size_t len)
-{
-    long n = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (name[i] < '0' || name[i] > '9' || n >= 100000000)
-            return -1;
-        n = n * 10 + (name[i] - '0');
-    }
-    return name[0] == '0' && len > 1 ? -1 : n;
-}
-
+/* Append @template with the text of the groups that it refers to. */
 static void expand(struct text *t, const struct matches *m, struct sw_value template)
 {
     const char *p = template.as.s, *end = p + template.len;
@@ -191,26 +179,25 @@ static void expand(struct text *t, const struct matches *m, struct sw_value temp
             continue;
         }
         p += used;
-        long group = group_number(name, name_len);
-        if (group < 0)
-            group = sw_regex_group(m->re, name, name_len);
+        uint64_t number;
+        bool is_number = sw_parse_uint(name, name_len, 10, &number) == SW_PARSE_OK &&
+                         (name[0] != '0' || name_len == 1) && number < 1000000000;
+        long group = is_number ? (long)number : sw_regex_group(m->re, name, name_len);
         if (group >= 0 && (size_t)group < sw_regex_n_groups(m->re) && m->spans[2 * group] >= 0)
             sw_text_put(t, m->s + m->spans[2 * group],
                         (size_t)(m->spans[2 * group + 1] - m->spans[2 * group]));
     }
 }
 
-/* @literal: the replacement has no references to groups. */
-static int replace(struct call *c, bool literal)
+static int fn_replace(struct call *c)
 {
     SW_AUTO(sw_regex) *re = NULL;
     struct sw_value s = c->args[1], with = c->args[2];
-    size_t mark;
     int rc = compile(c, &re);
     if (rc < 0)
         return rc;
     struct matches m = all_matches(c, re, s);
-    struct text *t = sw_call_text(c, &mark);
+    struct text *t = c->text;
     size_t last_end = 0, at = 0;
     while (at <= s.len && !t->over && rc == 0 && sw_regex_find(re, s.as.s, s.len, at, m.spans)) {
         size_t from = (size_t)m.spans[0], to = (size_t)m.spans[1];
@@ -218,7 +205,7 @@ static int replace(struct call *c, bool literal)
         rc = sw_call_charge(c, 1);
         sw_text_put(t, s.as.s + last_end, from - last_end);
         if (to > last_end || from == 0) { /* no empty match directly after another */
-            if (literal)
+            if (c->func->variant & LITERAL)
                 sw_text_put(t, with.as.s, with.len);
             else
                 expand(t, &m, with);
@@ -228,32 +215,18 @@ static int replace(struct call *c, bool literal)
         at = at + w > to ? at + w : at + 1 > to ? at + 1 : to;
     }
     sw_text_put(t, s.as.s + last_end, s.len - last_end);
-    if (rc < 0)
-        t->len = mark;
-    return rc < 0 ? rc : sw_return_text(c, mark);
-}
-
-static int fn_replace(struct call *c)
-{
-    return replace(c, false);
-}
-
-static int fn_replace_literal(struct call *c)
-{
-    return replace(c, true);
+    return rc < 0 ? rc : sw_return_text(c);
 }
 
 static int fn_quote_meta(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < c->args[0].len; i++) {
         char ch = c->args[0].as.s[i];
         if (ch && strchr("\\.+*?()|[]{}^$", ch))
-            sw_text_char(t, '\\');
-        sw_text_char(t, ch);
+            sw_text_char(c->text, '\\');
+        sw_text_char(c->text, ch);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 const struct func sw_funcs_regex[] = {
@@ -265,10 +238,10 @@ const struct func sw_funcs_regex[] = {
     { "mustRegexFindAll", fn_find_all, "ssi", "as regexFindAll", RETURNS, 0 },
     { "regexReplaceAll", fn_replace, "sss", "matches replaced; ${1} is a group", PANICS, 0 },
     { "mustRegexReplaceAll", fn_replace, "sss", "as regexReplaceAll", RETURNS, 0 },
-    { "regexReplaceAllLiteral", fn_replace_literal, "sss", "matches replaced by a text as it is",
-      PANICS, 0 },
-    { "mustRegexReplaceAllLiteral", fn_replace_literal, "sss", "as regexReplaceAllLiteral", RETURNS,
-      0 },
+    { "regexReplaceAllLiteral", fn_replace, "sss", "matches replaced by a text as it is",
+      PANICS | LITERAL, 0 },
+    { "mustRegexReplaceAllLiteral", fn_replace, "sss", "as regexReplaceAllLiteral",
+      RETURNS | LITERAL, 0 },
     { "regexSplit", fn_split, "ssi", "what is between matches, at most so many parts", PANICS, 0 },
     { "mustRegexSplit", fn_split, "ssi", "as regexSplit", RETURNS, 0 },
     { "regexQuoteMeta", fn_quote_meta, "s", "the text as an expression that matches it alone", 0,

@@ -59,20 +59,15 @@ struct version {
     const char *original;
 };
 
-static struct sw_value uint64_value(uint64_t u)
-{
-    return (struct sw_value){ .type = SW_T_UINT64, .as.u = u };
-}
-
 static int return_version(struct call *c, const struct sw_object_type *type, struct version version)
 {
     struct sw_object *o = sw_object_new(c->arena, type);
     struct version *data = sw_arena_alloc(c->arena, sizeof *data);
     *data = version;
     o->data = data;
-    o->fields[0] = uint64_value(version.v.major);
-    o->fields[1] = uint64_value(version.v.minor);
-    o->fields[2] = uint64_value(version.v.patch);
+    const uint64_t numbers[] = { version.v.major, version.v.minor, version.v.patch };
+    for (size_t i = 0; i < SW_COUNT(numbers); i++)
+        o->fields[i] = (struct sw_value){ .type = SW_T_UINT64, .as.u = numbers[i] };
     o->fields[3] = sw_value_text(version.v.pre, version.v.pre_len);
     o->fields[4] = sw_value_text(version.v.meta, version.v.meta_len);
     o->fields[5] = sw_value_cstr(version.original);
@@ -95,10 +90,12 @@ static int fn_version_string(struct call *c)
     return sw_return(c, version_json(c->self.as.object, c->arena));
 }
 
-static void set_original(struct call *c, struct version *v)
+/* Return a version made of the receiver. */
+static int return_changed(struct call *c, struct version next)
 {
-    SW_AUTO_CHARS *s = sw_semver_text(&v->v);
-    v->original = sw_arena_printf(c->arena, "%s%s", self(c)->original[0] == 'v' ? "v" : "", s);
+    SW_AUTO_CHARS *s = sw_semver_text(&next.v);
+    next.original = sw_arena_printf(c->arena, "%s%s", self(c)->original[0] == 'v' ? "v" : "", s);
+    return return_version(c, &value_type, next);
 }
 
 enum { PATCH, MINOR, MAJOR };
@@ -117,8 +114,7 @@ static int fn_increment(struct call *c)
     } else if (!was_pre) {
         next.v.patch++;
     }
-    set_original(c, &next);
-    return return_version(c, &value_type, next);
+    return return_changed(c, next);
 }
 
 /* SetPrerelease, SetMetadata: by reading the whole again. */
@@ -131,12 +127,11 @@ static int fn_set_suffix(struct call *c)
     const char *text = sw_arena_printf(c->arena, "0.0.0%s%.*s", s.len ? meta ? "+" : "-" : "",
                                        (int)s.len, s.as.s);
     SW_ERR(why);
-    if (sw_semver_parse(text, strlen(text), &checked, &why) < 0 &&
-        strstr(sw_err_text(&why), "starts with 0"))
-        return sw_call_fail(c, "%s", sw_err_text(&why));
     if (sw_semver_parse(text, strlen(text), &checked, &why) < 0)
-        return meta ? sw_call_fail(c, "Invalid Metadata string")
-                    : sw_call_fail(c, "Invalid Prerelease string");
+        return sw_call_fail(c, "%s",
+                            strstr(sw_err_text(&why), "starts with 0") ? sw_err_text(&why)
+                            : meta                                     ? "Invalid Metadata string"
+                                   : "Invalid Prerelease string");
     if (meta) {
         next.v.meta = checked.meta;
         next.v.meta_len = checked.meta_len;
@@ -144,29 +139,15 @@ static int fn_set_suffix(struct call *c)
         next.v.pre = checked.pre;
         next.v.pre_len = checked.pre_len;
     }
-    set_original(c, &next);
-    return return_version(c, &value_type, next);
+    return return_changed(c, next);
 }
-
-enum { COMPARE, LESS, GREATER, EQUAL };
 
 static int fn_compare(struct call *c)
 {
     if (c->args[0].type != SW_T_OBJECT)
         return sw_call_nil_deref(c);
     const struct version *other = c->args[0].as.object->data;
-    int order = sw_semver_compare(&self(c)->v, &other->v);
-    order = order < 0 ? -1 : order > 0;
-    switch (c->func->variant) {
-    case COMPARE:
-        return sw_return(c, sw_value_int(order));
-    case LESS:
-        return sw_return(c, sw_value_bool(order < 0));
-    case GREATER:
-        return sw_return(c, sw_value_bool(order > 0));
-    default:
-        return sw_return(c, sw_value_bool(order == 0));
-    }
+    return sw_return_order(c, sw_semver_compare(&self(c)->v, &other->v));
 }
 
 static const struct func version_methods[] = {
@@ -182,10 +163,10 @@ static const struct func version_methods[] = {
     { "IncPatch", fn_increment, "", "the next patch version", PATCH, 0 },
     { "SetPrerelease", fn_set_suffix, "s", "with another prerelease", 0, 0 },
     { "SetMetadata", fn_set_suffix, "s", "with other metadata", 1, 0 },
-    { "Compare", fn_compare, "x", "-1, 0 or 1", COMPARE, 0 },
-    { "LessThan", fn_compare, "x", "whether it comes before another", LESS, 0 },
-    { "GreaterThan", fn_compare, "x", "whether it comes after another", GREATER, 0 },
-    { "Equal", fn_compare, "x", "whether it equals another", EQUAL, 0 },
+    { "Compare", fn_compare, "x", "-1, 0 or 1", SW_ORDER_NUMBER, 0 },
+    { "LessThan", fn_compare, "x", "whether it comes before another", SW_ORDER_LESS, 0 },
+    { "GreaterThan", fn_compare, "x", "whether it comes after another", SW_ORDER_GREATER, 0 },
+    { "Equal", fn_compare, "x", "whether it equals another", SW_ORDER_EQUAL, 0 },
     { 0 },
 };
 

@@ -15,12 +15,10 @@ static int fn_hello(struct call *c)
 static bool contains_rune(struct sw_value set, uint32_t rune)
 {
     uint32_t r;
-    for (size_t i = 0; i < set.len;) {
+    bool found = false;
+    for (size_t i = 0; i < set.len && !found; found = r == rune)
         i += sw_rune_decode(set.as.s + i, set.len - i, &r);
-        if (r == rune)
-            return true;
-    }
-    return false;
+    return found;
 }
 
 /* trim and trimAll: without the white space, or the runes of a set, at both ends. */
@@ -28,55 +26,30 @@ static int fn_trim(struct call *c)
 {
     const struct sw_value *set = c->n > 1 ? &c->args[0] : NULL, text = c->args[c->n - 1];
     const char *s = text.as.s;
-    size_t from = 0, to = text.len;
+    size_t from = 0, to = text.len, w;
     uint32_t r;
-    for (size_t w; from < to; from += w) {
-        w = sw_rune_decode(s + from, to - from, &r);
-        if (set ? !contains_rune(*set, r) : !sw_rune_is_space(r))
-            break;
-    }
-    for (size_t w; to > from; to -= w) {
-        w = sw_rune_decode_last(s + from, to - from, &r);
-        if (set ? !contains_rune(*set, r) : !sw_rune_is_space(r))
-            break;
-    }
+    while ((w = sw_rune_decode(s + from, to - from, &r)) &&
+           (set ? contains_rune(*set, r) : sw_rune_is_space(r)))
+        from += w;
+    while ((w = sw_rune_decode_last(s + from, to - from, &r)) &&
+           (set ? contains_rune(*set, r) : sw_rune_is_space(r)))
+        to -= w;
     return sw_return(c, sw_value_text(s + from, to - from));
 }
 
-static bool has_prefix(struct sw_value s, struct sw_value prefix)
-{
-    return s.len >= prefix.len && memcmp(s.as.s, prefix.as.s, prefix.len) == 0;
-}
+enum { PREFIX, SUFFIX, TRIM }; /* TRIM is a flag */
 
-static bool has_suffix(struct sw_value s, struct sw_value suffix)
+/* hasPrefix, hasSuffix; trimPrefix, trimSuffix: the text without it */
+static int fn_affix(struct call *c)
 {
-    return s.len >= suffix.len && memcmp(s.as.s + s.len - suffix.len, suffix.as.s, suffix.len) == 0;
-}
-
-static int fn_trim_prefix(struct call *c)
-{
-    struct sw_value cut = c->args[0], s = c->args[1];
-    if (has_prefix(s, cut))
-        s = sw_value_text(s.as.s + cut.len, s.len - cut.len);
-    return sw_return(c, s);
-}
-
-static int fn_trim_suffix(struct call *c)
-{
-    struct sw_value cut = c->args[0], s = c->args[1];
-    if (has_suffix(s, cut))
-        s = sw_value_text(s.as.s, s.len - cut.len);
-    return sw_return(c, s);
-}
-
-static int fn_has_prefix(struct call *c)
-{
-    return sw_return(c, sw_value_bool(has_prefix(c->args[1], c->args[0])));
-}
-
-static int fn_has_suffix(struct call *c)
-{
-    return sw_return(c, sw_value_bool(has_suffix(c->args[1], c->args[0])));
+    struct sw_value affix = c->args[0], s = c->args[1];
+    bool suffix = c->func->variant & SUFFIX;
+    size_t rest = (size_t)s.len - affix.len;
+    bool has = s.len >= affix.len &&
+               memcmp(s.as.s + (suffix ? rest : 0), affix.as.s, affix.len) == 0;
+    if (!(c->func->variant & TRIM))
+        return sw_return(c, sw_value_bool(has));
+    return sw_return(c, has ? sw_value_text(s.as.s + (suffix ? 0 : affix.len), rest) : s);
 }
 
 static int fn_contains(struct call *c)
@@ -122,20 +95,18 @@ static int fn_substr(struct call *c)
 static int fn_nospace(struct call *c)
 {
     struct sw_value s = c->args[0];
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     bool any = false;
     for (size_t i = 0; i < s.len; i++) {
         unsigned char b = (unsigned char)s.as.s[i];
         any = any || sw_rune_is_space(b);
         if (!sw_rune_is_space(b))
-            sw_text_rune(t, b);
+            sw_text_rune(c->text, b);
     }
     if (!any) {
-        t->len = mark;
+        c->text->len = c->mark;
         return sw_return(c, s);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 /* @len bytes of @s, or its end, with "..." where something is missing. */
@@ -163,32 +134,27 @@ static void put_abbreviated(struct text *t, const char *s, size_t len, size_t of
         sw_text_put(t, s + len - (width - 3), width - 3);
 }
 
-static int abbreviate(struct call *c, int64_t left, int64_t width, struct sw_value s)
-{
-    size_t mark;
-    if (width < 4 || (left > 0 && width < 7))
-        return sw_return(c, s);
-    struct text *t = sw_call_text(c, &mark);
-    put_abbreviated(t, s.as.s, s.len, left < 0 ? 0 : (size_t)left, (size_t)width);
-    return sw_return_text(c, mark);
-}
-
+/* [LEFT] WIDTH TEXT */
 static int fn_abbrev(struct call *c)
 {
-    return abbreviate(c, 0, c->args[0].as.i, c->args[1]);
+    int64_t left = c->n > 2 ? c->args[0].as.i : 0, width = c->args[c->n - 2].as.i;
+    struct sw_value s = c->args[c->n - 1];
+    if (width < 4 || (left > 0 && width < 7))
+        return sw_return(c, s);
+    put_abbreviated(c->text, s.as.s, s.len, left < 0 ? 0 : (size_t)left, (size_t)width);
+    return sw_return_text(c);
 }
 
-static int fn_abbrevboth(struct call *c)
+/* wrap WIDTH TEXT, wrapWith WIDTH NEWLINE TEXT: goutils.WrapCustom, lines of at most @width bytes,
+ * broken at spaces; wrapWith cuts long words. */
+static int fn_wrap(struct call *c)
 {
-    return abbreviate(c, c->args[0].as.i, c->args[1].as.i, c->args[2]);
-}
-
-/* goutils.WrapCustom: lines of at most @width bytes, broken at spaces. */
-static void put_wrapped(struct text *t, struct sw_value v, size_t width, struct sw_value newline,
-                        bool cut_words)
-{
-    const char *s = v.as.s;
-    size_t len = v.len, at = 0;
+    bool cut_words = c->n > 2;
+    struct sw_value newline = cut_words && c->args[1].len ? c->args[1] : sw_value_text("\n", 1);
+    const char *s = c->args[c->n - 1].as.s;
+    size_t len = c->args[c->n - 1].len, at = 0;
+    size_t width = c->args[0].as.i < 1 ? 1 : (size_t)c->args[0].as.i;
+    struct text *t = c->text;
     while (len - at > width) {
         if (s[at] == ' ') {
             at++;
@@ -206,51 +172,32 @@ static void put_wrapped(struct text *t, struct sw_value v, size_t width, struct 
         size_t end = space ? (size_t)(space - s) : len;
         sw_text_put(t, s + at, end - at);
         if (!space)
-            return;
+            return sw_return_text(c);
         sw_text_put(t, newline.as.s, newline.len);
         at = end + 1;
     }
     sw_text_put(t, s + at, len - at);
-}
-
-static int wrap(struct call *c, int64_t width, struct sw_value newline, struct sw_value s, bool cut)
-{
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    if (newline.len == 0)
-        newline = sw_value_cstr("\n");
-    put_wrapped(t, s, width < 1 ? 1 : (size_t)width, newline, cut);
-    return sw_return_text(c, mark);
-}
-
-static int fn_wrap(struct call *c)
-{
-    return wrap(c, c->args[0].as.i, sw_value_text("", 0), c->args[1], false);
-}
-
-static int fn_wrap_with(struct call *c)
-{
-    return wrap(c, c->args[0].as.i, c->args[1], c->args[2], true);
+    return sw_return_text(c);
 }
 
 /* ---- putting together ---- */
 
 static int fn_quote(struct call *c)
 {
-    size_t mark;
     bool any = false;
-    for (size_t i = 0; i < c->n; i++) /* the texts first: the scratch end takes one at a time */
-        c->args[i] = sw_value_is_nil(c->args[i]) ? c->args[i] : sw_cast_string(c, c->args[i]);
-    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < c->n; i++) { /* the texts first: each is made in c->text */
+        if (!sw_value_is_nil(c->args[i]))
+            c->args[i] = sw_cast_string(c, c->args[i]);
+    }
     for (size_t i = 0; i < c->n; i++) {
         if (sw_value_is_nil(c->args[i]))
             continue;
         if (any)
-            sw_text_char(t, ' ');
+            sw_text_char(c->text, ' ');
         any = true;
-        sw_quote(t, c->args[i].as.s, c->args[i].len, 0);
+        sw_quote(c->text, c->args[i].as.s, c->args[i].len, 0);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 enum { SQUOTE, CAT };
@@ -259,9 +206,8 @@ enum { SQUOTE, CAT };
 static int fn_cat(struct call *c)
 {
     const char *quote = c->func->variant == SQUOTE ? "'" : "";
-    size_t mark;
     bool any = false;
-    struct text *t = sw_call_text(c, &mark);
+    struct text *t = c->text;
     for (size_t i = 0; i < c->n; i++) {
         if (sw_value_is_nil(c->args[i]))
             continue;
@@ -272,7 +218,7 @@ static int fn_cat(struct call *c)
         sw_print_value(t, c->args[i]);
         sw_text_puts(t, quote);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 /* indent, nindent (variant 1: a newline in front). */
@@ -280,13 +226,12 @@ static int fn_indent(struct call *c)
 {
     int64_t spaces = c->args[0].as.i;
     const char *s = c->args[1].as.s, *end = s + c->args[1].len;
-    size_t mark;
     if (spaces < 0)
         return sw_call_fail(c, "strings: negative Repeat count");
     int rc = sw_call_check_size(c, (double)spaces);
     if (rc < 0)
         return rc;
-    struct text *t = sw_call_text(c, &mark);
+    struct text *t = c->text;
     if (c->func->variant)
         sw_text_char(t, '\n');
     for (const char *nl;; s = nl + 1) {
@@ -294,7 +239,7 @@ static int fn_indent(struct call *c)
         sw_text_fill(t, ' ', (size_t)spaces);
         sw_text_put(t, s, (size_t)((nl ? nl + 1 : end) - s));
         if (!nl)
-            return sw_return_text(c, mark);
+            return sw_return_text(c);
     }
 }
 
@@ -302,22 +247,19 @@ static int fn_repeat(struct call *c)
 {
     int64_t n = c->args[0].as.i;
     struct sw_value s = c->args[1];
-    size_t mark;
     if (n < 0)
         return sw_call_fail(c, "strings: negative Repeat count");
     int rc = sw_call_check_size(c, (double)n * s.len);
-    struct text *t = sw_call_text(c, &mark);
-    for (int64_t i = 0; rc == 0 && i < n && s.len > 0 && !t->over; i++)
-        sw_text_put(t, s.as.s, s.len);
-    return rc < 0 ? rc : sw_return_text(c, mark);
+    for (int64_t i = 0; rc == 0 && i < n && s.len > 0 && !c->text->over; i++)
+        sw_text_put(c->text, s.as.s, s.len);
+    return rc < 0 ? rc : sw_return_text(c);
 }
 
 static int fn_replace(struct call *c)
 {
     struct sw_value old = c->args[0], new = c->args[1], s = c->args[2];
     const char *at = s.as.s, *end = at + s.len;
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
+    struct text *t = c->text;
     if (old.len == 0) { /* it stands before each rune and at the end */
         uint32_t r;
         for (size_t w; at < end; at += w) {
@@ -326,7 +268,7 @@ static int fn_replace(struct call *c)
             sw_text_put(t, at, w);
         }
         sw_text_put(t, new.as.s, new.len);
-        return sw_return_text(c, mark);
+        return sw_return_text(c);
     }
     const char *found = memmem(at, s.len, old.as.s, old.len);
     if (!found)
@@ -337,7 +279,7 @@ static int fn_replace(struct call *c)
         at = found + old.len;
     }
     sw_text_put(t, at, (size_t)(end - at));
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 static int fn_plural(struct call *c)
@@ -348,15 +290,13 @@ static int fn_plural(struct call *c)
 static int fn_join(struct call *c)
 {
     struct sw_value sep = c->args[0], list = sw_cast_strings(c, c->args[1]);
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
     for (size_t i = 0; i < sw_value_len(list); i++) {
         struct sw_value s = sw_value_at(list, i);
         if (i > 0)
-            sw_text_put(t, sep.as.s, sep.len);
-        sw_text_put(t, s.as.s, s.len);
+            sw_text_put(c->text, sep.as.s, sep.len);
+        sw_text_put(c->text, s.as.s, s.len);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 /* ---- taking apart ---- */
@@ -396,25 +336,17 @@ static int fn_split_list(struct call *c)
     return sw_return(c, sw_value_typed_list(SW_T_STRINGS, split(c, c->args[0], -1, c->args[1])));
 }
 
-/* The parts under the keys _0, _1, ... */
-static int return_numbered(struct call *c, const struct sw_list *parts)
+/* SEPARATOR [N] TEXT: the parts under the keys _0, _1, ... */
+static int fn_split(struct call *c)
 {
+    int64_t n = c->n > 2 ? c->args[1].as.i : -1;
+    const struct sw_list *parts = split(c, c->args[0], n, c->args[c->n - 1]);
     struct sw_map *map = sw_map_new(c->arena);
     for (size_t i = 0; i < parts->n; i++) {
         const char *key = sw_arena_printf(c->arena, "_%zu", i);
         sw_map_set_borrowed(map, key, strlen(key), parts->items[i]);
     }
     return sw_return(c, sw_value_typed_map(SW_T_STRING_MAP, map));
-}
-
-static int fn_split(struct call *c)
-{
-    return return_numbered(c, split(c, c->args[0], -1, c->args[1]));
-}
-
-static int fn_splitn(struct call *c)
-{
-    return return_numbered(c, split(c, c->args[0], c->args[1].as.i, c->args[2]));
 }
 
 /* ---- conversion ---- */
@@ -441,18 +373,18 @@ const struct func sw_funcs_strings[] = {
     { "trim", fn_trim, "s", "without white space around it", 0, 0 },
     { "trimAll", fn_trim, "ss", "without any of the given characters around it", 0, 0 },
     { "trimall", fn_trim, "ss", "as trimAll", 0, 0 },
-    { "trimPrefix", fn_trim_prefix, "ss", "without the prefix, where it has it", 0, 0 },
-    { "trimSuffix", fn_trim_suffix, "ss", "without the suffix, where it has it", 0, 0 },
-    { "hasPrefix", fn_has_prefix, "ss", "whether it begins with the first argument", 0, 0 },
-    { "hasSuffix", fn_has_suffix, "ss", "whether it ends with the first argument", 0, 0 },
+    { "trimPrefix", fn_affix, "ss", "without the prefix, where it has it", PREFIX | TRIM, 0 },
+    { "trimSuffix", fn_affix, "ss", "without the suffix, where it has it", SUFFIX | TRIM, 0 },
+    { "hasPrefix", fn_affix, "ss", "whether it begins with the first argument", PREFIX, 0 },
+    { "hasSuffix", fn_affix, "ss", "whether it ends with the first argument", SUFFIX, 0 },
     { "contains", fn_contains, "ss", "whether the first argument is in it", 0, 0 },
     { "trunc", fn_trunc, "is", "the first bytes; negative: the last", 0, 0 },
     { "substr", fn_substr, "iis", "the bytes from one position to another", 0, 0 },
     { "nospace", fn_nospace, "s", "without any white space", 0, 0 },
     { "abbrev", fn_abbrev, "is", "shortened to a width, ... at its end", 0, 0 },
-    { "abbrevboth", fn_abbrevboth, "iis", "shortened at both ends", 0, 0 },
+    { "abbrevboth", fn_abbrev, "iis", "shortened at both ends", 0, 0 },
     { "wrap", fn_wrap, "is", "broken into lines at spaces", 0, 0 },
-    { "wrapWith", fn_wrap_with, "iss", "broken by a separator, long words too", 0, 0 },
+    { "wrapWith", fn_wrap, "iss", "broken by a separator, long words too", 0, 0 },
     { "quote", fn_quote, "v*", "each in double quotes, with Go's escapes", 0, 0 },
     { "squote", fn_cat, "v*", "each in single quotes", SQUOTE, 0 },
     { "cat", fn_cat, "v*", "all, with spaces between", CAT, 0 },
@@ -464,7 +396,7 @@ const struct func sw_funcs_strings[] = {
     { "join", fn_join, "sv", "a list's elements with a separator between", 0, 0 },
     { "splitList", fn_split_list, "ss", "the list of what is between separators", 0, 0 },
     { "split", fn_split, "ss", "what is between separators, under _0, _1, ...", 0, 0 },
-    { "splitn", fn_splitn, "sis", "as split, at most so many parts", 0, 0 },
+    { "splitn", fn_split, "sis", "as split, at most so many parts", 0, 0 },
     { "toString", fn_to_string, "v", "the value's text", 0, 0 },
     { "toStrings", fn_to_strings, "v", "the texts of a list's elements", 0, 0 },
     { "atoi", fn_atoi, "s", "the decimal number, or 0", 0, 0 },

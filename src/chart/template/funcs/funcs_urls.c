@@ -3,7 +3,6 @@
 
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
-#include "chart/template/value/print.h"
 
 /* Which component of a URL a text is, which decides what has to be escaped in it. */
 enum mode { PATH, USER, HOST, ZONE, FRAGMENT };
@@ -80,26 +79,6 @@ struct reader {
     struct sw_err *err;
 };
 
-static int bad_escape(const struct reader *r, const char *s, size_t len)
-{
-    return sw_err_set(r->err, SW_INVALID, "invalid URL escape %s",
-                      sw_quoted(r->c->arena, s, len > 3 ? 3 : len));
-}
-
-/* One "%XX" at @s. @return its byte, or negative */
-static int read_escape(const struct reader *r, const char *s, size_t len, enum mode mode)
-{
-    if (len < 3 || sw_hex_digit(s[1]) < 0 || sw_hex_digit(s[2]) < 0)
-        return bad_escape(r, s, len);
-    int byte = sw_hex_digit(s[1]) << 4 | sw_hex_digit(s[2]);
-    bool percent = byte == '%';
-    if (mode == HOST && byte < 0x80 && !percent) /* a host has no ASCII to escape */
-        return bad_escape(r, s, 3);
-    if (mode == ZONE && !percent && byte != ' ' && must_escape((unsigned char)byte, HOST))
-        return bad_escape(r, s, 3);
-    return byte;
-}
-
 static int unescape(const struct reader *r, struct span in_text, enum mode mode, struct span *out)
 {
     char *copy = sw_arena_alloc(r->c->arena, in_text.len + 1);
@@ -107,9 +86,17 @@ static int unescape(const struct reader *r, struct span in_text, enum mode mode,
     for (size_t i = 0; i < in_text.len;) {
         unsigned char c = (unsigned char)in_text.s[i];
         if (c == '%') {
-            int byte = read_escape(r, in_text.s + i, in_text.len - i, mode);
-            if (byte < 0)
-                return byte;
+            const char *s = in_text.s + i;
+            size_t left = in_text.len - i;
+            bool valid = left >= 3 && sw_hex_digit(s[1]) >= 0 && sw_hex_digit(s[2]) >= 0;
+            int byte = valid ? sw_hex_digit(s[1]) << 4 | sw_hex_digit(s[2]) : 0;
+            if (mode == HOST && byte != '%') /* a host has no ASCII to escape */
+                valid = valid && byte >= 0x80;
+            if (mode == ZONE && byte != '%' && byte != ' ')
+                valid = valid && !must_escape((unsigned char)byte, HOST);
+            if (!valid)
+                return sw_err_set(r->err, SW_INVALID, "invalid URL escape %s",
+                                  sw_quoted(r->c->arena, s, left > 3 ? 3 : left));
             copy[n++] = (char)byte;
             i += 3;
             continue;
@@ -124,23 +111,15 @@ static int unescape(const struct reader *r, struct span in_text, enum mode mode,
     return 0;
 }
 
-static bool valid_port(struct span s)
+/* ":80", or nothing. */
+static int check_port(const struct reader *r, struct span port)
 {
-    if (s.len == 0)
-        return true;
-    if (s.s[0] != ':')
-        return false;
-    for (size_t i = 1; i < s.len; i++) {
-        if (s.s[i] < '0' || s.s[i] > '9')
-            return false;
-    }
-    return true;
-}
-
-static int bad_port(const struct reader *r, struct span port)
-{
-    return sw_err_set(r->err, SW_INVALID, "invalid port %s after host",
-                      sw_quoted(r->c->arena, port.s, port.len));
+    bool valid = port.len == 0 || port.s[0] == ':';
+    for (size_t i = 1; i < port.len; i++)
+        valid = valid && port.s[i] >= '0' && port.s[i] <= '9';
+    return valid ? 0
+                 : sw_err_set(r->err, SW_INVALID, "invalid port %s after host",
+                              sw_quoted(r->c->arena, port.s, port.len));
 }
 
 /* "[fe80::1%25en0]:80" */
@@ -151,12 +130,12 @@ static int read_ip_literal(const struct reader *r, struct span host, struct span
         return sw_err_set(r->err, SW_INVALID, "missing ']' in host");
     struct span name = { host.s + 1, (size_t)(close - host.s - 1) }, address, zone = { "", 0 };
     struct span port = { close + 1, host.len - name.len - 2 };
-    if (!valid_port(port))
-        return bad_port(r, port);
     const char *percent = memmem(name.s, name.len, "%25", 3);
     struct span before = name;
     before.len = percent ? (size_t)(percent - name.s) : name.len;
-    int rc = unescape(r, before, HOST, &address);
+    int rc = check_port(r, port);
+    if (rc == 0)
+        rc = unescape(r, before, HOST, &address);
     if (rc == 0 && percent)
         rc = unescape(r, (struct span){ percent, name.len - before.len }, ZONE, &zone);
     if (rc < 0)
@@ -170,21 +149,6 @@ static int read_ip_literal(const struct reader *r, struct span host, struct span
                                         (int)zone.len, zone.s, (int)port.len, port.s);
     *out = (struct span){ whole, strlen(whole) };
     return 0;
-}
-
-static int read_host(const struct reader *r, struct span host, struct span *out)
-{
-    const char *bracket = memchr(host.s, '[', host.len), *colon = memchr(host.s, ':', host.len);
-    if (bracket == host.s && host.len > 0)
-        return read_ip_literal(r, host, out);
-    if (bracket)
-        return sw_err_set(r->err, SW_INVALID, "invalid IP-literal");
-    if (colon) {
-        struct span port = { colon, host.len - (size_t)(colon - host.s) };
-        if (!valid_port(port))
-            return bad_port(r, port);
-    }
-    return unescape(r, host, HOST, out);
 }
 
 static int read_user(const struct reader *r, struct span info, struct url *u)
@@ -261,7 +225,16 @@ static int read_rest(const struct reader *r, struct span text, struct url *u)
             user.len = (size_t)(at - user.s);
             host = (struct span){ at + 1, host.len - user.len - 1 };
         }
-        rc = read_host(r, host, &u->host);
+        const char *bracket = memchr(host.s, '[', host.len), *colon = memchr(host.s, ':', host.len);
+        size_t name_len = colon ? (size_t)(colon - host.s) : host.len;
+        if (bracket && bracket > host.s)
+            rc = sw_err_set(r->err, SW_INVALID, "invalid IP-literal");
+        else if (bracket)
+            rc = read_ip_literal(r, host, &u->host);
+        else
+            rc = check_port(r, (struct span){ host.s + name_len, host.len - name_len });
+        if (rc == 0 && !bracket)
+            rc = unescape(r, host, HOST, &u->host);
         if (rc == 0 && at)
             rc = read_user(r, user, u);
         rest = (struct span){ rest.s + end, rest.len - end };
@@ -296,11 +269,6 @@ static void put_user(struct text *t, const struct url *u)
 
 /* ---- the functions ---- */
 
-static struct sw_value text_of(struct span s)
-{
-    return sw_value_text(s.s, s.len);
-}
-
 static int fn_url_parse(struct call *c)
 {
     struct url u;
@@ -308,13 +276,6 @@ static int fn_url_parse(struct call *c)
     const struct reader r = { c, &err };
     if (read_url(&r, span_of(c->args[0]), &u) < 0)
         return sw_call_fail(c, "unable to parse url: %s", sw_err_text(&err));
-    size_t mark, len;
-    struct text *t = sw_call_text(c, &mark);
-    put_user(t, &u);
-    const char *user = sw_text_take(t, mark, c->arena, &len);
-    struct sw_map *map = sw_map_new(c->arena);
-    sw_map_set_cstr(map, "scheme", text_of(u.scheme));
-    sw_map_set_cstr(map, "host", text_of(u.host));
     const char *close = memrchr(u.host.s, ']', u.host.len);
     const char *colon = memrchr(u.host.s, ':', u.host.len);
     struct span hostname = u.host; /* without its port and brackets */
@@ -322,46 +283,21 @@ static int fn_url_parse(struct call *c)
         hostname = (struct span){ u.host.s + 1, (size_t)(close - u.host.s - 1) };
     else if (colon)
         hostname.len = (size_t)(colon - u.host.s);
-    sw_map_set_cstr(map, "hostname", text_of(hostname));
-    sw_map_set_cstr(map, "path", text_of(u.path));
-    sw_map_set_cstr(map, "query", text_of(u.query));
-    sw_map_set_cstr(map, "opaque", text_of(u.opaque));
-    sw_map_set_cstr(map, "fragment", text_of(u.fragment));
-    sw_map_set_cstr(map, "userinfo", sw_value_text(user, len));
+    put_user(c->text, &u);
+    struct sw_map *map = sw_map_new(c->arena);
+    sw_map_set_cstr(map, "userinfo", sw_call_take(c));
+    const struct {
+        const char *key;
+        struct span value;
+    } parts[] = { { "scheme", u.scheme },    { "host", u.host },   { "hostname", hostname },
+                  { "path", u.path },        { "query", u.query }, { "opaque", u.opaque },
+                  { "fragment", u.fragment } };
+    for (size_t i = 0; i < SW_COUNT(parts); i++)
+        sw_map_set_cstr(map, parts[i].key, sw_value_text(parts[i].value.s, parts[i].value.len));
     return sw_return(c, sw_value_map(map));
 }
 
-static int component_of(struct call *c, const char *key, struct span *out)
-{
-    const struct sw_value *v = sw_map_find_cstr(c->args[0].as.map, key);
-    *out = (struct span){ "", 0 };
-    if (!v)
-        return 0;
-    if (sw_value_is_nil(*v))
-        return sw_call_nil_deref(c);
-    if (v->type != SW_T_STRING)
-        return sw_call_fail(c, "unable to parse %s key, must be of type string, but %s found", key,
-                            sw_value_kind_name(*v));
-    *out = span_of(*v);
-    return 0;
-}
-
-/* What is read of "proto://INFO@host". */
-static int parse_userinfo(struct call *c, struct span info, struct url *u)
-{
-    struct url whole;
-    SW_ERR(err);
-    const struct reader r = { c, &err };
-    const char *text = sw_arena_printf(c->arena, "proto://%.*s@host", (int)info.len, info.s);
-    if (read_url(&r, (struct span){ text, strlen(text) }, &whole) < 0)
-        return sw_call_fail(c, "unable to parse userinfo in dict: %s", sw_err_text(&err));
-    u->has_user = whole.has_user;
-    u->has_password = whole.has_password;
-    u->user = whole.user;
-    u->password = whole.password;
-    return 0;
-}
-
+/* "//user@host/path" */
 static void put_hierarchy(struct text *t, size_t mark, const struct url *u)
 {
     if (u->scheme.len || u->host.len || u->has_user) {
@@ -396,15 +332,28 @@ static int fn_url_join(struct call *c)
     } keys[] = { { "scheme", &u.scheme }, { "host", &u.host },     { "path", &u.path },
                  { "query", &u.query },   { "opaque", &u.opaque }, { "fragment", &u.fragment },
                  { "userinfo", &info } };
-    int rc = 0;
-    for (size_t i = 0; i < SW_COUNT(keys) && rc == 0; i++)
-        rc = component_of(c, keys[i].key, keys[i].to);
-    if (rc == 0 && info.len)
-        rc = parse_userinfo(c, info, &u);
-    if (rc < 0)
-        return rc;
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
+    for (size_t i = 0; i < SW_COUNT(keys); i++) {
+        const struct sw_value *v = sw_map_find_cstr(c->args[0].as.map, keys[i].key);
+        if (v && sw_value_is_nil(*v))
+            return sw_call_nil_deref(c);
+        if (v && v->type != SW_T_STRING)
+            return sw_call_fail(c, "unable to parse %s key, must be of type string, but %s found",
+                                keys[i].key, sw_value_kind_name(*v));
+        *keys[i].to = v ? span_of(*v) : (struct span){ "", 0 };
+    }
+    if (info.len) { /* read as that of a URL */
+        struct url whole;
+        SW_ERR(err);
+        const struct reader r = { c, &err };
+        const char *text = sw_arena_printf(c->arena, "proto://%.*s@host", (int)info.len, info.s);
+        if (read_url(&r, (struct span){ text, strlen(text) }, &whole) < 0)
+            return sw_call_fail(c, "unable to parse userinfo in dict: %s", sw_err_text(&err));
+        u.has_user = whole.has_user;
+        u.has_password = whole.has_password;
+        u.user = whole.user;
+        u.password = whole.password;
+    }
+    struct text *t = c->text;
     if (u.scheme.len) {
         sw_text_put(t, u.scheme.s, u.scheme.len);
         sw_text_char(t, ':');
@@ -412,7 +361,7 @@ static int fn_url_join(struct call *c)
     if (u.opaque.len)
         sw_text_put(t, u.opaque.s, u.opaque.len);
     else
-        put_hierarchy(t, mark, &u);
+        put_hierarchy(t, c->mark, &u);
     if (u.query.len) {
         sw_text_char(t, '?');
         sw_text_put(t, u.query.s, u.query.len);
@@ -421,7 +370,7 @@ static int fn_url_join(struct call *c)
         sw_text_char(t, '#');
         put_escaped(t, u.fragment, FRAGMENT);
     }
-    return sw_return_text(c, mark);
+    return sw_return_text(c);
 }
 
 /* A template does not use the network: its output depends on its input alone. */

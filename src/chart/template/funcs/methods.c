@@ -1,17 +1,11 @@
 /* What templates can call on the values that have Go methods. */
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/glob.h"
-#include "chart/template/go/gotime.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/value/print.h"
 #include "chart/template/value/value_text.h"
 
 /* ---- chartutil.Values ---- */
-
-static int no_value(struct call *c, const char *key, size_t len)
-{
-    return sw_call_fail(c, "\"%.*s\" is not a value", (int)len, key);
-}
 
 /* Walk a dotted path of tables. */
 static int find_table(struct call *c, struct sw_value *table, const char *path, size_t len)
@@ -46,28 +40,24 @@ static int fn_values_path_value(struct call *c)
     struct sw_value table = c->self;
     if (len == 0)
         return sw_call_fail(c, "values path cannot be empty");
-    int rc = find_table(c, &table, path, parents);
-    if (rc < 0)
-        return no_value(c, key, key_len);
-    struct sw_value *v = sw_map_find(table.as.map, key, key_len);
+    const struct sw_value *v = NULL;
+    if (find_table(c, &table, path, parents) == 0)
+        v = sw_map_find(table.as.map, key, key_len);
     if (!v || sw_value_is_map(*v))
-        return no_value(c, key, key_len);
+        return sw_call_fail(c, "\"%.*s\" is not a value", (int)key_len, key);
     return sw_return(c, *v);
 }
 
 static int fn_values_as_map(struct call *c)
 {
-    if (sw_map_count(c->self.as.map) == 0)
-        return sw_return(c, sw_value_map(sw_map_new(c->arena)));
-    return sw_return(c, sw_value_map(c->self.as.map));
+    bool empty = sw_map_count(c->self.as.map) == 0;
+    return sw_return(c, sw_value_map(empty ? sw_map_new(c->arena) : c->self.as.map));
 }
 
 static int fn_values_yaml(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    int rc = sw_value_write_yaml(t, c->self, c->arena, c->x->err);
-    return rc < 0 ? rc : sw_return_text(c, mark);
+    int rc = sw_value_write_yaml(c->text, c->self, false, c->arena, c->x->err);
+    return rc < 0 ? rc : sw_return_text(c);
 }
 
 const struct func sw_methods_values[] = {
@@ -80,21 +70,13 @@ const struct func sw_methods_values[] = {
 
 /* ---- .Files ---- */
 
-static struct sw_value file_bytes(struct call *c)
-{
-    struct sw_value *v = sw_map_find(c->self.as.map, c->args[0].as.s, c->args[0].len);
-    return v ? *v : (struct sw_value){ .type = SW_T_BYTES, .as.s = "" };
-}
-
-static int fn_files_get_bytes(struct call *c)
-{
-    return sw_return(c, file_bytes(c));
-}
-
+/* Get, GetBytes: the variant is the result's type. */
 static int fn_files_get(struct call *c)
 {
-    struct sw_value v = file_bytes(c);
-    return sw_return(c, sw_value_text(v.as.s, v.len));
+    const struct sw_value *found = sw_map_find(c->self.as.map, c->args[0].as.s, c->args[0].len);
+    struct sw_value v = found ? *found : sw_value_text("", 0);
+    v.type = (uint8_t)c->func->variant;
+    return sw_return(c, v);
 }
 
 static int fn_files_glob(struct call *c)
@@ -129,51 +111,41 @@ static int fn_files_lines(struct call *c)
     return sw_return(c, sw_value_typed_list(SW_T_STRINGS, lines));
 }
 
-/* The files by base name, as text or as base64, in YAML. */
-static int files_as_yaml(struct call *c, bool base64)
+enum { CONFIG, SECRETS };
+
+/* The files by base name, as text or (SECRETS) as base64, in YAML. */
+static int fn_files_as_yaml(struct call *c)
 {
     struct sw_map *map = sw_map_new(c->arena);
     const struct sw_entry *e = sw_map_sorted(c->self.as.map);
-    size_t n = sw_map_count(c->self.as.map), mark, len;
-    struct text *t = sw_call_text(c, &mark);
+    struct text *t = c->text;
     if (!c->self.as.map)
         return sw_return(c, sw_value_text("", 0));
-    for (size_t i = 0; i < n; i++) {
-        const char *slash = memrchr(e[i].key, '/', e[i].key_len), *s = e[i].value.as.s;
+    for (size_t i = 0; i < sw_map_count(c->self.as.map); i++) {
+        const char *slash = memrchr(e[i].key, '/', e[i].key_len);
         const char *name = slash ? slash + 1 : e[i].key;
         size_t name_len = e[i].key_len - (size_t)(name - e[i].key);
-        len = e[i].value.len;
-        if (base64) {
-            sw_text_base64(t, s, len);
-            s = sw_text_take(t, mark, c->arena, &len);
+        struct sw_value text = sw_value_text(e[i].value.as.s, e[i].value.len);
+        if (c->func->variant == SECRETS) {
+            sw_text_base64(t, text.as.s, text.len);
+            text = sw_call_take(c);
         }
-        sw_map_set_borrowed(map, name, name_len, sw_value_text(s, len));
+        sw_map_set_borrowed(map, name, name_len, text);
     }
-    int rc = sw_value_write_yaml(t, sw_value_map(map), c->arena, c->x->err);
-    if (rc < 0)
-        t->len = mark;
-    if (t->len > mark && t->p[t->len - 1] == '\n')
+    if (sw_value_write_yaml(t, sw_value_map(map), false, c->arena, NULL) < 0)
+        t->len = c->mark;
+    if (t->len > c->mark && t->p[t->len - 1] == '\n')
         t->len--;
-    return sw_return_text(c, mark);
-}
-
-static int fn_files_as_config(struct call *c)
-{
-    return files_as_yaml(c, false);
-}
-
-static int fn_files_as_secrets(struct call *c)
-{
-    return files_as_yaml(c, true);
+    return sw_return_text(c);
 }
 
 const struct func sw_methods_files[] = {
-    { "Get", fn_files_get, "s", "a file as text; \"\" where there is none", 0, 0 },
-    { "GetBytes", fn_files_get_bytes, "s", "a file as bytes", 0, 0 },
+    { "Get", fn_files_get, "s", "a file as text; \"\" where there is none", SW_T_STRING, 0 },
+    { "GetBytes", fn_files_get, "s", "a file as bytes", SW_T_BYTES, 0 },
     { "Glob", fn_files_glob, "s", "the files that match a pattern", 0, 0 },
     { "Lines", fn_files_lines, "s", "a file's lines", 0, 0 },
-    { "AsConfig", fn_files_as_config, "", "the files as the data of a ConfigMap", 0, 0 },
-    { "AsSecrets", fn_files_as_secrets, "", "the files as the data of a Secret", 0, 0 },
+    { "AsConfig", fn_files_as_yaml, "", "the files as the data of a ConfigMap", CONFIG, 0 },
+    { "AsSecrets", fn_files_as_yaml, "", "the files as the data of a Secret", SECRETS, 0 },
     { 0 },
 };
 
@@ -181,10 +153,9 @@ const struct func sw_methods_files[] = {
 
 static int fn_versions_has(struct call *c)
 {
-    struct sw_value want = c->args[0];
     bool has = false;
     for (size_t i = 0; i < sw_value_len(c->self) && !has; i++)
-        has = sw_value_equal(sw_value_at(c->self, i), want);
+        has = sw_value_equal(sw_value_at(c->self, i), c->args[0]);
     return sw_return(c, sw_value_bool(has));
 }
 
@@ -194,67 +165,20 @@ const struct func sw_methods_versions[] = {
     { 0 },
 };
 
-/* ---- durations, months, errors ---- */
+/* ---- months, errors ---- */
 
-static int fn_string(struct call *c)
+int sw_method_string(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    sw_value_stringer(t, c->self);
-    return sw_return_text(c, mark);
+    sw_value_stringer(c->text, c->self);
+    return sw_return_text(c);
 }
-
-/* Hours, Minutes, Seconds: a whole part and a fraction, as Go computes them. */
-static int fn_duration_float(struct call *c)
-{
-    int64_t unit = c->func->variant * 1000000000ll;
-    double f = (double)(c->self.as.i / unit) + (double)(c->self.as.i % unit) / (double)unit;
-    return sw_return(c, sw_value_float(f));
-}
-
-static int fn_duration_int(struct call *c)
-{
-    int64_t unit = 1;
-    for (unsigned i = 0; i < c->func->variant; i++)
-        unit *= 10;
-    return sw_return(c, sw_value_int64(c->self.as.i / unit));
-}
-
-static int fn_duration_abs(struct call *c)
-{
-    struct sw_value v = c->self;
-    v.as.i = v.as.i == INT64_MIN ? INT64_MAX : v.as.i < 0 ? -v.as.i : v.as.i;
-    return sw_return(c, v);
-}
-
-/* Truncate, Round. */
-static int fn_duration_multiple(struct call *c)
-{
-    struct sw_value v = c->self;
-    v.as.i = sw_duration_multiple(v.as.i, c->args[0].as.i, c->func->variant);
-    return sw_return(c, v);
-}
-
-const struct func sw_methods_duration[] = {
-    { "String", fn_string, "", "such as 1h2m3s", 0, 0 },
-    { "Hours", fn_duration_float, "", "in hours", 3600, 0 },
-    { "Minutes", fn_duration_float, "", "in minutes", 60, 0 },
-    { "Seconds", fn_duration_float, "", "in seconds", 1, 0 },
-    { "Milliseconds", fn_duration_int, "", "in milliseconds", 6, 0 },
-    { "Microseconds", fn_duration_int, "", "in microseconds", 3, 0 },
-    { "Nanoseconds", fn_duration_int, "", "in nanoseconds", 0, 0 },
-    { "Abs", fn_duration_abs, "", "without its sign", 0, 0 },
-    { "Truncate", fn_duration_multiple, "d", "down to a multiple", 0, 0 },
-    { "Round", fn_duration_multiple, "d", "to the nearest multiple", 1, 0 },
-    { 0 },
-};
 
 const struct func sw_methods_string_only[] = {
-    { "String", fn_string, "", "the name", 0, 0 },
+    { "String", sw_method_string, "", "the name", 0, 0 },
     { 0 },
 };
 
 const struct func sw_methods_error[] = {
-    { "Error", fn_string, "", "what is wrong", 0, 0 },
+    { "Error", sw_method_string, "", "what is wrong", 0, 0 },
     { 0 },
 };

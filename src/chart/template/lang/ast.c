@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -33,20 +32,6 @@ static void simplify_complex(struct node_number *n)
     }
 }
 
-/* "1+2i" */
-static int parse_complex(struct node_number *n, struct sw_err *err)
-{
-    size_t split = n->text_len - 1;
-    while (split > 0 &&
-           ((n->text[split] != '+' && n->text[split] != '-') || strchr("eEpP", n->text[split - 1])))
-        split--;
-    if (sw_parse_float(n->text, split, &n->c[0]) != SW_PARSE_OK ||
-        sw_parse_float(n->text + split, n->text_len - 1 - split, &n->c[1]) != SW_PARSE_OK)
-        return sw_err_set(err, SW_INVALID, "syntax error scanning complex number");
-    simplify_complex(n);
-    return 0;
-}
-
 static bool contains_any(const char *s, size_t len, const char *set)
 {
     for (size_t i = 0; i < len; i++) {
@@ -58,11 +43,8 @@ static bool contains_any(const char *s, size_t len, const char *set)
 
 static int bad_number(const struct node_number *n, const char *what, struct sw_err *err)
 {
-    struct text t = { .limit = 1 << 20 };
-    sw_quote(&t, n->text, n->text_len, 0);
-    int rc = sw_err_set(err, SW_INVALID, "%s: %.*s", what, (int)t.len, t.p);
-    free(t.p);
-    return rc;
+    SW_AUTO_CHARS *quoted = sw_quote_dup(n->text, n->text_len);
+    return sw_err_set(err, SW_INVALID, "%s: %s", what, quoted);
 }
 
 static int parse_real(struct node_number *n, struct sw_err *err)
@@ -85,44 +67,42 @@ static int parse_real(struct node_number *n, struct sw_err *err)
     return 0;
 }
 
-/* The value where the context asks for no type: the syntax decides. */
-static struct sw_value ideal_of(const struct node_number *n)
-{
-    const char *s = n->text;
-    bool hex_int = n->text_len > 2 && s[0] == '0' && (s[1] | 0x20) == 'x' &&
-                   !contains_any(s, n->text_len, "pP");
-    if (n->is_complex)
-        return (struct sw_value){ .type = SW_T_COMPLEX128, .as.c = n->c };
-    if (n->is_float && !hex_int && s[0] != '\'' && contains_any(s, n->text_len, ".eEpP"))
-        return sw_value_float(n->f);
-    if (n->is_int)
-        return sw_value_int(n->i);
-    return (struct sw_value){ 0 };
-}
-
 int sw_node_number_parse(struct node_number *n, bool is_char, bool is_complex, struct sw_err *err)
 {
+    const char *s = n->text;
+    size_t len = n->text_len;
     int rc = 0;
     if (is_char) {
         uint32_t r = 0;
         bool multibyte;
-        long used = sw_unquote_char(n->text + 1, n->text_len - 1, '\'', &r, &multibyte);
+        long used = sw_unquote_char(s + 1, len - 1, '\'', &r, &multibyte);
         if (used < 0)
             return sw_err_set(err, SW_INVALID, "invalid syntax");
-        if ((size_t)used + 2 != n->text_len)
-            return sw_err_set(err, SW_INVALID, "malformed character constant: %.*s",
-                              (int)n->text_len, n->text);
+        if ((size_t)used + 2 != len)
+            return sw_err_set(err, SW_INVALID, "malformed character constant: %.*s", (int)len, s);
         n->is_int = n->is_uint = n->is_float = true;
         n->f = n->i = n->u = r;
-    } else if (is_complex) {
-        rc = parse_complex(n, err);
-    } else if (n->text[n->text_len - 1] == 'i' &&
-               sw_parse_float(n->text, n->text_len - 1, &n->c[1]) == SW_PARSE_OK) {
+    } else if (is_complex) { /* "1+2i" */
+        size_t split = len - 1;
+        while (split > 0 && ((s[split] != '+' && s[split] != '-') || strchr("eEpP", s[split - 1])))
+            split--;
+        if (sw_parse_float(s, split, &n->c[0]) != SW_PARSE_OK ||
+            sw_parse_float(s + split, len - 1 - split, &n->c[1]) != SW_PARSE_OK)
+            return sw_err_set(err, SW_INVALID, "syntax error scanning complex number");
+        simplify_complex(n);
+    } else if (s[len - 1] == 'i' && sw_parse_float(s, len - 1, &n->c[1]) == SW_PARSE_OK) {
         simplify_complex(n);
     } else {
         rc = parse_real(n, err);
     }
-    n->ideal = ideal_of(n);
+    /* where the context has no type, the syntax decides */
+    bool hex_int = len > 2 && s[0] == '0' && (s[1] | 0x20) == 'x' && !contains_any(s, len, "pP");
+    if (n->is_complex)
+        n->ideal = (struct sw_value){ .type = SW_T_COMPLEX128, .as.c = n->c };
+    else if (n->is_float && !hex_int && s[0] != '\'' && contains_any(s, len, ".eEpP"))
+        n->ideal = sw_value_float(n->f);
+    else if (n->is_int)
+        n->ideal = sw_value_int(n->i);
     return rc;
 }
 
@@ -134,12 +114,6 @@ static void put_names(struct text *out, const struct name *names, size_t n)
         sw_text_char(out, '.');
         sw_text_put(out, names[i].s, names[i].len);
     }
-}
-
-static void put_var(struct text *out, const struct node_var *v)
-{
-    sw_text_put(out, v->names[0].s, v->names[0].len);
-    put_names(out, v->names + 1, v->n - 1);
 }
 
 static void put_operand(struct text *out, const struct node *node)
@@ -158,7 +132,7 @@ static void put_pipe(struct text *out, const struct node_pipe *p)
     for (uint32_t i = 0; i < p->n_decl; i++) {
         if (i > 0)
             sw_text_puts(out, ", ");
-        put_var(out, p->decl[i]);
+        sw_node_print(out, &p->decl[i]->node);
     }
     if (p->n_decl)
         sw_text_puts(out, p->is_assign ? " = " : " := ");
@@ -167,31 +141,6 @@ static void put_pipe(struct text *out, const struct node_pipe *p)
             sw_text_puts(out, " | ");
         sw_node_print(out, &p->cmds[i]->node);
     }
-}
-
-static void put_branch(struct text *out, const struct node_branch *b)
-{
-    const char *word = b->node.kind == N_IF ? "if" : b->node.kind == N_WITH ? "with" : "range";
-    sw_text_printf(out, "{{%s ", word);
-    put_pipe(out, b->pipe);
-    sw_text_puts(out, "}}");
-    sw_node_print(out, &b->list->node);
-    if (b->else_list) {
-        sw_text_puts(out, "{{else}}");
-        sw_node_print(out, &b->else_list->node);
-    }
-    sw_text_puts(out, "{{end}}");
-}
-
-static void put_template(struct text *out, const struct node_template *t)
-{
-    sw_text_puts(out, "{{template ");
-    sw_quote(out, t->name.s, t->name.len, 0);
-    if (t->pipe) {
-        sw_text_char(out, ' ');
-        put_pipe(out, t->pipe);
-    }
-    sw_text_puts(out, "}}");
 }
 
 void sw_node_print(struct text *out, const struct node *node)
@@ -213,12 +162,31 @@ void sw_node_print(struct text *out, const struct node *node)
         break;
     case N_IF:
     case N_WITH:
-    case N_RANGE:
-        put_branch(out, (const struct node_branch *)node);
+    case N_RANGE: {
+        const struct node_branch *b = (const struct node_branch *)node;
+        const char *word = node->kind == N_IF ? "if" : node->kind == N_WITH ? "with" : "range";
+        sw_text_printf(out, "{{%s ", word);
+        put_pipe(out, b->pipe);
+        sw_text_puts(out, "}}");
+        sw_node_print(out, &b->list->node);
+        if (b->else_list) {
+            sw_text_puts(out, "{{else}}");
+            sw_node_print(out, &b->else_list->node);
+        }
+        sw_text_puts(out, "{{end}}");
         break;
-    case N_TEMPLATE:
-        put_template(out, (const struct node_template *)node);
+    }
+    case N_TEMPLATE: {
+        const struct node_template *t = (const struct node_template *)node;
+        sw_text_puts(out, "{{template ");
+        sw_quote(out, t->name.s, t->name.len, 0);
+        if (t->pipe) {
+            sw_text_char(out, ' ');
+            put_pipe(out, t->pipe);
+        }
+        sw_text_puts(out, "}}");
         break;
+    }
     case N_BREAK:
         sw_text_puts(out, "{{break}}");
         break;
@@ -238,9 +206,12 @@ void sw_node_print(struct text *out, const struct node *node)
     case N_IDENT:
         sw_text_puts(out, ((const struct node_ident *)node)->func->name);
         break;
-    case N_VARIABLE:
-        put_var(out, (const struct node_var *)node);
+    case N_VARIABLE: {
+        const struct node_names *v = (const struct node_names *)node;
+        sw_text_put(out, v->names[0].s, v->names[0].len);
+        put_names(out, v->names + 1, v->n - 1);
         break;
+    }
     case N_DOT:
         sw_text_char(out, '.');
         break;
@@ -248,7 +219,7 @@ void sw_node_print(struct text *out, const struct node *node)
         sw_text_puts(out, "nil");
         break;
     case N_FIELD: {
-        const struct node_field *f = (const struct node_field *)node;
+        const struct node_names *f = (const struct node_names *)node;
         put_names(out, f->names, f->n);
         break;
     }

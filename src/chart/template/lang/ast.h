@@ -1,6 +1,6 @@
 #pragma once
-/* Parsed templates. Nodes live in the arena of the text they were parsed from and are never
- * changed after that. */
+/* Parsed templates. The nodes are in the arena given to sw_template_parse() and do not change after
+ * that. */
 #include "chart/template/value/types.h"
 
 struct func;
@@ -72,7 +72,7 @@ struct node_pipe {
     struct node node;
     bool is_assign;
     uint8_t n_decl;
-    struct node_var *decl[2];
+    struct node_names *decl[2];
     struct node_command **cmds;
     uint32_t n, cap;
 };
@@ -103,17 +103,10 @@ struct node_ident {
     const struct func *func;
 };
 
-/** $x, $x.a.b */
-struct node_var {
+/** A field or variable: .a.b, $x, $x.a.b */
+struct node_names {
     struct node node;
-    struct name *names; /* "$x", then fields */
-    uint32_t n;
-};
-
-/** .a.b */
-struct node_field {
-    struct node node;
-    struct name *names;
+    struct name *names; /* of a variable: "$x", then fields */
     uint32_t n;
 };
 

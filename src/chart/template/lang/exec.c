@@ -1,17 +1,18 @@
 #include "chart/template/lang/exec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
 #include "chart/template/lang/function.h"
-#include "chart/template/value/object.h"
 #include "chart/template/value/print.h"
 
 /* Walks a parsed template and writes its output. The rules, and the place that each error names,
  * are those of Go's text/template. Functions return 0, a negative code with x->err set, or, out of
  * a list within a range, one of these: */
 enum { BREAK = 1, CONTINUE = 2 };
+
+static const char no_value[] = "<no value>";
+enum { NO_VALUE_LEN = sizeof no_value - 1 };
 
 static int walk(struct exec *x, struct sw_value dot, const struct node *node);
 
@@ -29,21 +30,6 @@ static int walk_list(struct exec *x, struct sw_value dot, const struct node_list
             return rc;
     }
     return 0;
-}
-
-static int walk_if_with(struct exec *x, struct sw_value dot, const struct node_branch *b)
-{
-    size_t mark = x->n_vars;
-    struct sw_value v;
-    int rc = sw_eval_pipe(x, dot, b->pipe, &v);
-    if (rc == 0) {
-        if (sw_value_truth(v))
-            rc = walk_list(x, b->node.kind == N_WITH ? v : dot, b->list);
-        else if (b->else_list)
-            rc = walk_list(x, dot, b->else_list);
-    }
-    x->n_vars = mark;
-    return rc;
 }
 
 struct loop {
@@ -72,115 +58,61 @@ static int iterate(struct exec *x, const struct loop *l, struct sw_value index,
     return rc == CONTINUE ? 0 : rc;
 }
 
-static int range_list(struct exec *x, const struct loop *l, struct sw_value v)
-{
-    bool iface = sw_types[v.type].elem == SW_T_NIL;
-    int rc = 0;
-    for (size_t i = 0, n = sw_value_len(v); i < n && rc == 0; i++) {
-        struct sw_value elem = sw_value_at(v, i);
-        if (iface)
-            elem.extra |= SW_V_IFACE;
-        rc = iterate(x, l, sw_value_int((int64_t)i), elem);
-    }
-    return rc;
-}
-
-/* In the order of the keys, over the entries as they were at the start. */
-static int range_map(struct exec *x, const struct loop *l, struct sw_value v)
-{
-    size_t n = sw_map_count(v.as.map);
-    bool iface = sw_types[v.type].elem == SW_T_NIL;
-    struct sw_entry *e = sw_arena_alloc(x->arena, n * sizeof *e);
-    memcpy(e, sw_map_sorted(v.as.map), n * sizeof *e);
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i++) {
-        if (iface)
-            e[i].value.extra |= SW_V_IFACE;
-        rc = iterate(x, l, sw_value_text(e[i].key, e[i].key_len), e[i].value);
-    }
-    return rc;
-}
-
-static int range_value(struct exec *x, const struct loop *l, struct sw_value v, bool *ran)
-{
-    int rc = 0;
-    *ran = true;
-    switch (sw_kind(v)) {
-    case SW_K_INT:
-    case SW_K_UINT:
-        if (sw_kind(v) == SW_K_INT && v.as.i <= 0)
-            break;
-        if (v.as.u == 0)
-            break;
-        if (l->range->pipe->n_decl > 1)
-            return sw_exec_fail(x, "can't use %s to iterate over more than one variable",
-                                sw_value_print(x->arena, v));
-        for (struct sw_value i = { .type = v.type, .extra = v.extra }; i.as.u < v.as.u && rc == 0;
-             i.as.u++)
-            rc = iterate(x, l, (struct sw_value){ 0 }, i);
-        return rc;
-    case SW_K_SLICE:
-        if (sw_value_len(v) == 0)
-            break;
-        return range_list(x, l, v);
-    case SW_K_MAP:
-        if (sw_value_len(v) == 0)
-            break;
-        return range_map(x, l, v);
-    case SW_K_INVALID:
-        break;
-    default:
-        return sw_exec_fail(x, "range can't iterate over %s", sw_value_print(x->arena, v));
-    }
-    *ran = false;
-    return 0;
-}
-
 static int walk_range(struct exec *x, struct sw_value dot, const struct node_branch *r)
 {
     size_t mark = x->n_vars;
     struct sw_value v;
-    bool ran = false;
-    x->frame->node = &r->node;
     int rc = sw_eval_pipe(x, dot, r->pipe, &v);
-    if (rc == 0)
-        rc = range_value(x, &(struct loop){ r, x->n_vars }, v, &ran);
+    if (rc < 0)
+        return rc;
+    const struct loop l = { r, x->n_vars };
+    size_t n = sw_value_len(v);
+    uint8_t extra = sw_types[v.type].elem == SW_T_NIL ? SW_V_IFACE : 0;
+    struct sw_entry *e;
+    switch (sw_kind(v)) {
+    case SW_K_INVALID:
+        break;
+    case SW_K_INT:
+    case SW_K_UINT:
+        n = sw_kind(v) == SW_K_INT && v.as.i < 0 ? 0 : v.as.u;
+        if (n > 0 && r->pipe->n_decl > 1)
+            rc = sw_exec_fail(x, "can't use %s to iterate over more than one variable",
+                              sw_value_print(x->arena, v));
+        for (struct sw_value i = { .type = v.type, .extra = v.extra }; i.as.u < n && rc == 0;
+             i.as.u++)
+            rc = iterate(x, &l, (struct sw_value){ 0 }, i);
+        break;
+    case SW_K_SLICE:
+        for (size_t i = 0; i < n && rc == 0; i++) {
+            struct sw_value elem = sw_value_at(v, i);
+            elem.extra |= extra;
+            rc = iterate(x, &l, sw_value_int((int64_t)i), elem);
+        }
+        break;
+    case SW_K_MAP: /* in the order of the keys, over the entries as they were at the start */
+        e = sw_arena_alloc(x->arena, n * sizeof *e);
+        if (n > 0)
+            memcpy(e, sw_map_sorted(v.as.map), n * sizeof *e);
+        for (size_t i = 0; i < n && rc == 0; i++) {
+            e[i].value.extra |= extra;
+            rc = iterate(x, &l, sw_value_text(e[i].key, e[i].key_len), e[i].value);
+        }
+        break;
+    default:
+        rc = sw_exec_fail(x, "range can't iterate over %s", sw_value_print(x->arena, v));
+    }
     if (rc == BREAK)
         rc = 0;
-    else if (rc == 0 && !ran && r->else_list)
+    else if (rc == 0 && n == 0 && r->else_list)
         rc = walk_list(x, dot, r->else_list);
     x->n_vars = mark;
     return rc;
 }
 
-static int walk_template(struct exec *x, struct sw_value dot, const struct node_template *t)
-{
-    struct sw_value v = { 0 };
-    x->frame->node = &t->node;
-    const struct tmpl *tmpl = sw_scope_find(x->scope, &t->name);
-    if (!tmpl)
-        return sw_exec_fail(x, "template %s not defined",
-                            sw_quoted(x->arena, t->name.s, t->name.len));
-    int rc = t->pipe ? sw_eval_pipe(x, dot, t->pipe, &v) : 0;
-    return rc < 0 ? rc : sw_exec_tmpl(x, tmpl, v);
-}
-
-static int walk_action(struct exec *x, struct sw_value dot, const struct node_action *a)
-{
-    struct sw_value v;
-    int rc = sw_eval_pipe(x, dot, a->pipe, &v);
-    if (rc < 0 || a->pipe->n_decl > 0)
-        return rc;
-    x->frame->node = &a->node;
-    if (v.type == SW_T_INVALID)
-        sw_text_put(&x->text, "<no value>", 10);
-    else
-        sw_print_indirect(&x->text, v);
-    return sw_exec_check_output(x);
-}
-
 static int walk(struct exec *x, struct sw_value dot, const struct node *node)
 {
+    struct sw_value v = { 0 };
+    int rc;
     x->frame->node = node;
     switch ((enum node_kind)node->kind) {
     case N_TEXT: {
@@ -188,17 +120,43 @@ static int walk(struct exec *x, struct sw_value dot, const struct node *node)
         sw_text_put(&x->text, t->s, t->len);
         return sw_exec_check_output(x);
     }
-    case N_ACTION:
-        return walk_action(x, dot, (const struct node_action *)node);
+    case N_ACTION: {
+        const struct node_pipe *pipe = ((const struct node_action *)node)->pipe;
+        rc = sw_eval_pipe(x, dot, pipe, &v);
+        if (rc < 0 || pipe->n_decl > 0)
+            return rc;
+        x->frame->node = node;
+        if (v.type == SW_T_INVALID)
+            sw_text_put(&x->text, no_value, NO_VALUE_LEN);
+        else
+            sw_print_indirect(&x->text, v);
+        return sw_exec_check_output(x);
+    }
     case N_LIST:
         return walk_list(x, dot, (const struct node_list *)node);
     case N_IF:
-    case N_WITH:
-        return walk_if_with(x, dot, (const struct node_branch *)node);
+    case N_WITH: {
+        const struct node_branch *b = (const struct node_branch *)node;
+        size_t mark = x->n_vars;
+        rc = sw_eval_pipe(x, dot, b->pipe, &v);
+        if (rc == 0 && sw_value_truth(v))
+            rc = walk_list(x, node->kind == N_WITH ? v : dot, b->list);
+        else if (rc == 0 && b->else_list)
+            rc = walk_list(x, dot, b->else_list);
+        x->n_vars = mark;
+        return rc;
+    }
     case N_RANGE:
         return walk_range(x, dot, (const struct node_branch *)node);
-    case N_TEMPLATE:
-        return walk_template(x, dot, (const struct node_template *)node);
+    case N_TEMPLATE: {
+        const struct node_template *t = (const struct node_template *)node;
+        const struct tmpl *tmpl = sw_scope_find(x->scope, &t->name);
+        if (!tmpl)
+            return sw_exec_fail(x, "template %s not defined",
+                                sw_quoted(x->arena, t->name.s, t->name.len));
+        rc = t->pipe ? sw_eval_pipe(x, dot, t->pipe, &v) : 0;
+        return rc < 0 ? rc : sw_exec_tmpl(x, tmpl, v);
+    }
     case N_BREAK:
         return BREAK;
     case N_CONTINUE:
@@ -213,16 +171,13 @@ static int walk(struct exec *x, struct sw_value dot, const struct node *node)
 int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot)
 {
     struct frame frame = { .tmpl = tmpl, .vars = x->n_vars }, *outer = x->frame;
-    if (outer) {
-        int rc = sw_exec_check_depth(x);
-        if (rc < 0)
-            return rc;
-    }
-    static const char dollar[] = "$";
-    sw_exec_push_var(x, sw_name(dollar, 1), dot);
+    int rc = outer ? sw_exec_check_depth(x) : 0;
+    if (rc < 0)
+        return rc;
+    sw_exec_push_var(x, sw_name("$", 1), dot);
     x->frame = &frame;
     x->depth++;
-    int rc = walk_list(x, dot, tmpl->root);
+    rc = walk_list(x, dot, tmpl->root);
     x->depth--;
     x->frame = outer;
     x->n_vars = frame.vars;
@@ -238,9 +193,6 @@ int sw_exec_named(struct exec *x, const struct name *name, struct sw_value dot)
                       "template: no template %s associated with template \"gotpl\"",
                       sw_quoted(x->arena, name->s, name->len));
 }
-
-static const char no_value[] = "<no value>";
-enum { NO_VALUE_LEN = sizeof no_value - 1 };
 
 static char *find_no_value(char *from, const char *end)
 {

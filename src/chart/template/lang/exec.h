@@ -35,7 +35,6 @@ struct exec {
     struct sw_err *err;
     struct tpl_cache *tpls;
     uint64_t random; /* state of the seeded generator */
-    bool missing_key_error;
 };
 
 /** An error at the current node: "template: NAME:LINE:COL: executing ...: <formatted>". */

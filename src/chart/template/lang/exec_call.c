@@ -1,4 +1,4 @@
-/* What a template function can ask of the execution that calls it. */
+/* What a template function can use of the execution that calls it. */
 #include <stdarg.h>
 
 #include "chart/template/lang/exec.h"
@@ -8,9 +8,9 @@ int sw_call_fail(struct call *c, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    SW_AUTO_CHARS *what = sw_vprintf(fmt, ap); /* may quote the present text of the error */
+    sw_err_vset(c->x->err, SW_INVALID, fmt, ap);
     va_end(ap);
-    return sw_err_set(c->x->err, SW_INVALID, "%s", what);
+    return SW_INVALID;
 }
 
 int sw_call_nil_deref(struct call *c)
@@ -18,11 +18,18 @@ int sw_call_nil_deref(struct call *c)
     return sw_call_fail(c, "runtime error: invalid memory address or nil pointer dereference");
 }
 
-int sw_return_text(struct call *c, size_t mark)
+int sw_return_order(struct call *c, int order)
 {
-    size_t len;
-    const char *s = sw_text_take(c->text, mark, c->arena, &len);
-    return sw_return(c, sw_value_text(s, len));
+    switch (c->func->variant) {
+    case SW_ORDER_LESS:
+        return sw_return(c, sw_value_bool(order < 0));
+    case SW_ORDER_GREATER:
+        return sw_return(c, sw_value_bool(order > 0));
+    case SW_ORDER_EQUAL:
+        return sw_return(c, sw_value_bool(order == 0));
+    default:
+        return sw_return(c, sw_value_int(order < 0 ? -1 : order > 0));
+    }
 }
 
 int sw_call_charge(struct call *c, uint64_t n)

@@ -6,35 +6,23 @@
 #include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
 
-/* "NAME:LINE:COL" of a byte in a text. */
-static void put_location(struct text *out, const struct source *source, uint32_t pos)
+int sw_exec_fail_at(struct exec *x, int code, const char *what)
 {
-    size_t line = 1, start = 0;
+    const struct frame *f = x->frame;
+    const struct source *source = f->tmpl->source;
+    struct text t = { .limit = 1 << 26 };
+    size_t line = 1, start = 0, pos = f->node->pos;
     for (size_t i = 0; i < pos && i < source->len; i++) {
         if (source->text[i] == '\n') {
             line++;
             start = i + 1;
         }
     }
-    sw_text_printf(out, "%s:%zu:%zu", source->name, line, pos - start);
-}
-
-int sw_exec_fail_at(struct exec *x, int code, const char *what)
-{
-    const struct frame *f = x->frame;
-    struct text t = { .limit = 1 << 26 };
-    sw_text_puts(&t, "template: ");
-    if (f->node) {
-        put_location(&t, f->tmpl->source, f->node->pos);
-        sw_text_puts(&t, ": executing ");
-        sw_quote(&t, f->tmpl->name.s, f->tmpl->name.len, 0);
-        sw_text_puts(&t, " at <");
-        sw_node_print(&t, f->node);
-        sw_text_puts(&t, ">: ");
-    } else {
-        sw_text_printf(&t, "%s: ", f->tmpl->name.s);
-    }
-    sw_text_puts(&t, what);
+    sw_text_printf(&t, "template: %s:%zu:%zu: executing ", source->name, line, pos - start);
+    sw_quote(&t, f->tmpl->name.s, f->tmpl->name.len, 0);
+    sw_text_puts(&t, " at <");
+    sw_node_print(&t, f->node);
+    sw_text_printf(&t, ">: %s", what);
     sw_err_set(x->err, code, "%.*s", (int)t.len, t.p);
     free(t.p);
     return code;

@@ -1,8 +1,6 @@
 /* Evaluates pipelines: commands, their arguments and the calls of functions and methods. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/lang/function.h"
 #include "chart/template/value/object.h"
@@ -65,7 +63,7 @@ static int eval_fields(struct exec *x, struct sw_value dot, struct sw_value rece
     return sw_eval_field(x, dot, &names[n - 1], node, args, n_args, final, receiver, out);
 }
 
-static int eval_field_node(struct exec *x, struct sw_value dot, const struct node_field *f,
+static int eval_field_node(struct exec *x, struct sw_value dot, const struct node_names *f,
                            struct node *const *args, size_t n_args, const struct sw_value *final,
                            struct sw_value *out)
 {
@@ -90,20 +88,18 @@ static int eval_chain(struct exec *x, struct sw_value dot, const struct node_cha
     int rc;
     x->frame->node = &c->node;
     if (c->base->kind == N_NIL)
-        return sw_exec_fail(x, "indirection through explicit nil in %s", "nil");
-    x->frame->node = c->base;
-    if (c->base->kind == N_PIPE) {
+        return sw_exec_fail(x, "indirection through explicit nil in nil");
+    if (c->base->kind == N_PIPE)
         rc = sw_eval_pipe(x, dot, (const struct node_pipe *)c->base, &base);
-    } else {
+    else
         rc = eval_function(x, dot, (const struct node_ident *)c->base, c->base, NULL, 0, NULL,
                            &base);
-    }
     if (rc < 0)
         return rc;
     return eval_fields(x, dot, base, &c->node, c->names, c->n, args, n_args, final, out);
 }
 
-static int eval_variable(struct exec *x, struct sw_value dot, const struct node_var *v,
+static int eval_variable(struct exec *x, struct sw_value dot, const struct node_names *v,
                          struct node *const *args, size_t n_args, const struct sw_value *final,
                          struct sw_value *out)
 {
@@ -120,24 +116,24 @@ static int eval_variable(struct exec *x, struct sw_value dot, const struct node_
                        out);
 }
 
-static int eval_constant(struct exec *x, struct sw_value dot, const struct node *word,
+static int eval_constant(struct exec *x, struct sw_value dot, const struct node *n,
                          struct sw_value *out)
 {
-    switch ((enum node_kind)word->kind) {
+    switch ((enum node_kind)n->kind) {
     case N_BOOL:
-        *out = sw_value_bool(((const struct node_bool *)word)->value);
+        *out = sw_value_bool(((const struct node_bool *)n)->value);
         return 0;
     case N_DOT:
         *out = dot;
         return 0;
     case N_NUMBER:
-        x->frame->node = word;
-        *out = ((const struct node_number *)word)->ideal;
+        x->frame->node = n;
+        *out = ((const struct node_number *)n)->ideal;
         if (out->type == SW_T_INVALID)
-            return sw_exec_fail(x, "%s overflows int", node_text(x, word));
+            return sw_exec_fail(x, "%s overflows int", node_text(x, n));
         return 0;
     case N_STRING:
-        *out = ((const struct node_string *)word)->value;
+        *out = ((const struct node_string *)n)->value;
         return 0;
     default:
         return sw_exec_fail(x, "nil is not a command");
@@ -151,7 +147,7 @@ static int eval_command(struct exec *x, struct sw_value dot, const struct node_c
     int rc;
     switch ((enum node_kind)first->kind) {
     case N_FIELD:
-        return eval_field_node(x, dot, (const struct node_field *)first, cmd->args, cmd->n, final,
+        return eval_field_node(x, dot, (const struct node_names *)first, cmd->args, cmd->n, final,
                                out);
     case N_CHAIN:
         return eval_chain(x, dot, (const struct node_chain *)first, cmd->args, cmd->n, final, out);
@@ -162,7 +158,8 @@ static int eval_command(struct exec *x, struct sw_value dot, const struct node_c
         rc = not_a_function(x, cmd->args, cmd->n, final);
         return rc < 0 ? rc : sw_eval_pipe(x, dot, (const struct node_pipe *)first, out);
     case N_VARIABLE:
-        return eval_variable(x, dot, (const struct node_var *)first, cmd->args, cmd->n, final, out);
+        return eval_variable(x, dot, (const struct node_names *)first, cmd->args, cmd->n, final,
+                             out);
     default:
         x->frame->node = first;
         rc = not_a_function(x, cmd->args, cmd->n, final);
@@ -245,11 +242,9 @@ static int validate(struct exec *x, char param, struct sw_value *v)
         *v = nil_of(param);
         return 0;
     }
-    if (!assignable(*v, param)) {
-        const char *got = v->type == SW_T_NIL ? "interface {}" : sw_value_type_name(*v);
+    if (!assignable(*v, param))
         return sw_exec_fail(x, "wrong type for value; expected %s; got %s", type_of(param)->name,
-                            got);
-    }
+                            v->type == SW_T_NIL ? "interface {}" : sw_value_type_name(*v));
     v->extra &= (uint8_t)~SW_V_IFACE;
     return 0;
 }
@@ -259,7 +254,7 @@ static int wrong_constant(struct exec *x, const char *expected, const struct nod
     return sw_exec_fail(x, "expected %s; found %s", expected, node_text(x, n));
 }
 
-/* A literal where a parameter of type @param is wanted. */
+/* A literal as an argument of type @param. */
 static int eval_literal(struct exec *x, struct sw_value dot, char param, const struct node *n,
                         struct sw_value *out)
 {
@@ -314,10 +309,10 @@ static int eval_arg(struct exec *x, struct sw_value dot, char param, struct node
         *out = nil_of(param);
         return 0;
     case N_FIELD:
-        rc = eval_field_node(x, dot, (const struct node_field *)n, &n, 1, NULL, out);
+        rc = eval_field_node(x, dot, (const struct node_names *)n, &n, 1, NULL, out);
         break;
     case N_VARIABLE:
-        rc = eval_variable(x, dot, (const struct node_var *)n, NULL, 0, NULL, out);
+        rc = eval_variable(x, dot, (const struct node_names *)n, NULL, 0, NULL, out);
         break;
     case N_PIPE:
         rc = sw_eval_pipe(x, dot, (const struct node_pipe *)n, out);
@@ -336,52 +331,6 @@ static int eval_arg(struct exec *x, struct sw_value dot, char param, struct node
 
 /* ---- calls ---- */
 
-/* and, or: no more arguments than decide. */
-static int eval_and_or(struct exec *x, struct sw_value dot, const struct func *f,
-                       struct node *const *args, size_t n_args, const struct sw_value *final,
-                       struct sw_value *out)
-{
-    bool stop_at = f->special == FUNC_OR;
-    for (size_t i = 0; i < n_args; i++) {
-        int rc = eval_arg(x, dot, 'r', args[i], out);
-        if (rc < 0 || sw_value_truth(*out) == stop_at)
-            return rc;
-    }
-    if (final)
-        *out = *final;
-    return 0;
-}
-
-static int check_arity(struct exec *x, const struct func *f, const char *name, size_t n_args,
-                       size_t n_in)
-{
-    bool variadic;
-    size_t fixed = sw_func_arity(f, &variadic);
-    if (variadic && n_in < fixed)
-        return sw_exec_fail(x, "wrong number of args for %s: want at least %zu got %zu", name,
-                            fixed, n_args);
-    if (!variadic && n_in != fixed)
-        return sw_exec_fail(x, "wrong number of args for %s: want %zu got %zu", name, fixed, n_in);
-    return 0;
-}
-
-static int eval_args(struct exec *x, struct sw_value dot, const struct func *f,
-                     struct node *const *args, size_t n_args, const struct sw_value *final,
-                     struct sw_value *argv)
-{
-    bool variadic;
-    size_t fixed = sw_func_arity(f, &variadic);
-    for (size_t i = 0; i < n_args; i++) {
-        int rc = eval_arg(x, dot, f->params[i < fixed ? i : fixed], args[i], &argv[i]);
-        if (rc < 0)
-            return rc;
-    }
-    if (!final)
-        return 0;
-    argv[n_args] = *final;
-    return validate(x, f->params[n_args < fixed ? n_args : fixed], &argv[n_args]);
-}
-
 int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, const char *name,
                  const struct node *node, struct node *const *args, size_t n_args,
                  const struct sw_value *final, struct sw_value self, struct sw_value *out)
@@ -392,22 +341,44 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
         args++;
         n_args--;
     }
-    size_t n = n_args + (final ? 1 : 0);
-    int rc = check_arity(x, f, name, n_args, n);
-    if (rc < 0)
-        return rc;
-    if (f->special == FUNC_AND || f->special == FUNC_OR)
-        return eval_and_or(x, dot, f, args, n_args, final, out);
+    bool variadic;
+    size_t n = n_args + (final ? 1 : 0), fixed = sw_func_arity(f, &variadic);
+    if (variadic && n < fixed)
+        return sw_exec_fail(x, "wrong number of args for %s: want at least %zu got %zu", name,
+                            fixed, n_args);
+    if (!variadic && n != fixed)
+        return sw_exec_fail(x, "wrong number of args for %s: want %zu got %zu", name, fixed, n);
+    int rc = 0;
+    if (f->special == FUNC_AND || f->special == FUNC_OR) { /* no more arguments than decide */
+        for (size_t i = 0; i < n_args; i++) {
+            rc = eval_arg(x, dot, 'r', args[i], out);
+            if (rc < 0 || sw_value_truth(*out) == (f->special == FUNC_OR))
+                return rc;
+        }
+        if (final)
+            *out = *final;
+        return 0;
+    }
     if (n > FEW)
         argv = sw_arena_alloc(x->arena, n * sizeof *argv);
-    rc = eval_args(x, dot, f, args, n_args, final, argv);
+    for (size_t i = 0; i < n_args && rc == 0; i++)
+        rc = eval_arg(x, dot, f->params[i < fixed ? i : fixed], args[i], &argv[i]);
+    if (rc == 0 && final) {
+        argv[n_args] = *final;
+        rc = validate(x, f->params[n_args < fixed ? n_args : fixed], &argv[n_args]);
+    }
     if (rc == 0)
         rc = sw_exec_charge(x, 1);
     if (rc < 0)
         return rc;
-    struct call c = {
-        .x = x, .text = &x->text, .arena = x->arena, .func = f, .args = argv, .n = n, .self = self
-    };
+    struct call c = { .x = x,
+                      .text = &x->text,
+                      .mark = x->text.len,
+                      .arena = x->arena,
+                      .func = f,
+                      .args = argv,
+                      .n = n,
+                      .self = self };
     if (f->special == FUNC_CALL)
         c.self = sw_value_cstr(n_args ? node_text(x, args[0]) : "<value>");
     rc = f->fn(&c);

@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/lang/function.h"
@@ -14,35 +11,10 @@ static const struct func *method_of(const struct exec *x, struct sw_value v,
     const struct func *f = v.type == SW_T_OBJECT ? v.as.object->type->methods
                                                  : x->funcs->methods[v.type];
     for (; f && f->name; f++) {
-        if (f->name[0] == name->s[0] && strncmp(f->name, name->s, name->len) == 0 &&
-            f->name[name->len] == '\0')
+        if (f->name[0] == name->s[0] && sw_is_text(name->s, name->len, f->name))
             return f;
     }
     return NULL;
-}
-
-static int map_field(struct exec *x, const struct name *name, struct sw_value map,
-                     struct sw_value *out)
-{
-    const struct sw_value *found = sw_map_find_hashed(map.as.map, name->s, name->len, name->hash);
-    if (!found && x->missing_key_error)
-        return sw_exec_fail(x, "map has no entry for key %s",
-                            sw_quoted(x->arena, name->s, name->len));
-    *out = found ? *found : sw_value_zero_elem(map);
-    if (sw_types[map.type].elem == SW_T_NIL)
-        out->extra |= SW_V_IFACE;
-    return 0;
-}
-
-static bool is_unexported(const struct sw_object_type *type, const struct name *name)
-{
-    for (size_t i = 0; i < type->n_fields; i++) {
-        const struct sw_field *f = &type->fields[i];
-        if (!sw_field_is_exported(f) && strncmp(f->name, name->s, name->len) == 0 &&
-            f->name[name->len] == '\0')
-            return true;
-    }
-    return false;
 }
 
 static const char *type_name(struct sw_value v)
@@ -56,7 +28,7 @@ int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
 {
     bool has_args = n_args > 1 || final;
     if (receiver.type == SW_T_INVALID) {
-        if (x->missing_key_error)
+        if (x->opts.strict)
             return sw_exec_fail(x, "nil data; no entry for key %s",
                                 sw_quoted(x->arena, name->s, name->len));
         *out = receiver;
@@ -71,7 +43,15 @@ int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
         if (has_args)
             return sw_exec_fail(x, "%.*s is not a method but has arguments", (int)name->len,
                                 name->s);
-        return map_field(x, name, receiver, out);
+        const struct sw_value *found = sw_map_find_hashed(receiver.as.map, name->s, name->len,
+                                                          name->hash);
+        if (!found && x->opts.strict)
+            return sw_exec_fail(x, "map has no entry for key %s",
+                                sw_quoted(x->arena, name->s, name->len));
+        *out = found ? *found : sw_value_zero_elem(receiver);
+        if (sw_types[receiver.type].elem == SW_T_NIL)
+            out->extra |= SW_V_IFACE;
+        return 0;
     }
     if (receiver.type == SW_T_OBJECT) {
         const struct sw_value *field = sw_object_field(receiver.as.object, name->s, name->len);
@@ -82,9 +62,12 @@ int sw_eval_field(struct exec *x, struct sw_value dot, const struct name *name,
             *out = *field;
             return 0;
         }
-        if (is_unexported(receiver.as.object->type, name))
-            return sw_exec_fail(x, "%.*s is an unexported field of struct type %s", (int)name->len,
-                                name->s, type_name(receiver));
+        const struct sw_object_type *type = receiver.as.object->type;
+        for (size_t i = 0; i < type->n_fields; i++) {
+            if (sw_is_text(name->s, name->len, type->fields[i].name))
+                return sw_exec_fail(x, "%.*s is an unexported field of struct type %s",
+                                    (int)name->len, name->s, type_name(receiver));
+        }
     }
     return sw_exec_fail(x, "can't evaluate field %.*s in type %s", (int)name->len, name->s,
                         type_name(receiver));

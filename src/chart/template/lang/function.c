@@ -44,18 +44,3 @@ const struct func_param sw_func_params[128] = {
     ['u'] = { "uint32", SW_T_UINT32, false },
     ['c'] = { "sprig.certificate", SW_T_OBJECT, false },
 };
-
-void sw_func_signature(struct text *out, const struct func *f)
-{
-    bool variadic;
-    size_t fixed = sw_func_arity(f, &variadic);
-    sw_text_char(out, '(');
-    for (size_t i = 0; i < fixed + variadic; i++) {
-        if (i > 0)
-            sw_text_puts(out, ", ");
-        if (i == fixed)
-            sw_text_puts(out, "...");
-        sw_text_puts(out, sw_func_params[(unsigned char)f->params[i]].name);
-    }
-    sw_text_char(out, ')');
-}

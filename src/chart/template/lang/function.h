@@ -8,10 +8,12 @@
 struct exec;
 struct func;
 
-/** A call in progress: arguments that have the types the row asks for. */
+/** A call in progress: the arguments have the types of the row. */
 struct call {
-    struct exec *x;         /* for functions that need exec.h */
-    struct text *text;      /* the output, see sw_call_text() */
+    struct exec *x; /* for functions that need exec.h */
+    struct text
+        *text;   /* the output; what is appended to it since @mark is scratch, or the result */
+    size_t mark; /* its length when the call began */
     struct sw_arena *arena; /* the render's */
     const struct func *func;
     struct sw_value *args;
@@ -79,8 +81,6 @@ struct func_param {
     bool can_be_nil;
 };
 extern const struct func_param sw_func_params[128]; /* by letter */
-/** "(string, ...interface {})" */
-void sw_func_signature(struct text *out, const struct func *f);
 
 /* ---- for the functions' bodies ---- */
 
@@ -97,14 +97,23 @@ static inline int sw_return(struct call *c, struct sw_value v)
     return 0;
 }
 
-/** The scratch end of the output buffer: append, then sw_return_text() with the mark. */
-static inline struct text *sw_call_text(struct call *c, size_t *mark)
+/** Cut off what the call has appended to its text, as a string in the arena. */
+static inline struct sw_value sw_call_take(struct call *c)
 {
-    *mark = c->text->len;
-    return c->text;
+    size_t len;
+    const char *s = sw_text_take(c->text, c->mark, c->arena, &len);
+    return sw_value_text(s, len);
 }
-/** Leave what was appended since @mark as the result, a string. */
-int sw_return_text(struct call *c, size_t mark);
+/** Leave what the call has appended to its text as the result, a string. */
+static inline int sw_return_text(struct call *c)
+{
+    return sw_return(c, sw_call_take(c));
+}
+
+/** The variants of methods that compare. */
+enum { SW_ORDER_NUMBER, SW_ORDER_LESS, SW_ORDER_GREATER, SW_ORDER_EQUAL };
+/** Leave @order as -1, 0 or 1, or whether it is as the row's variant says. */
+int sw_return_order(struct call *c, int order);
 
 /** Leave a copy of @s as the result. */
 static inline int sw_return_str(struct call *c, const char *s, size_t len)

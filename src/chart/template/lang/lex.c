@@ -1,6 +1,5 @@
 #include "chart/template/lang/lex.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -129,25 +128,6 @@ static size_t skip_space(const struct lexer *l, size_t at)
     return at;
 }
 
-/* The comment that begins at l->pos. @return false: *out is an error */
-static bool lex_comment(struct lexer *l, struct token *out)
-{
-    const char *close = memmem(l->in + l->pos + 2, l->len - l->pos - 2, "*/", 2);
-    bool trim;
-    if (!close) {
-        *out = fail_text(l, "unclosed comment");
-        return false;
-    }
-    size_t after = (size_t)(close - l->in) + 2;
-    if (!at_right_delim(l, after, &trim)) {
-        *out = fail_text(l, "comment ends before closing delimiter");
-        return false;
-    }
-    after += trim ? 4 : 2;
-    ignore_to(l, trim ? skip_space(l, after) : after);
-    return true;
-}
-
 static const char *find_left_delim(const char *at, const char *end)
 {
     while ((at = memchr(at, '{', (size_t)(end - at)))) {
@@ -187,11 +167,18 @@ static struct token lex_text(struct lexer *l)
             if (t.len > 0)
                 return t;
         }
-        if (!starts(l, at + (trim ? 4 : 2), "/*"))
+        size_t comment = at + (trim ? 4 : 2);
+        if (!starts(l, comment, "/*"))
             break;
-        ignore_to(l, at + (trim ? 4 : 2));
-        if (!lex_comment(l, &t))
-            return t;
+        const char *close = memmem(l->in + comment + 2, l->len - comment - 2, "*/", 2);
+        ignore_to(l, comment);
+        if (!close)
+            return fail_text(l, "unclosed comment");
+        size_t after = (size_t)(close - l->in) + 2;
+        if (!at_right_delim(l, after, &trim))
+            return fail_text(l, "comment ends before closing delimiter");
+        after += trim ? 4 : 2;
+        ignore_to(l, trim ? skip_space(l, after) : after);
     }
     bool trim = at_left_trim(l, l->pos + 2);
     l->pos += 2;
@@ -240,16 +227,13 @@ static bool at_terminator(const struct lexer *l)
 static struct token bad_character(struct lexer *l, int32_t r)
 {
     struct text t = { .limit = 1 << 16 };
-    size_t len;
     sw_text_printf(&t, "bad character U+%04X", r == END ? 0 : r);
     if (r != END && sw_rune_is_print((uint32_t)r)) {
         sw_text_puts(&t, " '");
         sw_text_rune(&t, (uint32_t)r);
         sw_text_char(&t, '\'');
     }
-    const char *s = sw_text_take(&t, 0, l->arena, &len);
-    free(t.p);
-    return fail_text(l, s);
+    return fail_text(l, sw_text_end(&t, l->arena));
 }
 
 static void skip_alnum(struct lexer *l)
@@ -299,29 +283,29 @@ static struct token lex_identifier(struct lexer *l)
         return bad_character(l, peek(l));
     size_t n = l->pos - l->start;
     for (size_t i = 0; i < SW_COUNT(keywords); i++) {
-        const char *word = keywords[i].word;
-        if (word[0] == l->in[l->start] && strncmp(word, l->in + l->start, n) == 0 &&
-            word[n] == '\0')
+        const char *word = keywords[i].word, *s = l->in + l->start;
+        if (word[0] == s[0] && sw_is_text(s, n, word))
             return emit(l, keywords[i].kind);
     }
     return emit(l, TOK_IDENT);
 }
 
 /* A quoted string or character constant; the opening quote is past. */
-static struct token lex_quoted(struct lexer *l, int32_t quote, enum token_kind kind,
-                               const char *unterminated)
+static struct token lex_quoted(struct lexer *l, int32_t quote)
 {
+    bool is_char = quote == '\'';
     for (;;) {
         int32_t r = next(l);
         if (r == quote)
-            return emit(l, kind);
+            return emit(l, is_char ? TOK_CHAR_CONSTANT : TOK_STRING);
         if (r == '\\') {
             r = next(l);
             if (r != END && r != '\n')
                 continue;
         }
         if (r == END || r == '\n')
-            return fail_text(l, unterminated);
+            return fail_text(l, is_char ? "unterminated character constant"
+                                        : "unterminated quoted string");
     }
 }
 
@@ -369,22 +353,16 @@ static bool scan_number(struct lexer *l)
     return true;
 }
 
-static struct token bad_number(struct lexer *l)
-{
-    const char *number = sw_quoted(l->arena, l->in + l->start, l->pos - l->start);
-    return fail_text(l, sw_arena_printf(l->arena, "bad number syntax: %s", number));
-}
-
 static struct token lex_number(struct lexer *l)
 {
-    if (!scan_number(l))
-        return bad_number(l);
+    bool valid = scan_number(l);
     int32_t sign = peek(l);
-    if (sign != '+' && sign != '-')
+    if (valid && sign != '+' && sign != '-')
         return emit(l, TOK_NUMBER);
-    if (!scan_number(l) || l->in[l->pos - 1] != 'i')
-        return bad_number(l);
-    return emit(l, TOK_COMPLEX);
+    if (valid && scan_number(l) && l->in[l->pos - 1] == 'i')
+        return emit(l, TOK_COMPLEX);
+    const char *number = sw_quoted(l->arena, l->in + l->start, l->pos - l->start);
+    return fail_text(l, sw_arena_printf(l->arena, "bad number syntax: %s", number));
 }
 
 static struct token lex_action(struct lexer *l)
@@ -400,11 +378,10 @@ static struct token lex_action(struct lexer *l)
         return lex_space(l);
     if (is_alnum(r) && !(r >= '0' && r <= '9'))
         return lex_identifier(l);
-    if (r == '+' || r == '-' || (r >= '0' && r <= '9'))
-        return lex_number(l);
-    if (r == '.' && l->pos + 1 < l->len && l->in[l->pos + 1] >= '0' && l->in[l->pos + 1] <= '9')
-        return lex_number(l);
-    if (r == '.' && l->pos + 1 == l->len) /* a number's beginning, to Go */
+    char after = l->pos + 1 < l->len ? l->in[l->pos + 1]
+                                     : '0'; /* as if a number went on: Go's way */
+    if (r == '+' || r == '-' || (r >= '0' && r <= '9') ||
+        (r == '.' && after >= '0' && after <= '9'))
         return lex_number(l);
     next(l);
     switch (r) {
@@ -419,9 +396,8 @@ static struct token lex_action(struct lexer *l)
     case '|':
         return emit(l, TOK_PIPE);
     case '"':
-        return lex_quoted(l, '"', TOK_STRING, "unterminated quoted string");
     case '\'':
-        return lex_quoted(l, '\'', TOK_CHAR_CONSTANT, "unterminated character constant");
+        return lex_quoted(l, r);
     case '`':
         do
             r = next(l);

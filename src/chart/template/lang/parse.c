@@ -57,9 +57,13 @@ static bool else_branch(struct parser *p, struct node_branch *b, struct node *el
     return true;
 }
 
-static struct node *branch_body(struct parser *p, enum node_kind kind, const char *context)
+static struct node *branch(struct parser *p, enum node_kind kind, const char *context)
 {
     struct node *end;
+    size_t n_vars = p->tree->n_vars;
+    if (sw_parse_too_deep(p))
+        return sw_parse_fail(p, "max nesting depth exceeded");
+    p->depth++;
     struct node_branch *b = sw_parse_new_node(p, kind, 0, sizeof *b);
     b->pipe = sw_parse_pipeline(p, context, TOK_RIGHT_DELIM);
     if (!b->pipe)
@@ -70,19 +74,9 @@ static struct node *branch_body(struct parser *p, enum node_kind kind, const cha
     p->tree->range_depth -= kind == N_RANGE;
     if (!b->list || (end->kind == N_ELSE && !else_branch(p, b, end, context)))
         return NULL;
-    return &b->node;
-}
-
-static struct node *branch(struct parser *p, enum node_kind kind, const char *context)
-{
-    if (sw_parse_too_deep(p))
-        return sw_parse_fail(p, "max nesting depth exceeded");
-    size_t n_vars = p->tree->n_vars;
-    p->depth++;
-    struct node *n = branch_body(p, kind, context);
     p->depth--;
     p->tree->n_vars = n_vars;
-    return n;
+    return &b->node;
 }
 
 static struct node *loop_exit(struct parser *p, enum node_kind kind, struct token t)
@@ -96,49 +90,15 @@ static struct node *loop_exit(struct parser *p, enum node_kind kind, struct toke
     return sw_parse_small_node(p, kind, t.pos);
 }
 
-static struct node *else_control(struct parser *p)
-{
-    struct token t = sw_parse_peek_item(p);
-    if (t.kind != TOK_IF && t.kind != TOK_WITH && !sw_parse_expect(p, TOK_RIGHT_DELIM, "else", &t))
-        return NULL;
-    return sw_parse_small_node(p, N_ELSE, t.pos);
-}
-
 static bool template_name(struct parser *p, struct token t, const char *context, struct name *name)
 {
-    const char *s;
-    uint32_t len;
+    struct sw_value s;
     if (t.kind != TOK_STRING && t.kind != TOK_RAW_STRING)
         return sw_parse_unexpected(p, t, context), false;
-    if (!sw_parse_unquote(p, t, &s, &len))
+    if (!sw_parse_unquote(p, t, &s))
         return false;
-    *name = sw_name(s, len);
+    *name = sw_name(s.as.s, s.len);
     return true;
-}
-
-static struct node_template *new_template(struct parser *p, uint32_t pos, struct name name,
-                                          struct node_pipe *pipe)
-{
-    struct node_template *t = sw_parse_new_node(p, N_TEMPLATE, pos, sizeof *t);
-    t->name = name;
-    t->pipe = pipe;
-    return t;
-}
-
-static struct node *template_control(struct parser *p)
-{
-    struct token t = sw_parse_next_item(p);
-    struct name name;
-    struct node_pipe *pipe = NULL;
-    if (!template_name(p, t, "template clause", &name))
-        return NULL;
-    if (sw_parse_next_item(p).kind != TOK_RIGHT_DELIM) {
-        sw_parse_backup(p);
-        pipe = sw_parse_pipeline(p, "template clause", TOK_RIGHT_DELIM);
-        if (!pipe)
-            return NULL;
-    }
-    return &new_template(p, t.pos, name, pipe)->node;
 }
 
 /* ---- templates ---- */
@@ -210,25 +170,22 @@ static bool definition(struct parser *p, struct name name, const char *context)
     return add_template(p, name, root);
 }
 
-static struct node *block_control(struct parser *p)
+/* {{template "name" pipeline}} or {{block "name" pipeline}} */
+static struct node *template_call(struct parser *p, bool is_block)
 {
+    const char *context = is_block ? "block clause" : "template clause";
     struct token t = sw_parse_next_item(p);
-    struct name name;
-    if (!template_name(p, t, "block clause", &name))
+    struct node_template *n = sw_parse_new_node(p, N_TEMPLATE, t.pos, sizeof *n);
+    if (!template_name(p, t, context, &n->name))
         return NULL;
-    struct node_pipe *pipe = sw_parse_pipeline(p, "block clause", TOK_RIGHT_DELIM);
-    if (!pipe || !definition(p, name, "block clause"))
-        return NULL;
-    return &new_template(p, t.pos, name, pipe)->node;
-}
-
-static bool define(struct parser *p)
-{
-    struct token t = sw_parse_next_item(p), end;
-    struct name name;
-    return template_name(p, t, "define clause", &name) &&
-           sw_parse_expect(p, TOK_RIGHT_DELIM, "define clause", &end) &&
-           definition(p, name, "define clause");
+    if (is_block || sw_parse_peek_item(p).kind != TOK_RIGHT_DELIM) {
+        n->pipe = sw_parse_pipeline(p, context, TOK_RIGHT_DELIM);
+        if (!n->pipe)
+            return NULL;
+    } else {
+        sw_parse_next_item(p);
+    }
+    return !is_block || definition(p, n->name, context) ? &n->node : NULL;
 }
 
 static struct node *action(struct parser *p)
@@ -236,22 +193,26 @@ static struct node *action(struct parser *p)
     struct token t = sw_parse_next_item(p);
     switch (t.kind) {
     case TOK_BLOCK:
-        return block_control(p);
+    case TOK_TEMPLATE:
+        return template_call(p, t.kind == TOK_BLOCK);
     case TOK_BREAK:
         return loop_exit(p, N_BREAK, t);
     case TOK_CONTINUE:
         return loop_exit(p, N_CONTINUE, t);
     case TOK_ELSE:
-        return else_control(p);
+        t = sw_parse_peek_item(p);
+        if (t.kind != TOK_IF && t.kind != TOK_WITH &&
+            !sw_parse_expect(p, TOK_RIGHT_DELIM, "else", &t))
+            return NULL;
+        return sw_parse_small_node(p, N_ELSE, t.pos);
     case TOK_END:
-        return sw_parse_expect(p, TOK_RIGHT_DELIM, "end", &t) ? sw_parse_small_node(p, N_END, t.pos)
-                                                              : NULL;
+        if (!sw_parse_expect(p, TOK_RIGHT_DELIM, "end", &t))
+            return NULL;
+        return sw_parse_small_node(p, N_END, t.pos);
     case TOK_IF:
         return branch(p, N_IF, "if");
     case TOK_RANGE:
         return branch(p, N_RANGE, "range");
-    case TOK_TEMPLATE:
-        return template_control(p);
     case TOK_WITH:
         return branch(p, N_WITH, "with");
     default:
@@ -287,7 +248,11 @@ static struct node_list *parse_file(struct parser *p)
         if (sw_parse_peek(p).kind == TOK_LEFT_DELIM) {
             struct token delim = sw_parse_next(p);
             if (sw_parse_next_item(p).kind == TOK_DEFINE) {
-                if (!define(p))
+                struct token t = sw_parse_next_item(p), end;
+                struct name name;
+                if (!template_name(p, t, "define clause", &name) ||
+                    !sw_parse_expect(p, TOK_RIGHT_DELIM, "define clause", &end) ||
+                    !definition(p, name, "define clause"))
                     return NULL;
                 continue;
             }

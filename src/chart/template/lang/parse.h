@@ -65,7 +65,7 @@ void sw_parse_append(struct parser *p, struct node_list *l, struct node *n);
 /** Declare a variable. */
 void sw_parse_push_var(struct parser *p, struct name name);
 /** The text of a string literal. @return false: invalid, the error is set */
-bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len);
+bool sw_parse_unquote(struct parser *p, struct token t, struct sw_value *out);
 /** Whether the nesting has reached its limit. */
 static inline bool sw_parse_too_deep(const struct parser *p)
 {

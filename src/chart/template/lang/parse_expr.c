@@ -1,5 +1,4 @@
 /* The parser's lower half: tokens and their lookahead, messages, nodes, pipelines. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -66,25 +65,19 @@ void *sw_parse_fail(struct parser *p, const char *fmt, ...)
     return NULL;
 }
 
-static const char *token_text(struct parser *p, struct token t)
-{
-    if (t.kind == TOK_EOF)
-        return "EOF";
-    if (t.kind == TOK_ERROR)
-        return sw_arena_strndup(p->arena, t.s, t.len);
-    if (t.kind > TOK_KEYWORD)
-        return sw_arena_printf(p->arena, "<%.*s>", (int)t.len, t.s);
-    size_t cut = sw_rune_offset(t.s, t.len, 10);
-    if (t.len > 10)
-        return sw_arena_printf(p->arena, "%s...", sw_quoted(p->arena, t.s, cut));
-    return sw_quoted(p->arena, t.s, t.len);
-}
-
 void *sw_parse_unexpected(struct parser *p, struct token t, const char *context)
 {
-    const char *text = token_text(p, t);
-    if (t.kind != TOK_ERROR)
-        return sw_parse_fail(p, "unexpected %s in %s", text, context);
+    if (t.kind != TOK_ERROR) {
+        const char *text = "EOF", *more = "";
+        if (t.kind > TOK_KEYWORD) {
+            text = sw_arena_printf(p->arena, "<%.*s>", (int)t.len, t.s);
+        } else if (t.kind != TOK_EOF) {
+            text = sw_quoted(p->arena, t.s, sw_rune_offset(t.s, t.len, 10));
+            more = t.len > 10 ? "..." : "";
+        }
+        return sw_parse_fail(p, "unexpected %s%s in %s", text, more, context);
+    }
+    const char *text = sw_arena_strndup(p->arena, t.s, t.len);
     if (p->action_line && p->action_line != t.line)
         return sw_parse_fail(p, "%s%s started at %s:%u", text,
                              sw_ends_with(text, " action") ? "" : " in action", p->source->name,
@@ -115,41 +108,21 @@ struct node *sw_parse_small_node(struct parser *p, enum node_kind kind, uint32_t
     return sw_parse_new_node(p, kind, pos, sizeof(struct node));
 }
 
-/* Room for one more element of @size in an array that grows in the arena. */
-static void *grown(struct parser *p, void *array, uint32_t n, uint32_t *cap, size_t size)
-{
-    if (n < *cap)
-        return array;
-    uint32_t bigger = *cap ? *cap * 2 : 4;
-    void *copy = sw_arena_alloc(p->arena, bigger * size);
-    if (n)
-        memcpy(copy, array, n * size);
-    *cap = bigger;
-    return copy;
-}
-
 void sw_parse_append(struct parser *p, struct node_list *l, struct node *n)
 {
-    l->nodes = grown(p, l->nodes, l->n, &l->cap, sizeof *l->nodes);
+    SW_ARENA_GROW(p->arena, l->nodes, l->n, l->cap);
     l->nodes[l->n++] = n;
 }
 
-static struct node *new_field(struct parser *p, struct token t)
+/* A field's or variable's node, with its first name. */
+static struct node_names *new_names(struct parser *p, enum node_kind kind, uint32_t pos,
+                                    struct name name)
 {
-    struct node_field *f = sw_parse_new_node(p, N_FIELD, t.pos, sizeof *f);
-    f->names = sw_arena_alloc(p->arena, sizeof *f->names);
-    f->names[0] = sw_name(t.s + 1, t.len - 1);
-    f->n = 1;
-    return &f->node;
-}
-
-static struct node_var *new_var(struct parser *p, struct token t)
-{
-    struct node_var *v = sw_parse_new_node(p, N_VARIABLE, t.pos, sizeof *v);
-    v->names = sw_arena_alloc(p->arena, sizeof *v->names);
-    v->names[0] = sw_name(t.s, t.len);
-    v->n = 1;
-    return v;
+    struct node_names *n = sw_parse_new_node(p, kind, pos, sizeof *n);
+    n->names = sw_arena_alloc(p->arena, sizeof *n->names);
+    n->names[0] = name;
+    n->n = 1;
+    return n;
 }
 
 void sw_parse_push_var(struct parser *p, struct name name)
@@ -159,70 +132,33 @@ void sw_parse_push_var(struct parser *p, struct name name)
     t->vars[t->n_vars++] = name;
 }
 
-static struct node *use_var(struct parser *p, struct token t)
-{
-    struct node_var *v = new_var(p, t);
-    for (size_t i = 0; i < p->tree->n_vars; i++) {
-        if (sw_name_equal(&p->tree->vars[i], &v->names[0]))
-            return &v->node;
-    }
-    return sw_parse_fail(p, "undefined variable %s", sw_quoted(p->arena, t.s, t.len));
-}
-
-bool sw_parse_unquote(struct parser *p, struct token t, const char **s, uint32_t *len)
+bool sw_parse_unquote(struct parser *p, struct token t, struct sw_value *out)
 {
     char *buf = sw_arena_alloc(p->arena, (size_t)t.len * 3 + 1);
     long n = sw_unquote(t.s, t.len, buf);
     if (n < 0)
         return sw_parse_fail(p, "invalid syntax"), false;
-    *s = buf;
-    *len = (uint32_t)n;
+    *out = sw_value_text(buf, (size_t)n);
     return true;
 }
 
-static struct node *new_string(struct parser *p, struct token t)
-{
-    struct node_string *s = sw_parse_new_node(p, N_STRING, t.pos, sizeof *s);
-    const char *text;
-    uint32_t len;
-    if (!sw_parse_unquote(p, t, &text, &len))
-        return NULL;
-    s->quoted = t.s;
-    s->quoted_len = t.len;
-    s->value = sw_value_text(text, len);
-    return &s->node;
-}
-
-static struct node *new_number(struct parser *p, struct token t)
-{
-    struct node_number *n = sw_parse_new_node(p, N_NUMBER, t.pos, sizeof *n);
-    SW_ERR(err);
-    n->text = t.s;
-    n->text_len = t.len;
-    if (sw_node_number_parse(n, t.kind == TOK_CHAR_CONSTANT, t.kind == TOK_COMPLEX, &err) < 0)
-        return sw_parse_fail(p, "%s", sw_err_text(&err));
-    return &n->node;
-}
-
 /* ---- expressions ---- */
-
-static struct node *new_ident(struct parser *p, struct token t)
-{
-    struct node_ident *i = sw_parse_new_node(p, N_IDENT, t.pos, sizeof *i);
-    i->func = sw_func_find(p->funcs, t.s, t.len);
-    if (!i->func)
-        return sw_parse_fail(p, "function %s not defined", sw_quoted(p->arena, t.s, t.len));
-    return &i->node;
-}
 
 /* A simple expression. @*out NULL: the next token starts none. @return false: failed */
 static bool term(struct parser *p, struct node **out)
 {
     struct token t = sw_parse_next_item(p);
+    struct name name;
     switch (t.kind) {
-    case TOK_IDENT:
-        *out = new_ident(p, t);
+    case TOK_IDENT: {
+        struct node_ident *i = sw_parse_new_node(p, N_IDENT, t.pos, sizeof *i);
+        i->func = sw_func_find(p->funcs, t.s, t.len);
+        if (!i->func)
+            return sw_parse_fail(p, "function %s not defined", sw_quoted(p->arena, t.s, t.len)),
+                   false;
+        *out = &i->node;
         break;
+    }
     case TOK_DOT:
         *out = sw_parse_small_node(p, N_DOT, t.pos);
         break;
@@ -230,10 +166,15 @@ static bool term(struct parser *p, struct node **out)
         *out = sw_parse_small_node(p, N_NIL, t.pos);
         break;
     case TOK_VARIABLE:
-        *out = use_var(p, t);
-        break;
+        name = sw_name(t.s, t.len);
+        *out = &new_names(p, N_VARIABLE, t.pos, name)->node;
+        for (size_t i = 0; i < p->tree->n_vars; i++) {
+            if (sw_name_equal(&p->tree->vars[i], &name))
+                return true;
+        }
+        return sw_parse_fail(p, "undefined variable %s", sw_quoted(p->arena, t.s, t.len)), false;
     case TOK_FIELD:
-        *out = new_field(p, t);
+        *out = &new_names(p, N_FIELD, t.pos, sw_name(t.s + 1, t.len - 1))->node;
         break;
     case TOK_BOOL: {
         struct node_bool *b = sw_parse_new_node(p, N_BOOL, t.pos, sizeof *b);
@@ -243,9 +184,16 @@ static bool term(struct parser *p, struct node **out)
     }
     case TOK_CHAR_CONSTANT:
     case TOK_COMPLEX:
-    case TOK_NUMBER:
-        *out = new_number(p, t);
+    case TOK_NUMBER: {
+        struct node_number *n = sw_parse_new_node(p, N_NUMBER, t.pos, sizeof *n);
+        SW_ERR(err);
+        n->text = t.s;
+        n->text_len = t.len;
+        if (sw_node_number_parse(n, t.kind == TOK_CHAR_CONSTANT, t.kind == TOK_COMPLEX, &err) < 0)
+            return sw_parse_fail(p, "%s", sw_err_text(&err)), false;
+        *out = &n->node;
         break;
+    }
     case TOK_LEFT_PAREN:
         if (sw_parse_too_deep(p))
             return sw_parse_fail(p, "max expression depth exceeded"), false;
@@ -254,9 +202,13 @@ static bool term(struct parser *p, struct node **out)
         p->depth--;
         break;
     case TOK_STRING:
-    case TOK_RAW_STRING:
-        *out = new_string(p, t);
-        break;
+    case TOK_RAW_STRING: {
+        struct node_string *s = sw_parse_new_node(p, N_STRING, t.pos, sizeof *s);
+        s->quoted = t.s;
+        s->quoted_len = t.len;
+        *out = &s->node;
+        return sw_parse_unquote(p, t, &s->value);
+    }
     default:
         sw_parse_backup(p);
         *out = NULL;
@@ -268,21 +220,8 @@ static bool term(struct parser *p, struct node **out)
 const char *sw_parse_node_text(struct parser *p, const struct node *n)
 {
     struct text t = { .limit = 1 << 24 };
-    size_t len;
     sw_node_print(&t, n);
-    const char *s = sw_text_take(&t, 0, p->arena, &len);
-    free(t.p);
-    return s;
-}
-
-/* The names of @base's own and those of the fields after it. */
-static struct name *joined(struct parser *p, const struct name *base, uint32_t n_base,
-                           const struct node_chain *chain)
-{
-    struct name *all = sw_arena_alloc(p->arena, (n_base + chain->n) * sizeof *all);
-    memcpy(all, base, n_base * sizeof *all);
-    memcpy(all + n_base, chain->names, chain->n * sizeof *all);
-    return all;
+    return sw_text_end(&t, p->arena);
 }
 
 /* ".a.b" after a term. As in Go the whole has the position of its second name. */
@@ -291,23 +230,20 @@ static struct node *chain_fields(struct parser *p, struct node *base)
     struct node_chain *chain = sw_parse_new_node(p, N_CHAIN, sw_parse_peek(p).pos, sizeof *chain);
     while (sw_parse_peek(p).kind == TOK_FIELD) {
         struct token t = sw_parse_next(p);
-        chain->names = grown(p, chain->names, chain->n, &chain->cap, sizeof *chain->names);
+        SW_ARENA_GROW(p->arena, chain->names, chain->n, chain->cap);
         chain->names[chain->n++] = sw_name(t.s + 1, t.len - 1);
     }
     chain->base = base;
     switch ((enum node_kind)base->kind) {
-    case N_FIELD: {
-        struct node_field *f = (struct node_field *)base;
-        f->names = joined(p, f->names, f->n, chain);
-        f->n += chain->n;
-        f->node.pos = chain->node.pos;
-        return base;
-    }
+    case N_FIELD:
     case N_VARIABLE: {
-        struct node_var *v = (struct node_var *)base;
-        v->names = joined(p, v->names, v->n, chain);
-        v->n += chain->n;
-        v->node.pos = chain->node.pos;
+        struct node_names *n = (struct node_names *)base;
+        struct name first = n->names[0];
+        n->names = sw_arena_alloc(p->arena, (1 + chain->n) * sizeof *n->names);
+        n->names[0] = first;
+        memcpy(n->names + 1, chain->names, chain->n * sizeof *n->names);
+        n->n += chain->n;
+        n->node.pos = chain->node.pos;
         return base;
     }
     case N_BOOL:
@@ -324,17 +260,6 @@ static struct node *chain_fields(struct parser *p, struct node *base)
     }
 }
 
-static bool operand(struct parser *p, struct node **out)
-{
-    if (!term(p, out))
-        return false;
-    if (*out && sw_parse_peek(p).kind == TOK_FIELD)
-        *out = chain_fields(p, *out);
-    else
-        return true;
-    return *out != NULL;
-}
-
 /* Operands with spaces between them, up to a pipe symbol (eaten) or the end (left). */
 static struct node_command *command(struct parser *p)
 {
@@ -343,10 +268,12 @@ static struct node_command *command(struct parser *p)
     for (;;) {
         struct node *arg;
         sw_parse_peek_item(p);
-        if (!operand(p, &arg))
+        if (!term(p, &arg))
+            return NULL;
+        if (arg && sw_parse_peek(p).kind == TOK_FIELD && !(arg = chain_fields(p, arg)))
             return NULL;
         if (arg) {
-            cmd->args = grown(p, cmd->args, cmd->n, &cmd->cap, sizeof *cmd->args);
+            SW_ARENA_GROW(p->arena, cmd->args, cmd->n, cmd->cap);
             cmd->args[cmd->n++] = arg;
         }
         struct token t = sw_parse_next(p);
@@ -365,8 +292,9 @@ static struct node_command *command(struct parser *p)
 
 static void declare(struct parser *p, struct node_pipe *pipe, struct token t)
 {
-    pipe->decl[pipe->n_decl++] = new_var(p, t);
-    sw_parse_push_var(p, sw_name(t.s, t.len));
+    struct name name = sw_name(t.s, t.len);
+    pipe->decl[pipe->n_decl++] = new_names(p, N_VARIABLE, t.pos, name);
+    sw_parse_push_var(p, name);
 }
 
 /* "$x :=", "$x =", in a range also "$i, $x :=". @return false: failed */
@@ -401,20 +329,6 @@ static bool declarations(struct parser *p, struct node_pipe *pipe, const char *c
     }
 }
 
-/* Whether there is a command, and whether all after the first can be called. */
-static bool check_pipeline(struct parser *p, const struct node_pipe *pipe, const char *context)
-{
-    if (pipe->n == 0)
-        return sw_parse_fail(p, "missing value for %s", context), false;
-    for (uint32_t i = 1; i < pipe->n; i++) {
-        enum node_kind kind = pipe->cmds[i]->args[0]->kind;
-        if (kind == N_BOOL || kind == N_DOT || kind == N_NIL || kind == N_NUMBER ||
-            kind == N_STRING)
-            return sw_parse_fail(p, "non executable command in pipeline stage %u", i + 1), false;
-    }
-    return true;
-}
-
 struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum token_kind end)
 {
     struct node_pipe *pipe = sw_parse_new_node(p, N_PIPE, sw_parse_peek_item(p).pos, sizeof *pipe);
@@ -423,7 +337,7 @@ struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum 
     for (;;) {
         struct token t = sw_parse_next_item(p);
         if (t.kind == end)
-            return check_pipeline(p, pipe, context) ? pipe : NULL;
+            break;
         switch (t.kind) {
         case TOK_BOOL:
         case TOK_CHAR_CONSTANT:
@@ -441,7 +355,7 @@ struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum 
             struct node_command *cmd = command(p);
             if (!cmd)
                 return NULL;
-            pipe->cmds = grown(p, pipe->cmds, pipe->n, &pipe->cap, sizeof *pipe->cmds);
+            SW_ARENA_GROW(p->arena, pipe->cmds, pipe->n, pipe->cap);
             pipe->cmds[pipe->n++] = cmd;
             break;
         }
@@ -449,4 +363,13 @@ struct node_pipe *sw_parse_pipeline(struct parser *p, const char *context, enum 
             return sw_parse_unexpected(p, t, context);
         }
     }
+    if (pipe->n == 0)
+        return sw_parse_fail(p, "missing value for %s", context);
+    for (uint32_t i = 1; i < pipe->n; i++) { /* all after the first must be callable */
+        enum node_kind kind = pipe->cmds[i]->args[0]->kind;
+        if (kind == N_BOOL || kind == N_DOT || kind == N_NIL || kind == N_NUMBER ||
+            kind == N_STRING)
+            return sw_parse_fail(p, "non executable command in pipeline stage %u", i + 1);
+    }
+    return pipe;
 }

@@ -84,32 +84,6 @@ enum {
     DEFAULT_MEMORY = 256 << 20,
 };
 
-static void fill_defaults(struct sw_template_opts *o)
-{
-    o->fuel = o->fuel ? o->fuel : DEFAULT_FUEL;
-    o->max_depth = o->max_depth ? o->max_depth : DEFAULT_DEPTH;
-    o->max_output_bytes = o->max_output_bytes ? o->max_output_bytes : DEFAULT_OUTPUT;
-    if (o->max_output_bytes > SIZE_MAX / 4)
-        o->max_output_bytes = SIZE_MAX / 4;
-    o->max_memory_bytes = o->max_memory_bytes ? o->max_memory_bytes : DEFAULT_MEMORY;
-    if (!o->now_ns) {
-        struct timespec ts;
-        clock_gettime(CLOCK_REALTIME, &ts);
-        o->now_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-    }
-}
-
-/* "c/charts/s/templates/x/y.yaml" -> "c/charts/s/templates": templates/ of the innermost chart. */
-static size_t base_path_len(const char *name)
-{
-    const char *at = strchrnul(name, '/');
-    while (sw_starts_with(at, "/charts/"))
-        at = strchrnul(at + sizeof "/charts/" - 1, '/');
-    if (sw_starts_with(at, "/templates/"))
-        at += sizeof "/templates" - 1;
-    return (size_t)(at - name);
-}
-
 int sw_template_exec(const struct sw_template_set *set, const char *name, struct sw_value root,
                      struct sw_arena *arena, const struct sw_template_opts *opts,
                      struct sw_template_out *out, struct sw_err *err)
@@ -121,20 +95,36 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
                       .scope = &scope,
                       .err = &local,
                       .arena_start = sw_arena_used(arena) };
+    struct sw_template_opts *o = &x.opts;
     if (opts)
-        x.opts = *opts;
-    fill_defaults(&x.opts);
+        *o = *opts;
+    o->fuel = o->fuel ? o->fuel : DEFAULT_FUEL;
+    o->max_depth = o->max_depth ? o->max_depth : DEFAULT_DEPTH;
+    o->max_output_bytes = o->max_output_bytes ? o->max_output_bytes : DEFAULT_OUTPUT;
+    if (o->max_output_bytes > SIZE_MAX / 4)
+        o->max_output_bytes = SIZE_MAX / 4;
+    o->max_memory_bytes = o->max_memory_bytes ? o->max_memory_bytes : DEFAULT_MEMORY;
+    if (!o->now_ns) {
+        struct timespec ts;
+        clock_gettime(CLOCK_REALTIME, &ts);
+        o->now_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+    }
     x.fuel = x.opts.fuel;
     x.random = x.opts.seed;
-    x.missing_key_error = x.opts.strict;
     size_t mark = out->len;
     size_t limit = mark + x.opts.max_output_bytes;
     bool roomy = out->cap > limit + 1; /* then it is not grown, and its rest not used */
     x.text = (struct text){ out->text, out->len, roomy ? limit + 1 : out->cap, limit, false };
     if (root.type == SW_T_MAP || root.type == SW_T_VALUES) {
         struct sw_map *t = sw_map_new(arena);
+        /* "c/charts/s/templates/x/y.yaml" -> "c/charts/s/templates", of the innermost chart */
+        const char *base_end = strchrnul(name, '/');
+        while (sw_starts_with(base_end, "/charts/"))
+            base_end = strchrnul(base_end + sizeof "/charts/" - 1, '/');
+        if (sw_starts_with(base_end, "/templates/"))
+            base_end += sizeof "/templates" - 1;
         sw_map_set_borrowed(t, "Name", 4, sw_value_str(arena, name, strlen(name)));
-        sw_map_set_borrowed(t, "BasePath", 8, sw_value_str(arena, name, base_path_len(name)));
+        sw_map_set_borrowed(t, "BasePath", 8, sw_value_str(arena, name, (size_t)(base_end - name)));
         root.type = SW_T_VALUES;
         sw_map_set_borrowed(root.as.map, "Template", 8, sw_value_typed_map(SW_T_VALUES, t));
     }

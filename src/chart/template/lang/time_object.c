@@ -1,11 +1,8 @@
 #include "chart/template/lang/time_object.h"
 
-#include <stdlib.h>
-
 #include "chart/template/go/strconv.h"
 #include "chart/template/lang/function.h"
 #include "chart/template/value/object.h"
-#include "chart/template/value/print.h"
 
 static void time_string(const struct sw_object *o, struct text *out)
 {
@@ -18,10 +15,8 @@ static void time_go_string(const struct sw_object *o, struct text *out)
     const struct sw_gotime *t = o->data;
     struct sw_civil v = sw_gotime_civil(*t);
     const char *zone = sw_zone_name(t->zone);
-    struct sw_value month = { .type = SW_T_MONTH, .as.i = v.month };
-    sw_text_printf(out, "time.Date(%lld, time.", (long long)v.year);
-    sw_value_stringer(out, month);
-    sw_text_printf(out, ", %d, %d, %d, %d, %d, ", v.day, v.hour, v.minute, v.second, (int)t->nsec);
+    sw_text_printf(out, "time.Date(%lld, time.%s, %d, %d, %d, %d, %d, ", (long long)v.year,
+                   sw_month_names[v.month - 1], v.day, v.hour, v.minute, v.second, (int)t->nsec);
     if (strcmp(zone, "UTC") == 0 || strcmp(zone, "Local") == 0) {
         sw_text_printf(out, "time.%s)", zone);
         return;
@@ -35,11 +30,8 @@ static struct sw_value time_json(const struct sw_object *o, struct sw_arena *are
 {
     static const char layout[] = "2006-01-02T15:04:05.999999999Z07:00";
     struct text t = { .limit = 1 << 10 };
-    size_t len;
     sw_gotime_format(&t, *(const struct sw_gotime *)o->data, layout, sizeof layout - 1);
-    const char *s = sw_text_take(&t, 0, arena, &len);
-    free(t.p);
-    return sw_value_text(s, len);
+    return sw_value_cstr(sw_text_end(&t, arena));
 }
 
 static bool time_equal(const struct sw_object *a, const struct sw_object *b)
@@ -91,7 +83,7 @@ struct sw_value sw_gotime_value(struct sw_arena *arena, struct sw_gotime t)
     return sw_value_object(o);
 }
 
-static int return_time(struct call *c, struct sw_gotime t)
+int sw_return_time(struct call *c, struct sw_gotime t)
 {
     return sw_return(c, sw_gotime_value(c->arena, t));
 }
@@ -139,26 +131,15 @@ static int fn_time_unix(struct call *c)
 
 static int fn_time_format(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    sw_gotime_format(t, sw_gotime_of(c->self), c->args[0].as.s, c->args[0].len);
-    return sw_return_text(c, mark);
+    sw_gotime_format(c->text, sw_gotime_of(c->self), c->args[0].as.s, c->args[0].len);
+    return sw_return_text(c);
 }
 
+/* String, GoString */
 static int fn_time_string(struct call *c)
 {
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    sw_gotime_string(t, sw_gotime_of(c->self));
-    return sw_return_text(c, mark);
-}
-
-static int fn_time_go_string(struct call *c)
-{
-    size_t mark;
-    struct text *t = sw_call_text(c, &mark);
-    time_go_string(c->self.as.object, t);
-    return sw_return_text(c, mark);
+    (c->func->variant ? time_go_string : time_string)(c->self.as.object, c->text);
+    return sw_return_text(c);
 }
 
 static int fn_time_marshal(struct call *c)
@@ -179,23 +160,18 @@ static int fn_time_location(struct call *c)
     return sw_return(c, sw_value_object(o));
 }
 
-static int fn_time_utc(struct call *c)
-{
-    struct sw_gotime t = sw_gotime_of(c->self);
-    t.zone = NULL;
-    return return_time(c, t);
-}
+enum { UTC, LOCAL };
 
-static int fn_time_local(struct call *c)
+static int fn_time_in(struct call *c)
 {
     struct sw_gotime t = sw_gotime_of(c->self);
-    t.zone = sw_zone_local(c->arena);
-    return return_time(c, t);
+    t.zone = c->func->variant == LOCAL ? sw_zone_local(c->arena) : NULL;
+    return sw_return_time(c, t);
 }
 
 static int fn_time_add(struct call *c)
 {
-    return return_time(c, sw_gotime_add(sw_gotime_of(c->self), c->args[0].as.i));
+    return sw_return_time(c, sw_gotime_add(sw_gotime_of(c->self), c->args[0].as.i));
 }
 
 static int fn_time_add_date(struct call *c)
@@ -206,9 +182,9 @@ static int fn_time_add_date(struct call *c)
         if (c->args[i].as.i > 1000000000 || c->args[i].as.i < -1000000000)
             return sw_call_fail(c, "date out of range");
     }
-    return return_time(c, sw_gotime_make(v.year + c->args[0].as.i, v.month + c->args[1].as.i,
-                                         v.day + c->args[2].as.i, v.hour, v.minute, v.second,
-                                         t.nsec, t.zone));
+    return sw_return_time(c, sw_gotime_make(v.year + c->args[0].as.i, v.month + c->args[1].as.i,
+                                            v.day + c->args[2].as.i, v.hour, v.minute, v.second,
+                                            t.nsec, t.zone));
 }
 
 static int fn_time_sub(struct call *c)
@@ -219,21 +195,9 @@ static int fn_time_sub(struct call *c)
     return sw_return(c, v);
 }
 
-enum { BEFORE, AFTER, EQUAL, COMPARE };
-
 static int fn_time_compare(struct call *c)
 {
-    int order = sw_gotime_compare(sw_gotime_of(c->self), sw_gotime_of(c->args[0]));
-    switch (c->func->variant) {
-    case BEFORE:
-        return sw_return(c, sw_value_bool(order < 0));
-    case AFTER:
-        return sw_return(c, sw_value_bool(order > 0));
-    case EQUAL:
-        return sw_return(c, sw_value_bool(order == 0));
-    default:
-        return sw_return(c, sw_value_int(order));
-    }
+    return sw_return_order(c, sw_gotime_compare(sw_gotime_of(c->self), sw_gotime_of(c->args[0])));
 }
 
 static int fn_time_is_zero(struct call *c)
@@ -248,12 +212,12 @@ static int fn_time_multiple(struct call *c)
     struct sw_gotime t = sw_gotime_of(c->self);
     int64_t m = c->args[0].as.i;
     if (m <= 0)
-        return return_time(c, t);
+        return sw_return_time(c, t);
     __int128 since = ((__int128)t.sec - SW_GOTIME_ZERO_SEC) * 1000000000 + t.nsec, rest = since % m;
     if (rest < 0)
         rest += m;
     bool up = c->func->variant && rest + rest >= m;
-    return return_time(c, sw_gotime_add(t, up ? m - (int64_t)rest : -(int64_t)rest));
+    return sw_return_time(c, sw_gotime_add(t, up ? m - (int64_t)rest : -(int64_t)rest));
 }
 
 static const struct func time_methods[] = {
@@ -272,19 +236,19 @@ static const struct func time_methods[] = {
     { "UnixNano", fn_time_unix, "", "nanoseconds since 1970", 9, 0 },
     { "Format", fn_time_format, "s", "as a layout says", 0, 0 },
     { "String", fn_time_string, "", "in full", 0, 0 },
-    { "GoString", fn_time_go_string, "", "as Go's source", 0, 0 },
+    { "GoString", fn_time_string, "", "as Go's source", 1, 0 },
     { "MarshalText", fn_time_marshal, "", "in RFC 3339, as bytes", 0, 0 },
     { "MarshalJSON", fn_time_marshal, "", "in RFC 3339 and quotes, as bytes", 1, 0 },
     { "Location", fn_time_location, "", "the zone", 0, 0 },
-    { "UTC", fn_time_utc, "", "the same in UTC", 0, 0 },
-    { "Local", fn_time_local, "", "the same in the local zone", 0, 0 },
+    { "UTC", fn_time_in, "", "the same in UTC", UTC, 0 },
+    { "Local", fn_time_in, "", "the same in the local zone", LOCAL, 0 },
     { "Add", fn_time_add, "d", "later by a duration", 0, 0 },
     { "AddDate", fn_time_add_date, "iii", "later by years, months and days", 0, 0 },
     { "Sub", fn_time_sub, "t", "the duration since another", 0, 0 },
-    { "Before", fn_time_compare, "t", "whether it is before another", BEFORE, 0 },
-    { "After", fn_time_compare, "t", "whether it is after another", AFTER, 0 },
-    { "Equal", fn_time_compare, "t", "whether it is the same instant", EQUAL, 0 },
-    { "Compare", fn_time_compare, "t", "-1, 0 or 1", COMPARE, 0 },
+    { "Before", fn_time_compare, "t", "whether it is before another", SW_ORDER_LESS, 0 },
+    { "After", fn_time_compare, "t", "whether it is after another", SW_ORDER_GREATER, 0 },
+    { "Equal", fn_time_compare, "t", "whether it is the same instant", SW_ORDER_EQUAL, 0 },
+    { "Compare", fn_time_compare, "t", "-1, 0 or 1", SW_ORDER_NUMBER, 0 },
     { "IsZero", fn_time_is_zero, "", "whether it is the zero time", 0, 0 },
     { "Truncate", fn_time_multiple, "d", "down to a multiple", 0, 0 },
     { "Round", fn_time_multiple, "d", "to the nearest multiple", 1, 0 },

@@ -16,7 +16,7 @@ struct scan {
 /* "invalid character 'x' <context>"; bytes are taken for runes, as Go does. @return false */
 static bool complain(struct scan *s, const char *context)
 {
-    /* within a token Go reads a blank after the text's end, to see whether the token ends there */
+    /* within a token Go reads one blank after the end of the text */
     if (s->at == s->end && !sw_starts_with(context, "in ") &&
         !sw_starts_with(context, "after decimal")) {
         sw_text_puts(s->out, "unexpected end of JSON input");
@@ -76,40 +76,23 @@ static bool scan_number(struct scan *s)
     return true;
 }
 
-static bool scan_escape(struct scan *s)
-{
-    if (s->at == s->end || !*s->at || !strchr("\"\\/bfnrtu", *s->at))
-        return complain(s, "in string escape code");
-    if (*s->at++ != 'u')
-        return true;
-    for (int i = 0; i < 4; i++, s->at++)
-        if (s->at == s->end || sw_hex_digit(*s->at) < 0)
-            return complain(s, "in \\u hexadecimal character escape");
-    return true;
-}
-
 static bool scan_string(struct scan *s)
 {
     for (s->at++; s->at < s->end && *s->at != '"';) {
         if ((unsigned char)*s->at < 0x20)
             return complain(s, "in string literal");
-        if (*s->at++ == '\\' && !scan_escape(s))
-            return false;
+        if (*s->at++ != '\\')
+            continue;
+        if (s->at == s->end || !*s->at || !strchr("\"\\/bfnrtu", *s->at))
+            return complain(s, "in string escape code");
+        for (int digits = *s->at++ == 'u' ? 4 : 0; digits > 0; digits--, s->at++) {
+            if (s->at == s->end || sw_hex_digit(*s->at) < 0)
+                return complain(s, "in \\u hexadecimal character escape");
+        }
     }
     if (s->at == s->end)
         return complain(s, "");
     s->at++;
-    return true;
-}
-
-static bool scan_word(struct scan *s, const char *word)
-{
-    for (const char *w = word; *w; w++, s->at++) {
-        if (s->at == s->end || *s->at != *w) {
-            SW_AUTO_CHARS *context = sw_printf("in literal %s (expecting '%c')", word, *w);
-            return complain(s, context);
-        }
-    }
     return true;
 }
 
@@ -137,8 +120,13 @@ static bool scan_value(struct scan *s, bool *whole)
         return scan_string(s);
     if (c == '-' || is_digit(s))
         return scan_number(s);
-    if (c == 't' || c == 'f' || c == 'n')
-        return scan_word(s, c == 't' ? "true" : c == 'f' ? "false" : "null");
+    if (c == 't' || c == 'f' || c == 'n') {
+        const char *word = c == 't' ? "true" : c == 'f' ? "false" : "null", *w = word;
+        for (; *w && s->at < s->end && *s->at == *w; w++)
+            s->at++;
+        SW_AUTO_CHARS *context = sw_printf("in literal %s (expecting '%c')", word, *w);
+        return !*w || complain(s, context);
+    }
     if (c != '{' && c != '[')
         return complain(s, "looking for beginning of value");
     SW_GROW(s->open, s->n, s->cap);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries lie in one array, in any order: nothing in a template can see the order in which a map
- * was filled. Up to FEW of them are found by comparing hashes one after another, more by an index
- * with open addressing. The array is sorted by key when it is first ranged over. */
+/* The entries are in one array, in any order: a template cannot observe the order of insertion. Up
+ * to FEW entries are found by comparing hashes in turn, more by an index with open addressing. The
+ * array is sorted by key when it is first ranged over. */
 enum { FEW = 8 };
 
 struct sw_map {
@@ -99,25 +99,12 @@ struct sw_value *sw_map_find_cstr(const struct sw_map *map, const char *key)
     return sw_map_find(map, key, strlen(key));
 }
 
-static int compare_keys(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    int c = memcmp(a, b, a_len < b_len ? a_len : b_len);
-    return c != 0 ? c : a_len < b_len ? -1 : a_len > b_len;
-}
-
 static void add_entry(struct sw_map *map, const struct sw_entry *entry)
 {
-    if (map->n == map->cap) {
-        uint32_t cap = map->cap ? map->cap * 2 : 4;
-        struct sw_entry *bigger = sw_arena_alloc(map->arena, cap * sizeof *bigger);
-        if (map->n)
-            memcpy(bigger, map->entries, map->n * sizeof *bigger);
-        map->entries = bigger;
-        map->cap = cap;
-    }
+    SW_ARENA_GROW(map->arena, map->entries, map->n, map->cap);
     if (map->n > 0 && map->sorted) {
         const struct sw_entry *last = &map->entries[map->n - 1];
-        map->sorted = compare_keys(last->key, last->key_len, entry->key, entry->key_len) < 0;
+        map->sorted = sw_bytes_order(last->key, last->key_len, entry->key, entry->key_len) < 0;
     }
     map->entries[map->n++] = *entry;
     if (map->index && map->n * 2 <= map->index_mask + 1)
@@ -175,7 +162,7 @@ size_t sw_map_count(const struct sw_map *map)
 static int by_key(const void *a, const void *b)
 {
     const struct sw_entry *x = a, *y = b;
-    return compare_keys(x->key, x->key_len, y->key, y->key_len);
+    return sw_bytes_order(x->key, x->key_len, y->key, y->key_len);
 }
 
 const struct sw_entry *sw_map_sorted(struct sw_map *map)

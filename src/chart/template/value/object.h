@@ -24,7 +24,7 @@ struct sw_object_type {
     const struct func *methods; /* ended by a row without a name */
     /** The Stringer, or NULL: the fields are printed. */
     void (*string)(const struct sw_object *o, struct text *out);
-    /** The GoStringer that %#v asks, or NULL. */
+    /** The GoStringer, which %#v uses, or NULL. */
     void (*go_string)(const struct sw_object *o, struct text *out);
     /** What it is in JSON, or NULL: a map of its fields. */
     struct sw_value (*json)(const struct sw_object *o, struct sw_arena *arena);

@@ -6,7 +6,6 @@
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/printer.h"
-#include "data/text/unicode.h"
 
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);
 
@@ -154,101 +153,45 @@ static void print_float(struct printer *p, double f, uint32_t verb)
         bad_verb(p, verb);
 }
 
-static void print_complex(struct printer *p, const double *c, uint32_t verb)
-{
-    int prec;
-    if (!float_verb(verb, &prec)) {
-        bad_verb(p, verb);
-        return;
-    }
-    bool plus = p->plus;
-    sw_text_char(p->out, '(');
-    print_float(p, c[0], verb);
-    p->plus = true;
-    print_float(p, c[1], verb);
-    sw_text_puts(p->out, "i)");
-    p->plus = plus;
-}
-
 static void print_string(struct printer *p, const char *s, size_t len, uint32_t verb)
 {
     switch (verb) {
     case 'v':
-        if (p->sharp_v)
+    case 's':
+    case 'q':
+        if (verb == 'q' || (verb == 'v' && p->sharp_v))
             sw_printer_quoted(p, s, len);
         else
             sw_printer_string(p, s, len);
         return;
-    case 's':
-        sw_printer_string(p, s, len);
-        return;
     case 'x':
     case 'X':
         sw_printer_hex(p, s, len, verb == 'X');
-        return;
-    case 'q':
-        sw_printer_quoted(p, s, len);
         return;
     default:
         bad_verb(p, verb);
     }
 }
 
-/* "[]string" and a brace in Go's syntax. @return false: it is nil, and all has been written */
-static bool begin_composite(struct printer *p, struct sw_value v, const char *open)
+/* A list or a map. */
+static void print_items(struct printer *p, struct sw_value v, uint32_t verb, int depth)
 {
-    if (!p->sharp_v) {
-        sw_text_puts(p->out, open);
-        return true;
-    }
-    sw_text_puts(p->out, sw_value_type_name(v));
-    sw_text_puts(p->out, sw_value_is_nil_ref(v) ? "(nil)" : "{");
-    return !sw_value_is_nil_ref(v);
-}
-
-static void print_list(struct printer *p, struct sw_value v, uint32_t verb, int depth)
-{
-    if (!begin_composite(p, v, "["))
+    const struct sw_entry *e = sw_value_is_map(v) ? sw_map_sorted(v.as.map) : NULL;
+    if (p->sharp_v)
+        sw_text_puts(p->out, sw_value_type_name(v));
+    if (p->sharp_v && sw_value_is_nil_ref(v)) {
+        sw_text_puts(p->out, "(nil)");
         return;
+    }
+    sw_text_puts(p->out, p->sharp_v ? "{" : sw_value_is_map(v) ? "map[" : "[");
     for (size_t i = 0; i < sw_value_len(v); i++) {
         if (i > 0)
             sw_text_puts(p->out, p->sharp_v ? ", " : " ");
-        print_nested(p, sw_value_at(v, i), verb, depth + 1);
-    }
-    sw_text_char(p->out, p->sharp_v ? '}' : ']');
-}
-
-static void print_map(struct printer *p, struct sw_value v, uint32_t verb, int depth)
-{
-    if (!begin_composite(p, v, "map["))
-        return;
-    const struct sw_entry *e = sw_map_sorted(v.as.map);
-    for (size_t i = 0; i < sw_map_count(v.as.map); i++) {
-        if (i > 0)
-            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
-        print_nested(p, sw_value_text(e[i].key, e[i].key_len), verb, depth + 1);
-        sw_text_char(p->out, ':');
-        print_nested(p, e[i].value, verb, depth + 1);
-    }
-    sw_text_char(p->out, p->sharp_v ? '}' : ']');
-}
-
-static void print_bytes(struct printer *p, struct sw_value v, uint32_t verb)
-{
-    if (verb != 'v' && verb != 'd') {
-        print_string(p, v.as.s, v.len, verb);
-        return;
-    }
-    if (!begin_composite(p, v, "["))
-        return;
-    for (size_t i = 0; i < v.len; i++) {
-        if (i > 0)
-            sw_text_puts(p->out, p->sharp_v ? ", " : " ");
-        unsigned char c = (unsigned char)v.as.s[i];
-        if (p->sharp_v)
-            sw_text_printf(p->out, "0x%x", c);
-        else
-            sw_printer_integer(p, c, 10, false, verb);
+        if (e) {
+            print_nested(p, sw_value_text(e[i].key, e[i].key_len), verb, depth + 1);
+            sw_text_char(p->out, ':');
+        }
+        print_nested(p, e ? e[i].value : sw_value_at(v, i), verb, depth + 1);
     }
     sw_text_char(p->out, p->sharp_v ? '}' : ']');
 }
@@ -294,6 +237,8 @@ static bool print_by_method(struct printer *p, struct sw_value v, uint32_t verb)
 
 static void print_by_kind(struct printer *p, struct sw_value v, uint32_t verb, int depth)
 {
+    int prec;
+    bool plus;
     switch (sw_kind(v)) {
     case SW_K_INVALID:
         sw_text_puts(p->out, p->sharp_v ? "interface {}(nil)" : "<nil>");
@@ -312,19 +257,28 @@ static void print_by_kind(struct printer *p, struct sw_value v, uint32_t verb, i
         print_float(p, v.as.f, verb);
         return;
     case SW_K_COMPLEX:
-        print_complex(p, v.as.c, verb);
+        if (!float_verb(verb, &prec)) {
+            bad_verb(p, verb);
+            return;
+        }
+        plus = p->plus;
+        sw_text_char(p->out, '(');
+        print_float(p, v.as.c[0], verb);
+        p->plus = true;
+        print_float(p, v.as.c[1], verb);
+        sw_text_puts(p->out, "i)");
+        p->plus = plus;
         return;
     case SW_K_STRING:
         print_string(p, v.as.s, v.len, verb);
         return;
     case SW_K_SLICE:
-        if (v.type == SW_T_BYTES)
-            print_bytes(p, v, verb);
-        else
-            print_list(p, v, verb, depth);
-        return;
+        if (v.type == SW_T_BYTES && verb != 'v' && verb != 'd') {
+            print_string(p, v.as.s, v.len, verb);
+            return;
+        } /* fall through */
     case SW_K_MAP:
-        print_map(p, v, verb, depth);
+        print_items(p, v, verb, depth);
         return;
     case SW_K_STRUCT:
         if (v.type != SW_T_OBJECT) {
@@ -355,32 +309,23 @@ static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, in
 
 void sw_printer_arg(struct printer *p, struct sw_value v, uint32_t verb)
 {
+    bool is_nil = sw_value_is_nil(v);
     p->arg = v;
-    if (sw_value_is_nil(v)) {
-        if (verb == 'T' || verb == 'v')
-            sw_printer_pad(p, "<nil>", 5);
-        else
-            bad_verb(p, verb);
-        return;
-    }
-    if (verb == 'T') {
+    if (is_nil && (verb == 'T' || verb == 'v')) {
+        sw_printer_pad(p, "<nil>", 5);
+    } else if (is_nil || verb == 'w') { /* %w is for Errorf only */
+        bad_verb(p, verb);
+    } else if (verb == 'T') {
         const char *name = sw_value_type_name(v);
         sw_printer_string(p, name, strlen(name));
-        return;
-    }
-    if (verb == 'p') {
+    } else if (verb == 'p') {
         if (sw_kind(v) == SW_K_MAP || sw_kind(v) == SW_K_SLICE || v.type == SW_T_OBJECT)
             sw_text_puts(p->out, "0xc000000000");
         else
             bad_verb(p, verb);
-        return;
-    }
-    if (verb == 'w') { /* for errors, and for Errorf only */
-        bad_verb(p, verb);
-        return;
-    }
-    if (!print_by_method(p, v, verb))
+    } else if (!print_by_method(p, v, verb)) {
         print_by_kind(p, v, verb, 0);
+    }
 }
 
 /* ---- print, println ---- */
@@ -443,9 +388,6 @@ void sw_println(struct text *out, const struct sw_value *args, size_t n)
 const char *sw_value_print(struct sw_arena *arena, struct sw_value v)
 {
     struct text out = { .limit = 1 << 20 };
-    size_t len;
     sw_print_value(&out, v);
-    char *s = sw_text_take(&out, 0, arena, &len);
-    free(out.p);
-    return s;
+    return sw_text_end(&out, arena);
 }

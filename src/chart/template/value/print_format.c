@@ -40,10 +40,7 @@ static void pad_written(struct printer *p, size_t mark)
 
 void sw_printer_bool(struct printer *p, bool b)
 {
-    if (b)
-        sw_printer_pad(p, "true", 4);
-    else
-        sw_printer_pad(p, "false", 5);
+    sw_printer_pad(p, b ? "true" : "false", b ? 4 : 5);
 }
 
 void sw_printer_integer(struct printer *p, uint64_t u, unsigned base, bool is_signed, uint32_t verb)
@@ -54,13 +51,9 @@ void sw_printer_integer(struct printer *p, uint64_t u, unsigned base, bool is_si
         u = 0 - u;
     size_t room = 3 + 64 + (p->wid_present ? (size_t)p->wid : 0) +
                   (p->prec_present ? (size_t)p->prec : 0);
-    char small[160], *big = NULL, *buf = small;
-    if (room > sizeof small)
-        buf = big = sw_alloc(room);
-    char *end = buf + room, *at;
+    char small[160], *big = room > sizeof small ? sw_alloc(room) : NULL;
+    char *end = big ? big + room : small + sizeof small, *at = end; /* written backwards */
     size_t prec = 0;
-    if (room <= sizeof small)
-        end = buf + sizeof small;
     if (p->prec_present) {
         prec = (size_t)p->prec;
         if (prec == 0 && u == 0) { /* nothing but the padding, which is of spaces */
@@ -73,7 +66,6 @@ void sw_printer_integer(struct printer *p, uint64_t u, unsigned base, bool is_si
         if ((negative || p->plus || p->space) && prec > 0)
             prec--; /* room for the sign */
     }
-    at = end; /* written backwards */
     do {
         *--at = digits[u % base];
         u /= base;
@@ -129,7 +121,7 @@ void sw_printer_quoted_rune(struct printer *p, uint64_t c)
     pad_written(p, mark);
 }
 
-/* %#g and its like: a decimal point always, and all the digits that the precision asks for. */
+/* %#g and the like: always a decimal point, and as many digits as the precision. */
 static size_t alternate_float(char *num, size_t len, char verb, int prec)
 {
     bool hex = verb == 'x' || verb == 'X';
@@ -190,16 +182,13 @@ void sw_printer_float(struct printer *p, double f, char verb, int prec)
         s = num.p + (num.p[1] == '-' || num.p[1] == '+');
         len = alternate_float(s, len, verb, prec);
     }
-    if (p->plus || s[0] != '+') {
-        if (p->zero && !p->minus && p->wid_present && (size_t)p->wid > len) {
-            sw_text_char(p->out, s[0]);
-            sw_text_fill(p->out, '0', (size_t)p->wid - len);
-            sw_text_put(p->out, s + 1, len - 1);
-        } else {
-            sw_printer_pad(p, s, len);
-        }
+    bool sign = p->plus || s[0] != '+';
+    if (sign && p->zero && !p->minus && p->wid_present && (size_t)p->wid > len) {
+        sw_text_char(p->out, s[0]);
+        sw_text_fill(p->out, '0', (size_t)p->wid - len);
+        sw_text_put(p->out, s + 1, len - 1);
     } else {
-        sw_printer_pad(p, s + 1, len - 1);
+        sw_printer_pad(p, s + !sign, len - !sign);
     }
     p->zero = zero;
     free(num.p);

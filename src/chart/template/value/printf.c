@@ -59,25 +59,10 @@ static bool int_from_arg(struct formatter *s, int *num)
     if (s->next >= s->n)
         return false;
     struct sw_value v = s->args[s->next++];
-    int64_t i = v.as.i;
-    if (sw_kind(v) != SW_K_INT && sw_kind(v) != SW_K_UINT)
-        return false;
-    if (i > TOO_LARGE || i < -TOO_LARGE)
-        return false;
-    *num = (int)i;
-    return true;
-}
-
-static void parse_flags(struct formatter *s)
-{
-    struct printer *p = &s->p;
-    for (char f; s->at < s->end && (f = s->f[s->at]) && strchr("#0+- ", f); s->at++) {
-        p->sharp |= f == '#';
-        p->zero |= f == '0';
-        p->plus |= f == '+';
-        p->minus |= f == '-';
-        p->space |= f == ' ';
-    }
+    bool ok = (sw_kind(v) == SW_K_INT || sw_kind(v) == SW_K_UINT) && v.as.i <= TOO_LARGE &&
+              v.as.i >= -TOO_LARGE;
+    *num = ok ? (int)v.as.i : 0;
+    return ok;
 }
 
 static void parse_width(struct formatter *s, bool *after_index)
@@ -122,11 +107,9 @@ static void parse_precision(struct formatter *s, bool *after_index)
         *after_index = false;
         return;
     }
-    p->prec_present = parse_number(s->f, &s->at, s->end, &p->prec);
-    if (!p->prec_present) {
+    if (!parse_number(s->f, &s->at, s->end, &p->prec))
         p->prec = 0;
-        p->prec_present = true;
-    }
+    p->prec_present = true;
 }
 
 static void put_complaint(struct printer *p, uint32_t verb, const char *text)
@@ -139,28 +122,34 @@ static void put_complaint(struct printer *p, uint32_t verb, const char *text)
 /* One "%..." directive; the % is past. */
 static void format_directive(struct formatter *s)
 {
-    s->p = (struct printer){ .out = s->p.out };
+    struct printer *p = &s->p;
+    *p = (struct printer){ .out = p->out };
     s->good_index = true;
-    parse_flags(s);
+    for (char f; s->at < s->end && (f = s->f[s->at]) && strchr("#0+- ", f); s->at++) {
+        p->sharp |= f == '#';
+        p->zero |= f == '0';
+        p->plus |= f == '+';
+        p->minus |= f == '-';
+        p->space |= f == ' ';
+    }
     bool after_index = arg_number(s);
     parse_width(s, &after_index);
     parse_precision(s, &after_index);
     if (!after_index)
         after_index = arg_number(s);
     if (s->at >= s->end) {
-        sw_text_puts(s->p.out, "%!(NOVERB)");
+        sw_text_puts(p->out, "%!(NOVERB)");
         return;
     }
     uint32_t verb;
     s->at += sw_rune_decode(s->f + s->at, s->end - s->at, &verb);
     if (verb == '%')
-        sw_text_char(s->p.out, '%');
+        sw_text_char(p->out, '%');
     else if (!s->good_index)
-        put_complaint(&s->p, verb, "(BADINDEX)");
+        put_complaint(p, verb, "(BADINDEX)");
     else if (s->next >= s->n)
-        put_complaint(&s->p, verb, "(MISSING)");
+        put_complaint(p, verb, "(MISSING)");
     else {
-        struct printer *p = &s->p;
         if (verb == 'v') {
             p->sharp_v = p->sharp;
             p->plus_v = p->plus;
@@ -168,24 +157,6 @@ static void format_directive(struct formatter *s)
         }
         sw_printer_arg(p, s->args[s->next++], verb);
     }
-}
-
-static void put_extra(struct formatter *s)
-{
-    struct text *out = s->p.out;
-    sw_text_puts(out, "%!(EXTRA ");
-    for (size_t i = s->next; i < s->n; i++) {
-        if (i > s->next)
-            sw_text_puts(out, ", ");
-        if (sw_value_is_nil(s->args[i])) {
-            sw_text_puts(out, "<nil>");
-            continue;
-        }
-        sw_text_puts(out, sw_value_type_name(s->args[i]));
-        sw_text_char(out, '=');
-        sw_print_value(out, s->args[i]);
-    }
-    sw_text_char(out, ')');
 }
 
 void sw_printf_values(struct text *out, const char *format, size_t len, const struct sw_value *args,
@@ -202,6 +173,18 @@ void sw_printf_values(struct text *out, const char *format, size_t len, const st
         s.at++;
         format_directive(&s);
     }
-    if (!s.reordered && s.next < n)
-        put_extra(&s);
+    if (s.reordered || s.next >= n)
+        return;
+    sw_text_puts(out, "%!(EXTRA ");
+    for (size_t i = s.next; i < n; i++) {
+        if (i > s.next)
+            sw_text_puts(out, ", ");
+        if (sw_value_is_nil(args[i])) {
+            sw_text_puts(out, "<nil>");
+            continue;
+        }
+        sw_text_printf(out, "%s=", sw_value_type_name(args[i]));
+        sw_print_value(out, args[i]);
+    }
+    sw_text_char(out, ')');
 }

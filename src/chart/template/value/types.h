@@ -1,5 +1,7 @@
 #pragma once
 /* The Go side of a value's type: its kind, its name, what it holds. */
+#include <string.h>
+
 #include "chart/template/value/value.h"
 
 /** Go's reflect.Kind, as far as templates can tell kinds apart. */
@@ -50,6 +52,29 @@ static inline bool sw_value_is_empty(struct sw_value v)
     return v.type != SW_T_OBJECT && !sw_value_truth(v);
 }
 
+/** Whether two values of the same kind, SW_K_BOOL to SW_K_STRING, are equal. */
+static inline bool sw_value_basic_equal(struct sw_value a, struct sw_value b)
+{
+    switch (sw_kind(a)) {
+    case SW_K_BOOL:
+        return a.as.b == b.as.b;
+    case SW_K_FLOAT:
+        return a.as.f == b.as.f;
+    case SW_K_COMPLEX:
+        return a.as.c[0] == b.as.c[0] && a.as.c[1] == b.as.c[1];
+    case SW_K_STRING:
+        return a.len == b.len && memcmp(a.as.s, b.as.s, a.len) == 0;
+    default:
+        return a.as.u == b.as.u;
+    }
+}
+/** Byte order. @return negative, 0 or positive: @a is before, equal to or after @b */
+static inline int sw_bytes_order(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+    return order ? order : a_len < b_len ? -1 : a_len > b_len;
+}
+
 /** Elements of a slice (bytes included), entries of a map, bytes of a string; else 0. */
 size_t sw_value_len(struct sw_value v);
 /** Element @i of a slice, of its Go type. */
@@ -71,13 +96,19 @@ bool sw_value_equal_steps(struct sw_value a, struct sw_value b, uint64_t *steps)
 struct sw_value sw_value_zero_elem(struct sw_value map);
 
 /** @list as a value of a list type; NULL: Go's nil slice. */
-struct sw_value sw_value_typed_list(enum sw_type type, struct sw_list *list);
+static inline struct sw_value sw_value_typed_list(enum sw_type type, struct sw_list *list)
+{
+    return (struct sw_value){ .type = (uint8_t)type, .as.list = list };
+}
 /** @map as a value of a map type; NULL: Go's nil map. */
-struct sw_value sw_value_typed_map(enum sw_type type, struct sw_map *map);
+static inline struct sw_value sw_value_typed_map(enum sw_type type, struct sw_map *map)
+{
+    return (struct sw_value){ .type = (uint8_t)type, .as.map = map };
+}
 
-/** The hash of a key, for sw_map_find_hashed(). */
+/** The hash of a name or key. */
 uint32_t sw_name_hash(const char *s, size_t len);
-/** As sw_map_find(), for a caller that knows the hash of the key. @map may be NULL. */
+/** As sw_map_find(), with the hash of the key, sw_name_hash(). @map may be NULL. */
 struct sw_value *sw_map_find_hashed(const struct sw_map *map, const char *key, size_t key_len,
                                     uint32_t hash);
 /** A new map with the same keys and values; @map may be NULL. */

@@ -3,6 +3,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "chart/template/go/text.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/types.h"
 
@@ -45,36 +46,6 @@ const struct sw_type_info sw_types[SW_T_COUNT] = {
 
 /* ---- making them ---- */
 
-struct sw_value sw_value_nil(void)
-{
-    return (struct sw_value){ .type = SW_T_NIL };
-}
-
-struct sw_value sw_value_bool(bool b)
-{
-    return (struct sw_value){ .type = SW_T_BOOL, .as.b = b };
-}
-
-struct sw_value sw_value_int(int64_t i)
-{
-    return (struct sw_value){ .type = SW_T_INT, .as.i = i };
-}
-
-struct sw_value sw_value_int64(int64_t i)
-{
-    return (struct sw_value){ .type = SW_T_INT64, .as.i = i };
-}
-
-struct sw_value sw_value_float(double f)
-{
-    return (struct sw_value){ .type = SW_T_FLOAT64, .as.f = f };
-}
-
-struct sw_value sw_value_text(const char *s, size_t len)
-{
-    return (struct sw_value){ .type = SW_T_STRING, .len = (uint32_t)len, .as.s = s };
-}
-
 struct sw_value sw_value_cstr(const char *s)
 {
     return sw_value_text(s, strlen(s));
@@ -83,26 +54,6 @@ struct sw_value sw_value_cstr(const char *s)
 struct sw_value sw_value_str(struct sw_arena *arena, const char *s, size_t len)
 {
     return sw_value_text(sw_arena_strndup(arena, s, len), len);
-}
-
-struct sw_value sw_value_typed_list(enum sw_type type, struct sw_list *list)
-{
-    return (struct sw_value){ .type = (uint8_t)type, .as.list = list };
-}
-
-struct sw_value sw_value_typed_map(enum sw_type type, struct sw_map *map)
-{
-    return (struct sw_value){ .type = (uint8_t)type, .as.map = map };
-}
-
-struct sw_value sw_value_list(struct sw_list *list)
-{
-    return sw_value_typed_list(SW_T_LIST, list);
-}
-
-struct sw_value sw_value_map(struct sw_map *map)
-{
-    return sw_value_typed_map(SW_T_MAP, map);
 }
 
 struct sw_value sw_value_from_json(struct sw_arena *arena, const struct json_object *json)
@@ -179,11 +130,6 @@ struct json_object *sw_value_to_json(struct sw_value v)
 
 /* ---- looking at them ---- */
 
-bool sw_value_is_nil(struct sw_value v)
-{
-    return v.type <= SW_T_NIL;
-}
-
 bool sw_value_is_map(struct sw_value v)
 {
     return sw_kind(v) == SW_K_MAP;
@@ -192,11 +138,6 @@ bool sw_value_is_map(struct sw_value v)
 bool sw_value_is_list(struct sw_value v)
 {
     return sw_kind(v) == SW_K_SLICE && v.type != SW_T_BYTES;
-}
-
-bool sw_value_is_string(struct sw_value v)
-{
-    return v.type == SW_T_STRING;
 }
 
 bool sw_value_is_number(struct sw_value v)
@@ -281,14 +222,7 @@ struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap)
 
 void sw_list_add(struct sw_list *list, struct sw_value v)
 {
-    if (list->n == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 8;
-        struct sw_value *bigger = sw_arena_alloc(list->arena, cap * sizeof *bigger);
-        if (list->n)
-            memcpy(bigger, list->items, list->n * sizeof *bigger);
-        list->items = bigger;
-        list->cap = cap;
-    }
+    SW_ARENA_GROW(list->arena, list->items, list->n, list->cap);
     v.extra &= (uint8_t)~SW_V_IFACE;
     list->items[list->n++] = v;
 }
@@ -309,16 +243,13 @@ struct sw_value *sw_object_field(const struct sw_object *o, const char *name, si
     const struct sw_object_type *type = o->type;
     for (size_t i = 0; i < type->n_fields; i++) {
         const struct sw_field *f = &type->fields[i];
-        if (f->name[0] == name[0] && strncmp(f->name, name, len) == 0 && f->name[len] == '\0' &&
-            sw_field_is_exported(f))
+        if (f->name[0] == name[0] && sw_is_text(name, len, f->name) && sw_field_is_exported(f))
             return &o->fields[i];
     }
-    for (size_t i = 0; i < type->n_fields; i++) {
-        if (type->fields[i].embedded) {
-            struct sw_value *v = sw_object_field(o->fields[i].as.object, name, len);
-            if (v)
-                return v;
-        }
+    struct sw_value *found = NULL;
+    for (size_t i = 0; i < type->n_fields && !found; i++) {
+        if (type->fields[i].embedded)
+            found = sw_object_field(o->fields[i].as.object, name, len);
     }
-    return NULL;
+    return found;
 }

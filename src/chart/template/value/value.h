@@ -1,8 +1,8 @@
 #pragma once
 /* The values that templates work on. A value is sixteen bytes and is passed by value; what it
- * points to lives in an arena, the caller's for what goes in and the render's for what a template
- * makes. Each carries its Go type, since templates can see it: an int and a float64 do not compare
- * equal, 1000000.0 prints as 1e+06, typeOf names it. */
+ * points to is in an arena, the caller's for what goes in and the render's for what a template
+ * makes. Each carries its Go type, since templates can observe it: an int and a float64 do not
+ * compare equal, 1000000.0 prints as 1e+06, typeOf names it. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,23 +75,49 @@ struct sw_value {
 /* ---- making them ---- */
 
 /** A nil interface {}. */
-struct sw_value sw_value_nil(void);
+static inline struct sw_value sw_value_nil(void)
+{
+    return (struct sw_value){ .type = SW_T_NIL };
+}
 /** A bool. */
-struct sw_value sw_value_bool(bool b);
+static inline struct sw_value sw_value_bool(bool b)
+{
+    return (struct sw_value){ .type = SW_T_BOOL, .as.b = b };
+}
 /** Go's int. */
-struct sw_value sw_value_int(int64_t i);
+static inline struct sw_value sw_value_int(int64_t i)
+{
+    return (struct sw_value){ .type = SW_T_INT, .as.i = i };
+}
 /** Go's int64. */
-struct sw_value sw_value_int64(int64_t i);
+static inline struct sw_value sw_value_int64(int64_t i)
+{
+    return (struct sw_value){ .type = SW_T_INT64, .as.i = i };
+}
 /** Go's float64. */
-struct sw_value sw_value_float(double f);
+static inline struct sw_value sw_value_float(double f)
+{
+    return (struct sw_value){ .type = SW_T_FLOAT64, .as.f = f };
+}
 /** Borrows @s: it must live as long as the value. */
-struct sw_value sw_value_text(const char *s, size_t len);
+static inline struct sw_value sw_value_text(const char *s, size_t len)
+{
+    return (struct sw_value){ .type = SW_T_STRING, .len = (uint32_t)len, .as.s = s };
+}
 /** The same for a NUL-terminated string. */
 struct sw_value sw_value_cstr(const char *s);
 /** Copies @s into @arena. */
 struct sw_value sw_value_str(struct sw_arena *arena, const char *s, size_t len);
-struct sw_value sw_value_list(struct sw_list *list); /* []interface {} */
-struct sw_value sw_value_map(struct sw_map *map);    /* map[string]interface {} */
+/** A []interface {}; NULL: Go's nil slice. */
+static inline struct sw_value sw_value_list(struct sw_list *list)
+{
+    return (struct sw_value){ .type = SW_T_LIST, .as.list = list };
+}
+/** A map[string]interface {}; NULL: Go's nil map. */
+static inline struct sw_value sw_value_map(struct sw_map *map)
+{
+    return (struct sw_value){ .type = SW_T_MAP, .as.map = map };
+}
 
 /** A whole JSON document. Numbers become float64, as in Helm's values; keys and strings are copied.
  * NULL is nil. */
@@ -116,10 +142,18 @@ struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool st
 
 /* ---- looking at them ---- */
 
-bool sw_value_is_nil(struct sw_value v);    /* nil or invalid */
-bool sw_value_is_map(struct sw_value v);    /* any of the map types */
-bool sw_value_is_list(struct sw_value v);   /* any of the list types, not bytes */
-bool sw_value_is_string(struct sw_value v); /* SW_T_STRING */
+/** Nil or invalid. */
+static inline bool sw_value_is_nil(struct sw_value v)
+{
+    return v.type <= SW_T_NIL;
+}
+bool sw_value_is_map(struct sw_value v);  /* any of the map types */
+bool sw_value_is_list(struct sw_value v); /* any of the list types, not bytes */
+/** Whether @v is of SW_T_STRING. */
+static inline bool sw_value_is_string(struct sw_value v)
+{
+    return v.type == SW_T_STRING;
+}
 /** An integer or float of any size. */
 bool sw_value_is_number(struct sw_value v);
 /** Truth as `if` sees it. */

@@ -63,17 +63,12 @@ static int on_string(void *arg, const char *text, size_t len, SW_UNUSED struct s
     return put(b, sw_value_str(b->arena, text, len));
 }
 
-static int push(struct builder *b, struct level level)
-{
-    SW_GROW(b->levels, b->n, b->cap);
-    b->levels[b->n++] = level;
-    return 0;
-}
-
 static int on_begin_map(void *arg, SW_UNUSED struct sw_err *err)
 {
     struct builder *b = arg;
-    return push(b, (struct level){ .map = sw_map_new(b->arena) });
+    SW_GROW(b->levels, b->n, b->cap);
+    b->levels[b->n++] = (struct level){ .map = sw_map_new(b->arena) };
+    return 0;
 }
 
 static int on_key(void *arg, const char *text, size_t len, SW_UNUSED struct sw_err *err)
@@ -85,24 +80,20 @@ static int on_key(void *arg, const char *text, size_t len, SW_UNUSED struct sw_e
     return 0;
 }
 
-static int on_end_map(void *arg, SW_UNUSED struct sw_err *err)
-{
-    struct builder *b = arg;
-    struct sw_map *map = b->levels[--b->n].map;
-    return put(b, sw_value_map(map));
-}
-
 static int on_begin_list(void *arg, SW_UNUSED struct sw_err *err)
 {
     struct builder *b = arg;
-    return push(b, (struct level){ .list = sw_list_new(b->arena, 0) });
+    SW_GROW(b->levels, b->n, b->cap);
+    b->levels[b->n++] = (struct level){ .list = sw_list_new(b->arena, 0) };
+    return 0;
 }
 
-static int on_end_list(void *arg, SW_UNUSED struct sw_err *err)
+/* Of a map or a list. */
+static int on_end(void *arg, SW_UNUSED struct sw_err *err)
 {
     struct builder *b = arg;
-    struct sw_list *list = b->levels[--b->n].list;
-    return put(b, sw_value_list(list));
+    struct level done = b->levels[--b->n];
+    return put(b, done.map ? sw_value_map(done.map) : sw_value_list(done.list));
 }
 
 static const struct sw_sink_ops ops = {
@@ -114,9 +105,9 @@ static const struct sw_sink_ops ops = {
     .string = on_string,
     .begin_map = on_begin_map,
     .key = on_key,
-    .end_map = on_end_map,
+    .end_map = on_end,
     .begin_list = on_begin_list,
-    .end_list = on_end_list,
+    .end_list = on_end,
 };
 
 int sw_value_read_yaml(struct sw_arena *arena, const char *text, size_t len,
@@ -148,10 +139,10 @@ int sw_value_read_json(struct sw_arena *arena, const char *text, size_t len, str
     const int rc = sw_value_from_json_text(arena, NULL, text, len, out, err);
     if (rc == 0)
         return 0;
-    struct text words = { .limit = 1 << 12 };
-    if (sw_json_go_error(text, len, &words))
-        sw_err_set(err, rc, "%.*s", (int)words.len, words.p);
-    free(words.p);
+    struct text message = { .limit = 1 << 12 };
+    if (sw_json_go_error(text, len, &message))
+        sw_err_set(err, rc, "%.*s", (int)message.len, message.p);
+    free(message.p);
     return rc;
 }
 

@@ -26,13 +26,10 @@ enum sw_value_json_style {
  * @return 0 | SW_INVALID: something that JSON cannot hold (a NaN, a complex number) */
 int sw_value_write_json(struct text *out, struct sw_value v, unsigned style, struct sw_err *err);
 
-/** As sigs.k8s.io/yaml.Marshal writes it, a line end last. @return 0 | SW_INVALID */
-int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
+/** As sigs.k8s.io/yaml.Marshal writes it, or with @pretty as Helm's toYamlPretty (yaml.v3, an
+ * indent of two); a line end last. @return 0 | SW_INVALID */
+int sw_value_write_yaml(struct text *out, struct sw_value v, bool pretty, struct sw_arena *arena,
                         struct sw_err *err);
-
-/** As Helm's toYamlPretty writes it (yaml.v3, an indent of two). @return 0 | SW_INVALID */
-int sw_value_write_yaml_pretty(struct text *out, struct sw_value v, struct sw_arena *arena,
-                               struct sw_err *err);
 
 /** The value that stands for @v in JSON: a map for a struct, base64 text for bytes, else @v. */
 struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/value_text.h"
 #include "data/data.h"
@@ -39,11 +38,8 @@ struct sw_value sw_value_jsonable(struct sw_arena *arena, struct sw_value v)
 {
     if (v.type == SW_T_BYTES && v.as.s) {
         struct text t = { .limit = SIZE_MAX / 4 };
-        size_t len;
         sw_text_base64(&t, v.as.s, v.len);
-        const char *s = sw_text_take(&t, 0, arena, &len);
-        free(t.p);
-        return sw_value_text(s, len);
+        return sw_value_cstr(sw_text_end(&t, arena));
     }
     if (v.type == SW_T_ERROR)
         return sw_value_map(sw_map_new(arena));
@@ -103,62 +99,40 @@ static void json_newline(struct text *out, unsigned style, int depth)
     }
 }
 
-static int write_json_list(struct text *out, struct sw_value v, unsigned style, int depth,
-                           struct sw_err *err)
-{
-    size_t n = sw_value_len(v);
-    if (sw_value_is_nil_ref(v)) {
-        sw_text_puts(out, "null");
-        return 0;
-    }
-    sw_text_char(out, '[');
-    for (size_t i = 0; i < n; i++) {
-        if (i > 0)
-            sw_text_char(out, ',');
-        json_newline(out, style, depth + 1);
-        int rc = write_json(out, sw_value_at(v, i), style, depth + 1, err);
-        if (rc < 0)
-            return rc;
-    }
-    if (n > 0)
-        json_newline(out, style, depth);
-    sw_text_char(out, ']');
-    return 0;
-}
-
-static int write_json_entry(struct text *out, const char *key, size_t len, struct sw_value v,
-                            bool first, unsigned style, int depth, struct sw_err *err)
+/* One entry of a map, or with @key NULL one element of a list. */
+static int write_json_item(struct text *out, const char *key, size_t len, struct sw_value v,
+                           bool first, unsigned style, int depth, struct sw_err *err)
 {
     if (!first)
         sw_text_char(out, ',');
     json_newline(out, style, depth + 1);
-    write_json_string(out, key, len, style);
-    sw_text_char(out, ':');
-    if (style & SW_VALUE_JSON_PRETTY)
-        sw_text_char(out, ' ');
+    if (key) {
+        write_json_string(out, key, len, style);
+        sw_text_puts(out, style & SW_VALUE_JSON_PRETTY ? ": " : ":");
+    }
     return write_json(out, v, style, depth + 1, err);
 }
 
-static int write_json_map(struct text *out, struct sw_value v, unsigned style, int depth,
-                          struct sw_err *err)
+/* A list or a map. */
+static int write_json_items(struct text *out, struct sw_value v, unsigned style, int depth,
+                            struct sw_err *err)
 {
     size_t n = sw_value_len(v);
-    const struct sw_entry *e = sw_map_sorted(v.as.map);
+    bool is_map = sw_value_is_map(v);
+    const struct sw_entry *e = is_map ? sw_map_sorted(v.as.map) : NULL;
+    int rc = 0;
     if (sw_value_is_nil_ref(v)) {
         sw_text_puts(out, "null");
         return 0;
     }
-    sw_text_char(out, '{');
-    for (size_t i = 0; i < n; i++) {
-        int rc = write_json_entry(out, e[i].key, e[i].key_len, e[i].value, i == 0, style, depth,
-                                  err);
-        if (rc < 0)
-            return rc;
-    }
+    sw_text_char(out, is_map ? '{' : '[');
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = write_json_item(out, e ? e[i].key : NULL, e ? e[i].key_len : 0,
+                             e ? e[i].value : sw_value_at(v, i), i == 0, style, depth, err);
     if (n > 0)
         json_newline(out, style, depth);
-    sw_text_char(out, '}');
-    return 0;
+    sw_text_char(out, is_map ? '}' : ']');
+    return rc;
 }
 
 /* The fields in their order. @n: how many were written so far */
@@ -171,25 +145,9 @@ static int write_json_fields(struct text *out, const struct sw_object *o, size_t
         if (f->embedded)
             rc = write_json_fields(out, o->fields[i].as.object, n, style, depth, err);
         else if (f->json && !(f->omit_empty && sw_value_is_empty(o->fields[i])))
-            rc = write_json_entry(out, f->json, strlen(f->json), o->fields[i], (*n)++ == 0, style,
-                                  depth, err);
+            rc = write_json_item(out, f->json, strlen(f->json), o->fields[i], (*n)++ == 0, style,
+                                 depth, err);
     }
-    return rc;
-}
-
-static int write_json_object(struct text *out, const struct sw_object *o, unsigned style, int depth,
-                             struct sw_err *err)
-{
-    size_t n = 0;
-    if (o->type->json) {
-        SW_AUTO(sw_arena) *arena = sw_arena_new();
-        return write_json(out, o->type->json(o, arena), style, depth, err);
-    }
-    sw_text_char(out, '{');
-    int rc = write_json_fields(out, o, &n, style, depth, err);
-    if (n > 0)
-        json_newline(out, style, depth);
-    sw_text_char(out, '}');
     return rc;
 }
 
@@ -197,6 +155,8 @@ static int write_json(struct text *out, struct sw_value v, unsigned style, int d
                       struct sw_err *err)
 {
     char buf[SW_FLOAT_LEN];
+    size_t n = 0;
+    int rc = 0;
     if (depth > DEEPEST || out->over || !sw_stack_has_room()) {
         out->over = true;
         return sw_err_set(err, SW_INVALID, "json: nested too deeply or too large");
@@ -215,11 +175,10 @@ static int write_json(struct text *out, struct sw_value v, unsigned style, int d
         sw_text_printf(out, "%llu", (unsigned long long)v.as.u);
         return 0;
     case SW_K_FLOAT:
-        if (!isfinite(v.as.f))
-            return sw_err_set(err, SW_INVALID, "json: unsupported value: %s",
-                              isnan(v.as.f) ? "NaN"
-                              : v.as.f < 0  ? "-Inf"
-                                            : "+Inf");
+        if (!isfinite(v.as.f)) {
+            (void)sw_float_go(v.as.f, 'g', 64, buf);
+            return sw_err_set(err, SW_INVALID, "json: unsupported value: %s", buf);
+        }
         sw_text_put(out, buf, sw_float_json(v.as.f, buf));
         return 0;
     case SW_K_COMPLEX:
@@ -229,18 +188,25 @@ static int write_json(struct text *out, struct sw_value v, unsigned style, int d
         return 0;
     case SW_K_SLICE:
         if (v.type != SW_T_BYTES || !v.as.s)
-            return write_json_list(out, v, style, depth, err);
+            return write_json_items(out, v, style, depth, err);
         sw_text_char(out, '"');
         sw_text_base64(out, v.as.s, v.len);
         sw_text_char(out, '"');
         return 0;
     case SW_K_MAP:
-        return write_json_map(out, v, style, depth, err);
+        return write_json_items(out, v, style, depth, err);
     case SW_K_STRUCT:
+        if (v.type == SW_T_OBJECT && v.as.object->type->json) {
+            SW_AUTO(sw_arena) *arena = sw_arena_new();
+            return write_json(out, v.as.object->type->json(v.as.object, arena), style, depth, err);
+        }
+        sw_text_char(out, '{');
         if (v.type == SW_T_OBJECT)
-            return write_json_object(out, v.as.object, style, depth, err);
-        sw_text_puts(out, "{}");
-        return 0;
+            rc = write_json_fields(out, v.as.object, &n, style, depth, err);
+        if (n > 0)
+            json_newline(out, style, depth);
+        sw_text_char(out, '}');
+        return rc;
     }
     return 0;
 }
@@ -305,23 +271,11 @@ static int walk_yaml_string(struct yaml_walk *w, const char *s, size_t len,
     return event(w->sink->arg, mended, n, w->err);
 }
 
-static int walk_yaml_map(struct yaml_walk *w, struct sw_map *map, int depth)
-{
-    const struct sw_sink_ops *ops = w->sink->ops;
-    const struct sw_entry **order = yaml_order(w, map);
-    int rc = ops->begin_map(w->sink->arg, w->err);
-    for (size_t i = 0; i < sw_map_count(map) && rc == 0; i++) {
-        rc = walk_yaml_string(w, order[i]->key, order[i]->key_len, ops->key);
-        if (rc == 0)
-            rc = walk_yaml(w, order[i]->value, depth + 1);
-    }
-    return rc < 0 ? rc : ops->end_map(w->sink->arg, w->err);
-}
-
 static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
 {
     const struct sw_sink_ops *ops = w->sink->ops;
     void *arg = w->sink->arg;
+    const struct sw_entry **order;
     int rc;
     if (depth > DEEPEST || w->left == 0 || !sw_stack_has_room()) {
         w->left = 0;
@@ -355,16 +309,24 @@ static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
             rc = walk_yaml(w, sw_value_at(v, i), depth + 1);
         return rc < 0 ? rc : ops->end_list(arg, w->err);
     case SW_K_MAP:
-        return walk_yaml_map(w, v.as.map, depth);
+        order = yaml_order(w, v.as.map);
+        rc = ops->begin_map(arg, w->err);
+        for (size_t i = 0; i < sw_map_count(v.as.map) && rc == 0; i++) {
+            rc = walk_yaml_string(w, order[i]->key, order[i]->key_len, ops->key);
+            if (rc == 0)
+                rc = walk_yaml(w, order[i]->value, depth + 1);
+        }
+        return rc < 0 ? rc : ops->end_map(arg, w->err);
     default:
         return sw_err_set(w->err, SW_INVALID, "json: unsupported type: %s", sw_value_type_name(v));
     }
 }
 
-static int write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
-                      const struct sw_yaml_writer_opts *opts, struct sw_err *err)
+int sw_value_write_yaml(struct text *out, struct sw_value v, bool pretty, struct sw_arena *arena,
+                        struct sw_err *err)
 {
-    SW_AUTO(sw_yaml_writer) *writer = sw_yaml_writer_new(opts);
+    const struct sw_yaml_writer_opts opts = { .as_marshal = !pretty, .pretty = pretty };
+    SW_AUTO(sw_yaml_writer) *writer = sw_yaml_writer_new(&opts);
     struct yaml_walk w = { sw_yaml_writer_sink(writer), out->limit - out->len, arena, err };
     size_t len;
     int rc = walk_yaml(&w, v, 0);
@@ -374,16 +336,4 @@ static int write_yaml(struct text *out, struct sw_value v, struct sw_arena *aren
     SW_AUTO_CHARS *s = sw_yaml_writer_take(writer, &len);
     sw_text_put(out, s, len);
     return 0;
-}
-
-int sw_value_write_yaml(struct text *out, struct sw_value v, struct sw_arena *arena,
-                        struct sw_err *err)
-{
-    return write_yaml(out, v, arena, &(struct sw_yaml_writer_opts){ .as_marshal = true }, err);
-}
-
-int sw_value_write_yaml_pretty(struct text *out, struct sw_value v, struct sw_arena *arena,
-                               struct sw_err *err)
-{
-    return write_yaml(out, v, arena, &(struct sw_yaml_writer_opts){ .pretty = true }, err);
 }
