@@ -82,11 +82,7 @@ static int return_duration(struct call *c, int64_t ns)
 static int fn_ago(struct call *c)
 {
     int64_t ns = sw_gotime_sub(now(c), any_time(c, c->args[0]));
-    int64_t rest = ns % 1000000000, half = 500000000, whole = ns - rest;
-    int64_t away = rest >= half ? 2 * half : rest <= -half ? -2 * half : 0;
-    if (__builtin_add_overflow(whole, away, &whole)) /* the largest duration */
-        whole = away > 0 ? INT64_MAX : INT64_MIN;
-    return return_duration(c, whole);
+    return return_duration(c, sw_duration_multiple(ns, 1000000000, true));
 }
 
 static int fn_unix_epoch(struct call *c)

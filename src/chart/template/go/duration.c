@@ -92,11 +92,10 @@ int64_t sw_duration_multiple(int64_t ns, int64_t m, bool round)
 {
     if (m <= 0)
         return ns;
-    int64_t r = ns % m;
-    ns -= r;
-    if (round && r > 0 && r >= m - r && ns <= INT64_MAX - m)
-        ns += m;
-    if (round && r < 0 && -r >= m + r && ns >= INT64_MIN + m)
-        ns -= m;
+    int64_t rest = ns % m, away = rest < 0 ? -m : m;
+    ns -= rest;
+    bool is_half = rest < 0 ? -rest >= m + rest : rest >= m - rest;
+    if (round && is_half && __builtin_add_overflow(ns, away, &ns))
+        return away < 0 ? INT64_MIN : INT64_MAX;
     return ns;
 }

@@ -63,9 +63,9 @@ int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_le
 /** time.ParseDuration: "1h30m", "-1.5h". @return 0 | SW_INVALID: 'time: invalid duration "x"' */
 int sw_duration_parse(const char *s, size_t len, int64_t *ns, struct sw_err *err);
 
-/** Cut to a multiple of @m, or with @round to the nearest one, halves away from zero; as it is
- * where
- * @m is not positive. Go's Duration.Truncate and Round. */
+/** Cut to a multiple of @m, or with @round to the nearest one, halves away from zero, and the
+ * largest duration where that is too large; as it is where @m is not positive. Go's
+ * Duration.Truncate and Round. */
 int64_t sw_duration_multiple(int64_t ns, int64_t m, bool round);
 
 /* ---- zones ---- */
