@@ -184,7 +184,7 @@ static int fn_to(struct call *c)
     } else if (format == YAML) {
         rc = sw_value_write_yaml(t, v, how & PRETTY, c->arena, &err);
     } else {
-        if (sw_value_is_nil(v) && !(how & MUST)) /* no document: Go's encoder panics */
+        if (sw_value_is_nil(v)) /* no document: Go's encoder panics */
             return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
         rc = sw_value_write_toml(t, v, &err);
     }
