@@ -1,5 +1,5 @@
-/* Functions that give something else each time, by what must be true of it; and bcrypt and
- * certificates against what is known. */
+/* Functions with random results, by the properties of these; bcrypt and certificates, against known
+ * results. */
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>

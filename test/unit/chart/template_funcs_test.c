@@ -1,4 +1,4 @@
-/* The table of template functions: complete, and each row described. */
+/* The tables of template functions: they are complete, and each row is documented. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void every_function_is_there(void **state)
     }
 }
 
-/* env and expandenv would let a chart read the environment of whoever renders it. */
+/* env and expandenv would give a chart the environment of the process that renders it. */
 static void helm_removed_two(void **state)
 {
     (void)state;
@@ -112,7 +112,7 @@ static void every_function_is_described_once(void **state)
     }
 }
 
-/* A row of docs/templates.md for each. */
+/* docs/templates.md has a row for each function. */
 static void the_documentation_is_up_to_date(void **state)
 {
     (void)state;
@@ -129,8 +129,8 @@ static void the_documentation_is_up_to_date(void **state)
     }
 }
 
-/* Each stands in the table of origins. */
-static void where_it_comes_from_is_told(void **state)
+/* Each function is in the table of origins. */
+static void the_origin_is_documented(void **state)
 {
     (void)state;
     SW_AUTO_CHARS *text = NULL;
@@ -154,7 +154,7 @@ int main(void)
         cmocka_unit_test(helm_removed_two),
         cmocka_unit_test(every_function_is_described_once),
         cmocka_unit_test(the_documentation_is_up_to_date),
-        cmocka_unit_test(where_it_comes_from_is_told),
+        cmocka_unit_test(the_origin_is_documented),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

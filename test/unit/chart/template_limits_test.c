@@ -1,5 +1,4 @@
-/* A template set's ways: definitions, roots, lookup; and that nothing a template does goes on
- * without an end. */
+/* Template sets: definitions, roots, lookup; and the limits that end every execution. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +57,7 @@ static void last_definition_wins(void **state)
     for (size_t i = 0; i < SW_COUNT(texts); i++)
         assert_int_equal(sw_template_add(set, names[i], texts[i], strlen(texts[i]), &err), 0);
     assert_int_equal(sw_template_exec(set, "main", sw_value_nil(), arena, NULL, &out, &err), 0);
-    assert_string_equal(out.text, "second"); /* an empty one takes nothing over */
+    assert_string_equal(out.text, "second"); /* an empty template replaces no other */
     sw_template_out_done(&out);
 }
 
@@ -153,7 +152,7 @@ static void lookup_asks_the_caller(void **state)
 /* ---- limits ---- */
 
 #define CYCLE "{{ $d := dict }}{{ $_ := set $d \"d\" $d }}"
-/* $d holds itself twice, thirty times over: 2^30 values by way of 60 */
+/* thirty lists, each twice in the next: 2^30 values in 60 elements */
 #define WIDE "{{ $d := list 1 }}{{ range until 30 }}{{ $d = list $d $d }}{{ end }}"
 
 static void time_is_limited(void **state)
@@ -235,7 +234,7 @@ static void values_within_themselves(void **state)
     for (size_t i = 0; i < SW_COUNT(ending); i++) {
         struct sw_template_out out = { 0 };
         SW_ERR(err);
-        (void)render_with(ending[i], NULL, &out, &err); /* either way: it comes back */
+        (void)render_with(ending[i], NULL, &out, &err); /* success or failure: it ends */
         sw_template_out_done(&out);
     }
 }

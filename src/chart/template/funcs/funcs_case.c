@@ -127,7 +127,8 @@ struct word_scanner {
     size_t len;
 };
 
-/* The next rune that is one, with what is not before it counted to its width; else @before. */
+/* The next valid rune; its width includes the invalid bytes before it. @before where there is none.
+ */
 static uint32_t valid_rune(const char *s, const char *end, uint32_t before, size_t *width)
 {
     *width = 0;

@@ -27,7 +27,7 @@ static int return_certificate(struct call *c, struct sw_value cert, struct sw_va
     return sw_return(c, sw_value_object(o));
 }
 
-/* A certificate and its key out of PEM, for the caller to free, also on failure. */
+/* Read a certificate and its key from PEM. The caller frees both, also on failure. */
 static int read_pair(struct call *c, struct sw_value cert_pem, struct sw_value key_pem, X509 **cert,
                      EVP_PKEY **key)
 {

@@ -20,7 +20,7 @@ static int fn_now(struct call *c)
     return sw_return_time(c, now(c));
 }
 
-/* What date functions take for a time: one, or seconds since 1970; anything else is now. */
+/* The time of an argument: a time, or seconds since 1970; now for anything else. */
 static struct sw_gotime any_time(struct call *c, struct sw_value v)
 {
     if (sw_value_is_time(v))
@@ -103,7 +103,7 @@ static int fn_duration(struct call *c)
     return return_duration(c, (int64_t)((uint64_t)n * 1000000000));
 }
 
-/* Nanoseconds as the largest unit of which there is more than one, cut off. */
+/* Nanoseconds in the largest unit of which they are more than one, cut to a whole number. */
 static int fn_duration_round(struct call *c)
 {
     static const struct {

@@ -135,7 +135,7 @@ static int fn_merge(struct call *c)
     for (size_t i = 1; i < c->n; i++) {
         if (!c->args[i].as.map)
             continue;
-        if (!dst) /* a nil map is kept where there is nothing to add */
+        if (!dst) /* stays nil where there is nothing to add */
             dst = sw_map_new(c->arena);
         int rc = merge_maps(c, dst, c->args[i].as.map, 0);
         if (rc < 0)

@@ -59,8 +59,8 @@ static int read_duration(struct sw_value v, int64_t *ns, struct sw_err *err)
     }
 }
 
-/* The duration that a function's first argument or a method's receiver is. @return false: it is not
- * valid, @ns is 0 */
+/* The duration: the receiver of a method, else the first argument. @return false: it is not valid,
+ * and @ns is 0 */
 static bool operand(struct call *c, int64_t *ns)
 {
     *ns = 0;

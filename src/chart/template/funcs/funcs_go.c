@@ -8,7 +8,7 @@
 
 /* ---- comparison ---- */
 
-/* Kinds that have an order of their own; the rest is SW_K_INVALID. */
+/* The kind of a scalar; SW_K_INVALID for others. */
 static enum sw_kind basic_kind(struct sw_value v)
 {
     return sw_kind(v) <= SW_K_STRING ? sw_kind(v) : SW_K_INVALID;
@@ -228,7 +228,7 @@ static int fn_printf(struct call *c)
 
 /* ---- escaping ---- */
 
-/* The text to escape: a lone string itself, else what print makes of the operands. */
+/* The text to escape: a single string itself, else the operands as by print. */
 static struct sw_value joined_args(struct call *c)
 {
     if (c->n == 1 && c->args[0].type == SW_T_STRING)
@@ -245,7 +245,7 @@ struct escape {
     const char *text;
 };
 
-/* What stands for @rune in a table ended by a row without a text, or NULL. */
+/* The escape of @rune, or NULL. The last row has no text. */
 static const char *escape_of(const struct escape *table, uint32_t rune)
 {
     while (table->text && table->rune != rune)

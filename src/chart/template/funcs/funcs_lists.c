@@ -195,7 +195,7 @@ static int fn_sort_alpha(struct call *c)
     if (sw_kind(c->args[0]) == SW_K_SLICE) {
         struct sw_value strings = sw_cast_strings(c, c->args[0]);
         list = sublist(c, strings, 0, sw_value_len(strings));
-    } else { /* the text of what is no list, nil's too */
+    } else { /* the text of a value that is no list, nil included */
         list = sw_list_new(c->arena, 1);
         sw_list_add(list, sw_cast_string(c, c->args[0]));
     }

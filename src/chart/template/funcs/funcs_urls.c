@@ -4,7 +4,7 @@
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/strconv.h"
 
-/* Which component of a URL a text is, which decides what has to be escaped in it. */
+/* A component of a URL, which decides what has to be escaped in it. */
 enum mode { PATH, USER, HOST, ZONE, FRAGMENT };
 
 struct span {

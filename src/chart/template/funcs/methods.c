@@ -1,4 +1,4 @@
-/* What templates can call on the values that have Go methods. */
+/* The methods of values that templates can call. */
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/glob.h"
 #include "chart/template/lang/exec.h"

@@ -5,8 +5,8 @@
 
 #include "data/text/unicode.h"
 
-/* A pattern becomes a machine of states that is run over the text once, all its threads side by
- * side: no pattern takes more than its length times the text's. */
+/* A pattern becomes a state machine, whose threads run over the text side by side: the time is at
+ * most the pattern's length times the text's. */
 
 enum op { OP_CHAR, OP_SINGLE, OP_ANY, OP_SUPER, OP_SET, OP_SPLIT, OP_JUMP, OP_MATCH };
 
@@ -162,7 +162,7 @@ void sw_glob_free(struct sw_glob *g)
     free(g);
 }
 
-/* A set of states, without doubles. */
+/* A set of states, without duplicates. */
 struct threads {
     size_t *list;
     bool *in;

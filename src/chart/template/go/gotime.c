@@ -9,7 +9,7 @@
 
 /* ---- the calendar ---- */
 
-/* Cut @*low to 0 .. @base - 1. @return what that is of the next higher unit */
+/* Bring @*low into 0 .. @base - 1. @return the carry to the next higher unit */
 static int64_t carry(int64_t *low, int64_t base)
 {
     int64_t up = *low / base;
@@ -60,7 +60,7 @@ struct sw_gotime sw_gotime_make(int64_t year, int64_t month, int64_t day, int64_
 {
     second += carry(&nsec, 1000000000);
     int64_t sec = days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
-    /* the offset that holds there: guess from this side, then from the other */
+    /* the offset of that local time: that of the same time in UTC, corrected once */
     int offset = sw_zone_offset(zone, sec, NULL);
     if (offset != 0) {
         int64_t utc = sec - offset;
@@ -197,7 +197,7 @@ static void put_zone(struct text *out, enum layout_element part, int offset)
         sw_text_printf(out, "%s%02d", colon, abs % 60);
 }
 
-/* The parts that are one number of the calendar, with so many digits at least. */
+/* The parts that are one number of the calendar, and their least width. */
 static const struct {
     size_t at; /* in struct sw_civil */
     int width;

@@ -9,7 +9,7 @@
 
 struct text;
 
-/** A time zone; NULL is UTC. Lives in an arena. */
+/** A time zone, in an arena; NULL is UTC. */
 struct sw_zone;
 
 /** A point in time, with the zone that it is shown in. */
@@ -38,13 +38,14 @@ extern const char *const sw_weekday_names[7];
 
 /** The calendar's view of a time, in its zone. */
 struct sw_civil sw_gotime_civil(struct sw_gotime t);
-/** The time that is so in its zone; values beyond their ranges carry over, as in Go's time.Date. */
+/** The time with this date and time of day in @zone; values beyond their ranges carry over, as in
+ * Go's time.Date. */
 struct sw_gotime sw_gotime_make(int64_t year, int64_t month, int64_t day, int64_t hour,
                                 int64_t minute, int64_t second, int64_t nsec,
                                 const struct sw_zone *zone);
 /** @t and @ns nanoseconds. */
 struct sw_gotime sw_gotime_add(struct sw_gotime t, int64_t ns);
-/** In nanoseconds; what is too far apart is as far as possible. */
+/** @a - @b in nanoseconds, or the largest duration where that is larger. */
 int64_t sw_gotime_sub(struct sw_gotime a, struct sw_gotime b);
 /** @return -1, 0 or 1: @a is before, at or after @b */
 int sw_gotime_compare(struct sw_gotime a, struct sw_gotime b);

@@ -5,7 +5,7 @@
 #include "chart/template/go/gotime_layout.h"
 #include "chart/template/go/strconv.h"
 
-/* What has been read of a time so far; -1: nothing. */
+/* A time while it is read; -1: not read. */
 struct reading {
     struct sw_arena *arena;
     const char *v, *end; /* what is left of the value */
@@ -54,7 +54,7 @@ static bool in_range(struct reading *r, int value, int least, int most, const ch
     return !r->range;
 }
 
-/* A name out of @names, in any case; @short_len: only so much of it. */
+/* One of @names, in any case; @short_len: its first letters only, or 0. */
 static bool read_name(struct reading *r, const char *const *names, size_t n, size_t short_len,
                       int *out)
 {
@@ -69,7 +69,7 @@ static bool read_name(struct reading *r, const char *const *names, size_t n, siz
     return false;
 }
 
-/* The literal text of a layout; a space stands for any number of them. */
+/* The literal text of a layout; a space there matches any number of spaces. */
 static bool skip_prefix(struct reading *r, const char *prefix, size_t len)
 {
     const char *p = prefix, *end = prefix + len;
@@ -292,7 +292,8 @@ static bool read_element(struct reading *r, const struct layout_chunk *chunk)
 
 /* ---- the result ---- */
 
-/* The day of the year, where there is one, has to agree with month and day. */
+/* Month and day; a day of the year, where there is one, must agree with them. @return the error, or
+ * NULL */
 static const char *check_day(struct reading *r)
 {
     if (r->yearday >= 0) {

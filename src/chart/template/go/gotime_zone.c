@@ -371,7 +371,7 @@ bool sw_zone_find(const struct sw_zone *zone, const char *abbreviation, size_t l
     *offset = 0;
     if (!zone)
         return sw_is_text(abbreviation, len, "UTC");
-    /* the kind that holds at that time, else any of that name */
+    /* the kind that is used at that time, else any of that name */
     bool found = false;
     for (size_t i = 0; i < zone->n_kinds; i++) {
         const struct kind *k = &zone->kinds[i];

@@ -48,7 +48,7 @@ static uint32_t emit_split(struct sw_regex *re)
     return emit(re, (struct inst){ .op = OP_SPLIT });
 }
 
-/* Go into what follows the split, or past it; a lazy one prefers past. */
+/* The two ways of a split: @into what follows it, or @past that; a lazy split prefers @past. */
 static void set_split(struct sw_regex *re, uint32_t split, uint32_t into, uint32_t past, bool lazy)
 {
     re->prog[split].x = lazy ? past : into;
@@ -81,7 +81,7 @@ static bool matches_empty(const struct regex_node *n)
     }
 }
 
-/* x+ : x, then back to it or on. */
+/* x+: x, then a split back to it. */
 static bool compile_plus(struct sw_regex *re, const struct regex_node *n, bool lazy)
 {
     uint32_t start = (uint32_t)re->n;
@@ -259,7 +259,7 @@ long sw_regex_group(const struct sw_regex *re, const char *name, size_t len)
 
 /* ---- matching ---- */
 
-/* The threads of one position, in their order of preference, without doubles. */
+/* The threads of one position, in their order of preference, without duplicates. */
 struct threads {
     uint32_t *pcs;    /* dense */
     uint32_t *sparse; /* pc -> place in pcs */
@@ -267,7 +267,7 @@ struct threads {
     size_t n;
 };
 
-/* What is still to be followed while adding a thread: an instruction, or a slot to put back. */
+/* A step left while a thread is added: an instruction to follow, or a slot to restore. */
 struct pending {
     uint32_t pc;
     int32_t slot; /* -1: follow pc */
@@ -323,7 +323,7 @@ static void add_thread(struct machine *m, struct threads *t, uint32_t pc, size_t
             continue;
         }
         if (t->sparse[p.pc] < t->n && t->pcs[t->sparse[p.pc]] == p.pc)
-            continue; /* it is there */
+            continue; /* it is in the list */
         t->sparse[p.pc] = (uint32_t)t->n;
         t->pcs[t->n++] = p.pc;
         const struct inst *i = &m->re->prog[p.pc];

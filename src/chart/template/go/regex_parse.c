@@ -12,7 +12,7 @@ static void append(struct regex_node *parent, struct regex_node *child)
     parent->last = child;
 }
 
-/* ---- single things ---- */
+/* ---- single items ---- */
 
 static struct regex_node *literal(struct regex_parser *p, uint32_t rune)
 {
@@ -67,7 +67,7 @@ static size_t add_group(struct regex_parser *p, const char *name, size_t len)
     return names->n++;
 }
 
-/* Up to the closing parenthesis; flags set within end there. */
+/* Up to the closing parenthesis, after which @outer_flags hold again. */
 static struct regex_node *group_body(struct regex_parser *p, unsigned outer_flags)
 {
     if (p->depth >= DEEPEST || !sw_stack_has_room())
@@ -202,7 +202,7 @@ static bool is_count(int min, int max)
     return min <= MAX_REPEAT && max <= MAX_REPEAT && (max < 0 || min <= max);
 }
 
-/* The most that repetitions with counts, multiplied, make of one piece of @n. */
+/* The largest product of the counts of nested repetitions in @n. */
 static int counted(const struct regex_node *n)
 {
     int most = 1;
@@ -291,7 +291,7 @@ static struct regex_node *single(struct regex_parser *p)
     }
 }
 
-/* One single thing with its operators, added to @seq. A quoted text's last rune takes them. */
+/* Add one item with its operators to @seq. In a quoted text they apply to the last rune. */
 static bool add_piece(struct regex_parser *p, struct regex_node *seq)
 {
     if (sw_regex_is_at(p, "\\Q")) {
@@ -312,7 +312,7 @@ static bool add_piece(struct regex_parser *p, struct regex_node *seq)
     struct regex_node *n = single(p);
     if (!n)
         return false;
-    if (n->kind == RE_EMPTY) { /* "(?i)": an operator after it is for what stands before it */
+    if (n->kind == RE_EMPTY) { /* "(?i)": an operator after it applies to the item before it */
         if (p->at == p->end || !strchr("*+?{", *p->at) || !seq->last)
             return true;
         struct regex_node **at = &seq->first;

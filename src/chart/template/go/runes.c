@@ -63,7 +63,7 @@ void sw_runes_fold(struct sw_runes *set, struct sw_arena *arena)
     for (size_t i = 0; i < n; i++) {
         struct sw_rune_range r = set->ranges[i];
         if (r.lo <= FIRST && r.hi >= LAST)
-            continue; /* all their cases are in it */
+            continue; /* it has all their cases */
         for (uint32_t c = r.lo < FIRST ? FIRST : r.lo; c <= r.hi && c <= LAST; c++) {
             for (uint32_t f = sw_rune_fold(c); f != c; f = sw_rune_fold(f)) {
                 if (f < r.lo || f > r.hi)

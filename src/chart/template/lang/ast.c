@@ -7,7 +7,7 @@
 
 /* ---- numbers ---- */
 
-/* What of a float is also a whole number. */
+/* The integer forms of a float that is a whole number. */
 static void integers_of_float(struct node_number *n)
 {
     if (!n->is_int && n->f >= -9223372036854775808.0 && n->f < 9223372036854775808.0 &&

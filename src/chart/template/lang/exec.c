@@ -37,7 +37,7 @@ struct loop {
     size_t mark; /* of the variables, those of the loop included */
 };
 
-/* One round. @return 0: go on | BREAK | negative */
+/* Execute the body of a range once. @return 0 | BREAK | negative */
 static int iterate(struct exec *x, const struct loop *l, struct sw_value index,
                    struct sw_value elem)
 {

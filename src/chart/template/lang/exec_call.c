@@ -46,7 +46,8 @@ int sw_call_charge(struct call *c, uint64_t n)
 
 bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b)
 {
-    return sw_value_equal_steps(a, b, &c->x->fuel); /* without fuel: false, and the call's end */
+    return sw_value_equal_steps(a, b,
+                                &c->x->fuel); /* false when the fuel ends: the next step fails */
 }
 
 int sw_call_check_size(struct call *c, double bytes)

@@ -1,4 +1,4 @@
-/* What goes wrong while a template is executed, and where; and what it may use up. */
+/* The errors of an execution, with their places, and its limits. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ int sw_exec_check_output(struct exec *x)
     return sw_exec_fail(x, "the output is larger than %zu bytes", x->opts.max_output_bytes);
 }
 
-/* Templates within templates: few in most charts, any number where one includes itself. */
+/* The depth is without end where a template includes itself. */
 int sw_exec_check_depth(struct exec *x)
 {
     if (x->depth >= x->opts.max_depth)

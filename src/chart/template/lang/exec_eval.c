@@ -182,7 +182,7 @@ int sw_eval_pipe(struct exec *x, struct sw_value dot, const struct node_pipe *pi
             rc = eval_command(x, dot, pipe->cmds[i], i > 0 ? &final : NULL, &v);
         if (rc < 0)
             return rc;
-        /* what an interface {} holds, or nothing */
+        /* the value in an interface {}; a nil one is no value */
         v.extra &= (uint8_t)~SW_V_IFACE;
         if (v.type == SW_T_NIL)
             v.type = SW_T_INVALID;
@@ -349,7 +349,7 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
     if (!variadic && n != fixed)
         return sw_exec_fail(x, "wrong number of args for %s: want %zu got %zu", name, fixed, n);
     int rc = 0;
-    if (f->special == FUNC_AND || f->special == FUNC_OR) { /* no more arguments than decide */
+    if (f->special == FUNC_AND || f->special == FUNC_OR) { /* up to the argument that decides */
         for (size_t i = 0; i < n_args; i++) {
             rc = eval_arg(x, dot, 'r', args[i], out);
             if (rc < 0 || sw_value_truth(*out) == (f->special == FUNC_OR))
@@ -382,7 +382,7 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
     if (f->special == FUNC_CALL)
         c.self = sw_value_cstr(n_args ? node_text(x, args[0]) : "<value>");
     rc = f->fn(&c);
-    if (rc < 0) { /* its message, with the call's place in front; its code is kept */
+    if (rc < 0) { /* put the call's place in front of the message; the code is kept */
         SW_AUTO_CHARS *what = sw_printf("error calling %s: %s", name, sw_err_text(x->err));
         x->frame->node = node;
         return sw_exec_fail_at(x, rc, what);

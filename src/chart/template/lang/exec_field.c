@@ -6,7 +6,7 @@
 static const struct func *method_of(const struct exec *x, struct sw_value v,
                                     const struct name *name)
 {
-    if (name->s[0] < 'A' || name->s[0] > 'Z') /* Go exports no others */
+    if (name->s[0] < 'A' || name->s[0] > 'Z') /* others are not exported in Go */
         return NULL;
     const struct func *f = v.type == SW_T_OBJECT ? v.as.object->type->methods
                                                  : x->funcs->methods[v.type];

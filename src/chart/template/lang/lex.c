@@ -6,7 +6,7 @@
 #include "chart/template/go/text.h"
 #include "data/text/unicode.h"
 
-/* The rules are those of Go's text/template/parse. Actions stand between {{ and }}; "{{- " and
+/* The rules are those of Go's text/template/parse. Actions are between {{ and }}; "{{- " and
  * " -}}" eat the white space outside; a comment is an action of nothing but one. Positions are
  * bytes, lines are counted as the text is passed. */
 
@@ -24,8 +24,9 @@ static bool is_space(int r)
 
 enum { ALNUM = 1, TERMINATOR = 2 };
 
-/* ALNUM: a letter, a digit or '_' of ASCII, which nearly all names are of. TERMINATOR: may stand
- * after a name. */
+/* ALNUM: an ASCII letter or digit, or '_'; most names have no others. TERMINATOR: may follow a
+ * name.
+ */
 static const unsigned char classes[256] = {
     ['0' ... '9'] = ALNUM, ['A' ... 'Z'] = ALNUM, ['a' ... 'z'] = ALNUM, ['_'] = ALNUM,
     [' '] = TERMINATOR,    ['\t'] = TERMINATOR,   ['\r'] = TERMINATOR,   ['\n'] = TERMINATOR,
@@ -378,8 +379,9 @@ static struct token lex_action(struct lexer *l)
         return lex_space(l);
     if (is_alnum(r) && !(r >= '0' && r <= '9'))
         return lex_identifier(l);
-    char after = l->pos + 1 < l->len ? l->in[l->pos + 1]
-                                     : '0'; /* as if a number went on: Go's way */
+    char after = l->pos + 1 < l->len
+                     ? l->in[l->pos + 1]
+                     : '0'; /* at the end of the text: a number's beginning, as in Go */
     if (r == '+' || r == '-' || (r >= '0' && r <= '9') ||
         (r == '.' && after >= '0' && after <= '9'))
         return lex_number(l);

@@ -13,7 +13,7 @@
 
 static struct node *text_or_action(struct parser *p);
 
-/* Up to {{end}} or {{else}}, which goes to @next. */
+/* The nodes up to {{end}} or {{else}}, which goes to @next_node. */
 static struct node_list *item_list(struct parser *p, struct node **next_node)
 {
     struct node_list *list = sw_parse_new_node(p, N_LIST, sw_parse_peek_item(p).pos, sizeof *list);
@@ -103,7 +103,7 @@ static bool template_name(struct parser *p, struct token t, const char *context,
 
 /* ---- templates ---- */
 
-/* Whether there is nothing but white space. */
+/* Whether the list is nothing but white space. */
 static bool is_empty(const struct node_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {

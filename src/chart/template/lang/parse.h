@@ -26,7 +26,7 @@ struct parser {
     struct sw_err *err;
 };
 
-/** What a define begins anew: the variables in reach. */
+/** The variables in scope; each define has its own. */
 struct tree {
     struct name *vars;
     size_t n_vars, cap_vars;

@@ -260,7 +260,9 @@ static struct node *chain_fields(struct parser *p, struct node *base)
     }
 }
 
-/* Operands with spaces between them, up to a pipe symbol (eaten) or the end (left). */
+/* Operands with spaces between them, up to a pipe symbol, which is passed, or the end, which is
+ * not.
+ */
 static struct node_command *command(struct parser *p)
 {
     struct node_command *cmd = sw_parse_new_node(p, N_COMMAND, sw_parse_peek_item(p).pos,

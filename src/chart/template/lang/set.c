@@ -79,7 +79,7 @@ bool sw_template_is_partial(const char *name)
 
 enum {
     DEFAULT_FUEL = 10 * 1000 * 1000,
-    DEFAULT_DEPTH = 100000, /* Go's; the C stack ends before */
+    DEFAULT_DEPTH = 100000, /* as in Go; the C stack has room for less */
     DEFAULT_OUTPUT = 64 << 20,
     DEFAULT_MEMORY = 256 << 20,
 };
@@ -113,7 +113,7 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
     x.random = x.opts.seed;
     size_t mark = out->len;
     size_t limit = mark + x.opts.max_output_bytes;
-    bool roomy = out->cap > limit + 1; /* then it is not grown, and its rest not used */
+    bool roomy = out->cap > limit + 1; /* no need to grow it; the rest is not used */
     x.text = (struct text){ out->text, out->len, roomy ? limit + 1 : out->cap, limit, false };
     if (root.type == SW_T_MAP || root.type == SW_T_VALUES) {
         struct sw_map *t = sw_map_new(arena);

@@ -118,7 +118,7 @@ static int fn_time_nanosecond(struct call *c)
     return sw_return(c, sw_value_int(sw_gotime_of(c->self).nsec));
 }
 
-/* Unix, UnixMilli, UnixMicro, UnixNano: so many units a second. */
+/* Unix, UnixMilli, UnixMicro, UnixNano: a second has 10^variant units. */
 static int fn_time_unix(struct call *c)
 {
     struct sw_gotime t = sw_gotime_of(c->self);

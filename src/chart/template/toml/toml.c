@@ -106,7 +106,7 @@ static bool is_table(struct sw_value v)
     return sw_kind(v) == SW_K_MAP && v.as.map;
 }
 
-/* @*tables: all elements are. Nil elements are refused, as they have no form in TOML. */
+/* @*tables: all elements are tables. TOML has no form for nil elements. */
 static int check_list(struct writer *w, struct sw_value v, bool *tables, int depth)
 {
     size_t n = sw_value_len(v);
@@ -182,7 +182,7 @@ static size_t count_entries(struct sw_value table, bool tables)
     return n;
 }
 
-/* "{a = 1, b = 2}"; as in the encoder, a nil entry leaves no comma out. */
+/* "{a = 1, b = 2}"; the comma of a nil entry is written, as by BurntSushi/toml. */
 static int write_inline(struct writer *w, struct sw_value table, int depth)
 {
     size_t n[2] = { count_entries(table, false), count_entries(table, true) };

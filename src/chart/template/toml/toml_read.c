@@ -7,9 +7,9 @@
 #include "data/text/unicode.h"
 #include "data/text/utf8.h"
 
-/* How a table was made decides what may add to it. */
+/* How a table was made; that decides where it may be extended. */
 enum origin {
-    IMPLIED, /* named on the way to another's header: its own header may follow */
+    IMPLIED, /* by the header of a table within: its own header may follow */
     HEADER,  /* [it] */
     DOTTED,  /* by a dotted key */
     INLINE,  /* {it}: complete */
@@ -19,7 +19,7 @@ enum origin {
 struct table {
     enum origin origin;
     struct sw_map *map;
-    struct sw_map *tables; /* those within, by name: struct table, in as.s */
+    struct sw_map *tables; /* the tables within, by name: struct table, in as.s */
     struct sw_list *list;  /* of [[it]]; map is its last element */
     struct toml_key path;  /* for messages */
 };
@@ -32,7 +32,7 @@ static int read_value(struct toml_reader *r, struct sw_value *out);
 static struct toml_key path_of(struct toml_reader *r, struct toml_key parent, struct toml_key k)
 {
     struct toml_key path;
-    size_t mark = r->text.len; /* a string may be under way in it */
+    size_t mark = r->text.len; /* it may hold the beginning of a string */
     sw_text_put(&r->text, parent.s, parent.len);
     if (parent.len)
         sw_text_char(&r->text, '.');
@@ -278,7 +278,7 @@ static int read_array(struct toml_reader *r, struct sw_value *out)
     return 0;
 }
 
-/* Inline tables stand on one line. */
+/* Blanks and a comment within an inline table, which is on one line. */
 static int skip_inline(struct toml_reader *r)
 {
     sw_toml_skip_blanks(r);
@@ -361,7 +361,7 @@ static int read_line(struct toml_reader *r)
     return 0;
 }
 
-/* Up to the first character that TOML has nowhere. */
+/* The first character that TOML does not allow, or @end. */
 static const char *find_end(const char *p, const char *end)
 {
     while (p < end) {

@@ -1,5 +1,6 @@
 #pragma once
-/* Reading TOML, between toml_scalar.c (what stands on one line, and strings) and toml_read.c. */
+/* Reading TOML, between toml_read.c, toml_read_scalar.c, toml_read_number.c and toml_read_error.c.
+ */
 #include "chart/template/toml/toml.h"
 
 /** How deep tables, arrays and keys may be nested. */
@@ -16,8 +17,7 @@ struct toml_key {
 /** The state of reading one document. */
 struct toml_reader {
     const char *p, *end, *start;
-    const char
-        *full_end; /* after @end: a character that TOML does not allow, and what follows it */
+    const char *full_end; /* @end is before this where a character is not allowed in TOML */
     struct sw_arena *arena;
     struct sw_err *err;
     struct text text; /* scratch */

@@ -44,7 +44,7 @@ static bool is_cut(const struct toml_reader *r)
     return r->p >= r->end && r->end < r->full_end;
 }
 
-/* At the end of a text that ends with a line's end it is that line. */
+/* The line of the reading place; at the end of the text, that of its last line end. */
 static size_t line_here(const struct toml_reader *r)
 {
     bool behind = r->p >= r->end && r->p > r->start && r->p[-1] == '\n';

@@ -158,7 +158,7 @@ static int read_time(struct toml_reader *r, struct sw_value *out)
  * --------------------------------------------------------------------------------------
  */
 
-/* From the first '.', 'e' or '_' on. */
+/* An integer or float whose first @from characters are digits or a sign. */
 static int read_decimal(struct toml_reader *r, size_t from, struct sw_value *out)
 {
     size_t n = span(r, from, "0123456789_");
@@ -241,7 +241,7 @@ int sw_toml_word(struct toml_reader *r, struct sw_value *out)
     if (r->p >= r->end)
         return sw_toml_fail(r, "unexpected EOF; expected value");
     size_t digits = span(r, 0, decimal);
-    char after = at(r, digits); /* them */
+    char after = at(r, digits);
     bool zero = *r->p == '0' && digits == 1;
     int rc;
     if (zero && after && strchr("box", after))

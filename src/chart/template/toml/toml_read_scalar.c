@@ -136,7 +136,7 @@ static int read_line_string(struct toml_reader *r, char quote, struct toml_key *
     return take_text(r, &s, out);
 }
 
-/* One or two quotes may stand right before the three that close. */
+/* One or two quotes may come right before the three that close. */
 static int read_block_string(struct toml_reader *r, const char *quotes, struct toml_key *out)
 {
     const char *around = quotes[0] == '"' ? "'" : "\"";

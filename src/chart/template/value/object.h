@@ -9,7 +9,7 @@ struct text;
 
 /** A field of a Go struct. */
 struct sw_field {
-    const char *name; /* Go's; in small letters: templates cannot reach it, fmt prints it */
+    const char *name; /* Go's; in lower case: templates cannot use it, but fmt prints it */
     const char *json; /* its name in JSON; NULL: not there */
     bool omit_empty;
     bool embedded; /* its fields are the outer struct's too */
@@ -26,7 +26,7 @@ struct sw_object_type {
     void (*string)(const struct sw_object *o, struct text *out);
     /** The GoStringer, which %#v uses, or NULL. */
     void (*go_string)(const struct sw_object *o, struct text *out);
-    /** What it is in JSON, or NULL: a map of its fields. */
+    /** Its value in JSON; NULL: a map of its fields. */
     struct sw_value (*json)(const struct sw_object *o, struct sw_arena *arena);
     /** Go's ==, or NULL: by its fields. */
     bool (*equal)(const struct sw_object *a, const struct sw_object *b);

@@ -294,7 +294,7 @@ static void print_by_kind(struct printer *p, struct sw_value v, uint32_t verb, i
     }
 }
 
-/* A template can put a map into itself: neither depth nor length may be without an end. */
+/* Depth and length are limited: a template can put a map into itself. */
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth)
 {
     enum { DEEPEST = 1000 };

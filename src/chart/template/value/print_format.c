@@ -145,7 +145,7 @@ static size_t alternate_float(char *num, size_t len, char verb, int prec)
     len = i;
     if (!point) {
         if (len == 2 && num[1] == '0')
-            want--; /* the single zero is a digit of its own */
+            want--; /* the single zero counts as a digit */
         num[len++] = '.';
     }
     for (; want > 0 && len < 480; want--)

@@ -2,14 +2,14 @@
 #include "chart/template/value/printer.h"
 #include "data/text/unicode.h"
 
-/* Where fmt.Sprintf stands in its format and its operands. */
+/* The state of fmt.Sprintf: its place in the format and in the operands. */
 struct formatter {
     struct printer p;
     const char *f;
     size_t at, end;
     const struct sw_value *args;
     size_t n, next;
-    bool reordered; /* some directive named its operand */
+    bool reordered; /* a directive had an index, such as %[3]d */
     bool good_index;
 };
 

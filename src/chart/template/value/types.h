@@ -31,7 +31,7 @@ extern const struct sw_type_info sw_types[SW_T_COUNT];
 
 /* struct sw_value.extra */
 enum {
-    SW_V_KIND_MASK = 0x0F, /* SW_T_POINTERS: which struct, enum sw_pointers */
+    SW_V_KIND_MASK = 0x0F, /* SW_T_POINTERS: 0: of *chart.Dependency, 1: of *chart.Maintainer */
     SW_V_IFACE = 0x80,     /* read out of an interface {}: errors name that type */
 };
 

@@ -44,7 +44,7 @@ const struct sw_type_info sw_types[SW_T_COUNT] = {
     [SW_T_ERROR] = { SW_K_STRUCT, 0, "*errors.errorString", "ptr" },
 };
 
-/* ---- making them ---- */
+/* ---- construction ---- */
 
 struct sw_value sw_value_cstr(const char *s)
 {
@@ -101,8 +101,7 @@ struct json_object *sw_value_to_json(struct sw_value v)
     case SW_K_UINT:
         return json_object_new_uint64(v.as.u);
     case SW_K_FLOAT:
-        /* a whole number is an integer to json-c: 3.0 in values is the schema's and the cluster's 3
-         */
+        /* whole numbers become integers: 3.0 in values is 3 to the schema and the cluster */
         if (v.as.f >= -9007199254740992.0 && v.as.f <= 9007199254740992.0 &&
             v.as.f == (double)(int64_t)v.as.f)
             return json_object_new_int64((int64_t)v.as.f);
@@ -128,7 +127,7 @@ struct json_object *sw_value_to_json(struct sw_value v)
     }
 }
 
-/* ---- looking at them ---- */
+/* ---- queries ---- */
 
 bool sw_value_is_map(struct sw_value v)
 {

@@ -11,7 +11,7 @@
 
 struct json_object;
 
-/** Go types that a value can have; value_types[] in types.c has a row for each. */
+/** Go types that a value can have; sw_types[] in value.c has a row for each. */
 enum sw_type {
     SW_T_INVALID, /* no value at all: a key that is not there, Go's zero reflect.Value */
     SW_T_NIL,     /* a nil interface{} */
@@ -72,7 +72,7 @@ struct sw_value {
     } as;
 };
 
-/* ---- making them ---- */
+/* ---- construction ---- */
 
 /** A nil interface {}. */
 static inline struct sw_value sw_value_nil(void)
@@ -140,7 +140,7 @@ struct json_object *sw_value_to_json(struct sw_value v);
 /** A copy that shares no map or list with @v; strings are shared unless @strings. */
 struct sw_value sw_value_copy(struct sw_arena *arena, struct sw_value v, bool strings);
 
-/* ---- looking at them ---- */
+/* ---- queries ---- */
 
 /** Nil or invalid. */
 static inline bool sw_value_is_nil(struct sw_value v)

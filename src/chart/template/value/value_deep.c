@@ -1,4 +1,4 @@
-/* Values through and through: copied, and compared as Go's reflect.DeepEqual does. */
+/* Deep copies of values, and their comparison as by Go's reflect.DeepEqual. */
 #include <string.h>
 
 #include "chart/template/value/object.h"

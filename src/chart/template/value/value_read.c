@@ -6,9 +6,9 @@
 #include "data/data.h"
 
 struct level {
-    struct sw_map *map; /* or */
+    struct sw_map *map; /* one of the two */
     struct sw_list *list;
-    const char *key; /* of a map: the value's to come */
+    const char *key; /* of a map: that of the next value */
     size_t key_len;
 };
 

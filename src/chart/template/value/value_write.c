@@ -18,7 +18,7 @@ void sw_text_base64(struct text *out, const char *s, size_t len)
     out->len += n;
 }
 
-/* Deeper values than this are not written. */
+/* The deepest nesting that is written. */
 enum { DEEPEST = 1000 };
 
 /* ---- structs ---- */
@@ -135,7 +135,7 @@ static int write_json_items(struct text *out, struct sw_value v, unsigned style,
     return rc;
 }
 
-/* The fields in their order. @n: how many were written so far */
+/* The fields in their order. @n: the number of fields written so far */
 static int write_json_fields(struct text *out, const struct sw_object *o, size_t *n, unsigned style,
                              int depth, struct sw_err *err)
 {
@@ -234,7 +234,7 @@ static int by_yaml_key(const void *a, const void *b)
     return sw_yaml_key_cmp(x->key, x->key_len, y->key, y->key_len);
 }
 
-/* yaml.v2's order is close to the order of bytes: mostly there is nothing to move. */
+/* yaml.v2's order is close to the order of bytes: few entries move. */
 static const struct sw_entry **yaml_order(const struct yaml_walk *w, struct sw_map *map)
 {
     enum { FEW = 64 };
