@@ -343,6 +343,34 @@ int sw_stream_end(struct sw_stream *stream, struct sw_err *err)
     return 0;
 }
 
+static int keep_object(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                       struct sw_err *err SW_UNUSED)
+{
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+int sw_stream_read_object(const struct sw_projection *projection, const struct sw_piece *pieces,
+                          size_t n_pieces, struct json_object **out, struct sw_err *err)
+{
+    const struct sw_stream_opts opts = { .kind = SW_STREAM_OBJECT,
+                                         .projection = projection,
+                                         .max_depth = 100 };
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, keep_object, &doc);
+    int rc = 0;
+    for (size_t i = 0; i < n_pieces && rc == 0; i++)
+        rc = sw_stream_feed(stream, pieces[i].bytes, pieces[i].len_bytes, err);
+    if (rc == 0)
+        rc = sw_stream_end(stream, err);
+    if (rc == 0 && !doc)
+        rc = sw_err_set(err, SW_INVALID, "it is empty");
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "no JSON object");
+    *out = SW_TAKE(doc);
+    return 0;
+}
+
 const char *sw_stream_resource_version(const struct sw_stream *stream)
 {
     return sw_json_str(stream->top, "", "metadata", "resourceVersion", NULL);

@@ -70,6 +70,17 @@ int sw_stream_feed(struct sw_stream *stream, const char *bytes, size_t len_bytes
  * @return 0 | SW_UNAVAILABLE: the text is incomplete | the error of sw_stream_feed() */
 int sw_stream_end(struct sw_stream *stream, struct sw_err *err) SW_CHECKED;
 
+/** Consecutive bytes of a text. */
+struct sw_piece {
+    const char *bytes;
+    size_t len_bytes;
+};
+/** Read one object, nested at most 100 deep, from the text that @pieces make up. @*out is the
+ * caller's.
+ * @return 0 | SW_INVALID: the text is no JSON object */
+int sw_stream_read_object(const struct sw_projection *projection, const struct sw_piece *pieces,
+                          size_t n_pieces, struct json_object **out, struct sw_err *err) SW_CHECKED;
+
 /** metadata.resourceVersion of the list, borrowed from the stream; "" if it has not been read. The
  * API server sends the metadata before the items, other servers may send it after them: call this
  * after sw_stream_end(). */

@@ -7,42 +7,6 @@
 
 enum { KEPT_NAMES = 16 * 1024 /* more are given back after the question */ };
 
-/* ---- a document --------------------------------------------------------------------------------
- */
-
-static int keep_object(void *arg, const char *type SW_UNUSED, struct json_object *object,
-                       struct sw_err *err SW_UNUSED)
-{
-    *(struct json_object **)arg = json_object_get(object);
-    return 0;
-}
-
-struct piece {
-    const char *bytes;
-    size_t len;
-};
-
-static int parse(const struct sw_projection *fields, const struct piece *pieces, size_t n,
-                 struct json_object **out, struct sw_err *err)
-{
-    const struct sw_stream_opts opts = { .kind = SW_STREAM_OBJECT,
-                                         .projection = fields,
-                                         .max_depth = 100 };
-    SW_AUTO_JSON *doc = NULL;
-    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, keep_object, &doc);
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = sw_stream_feed(stream, pieces[i].bytes, pieces[i].len, err);
-    if (rc == 0)
-        rc = sw_stream_end(stream, err);
-    if (rc < 0)
-        return sw_err_wrap(err, SW_INVALID, "the body is no JSON object");
-    if (!doc)
-        return sw_err_set(err, SW_INVALID, "the body asks nothing");
-    *out = SW_TAKE(doc);
-    return 0;
-}
-
 /* ---- names in place ----------------------------------------------------------------------------
  * This scan finds where values end. It does not check them: the parser reads all of the text but
  * the list, and also the list where it is unusual.
@@ -110,11 +74,11 @@ static const char *read_list(struct question *q, const char *at, const char *end
 }
 
 /* Find the one list of names. @return false: there is none that is plain */
-static bool cut_names(struct question *q, const char *body, size_t len, struct piece *list)
+static bool cut_names(struct question *q, const char *body, size_t len, struct sw_piece *list)
 {
     static const char name[] = "\"NodeNames\"", other[] = "\"nodenames\"";
     const char *end = body + len, *at = skip_space(body, end);
-    *list = (struct piece){ NULL, 0 };
+    *list = (struct sw_piece){ NULL, 0 };
     if (at == end || *at++ != '{')
         return false;
     for (;;) {
@@ -134,7 +98,7 @@ static bool cut_names(struct question *q, const char *body, size_t len, struct p
             at = read_list(q, at + 1, end);
             if (!at)
                 return false;
-            list->len = (size_t)(at - list->bytes);
+            list->len_bytes = (size_t)(at - list->bytes);
         } else {
             at = skip_value(at, end);
         }
@@ -172,19 +136,19 @@ void question_done(struct question *q)
 int question_read(struct question *q, const struct sw_projection *fields, const char *body,
                   size_t len_bytes, struct sw_err *err)
 {
-    struct piece list;
+    struct sw_piece list;
     question_clear(q);
     q->plain = cut_names(q, body, len_bytes, &list);
     if (q->plain) {
-        const char *behind = list.bytes + list.len;
-        const struct piece pieces[] = { { body, (size_t)(list.bytes - body) },
-                                        { "[]", 2 },
-                                        { behind, (size_t)(body + len_bytes - behind) } };
-        return parse(fields, pieces, SW_COUNT(pieces), &q->doc, err);
+        const char *behind = list.bytes + list.len_bytes;
+        const struct sw_piece pieces[] = { { body, (size_t)(list.bytes - body) },
+                                           { "[]", 2 },
+                                           { behind, (size_t)(body + len_bytes - behind) } };
+        return sw_stream_read_object(fields, pieces, SW_COUNT(pieces), &q->doc, err);
     }
     q->n_names = 0;
-    const struct piece whole = { body, len_bytes };
-    const int rc = parse(fields, &whole, 1, &q->doc, err);
+    const struct sw_piece whole = { body, len_bytes };
+    const int rc = sw_stream_read_object(fields, &whole, 1, &q->doc, err);
     if (rc < 0)
         return rc;
     /* with escapes, or not all of them strings */

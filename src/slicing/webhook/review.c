@@ -104,39 +104,14 @@ static bool may_set_devices(const char *body, size_t len_bytes)
     return false;
 }
 
-static int on_review(void *arg, const char *type SW_UNUSED, struct json_object *object,
-                     struct sw_err *err SW_UNUSED)
-{
-    *(struct json_object **)arg = json_object_get(object);
-    return 0;
-}
-
-static int parse(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
-                 struct json_object **out, struct sw_err *err)
-{
-    const struct sw_stream_opts opts = {
-        .kind = SW_STREAM_OBJECT,
-        .projection = may_set_devices(body, len_bytes) ? reader->with_env : reader->without_env,
-        .max_depth = 100,
-    };
-    SW_AUTO_JSON *doc = NULL;
-    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, on_review, &doc);
-    int rc = sw_stream_feed(stream, body, len_bytes, err);
-    if (rc == 0)
-        rc = sw_stream_end(stream, err);
-    if (rc < 0)
-        return sw_err_wrap(err, SW_INVALID, "the body is no JSON object");
-    if (!doc)
-        return sw_err_set(err, SW_INVALID, "the body is no AdmissionReview");
-    *out = SW_TAKE(doc);
-    return 0;
-}
-
 int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
                     struct sw_webhook_answer *out, struct sw_err *err)
 {
     SW_AUTO_JSON *review = NULL, *response = NULL;
-    int rc = parse(reader, body, len_bytes, &review, err);
+    const struct sw_piece whole = { body, len_bytes };
+    int rc = sw_stream_read_object(may_set_devices(body, len_bytes) ? reader->with_env
+                                                                    : reader->without_env,
+                                   &whole, 1, &review, err);
     if (rc < 0)
         return rc;
     enum sw_webhook_outcome outcome;

@@ -5,9 +5,9 @@
  * they are, but for tolerations of the taints on the nodes that have them. Ephemeral containers of
  * a pod with slices are checked when they are added.
  *
- * The mutation is a pure function of the review; the server around it is src/serve. It knows no
- * cluster and sends no request, so dry runs need no special case. Source: Kubernetes "Dynamic
- * Admission Control"; DAS's pkg/webhook. */
+ * The mutation is a pure function of the review; net/serve serves it. It reads no cluster and sends
+ * no request, so dry runs need no special case. Source: Kubernetes "Dynamic Admission Control";
+ * DAS's pkg/webhook. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -370,6 +370,20 @@ static void refuses_what_is_no_path(void **state)
     }
 }
 
+static void reads_an_object_in_pieces(void **state)
+{
+    (void)state;
+    SW_ERR(err);
+    SW_AUTO_JSON *doc = NULL;
+    struct json_object *none = NULL;
+    const struct sw_piece pieces[] = { { "{\"a\":[", 6 }, { "1],\"b\":2}", 9 } };
+    assert_int_equal(sw_stream_read_object(NULL, pieces, 2, &doc, &err), 0);
+    assert_string_equal(json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PLAIN),
+                        "{\"a\":[1],\"b\":2}");
+    assert_int_equal(sw_stream_read_object(NULL, pieces, 1, &none, &err), SW_INVALID);
+    assert_null(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +396,7 @@ int main(void)
         cmocka_unit_test(a_status_instead_of_a_list_is_kept_whole),
         cmocka_unit_test(reads_the_events_of_a_watch),
         cmocka_unit_test(reads_one_object),
+        cmocka_unit_test(reads_an_object_in_pieces),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(depth_and_size_are_bounded),
         cmocka_unit_test(many_small_items_are_not_too_long),
