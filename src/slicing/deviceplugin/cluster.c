@@ -10,20 +10,13 @@
 
 #define GROUP "inference.redhat.com"
 
-const struct sw_kind dp_kind_claim = { .group = GROUP,
-                                       .version = "v1alpha1",
-                                       .api_version = GROUP "/v1alpha1",
-                                       .kind = "AllocationClaim",
-                                       .plural = "allocationclaims",
-                                       .namespaced = true,
-                                       .has_status = true };
-const struct sw_kind dp_kind_accelerator = { .group = GROUP,
-                                             .version = "v1alpha1",
-                                             .api_version = GROUP "/v1alpha1",
-                                             .kind = "NodeAccelerator",
-                                             .plural = "nodeaccelerators",
-                                             .namespaced = true,
-                                             .has_status = true };
+#define KIND(name, names)                                                                          \
+    {                                                                                              \
+        .group = GROUP, .version = "v1alpha1", .api_version = GROUP "/v1alpha1", .kind = name,     \
+        .plural = names, .namespaced = true, .has_status = true                                    \
+    }
+const struct sw_kind dp_kind_claim = KIND("AllocationClaim", "allocationclaims");
+const struct sw_kind dp_kind_accelerator = KIND("NodeAccelerator", "nodeaccelerators");
 
 static int64_t created_ms(struct json_object *obj)
 {
@@ -101,21 +94,14 @@ static void on_pod(const struct sw_watch_event *e, void *arg)
 {
     struct sw_device_plugin *p = arg;
     const int64_t now_ms = dp_now_ms(p);
-    switch (e->type) {
-    case SW_WATCH_ADDED:
-    case SW_WATCH_MODIFIED:
+    if (e->type == SW_WATCH_ADDED || e->type == SW_WATCH_MODIFIED)
         dp_broker_on_pod(p->broker, read_pod(e->object), now_ms);
-        break;
-    case SW_WATCH_DELETED:
+    else if (e->type == SW_WATCH_DELETED)
         dp_broker_on_pod_gone(p->broker, e->uid, now_ms);
-        break;
-    case SW_WATCH_SYNCED:
+    else if (e->type == SW_WATCH_SYNCED)
         dp_broker_on_pods_synced(p->broker, now_ms);
-        break;
-    case SW_WATCH_ERROR:
+    else
         log_trouble(e);
-        break;
-    }
     p->perform(p);
 }
 
@@ -160,22 +146,14 @@ static void on_claim(const struct sw_watch_event *e, void *arg)
 {
     struct sw_device_plugin *p = arg;
     const int64_t now_ms = dp_now_ms(p);
-    struct dp_claim *c;
-    switch (e->type) {
-    case SW_WATCH_ADDED:
-    case SW_WATCH_MODIFIED:
-        c = read_claim(p, e->object);
+    if (e->type == SW_WATCH_ADDED || e->type == SW_WATCH_MODIFIED) {
+        struct dp_claim *c = read_claim(p, e->object);
         if (c)
             dp_broker_on_claim(p->broker, c, now_ms);
-        break;
-    case SW_WATCH_DELETED:
+    } else if (e->type == SW_WATCH_DELETED) {
         dp_broker_on_claim_gone(p->broker, e->ns, e->name, now_ms);
-        break;
-    case SW_WATCH_SYNCED:
-        break;
-    case SW_WATCH_ERROR:
+    } else if (e->type == SW_WATCH_ERROR) {
         log_trouble(e);
-        break;
     }
     p->perform(p);
 }

@@ -51,16 +51,6 @@ void dp_inventory_resources_free(struct dp_resource *resources, size_t n)
     free(resources);
 }
 
-static bool is_healthy(const struct dp_driver *d, const struct dp_grant *g)
-{
-    for (size_t i = 0; i < g->n_slices; i++) {
-        const struct dp_gpu *gpu = dp_driver_gpu(d, g->slices[i].gpu);
-        if (!gpu || gpu->xid)
-            return false;
-    }
-    return true;
-}
-
 void dp_inventory_health(const struct dp_driver *d, const struct dp_resource *r,
                          const struct dp_broker *b, bool withdrawn, bool *healthy)
 {
@@ -70,7 +60,11 @@ void dp_inventory_health(const struct dp_driver *d, const struct dp_resource *r,
     for (size_t i = 0; i < r->n_devices; i++) {
         SW_AUTO_CHARS *id = sw_printf("%s-%zu", r->text, i);
         const struct dp_grant *g = dp_broker_holder(b, r->profile, id);
-        healthy[i] = g && is_healthy(d, g);
+        healthy[i] = g != NULL;
+        for (size_t k = 0; g && k < g->n_slices; k++) {
+            const struct dp_gpu *gpu = dp_driver_gpu(d, g->slices[k].gpu);
+            healthy[i] &= gpu && !gpu->xid;
+        }
         n_held_healthy += healthy[i];
     }
     n_more = withdrawn || n_more < n_held_healthy ? 0 : n_more - n_held_healthy;

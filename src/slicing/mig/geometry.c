@@ -241,25 +241,6 @@ struct sw_mig_geometry *sw_mig_geometry_of(const struct sw_mig_model *model)
 /* ---- NodeAccelerator ---------------------------------------------------------------------------
  */
 
-static int read_places(struct json_object *list, const char *name, struct sw_mig_kind *k,
-                       struct sw_err *err)
-{
-    const size_t n = sw_json_len(list);
-    if (!json_object_is_type(list, json_type_array) || n == 0 || n > SW_MIG_MAX_PLACES)
-        return sw_err_set(err, SW_INVALID, "%s.placements: expected a list of 1 to %d", name,
-                          SW_MIG_MAX_PLACES);
-    for (size_t i = 0; i < n; i++) {
-        const int64_t start = sw_json_int(sw_json_at(list, i), 0, "start", NULL);
-        const int64_t size = sw_json_int(sw_json_at(list, i), -1, "size", NULL);
-        if (start < 0 || size <= 0 || start + size > SW_MIG_MAX_SLICES)
-            return sw_err_set(err, SW_INVALID,
-                              "%s.placements[%zu]: start %lld, size %lld: expected slices 0 to %d",
-                              name, i, (long long)start, (long long)size, SW_MIG_MAX_SLICES - 1);
-        k->places[k->n_places++] = (struct sw_mig_place){ (uint8_t)start, (uint8_t)size };
-    }
-    return 0;
-}
-
 static int read_id(struct json_object *doc, const char *name, const char *key, uint8_t *out,
                    struct sw_err *err)
 {
@@ -274,9 +255,21 @@ static int read_id(struct json_object *doc, const char *name, const char *key, u
 static int read_kind(const char *name, struct json_object *doc, struct sw_mig_kind *k,
                      struct sw_err *err)
 {
+    struct json_object *list = sw_json_get(doc, "placements");
+    const size_t n = sw_json_len(list);
     int rc = sw_mig_profile_parse(name, strlen(name), &k->profile, err);
-    if (rc == 0)
-        rc = read_places(sw_json_get(doc, "placements"), name, k, err);
+    if (rc == 0 && (!json_object_is_type(list, json_type_array) || !n || n > SW_MIG_MAX_PLACES))
+        rc = sw_err_set(err, SW_INVALID, "%s.placements: expected a list of 1 to %d", name,
+                        SW_MIG_MAX_PLACES);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const int64_t start = sw_json_int(sw_json_at(list, i), 0, "start", NULL);
+        const int64_t size = sw_json_int(sw_json_at(list, i), -1, "size", NULL);
+        if (start < 0 || size <= 0 || start + size > SW_MIG_MAX_SLICES)
+            return sw_err_set(err, SW_INVALID,
+                              "%s.placements[%zu]: start %lld, size %lld: expected slices 0 to %d",
+                              name, i, (long long)start, (long long)size, SW_MIG_MAX_SLICES - 1);
+        k->places[k->n_places++] = (struct sw_mig_place){ (uint8_t)start, (uint8_t)size };
+    }
     if (rc == 0)
         rc = read_id(doc, name, "giProfileId", &k->gi_profile, err);
     if (rc == 0)

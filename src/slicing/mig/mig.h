@@ -3,8 +3,7 @@
  * GPU they can lie, what lies there, and where to put the next one. Scheduler, device plugin and
  * webhook all use it, so that they cannot disagree.
  *
- * It knows no cluster, no claim and no NVML: the caller says which slices are occupied. It does no
- * I/O.
+ * It includes no cluster, claim or NVML: the caller says which slices are occupied. It does no I/O.
  *
  * Words, as NVIDIA's MIG user guide has them: a *profile* ("1g.5gb+me") is a kind of GPU instance;
  * a *placement* is {start, size} in memory slices; a GPU's *geometry* is which profiles it can be

@@ -75,7 +75,7 @@ void sched_bind_abandon_all(struct sw_scheduler *s);
 
 /* preempt.c: eviction of pods of lower priority. */
 /** A pod found no room: evict others for it soon, if it still waits then. */
-void sched_evict_consider(struct sw_scheduler *s, const struct extender_outcome *told);
+void sched_evict_consider(struct sw_scheduler *s, const struct extender_outcome *outcome);
 /** kube-scheduler evicts pods for @pod itself: cancel what has not begun. */
 void sched_evict_cancel(struct sw_scheduler *s, const struct pod *pod);
 /** @node_name is its status.nominatedNodeName ("": none): kube-scheduler has evicted pods there, so

@@ -27,15 +27,6 @@ static size_t n_free(const struct dp_broker *b, const char *pod_uid, const char 
     return n;
 }
 
-static bool has_grant(const struct dp_broker *b, const struct dp_pod *pod, const char *container)
-{
-    const struct dp_grant *g;
-    LIST_FOREACH(g, &b->grants, link)
-    if (sw_streq(g->pod.uid, pod->ref.uid) && sw_streq(g->container, container))
-        return true;
-    return false;
-}
-
 /* The first container of the pod that has no grant, requests just that, and has free claims for its
  * other requests, too: kubelet goes through them in order. */
 static struct dp_container *next_container(const struct dp_broker *b, const struct dp_pod *pod,
@@ -49,7 +40,10 @@ static struct dp_container *next_container(const struct dp_broker *b, const stru
             requested |= strcmp(r->profile, profile) == 0 && r->count == count;
             all &= n_free(b, pod->ref.uid, r->profile) >= r->count;
         }
-        if (requested && all && !has_grant(b, pod, c->name))
+        const struct dp_grant *g;
+        LIST_FOREACH(g, &b->grants, link)
+        all &= !sw_streq(g->pod.uid, pod->ref.uid) || !sw_streq(g->container, c->name);
+        if (requested && all)
             return c;
     }
     return NULL;
@@ -155,7 +149,6 @@ static bool try_allocate(struct dp_broker *b, const struct waiting *w, int64_t n
         struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
         a->ticket = w->ticket;
         a->grant_id = sw_strdup(g->id);
-        a->profile = sw_strdup(w->profile);
         return true;
     }
     struct dp_container *container;

@@ -60,13 +60,10 @@ void dp_broker_each(const struct dp_broker *b, void (*each)(struct dp_grant *g, 
 
 void dp_broker_count(const struct dp_broker *b, struct dp_counts *out)
 {
-    const struct dp_pod *p;
     const struct dp_claim *c;
     const struct dp_grant *g;
     const struct waiting *w;
     *out = (struct dp_counts){ 0 };
-    LIST_FOREACH(p, &b->pods, link)
-    out->n_pods++;
     LIST_FOREACH(c, &b->claims, link)
     out->n_claims++;
     LIST_FOREACH(g, &b->grants, link)
@@ -170,16 +167,6 @@ void dp_broker_on_pod_gone(struct dp_broker *b, const char *uid, int64_t now_ms)
 /* ---- claims ------------------------------------------------------------------------------------
  */
 
-static struct dp_grant *grant_of_claim(const struct dp_broker *b, const struct dp_claim *c)
-{
-    struct dp_grant *g;
-    LIST_FOREACH(g, &b->grants, link)
-    for (size_t i = 0; i < g->n_slices; i++)
-        if (sw_streq(g->slices[i].claim, c->name) && sw_streq(g->slices[i].claim_ns, c->ns))
-            return g;
-    return NULL;
-}
-
 void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now_ms)
 {
     struct dp_claim *old = dp_broker_claim(b, claim->ns, claim->name);
@@ -203,7 +190,12 @@ void dp_broker_on_claim(struct dp_broker *b, struct dp_claim *claim, int64_t now
         LIST_REMOVE(old, link);
         dp_claim_free(old);
     } else {
-        claim->grant = grant_of_claim(b, claim);
+        struct dp_grant *g;
+        LIST_FOREACH(g, &b->grants, link)
+        for (size_t i = 0; i < g->n_slices; i++)
+            if (sw_streq(g->slices[i].claim, claim->name) &&
+                sw_streq(g->slices[i].claim_ns, claim->ns))
+                claim->grant = g;
         claim->seq = ++b->n_claims;
     }
     LIST_INSERT_HEAD(&b->claims, claim, link);

@@ -188,8 +188,7 @@ struct dp_action {
     enum dp_claim_state state;
     uint64_t ticket;
     int code;
-    char *grant_id; /* the grant may be gone: dp_broker_grant() */
-    char *profile;
+    char *grant_id;    /* the grant may be gone: dp_broker_grant() */
     struct dp_ref ref; /* of the claim (no uid), or the pod */
     char *message;
 };
@@ -202,7 +201,7 @@ struct dp_opts {
 };
 
 struct dp_broker;
-/** It knows nothing yet; the caller's. */
+/** An empty one; the caller's. */
 struct dp_broker *dp_broker_new(const struct dp_opts *opts);
 /** With its pods, claims, grants and actions. NULL is accepted. */
 void dp_broker_free(struct dp_broker *b);
@@ -290,7 +289,7 @@ void dp_broker_each(const struct dp_broker *b, void (*each)(struct dp_grant *g, 
 
 /** For metrics. */
 struct dp_counts {
-    size_t n_pods, n_claims, n_waiting;
+    size_t n_claims, n_waiting;
     size_t n_grants[3]; /* by enum dp_grant_state */
 };
 /** Count what there is now. */

@@ -54,7 +54,6 @@ static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char
     a->code = code;
     a->message = message ? sw_strdup(message) : NULL;
     a->grant_id = sw_strdup(g->id);
-    a->profile = g->n_served ? sw_strdup(g->served[0].profile) : NULL;
     g->ticket = 0;
 }
 

@@ -131,23 +131,6 @@ static bool move_grant(struct dp_broker *b, struct dp_grant *g, const struct dp_
     return true;
 }
 
-static void check_line(struct dp_broker *b, const struct dp_held *h)
-{
-    struct dp_grant *g = grant_of_ids(b, h->profile, (const char *const *)h->ids, h->n_ids);
-    const struct dp_pod *pod = broker_pod_named(b, h->ns, h->pod);
-    if (!g || g->adopted || g->state != DP_READY || !pod)
-        return;
-    /* init containers are not reported, and their devices are reused: the pod is what counts */
-    const bool right = sw_streq(g->pod.uid, pod->ref.uid) &&
-                       (sw_streq(g->container, h->container) || g->confirmed);
-    if (right || move_grant(b, g, h, pod)) {
-        g->confirmed = true;
-        return;
-    }
-    grant_undo(b, g, "kubelet gave them to pod %s/%s, container %s, which has no claim on them",
-               h->ns, h->pod, h->container);
-}
-
 /* ---- PreStartContainer -------------------------------------------------------------------------
  */
 
@@ -163,8 +146,22 @@ void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held
                        int64_t now_ms)
 {
     b->listing_held = false;
-    for (size_t i = 0; code == 0 && i < n_held; i++)
-        check_line(b, &held[i]);
+    for (size_t i = 0; code == 0 && i < n_held; i++) {
+        const struct dp_held *h = &held[i];
+        struct dp_grant *g = grant_of_ids(b, h->profile, (const char *const *)h->ids, h->n_ids);
+        const struct dp_pod *pod = broker_pod_named(b, h->ns, h->pod);
+        if (!g || g->adopted || g->state != DP_READY || !pod)
+            continue;
+        /* init containers are not listed, and their devices are reused: the pod is what counts */
+        const bool right = sw_streq(g->pod.uid, pod->ref.uid) &&
+                           (sw_streq(g->container, h->container) || g->confirmed);
+        if (right || move_grant(b, g, h, pod))
+            g->confirmed = true;
+        else
+            grant_undo(b, g,
+                       "kubelet gave them to pod %s/%s, container %s, which has no claim on them",
+                       h->ns, h->pod, h->container);
+    }
     while (!LIST_EMPTY(&b->starting)) {
         struct waiting *w = LIST_FIRST(&b->starting);
         const struct dp_grant *g = grant_of_ids(b, w->profile, (const char *const *)w->ids,

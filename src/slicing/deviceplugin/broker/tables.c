@@ -170,7 +170,6 @@ void dp_action_free(struct dp_action *a)
     if (!a)
         return;
     free(a->grant_id);
-    free(a->profile);
     free(a->message);
     dp_ref_done(&a->ref);
     free(a);
