@@ -15,7 +15,7 @@ static const struct sw_mig_kind *kind_on(const struct sw_mig_gpu *gpu,
     return gpu->barred ? NULL : sw_mig_kind_find(gpu->geometry, profile);
 }
 
-/* How many memory slices @profile takes on the first GPU that knows it; 0: none does. */
+/* How many memory slices @profile takes on the first GPU that has it; 0: none. */
 static unsigned size_on(const struct node *node, const struct sw_mig_profile *profile)
 {
     for (size_t i = 0; i < node->n_gpus; i++) {

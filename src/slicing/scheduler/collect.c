@@ -26,7 +26,7 @@ enum {
     DESELECTED_MS = 60000,
 };
 
-struct tidy {
+struct collector {
     struct sw_scheduler *s;
     struct sw_timer *touch, *collect;
     struct check *checks;
@@ -37,7 +37,7 @@ struct tidy {
 
 /* Whether a claim's pod is what it seems to be. */
 struct check {
-    struct tidy *t;
+    struct collector *t;
     char *claim, *uid, *version; /* of the claim when it was asked */
     struct check *prev, *next;
 };
@@ -79,7 +79,7 @@ static struct json_object *epoch_patch(const char *field, int64_t now_ms)
 
 static void on_touch(void *arg)
 {
-    struct tidy *t = arg;
+    struct collector *t = arg;
     struct cache *p = t->s->cache;
     const int64_t now_ms = sw_loop_now_ms(t->s->loop);
     bool later = false;
@@ -119,7 +119,7 @@ static void on_hinted(const struct sw_kube_answer *a, void *what)
 /* A pod that was just refused has to wait before it is tried again, two seconds at most; but
  * kube-scheduler 1.20 tries a pod that is written to at once. Source: PriorityQueue.Update, and
  * kubernetes/kubernetes#98829, by which it waits all the same. */
-void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
+void sched_collector_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
 {
     SW_AUTO_JSON *body = epoch_patch("annotations", sw_loop_now_ms(s->loop));
     sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
@@ -127,8 +127,8 @@ void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node 
     (void)sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
                         SW_PATCH_MERGE, body, NULL, on_hinted, "pod not sent to look again");
     cache_has_grown(s->cache, n);
-    if (s->tidy && !sw_timer_is_set(s->tidy->touch))
-        sw_timer_set(s->tidy->touch, TOUCH_SOON_MS);
+    if (s->collector && !sw_timer_is_set(s->collector->touch))
+        sw_timer_set(s->collector->touch, TOUCH_SOON_MS);
 }
 
 /* ---- collecting --------------------------------------------------------------------------------
@@ -178,11 +178,11 @@ static void on_collected(const struct sw_kube_answer *a, void *arg)
         sw_log(SW_LOG_WARN, "claim not collected", "claim", k->claim, "error", sw_err_text(a->err),
                NULL);
     }
-    struct tidy *t = k->t;
+    struct collector *t = k->t;
     end_check(k);
     if (a->code == 0 && t->more && t->n_checks == 0)
         sw_timer_set(t->collect, COLLECT_MORE_MS);
-    sched_tidy_check(s);
+    sched_collector_check(s);
 }
 
 static void collect_claim(struct check *k)
@@ -235,7 +235,7 @@ static bool is_suspect(const struct sw_scheduler *s, const struct claim *c, int6
     return strcmp(pod->node, c->node->name) != 0;
 }
 
-static void start_check(struct tidy *t, struct claim *c, bool lost)
+static void start_check(struct collector *t, struct claim *c, bool lost)
 {
     static const char *const fields[] = { "spec.nodeName", "status.phase", NULL };
     const struct sw_scheduler *s = t->s;
@@ -259,7 +259,7 @@ static void start_check(struct tidy *t, struct claim *c, bool lost)
                           &opts, on_pod_read, k);
 }
 
-static void collect_claims(struct tidy *t, int64_t now_ms)
+static void collect_claims(struct collector *t, int64_t now_ms)
 {
     struct lh_entry *e = lh_table_head(t->s->cache->claims);
     for (; e && t->n_checks < MAX_CHECKS; e = e->next) {
@@ -278,7 +278,7 @@ static void collect_claims(struct tidy *t, int64_t now_ms)
 
 /* Without its label a node has no device plugin, and without claims nothing updates its
  * NodeAccelerator any more. (With the Node its NodeAccelerator is deleted by the API server.) */
-static void delete_accelerators(struct tidy *t, int64_t now_ms)
+static void delete_accelerators(struct collector *t, int64_t now_ms)
 {
     const struct cache *p = t->s->cache;
     for (struct lh_entry *e = lh_table_head(p->nodes); e && !p->any_node; e = e->next) {
@@ -299,7 +299,7 @@ static void delete_accelerators(struct tidy *t, int64_t now_ms)
 
 /* Claims of another scheduler, or of an older version: without the label the node's plugin does not
  * watch them. */
-static void label_claims(struct tidy *t)
+static void label_claims(struct collector *t)
 {
     enum { MAX_LABELLED = 32 }; /* at once */
     unsigned n = 0;
@@ -326,7 +326,7 @@ static void label_claims(struct tidy *t)
 
 static void on_collect(void *arg)
 {
-    struct tidy *t = arg;
+    struct collector *t = arg;
     const int64_t now_ms = sw_loop_now_ms(t->s->loop);
     sw_timer_set(t->collect, COLLECT_MS);
     if (sched_informers_trouble(t->s))
@@ -346,12 +346,12 @@ static void on_collect(void *arg)
         delete_accelerators(t, now_ms);
         collect_claims(t, now_ms);
     }
-    sched_tidy_check(t->s);
+    sched_collector_check(t->s);
 }
 
-void sched_tidy_check(struct sw_scheduler *s)
+void sched_collector_check(struct sw_scheduler *s)
 {
-    struct tidy *t = s->tidy;
+    struct collector *t = s->collector;
     if (t && t->leading && s->cache->any_grown && !sw_timer_is_set(t->touch) &&
         !sched_informers_trouble(s))
         sw_timer_set(t->touch, TOUCH_SOON_MS);
@@ -359,15 +359,15 @@ void sched_tidy_check(struct sw_scheduler *s)
 
 static void on_started(void *arg)
 {
-    struct tidy *t = arg;
+    struct collector *t = arg;
     t->leading = true;
     sw_log(SW_LOG_INFO, "collecting", "lease", t->s->opts.lease_name, NULL);
-    sched_tidy_check(t->s);
+    sched_collector_check(t->s);
 }
 
 static void on_stopped(const char *why, void *arg)
 {
-    struct tidy *t = arg;
+    struct collector *t = arg;
     t->leading = false;
     sw_timer_stop(t->touch);
     sw_log(SW_LOG_WARN, "not collecting any more", "why", why, NULL);
@@ -379,9 +379,10 @@ static void on_trouble(const char *why, void *arg SW_UNUSED)
         sw_log(SW_LOG_WARN, "lease trouble", "error", why, NULL);
 }
 
-int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config, struct sw_err *err)
+int sched_collector_open(struct sw_scheduler *s, const struct sw_kube_config *config,
+                         struct sw_err *err)
 {
-    struct tidy *t = s->tidy = sw_zalloc(1, sizeof *t);
+    struct collector *t = s->collector = sw_zalloc(1, sizeof *t);
     t->s = s;
     t->touch = sw_timer_new(s->loop, on_touch, t);
     t->collect = sw_timer_new(s->loop, on_collect, t);
@@ -400,9 +401,9 @@ int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,
     return sw_lease_open(s->loop, config, &opts, &s->lease, err);
 }
 
-void sched_tidy_close(struct sw_scheduler *s)
+void sched_collector_close(struct sw_scheduler *s)
 {
-    struct tidy *t = s->tidy;
+    struct collector *t = s->collector;
     if (!t)
         return;
     while (t->checks)
@@ -410,5 +411,5 @@ void sched_tidy_close(struct sw_scheduler *s)
     sw_timer_free(t->touch);
     sw_timer_free(t->collect);
     free(t);
-    s->tidy = NULL;
+    s->collector = NULL;
 }

@@ -58,7 +58,7 @@ void extender_free(struct extender *x)
     if (!x)
         return;
     sw_projection_free(x->projection);
-    question_done(&x->question);
+    extender_args_done(&x->args);
     free(x->node_fits);
     free(x);
 }
@@ -68,7 +68,7 @@ void extender_free(struct extender *x)
 
 int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out, struct sw_err *err)
 {
-    struct json_object *obj = question_get(x->question.doc, "Pod", "pod");
+    struct json_object *obj = extender_args_get(x->args.doc, "Pod", "pod");
     if (!*sw_obj_uid(obj) || !*sw_obj_name(obj))
         return sw_err_set(err, SW_INVALID, "Pod.metadata: uid and name are expected");
     *out = cache_observe_pod(x->cache, obj, false, now_ms);
@@ -77,18 +77,18 @@ int extender_read_pod(struct extender *x, int64_t now_ms, struct pod **out, stru
     return 0;
 }
 
-int extender_read_question(struct extender *x, const char *body, size_t len, int64_t now_ms,
-                           struct extender_outcome *outcome, struct pod **pod, struct sw_err *err)
+int extender_read_args(struct extender *x, const char *body, size_t len, int64_t now_ms,
+                       struct extender_outcome *outcome, struct pod **pod, struct sw_err *err)
 {
-    int rc = question_read(&x->question, x->projection, body, len, err);
+    int rc = extender_args_read(&x->args, x->projection, body, len, err);
     if (rc == 0)
-        rc = question_need_names(&x->question, err);
+        rc = extender_args_need_names(&x->args, err);
     if (rc == 0)
         rc = extender_read_pod(x, now_ms, pod, err);
     if (rc < 0)
-        question_clear(&x->question);
+        extender_args_clear(&x->args);
     else
-        *outcome = (struct extender_outcome){ .pod = *pod, .n_asked = x->question.n_names };
+        *outcome = (struct extender_outcome){ .pod = *pod, .n_asked = x->args.n_names };
     return rc;
 }
 
@@ -121,7 +121,7 @@ void extender_put_string(struct printbuf *out, const char *text)
     extender_put(out, quoted);
 }
 
-void extender_put_name(struct printbuf *out, const struct question *q, size_t i)
+void extender_put_name(struct printbuf *out, const struct extender_args *q, size_t i)
 {
     if (q->plain) /* with the quotes that it stands in */
         extender_put_bytes(out, q->names[i].text - 1, q->names[i].len + 2);
@@ -142,7 +142,7 @@ void extender_put_error(struct printbuf *out, const char *why)
 /* The best node of the request gets MAX_SCORE, the worst 0: over the whole scale of 0 to 100 most
  * nodes would get the same of ten steps. Scores of 0 are left out, which kube-scheduler takes for
  * 0. Source: kube-scheduler's prioritizeNodes() */
-static void put_scores(struct printbuf *out, const struct question *q, const unsigned *scores)
+static void put_scores(struct printbuf *out, const struct extender_args *q, const unsigned *scores)
 {
     unsigned least = UINT_MAX, most = 0;
     bool first = true;
@@ -168,19 +168,18 @@ int extender_prioritize(struct extender *x, const char *body, size_t len_bytes, 
                         struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err)
 {
     struct pod *pod = NULL;
-    const int rc = extender_read_question(x, body, len_bytes, now_ms, outcome, &pod, err);
+    const int rc = extender_read_args(x, body, len_bytes, now_ms, outcome, &pod, err);
     if (rc < 0)
         return rc;
     unsigned *scores = sw_zalloc(outcome->n_asked + 1, sizeof *scores);
     struct decide_common common = { 0 };
     for (size_t i = 0; i < outcome->n_asked; i++)
         scores[i] = decide_score(
-            x->cache, pod,
-            cache_find_node_n(x->cache, x->question.names[i].text, x->question.names[i].len),
+            x->cache, pod, cache_find_node_n(x->cache, x->args.names[i].text, x->args.names[i].len),
             &common);
-    put_scores(out, &x->question, scores);
+    put_scores(out, &x->args, scores);
     free(scores);
-    question_clear(&x->question);
+    extender_args_clear(&x->args);
     return 0;
 }
 
@@ -198,7 +197,7 @@ void extender_bind_done(struct extender_bind *bind)
 
 static char *text_of(struct json_object *doc, const char *name, const char *other)
 {
-    struct json_object *value = question_get(doc, name, other);
+    struct json_object *value = extender_args_get(doc, name, other);
     return sw_strdup(json_object_is_type(value, json_type_string) ? json_object_get_string(value)
                                                                   : "");
 }
@@ -206,14 +205,14 @@ static char *text_of(struct json_object *doc, const char *name, const char *othe
 int extender_read_bind(struct extender *x, const char *body, size_t len_bytes,
                        struct extender_bind *out, struct sw_err *err)
 {
-    const int rc = question_read(&x->question, x->projection, body, len_bytes, err);
+    const int rc = extender_args_read(&x->args, x->projection, body, len_bytes, err);
     if (rc < 0)
         return rc;
-    struct json_object *doc = x->question.doc;
+    struct json_object *doc = x->args.doc;
     struct extender_bind b = { text_of(doc, "PodNamespace", "podNamespace"),
                                text_of(doc, "PodName", "podName"), text_of(doc, "PodUID", "podUID"),
                                text_of(doc, "Node", "node") };
-    question_clear(&x->question);
+    extender_args_clear(&x->args);
     if (!*b.ns || !*b.pod || !*b.uid || !*b.node) {
         extender_bind_done(&b);
         return sw_err_set(err, SW_INVALID, "PodNamespace, PodName, PodUID and Node are expected");

@@ -22,20 +22,20 @@ SW_DEFINE_AUTO(extender, extender_free)
 
 /** What an answer says, for logs and metrics. */
 struct extender_outcome {
-    const struct pod *pod; /* borrowed from the cache; NULL: no pod in the question */
-    size_t n_asked, n_fit; /* nodes */
+    const struct pod *pod; /* borrowed from the cache; NULL: no pod in the request */
+    size_t n_asked, n_fit; /* nodes in the request, and those that fit */
     char why[160];         /* of one that does not fit; "" */
-    /* Nodes asked about where pods of lower priority might be evicted, or pods end anyway; of many
-     * nodes not all. Borrowed until the next question. */
+    /* Nodes of the request where pods of lower priority may be evicted, or pods end anyway; of many
+     * nodes only some. Borrowed until the next request. */
     struct node *const *likely;
     size_t n_likely;
-    /* A node that has room and was not asked about, where none of those asked about has: of a big
-     * cluster the scheduler asks about a sample only. NULL: none */
+    /* A node with room that is not in the request, where no node of the request has room: in a big
+     * cluster kube-scheduler asks about a sample only. NULL: none */
     struct node *elsewhere;
 };
 
 /** Each appends its answer to @out.
- * @return 0 | SW_INVALID (no JSON, or no such question: nothing was appended)
+ * @return 0 | SW_INVALID (no JSON, or no such request: nothing was appended)
  * Pinned by test/unit/slicing/scheduler_extender_test.c. */
 int extender_filter(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
                     struct printbuf *out, struct extender_outcome *outcome,
@@ -56,5 +56,5 @@ int extender_read_bind(struct extender *x, const char *body, size_t len_bytes,
                        struct extender_bind *out, struct sw_err *err) SW_CHECKED;
 /** Free its texts. */
 void extender_bind_done(struct extender_bind *bind);
-/** {"Error": "..."}, as every question but prioritize takes it; NULL: none. */
+/** {"Error": "..."}, as every request but prioritize takes it; NULL: none. */
 void extender_put_error(struct printbuf *out, const char *why);

@@ -5,7 +5,7 @@
 
 #include "data/data.h"
 
-enum { KEPT_NAMES = 16 * 1024 /* more are given back after the question */ };
+enum { KEPT_NAMES = 16 * 1024 /* more are given back after the request */ };
 
 /* ---- names in place ----------------------------------------------------------------------------
  * This scan finds where values end. It does not check them: the parser reads all of the text but
@@ -41,14 +41,14 @@ static const char *skip_value(const char *at, const char *end)
     return NULL;
 }
 
-static void add_name(struct question *q, const char *text, size_t len)
+static void add_name(struct extender_args *q, const char *text, size_t len)
 {
     SW_GROW(q->names, q->n_names, q->cap);
     q->names[q->n_names++] = (struct name){ text, len };
 }
 
 /* Read names of ASCII without escapes. @at: behind '['. @return behind ']', or NULL */
-static const char *read_list(struct question *q, const char *at, const char *end)
+static const char *read_list(struct extender_args *q, const char *at, const char *end)
 {
     at = skip_space(at, end);
     if (at < end && *at == ']')
@@ -74,7 +74,7 @@ static const char *read_list(struct question *q, const char *at, const char *end
 }
 
 /* Find the one list of names. @return false: there is none that is plain */
-static bool cut_names(struct question *q, const char *body, size_t len, struct sw_piece *list)
+static bool cut_names(struct extender_args *q, const char *body, size_t len, struct sw_piece *list)
 {
     static const char name[] = "\"NodeNames\"", other[] = "\"nodenames\"";
     const char *end = body + len, *at = skip_space(body, end);
@@ -110,10 +110,10 @@ static bool cut_names(struct question *q, const char *body, size_t len, struct s
     }
 }
 
-/* ---- a question --------------------------------------------------------------------------------
+/* ---- a request --------------------------------------------------------------------------------
  */
 
-void question_clear(struct question *q)
+void extender_args_clear(struct extender_args *q)
 {
     (void)json_object_put(q->doc);
     q->doc = NULL;
@@ -126,18 +126,18 @@ void question_clear(struct question *q)
     q->cap = 0;
 }
 
-void question_done(struct question *q)
+void extender_args_done(struct extender_args *q)
 {
-    question_clear(q);
+    extender_args_clear(q);
     free(q->names);
-    *q = (struct question){ 0 };
+    *q = (struct extender_args){ 0 };
 }
 
-int question_read(struct question *q, const struct sw_projection *fields, const char *body,
-                  size_t len_bytes, struct sw_err *err)
+int extender_args_read(struct extender_args *q, const struct sw_projection *fields,
+                       const char *body, size_t len_bytes, struct sw_err *err)
 {
     struct sw_piece list;
-    question_clear(q);
+    extender_args_clear(q);
     q->plain = cut_names(q, body, len_bytes, &list);
     if (q->plain) {
         const char *behind = list.bytes + list.len_bytes;
@@ -152,7 +152,7 @@ int question_read(struct question *q, const struct sw_projection *fields, const 
     if (rc < 0)
         return rc;
     /* with escapes, or not all of them strings */
-    struct json_object *names = question_get(q->doc, "NodeNames", "nodenames");
+    struct json_object *names = extender_args_get(q->doc, "NodeNames", "nodenames");
     const bool is_list = json_object_is_type(names, json_type_array);
     for (size_t i = 0; is_list && i < sw_json_len(names); i++) {
         struct json_object *name = json_object_array_get_idx(names, i);
@@ -163,16 +163,16 @@ int question_read(struct question *q, const struct sw_projection *fields, const 
     return 0;
 }
 
-int question_need_names(const struct question *q, struct sw_err *err)
+int extender_args_need_names(const struct extender_args *q, struct sw_err *err)
 {
-    if (!json_object_is_type(question_get(q->doc, "NodeNames", "nodenames"), json_type_array))
+    if (!json_object_is_type(extender_args_get(q->doc, "NodeNames", "nodenames"), json_type_array))
         return sw_err_set(err, SW_INVALID,
                           "NodeNames is no list: the extender's configuration must say "
                           "nodeCacheCapable: true");
     return 0;
 }
 
-struct json_object *question_get(struct json_object *doc, const char *name, const char *other)
+struct json_object *extender_args_get(struct json_object *doc, const char *name, const char *other)
 {
     struct json_object *value = sw_json_get(doc, name);
     return value ? value : sw_json_get(doc, other);

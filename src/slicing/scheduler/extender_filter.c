@@ -54,8 +54,8 @@ static void judge(struct extender *x, const struct pod *pod, struct reasons *r,
     struct decide_common common = { 0 };
     for (size_t i = 0; i < outcome->n_asked; i++) {
         struct node_fit *v = &x->node_fits[i];
-        struct node *node = cache_find_node_n(x->cache, x->question.names[i].text,
-                                              x->question.names[i].len);
+        struct node *node = cache_find_node_n(x->cache, x->args.names[i].text,
+                                              x->args.names[i].len);
         v->node = node;
         v->special = v->passed_over = false;
         v->code = decide_fit(x->cache, pod, node, &common, NULL);
@@ -90,7 +90,7 @@ static void pass_over_others(struct extender *x, const struct pod *pod,
     size_t n_of[N_RANKS] = { 0 }, left = x->nodes_to_score;
     struct decide_common common = { 0 };
     if (!left || outcome->n_fit <= left || !pod->pod_request.n ||
-        has_preferences(question_get(x->question.doc, "Pod", "pod")))
+        has_preferences(extender_args_get(x->args.doc, "Pod", "pod")))
         return;
     for (size_t i = 0; i < outcome->n_asked; i++) {
         struct node_fit *v = &x->node_fits[i];
@@ -116,8 +116,8 @@ static bool is_named(const struct node_fit *v)
     return !v->code && !v->passed_over;
 }
 
-/* How many from @i on are named and stand in the question as they will in the answer. */
-static size_t run_length(const struct question *q, const struct node_fit *node_fits, size_t i)
+/* How many from @i on are named and stand in the request as they will in the answer. */
+static size_t run_length(const struct extender_args *q, const struct node_fit *node_fits, size_t i)
 {
     size_t n = 1;
     for (; q->plain && i + n < q->n_names && is_named(&node_fits[i + n]); n++) {
@@ -131,7 +131,7 @@ static size_t run_length(const struct question *q, const struct node_fit *node_f
 
 static void put_fitting(struct printbuf *out, const struct extender *x)
 {
-    const struct question *q = &x->question;
+    const struct extender_args *q = &x->args;
     bool first = true;
     extender_put(out, "{\"NodeNames\":[");
     for (size_t i = 0, n = 1; i < q->n_names; i += n, n = 1) {
@@ -155,7 +155,7 @@ static void put_fitting(struct printbuf *out, const struct extender *x)
  * prefer it: so its nodes are in the other list, too. */
 static void put_failed(struct printbuf *out, const struct extender *x, bool named, bool never)
 {
-    const struct question *q = &x->question;
+    const struct extender_args *q = &x->args;
     struct printbuf *why = printbuf_new(); /* the reason as it was written last */
     const char *last = NULL;
     bool first = true;
@@ -188,14 +188,14 @@ static void put_failed(struct printbuf *out, const struct extender *x, bool name
 
 enum { MAX_SEARCHES = 8 };
 
-/* The nodes with the most free slices, as numbers in the question. What a question may cost is
+/* The nodes with the most free slices, as numbers in the request. What a request may cost is
  * bounded: many nodes are checked in turns.
  * @return how many; 0 as well where all nodes together have less than is wanted */
 static size_t find_emptiest(const struct extender *x, const struct pod *pod, size_t *which)
 {
     enum { MAX_CHECKED = 512 };
     unsigned room[MAX_SEARCHES + 1], wanted = 0, free_slices, all = 0, least = UINT_MAX;
-    const size_t n = x->question.n_names;
+    const size_t n = x->args.n_names;
     size_t found = 0;
     for (size_t i = 0; i < n && i < MAX_CHECKED; i++) {
         const size_t at = (x->turn + i) % n;
@@ -248,7 +248,7 @@ static void advise(struct extender *x, struct pod *pod, struct reasons *r,
     pod->advice = sw_printf("node %s: %s", best.node->name, text);
 }
 
-/* Nodes where pods could be evicted. What one question may cost is bounded: many nodes are checked
+/* Nodes where pods could be evicted. What one request may cost is bounded: many nodes are checked
  * in turns. */
 static void find_evictable(struct extender *x, const struct pod *pod,
                            struct extender_outcome *outcome)
@@ -256,7 +256,7 @@ static void find_evictable(struct extender *x, const struct pod *pod,
     enum { MAX_CHECKED = 512 };
     size_t n_left = MAX_CHECKED;
     bool less = false;
-    const struct question *q = &x->question;
+    const struct extender_args *q = &x->args;
     if (!x->preempts || pod->never_preempts || pod->fault || outcome->n_fit)
         return;
     outcome->likely = x->likely;
@@ -306,7 +306,7 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
                     struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err)
 {
     struct pod *pod = NULL;
-    const int rc = extender_read_question(x, body, len_bytes, now_ms, outcome, &pod, err);
+    const int rc = extender_read_args(x, body, len_bytes, now_ms, outcome, &pod, err);
     if (rc < 0)
         return rc;
     const size_t n = outcome->n_asked;
@@ -329,6 +329,6 @@ int extender_filter(struct extender *x, const char *body, size_t len_bytes, int6
     put_failed(out, x, named, true);
     extender_put(out, ",\"Error\":\"\"}");
     array_list_free(reasons.texts);
-    question_clear(&x->question);
+    extender_args_clear(&x->args);
     return 0;
 }

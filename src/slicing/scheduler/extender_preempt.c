@@ -23,7 +23,7 @@ struct proposal {
 
 static void read_proposal(const struct cache *p, struct json_object *victims, struct proposal *to)
 {
-    struct json_object *pods = question_get(victims, "Pods", "pods");
+    struct json_object *pods = extender_args_get(victims, "Pods", "pods");
     to->n_known = to->n_others = 0;
     for (size_t i = 0; i < sw_json_len(pods) && i < MAX_VICTIMS; i++) {
         struct json_object *victim = sw_json_at(pods, i);
@@ -55,7 +55,7 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
     struct victims v = { 0 };
     read_proposal(x->cache, proposed, of);
     const bool ok = victims_find(x->cache, pod, node, of->known, of->n_known, &v);
-    /* no pod with slices is evicted, but others are: they are what was asked about */
+    /* the proposed pods have no slices, and none with slices has to be evicted */
     if (!ok && !(of->n_others && !of->n_known && victims_none(x->cache, pod, node)))
         return;
     if (v.n > of->n_known && !x->preempts) {
@@ -79,8 +79,9 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
 {
     struct pod *pod = NULL;
     const int rc = extender_read_pod(x, now_ms, &pod, err);
-    struct json_object *doc = x->question.doc;
-    struct json_object *nodes = question_get(doc, "NodeNameToMetaVictims", "nodeNameToMetaVictims");
+    struct json_object *doc = x->args.doc;
+    struct json_object *nodes = extender_args_get(doc, "NodeNameToMetaVictims",
+                                                  "nodeNameToMetaVictims");
     if (!nodes)
         nodes = sw_json_get(doc, "NodeNameToVictims");
     if (rc < 0)
@@ -112,9 +113,9 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
 int extender_preempt(struct extender *x, const char *body, size_t len_bytes, int64_t now_ms,
                      struct printbuf *out, struct extender_outcome *outcome, struct sw_err *err)
 {
-    int rc = question_read(&x->question, x->projection, body, len_bytes, err);
+    int rc = extender_args_read(&x->args, x->projection, body, len_bytes, err);
     if (rc == 0)
         rc = answer(x, now_ms, out, outcome, err);
-    question_clear(&x->question);
+    extender_args_clear(&x->args);
     return rc;
 }

@@ -53,7 +53,7 @@ struct sw_scheduler {
     struct held_filter *held; /* filter requests that wait until there are fewer binds */
     struct evict *evicts;
     bool old_evictions; /* the API server knows those of policy/v1beta1 only */
-    struct tidy *tidy;
+    struct collector *collector;
     struct metrics metrics;
 };
 
@@ -86,12 +86,12 @@ void sched_evict_close(struct sw_scheduler *s);
 
 /* collect.c: deletion of unused claims, and nodes touched so that waiting pods are tried again.
  * Only the leader does it. */
-int sched_tidy_open(struct sw_scheduler *s, const struct sw_kube_config *config,
-                    struct sw_err *err);
+int sched_collector_open(struct sw_scheduler *s, const struct sw_kube_config *config,
+                         struct sw_err *err);
 /** Stop its timers. Its requests must have been cancelled with the client. */
-void sched_tidy_close(struct sw_scheduler *s);
+void sched_collector_close(struct sw_scheduler *s);
 /** A node may have more room: touch it soon, if pods wait. */
-void sched_tidy_check(struct sw_scheduler *s);
+void sched_collector_check(struct sw_scheduler *s);
 /** Node @n, which kube-scheduler did not ask about, has room for @pod: touch both, so that
  * kube-scheduler tries again. Any replica does it. */
-void sched_tidy_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n);
+void sched_collector_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n);

@@ -3,14 +3,14 @@
  * to scheduler. */
 #include "slicing/scheduler/cache/cache.h"
 
-/** What many nodes of one question have in common. Zero at first. */
+/** What many nodes of one request have in common. Zero at first. */
 struct decide_common {
     const struct sw_mig_geometry *geometry;
     int kind; /* of the pod's profile there; -1: none */
 };
 
 /** Whether all of @pod's slices fit on @node now. @node: NULL where nothing is known of it. @look:
- * NULL, or one for all nodes of a question.
+ * NULL, or one for all nodes of a request.
  * @return 0 | SW_PENDING (no room: an eviction may help) | SW_UNAVAILABLE (not usable now: no
  * eviction helps) | SW_NOTFOUND (no GPUs to cut) | SW_FORBIDDEN (not labelled) | SW_INVALID
  * (never). The message names no node, so that equal ones can be counted; for a pod with one slice

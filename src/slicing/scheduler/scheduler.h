@@ -51,7 +51,7 @@ int sw_scheduler_health_port(const struct sw_scheduler *s);
 int sw_scheduler_metrics_port(const struct sw_scheduler *s);
 /** NULL: it answers; else why not yet. Borrowed until the next turn. */
 const char *sw_scheduler_trouble(const struct sw_scheduler *s);
-/** Take no new questions, finish those that are under way, give leadership up; then on_stopped. */
+/** Take no new requests, finish those that are under way, give leadership up; then on_stopped. */
 void sw_scheduler_stop(struct sw_scheduler *s);
 /** At once. NULL is accepted. */
 void sw_scheduler_close(struct sw_scheduler *s);

@@ -68,7 +68,7 @@ static void filter(struct sw_scheduler *s, const struct sw_serve_request *r,
         return;
     s->metrics.unschedulable++;
     if (outcome.elsewhere)
-        sched_tidy_hint(s, outcome.pod, outcome.elsewhere);
+        sched_collector_hint(s, outcome.pod, outcome.elsewhere);
     sched_evict_consider(s, &outcome);
     if (!sw_log_enabled(SW_LOG_DEBUG))
         return;
@@ -96,7 +96,7 @@ static void on_change(struct sw_scheduler *s)
         free(h->body);
         free(h);
     }
-    sched_tidy_check(s);
+    sched_collector_check(s);
 }
 
 static void on_filter(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
@@ -274,7 +274,7 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
     if (rc == 0)
         sched_informers_open(s);
     if (rc == 0)
-        rc = sched_tidy_open(s, config, err);
+        rc = sched_collector_open(s, config, err);
     if (rc < 0) {
         sw_scheduler_close(s);
         return rc;
@@ -294,7 +294,7 @@ void sw_scheduler_close(struct sw_scheduler *s)
     sched_informers_close(s);
     sched_evict_close(s);
     sw_kube_free(s->kube); /* no answer comes any more */
-    sched_tidy_close(s);
+    sched_collector_close(s);
     sched_bind_abandon_all(s);
     while (s->held) {
         struct held_filter *h = s->held;

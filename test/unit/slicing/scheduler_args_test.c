@@ -12,7 +12,7 @@ static const char *const fields[] = { "Pod.metadata.name", "NodeNames", "nodenam
 
 struct scene {
     struct sw_projection *projection;
-    struct question q;
+    struct extender_args q;
 };
 
 static int setup(void **state)
@@ -26,7 +26,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct scene *s = *state;
-    question_done(&s->q);
+    extender_args_done(&s->q);
     sw_projection_free(s->projection);
     free(s);
     return 0;
@@ -34,10 +34,10 @@ static int teardown(void **state)
 
 static int read_text(struct scene *s, const char *text)
 {
-    return question_read(&s->q, s->projection, text, strlen(text), NULL);
+    return extender_args_read(&s->q, s->projection, text, strlen(text), NULL);
 }
 
-static void expect_names(const struct question *q, const char *expected)
+static void expect_names(const struct extender_args *q, const char *expected)
 {
     char all[256] = "";
     for (size_t i = 0; i < q->n_names; i++) {
@@ -65,7 +65,7 @@ static void test_plain_names_are_read_in_place(void **state)
         assert_true(s->q.plain);
         expect_names(&s->q, "a b");
         assert_string_equal(sw_json_str(s->q.doc, "", "Pod", "metadata", "name", NULL), "p");
-        assert_int_equal(question_need_names(&s->q, NULL), 0);
+        assert_int_equal(extender_args_need_names(&s->q, NULL), 0);
     }
 }
 
@@ -87,7 +87,7 @@ static void test_other_names_are_read_all_the_same(void **state)
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         assert_int_equal(read_text(s, cases[i].text), 0);
         expect_names(&s->q, cases[i].names);
-        assert_int_equal(question_need_names(&s->q, NULL), 0);
+        assert_int_equal(extender_args_need_names(&s->q, NULL), 0);
     }
 }
 
@@ -119,9 +119,9 @@ static void test_question_without_names(void **state)
 {
     struct scene *s = *state;
     assert_int_equal(read_text(s, "{\"Pod\":{\"NodeNames\":[\"a\"]}}"), 0);
-    assert_int_equal(question_need_names(&s->q, NULL), SW_INVALID);
+    assert_int_equal(extender_args_need_names(&s->q, NULL), SW_INVALID);
     assert_int_equal(read_text(s, "{\"NodeNames\":{\"items\":[\"a\"]}}"), 0);
-    assert_int_equal(question_need_names(&s->q, NULL), SW_INVALID);
+    assert_int_equal(extender_args_need_names(&s->q, NULL), SW_INVALID);
 }
 
 int main(void)

@@ -4,8 +4,8 @@
  * actions; it does no I/O and reads no clock, so that every order of events can be tested.
  *
  * A *grant* is what one container holds: the slices of all its profiles, made together, undone
- * together. Its record (journal.h) is written before each step, so that a process that begins anew
- * knows what may be there.
+ * together. Its record (journal.h) is written before each step, so that a restarted process knows
+ * which slices may exist.
  *
  *   making   slices are made one after another; ends in ready, or undoing
  *   ready    the container has them; ends in undoing with its pod

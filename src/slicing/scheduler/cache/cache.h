@@ -30,7 +30,7 @@ struct node {
     bool grown;            /* there is more room than when pods were refused */
     uint64_t epoch;        /* a hash of its SW_SCHEDULER_EPOCH, as it was seen last */
     int64_t touched_ms;    /* when that changed last, or was written here */
-    size_t asked;          /* the extender's stamp of the question that was about it last */
+    size_t asked;          /* the extender's stamp of the last request about it */
     int64_t deselected_ms; /* since when it has a NodeAccelerator and no label; 0: it is not so */
     size_t n_gpus;
     struct sw_mig_gpu *gpus; /* use: of all claims and reservations */
@@ -145,8 +145,7 @@ void cache_pod_gone(struct cache *p, const char *uid);
 void cache_observe_budget(struct cache *p, const char *ns, const char *name,
                           struct json_object *obj);
 
-/* ---- asking
- * --------------------------------------------------------------------------------------
+/* ---- queries and reservations -------------------------------------------------------------------
  */
 
 /** Borrowed; NULL: not known. */
