@@ -42,8 +42,8 @@ static struct json_object *condition(const struct dp_accelerator *a, struct json
     sw_json_set_str(c, status, "status", NULL);
     sw_json_set_str(c, ill ? "GPUUnhealthy" : reason, "reason", NULL);
     sw_json_set_str(c, ill ? ill : message, "message", NULL);
-    sw_json_set_str(c, *since ? since : sw_time_rfc3339(dp_now_ms(p), now), "lastTransitionTime",
-                    NULL);
+    sw_json_set_str(c, *since ? since : sw_time_rfc3339(sw_loop_wall_ms(p->loop), now),
+                    "lastTransitionTime", NULL);
     return c;
 }
 

@@ -206,7 +206,7 @@ static struct json_object *state_patch(const struct sw_device_plugin *p, enum dp
     sw_json_set_str(c, "True", "status", NULL);
     sw_json_set_str(c, dp_claim_state_text(state), "reason", NULL);
     sw_json_set_str(c, messages[state], "message", NULL);
-    sw_json_set_str(c, sw_time_rfc3339(dp_now_ms(p), now), "lastTransitionTime", NULL);
+    sw_json_set_str(c, sw_time_rfc3339(sw_loop_wall_ms(p->loop), now), "lastTransitionTime", NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), c);
     return doc;
 }
@@ -269,7 +269,7 @@ void dp_cluster_event(struct sw_device_plugin *p, const struct dp_ref *pod, cons
         .warning = true,
         .component = "slipway-device-plugin",
         .host = p->opts.node,
-        .at_ms = dp_now_ms(p),
+        .at_ms = sw_loop_wall_ms(p->loop),
     };
     sw_kube_event_send(p->kube, &event, p->n.events++);
 }

@@ -339,7 +339,7 @@ static void on_marked(const struct sw_kube_answer *a, void *arg)
 }
 
 /* status.state, and DAS's condition State. */
-static struct json_object *created_status(int64_t now_ms)
+static struct json_object *created_status(int64_t wall_ms)
 {
     char when[21];
     struct json_object *doc = json_object_new_object(), *condition = json_object_new_object();
@@ -347,7 +347,7 @@ static struct json_object *created_status(int64_t now_ms)
     sw_json_set_str(condition, "True", "status", NULL);
     sw_json_set_str(condition, claim_state_text(CLAIM_CREATED), "reason", NULL);
     sw_json_set_str(condition, "the pod is placed", "message", NULL);
-    sw_json_set_str(condition, sw_time_rfc3339(now_ms, when), "lastTransitionTime", NULL);
+    sw_json_set_str(condition, sw_time_rfc3339(wall_ms, when), "lastTransitionTime", NULL);
     sw_json_set_str(doc, claim_state_text(CLAIM_CREATED), "status", "state", NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), condition);
     return doc;
@@ -361,7 +361,7 @@ static const struct sw_request_opts mark_opts = { .timeout_ms = WRITE_MS,
 static void patch_status(struct write *w)
 {
     const struct bind *b = w->b;
-    SW_AUTO_JSON *body = created_status(sw_loop_now_ms(b->s->loop));
+    SW_AUTO_JSON *body = created_status(sw_loop_wall_ms(b->s->loop));
     (void)sw_kube_patch(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, SW_PATCH_MERGE,
                         body, &mark_opts, on_marked, w);
 }
@@ -392,7 +392,7 @@ static void mark_created(struct bind *b)
         }
         /* A claim that was just created is sent back whole: that costs the API server three
          * quarters of a patch. It knows by itself who owns which field. */
-        SW_AUTO_JSON *status = created_status(sw_loop_now_ms(b->s->loop));
+        SW_AUTO_JSON *status = created_status(sw_loop_wall_ms(b->s->loop));
         json_object_object_del(sw_json_get(made, "metadata"), "managedFields");
         json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
         (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, c->name, made, &mark_opts,

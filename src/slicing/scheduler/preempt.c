@@ -79,7 +79,7 @@ static void record_preempted(struct evict *e, const struct victim *v, const stru
         .reason = "Preempted",
         .message = message,
         .component = "slipway-scheduler",
-        .at_ms = sw_loop_now_ms(s->loop),
+        .at_ms = sw_loop_wall_ms(s->loop),
     };
     sw_kube_event_send(s->kube, &event, e->at);
 }

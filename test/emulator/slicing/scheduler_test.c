@@ -30,7 +30,23 @@ static void test_bind_takes_three_writes(void **state)
     assert_true(metric(w, "slipway_scheduler_reservations") == 0);
 }
 
-/* Somebody writes to a claim between its creation and its mark. */
+/* The clock of the node was set after the start. */
+static void test_times_in_claims_are_those_of_the_wall_clock(void **state)
+{
+    struct sched_world *w = *state;
+    char now[21];
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    sw_loop_set_wall(w->w.conn.loop, INT64_C(400) * 86400 * 1000);
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    SW_AUTO_CHARS *name = sw_printf("%s-a-main-0", uid);
+    struct json_object *claim = world_get(&w->w, CLAIMS, NS, name);
+    const char *since = sw_json_str(sw_obj_condition(claim, "State"), "", "lastTransitionTime",
+                                    NULL);
+    (void)sw_time_rfc3339(sw_loop_wall_ms(w->w.conn.loop), now);
+    assert_memory_equal(since, now, strlen("2026-01-02"));
+}
+
+/* A client writes to a claim between its creation and its mark. */
 static void test_claim_changed_meanwhile_is_marked_all_the_same(void **state)
 {
     struct sched_world *w = *state;
@@ -759,6 +775,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_bind_takes_three_writes),
+        T(test_times_in_claims_are_those_of_the_wall_clock),
         T(test_claim_changed_meanwhile_is_marked_all_the_same),
         T(test_new_claim_is_staged),
         T(test_gang_is_bound_with_a_claim_for_each_slice),
