@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/store/store_internal.h"
 
 /* ---- versions -----------------------------------------------------------------------------------
  */
@@ -69,6 +70,14 @@ size_t sw_shelf_seek(const struct sw_shelf *shelf, const char *ns, const char *n
 const struct sw_shelf *sw_store_shelf(const struct sw_emu_kind *kind)
 {
     return kind->stored_as ? kind->stored_as->shelf : kind->shelf;
+}
+
+struct sw_shelf *sw_store_need_shelf(const struct sw_emu_kind *kind)
+{
+    struct sw_emu_kind *own = (struct sw_emu_kind *)(kind->stored_as ? kind->stored_as : kind);
+    if (!own->shelf)
+        own->shelf = sw_zalloc(1, sizeof *own->shelf);
+    return own->shelf;
 }
 
 struct sw_object *sw_store_object(struct sw_store *store SW_UNUSED, const struct sw_emu_kind *kind,

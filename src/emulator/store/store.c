@@ -10,17 +10,6 @@
 #include "base/loop.h"
 #include "data/data.h"
 
-/* ---- shelves ------------------------------------------------------------------------------------
- */
-
-struct sw_shelf *sw_store_need_shelf(const struct sw_emu_kind *kind)
-{
-    struct sw_emu_kind *own = (struct sw_emu_kind *)(kind->stored_as ? kind->stored_as : kind);
-    if (!own->shelf)
-        own->shelf = sw_zalloc(1, sizeof *own->shelf);
-    return own->shelf;
-}
-
 /* ---- the index of owners ------------------------------------------------------------------------
  */
 
