@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "data/json/table.h"
 
 /* ---- the index of owners ------------------------------------------------------------------------
  */
@@ -28,15 +29,9 @@ static void owned_entry_free(struct lh_entry *entry)
     free(owned);
 }
 
-static struct sw_owned *find_owned(struct sw_store *store, const char *uid)
-{
-    void *found = NULL;
-    return lh_table_lookup_ex(store->owned, uid, &found) ? found : NULL;
-}
-
 static void own(struct sw_store *store, const char *uid, struct sw_object *object)
 {
-    struct sw_owned *owned = find_owned(store, uid);
+    struct sw_owned *owned = sw_table_find(store->owned, uid);
     if (!owned) {
         owned = sw_zalloc(1, sizeof *owned);
         owned->uid = sw_strdup(uid);
@@ -48,7 +43,7 @@ static void own(struct sw_store *store, const char *uid, struct sw_object *objec
 
 static void disown(struct sw_store *store, const char *uid, const struct sw_object *object)
 {
-    struct sw_owned *owned = find_owned(store, uid);
+    struct sw_owned *owned = sw_table_find(store->owned, uid);
     for (size_t i = 0; owned && i < owned->n; i++) {
         if (owned->objects[i] != object)
             continue;
@@ -293,10 +288,9 @@ json_object *sw_store_get(struct sw_store *store, const struct sw_emu_kind *kind
 json_object *sw_store_find_uid(struct sw_store *store, const char *uid,
                                const struct sw_emu_kind **kind)
 {
-    void *found;
-    if (!uid || !lh_table_lookup_ex(store->by_uid, uid, &found))
+    struct sw_object *object = uid ? sw_table_find(store->by_uid, uid) : NULL;
+    if (!object)
         return NULL;
-    struct sw_object *object = found;
     if (kind)
         *kind = object->kind;
     return object->now->doc;
@@ -337,7 +331,7 @@ void sw_store_list(struct sw_store *store SW_UNUSED, const struct sw_emu_kind *k
 
 void sw_store_dependents(struct sw_store *store, const char *uid, struct sw_store_list *out)
 {
-    const struct sw_owned *owned = find_owned(store, uid);
+    const struct sw_owned *owned = sw_table_find(store->owned, uid);
     size_t n = owned ? owned->n : 0;
     struct sw_store_list list = { .items = sw_zalloc(n + 1, sizeof *list.items), .n = n };
     for (size_t i = 0; i < n; i++)
