@@ -109,7 +109,11 @@ struct sw_serve_opts {
      * does not fit is skipped and answered with 503, unless it is small (32 KiB) or alone.
      * 0: 32 MiB */
     size_t max_bodies_bytes;
-    int max_conns; /* 0: 1024 */
+    /* When there are so many, the one that has been idle for longest is closed for a new one, those
+     * that never sent a whole request first. One address may have a quarter of them, unless it is
+     * in @trusted_peers. INT_MAX: without bound. 0: 1024 */
+    int max_conns;
+    const char *trusted_peers; /* addresses and CIDRs, separated by commas; NULL: none */
 };
 
 /** What a program's flags say about the address that it serves at. */
@@ -186,6 +190,7 @@ int sw_serve_parse_address(const char *text, char **address, int *port,
 struct sw_serve_counts {
     uint64_t bad_requests; /* no HTTP */
     uint64_t overloads;    /* refused because of max_bodies_bytes */
+    uint64_t crowded_out;  /* closed, or not accepted, because of max_conns */
     uint64_t handshake_errors, timeouts, conns, reloads;
     unsigned open_conns;
     time_t not_after; /* of the certificate; 0: none */

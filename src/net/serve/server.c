@@ -11,15 +11,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "net/serve/conn.h"
+#include "net/serve/connection.h"
 #include "net/serve/listen.h"
-#include "net/serve/request.h"
-#include "net/serve/serve.h"
-#include "net/serve/tls.h"
 
 enum {
     READS_PER_TURN = 16, /* of one connection; then come the others */
-    GRACE_MS = 5000,     /* for requests under way when no more connections are accepted */
+    ANSWERS_PER_TURN = 8,
+    HANDSHAKES_PER_TURN = 2, /* of all connections: each takes as long as many requests */
+    GRACE_MS = 5000,         /* for requests under way when no more connections are accepted */
     SMALL_BYTES = 32 *
                   1024, /* of a request that each connection may read, however many there are */
     TICK_MS = 1000,
@@ -27,40 +26,6 @@ enum {
 };
 
 static const char overload[] = "too many requests at once; try again\n";
-
-/* One connection; it is also the reply that a route gets. */
-struct sw_serve_reply {
-    struct sw_serve *server; /* NULL: the connection has ended, the route has yet to answer */
-    struct sw_conn conn;
-    struct event *readable, *writable;
-    struct sw_serve_progress progress;
-    size_t skip;   /* bytes still to come of a request that is refused */
-    bool shaken;   /* the handshake is over */
-    bool stalled;  /* answers wait for the client to read */
-    bool last;     /* close when all answers are out */
-    bool asked;    /* a route has not answered yet */
-    bool serving;  /* within the route's call */
-    bool no_body;  /* the request is HEAD */
-    bool finished; /* by sw_serve_abort() in the route's call: close after it */
-    int64_t deadline_ms;
-    void (*on_close)(void *arg);
-    void *on_close_arg;
-    struct sw_serve_reply *prev, *next;
-};
-
-struct sw_serve {
-    struct sw_loop *loop;
-    struct sw_serve_opts opts;
-    struct sw_serve_tls tls;
-    struct sw_serve_counts counts;
-    struct evconnlistener *listener;
-    struct sw_timer *tick, *drain;
-    struct sw_serve_reply *peers;
-    struct sw_conn_spare spare;
-    int64_t next_refresh_ms; /* of the certificate */
-    uint64_t settled_conns;  /* counts.conns when memory was given back last */
-    bool full, stopping, closing;
-};
 
 /* ---- answers -----------------------------------------------------------------------------------
  */
@@ -132,7 +97,7 @@ static void route(struct sw_serve_reply *p, const struct sw_serve_request *r)
 
 static void maybe_finished(struct sw_serve *s)
 {
-    if (s->closing && !s->peers && s->opts.on_stopped)
+    if (s->closing && !s->conns && s->opts.on_stopped)
         s->opts.on_stopped(s->opts.arg);
 }
 
@@ -145,13 +110,41 @@ static void end_reply(struct sw_serve_reply *p)
         on_close(p->on_close_arg);
 }
 
+/* Go on with @p in the next turn of the loop, when other connections have been heard. */
+static void later(struct sw_serve_reply *p)
+{
+    struct sw_serve *s = p->server;
+    if (p->is_later)
+        return;
+    p->is_later = true;
+    p->next_later = NULL;
+    *s->later_end = p;
+    s->later_end = &p->next_later;
+    sw_timer_set(s->turn, 0);
+}
+
+static void not_later(struct sw_serve_reply *p)
+{
+    struct sw_serve *s = p->server;
+    struct sw_serve_reply **at = &s->later;
+    if (!p->is_later)
+        return;
+    while (*at != p)
+        at = &(*at)->next_later;
+    *at = p->next_later;
+    if (!*at)
+        s->later_end = at;
+    p->is_later = false;
+}
+
 static void hang_up(struct sw_serve_reply *p)
 {
     struct sw_serve *s = p->server;
+    not_later(p);
     if (p->prev)
         p->prev->next = p->next;
     else
-        s->peers = p->next;
+        s->conns = p->next;
     if (p->next)
         p->next->prev = p->prev;
     event_free(p->readable);
@@ -163,10 +156,6 @@ static void hang_up(struct sw_serve_reply *p)
     if (!p->asked) /* else its answer frees it */
         free(p);
     s->counts.open_conns--;
-    if (s->full && s->listener) {
-        s->full = false;
-        (void)evconnlistener_enable(s->listener);
-    }
     maybe_finished(s);
 }
 
@@ -193,7 +182,7 @@ static bool has_room(const struct sw_serve_reply *p)
     const struct sw_serve *s = p->server;
     const size_t wanted = body_bytes(p);
     size_t taken = 0;
-    for (const struct sw_serve_reply *q = s->peers; q && wanted > SMALL_BYTES; q = q->next)
+    for (const struct sw_serve_reply *q = s->conns; q && wanted > SMALL_BYTES; q = q->next)
         if (q != p)
             taken += body_bytes(q) + q->conn.out.len - q->conn.out.at;
     return !taken || taken + wanted <= s->opts.max_bodies_bytes;
@@ -229,19 +218,18 @@ static bool skip_refused(struct sw_serve_reply *p)
     return true;
 }
 
-/* Nothing of a request has come. */
-static bool is_between(const struct sw_serve_reply *p)
-{
-    return p->conn.in.len == p->conn.in.at && !p->skip;
-}
-
-/* Serve what has arrived completely. */
-static void serve_all(struct sw_serve_reply *p)
+/* Serve what has arrived completely, up to the first answer. */
+static void serve_next(struct sw_serve_reply *p)
 {
     struct sw_conn_buffer *in = &p->conn.in;
     const struct sw_serve_limits limits = { p->server->opts.max_head_bytes,
                                             p->server->opts.max_body_bytes };
+    p->more = false;
     while (skip_refused(p) && in->at < in->len && !p->last && !p->asked) {
+        if (p->conn.out.len) {
+            p->more = true;
+            return;
+        }
         struct sw_serve_request r;
         const char *bytes = in->bytes + in->at;
         if (!p->progress.scanned && (*bytes == '\r' || *bytes == '\n')) {
@@ -270,7 +258,8 @@ static void serve_all(struct sw_serve_reply *p)
             return;
         }
         p->last = !r.keep_alive || p->server->stopping;
-        p->asked = p->serving = true;
+        p->asked = p->serving = p->served = true;
+        p->active_ms = sw_loop_now_ms(p->server->loop);
         p->no_body = r.is_head;
         route(p, &r);
         p->serving = false;
@@ -350,12 +339,29 @@ static bool send_answers(struct sw_serve_reply *p)
     return true;
 }
 
+/* Serve what has arrived completely, one answer after the other: the next request is not read
+ * before the answer is out. @return false: the connection has ended, or waits */
+static bool serve_all(struct sw_serve_reply *p)
+{
+    for (int i = 0; i < ANSWERS_PER_TURN; i++) {
+        serve_next(p);
+        if (!send_answers(p) || p->asked || p->stalled)
+            return false;
+        if (!p->more)
+            return true;
+    }
+    later(p);
+    return false;
+}
+
 static void pump(struct sw_serve_reply *p)
 {
     if (!p->shaken && !shake_hands(p))
         return;
+    if (p->more && !serve_all(p))
+        return;
     for (int i = 0; i < READS_PER_TURN; i++) {
-        const bool fresh = is_between(p);
+        const bool fresh = sw_serve_is_between(p);
         const enum sw_conn_result rc = sw_conn_read(&p->conn);
         if (rc == SW_CONN_CLOSED) {
             hang_up(p);
@@ -365,15 +371,31 @@ static void pump(struct sw_serve_reply *p)
             return;
         if (fresh)
             set_deadline(p, p->server->opts.request_ms);
-        serve_all(p);
-        if (!send_answers(p) || p->asked || p->stalled)
+        if (!serve_all(p))
             return;
-        if (is_between(p))
+        if (sw_serve_is_between(p))
             set_deadline(p, p->server->opts.idle_ms);
         if (!sw_conn_has_more(&p->conn))
             return;
     }
-    event_active(p->readable, EV_READ, 0); /* the socket does not know of what OpenSSL holds */
+    later(p); /* the socket does not know of what OpenSSL holds */
+}
+
+/* Connections that go on in this turn. */
+static void on_turn(void *arg)
+{
+    struct sw_serve *s = arg;
+    size_t n = 0;
+    int n_handshakes = 0;
+    for (struct sw_serve_reply *p = s->later; p; p = p->next_later)
+        n++; /* those that are added meanwhile wait for the turn after */
+    for (struct sw_serve_reply *p; n > 0 && (p = s->later); n--) {
+        not_later(p);
+        if (!p->shaken && n_handshakes++ >= HANDSHAKES_PER_TURN)
+            later(p);
+        else if (!p->asked && !p->stalled)
+            pump(p);
+    }
 }
 
 /* ---- what routes call --------------------------------------------------------------------------
@@ -387,9 +409,12 @@ static void next_request(struct sw_serve_reply *p)
         return; /* serve_all() goes on */
     set_reading(p);
     set_deadline(p, p->server->opts.request_ms);
-    serve_all(p);
-    if (send_answers(p) && !p->stalled && !p->asked && is_between(p))
+    if (!serve_all(p))
+        return;
+    if (sw_serve_is_between(p))
         set_deadline(p, p->server->opts.idle_ms);
+    if (sw_conn_has_more(&p->conn))
+        later(p);
 }
 
 void sw_serve_answer_with(struct sw_serve_reply *p, int status, const char *type, const char *extra,
@@ -499,7 +524,11 @@ void sw_serve_abort(struct sw_serve_reply *p, bool hard)
 
 static void on_readable(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *arg)
 {
-    pump(arg);
+    struct sw_serve_reply *p = arg;
+    if (p->shaken || !p->conn.tls)
+        pump(p);
+    else
+        later(p);
 }
 
 static void on_writable(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *arg)
@@ -509,40 +538,48 @@ static void on_writable(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void
         if (!flush(p) || p->stalled || p->asked)
             return;
         set_deadline(p, p->server->opts.idle_ms);
+        pump(p);
+    } else {
+        later(p);
     }
-    pump(p);
 }
 
-static void on_accept(struct evconnlistener *listener, evutil_socket_t fd,
-                      struct sockaddr *from SW_UNUSED, int from_len SW_UNUSED, void *arg)
+static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t fd,
+                      struct sockaddr *from, int from_len SW_UNUSED, void *arg)
 {
     struct sw_serve *s = arg;
+    const struct sw_serve_peer peer = sw_serve_peer_of(from);
+    struct sw_serve_reply *instead = NULL;
     s->counts.conns++;
-    if (s->opts.tls && !s->tls.ctx) {
-        (void)evutil_closesocket(fd); /* there is no certificate */
+    const bool usable = !s->opts.tls || s->tls.ctx; /* else there is no certificate */
+    if (!usable || !sw_serve_has_place(s, &peer, &instead)) {
+        s->counts.crowded_out += usable;
+        (void)evutil_closesocket(fd);
         return;
+    }
+    if (instead) {
+        s->counts.crowded_out++;
+        hang_up(instead);
     }
     const int on = 1;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a delay at worst */
     struct sw_serve_reply *p = sw_zalloc(1, sizeof *p);
     p->server = s;
+    p->peer = peer;
+    p->active_ms = sw_loop_now_ms(s->loop);
     const struct sw_serve_tls_ops *tls = s->opts.tls;
     sw_conn_init(&p->conn, fd, tls ? tls->conn : NULL, tls ? tls->session_new(&s->tls, fd) : NULL,
                  &s->spare);
     struct event_base *base = sw_loop_base(s->loop);
     p->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, p);
     p->writable = event_new(base, fd, EV_WRITE, on_writable, p);
-    p->next = s->peers;
-    if (s->peers)
-        s->peers->prev = p;
-    s->peers = p;
+    p->next = s->conns;
+    if (s->conns)
+        s->conns->prev = p;
+    s->conns = p;
     s->counts.open_conns++;
     set_deadline(p, s->opts.request_ms);
     (void)event_add(p->readable, NULL);
-    if (s->counts.open_conns >= (unsigned)s->opts.max_conns) {
-        s->full = true;
-        (void)evconnlistener_disable(listener);
-    }
 }
 
 /* Out of descriptors, most likely: accept again at the next tick. */
@@ -575,9 +612,9 @@ static void on_tick(void *arg)
 {
     struct sw_serve *s = arg;
     const int64_t now_ms = sw_loop_now_ms(s->loop);
-    for (struct sw_serve_reply *p = s->peers, *next; p; p = next) {
+    for (struct sw_serve_reply *p = s->conns, *next; p; p = next) {
         next = p->next;
-        const bool idle = p->shaken && !p->stalled && !p->asked && is_between(p);
+        const bool idle = p->shaken && !p->stalled && !p->asked && sw_serve_is_between(p);
         if (now_ms < p->deadline_ms && !(s->closing && idle))
             continue;
         s->counts.timeouts += !idle;
@@ -589,7 +626,7 @@ static void on_tick(void *arg)
         s->settled_conns = s->counts.conns;
         sw_memory_settle();
     }
-    if (s->full && s->listener && s->counts.open_conns < (unsigned)s->opts.max_conns) {
+    if (s->full && s->listener) {
         s->full = false;
         (void)evconnlistener_enable(s->listener);
     }
@@ -603,8 +640,8 @@ static void on_drained(void *arg)
 {
     struct sw_serve *s = arg;
     if (s->closing) { /* the grace is over */
-        while (s->peers)
-            hang_up(s->peers);
+        while (s->conns)
+            hang_up(s->conns);
         return;
     }
     s->closing = true;
@@ -667,7 +704,11 @@ int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct
     fill_defaults(&s->opts);
     s->tick = sw_timer_new(loop, on_tick, s);
     s->drain = sw_timer_new(loop, on_drained, s);
-    int rc = s->opts.tls ? open_tls(s, err) : 0;
+    s->turn = sw_timer_new(loop, on_turn, s);
+    s->later_end = &s->later;
+    int rc = sw_serve_read_trusted(s, err);
+    if (rc == 0 && s->opts.tls)
+        rc = open_tls(s, err);
     if (rc == 0)
         rc = listen_on(s, err);
     if (rc < 0) {
@@ -710,8 +751,8 @@ void sw_serve_accept(struct sw_serve *server)
 
 void sw_serve_drop(struct sw_serve *server)
 {
-    while (server->peers)
-        hang_up(server->peers);
+    while (server->conns)
+        hang_up(server->conns);
 }
 
 const char *sw_serve_trouble(const struct sw_serve *server)
@@ -732,13 +773,14 @@ void sw_serve_close(struct sw_serve *server)
     if (!server)
         return;
     server->closing = false; /* on_stopped is not called */
-    server->full = false;
     sw_serve_drop(server);
     sw_conn_spare_done(&server->spare);
     if (server->listener)
         evconnlistener_free(server->listener);
     sw_timer_free(server->tick);
     sw_timer_free(server->drain);
+    sw_timer_free(server->turn);
+    free(server->trusted);
     if (server->opts.tls)
         server->opts.tls->done(&server->tls);
     free(server);

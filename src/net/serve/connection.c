@@ -1,0 +1,131 @@
+/* Which connection is closed when there are too many. */
+#include "net/serve/connection.h"
+
+#include <arpa/inet.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARES = 4 /* a peer may have one in so many of max_conns */ };
+
+bool sw_serve_is_between(const struct sw_serve_reply *p)
+{
+    return p->conn.in.len == p->conn.in.at && !p->skip;
+}
+
+/* IPv4 as IPv6 maps it. */
+static struct sw_serve_peer of_ipv4(const struct in_addr *address)
+{
+    struct sw_serve_peer peer = { { [10] = 0xff, [11] = 0xff } };
+    memcpy(peer.bytes + 12, address, 4);
+    return peer;
+}
+
+struct sw_serve_peer sw_serve_peer_of(const struct sockaddr *from)
+{
+    struct sw_serve_peer peer = { { 0 } };
+    if (from && from->sa_family == AF_INET)
+        return of_ipv4(&((const struct sockaddr_in *)(const void *)from)->sin_addr);
+    if (from && from->sa_family == AF_INET6) {
+        const struct in6_addr *address =
+            &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
+        /* who has one IPv6 address has the 2^64 around it */
+        memcpy(peer.bytes, address, IN6_IS_ADDR_V4MAPPED(address) ? 16 : 8);
+    }
+    return peer;
+}
+
+/* ---- trusted peers -----------------------------------------------------------------------------
+ */
+
+/* "10.0.0.1", "10.0.0.0/16", "fd00::/8" */
+static bool read_range(char *text, struct sw_serve_range *out)
+{
+    struct in_addr ipv4;
+    struct in6_addr ipv6;
+    char *slash = strchr(text, '/'), *end = NULL;
+    if (slash)
+        *slash = '\0';
+    const bool is_ipv4 = inet_pton(AF_INET, text, &ipv4) == 1;
+    if (!is_ipv4 && inet_pton(AF_INET6, text, &ipv6) != 1)
+        return false;
+    const unsigned long all = is_ipv4 ? 32 : 128, n = slash ? strtoul(slash + 1, &end, 10) : all;
+    if (n > all || (slash && (end == slash + 1 || *end)))
+        return false;
+    if (is_ipv4) {
+        *out = (struct sw_serve_range){ of_ipv4(&ipv4), (unsigned)n + 96 };
+        return true;
+    }
+    memcpy(out->peer.bytes, &ipv6, 16);
+    out->n_bits = (unsigned)n > 64 ? 64 : (unsigned)n; /* a peer is known by so many */
+    return true;
+}
+
+int sw_serve_read_trusted(struct sw_serve *s, struct sw_err *err)
+{
+    SW_AUTO_CHARS *list = sw_strdup(s->opts.trusted_peers ? s->opts.trusted_peers : "");
+    size_t cap = 0;
+    for (char *rest = list, *item; (item = strsep(&rest, ","));) {
+        if (!*item)
+            continue;
+        SW_GROW(s->trusted, s->n_trusted, cap);
+        SW_AUTO_CHARS *text = sw_strdup(item);
+        if (!read_range(text, &s->trusted[s->n_trusted]))
+            return sw_err_set(err, SW_INVALID,
+                              "'%s' is no address and no range of addresses (10.0.0.0/16)", item);
+        s->n_trusted++;
+    }
+    return 0;
+}
+
+static bool is_trusted(const struct sw_serve *s, const struct sw_serve_peer *peer)
+{
+    for (size_t i = 0; i < s->n_trusted; i++) {
+        const struct sw_serve_range *r = &s->trusted[i];
+        const size_t whole = r->n_bits / 8;
+        const unsigned rest = r->n_bits % 8;
+        if (memcmp(peer->bytes, r->peer.bytes, whole) == 0 &&
+            (!rest || (peer->bytes[whole] ^ r->peer.bytes[whole]) >> (8 - rest) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* ---- room --------------------------------------------------------------------------------------
+ */
+
+/* What is closed first: a connection of which no request came yet, then one between requests, then
+ * one that is late with a request or with taking an answer. 3: it waits for its answer. */
+static int rank(const struct sw_serve_reply *p)
+{
+    return p->asked ? 3 : !p->served ? 0 : sw_serve_is_between(p) && !p->stalled ? 1 : 2;
+}
+
+bool sw_serve_has_place(const struct sw_serve *s, const struct sw_serve_peer *peer,
+                        struct sw_serve_reply **instead)
+{
+    const int max = s->opts.max_conns;
+    int of_peer = 0;
+    struct sw_serve_reply *any = NULL, *own = NULL;
+    *instead = NULL;
+    if (max == INT_MAX)
+        return true;
+    for (struct sw_serve_reply *p = s->conns; p; p = p->next) {
+        const int r = rank(p);
+        if (r < 3 && (!any || r < rank(any) || (r == rank(any) && p->active_ms <= any->active_ms)))
+            any = p;
+        if (memcmp(&p->peer, peer, sizeof *peer) != 0)
+            continue;
+        of_peer++;
+        if (r < 3 && (!own || r < rank(own) || (r == rank(own) && p->active_ms <= own->active_ms)))
+            own = p;
+    }
+    if (of_peer >= (max + SHARES - 1) / SHARES && !is_trusted(s, peer))
+        *instead = own;
+    else if (s->counts.open_conns >= (unsigned)max)
+        *instead = any;
+    else
+        return true;
+    return *instead;
+}

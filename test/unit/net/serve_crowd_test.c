@@ -1,0 +1,217 @@
+/* serve: many connections, and what one of them may take. */
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/serve/serve.h"
+
+#include <cmocka.h>
+
+static struct sw_loop *loop;
+static struct sw_serve *server;
+static int n_much, n_now, n_now_at_first;
+
+static void now(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                void *arg SW_UNUSED)
+{
+    n_now++;
+    sw_serve_text(reply, 200, "now");
+}
+
+static void first(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                  void *arg SW_UNUSED)
+{
+    n_now_at_first = n_now;
+    sw_serve_text(reply, 200, "first");
+}
+
+static void much(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                 void *arg SW_UNUSED)
+{
+    static char text[16 * 1024 * 1024]; /* more than fits into the sockets */
+    n_much++;
+    sw_serve_answer(reply, 200, "x", text, sizeof text);
+}
+
+static const struct sw_serve_route routes[] = { { "GET", "/now", now },
+                                                { "GET", "/first", first },
+                                                { "GET", "/much", much } };
+
+static int setup(void **state SW_UNUSED)
+{
+    n_much = n_now = n_now_at_first = 0;
+    loop = sw_loop_new(NULL);
+    return 0;
+}
+
+static int teardown(void **state SW_UNUSED)
+{
+    sw_serve_close(SW_TAKE(server));
+    sw_loop_free(loop);
+    return 0;
+}
+
+static void say(int fd, const char *text)
+{
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+/* What has come so far. */
+static const char *hear(int fd)
+{
+    static char text[16 * 1024];
+    size_t len = 0;
+    for (int i = 0; i < 5; i++) {
+        sw_loop_step(loop, 10);
+        const ssize_t n = recv(fd, text + len, sizeof text - 1 - len, MSG_DONTWAIT);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    text[len] = '\0';
+    return text;
+}
+
+#define NOW "GET /now HTTP/1.1\r\n\r\n"
+
+/* A connection from 127.0.0.@last to the server. */
+static int dial_from(int last)
+{
+    const struct sockaddr_in from = { .sin_family = AF_INET,
+                                      .sin_addr.s_addr = htonl(0x7f000000U + (uint32_t)last) };
+    const struct sockaddr_in to = { .sin_family = AF_INET,
+                                    .sin_port = htons((uint16_t)sw_serve_port(server)),
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&from, sizeof from), 0);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+/* Has the server hung up? */
+static bool is_closed(int fd)
+{
+    char byte;
+    return recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+}
+
+static int open_small(const char *trusted)
+{
+    SW_ERR(err);
+    const struct sw_serve_opts opts = { .routes = routes,
+                                        .n_routes = SW_COUNT(routes),
+                                        .address = "127.0.0.1",
+                                        .max_conns = 16,
+                                        .trusted_peers = trusted };
+    sw_serve_close(SW_TAKE(server));
+    return sw_serve_open(loop, &opts, &server, &err);
+}
+
+static void a_new_connection_takes_the_place_of_one_that_never_asked(void **state SW_UNUSED)
+{
+    int idle[16];
+    assert_int_equal(open_small(NULL), 0);
+    const int served = dial_from(20);
+    say(served, NOW);
+    assert_non_null(strstr(hear(served), "now"));
+    for (int i = 0; i < 15; i++)
+        idle[i] = dial_from(2 + i);
+    (void)hear(served);
+    const int honest = dial_from(30);
+    say(honest, NOW);
+    assert_non_null(strstr(hear(honest), "now"));
+    assert_true(is_closed(idle[0]));
+    assert_false(is_closed(idle[1]));
+    assert_false(is_closed(served)); /* older, but it has asked */
+    struct sw_serve_counts counts;
+    sw_serve_count(server, &counts);
+    assert_int_equal(counts.open_conns, 16);
+    assert_int_equal(counts.crowded_out, 1);
+    for (int i = 0; i < 15; i++)
+        (void)close(idle[i]);
+    (void)close(served);
+    (void)close(honest);
+}
+
+static void one_address_has_a_quarter_of_the_connections(void **state SW_UNUSED)
+{
+    int many[6];
+    assert_int_equal(open_small(NULL), 0);
+    for (int i = 0; i < 6; i++)
+        many[i] = dial_from(2);
+    (void)hear(many[5]);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(is_closed(many[i]), i < 2);
+    for (int i = 0; i < 6; i++)
+        (void)close(many[i]);
+}
+
+static void a_trusted_address_may_have_all(void **state SW_UNUSED)
+{
+    int many[6];
+    assert_int_equal(open_small("fd00::/8,127.0.0.2/31"), 0);
+    for (int i = 0; i < 6; i++)
+        many[i] = dial_from(3);
+    (void)hear(many[5]);
+    for (int i = 0; i < 6; i++)
+        assert_false(is_closed(many[i]));
+    for (int i = 0; i < 6; i++)
+        (void)close(many[i]);
+    SW_ERR(err);
+    struct sw_serve *other = NULL;
+    assert_int_equal(sw_serve_open(loop, &(struct sw_serve_opts){ .trusted_peers = "10.0.0.0/33" },
+                                   &other, &err),
+                     SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "10.0.0.0/33"));
+}
+
+/* Who asks again and again and reads nothing is not asked for more memory than one answer takes. */
+static void a_request_is_served_when_the_answer_before_it_was_taken(void **state SW_UNUSED)
+{
+    static char bytes[1 << 20];
+    assert_int_equal(open_small(NULL), 0);
+    const int lazy = dial_from(2);
+    for (int i = 0; i < 8; i++)
+        say(lazy, "GET /much HTTP/1.1\r\n\r\n");
+    (void)hear(lazy);
+    assert_int_equal(n_much, 1);
+    for (int i = 0; i < 4000 && n_much < 8; i++) {
+        (void)recv(lazy, bytes, sizeof bytes, MSG_DONTWAIT);
+        sw_loop_step(loop, 1);
+    }
+    assert_int_equal(n_much, 8);
+    (void)close(lazy);
+}
+
+/* Eight answers a turn: who sends many small requests in one piece does not keep others waiting. */
+static void many_requests_in_one_piece_are_served_in_turns(void **state SW_UNUSED)
+{
+    assert_int_equal(open_small(NULL), 0);
+    const int busy = dial_from(2), fd = dial_from(3);
+    (void)hear(fd);
+    n_now = 0;
+    for (int i = 0; i < 100; i++)
+        say(busy, NOW);
+    say(fd, "GET /first HTTP/1.1\r\n\r\n");
+    for (int i = 0; i < 20; i++)
+        (void)hear(busy);
+    assert_int_equal(n_now, 100);
+    assert_true(n_now_at_first <= 16);
+    (void)close(busy);
+    (void)close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_one_that_never_asked,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(one_address_has_a_quarter_of_the_connections, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_trusted_address_may_have_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_is_served_when_the_answer_before_it_was_taken,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(many_requests_in_one_piece_are_served_in_turns, setup,
+                                        teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
