@@ -13,6 +13,7 @@ struct sw_serve_opts sw_serve_flags_opts(const struct sw_serve_flags *flags)
         .ca_file = sw_text_or(flags->ca, NULL),
         .min_version = flags->min_version,
         .cipher_suites = flags->suites,
+        .trusted_peers = flags->trusted,
         .drain_ms = (int64_t)flags->drain_s * 1000,
     };
 }

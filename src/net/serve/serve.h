@@ -118,7 +118,7 @@ struct sw_serve_opts {
 
 /** What a program's flags say about the address that it serves at. */
 struct sw_serve_flags {
-    const char *listen, *cert, *key, *ca, *min_version, *suites;
+    const char *listen, *cert, *key, *ca, *min_version, *suites, *trusted;
     int port, drain_s;
     bool tls;
 };
@@ -127,7 +127,7 @@ struct sw_serve_opts sw_serve_flags_opts(const struct sw_serve_flags *flags);
 
 /** Rows for a program's table of flags (data/flags/flags.h): @at(field) is the offset of a field of
  * its struct sw_serve_flags. */
-#define SW_SERVE_TLS_FLAGS(at)                                                                     \
+#define SW_SERVE_FLAGS(at)                                                                         \
     { "tlscert",                                                                                   \
       0,                                                                                           \
       SW_FLAG_STRING,                                                                              \
@@ -150,6 +150,13 @@ struct sw_serve_opts sw_serve_flags_opts(const struct sw_serve_flags *flags);
           "VERSION",                                                                               \
           NULL,                                                                                    \
           "VersionTLS12 (default) or VersionTLS13" },                                              \
+        { "trusted-peers",                                                                         \
+          0,                                                                                       \
+          SW_FLAG_STRING,                                                                          \
+          at(trusted),                                                                             \
+          "CIDRS",                                                                                 \
+          NULL,                                                                                    \
+          "addresses that may have all connections, another one a quarter; comma-separated" },     \
     {                                                                                              \
         "tls-cipher-suites", 0, SW_FLAG_STRING, at(suites), "LIST", NULL,                          \
             "comma-separated; default: OpenSSL's choice"                                           \

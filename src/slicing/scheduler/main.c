@@ -48,7 +48,7 @@ static const struct sw_flag flags[] = {
       "its port (default 8888; 0: any free one)" },
     { "tls", 0, SW_FLAG_BOOL, SERVE(tls), NULL, NULL,
       "serve the extender by HTTPS (default false)" },
-    SW_SERVE_TLS_FLAGS(SERVE),
+    SW_SERVE_FLAGS(SERVE),
     { "health-probe-bind-address", 0, SW_FLAG_STRING, AT(health), "HOST:PORT", NULL,
       "HOST:PORT of /healthz and /readyz (default :8081; 0: only beside the extender)" },
     { "metrics-bind-address", 0, SW_FLAG_STRING, AT(metrics), "HOST:PORT", NULL,

@@ -25,7 +25,7 @@ static const struct sw_flag flags[] = {
       "address to listen on (default 0.0.0.0: all, IPv6 ones too)" },
     { "port", 0, SW_FLAG_INT, SERVE(port), "PORT", NULL, "port to listen on (default 8443)" },
     { "tls", 0, SW_FLAG_BOOL, SERVE(tls), NULL, NULL, "serve HTTPS (default true)" },
-    SW_SERVE_TLS_FLAGS(SERVE),
+    SW_SERVE_FLAGS(SERVE),
     { "scheduler-name", 0, SW_FLAG_STRING, AT(scheduler), "NAME", NULL,
       "schedulerName of pods with slices (default das-scheduler; empty: left alone)" },
     { "runtime-class", 0, SW_FLAG_STRING, AT(runtime_class), "NAME", NULL,
