@@ -49,10 +49,10 @@ struct sw_grpc_server_opts {
     size_t n_methods;
     void *arg;
     size_t max_message_bytes; /* of a request; 0: 4 MiB */
-    int max_conns;            /* 0: 16; more are hung up on */
-    int max_calls;            /* under way on one connection; 0: 32 */
-    int64_t greeting_ms;      /* for the first frames of a connection; 0: 10 s */
-    int64_t stall_ms;         /* a reader that takes nothing for so long is hung up on; 0: 30 s */
+    int max_conns;       /* 0: 16; another one takes the place of the oldest that has no call */
+    int max_calls;       /* under way on one connection; 0: 32 */
+    int64_t greeting_ms; /* for the first frames of a connection; 0: 10 s */
+    int64_t stall_ms;    /* a reader that takes nothing for so long is hung up on; 0: 30 s */
 };
 
 /** Listen. @return 0 | SW_INVALID (the path is too long) | SW_FORBIDDEN, SW_NOTFOUND,

@@ -217,13 +217,27 @@ void sw_grpc_call_on_gone(struct sw_grpc_call *call,
 /* ---- the socket --------------------------------------------------------------------------------
  */
 
+/* The oldest connection that has no call; NULL: all have one. */
+static struct peer *oldest_idle(const struct sw_grpc_server *s)
+{
+    struct peer *p, *oldest = NULL;
+    LIST_FOREACH(p, &s->peers, link) /* the newest first */
+    if (LIST_EMPTY(&p->session->streams))
+        oldest = p;
+    return oldest;
+}
+
 static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t fd,
                       struct sockaddr *addr SW_UNUSED, int len SW_UNUSED, void *arg)
 {
     struct sw_grpc_server *s = arg;
     if (s->n_peers >= s->opts.max_conns) {
-        (void)close(fd);
-        return;
+        struct peer *idle = oldest_idle(s);
+        if (!idle) {
+            (void)close(fd);
+            return;
+        }
+        hang_up(idle);
     }
     struct peer *p = sw_zalloc(1, sizeof *p);
     p->server = s;

@@ -286,6 +286,32 @@ static void test_who_says_nothing_is_hung_up_on(void **state SW_UNUSED)
     close_world(&w);
 }
 
+static void test_a_call_is_served_though_all_connections_are_taken(void **state SW_UNUSED)
+{
+    struct world w;
+    open_world(&w);
+    int idle[4];
+    (void)call(&w, "/t.T/Keep", "", 0, 0);
+    while (!w.n_calls)
+        sw_loop_step(w.loop, 100);
+    for (int i = 0; i < 4; i++)
+        idle[i] = connect_raw(&w);
+    turns(&w, 2);
+    assert_true(is_closed(idle[0])); /* the first call is older, but under way */
+    assert_false(is_closed(idle[1]));
+    (void)call(&w, "/t.T/Echo", "x", 1, 10000);
+    until(&w, &w.done);
+    assert_int_equal(w.status, SW_GRPC_OK);
+    assert_true(is_closed(idle[1]));
+    assert_int_equal(w.n_gone, 0);
+    for (int i = 0; i < 4; i++)
+        (void)close(idle[i]);
+    w.done = false;
+    sw_grpc_call_end(w.calls[0], SW_GRPC_OK, NULL);
+    until(&w, &w.done);
+    close_world(&w);
+}
+
 static void test_the_socket_file_is_ours_or_not(void **state SW_UNUSED)
 {
     struct world w;
@@ -323,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_calls_under_way_are_gone_when_the_server_closes),
         cmocka_unit_test(test_nobody_there),
         cmocka_unit_test(test_who_says_nothing_is_hung_up_on),
+        cmocka_unit_test(test_a_call_is_served_though_all_connections_are_taken),
         cmocka_unit_test(test_the_socket_file_is_ours_or_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
