@@ -117,22 +117,6 @@ static size_t fraction_ahead(const struct reading *r)
     return n;
 }
 
-/* A fraction that the layout does not name is taken with the seconds. */
-static bool read_second(struct reading *r, bool fixed)
-{
-    if (!read_number(r, fixed, &r->second))
-        return false;
-    if (!in_range(r, r->second, 0, 59, "second"))
-        return false;
-    size_t n = fraction_ahead(r);
-    if (n == 0)
-        return true;
-    struct layout_chunk next = sw_layout_next(r->layout, (size_t)(r->layout_end - r->layout));
-    if (next.part == LP_FRACTION || next.part == LP_FRACTION_TRIMMED)
-        return true;
-    return read_fraction(r, n);
-}
-
 static bool read_pm(struct reading *r, const char *am, const char *pm)
 {
     if (left(r) < 2)
@@ -209,6 +193,7 @@ static size_t zone_name_len(const char *s, size_t len)
 static bool read_element(struct reading *r, const struct layout_chunk *chunk)
 {
     int ignored;
+    enum layout_element next;
     bool spaces;
     size_t n, len;
     switch (chunk->part) {
@@ -265,7 +250,12 @@ static bool read_element(struct reading *r, const struct layout_chunk *chunk)
                in_range(r, r->minute, 0, 59, "minute");
     case LP_SECOND:
     case LP_SECOND_ZERO:
-        return read_second(r, chunk->part == LP_SECOND_ZERO);
+        if (!read_number(r, chunk->part == LP_SECOND_ZERO, &r->second) ||
+            !in_range(r, r->second, 0, 59, "second"))
+            return false;
+        n = fraction_ahead(r); /* read here unless the layout has it next */
+        next = sw_layout_next(r->layout, (size_t)(r->layout_end - r->layout)).part;
+        return n == 0 || next == LP_FRACTION || next == LP_FRACTION_TRIMMED || read_fraction(r, n);
     case LP_PM:
         return read_pm(r, "AM", "PM");
     case LP_PM_LOWER:

@@ -346,21 +346,6 @@ static int read_value(struct toml_reader *r, struct sw_value *out)
     return rc;
 }
 
-static int read_line(struct toml_reader *r)
-{
-    int rc = sw_toml_at(r, "[") ? read_header(r) : read_pair(r, r->current);
-    if (rc < 0)
-        return rc;
-    r->key = (struct toml_key){ 0 };
-    sw_toml_skip_blanks(r);
-    sw_toml_skip_comment(r);
-    if (r->p < r->end && !sw_toml_at_newline(r))
-        return sw_toml_fail_rune(
-            r, "expected a top-level item to end with a newline, comment, or EOF, but got ",
-            " instead");
-    return 0;
-}
-
 /* The first character that TOML does not allow, or @end. */
 static const char *find_end(const char *p, const char *end)
 {
@@ -393,8 +378,18 @@ int sw_value_read_toml(struct sw_arena *arena, const char *text, size_t len, str
     int rc = 0;
     r.text.limit = 4 * len + 64;
     r.root = r.current = table_new(&r, HEADER, (struct toml_key){ "", 0 });
-    for (sw_toml_skip_space(&r); rc == 0 && r.p < r.end; sw_toml_skip_space(&r))
-        rc = read_line(&r);
+    for (sw_toml_skip_space(&r); rc == 0 && r.p < r.end; sw_toml_skip_space(&r)) {
+        rc = sw_toml_at(&r, "[") ? read_header(&r) : read_pair(&r, r.current);
+        if (rc < 0)
+            break;
+        r.key = (struct toml_key){ 0 };
+        sw_toml_skip_blanks(&r);
+        sw_toml_skip_comment(&r);
+        if (r.p < r.end && !sw_toml_at_newline(&r))
+            rc = sw_toml_fail_rune(
+                &r, "expected a top-level item to end with a newline, comment, or EOF, but got ",
+                " instead");
+    }
     if (rc == 0 && r.end < r.full_end)
         rc = sw_toml_fail(&r, "cut");
     free(r.text.p);
