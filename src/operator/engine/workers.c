@@ -227,6 +227,19 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
+/* The one after @*at, or the first; NULL after the last. */
+static struct worker *next_worker(const struct workers *w, struct lh_entry **at)
+{
+    *at = *at ? lh_entry_next(*at) : lh_table_head(w->by_name);
+    return *at ? lh_entry_v(*at) : NULL;
+}
+
+/* The same, of an object that has pods; NULL: it has none. */
+static const struct worker *next_pod(const struct object *o, struct lh_entry **at)
+{
+    return o->workers && !o->workers->builds ? next_worker(o->workers, at) : NULL;
+}
+
 /* Pods of an object that was here before under the same name carry its uid. */
 static bool is_its_own(const struct object *o, const struct worker *worker)
 {
@@ -247,16 +260,15 @@ static bool is_finished(const struct object *o, const struct worker *worker)
     return worker->ready && counts && (!o->gate || !o->gate->log_pattern || worker->logged);
 }
 
-static size_t count_nodes(struct object *o)
+/* Update the nodes that have pods, and those where all pods are ready. */
+static void update_nodes(struct object *o)
 {
     struct workers *w = o->workers;
-    struct lh_entry *entry;
+    struct lh_entry *at = NULL;
     struct bitset unready = { 0 };
     bitset_done(&w->has);
     bitset_done(&w->ready);
-    lh_foreach(w->by_name, entry)
-    {
-        const struct worker *worker = lh_entry_v(entry);
+    for (const struct worker *worker; (worker = next_worker(w, &at));) {
         if (worker->node == SW_NO_NODE)
             continue;
         (void)bitset_put(&w->has, worker->node, true);
@@ -265,7 +277,6 @@ static size_t count_nodes(struct object *o)
     for (uint32_t n = bitset_next(&unready, 0); n != UINT32_MAX; n = bitset_next(&unready, n + 1))
         (void)bitset_put(&w->ready, n, false);
     bitset_done(&unready);
-    return w->ready.count;
 }
 
 /* How much a worker says about why its object is not ready: 3 where it failed, 1 where it is only
@@ -287,12 +298,8 @@ static int severity(const struct worker *worker)
 static const struct worker *worst_pod(const struct object *o)
 {
     const struct worker *worst = NULL;
-    struct lh_entry *entry;
-    if (!o->workers || o->workers->builds || !o->present)
-        return NULL;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        const struct worker *worker = lh_entry_v(entry);
+    struct lh_entry *at = NULL;
+    for (const struct worker *worker; o->present && (worker = next_pod(o, &at));) {
         int worse = worst ? severity(worker) - severity(worst) : 1;
         if (severity(worker) > 0 &&
             (worse > 0 || (worse == 0 && strcmp(worker->name, worst->name) < 0)))
@@ -326,13 +333,10 @@ const char *workers_message(struct sw_engine *e, const struct object *o, const c
 static void judge_builds(struct object *o)
 {
     const struct worker *last = NULL;
-    struct lh_entry *entry;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        const struct worker *worker = lh_entry_v(entry);
+    struct lh_entry *at = NULL;
+    for (const struct worker *worker; (worker = next_worker(o->workers, &at));)
         if (!last || worker->number > last->number)
             last = worker;
-    }
     if (!last || !sw_streq(o->readiness.reason, "NoBuild"))
         return;
     if (last->readiness.kind == SW_READINESS_READY)
@@ -344,29 +348,27 @@ static void judge_builds(struct object *o)
 
 void workers_judge(struct object *o)
 {
-    const struct worker *unlogged = NULL;
-    struct lh_entry *entry;
+    const struct worker *unlogged = NULL, *worker;
+    struct lh_entry *at = NULL;
     if (o->workers->builds) {
         judge_builds(o);
         return;
     }
-    size_t n_ready = count_nodes(o);
+    update_nodes(o);
     if (o->readiness.kind != SW_READINESS_READY)
         return;
-    if (o->gate && o->gate->log_pattern)
-        lh_foreach(o->workers->by_name, entry)
-        {
-            const struct worker *worker = lh_entry_v(entry);
-            if (worker->ready && is_current(o, worker) && !worker->logged)
-                unlogged = unlogged ? unlogged : worker;
-        }
+    while (o->gate && o->gate->log_pattern && !unlogged && (worker = next_worker(o->workers, &at)))
+        if (worker->ready && is_current(o, worker) && !worker->logged)
+            unlogged = worker;
     if (unlogged)
         sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "WaitingForLogs",
                          "the log of pod %s does not match '%s' yet", unlogged->name,
                          o->gate->log_pattern);
-    else if (o->workers->node_by_node && o->awaited && (int64_t)n_ready < o->n_desired)
+    else if (o->workers->node_by_node && o->awaited &&
+             (int64_t)o->workers->ready.count < o->n_desired)
         sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "Progressing",
-                         "%zu of %" PRId64 " pods are ready", n_ready, o->n_desired);
+                         "%zu of %" PRId64 " pods are ready", o->workers->ready.count,
+                         o->n_desired);
 }
 
 bool workers_has(const struct object *o, uint32_t node)
@@ -381,12 +383,8 @@ bool workers_ready_on(const struct object *o, uint32_t node)
 
 void workers_mark_drivers(const struct object *o, struct driver_marks *m)
 {
-    struct lh_entry *entry;
-    if (!o->workers || o->workers->builds)
-        return;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        const struct worker *worker = lh_entry_v(entry);
+    struct lh_entry *at = NULL;
+    for (const struct worker *worker; (worker = next_pod(o, &at));) {
         if (worker->node == SW_NO_NODE)
             continue;
         bool current = is_current(o, worker);
@@ -401,25 +399,16 @@ void workers_mark_drivers(const struct object *o, struct driver_marks *m)
 void workers_each_old(const struct object *o, uint32_t node,
                       void (*each)(const char *ns, const char *name, void *arg), void *arg)
 {
-    struct lh_entry *entry;
-    if (!o->workers || o->workers->builds)
-        return;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        const struct worker *worker = lh_entry_v(entry);
+    struct lh_entry *at = NULL;
+    for (const struct worker *worker; (worker = next_pod(o, &at));)
         if (worker->node == node && !worker->terminating && !is_current(o, worker))
             each(o->key.ns, worker->name, arg);
-    }
 }
 
 bool workers_lack_image(const struct object *o)
 {
-    struct lh_entry *entry;
-    if (!o->workers || o->workers->builds)
-        return false;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        const struct worker *worker = lh_entry_v(entry);
+    struct lh_entry *at = NULL;
+    for (const struct worker *worker; (worker = next_pod(o, &at));) {
         const char *reason = worker->readiness.reason;
         if (is_current(o, worker) &&
             (sw_streq(reason, "ErrImagePull") || sw_streq(reason, "ImagePullBackOff")))
@@ -445,15 +434,12 @@ char *workers_nodes(const struct sw_engine *e, const struct object *o)
 
 void workers_forget_node(struct object *o, uint32_t node)
 {
-    struct lh_entry *entry;
-    if (!o->workers || !workers_has(o, node))
+    struct lh_entry *at = NULL;
+    if (!workers_has(o, node))
         return;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        struct worker *worker = lh_entry_v(entry);
+    for (struct worker *worker; (worker = next_worker(o->workers, &at));)
         if (worker->node == node)
             worker->node = SW_NO_NODE; /* that its pod is gone will be observed */
-    }
     (void)bitset_put(&o->workers->has, node, false);
     (void)bitset_put(&o->workers->ready, node, false);
 }
@@ -489,12 +475,10 @@ void workers_drop_early(struct sw_engine *e)
 
 void workers_ask_logs(struct sw_engine *e, struct object *o)
 {
-    struct lh_entry *entry;
+    struct lh_entry *at = NULL;
     if (!o->workers || !o->gate || !o->gate->log_pattern)
         return;
-    lh_foreach(o->workers->by_name, entry)
-    {
-        struct worker *worker = lh_entry_v(entry);
+    for (struct worker *worker; (worker = next_worker(o->workers, &at));) {
         if (!worker->ready || worker->logged || worker->log_serial)
             continue;
         if (worker->log_due_ms > e->now_ms) {
