@@ -80,43 +80,40 @@ uint32_t pool_find(const struct pool *pool, const char *text)
     return find(pool, *head_of(pool, text, len), text, len);
 }
 
-static uint32_t add(struct pool *pool, const void *bytes, size_t len_bytes)
+uint32_t pool_hold_bytes(struct pool *pool, const void *bytes, size_t len_bytes)
 {
+    uint32_t id = find(pool, *head_of(pool, bytes, len_bytes), bytes, len_bytes);
+    if (id != NONE) {
+        pool->entries[id].refs++;
+        return id;
+    }
     if (pool->n_used++ >= pool->n_heads) {
         free(pool->heads);
         pool->n_heads *= 2;
         pool->heads = new_heads(pool->n_heads);
-        for (uint32_t id = 0; id < pool->n; id++) {
-            struct entry *e = &pool->entries[id];
+        for (uint32_t i = 0; i < pool->n; i++) {
+            struct entry *e = &pool->entries[i];
             if (!e->bytes)
                 continue;
             uint32_t *head = head_of(pool, e->bytes->at, e->bytes->len);
             e->next = *head;
-            *head = id;
+            *head = i;
         }
     }
     struct bytes *b = sw_alloc(sizeof *b + len_bytes + 1);
     b->len = (uint32_t)len_bytes;
     memcpy(b->at, bytes, len_bytes);
     b->at[len_bytes] = '\0';
-    uint32_t id = pool->first_free, *head = head_of(pool, bytes, len_bytes);
+    uint32_t *head = head_of(pool, bytes, len_bytes);
+    id = pool->first_free;
     if (id != NONE) {
         pool->first_free = pool->entries[id].next;
     } else {
         SW_GROW(pool->entries, pool->n, pool->cap);
         id = (uint32_t)pool->n++;
     }
-    pool->entries[id] = (struct entry){ .bytes = b, .next = *head };
+    pool->entries[id] = (struct entry){ .bytes = b, .next = *head, .refs = 1 };
     *head = id;
-    return id;
-}
-
-uint32_t pool_hold_bytes(struct pool *pool, const void *bytes, size_t len_bytes)
-{
-    uint32_t id = find(pool, *head_of(pool, bytes, len_bytes), bytes, len_bytes);
-    if (id == NONE)
-        id = add(pool, bytes, len_bytes);
-    pool->entries[id].refs++;
     return id;
 }
 

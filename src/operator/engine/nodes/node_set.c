@@ -146,28 +146,15 @@ static bool same_node(const struct node *a, const struct node *b)
            (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
 }
 
-/* A put without bootID is no reboot. */
-static void compare_boots(const struct node *old, struct node *fresh)
-{
-    if (!fresh->boot)
-        fresh->boot = old->boot;
-    fresh->rebooted = old->boot && fresh->boot != old->boot;
-}
-
-static uint32_t free_number(struct sw_node_set *r)
-{
-    if (r->count < r->n)
-        for (size_t i = 0; i < r->n; i++)
-            if (!r->nodes[i].name)
-                return (uint32_t)i;
-    SW_GROW(r->nodes, r->n, r->cap);
-    r->nodes[r->n] = (struct node){ 0 };
-    return (uint32_t)r->n++;
-}
-
 static uint32_t add(struct sw_node_set *r, struct node fresh)
 {
-    uint32_t number = free_number(r);
+    uint32_t number = r->count < r->n ? 0 : (uint32_t)r->n;
+    while (number < r->n && r->nodes[number].name)
+        number++;
+    if (number == r->n) {
+        SW_GROW(r->nodes, r->n, r->cap);
+        r->n++;
+    }
     r->nodes[number] = fresh;
     if (lh_table_insert(r->by_name, fresh.name, (void *)(uintptr_t)(number + 1)))
         abort();
@@ -191,7 +178,8 @@ uint32_t sw_node_set_put(struct sw_node_set *set, const struct sw_node_set_facts
     } else {
         struct node *old = &set->nodes[number], fresh;
         node_init(set, &fresh, facts);
-        compare_boots(old, &fresh);
+        fresh.boot = fresh.boot ? fresh.boot : old->boot; /* a put without bootID is no reboot */
+        fresh.rebooted = old->boot && fresh.boot != old->boot;
         differs = old->changed_by_others || !same_node(old, &fresh);
         /* The table's key is the old node's name: it is kept. */
         char *name = old->name;
@@ -208,11 +196,6 @@ uint32_t sw_node_set_put(struct sw_node_set *set, const struct sw_node_set_facts
     return number;
 }
 
-static bool is_set_by_engines(const char *key)
-{
-    return sw_starts_with(key, SW_STATE_LABEL) || sw_starts_with(key, SW_GRACE_PERIOD_LABEL);
-}
-
 /* Has @a a label that @b lacks, other than those that engines set? */
 static bool has_more(const struct sw_node_set *r, const struct labels *a, const struct labels *b)
 {
@@ -221,25 +204,13 @@ static bool has_more(const struct sw_node_set *r, const struct labels *a, const 
         const struct pair *pairs = labels_piece(r->pool, a, i, &n);
         for (size_t k = 0; k < n; k++) {
             const struct pair *other = labels_find(r->pool, b, pairs[k].key);
+            const char *key = pool_text(r->pool, pairs[k].key);
             if ((!other || other->value != pairs[k].value) &&
-                !is_set_by_engines(pool_text(r->pool, pairs[k].key)))
+                !sw_starts_with(key, SW_STATE_LABEL) && !sw_starts_with(key, SW_GRACE_PERIOD_LABEL))
                 return true;
         }
     }
     return false;
-}
-
-static void read_labels(struct pool *pool, struct json_object *map, struct labels *out)
-{
-    size_t n = 0;
-    struct pair *pairs = sw_zalloc((size_t)json_object_object_length(map), sizeof *pairs);
-    json_object_object_foreach(map, key, value)
-    {
-        const char *text = value ? json_object_get_string(value) : "";
-        pairs[n++] = (struct pair){ pool_hold(pool, key), pool_hold(pool, text) };
-    }
-    labels_set(pool, out, pairs, n);
-    free(pairs);
 }
 
 bool sw_node_set_put_labels(struct sw_node_set *set, uint32_t node, struct json_object *labels,
@@ -253,8 +224,18 @@ bool sw_node_set_put_labels(struct sw_node_set *set, uint32_t node, struct json_
     if (version && version < n->version)
         return false;
     struct labels fresh = { 0 };
-    if (json_object_is_type(labels, json_type_object))
-        read_labels(set->pool, labels, &fresh);
+    struct pair *pairs = sw_zalloc(sw_json_len(labels), sizeof *pairs);
+    size_t n_pairs = 0;
+    if (json_object_is_type(labels, json_type_object)) {
+        json_object_object_foreach(labels, key, value)
+        {
+            const char *text = value ? json_object_get_string(value) : "";
+            pairs[n_pairs++] = (struct pair){ pool_hold(set->pool, key),
+                                              pool_hold(set->pool, text) };
+        }
+    }
+    labels_set(set->pool, &fresh, pairs, n_pairs);
+    free(pairs);
     n->changed_by_others = n->changed_by_others || has_more(set, &fresh, &n->labels) ||
                            has_more(set, &n->labels, &fresh);
     labels_take(set->pool, &n->labels, &fresh);

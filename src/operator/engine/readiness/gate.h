@@ -1,10 +1,10 @@
 #pragma once
-/* gate: when is an object of a state finished? By this order:
+/* gate: when an object of a state is ready. In this order:
  *   1. helm.sh/readiness-success and helm.sh/readiness-failure (HIP-0025): JSON arrays of
  *      conditions with paths relative to .status
  *   2. the kind's own rule (readiness.h: kstatus, and SRO's where kstatus is too weak)
  *   3. kstatus' generic rule by status.conditions and observedGeneration
- * A gate is read from the manifest once and asked about each live document. Pure. */
+ * A gate is read from the manifest once, and judges each live document. Pure. */
 #include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>

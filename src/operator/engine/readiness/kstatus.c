@@ -1,4 +1,4 @@
-/* When is an object of this kind finished? One row a kind; kinds without a row are judged by their
+/* When an object is ready, by its kind. One row a kind; kinds without a row are judged by their
  * conditions. The rules are kstatus' (sigs.k8s.io/cli-utils), stricter where it lets pass what has
  * not happened yet: a Job must be complete, a Pod that runs to completion must have succeeded, a
  * BuildConfig must have built, cert-manager's objects must say that they are ready. */
@@ -169,7 +169,7 @@ static void stateful_set(struct json_object *live, struct sw_readiness *out)
         too_few(live, "readyReplicas", want, "ready", out) || has_excess(live, want, out))
         return;
     if (on_delete) {
-        ready(out); /* which revision runs is its user's business */
+        ready(out); /* its user decides when pods get the new revision */
         return;
     }
     if (partition < want && too_few(live, "updatedReplicas", want - partition, "updated", out))
@@ -315,7 +315,7 @@ static void special_resource(struct json_object *live, struct sw_readiness *out)
         needs_ready(live, out);
 }
 
-static const struct kind_rule {
+static const struct {
     const char *group, *kind;
     void (*judge)(struct json_object *live, struct sw_readiness *out);
 } rules[] = {
@@ -347,17 +347,6 @@ const char *sw_kstatus_kind(size_t i)
     return i < SW_COUNT(rules) ? rules[i].kind : NULL;
 }
 
-static const struct kind_rule *find_rule(struct json_object *live)
-{
-    const char *version = sw_obj_api_version(live), *slash = strchr(version, '/');
-    size_t group_len = slash ? (size_t)(slash - version) : 0;
-    for (size_t i = 0; i < SW_COUNT(rules); i++)
-        if (sw_streq(rules[i].kind, sw_obj_kind(live)) && strlen(rules[i].group) == group_len &&
-            !strncmp(rules[i].group, version, group_len))
-            return &rules[i];
-    return NULL;
-}
-
 static void terminating(struct json_object *live, struct sw_readiness *out)
 {
     struct json_object *list = sw_json_find(live, "metadata", "finalizers", NULL);
@@ -374,7 +363,12 @@ static void terminating(struct json_object *live, struct sw_readiness *out)
 
 void sw_kstatus(struct json_object *live, struct sw_readiness *out)
 {
-    const struct kind_rule *rule = find_rule(live);
+    const char *version = sw_obj_api_version(live), *slash = strchr(version, '/');
+    size_t i = 0, group_len = slash ? (size_t)(slash - version) : 0;
+    while (i < SW_COUNT(rules) &&
+           !(sw_streq(rules[i].kind, sw_obj_kind(live)) && strlen(rules[i].group) == group_len &&
+             !strncmp(rules[i].group, version, group_len)))
+        i++;
     int64_t generation = sw_json_int(live, 0, "metadata", "generation", NULL);
     if (!live)
         WAITING(out, "NotFound", "does not exist");
@@ -383,8 +377,8 @@ void sw_kstatus(struct json_object *live, struct sw_readiness *out)
     else if (sw_json_int(live, generation, "status", "observedGeneration", NULL) < generation)
         WAITING(out, "Outdated", "its controller has not seen generation %" PRId64 " yet",
                 generation);
-    else if (rule)
-        rule->judge(live, out);
+    else if (i < SW_COUNT(rules))
+        rules[i].judge(live, out);
     else
         by_conditions(live, out);
 }

@@ -25,14 +25,6 @@ static const struct {
     { 'W', "[^[:alnum:]_]", NULL },
 };
 
-static const char *translate(char letter, bool inside)
-{
-    for (size_t i = 0; i < SW_COUNT(classes); i++)
-        if (classes[i].letter == letter)
-            return inside ? classes[i].inside : classes[i].outside;
-    return NULL;
-}
-
 /* @return what is wrong, or NULL. */
 static const char *rewrite(const char *text, struct printbuf *out)
 {
@@ -40,7 +32,11 @@ static const char *rewrite(const char *text, struct printbuf *out)
     int intervals = 0;
     for (const char *c = text; *c; c++) {
         if (*c == '\\') {
-            const char *instead = translate(*++c, inside);
+            const char *instead = NULL;
+            c++;
+            for (size_t i = 0; i < SW_COUNT(classes); i++)
+                if (classes[i].letter == *c)
+                    instead = inside ? classes[i].inside : classes[i].outside;
             if (*c == '\0')
                 return "ends in a backslash";
             if (!inside && *c >= '1' && *c <= '9')

@@ -102,24 +102,10 @@ static void replay_put(struct replay *p, struct json_object *node)
     free(list);
 }
 
-static int replay_node(struct replay *p, struct json_object *doc, struct sw_err *err)
-{
-    int64_t node = number_at(doc, "node");
-    if (node < 0 || node >= (int64_t)sw_node_set_end(p->nodes))
-        return bad(p, err, "node: there is none of that number");
-    if (sw_json_get(doc, "labels"))
-        (void)sw_node_set_put_labels(p->nodes, (uint32_t)node, sw_json_get(doc, "labels"),
-                                     (uint64_t)number_at(doc, "version"));
-    else
-        sw_node_set_put_taints(p->nodes, (uint32_t)node, sw_json_get(doc, "taints"),
-                               text_at(doc, "record"));
-    return 0;
-}
-
 /* ---- events -------------------------------------------------------------------------------------
  */
 
-/* What an event borrows while it is played. */
+/* What an event borrows while it is replayed. */
 struct borrowed {
     struct sw_spec spec;
     struct sw_state_spec *states;
@@ -127,15 +113,6 @@ struct borrowed {
     size_t n_states;
     struct sw_rendered_object *objects;
 };
-
-static void borrowed_done(struct borrowed *b)
-{
-    for (size_t i = 0; i < b->n_states; i++)
-        free(b->needs[i]);
-    free(b->needs);
-    free(b->states);
-    free(b->objects);
-}
 
 /* @marks: 1 is on the way from the first state, 2 is known to lead to no circle */
 static bool has_circle(const struct borrowed *b, size_t state, unsigned char *marks, int depth)
@@ -373,7 +350,11 @@ static int replay_step(struct replay *p, struct json_object *doc, struct sw_err 
         engine->started = true;
         compare(p, engine, &e, sw_engine_step(engine->engine, &e), sw_json_get(doc, "actions"));
     }
-    borrowed_done(&b);
+    for (size_t i = 0; i < b.n_states; i++)
+        free(b.needs[i]);
+    free(b.needs);
+    free(b.states);
+    free(b.objects);
     return rc;
 }
 
@@ -383,9 +364,17 @@ static int replay_line(struct replay *p, struct json_object *doc, struct sw_err 
     const char *removed = text_at(doc, "remove"), *resource = text_at(doc, "resource");
     if (sw_json_get(doc, "step"))
         return replay_step(p, doc, err);
-    if (sw_json_get(doc, "node"))
-        return replay_node(p, doc, err);
-    if (sw_json_get(doc, "begin")) {
+    if (sw_json_get(doc, "node")) {
+        int64_t node = number_at(doc, "node");
+        if (node < 0 || node >= (int64_t)sw_node_set_end(p->nodes))
+            return bad(p, err, "node: there is none of that number");
+        if (sw_json_get(doc, "labels"))
+            (void)sw_node_set_put_labels(p->nodes, (uint32_t)node, sw_json_get(doc, "labels"),
+                                         (uint64_t)number_at(doc, "version"));
+        else
+            sw_node_set_put_taints(p->nodes, (uint32_t)node, sw_json_get(doc, "taints"),
+                                   text_at(doc, "record"));
+    } else if (sw_json_get(doc, "begin")) {
         if (number_at(doc, "begin") != (int64_t)p->n_engines || p->n_engines >= MAX_ENGINES)
             return bad(p, err, "begin: expected %zu", p->n_engines);
         SW_GROW(p->engines, p->n_engines, p->cap_engines);

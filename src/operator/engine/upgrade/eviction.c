@@ -5,27 +5,22 @@
 #include "data/selector/selector.h"
 #include "operator/engine/upgrade/upgrade.h"
 
-static bool is_selected(struct json_object *pod, const char *text)
-{
-    struct sw_selector selector = { 0 };
-    bool matches = !*text || (sw_selector_parse(text, &selector, NULL) == 0 &&
-                              sw_selector_matches_object(&selector, pod));
-    sw_selector_done(&selector);
-    return matches;
-}
-
 const char *sw_upgrade_eviction(struct json_object *pod, const struct sw_upgrade_policy *policy,
                                 const char *self_ns, const char *self)
 {
     const char *phase = sw_json_str(pod, "", "status", "phase", NULL);
     struct json_object *owner = sw_obj_controller(pod),
                        *volumes = sw_json_find(pod, "spec", "volumes", NULL);
+    struct sw_selector selector = { 0 };
+    bool selected = !*policy->pod_selector ||
+                    (sw_selector_parse(policy->pod_selector, &selector, NULL) == 0 &&
+                     sw_selector_matches_object(&selector, pod));
+    sw_selector_done(&selector);
     bool ended = sw_streq(phase, "Succeeded") || sw_streq(phase, "Failed");
     bool is_self = self && sw_streq(sw_obj_name(pod), self) &&
                    sw_streq(sw_obj_namespace(pod), self_ns);
     if (ended || is_self || sw_obj_annotation(pod, "kubernetes.io/config.mirror") ||
-        sw_streq(sw_json_str(owner, "", "kind", NULL), "DaemonSet") ||
-        !is_selected(pod, policy->pod_selector))
+        sw_streq(sw_json_str(owner, "", "kind", NULL), "DaemonSet") || !selected)
         return NULL;
     if (!owner && !policy->force)
         return "no controller would make it again (drain.force)";
