@@ -3,25 +3,22 @@
 
 #include "operator/engine/internal.h"
 
+#define WEBHOOK "see that the webhook's Service has ready pods; it is tried again by itself"
+#define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
+
 /* The first row whose reason is the one, and whose text is in the message; NULL: any. */
 static const struct {
     const char *reason, *text, *hint;
 } hints[] = {
     { "Foreign", NULL, NULL }, /* its message says what to do */
     { NULL, "exceeded quota", "raise the namespace's ResourceQuota, or free what it counts" },
-    { NULL, "failed calling webhook",
-      "see that the webhook's Service has ready pods; it is tried again by itself" },
-    { NULL, "failed to call webhook",
-      "see that the webhook's Service has ready pods; it is tried again by itself" },
+    { NULL, "failed calling webhook", WEBHOOK },
+    { NULL, "failed to call webhook", WEBHOOK },
     { NULL, "denied the request", "a webhook of the cluster refuses the object: ask whose it is" },
     { NULL, "being terminated", "wait until the namespace is gone, or look what holds it" },
-    { "NotVisible", NULL,
-      "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
-    { NULL, "cannot patch resource",
-      "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
-    { NULL, "is forbidden",
-      "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
-    { NULL, "orbidden", "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -" },
+    { "NotVisible", NULL, RIGHTS },
+    { NULL, "cannot patch resource", RIGHTS },
+    { NULL, "orbidden", RIGHTS }, /* "Forbidden" or "forbidden" */
     { NULL, "field is immutable",
       "annotate the object with " SW_ANN_REPLACE " to have it deleted and made again" },
     { "NotServed", NULL,
