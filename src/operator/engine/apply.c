@@ -182,7 +182,7 @@ static bool is_to_be_dropped(const struct state *s, struct object *o)
     }
     if (!o->drop_ready || o->done_hash != o->hash)
         return false;
-    /* All hooks of its side of the state are deleted together: a Job needs its account. */
+    /* All hooks of its side of the state are deleted together: a Job may use a ServiceAccount. */
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *other = s->objects[i];
         bool same_side = other->stage && (other->stage < 0) == (o->stage < 0);

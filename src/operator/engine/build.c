@@ -22,30 +22,22 @@ static bool is_driver_of(const struct object *o, const struct object *build, boo
     return any_kernel;
 }
 
-/* Is a state still to be rendered for the first time? It may bring the driver container. */
-static bool may_bring_driver(const struct sw_engine *e)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        for (size_t k = 0; k < e->states[i]->n_variants; k++) {
-            const struct variant *v = e->states[i]->variants[k];
-            if (e->states[i]->listed && !v->known && !v->fault.code)
-                return true;
-        }
-    return false;
-}
-
 static void update(struct sw_engine *e, struct object *build)
 {
     const struct object *without_image = NULL;
-    bool any = false;
+    bool may_have_driver = false;
     struct object_iter it = { 0 };
     for (const struct object *o; (o = object_next(e, &it));) {
-        any = any || is_driver_of(o, build, true);
+        may_have_driver = may_have_driver || is_driver_of(o, build, true);
         if (is_driver_of(o, build, false) && (object_lacks_image(o) || workers_lack_image(o)))
             without_image = o;
     }
-    bool needed = without_image || (build->present && build->ours) ||
-                  (!any && !may_bring_driver(e));
+    /* a state that is still to be rendered for the first time may bring the driver container */
+    for (size_t i = 0; i < e->n_states; i++)
+        for (size_t k = 0; e->states[i]->listed && k < e->states[i]->n_variants; k++)
+            may_have_driver = may_have_driver || (!e->states[i]->variants[k]->known &&
+                                                  !e->states[i]->variants[k]->fault.code);
+    bool needed = without_image || (build->present && build->ours) || !may_have_driver;
     if (build->deferred == !needed)
         return;
     build->deferred = !needed;

@@ -98,33 +98,15 @@ static void object_changed(struct sw_engine *e, struct object *o, bool was_ready
         nodes_mark_all(e);
 }
 
-static void on_worker(struct sw_engine *e, const struct sw_event *event)
-{
-    struct object_iter it = { 0 };
-    for (size_t i = 0; i < e->n_watches; i++)
-        if (e->watches[i].use == SW_USE_WORKERS &&
-            sw_streq(e->watches[i].key.kind, event->key.kind))
-            e->watches[i].delivered = true;
-    for (struct object *o; (o = object_next(e, &it));) {
-        bool was_ready = object_is_ready(o);
-        if (!workers_observe(e, o, &event->key, event->object))
-            continue;
-        object_judge(o);
-        object_changed(e, o, was_ready);
-    }
-    if (e->preparing)
-        workers_keep_early(e, &event->key, event->object);
-}
-
 static void on_observed(struct sw_engine *e, const struct sw_event *event)
 {
     /* A watch of workers has less of a pod than the watch of a pod that is an object itself. */
     const struct watch *w = event->watch ? act_find_watch(e, event->watch) : NULL;
     struct object *o = w && w->use == SW_USE_WORKERS ? NULL : object_find(e, &event->key);
+    struct object_iter it = { 0 };
     if (event->code && (event->code != SW_NOTFOUND || !event->key.name)) {
         /* what cannot be watched is not taken for absent */
         struct object *of_key = object_find(e, &event->key);
-        struct object_iter it = { 0 };
         while ((o = object_next(e, &it))) {
             if (o != of_key && !(event->watch && o->workers_watch == event->watch))
                 continue;
@@ -146,8 +128,21 @@ static void on_observed(struct sw_engine *e, const struct sw_event *event)
         if (changed || !was_observed || was_served == o->unserved)
             object_changed(e, o, was_ready);
     }
-    if (sw_streq(event->key.kind, "Pod") || sw_streq(event->key.kind, "Build"))
-        on_worker(e, event);
+    if (!sw_streq(event->key.kind, "Pod") && !sw_streq(event->key.kind, "Build"))
+        return;
+    for (size_t i = 0; i < e->n_watches; i++)
+        if (e->watches[i].use == SW_USE_WORKERS &&
+            sw_streq(e->watches[i].key.kind, event->key.kind))
+            e->watches[i].delivered = true;
+    while ((o = object_next(e, &it))) {
+        bool was_ready = object_is_ready(o);
+        if (!workers_observe(e, o, &event->key, event->object))
+            continue;
+        object_judge(o);
+        object_changed(e, o, was_ready);
+    }
+    if (e->preparing)
+        workers_keep_early(e, &event->key, event->object);
 }
 
 static void on_synced(struct sw_engine *e, const struct sw_event *event)
@@ -310,21 +305,6 @@ static void drop_states(struct sw_engine *e)
     }
 }
 
-static void finalize(struct sw_engine *e)
-{
-    if (!engine_removes_all(e) || e->finalized)
-        return;
-    if (e->hold == SW_HOLD_LAST) {
-        if (!e->emptied && engine_is_removed(e, false)) {
-            e->emptied = true;
-            act_add(e, SW_ACT_EMPTIED);
-        }
-    } else if (e->deleting && label_is_settled(e) && engine_is_removed(e, true)) {
-        e->finalized = true;
-        act_add(e, SW_ACT_FINALIZED);
-    }
-}
-
 /* When every state has been rendered once, no early worker can belong to an object to come. */
 static void note_prepared(struct sw_engine *e)
 {
@@ -355,7 +335,16 @@ static void settle(struct sw_engine *e)
         container_logs_ask(e, o);
     }
     drop_states(e);
-    finalize(e);
+    bool keeps_last = e->hold == SW_HOLD_LAST;
+    if (engine_removes_all(e) && !e->finalized && engine_is_removed(e, !keeps_last)) {
+        if (keeps_last && !e->emptied) {
+            e->emptied = true;
+            act_add(e, SW_ACT_EMPTIED);
+        } else if (!keeps_last && e->deleting && label_is_settled(e)) {
+            e->finalized = true;
+            act_add(e, SW_ACT_FINALIZED);
+        }
+    }
     if (!e->finalized)
         status_update(e);
 }

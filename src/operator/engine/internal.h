@@ -1,20 +1,29 @@
 #pragma once
 /* The inside of an engine: a resource's states, their objects, and what is known about them. No
  * file calls one above it in this list:
- *   engine.c           an event is dispatched, all states are brought up to date
- *   status.c           the status document          hint.c      what a person can do about a
- * failure transitions.c      the table of transitions spec.c             the resource, its states,
- * their renders    recorded.c  what an earlier run wrote into the status node_label.c       node
- * labels                  taint.c     node taints drivers.c          nodes whose drivers are
- * upgraded message.c          why a state is where it is signal.c           the conditions of
- * transitions deadline.c         timeouts, and what is run again apply.c            apply, retire,
- * remove        build.c     builds of driver images rendered.c         an object as rendered
- * observed.c  ... and as the cluster has it state.c            one state object.c    one object
- *   container_logs.c   the end of a failed container's log
- *   workers.c          pods and builds of an object
- *   resource_nodes.c   the resource's nodes         drift.c     whether an object was changed
- *   actions.c          the actions of a step
- */
+ *   engine.c          dispatches an event, brings all states up to date
+ *   status.c          the status document
+ *   hint.c            what a person can do about a failure
+ *   transitions.c     the table of transitions
+ *   spec.c            the resource, its states, their renders
+ *   recorded.c        what an earlier run wrote into the status
+ *   node_label.c      node labels
+ *   taint.c           node taints
+ *   drivers.c         nodes whose drivers are upgraded
+ *   message.c         why a state is where it is
+ *   signal.c          the conditions of transitions
+ *   deadline.c        timeouts, and what is run again
+ *   apply.c           apply, retire, remove
+ *   build.c           builds of driver images
+ *   rendered.c        an object as rendered
+ *   observed.c        an object as the cluster has it
+ *   state.c           one state
+ *   object.c          one object
+ *   container_logs.c  the end of a failed container's log
+ *   workers.c         pods and builds of an object
+ *   resource_nodes.c  the resource's nodes
+ *   drift.c           whether an object was changed
+ *   actions.c         the actions of a step */
 #include "operator/engine/engine.h"
 #include "operator/engine/nodes/bitset.h"
 #include "operator/engine/nodes/grace_period.h"

@@ -175,24 +175,6 @@ static enum change decide(struct update *u, struct state *s)
     return s->phase == PH_READY ? set_if_possible(u, s) : clear_if_given_up(u, s);
 }
 
-/* States may share a label: it is set when all of them have finished, and cleared when one has not.
- */
-static enum change decide_label(struct update *u, size_t first)
-{
-    struct sw_engine *e = u->e;
-    enum change all = SET;
-    for (size_t i = first; i < e->n_states; i++) {
-        if (!sw_streq(e->states[i]->label, e->states[first]->label))
-            continue;
-        enum change one = decide(u, e->states[i]);
-        if (one == CLEAR || all == CLEAR)
-            all = CLEAR;
-        else if (one == KEEP)
-            all = KEEP;
-    }
-    return all;
-}
-
 static void add_to(struct json_object **patch, const char *key, const char *value)
 {
     if (!*patch)
@@ -276,7 +258,13 @@ static struct json_object *difference(struct update *u)
         if (!key || k < i)
             continue; /* no label, or that of an earlier state */
         const char *now = sw_node_set_label(e->nodes, u->node, key);
-        enum change change = decide_label(u, i);
+        /* states may share a label: set when all have finished, cleared when one has not */
+        enum change change = SET;
+        for (; k < e->n_states; k++) {
+            enum change one = sw_streq(e->states[k]->label, key) ? decide(u, e->states[k]) : SET;
+            if (one != SET && change != CLEAR)
+                change = one;
+        }
         any = any || change == SET || (change == KEEP && now);
         if (change == SET && !sw_streq(now, READY))
             add_to(&patch, key, READY);
@@ -303,26 +291,6 @@ static enum change decide_taints(struct update *u)
     return taint_is_set(e, u->node) ? after_grace(u) : KEEP;
 }
 
-/* @patch: of labels, taken; may be NULL. @taints NULL: they stay as they are. */
-static void send_patch(struct sw_engine *e, uint32_t node, struct json_object *patch,
-                       const struct taint_patch *taints)
-{
-    struct sw_key key = { "v1", "Node", NULL, sw_node_set_name(e->nodes, node) };
-    struct sw_action *a = act_add(e, SW_ACT_LABEL);
-    a->serial = act_serial(e);
-    a->node = node;
-    a->key = act_key(e, &key);
-    a->doc = act_keep(e, patch ? patch : json_object_new_object());
-    if (taints) {
-        a->retaint = true;
-        a->taints = act_keep(e, taints->taints);
-        a->record = taints->record;
-        a->version = sw_node_set_version(e->nodes, node);
-    }
-    (void)bitset_put(&e->busy, node, true);
-    e->status_dirty = true;
-}
-
 /* Is there a label or a taint of ours on the node that would have to go? */
 static bool is_marked(struct sw_engine *e, uint32_t node)
 {
@@ -336,6 +304,7 @@ static bool is_marked(struct sw_engine *e, uint32_t node)
 static bool update_node(struct sw_engine *e, uint32_t node)
 {
     struct update u = { .e = e, .node = node, .before = lost_find(e, node) };
+    struct sw_key key = { "v1", "Node", NULL, sw_node_set_name(e->nodes, node) };
     struct taint_patch taints;
     (void)bitset_put(&e->dirty, node, false);
     struct json_object *patch = difference(&u);
@@ -346,9 +315,21 @@ static bool update_node(struct sw_engine *e, uint32_t node)
         lost_forget(e, node);
     else if (u.lost && !u.before)
         lost_add(e, node, e->now_ms);
-    if (patch || retaint)
-        send_patch(e, node, patch, retaint ? &taints : NULL);
-    if (u.done_changed)
+    if (patch || retaint) {
+        struct sw_action *a = act_add(e, SW_ACT_LABEL);
+        a->serial = act_serial(e);
+        a->node = node;
+        a->key = act_key(e, &key);
+        a->doc = act_keep(e, patch ? patch : json_object_new_object());
+        a->retaint = retaint;
+        if (retaint) {
+            a->taints = act_keep(e, taints.taints);
+            a->record = taints.record;
+            a->version = sw_node_set_version(e->nodes, node);
+        }
+        (void)bitset_put(&e->busy, node, true);
+    }
+    if (patch || retaint || u.done_changed)
         e->status_dirty = true;
     return u.done_changed;
 }

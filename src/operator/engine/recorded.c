@@ -42,14 +42,6 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     text_set(&s->reported, s->shown);
 }
 
-static bool stands_before(const struct sw_engine *e, const struct state *a, const struct state *b)
-{
-    for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i] == a || e->states[i] == b)
-            return e->states[i] == a && a != b;
-    return false;
-}
-
 static void read_needs(struct sw_engine *e, struct json_object *doc)
 {
     struct state *s = state_find(e, sw_json_str(doc, "", "name", NULL));
@@ -58,10 +50,12 @@ static void read_needs(struct sw_engine *e, struct json_object *doc)
         return;
     s->needs = sw_zalloc(sw_json_len(list), sizeof(struct state *));
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct json_object *name = sw_json_at(list, i);
-        struct state *need = state_find(e, json_object_get_string(name));
-        if (need && stands_before(e, need, s)) /* so there is no circle */
-            s->needs[s->n_needs++] = need;
+        const char *name = json_object_get_string(sw_json_at(list, i));
+        size_t k = 0;
+        while (e->states[k] != s && !sw_streq(e->states[k]->name, name))
+            k++;
+        if (e->states[k] != s) /* it stands before @s, so there is no circle */
+            s->needs[s->n_needs++] = e->states[k];
     }
 }
 

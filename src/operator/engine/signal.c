@@ -7,14 +7,6 @@
 /* ---- what it needs -----------------------------------------------------------------------------
  */
 
-static bool all_known(const struct state *s)
-{
-    for (size_t i = 0; i < s->n_variants; i++)
-        if (!s->variants[i]->known)
-            return false;
-    return s->n_variants > 0;
-}
-
 /* All pods that @s brings run only where @need has finished. */
 static bool follows_node_by_node(const struct state *s, const struct state *need)
 {
@@ -239,6 +231,7 @@ static bool retry_is_due(struct sw_engine *e, struct state *s)
 
 bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
 {
+    bool known = s->n_variants > 0 || s->affine;
     switch (signal) {
     case SG_REMOVE:
         return is_to_be_removed(e, s);
@@ -247,7 +240,9 @@ bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
     case SG_GONE:
         return s->n_objects == 0;
     case SG_RENDERED:
-        return state_is_rendered(s) && (all_known(s) || (s->affine && s->n_variants == 0));
+        for (size_t i = 0; i < s->n_variants; i++)
+            known = known && s->variants[i]->known;
+        return known && state_is_rendered(s);
     case SG_UNOBSERVED:
         return !is_observed(e, s);
     case SG_OBSERVED:

@@ -288,20 +288,14 @@ static void take_states(struct sw_engine *e, const struct sw_spec *spec)
     }
 }
 
-/* The resource's, and its taints: a taint, read as a toleration, tolerates itself. */
-static struct json_object *tolerations_of(const struct sw_spec *spec)
+void spec_take(struct sw_engine *e, const struct sw_spec *spec)
 {
-    struct json_object *all = json_object_new_array();
+    SW_AUTO_JSON *tolerations = json_object_new_array();
+    /* a taint, read as a toleration, tolerates itself */
     struct json_object *const lists[] = { spec->taints, spec->tolerations };
     for (size_t l = 0; l < SW_COUNT(lists); l++)
         for (size_t i = 0; i < sw_json_len(lists[l]); i++)
-            (void)json_object_array_add(all, sw_json_copy(sw_json_at(lists[l], i)));
-    return all;
-}
-
-void spec_take(struct sw_engine *e, const struct sw_spec *spec)
-{
-    SW_AUTO_JSON *tolerations = tolerations_of(spec);
+            (void)json_object_array_add(tolerations, sw_json_copy(sw_json_at(lists[l], i)));
     bool first = !e->has_spec;
     bool other_nodes = !first && !(sw_json_equal(e->node_selector, spec->node_selector) &&
                                    sw_json_equal(e->tolerations, tolerations));

@@ -182,14 +182,14 @@ static bool is_listed(const struct object *o)
            !(o->foreign && !o->our_uid);
 }
 
-static struct json_object *object_doc(const struct state *s, const struct object *o)
+static struct json_object *object_doc(const struct object *o)
 {
     struct json_object *doc = json_object_new_object();
     add_text(doc, "apiVersion", o->key.api_version);
     add_text(doc, "kind", o->key.kind);
     add_text(doc, "namespace", o->key.ns);
     add_text(doc, "name", o->key.name);
-    add_text(doc, "state", s->name);
+    add_text(doc, "state", o->state->name);
     add_text(doc, "uid", o->our_uid);
     bool done = o->done_hash && o->done_hash == o->hash;
     add_hex(doc, "hash", done ? o->done_hash : o->fingerprint_of);
@@ -371,7 +371,7 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
             json_object_array_add(states, state_doc(e, s));
         for (size_t k = 0; k < s->n_objects; k++)
             if (is_listed(s->objects[k]))
-                json_object_array_add(inventory, object_doc(s, s->objects[k]));
+                json_object_array_add(inventory, object_doc(s->objects[k]));
     }
     json_object_object_add(doc, "states", states);
     json_object_object_add(doc, "inventory", inventory);
@@ -438,23 +438,6 @@ static void report(struct sw_engine *e, const struct summary *sum)
     text_set(&e->reported_overlap, e->overlap ? e->overlap_with : "");
 }
 
-static void send(struct sw_engine *e, struct json_object *doc)
-{
-    struct sw_action *a = act_add(e, SW_ACT_STATUS);
-    sw_json_pack(doc); /* it is kept until there is another */
-    a->serial = e->status_serial = act_serial(e);
-    a->doc = act_keep(e, json_object_get(doc));
-    e->writing = doc;
-    e->status_ms = e->now_ms;
-    struct object_iter it = { 0 };
-    for (struct object *o; (o = object_next(e, &it));) {
-        if (!o->listed_in && is_listed(o))
-            o->listed_in = a->serial;
-        if (o->failed_why && !o->failed_in)
-            o->failed_in = a->serial;
-    }
-}
-
 static bool is_due(struct sw_engine *e, const struct summary *sum)
 {
     int64_t due_ms = e->status_ms + e->opts.status_gap_ms;
@@ -493,10 +476,23 @@ void status_update(struct sw_engine *e)
     e->status_dirty = false;
     e->reported_phase = sum.phase;
     report(e, &sum);
-    if (sw_json_equal(doc, e->written))
+    if (sw_json_equal(doc, e->written)) {
         (void)json_object_put(doc);
-    else
-        send(e, doc);
+        return;
+    }
+    struct sw_action *a = act_add(e, SW_ACT_STATUS);
+    sw_json_pack(doc); /* it is kept until there is another */
+    a->serial = e->status_serial = act_serial(e);
+    a->doc = act_keep(e, json_object_get(doc));
+    e->writing = doc;
+    e->status_ms = e->now_ms;
+    struct object_iter it = { 0 };
+    for (struct object *o; (o = object_next(e, &it));) {
+        if (!o->listed_in && is_listed(o))
+            o->listed_in = a->serial;
+        if (o->failed_why && !o->failed_in)
+            o->failed_in = a->serial;
+    }
 }
 
 void status_answered(struct sw_engine *e, const struct sw_event *event)

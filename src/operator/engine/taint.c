@@ -54,23 +54,6 @@ bool taint_is_set(struct sw_engine *e, uint32_t node)
 /* ---- the node's list ---------------------------------------------------------------------------
  */
 
-static struct json_object *list_of(const struct sw_engine *e, uint32_t node)
-{
-    struct json_object *list = json_object_new_array();
-    for (size_t i = 0; i < sw_node_set_n_taints(e->nodes, node); i++) {
-        struct sw_taint t = sw_node_set_taint(e->nodes, node, i);
-        struct json_object *doc = json_object_new_object();
-        sw_json_set_str(doc, t.key, "key", NULL);
-        if (*t.value)
-            sw_json_set_str(doc, t.value, "value", NULL);
-        sw_json_set_str(doc, t.effect, "effect", NULL);
-        if (*t.added)
-            sw_json_set_str(doc, t.added, "timeAdded", NULL);
-        (void)json_object_array_add(list, doc);
-    }
-    return list;
-}
-
 static struct json_object *find(struct json_object *list, struct json_object *taint)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -126,15 +109,24 @@ bool taint_difference(struct sw_engine *e, uint32_t node, bool set, struct taint
     if (!*before && !(set && sw_json_len(e->taints)))
         return false;
     SW_AUTO_JSON *record = read_record(e, node);
-    SW_AUTO_JSON *list = list_of(e, node);
+    SW_AUTO_JSON *list = json_object_new_array();
     struct json_object *recorded = sw_json_get(record, e->name);
-    size_t n_before = sw_json_len(list);
-    for (size_t i = n_before; i-- > 0;) {
-        struct json_object *taint = sw_json_at(list, i), *own = find(e->taints, taint);
-        const char *text = taint_text(e, taint);
-        bool stays = set && own && sw_streq(value_of(own), value_of(taint));
+    size_t n_before = sw_node_set_n_taints(e->nodes, node);
+    for (size_t i = 0; i < n_before; i++) {
+        struct sw_taint t = sw_node_set_taint(e->nodes, node, i);
+        struct json_object *doc = json_object_new_object(), *own;
+        sw_json_set_str(doc, t.key, "key", NULL);
+        if (*t.value)
+            sw_json_set_str(doc, t.value, "value", NULL);
+        sw_json_set_str(doc, t.effect, "effect", NULL);
+        if (*t.added)
+            sw_json_set_str(doc, t.added, "timeAdded", NULL);
+        const char *text = taint_text(e, doc);
+        bool stays = set && (own = find(e->taints, doc)) && sw_streq(value_of(own), t.value);
         if (sw_json_has_text(recorded, text) && !stays && !is_shared(e, record, text))
-            (void)json_object_array_del_idx(list, i, 1);
+            json_object_put(doc);
+        else
+            (void)json_object_array_add(list, doc);
     }
     size_t n_kept = sw_json_len(list);
     struct json_object *mine = set ? add_taints(e, node, list, record) : NULL;

@@ -264,29 +264,24 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
     e->status_dirty = true;
 }
 
-static const struct table_row *find_row(struct sw_engine *e, struct state *s)
-{
-    for (size_t i = 0; i < table_n_rows; i++)
-        if (table_rows[i].in == s->phase && signal_is(e, s, table_rows[i].on))
-            return &table_rows[i];
-    return NULL;
-}
-
 /* Between two events a state passes each phase once or twice; more is a circle in the table. */
 #define MAX_MOVES (4 * PH_COUNT)
 
 /* @return whether it has moved. */
 static bool move(struct sw_engine *e, struct state *s)
 {
-    const struct table_row *row;
-    size_t n = 0;
-    for (; (row = find_row(e, s)) && n < MAX_MOVES; n++)
-        enter(e, s, row);
-    if (row) {
-        assert(!"the table has a circle");
-        act_wake(e, e->now_ms + e->opts.retry_min_ms);
+    for (size_t n = 0; n < MAX_MOVES; n++) {
+        size_t i = 0;
+        while (i < table_n_rows &&
+               !(table_rows[i].in == s->phase && signal_is(e, s, table_rows[i].on)))
+            i++;
+        if (i == table_n_rows)
+            return n > 0;
+        enter(e, s, &table_rows[i]);
     }
-    return n > 0;
+    assert(!"the table has a circle");
+    act_wake(e, e->now_ms + e->opts.retry_min_ms);
+    return true;
 }
 
 void table_settle(struct sw_engine *e)
