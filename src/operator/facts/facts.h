@@ -144,8 +144,7 @@ bool sw_toolkit_fits(const struct sw_toolkit *toolkit, const char *kernel);
 
 /** What nodes with the same kernel, operating system and architecture share. */
 struct sw_group {
-    char
-        *id; /* as people see it: the kernel, with system and architecture where it does not tell */
+    char *id; /* as shown: the kernel, with system and architecture where it does not say them */
     char *kernel, *arch;
     char *version_id; /* the node's os_release VERSION_ID label, "" where NFD gave none */
     char *suffix;     /* of kernel-affine names: 16 hex digits */

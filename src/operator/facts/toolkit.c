@@ -87,20 +87,16 @@ const char *toolkit_find(const struct sw_facts *facts, const struct sw_group *g,
     return image ? json_object_get_string(image) : "";
 }
 
-/* Is the toolkit for the group known for certain? */
-static bool is_settled(const struct sw_facts *facts, const struct sw_group *g)
-{
-    struct json_object *info;
-    const char *image = toolkit_find(facts, g, &info);
-    return (*g->os.build && sw_json_get(facts->cluster.toolkit_tags, g->os.build)) ||
-           (*image && info_fits(info, g->kernel));
-}
-
 const char *sw_facts_unknown_toolkit(const struct sw_facts *facts, const struct sw_groups *groups)
 {
     bool needed = false;
-    for (size_t i = 0; i < groups->n; i++)
-        needed |= !is_settled(facts, groups->items[i]);
+    for (size_t i = 0; i < groups->n; i++) {
+        const struct sw_group *g = groups->items[i];
+        struct json_object *info;
+        const char *image = toolkit_find(facts, g, &info);
+        bool tagged = *g->os.build && sw_json_get(facts->cluster.toolkit_tags, g->os.build);
+        needed = needed || !(tagged || (*image && info_fits(info, g->kernel)));
+    }
     if (!needed || !facts->cluster.toolkit_tags)
         return NULL;
     json_object_object_foreach(facts->cluster.toolkit_tags, tag, image)

@@ -55,31 +55,6 @@ static char *observed_key(const char *ns, const char *name)
     return sw_printf("%s/%s", ns ? ns : "", name);
 }
 
-/* Remember that it is there; the document itself only until a subscriber was notified. */
-static void shared_watch_keep(struct shared_watch *f, const struct sw_watch_event *w,
-                              bool was_notified)
-{
-    SW_AUTO_CHARS *k = observed_key(w->ns, w->name);
-    struct lh_entry *e = lh_table_lookup_entry(f->seen, k);
-    if (e)
-        (void)lh_table_delete_entry(f->seen, e);
-    if (w->type != SW_WATCH_DELETED)
-        (void)lh_table_insert(f->seen, SW_TAKE(k),
-                              was_notified ? NULL : json_object_get(w->object));
-}
-
-/* @return whether it is there; its document is the caller's, NULL after the first time. */
-static bool shared_watch_take(struct shared_watch *f, const struct sw_key *key,
-                              struct json_object **doc)
-{
-    SW_AUTO_CHARS *k = observed_key(key->ns, key->name);
-    struct lh_entry *e = lh_table_lookup_entry(f->seen, k);
-    *doc = e ? (struct json_object *)lh_entry_v(e) : NULL;
-    if (e)
-        lh_entry_set_val(e, NULL);
-    return e;
-}
-
 /* Is the subscription for this object of the watch? */
 static bool concerns(const struct subscription *s, const struct shared_watch *f, const char *ns,
                      const char *name, struct json_object *object)
@@ -98,9 +73,9 @@ static void shared_watch_changed(struct shared_watch *f, const struct sw_watch_e
     struct sw_key key = { f->kind->api_version, f->kind->kind, w->ns, w->name };
     struct informer *informer = f->informer;
     if (w->object) {
-        (void)sw_json_del(w->object, "metadata", "managedFields",
-                          NULL);      /* no subscriber reads it */
-        if (!*sw_obj_kind(w->object)) /* not every server sends the kind of a list's items */
+        /* no subscriber reads managedFields; not every server sends the kind of a list's items */
+        (void)sw_json_del(w->object, "metadata", "managedFields", NULL);
+        if (!*sw_obj_kind(w->object))
             sw_json_set_str(w->object, f->kind->kind, "kind", NULL);
         if (!*sw_obj_api_version(w->object))
             sw_json_set_str(w->object, f->kind->api_version, "apiVersion", NULL);
@@ -119,7 +94,14 @@ static void shared_watch_changed(struct shared_watch *f, const struct sw_watch_e
         else
             subscription_get(s); /* perhaps only the label is gone by which the watch selects */
     }
-    shared_watch_keep(f, w, was_notified || !f->of_owned);
+    /* keep that it is there, and the document itself until a subscriber was notified */
+    SW_AUTO_CHARS *k = observed_key(w->ns, w->name);
+    struct lh_entry *e = lh_table_lookup_entry(f->seen, k);
+    if (e)
+        (void)lh_table_delete_entry(f->seen, e);
+    if (!gone)
+        (void)lh_table_insert(f->seen, SW_TAKE(k),
+                              was_notified || !f->of_owned ? NULL : json_object_get(w->object));
     informer_notified(informer);
 }
 
@@ -132,11 +114,14 @@ void subscription_notify_known(struct subscription *s)
             notify(s, &(struct informer_event){ .key = &s->key, .synced = true });
         return;
     }
-    SW_AUTO_JSON *doc = NULL;
-    bool there = shared_watch_take(f, &s->key, &doc);
+    SW_AUTO_CHARS *k = observed_key(s->key.ns, s->key.name);
+    struct lh_entry *e = lh_table_lookup_entry(f->seen, k);
+    SW_AUTO_JSON *doc = e ? (struct json_object *)lh_entry_v(e) : NULL;
+    if (doc)
+        lh_entry_set_val(e, NULL);
     if (doc)
         subscription_notify_object(s, doc);
-    else if (there)
+    else if (e)
         subscription_get(s);
     else if (informer_knows_absent(s->informer, &s->key))
         subscription_notify_object(s, NULL);

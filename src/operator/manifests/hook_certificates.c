@@ -1,5 +1,5 @@
-/* Certificates of Services, and their CA for those who call them: by OpenShift's service CA where
- * there is one, else by slipway itself. */
+/* Certificates of Services, and their CA for clients: by OpenShift's service CA where there is one,
+ * else by slipway itself. */
 #include "operator/manifests/hooks_internal.h"
 
 #include <stdlib.h>
@@ -31,24 +31,6 @@ int hook_serve_cert(struct json_object *doc, const struct sw_hook_env *env, stru
                         : 0;
 }
 
-/* The bundle goes where the kind has it. */
-static void put_bundle(struct json_object *doc, const char *ca)
-{
-    const char *kind = sw_obj_kind(doc);
-    size_t len;
-    SW_AUTO_CHARS *encoded = sw_base64_encode(ca, strlen(ca), &len);
-    struct json_object *webhooks = sw_json_get(doc, "webhooks");
-    for (size_t i = 0; i < sw_json_len(webhooks); i++)
-        sw_json_set_str(sw_json_at(webhooks, i), encoded, "clientConfig", "caBundle", NULL);
-    if (sw_streq(kind, "CustomResourceDefinition"))
-        sw_json_set_str(doc, encoded, "spec", "conversion", "webhook", "clientConfig", "caBundle",
-                        NULL);
-    else if (sw_streq(kind, "APIService"))
-        sw_json_set_str(doc, encoded, "spec", "caBundle", NULL);
-    else if (sw_streq(kind, "ConfigMap"))
-        sw_json_set_str(doc, ca, "data", "service-ca.crt", NULL);
-}
-
 int hook_inject_ca(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
     const char *from = sw_obj_annotation(doc, SW_INJECT_CA), *slash = strchr(from, '/');
@@ -62,7 +44,20 @@ int hook_inject_ca(struct json_object *doc, const struct sw_hook_env *env, struc
     if (!*secret || !*ns)
         return sw_err_set(err, SW_INVALID, "'%s' is not [<namespace>/]<secret>", from);
     int rc = env->serving ? env->serving(env->serving_arg, ns, secret, NULL, &text, err) : 0;
-    if (rc == 0 && env->serving)
-        put_bundle(doc, text.ca);
-    return rc;
+    if (rc < 0 || !env->serving)
+        return rc;
+    const char *kind = sw_obj_kind(doc);
+    size_t len;
+    SW_AUTO_CHARS *encoded = sw_base64_encode(text.ca, strlen(text.ca), &len);
+    struct json_object *webhooks = sw_json_get(doc, "webhooks");
+    for (size_t i = 0; i < sw_json_len(webhooks); i++)
+        sw_json_set_str(sw_json_at(webhooks, i), encoded, "clientConfig", "caBundle", NULL);
+    if (sw_streq(kind, "CustomResourceDefinition"))
+        sw_json_set_str(doc, encoded, "spec", "conversion", "webhook", "clientConfig", "caBundle",
+                        NULL);
+    else if (sw_streq(kind, "APIService"))
+        sw_json_set_str(doc, encoded, "spec", "caBundle", NULL);
+    else if (sw_streq(kind, "ConfigMap"))
+        sw_json_set_str(doc, text.ca, "data", "service-ca.crt", NULL);
+    return 0;
 }

@@ -5,50 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By the cluster's settings: its first mirror; NULL where there is none. */
-static char *mirror_of_cluster(const struct sw_mirrors *mirrors, const char *image)
-{
-    struct sw_image_ref ref = { 0 };
-    struct sw_pull_sources sources = { 0 };
-    char *mirrored = NULL;
-    if (sw_image_ref_parse(image, &ref, NULL) == 0 &&
-        sw_mirrors_sources(mirrors, &ref, &sources, NULL) == 0 && sources.items[0].is_mirror)
-        mirrored = sw_image_ref_text(&sources.items[0].ref);
-    sw_pull_sources_done(&sources);
-    sw_image_ref_done(&ref);
-    return mirrored;
-}
-
 static int mirror(struct json_object *at, const char *key, const char *rules,
                   const struct sw_hook_env *env, struct sw_err *err)
 {
     const char *image = sw_json_str(at, "", key, NULL);
     SW_AUTO_CHARS *mirrored = NULL;
+    struct sw_image_ref ref = { 0 };
+    struct sw_pull_sources sources = { 0 };
     if (!*image)
         return 0;
     int rc = 0;
-    if (sw_streq(rules, SW_MIRROR_CLUSTER))
-        mirrored = mirror_of_cluster(env->mirrors, image);
-    else
+    if (!sw_streq(rules, SW_MIRROR_CLUSTER))
         rc = sw_image_mirror(rules, image, &mirrored, err);
+    else if (sw_image_ref_parse(image, &ref, NULL) == 0 &&
+             sw_mirrors_sources(env->mirrors, &ref, &sources, NULL) == 0 &&
+             sources.items[0].is_mirror) /* the first that the cluster's settings name */
+        mirrored = sw_image_ref_text(&sources.items[0].ref);
+    sw_pull_sources_done(&sources);
+    sw_image_ref_done(&ref);
     if (rc == 0 && mirrored)
         sw_json_set_str(at, mirrored, key, NULL);
-    return rc;
-}
-
-/* What a build starts from. */
-static int mirror_build(struct json_object *doc, const char *rules, const struct sw_hook_env *env,
-                        struct sw_err *err)
-{
-    static const char *const strategies[] = { "dockerStrategy", "sourceStrategy",
-                                              "customStrategy" };
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < SW_COUNT(strategies); i++) {
-        struct json_object *from = sw_json_find(doc, "spec", "strategy", strategies[i], "from",
-                                                NULL);
-        if (sw_streq(sw_json_str(from, "", "kind", NULL), "DockerImage"))
-            rc = mirror(from, "name", rules, env, err);
-    }
     return rc;
 }
 
@@ -102,11 +78,19 @@ const char *sw_mirror_rules(struct json_object *doc, struct json_object *resourc
 
 int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
+    static const char *const strategies[] = { "dockerStrategy", "sourceStrategy",
+                                              "customStrategy" };
     const char *rules = sw_mirror_rules(doc, env->resource);
     if (!rules)
         return 0;
     struct json_object *pod = sw_hook_pod_template(doc), *container;
-    int rc = mirror_build(doc, rules, env, err);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < SW_COUNT(strategies); i++) { /* what a build starts from */
+        struct json_object *from = sw_json_find(doc, "spec", "strategy", strategies[i], "from",
+                                                NULL);
+        if (sw_streq(sw_json_str(from, "", "kind", NULL), "DockerImage"))
+            rc = mirror(from, "name", rules, env, err);
+    }
     if (rc == 0 && !pod)
         rc = mirror_operands(sw_json_get(doc, "spec"), rules, env, err);
     for (size_t i = 0; rc == 0 && (container = hook_container(pod, i)); i++)

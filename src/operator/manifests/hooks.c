@@ -292,21 +292,16 @@ const struct sw_hook sw_hooks[] = {
     { 0 },
 };
 
-/* Names with a slash are annotations and must be asked for; the others are for every manifest. */
-static bool applies(const struct sw_hook *h, struct json_object *doc)
-{
-    if (!h->apply || !names(h->kinds, sw_obj_kind(doc)))
-        return false;
-    if (!strchr(h->name, '/') || h->when == SW_HOOK_ALWAYS)
-        return true;
-    return h->when == SW_HOOK_IF_SET ? sw_obj_annotation(doc, h->name) != NULL
-                                     : sw_hook_asked(doc, h->name);
-}
-
 int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
     for (const struct sw_hook *h = sw_hooks; h->name; h++) {
-        int rc = applies(h, doc) ? h->apply(doc, env, err) : 0;
+        /* names with a slash are annotations and must be asked for */
+        bool asked = !strchr(h->name, '/') || h->when == SW_HOOK_ALWAYS ||
+                     (h->when == SW_HOOK_IF_SET ? sw_obj_annotation(doc, h->name) != NULL
+                                                : sw_hook_asked(doc, h->name));
+        if (!h->apply || !asked || !names(h->kinds, sw_obj_kind(doc)))
+            continue;
+        int rc = h->apply(doc, env, err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "%s '%s': %s", sw_obj_kind(doc), sw_obj_name(doc), h->name);
     }

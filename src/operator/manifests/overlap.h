@@ -1,7 +1,7 @@
 #pragma once
 /* overlap: SpecialResources that take the same nodes. The controller compares those of a cluster,
  * `slipway run` warns before it applies one, `slipway lint` compares those of a file; all three by
- * these rules. Resources that depend on each other are meant to share nodes. */
+ * these rules. Resources that depend on each other may share nodes. */
 #include <stdbool.h>
 
 struct json_object;

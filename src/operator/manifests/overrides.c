@@ -113,14 +113,6 @@ static int set_pods(struct json_object *override, struct json_object *doc, struc
 /* ---- patches -----------------------------------------------------------------------------------
  */
 
-/* The engine finds the object by these. */
-static bool same_object(struct json_object *a, struct json_object *b)
-{
-    return sw_streq(sw_obj_api_version(a), sw_obj_api_version(b)) &&
-           sw_streq(sw_obj_kind(a), sw_obj_kind(b)) && sw_streq(sw_obj_name(a), sw_obj_name(b)) &&
-           sw_streq(sw_obj_namespace(a), sw_obj_namespace(b));
-}
-
 static int patch(struct json_object *override, struct json_object *doc, struct sw_err *err)
 {
     struct json_object *ops = sw_json_get(override, "patch");
@@ -130,7 +122,11 @@ static int patch(struct json_object *override, struct json_object *doc, struct s
     SW_ERR(why);
     if (sw_jsonpatch_apply(doc, ops, &patched, &why) < 0)
         return sw_err_set(err, SW_INVALID, "patch: %s", sw_err_text(&why));
-    if (!json_object_is_type(patched, json_type_object) || !same_object(doc, patched))
+    if (!json_object_is_type(patched, json_type_object) ||
+        !sw_streq(sw_obj_api_version(doc), sw_obj_api_version(patched)) ||
+        !sw_streq(sw_obj_kind(doc), sw_obj_kind(patched)) ||
+        !sw_streq(sw_obj_name(doc), sw_obj_name(patched)) ||
+        !sw_streq(sw_obj_namespace(doc), sw_obj_namespace(patched)))
         return sw_err_set(err, SW_INVALID,
                           "patch: apiVersion, kind, name and namespace cannot be changed");
     /* the caller has @doc itself: its members become those of @patched */

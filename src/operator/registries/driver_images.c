@@ -174,25 +174,6 @@ static bool has_build(const struct sw_rendered *rendered, const char *vendor)
     return false;
 }
 
-static void add_driver(struct sw_driver_images *p, const struct sw_rendered *rendered,
-                       struct json_object *doc)
-{
-    struct json_object *containers = sw_json_find(sw_hook_pod_template(doc), "spec", "containers",
-                                                  NULL);
-    struct json_object *entry = json_object_new_object();
-    sw_json_set_str(entry, sw_obj_name(doc), "daemonSet", NULL);
-    sw_json_set_str(entry, sw_json_str(sw_json_at(containers, 0), "", "image", NULL), "image",
-                    NULL);
-    p->n_drivers++;
-    if (has_build(rendered, sw_obj_annotation(doc, VENDOR))) {
-        sw_json_set_str(entry, "True", "status", NULL);
-        sw_json_set_str(entry, "a BuildConfig of its vendor makes the image", "reason", NULL);
-    } else {
-        p->built = false;
-    }
-    (void)json_object_array_add(p->images, entry);
-}
-
 struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
                                                struct sw_registries *registries,
                                                const struct sw_driver_images_ask *ask,
@@ -210,9 +191,23 @@ struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
                                     .built = true };
     for (size_t i = 0; i < sw_rendered_n_manifests(ask->rendered); i++) {
         struct json_object *doc = sw_rendered_manifest(ask->rendered, i)->doc;
-        if (sw_streq(sw_obj_kind(doc), "DaemonSet") &&
-            sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
-            add_driver(p, ask->rendered, doc);
+        if (!sw_streq(sw_obj_kind(doc), "DaemonSet") ||
+            !sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
+            continue;
+        struct json_object *entry = json_object_new_object();
+        struct json_object *containers = sw_json_find(sw_hook_pod_template(doc), "spec",
+                                                      "containers", NULL);
+        const char *image = sw_json_str(sw_json_at(containers, 0), "", "image", NULL);
+        sw_json_set_str(entry, sw_obj_name(doc), "daemonSet", NULL);
+        sw_json_set_str(entry, image, "image", NULL);
+        p->n_drivers++;
+        if (has_build(ask->rendered, sw_obj_annotation(doc, VENDOR))) {
+            sw_json_set_str(entry, "True", "status", NULL);
+            sw_json_set_str(entry, "a BuildConfig of its vendor makes the image", "reason", NULL);
+        } else {
+            p->built = false;
+        }
+        (void)json_object_array_add(p->images, entry);
     }
     p->timer = sw_timer_new(loop, on_timer, p);
     sw_timer_set(p->timer, 0);

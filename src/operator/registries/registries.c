@@ -196,21 +196,6 @@ static int apply_mirrors(struct sw_registries *r, bool all, struct sw_err *err)
     return 0;
 }
 
-static void apply_cas(struct sw_registries *r)
-{
-    SW_ERR(err);
-    SW_AUTO_CHARS *file = NULL;
-    size_t len;
-    if (r->opts.ca_file && sw_file_read(r->opts.ca_file, MAX_FILE_BYTES, &file, &len, &err) < 0)
-        warn(r, sw_err_text(&err));
-    const char *bundle = sw_json_str(r->ca_bundle, "", "data", "ca-bundle.crt", NULL);
-    SW_AUTO_CHARS *all = sw_printf("%s\n%s", bundle, file ? file : "");
-    bool any = strstr(all, "BEGIN");
-    if (sw_registry_set_cas(r->registry, any ? all : NULL, sw_json_get(r->ca_by_host, "data"),
-                            &err) < 0)
-        warn(r, sw_err_text(&err));
-}
-
 static struct sw_logins *make_logins(struct sw_access *a)
 {
     struct sw_registries *r = a->r;
@@ -252,8 +237,17 @@ static void finish(struct sw_access *a)
         r->all_at_ms = r->login_at_ms;
     }
     SW_ERR(err);
+    SW_ERR(why);
     int rc = apply_mirrors(r, a->wants == SW_ACCESS_ALL, &err);
-    apply_cas(r);
+    SW_AUTO_CHARS *file = NULL;
+    size_t len;
+    if (r->opts.ca_file && sw_file_read(r->opts.ca_file, MAX_FILE_BYTES, &file, &len, &why) < 0)
+        warn(r, sw_err_text(&why));
+    SW_AUTO_CHARS *cas = sw_printf(
+        "%s\n%s", sw_json_str(r->ca_bundle, "", "data", "ca-bundle.crt", NULL), file ? file : "");
+    if (sw_registry_set_cas(r->registry, strstr(cas, "BEGIN") ? cas : NULL,
+                            sw_json_get(r->ca_by_host, "data"), &why) < 0)
+        warn(r, sw_err_text(&why));
     SW_AUTO(sw_logins) *logins = make_logins(a);
     sw_access_fn *fn = a->fn;
     void *arg = a->arg;

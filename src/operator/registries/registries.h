@@ -1,7 +1,7 @@
 #pragma once
-/* registries: what a cluster says about image registries - pull secrets, mirrors, CAs - given to
- * one registry client. It is read when somebody asks, so that a changed secret or CA counts with
- * the next question, and nothing is watched while nobody does. */
+/* registries: a cluster's settings for image registries (pull secrets, mirrors, CAs), given to one
+ * registry client. They are read for each access and not watched, so that a changed secret or CA
+ * counts with the next one. */
 #include <stdbool.h>
 
 #include "chart/registry/registry.h"
@@ -20,7 +20,7 @@ struct sw_registries_opts {
     const char *conf;
     const char *ca_file; /* PEM, trusted besides; NULL: none */
     bool home_logins;    /* also what podman and docker have on this machine */
-    int64_t fresh_ms;    /* how long what the cluster said is believed; 0: 30 s */
+    int64_t fresh_ms;    /* how long what was read is used; 0: 30 s */
     int64_t retry_ms;    /* see sw_registry_opts; 0: its default */
 };
 

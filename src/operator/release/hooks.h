@@ -1,15 +1,14 @@
 #pragma once
-/* The hooks of a recorded release (release_record.c wrote them down): what is run is what was
- * deployed, whatever became of the recipe since. */
+/* The hooks of a recorded release: those that were deployed are run, though the recipe may have
+ * others since. */
 #include <stddef.h>
 
 #include "base/base.h"
 
 struct json_object;
 
-/* What the operator and `slipway uninstall` tell each other of the hooks of a deletion: on the
- * resource that there are to be none, on the record which are done, on an object whose run it is
- * of. */
+/* Annotations about the hooks of a deletion, for the operator and `slipway uninstall`: on the
+ * resource, that none are run; on the record, which are done; on an object, the run it is of. */
 #define SW_DELETION_NO_HOOKS "slipway.dev/no-hooks"
 #define SW_DELETION_DONE_NOTE "slipway.dev/deletion-hooks"
 #define SW_DELETION_RUN_MARK "slipway.dev/deletion"

@@ -1,5 +1,5 @@
 #pragma once
-/* Helm's records of what is deployed (release.c), and their form (sw_release_pack.c). */
+/* Helm's records of what is deployed, and their form. */
 #include <stdbool.h>
 #include <stddef.h>
 
