@@ -61,8 +61,6 @@ struct preflight {
     /* of a resource on the cluster */
     struct json_object *resource;
     char *source;
-    char **set_json;
-    size_t n_set;
 };
 
 /* ---- a resource by its name --------------------------------------------------------------------
@@ -88,25 +86,6 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     }
     (void)sw_kube_get(f->conn.kube, kind, NULL, f->source,
                       &(struct sw_request_opts){ .retries = 2 }, on_resource, f);
-}
-
-/* spec.set, as --set-json would have it. */
-static void take_values(struct preflight *f)
-{
-    struct json_object *set = sw_json_find(f->resource, "spec", "set", NULL);
-    if (!json_object_is_type(set, json_type_object))
-        return;
-    size_t cap = 0;
-    json_object_object_foreach(set, key, value)
-    {
-        if (sw_streq(key, "kind") || sw_streq(key, "apiVersion"))
-            continue;
-        SW_AUTO_CHARS *json = sw_json_text(value, SW_JSON_PLAIN, NULL);
-        SW_GROW(f->set_json, f->n_set, cap);
-        f->set_json[f->n_set++] = sw_printf("%s=%s", key, json);
-    }
-    f->opts.recipe.set_json = (struct sw_list_arg){ .items = (const char **)f->set_json,
-                                                    .n = f->n_set };
 }
 
 /* Where the chart of spec.chart is, for the flags of every other command. */
@@ -146,7 +125,6 @@ static int find_resource(struct preflight *f, struct sw_err *err)
     sw_loop_run(f->conn.loop);
     if (f->code < 0)
         return sw_err_move(err, &f->err);
-    take_values(f);
     take_source(f);
     return 0;
 }
@@ -213,9 +191,24 @@ static void on_report(const struct sw_driver_images_report *r, void *arg)
     sw_loop_stop(f->conn.loop);
 }
 
+/* The values of the command line over those of the resource. */
+static int add_values(struct preflight *f, struct sw_err *err)
+{
+    struct json_object *set = sw_json_find(f->resource, "spec", "set", NULL);
+    if (!set)
+        return 0;
+    SW_AUTO(sw_values) *given = f->opened.values;
+    SW_AUTO_JSON *doc = sw_values_json(given);
+    f->opened.values = sw_values_new();
+    int rc = sw_values_add_json(f->opened.values, set, err);
+    return rc == 0 ? sw_values_add_json(f->opened.values, doc, err) : rc;
+}
+
 static int check(struct preflight *f, struct sw_err *err)
 {
     int rc = sw_recipe_flags_open(&f->opts.recipe, f->source, true, &f->opened, err);
+    if (rc == 0)
+        rc = add_values(f, err);
     if (rc < 0)
         return rc;
     struct sw_opened_recipe *o = &f->opened;
@@ -290,9 +283,6 @@ static void preflight_done(struct preflight *f)
     sw_registries_free(f->registries);
     sw_facts_free(f->facts);
     json_object_put(f->report);
-    for (size_t i = 0; i < f->n_set; i++)
-        free(f->set_json[i]);
-    free(f->set_json);
     free(f->kernel);
     free(f->version);
     free(f->source);

@@ -96,7 +96,7 @@ t "a broken registries.conf is named" bad_conf
 pids="$pids $!"
 until_ok 20 test -s "$KUBECONFIG"
 on_cluster() {
-    "$slipway" run "$tap_dir/none" --registries-conf /dev/null >/dev/null 2>&1
+    "$slipway" run "$tap_dir/none" --set a=1 --registries-conf /dev/null >/dev/null 2>&1
     says 0 "no driver container" none --kernel $kernel
 }
 t "a SpecialResource is found by its name" on_cluster
