@@ -8,31 +8,12 @@
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static int open_emulator(struct sw_connection *conn, const struct sw_connect_opts *opts,
-                         struct sw_err *err)
-{
-    struct sw_emulator_opts emu = {
-        .platform = sw_streq(opts->platform, "kubernetes") ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
-        .n_nodes = (int)opts->n_nodes,
-        .rules_dir = opts->rules,
-        .faults = opts->faults,
-    };
-    int rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
-    if (rc == 0)
-        rc = sw_emulator_open(conn->loop, &emu, &conn->emulator, err);
-    if (rc < 0)
-        return rc;
-    conn->config = sw_kube_config_new(sw_emulator_url(conn->emulator));
-    return 0;
-}
 
 static void on_server(int code, const char *why, void *arg)
 {
     struct sw_connection *conn = arg;
     if (!conn->patient || (code && code != SW_UNAVAILABLE))
-        return; /* who asked hears why: the command ends, or says it */
+        return; /* the failed request reports it */
     if (!code && conn->is_down)
         (void)fprintf(stderr, "slipway %s: the API server answers again\n", conn->command);
     else if (code)
@@ -65,11 +46,25 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
     conn->terminate = evsignal_new(sw_loop_base(conn->loop), SIGTERM, on_signal, conn);
     (void)evsignal_add(conn->interrupt, NULL);
     (void)evsignal_add(conn->terminate, NULL);
-    int rc = opts->emulate
-                 ? open_emulator(conn, opts, err)
-                 : sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = opts->kubeconfig,
-                                                                    .context = opts->context },
-                                      &conn->config, err);
+    int rc;
+    if (opts->emulate) {
+        struct sw_emulator_opts emu = {
+            .platform = sw_streq(opts->platform, "kubernetes") ? SW_EMU_KUBERNETES
+                                                               : SW_EMU_OPENSHIFT,
+            .n_nodes = (int)opts->n_nodes,
+            .rules_dir = opts->rules,
+            .faults = opts->faults,
+        };
+        rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
+        if (rc == 0)
+            rc = sw_emulator_open(conn->loop, &emu, &conn->emulator, err);
+        if (rc == 0)
+            conn->config = sw_kube_config_new(sw_emulator_url(conn->emulator));
+    } else {
+        rc = sw_kubeconfig_load(
+            &(struct sw_kubeconfig_opts){ .path = opts->kubeconfig, .context = opts->context },
+            &conn->config, err);
+    }
     if (rc < 0)
         return rc;
     return sw_kube_new(conn->loop, conn->config,

@@ -8,32 +8,25 @@ struct sw_kube;
 struct sw_kube_config;
 struct sw_loop;
 
-/** The options that name the cluster; borrowed for the connection's life. */
+/** The options that select the cluster; borrowed until the connection is closed. */
 struct sw_connect_opts {
     const char *kubeconfig, *context;
     const char *manager; /* field manager and user agent; NULL: "slipway" */
     bool emulate;
-    int64_t n_nodes; /* of the emulator; 0: its usual five */
+    int64_t n_nodes; /* of the emulator; 0: its default */
     const char *platform;
-    const char *delays; /* NULL: the emulator's usual ones */
+    const char *delays; /* NULL: the emulator's defaults */
     const char *rules;  /* folder of rules besides the built-in ones, or NULL */
-    const char *faults; /* a plan of what goes wrong on the emulator, or NULL */
+    const char *faults; /* file with a plan of faults on the emulator, or NULL */
 };
 
 /** Rows for a command's table of flags, given its options struct and the member that is the
  * struct above. */
 #define SW_CONNECT_FLAGS(type, member)                                                             \
-    { "kubeconfig",                                                                                \
-      0,                                                                                           \
-      SW_FLAG_STRING,                                                                              \
-      offsetof(type, member.kubeconfig),                                                           \
-      "FILE",                                                                                      \
-      NULL,                                                                                        \
-      "cluster and user; else $KUBECONFIG, the pod's account, ~/.kube/config" },                   \
-    {                                                                                              \
-        "context", 0, SW_FLAG_STRING, offsetof(type, member.context), "NAME", NULL,                \
-            "context of the kubeconfig instead of its current one"                                 \
-    }
+    SW_FLAG_ROW("kubeconfig", 0, SW_FLAG_STRING, offsetof(type, member.kubeconfig), "FILE",        \
+                "cluster and user; else $KUBECONFIG, the pod's account, ~/.kube/config"),          \
+        SW_FLAG_ROW("context", 0, SW_FLAG_STRING, offsetof(type, member.context), "NAME",          \
+                    "context of the kubeconfig instead of its current one")
 
 /** A loop with a client on it. */
 struct sw_connection {
@@ -43,10 +36,10 @@ struct sw_connection {
     struct sw_kube *kube;
     struct event *interrupt, *terminate;
     const char *command;
-    bool patient;     /* requests are retried while the server does not answer: print that once */
-    bool is_down;     /* the server does not answer, and that was printed */
+    bool patient;     /* print once that the server does not answer, and when it answers again */
+    bool is_down;     /* the former was printed */
     int signal;       /* the one that ended the loop; 0: none */
-    int64_t until_ms; /* requests.h waits for no answer longer, on the loop's clock; 0: for ever */
+    int64_t until_ms; /* deadline of the requests of requests.h, on the loop's clock; 0: none */
     void (*on_signal)(void *arg);
     void *arg;
 };

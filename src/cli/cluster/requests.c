@@ -2,17 +2,19 @@
 
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
+#include "data/json/path.h"
 
 #include <json-c/json.h>
 #include <string.h>
 
+/* One request and its answer. */
 struct wait {
     struct sw_connection *conn;
     bool answered;
     int code;
     const struct sw_kind *kind;
     struct json_object *object; /* owned */
-    struct json_object *items;  /* owned; NULL: no list was asked for */
+    struct json_object *items;  /* owned; NULL: not a list */
     char *text;                 /* owned */
     size_t len;
     struct sw_err err;
@@ -41,11 +43,9 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
 static void on_answer(const struct sw_kube_answer *a, void *arg)
 {
     struct wait *w = arg;
-    for (size_t i = 0;
-         a->code == 0 && w->items && a->items && i < (size_t)json_object_array_length(a->items);
-         i++)
-        (void)json_object_array_add(w->items,
-                                    json_object_get(json_object_array_get_idx(a->items, i)));
+    if (a->code == 0 && w->items)
+        for (size_t i = 0; i < sw_json_len(a->items); i++)
+            (void)json_object_array_add(w->items, json_object_get(sw_json_at(a->items, i)));
     if (a->more && a->code == 0)
         return;
     if (a->code == 0 && a->object)
@@ -57,13 +57,13 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
     answer(w, a->code, a->err);
 }
 
-/* How long the loop may still run. */
+/* How long the loop may run until the next look at the deadline. */
 static int64_t left_ms(const struct sw_connection *conn)
 {
     return conn->until_ms ? conn->until_ms - sw_loop_now_ms(conn->loop) : 60000;
 }
 
-/* Run until @req has answered; what it brought stays in @w on success. */
+/* Run the loop until @req is answered; on success the answer stays in @w. */
 static int finish(struct wait *w, struct sw_kube_request *req, struct sw_err *err)
 {
     struct sw_connection *conn = w->conn;
@@ -137,13 +137,15 @@ int sw_cluster_find(struct sw_connection *conn, const char *api_version, const c
 int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
                         struct json_object **out, struct sw_err *err)
 {
+    static const char version[] = "sro.openshift.io/v1beta1", kind_name[] = "SpecialResource";
+    const struct sw_request_opts opts = { .retries = retries };
     const struct sw_kind *kind;
-    int rc = sw_cluster_kind(conn, "sro.openshift.io/v1beta1", "SpecialResource", &kind, err);
+    int rc = sw_cluster_kind(conn, version, kind_name, &kind, err);
     if (rc == SW_NOTFOUND)
-        return sw_err_set(err, rc, "%s", SW_NOT_INSTALLED);
-    return rc < 0 ? rc
-                  : sw_cluster_get(conn, kind, NULL, name,
-                                   &(struct sw_request_opts){ .retries = retries }, out, err);
+        return sw_err_set(err, rc,
+                          "slipway is not installed in this cluster: it serves no SpecialResource "
+                          "('make deploy' or 'helm install slipway charts/slipway' installs it)");
+    return rc < 0 ? rc : sw_cluster_find(conn, version, kind_name, NULL, name, &opts, out, err);
 }
 
 int sw_cluster_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
@@ -195,10 +197,11 @@ int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
                      text, len);
 }
 
-int sw_cluster_path(struct sw_connection *conn, const char *path, char **text, size_t *len,
+int sw_cluster_path(struct sw_connection *conn, const char *path,
+                    const struct sw_request_opts *opts, char **text, size_t *len,
                     struct sw_err *err)
 {
     struct wait w = { .conn = conn };
-    return take_text(&w, finish(&w, sw_kube_raw(conn->kube, "GET", path, NULL, on_answer, &w), err),
+    return take_text(&w, finish(&w, sw_kube_raw(conn->kube, "GET", path, opts, on_answer, &w), err),
                      text, len);
 }

@@ -46,6 +46,12 @@ int sw_cli_fail(const char *command, const struct sw_err *err)
     return err->code == SW_INVALID || err->code == SW_NOTFOUND ? SW_EXIT_USAGE : SW_EXIT_FAILED;
 }
 
+const char *sw_cli_operator_namespace(void)
+{
+    const char *ns = getenv("OPERATOR_NAMESPACE");
+    return ns && *ns ? ns : "slipway";
+}
+
 bool sw_cli_colours(int fd)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -18,6 +18,12 @@ enum sw_exit {
 /** The table of a command without options of its own. */
 extern const struct sw_flag sw_no_flags[];
 
+/** A row of a table of flags whose values are not limited to choices. @at: the field's offset. */
+#define SW_FLAG_ROW(name, letter, kind, at, arg, doc)                                              \
+    {                                                                                              \
+        name, letter, kind, at, arg, NULL, doc                                                     \
+    }
+
 struct sw_call;
 
 /** A command: one row, defined in the command's own file. */
@@ -67,7 +73,10 @@ int sw_cli_print(const char *text, size_t len_bytes);
 /** Print @doc as indented JSON and a line end, like sw_cli_print(). */
 int sw_cli_print_json(struct json_object *doc);
 
-/** This very program, whatever became of its file: to start it again as a helper. */
+/** The namespace of the operator: $OPERATOR_NAMESPACE, else "slipway". Borrowed. */
+const char *sw_cli_operator_namespace(void);
+
+/** The running program, even if its file was replaced: to start it again as a helper. */
 #define SW_SELF "/proc/self/exe"
 
 /** Set by main.c from the build. */

@@ -53,28 +53,9 @@ static bool is_image_value(const char *text)
     return ok;
 }
 
-/* What a container runs is an image, whether it has a tag or not. */
-static void add_containers(struct json_object *images, struct json_object *list)
-{
-    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < sw_json_len(list); i++)
-        add_image(images, sw_json_str(sw_json_at(list, i), "", "image", NULL));
-}
-
-/* What an operator is to run; to its driver's it adds the system of each node. */
-static void add_parts(struct json_object *images, const char *key, struct json_object *map)
-{
-    SW_AUTO_CHARS *image = sw_image_from_fields(map);
-    if (image && sw_streq(key, "driver"))
-        (void)fprintf(stderr,
-                      "slipway bundle: warning: %s: the operator adds the nodes' system to the tag "
-                      "(-ubuntu22.04): add those to images.txt\n",
-                      image);
-    else if (image)
-        add_image(images, image);
-}
-
-/* `image:` wherever it stands, and values of variables that are named like one (RELATED_IMAGE_X,
- * IMAGE): operators pass them on. */
+/* Add the images of a document: values of "image" and "...Image", values of variables that are
+ * named like an image (RELATED_IMAGE_X: operators pass them on), and what an operator's custom
+ * resource names by repository, image and version. */
 static void find_images(struct json_object *images, struct json_object *at)
 {
     for (size_t i = 0; json_object_is_type(at, json_type_array) && i < sw_json_len(at); i++)
@@ -86,15 +67,24 @@ static void find_images(struct json_object *images, struct json_object *at)
         add_image(images, sw_json_str(at, "", "value", NULL));
     json_object_object_foreach(at, key, value)
     {
-        if (sw_streq(key, "containers") || sw_streq(key, "initContainers"))
-            add_containers(images, value);
+        bool containers = (sw_streq(key, "containers") || sw_streq(key, "initContainers")) &&
+                          json_object_is_type(value, json_type_array);
+        for (size_t i = 0; containers && i < sw_json_len(value); i++) /* a tag is not needed */
+            add_image(images, sw_json_str(sw_json_at(value, i), "", "image", NULL));
         bool named = sw_streq(key, "image") || sw_ends_with(key, "Image");
         if (json_object_is_type(value, json_type_string) && named &&
             is_image_value(json_object_get_string(value)))
             add_image(images, json_object_get_string(value));
         else
             find_images(images, value);
-        add_parts(images, key, value);
+        SW_AUTO_CHARS *parts = sw_image_from_fields(value);
+        if (parts && sw_streq(key, "driver"))
+            (void)fprintf(stderr,
+                          "slipway bundle: warning: %s: the operator adds the nodes' system to the "
+                          "tag (-ubuntu22.04): add those to images.txt\n",
+                          parts);
+        else if (parts)
+            add_image(images, parts);
     }
 }
 
@@ -143,7 +133,7 @@ static int ask_digests(struct json_object *images, struct sw_err *err)
 /* ---- texts -------------------------------------------------------------------------------------
  */
 
-/* "registry/repo@sha256:..." where the digest is known: skopeo takes no tag beside it. The
+/* "registry/repo@sha256:..." if the digest is known, without a tag: skopeo refuses both. The
  * caller's. */
 static char *pinned(const char *image, struct json_object *entry)
 {
@@ -157,14 +147,13 @@ static char *pinned(const char *image, struct json_object *entry)
     return text;
 }
 
-/* Where a pod finds the image at its mirror, by the digest alone if it asks for one; the caller's,
- * or NULL: it has none. */
+/* The image at its mirror, by the digest alone if it has one; the caller's. NULL: no mirror. */
 static char *mirrored(const struct bundle_opts *o, const char *image)
 {
-    SW_AUTO_CHARS *asked = strchr(image, '@') ? pinned(image, NULL) : sw_strdup(image);
+    SW_AUTO_CHARS *source = strchr(image, '@') ? pinned(image, NULL) : sw_strdup(image);
     char *to = NULL;
-    SW_ERR(err); /* read_mirrors has read the rules */
-    (void)sw_image_mirror(o->rules, asked, &to, &err);
+    SW_ERR(err); /* bundle() has checked the rules */
+    (void)sw_image_mirror(o->rules, source, &to, &err);
     return to;
 }
 
@@ -179,7 +168,7 @@ static char *image_lines(struct json_object *images)
     return text;
 }
 
-/* Commands of skopeo, and what the controller is to be told of it (OpenShift's own form). */
+/* The script that copies the images to the mirrors. */
 static char *mirror_lines(const struct bundle_opts *o, struct json_object *images)
 {
     char *text = sw_strdup(
@@ -201,7 +190,7 @@ static char *mirror_lines(const struct bundle_opts *o, struct json_object *image
     return text;
 }
 
-/* Texts of a recipe become words of a script: nothing in them may mean anything to a shell. */
+/* Names of images become part of a script: refuse characters that a shell interprets. */
 static int check_names(const struct bundle_opts *o, struct json_object *images, struct sw_err *err)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -220,55 +209,28 @@ static int check_names(const struct bundle_opts *o, struct json_object *images, 
     return 0;
 }
 
-static void warn_unmirrored(const struct bundle_opts *o, struct json_object *images)
-{
-    json_object_object_foreach(images, image, entry)
-    {
-        (void)entry;
-        SW_AUTO_CHARS *to = mirrored(o, image);
-        if (!to)
-            (void)fprintf(stderr, "slipway bundle: warning: no mirror is named for %s\n", image);
-    }
-}
-
 /* OpenShift has a kind for images by digest and one for images by tag. */
 static char *policy(const struct bundle_opts *o)
 {
     static const char *const kinds[][2] = { { "ImageDigestMirrorSet", "imageDigestMirrors" },
                                             { "ImageTagMirrorSet", "imageTagMirrors" } };
     char *text = sw_strdup("");
-    SW_ERR(err); /* read_mirrors has read the rules */
+    SW_ERR(err); /* bundle() has checked the rules */
     for (size_t k = 0; k < SW_COUNT(kinds); k++) {
         struct sw_mirror_rule rule;
         sw_append(&text,
                   "%sapiVersion: config.openshift.io/v1\nkind: %s\nmetadata:\n"
                   "  name: slipway\nspec:\n  %s:\n",
                   k ? "---\n" : "", kinds[k][0], kinds[k][1]);
-        for (const char *at = o->rules; sw_mirror_rule_next(&at, &rule, &err) > 0;) {
+        for (const char *at = o->rules; sw_mirror_rule_next(&at, &rule, &err) > 0;)
             sw_append(&text, "  - source: %.*s\n    mirrors: [%.*s]\n", (int)rule.from_len,
                       rule.from, (int)rule.to_len, rule.to);
-        }
     }
     return text;
 }
 
 /* ---- the command -------------------------------------------------------------------------------
  */
-
-/* The options as one list of rules, each of them well-formed. */
-static int read_mirrors(struct bundle_opts *o, struct sw_err *err)
-{
-    o->rules = sw_strdup("");
-    for (size_t i = 0; i < o->mirrors.n; i++) {
-        sw_append(&o->rules, ",%s", o->mirrors.items[i]);
-    }
-    struct sw_mirror_rule rule;
-    const char *at = o->rules;
-    int rc;
-    while ((rc = sw_mirror_rule_next(&at, &rule, err)) > 0)
-        ;
-    return rc < 0 ? sw_err_wrap(err, rc, "--mirror") : 0;
-}
 
 static int put(struct sw_files *files, const char *name, char *text, struct sw_err *err)
 {
@@ -299,10 +261,18 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
     if (rc == 0)
         rc = sw_files_pack(&files, folder, &bytes, &len, err);
     bool to_stdout = sw_streq(path, "-");
-    if (rc == 0 && *o->rules)
-        warn_unmirrored(o, images);
+    if (rc == 0 && *o->rules) {
+        json_object_object_foreach(images, image, entry)
+        {
+            (void)entry;
+            SW_AUTO_CHARS *to = mirrored(o, image);
+            if (!to)
+                (void)fprintf(stderr, "slipway bundle: warning: no mirror is named for %s\n",
+                              image);
+        }
+    }
     if (rc == 0 && to_stdout)
-        (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
+        (void)fwrite(bytes, 1, len, stdout); /* main() checks stdout for errors */
     else if (rc == 0)
         rc = sw_file_write(path, bytes, len, 0666, err);
     if (rc == 0 && !to_stdout)
@@ -312,16 +282,22 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
     return rc;
 }
 
-static int bundle(struct bundle_opts *o, const char *source, struct sw_opened_recipe *opened,
-                  struct sw_err *err)
+static int bundle(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
+    struct bundle_opts *o = opts;
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *images = json_object_new_object();
-    int rc = read_mirrors(o, err);
-    if (rc == 0)
-        rc = sw_recipe_flags_open(&o->recipe, source, false, opened, err);
-    if (rc == 0)
-        rc = sw_recipe_render(opened->plan, &opened->env, SW_ALL_STATES, &rendered, err);
+    struct sw_mirror_rule rule;
+    int rc;
+    o->rules = sw_strdup("");
+    for (size_t i = 0; i < o->mirrors.n; i++)
+        sw_append(&o->rules, ",%s", o->mirrors.items[i]);
+    const char *at = o->rules;
+    while ((rc = sw_mirror_rule_next(&at, &rule, err)) > 0)
+        ;
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "--mirror");
+    rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &rendered, err);
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
         find_images(images, sw_rendered_manifest(rendered, i)->doc);
     if (rc == 0 && o->digests)
@@ -329,26 +305,15 @@ static int bundle(struct bundle_opts *o, const char *source, struct sw_opened_re
     if (rc < 0)
         return rc;
     if (!o->list)
-        return write_bundle(o, opened->recipe, images, err);
+        return write_bundle(o, recipe->recipe, images, err);
     SW_AUTO_CHARS *lines = image_lines(images);
-    return sw_cli_print(lines, strlen(lines)) ? sw_err_set(err, SW_UNAVAILABLE, "cannot print") : 0;
+    return sw_cli_print(lines, strlen(lines));
 }
 
 static int execute(const struct sw_call *call)
 {
     struct bundle_opts o = { 0 };
-    struct sw_operands rest;
-    int rc = sw_cli_parse(call, &o, 1, &rest);
-    if (rc) {
-        rc--;
-    } else {
-        struct sw_opened_recipe opened = { 0 };
-        SW_ERR(err);
-        rc = bundle(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("bundle", &err)
-                                                          : SW_EXIT_OK;
-        sw_opened_recipe_done(&opened);
-    }
-    sw_recipe_flags_done(&o.recipe);
+    int rc = sw_recipe_execute(call, &o, &o.recipe, 1, bundle);
     sw_list_arg_done(&o.mirrors);
     free(o.rules);
     return rc;

@@ -1,18 +1,9 @@
-/* Completion scripts. Each is a list of words made from the tables of commands and options; the
- * shells' own parts stand here as text. */
-#include "cli/command/cli.h"
+/* slipway completion: a shell's completion script, made from the tables of commands and options. */
 #include "cli/commands/commands.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-static void print_flags(const struct sw_flag *flags)
-{
-    for (const struct sw_flag *f = flags; f->name; f++)
-        (void)printf(" --%s", f->name);
-    (void)printf(" --log-level --help");
-}
 
 static void print_choices(const char *choices)
 {
@@ -27,7 +18,7 @@ static void print_commands(const struct sw_command *const *all)
     (void)printf("help");
 }
 
-/* Is what follows the command one of known words, and not a file or a name? */
+/* Whether the operands are commands or the choices that args lists, not files or names. */
 static bool has_choices(const struct sw_command *c)
 {
     return strstr(c->args, "COMMAND") || islower((unsigned char)*c->args);
@@ -41,16 +32,6 @@ static void print_operands(const struct sw_command *const *all, const struct sw_
         print_choices(c->args);
 }
 
-static void bash_value(const struct sw_command *c, const struct sw_flag *f)
-{
-    (void)printf("    ");
-    if (f->letter)
-        (void)printf("'%s -%c'|", c->name, f->letter);
-    (void)printf("'%s --%s') COMPREPLY=($(compgen -W \"", c->name, f->name);
-    print_choices(f->choices);
-    (void)printf("\" -- \"$cur\")); return ;;\n");
-}
-
 static void bash(const struct sw_command *const *all)
 {
     (void)printf("_slipway() {\n    local cur=${COMP_WORDS[COMP_CWORD]} "
@@ -61,14 +42,21 @@ static void bash(const struct sw_command *const *all)
                  "    case \"${COMP_WORDS[1]} $prev\" in\n");
     for (const struct sw_command *c, *const *at = all; (c = *at); at++)
         for (const struct sw_flag *f = c->flags; f->name; f++)
-            if (f->choices)
-                bash_value(c, f);
+            if (f->choices) {
+                (void)printf("    ");
+                if (f->letter)
+                    (void)printf("'%s -%c'|", c->name, f->letter);
+                (void)printf("'%s --%s') COMPREPLY=($(compgen -W \"", c->name, f->name);
+                print_choices(f->choices);
+                (void)printf("\" -- \"$cur\")); return ;;\n");
+            }
     (void)printf("    *' --log-level') COMPREPLY=($(compgen -W \"error warn info debug\" -- "
                  "\"$cur\")); return ;;\n    esac\n    case \"${COMP_WORDS[1]}${cur:0:1}\" in\n");
     for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("    %s-) COMPREPLY=($(compgen -W \"", c->name);
-        print_flags(c->flags);
-        (void)printf("\" -- \"$cur\")); return ;;\n");
+        for (const struct sw_flag *f = c->flags; f->name; f++)
+            (void)printf(" --%s", f->name);
+        (void)printf(" --log-level --help\" -- \"$cur\")); return ;;\n");
     }
     (void)printf("    esac\n    case \"${COMP_WORDS[1]}\" in\n"
                  "    help) COMPREPLY=($(compgen -W \"");
@@ -84,17 +72,19 @@ static void bash(const struct sw_command *const *all)
                  "complete -o filenames -F _slipway slipway\n");
 }
 
-/* A text inside zsh's '...[...]': the quotes and brackets would end it. */
-static void zsh_text(const char *text)
+/* Print a text with blanks for characters that the shell would interpret. */
+static void print_text(const char *text, const char *special)
 {
     for (; *text; text++)
-        (void)putchar(strchr("'[]:", *text) ? ' ' : *text);
+        (void)putchar(strchr(special, *text) ? ' ' : *text);
 }
+
+#define ZSH_SPECIAL "'[]:" /* in '...[...]' */
 
 static void zsh_flag(const struct sw_flag *f)
 {
     (void)printf("            '%s--%s[", f->kind == SW_FLAG_LIST ? "*" : "", f->name);
-    zsh_text(f->doc);
+    print_text(f->doc, ZSH_SPECIAL);
     (void)printf("]");
     if (f->arg)
         (void)printf(":%s:", f->arg);
@@ -114,7 +104,7 @@ static void zsh(const struct sw_command *const *all)
                  "        local -a commands=(\n");
     for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("            '%s:", c->name);
-        zsh_text(c->summary);
+        print_text(c->summary, ZSH_SPECIAL);
         (void)printf("'\n");
     }
     (void)printf("            'help:print help'\n        )\n        _describe command commands\n   "
@@ -141,12 +131,6 @@ static void zsh(const struct sw_command *const *all)
                  "compdef _slipway slipway; fi\n");
 }
 
-static void fish_text(const char *text)
-{
-    for (; *text; text++)
-        (void)putchar(*text == '\'' ? ' ' : *text);
-}
-
 static void fish_flag(const char *condition, const struct sw_flag *f)
 {
     (void)printf("complete -c slipway %s -l %s", condition, f->name);
@@ -160,7 +144,7 @@ static void fish_flag(const char *condition, const struct sw_flag *f)
         (void)printf("'");
     }
     (void)printf(" -d '");
-    fish_text(f->doc);
+    print_text(f->doc, "'");
     (void)printf("'\n");
 }
 
@@ -170,13 +154,13 @@ static void fish(const struct sw_command *const *all)
         fish_flag("", f);
     for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("complete -c slipway -n __fish_use_subcommand -f -a %s -d '", c->name);
-        fish_text(c->summary);
+        print_text(c->summary, "'");
         (void)printf("'\n");
-        SW_AUTO_CHARS *seen = sw_printf("-n '__fish_seen_subcommand_from %s'", c->name);
+        SW_AUTO_CHARS *condition = sw_printf("-n '__fish_seen_subcommand_from %s'", c->name);
         for (const struct sw_flag *f = c->flags; f->name; f++)
-            fish_flag(seen, f);
+            fish_flag(condition, f);
         if (has_choices(c)) {
-            (void)printf("complete -c slipway %s -f -a '", seen);
+            (void)printf("complete -c slipway %s -f -a '", condition);
             print_operands(all, c);
             (void)printf("'\n");
         }

@@ -1,9 +1,5 @@
 /* slipway configmap: a recipe as a ConfigMap's manifest, for the controller's cm:// URLs. */
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "chart/recipe/package/config_map.h"
 #include "cli/recipe/source_flags.h"
@@ -26,31 +22,21 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
-static int make(const struct configmap_opts *o, const char *source, char **text, size_t *len,
-                struct sw_err *err)
-{
-    SW_AUTO(sw_recipe) *recipe = NULL;
-    SW_AUTO_JSON *map = NULL;
-    int rc = sw_source_open(&o->source, source, NULL, &recipe, NULL, err);
-    if (rc == 0)
-        rc = sw_recipe_to_config_map(recipe, o->name, o->namespace, &map, err);
-    if (rc == 0)
-        *text = sw_yaml_text(map, len);
-    return rc;
-}
-
 static int execute(const struct sw_call *call)
 {
     struct configmap_opts o = { 0 };
     struct sw_operands rest;
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    SW_AUTO_JSON *map = NULL;
+    size_t len;
+    SW_ERR(err);
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
-    SW_ERR(err);
-    SW_AUTO_CHARS *text = NULL;
-    size_t len = 0;
-    if (make(&o, rest.items[0], &text, &len, &err) < 0)
+    if (sw_source_open(&o.source, rest.items[0], NULL, &recipe, NULL, &err) < 0 ||
+        sw_recipe_to_config_map(recipe, o.name, o.namespace, &map, &err) < 0)
         return sw_cli_fail("configmap", &err);
+    SW_AUTO_CHARS *text = sw_yaml_text(map, &len);
     return sw_cli_print(text, len);
 }
 

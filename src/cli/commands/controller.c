@@ -1,10 +1,9 @@
-/* controller: the operator itself. It serves health and metrics, competes for leadership where
- * asked to, and looks after every SpecialResource for as long as it leads. */
+/* slipway controller: the operator. It serves health and metrics, and reconciles every
+ * SpecialResource, with --leader-elect while it is the leader. */
 #include "operator/controller/controller.h"
 #include "base/loglevel.h"
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 #include "cli/simulate/recorder.h"
 #include "data/text/metrics.h"
@@ -17,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SRO's own: while one image takes the place of the other, only one of them works. */
+/* The Lease of SRO: while one image replaces the other, only one of them is the leader. */
 #define LEASE_NAME "b6ae617b.openshift.io"
 #define TRIM_MS 5000
 
@@ -73,11 +72,10 @@ struct operator
 {
     struct controller_opts opts;
     struct sw_connection conn;
-    struct sw_timer *trim;            /* NULL: nothing has been done yet */
-    struct sw_controller *controller; /* NULL: has not led yet */
+    struct sw_timer *trim;            /* NULL: nothing has changed yet */
+    struct sw_controller *controller; /* NULL: has not been the leader yet */
     struct sw_recorder *recorder;
     struct sw_lease *lease;
-    struct sw_timer *stop_timer;
     struct sw_log_file *log_file;
     struct sw_serve *metrics, *health; /* NULL: not served */
     char *identity;
@@ -116,7 +114,7 @@ static void on_trim(void *arg SW_UNUSED)
     sw_memory_settle();
 }
 
-/* Something was done. What it took is given back a while later, once for a crowd. */
+/* Free memory is returned some time after a change, once for changes in short succession. */
 static void on_change(const char *resource SW_UNUSED, void *arg)
 {
     struct operator* op = arg;
@@ -160,12 +158,12 @@ static void on_started(void *arg)
         start_work(op);
 }
 
-/* By the time this returns nothing may be written any more: what is under way is cancelled. */
+/* After this has returned, nothing may be written: requests under way are cancelled. */
 static void on_stopped(const char *why, void *arg)
 {
     struct operator* op = arg;
     sw_log(SW_LOG_WARN, "not leading any more", "why", why, NULL);
-    sw_controller_pause(op->controller); /* what it has read stays: it will compete again */
+    sw_controller_pause(op->controller); /* not closed: it may become the leader again */
 }
 
 static void on_new_leader(const char *identity, void *arg SW_UNUSED)
@@ -212,7 +210,7 @@ static void answer(struct sw_serve_reply *reply, int status, char *text)
     free(text);
 }
 
-/* What a process can say whether it leads or not; the rest is the leader's to say. */
+/* Metrics of the resources come from the leader only. */
 static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                           void *arg)
 {
@@ -250,7 +248,7 @@ static void serve_requests(const struct sw_serve_request *r SW_UNUSED, struct sw
     answer(reply, 200, text);
 }
 
-/* One that waits for leadership is as ready as it can be once it knows who leads. */
+/* A replica that is not the leader is ready when it knows the leader. */
 static void serve_ready(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                         void *arg)
 {
@@ -261,7 +259,7 @@ static void serve_ready(const struct sw_serve_request *r SW_UNUSED, struct sw_se
     sw_serve_ready(reply, ready ? NULL : "not ready: the cluster has not been read yet");
 }
 
-/* Serve @routes at @address, "0": nowhere. The port of "127.0.0.1:0" is logged. */
+/* Serve @routes at @address; "0": not at all. With port 0 the chosen one is logged. */
 static int serve_at(struct operator* op, const char *address, const struct sw_serve_route *routes,
                     size_t n_routes, struct sw_serve **out, struct sw_err *err)
 {
@@ -297,7 +295,7 @@ static int serve(struct operator* op, struct sw_err *err)
                              SW_COUNT(health), &op->health, err);
 }
 
-/* ---- life --------------------------------------------------------------------------------------
+/* ---- the command -------------------------------------------------------------------------------
  */
 
 static void stop_loop(void *arg)

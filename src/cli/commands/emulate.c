@@ -1,11 +1,9 @@
-/* slipway emulate: an embedded cluster alone, for kubectl and for clients under test. */
+/* slipway emulate: the embedded cluster without an operator, for kubectl and clients under test. */
 #include "cli/cluster/connect.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/loop.h"
@@ -81,9 +79,11 @@ static int read_delays(const struct emulate_opts *o, struct sw_emu_delays *d, st
     return rc;
 }
 
-static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
+static int run(const struct emulate_opts *o)
 {
-    return (struct sw_emulator_opts){
+    SW_ERR(err);
+    struct sw_emulator *emu = NULL;
+    struct sw_emulator_opts opts = {
         .listen = o->listen,
         .platform = sw_streq(o->platform, "kubernetes") ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
         .n_nodes = (int)o->nodes,
@@ -95,40 +95,30 @@ static struct sw_emulator_opts emulator_opts(const struct emulate_opts *o)
         .seed = (uint64_t)o->seed,
         .webhook_addresses = o->webhooks,
     };
-}
-
-static int write_kubeconfig(struct sw_emulator *emu, const char *path, struct sw_err *err)
-{
-    if (!path)
-        return 0;
-    SW_AUTO_CHARS *text = sw_emulator_kubeconfig(emu);
-    return sw_file_write(path, text, strlen(text), 0600, err);
-}
-
-static int run(struct sw_loop *loop, const struct emulate_opts *o)
-{
-    SW_ERR(err);
-    struct sw_emulator *emu = NULL;
-    struct sw_emulator_opts opts = emulator_opts(o);
-    int rc = read_delays(o, &opts.delays, &err);
-    if (rc < 0)
+    if (read_delays(o, &opts.delays, &err) < 0)
         return sw_cli_usage("emulate", "%s", sw_err_text(&err));
-    if (sw_emulator_open(loop, &opts, &emu, &err) < 0 ||
-        write_kubeconfig(emu, o->kubeconfig_out, &err) < 0) {
-        sw_emulator_close(emu);
-        return sw_cli_fail("emulate", &err);
+    struct sw_loop *loop = sw_loop_new(NULL);
+    int rc = sw_emulator_open(loop, &opts, &emu, &err);
+    if (rc == 0 && o->kubeconfig_out) {
+        SW_AUTO_CHARS *text = sw_emulator_kubeconfig(emu);
+        rc = sw_file_write(o->kubeconfig_out, text, strlen(text), 0600, &err);
     }
-    (void)printf("%s\n", sw_emulator_url(emu));
-    (void)fflush(stdout);
-    sw_loop_run_until_signal(loop, NULL, NULL);
+    if (rc < 0) {
+        rc = sw_cli_fail("emulate", &err);
+    } else {
+        (void)printf("%s\n", sw_emulator_url(emu));
+        (void)fflush(stdout);
+        sw_loop_run_until_signal(loop, NULL, NULL);
+    }
     sw_emulator_close(emu);
-    return SW_EXIT_OK;
+    sw_loop_free(loop);
+    return rc;
 }
 
 /* ---- rules alone --------------------------------------------------------------------------------
  */
 
-/* An option that the way it is run has no use for. */
+/* The message for options that exclude each other; NULL: none do. */
 static const char *find_misuse(const struct emulate_opts *o)
 {
     if (o->nodes && o->no_nodes)
@@ -144,6 +134,7 @@ static const char *find_misuse(const struct emulate_opts *o)
                : NULL;
 }
 
+/* The rules alone, as a client of the API server of --kubeconfig. */
 struct rules_run {
     const struct emulate_opts *opts;
     struct sw_connection conn;
@@ -160,14 +151,27 @@ static void rules_failed(const struct sw_err *err, void *arg)
     sw_loop_stop(run->conn.loop);
 }
 
-static void start_rules(struct rules_run *run, const char *version)
+/* Start the rules with the server's version ("1.20"), which they can read. */
+static void on_version(const struct sw_kube_answer *a, void *arg)
 {
-    SW_ERR(err);
+    struct rules_run *run = arg;
     struct sw_emu_delays d;
+    SW_ERR(err);
+    if (a->code == SW_UNAVAILABLE) {
+        sw_timer_set(run->again, ASK_AGAIN_MS);
+        return;
+    }
+    if (a->code < 0) {
+        rules_failed(a->err, run);
+        return;
+    }
     if (read_delays(run->opts, &d, &err) < 0) {
         rules_failed(&err, run);
         return;
     }
+    const char *minor = sw_json_str(a->object, "", "minor", NULL);
+    SW_AUTO_CHARS *version = sw_printf("%s.%.*s", sw_json_str(a->object, "1", "major", NULL),
+                                       (int)strspn(minor, "0123456789"), minor);
     struct sw_rules_opts o = {
         .dir = run->opts->rules,
         .platform = run->opts->platform,
@@ -188,31 +192,12 @@ static void start_rules(struct rules_run *run, const char *version)
     sw_rules_client_start(run->client, run->rules, rules_failed, run);
 }
 
-/* Rules can ask what the server is: "1.20". */
-static void on_version(const struct sw_kube_answer *a, void *arg)
-{
-    struct rules_run *run = arg;
-    if (a->code == SW_UNAVAILABLE) {
-        sw_timer_set(run->again, ASK_AGAIN_MS);
-        return;
-    }
-    if (a->code < 0) {
-        rules_failed(a->err, run);
-        return;
-    }
-    const char *minor = sw_json_str(a->object, "", "minor", NULL);
-    SW_AUTO_CHARS *version = sw_printf("%s.%.*s", sw_json_str(a->object, "1", "major", NULL),
-                                       (int)strspn(minor, "0123456789"), minor);
-    start_rules(run, version);
-}
-
 static void ask_version(void *arg)
 {
     struct rules_run *run = arg;
     (void)sw_kube_version(run->conn.kube, NULL, on_version, run);
 }
 
-/* Until SIGTERM or SIGINT, an ordinary client of the server. */
 static int run_rules(const struct emulate_opts *o)
 {
     SW_ERR(err);
@@ -248,12 +233,7 @@ static int execute(const struct sw_call *call)
     const char *wrong = find_misuse(&opts);
     if (wrong)
         return sw_cli_usage("emulate", "%s", wrong);
-    if (opts.rules_only)
-        return run_rules(&opts);
-    struct sw_loop *loop = sw_loop_new(NULL);
-    rc = run(loop, &opts);
-    sw_loop_free(loop);
-    return rc;
+    return opts.rules_only ? run_rules(&opts) : run(&opts);
 }
 
 const struct sw_command sw_command_emulate = {

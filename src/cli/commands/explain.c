@@ -1,4 +1,4 @@
-/* slipway explain: why a resource is where it is. */
+/* slipway explain: why a resource is not Ready. */
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,38 +32,30 @@ static const struct sw_flag flags[] = {
 };
 
 struct printer {
-    struct sw_style style;
+    struct sw_style style; /* without a width: texts are never cut */
     int64_t now_ms;
     struct printbuf *out;
 };
 
-static enum sw_colour colour_of(const char *is)
+/* Print a link of the chain and, indented, what it is caused by. */
+static void print_link(const struct printer *p, struct json_object *link, int depth)
 {
-    return sw_streq(is, "Ready") ? SW_GREEN : sw_streq(is, "Failed") ? SW_RED : SW_YELLOW;
-}
-
-static void print_since(const struct printer *t, struct sw_line *line, const char *since)
-{
-    SW_ERR(err);
-    int64_t ms;
-    char text[16];
-    if (*since && sw_time_parse(since, &ms, &err) == 0 && ms <= t->now_ms)
-        sw_line_printf(line, SW_DIM, "  %s", sw_report_duration(t->now_ms - ms, text));
-}
-
-/* A link and, deeper, what it is so for. Words are never cut: they are what is asked for. */
-static void tell(const struct printer *t, struct json_object *link, int depth)
-{
-    struct sw_style style = t->style;
-    style.width = 0;
-    struct sw_line line = { .out = t->out, .style = &style };
+    struct sw_line line = { .out = p->out, .style = &p->style };
     const char *is = sw_json_str(link, "", "is", NULL), *why = sw_json_str(link, "", "why", NULL),
-               *hint = sw_json_str(link, "", "hint", NULL);
+               *hint = sw_json_str(link, "", "hint", NULL),
+               *since = sw_json_str(link, "", "since", NULL);
+    enum sw_colour colour = sw_streq(is, "Ready")    ? SW_GREEN
+                            : sw_streq(is, "Failed") ? SW_RED
+                                                     : SW_YELLOW;
+    int64_t since_ms;
+    char elapsed[16];
+    SW_ERR(ignored);
     sw_line_printf(&line, SW_PLAIN, "%*s", depth * 2, "");
     sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, sw_json_str(link, "", "what", NULL));
     if (depth < 2)
-        sw_line_printf(&line, colour_of(is), "  %s", is);
-    print_since(t, &line, sw_json_str(link, "", "since", NULL));
+        sw_line_printf(&line, colour, "  %s", is);
+    if (*since && sw_time_parse(since, &since_ms, &ignored) == 0 && since_ms <= p->now_ms)
+        sw_line_printf(&line, SW_DIM, "  %s", sw_report_duration(p->now_ms - since_ms, elapsed));
     if (*why)
         sw_line_printf(&line, SW_PLAIN, ": %s", why);
     sw_line_end(&line);
@@ -73,41 +65,32 @@ static void tell(const struct printer *t, struct json_object *link, int depth)
     }
     struct json_object *because = sw_json_get(link, "because");
     for (size_t i = 0; i < sw_json_len(because); i++)
-        tell(t, sw_json_at(because, i), depth + 1);
+        print_link(p, sw_json_at(because, i), depth + 1);
 }
 
-static int print_chain(struct json_object *chain, bool json)
-{
-    if (json)
-        return sw_cli_print_json(chain);
-    struct printer t = { .style = sw_style_of(STDOUT_FILENO),
-                         .now_ms = sw_now_ms(),
-                         .out = printbuf_new() };
-    tell(&t, chain, 0);
-    int rc = sw_cli_print(t.out->buf, (size_t)t.out->bpos);
-    printbuf_free(t.out);
-    return rc;
-}
-
-static bool has_state(struct json_object *resource, const char *state)
-{
-    return sw_json_find_by(sw_json_find(resource, "status", "states", NULL), "name", state);
-}
-
-static int explain(struct sw_connection *conn, const struct explain_opts *opts,
-                   const struct sw_operands *rest)
+static int explain(struct sw_connection *conn, const struct explain_opts *opts, const char *name,
+                   const char *state)
 {
     SW_ERR(err);
     SW_AUTO_JSON *resource = NULL;
-    const char *state = rest->n > 1 ? rest->items[1] : NULL;
     conn->until_ms = sw_loop_now_ms(conn->loop) + opts->timeout_ms;
-    int rc = sw_cluster_resource(conn, rest->items[0], 5, &resource, &err);
-    if (rc == 0 && state && !has_state(resource, state))
-        rc = sw_err_set(&err, SW_NOTFOUND, "'%s' has no state '%s'", rest->items[0], state);
+    int rc = sw_cluster_resource(conn, name, 5, &resource, &err);
+    if (rc == 0 && state &&
+        !sw_json_find_by(sw_json_find(resource, "status", "states", NULL), "name", state))
+        rc = sw_err_set(&err, SW_NOTFOUND, "'%s' has no state '%s'", name, state);
     if (rc < 0)
         return sw_cli_fail("explain", &err);
     SW_AUTO_JSON *chain = sw_explain(conn, resource, state);
-    return print_chain(chain, sw_streq(opts->output, "json"));
+    if (sw_streq(opts->output, "json"))
+        return sw_cli_print_json(chain);
+    struct printer p = { .style = sw_style_of(STDOUT_FILENO),
+                         .now_ms = sw_now_ms(),
+                         .out = printbuf_new() };
+    p.style.width = 0;
+    print_link(&p, chain, 0);
+    rc = sw_cli_print(p.out->buf, (size_t)p.out->bpos);
+    printbuf_free(p.out);
+    return rc;
 }
 
 static int execute(const struct sw_call *call)
@@ -121,7 +104,7 @@ static int execute(const struct sw_call *call)
         return rc - 1;
     rc = sw_connection_init(&conn, "explain", &opts.connect, &err) < 0
              ? sw_cli_fail("explain", &err)
-             : explain(&conn, &opts, &rest);
+             : explain(&conn, &opts, rest.items[0], rest.n > 1 ? rest.items[1] : NULL);
     sw_connection_done(&conn);
     return rc;
 }

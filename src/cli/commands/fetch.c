@@ -1,13 +1,9 @@
-/* slipway fetch: get a recipe with all that it depends on, and say what was got. */
+/* slipway fetch: get a recipe with its dependencies, and report what was fetched. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "chart/fetch/fetch.h"
 #include "chart/fetch/helper.h"
-#include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/source_flags.h"
 #include "data/json/json.h"
@@ -31,6 +27,7 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
+/* The document that -o json prints; the caller's. */
 static struct json_object *report_of(const struct sw_recipe *recipe, const struct sw_fetcher *f)
 {
     struct json_object *doc = json_object_new_object(),
@@ -51,72 +48,54 @@ static struct json_object *report_of(const struct sw_recipe *recipe, const struc
     return doc;
 }
 
-static char *text_of(struct json_object *doc)
+static void print_text(struct json_object *doc)
 {
     struct json_object *got = sw_json_get(doc, "fetched");
-    char *text = sw_printf("%s %s\n", sw_json_str(doc, "", "name", NULL),
-                           sw_json_str(doc, "", "version", NULL));
+    const char *file = sw_json_str(doc, NULL, "file", NULL);
+    (void)printf("%s %s\n", sw_json_str(doc, "", "name", NULL),
+                 sw_json_str(doc, "", "version", NULL));
     for (size_t i = 0; i < sw_json_len(got); i++) {
         struct json_object *one = sw_json_at(got, i);
         const char *digest = sw_json_str(one, "", "digest", NULL);
         const char *signer = sw_json_str(one, "", "signer", NULL);
-        sw_append(&text, "%s%s%s%s%s%s\n", sw_json_str(one, "", "origin", NULL), *digest ? " " : "",
-                  digest, *signer ? " signed by " : "", signer,
-                  sw_json_bool(one, false, "cached", NULL) ? " (cached)" : "");
+        (void)printf("%s%s%s%s%s%s\n", sw_json_str(one, "", "origin", NULL), *digest ? " " : "",
+                     digest, *signer ? " signed by " : "", signer,
+                     sw_json_bool(one, false, "cached", NULL) ? " (cached)" : "");
     }
-    if (*sw_json_str(doc, "", "file", NULL)) {
-        sw_append(&text, "wrote %s\n", sw_json_str(doc, "", "file", NULL));
-    }
-    return text;
+    if (file)
+        (void)printf("wrote %s\n", file);
 }
 
-static int write_archive(const struct sw_recipe *recipe, const char *dir, struct json_object *doc,
-                         struct sw_err *err)
-{
-    SW_AUTO_CHARS *bytes = NULL, *name = sw_recipe_archive_name(recipe);
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
-    size_t len;
-    int rc = sw_recipe_pack(recipe, &bytes, &len, err);
-    if (rc == 0)
-        rc = sw_file_write(path, bytes, len, 0644, err);
-    if (rc == 0)
-        sw_json_set_str(doc, path, "file", NULL);
-    return rc;
-}
-
-static int fetch(const struct fetch_opts *o, const char *source, char **text, struct sw_err *err)
+static int fetch(const struct fetch_opts *o, const char *source, struct sw_err *err)
 {
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO(sw_fetcher) *f = NULL;
+    SW_AUTO_CHARS *path = NULL;
     int rc = sw_source_open(&o->source, source, &o->connect, &recipe, &f, err);
+    if (rc == 0 && o->destination)
+        rc = sw_source_pack(recipe, o->destination, &path, err);
     if (rc < 0)
         return rc;
     SW_AUTO_JSON *doc = report_of(recipe, f);
-    if (o->destination)
-        rc = write_archive(recipe, o->destination, doc, err);
-    if (rc == 0 && sw_streq(o->format, "json")) {
-        SW_AUTO_CHARS *json = sw_json_text(doc, SW_JSON_PRETTY, NULL);
-        *text = sw_printf("%s\n", json);
-    } else if (rc == 0) {
-        *text = text_of(doc);
-    }
-    return rc;
+    if (path)
+        sw_json_set_str(doc, path, "file", NULL);
+    if (sw_streq(o->format, "json"))
+        return sw_cli_print_json(doc);
+    print_text(doc);
+    return SW_EXIT_OK;
 }
 
 static int execute(const struct sw_call *call)
 {
     struct fetch_opts o = { .format = "text" };
     struct sw_operands rest;
+    SW_ERR(err);
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
-    SW_ERR(err);
-    if (sw_streq(rest.items[0], "-"))
-        return sw_fetch_serve(stdin, stdout, &err) < 0 ? sw_cli_fail("fetch", &err) : SW_EXIT_OK;
-    SW_AUTO_CHARS *text = NULL;
-    if (fetch(&o, rest.items[0], &text, &err) < 0)
-        return sw_cli_fail("fetch", &err);
-    return sw_cli_print(text, strlen(text));
+    rc = sw_streq(rest.items[0], "-") ? sw_fetch_serve(stdin, stdout, &err)
+                                      : fetch(&o, rest.items[0], &err);
+    return rc < 0 ? sw_cli_fail("fetch", &err) : rc;
 }
 
 const struct sw_command sw_command_fetch = {

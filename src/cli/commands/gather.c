@@ -1,5 +1,5 @@
-/* slipway gather: one archive with what is needed to understand a cluster's walks, bounded and
- * without secrets. What cannot be read is said in it, and does not stop the rest. */
+/* slipway gather: an archive for a support case, of limited size and without secrets. Failures are
+ * listed in its notes.txt and do not stop the rest. */
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +9,11 @@
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
-#include "cli/view/live.h"
+#include "cli/view/explain.h"
 #include "cli/view/report.h"
 #include "data/data.h"
 #include "data/json/redact.h"
-#include "data/text/base64.h"
-#include "data/yaml/yaml.h"
 #include "operator/release/record.h"
 
 enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000 };
@@ -42,8 +39,8 @@ struct gather {
     struct gather_opts opts;
     struct sw_connection conn;
     struct sw_files files;
-    struct json_object *spaces; /* namespaces that matter: {name: true} */
-    char *notes;                /* what could not be read, or had no room; heap */
+    struct json_object *namespaces; /* to gather from: {name: true} */
+    char *notes;                    /* what could not be read, or was too large; heap */
 };
 
 /* ---- files -------------------------------------------------------------------------------------
@@ -79,71 +76,45 @@ static void put_object(struct gather *g, const char *folder, struct json_object 
     put(g, path, text, len);
 }
 
-static void note_space(struct gather *g, const char *ns)
+static void add_namespace(struct gather *g, const char *ns)
 {
     if (ns && *ns)
-        (void)json_object_object_add(g->spaces, ns, json_object_new_boolean(true));
+        sw_json_set(g->namespaces, json_object_new_boolean(true), ns, NULL);
 }
 
 /* ---- what is listed ----------------------------------------------------------------------------
  */
 
-static struct json_object *list(struct gather *g, const char *api_version, const char *kind_name,
+/* All objects of a kind; NULL where it cannot be read, which is noted. */
+static struct json_object *list(struct gather *g, const char *api_version, const char *kind,
                                 const char *ns, const struct sw_request_opts *opts)
 {
-    const struct sw_kind *kind;
     struct json_object *items = NULL;
     SW_ERR(err);
-    int rc = sw_cluster_kind(&g->conn, api_version, kind_name, &kind, &err);
-    if (rc == 0)
-        rc = sw_cluster_list(&g->conn, kind, ns, opts, &items, &err);
+    int rc = sw_cluster_find(&g->conn, api_version, kind, ns, NULL, opts, &items, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
-        note(g, kind_name, sw_err_text(&err));
-    for (size_t i = 0; i < sw_json_len(items); i++) { /* lists leave them out */
+        note(g, kind, sw_err_text(&err));
+    for (size_t i = 0; i < sw_json_len(items); i++) { /* lists omit both */
         sw_json_set_str(sw_json_at(items, i), api_version, "apiVersion", NULL);
-        sw_json_set_str(sw_json_at(items, i), kind_name, "kind", NULL);
+        sw_json_set_str(sw_json_at(items, i), kind, "kind", NULL);
     }
     return items;
 }
 
-static void gather_kind(struct gather *g, const char *api_version, const char *kind)
-{
-    SW_AUTO_JSON *items = list(g, api_version, kind, NULL, NULL);
-    for (size_t i = 0; i < sw_json_len(items); i++)
-        put_object(g, "resources", sw_json_at(items, i));
-}
-
+/* @entry: of status.inventory. */
 static void gather_entry(struct gather *g, const char *resource, struct json_object *entry)
 {
-    const struct sw_kind *kind;
     SW_AUTO_JSON *live = NULL;
     SW_AUTO_CHARS *folder = sw_printf("objects/%s", resource);
     const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
     const char *name = sw_json_str(entry, "", "name", NULL);
     SW_ERR(err);
-    int rc = sw_cluster_kind(&g->conn, sw_json_str(entry, "", "apiVersion", NULL),
-                             sw_json_str(entry, "", "kind", NULL), &kind, &err);
-    note_space(g, ns);
-    if (rc == 0)
-        rc = sw_cluster_get(&g->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
-    if (rc < 0)
+    add_namespace(g, ns);
+    if (sw_cluster_find(&g->conn, sw_json_str(entry, "", "apiVersion", NULL),
+                        sw_json_str(entry, "", "kind", NULL), ns, name, NULL, &live, &err) < 0)
         note(g, name, sw_err_text(&err));
     else
         put_object(g, folder, live);
-}
-
-static void gather_status(struct gather *g, struct json_object *resource, struct json_object *nodes)
-{
-    const struct sw_report report = { .name = sw_obj_name(resource),
-                                      .status = sw_json_get(resource, "status"),
-                                      .nodes = nodes,
-                                      .now_ms = sw_loop_now_ms(g->conn.loop) };
-    const struct sw_style plain = { 0 };
-    SW_AUTO_CHARS *tables = sw_report_tables(&report, &plain);
-    SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
-    SW_AUTO_CHARS *path = sw_printf("status/%s.txt", sw_obj_name(resource));
-    char *text = sw_printf("%s\n%s\n", tables, trouble);
-    put(g, path, text, strlen(text));
 }
 
 static struct json_object *gather_nodes(struct gather *g)
@@ -160,26 +131,28 @@ static struct json_object *gather_nodes(struct gather *g)
                                           NULL };
     SW_AUTO_JSON *items = list(g, "v1", "Node", NULL,
                                &(struct sw_request_opts){ .fields = fields });
-    struct json_object *short_ones = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(items); i++) {
-        struct json_object *from = sw_json_at(items, i), *node = json_object_new_object();
-        sw_json_set_str(node, sw_obj_name(from), "name", NULL);
-        sw_json_set(node, json_object_get(sw_json_find(from, "metadata", "labels", NULL)), "labels",
-                    NULL);
-        (void)json_object_array_add(short_ones, node);
-        put_object(g, "nodes", from);
-    }
-    return short_ones;
+    for (size_t i = 0; i < sw_json_len(items); i++)
+        put_object(g, "nodes", sw_json_at(items, i));
+    return sw_report_nodes(items);
 }
 
 static void gather_resources(struct gather *g, struct json_object *nodes)
 {
+    const struct sw_style plain = { 0 };
     SW_AUTO_JSON *items = list(g, "sro.openshift.io/v1beta1", "SpecialResource", NULL, NULL);
     for (size_t i = 0; i < sw_json_len(items); i++) {
         struct json_object *r = sw_json_at(items, i);
         struct json_object *inventory = sw_json_find(r, "status", "inventory", NULL);
-        note_space(g, sw_json_str(r, "", "spec", "namespace", NULL));
-        gather_status(g, r, nodes);
+        const struct sw_report report = { .name = sw_obj_name(r),
+                                          .status = sw_json_get(r, "status"),
+                                          .nodes = nodes,
+                                          .now_ms = sw_loop_now_ms(g->conn.loop) };
+        SW_AUTO_CHARS *tables = sw_report_tables(&report, &plain);
+        SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
+        SW_AUTO_CHARS *path = sw_printf("status/%s.txt", sw_obj_name(r));
+        char *text = sw_printf("%s\n%s\n", tables, trouble);
+        put(g, path, text, strlen(text));
+        add_namespace(g, sw_json_str(r, "", "spec", "namespace", NULL));
         for (size_t k = 0; k < sw_json_len(inventory); k++)
             gather_entry(g, sw_obj_name(r), sw_json_at(inventory, k));
         put_object(g, "resources", r);
@@ -230,19 +203,11 @@ static void gather_log(struct gather *g, const char *ns, const char *pod, const 
     put(g, path, text, strlen(text));
 }
 
-static bool is_running_well(struct json_object *pod)
-{
-    struct json_object *ready = sw_json_find_by(sw_json_find(pod, "status", "conditions", NULL),
-                                                "type", "Ready");
-    return sw_streq(sw_json_str(ready, "", "status", NULL), "True") ||
-           sw_streq(sw_json_str(pod, "", "status", "phase", NULL), "Succeeded");
-}
-
 static void gather_pod(struct gather *g, struct json_object *pod, bool always)
 {
     const char *ns = sw_json_str(pod, "", "metadata", "namespace", NULL), *name = sw_obj_name(pod);
     static const char *const lists[] = { "initContainers", "containers" };
-    for (size_t l = 0; l < SW_COUNT(lists) && (always || !is_running_well(pod)); l++) {
+    for (size_t l = 0; l < SW_COUNT(lists) && (always || !sw_pod_is_well(pod)); l++) {
         struct json_object *containers = sw_json_find(pod, "spec", lists[l], NULL);
         for (size_t i = 0; i < sw_json_len(containers); i++) {
             const char *c = sw_json_str(sw_json_at(containers, i), "", "name", NULL);
@@ -253,7 +218,7 @@ static void gather_pod(struct gather *g, struct json_object *pod, bool always)
     put_object(g, "pods", pod);
 }
 
-/* What the operator says at its port: metrics, and its last requests to the API server. */
+/* What the operator serves at its port: metrics, or its last requests to the API server. */
 static void gather_port(struct gather *g, const char *ns, const char *pod, const char *what)
 {
     SW_AUTO_CHARS *from = sw_printf("/api/v1/namespaces/%s/pods/%s:8080/proxy/%s", ns, pod, what);
@@ -261,22 +226,20 @@ static void gather_port(struct gather *g, const char *ns, const char *pod, const
     char *text = NULL;
     size_t len = 0;
     SW_ERR(err);
-    if (sw_cluster_path(&g->conn, from, &text, &len, &err) < 0)
+    if (sw_cluster_path(&g->conn, from, NULL, &text, &len, &err) < 0)
         note(g, path, sw_err_text(&err));
     else
         put(g, path, text, len);
 }
 
-static void gather_space(struct gather *g, const char *ns)
+static void gather_namespace(struct gather *g, const char *ns)
 {
     bool own = sw_streq(ns, g->opts.operator_ns);
     SW_AUTO_JSON *pods = list(g, "v1", "Pod", ns, NULL);
     gather_events(g, ns);
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         struct json_object *pod = sw_json_at(pods, i);
-        const char *part = sw_json_str(pod, "", "metadata", "labels", "app.kubernetes.io/component",
-                                       NULL);
-        if (own && sw_streq(part, "controller")) {
+        if (own && sw_streq(sw_obj_label(pod, "app.kubernetes.io/component"), "controller")) {
             gather_port(g, ns, sw_obj_name(pod), "metrics");
             gather_port(g, ns, sw_obj_name(pod), "requests");
         }
@@ -287,39 +250,38 @@ static void gather_space(struct gather *g, const char *ns)
 /* ---- Helm's records -----------------------------------------------------------------------------
  */
 
-/* Rendered YAML without what is secret in it; what cannot be read is not handed on. Heap. */
-static char *redact_manifest(const char *text)
-{
-    struct sw_yaml_docs docs;
-    SW_ERR(err);
-    if (sw_yaml_parse_all(text, strlen(text), &(struct sw_yaml_opts){ 0 }, &docs, &err) < 0)
-        return sw_printf("# %zu bytes that are no YAML are left out\n", strlen(text));
-    char *all = sw_strdup("");
-    for (size_t i = 0; i < docs.n_docs; i++) {
-        sw_redact_object(docs.docs[i].object);
-        SW_AUTO_CHARS *one = docs.docs[i].object ? sw_yaml_text(docs.docs[i].object, NULL) : NULL;
-        sw_append(&all, "%s%s", one ? "---\n" : "", one ? one : "");
-    }
-    sw_yaml_docs_done(&docs);
-    return all;
-}
-
-static void redact_text_at(struct json_object *doc, const char *key)
+/* Replace the rendered YAML at @key by YAML without secrets. */
+static void redact_manifest(struct json_object *doc, const char *key)
 {
     const char *text = sw_json_str(doc, NULL, key, NULL);
-    SW_AUTO_CHARS *redacted = text ? redact_manifest(text) : NULL;
-    if (redacted)
-        sw_json_set_str(doc, redacted, key, NULL);
+    struct sw_yaml_docs docs;
+    SW_ERR(err);
+    if (!text)
+        return;
+    SW_AUTO_CHARS *redacted = NULL;
+    if (sw_yaml_parse_all(text, strlen(text), &(struct sw_yaml_opts){ 0 }, &docs, &err) < 0) {
+        redacted = sw_printf("# %zu bytes that are no YAML are left out\n", strlen(text));
+    } else {
+        redacted = sw_strdup("");
+        for (size_t i = 0; i < docs.n_docs; i++) {
+            struct json_object *object = docs.docs[i].object;
+            sw_redact_object(object);
+            SW_AUTO_CHARS *one = object ? sw_yaml_text(object, NULL) : NULL;
+            sw_append(&redacted, "%s%s", one ? "---\n" : "", one ? one : "");
+        }
+        sw_yaml_docs_done(&docs);
+    }
+    sw_json_set_str(doc, redacted, key, NULL);
 }
 
-/* Of the chart what it is and its values: its files are base64, and may hold anything. */
+/* The chart's files are left out: they are base64 and may contain anything. */
 static void redact_release(struct json_object *release)
 {
     static const char *const files[] = { "templates", "files" };
     struct json_object *hooks = sw_json_get(release, "hooks");
-    redact_text_at(release, "manifest");
+    redact_manifest(release, "manifest");
     for (size_t i = 0; i < sw_json_len(hooks); i++)
-        redact_text_at(sw_json_at(hooks, i), "manifest");
+        redact_manifest(sw_json_at(hooks, i), "manifest");
     for (size_t f = 0; f < SW_COUNT(files); f++) {
         struct json_object *list = sw_json_find(release, "chart", files[f], NULL);
         for (size_t i = 0; i < sw_json_len(list); i++)
@@ -332,34 +294,7 @@ static void redact_release(struct json_object *release)
     sw_redact_object(release);
 }
 
-/* The record as it is kept: base64 of gzip, in a Secret base64 of that once more. */
-static int unpack_release(struct json_object *record, struct json_object **out, struct sw_err *err)
-{
-    const char *text = sw_json_str(record, "", "data", "release", NULL);
-    size_t len = strlen(text);
-    if (!sw_streq(sw_obj_kind(record), "Secret"))
-        return sw_release_unpack(text, len, out, err);
-    SW_AUTO_CHARS *inner = sw_base64_decode(text, len, &len);
-    if (!inner)
-        return sw_err_set(err, SW_INVALID, "a release that is no base64");
-    return sw_release_unpack(inner, len, out, err);
-}
-
-static void gather_release(struct gather *g, struct json_object *record)
-{
-    struct json_object *release = NULL;
-    SW_ERR(err);
-    if (unpack_release(record, &release, &err) < 0) {
-        note(g, sw_obj_name(record), sw_err_text(&err));
-    } else {
-        redact_release(release);
-        sw_json_set(record, release, "release", NULL);
-    }
-    (void)sw_json_del(record, "data", NULL);
-    put_object(g, "releases", record);
-}
-
-/* What is deployed in the namespaces that matter, and was before. */
+/* The release records of the gathered namespaces. */
 static void gather_releases(struct gather *g)
 {
     static const char *const kinds[] = { "ConfigMap", "Secret" };
@@ -367,28 +302,24 @@ static void gather_releases(struct gather *g)
         SW_AUTO_JSON *items = list(g, "v1", kinds[k], NULL,
                                    &(struct sw_request_opts){ .label_selector = "owner=helm" });
         for (size_t i = 0; i < sw_json_len(items); i++) {
-            struct json_object *record = sw_json_at(items, i);
-            if (sw_json_get(g->spaces, sw_obj_namespace(record)))
-                gather_release(g, record);
+            struct json_object *record = sw_json_at(items, i), *release = NULL;
+            SW_ERR(err);
+            if (!sw_json_get(g->namespaces, sw_obj_namespace(record)))
+                continue;
+            if (sw_release_of_record(record, &release, &err) < 0) {
+                note(g, sw_obj_name(record), sw_err_text(&err));
+            } else {
+                redact_release(release);
+                sw_json_set(record, release, "release", NULL);
+            }
+            (void)sw_json_del(record, "data", NULL);
+            put_object(g, "releases", record);
         }
     }
 }
 
 /* ---- the command -------------------------------------------------------------------------------
  */
-
-static void gather_versions(struct gather *g)
-{
-    char *server = NULL;
-    size_t len = 0;
-    SW_ERR(err);
-    if (sw_cluster_path(&g->conn, "/version", &server, &len, &err) < 0)
-        note(g, "/version", sw_err_text(&err));
-    char *text = sw_printf("slipway %s\nserver %s\n%s\n", sw_version, sw_kube_server(g->conn.kube),
-                           server ? server : "");
-    free(server);
-    put(g, "version.txt", text, strlen(text));
-}
 
 static void gather_all(struct gather *g)
 {
@@ -402,17 +333,27 @@ static void gather_all(struct gather *g)
         { "inference.redhat.com/v1alpha1", "AllocationClaim" },
         { "nvidia.com/v1", "ClusterPolicy" },
     };
-    gather_versions(g);
+    SW_AUTO_CHARS *server = NULL;
+    size_t len = 0;
+    SW_ERR(err);
+    if (sw_cluster_path(&g->conn, "/version", NULL, &server, &len, &err) < 0)
+        note(g, "/version", sw_err_text(&err));
+    char *version = sw_printf("slipway %s\nserver %s\n%s\n", sw_version,
+                              sw_kube_server(g->conn.kube), server ? server : "");
+    put(g, "version.txt", version, strlen(version));
     SW_AUTO_JSON *nodes = gather_nodes(g);
     gather_resources(g, nodes);
-    for (size_t i = 0; i < SW_COUNT(kinds); i++)
-        gather_kind(g, kinds[i].api_version, kinds[i].kind);
-    note_space(g, g->opts.operator_ns);
-    note_space(g, "default"); /* where Events about SpecialResources are */
-    json_object_object_foreach(g->spaces, ns, value)
+    for (size_t i = 0; i < SW_COUNT(kinds); i++) {
+        SW_AUTO_JSON *items = list(g, kinds[i].api_version, kinds[i].kind, NULL, NULL);
+        for (size_t k = 0; k < sw_json_len(items); k++)
+            put_object(g, "resources", sw_json_at(items, k));
+    }
+    add_namespace(g, g->opts.operator_ns);
+    add_namespace(g, "default"); /* Events about SpecialResources are there */
+    json_object_object_foreach(g->namespaces, ns, value)
     {
         (void)value;
-        gather_space(g, ns);
+        gather_namespace(g, ns);
     }
     gather_releases(g);
     char *notes = sw_strdup(g->notes ? g->notes : "everything could be read\n");
@@ -427,16 +368,17 @@ static int write_archive(struct gather *g, struct sw_err *err)
     for (char *c = now; *c; c++)
         *c = *c == ':' ? '-' : *c;
     SW_AUTO_CHARS *folder = sw_printf("slipway-gather-%s", now);
-    SW_AUTO_CHARS *usual = sw_printf("%s.tar.gz", folder);
-    const char *path = g->opts.output ? g->opts.output : usual;
+    SW_AUTO_CHARS *name = sw_printf("%s.tar.gz", folder);
+    const char *path = g->opts.output ? g->opts.output : name;
+    bool to_stdout = sw_streq(path, "-");
     int rc = sw_files_pack(&g->files, folder, &bytes, &len, err);
-    if (rc == 0)
-        rc = sw_streq(path, "-") ? 0 : sw_file_write(path, bytes, len, 0600, err);
-    if (rc == 0 && sw_streq(path, "-"))
-        (void)fwrite(bytes, 1, len, stdout); /* that it was written is seen at the end */
-    free(bytes);
-    if (rc == 0 && !sw_streq(path, "-"))
+    if (rc == 0 && to_stdout)
+        (void)fwrite(bytes, 1, len, stdout); /* main() checks stdout for errors */
+    else if (rc == 0)
+        rc = sw_file_write(path, bytes, len, 0600, err);
+    if (rc == 0 && !to_stdout)
         (void)printf("wrote %s (%zu files)\n", path, g->files.n);
+    free(bytes);
     return rc;
 }
 
@@ -456,18 +398,16 @@ static int gather(struct gather *g)
 
 static int execute(const struct sw_call *call)
 {
-    const char *own = getenv("OPERATOR_NAMESPACE");
-    struct gather g = { .opts = { .max_mib = 64 }, .spaces = json_object_new_object() };
+    struct gather g = { .opts = { .max_mib = 64, .operator_ns = sw_cli_operator_namespace() },
+                        .namespaces = json_object_new_object() };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN);
     int rc = sw_cli_parse(call, &g.opts, 0, &rest);
-    if (!g.opts.operator_ns)
-        g.opts.operator_ns = own && *own ? own : "slipway";
     if (rc == 0 && (g.opts.max_mib < 1 || g.opts.max_mib > 1024))
         rc = 1 + sw_cli_usage("gather", "--max-size is between 1 and 1024");
     rc = rc ? rc - 1 : gather(&g);
     sw_files_done(&g.files);
-    json_object_put(g.spaces);
+    json_object_put(g.namespaces);
     free(g.notes);
     sw_connection_done(&g.conn);
     return rc;

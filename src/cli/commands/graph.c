@@ -6,8 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
-#include "data/json/json.h"
+#include "data/data.h"
 
 struct graph_opts {
     struct sw_recipe_flags recipe;
@@ -24,7 +25,7 @@ static const struct sw_flag flags[] = {
 /* ---- formats ------------------------------------------------------------------------------------
  */
 
-/* A line a state: its name, and those that come before it. */
+/* One line for each state: its name, and the states that it needs. */
 static void print_text(FILE *out, const struct sw_plan *plan)
 {
     int width = 0;
@@ -85,38 +86,28 @@ static void print_mermaid(FILE *out, const struct sw_plan *plan)
             (void)fprintf(out, "    s%zu --> s%zu\n", sw_plan_state(plan, i)->needs[k], i);
 }
 
-static struct json_object *strings(const char *const *list, size_t n)
-{
-    struct json_object *array = json_object_new_array();
-    for (size_t i = 0; i < n; i++)
-        (void)json_object_array_add(array, json_object_new_string(list[i]));
-    return array;
-}
-
-static struct json_object *state_json(const struct sw_plan *plan, const struct sw_recipe_state *s)
-{
-    struct json_object *doc = json_object_new_object(), *needs = json_object_new_array();
-    for (size_t k = 0; k < s->n_needs; k++)
-        (void)json_object_array_add(needs,
-                                    json_object_new_string(sw_plan_state(plan, s->needs[k])->name));
-    json_object_object_add(doc, "name", json_object_new_string(s->name));
-    json_object_object_add(doc, "chart", json_object_new_string(s->chart));
-    json_object_object_add(doc, "needs", needs);
-    json_object_object_add(doc, "templates", strings(s->templates, s->n_templates));
-    json_object_object_add(doc, "kernelAffine", json_object_new_boolean(s->kernel_affine));
-    json_object_object_add(doc, "waitAll", json_object_new_boolean(s->wait_all));
-    if (s->label)
-        json_object_object_add(doc, "label", json_object_new_string(s->label));
-    return doc;
-}
-
 static void print_json(FILE *out, const struct sw_plan *plan)
 {
     SW_AUTO_JSON *doc = json_object_new_object();
-    struct json_object *states = json_object_new_array();
-    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
-        (void)json_object_array_add(states, state_json(plan, sw_plan_state(plan, i)));
-    json_object_object_add(doc, "states", states);
+    struct json_object *states = sw_json_need_list(doc, "states", NULL);
+    for (size_t i = 0; i < sw_plan_n_states(plan); i++) {
+        const struct sw_recipe_state *s = sw_plan_state(plan, i);
+        struct json_object *state = json_object_new_object();
+        sw_json_set_str(state, s->name, "name", NULL);
+        sw_json_set_str(state, s->chart, "chart", NULL);
+        struct json_object *needs = sw_json_need_list(state, "needs", NULL);
+        for (size_t k = 0; k < s->n_needs; k++)
+            (void)json_object_array_add(
+                needs, json_object_new_string(sw_plan_state(plan, s->needs[k])->name));
+        struct json_object *templates = sw_json_need_list(state, "templates", NULL);
+        for (size_t k = 0; k < s->n_templates; k++)
+            (void)json_object_array_add(templates, json_object_new_string(s->templates[k]));
+        sw_json_set(state, json_object_new_boolean(s->kernel_affine), "kernelAffine", NULL);
+        sw_json_set(state, json_object_new_boolean(s->wait_all), "waitAll", NULL);
+        if (s->label)
+            sw_json_set_str(state, s->label, "label", NULL);
+        (void)json_object_array_add(states, state);
+    }
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, NULL);
     (void)fprintf(out, "%s\n", text);
 }
@@ -134,29 +125,15 @@ static const struct {
 /* ---- Graphviz -----------------------------------------------------------------------------------
  */
 
-static int wait_for_dot(pid_t pid, struct sw_err *err)
-{
-    int status;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return sw_err_set(err, SW_UNAVAILABLE,
-                          "svg needs Graphviz's dot, which is not installed; -o dot does not");
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return sw_err_set(err, SW_UNAVAILABLE, "dot failed");
-    return 0;
-}
-
-/* Through `dot -Tsvg`, which writes to our stdout. */
+/* Write the plan to `dot -Tsvg`, which writes to this process's stdout. */
 static int print_svg(const struct sw_plan *plan, struct sw_err *err)
 {
-    int ends[2];
+    int ends[2], status;
     if (pipe(ends) < 0)
         return sw_err_set(err, SW_UNAVAILABLE, "pipe: %s", strerror(errno));
     pid_t pid = fork();
     if (pid == 0) {
-        (void)dup2(ends[0], STDIN_FILENO); /* dot would say what is wrong */
+        (void)dup2(ends[0], STDIN_FILENO); /* if it fails, dot reports it */
         (void)close(ends[0]);
         (void)close(ends[1]);
         (void)execlp("dot", "dot", "-Tsvg", (char *)NULL);
@@ -169,42 +146,33 @@ static int print_svg(const struct sw_plan *plan, struct sw_err *err)
         return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(errno));
     }
     print_dot(out, plan);
-    (void)fclose(out); /* what dot did not get shows in what it says */
-    return wait_for_dot(pid, err);
+    (void)fclose(out); /* dot fails on input that is not complete */
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return sw_err_set(err, SW_UNAVAILABLE,
+                          "svg needs Graphviz's dot, which is not installed; -o dot does not");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return sw_err_set(err, SW_UNAVAILABLE, "dot failed");
+    return 0;
 }
 
-/* ---- the command --------------------------------------------------------------------------------
- */
-
-static int draw(const struct graph_opts *o, const char *source, struct sw_opened_recipe *r,
-                struct sw_err *err)
+static int draw(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
-    int rc = sw_recipe_flags_open(&o->recipe, source, false, r, err);
-    if (rc < 0)
-        return rc;
+    const struct graph_opts *o = opts;
     if (sw_streq(o->format, "svg"))
-        return print_svg(r->plan, err);
+        return print_svg(recipe->plan, err);
     for (size_t i = 0; i < SW_COUNT(formats); i++)
         if (sw_streq(o->format, formats[i].name))
-            formats[i].print(stdout, r->plan);
-    return 0;
+            formats[i].print(stdout, recipe->plan);
+    return SW_EXIT_OK;
 }
 
 static int execute(const struct sw_call *call)
 {
     struct graph_opts o = { .format = "text" };
-    struct sw_operands rest;
-    int rc = sw_cli_parse(call, &o, 1, &rest);
-    if (rc) {
-        rc--;
-    } else {
-        struct sw_opened_recipe opened = { 0 };
-        SW_ERR(err);
-        rc = draw(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("graph", &err) : SW_EXIT_OK;
-        sw_opened_recipe_done(&opened);
-    }
-    sw_recipe_flags_done(&o.recipe);
-    return rc;
+    return sw_recipe_execute(call, &o, &o.recipe, 1, draw);
 }
 
 const struct sw_command sw_command_graph = {

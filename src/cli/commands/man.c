@@ -1,11 +1,11 @@
-/* slipway man: manual pages, from the tables that --help and the completion come from. */
+/* slipway man: manual pages, from the same tables as --help and the completion. */
+#include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 
-/* Text in roff: backslashes and hyphens as such, no line that begins like a request. */
+/* Print a text in roff, with backslashes, hyphens, and dots and quotes that begin a line escaped.
+ */
 static void put(const char *text)
 {
     bool fresh = true;
@@ -22,17 +22,12 @@ static void put(const char *text)
     }
 }
 
-static void put_upper(const char *text)
-{
-    for (; *text; text++)
-        (void)putchar(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text);
-}
-
-/* The date is left out: equal programs give equal pages. */
+/* Without a date, so that equal programs give equal pages. */
 static void put_title(const char *name, const char *summary)
 {
     (void)printf(".TH ");
-    put_upper(name);
+    for (const char *c = name; *c; c++)
+        (void)putchar(toupper((unsigned char)*c));
     (void)printf(" 1 \"\" \"slipway %s\" \"slipway\"\n.SH NAME\n%s \\- ", sw_version, name);
     put(summary);
     (void)printf("\n");
@@ -63,6 +58,7 @@ static void put_flag(const struct sw_flag *f)
 
 static void put_command(const struct sw_command *c)
 {
+    const struct sw_flag *const tables[] = { c->flags, sw_common_flags };
     SW_AUTO_CHARS *name = sw_printf("slipway-%s", c->name);
     put_title(name, c->summary);
     (void)printf(".SH SYNOPSIS\n.B slipway %s\n[\\fIOPTION\\fR]... ", c->name);
@@ -74,10 +70,9 @@ static void put_command(const struct sw_command *c)
         (void)printf("\n");
     }
     (void)printf(".SH OPTIONS\n");
-    for (const struct sw_flag *f = c->flags; f->name; f++)
-        put_flag(f);
-    for (const struct sw_flag *f = sw_common_flags; f->name; f++)
-        put_flag(f);
+    for (size_t i = 0; i < SW_COUNT(tables); i++)
+        for (const struct sw_flag *f = tables[i]; f->name; f++)
+            put_flag(f);
     (void)printf(".SH SEE ALSO\n.BR slipway (1)\n");
 }
 
@@ -87,20 +82,19 @@ static void put_all(const struct sw_command *const *all)
     (void)printf(".SH SYNOPSIS\n.B slipway\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... "
                  "[\\fIARGUMENT\\fR]...\n.SH DESCRIPTION\n");
     put("A recipe is a Helm chart whose parts are ordered. slipway renders each state with facts "
-        "of "
-        "the\ncluster, applies it, waits for its gate, labels the nodes that have finished it, and "
-        "goes on.\n");
+        "of the\ncluster, applies it, waits for its gate, labels the nodes that have finished it, "
+        "and goes on.\n");
     (void)printf(".SH COMMANDS\n");
     for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf(".TP\n.BR slipway\\-%s (1)\n", c->name);
         put(c->summary);
         (void)printf("\n");
     }
-    (void)printf(
-        ".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nit was tried, and failed\n.TP\n2\nbad usage "
-        "or input: nothing was tried\n.TP\n3\n\\fB\\-\\-timeout\\fR passed\n"
-        ".SH ENVIRONMENT\n.TP\nKUBECONFIG\nthe cluster and the user, as for kubectl\n"
-        ".TP\nOPERATOR_NAMESPACE\nwhere the operator runs\n.TP\nNO_COLOR\nno colours\n");
+    (void)printf(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nit was tried, and failed\n"
+                 ".TP\n2\nbad usage or input: nothing was tried\n"
+                 ".TP\n3\n\\fB\\-\\-timeout\\fR passed\n"
+                 ".SH ENVIRONMENT\n.TP\nKUBECONFIG\nthe cluster and the user, as for kubectl\n"
+                 ".TP\nOPERATOR_NAMESPACE\nwhere the operator runs\n.TP\nNO_COLOR\nno colours\n");
 }
 
 static int execute(const struct sw_call *call)

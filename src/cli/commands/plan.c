@@ -1,17 +1,15 @@
-/* slipway plan: what will be done to nodes - taints, labels, drivers that are replaced - before it
- * is done, for a resource as it is on the cluster or as a recipe would make it. Nothing is written.
- */
-#include <stdio.h>
+/* slipway plan: what will be done to nodes (taints, labels, drivers that are replaced) for a
+ * resource on the cluster, or for the one that a recipe would make. Nothing is written. */
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <json-c/json.h>
 
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/node_plan.h"
 #include "cli/cluster/requests.h"
+#include "cli/commands/commands.h"
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
@@ -19,7 +17,7 @@
 #include "operator/manifests/node_choice.h"
 #include "operator/manifests/sharing.h"
 
-/* As diff's. */
+/* As `slipway diff`. */
 enum { NO_ACTION = 0, SOME_ACTION = 1, TROUBLE = 2 };
 
 enum { RETRIES = 5 };
@@ -46,8 +44,7 @@ static const struct sw_flag flags[] = {
 
 struct plan {
     struct plan_opts opts;
-    struct sw_preview
-        preview; /* a recipe's; of a resource only its connection, facts and document */
+    struct sw_preview preview; /* of a resource only the connection, facts and document */
     struct sw_node_plan nodes;
     char *name;
 };
@@ -63,6 +60,7 @@ static struct sw_node_plan_state *add_state(struct plan *p, char *label, bool by
     return &n->states[n->n_states++];
 }
 
+/* The state that the DaemonSet belongs to by the resource's inventory; NULL: none. */
 static const char *state_of(const struct plan *p, struct json_object *set)
 {
     struct json_object *inventory = sw_json_find(p->preview.resource, "status", "inventory", NULL);
@@ -74,32 +72,27 @@ static const char *state_of(const struct plan *p, struct json_object *set)
     return NULL;
 }
 
-static int64_t count_chosen(const struct sw_preview *d)
-{
-    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(d->resource);
-    struct sw_node_choice choice = { d->facts.node_set, d->resource, tolerations };
-    int64_t n = 0;
-    for (uint32_t i = 0; i < sw_node_set_end(d->facts.node_set); i++) {
-        const char *name = sw_node_set_name(d->facts.node_set, i);
-        n += name && sw_node_is_chosen(name, &choice);
-    }
-    return n;
-}
-
-/* Its states as its status has them, with the DaemonSets that are there. A state that counts other
- * nodes than the resource chooses is one of the nodes that its DaemonSets run on. */
+/* The states of status.states, with their DaemonSets on the cluster. A state that counts other
+ * nodes than the resource selects is one of the nodes that its DaemonSets run on. */
 static int read_states(struct plan *p, struct sw_err *err)
 {
+    const struct sw_preview *d = &p->preview;
     SW_AUTO_JSON *sets = NULL;
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(d->resource);
+    struct sw_node_choice choice = { d->facts.node_set, d->resource, tolerations };
     const struct sw_request_opts opts = { .retries = RETRIES };
-    struct json_object *states = sw_json_find(p->preview.resource, "status", "states", NULL);
-    int64_t chosen = count_chosen(&p->preview);
-    int rc = sw_cluster_find(&p->preview.conn, "apps/v1", "DaemonSet", p->preview.ns, NULL, &opts,
-                             &sets, err);
+    struct json_object *states = sw_json_find(d->resource, "status", "states", NULL);
+    int64_t n_chosen = 0;
+    for (uint32_t i = 0; i < sw_node_set_end(d->facts.node_set); i++) {
+        const char *name = sw_node_set_name(d->facts.node_set, i);
+        n_chosen += name && sw_node_is_chosen(name, &choice);
+    }
+    int rc = sw_cluster_find(&p->preview.conn, "apps/v1", "DaemonSet", d->ns, NULL, &opts, &sets,
+                             err);
     for (size_t i = 0; rc == 0 && i < sw_json_len(states); i++) {
         struct json_object *state = sw_json_at(states, i);
         const char *label = sw_json_str(state, "", "label", NULL);
-        bool by_node = sw_json_int(state, 0, "nodes", "total", NULL) != chosen;
+        bool by_node = sw_json_int(state, 0, "nodes", "total", NULL) != n_chosen;
         struct sw_node_plan_state *s = add_state(p, *label ? sw_strdup(label) : NULL, by_node);
         for (size_t k = 0; k < sw_json_len(sets); k++)
             if (sw_streq(state_of(p, sw_json_at(sets, k)), sw_json_str(state, "", "name", NULL)))
@@ -108,21 +101,10 @@ static int read_states(struct plan *p, struct sw_err *err)
     return rc;
 }
 
-static int read_resource(struct plan *p, struct sw_err *err)
-{
-    struct sw_preview *d = &p->preview;
-    int rc = sw_cluster_resource(&d->conn, p->name, RETRIES, &d->resource, err);
-    if (rc < 0)
-        return rc;
-    const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
-    d->ns = *ns ? ns : p->name;
-    rc = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
-    return rc == 0 ? read_states(p, err) : rc;
-}
-
 /* ---- a recipe -----------------------------------------------------------------------------------
  */
 
+/* Whether the state waits for the object. */
 static bool is_awaited(const struct sw_recipe_state *state, struct json_object *doc)
 {
     SW_ERR(ignored);
@@ -134,41 +116,28 @@ static bool is_awaited(const struct sw_recipe_state *state, struct json_object *
     return awaited;
 }
 
-/* As the server would have it: a new template has another number, by which old pods are known. */
-static int try(struct plan *p, const struct sw_manifest *m, const struct sw_kind *kind,
-               struct json_object **doc, struct sw_err *err)
-{
-    SW_AUTO_JSON *dry = NULL;
-    const struct sw_request_opts opts = { .retries = RETRIES, .dry_run = true, .force = true };
-    int rc = sw_cluster_apply(&p->preview.conn, kind, sw_obj_namespace(*doc), sw_obj_name(*doc),
-                              *doc, &opts, &dry, err);
-    if (rc == SW_NOTFOUND) /* its namespace is not there yet */
-        return 0;
-    if (rc < 0)
-        return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
-    json_object_put(*doc);
-    *doc = SW_TAKE(dry);
-    return 0;
-}
-
+/* A sw_preview_fn: add a DaemonSet to its state, as the server would store it: pods of an older
+ * template are recognized by the generation that a changed template gets. */
 static int add_set(struct sw_preview *preview, const struct sw_preview_pass *pass,
                    const struct sw_manifest *m, void *arg, struct sw_err *err)
 {
+    const struct sw_request_opts opts = { .retries = RETRIES, .dry_run = true, .force = true };
     struct plan *p = arg;
     const struct sw_kind *kind;
     SW_AUTO_JSON *doc = NULL;
+    SW_AUTO_JSON *applied = NULL;
     if (!sw_streq(sw_obj_kind(m->doc), "DaemonSet"))
         return 0;
     int rc = sw_preview_object(preview, pass, m, &doc, &kind, err);
-    if (rc < 0)
+    if (rc == 0 && kind)
+        rc = sw_cluster_apply(&preview->conn, kind, sw_obj_namespace(doc), sw_obj_name(doc), doc,
+                              &opts, &applied, err);
+    if (rc < 0 && (rc != SW_NOTFOUND || !doc)) /* not found: its namespace does not exist yet */
         return sw_err_wrap(err, rc, "%s:%d", m->path, m->line);
-    if (kind)
-        rc = try(p, m, kind, &doc, err);
-    if (rc < 0)
-        return rc;
     struct sw_node_plan_state *s = &p->nodes.states[m->state];
-    s->by_node = s->by_node || is_awaited(sw_plan_state(preview->opened.plan, m->state), doc);
-    (void)json_object_array_add(s->sets, SW_TAKE(doc));
+    struct json_object *set = applied ? applied : doc;
+    s->by_node = s->by_node || is_awaited(sw_plan_state(preview->opened.plan, m->state), set);
+    (void)json_object_array_add(s->sets, json_object_get(set));
     return 0;
 }
 
@@ -181,10 +150,10 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
     const char *name = sw_obj_name(p->preview.resource);
     p->name = sw_strdup(name);
     for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->preview.opened.plan); i++) {
-        const char *word = sw_plan_state(p->preview.opened.plan, i)->label;
+        const char *suffix = sw_plan_state(p->preview.opened.plan, i)->label;
         char *label = NULL;
-        if (word)
-            rc = sw_recipe_label(name, word, &label, err);
+        if (suffix)
+            rc = sw_recipe_label(name, suffix, &label, err);
         (void)add_state(p, label, false);
     }
     return rc == 0 ? sw_preview_each(&p->preview, add_set, p, err) : rc;
@@ -193,51 +162,68 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
 /* ---- either -------------------------------------------------------------------------------------
  */
 
-/* What is no name of a resource. */
-static bool is_recipe(const struct plan *p, const char *operand)
-{
-    return p->opts.recipe.source.repo || strchr(operand, '/') || sw_dns_label_fault(operand);
-}
-
-/* A folder of a chart here, of a name that no resource has. */
-static bool is_folder(const char *operand)
-{
-    SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", operand);
-    return access(chart, R_OK) == 0;
-}
-
+/* @name: of a resource on the cluster, or else of a chart's folder. */
 static int read_named(struct plan *p, const char *name, struct sw_err *err)
 {
     struct sw_preview *d = &p->preview;
+    SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", name);
     p->name = sw_strdup(name);
     int rc = sw_connection_init(&d->conn, "plan", &p->opts.connect, err);
-    if (rc == 0)
-        d->conn.until_ms = sw_loop_now_ms(d->conn.loop) + p->opts.timeout_ms;
-    if (rc == 0)
-        rc = read_resource(p, err);
-    if (rc != SW_NOTFOUND || !d->conn.kube || !is_folder(name))
+    if (rc < 0)
         return rc;
-    sw_preview_done(d);
-    free(SW_TAKE(p->name));
-    return read_recipe(p, name, err);
-}
-
-static int read_all(struct plan *p, const char *operand, struct sw_err *err)
-{
-    struct sw_preview *d = &p->preview;
-    const struct sw_request_opts opts = { .retries = RETRIES };
-    int rc = is_recipe(p, operand) ? read_recipe(p, operand, err) : read_named(p, operand, err);
-    if (rc == 0)
-        rc = sw_cluster_find(&d->conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
-    p->nodes.name = p->name;
-    p->nodes.resource = d->resource;
-    p->nodes.node_set = d->facts.node_set;
-    p->nodes.all = p->opts.all;
-    return rc == 0 ? sw_node_plan_make(&p->nodes, err) : rc;
+    d->conn.until_ms = sw_loop_now_ms(d->conn.loop) + p->opts.timeout_ms;
+    rc = sw_cluster_resource(&d->conn, name, RETRIES, &d->resource, err);
+    if (rc == SW_NOTFOUND && access(chart, R_OK) == 0) {
+        sw_preview_done(d);
+        free(SW_TAKE(p->name));
+        return read_recipe(p, name, err);
+    }
+    if (rc < 0)
+        return rc;
+    const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
+    d->ns = *ns ? ns : name;
+    rc = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
+    return rc == 0 ? read_states(p, err) : rc;
 }
 
 /* ---- printing ----------------------------------------------------------------------------------
  */
+
+static void put_actions(struct printbuf *out, struct json_object *actions)
+{
+    size_t width = 4;
+    for (size_t i = 0; i < sw_json_len(actions); i++) {
+        size_t len = strlen(sw_json_str(sw_json_at(actions, i), "", "node", NULL));
+        width = len > width ? len : width;
+    }
+    if (sw_json_len(actions))
+        sprintbuf(out, "%-5s  %-*s  %-14s  %s\n", "ROUND", (int)width, "NODE", "ACTION",
+                  "PODS, LABELS");
+    for (size_t i = 0; i < sw_json_len(actions); i++) {
+        struct json_object *a = sw_json_at(actions, i);
+        struct json_object *pods = sw_json_get(a, "pods"), *labels = sw_json_get(a, "labels");
+        sprintbuf(out, "%-5d  %-*s  %-14s  %s", (int)sw_json_int(a, 0, "round", NULL), (int)width,
+                  sw_json_str(a, "", "node", NULL), sw_json_str(a, "", "action", NULL),
+                  sw_json_str(a, "", "taint", NULL));
+        for (size_t k = 0; k < sw_json_len(pods); k++) {
+            struct json_object *pod = sw_json_at(pods, k);
+            const char *refused = sw_json_str(pod, "", "refused", NULL);
+            sprintbuf(out, "%s%s/%s%s%s%s", k ? ", " : "", sw_json_str(pod, "", "namespace", NULL),
+                      sw_json_str(pod, "", "name", NULL), *refused ? " (refused: " : "", refused,
+                      *refused ? ")" : "");
+        }
+        if (labels) { /* as arguments of `kubectl label` */
+            const char *between = "";
+            json_object_object_foreach(labels, key, value)
+            {
+                sprintbuf(out, "%s%s%s%s", between, key, value ? "=" : "-",
+                          value ? json_object_get_string(value) : "");
+                between = ", ";
+            }
+        }
+        sprintbuf(out, "\n");
+    }
+}
 
 static int print_json(const struct plan *p)
 {
@@ -252,62 +238,11 @@ static int print_json(const struct plan *p)
     return sw_cli_print_json(doc);
 }
 
-static void put_pods(struct printbuf *out, struct json_object *pods)
-{
-    for (size_t i = 0; i < sw_json_len(pods); i++) {
-        struct json_object *pod = sw_json_at(pods, i);
-        const char *refused = sw_json_str(pod, "", "refused", NULL);
-        sprintbuf(out, "%s%s/%s%s%s%s", i ? ", " : "", sw_json_str(pod, "", "namespace", NULL),
-                  sw_json_str(pod, "", "name", NULL), *refused ? " (refused: " : "", refused,
-                  *refused ? ")" : "");
-    }
-}
-
-/* As `kubectl label` takes them. */
-static void put_labels(struct printbuf *out, struct json_object *labels)
-{
-    const char *between = "";
-    if (!labels)
-        return;
-    json_object_object_foreach(labels, key, value)
-    {
-        if (value)
-            sprintbuf(out, "%s%s=%s", between, key, json_object_get_string(value));
-        else
-            sprintbuf(out, "%s%s-", between, key);
-        between = ", ";
-    }
-}
-
-static void put_actions(struct printbuf *out, struct json_object *actions)
-{
-    size_t width = 4;
-    for (size_t i = 0; i < sw_json_len(actions); i++) {
-        size_t len = strlen(sw_json_str(sw_json_at(actions, i), "", "node", NULL));
-        width = len > width ? len : width;
-    }
-    if (sw_json_len(actions))
-        sprintbuf(out, "%-5s  %-*s  %-14s  %s\n", "ROUND", (int)width, "NODE", "ACTION",
-                  "PODS, LABELS");
-    for (size_t i = 0; i < sw_json_len(actions); i++) {
-        struct json_object *a = sw_json_at(actions, i);
-        sprintbuf(out, "%-5d  %-*s  %-14s  %s", (int)sw_json_int(a, 0, "round", NULL), (int)width,
-                  sw_json_str(a, "", "node", NULL), sw_json_str(a, "", "action", NULL),
-                  sw_json_str(a, "", "taint", NULL));
-        put_pods(out, sw_json_get(a, "pods"));
-        put_labels(out, sw_json_get(a, "labels"));
-        sprintbuf(out, "\n");
-    }
-}
-
 static int print_text(const struct plan *p)
 {
     const struct sw_node_plan *n = &p->nodes;
     struct printbuf *out = printbuf_new();
-    bool by_node = false;
-    for (size_t i = 0; i < sw_json_len(n->actions) && !by_node; i++)
-        by_node = sw_streq(sw_json_str(sw_json_at(n->actions, i), "", "action", NULL),
-                           "replace driver");
+    bool by_node = sw_json_find_by(n->actions, "action", "replace driver");
     if (!n->has_policy)
         sprintbuf(out, "%s has no spec.upgradePolicy: the DaemonSet controller replaces drivers.\n",
                   p->name);
@@ -329,27 +264,37 @@ static int print_text(const struct plan *p)
 /* ---- the command -------------------------------------------------------------------------------
  */
 
-static int plan(struct plan *p, const char *operand)
+/* Read what the plan is made of. */
+static int read_all(struct plan *p, const char *operand, struct sw_err *err)
 {
-    SW_ERR(err);
-    if (read_all(p, operand, &err) < 0) {
-        (void)sw_cli_fail("plan", &err);
-        return TROUBLE;
-    }
-    if (sw_streq(p->opts.output, "json") ? print_json(p) : print_text(p))
-        return TROUBLE;
-    return sw_json_len(p->nodes.actions) ? SOME_ACTION : NO_ACTION;
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    bool is_recipe = p->opts.recipe.source.repo || strchr(operand, '/') ||
+                     sw_dns_label_fault(operand);
+    int rc = is_recipe ? read_recipe(p, operand, err) : read_named(p, operand, err);
+    if (rc == 0)
+        rc = sw_cluster_find(&p->preview.conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
+    p->nodes.name = p->name;
+    p->nodes.resource = p->preview.resource;
+    p->nodes.node_set = p->preview.facts.node_set;
+    p->nodes.all = p->opts.all;
+    return rc;
 }
 
 static int execute(const struct sw_call *call)
 {
     struct plan p = { .opts = { .timeout_ms = 30000 } };
     struct sw_operands rest;
+    SW_ERR(err);
     int rc = sw_cli_parse(call, &p.opts, 1, &rest);
-    if (rc)
+    if (rc) {
         rc--;
-    else
-        rc = plan(&p, rest.items[0]);
+    } else if (read_all(&p, rest.items[0], &err) < 0 || sw_node_plan_make(&p.nodes, &err) < 0) {
+        (void)sw_cli_fail("plan", &err);
+        rc = TROUBLE;
+    } else {
+        rc = sw_streq(p.opts.output, "json") ? print_json(&p) : print_text(&p);
+        rc = rc ? TROUBLE : sw_json_len(p.nodes.actions) > 0 ? SOME_ACTION : NO_ACTION;
+    }
     sw_node_plan_done(&p.nodes);
     sw_preview_done(&p.preview);
     sw_recipe_flags_done(&p.opts.recipe);

@@ -1,7 +1,7 @@
-/* preflight: would a recipe's driver containers work on another kernel, before any node runs it? */
+/* slipway preflight: whether a recipe's driver containers fit a kernel that no node runs yet. */
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
-#include "cli/command/cli.h"
+#include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
@@ -50,7 +50,7 @@ static const struct sw_flag flags[] = {
 
 struct preflight {
     struct preflight_opts opts;
-    struct sw_connection conn; /* loop alone where no cluster is asked */
+    struct sw_connection conn; /* without a cluster only its loop */
     struct sw_registries *registries;
     struct sw_facts *facts;
     char *kernel, *version; /* of the payload, or as given */
@@ -58,37 +58,14 @@ struct preflight {
     struct json_object *report;
     int code;
     struct sw_err err;
-    /* of a resource on the cluster */
-    struct json_object *resource;
-    char *source;
+    struct json_object *resource; /* on the cluster; NULL: a recipe was given */
+    char *source;                 /* the recipe, or the resource's name until it is read */
 };
 
 /* ---- a resource by its name --------------------------------------------------------------------
  */
 
-static void on_resource(const struct sw_kube_answer *a, void *arg)
-{
-    struct preflight *f = arg;
-    f->code = a->code;
-    if (a->code < 0)
-        (void)sw_err_set(&f->err, a->code, "%s", sw_err_text(a->err));
-    f->resource = json_object_get(a->object);
-    sw_loop_stop(f->conn.loop);
-}
-
-static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
-{
-    struct preflight *f = arg;
-    if (code < 0) {
-        f->code = sw_err_set(&f->err, code, "%s", sw_err_text(err));
-        sw_loop_stop(f->conn.loop);
-        return;
-    }
-    (void)sw_kube_get(f->conn.kube, kind, NULL, f->source,
-                      &(struct sw_request_opts){ .retries = 2 }, on_resource, f);
-}
-
-/* Where the chart of spec.chart is, for the flags of every other command. */
+/* The recipe of the resource, as other commands have it from their options. */
 static void take_source(struct preflight *f)
 {
     struct json_object *chart = sw_json_find(f->resource, "spec", "chart", NULL);
@@ -121,24 +98,22 @@ static int find_resource(struct preflight *f, struct sw_err *err)
     if (rc < 0)
         return sw_err_wrap(err, rc, "'%s' is no recipe here, and no cluster can be asked for it",
                            f->source);
-    (void)sw_kube_kind(f->conn.kube, "sro.openshift.io/v1beta1", "SpecialResource", on_kind, f);
-    sw_loop_run(f->conn.loop);
-    if (f->code < 0)
-        return sw_err_move(err, &f->err);
-    take_source(f);
-    return 0;
+    rc = sw_cluster_resource(&f->conn, f->source, 2, &f->resource, err);
+    if (rc == 0)
+        take_source(f);
+    return rc;
 }
 
 /* ---- steps -------------------------------------------------------------------------------------
  */
 
-static void on_payload(int code, const char *words, const struct sw_release_image *p, void *arg)
+static void on_payload(int code, const char *message, const struct sw_release_image *p, void *arg)
 {
     struct preflight *f = arg;
     const char *kernel = f->opts.kernel;
     f->code = code;
     if (code < 0) {
-        (void)sw_err_set(&f->err, code, "%s", words);
+        (void)sw_err_set(&f->err, code, "%s", message);
     } else {
         f->facts = sw_release_image_facts(p, kernel, f->opts.os, f->opts.arch);
         f->kernel = sw_strdup(kernel ? kernel : p->kernel);
@@ -155,27 +130,14 @@ static int find_facts(struct preflight *f, struct sw_err *err)
         f->kernel = sw_strdup(o->kernel);
         return 0;
     }
-    struct sw_release_image_read *look =
+    struct sw_release_image_read *reading =
         o->image ? sw_release_image_open(f->registries, o->image, o->arch, on_payload, f)
                  : sw_release_image_open_toolkit(f->registries, o->toolkit, o->arch, on_payload, f);
     sw_loop_run(f->conn.loop);
-    sw_release_image_close(look);
+    sw_release_image_close(reading);
+    if (f->code == 0 && !f->facts)
+        return sw_err_set(err, SW_CANCELED, "interrupted");
     return f->code < 0 ? sw_err_move(err, &f->err) : 0;
-}
-
-/* What --facts says counts before what is computed here. */
-static struct json_object *values_of(struct preflight *f)
-{
-    struct sw_groups groups;
-    sw_facts_groups(f->facts, NULL, NULL, &groups);
-    struct json_object *values = sw_facts_values(
-        f->facts, &(struct sw_facts_ask){ .groups = &groups, .resource = f->resource });
-    sw_groups_done(&groups);
-    if (f->opened.facts) {
-        json_object_object_foreach(f->opened.facts, key, value)(void)
-            json_object_object_add(values, key, json_object_get(value));
-    }
-    return values;
 }
 
 static void on_report(const struct sw_driver_images_report *r, void *arg)
@@ -204,6 +166,7 @@ static int add_values(struct preflight *f, struct sw_err *err)
     return rc == 0 ? sw_values_add_json(f->opened.values, doc, err) : rc;
 }
 
+/* Render the recipe for the kernel and look into the images of its driver containers. */
 static int check(struct preflight *f, struct sw_err *err)
 {
     int rc = sw_recipe_flags_open(&f->opts.recipe, f->source, true, &f->opened, err);
@@ -212,9 +175,19 @@ static int check(struct preflight *f, struct sw_err *err)
     if (rc < 0)
         return rc;
     struct sw_opened_recipe *o = &f->opened;
-    struct json_object *values = values_of(f);
+    struct sw_groups groups;
+    sw_facts_groups(f->facts, NULL, NULL, &groups);
+    struct json_object *facts = sw_facts_values(
+        f->facts, &(struct sw_facts_ask){ .groups = &groups, .resource = f->resource });
+    sw_groups_done(&groups);
+    if (o->facts) { /* --facts has precedence */
+        json_object_object_foreach(o->facts, key, value)
+        {
+            (void)json_object_object_add(facts, key, json_object_get(value));
+        }
+    }
     json_object_put(o->facts);
-    o->env.facts = o->facts = values;
+    o->env.facts = o->facts = facts;
     if (!o->env.release)
         o->env.release = sw_recipe_name(o->recipe);
     SW_AUTO(sw_rendered) *rendered = NULL;
@@ -253,15 +226,12 @@ static int print(struct preflight *f)
     return sw_streq(status, "True") ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
-static bool is_recipe(const char *source)
+static int preflight(struct preflight *f, struct sw_err *err)
 {
-    return strstr(source, "://") || access(source, F_OK) == 0;
-}
-
-static int run_preflight(struct preflight *f, struct sw_err *err)
-{
+    bool is_recipe = f->opts.recipe.source.repo || strstr(f->source, "://") ||
+                     access(f->source, F_OK) == 0;
     int rc = 0;
-    if (!is_recipe(f->source) && !f->opts.recipe.source.repo)
+    if (!is_recipe)
         rc = find_resource(f, err);
     else if (f->opts.connect.kubeconfig)
         rc = sw_connection_init(&f->conn, "preflight", &f->opts.connect, err);
@@ -275,20 +245,6 @@ static int run_preflight(struct preflight *f, struct sw_err *err)
                                                                     .home_logins = true });
     rc = find_facts(f, err);
     return rc < 0 ? rc : check(f, err);
-}
-
-static void preflight_done(struct preflight *f)
-{
-    sw_opened_recipe_done(&f->opened);
-    sw_registries_free(f->registries);
-    sw_facts_free(f->facts);
-    json_object_put(f->report);
-    free(f->kernel);
-    free(f->version);
-    free(f->source);
-    sw_err_done(&f->err);
-    sw_connection_done(&f->conn);
-    json_object_put(f->resource);
 }
 
 static int execute(const struct sw_call *call)
@@ -307,9 +263,18 @@ static int execute(const struct sw_call *call)
         rc = sw_cli_usage("preflight", "--offline cannot look into --image or --toolkit");
     } else {
         f.source = sw_strdup(rest.items[0]);
-        rc = run_preflight(&f, &err) < 0 ? sw_cli_fail("preflight", &err) : print(&f);
+        rc = preflight(&f, &err) < 0 ? sw_cli_fail("preflight", &err) : print(&f);
     }
-    preflight_done(&f);
+    sw_opened_recipe_done(&f.opened);
+    sw_registries_free(f.registries);
+    sw_facts_free(f.facts);
+    json_object_put(f.report);
+    free(f.kernel);
+    free(f.version);
+    free(f.source);
+    sw_err_done(&f.err);
+    sw_connection_done(&f.conn);
+    json_object_put(f.resource);
     sw_recipe_flags_done(&f.opts.recipe);
     return rc;
 }

@@ -1,10 +1,7 @@
 /* slipway rbac: the rights that the operator needs for a recipe, as manifests. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cluster/rbac.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
@@ -34,8 +31,8 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
-/* Nothing is looked up; what would be is written down. What a template asks for only once it has
- * found something is not seen. */
+/* A sw_recipe_lookup_fn that finds nothing, and adds the lookup to the list @arg. Lookups that a
+ * template does only after it has found something are missing there. */
 static int note_lookup(void *arg, const char *api_version, const char *kind, const char *namespace,
                        const char *name, struct json_object **out, struct sw_err *err SW_UNUSED)
 {
@@ -49,26 +46,22 @@ static int note_lookup(void *arg, const char *api_version, const char *kind, con
     return 0;
 }
 
-static int print_rights(struct rbac_opts *o, const char *source, struct sw_opened_recipe *opened,
-                        struct sw_err *err)
+static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
+    struct rbac_opts *o = opts;
+    struct sw_rbac_opts *r = &o->rights;
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *lookups = json_object_new_array();
-    int rc = sw_recipe_flags_open(&o->recipe, source, false, opened, err);
-    if (rc < 0)
-        return rc;
-    const char *own = getenv("OPERATOR_NAMESPACE");
-    struct sw_rbac_opts *r = &o->rights;
-    r->name = o->recipe.name ? o->recipe.name : sw_recipe_name(opened->recipe);
+    r->name = o->recipe.name ? o->recipe.name : sw_recipe_name(recipe->recipe);
     r->ns = o->recipe.namespace ? o->recipe.namespace : r->name;
-    r->operator_ns = r->operator_ns ? r->operator_ns : own && *own ? own : "slipway";
+    r->operator_ns = r->operator_ns ? r->operator_ns : sw_cli_operator_namespace();
     r->account = r->account ? r->account : "slipway";
-    r->secrets = sw_recipe_mentions(opened->recipe, "pushSecretName");
+    r->secrets = sw_recipe_mentions(recipe->recipe, "pushSecretName");
     r->lookups = lookups;
-    opened->env.namespace = r->ns;
-    opened->env.lookup = note_lookup;
-    opened->env.lookup_arg = lookups;
-    rc = sw_recipe_render(opened->plan, &opened->env, SW_ALL_STATES, &rendered, err);
+    recipe->env.namespace = r->ns;
+    recipe->env.lookup = note_lookup;
+    recipe->env.lookup_arg = lookups;
+    int rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &rendered, err);
     if (rc < 0)
         return rc;
     SW_AUTO_JSON *list = sw_rbac_of(rendered, r);
@@ -77,25 +70,13 @@ static int print_rights(struct rbac_opts *o, const char *source, struct sw_opene
         SW_AUTO_CHARS *text = sw_yaml_text(sw_json_at(list, i), &len);
         (void)printf("---\n%.*s", (int)len, text);
     }
-    return 0;
+    return SW_EXIT_OK;
 }
 
 static int execute(const struct sw_call *call)
 {
     struct rbac_opts o = { 0 };
-    struct sw_operands rest;
-    int rc = sw_cli_parse(call, &o, 1, &rest);
-    if (rc) {
-        rc--;
-    } else {
-        struct sw_opened_recipe opened = { 0 };
-        SW_ERR(err);
-        rc = print_rights(&o, rest.items[0], &opened, &err) < 0 ? sw_cli_fail("rbac", &err)
-                                                                : SW_EXIT_OK;
-        sw_opened_recipe_done(&opened);
-    }
-    sw_recipe_flags_done(&o.recipe);
-    return rc;
+    return sw_recipe_execute(call, &o, &o.recipe, 1, print_rights);
 }
 
 const struct sw_command sw_command_rbac = {

@@ -48,25 +48,19 @@ static bool is_shown(const struct render_opts *o, const struct sw_rendered_doc *
     return !(o->skip_tests && (d->hook_events & SW_HOOK_TEST));
 }
 
-/* "parent/sub" for "parent/charts/sub". */
-static void print_chart(const char *path)
+static void print_mark(const char *mark, const struct sw_rendered_doc *d)
 {
-    for (const char *next; (next = strstr(path, "/charts/")); path = next + strlen("/charts"))
-        (void)printf("%.*s", (int)(next - path), path);
-    (void)printf("%s", path);
-}
-
-static void print_mark(const char *word, const struct sw_rendered_doc *d)
-{
-    (void)printf("## %s resource-group: ", word);
-    print_chart(d->chart);
-    (void)printf(" %s\n", d->group);
+    const char *chart = d->chart; /* "parent/charts/sub" is printed as "parent/sub" */
+    (void)printf("## %s resource-group: ", mark);
+    for (const char *next; (next = strstr(chart, "/charts/")); chart = next + strlen("/charts"))
+        (void)printf("%.*s", (int)(next - chart), chart);
+    (void)printf("%s %s\n", chart, d->group);
 }
 
 static void print_doc(const struct sw_rendered_doc *d)
 {
     (void)printf("---\n# Source: %s\n", d->path);
-    (void)fwrite(d->text, 1, d->len, stdout); /* a failure stays with stdout and is asked for */
+    (void)fwrite(d->text, 1, d->len, stdout); /* main() checks stdout for errors */
     (void)putchar('\n');
 }
 
@@ -77,7 +71,7 @@ static bool is_grouped(const struct sw_rendered_doc *d)
 
 static void print_all(const struct render_opts *o, const struct sw_rendered *r)
 {
-    const struct sw_rendered_doc *open = NULL; /* of the group that was started */
+    const struct sw_rendered_doc *open = NULL; /* the first of the group that was started */
     for (size_t i = 0; i < sw_rendered_n_docs(r); i++) {
         const struct sw_rendered_doc *d = sw_rendered_doc(r, i);
         if (!is_shown(o, d))
@@ -96,7 +90,7 @@ static void print_all(const struct render_opts *o, const struct sw_rendered *r)
         print_mark("END", open);
 }
 
-/* @return 0, or SW_NOTFOUND where nothing comes from the template */
+/* @return 0 | SW_NOTFOUND: nothing is rendered from the template */
 static int print_only(const struct render_opts *o, const struct sw_rendered *r, const char *pattern,
                       struct sw_err *err)
 {
@@ -112,76 +106,56 @@ static int print_only(const struct render_opts *o, const struct sw_rendered *r, 
     return found ? 0 : sw_err_set(err, SW_NOTFOUND, "nothing is rendered from '%s'", pattern);
 }
 
-/* What was rendered is out: the kernel takes the memory back at once, where free() would go through
- * a tenth of the time of the whole. Tests free, to see what nobody owns. */
-static void leave_when_written(void)
-{
-#ifndef SW_TEST
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        _exit(SW_EXIT_OK);
-#endif
-}
-
-static int print(const struct render_opts *o, const struct sw_plan *plan,
-                 const struct sw_render_env *env, struct sw_err *err)
+static int print(const struct render_opts *o, const struct sw_opened_recipe *recipe,
+                 struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *r = NULL;
-    int rc = sw_recipe_render(plan, env, SW_ALL_STATES, &r, err);
+    int rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &r, err);
     if (rc < 0)
         return rc;
     if (!o->show_only.n)
         print_all(o, r);
     for (size_t i = 0; i < o->show_only.n && rc == 0; i++)
         rc = print_only(o, r, o->show_only.items[i], err);
-    if (rc == 0)
-        leave_when_written();
+#ifndef SW_TEST /* tests free all memory, to find leaks */
+    if (rc == 0 && fflush(stdout) == 0 && !ferror(stdout))
+        _exit(SW_EXIT_OK); /* free() would take a tenth of the time of the command */
+#endif
     return rc;
 }
 
 /* ---- writing files ------------------------------------------------------------------------------
  */
 
-static int make_dirs(char *path, struct sw_err *err)
+/* Write a file and the folders that it is in. */
+static int write_out(const char *dir, const struct sw_rendered_file *f, struct sw_err *err)
 {
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, f->path);
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(path, 0777) < 0 && errno != EEXIST)
             return sw_err_set(err, SW_UNAVAILABLE, "%s: %s", path, strerror(errno));
         *slash = '/';
     }
-    return 0;
-}
-
-static int write_out(const char *dir, const char *path, const char *text, size_t len,
-                     struct sw_err *err)
-{
-    SW_AUTO_CHARS *full = sw_printf("%s/%s", dir, path);
-    int rc = make_dirs(full, err);
+    int rc = sw_file_write(path, f->text, f->len, 0644, err);
     if (rc == 0)
-        rc = sw_file_write(full, text, len, 0644, err);
-    if (rc == 0)
-        (void)printf("wrote %s\n", full);
+        (void)printf("wrote %s\n", path);
     return rc;
 }
 
-static bool is_chosen(const struct render_opts *o, const char *path)
-{
-    const char *slash = strchr(path, '/');
-    bool chosen = !o->show_only.n;
-    for (size_t i = 0; slash && i < o->show_only.n; i++)
-        chosen |= sw_recipe_glob(o->show_only.items[i], slash + 1) == SW_GLOB_YES;
-    return chosen;
-}
-
-static int write_files(const struct render_opts *o, const struct sw_plan *plan,
-                       const struct sw_render_env *env, struct sw_err *err)
+static int write_files(const struct render_opts *o, const struct sw_opened_recipe *recipe,
+                       struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *r = NULL;
-    int rc = sw_recipe_render_files(plan, env, SW_ALL_STATES, &r, err);
+    int rc = sw_recipe_render_files(recipe->plan, &recipe->env, SW_ALL_STATES, &r, err);
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_files(r); i++) {
         const struct sw_rendered_file *f = sw_rendered_file(r, i);
-        if (is_chosen(o, f->path))
-            rc = write_out(o->output_dir, f->path, f->text, f->len, err);
+        const char *slash = strchr(f->path, '/');
+        bool chosen = !o->show_only.n;
+        for (size_t k = 0; slash && k < o->show_only.n; k++)
+            chosen |= sw_recipe_glob(o->show_only.items[k], slash + 1) == SW_GLOB_YES;
+        if (chosen)
+            rc = write_out(o->output_dir, f, err);
     }
     return rc;
 }
@@ -189,36 +163,20 @@ static int write_files(const struct render_opts *o, const struct sw_plan *plan,
 /* ---- the command --------------------------------------------------------------------------------
  */
 
-static int render(const struct render_opts *o, const char *source, struct sw_opened_recipe *r,
-                  struct sw_err *err)
+static int render(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
-    int rc = sw_recipe_flags_open(&o->recipe, source, false, r, err);
-    if (rc < 0)
-        return rc;
-    r->env.is_upgrade = o->is_upgrade;
-    r->env.no_crds = !o->include_crds;
-    return o->output_dir ? write_files(o, r->plan, &r->env, err) : print(o, r->plan, &r->env, err);
+    const struct render_opts *o = opts;
+    recipe->env.is_upgrade = o->is_upgrade;
+    recipe->env.no_crds = !o->include_crds;
+    return o->output_dir ? write_files(o, recipe, err) : print(o, recipe, err);
 }
 
 static int execute(const struct sw_call *call)
 {
     static char buffer[1 << 16]; /* most recipes in one write */
-    (void)setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     struct render_opts o = { 0 };
-    struct sw_operands rest;
-    int rc = sw_cli_parse(call, &o, 2, &rest);
-    if (rc) {
-        rc--;
-    } else {
-        struct sw_opened_recipe opened = { 0 };
-        SW_ERR(err);
-        if (rest.n == 2) /* as in helm template NAME CHART */
-            o.recipe.name = rest.items[0];
-        rc = render(&o, rest.items[rest.n - 1], &opened, &err) < 0 ? sw_cli_fail("render", &err)
-                                                                   : SW_EXIT_OK;
-        sw_opened_recipe_done(&opened);
-    }
-    sw_recipe_flags_done(&o.recipe);
+    (void)setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    int rc = sw_recipe_execute(call, &o, &o.recipe, 2, render);
     sw_list_arg_done(&o.show_only);
     return rc;
 }

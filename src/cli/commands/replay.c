@@ -1,6 +1,4 @@
-/* slipway replay: a walk in which things go wrong, again and step by step; or what a controller was
- * told on some cluster, told to its engine again. */
-#include "cli/command/cli.h"
+/* slipway replay: a recording of a controller's engine, or a simulation of a walk with faults. */
 #include "cli/commands/commands.h"
 
 #include <json-c/json.h>
@@ -31,25 +29,23 @@ static void say(int64_t at_ms, const char *line, void *arg SW_UNUSED)
     (void)printf("%8.1fs  %s\n", (double)at_ms / 1000, line);
 }
 
-static void print_json(const struct sw_simulation_end *end, const char *diff)
+static void print_end(const struct sw_simulation_end *end, const char *diff, bool json)
 {
-    SW_AUTO_JSON *doc = json_object_new_object();
-    json_object_object_add(doc, "ready", json_object_new_boolean(end->ready));
-    json_object_object_add(doc, "same", json_object_new_boolean(end->ready && !diff));
-    json_object_object_add(doc, "requests", json_object_new_uint64(end->n_requests));
-    json_object_object_add(doc, "faults", json_object_new_uint64(end->n_faults));
-    json_object_object_add(doc, "lives", json_object_new_int(end->n_lives));
-    json_object_object_add(doc, "tookMs", json_object_new_int64(end->took_ms));
-    if (end->message)
-        json_object_object_add(doc, "stoodAt", json_object_new_string(end->message));
-    if (diff)
-        json_object_object_add(doc, "diff", json_object_new_string(diff));
-    (void)printf("%s\n", json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
-                                                                 JSON_C_TO_STRING_NOSLASHESCAPE));
-}
-
-static void print_text(const struct sw_simulation_end *end, const char *diff)
-{
+    if (json) {
+        SW_AUTO_JSON *doc = json_object_new_object();
+        sw_json_set(doc, json_object_new_boolean(end->ready), "ready", NULL);
+        sw_json_set(doc, json_object_new_boolean(end->ready && !diff), "same", NULL);
+        sw_json_set(doc, json_object_new_uint64(end->n_requests), "requests", NULL);
+        sw_json_set(doc, json_object_new_uint64(end->n_faults), "faults", NULL);
+        sw_json_set(doc, json_object_new_int(end->n_lives), "lives", NULL);
+        sw_json_set(doc, json_object_new_int64(end->took_ms), "tookMs", NULL);
+        if (end->message)
+            sw_json_set_str(doc, end->message, "stoodAt", NULL);
+        if (diff)
+            sw_json_set_str(doc, diff, "diff", NULL);
+        (void)sw_cli_print_json(doc); /* main() checks stdout for errors */
+        return;
+    }
     (void)printf("%s after %.1f s: %llu requests, %llu of them spoilt, %d %s of the controller\n",
                  end->ready ? "Ready" : "not Ready", (double)end->took_ms / 1000,
                  (unsigned long long)end->n_requests, (unsigned long long)end->n_faults,
@@ -63,43 +59,32 @@ static void print_text(const struct sw_simulation_end *end, const char *diff)
         (void)fputs(diff, stdout);
 }
 
-/* The same walk with nothing going wrong. */
-static int run_calm(const struct sw_simulation *simulation, struct json_object **snapshot,
-                    struct sw_err *err)
-{
-    struct sw_simulation calm = { .recipe = simulation->recipe,
-                                  .kubernetes = simulation->kubernetes,
-                                  .n_nodes = simulation->n_nodes,
-                                  .seed = simulation->seed };
-    struct sw_simulation_end end;
-    int rc = sw_simulation_run(&calm, &end, err);
-    if (rc == 0 && !end.ready)
-        rc = sw_err_set(err, SW_UNAVAILABLE, "the walk does not end well even undisturbed: %s",
-                        end.message);
-    if (rc == 0)
-        *snapshot = json_object_get(end.snapshot);
-    sw_simulation_end_done(&end);
-    return rc;
-}
-
+/* Run the simulation without its faults, then with them, and compare the clusters at the end. */
 static int replay(struct sw_simulation *simulation, bool json)
 {
     SW_ERR(err);
-    SW_AUTO_JSON *want = NULL;
-    struct sw_simulation_end end;
-    if (run_calm(simulation, &want, &err) < 0)
-        return sw_cli_fail("replay", &err);
+    struct sw_simulation undisturbed = { .recipe = simulation->recipe,
+                                         .kubernetes = simulation->kubernetes,
+                                         .n_nodes = simulation->n_nodes,
+                                         .seed = simulation->seed };
+    struct sw_simulation_end want = { 0 }, end = { 0 };
+    int rc = sw_simulation_run(&undisturbed, &want, &err);
+    if (rc == 0 && !want.ready)
+        rc = sw_err_set(&err, SW_UNAVAILABLE, "the walk does not end well even undisturbed: %s",
+                        want.message);
     simulation->say = json ? NULL : say;
-    if (sw_simulation_run(simulation, &end, &err) < 0)
-        return sw_cli_fail("replay", &err);
-    SW_AUTO_CHARS *diff = end.ready ? sw_snapshot_diff(want, end.snapshot) : NULL;
-    bool same = end.ready && !diff;
-    if (json)
-        print_json(&end, diff);
-    else
-        print_text(&end, diff);
+    if (rc == 0)
+        rc = sw_simulation_run(simulation, &end, &err);
+    if (rc < 0) {
+        rc = sw_cli_fail("replay", &err);
+    } else {
+        SW_AUTO_CHARS *diff = end.ready ? sw_snapshot_diff(want.snapshot, end.snapshot) : NULL;
+        print_end(&end, diff, json);
+        rc = end.ready && !diff ? SW_EXIT_OK : SW_EXIT_FAILED;
+    }
+    sw_simulation_end_done(&want);
     sw_simulation_end_done(&end);
-    return same ? SW_EXIT_OK : SW_EXIT_FAILED;
+    return rc;
 }
 
 /* ---- recordings ---------------------------------------------------------------------------------
@@ -107,35 +92,35 @@ static int replay(struct sw_simulation *simulation, bool json)
 
 struct recording_view {
     bool json;
-    int64_t began_ms;
+    int64_t began_ms; /* of the first step */
     bool began;
-    struct json_object *different; /* of json */
+    struct json_object *different; /* the steps that differ, for JSON */
 };
 
-static void show_played(const struct sw_replay_step *step, void *arg)
+static void show_step(const struct sw_replay_step *step, void *arg)
 {
     struct recording_view *v = arg;
+    bool same = step->differs == SIZE_MAX;
+    const char *now = step->differs < step->n_actions ? step->actions[step->differs] : NULL;
     if (!v->began)
         v->began_ms = step->now_ms;
     v->began = true;
-    const char *now = step->differs < step->n_actions ? step->actions[step->differs] : NULL;
-    if (v->json) {
-        struct json_object *d = step->differs == SIZE_MAX ? NULL : json_object_new_object();
-        if (!d)
-            return;
+    if (v->json && !same) {
+        struct json_object *d = json_object_new_object();
         sw_json_set(d, json_object_new_int(step->line), "line", NULL);
         sw_json_set_str(d, step->resource, "resource", NULL);
         sw_json_set_str(d, step->event, "event", NULL);
         sw_json_set_str(d, step->recorded ? step->recorded : "", "recorded", NULL);
         sw_json_set_str(d, now ? now : "", "now", NULL);
         (void)json_object_array_add(v->different, d);
-        return;
     }
+    if (v->json)
+        return;
     (void)printf("%8.1fs  %s: %s\n", (double)(step->now_ms - v->began_ms) / 1000, step->resource,
                  step->event);
     for (size_t i = 0; i < step->n_actions; i++)
         (void)printf("%11s%s\n", "", step->actions[i]);
-    if (step->differs != SIZE_MAX)
+    if (!same)
         (void)printf("line %d: recorded: %s\nline %d: now:      %s\n", step->line,
                      step->recorded ? step->recorded : "nothing more", step->line,
                      now ? now : "nothing more");
@@ -162,7 +147,7 @@ static void print_recording_end(const struct recording_view *v, const struct sw_
     sw_json_set(doc, json_object_new_int64(end->ended_ms - end->began_ms), "tookMs", NULL);
     sw_json_set(doc, json_object_new_boolean(end->full), "full", NULL);
     sw_json_set(doc, json_object_get(v->different), "different", NULL);
-    (void)sw_cli_print_json(doc); /* main() checks what was written */
+    (void)sw_cli_print_json(doc); /* main() checks stdout for errors */
 }
 
 static int replay_recording(const char *path, const char *text, size_t len, bool json)
@@ -170,7 +155,7 @@ static int replay_recording(const char *path, const char *text, size_t len, bool
     struct recording_view v = { .json = json, .different = json_object_new_array() };
     struct sw_replay_result end;
     SW_ERR(err);
-    int rc = sw_replay(text, len, path, show_played, &v, &end, &err);
+    int rc = sw_replay(text, len, path, show_step, &v, &end, &err);
     if (rc < 0) {
         rc = sw_cli_fail("replay", &err);
     } else {

@@ -1,12 +1,11 @@
-/* run: one recipe, walked once, in this process. */
+/* slipway run: apply one recipe and run its controller in this process until it is Ready. */
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/install.h"
 #include "cli/cluster/overlap.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
+#include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/resource.h"
-#include "cli/recipe/source_flags.h"
 #include "cli/simulate/recorder.h"
 #include "cli/view/live.h"
 #include "data/data.h"
@@ -23,7 +22,7 @@
 struct run_opts {
     struct sw_source_flags source;
     struct sw_connect_opts connect;
-    struct sw_list_arg files, set, set_string, set_json, set_file;
+    struct sw_values_args values;
     const char *name, *ns, *output, *registries_conf;
     struct sw_record_opts record;
     int64_t timeout_ms;
@@ -42,16 +41,7 @@ static const struct sw_flag flags[] = {
       "with --emulate: more rules for what custom resources do" },
     { "faults", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.faults), "FILE", NULL,
       "with --emulate: a plan of what goes wrong (docs/faults.md)" },
-    { "values", 'f', SW_FLAG_LIST, offsetof(struct run_opts, files), "FILE", NULL,
-      "values for the recipe; may be repeated, the last one wins" },
-    { "set", 0, SW_FLAG_LIST, offsetof(struct run_opts, set), "KEY=VALUE", NULL,
-      "a value, as helm's --set" },
-    { "set-string", 0, SW_FLAG_LIST, offsetof(struct run_opts, set_string), "KEY=VALUE", NULL,
-      "a value that is text whatever it looks like" },
-    { "set-json", 0, SW_FLAG_LIST, offsetof(struct run_opts, set_json), "KEY=JSON", NULL,
-      "a value written as JSON" },
-    { "set-file", 0, SW_FLAG_LIST, offsetof(struct run_opts, set_file), "KEY=FILE", NULL,
-      "a value that is a file's text" },
+    SW_VALUES_ARGS(offsetof(struct run_opts, values)),
     { "name", 0, SW_FLAG_STRING, offsetof(struct run_opts, name), "NAME", NULL,
       "name of the resource (default: the recipe's)" },
     { "namespace", 'n', SW_FLAG_STRING, offsetof(struct run_opts, ns), "NS", NULL,
@@ -81,14 +71,15 @@ struct run {
     struct sw_live *live;
     struct sw_timer *frame_timer, *timeout_timer, *check_timer, *flush_timer;
     int64_t started_ms;
-    int64_t fault_ms; /* when the recipe was first seen to be refused; 0: it is not */
+    int64_t fault_ms; /* when the controller first refused the recipe; 0: never */
     bool json;
-    int exit;           /* an enum sw_exit, or 128 + signal */
-    bool ended;         /* @exit is decided; what is on its way to the server may finish */
-    char *last_message; /* why it ended, where the states do not say it */
+    int exit;               /* an enum sw_exit, or 128 + signal */
+    bool ended;             /* @exit is decided; requests under way may finish */
+    char *last_message;     /* why it ended; NULL: as the states' messages say */
+    struct sw_arena *arena; /* of the options */
 };
 
-/* ---- showing -----------------------------------------------------------------------------------
+/* ---- output ------------------------------------------------------------------------------------
  */
 
 static void report_of(struct run *run, struct sw_report *report, bool with_nodes)
@@ -109,20 +100,15 @@ static void report_done(struct sw_report *report)
     json_object_put(report->nodes);
 }
 
-static void draw(struct run *run)
+static void on_frame(void *arg)
 {
+    struct run *run = arg;
     struct sw_report report;
     struct sw_style style = sw_live_style(run->live);
     report_of(run, &report, false);
     SW_AUTO_CHARS *frame = sw_report_frame(&report, &style);
     sw_live_draw(run->live, frame);
     report_done(&report);
-}
-
-static void on_frame(void *arg)
-{
-    struct run *run = arg;
-    draw(run);
     sw_timer_set(run->frame_timer, FRAME_MS);
 }
 
@@ -137,33 +123,15 @@ static void on_event(const struct sw_controller_event *e, void *arg)
     (void)fflush(stdout);
 }
 
-static int print_json(const struct sw_report *report)
+/* Print the reason of a failure on stderr. */
+static void print_failure(struct run *run, const struct sw_report *report)
 {
-    SW_AUTO_JSON *doc = sw_report_json(report);
-    return sw_cli_print_json(doc);
-}
-
-static int print_text(const struct sw_report *report, bool tables)
-{
-    struct sw_style style = sw_style_of(STDOUT_FILENO);
-    char elapsed[16];
-    sw_report_duration(report->now_ms - report->started_ms, elapsed);
-    SW_AUTO_CHARS *text = tables ? sw_report_tables(report, &style)
-                                 : sw_printf("%7s  %s: %s\n", elapsed, report->name,
-                                             sw_report_phase(report));
-    return sw_cli_print(text, strlen(text));
-}
-
-/* Where it stood, on stderr: results alone are on stdout. */
-static void explain(struct run *run, const struct sw_report *report)
-{
-    static const char *const how[] = {
-        [SW_EXIT_FAILED] = "failed", [SW_EXIT_USAGE] = "failed", [SW_EXIT_TIMEOUT] = "timed out"
-    };
-    const char *what = run->exit > SW_EXIT_TIMEOUT ? "interrupted" : how[run->exit];
     SW_AUTO_CHARS *trouble = run->last_message ? sw_strdup(run->last_message)
                                                : sw_report_trouble(report);
-    (void)fprintf(stderr, "slipway run: %s %s:\n", run->name, what);
+    (void)fprintf(stderr, "slipway run: %s %s:\n", run->name,
+                  run->exit > SW_EXIT_TIMEOUT    ? "interrupted"
+                  : run->exit == SW_EXIT_TIMEOUT ? "timed out"
+                                                 : "failed");
     for (const char *at = trouble; *at;) {
         size_t len = strcspn(at, "\n");
         (void)fprintf(stderr, "  %.*s\n", (int)len, at);
@@ -174,14 +142,26 @@ static void explain(struct run *run, const struct sw_report *report)
 static void show_end(struct run *run)
 {
     struct sw_report report;
+    struct sw_style style = sw_style_of(STDOUT_FILENO);
     bool tables = run->live;
+    int rc;
     sw_live_close(SW_TAKE(run->live));
     report_of(run, &report, true);
-    int rc = run->json ? print_json(&report) : print_text(&report, tables);
+    if (run->json) {
+        SW_AUTO_JSON *doc = sw_report_json(&report);
+        rc = sw_cli_print_json(doc);
+    } else {
+        char elapsed[16];
+        sw_report_duration(report.now_ms - report.started_ms, elapsed);
+        SW_AUTO_CHARS *text = tables ? sw_report_tables(&report, &style)
+                                     : sw_printf("%7s  %s: %s\n", elapsed, report.name,
+                                                 sw_report_phase(&report));
+        rc = sw_cli_print(text, strlen(text));
+    }
     if (run->exit)
-        explain(run, &report);
+        print_failure(run, &report);
     else
-        run->exit = rc; /* the walk is well, only nobody could be told */
+        run->exit = rc; /* Ready, but stdout could not be written */
     report_done(&report);
 }
 
@@ -194,41 +174,23 @@ static void on_flushed(void *arg)
     sw_loop_stop(run->conn.loop);
 }
 
-/* What was decided is on its way to the server: let it arrive, for a while. */
-static void end(struct run *run, int exit, const char *words)
+/* End the walk; requests under way may still finish. @message NULL: as the states' messages say. */
+static void end(struct run *run, int exit, const char *message)
 {
     if (run->ended)
         return;
     run->ended = true;
     run->exit = exit;
-    run->last_message = words ? sw_strdup(words) : NULL;
+    run->last_message = message ? sw_strdup(message) : NULL;
     sw_timer_set(run->flush_timer, FLUSH_MS);
     sw_timer_set(run->check_timer, 0);
 }
 
-static bool has_failed_state(struct json_object *status)
-{
-    struct json_object *states = sw_json_get(status, "states");
-    for (size_t i = 0; i < sw_json_len(states); i++)
-        if (sw_streq(sw_json_str(sw_json_at(states, i), "", "class", NULL), "Failed"))
-            return true;
-    return false;
-}
-
-/* The resource's status is to say it too; if it does not soon, it never will. */
-static bool is_over(struct run *run)
-{
-    int64_t now_ms = sw_loop_now_ms(run->conn.loop);
-    if (!run->fault_ms)
-        run->fault_ms = now_ms;
-    sw_timer_set(run->check_timer, FAULT_MS);
-    return now_ms - run->fault_ms >= FAULT_MS;
-}
-
+/* Whether the walk is over. */
 static void check(void *arg)
 {
     struct run *run = arg;
-    const char *words;
+    const char *message;
     if (run->ended) {
         if (!run->controller || sw_controller_is_idle(run->controller, run->name))
             sw_loop_stop(run->conn.loop);
@@ -236,15 +198,23 @@ static void check(void *arg)
     }
     if (!run->controller)
         return;
-    int fault = sw_controller_fault(run->controller, run->name, &words);
+    int fault = sw_controller_fault(run->controller, run->name, &message);
     enum sw_phase phase = sw_controller_phase(run->controller, run->name);
-    if (phase == SW_PHASE_READY && !fault) {
+    bool over = phase == SW_PHASE_ERRORED;
+    if (fault && !over) { /* the status of the resource should have it soon, too */
+        int64_t now_ms = sw_loop_now_ms(run->conn.loop);
+        if (!run->fault_ms)
+            run->fault_ms = now_ms;
+        sw_timer_set(run->check_timer, FAULT_MS);
+        over = now_ms - run->fault_ms >= FAULT_MS;
+    }
+    if (fault && over) {
+        end(run, fault == SW_UNAVAILABLE ? SW_EXIT_FAILED : SW_EXIT_USAGE, message);
+    } else if (phase == SW_PHASE_READY && !fault) {
         end(run, SW_EXIT_OK, NULL);
-    } else if (fault && (phase == SW_PHASE_ERRORED || is_over(run))) {
-        end(run, fault == SW_UNAVAILABLE ? SW_EXIT_FAILED : SW_EXIT_USAGE, words);
     } else if (phase == SW_PHASE_ERRORED) {
         SW_AUTO_JSON *status = sw_controller_status(run->controller, run->name);
-        if (has_failed_state(status))
+        if (sw_json_find_by(sw_json_get(status, "states"), "class", "Failed"))
             end(run, SW_EXIT_FAILED, NULL);
     }
 }
@@ -271,7 +241,7 @@ static void on_signal(void *arg)
 {
     struct run *run = arg;
     if (run->ended)
-        sw_loop_stop(run->conn.loop); /* asked twice */
+        sw_loop_stop(run->conn.loop); /* the second signal */
     end(run, 128 + run->conn.signal, NULL);
 }
 
@@ -324,53 +294,7 @@ static void walk(struct run *run)
     show_end(run);
 }
 
-static void run_done(struct run *run)
-{
-    sw_live_close(run->live);
-    sw_install_cancel(run->install);
-    sw_controller_close(run->controller);
-    sw_recorder_close(run->recorder);
-    sw_timer_free(run->frame_timer);
-    sw_timer_free(run->timeout_timer);
-    sw_timer_free(run->check_timer);
-    sw_timer_free(run->flush_timer);
-    sw_connection_done(&run->conn);
-    json_object_put(run->resource);
-    free(run->last_message);
-    sw_list_arg_done(&run->opts.files);
-    sw_list_arg_done(&run->opts.set);
-    sw_list_arg_done(&run->opts.set_string);
-    sw_list_arg_done(&run->opts.set_json);
-    sw_list_arg_done(&run->opts.set_file);
-}
-
-static int make_resource(struct run *run, const char *recipe, struct sw_err *err)
-{
-    const struct run_opts *o = &run->opts;
-    const struct sw_resource_opts opts = {
-        .recipe = recipe,
-        .source = &o->source,
-        .connect = &o->connect,
-        .name = o->name,
-        .ns = o->ns,
-        .values = { .files = o->files.items,
-                    .n_files = o->files.n,
-                    .json = o->set_json.items,
-                    .n_json = o->set_json.n,
-                    .set = o->set.items,
-                    .n_set = o->set.n,
-                    .string = o->set_string.items,
-                    .n_string = o->set_string.n,
-                    .file = o->set_file.items,
-                    .n_file = o->set_file.n },
-    };
-    int rc = sw_resource_make(&opts, &run->resource, err);
-    if (rc == 0)
-        run->name = sw_obj_name(run->resource);
-    return rc;
-}
-
-static int run_recipe(struct run *run, const struct sw_operands *rest)
+static int run_recipe(struct run *run, const char *recipe)
 {
     SW_ERR(err);
     const struct sw_connect_opts *c = &run->opts.connect;
@@ -384,11 +308,21 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
         return sw_cli_usage("run", "--registries-conf: %s: %s", run->opts.registries_conf,
                             strerror(errno));
     run->json = sw_streq(run->opts.output, "json");
-    if (make_resource(run, rest->items[0], &err) < 0) {
-        (void)sw_cli_fail("run", &err); /* whatever the cause: it is the input */
+    run->arena = sw_arena_new();
+    const struct sw_resource_opts opts = {
+        .recipe = recipe,
+        .source = &run->opts.source,
+        .connect = c,
+        .name = run->opts.name,
+        .ns = run->opts.ns,
+        .values = sw_values_args_read(&run->opts.values, run->arena),
+    };
+    if (sw_resource_make(&opts, &run->resource, &err) < 0) {
+        (void)sw_cli_fail("run", &err); /* the input is wrong, whatever the code */
         return SW_EXIT_USAGE;
     }
-    if (run->opts.source.registry_config) /* for the helper, which inherits it */
+    run->name = sw_obj_name(run->resource);
+    if (run->opts.source.registry_config) /* the controller's helper process inherits it */
         (void)setenv("REGISTRY_AUTH_FILE", run->opts.source.registry_config, 1);
     if (sw_recorder_open(&run->opts.record, &run->recorder, &err) < 0) {
         (void)sw_cli_fail("run", &err);
@@ -396,7 +330,7 @@ static int run_recipe(struct run *run, const struct sw_operands *rest)
     }
     if (sw_connection_init(&run->conn, "run", c, &err) < 0)
         return sw_cli_fail("run", &err);
-    if (!c->emulate) /* nobody else's are on a cluster of this process */
+    if (!c->emulate) /* a new cluster has no other resources */
         sw_overlap_warn(&run->conn, run->resource);
     if (run->conn.signal)
         return 128 + run->conn.signal;
@@ -408,10 +342,22 @@ static int execute(const struct sw_call *call)
 {
     struct run run = { .opts = { .timeout_ms = INT64_C(30) * 60 * 1000 } };
     struct sw_operands rest;
-    sw_log_set_level(SW_LOG_WARN); /* the view says what happens */
+    sw_log_set_level(SW_LOG_WARN); /* events are printed instead */
     int rc = sw_cli_parse(call, &run.opts, 1, &rest);
-    rc = rc ? rc - 1 : run_recipe(&run, &rest);
-    run_done(&run);
+    rc = rc ? rc - 1 : run_recipe(&run, rest.items[0]);
+    sw_live_close(run.live);
+    sw_install_cancel(run.install);
+    sw_controller_close(run.controller);
+    sw_recorder_close(run.recorder);
+    sw_timer_free(run.frame_timer);
+    sw_timer_free(run.timeout_timer);
+    sw_timer_free(run.check_timer);
+    sw_timer_free(run.flush_timer);
+    sw_connection_done(&run.conn);
+    json_object_put(run.resource);
+    free(run.last_message);
+    sw_values_args_done(&run.opts.values);
+    sw_arena_free(run.arena);
     return rc;
 }
 

@@ -6,7 +6,6 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/hook_run.h"
 #include "cli/cluster/requests.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 #include "data/data.h"
 
@@ -35,40 +34,29 @@ struct test {
     struct sw_hook_run run;
 };
 
-static int find_tests(struct test *t, const char *name, struct sw_err *err)
-{
-    int rc = sw_cluster_resource(&t->conn, name, 3, &t->resource, err);
-    if (rc == 0)
-        rc = sw_hook_run_init(&t->run, &t->conn, t->resource, err);
-    t->run.only = t->opts.only;
-    t->run.logs = t->opts.logs;
-    return rc == 0 ? sw_hook_run_read(&t->run, "test", err) : rc;
-}
-
-static int run_all(struct test *t, const char *name, bool *passed, struct sw_err *err)
-{
-    size_t n;
-    int rc = sw_hook_run_all(&t->run, &n, passed, err);
-    if (rc == 0 && t->opts.only && n == 0)
-        return sw_err_set(err, SW_NOTFOUND, "the release has no test '%s'", t->opts.only);
-    if (rc == 0 && n == 0)
-        (void)printf("the recipe of '%s' has no tests\n", name);
-    return rc;
-}
-
 static int test(struct test *t, const char *name)
 {
     SW_ERR(err);
     bool passed = false;
+    size_t n;
     t->conn.until_ms = sw_loop_now_ms(t->conn.loop) + t->opts.timeout_ms;
-    int rc = find_tests(t, name, &err);
+    int rc = sw_cluster_resource(&t->conn, name, 3, &t->resource, &err);
     if (rc == 0)
-        rc = run_all(t, name, &passed, &err);
+        rc = sw_hook_run_init(&t->run, &t->conn, t->resource, &err);
+    t->run.only = t->opts.only;
+    t->run.logs = t->opts.logs;
+    if (rc == 0)
+        rc = sw_hook_run_read(&t->run, "test", &err);
+    if (rc == 0)
+        rc = sw_hook_run_all(&t->run, &n, &passed, &err);
+    if (rc == 0 && n == 0 && t->opts.only)
+        rc = sw_err_set(&err, SW_NOTFOUND, "the release has no test '%s'", t->opts.only);
+    else if (rc == 0 && n == 0)
+        (void)printf("the recipe of '%s' has no tests\n", name);
+    if (rc == 0)
+        return passed ? SW_EXIT_OK : SW_EXIT_FAILED;
     bool late = rc == SW_UNAVAILABLE && sw_loop_now_ms(t->conn.loop) >= t->conn.until_ms;
-    if (rc < 0)
-        rc = sw_cli_fail("test", &err);
-    else
-        rc = passed ? SW_EXIT_OK : SW_EXIT_FAILED;
+    rc = sw_cli_fail("test", &err);
     return late ? SW_EXIT_TIMEOUT : rc;
 }
 

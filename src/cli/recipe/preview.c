@@ -23,66 +23,41 @@ static void on_api(const char *api, void *arg)
     d->apis[d->n_apis++] = sw_strdup(api);
 }
 
-static int discover(struct sw_preview *d, struct sw_err *err)
-{
-    SW_AUTO_CHARS *text = NULL;
-    SW_AUTO_JSON *version = NULL;
-    size_t len;
-    int rc = sw_cluster_kinds(&d->conn, err);
-    if (rc == 0)
-        rc = sw_cluster_path(&d->conn, "/version", &text, &len, err);
-    if (rc == 0)
-        rc = sw_json_parse(text, len, NULL, &version, err);
-    if (rc < 0)
-        return rc;
-    sw_kube_each_api(d->conn.kube, on_api, d);
-    d->version = sw_strdup(sw_json_str(version, "", "gitVersion", NULL));
-    return 0;
-}
-
 /* ---- the resource -------------------------------------------------------------------------------
  */
 
-static int make_resource(struct sw_preview *d, const struct sw_recipe_flags *flags,
+/* The resource as `slipway run` would make it, over the one of that name on the cluster. */
+static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
                          const struct sw_connect_opts *connect, const char *source,
                          struct sw_err *err)
 {
-    const struct sw_opened_recipe *o = &d->opened;
     const struct sw_resource_opts opts = {
         .recipe = source,
         .source = &flags->source,
         .connect = connect,
         .name = flags->name,
         .ns = flags->namespace,
-        .values = { .files = o->files.items,
-                    .n_files = o->files.n,
-                    .json = flags->set_json.items,
-                    .n_json = flags->set_json.n,
-                    .set = flags->set.items,
-                    .n_set = flags->set.n,
-                    .string = flags->set_string.items,
-                    .n_string = flags->set_string.n,
-                    .file = flags->set_file.items,
-                    .n_file = flags->set_file.n },
+        .values = sw_values_args_read(&flags->values, d->opened.arena),
     };
     SW_AUTO_JSON *made = NULL;
     SW_AUTO_JSON *live = NULL;
     int rc = sw_resource_make(&opts, &made, err);
+    if (rc < 0)
+        return rc;
     const struct sw_kind *kind = sw_kube_kind_find(d->conn.kube, "sro.openshift.io/v1beta1",
                                                    "SpecialResource");
-    const struct sw_request_opts look = { .retries = RETRIES };
-    if (rc == 0 && kind)
-        rc = sw_cluster_get(&d->conn, kind, NULL, sw_obj_name(made), &look, &live, err);
+    if (kind)
+        rc = sw_cluster_get(&d->conn, kind, NULL, sw_obj_name(made),
+                            &(struct sw_request_opts){ .retries = RETRIES }, &live, err);
     if (rc < 0 && rc != SW_NOTFOUND)
         return rc;
-    if (!made)
-        return rc; /* the recipe is what was not found */
     d->resource = live ? sw_merge_apply(live, made) : json_object_get(made);
     d->ns = sw_json_str(d->resource, sw_obj_name(d->resource), "spec", "namespace", NULL);
     return 0;
 }
 
-/* What templates are told: of the cluster and @group (NULL: its first one), or by --facts. */
+/* The facts that templates see: those of --facts, else of the cluster and @group (NULL: its first
+ * group). */
 static struct json_object *values_for(struct sw_preview *d, const struct sw_group *group)
 {
     if (d->opened.facts)
@@ -99,8 +74,8 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
 {
     struct sw_opened_recipe *o = &d->opened;
     struct json_object *set = sw_json_find(d->resource, "spec", "set", NULL);
-    SW_AUTO(sw_values) *told = sw_values_new();
-    int rc = set ? sw_values_add_json(told, set, err) : 0;
+    SW_AUTO(sw_values) *values = sw_values_new();
+    int rc = set ? sw_values_add_json(values, set, err) : 0;
     if (rc < 0)
         return rc;
     o->env.release = sw_obj_name(d->resource);
@@ -112,26 +87,36 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
         o->env.n_api_versions = d->n_apis;
         o->env.add_api_versions = false;
     }
-    SW_AUTO_JSON *values = values_for(d, NULL);
-    o->env.facts = values;
-    rc = sw_recipe_plan(o->recipe, told, &o->env, &o->plan, err);
+    SW_AUTO_JSON *facts = values_for(d, NULL);
+    o->env.facts = facts;
+    rc = sw_recipe_plan(o->recipe, values, &o->env, &o->plan, err);
     o->env.facts = NULL;
     return rc;
 }
 
-int sw_preview_init(struct sw_preview *preview, const char *command,
-                    const struct sw_recipe_flags *flags, const struct sw_connect_opts *connect,
-                    const char *source, int64_t timeout_ms, struct sw_err *err)
+int sw_preview_init(struct sw_preview *preview, const char *command, struct sw_recipe_flags *flags,
+                    const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
+                    struct sw_err *err)
 {
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_JSON *version = NULL;
+    size_t len;
     int rc = sw_recipe_flags_open(flags, source, true, &preview->opened, err);
     if (rc == 0)
         rc = sw_connection_init(&preview->conn, command, connect, err);
     if (rc == 0 && timeout_ms)
         preview->conn.until_ms = sw_loop_now_ms(preview->conn.loop) + timeout_ms;
     if (rc == 0)
-        rc = discover(preview, err);
+        rc = sw_cluster_kinds(&preview->conn, err);
     if (rc == 0)
-        rc = make_resource(preview, flags, connect, source, err);
+        rc = sw_cluster_path(&preview->conn, "/version", NULL, &text, &len, err);
+    if (rc == 0)
+        rc = sw_json_parse(text, len, NULL, &version, err);
+    if (rc < 0)
+        return rc;
+    sw_kube_each_api(preview->conn.kube, on_api, preview);
+    preview->version = sw_strdup(sw_json_str(version, "", "gitVersion", NULL));
+    rc = make_resource(preview, flags, connect, source, err);
     if (rc == 0)
         rc = sw_cluster_facts_read(&preview->conn, preview->resource, &preview->facts, err);
     return rc == 0 ? plan(preview, flags, err) : rc;
@@ -153,27 +138,17 @@ void sw_preview_done(struct sw_preview *preview)
 /* ---- its manifests ------------------------------------------------------------------------------
  */
 
-/* Hooks of other occasions than an install are not applied, nor what is only looked at or tried. */
-static bool is_applied(const struct sw_manifest *m)
+/* Whether an install applies the manifest of @pass: no hook of another event, nothing that is only
+ * observed or tried, and what is the same for all kernels only once. */
+static bool is_applied(const struct sw_manifest *m, const struct sw_preview_pass *pass)
 {
-    if (sw_hook_asked(m->doc, SW_OBSERVE) || sw_hook_asked(m->doc, SW_DRY_RUN))
+    const unsigned events = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL | SW_HOOK_PRE_UPGRADE |
+                            SW_HOOK_POST_UPGRADE;
+    if (sw_hook_asked(m->doc, SW_OBSERVE) || sw_hook_asked(m->doc, SW_DRY_RUN) ||
+        (m->hook_events && !(m->hook_events & events)))
         return false;
-    unsigned events = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL | SW_HOOK_PRE_UPGRADE |
-                      SW_HOOK_POST_UPGRADE;
-    return !m->hook_events || (m->hook_events & events);
-}
-
-static int each_of_pass(struct sw_preview *d, const struct sw_preview_pass *pass,
-                        sw_preview_fn *each, void *arg, struct sw_err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(pass->rendered); i++) {
-        const struct sw_manifest *m = sw_rendered_manifest(pass->rendered, i);
-        bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
-        if (is_applied(m) && (affine ? pass->group != NULL : pass->first))
-            rc = each(d, pass, m, arg, err);
-    }
-    return rc;
+    bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);
+    return affine ? pass->group != NULL : pass->first;
 }
 
 int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg, struct sw_err *err)
@@ -186,8 +161,11 @@ int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg, 
         preview->opened.env.facts = pass.values;
         rc = sw_recipe_render(preview->opened.plan, &preview->opened.env, SW_ALL_STATES,
                               &pass.rendered, err);
-        if (rc == 0)
-            rc = each_of_pass(preview, &pass, each, arg, err);
+        for (size_t k = 0; rc == 0 && k < sw_rendered_n_manifests(pass.rendered); k++) {
+            const struct sw_manifest *m = sw_rendered_manifest(pass.rendered, k);
+            if (is_applied(m, &pass))
+                rc = each(preview, &pass, m, arg, err);
+        }
         preview->opened.env.facts = NULL;
         sw_rendered_free(pass.rendered);
         json_object_put(pass.values);

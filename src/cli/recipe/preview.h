@@ -26,9 +26,9 @@ struct sw_preview {
 /** Read recipe and cluster. @flags, @connect are borrowed for the preview's life; @timeout_ms: give
  * up after so long, 0: never. sw_preview_done() in any case.
  * @return 0 | as opening a recipe, or asking the server does */
-int sw_preview_init(struct sw_preview *preview, const char *command,
-                    const struct sw_recipe_flags *flags, const struct sw_connect_opts *connect,
-                    const char *source, int64_t timeout_ms, struct sw_err *err) SW_CHECKED;
+int sw_preview_init(struct sw_preview *preview, const char *command, struct sw_recipe_flags *flags,
+                    const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
+                    struct sw_err *err) SW_CHECKED;
 /** Close the connection and free what @preview holds. */
 void sw_preview_done(struct sw_preview *preview);
 

@@ -7,12 +7,18 @@
 #include "data/text/semver.h"
 #include "data/yaml/yaml.h"
 
-void sw_recipe_flags_done(struct sw_recipe_flags *flags)
+void sw_values_args_done(struct sw_values_args *args)
 {
-    struct sw_list_arg *lists[] = { &flags->files,    &flags->set,      &flags->set_string,
-                                    &flags->set_json, &flags->set_file, &flags->api_versions };
+    struct sw_list_arg *lists[] = { &args->files, &args->set, &args->set_string, &args->set_json,
+                                    &args->set_file };
     for (size_t i = 0; i < SW_COUNT(lists); i++)
         sw_list_arg_done(lists[i]);
+}
+
+void sw_recipe_flags_done(struct sw_recipe_flags *flags)
+{
+    sw_values_args_done(&flags->values);
+    sw_list_arg_done(&flags->api_versions);
 }
 
 void sw_opened_recipe_done(struct sw_opened_recipe *opened)
@@ -21,8 +27,6 @@ void sw_opened_recipe_done(struct sw_opened_recipe *opened)
     sw_recipe_free(opened->recipe);
     sw_values_free(opened->values);
     (void)json_object_put(opened->facts);
-    sw_list_arg_done(&opened->files);
-    sw_list_arg_done(&opened->api_versions);
     sw_arena_free(opened->arena);
     *opened = (struct sw_opened_recipe){ 0 };
 }
@@ -43,56 +47,56 @@ static int read_facts(const char *path, struct json_object **out, struct sw_err 
     return 0;
 }
 
-/* "a,b" for "a" and "b", as Helm takes it; a file that is called so is one. */
-static void split_commas(struct sw_arena *arena, const struct sw_list_arg *list,
-                         struct sw_list_arg *out)
+/* Make "a,b" two elements of @list, as Helm does, unless there is a file of that name. */
+static void split_commas(struct sw_list_arg *list, struct sw_arena *arena)
 {
+    struct sw_list_arg all = { 0 };
     for (size_t i = 0; i < list->n; i++) {
         const char *at = list->items[i];
         bool whole = !strchr(at, ',') || access(at, F_OK) == 0;
         for (size_t len; *at; at += len + (at[len] == ',')) {
             len = whole ? strlen(at) : strcspn(at, ",");
-            SW_GROW(out->items, out->n, out->cap);
-            out->items[out->n++] = sw_arena_strndup(arena, at, len);
+            SW_GROW(all.items, all.n, all.cap);
+            all.items[all.n++] = sw_arena_strndup(arena, at, len);
         }
     }
+    sw_list_arg_done(list);
+    *list = all;
 }
 
-/* "1.29" is v1.29.0. */
-static int read_kube_version(struct sw_arena *arena, const char *text, const char **out,
-                             struct sw_err *err)
+struct sw_values_flags sw_values_args_read(struct sw_values_args *args, struct sw_arena *arena)
 {
-    struct sw_semver version;
-    if (!text)
-        return 0;
-    if (sw_semver_parse(text, strlen(text), &version, err) < 0)
-        return sw_err_set(err, SW_INVALID, "--kube-version: '%s' is no version", text);
-    SW_AUTO_CHARS *full = sw_semver_text(&version);
-    *out = sw_arena_printf(arena, "v%s", full);
-    return 0;
+    split_commas(&args->files, arena);
+    return (struct sw_values_flags){
+        .files = args->files.items,
+        .n_files = args->files.n,
+        .json = args->set_json.items,
+        .n_json = args->set_json.n,
+        .set = args->set.items,
+        .n_set = args->set.n,
+        .string = args->set_string.items,
+        .n_string = args->set_string.n,
+        .file = args->set_file.items,
+        .n_file = args->set_file.n,
+    };
 }
 
-int sw_recipe_flags_open(const struct sw_recipe_flags *flags, const char *source, bool no_plan,
+int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool no_plan,
                          struct sw_opened_recipe *opened, struct sw_err *err)
 {
+    struct sw_semver version;
+    SW_AUTO_CHARS *kube_version = NULL; /* "1.29" is v1.29.0 */
+    int rc = 0;
     opened->arena = sw_arena_new();
-    split_commas(opened->arena, &flags->files, &opened->files);
-    split_commas(opened->arena, &flags->api_versions, &opened->api_versions);
-    const struct sw_values_flags values = {
-        .files = opened->files.items,
-        .n_files = opened->files.n,
-        .json = flags->set_json.items,
-        .n_json = flags->set_json.n,
-        .set = flags->set.items,
-        .n_set = flags->set.n,
-        .string = flags->set_string.items,
-        .n_string = flags->set_string.n,
-        .file = flags->set_file.items,
-        .n_file = flags->set_file.n,
-    };
-    const char *kube_version = NULL;
-    int rc = read_kube_version(opened->arena, flags->kube_version, &kube_version, err);
-    if (rc == 0 && flags->facts)
+    split_commas(&flags->api_versions, opened->arena);
+    const struct sw_values_flags values = sw_values_args_read(&flags->values, opened->arena);
+    if (flags->kube_version) {
+        if (sw_semver_parse(flags->kube_version, strlen(flags->kube_version), &version, err) < 0)
+            return sw_err_set(err, SW_INVALID, "--kube-version: '%s' is no version",
+                              flags->kube_version);
+        kube_version = sw_semver_text(&version);
+    }
+    if (flags->facts)
         rc = read_facts(flags->facts, &opened->facts, err);
     if (rc == 0)
         rc = sw_values_from_flags(&values, &opened->values, err);
@@ -102,12 +106,35 @@ int sw_recipe_flags_open(const struct sw_recipe_flags *flags, const char *source
         .release = flags->name,
         .namespace = flags->namespace,
         .facts = opened->facts,
-        .kube_version = kube_version,
-        .api_versions = opened->api_versions.items,
-        .n_api_versions = opened->api_versions.n,
+        .kube_version = kube_version ? sw_arena_printf(opened->arena, "v%s", kube_version) : NULL,
+        .api_versions = flags->api_versions.items,
+        .n_api_versions = flags->api_versions.n,
         .add_api_versions = true,
     };
     if (rc == 0 && !no_plan)
         rc = sw_recipe_plan(opened->recipe, opened->values, &opened->env, &opened->plan, err);
+    return rc;
+}
+
+int sw_recipe_execute(const struct sw_call *call, void *opts, struct sw_recipe_flags *flags,
+                      size_t max_operands, sw_recipe_fn *fn)
+{
+    struct sw_opened_recipe opened = { 0 };
+    struct sw_operands rest;
+    SW_ERR(err);
+    int rc = sw_cli_parse(call, opts, max_operands, &rest);
+    if (rc) {
+        rc--;
+    } else {
+        if (rest.n == 2)
+            flags->name = rest.items[0];
+        rc = sw_recipe_flags_open(flags, rest.items[rest.n - 1], false, &opened, &err);
+        if (rc == 0)
+            rc = fn(opts, &opened, &err);
+        if (rc < 0)
+            rc = sw_cli_fail(call->command->name, &err);
+    }
+    sw_opened_recipe_done(&opened);
+    sw_recipe_flags_done(flags);
     return rc;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/* recipe_flags: the options of every command that renders a recipe: the recipe, its values, and
- * what templates see of the cluster. */
+/* recipe_flags: the options of every command that renders a recipe (the recipe, its values, and
+ * what templates see of the cluster), and the execution of commands on one recipe. */
 #include <stddef.h>
 
 #include "chart/recipe/recipe.h"
@@ -9,11 +9,35 @@
 
 struct json_object;
 
+/** The options that set values. Zero-initialise; sw_values_args_done(). */
+struct sw_values_args {
+    struct sw_list_arg files, set, set_string, set_json, set_file;
+};
+/** The rows of a command's table; @at: the offset of its struct sw_values_args. */
+#define SW_VALUES_ARG(at, field) ((at) + offsetof(struct sw_values_args, field))
+#define SW_VALUES_ARGS(at)                                                                         \
+    SW_FLAG_ROW("values", 'f', SW_FLAG_LIST, SW_VALUES_ARG(at, files), "FILE",                     \
+                "read values from a YAML file"),                                                   \
+        SW_FLAG_ROW("set", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set), "A.B=C",                       \
+                    "set values: a.b=1,c={x,y},d[0]=z"),                                           \
+        SW_FLAG_ROW("set-string", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_string), "A.B=C",         \
+                    "set values, all of them strings"),                                            \
+        SW_FLAG_ROW("set-json", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_json), "A.B=JSON",          \
+                    "set values given as JSON"),                                                   \
+        SW_FLAG_ROW("set-file", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_file), "A.B=FILE",          \
+                    "set values to what is in files")
+
+/** The options for sw_values_from_flags(), borrowed from @args. File names with commas are split in
+ * @args; the parts are allocated in @arena. */
+struct sw_values_flags sw_values_args_read(struct sw_values_args *args, struct sw_arena *arena);
+/** Free the lists; the strings are not theirs. */
+void sw_values_args_done(struct sw_values_args *args);
+
 /** The options; zero-initialise, sw_recipe_flags_done(). */
 struct sw_recipe_flags {
     struct sw_source_flags source;
     const char *name, *namespace;
-    struct sw_list_arg files, set, set_string, set_json, set_file;
+    struct sw_values_args values;
     const char *facts;
     const char *kube_version;
     struct sw_list_arg api_versions;
@@ -25,73 +49,17 @@ void sw_recipe_flags_done(struct sw_recipe_flags *flags);
 #define SW_RECIPE_FLAG(at, field) ((at) + offsetof(struct sw_recipe_flags, field))
 #define SW_RECIPE_FLAGS(at)                                                                        \
     SW_SOURCE_FLAGS(SW_RECIPE_FLAG(at, source)),                                                   \
-        { "name",                                                                                  \
-          0,                                                                                       \
-          SW_FLAG_STRING,                                                                          \
-          SW_RECIPE_FLAG(at, name),                                                                \
-          "NAME",                                                                                  \
-          NULL,                                                                                    \
-          "the release's name (default: the recipe's)" },                                          \
-        { "namespace",                                                                             \
-          'n',                                                                                     \
-          SW_FLAG_STRING,                                                                          \
-          SW_RECIPE_FLAG(at, namespace),                                                           \
-          "NAME",                                                                                  \
-          NULL,                                                                                    \
-          "the release's namespace (default: default)" },                                          \
-        { "values",                                                                                \
-          'f',                                                                                     \
-          SW_FLAG_LIST,                                                                            \
-          SW_RECIPE_FLAG(at, files),                                                               \
-          "FILE",                                                                                  \
-          NULL,                                                                                    \
-          "read values from a YAML file" },                                                        \
-        { "set",                                                                                   \
-          0,                                                                                       \
-          SW_FLAG_LIST,                                                                            \
-          SW_RECIPE_FLAG(at, set),                                                                 \
-          "A.B=C",                                                                                 \
-          NULL,                                                                                    \
-          "set values: a.b=1,c={x,y},d[0]=z" },                                                    \
-        { "set-string",                                                                            \
-          0,                                                                                       \
-          SW_FLAG_LIST,                                                                            \
-          SW_RECIPE_FLAG(at, set_string),                                                          \
-          "A.B=C",                                                                                 \
-          NULL,                                                                                    \
-          "set values, all of them strings" },                                                     \
-        { "set-json",                                                                              \
-          0,                                                                                       \
-          SW_FLAG_LIST,                                                                            \
-          SW_RECIPE_FLAG(at, set_json),                                                            \
-          "A.B=JSON",                                                                              \
-          NULL,                                                                                    \
-          "set values given as JSON" },                                                            \
-        { "set-file",                                                                              \
-          0,                                                                                       \
-          SW_FLAG_LIST,                                                                            \
-          SW_RECIPE_FLAG(at, set_file),                                                            \
-          "A.B=FILE",                                                                              \
-          NULL,                                                                                    \
-          "set values to what is in files" },                                                      \
-        { "facts",                                                                                 \
-          0,                                                                                       \
-          SW_FLAG_STRING,                                                                          \
-          SW_RECIPE_FLAG(at, facts),                                                               \
-          "FILE",                                                                                  \
-          NULL,                                                                                    \
-          "runtime values as the controller would give them, from a YAML file" },                  \
-        { "kube-version",                                                                          \
-          0,                                                                                       \
-          SW_FLAG_STRING,                                                                          \
-          SW_RECIPE_FLAG(at, kube_version),                                                        \
-          "VERSION",                                                                               \
-          NULL,                                                                                    \
-          "the Kubernetes version that templates see" },                                           \
-    {                                                                                              \
-        "api-versions", 'a', SW_FLAG_LIST, SW_RECIPE_FLAG(at, api_versions), "GROUP/VERSION",      \
-            NULL, "an API version that templates see besides the usual ones"                       \
-    }
+        SW_FLAG_ROW("name", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, name), "NAME",                   \
+                    "the release's name (default: the recipe's)"),                                 \
+        SW_FLAG_ROW("namespace", 'n', SW_FLAG_STRING, SW_RECIPE_FLAG(at, namespace), "NAME",       \
+                    "the release's namespace (default: default)"),                                 \
+        SW_VALUES_ARGS(SW_RECIPE_FLAG(at, values)),                                                \
+        SW_FLAG_ROW("facts", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, facts), "FILE",                 \
+                    "runtime values as the controller would give them, from a YAML file"),         \
+        SW_FLAG_ROW("kube-version", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, kube_version),           \
+                    "VERSION", "the Kubernetes version that templates see"),                       \
+        SW_FLAG_ROW("api-versions", 'a', SW_FLAG_LIST, SW_RECIPE_FLAG(at, api_versions),           \
+                    "GROUP/VERSION", "an API version that templates see besides the usual ones")
 
 /** A recipe with its plan, opened by the options. Zero-initialise. */
 struct sw_opened_recipe {
@@ -101,12 +69,21 @@ struct sw_opened_recipe {
     struct json_object *facts;
     struct sw_render_env env; /* borrows from flags and what follows */
     struct sw_arena *arena;
-    struct sw_list_arg files, api_versions; /* of the flags, those with commas split */
 };
 /** Free what @opened holds; it is empty then. */
 void sw_opened_recipe_done(struct sw_opened_recipe *opened);
 
 /** Read @source and the values; plan it unless @no_plan. Call sw_opened_recipe_done()
  * after a failure too. @return 0 | what opening or planning returned */
-int sw_recipe_flags_open(const struct sw_recipe_flags *flags, const char *source, bool no_plan,
+int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool no_plan,
                          struct sw_opened_recipe *opened, struct sw_err *err) SW_CHECKED;
+
+/** The work of a command on a recipe. @return an enum sw_exit | less than 0, with the message in
+ * @err */
+typedef int sw_recipe_fn(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err);
+/** Execute a command on one recipe: parse the arguments of @call into @opts, open and plan the
+ * recipe, call @fn, print its error. Of two operands the first is the release's name, as in
+ * `helm template NAME CHART`. @flags: the member of @opts; freed.
+ * @return an enum sw_exit */
+int sw_recipe_execute(const struct sw_call *call, void *opts, struct sw_recipe_flags *flags,
+                      size_t max_operands, sw_recipe_fn *fn);

@@ -1,69 +1,31 @@
 #include "cli/recipe/source_flags.h"
 
-#include <string.h>
-
-#include <json-c/json.h>
-
-#include "base/loop.h"
 #include "chart/fetch/fetch.h"
+#include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
 #include "data/json/json.h"
-#include "kube/kube.h"
 
-/* ---- ConfigMaps of a cluster -------------------------------------------------------------------
- */
-
-struct cluster {
-    const struct sw_connect_opts *opts;
-    struct sw_connection conn;
-    int code;
-    struct json_object *map;
-    struct sw_err err;
-};
-
-static void on_answer(const struct sw_kube_answer *a, void *arg)
-{
-    struct cluster *c = arg;
-    c->code = a->code;
-    if (a->code < 0)
-        sw_err_set(&c->err, a->code, "%s", sw_err_text(a->err));
-    else
-        c->code = sw_json_parse(a->text, a->len_bytes, NULL, &c->map, &c->err);
-    sw_loop_stop(c->conn.loop);
-}
-
-static int ask(struct cluster *c, const char *ns, const char *name, struct sw_err *err)
-{
-    SW_AUTO_CHARS *path = sw_printf("/api/v1/namespaces/%s/configmaps/%s", ns, name);
-    int rc = sw_connection_init(&c->conn, "fetch", c->opts, err);
-    if (rc < 0)
-        return rc;
-    c->code = sw_err_set(&c->err, SW_CANCELED, "interrupted");
-    (void)sw_kube_raw(c->conn.kube, "GET", path, &(struct sw_request_opts){ .retries = 1 },
-                      on_answer, c);
-    sw_loop_run(c->conn.loop);
-    return c->code < 0 ? sw_err_move(err, &c->err) : 0;
-}
-
+/* A ConfigMap of the cluster, for cm:// URLs. @arg: its struct sw_connect_opts, or NULL. */
 static int get_config_map(void *arg, const char *ns, const char *name, struct json_object **out,
                           struct sw_err *err)
 {
-    static const struct sw_connect_opts usual;
-    const struct sw_connect_opts *opts = arg;
-    struct cluster c = { .opts = opts ? opts : &usual };
-    if (c.opts->emulate)
+    static const struct sw_connect_opts defaults;
+    const struct sw_connect_opts *opts = arg ? arg : &defaults;
+    struct sw_connection conn = { 0 };
+    SW_AUTO_CHARS *text = NULL, *path = sw_printf("/api/v1/namespaces/%s/configmaps/%s", ns, name);
+    size_t len;
+    if (opts->emulate)
         return sw_err_set(err, SW_NOTFOUND, "the embedded cluster begins empty");
-    int rc = ask(&c, ns, name, err);
+    int rc = sw_connection_init(&conn, "fetch", opts, err);
     if (rc == 0)
-        *out = SW_TAKE(c.map);
-    sw_connection_done(&c.conn);
-    json_object_put(c.map);
-    sw_err_done(&c.err);
+        rc = sw_cluster_path(&conn, path, &(struct sw_request_opts){ .retries = 1 }, &text, &len,
+                             err);
+    if (rc == 0)
+        rc = sw_json_parse(text, len, NULL, out, err);
+    sw_connection_done(&conn);
     return rc;
 }
-
-/* ---- the recipe --------------------------------------------------------------------------------
- */
 
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,
@@ -95,4 +57,13 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
     if (fetcher)
         *fetcher = SW_TAKE(f);
     return rc;
+}
+
+int sw_source_pack(const struct sw_recipe *recipe, const char *dir, char **path, struct sw_err *err)
+{
+    SW_AUTO_CHARS *bytes = NULL, *name = sw_recipe_archive_name(recipe);
+    size_t len;
+    *path = sw_printf("%s/%s", dir, name);
+    int rc = sw_recipe_pack(recipe, &bytes, &len, err);
+    return rc < 0 ? rc : sw_file_write(*path, bytes, len, 0666, err);
 }

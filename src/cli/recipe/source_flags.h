@@ -21,9 +21,7 @@ struct sw_source_flags {
 
 #define SW_SOURCE_FLAG(at, field) ((at) + offsetof(struct sw_source_flags, field))
 #define SW_SOURCE_ROW(at, name, kind, field, arg, doc)                                             \
-    {                                                                                              \
-        name, 0, kind, SW_SOURCE_FLAG(at, field), arg, NULL, doc                                   \
-    }
+    SW_FLAG_ROW(name, 0, kind, SW_SOURCE_FLAG(at, field), arg, doc)
 /** The rows of a command's table; @at: the offset of its struct sw_source_flags. */
 #define SW_SOURCE_FLAGS(at)                                                                        \
     SW_SOURCE_ROW(at, "repo", SW_FLAG_STRING, repo, "URL",                                         \
@@ -62,3 +60,8 @@ struct sw_source_flags {
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,
                    struct sw_fetcher **fetcher, struct sw_err *err) SW_CHECKED;
+
+/** Write @recipe to @dir as <name>-<version>.tgz. @*path: of the file, the caller's.
+ * @return 0 | as sw_recipe_pack() and sw_file_write() */
+int sw_source_pack(const struct sw_recipe *recipe, const char *dir, char **path,
+                   struct sw_err *err) SW_CHECKED;

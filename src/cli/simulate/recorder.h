@@ -14,17 +14,10 @@ struct sw_record_opts {
     int64_t max_mib; /* 0: 64 */
 };
 #define SW_RECORD_FLAGS(type, member)                                                              \
-    { "record",                                                                                    \
-      0,                                                                                           \
-      SW_FLAG_STRING,                                                                              \
-      offsetof(type, member.file),                                                                 \
-      "FILE",                                                                                      \
-      NULL,                                                                                        \
-      "write down what is seen and decided, without secrets, for 'slipway replay'" },              \
-    {                                                                                              \
-        "record-size", 0, SW_FLAG_COUNT, offsetof(type, member.max_mib), "MIB", NULL,              \
-            "end the recording at so much (default 64)"                                            \
-    }
+    SW_FLAG_ROW("record", 0, SW_FLAG_STRING, offsetof(type, member.file), "FILE",                  \
+                "write down what is seen and decided, without secrets, for 'slipway replay'"),     \
+        SW_FLAG_ROW("record-size", 0, SW_FLAG_COUNT, offsetof(type, member.max_mib), "MIB",        \
+                    "end the recording at so much (default 64)")
 
 /** Make the file, which only its owner may read. @*out is NULL where no file is named.
  * @return 0 | as opening a file does */

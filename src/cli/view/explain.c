@@ -179,7 +179,7 @@ static void explain_container(struct sw_connection *conn, struct json_object *po
     add(link, leaf);
 }
 
-static bool pod_is_fine(struct json_object *pod)
+bool sw_pod_is_well(struct json_object *pod)
 {
     struct json_object *ready = sw_obj_condition(pod, "Ready");
     return sw_streq(sw_json_str(pod, "", "status", "phase", NULL), "Succeeded") ||
@@ -242,7 +242,7 @@ static void explain_pods(struct sw_connection *conn, struct json_object *object,
     size_t n = 0;
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         struct json_object *pod = sw_json_at(pods, i);
-        if (!pod_is_fine(pod) && n++ < MOST_PODS)
+        if (!sw_pod_is_well(pod) && n++ < MOST_PODS)
             explain_pod(conn, pod, link);
     }
     if (n > MOST_PODS) {

@@ -1,4 +1,4 @@
-/* The report as a document, and the words for what is wrong. The views are in view.c. */
+/* The report as a document, and the message of what is wrong. The views are in view.c. */
 #include "cli/view/report.h"
 
 #include "data/data.h"
@@ -15,6 +15,26 @@ static bool is_true(struct json_object *status, const char *type)
     return sw_streq(sw_json_str(c, "", "status", NULL), "True");
 }
 
+static int by_name(const void *a, const void *b)
+{
+    struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
+    return strcmp(sw_json_str(x, "", "name", NULL), sw_json_str(y, "", "name", NULL));
+}
+
+struct json_object *sw_report_nodes(struct json_object *items)
+{
+    struct json_object *nodes = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(items); i++) {
+        struct json_object *item = sw_json_at(items, i), *node = json_object_new_object();
+        sw_json_set_str(node, sw_obj_name(item), "name", NULL);
+        sw_json_set(node, json_object_get(sw_json_find(item, "metadata", "labels", NULL)), "labels",
+                    NULL);
+        (void)json_object_array_add(nodes, node);
+    }
+    json_object_array_sort(nodes, by_name);
+    return nodes;
+}
+
 const char *sw_report_phase(const struct sw_report *report)
 {
     if (is_true(report->status, "Ready"))
@@ -22,89 +42,71 @@ const char *sw_report_phase(const struct sw_report *report)
     return is_true(report->status, "Errored") ? "Errored" : "Progressing";
 }
 
-static void copy(struct json_object *to, struct json_object *from, const char *key)
-{
-    struct json_object *value = sw_json_get(from, key);
-    if (value)
-        (void)json_object_object_add(to, key, sw_json_copy(value));
-}
-
 static struct json_object *state_json(struct json_object *state)
 {
-    struct json_object *out = json_object_new_object(), *objects = json_object_new_object();
+    static const char *const copied[] = { "startedAt", "readyAt", "message", "rolledBack" };
+    struct json_object *out = json_object_new_object(), *needs = sw_json_get(state, "needs");
     sw_json_set_str(out, sw_json_str(state, "", "name", NULL), "name", NULL);
     sw_json_set_str(out, sw_json_str(state, "", "phase", NULL), "phase", NULL);
-    struct json_object *needs = sw_json_get(state, "needs");
-    (void)json_object_object_add(out, "needs",
-                                 needs ? sw_json_copy(needs) : json_object_new_array());
-    sw_json_set(objects, json_object_new_int64(sw_json_int(state, 0, "objects", "ready", NULL)),
-                "ready", NULL);
-    sw_json_set(objects, json_object_new_int64(sw_json_int(state, 0, "objects", "total", NULL)),
-                "total", NULL);
-    (void)json_object_object_add(out, "objects", objects);
-    copy(out, state, "startedAt");
-    copy(out, state, "readyAt");
-    copy(out, state, "message");
-    copy(out, state, "rolledBack");
+    sw_json_set(out, needs ? sw_json_copy(needs) : json_object_new_array(), "needs", NULL);
+    sw_json_set(out, json_object_new_int64(sw_json_int(state, 0, "objects", "ready", NULL)),
+                "objects", "ready", NULL);
+    sw_json_set(out, json_object_new_int64(sw_json_int(state, 0, "objects", "total", NULL)),
+                "objects", "total", NULL);
+    for (size_t i = 0; i < SW_COUNT(copied); i++)
+        if (sw_json_get(state, copied[i]))
+            sw_json_set(out, sw_json_copy(sw_json_get(state, copied[i])), copied[i], NULL);
     return out;
 }
 
-/* Does @key end in the name of one of the states, or in the last part of it ("driver.0000")? A
- * resource whose name begins with this one's and a dash has labels that begin alike. */
-static bool is_of_state(struct json_object *states, const char *state)
+/* Whether @name is the name of one of the states, or its last part ("0000" of "driver.0000"). The
+ * labels of a resource "a" and of a resource "a-b" have the same prefix. */
+static bool is_state(struct json_object *states, const char *name)
 {
     for (size_t i = 0; i < sw_json_len(states); i++) {
-        const char *name = sw_json_str(sw_json_at(states, i), "", "name", NULL);
-        const char *dot = strrchr(name, '.');
-        if (sw_streq(name, state) || (dot && sw_streq(dot + 1, state)))
+        const char *state = sw_json_str(sw_json_at(states, i), "", "name", NULL);
+        const char *dot = strrchr(state, '.');
+        if (sw_streq(state, name) || (dot && sw_streq(dot + 1, name)))
             return true;
     }
     return false;
 }
 
-static struct json_object *node_labels(const struct sw_report *report, struct json_object *labels)
-{
-    struct json_object *out = json_object_new_object();
-    SW_AUTO_CHARS *prefix = sw_printf(STATE_LABEL "%s-", report->name);
-    if (!labels)
-        return out;
-    json_object_object_foreach(
-        labels, key,
-        value) if (sw_starts_with(key, prefix) &&
-                   is_of_state(sw_json_get(report->status, "states"), key + strlen(prefix)))(void)
-        json_object_object_add(out, key, json_object_get(value));
-    return out;
-}
-
 struct json_object *sw_report_json(const struct sw_report *report)
 {
-    struct json_object *out = json_object_new_object(), *states = json_object_new_array(),
-                       *nodes = json_object_new_array(),
-                       *from = sw_json_get(report->status, "states");
+    struct json_object *out = json_object_new_object(),
+                       *from = sw_json_get(report->status, "states"),
+                       *upgrade = sw_json_get(report->status, "upgrade");
+    SW_AUTO_CHARS *prefix = sw_printf(STATE_LABEL "%s-", report->name);
+    SW_AUTO_CHARS *trouble = sw_report_trouble(report);
     sw_json_set_str(out, report->name, "name", NULL);
     sw_json_set_str(out, sw_report_phase(report), "phase", NULL);
+    struct json_object *states = sw_json_need_list(out, "states", NULL);
     for (size_t i = 0; i < sw_json_len(from); i++)
         (void)json_object_array_add(states, state_json(sw_json_at(from, i)));
-    (void)json_object_object_add(out, "states", states);
+    struct json_object *nodes = sw_json_need_list(out, "nodes", NULL);
     for (size_t i = 0; i < sw_json_len(report->nodes); i++) {
-        struct json_object *node = json_object_new_object(), *of = sw_json_at(report->nodes, i);
+        struct json_object *of = sw_json_at(report->nodes, i), *node = json_object_new_object();
         sw_json_set_str(node, sw_json_str(of, "", "name", NULL), "name", NULL);
-        (void)json_object_object_add(node, "labels",
-                                     node_labels(report, sw_json_get(of, "labels")));
+        struct json_object *labels = sw_json_need_map(node, "labels", NULL),
+                           *all = sw_json_get(of, "labels");
         (void)json_object_array_add(nodes, node);
+        if (!all)
+            continue;
+        json_object_object_foreach(all, key, value)
+        {
+            if (sw_starts_with(key, prefix) && is_state(from, key + strlen(prefix)))
+                (void)json_object_object_add(labels, key, json_object_get(value));
+        }
     }
-    (void)json_object_object_add(out, "nodes", nodes);
-    struct json_object *upgrade = sw_json_get(report->status, "upgrade");
     if (upgrade)
-        (void)json_object_object_add(out, "upgrade", json_object_get(upgrade));
-    SW_AUTO_CHARS *trouble = sw_report_trouble(report);
+        sw_json_set(out, json_object_get(upgrade), "upgrade", NULL);
     if (*trouble)
         sw_json_set_str(out, trouble, "message", NULL);
     return out;
 }
 
-/* States that are stuck or wait for something of their own; those that only wait for another state
- * would repeat what that one says. */
+/* States that only wait for another state are left out: they would repeat its message. */
 char *sw_report_trouble(const struct sw_report *report)
 {
     if (is_true(report->status, "Ready"))

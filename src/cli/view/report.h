@@ -16,13 +16,17 @@ struct sw_style {
     bool utf8;
 };
 
-/** What is shown. @status: the resource's .status (may be NULL: nothing is known yet). Borrowed. */
+/** What is shown; borrowed. @status: .status of the resource; NULL: it has none yet. */
 struct sw_report {
     const char *name;
     struct json_object *status;
     struct json_object *nodes;  /* [{"name", "labels": {}}], by name; NULL: none */
-    int64_t started_ms, now_ms; /* of the command; elapsed times end now where nothing says when */
+    int64_t started_ms, now_ms; /* of the command; states that are not Ready last until now_ms */
 };
+
+/** What reports need of Nodes (@items, from the API): the list for sw_report.nodes; the caller's.
+ */
+struct json_object *sw_report_nodes(struct json_object *items);
 
 /** The phase in one word: "Ready", "Errored" or "Progressing". Static. */
 const char *sw_report_phase(const struct sw_report *report);
