@@ -1,5 +1,5 @@
-/* Where a field stands: its document is read again until its key comes by, and reading ends there
- * with an error, which tells the place. */
+/* The line of a field: the document is parsed again until its key, where the parser's sink returns
+ * an error; the parser adds the line to it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { DEEPEST = 64 };
 
 struct walk {
     const char *wanted;
-    char *path; /* of what comes by */
+    char *path; /* of the current value */
     size_t len, cap;
     int depth;
     struct level {

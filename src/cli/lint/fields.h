@@ -1,9 +1,9 @@
 #pragma once
-/* fields: what Kubernetes' own kinds are made of, for lint: the API server drops or
- * refuses a field that a kind does not have; mostly it is a misspelling.
+/* fields: the fields of Kubernetes' own kinds, for lint. The API server drops or refuses a field
+ * that a kind does not have; mostly it is a misspelling.
  *
  * Source: fields.txt, made by hack/field-table.py from a release's OpenAPI document. Of kinds that
- * are not in it only metadata is looked at, and whether one of it is meant. Pinned by
+ * are not in it only the name and metadata are checked. Pinned by
  * test/unit/cli/cli_fields_test.c. */
 #include <stddef.h>
 
@@ -20,11 +20,11 @@ SW_DEFINE_AUTO(sw_fields, sw_fields_free)
 
 /** @path: of the field ("spec.containers[0].image"); both borrowed. */
 typedef void sw_fields_fn(void *arg, const char *path, const char *text);
-/** Call @fn for each field of @doc that is not known, or holds a value of another type, and where
- * its group has no such kind. */
+/** Call @fn for each field of @doc that is unknown or has a value of a wrong type, and for a kind
+ * that its group does not have. */
 void sw_fields_check(const struct sw_fields *fields, struct json_object *doc, sw_fields_fn *fn,
                      void *arg);
 
-/** The line of a field in the text of its document, counted from @first_line; @first_line where it
- * is not there. */
+/** The line of a field in the text of its document, counted from @first_line; @first_line if the
+ * field is missing. */
 int sw_field_line(const char *yaml, size_t len_bytes, int first_line, const char *path);

@@ -38,8 +38,8 @@ struct lint {
     const char *resource;
     struct sw_fields *fields;
     struct sw_own_kinds *own;
-    const struct sw_rendered_doc *doc; /* that the manifest is in, and where in it: "" or the */
-    const char *within;                /* element of a List, "items[0]" */
+    const struct sw_rendered_doc *doc; /* of the manifest */
+    const char *within;                /* the manifest's path there: "", or "items[0]" of a List */
     struct sw_problems *problems;
 };
 
@@ -66,21 +66,6 @@ static char *annotation_path(const char *key)
 /* ---- one manifest -------------------------------------------------------------------------------
  */
 
-/* An annotation that is written by slipway and by SRO, and so may stand in what was copied from a
- * cluster. */
-static const char *const known_annotations[] = { "specialresource.openshift.io/hash" };
-
-static bool is_known(const char *annotation)
-{
-    for (size_t i = 0; i < SW_COUNT(known_annotations); i++)
-        if (sw_streq(known_annotations[i], annotation))
-            return true;
-    for (const struct sw_hook *h = sw_hooks; h->name; h++)
-        if (sw_streq(h->name, annotation))
-            return true;
-    return false;
-}
-
 static void check_annotations(const struct lint *l, const struct sw_manifest *m)
 {
     struct json_object *map = sw_json_find(m->doc, "metadata", "annotations", NULL);
@@ -89,9 +74,15 @@ static void check_annotations(const struct lint *l, const struct sw_manifest *m)
     json_object_object_foreach(map, key, value)
     {
         (void)value;
+        /* the operator and SRO set the hash: it is in manifests that were copied from a cluster */
+        if ((!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX)) ||
+            sw_streq(key, SW_SRO_PREFIX "hash"))
+            continue;
+        const struct sw_hook *h = sw_hooks;
+        while (h->name && !sw_streq(h->name, key))
+            h++;
         SW_AUTO_CHARS *at = annotation_path(key);
-        if ((sw_starts_with(key, "slipway.dev/") || sw_starts_with(key, SW_SRO_PREFIX)) &&
-            !is_known(key))
+        if (!h->name)
             ERROR_AT(l, m, at, "annotation '%s' is not known; 'slipway hooks' lists them", key);
     }
 }
@@ -155,41 +146,31 @@ static void check_gate(const struct lint *l, const struct sw_manifest *m)
         ERROR_AT(l, m, at, "wait-for-logs: %s", sw_err_text(&err));
 }
 
-/* @path: of the list of containers */
-static void check_images_of(const struct lint *l, const struct sw_manifest *m,
-                            struct json_object *containers, const char *path)
-{
-    for (size_t i = 0; i < sw_json_len(containers); i++) {
-        struct json_object *container = sw_json_at(containers, i);
-        const char *image = sw_json_str(container, "", "image", NULL);
-        const char *name = sw_json_str(container, "?", "name", NULL);
-        const char *slash = strrchr(image, '/'), *tag = strchr(slash ? slash : image, ':');
-        SW_AUTO_CHARS *at = sw_printf("%s[%zu].%s", path, i, *image ? "image" : "name");
-        if (!*image)
-            ERROR_AT(l, m, at, "container '%s' has no image", name);
-        else if (!strchr(image, '@') && !tag)
-            WARNING_AT(l, m, at, "container '%s': image '%s' has no tag", name, image);
-        else if (!strchr(image, '@') && (sw_streq(tag, ":latest") || !tag[1]))
-            WARNING_AT(l, m, at, "container '%s': image '%s' changes under its tag", name, image);
-    }
-}
-
-/* Where in a manifest its pod's spec is. */
-static const char *pod_path(struct json_object *doc, const struct json_object *pod)
-{
-    if (pod == doc)
-        return "spec";
-    return sw_streq(sw_obj_kind(doc), "CronJob") ? "spec.jobTemplate.spec.template.spec"
-                                                 : "spec.template.spec";
-}
-
 static void check_images(const struct lint *l, const struct sw_manifest *m)
 {
     static const char *const lists[] = { "initContainers", "containers" };
     struct json_object *pod = sw_hook_pod_template(m->doc);
-    for (size_t i = 0; pod && i < SW_COUNT(lists); i++) {
-        SW_AUTO_CHARS *path = sw_printf("%s.%s", pod_path(m->doc, pod), lists[i]);
-        check_images_of(l, m, sw_json_find(pod, "spec", lists[i], NULL), path);
+    const char *pod_path = pod == m->doc ? "spec"
+                           : sw_streq(sw_obj_kind(m->doc), "CronJob")
+                               ? "spec.jobTemplate.spec.template.spec"
+                               : "spec.template.spec";
+    for (size_t k = 0; pod && k < SW_COUNT(lists); k++) {
+        struct json_object *containers = sw_json_find(pod, "spec", lists[k], NULL);
+        for (size_t i = 0; i < sw_json_len(containers); i++) {
+            struct json_object *container = sw_json_at(containers, i);
+            const char *image = sw_json_str(container, "", "image", NULL);
+            const char *name = sw_json_str(container, "?", "name", NULL);
+            const char *slash = strrchr(image, '/'), *tag = strchr(slash ? slash : image, ':');
+            SW_AUTO_CHARS *at = sw_printf("%s.%s[%zu].%s", pod_path, lists[k], i,
+                                          *image ? "image" : "name");
+            if (!*image)
+                ERROR_AT(l, m, at, "container '%s' has no image", name);
+            else if (!strchr(image, '@') && !tag)
+                WARNING_AT(l, m, at, "container '%s': image '%s' has no tag", name, image);
+            else if (!strchr(image, '@') && (sw_streq(tag, ":latest") || !tag[1]))
+                WARNING_AT(l, m, at, "container '%s': image '%s' changes under its tag", name,
+                           image);
+        }
     }
 }
 
@@ -213,7 +194,7 @@ static void check_fields(const struct lint *l, const struct sw_manifest *m)
     sw_own_kinds_check(l->own, m->doc, true, on_field, &(struct field_problem){ l, m });
 }
 
-/* The same object twice: the second would take over what the first made. */
+/* The same object twice: the second would overwrite the first. */
 static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
 {
     for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
@@ -238,49 +219,36 @@ static void (*const manifest_checks[])(const struct lint *l, const struct sw_man
 /* ---- documents and states -----------------------------------------------------------------------
  */
 
-/* A key twice in one map: the last one wins, silently. */
-static void check_keys(const struct lint *l, const struct sw_rendered_doc *d)
+void sw_problems_add_yaml(struct sw_problems *problems, const char *path, int line,
+                          const char *text)
 {
-    SW_AUTO_JSON *doc = NULL;
-    SW_ERR(err);
-    struct sw_yaml_opts opts = { .first_line = d->line };
-    if (sw_yaml_parse(d->text, d->len, &opts, &doc, &err) == 0)
-        return;
-    const char *text = sw_err_text(&err);
-    int line = d->line, length = 0; /* "line:column: reason" */
-    if (sscanf(text, "%d:%*d: %n", &line, &length) != 1 || length == 0)
-        line = d->line;
-    sw_problems_add(l->problems, true, d->path, line, "%s", text + length);
+    int at = line, length = 0;
+    if (sscanf(text, "%d:%*d: %n", &at, &length) != 1 || length == 0) {
+        at = line;
+        length = 0;
+    }
+    sw_problems_add(problems, true, path, at, "%s", text + length);
 }
 
-/* "path:12" within a message, or "path/Chart.yaml: " at its beginning, whose line is 0.
- * @return where the path begins, or NULL */
-static const char *find_place(const char *text, size_t *path_len, int *line)
+void sw_lint_failure(const char *text, struct sw_problems *problems)
 {
+    /* "path:12" within the message, or "path/Chart.yaml: " at its beginning */
     for (const char *word = text; *word; word += strspn(word, " (")) {
         size_t len = strcspn(word, " (");
         const char *colon = memchr(word, ':', len), *slash = memchr(word, '/', len);
         const bool file = word == text && colon && sw_starts_with(colon, ": ") &&
                           colon - word > 5 && memcmp(colon - 5, ".yaml", 5) == 0;
         if (colon && slash && slash < colon && ((colon[1] >= '1' && colon[1] <= '9') || file)) {
-            *path_len = (size_t)(colon - word);
-            *line = (int)strtol(colon + 1, NULL, 10);
-            return word;
+            SW_AUTO_CHARS *path = sw_strndup(word, (size_t)(colon - word));
+            int line = (int)strtol(colon + 1, NULL, 10);
+            if (word == text) /* "path:line:column: reason": only the reason is left */
+                text = colon + strspn(colon, ":0123456789 ");
+            sw_problems_add(problems, true, path, line, "%s", text);
+            return;
         }
         word += len;
     }
-    return NULL;
-}
-
-void sw_lint_failure(const char *text, struct sw_problems *problems)
-{
-    size_t len = 0;
-    int line = 0;
-    const char *place = find_place(text, &len, &line);
-    SW_AUTO_CHARS *path = sw_strndup(place ? place : "", len);
-    if (place == text) /* "path:line:column: reason": the place need not be said twice */
-        text += len + strspn(text + len, ":0123456789 ");
-    sw_problems_add(problems, true, path, line, "%s", text);
+    sw_problems_add(problems, true, "", 0, "%s", text);
 }
 
 void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems)
@@ -296,6 +264,7 @@ void sw_lint_files(const struct sw_rendered *files, struct sw_problems *problems
     }
 }
 
+/* Whether the state waits for any object. */
 static bool has_awaited(const struct lint *l, size_t state)
 {
     if (sw_plan_state(l->plan, state)->wait_all)
@@ -311,15 +280,6 @@ static bool has_awaited(const struct lint *l, size_t state)
     return false;
 }
 
-static bool is_needed(const struct sw_plan *plan, size_t state)
-{
-    for (size_t i = 0; i < sw_plan_n_states(plan); i++)
-        for (size_t k = 0; k < sw_plan_state(plan, i)->n_needs; k++)
-            if (sw_plan_state(plan, i)->needs[k] == state)
-                return true;
-    return false;
-}
-
 static void check_state(const struct lint *l, size_t state)
 {
     const struct sw_recipe_state *s = sw_plan_state(l->plan, state);
@@ -328,30 +288,30 @@ static void check_state(const struct lint *l, size_t state)
     SW_ERR(err);
     if (s->label && sw_recipe_label(l->resource, s->label, &label, &err) < 0)
         sw_problems_add(l->problems, true, path, 0, "state '%s': %s", s->name, sw_err_text(&err));
-    if (is_needed(l->plan, state) && !has_awaited(l, state))
+    bool is_needed = false;
+    for (size_t i = 0; i < sw_plan_n_states(l->plan); i++)
+        for (size_t k = 0; k < sw_plan_state(l->plan, i)->n_needs; k++)
+            is_needed = is_needed || sw_plan_state(l->plan, i)->needs[k] == state;
+    if (is_needed && !has_awaited(l, state))
         sw_problems_add(l->problems, false, path, 0,
                         "nothing in state '%s' is waited for: what needs it starts at once",
                         s->name);
 }
 
-/* Whether the document is a List, whose items are the manifests. */
-static bool is_list(const struct sw_rendered_doc *d)
-{
-    SW_AUTO_JSON *doc = NULL;
-    const struct sw_yaml_opts opts = { .allow_duplicate = true };
-    SW_ERR(ignored);
-    return sw_yaml_parse(d->text, d->len, &opts, &doc, &ignored) == 0 &&
-           json_object_is_type(sw_json_find(doc, "items", NULL), json_type_array) &&
-           sw_json_len(sw_json_find(doc, "items", NULL)) == d->n_manifests;
-}
-
 static void check_manifests(struct lint *l, const struct sw_rendered_doc *d)
 {
-    bool list = is_list(d);
+    const struct sw_yaml_opts opts = { .allow_duplicate = true };
+    SW_AUTO_JSON *doc = NULL;
+    SW_ERR(ignored);
+    struct json_object *items = sw_yaml_parse(d->text, d->len, &opts, &doc, &ignored) == 0
+                                    ? sw_json_get(doc, "items")
+                                    : NULL;
+    bool is_list = json_object_is_type(items, json_type_array) &&
+                   sw_json_len(items) == d->n_manifests;
     l->doc = d;
     for (size_t i = 0; i < d->n_manifests; i++) {
         const struct sw_manifest *m = sw_rendered_manifest(l->rendered, d->first_manifest + i);
-        SW_AUTO_CHARS *within = list ? sw_printf("items[%zu]", i) : sw_strdup("");
+        SW_AUTO_CHARS *within = is_list ? sw_printf("items[%zu]", i) : sw_strdup("");
         l->within = within;
         for (size_t k = 0; k < SW_COUNT(manifest_checks); k++)
             manifest_checks[k](l, m);
@@ -365,8 +325,14 @@ void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, con
     SW_AUTO(sw_fields) *fields = sw_fields_new();
     SW_AUTO(sw_own_kinds) *own = sw_own_kinds_new();
     struct lint l = { plan, rendered, resource, fields, own, NULL, "", problems };
-    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
-        check_keys(&l, sw_rendered_doc(rendered, i));
+    for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++) { /* rendering allows a key twice */
+        const struct sw_rendered_doc *d = sw_rendered_doc(rendered, i);
+        const struct sw_yaml_opts opts = { .first_line = d->line };
+        SW_AUTO_JSON *doc = NULL;
+        SW_ERR(err);
+        if (sw_yaml_parse(d->text, d->len, &opts, &doc, &err) < 0)
+            sw_problems_add_yaml(problems, d->path, d->line, sw_err_text(&err));
+    }
     for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++)
         check_manifests(&l, sw_rendered_doc(rendered, i));
     for (size_t i = 0; i < sw_plan_n_states(plan); i++)

@@ -1,4 +1,4 @@
-/* lint of what is written in Chart.yaml. */
+/* lint of Chart.yaml. */
 #include <json-c/json.h>
 #include <string.h>
 
@@ -8,9 +8,10 @@
 #include "data/text/nearest.h"
 #include "operator/manifests/hooks.h"
 
-/* The annotations of a chart, and what says yes there; "false" and "none" say no. */
+/* The annotations of a chart, and the value that switches each on; "false" and "none" are allowed,
+ * too. */
 static const struct {
-    const char *name, *yes;
+    const char *name, *on;
 } annotations[] = { { "slipway.dev/wait", "all" }, { "slipway.dev/rollback", "true" } };
 
 static void __attribute__((format(printf, 5, 6)))
@@ -19,59 +20,50 @@ add(const struct sw_recipe_chart *c, struct sw_problems *problems, bool is_error
 {
     va_list ap;
     va_start(ap, fmt);
-    SW_AUTO_CHARS *words = sw_vprintf(fmt, ap);
+    SW_AUTO_CHARS *text = sw_vprintf(fmt, ap);
     va_end(ap);
     SW_AUTO_CHARS *path = sw_printf("%s/Chart.yaml", c->origin);
     int line = sw_field_line(c->text, c->len, 1, field);
-    sw_problems_add(problems, is_error, path, line, "%s: %s", field, words);
-}
-
-static void report_unknown(const struct sw_recipe_chart *c, const char *key, const char *field,
-                           struct sw_problems *problems)
-{
-    const char *names[SW_COUNT(annotations) + 1] = { 0 };
-    for (size_t i = 0; i < SW_COUNT(annotations); i++)
-        names[i] = annotations[i].name;
-    const char *meant = sw_text_nearest(key, names);
-    if (meant)
-        add(c, problems, true, field, "no annotation of a chart; is it '%s'?", meant);
-    else
-        add(c, problems, true, field, "no annotation of a chart: it has no effect here");
+    sw_problems_add(problems, is_error, path, line, "%s: %s", field, text);
 }
 
 static void check_annotation(const struct sw_recipe_chart *c, const char *key, const char *value,
                              struct sw_problems *problems)
 {
     SW_AUTO_CHARS *field = sw_printf("annotations.%s", key);
+    const char *names[SW_COUNT(annotations) + 1] = { 0 };
     for (size_t i = 0; i < SW_COUNT(annotations); i++) {
+        names[i] = annotations[i].name;
         if (!sw_streq(annotations[i].name, key))
             continue;
-        if (!sw_streq(value, annotations[i].yes) && !sw_streq(value, "false") &&
+        if (!sw_streq(value, annotations[i].on) && !sw_streq(value, "false") &&
             !sw_streq(value, "none"))
             add(c, problems, false, field, "'%s' asks for nothing; '%s' does", value,
-                annotations[i].yes);
+                annotations[i].on);
         return;
     }
-    if (sw_starts_with(key, "slipway.dev/") || sw_starts_with(key, SW_SRO_PREFIX))
-        report_unknown(c, key, field, problems);
-}
-
-static void check_chart(const struct sw_recipe_chart *c, struct sw_problems *problems)
-{
-    struct json_object *map = sw_json_get(c->metadata, "annotations");
-    const char *version = sw_json_str(c->metadata, "", "apiVersion", NULL);
-    if (!sw_streq(version, "v1") && !sw_streq(version, "v2"))
-        add(c, problems, true, "apiVersion", "'%s' is neither v1 nor v2", version);
-    if (!map)
+    const char *meant = sw_text_nearest(key, names);
+    if (!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX))
         return;
-    json_object_object_foreach(map, key, value)
-        check_annotation(c, key, json_object_get_string(value), problems);
+    if (meant)
+        add(c, problems, true, field, "no annotation of a chart; is it '%s'?", meant);
+    else
+        add(c, problems, true, field, "no annotation of a chart: it has no effect here");
 }
 
 void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems)
 {
     for (size_t i = 0; i < sw_recipe_n_charts(recipe); i++) {
         struct sw_recipe_chart chart = sw_recipe_chart(recipe, i);
-        check_chart(&chart, problems);
+        struct json_object *map = sw_json_get(chart.metadata, "annotations");
+        const char *version = sw_json_str(chart.metadata, "", "apiVersion", NULL);
+        if (!sw_streq(version, "v1") && !sw_streq(version, "v2"))
+            add(&chart, problems, true, "apiVersion", "'%s' is neither v1 nor v2", version);
+        if (!map)
+            continue;
+        json_object_object_foreach(map, key, value)
+        {
+            check_annotation(&chart, key, json_object_get_string(value), problems);
+        }
     }
 }

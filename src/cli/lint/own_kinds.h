@@ -1,6 +1,6 @@
 #pragma once
-/* own_kinds: what SpecialResources and their like are made of, for lint: by the definitions that
- * the program carries, and by what the operator refuses beyond them. */
+/* own_kinds: lint of slipway's own kinds by their CustomResourceDefinitions, which the program
+ * carries, and by what else the operator refuses. */
 #include "base/base.h"
 #include "cli/lint/fields.h"
 
@@ -13,10 +13,10 @@ struct sw_own_kinds *sw_own_kinds_new(void);
 void sw_own_kinds_free(struct sw_own_kinds *kinds);
 SW_DEFINE_AUTO(sw_own_kinds, sw_own_kinds_free)
 
-/** Call @fn for a kind that its group does not have, and for each field of spec that the definition
- * does not have ("is it '...'?"), that has a wrong type, that is required and missing, or that has
- * a value which the operator refuses. Metadata is left to sw_fields_check().
- * @whole: nothing is added to @doc before it is applied, so that required fields are checked
+/** Call @fn for a kind that its group does not have, and for each field of spec that is unknown,
+ * has a wrong type or a value that the operator refuses, or is required and missing. Metadata is
+ * left to sw_fields_check().
+ * @whole: @doc is applied as it is, so required fields are checked
  * Pinned by test/golden/cli/lint_test.sh.
  */
 void sw_own_kinds_check(const struct sw_own_kinds *kinds, struct json_object *doc, bool whole,
