@@ -9,14 +9,15 @@
 #include "operator/engine/readiness/gate.h"
 
 enum {
-    MOST_PODS = 5,   /* of one object: more would say the same */
-    MOST_EVENTS = 3, /* the last ones */
+    MOST_PODS = 5,   /* of one object */
+    MOST_EVENTS = 3, /* of one object, the latest */
     RETRIES = 3,
 };
 
 /* ---- links of the chain ------------------------------------------------------------------------
  */
 
+/* One link of the chain: @what, and what state it is in; the caller's. */
 static struct json_object *link_new(const char *is, const char *what)
 {
     struct json_object *link = json_object_new_object();
@@ -75,50 +76,36 @@ static int by_time(const void *a, const void *b)
     return strcmp(event_time(*x), event_time(*y));
 }
 
-static void add_event(struct json_object *link, struct json_object *event)
-{
-    int64_t n = sw_json_int(event, 1, "count", NULL);
-    SW_AUTO_CHARS *times = n > 1 ? sw_printf(" (%lld times)", (long long)n) : sw_strdup("");
-    SW_AUTO_CHARS *what = sw_printf("Event %s%s", sw_json_str(event, "", "reason", NULL), times);
-    struct json_object *leaf = link_new("Waiting", what);
-    set(leaf, "why", sw_json_str(event, "", "message", NULL));
-    set(leaf, "since", event_time(event));
-    add(link, leaf);
-}
-
-/* The last warnings about an object. */
+/* The latest warnings about an object. */
 static void explain_events(struct sw_connection *conn, struct json_object *object,
                            struct json_object *link)
 {
     SW_ERR(err);
     SW_AUTO_JSON *events = NULL;
     const char *ns = sw_obj_namespace(object);
-    SW_AUTO_CHARS *selector = sw_printf("type=Warning,involvedObject.uid=%s",
-                                        sw_json_str(object, "", "metadata", "uid", NULL));
+    SW_AUTO_CHARS *selector = sw_printf("type=Warning,involvedObject.uid=%s", sw_obj_uid(object));
     const struct sw_request_opts opts = { .field_selector = selector, .retries = RETRIES };
     if (sw_cluster_find(conn, "v1", "Event", *ns ? ns : "default", NULL, &opts, &events, &err) < 0)
-        return; /* they are an extra; who may not read them sees the rest */
+        return; /* the account may not be allowed to read them */
     json_object_array_sort(events, by_time);
     size_t n = sw_json_len(events);
-    for (size_t i = n > MOST_EVENTS ? n - MOST_EVENTS : 0; i < n; i++)
-        add_event(link, sw_json_at(events, i));
+    for (size_t i = n > MOST_EVENTS ? n - MOST_EVENTS : 0; i < n; i++) {
+        struct json_object *event = sw_json_at(events, i);
+        int64_t count = sw_json_int(event, 1, "count", NULL);
+        SW_AUTO_CHARS *what = sw_printf("Event %s", sw_json_str(event, "", "reason", NULL));
+        if (count > 1)
+            sw_append(&what, " (%lld times)", (long long)count);
+        struct json_object *leaf = link_new("Waiting", what);
+        set(leaf, "why", sw_json_str(event, "", "message", NULL));
+        set(leaf, "since", event_time(event));
+        add(link, leaf);
+    }
 }
 
 /* ---- pods --------------------------------------------------------------------------------------
  */
 
-/* The last line that is not empty; NULL: none. */
-static char *last_line(const char *text)
-{
-    size_t len = strlen(text);
-    while (len && strchr("\r\n \t", text[len - 1]))
-        len--;
-    size_t begin = len;
-    while (begin && text[begin - 1] != '\n')
-        begin--;
-    return begin == len ? NULL : sw_strndup(text + begin, len - begin);
-}
-
+/* The last line of a container's log that is not empty. */
 static void add_log(struct sw_connection *conn, struct json_object *pod, const char *container,
                     bool previous, struct json_object *link)
 {
@@ -131,19 +118,12 @@ static void add_log(struct sw_connection *conn, struct json_object *pod, const c
     if (sw_cluster_logs(conn, sw_obj_namespace(pod), sw_obj_name(pod), &opts, &text, &len, &err) <
         0)
         return;
-    SW_AUTO_CHARS *line = last_line(text);
-    if (line)
-        add_message(link, "Waiting", "the end of its log", line);
-}
-
-/* "exit code 1 (Error)", NULL where it has not ended. Heap. */
-static char *how_it_ended(struct json_object *ended)
-{
-    if (!ended)
-        return NULL;
-    const char *message = sw_json_str(ended, "", "message", NULL);
-    return sw_printf("exit code %lld (%s)%s%s", (long long)sw_json_int(ended, 0, "exitCode", NULL),
-                     sw_json_str(ended, "Error", "reason", NULL), *message ? ": " : "", message);
+    len = strlen(text);
+    while (len && strchr("\r\n \t", text[len - 1]))
+        text[--len] = '\0';
+    const char *newline = strrchr(text, '\n');
+    if (len)
+        add_message(link, "Waiting", "the end of its log", newline ? newline + 1 : text);
 }
 
 static void explain_container(struct sw_connection *conn, struct json_object *pod,
@@ -157,21 +137,22 @@ static void explain_container(struct sw_connection *conn, struct json_object *po
         return;
     const char *name = sw_json_str(status, "", "name", NULL);
     SW_AUTO_CHARS *what = sw_printf("%scontainer %s", init ? "init " : "", name);
-    SW_AUTO_CHARS *end = how_it_ended(failed ? ended : before);
-    const char *reason = sw_json_str(waiting, "", "reason", NULL);
-    const char *message = sw_json_str(waiting, "", "message", NULL);
+    struct json_object *end = failed ? ended : before;
+    const char *end_message = sw_json_str(end, "", "message", NULL);
+    SW_AUTO_CHARS *exit = end ? sw_printf("exit code %lld (%s)%s%s",
+                                          (long long)sw_json_int(end, 0, "exitCode", NULL),
+                                          sw_json_str(end, "Error", "reason", NULL),
+                                          *end_message ? ": " : "", end_message)
+                              : NULL;
     int64_t n = sw_json_int(status, 0, "restartCount", NULL);
-    SW_AUTO_CHARS *restarts = n ? sw_printf("%lld restarts", (long long)n) : sw_strdup("");
-    const char *parts[] = { *reason            ? reason
-                            : waiting || ended ? ""
-                                               : "running, not ready",
-                            message, end, restarts };
+    SW_AUTO_CHARS *restarts = n ? sw_printf("%lld restarts", (long long)n) : NULL;
+    const char *texts[] = { sw_json_str(waiting, waiting || ended ? "" : "running, not ready",
+                                        "reason", NULL),
+                            sw_json_str(waiting, "", "message", NULL), exit, restarts };
     SW_AUTO_CHARS *why = sw_strdup("");
-    for (size_t i = 0; i < SW_COUNT(parts); i++) {
-        if (!parts[i] || !*parts[i])
-            continue;
-        sw_append(&why, "%s%s", *why ? "; " : "", parts[i]);
-    }
+    for (size_t i = 0; i < SW_COUNT(texts); i++)
+        if (texts[i] && *texts[i])
+            sw_append(&why, "%s%s", *why ? "; " : "", texts[i]);
     struct json_object *leaf = link_new(failed ? "Failed" : "Waiting", what);
     set(leaf, "why", why);
     if (end || (!waiting && !ended))
@@ -211,35 +192,26 @@ static void explain_pod(struct sw_connection *conn, struct json_object *pod,
     add(link, leaf);
 }
 
-/* "app=x,tier=y", NULL for what has no pods. Heap. */
-static char *pods_selector(struct json_object *object)
-{
-    struct json_object *labels = sw_json_find(object, "spec", "selector", "matchLabels", NULL);
-    char *text = NULL;
-    if (!json_object_is_type(labels, json_type_object))
-        return NULL;
-    json_object_object_foreach(labels, key, value)
-    {
-        sw_append(&text, "%s%s=%s", text ? "," : "", key, json_object_get_string(value));
-    }
-    return text;
-}
-
 static void explain_pods(struct sw_connection *conn, struct json_object *object,
                          struct json_object *link)
 {
+    struct json_object *labels = sw_json_find(object, "spec", "selector", "matchLabels", NULL);
     SW_ERR(err);
     SW_AUTO_JSON *pods = NULL;
-    SW_AUTO_CHARS *selector = pods_selector(object);
-    if (!selector)
+    SW_AUTO_CHARS *selector = NULL;
+    size_t n = 0;
+    if (!json_object_is_type(labels, json_type_object) || !sw_json_len(labels))
         return;
+    json_object_object_foreach(labels, key, value)
+    {
+        sw_append(&selector, "%s%s=%s", selector ? "," : "", key, json_object_get_string(value));
+    }
     const struct sw_request_opts opts = { .label_selector = selector, .retries = RETRIES };
     if (sw_cluster_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) <
         0) {
         add_message(link, "Waiting", "its pods", sw_err_text(&err));
         return;
     }
-    size_t n = 0;
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         struct json_object *pod = sw_json_at(pods, i);
         if (!sw_pod_is_well(pod) && n++ < MOST_PODS)
@@ -254,16 +226,12 @@ static void explain_pods(struct sw_connection *conn, struct json_object *object,
 /* ---- objects -----------------------------------------------------------------------------------
  */
 
-static const char *const is_of[] = { [SW_READINESS_WAITING] = "Waiting",
-                                     [SW_READINESS_READY] = "Ready",
-                                     [SW_READINESS_FAILED] = "Failed" };
-
-/* @item: of the inventory. Objects that are ready have no part in it. */
+/* Add the object unless it is ready. @item: of the inventory. */
 static void explain_object(struct sw_connection *conn, struct json_object *item,
                            struct json_object *link)
 {
     SW_ERR(err);
-    SW_READINESS(verdict);
+    SW_READINESS(readiness);
     SW_AUTO_JSON *live = NULL;
     SW_AUTO(sw_gate) *gate = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES };
@@ -278,17 +246,18 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
         return;
     }
     if (live && sw_gate_new(live, true, &gate, &err) == 0)
-        sw_gate_judge(gate, live, &verdict);
+        sw_gate_judge(gate, live, &readiness);
     else
-        sw_kstatus(live, &verdict);
-    if (verdict.kind == SW_READINESS_READY)
+        sw_kstatus(live, &readiness);
+    if (readiness.kind == SW_READINESS_READY)
         return;
     if (live && sw_streq(kind, "Pod")) {
         explain_pod(conn, live, link);
         return;
     }
-    struct json_object *leaf = link_new(is_of[verdict.kind], what);
-    set(leaf, "why", verdict.message);
+    struct json_object *leaf = link_new(
+        readiness.kind == SW_READINESS_FAILED ? "Failed" : "Waiting", what);
+    set(leaf, "why", readiness.message);
     add(link, leaf);
     if (!live)
         return;
@@ -299,34 +268,6 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
 
 /* ---- states ------------------------------------------------------------------------------------
  */
-
-static void explain_needs(struct json_object *states, struct json_object *state,
-                          struct json_object *link)
-{
-    struct json_object *needs = sw_json_get(state, "needs");
-    for (size_t i = 0; i < sw_json_len(needs); i++) {
-        const char *name = json_object_get_string(sw_json_at(needs, i));
-        struct json_object *need = sw_json_find_by(states, "name", name);
-        const char *phase = sw_json_str(need, "unknown", "phase", NULL);
-        if (sw_streq(phase, "Ready"))
-            continue;
-        SW_AUTO_CHARS *what = sw_printf("it needs state %s", name);
-        SW_AUTO_CHARS *why = sw_printf("which is %s", phase);
-        add_message(link, "Waiting", what, why);
-    }
-}
-
-static void explain_kernels(struct json_object *state, struct json_object *link)
-{
-    struct json_object *variants = sw_json_get(state, "variants");
-    for (size_t i = 0; i < sw_json_len(variants); i++) {
-        struct json_object *v = sw_json_at(variants, i);
-        const char *message = sw_json_str(v, "", "message", NULL);
-        SW_AUTO_CHARS *what = sw_printf("kernel %s", sw_json_str(v, "", "name", NULL));
-        if (*message)
-            add_message(link, "Waiting", what, message);
-    }
-}
 
 static void explain_state(struct sw_connection *conn, struct json_object *status,
                           struct json_object *state, struct json_object *chain)
@@ -340,8 +281,24 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     const char *rolled_back = sw_json_str(state, "", "rolledBack", NULL);
     if (*rolled_back)
         add_message(link, "RolledBack", "what came last failed", rolled_back);
-    explain_needs(sw_json_get(status, "states"), state, link);
-    explain_kernels(state, link);
+    struct json_object *needs = sw_json_get(state, "needs");
+    for (size_t i = 0; i < sw_json_len(needs); i++) {
+        const char *need = json_object_get_string(sw_json_at(needs, i));
+        const char *phase = sw_json_str(
+            sw_json_find_by(sw_json_get(status, "states"), "name", need), "unknown", "phase", NULL);
+        SW_AUTO_CHARS *needs_text = sw_printf("it needs state %s", need);
+        SW_AUTO_CHARS *why = sw_printf("which is %s", phase);
+        if (!sw_streq(phase, "Ready"))
+            add_message(link, "Waiting", needs_text, why);
+    }
+    struct json_object *variants = sw_json_get(state, "variants");
+    for (size_t i = 0; i < sw_json_len(variants); i++) {
+        struct json_object *v = sw_json_at(variants, i);
+        const char *message = sw_json_str(v, "", "message", NULL);
+        SW_AUTO_CHARS *kernel = sw_printf("kernel %s", sw_json_str(v, "", "name", NULL));
+        if (*message)
+            add_message(link, "Waiting", kernel, message);
+    }
     struct json_object *inventory = sw_json_get(status, "inventory");
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);
@@ -351,7 +308,7 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     add(chain, link);
 }
 
-/* Which nodes have not got their new driver, and what holds each up. */
+/* The nodes without the new driver, and what each waits for. */
 static void explain_upgrade(struct json_object *status, struct json_object *chain)
 {
     struct json_object *upgrade = sw_json_get(status, "upgrade");
@@ -376,17 +333,6 @@ static void explain_upgrade(struct json_object *status, struct json_object *chai
     add(chain, link);
 }
 
-static void explain_overlap(struct json_object *status, struct json_object *chain)
-{
-    struct json_object *c = sw_json_find_by(sw_json_get(status, "conditions"), "type",
-                                            "Overlapping");
-    if (!sw_streq(sw_json_str(c, "", "status", NULL), "True"))
-        return;
-    struct json_object *leaf = link_new("Overlapping", sw_json_str(c, "", "message", NULL));
-    set(leaf, "since", sw_json_str(c, "", "lastTransitionTime", NULL));
-    add(chain, leaf);
-}
-
 struct json_object *sw_explain(struct sw_connection *conn, struct json_object *resource,
                                const char *state)
 {
@@ -400,7 +346,13 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     struct json_object *chain = link_new(is, what);
     set(chain, "why", text);
     explain_deletion(resource, chain);
-    explain_overlap(status, chain);
+    struct json_object *overlap = sw_obj_condition(resource, "Overlapping");
+    if (sw_streq(sw_json_str(overlap, "", "status", NULL), "True")) {
+        struct json_object *leaf = link_new("Overlapping",
+                                            sw_json_str(overlap, "", "message", NULL));
+        set(leaf, "since", sw_json_str(overlap, "", "lastTransitionTime", NULL));
+        add(chain, leaf);
+    }
     explain_upgrade(status, chain);
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *s = sw_json_at(states, i);

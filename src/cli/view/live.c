@@ -12,10 +12,10 @@
 
 struct sw_live {
     int fd;
-    char *drawn; /* what stands there now, without what colours it */
+    char *drawn; /* the text on the terminal */
 };
 
-/* For atexit() alone: an exit from anywhere must leave a usable terminal. */
+/* For atexit(): an exit from anywhere must show the cursor again. */
 static int hidden_fd = -1;
 
 static void write_all(int fd, const char *text, size_t len)
@@ -25,7 +25,7 @@ static void write_all(int fd, const char *text, size_t len)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* the terminal is gone: nobody looks */
+            return; /* the terminal was closed */
         text += n;
         len -= (size_t)n;
     }
@@ -38,21 +38,15 @@ static void show_cursor(void)
     hidden_fd = -1;
 }
 
-static bool is_utf8(void)
-{
-    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-    for (size_t i = 0; i < SW_COUNT(names); i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return strcasestr(value, "UTF-8") || strcasestr(value, "UTF8");
-    }
-    return false;
-}
-
 struct sw_style sw_style_of(int fd)
 {
-    struct sw_style style = { .colour = sw_cli_colours(fd), .utf8 = is_utf8() };
+    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    struct sw_style style = { .colour = sw_cli_colours(fd) };
     struct winsize size;
+    const char *locale = NULL; /* the first that is set */
+    for (size_t i = 0; i < SW_COUNT(names) && !(locale && *locale); i++)
+        locale = getenv(names[i]);
+    style.utf8 = locale && (strcasestr(locale, "UTF-8") || strcasestr(locale, "UTF8"));
     if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         style.width = size.ws_col;
         style.height = size.ws_row > 1 ? size.ws_row - 1 : 1;
@@ -80,7 +74,8 @@ struct sw_style sw_live_style(const struct sw_live *live)
     return sw_style_of(live->fd);
 }
 
-/* How many rows of the screen @text takes: a window that became narrower has wrapped its lines. */
+/* The rows of the screen that @text takes: in a window that became narrower its lines are wrapped.
+ */
 static int rows_of(const char *text, int width)
 {
     int rows = 0, column = 0;
@@ -97,7 +92,7 @@ static int rows_of(const char *text, int width)
     return rows;
 }
 
-/* Each line clears its own rest, so that nothing blinks: the screen is never empty in between. */
+/* Each line clears its own rest: clearing the screen first would flicker. */
 void sw_live_draw(struct sw_live *live, const char *text)
 {
     struct printbuf *out = printbuf_new();

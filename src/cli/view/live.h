@@ -5,10 +5,10 @@
 
 struct sw_live;
 
-/** Take the lines below the cursor of terminal @fd.
- * @return the caller's: sw_live_close(); NULL: @fd is no terminal that can move its cursor */
+/** Draw below the cursor of terminal @fd.
+ * @return the caller's: sw_live_close(); NULL: @fd is no terminal, or a dumb one */
 struct sw_live *sw_live_open(int fd);
-/** @return the style of text there now; the width changes with the window */
+/** @return the current style of text; the width changes with the window */
 struct sw_style sw_live_style(const struct sw_live *live);
 /** Replace what was drawn by @text (lines that end in \n), in one write. */
 void sw_live_draw(struct sw_live *live, const char *text);

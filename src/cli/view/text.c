@@ -11,7 +11,7 @@ static const char *const codes[] = {
     [SW_BLUE] = "\033[34m",
 };
 
-/* Bytes of the code point that starts here; broken UTF-8 counts byte by byte. */
+/* Bytes of the first code point; invalid UTF-8 counts byte by byte. */
 static size_t point_len(const char *s)
 {
     unsigned char c = (unsigned char)*s;
@@ -30,20 +30,9 @@ int sw_text_width(const char *text)
     return width;
 }
 
-static void raw(struct sw_line *line, const char *text, size_t len)
+static void put(struct sw_line *line, const char *text, size_t len)
 {
     (void)printbuf_memappend(line->out, text, (int)len);
-}
-
-static void put_points(struct sw_line *line, const char *text, int room)
-{
-    for (int i = 0; i < room && *text; i++) {
-        size_t len = point_len(text);
-        bool control = (unsigned char)*text < 0x20 || *text == 0x7f;
-        raw(line, control ? " " : text, control ? 1 : len);
-        text += len;
-        line->at++;
-    }
 }
 
 void sw_line_put(struct sw_line *line, enum sw_colour colour, const char *text)
@@ -53,18 +42,24 @@ void sw_line_put(struct sw_line *line, enum sw_colour colour, const char *text)
         return;
     int room = style->width > 0 ? style->width - line->at : INT32_MAX;
     bool fits = sw_text_width(text) <= room;
-    const char *more = style->utf8 ? "…" : "~";
     bool coloured = style->colour && colour != SW_PLAIN;
     if (coloured)
-        raw(line, codes[colour], strlen(codes[colour]));
-    put_points(line, text, fits ? room : room - 1);
+        put(line, codes[colour], strlen(codes[colour]));
+    for (int i = 0; i < (fits ? room : room - 1) && *text; i++) {
+        size_t len = point_len(text);
+        bool control = (unsigned char)*text < 0x20 || *text == 0x7f;
+        put(line, control ? " " : text, control ? 1 : len);
+        text += len;
+        line->at++;
+    }
     if (!fits && room > 0) {
-        raw(line, more, strlen(more));
+        const char *ellipsis = style->utf8 ? "…" : "~";
+        put(line, ellipsis, strlen(ellipsis));
         line->at++;
     }
     line->cut = !fits;
     if (coloured)
-        raw(line, "\033[0m", 4);
+        put(line, "\033[0m", 4);
 }
 
 void sw_line_printf(struct sw_line *line, enum sw_colour colour, const char *fmt, ...)
@@ -102,7 +97,7 @@ void sw_line_bar(struct sw_line *line, int width, int64_t done, int64_t total)
 
 void sw_line_end(struct sw_line *line)
 {
-    raw(line, "\n", 1);
+    put(line, "\n", 1);
     line->at = 0;
     line->cut = false;
 }

@@ -1,4 +1,4 @@
-/* What people see of a report: the live view while it walks, the tables when it is done. */
+/* The report as text: the live view, and the tables at the end. */
 #include "cli/view/report.h"
 #include "cli/view/text.h"
 
@@ -10,7 +10,7 @@
 
 enum { BAR = 10, GAP = 2, MAX_NODE_ROWS = 40 };
 
-/* One state's row, read once. Strings borrowed. */
+/* A state. Strings are borrowed. */
 struct row {
     const char *name, *phase, *class, *message;
     int64_t ready, total, labelled, nodes;
@@ -32,31 +32,6 @@ static int64_t time_of(struct json_object *state, const char *key, bool *there)
     return ms;
 }
 
-static const char *message_of(struct json_object *state)
-{
-    const char *message = sw_json_str(state, "", "message", NULL);
-    return *message ? message : sw_json_str(state, "", "rolledBack", NULL);
-}
-
-static struct row row_of(struct json_object *state, int64_t now_ms)
-{
-    struct row r = {
-        .name = sw_json_str(state, "", "name", NULL),
-        .phase = sw_json_str(state, "Waiting", "phase", NULL),
-        .class = sw_json_str(state, "", "class", NULL),
-        .message = message_of(state),
-        .ready = sw_json_int(state, 0, "objects", "ready", NULL),
-        .total = sw_json_int(state, 0, "objects", "total", NULL),
-        .labelled = sw_json_int(state, 0, "nodes", "labelled", NULL),
-        .nodes = sw_json_int(state, 0, "nodes", "total", NULL),
-    };
-    int64_t started_ms = time_of(state, "startedAt", &r.started),
-            ready_ms = time_of(state, "readyAt", &r.finished);
-    if (r.started)
-        r.elapsed_ms = (r.finished ? ready_ms : now_ms) - started_ms;
-    return r;
-}
-
 static int wider(int a, int b)
 {
     return a > b ? a : b;
@@ -68,10 +43,27 @@ static void read_rows(const struct sw_report *report, struct table *t)
     *t = (struct table){ .n = sw_json_len(states), .name_width = 5, .phase_width = 5 };
     t->rows = sw_zalloc(t->n, sizeof *t->rows);
     for (size_t i = 0; i < t->n; i++) {
-        t->rows[i] = row_of(sw_json_at(states, i), report->now_ms);
-        t->n_ready += sw_streq(t->rows[i].phase, "Ready");
-        t->name_width = wider(t->name_width, sw_text_width(t->rows[i].name));
-        t->phase_width = wider(t->phase_width, sw_text_width(t->rows[i].phase));
+        struct json_object *state = sw_json_at(states, i);
+        struct row *r = &t->rows[i];
+        *r = (struct row){
+            .name = sw_json_str(state, "", "name", NULL),
+            .phase = sw_json_str(state, "Waiting", "phase", NULL),
+            .class = sw_json_str(state, "", "class", NULL),
+            .message = sw_json_str(state, "", "message", NULL),
+            .ready = sw_json_int(state, 0, "objects", "ready", NULL),
+            .total = sw_json_int(state, 0, "objects", "total", NULL),
+            .labelled = sw_json_int(state, 0, "nodes", "labelled", NULL),
+            .nodes = sw_json_int(state, 0, "nodes", "total", NULL),
+        };
+        if (!*r->message)
+            r->message = sw_json_str(state, "", "rolledBack", NULL);
+        int64_t started_ms = time_of(state, "startedAt", &r->started),
+                ready_ms = time_of(state, "readyAt", &r->finished);
+        if (r->started)
+            r->elapsed_ms = (r->finished ? ready_ms : report->now_ms) - started_ms;
+        t->n_ready += sw_streq(r->phase, "Ready");
+        t->name_width = wider(t->name_width, sw_text_width(r->name));
+        t->phase_width = wider(t->phase_width, sw_text_width(r->phase));
     }
     t->name_width = t->name_width > 30 ? 30 : t->name_width;
 }
@@ -87,17 +79,7 @@ static enum sw_colour colour_of(const struct row *r)
     return r->started ? SW_BLUE : SW_DIM;
 }
 
-static const char *mark_of(const struct row *r, const struct sw_style *style)
-{
-    enum sw_colour c = colour_of(r);
-    if (c == SW_GREEN)
-        return style->utf8 ? "✔" : "+";
-    if (c == SW_RED)
-        return style->utf8 ? "✘" : "x";
-    return c == SW_DIM ? (style->utf8 ? "·" : " ") : (style->utf8 ? "▶" : ">");
-}
-
-/* "2/3"; nothing where there is nothing to count. */
+/* "2/3", or "-" before the state has started. */
 static void put_count(struct sw_line *line, const struct row *r, int64_t n, int64_t total)
 {
     if (total || r->started)
@@ -124,11 +106,17 @@ static void put_elapsed(struct sw_line *line, const struct row *r)
 static void put_state(struct sw_line *line, const struct table *t, const struct row *r)
 {
     int at = 2 + t->name_width + GAP;
-    sw_line_put(line, colour_of(r), mark_of(r, line->style));
+    bool utf8 = line->style->utf8;
+    enum sw_colour colour = colour_of(r);
+    const char *mark = colour == SW_GREEN ? (utf8 ? "✔" : "+")
+                       : colour == SW_RED ? (utf8 ? "✘" : "x")
+                       : colour == SW_DIM ? (utf8 ? "·" : " ")
+                                          : (utf8 ? "▶" : ">");
+    sw_line_put(line, colour, mark);
     sw_line_put(line, SW_PLAIN, " ");
     sw_line_put(line, SW_PLAIN, r->name);
     sw_line_pad(line, at);
-    sw_line_put(line, colour_of(r), r->phase);
+    sw_line_put(line, colour, r->phase);
     sw_line_pad(line, at += t->phase_width + GAP);
     sw_line_put(line, SW_DIM, "objects ");
     put_count(line, r, r->ready, r->total);
@@ -139,7 +127,7 @@ static void put_state(struct sw_line *line, const struct table *t, const struct 
     put_elapsed(line, r);
     if (!sw_streq(r->phase, "Ready") && *r->message && r->started) {
         sw_line_pad(line, at + 6 + GAP);
-        sw_line_put(line, colour_of(r) == SW_RED ? SW_RED : SW_DIM, r->message);
+        sw_line_put(line, colour == SW_RED ? SW_RED : SW_DIM, r->message);
     }
     sw_line_end(line);
 }
@@ -170,42 +158,26 @@ static char *finish(struct sw_line *line)
     return text;
 }
 
-/* Where the screen has fewer lines than there are states, those that are Ready go first. */
-static bool is_hidden(const struct row *r, size_t *n_to_hide)
-{
-    if (!*n_to_hide || !sw_streq(r->phase, "Ready"))
-        return false;
-    --*n_to_hide;
-    return true;
-}
-
 char *sw_report_frame(const struct sw_report *report, const struct sw_style *style)
 {
     struct sw_line line = { .out = printbuf_new(), .style = style };
     struct table t;
     read_rows(report, &t);
     size_t room = style->height > 1 ? (size_t)style->height - 1 : t.n, shown = 0;
-    size_t n_to_hide = t.n > room ? t.n - room : 0;
+    size_t n_to_hide = t.n > room ? t.n - room : 0; /* first of those that are Ready */
     put_head(&line, report, &t);
-    for (size_t i = 0; i < t.n; i++)
-        if (!is_hidden(&t.rows[i], &n_to_hide) && shown++ < room)
+    for (size_t i = 0; i < t.n; i++) {
+        if (n_to_hide && sw_streq(t.rows[i].phase, "Ready"))
+            n_to_hide--;
+        else if (shown++ < room)
             put_state(&line, &t, &t.rows[i]);
+    }
     free(t.rows);
     return finish(&line);
 }
 
 /* ---- the tables --------------------------------------------------------------------------------
  */
-
-static void put_titles(struct sw_line *line, const int *columns, const char *const *titles)
-{
-    for (size_t i = 0; titles[i]; i++) {
-        if (i)
-            sw_line_pad(line, columns[i]);
-        sw_line_put(line, SW_BOLD, titles[i]);
-    }
-    sw_line_end(line);
-}
 
 static void put_state_table(struct sw_line *line, const struct table *t)
 {
@@ -214,7 +186,12 @@ static void put_state_table(struct sw_line *line, const struct table *t)
     c[2] = c[1] + t->phase_width + GAP;
     c[3] = c[2] + 7 + GAP;
     c[4] = c[3] + 7 + GAP;
-    put_titles(line, c, titles);
+    for (size_t i = 0; titles[i]; i++) {
+        if (i)
+            sw_line_pad(line, c[i]);
+        sw_line_put(line, SW_BOLD, titles[i]);
+    }
+    sw_line_end(line);
     for (size_t i = 0; i < t->n; i++) {
         const struct row *r = &t->rows[i];
         sw_line_put(line, SW_PLAIN, r->name);
@@ -230,32 +207,11 @@ static void put_state_table(struct sw_line *line, const struct table *t)
     }
 }
 
-/* The states that a node is labelled with, by their short names. Heap. */
-static char *states_of(struct json_object *labels, const char *resource)
-{
-    SW_AUTO_CHARS *prefix = sw_printf("specialresource.openshift.io/state-%s-", resource);
-    char *text = sw_strdup("");
-    json_object_object_foreach(labels, key, value)
-    {
-        const char *state = key + strlen(prefix), *said = json_object_get_string(value);
-        sw_append(&text, "%s%s%s%s", *text ? " " : "", state, sw_streq(said, "Ready") ? "" : "=",
-                  sw_streq(said, "Ready") ? "" : said);
-    }
-    return text;
-}
-
-static void put_node(struct sw_line *line, int column, const char *name, const char *states)
-{
-    sw_line_put(line, SW_PLAIN, name);
-    sw_line_pad(line, column);
-    sw_line_put(line, *states ? SW_GREEN : SW_DIM, *states ? states : "-");
-    sw_line_end(line);
-}
-
 static void put_node_table(struct sw_line *line, struct json_object *doc)
 {
     struct json_object *nodes = sw_json_get(doc, "nodes");
-    const char *resource = sw_json_str(doc, "", "name", NULL);
+    SW_AUTO_CHARS *prefix = sw_printf("specialresource.openshift.io/state-%s-",
+                                      sw_json_str(doc, "", "name", NULL));
     size_t n = sw_json_len(nodes), shown = n > MAX_NODE_ROWS ? MAX_NODE_ROWS : n;
     int column = 4;
     for (size_t i = 0; i < shown; i++)
@@ -264,12 +220,22 @@ static void put_node_table(struct sw_line *line, struct json_object *doc)
     sw_line_put(line, SW_BOLD, "NODE");
     sw_line_pad(line, column);
     sw_line_put(line, SW_BOLD, "READY STATES");
-    sw_line_printf(line, SW_DIM, "  label specialresource.openshift.io/state-%s-<state>", resource);
+    sw_line_printf(line, SW_DIM, "  label %s<state>", prefix);
     sw_line_end(line);
     for (size_t i = 0; i < shown; i++) {
         struct json_object *node = sw_json_at(nodes, i);
-        SW_AUTO_CHARS *states = states_of(sw_json_get(node, "labels"), resource);
-        put_node(line, column, sw_json_str(node, "", "name", NULL), states);
+        SW_AUTO_CHARS *states = sw_strdup("");
+        json_object_object_foreach(sw_json_get(node, "labels"), key, value)
+        {
+            const char *phase = json_object_get_string(value);
+            bool ready = sw_streq(phase, "Ready");
+            sw_append(&states, "%s%s%s%s", *states ? " " : "", key + strlen(prefix),
+                      ready ? "" : "=", ready ? "" : phase);
+        }
+        sw_line_put(line, SW_PLAIN, sw_json_str(node, "", "name", NULL));
+        sw_line_pad(line, column);
+        sw_line_put(line, *states ? SW_GREEN : SW_DIM, *states ? states : "-");
+        sw_line_end(line);
     }
     if (n > shown) {
         sw_line_printf(line, SW_DIM, "and %zu more", n - shown);
@@ -277,7 +243,7 @@ static void put_node_table(struct sw_line *line, struct json_object *doc)
     }
 }
 
-/* Nodes whose driver is being replaced, those where that failed, and those that wait for it. */
+/* Nodes whose driver is being replaced, where that failed, or that wait for it. */
 static void put_upgrade_table(struct sw_line *line, struct json_object *upgrade)
 {
     struct json_object *nodes = sw_json_get(upgrade, "nodes");
