@@ -15,11 +15,11 @@
 struct sw_recorder {
     FILE *file;
     char *name;
-    struct sw_recording *tape;
+    struct sw_recording *recording;
     bool failed;
 };
 
-/* Whole lines, at once: the process may be killed at any time. */
+/* Each line is flushed: the process may be killed at any time. */
 static void on_line(const char *line, size_t len, void *arg)
 {
     struct sw_recorder *r = arg;
@@ -29,20 +29,12 @@ static void on_line(const char *line, size_t len, void *arg)
     sw_log(SW_LOG_WARN, "the recording ends", "file", r->name, "why", strerror(errno), NULL);
 }
 
-static void make_salt(char out[static 33])
-{
-    unsigned char bytes[16] = { 0 };
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        abort(); /* 16 bytes are always there at once */
-    for (size_t i = 0; i < sizeof bytes; i++)
-        (void)snprintf(out + 2 * i, 3, "%02x", bytes[i]);
-}
-
 int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out,
                      struct sw_err *err)
 {
-    static const struct sw_engine_opts usual; /* as the commands leave them */
-    char salt[33];
+    static const struct sw_engine_opts defaults; /* those of the commands */
+    unsigned char bytes[16] = { 0 };
+    char salt[2 * sizeof bytes + 1];
     *out = NULL;
     if (!opts->file)
         return 0;
@@ -53,11 +45,14 @@ int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out
                           opts->file, strerror(errno));
     struct sw_recorder *r = sw_zalloc(1, sizeof *r);
     *r = (struct sw_recorder){ .file = file, .name = sw_strdup(opts->file) };
-    make_salt(salt);
-    r->tape = sw_recording_new(
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        abort(); /* getrandom() does not fail for 16 bytes */
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)snprintf(salt + 2 * i, 3, "%02x", bytes[i]);
+    r->recording = sw_recording_new(
         &(struct sw_recording_opts){ .version = sw_version,
                                      .salt = salt,
-                                     .engine = &usual,
+                                     .engine = &defaults,
                                      .max_bytes = (size_t)opts->max_mib << 20,
                                      .write = on_line,
                                      .arg = r });
@@ -67,14 +62,14 @@ int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out
 
 struct sw_recording *sw_recorder_recording(const struct sw_recorder *recorder)
 {
-    return recorder ? recorder->tape : NULL;
+    return recorder ? recorder->recording : NULL;
 }
 
 void sw_recorder_close(struct sw_recorder *recorder)
 {
     if (!recorder)
         return;
-    sw_recording_free(recorder->tape);
+    sw_recording_free(recorder->recording);
     (void)fclose(recorder->file); /* each line was flushed */
     free(recorder->name);
     free(recorder);

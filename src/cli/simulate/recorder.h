@@ -1,6 +1,6 @@
 #pragma once
-/* recorder: --record FILE of the commands that walk: operator/engine/recording/recording.h into a
- * file. */
+/* recorder: the option --record: a recording of the engine
+ * (operator/engine/recording/recording.h) in a file. */
 #include <stdint.h>
 
 #include "base/base.h"
@@ -8,7 +8,7 @@
 struct sw_recorder;
 struct sw_recording;
 
-/** Rows for a command's table of flags, and their fields. */
+/** The options, and their rows for a command's table of flags. */
 struct sw_record_opts {
     const char *file;
     int64_t max_mib; /* 0: 64 */
@@ -19,7 +19,7 @@ struct sw_record_opts {
         SW_FLAG_ROW("record-size", 0, SW_FLAG_COUNT, offsetof(type, member.max_mib), "MIB",        \
                     "end the recording at so much (default 64)")
 
-/** Make the file, which only its owner may read. @*out is NULL where no file is named.
+/** Create the file, which only its owner may read. @*out: the caller's, NULL if no file is named.
  * @return 0 | as opening a file does */
 int sw_recorder_open(const struct sw_record_opts *opts, struct sw_recorder **out,
                      struct sw_err *err) SW_CHECKED;

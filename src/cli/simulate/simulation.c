@@ -27,22 +27,20 @@ enum {
 
 struct sw_walk {
     const struct sw_simulation *simulation;
-    struct sw_connection conn; /* of the installer */
-    struct sw_kube *kube;      /* of the controller: it dies with it */
+    struct sw_connection conn; /* with the client that installs */
+    struct sw_kube *kube;      /* the controller's client; closed when it is killed */
     struct sw_lease *lease;
     struct sw_controller *controller;
     struct sw_faults *faults;
     struct json_object *resource;
     int64_t began_ms;
     uint64_t n_requests;
-    uint64_t n_branched; /* of them, when walks could part last */
+    uint64_t n_branched; /* of them, at the last call of sw_simulation.branch */
     size_t next_kill;
     int n_lives, installed;
 };
 
-static const char *const platforms[] = { "openshift", "kubernetes" };
-
-/* ---- what is said ------------------------------------------------------------------------------
+/* ---- output ------------------------------------------------------------------------------------
  */
 
 static void say(struct sw_walk *w, const char *line)
@@ -61,8 +59,8 @@ static void on_event(const struct sw_controller_event *event, void *arg)
 /* ---- the server's side -------------------------------------------------------------------------
  */
 
-/* What comes after a fatal request does not reach the controller any more. After the others, too,
- * the loop stops: so what is killed, and what parts there, has come the same way until then. */
+/* The loop stops after each request of the controller, whether it is killed then or not: so all
+ * walks are the same until the request after which they are killed or branch. */
 static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg)
 {
     struct sw_walk *w = arg;
@@ -76,7 +74,7 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
     sw_loop_stop(w->conn.loop);
 }
 
-/* ---- the controller's life ---------------------------------------------------------------------
+/* ---- the controller ----------------------------------------------------------------------------
  */
 
 static void on_started(void *arg)
@@ -116,7 +114,7 @@ static int start_controller(struct sw_walk *w, struct sw_err *err)
                          &w->lease, err);
 }
 
-/* As kill -9: nobody is told anything. */
+/* As kill -9: no request is sent any more. */
 static void kill_controller(struct sw_walk *w)
 {
     sw_controller_close(SW_TAKE(w->controller));
@@ -131,41 +129,12 @@ static void step(struct sw_walk *w, int64_t until_ms)
         sw_loop_step(w->conn.loop, left_ms);
 }
 
-static bool is_kill_due(const struct sw_walk *w)
-{
-    return w->next_kill < w->simulation->n_kills &&
-           w->n_requests >= w->simulation->kills[w->next_kill];
-}
-
-static int restart_controller(struct sw_walk *w, struct sw_err *err)
-{
-    SW_AUTO_CHARS *line = sw_printf("killed after request %llu", (unsigned long long)w->n_requests);
-    say(w, line);
-    w->next_kill++;
-    kill_controller(w);
-    int64_t until_ms = sw_loop_now_ms(w->conn.loop) + RESTART_MS;
-    while (sw_loop_now_ms(w->conn.loop) < until_ms)
-        step(w, until_ms);
-    return start_controller(w, err);
-}
-
 /* ---- the walk ----------------------------------------------------------------------------------
  */
 
 static void on_installed(int code, const struct sw_err *err SW_UNUSED, void *arg)
 {
     ((struct sw_walk *)arg)->installed = code < 0 ? code : 1;
-}
-
-static int install(struct sw_walk *w, struct sw_err *err)
-{
-    int64_t until_ms = sw_loop_now_ms(w->conn.loop) + INSTALL_MS;
-    struct sw_install *in = sw_install_start(&w->conn, w->resource, on_installed, w);
-    while (!w->installed && sw_loop_now_ms(w->conn.loop) < until_ms)
-        step(w, until_ms);
-    if (!w->installed)
-        sw_install_cancel(in);
-    return w->installed == 1 ? 0 : sw_err_set(err, SW_UNAVAILABLE, "the resource is not accepted");
 }
 
 static bool is_ready(struct sw_walk *w)
@@ -188,29 +157,41 @@ pid_t sw_simulation_fork(struct sw_walk *w)
 
 static void fork_walk(struct sw_walk *w)
 {
-    const struct sw_simulation *t = w->simulation;
+    const struct sw_simulation *s = w->simulation;
     w->n_branched = w->n_requests;
     sw_emulator_accept(w->conn.emulator);
-    const struct sw_simulation *other = t->branch ? t->branch(w, w->n_requests, t->arg) : NULL;
+    const struct sw_simulation *other = s->branch ? s->branch(w, w->n_requests, s->arg) : NULL;
     if (other)
         w->simulation = other;
 }
 
-/* Until it is Ready and nothing more is planned to go wrong. */
-static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_err *err)
+/* Run until the controller is Ready for SETTLE_MS after the last kill and fault, or until
+ * @until_ms. */
+static int run(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_err *err)
 {
+    const struct sw_simulation *s;
+    struct sw_loop *loop = w->conn.loop;
     int64_t ready_ms = 0;
-    while (sw_loop_now_ms(w->conn.loop) < until_ms) {
+    while (sw_loop_now_ms(loop) < until_ms) {
         if (w->n_requests > w->n_branched)
             fork_walk(w);
-        if (is_kill_due(w)) {
-            int rc = restart_controller(w, err);
+        s = w->simulation;
+        if (w->next_kill < s->n_kills && w->n_requests >= s->kills[w->next_kill]) {
+            SW_AUTO_CHARS *line = sw_printf("killed after request %llu",
+                                            (unsigned long long)w->n_requests);
+            say(w, line);
+            w->next_kill++;
+            kill_controller(w);
+            int64_t restart_ms = sw_loop_now_ms(loop) + RESTART_MS;
+            while (sw_loop_now_ms(loop) < restart_ms)
+                step(w, restart_ms);
+            int rc = start_controller(w, err);
             if (rc < 0)
                 return rc;
         }
-        int64_t now_ms = sw_loop_now_ms(w->conn.loop);
-        bool over = w->next_kill == w->simulation->n_kills && now_ms >= calm_ms;
-        if (!over || !is_ready(w))
+        int64_t now_ms = sw_loop_now_ms(loop);
+        bool calm = w->next_kill == s->n_kills && now_ms >= calm_ms;
+        if (!calm || !is_ready(w))
             ready_ms = 0;
         else if (!ready_ms)
             ready_ms = now_ms;
@@ -221,35 +202,19 @@ static int go(struct sw_walk *w, int64_t calm_ms, int64_t until_ms, struct sw_er
     return 0;
 }
 
-static void note_end(struct sw_walk *w, struct sw_simulation_end *end)
-{
-    end->ready = is_ready(w);
-    end->snapshot = sw_snapshot(sw_emulator_store(w->conn.emulator));
-    end->n_requests = w->n_requests;
-    end->n_faults = w->faults ? sw_faults_count(w->faults) : 0;
-    end->n_lives = w->n_lives;
-    end->took_ms = sw_loop_now_ms(w->conn.loop) - w->began_ms - SETTLE_MS;
-    if (end->ready)
-        return;
-    SW_AUTO_JSON *status = w->controller
-                               ? sw_controller_status(w->controller, sw_obj_name(w->resource))
-                               : NULL;
-    end->message = sw_printf("%s", status ? sw_json_str(status, "no status", "state", NULL)
-                                          : "nobody leads");
-}
-
+/* Open the cluster and apply the resource, without a controller. */
 static int prepare(struct sw_walk *w, struct sw_err *err)
 {
-    const struct sw_simulation *t = w->simulation;
+    const struct sw_simulation *s = w->simulation;
     struct sw_emulator_opts emu = {
-        .platform = t->kubernetes ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
-        .n_nodes = t->n_nodes,
-        .seed = t->seed ? t->seed : 1,
+        .platform = s->kubernetes ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
+        .n_nodes = s->n_nodes,
+        .seed = s->seed ? s->seed : 1,
         .on_request = on_request,
         .arg = w,
         .delays = sw_emu_delays_human,
     };
-    int rc = sw_resource_make(&(struct sw_resource_opts){ .recipe = t->recipe }, &w->resource, err);
+    int rc = sw_resource_make(&(struct sw_resource_opts){ .recipe = s->recipe }, &w->resource, err);
     w->conn.command = "replay";
     w->conn.loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
     if (rc == 0)
@@ -259,16 +224,18 @@ static int prepare(struct sw_walk *w, struct sw_err *err)
     w->conn.config = sw_kube_config_new(sw_emulator_url(w->conn.emulator));
     rc = sw_kube_new(w->conn.loop, w->conn.config, &(struct sw_kube_opts){ .seed = 1 },
                      &w->conn.kube, err);
-    if (rc == 0)
-        rc = install(w, err);
+    if (rc == 0) {
+        int64_t until_ms = sw_loop_now_ms(w->conn.loop) + INSTALL_MS;
+        struct sw_install *in = sw_install_start(&w->conn, w->resource, on_installed, w);
+        while (!w->installed && sw_loop_now_ms(w->conn.loop) < until_ms)
+            step(w, until_ms);
+        if (!w->installed)
+            sw_install_cancel(in);
+        if (w->installed != 1)
+            rc = sw_err_set(err, SW_UNAVAILABLE, "the resource is not accepted");
+    }
     sw_kube_free(SW_TAKE(w->conn.kube));
     return rc;
-}
-
-/* When the last of the plan's faults is over. */
-static int64_t calm_after(const struct sw_walk *w)
-{
-    return w->faults ? sw_faults_end_ms(w->faults) : 0;
 }
 
 static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err *err)
@@ -286,12 +253,26 @@ static int walk(struct sw_walk *w, struct sw_simulation_end *end, struct sw_err 
     if (w->faults)
         sw_emulator_start_faults(w->conn.emulator, w->faults);
     rc = start_controller(w, err);
-    int64_t calm_ms = w->began_ms + calm_after(w);
+    int64_t calm_ms = w->began_ms + (w->faults ? sw_faults_end_ms(w->faults) : 0);
     if (rc == 0)
-        rc = go(w, calm_ms, calm_ms + WALK_MS, err);
-    if (rc == 0)
-        note_end(w, end);
-    return rc;
+        rc = run(w, calm_ms, calm_ms + WALK_MS, err);
+    if (rc < 0)
+        return rc;
+    *end = (struct sw_simulation_end){
+        .ready = is_ready(w),
+        .snapshot = sw_snapshot(sw_emulator_store(w->conn.emulator)),
+        .n_requests = w->n_requests,
+        .n_faults = w->faults ? sw_faults_count(w->faults) : 0,
+        .n_lives = w->n_lives,
+        .took_ms = sw_loop_now_ms(w->conn.loop) - w->began_ms - SETTLE_MS,
+    };
+    SW_AUTO_JSON *status = !end->ready && w->controller
+                               ? sw_controller_status(w->controller, sw_obj_name(w->resource))
+                               : NULL;
+    if (!end->ready)
+        end->message = sw_strdup(status ? sw_json_str(status, "no status", "state", NULL)
+                                        : "nobody leads");
+    return 0;
 }
 
 int sw_simulation_run(const struct sw_simulation *simulation, struct sw_simulation_end *end,
@@ -332,21 +313,6 @@ struct json_object *sw_simulation_random(uint64_t seed, uint64_t n_requests)
     return doc;
 }
 
-static int read_kills(struct json_object *list, const char *name, uint64_t **out, size_t *n,
-                      struct sw_err *err)
-{
-    *n = 0;
-    *out = sw_zalloc(sw_json_len(list) + 1, sizeof **out);
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        int64_t at = json_object_get_int64(sw_json_at(list, i));
-        if (at <= 0 || (*n && (uint64_t)at <= (*out)[*n - 1]))
-            return sw_err_set(err, SW_INVALID,
-                              "%s: kills[%zu]: expected numbers of requests, ascending", name, i);
-        (*out)[(*n)++] = (uint64_t)at;
-    }
-    return 0;
-}
-
 int sw_simulation_read(struct json_object *doc, const char *name, struct sw_simulation *out,
                        uint64_t **kills, struct sw_err *err)
 {
@@ -363,18 +329,28 @@ int sw_simulation_read(struct json_object *doc, const char *name, struct sw_simu
         if (!known)
             return sw_err_set(err, SW_INVALID, "%s: %s: no such key", name, key);
     }
-    const char *platform = sw_json_str(doc, platforms[0], "platform", NULL);
-    if (!sw_streq(platform, platforms[0]) && !sw_streq(platform, platforms[1]))
+    const char *platform = sw_json_str(doc, "openshift", "platform", NULL);
+    bool kubernetes = sw_streq(platform, "kubernetes");
+    if (!kubernetes && !sw_streq(platform, "openshift"))
         return sw_err_set(err, SW_INVALID, "%s: platform: expected openshift or kubernetes", name);
     *out = (struct sw_simulation){ .recipe = sw_json_str(doc, NULL, "recipe", NULL),
-                                   .kubernetes = sw_streq(platform, platforms[1]),
+                                   .kubernetes = kubernetes,
                                    .n_nodes = (int)sw_json_int(doc, 0, "nodes", NULL),
                                    .seed = (uint64_t)sw_json_int(doc, 1, "seed", NULL),
                                    .plan = sw_json_get(doc, "plan"),
                                    .plan_name = name };
     if (!out->recipe)
         return sw_err_set(err, SW_INVALID, "%s: recipe: it is missing", name);
-    int rc = read_kills(sw_json_get(doc, "kills"), name, kills, &out->n_kills, err);
-    out->kills = *kills;
-    return rc;
+    struct json_object *list = sw_json_get(doc, "kills");
+    uint64_t *at = *kills = sw_zalloc(sw_json_len(list) + 1, sizeof *at);
+    out->kills = at;
+    out->n_kills = sw_json_len(list);
+    for (size_t i = 0; i < out->n_kills; i++) {
+        int64_t n = json_object_get_int64(sw_json_at(list, i));
+        if (n <= 0 || (i && (uint64_t)n <= at[i - 1]))
+            return sw_err_set(err, SW_INVALID,
+                              "%s: kills[%zu]: expected numbers of requests, ascending", name, i);
+        at[i] = (uint64_t)n;
+    }
+    return 0;
 }

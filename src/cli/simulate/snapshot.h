@@ -1,6 +1,6 @@
 #pragma once
-/* snapshot: all objects of an embedded cluster, without what differs each time (uids,
- * times, addresses, generated names), so that two ends of a walk can be compared. */
+/* snapshot: all objects of an embedded cluster without what differs in each walk (uids, times,
+ * addresses, generated names), to compare the ends of walks. */
 struct json_object;
 struct sw_store;
 
