@@ -8,29 +8,6 @@
 
 enum { RETRIES = 3 };
 
-static void put_node(struct sw_node_set *node_set, struct sw_facts *facts, struct json_object *doc)
-{
-    struct sw_node *node = sw_node_parse(doc);
-    if (!node)
-        return;
-    SW_AUTO_CHARS *group = sw_group_id(node);
-    (void)sw_node_put(node_set, facts, node, group, 0, NULL, NULL);
-    sw_node_free(node);
-}
-
-static void read_sources(struct sw_connection *conn, struct sw_facts *facts)
-{
-    const struct sw_request_opts opts = { .retries = RETRIES };
-    for (size_t i = 0; sw_facts_sources[i].kind; i++) {
-        const struct sw_facts_source *source = &sw_facts_sources[i];
-        SW_ERR(err);
-        SW_AUTO_JSON *object = NULL;
-        if (sw_cluster_find(conn, source->api_version, source->kind, source->ns, source->name,
-                            &opts, &object, &err) == 0)
-            (void)sw_facts_put_source(facts, i, object);
-    }
-}
-
 int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
                           struct sw_cluster_facts *out, struct sw_err *err)
 {
@@ -39,14 +16,27 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
     int rc = sw_cluster_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, err);
     if (rc < 0)
         return rc;
-    struct sw_node_set *node_set = out->node_set = sw_node_set_new();
-    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(resource);
-    struct sw_node_choice choice = { node_set, resource, tolerations };
+    out->node_set = sw_node_set_new();
     out->facts = sw_facts_new();
-    for (size_t i = 0; i < sw_json_len(nodes); i++)
-        put_node(node_set, out->facts, sw_json_at(nodes, i));
+    for (size_t i = 0; i < sw_json_len(nodes); i++) {
+        struct sw_node *node = sw_node_parse(sw_json_at(nodes, i));
+        if (!node)
+            continue;
+        SW_AUTO_CHARS *group = sw_group_id(node);
+        (void)sw_node_put(out->node_set, out->facts, node, group, 0, NULL, NULL);
+        sw_node_free(node);
+    }
     sw_facts_set_openshift(out->facts, sw_kube_serves(conn->kube, "config.openshift.io"));
-    read_sources(conn, out->facts);
+    for (size_t i = 0; sw_facts_sources[i].kind; i++) {
+        const struct sw_facts_source *source = &sw_facts_sources[i];
+        SW_ERR(ignored);
+        SW_AUTO_JSON *object = NULL;
+        if (sw_cluster_find(conn, source->api_version, source->kind, source->ns, source->name,
+                            &opts, &object, &ignored) == 0)
+            (void)sw_facts_put_source(out->facts, i, object);
+    }
+    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(resource);
+    struct sw_node_choice choice = { out->node_set, resource, tolerations };
     sw_facts_groups(out->facts, sw_node_is_chosen, &choice, &out->groups);
     return 0;
 }

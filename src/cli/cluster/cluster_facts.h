@@ -1,6 +1,6 @@
 #pragma once
-/* cluster_facts: what the controller would tell templates of a cluster, for commands that only
- * look. */
+/* cluster_facts: the facts of a cluster that the controller would pass to templates, for commands
+ * that write nothing. */
 #include "base/base.h"
 #include "operator/facts/facts.h"
 
@@ -14,8 +14,9 @@ struct sw_cluster_facts {
     struct sw_groups groups;      /* of the nodes that the resource takes */
 };
 
-/** Read nodes and the single objects that facts come from; what may not be read is not known.
- * @resource: whose nodeSelector and tolerations count. sw_cluster_facts_done() in any case.
+/** Read the nodes and the single objects that facts come from; objects that cannot be read are
+ * left out. @resource: its nodeSelector and tolerations select nodes. sw_cluster_facts_done() in
+ * any case.
  * @return 0 | as sw_cluster_find() of the nodes */
 int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
                           struct sw_cluster_facts *out, struct sw_err *err) SW_CHECKED;

@@ -1,10 +1,7 @@
-/* See hook_run.h. */
 #include "cli/cluster/hook_run.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/loop.h"
 #include "chart/recipe/recipe.h"
@@ -28,7 +25,7 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
     }
     json_object_put(run->live);
     run->live = w->type == SW_WATCH_DELETED ? NULL : json_object_get(w->object);
-    if (run->live && !*sw_obj_kind(run->live)) /* items of a list do not say what they are */
+    if (run->live && !*sw_obj_kind(run->live)) /* items of a list have no kind */
         sw_json_set_str(run->live, run->kind->kind, "kind", NULL);
 }
 
@@ -47,7 +44,7 @@ static const char *namespace_of(const struct sw_hook_run *run)
     return run->kind->namespaced ? sw_obj_namespace(run->doc) : NULL;
 }
 
-/* Until it is gone, or has ended. @return 0 | SW_UNAVAILABLE: the time is over, or a signal came */
+/* Wait until the hook is deleted or has ended. @return 0 | SW_UNAVAILABLE: deadline or signal */
 static int await(struct sw_hook_run *run, bool want_gone, struct sw_err *err)
 {
     struct sw_connection *conn = run->conn;
@@ -82,15 +79,18 @@ static void print_logs_of(struct sw_hook_run *run, const char *pod)
                  rc < 0 || (len && text[len - 1] != '\n') ? "\n" : "");
 }
 
+/* ---- one hook ----------------------------------------------------------------------------------
+ */
+
 static void print_logs(struct sw_hook_run *run)
 {
+    SW_AUTO_CHARS *selector = sw_printf("job-name=%s", sw_obj_name(run->doc));
+    SW_AUTO_JSON *pods = NULL;
+    SW_ERR(err);
     if (sw_streq(run->kind->kind, "Pod"))
         print_logs_of(run, sw_obj_name(run->doc));
     if (!sw_streq(run->kind->kind, "Job"))
         return;
-    SW_AUTO_CHARS *selector = sw_printf("job-name=%s", sw_obj_name(run->doc));
-    SW_AUTO_JSON *pods = NULL;
-    SW_ERR(err);
     if (sw_cluster_find(run->conn, "v1", "Pod", sw_obj_namespace(run->doc), NULL,
                         &(struct sw_request_opts){ .label_selector = selector, .retries = 2 },
                         &pods, &err) < 0)
@@ -99,9 +99,7 @@ static void print_logs(struct sw_hook_run *run)
         print_logs_of(run, sw_obj_name(sw_json_at(pods, i)));
 }
 
-/* ---- one hook ----------------------------------------------------------------------------------
- */
-
+/* Make run->doc and run->kind of the hook. */
 static int prepare(struct sw_hook_run *run, const struct sw_release_hook *hook, struct sw_err *err)
 {
     json_object_put(run->doc);
@@ -115,7 +113,7 @@ static int prepare(struct sw_hook_run *run, const struct sw_release_hook *hook, 
                                                .ns = run->ns,
                                                .namespaced = run->kind->namespaced },
                         err);
-    if (rc == 0 && run->is_deletion) { /* what a hook leaves behind stays, as with Helm */
+    if (rc == 0 && run->is_deletion) { /* without an owner it is not deleted, as with Helm */
         SW_AUTO_CHARS *mark = sw_release_hooks_mark(run->event, sw_obj_uid(run->record), false);
         (void)sw_json_del(run->doc, "metadata", "ownerReferences", NULL);
         sw_json_set_str(run->doc, mark, "metadata", "annotations", SW_DELETION_RUN_MARK, NULL);
@@ -123,7 +121,8 @@ static int prepare(struct sw_hook_run *run, const struct sw_release_hook *hook, 
     return rc;
 }
 
-static int remove_it(struct sw_hook_run *run, struct sw_err *err)
+/* Delete the hook's object and wait until it is gone. */
+static int remove_object(struct sw_hook_run *run, struct sw_err *err)
 {
     int rc = sw_cluster_delete(
         run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
@@ -131,15 +130,7 @@ static int remove_it(struct sw_hook_run *run, struct sw_err *err)
     return rc == SW_NOTFOUND ? 0 : rc < 0 ? rc : await(run, true, err);
 }
 
-/* It was begun by the operator, or by an uninstall that was interrupted. */
-static bool is_of_this_run(const struct sw_hook_run *run, struct json_object *there)
-{
-    const char *mark = sw_obj_annotation(run->doc, SW_DELETION_RUN_MARK), *why;
-    return mark && sw_streq(sw_obj_annotation(there, SW_DELETION_RUN_MARK), mark) &&
-           sw_release_hook_outcome(there, &why) != SW_HOOK_FAILED;
-}
-
-/* What is there already is an older run's: it goes, or nothing is begun. */
+/* Remove the object of an earlier run of the hook, if its delete policy allows that. */
 static int make_room(struct sw_hook_run *run, const struct sw_release_hook *hook,
                      struct sw_err *err)
 {
@@ -147,20 +138,26 @@ static int make_room(struct sw_hook_run *run, const struct sw_release_hook *hook
     SW_ERR(why);
     int rc = sw_cluster_get(run->conn, run->kind, namespace_of(run), sw_obj_name(run->doc),
                             &(struct sw_request_opts){ .retries = 3 }, &there, &why);
-    if (rc == SW_NOTFOUND || (rc == 0 && is_of_this_run(run, there)))
+    if (rc == SW_NOTFOUND)
         return 0;
     if (rc < 0)
-        return sw_err_set(err, rc, "%s", sw_err_text(&why));
+        return sw_err_move(err, &why);
+    /* of this deletion: begun by the operator, or by an uninstall that was interrupted */
+    const char *mark = sw_obj_annotation(run->doc, SW_DELETION_RUN_MARK), *outcome;
+    if (mark && sw_streq(sw_obj_annotation(there, SW_DELETION_RUN_MARK), mark) &&
+        sw_release_hook_outcome(there, &outcome) != SW_HOOK_FAILED)
+        return 0;
     if (hook->policies & SW_HOOK_DELETE_BEFORE_CREATION)
-        return remove_it(run, err);
+        return remove_object(run, err);
     return sw_err_set(err, SW_CONFLICT,
                       "%s '%s' is there already, and its delete policy is not before-hook-creation",
                       run->kind->kind, sw_obj_name(run->doc));
 }
 
-/* `helm status` shows it; of a deletion the operator, too, reads what is done. Who may not write it
- * has run the hook all the same. */
-static void write_down(struct sw_hook_run *run, const struct sw_release_hook *hook, const char *why)
+/* Record the result of a hook: `helm status` shows it, and the operator reads which hooks of a
+ * deletion have run. A failure is only printed. */
+static void record_result(struct sw_hook_run *run, const struct sw_release_hook *hook,
+                          const char *why)
 {
     struct json_object *item = sw_json_at(sw_json_get(run->release, "hooks"), hook->at);
     const struct sw_kind *kind;
@@ -183,7 +180,7 @@ static void write_down(struct sw_hook_run *run, const struct sw_release_hook *ho
                       sw_err_text(&err));
 }
 
-/* @return 0: it has ended, *@passed says how | a code: it could not be run */
+/* @return 0: the hook has ended, with the result in *@passed | a code: it could not be run */
 static int run_hook(struct sw_hook_run *run, const struct sw_release_hook *hook, bool *passed,
                     struct sw_err *err)
 {
@@ -206,36 +203,16 @@ static int run_hook(struct sw_hook_run *run, const struct sw_release_hook *hook,
     if (!*passed || run->logs)
         print_logs(run);
     if (run->live || run->is_deletion)
-        write_down(run, hook, *passed ? "" : why);
-    return !*passed && (hook->policies & SW_HOOK_DELETE_FAILED) ? remove_it(run, err) : 0;
+        record_result(run, hook, *passed ? "" : why);
+    return !*passed && (hook->policies & SW_HOOK_DELETE_FAILED) ? remove_object(run, err) : 0;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
+/* ---- all hooks ---------------------------------------------------------------------------------
  */
 
-static bool is_asked(const struct sw_hook_run *run, const struct sw_release_hook *hook)
+static bool is_selected(const struct sw_hook_run *run, const struct sw_release_hook *hook)
 {
     return !run->only || sw_streq(sw_obj_name(hook->doc), run->only);
-}
-
-static bool is_done(const struct sw_hook_run *run, const struct sw_release_hook *hook)
-{
-    return run->is_deletion && sw_streq(sw_json_str(run->past, NULL, hook->key, NULL), "");
-}
-
-/* Helm deletes what has succeeded when all of them have. */
-static int tidy(struct sw_hook_run *run, struct sw_err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < run->hooks.n; i++) {
-        const struct sw_release_hook *hook = &run->hooks.items[i];
-        if (!is_asked(run, hook) || !(hook->policies & SW_HOOK_DELETE_SUCCEEDED))
-            continue;
-        rc = prepare(run, hook, err);
-        if (rc == 0)
-            rc = remove_it(run, err);
-    }
-    return rc;
 }
 
 int sw_hook_run_all(struct sw_hook_run *run, size_t *n, bool *passed, struct sw_err *err)
@@ -245,13 +222,24 @@ int sw_hook_run_all(struct sw_hook_run *run, size_t *n, bool *passed, struct sw_
     *passed = true;
     for (size_t i = 0; rc == 0 && *passed && i < run->hooks.n; i++) {
         const struct sw_release_hook *hook = &run->hooks.items[i];
-        if (!is_asked(run, hook))
+        if (!is_selected(run, hook))
             continue;
         ++*n;
-        if (!is_done(run, hook))
+        bool is_done = run->is_deletion &&
+                       sw_streq(sw_json_str(run->past, NULL, hook->key, NULL), "");
+        if (!is_done)
             rc = run_hook(run, hook, passed, err);
     }
-    return rc == 0 && *passed ? tidy(run, err) : rc;
+    /* as Helm: delete what has succeeded when all hooks have */
+    for (size_t i = 0; rc == 0 && *passed && i < run->hooks.n; i++) {
+        const struct sw_release_hook *hook = &run->hooks.items[i];
+        if (!is_selected(run, hook) || !(hook->policies & SW_HOOK_DELETE_SUCCEEDED))
+            continue;
+        rc = prepare(run, hook, err);
+        if (rc == 0)
+            rc = remove_object(run, err);
+    }
+    return rc;
 }
 
 int sw_hook_run_read(struct sw_hook_run *run, const char *event, struct sw_err *err)
@@ -264,40 +252,31 @@ int sw_hook_run_read(struct sw_hook_run *run, const char *event, struct sw_err *
 /* ---- the record --------------------------------------------------------------------------------
  */
 
-static int find_record(struct sw_hook_run *run, const char *name, struct sw_err *err)
-{
-    static const char *const kinds[] = { "ConfigMap", "Secret" };
-    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
-    for (size_t i = 0; i < SW_COUNT(kinds); i++) {
-        SW_AUTO_JSON *list = NULL;
-        int rc = sw_cluster_find(
-            run->conn, "v1", kinds[i], run->ns, NULL,
-            &(struct sw_request_opts){ .label_selector = selector, .retries = 3 }, &list, err);
-        if (rc < 0)
-            return rc;
-        struct json_object *newest = sw_release_newest(list);
-        if (!newest)
-            continue;
-        sw_json_set_str(newest, kinds[i], "kind", NULL);
-        run->record = json_object_get(newest);
-        return 0;
-    }
-    return sw_err_set(err, SW_NOTFOUND,
-                      "no release of '%s' is recorded: it was not Ready yet, or the operator keeps "
-                      "no records (--releases)",
-                      name);
-}
-
 int sw_hook_run_init(struct sw_hook_run *run, struct sw_connection *conn,
                      struct json_object *resource, struct sw_err *err)
 {
+    static const char *const kinds[] = { "ConfigMap", "Secret" };
     const char *name = sw_obj_name(resource),
                *ns = sw_json_str(resource, name, "spec", "namespace", NULL),
                *state = sw_json_str(resource, "", "spec", "managementState", NULL);
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
+    const struct sw_request_opts opts = { .label_selector = selector, .retries = 3 };
     *run = (struct sw_hook_run){ .conn = conn, .resource = resource, .ns = *ns ? ns : name };
-    int rc = find_record(run, name, err);
-    if (rc == 0)
-        rc = sw_release_of_record(run->record, &run->release, err);
+    for (size_t i = 0; !run->record && i < SW_COUNT(kinds); i++) {
+        SW_AUTO_JSON *list = NULL;
+        int rc = sw_cluster_find(conn, "v1", kinds[i], run->ns, NULL, &opts, &list, err);
+        if (rc < 0)
+            return rc;
+        run->record = json_object_get(sw_release_newest(list));
+        if (run->record)
+            sw_json_set_str(run->record, kinds[i], "kind", NULL);
+    }
+    if (!run->record)
+        return sw_err_set(err, SW_NOTFOUND,
+                          "no release of '%s' is recorded: it was not Ready yet, or the operator "
+                          "keeps no records (--releases)",
+                          name);
+    int rc = sw_release_of_record(run->record, &run->release, err);
     if (rc == 0)
         run->past = sw_release_hooks_past(run->record, sw_obj_uid(resource),
                                           sw_streq(state, "Removed"));

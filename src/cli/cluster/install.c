@@ -15,7 +15,8 @@ extern const struct sw_embedded sw_deploy_crds[];
 
 enum { RETRIES = 1000000, POLL_MS = 20 };
 
-/* Steps, each begun by the answer to the one before. */
+/* The requests are sent one after another: find the kind SpecialResource; if it is not served,
+ * apply the definitions and find it again; apply the resource. */
 struct sw_install {
     struct sw_connection *conn;
     struct json_object *resource;
@@ -55,14 +56,6 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     struct sw_install *in = arg;
     in->req = NULL;
     finish(in, a->code, a->err);
-}
-
-static void apply_resource(struct sw_install *in, const struct sw_kind *kind)
-{
-    in->req = sw_kube_apply(in->conn->kube, kind, NULL, sw_obj_name(in->resource), in->resource,
-                            &(struct sw_request_opts){
-                                .field_manager = "slipway-run", .force = true, .retries = RETRIES },
-                            on_applied, in);
 }
 
 /* ---- definitions -------------------------------------------------------------------------------
@@ -123,7 +116,11 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     struct sw_install *in = arg;
     in->req = NULL;
     if (code == 0)
-        apply_resource(in, kind);
+        in->req = sw_kube_apply(in->conn->kube, kind, NULL, sw_obj_name(in->resource), in->resource,
+                                &(struct sw_request_opts){ .field_manager = "slipway-run",
+                                                           .force = true,
+                                                           .retries = RETRIES },
+                                on_applied, in);
     else if (code == SW_UNAVAILABLE)
         sw_timer_set(in->timer, 1000);
     else if (code == SW_NOTFOUND && in->crd_kind)

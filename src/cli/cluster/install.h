@@ -5,12 +5,13 @@ struct sw_connection;
 struct sw_err;
 struct sw_install;
 
+/** @code: 0 | as the requests; @err is borrowed for the call. */
 typedef void sw_install_fn(int code, const struct sw_err *err, void *arg);
 
-/** Install the definitions that the program carries, where SpecialResource is not served, and apply
- * @resource (borrowed until the end). @done is called once, never before this returned, then the
- * handle is dead. */
+/** Apply @resource (borrowed until the end) and, if the kind SpecialResource is not served, the
+ * definitions that the program carries. @done is called once, after this function has returned;
+ * the handle is invalid then. */
 struct sw_install *sw_install_start(struct sw_connection *conn, struct json_object *resource,
                                     sw_install_fn *done, void *arg);
-/** @done is not called. NULL is accepted. */
+/** Stop without a call of the function. NULL is accepted. */
 void sw_install_cancel(struct sw_install *install);

@@ -8,33 +8,14 @@
 #include "operator/manifests/node_choice.h"
 #include "operator/manifests/sharing.h"
 
-/* ---- what is where ------------------------------------------------------------------------------
+/* ---- pods and nodes -----------------------------------------------------------------------------
  */
 
-static void index_pods(struct sw_node_plan *p)
+/* The uid of the pod's first owner, or "". */
+static const char *owner_uid(struct json_object *pod)
 {
-    p->by_node = json_object_new_object();
-    p->placed = json_object_new_object();
-    for (size_t i = 0; i < sw_json_len(p->pods); i++) {
-        struct json_object *pod = sw_json_at(p->pods, i), *list;
-        const char *node = sw_json_str(pod, "", "spec", "nodeName", NULL);
-        if (!*node)
-            continue;
-        list = sw_json_get(p->by_node, node);
-        if (!list)
-            json_object_object_add(p->by_node, node, list = json_object_new_array());
-        (void)json_object_array_add(list, json_object_get(pod));
-        struct json_object *owners = sw_json_find(pod, "metadata", "ownerReferences", NULL);
-        SW_AUTO_CHARS *key = sw_printf("%s %s", node,
-                                       sw_json_str(sw_json_at(owners, 0), "", "uid", NULL));
-        json_object_object_add(p->placed, key, json_object_new_boolean(true));
-    }
-}
-
-static bool has_pod_of(const struct sw_node_plan *p, const char *node, struct json_object *set)
-{
-    SW_AUTO_CHARS *key = sw_printf("%s %s", node, sw_obj_uid(set));
-    return *sw_obj_uid(set) && sw_json_get(p->placed, key);
+    struct json_object *owners = sw_json_find(pod, "metadata", "ownerReferences", NULL);
+    return sw_json_str(sw_json_at(owners, 0), "", "uid", NULL);
 }
 
 static bool is_chosen(const struct sw_node_plan *p, uint32_t node)
@@ -43,8 +24,8 @@ static bool is_chosen(const struct sw_node_plan *p, uint32_t node)
     return sw_node_is_chosen(sw_node_set_name(p->node_set, node), &choice);
 }
 
-/* As the engine's is_node_of(): a state that waits for DaemonSets is a matter of the nodes that
- * they run on. */
+/* Whether the state includes the node, as the engine's is_node_of(): a state that waits for
+ * DaemonSets includes the nodes that they run on. */
 static bool is_member(const struct sw_node_plan *p, const struct sw_node_plan_state *s,
                       uint32_t node)
 {
@@ -52,7 +33,9 @@ static bool is_member(const struct sw_node_plan *p, const struct sw_node_plan_st
         return is_chosen(p, node);
     for (size_t i = 0; i < sw_json_len(s->sets); i++) {
         struct json_object *set = sw_json_at(s->sets, i);
-        if (has_pod_of(p, sw_node_set_name(p->node_set, node), set) ||
+        SW_AUTO_CHARS *key = sw_printf("%s %s", sw_node_set_name(p->node_set, node),
+                                       sw_obj_uid(set));
+        if ((*sw_obj_uid(set) && sw_json_get(p->placed, key)) ||
             sw_node_affinity_takes_pod(p->node_set, node,
                                        sw_json_find(set, "spec", "template", "spec", NULL)))
             return true;
@@ -60,7 +43,7 @@ static bool is_member(const struct sw_node_plan *p, const struct sw_node_plan_st
     return false;
 }
 
-/* ---- writing it down ----------------------------------------------------------------------------
+/* ---- actions ------------------------------------------------------------------------------------
  */
 
 static struct json_object *action(const struct sw_node_plan *p, size_t round, const char *node,
@@ -74,7 +57,7 @@ static struct json_object *action(const struct sw_node_plan *p, size_t round, co
     return doc;
 }
 
-/* @value NULL: it is taken off. */
+/* @value NULL: the label is removed. */
 static void note_label(struct json_object *doc, const char *key, const char *value)
 {
     struct json_object *labels = sw_json_need_map(doc, "labels", NULL);
@@ -99,12 +82,11 @@ static bool is_driver(struct json_object *set)
     return sw_streq(sw_obj_annotation(set, "slipway.dev/upgrade"), "by-node");
 }
 
-/* The driver's DaemonSet that the pod is of, or NULL; @*state: whose it is. */
+/* The DaemonSet of a driver that owns the pod, or NULL; @*state: the state of the DaemonSet. */
 static struct json_object *driver_of(const struct sw_node_plan *p, struct json_object *pod,
                                      const struct sw_node_plan_state **state)
 {
-    struct json_object *owners = sw_json_find(pod, "metadata", "ownerReferences", NULL);
-    const char *uid = sw_json_str(sw_json_at(owners, 0), "", "uid", NULL);
+    const char *uid = owner_uid(pod);
     for (size_t s = 0; *uid && s < p->n_states; s++) {
         for (size_t i = 0; i < sw_json_len(p->states[s].sets); i++) {
             struct json_object *set = sw_json_at(p->states[s].sets, i);
@@ -118,24 +100,7 @@ static struct json_object *driver_of(const struct sw_node_plan *p, struct json_o
     return NULL;
 }
 
-static void check_pods(const struct sw_node_plan *p, struct sw_upgrade_node *node, bool *any)
-{
-    struct json_object *pods = sw_json_get(p->by_node, node->name);
-    node->finished = true;
-    for (size_t i = 0; i < sw_json_len(pods); i++) {
-        struct json_object *pod = sw_json_at(pods, i), *set = driver_of(p, pod, NULL);
-        if (!set)
-            continue;
-        const char *now = sw_obj_annotation(set, "deprecated.daemonset.template.generation");
-        bool old = p->all || !sw_streq(now, sw_obj_label(pod, "pod-template-generation"));
-        struct json_object *ready = sw_obj_condition(pod, "Ready");
-        *any = true;
-        node->outdated = node->outdated || old;
-        node->finished = node->finished && !old &&
-                         sw_streq(sw_json_str(ready, "", "status", NULL), "True");
-    }
-}
-
+/* Whether a node has cordon labels of other resources. */
 struct cordon_check {
     const char *own;
     bool others;
@@ -143,9 +108,9 @@ struct cordon_check {
 
 static void on_label(const char *key, const char *value SW_UNUSED, void *arg)
 {
-    struct cordon_check *look = arg;
-    if (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) && !sw_streq(key, look->own))
-        look->others = true;
+    struct cordon_check *check = arg;
+    if (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) && !sw_streq(key, check->own))
+        check->others = true;
 }
 
 static const char *label_of(const struct sw_node_plan *p, uint32_t node, const char *prefix)
@@ -154,6 +119,28 @@ static const char *label_of(const struct sw_node_plan *p, uint32_t node, const c
     return sw_node_set_label(p->node_set, node, key);
 }
 
+/* Add what the node's driver pods say. @return whether it has any */
+static bool check_pods(const struct sw_node_plan *p, struct sw_upgrade_node *node)
+{
+    struct json_object *pods = sw_json_get(p->by_node, node->name);
+    bool any = false;
+    node->finished = true;
+    for (size_t i = 0; i < sw_json_len(pods); i++) {
+        struct json_object *pod = sw_json_at(pods, i), *set = driver_of(p, pod, NULL);
+        if (!set)
+            continue;
+        const char *now = sw_obj_annotation(set, "deprecated.daemonset.template.generation");
+        bool old = p->all || !sw_streq(now, sw_obj_label(pod, "pod-template-generation"));
+        struct json_object *ready = sw_obj_condition(pod, "Ready");
+        any = true;
+        node->outdated = node->outdated || old;
+        node->finished = node->finished && !old &&
+                         sw_streq(sw_json_str(ready, "", "status", NULL), "True");
+    }
+    return any;
+}
+
+/* The nodes with drivers, for sw_upgrade_plan(); heap. */
 static struct sw_upgrade_node *find_drivers(const struct sw_node_plan *p, size_t *n)
 {
     struct sw_upgrade_node *nodes = sw_zalloc(sw_node_set_end(p->node_set) + 1, sizeof *nodes);
@@ -162,8 +149,8 @@ static struct sw_upgrade_node *find_drivers(const struct sw_node_plan *p, size_t
         if (!sw_node_set_name(p->node_set, i))
             continue;
         const char *since = label_of(p, i, SW_UPGRADE_SINCE_LABEL);
-        struct cordon_check look = { cordon, false };
-        sw_node_set_each_label(p->node_set, i, on_label, &look);
+        struct cordon_check check = { cordon, false };
+        sw_node_set_each_label(p->node_set, i, on_label, &check);
         struct sw_upgrade_node f = {
             .name = sw_node_set_name(p->node_set, i),
             .ready = sw_node_set_is_ready(p->node_set, i),
@@ -172,85 +159,72 @@ static struct sw_upgrade_node *find_drivers(const struct sw_node_plan *p, size_t
             .step = sw_upgrade_step_find(label_of(p, i, SW_UPGRADE_LABEL)),
             .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
             .cordoned = sw_node_set_label(p->node_set, i, cordon) != NULL,
-            .shared = look.others,
+            .shared = check.others,
         };
-        bool any = f.step != SW_UP_NONE;
-        check_pods(p, &f, &any);
-        if (any)
+        bool has_driver = check_pods(p, &f);
+        if (has_driver || f.step != SW_UP_NONE)
             nodes[(*n)++] = f;
     }
     return nodes;
 }
 
-/* Those that a drain evicts. */
-static struct json_object *evicted(const struct sw_node_plan *p, const char *node)
-{
-    struct json_object *list = json_object_new_array(), *pods = sw_json_get(p->by_node, node);
-    for (size_t i = 0; i < sw_json_len(pods); i++) {
-        struct json_object *pod = sw_json_at(pods, i);
-        const char *why = sw_upgrade_eviction(pod, &p->policy, NULL, NULL);
-        if (why)
-            add_pod(list, pod, why);
-    }
-    return list;
-}
-
-/* The old driver goes, and with it the label of its state, which comes again with the new one. */
+/* The driver's pods are deleted, and with them the labels of their states, which are set again with
+ * the new driver. */
 static void replace_driver(struct sw_node_plan *p, size_t round, const char *name)
 {
-    struct json_object *pods = sw_json_get(p->by_node, name), *list = json_object_new_array();
+    struct json_object *pods = sw_json_get(p->by_node, name);
     uint32_t node = sw_node_set_find(p->node_set, name);
-    SW_AUTO_JSON *off = json_object_new_object();
-    SW_AUTO_JSON *on = json_object_new_object();
+    struct json_object *replaced = json_object_new_array();
+    SW_AUTO_JSON *removed = json_object_new_object();
+    SW_AUTO_JSON *set = json_object_new_object();
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         const struct sw_node_plan_state *state = NULL;
         struct json_object *pod = sw_json_at(pods, i);
         if (!driver_of(p, pod, &state))
             continue;
-        add_pod(list, pod, NULL);
-        if (!state->label || sw_json_get(on, state->label))
+        add_pod(replaced, pod, NULL);
+        if (!state->label || sw_json_get(set, state->label))
             continue;
         if (sw_node_set_label(p->node_set, node, state->label))
-            json_object_object_add(off, state->label, NULL);
-        json_object_object_add(on, state->label, json_object_new_string("Ready"));
+            json_object_object_add(removed, state->label, NULL);
+        json_object_object_add(set, state->label, json_object_new_string("Ready"));
     }
-    sw_json_set(action(p, round, name, "replace driver"), list, "pods", NULL);
-    if (json_object_object_length(off))
-        sw_json_set(action(p, round, name, "label"), json_object_get(off), "labels", NULL);
-    if (json_object_object_length(on))
-        sw_json_set(action(p, round, name, "label"), json_object_get(on), "labels", NULL);
-}
-
-/* What the controller writes down on the node beside the step; @next NULL: it is taken off. */
-static void note_step(const struct sw_node_plan *p, struct json_object *doc, const char *next)
-{
-    SW_AUTO_CHARS *key = sw_printf("%s%s", SW_UPGRADE_LABEL, p->name);
-    note_label(doc, key, next);
+    sw_json_set(action(p, round, name, "replace driver"), replaced, "pods", NULL);
+    if (sw_json_len(removed))
+        sw_json_set(action(p, round, name, "label"), json_object_get(removed), "labels", NULL);
+    if (sw_json_len(set))
+        sw_json_set(action(p, round, name, "label"), json_object_get(set), "labels", NULL);
 }
 
 static void on_step(size_t round, const struct sw_upgrade_node *node,
                     const struct sw_upgrade_decision *d, void *arg)
 {
     struct sw_node_plan *p = arg;
-    struct json_object *doc;
+    struct json_object *doc, *pods = sw_json_get(p->by_node, node->name), *list;
     const char *next = d->next == SW_UP_NONE ? NULL : sw_upgrade_step_name(d->next);
+    SW_AUTO_CHARS *label = sw_printf("%s%s", SW_UPGRADE_LABEL, p->name); /* the node's step */
     round += p->round;
     switch (d->what) {
     case SW_UPDO_BEGIN:
-        note_step(p, action(p, round, node->name, d->cordon ? "cordon" : "begin"), next);
+        note_label(action(p, round, node->name, d->cordon ? "cordon" : "begin"), label, next);
         break;
     case SW_UPDO_DRAIN:
-        doc = action(p, round, node->name, "drain");
-        sw_json_set(doc, evicted(p, node->name), "pods", NULL);
+        list = sw_json_need_list(action(p, round, node->name, "drain"), "pods", NULL);
+        for (size_t i = 0; i < sw_json_len(pods); i++) {
+            struct json_object *pod = sw_json_at(pods, i);
+            const char *why = sw_upgrade_eviction(pod, &p->policy, NULL, NULL);
+            if (why)
+                add_pod(list, pod, why);
+        }
         break;
     case SW_UPDO_RESTART:
         replace_driver(p, round, node->name);
         break;
     case SW_UPDO_FINISH:
-        note_step(p, action(p, round, node->name, d->uncordon ? "uncordon" : "end"), NULL);
+        note_label(action(p, round, node->name, d->uncordon ? "uncordon" : "end"), label, NULL);
         break;
     case SW_UPDO_FAIL:
-        note_step(p, action(p, round, node->name, sw_upgrade_step_name(d->next)), next);
+        note_label(action(p, round, node->name, sw_upgrade_step_name(d->next)), label, next);
         break;
     default:
         doc = json_object_new_object();
@@ -261,67 +235,33 @@ static void on_step(size_t round, const struct sw_upgrade_node *node,
     }
 }
 
-static int64_t last_round(const struct sw_node_plan *p)
+/* The actions that follow belong to the round of the last one. */
+static void continue_round(struct sw_node_plan *p)
 {
     size_t n = sw_json_len(p->actions);
-    return n ? sw_json_int(sw_json_at(p->actions, n - 1), 0, "round", NULL) : 0;
-}
-
-static void plan_drivers(struct sw_node_plan *p)
-{
-    size_t n = 0;
-    struct sw_upgrade_node *nodes = find_drivers(p, &n);
-    p->n_drivers = n;
-    p->round = (size_t)last_round(p);
-    if (p->has_policy)
-        sw_upgrade_plan(&p->policy, nodes, n, sw_now_ms(), on_step, p);
-    free(nodes);
+    p->round = n ? (size_t)sw_json_int(sw_json_at(p->actions, n - 1), 0, "round", NULL) : 0;
 }
 
 /* ---- labels of states ---------------------------------------------------------------------------
  */
 
-struct copy {
-    struct json_object *labels;
-};
-
+/* @arg: the labels. */
 static void on_copy(const char *key, const char *value, void *arg)
 {
-    struct copy *copy = arg;
-    json_object_object_add(copy->labels, key, json_object_new_string(value));
+    json_object_object_add(arg, key, json_object_new_string(value));
 }
 
-/* What later states select nodes by. */
-static void put_label(struct sw_node_plan *p, uint32_t node, const char *key, const char *value)
+/* Plan the change, and change the node: later states select nodes by labels. */
+static void change_label(struct sw_node_plan *p, uint32_t node, const char *key, const char *value)
 {
     SW_AUTO_JSON *labels = json_object_new_object();
-    struct copy copy = { labels };
-    sw_node_set_each_label(p->node_set, node, on_copy, &copy);
+    note_label(action(p, p->round, sw_node_set_name(p->node_set, node), "label"), key, value);
+    sw_node_set_each_label(p->node_set, node, on_copy, labels);
     if (value)
         json_object_object_add(labels, key, json_object_new_string(value));
     else
         json_object_object_del(labels, key);
     (void)sw_node_set_put_labels(p->node_set, node, labels, 0);
-}
-
-static void change_label(struct sw_node_plan *p, uint32_t node, const char *key, const char *value)
-{
-    note_label(action(p, p->round, sw_node_set_name(p->node_set, node), "label"), key, value);
-    put_label(p, node, key, value);
-}
-
-/* Labels stay while somebody looks on only; all of them go when the resource does. */
-enum mode { WALKED, LEFT_ALONE, GOING };
-
-static enum mode mode_of(struct json_object *resource)
-{
-    const char *managed = sw_json_str(resource, "", "spec", "managementState", NULL);
-    const char *orphan = sw_json_str(resource, "", "spec", "deletionPolicy", NULL);
-    if (sw_json_find(resource, "metadata", "deletionTimestamp", NULL))
-        return sw_streq(orphan, "orphan") ? LEFT_ALONE : GOING;
-    if (sw_streq(managed, "Removed"))
-        return GOING;
-    return sw_streq(managed, "Unmanaged") ? LEFT_ALONE : WALKED;
 }
 
 static bool shares_label(const struct sw_node_plan *p, const char *label, size_t before)
@@ -337,7 +277,7 @@ static void plan_state(struct sw_node_plan *p, size_t state, bool going)
     const struct sw_node_plan_state *s = &p->states[state];
     if (!s->label || shares_label(p, s->label, state))
         return;
-    p->round = (size_t)last_round(p);
+    continue_round(p);
     for (uint32_t node = 0; node < sw_node_set_end(p->node_set); node++) {
         if (!sw_node_set_name(p->node_set, node))
             continue;
@@ -348,11 +288,11 @@ static void plan_state(struct sw_node_plan *p, size_t state, bool going)
     }
 }
 
-/* Of states that the recipe had, and has no more. */
+/* Remove the labels of states that are no longer in the recipe. */
 static void plan_lost_states(struct sw_node_plan *p)
 {
     struct json_object *before = sw_json_find(p->resource, "status", "states", NULL);
-    p->round = (size_t)last_round(p);
+    continue_round(p);
     for (size_t i = 0; i < sw_json_len(before); i++) {
         const char *label = sw_json_str(sw_json_at(before, i), "", "label", NULL);
         if (!*label || shares_label(p, label, p->n_states))
@@ -371,104 +311,110 @@ static char *taint_text(const char *key, const char *value, const char *effect)
     return sw_printf("%s=%s:%s", key, value, effect);
 }
 
-static bool has_taint(const struct sw_node_plan *p, uint32_t node, const char *words)
+static bool has_taint(const struct sw_node_plan *p, uint32_t node, const char *text)
 {
     for (size_t i = 0; i < sw_node_set_n_taints(p->node_set, node); i++) {
         struct sw_taint t = sw_node_set_taint(p->node_set, node, i);
         SW_AUTO_CHARS *have = taint_text(t.key, t.value ? t.value : "", t.effect);
-        if (sw_streq(have, words))
+        if (sw_streq(have, text))
             return true;
     }
     return false;
 }
 
-static void taint(struct sw_node_plan *p, uint32_t node, const char *words, bool on)
+static void taint(struct sw_node_plan *p, uint32_t node, const char *text, bool on)
 {
     struct json_object *doc = action(p, p->round, sw_node_set_name(p->node_set, node),
                                      on ? "taint" : "untaint");
-    sw_json_set_str(doc, words, "taint", NULL);
+    sw_json_set_str(doc, text, "taint", NULL);
 }
 
-/* @recorded: {"<resource>": ["key=value:effect", ...]}: those that slipway has set. */
-static void untaint(struct sw_node_plan *p, uint32_t node, struct json_object *recorded,
-                    struct json_object *wanted)
-{
-    struct json_object *mine = sw_json_get(recorded, p->name);
-    for (size_t i = 0; i < sw_json_len(mine); i++) {
-        const char *words = json_object_get_string(sw_json_at(mine, i));
-        if (words && !sw_json_get(wanted, words) && has_taint(p, node, words))
-            taint(p, node, words, false);
-    }
-}
-
-static void plan_taints_of(struct sw_node_plan *p, uint32_t node, bool going)
-{
-    struct json_object *list = sw_json_find(p->resource, "spec", "taints", NULL);
-    SW_AUTO_JSON *wanted = json_object_new_object();
-    SW_AUTO_JSON *recorded = NULL;
-    const char *record = sw_node_set_taint_record(p->node_set, node);
-    SW_ERR(ignored);
-    if (*record && sw_json_parse(record, strlen(record), NULL, &recorded, &ignored) < 0)
-        recorded = NULL;
-    for (size_t i = 0; !going && is_chosen(p, node) && i < sw_json_len(list); i++) {
-        struct json_object *t = sw_json_at(list, i);
-        SW_AUTO_CHARS *words = taint_text(sw_json_str(t, "", "key", NULL),
-                                          sw_json_str(t, "", "value", NULL),
-                                          sw_json_str(t, "", "effect", NULL));
-        json_object_object_add(wanted, words, json_object_new_boolean(true));
-        if (!has_taint(p, node, words))
-            taint(p, node, words, true);
-    }
-    untaint(p, node, recorded, wanted);
-}
-
+/* @going: the resource is removed, and its taints with it. */
 static void plan_taints(struct sw_node_plan *p, bool going)
 {
-    p->round = (size_t)last_round(p);
-    for (uint32_t node = 0; node < sw_node_set_end(p->node_set); node++)
-        if (sw_node_set_name(p->node_set, node))
-            plan_taints_of(p, node, going);
+    struct json_object *list = sw_json_find(p->resource, "spec", "taints", NULL);
+    continue_round(p);
+    for (uint32_t node = 0; node < sw_node_set_end(p->node_set); node++) {
+        if (!sw_node_set_name(p->node_set, node))
+            continue;
+        SW_AUTO_JSON *wanted = json_object_new_object();
+        SW_AUTO_JSON *recorded = NULL; /* {"<resource>": ["key=value:effect"]}: set by slipway */
+        const char *record = sw_node_set_taint_record(p->node_set, node);
+        SW_ERR(ignored);
+        for (size_t i = 0; !going && is_chosen(p, node) && i < sw_json_len(list); i++) {
+            struct json_object *t = sw_json_at(list, i);
+            SW_AUTO_CHARS *text = taint_text(sw_json_str(t, "", "key", NULL),
+                                             sw_json_str(t, "", "value", NULL),
+                                             sw_json_str(t, "", "effect", NULL));
+            json_object_object_add(wanted, text, json_object_new_boolean(true));
+            if (!has_taint(p, node, text))
+                taint(p, node, text, true);
+        }
+        if (*record && sw_json_parse(record, strlen(record), NULL, &recorded, &ignored) < 0)
+            continue;
+        struct json_object *mine = sw_json_get(recorded, p->name);
+        for (size_t i = 0; i < sw_json_len(mine); i++) {
+            const char *text = json_object_get_string(sw_json_at(mine, i));
+            if (text && !sw_json_get(wanted, text) && has_taint(p, node, text))
+                taint(p, node, text, false);
+        }
+    }
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------
+/* ---- the plan -----------------------------------------------------------------------------------
  */
-
-static bool has_drivers(const struct sw_node_plan_state *s)
-{
-    for (size_t i = 0; i < sw_json_len(s->sets); i++)
-        if (is_driver(sw_json_at(s->sets, i)))
-            return true;
-    return false;
-}
 
 int sw_node_plan_make(struct sw_node_plan *plan, struct sw_err *err)
 {
-    struct json_object *policy = sw_json_find(plan->resource, "spec", "upgradePolicy", NULL);
+    struct json_object *resource = plan->resource,
+                       *policy = sw_json_find(resource, "spec", "upgradePolicy", NULL);
+    const char *management = sw_json_str(resource, "", "spec", "managementState", NULL);
+    bool orphan = sw_streq(sw_json_str(resource, "", "spec", "deletionPolicy", NULL), "orphan");
+    bool deleted = sw_json_find(resource, "metadata", "deletionTimestamp", NULL);
+    bool going = deleted ? !orphan : sw_streq(management, "Removed");
+    bool walked = !deleted && !going && !sw_streq(management, "Unmanaged");
     int rc = sw_upgrade_policy_read(policy, &plan->policy, err);
     if (rc < 0)
         return rc;
-    enum mode mode = mode_of(plan->resource);
     plan->has_policy = policy != NULL;
     plan->was_paused = plan->policy.paused;
-    plan->policy.paused = false; /* a plan is for deciding whether to begin */
+    plan->policy.paused = false; /* a plan helps to decide whether to begin */
     plan->actions = json_object_new_array();
     plan->waiting = json_object_new_array();
-    plan->tolerations = sw_sharing_tolerations(plan->resource);
-    index_pods(plan);
-    if (mode == WALKED)
+    plan->tolerations = sw_sharing_tolerations(resource);
+    plan->by_node = json_object_new_object();
+    plan->placed = json_object_new_object();
+    for (size_t i = 0; i < sw_json_len(plan->pods); i++) {
+        struct json_object *pod = sw_json_at(plan->pods, i);
+        const char *node = sw_json_str(pod, "", "spec", "nodeName", NULL);
+        if (!*node)
+            continue;
+        (void)json_object_array_add(sw_json_need_list(plan->by_node, node, NULL),
+                                    json_object_get(pod));
+        SW_AUTO_CHARS *key = sw_printf("%s %s", node, owner_uid(pod));
+        json_object_object_add(plan->placed, key, json_object_new_boolean(true));
+    }
+    if (walked)
         plan_taints(plan, false);
-    bool upgraded = mode != WALKED;
+    bool upgraded = !walked;
     for (size_t i = 0; i < plan->n_states; i++) {
-        if (!upgraded && has_drivers(&plan->states[i])) {
-            plan_drivers(plan);
+        struct json_object *sets = plan->states[i].sets;
+        for (size_t k = 0; !upgraded && k < sw_json_len(sets); k++) {
+            if (!is_driver(sw_json_at(sets, k)))
+                continue;
+            struct sw_upgrade_node *nodes = find_drivers(plan, &plan->n_drivers);
+            continue_round(plan);
+            if (plan->has_policy)
+                sw_upgrade_plan(&plan->policy, nodes, plan->n_drivers, sw_now_ms(), on_step, plan);
+            free(nodes);
             upgraded = true;
         }
-        if (mode != LEFT_ALONE)
-            plan_state(plan, i, mode == GOING);
+        if (walked || going)
+            plan_state(plan, i, going);
     }
-    if (mode != LEFT_ALONE)
+    if (walked || going)
         plan_lost_states(plan);
-    if (mode == GOING)
+    if (going)
         plan_taints(plan, true);
     return 0;
 }

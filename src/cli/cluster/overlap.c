@@ -2,8 +2,6 @@
 
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
@@ -29,10 +27,9 @@ static void warn_of(const struct sw_connection *conn, struct json_object *resour
     SW_AUTO_CHARS *names = sw_strdup("");
     for (size_t i = 0; i < sw_json_len(nodes); i++) {
         struct json_object *node = sw_json_at(nodes, i);
-        if (!sw_overlap_selects(resource, node) || !sw_overlap_selects(other, node) ||
-            n++ >= MAX_NAMES)
-            continue;
-        sw_append(&names, "%s%s", *names ? ", " : "", sw_obj_name(node));
+        if (sw_overlap_selects(resource, node) && sw_overlap_selects(other, node) &&
+            n++ < MAX_NAMES)
+            sw_append(&names, "%s%s", *names ? ", " : "", sw_obj_name(node));
     }
     if (n == 0)
         return;
@@ -41,30 +38,26 @@ static void warn_of(const struct sw_connection *conn, struct json_object *resour
                   conn->command, n, n == 1 ? " is" : "s are", sw_obj_name(other), names, more);
 }
 
-static void warn_of_all(struct sw_connection *conn, struct json_object *resource)
+void sw_overlap_warn(struct sw_connection *conn, struct json_object *resource)
 {
     SW_AUTO_JSON *others = NULL;
     SW_AUTO_JSON *nodes = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES };
     SW_ERR(ignored);
-    if (!sw_overlap_is_claiming(resource) ||
-        sw_cluster_find(conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, NULL, &opts,
-                        &others, &ignored) < 0)
+    if (!sw_overlap_is_claiming(resource))
         return;
-    for (size_t i = 0; i < sw_json_len(others); i++) {
+    conn->until_ms = sw_loop_now_ms(conn->loop) + RETRY_DEADLINE_MS;
+    int rc = sw_cluster_find(conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, NULL, &opts,
+                             &others, &ignored);
+    for (size_t i = 0; rc == 0 && i < sw_json_len(others); i++) {
         struct json_object *other = sw_json_at(others, i);
         if (sw_streq(sw_obj_name(other), sw_obj_name(resource)) || !sw_overlap_is_claiming(other) ||
             sw_overlap_is_meant(resource, other, find_by_name, others))
             continue;
-        if (!nodes && sw_cluster_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, &ignored) < 0)
-            return;
-        warn_of(conn, resource, other, nodes);
+        if (!nodes)
+            rc = sw_cluster_find(conn, "v1", "Node", NULL, NULL, &opts, &nodes, &ignored);
+        if (rc == 0)
+            warn_of(conn, resource, other, nodes);
     }
-}
-
-void sw_overlap_warn(struct sw_connection *conn, struct json_object *resource)
-{
-    conn->until_ms = sw_loop_now_ms(conn->loop) + RETRY_DEADLINE_MS;
-    warn_of_all(conn, resource);
     conn->until_ms = 0;
 }

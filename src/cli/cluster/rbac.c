@@ -1,11 +1,9 @@
 #include "cli/cluster/rbac.h"
 
 #include <json-c/json.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "data/data.h"
 #include "emulator/store/kinds.h"
 
@@ -13,19 +11,18 @@
 #define RBAC_VERSION RBAC_GROUP "/v1"
 #define PULLERS "system:image-pullers" /* a RoleBinding of each OpenShift namespace */
 
-/* Rights as they are collected: {namespace or "": {"group\nresource\nname": {verb: true}}}, and
- * the rules of roles that must be held to hand them on: {namespace or "": [rule]}. */
+/* Rights by scope, which is a namespace or "" for the cluster. */
 struct rights {
     const struct sw_rbac_opts *opts;
     const struct sw_rendered *rendered;
-    struct json_object *by_scope, *held;
-    /* Where the resource has an account of its own: what the operator does itself all the same, as
-     * by_scope. Objects are written as that account; watches, records of releases and the builder's
-     * binding are the operator's. */
+    struct json_object *by_scope; /* {scope: {"group\nresource\nname": {verb: true}}} */
+    struct json_object *held;     /* {scope: [rule]}: rules of the recipe's roles */
+    /* As by_scope: what the operator does itself if the resource has an account of its own. Objects
+     * are written as that account; watches, release records and the builder's binding are not. */
     struct json_object *own;
 };
 
-/* What is known of a kind without asking anybody. */
+/* What is known of a kind without a cluster. */
 struct kind_facts {
     char *group;    /* heap */
     char *resource; /* heap */
@@ -41,88 +38,48 @@ static void kind_facts_done(struct kind_facts *k)
 /* ---- kinds --------------------------------------------------------------------------------------
  */
 
-static char *group_of(const char *api_version)
-{
-    const char *slash = strchr(api_version, '/');
-    return slash ? sw_strndup(api_version, (size_t)(slash - api_version)) : sw_strdup("");
-}
-
-/* Kubernetes' own guess (meta.UnsafeGuessKindToResource), and the one name that it gets wrong. */
-static char *guess_plural(const char *kind)
-{
-    SW_AUTO_CHARS *lower = sw_strdup(kind);
-    size_t len = strlen(lower);
-    for (size_t i = 0; i < len; i++)
-        if (lower[i] >= 'A' && lower[i] <= 'Z')
-            lower[i] = (char)(lower[i] - 'A' + 'a');
-    if (sw_streq(lower, "securitycontextconstraints") || sw_streq(lower, "endpoints"))
-        return SW_TAKE(lower);
-    if (len && lower[len - 1] == 's')
-        return sw_printf("%ses", lower);
-    if (len && lower[len - 1] == 'y')
-        return sw_printf("%.*sies", (int)len - 1, lower);
-    return sw_printf("%ss", lower);
-}
-
-static bool find_builtin(struct kind_facts *k, const char *kind)
-{
-    for (size_t i = 0; i < sw_n_builtins; i++) {
-        const struct sw_builtin *b = &sw_builtins[i];
-        if (!sw_streq(b->group, k->group) || !sw_streq(b->kind, kind))
-            continue;
-        k->resource = sw_strdup(b->plural);
-        k->namespaced = b->flags & SW_K_NAMESPACED;
-        return true;
-    }
-    return false;
-}
-
-/* The recipe's own definitions. */
-static bool find_definition(const struct rights *r, struct kind_facts *k, const char *kind)
-{
-    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
-        struct json_object *crd = sw_rendered_manifest(r->rendered, i)->doc;
-        if (!sw_streq(sw_obj_kind(crd), "CustomResourceDefinition") ||
-            !sw_streq(sw_json_str(crd, "", "spec", "group", NULL), k->group) ||
-            !sw_streq(sw_json_str(crd, "", "spec", "names", "kind", NULL), kind))
-            continue;
-        k->resource = sw_strdup(sw_json_str(crd, "", "spec", "names", "plural", NULL));
-        k->namespaced = sw_streq(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced");
-        return true;
-    }
-    return false;
-}
-
-/* @namespaced: what is guessed where nobody knows */
+/* @namespaced: the default for kinds that are neither built in nor defined by the recipe */
 static struct kind_facts facts_of_kind(const struct rights *r, const char *api_version,
                                        const char *kind, bool namespaced)
 {
-    struct kind_facts k = { .group = group_of(api_version) };
-    if (find_builtin(&k, kind) || find_definition(r, &k, kind))
+    const char *slash = strchr(api_version, '/');
+    struct kind_facts k = {
+        .group = sw_strndup(api_version, slash ? (size_t)(slash - api_version) : 0),
+        .namespaced = namespaced,
+    };
+    for (size_t i = 0; i < sw_n_builtins && !k.resource; i++) {
+        const struct sw_builtin *b = &sw_builtins[i];
+        if (!sw_streq(b->group, k.group) || !sw_streq(b->kind, kind))
+            continue;
+        k.resource = sw_strdup(b->plural);
+        k.namespaced = b->flags & SW_K_NAMESPACED;
+    }
+    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered) && !k.resource; i++) {
+        struct json_object *crd = sw_rendered_manifest(r->rendered, i)->doc;
+        if (!sw_streq(sw_obj_kind(crd), "CustomResourceDefinition") ||
+            !sw_streq(sw_json_str(crd, "", "spec", "group", NULL), k.group) ||
+            !sw_streq(sw_json_str(crd, "", "spec", "names", "kind", NULL), kind))
+            continue;
+        k.resource = sw_strdup(sw_json_str(crd, "", "spec", "names", "plural", NULL));
+        k.namespaced = sw_streq(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced");
+    }
+    if (k.resource)
         return k;
-    k.resource = guess_plural(kind);
-    k.namespaced = namespaced;
+    /* as Kubernetes' meta.UnsafeGuessKindToResource, and a name that it gets wrong */
+    SW_AUTO_CHARS *lower = sw_strdup(kind);
+    for (char *c = lower; *c; c++)
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+    if (sw_streq(lower, "securitycontextconstraints") || sw_streq(lower, "endpoints"))
+        k.resource = SW_TAKE(lower);
+    else if (sw_ends_with(lower, "y"))
+        k.resource = sw_printf("%.*sies", (int)strlen(lower) - 1, lower);
+    else
+        k.resource = sw_printf("%s%s", lower, sw_ends_with(lower, "s") ? "es" : "s");
     return k;
-}
-
-static struct kind_facts facts_of(const struct rights *r, struct json_object *doc)
-{
-    return facts_of_kind(r, sw_json_str(doc, "", "apiVersion", NULL), sw_obj_kind(doc),
-                         *sw_json_str(doc, "", "metadata", "namespace", NULL));
 }
 
 /* ---- collecting ---------------------------------------------------------------------------------
  */
-
-static struct json_object *child(struct json_object *map, const char *key, bool list)
-{
-    struct json_object *at = sw_json_get(map, key);
-    if (!at) {
-        at = list ? json_object_new_array() : json_object_new_object();
-        (void)json_object_object_add(map, key, at);
-    }
-    return at;
-}
 
 static bool is_rendered(const struct rights *r, const char *kind, const char *name)
 {
@@ -134,7 +91,7 @@ static bool is_rendered(const struct rights *r, const char *kind, const char *na
     return false;
 }
 
-/* A namespace that the recipe makes itself is not there yet for a Role to be in. */
+/* A namespace that the recipe creates does not exist yet when the Roles are applied. */
 static const char *scope_of(const struct rights *r, const char *ns)
 {
     return r->opts->cluster_wide || is_rendered(r, "Namespace", ns) ? "" : ns;
@@ -143,12 +100,11 @@ static const char *scope_of(const struct rights *r, const char *ns)
 static void add_verbs(struct json_object *scopes, const char *scope, const char *key,
                       const char *const *verbs)
 {
-    struct json_object *set = child(child(scopes, scope, false), key, false);
     for (; *verbs; verbs++)
-        (void)json_object_object_add(set, *verbs, json_object_new_boolean(true));
+        sw_json_set(scopes, json_object_new_boolean(true), scope, key, *verbs, NULL);
 }
 
-/* @ns "": in the whole cluster; @name NULL: of any name; the verbs end with NULL. */
+/* @ns "": in the whole cluster; @name NULL: any name; @verbs ends with NULL. */
 static void allow(struct rights *r, const char *ns, const char *group, const char *resource,
                   const char *name, const char *const *verbs)
 {
@@ -158,7 +114,7 @@ static void allow(struct rights *r, const char *ns, const char *group, const cha
         add_verbs(r->own, scope_of(r, ns), key, verbs);
 }
 
-/* What is never done as the resource's account. */
+/* Rights for what the operator does itself, not as the resource's account. */
 static void allow_own(struct rights *r, const char *ns, const char *group, const char *resource,
                       const char *name, const char *const *verbs)
 {
@@ -178,15 +134,15 @@ static const char *ns_of(const struct rights *r, struct json_object *doc)
     return sw_json_str(doc, r->opts->ns, "metadata", "namespace", NULL);
 }
 
-/* Objects are watched by slipway's own label, a kind at a time, wherever they are; what makes pods
- * is judged by them, in its namespace. */
+/* Objects of a kind are watched by slipway's label in all namespaces. The readiness of what makes
+ * pods is read from the pods. */
 static void allow_object(struct rights *r, struct json_object *doc)
 {
     static const char *const pod_makers[] = { "DaemonSet",  "Deployment", "StatefulSet",
                                               "ReplicaSet", "Job",        "CronJob",
                                               "Pod" };
     const char *ns = ns_of(r, doc), *kind = sw_obj_kind(doc);
-    struct kind_facts k = facts_of(r, doc);
+    struct kind_facts k = facts_of_kind(r, sw_obj_api_version(doc), kind, *sw_obj_namespace(doc));
     if (!sw_streq(kind, "Pod"))
         allow(r, "", k.group, k.resource, NULL, read_verbs);
     allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, write_verbs);
@@ -204,7 +160,7 @@ static void allow_object(struct rights *r, struct json_object *doc)
     kind_facts_done(&k);
 }
 
-/* A role may be made by who holds what is in it, or may escalate. */
+/* To create a role, an account must have the rights in it, or the verb escalate. */
 static void allow_role(struct rights *r, struct json_object *doc)
 {
     bool everywhere = sw_streq(sw_obj_kind(doc), "ClusterRole");
@@ -215,31 +171,12 @@ static void allow_role(struct rights *r, struct json_object *doc)
               hand_on_verbs);
         return;
     }
-    struct json_object *held = child(r->held, scope_of(r, ns), true);
+    struct json_object *held = sw_json_need_list(r->held, scope_of(r, ns), NULL);
     for (size_t i = 0; i < sw_json_len(rules); i++)
         (void)json_object_array_add(held, json_object_get(sw_json_at(rules, i)));
 }
 
-/* A role that is not the recipe's, and so cannot be looked into, may be bound by its name. */
-static void allow_binding(struct rights *r, struct json_object *doc)
-{
-    const char *kind = sw_json_str(doc, "", "roleRef", "kind", NULL);
-    const char *name = sw_json_str(doc, "", "roleRef", "name", NULL);
-    const char *ns = sw_streq(sw_obj_kind(doc), "ClusterRoleBinding") ? "" : ns_of(r, doc);
-    if (!is_rendered(r, kind, name))
-        allow(r, ns, RBAC_GROUP, sw_streq(kind, "ClusterRole") ? "clusterroles" : "roles", name,
-              bind_verb);
-}
-
-/* Builds run as `builder`, who is put among those that may pull the namespace's images. */
-static void allow_pulling(struct rights *r)
-{
-    static const char *const verbs[] = { "get", "list", "watch", "patch", NULL };
-    allow(r, r->opts->ns, RBAC_GROUP, "rolebindings", "system:image-pullers", verbs);
-    allow(r, r->opts->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
-}
-
-/* Templates look up as the account that what comes of them is written as. */
+/* Lookups are requests of the account that writes the objects. */
 static void allow_lookups(struct rights *r)
 {
     static const char *const list_verb[] = { "list", NULL };
@@ -258,19 +195,29 @@ static void allow_lookups(struct rights *r)
 
 static void collect(struct rights *r)
 {
+    static const char *const pullers_verbs[] = { "get", "list", "watch", "patch", NULL };
     const struct sw_rbac_opts *o = r->opts;
     allow_lookups(r);
     for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
         struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
         allow_object(r, doc);
-        if (sw_streq(sw_obj_kind(doc), "BuildConfig"))
-            allow_pulling(r);
-        if (!sw_streq(sw_json_str(doc, "", "apiVersion", NULL), RBAC_VERSION))
+        const char *kind = sw_obj_kind(doc);
+        if (sw_streq(kind, "BuildConfig")) { /* the builder's account pulls images there */
+            allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, pullers_verbs);
+            allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
+        }
+        if (!sw_streq(sw_obj_api_version(doc), RBAC_VERSION))
             continue;
-        if (sw_streq(sw_obj_kind(doc), "ClusterRole") || sw_streq(sw_obj_kind(doc), "Role"))
+        if (sw_streq(kind, "ClusterRole") || sw_streq(kind, "Role")) {
             allow_role(r, doc);
-        else
-            allow_binding(r, doc);
+            continue;
+        }
+        /* a binding to a role that is not in the recipe, so its rules are unknown */
+        const char *role_kind = sw_json_str(doc, "", "roleRef", "kind", NULL);
+        const char *role = sw_json_str(doc, "", "roleRef", "name", NULL);
+        if (!is_rendered(r, role_kind, role))
+            allow(r, sw_streq(kind, "ClusterRoleBinding") ? "" : ns_of(r, doc), RBAC_GROUP,
+                  sw_streq(role_kind, "ClusterRole") ? "clusterroles" : "roles", role, bind_verb);
     }
     if (o->cluster_wide)
         allow(r, "", "", "namespaces", NULL, write_verbs);
@@ -315,17 +262,6 @@ static const char **sorted_keys(struct json_object *map, size_t *n)
     return keys;
 }
 
-static struct json_object *list_of_keys(struct json_object *map)
-{
-    size_t n;
-    const char **keys = sorted_keys(map, &n);
-    struct json_object *list = json_object_new_array();
-    for (size_t i = 0; i < n; i++)
-        (void)json_object_array_add(list, json_object_new_string(keys[i]));
-    free(keys);
-    return list;
-}
-
 static struct json_object *list_of_one(const char *text, size_t len)
 {
     struct json_object *list = json_object_new_array();
@@ -333,14 +269,20 @@ static struct json_object *list_of_one(const char *text, size_t len)
     return list;
 }
 
-/* One rule of "group\nresource\nname", or one more resource of the rule before it. */
+/* Add the rule for @key, "group\nresource\nname", or add its resource to the last rule if the two
+ * differ in nothing else. */
 static void put_rule(struct json_object *rules, const char *key, struct json_object *verbs)
 {
     const char *resource = strchr(key, '\n') + 1, *name = strchr(resource, '\n') + 1;
     size_t n = sw_json_len(rules);
     struct json_object *last = n ? sw_json_at(rules, n - 1) : NULL;
     struct json_object *group = list_of_one(key, (size_t)(resource - 1 - key));
-    SW_AUTO_JSON *list = list_of_keys(verbs);
+    SW_AUTO_JSON *list = json_object_new_array();
+    size_t n_verbs;
+    const char **sorted = sorted_keys(verbs, &n_verbs);
+    for (size_t i = 0; i < n_verbs; i++)
+        (void)json_object_array_add(list, json_object_new_string(sorted[i]));
+    free(sorted);
     if (last && !*name && !sw_json_get(last, "resourceNames") &&
         sw_json_equal(sw_json_get(last, "apiGroups"), group) &&
         sw_json_equal(sw_json_get(last, "verbs"), list)) {
@@ -408,7 +350,7 @@ static void put_binding(struct json_object *list, const struct sw_rbac_opts *o, 
     (void)json_object_array_add(list, doc);
 }
 
-/* A role of a namespace, or of the cluster where @ns is "". Returns its name. */
+/* Add a Role, or with @ns "" a ClusterRole. @return its name, the caller's */
 static char *put_role(struct json_object *list, const struct sw_rbac_opts *o, const char *prefix,
                       const char *ns, struct json_object *rules)
 {
@@ -436,33 +378,6 @@ static void put_roles(struct json_object *list, const struct rights *r, const ch
     }
 }
 
-static void put_namespaces(struct json_object *list, const struct rights *r)
-{
-    size_t n;
-    const char **keys = sorted_keys(r->by_scope, &n);
-    for (size_t i = 0; i < n; i++)
-        if (*keys[i])
-            (void)json_object_array_add(list, manifest(r->opts, "v1", "Namespace", keys[i], ""));
-    free(keys);
-}
-
-/* Objects are written as this account. */
-static void put_impersonation(struct json_object *list, const struct sw_rbac_opts *o)
-{
-    SW_AUTO_CHARS *name = sw_printf("slipway-as-%s", o->service_account);
-    struct json_object *account = manifest(o, "v1", "ServiceAccount", o->service_account, o->ns);
-    struct json_object *doc = manifest(o, RBAC_VERSION, "Role", name, o->ns);
-    struct json_object *rules = json_object_new_array(), *verbs = json_object_new_object();
-    SW_AUTO_CHARS *key = sw_printf("\nserviceaccounts\n%s", o->service_account);
-    sw_json_set(verbs, json_object_new_boolean(true), "impersonate", NULL);
-    put_rule(rules, key, verbs);
-    json_object_put(verbs);
-    sw_json_set(doc, rules, "rules", NULL);
-    (void)json_object_array_add(list, account);
-    (void)json_object_array_add(list, doc);
-    put_binding(list, o, o->ns, name, o->operator_ns, o->account);
-}
-
 struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct sw_rbac_opts *opts)
 {
     struct rights r = { .opts = opts,
@@ -471,24 +386,37 @@ struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct 
                         .held = json_object_new_object(),
                         .own = json_object_new_object() };
     struct json_object *list = json_object_new_array();
+    const char *account = opts->service_account;
+    size_t n;
     collect(&r);
     json_object_object_foreach(r.held, ns, rules)
     {
         (void)rules;
-        (void)child(r.by_scope, ns, false);
+        (void)sw_json_need_map(r.by_scope, ns, NULL);
     }
     json_object_object_foreach(r.own, scope, map)
     {
         (void)map;
-        (void)child(r.by_scope, scope, false);
+        (void)sw_json_need_map(r.by_scope, scope, NULL);
     }
-    size_t n;
-    put_namespaces(list, &r);
     const char **keys = sorted_keys(r.by_scope, &n);
     for (size_t i = 0; i < n; i++)
+        if (*keys[i])
+            (void)json_object_array_add(list, manifest(opts, "v1", "Namespace", keys[i], ""));
+    for (size_t i = 0; i < n; i++)
         put_roles(list, &r, keys[i]);
-    if (opts->service_account)
-        put_impersonation(list, opts);
+    if (account) { /* the operator impersonates it */
+        SW_AUTO_CHARS *name = sw_printf("slipway-as-%s", account);
+        SW_AUTO_CHARS *key = sw_printf("\nserviceaccounts\n%s", account);
+        SW_AUTO_JSON *verbs = json_object_new_object();
+        struct json_object *role = manifest(opts, RBAC_VERSION, "Role", name, opts->ns);
+        sw_json_set(verbs, json_object_new_boolean(true), "impersonate", NULL);
+        put_rule(sw_json_need_list(role, "rules", NULL), key, verbs);
+        (void)json_object_array_add(list,
+                                    manifest(opts, "v1", "ServiceAccount", account, opts->ns));
+        (void)json_object_array_add(list, role);
+        put_binding(list, opts, opts->ns, name, opts->operator_ns, opts->account);
+    }
     free(keys);
     json_object_put(r.by_scope);
     json_object_put(r.held);

@@ -1,26 +1,25 @@
 #pragma once
-/* rbac: which rights the operator needs for a recipe, besides those that it always has. Found from
- * what the recipe renders to: no cluster is asked, no more is granted than the objects call for. */
+/* rbac: the rights that the operator needs for a recipe besides its own, computed from the rendered
+ * manifests without a cluster. */
 #include <stdbool.h>
 
 #include "chart/recipe/recipe.h"
 
 struct json_object;
 
-/** Strings are borrowed. */
+/** The input of sw_rbac_of(). Strings are borrowed. */
 struct sw_rbac_opts {
     const char *name;            /* of the roles: "slipway-<name>" */
-    const char *ns;              /* where the recipe goes */
-    const char *operator_ns;     /* where the operator's account is */
+    const char *ns;              /* of the recipe */
+    const char *operator_ns;     /* of the operator's account */
     const char *account;         /* the operator's account */
     const char *service_account; /* the resource's spec.serviceAccountName: the rights to write are
                                     its, and the operator may act as it and read. NULL: none */
-    bool cluster_wide;           /* in all namespaces, and to make the recipe's own */
+    bool cluster_wide;           /* in all namespaces, and to create the recipe's */
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
-    bool secrets;                /* templates ask for the builder's Secret */
+    bool secrets;                /* templates use the builder's Secret */
     bool priority_classes;       /* the resource has spec.priorityClasses */
-    /* what templates look up: [{apiVersion, kind, namespace, name}], "" where not said; NULL: none
-     */
+    /* lookups of templates: [{apiVersion, kind, namespace, name}], "" if missing; NULL: none */
     struct json_object *lookups;
 };
 

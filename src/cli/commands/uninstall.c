@@ -1,6 +1,6 @@
-/* slipway uninstall: take away what slipway made, whether an operator runs or not. It goes by what
- * each resource wrote down (inventory, node labels), never by rendering again; an object that is
- * another one by now, or was taken over from somebody, stays. */
+/* slipway uninstall: delete what slipway created, whether an operator runs or not: by the inventory
+ * and the node labels in each resource's status, not by rendering again. Objects that were replaced
+ * since, or that existed before, are kept. */
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/hook_run.h"
 #include "cli/cluster/requests.h"
-#include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
@@ -73,7 +72,7 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
 /* ---- resources ---------------------------------------------------------------------------------
  */
 
-/* It stays when the resource goes: nobody's garbage collection is to take it for the resource's. */
+/* Remove the owner reference of an object that is kept, so that it is not garbage collected. */
 static void release_object(struct uninstall *u, const struct sw_kind *kind, const char *ns,
                            struct json_object *live, const char *owner_uid)
 {
@@ -83,16 +82,6 @@ static void release_object(struct uninstall *u, const struct sw_kind *kind, cons
         uninstall_failed(u, &err);
 }
 
-/* Why it is not deleted; NULL: it is. */
-static const char *why_kept(struct json_object *resource, struct json_object *entry)
-{
-    if (sw_json_bool(entry, false, "keep", NULL))
-        return "its recipe says so";
-    if (sw_json_bool(entry, false, "adopted", NULL))
-        return "it was taken over";
-    return uninstall_is_orphaning(resource) ? "the resource's deletionPolicy is orphan" : NULL;
-}
-
 static void remove_entry(struct uninstall *u, struct json_object *resource,
                          struct json_object *entry)
 {
@@ -100,19 +89,23 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
     const char *name = sw_json_str(entry, "", "name", NULL);
     const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
     const char *uid = sw_json_str(entry, NULL, "uid", NULL);
-    const char *kept = why_kept(resource, entry);
+    const char *kept = sw_json_bool(entry, false, "keep", NULL)      ? "its recipe says so"
+                       : sw_json_bool(entry, false, "adopted", NULL) ? "it was taken over"
+                       : uninstall_is_orphaning(resource)
+                           ? "the resource's deletionPolicy is orphan"
+                           : NULL;
     const struct sw_kind *kind;
     SW_AUTO_JSON *live = NULL;
     SW_ERR(err);
     if (sw_cluster_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind,
                         &err) < 0)
-        return; /* its definition is gone, and it with it */
+        return; /* its definition was deleted, and the object with it */
     int rc = sw_cluster_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
     if (rc == SW_NOTFOUND)
         return;
     if (rc < 0)
         uninstall_failed(u, &err);
-    else if (uid && *uid && !sw_streq(uid, sw_json_str(live, "", "metadata", "uid", NULL)))
+    else if (uid && *uid && !sw_streq(uid, sw_obj_uid(live)))
         uninstall_say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
     else if (kept) {
         uninstall_say(u, "keep", kind_name, ns, name, kept);
@@ -121,10 +114,10 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
 }
 
-/* ---- hooks of its deletion ---------------------------------------------------------------------
+/* ---- hooks of a deletion -----------------------------------------------------------------------
  */
 
-/* Its release, where there are hooks to be run. */
+/* Read the resource's release, unless hooks are not to be run. */
 static int find_hooks(struct uninstall *u, struct json_object *resource, struct sw_hook_run *run,
                       struct sw_err *err)
 {
@@ -133,12 +126,12 @@ static int find_hooks(struct uninstall *u, struct json_object *resource, struct 
         return 0;
     int rc = sw_hook_run_init(run, &u->conn, resource, err);
     run->is_deletion = true;
-    if (rc == SW_NOTFOUND) /* it was not Ready yet, or its namespace is gone */
+    if (rc == SW_NOTFOUND) /* it was not Ready yet, or its namespace was deleted */
         sw_err_done(err);
     return rc == SW_NOTFOUND ? 0 : rc;
 }
 
-/* @return whether the rest may go on */
+/* @return whether the deletion may go on */
 static bool run_hooks(struct uninstall *u, struct sw_hook_run *run, const char *event)
 {
     bool passed = true;
@@ -175,33 +168,25 @@ static int patch_resource(struct uninstall *u, const struct sw_kind *kind,
     return rc == SW_NOTFOUND ? 0 : rc;
 }
 
-/* From here on an operator that runs makes nothing anew. */
-static int take_over(struct uninstall *u, const struct sw_kind *kind, struct json_object *resource)
-{
-    SW_AUTO_JSON *patch = json_object_new_object();
-    sw_json_set_str(patch, "Unmanaged", "spec", "managementState", NULL);
-    return u->opts.plan ? 0 : patch_resource(u, kind, resource, patch);
-}
-
-/* All hooks have run: an operator is to begin none while it is there still. The finalizer goes
- * last. */
+/* Delete the resource, whose hooks have run: an operator must not run them again. The finalizer is
+ * removed last. */
 static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
                           struct json_object *resource)
 {
     const char *name = sw_obj_name(resource), *uid = sw_obj_uid(resource);
     SW_AUTO_JSON *no_hooks = json_object_new_object();
-    SW_AUTO_JSON *release_object = json_object_new_object();
+    SW_AUTO_JSON *no_finalizers = json_object_new_object();
     sw_json_set_str(no_hooks, "true", "metadata", "annotations", SW_DELETION_NO_HOOKS, NULL);
-    (void)json_object_object_add(sw_json_need_map(release_object, "metadata", NULL), "finalizers",
-                                 NULL);
+    sw_json_set(no_finalizers, NULL, "metadata", "finalizers", NULL);
     if (!u->opts.plan)
         (void)patch_resource(u, kind, resource, no_hooks);
     remove_object(u, kind, NULL, name, uid);
     if (!u->opts.plan && sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
-        (void)patch_resource(u, kind, resource, release_object);
+        (void)patch_resource(u, kind, resource, no_finalizers);
 }
 
-/* The namespace of the release, in which the hooks after run; the other objects. */
+/* Delete the objects of the inventory; @last: only the release's namespace, in which post-delete
+ * hooks run, else all others. */
 static void remove_entries(struct uninstall *u, struct json_object *resource, const char *ns,
                            bool last)
 {
@@ -215,7 +200,7 @@ static void remove_entries(struct uninstall *u, struct json_object *resource, co
     }
 }
 
-/* Helm's records of what is left behind go on without the resource. */
+/* Keep Helm's records of objects that are kept. */
 static void release_records(struct uninstall *u, struct json_object *resource, const char *ns)
 {
     static const char *const kinds[] = { "ConfigMap", "Secret" };
@@ -234,7 +219,7 @@ static void release_records(struct uninstall *u, struct json_object *resource, c
     }
 }
 
-/* As the operator does it, whether one runs or not: what is gone already is no failure. */
+/* As the operator deletes a resource. Objects that do not exist any more are no failure. */
 static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
                             struct json_object *resource, const struct sw_kind *node_kind,
                             struct json_object *nodes)
@@ -247,7 +232,12 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     int rc = find_hooks(u, resource, &run, &err);
     if (rc < 0)
         uninstall_failed(u, &err);
-    bool goes = rc == 0 && run_hooks(u, &run, "pre-delete") && take_over(u, kind, resource) == 0;
+    bool goes = rc == 0 && run_hooks(u, &run, "pre-delete");
+    if (goes && !u->opts.plan) { /* a running operator must not create objects again */
+        SW_AUTO_JSON *unmanaged = json_object_new_object();
+        sw_json_set_str(unmanaged, "Unmanaged", "spec", "managementState", NULL);
+        goes = patch_resource(u, kind, resource, unmanaged) == 0;
+    }
     if (goes) {
         remove_entries(u, resource, ns, false);
         goes = run_hooks(u, &run, "post-delete");
@@ -274,7 +264,7 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
     int rc = sw_cluster_kind(&u->conn, API_VERSION, "SpecialResource", &kind, err);
     if (rc == SW_NOTFOUND) {
         sw_err_done(err);
-        return 0; /* none can be left */
+        return 0; /* no definition, no resources */
     }
     if (rc == 0)
         rc = sw_cluster_kind(&u->conn, "v1", "Node", &node_kind, err);
@@ -309,15 +299,12 @@ static void note_kind(const struct sw_kind *kind, void *arg)
     struct kinds *k = arg;
     if ((kind->verbs & SW_CAN_LIST) == 0 || (kind->verbs & SW_CAN_DELETE) == 0 || !kind->served)
         return;
-    if (k->n == k->cap) {
-        k->cap = k->cap * 2 + 64;
-        k->items = sw_realloc(k->items, k->cap, sizeof *k->items);
-    }
+    SW_GROW(k->items, k->n, k->cap);
     k->items[k->n++] = kind;
 }
 
-/* Of the kinds that make deploy installs, the Deployment first, so that nothing is made anew, and
- * Namespaces last. One kind is served under several versions: the first will do. */
+/* The order in which objects of `make deploy` are deleted: the Deployment first, so that nothing is
+ * created again, Namespaces last. @return -1: another kind */
 static int rank_of(const struct sw_kind *kind)
 {
     static const char *const order[] = { "Deployment",
@@ -366,7 +353,7 @@ static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
         struct json_object *o = sw_json_at(items, i);
         remove_object(u, kind,
                       kind->namespaced ? sw_json_str(o, NULL, "metadata", "namespace", NULL) : NULL,
-                      sw_obj_name(o), sw_json_str(o, NULL, "metadata", "uid", NULL));
+                      sw_obj_name(o), *sw_obj_uid(o) ? sw_obj_uid(o) : NULL);
     }
 }
 
@@ -376,7 +363,7 @@ static void remove_operator(struct uninstall *u)
     sw_kube_each_kind(u->conn.kube, note_kind, &kinds);
     if (kinds.n)
         qsort(kinds.items, kinds.n, sizeof *kinds.items, by_rank);
-    for (size_t i = 0; i < kinds.n; i++)
+    for (size_t i = 0; i < kinds.n; i++) /* a kind may be served in several versions */
         if (rank_of(kinds.items[i]) >= 0 &&
             (i == 0 || !sw_streq(kinds.items[i]->kind, kinds.items[i - 1]->kind)))
             remove_labelled(u, kinds.items[i]);

@@ -1,6 +1,5 @@
 #pragma once
-/* uninstall: what the parts of the command share. Internal to uninstall.c and
- * uninstall_nodes.c. */
+/* uninstall: internal to uninstall.c and uninstall_nodes.c. */
 #include "cli/cluster/connect.h"
 
 struct json_object;
@@ -21,7 +20,8 @@ struct uninstall {
     size_t n_done, n_failed, n_kept; /* the last: resources */
 };
 
-/** One line of what is done, or would be; @ns NULL: the kind has none; @why "": nothing to add. */
+/** Print one line for an action that is done or planned. @ns NULL: the kind has none; @why "": no
+ * reason. */
 void uninstall_say(struct uninstall *u, const char *verb, const char *kind, const char *ns,
                    const char *name, const char *why);
 /** Print @err on stderr and count it. */
@@ -30,7 +30,7 @@ void uninstall_failed(struct uninstall *u, const struct sw_err *err);
 /** @return whether the resource's objects stay when it is deleted (spec.deletionPolicy: orphan) */
 bool uninstall_is_orphaning(struct json_object *resource);
 
-/** Take off @node what @resource has set on it: labels, taints, an upgrade's cordon; of one that
- * leaves all behind only an upgrade's. Its labels are taken out of @node, too. */
+/** Remove from @node what @resource has set: labels, taints, the cordon of an upgrade; for an
+ * orphaning resource only those of an upgrade. The labels are removed from the document, too. */
 void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
                           const struct sw_kind *node_kind, struct json_object *node);

@@ -1,4 +1,4 @@
-/* uninstall: what a resource has set on nodes. */
+/* uninstall: labels, taints and cordons that a resource has set on nodes. */
 #include "cli/commands/uninstall.h"
 
 #include <json-c/json.h>
@@ -10,19 +10,17 @@
 #include "operator/engine/upgrade/upgrade.h"
 #include "operator/facts/facts.h"
 
-static bool is_ours(struct json_object *mine, struct json_object *taint)
+/* @recorded: ["key=value:effect", ...]: the taints that one resource has set. */
+static bool is_recorded(struct json_object *recorded, struct json_object *taint)
 {
-    SW_AUTO_CHARS *words = sw_printf("%s=%s:%s", sw_json_str(taint, "", "key", NULL),
-                                     sw_json_str(taint, "", "value", NULL),
-                                     sw_json_str(taint, "", "effect", NULL));
-    for (size_t i = 0; i < sw_json_len(mine); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(mine, i)), words))
-            return true;
-    return false;
+    SW_AUTO_CHARS *text = sw_printf("%s=%s:%s", sw_json_str(taint, "", "key", NULL),
+                                    sw_json_str(taint, "", "value", NULL),
+                                    sw_json_str(taint, "", "effect", NULL));
+    return sw_json_has_text(recorded, text);
 }
 
-/* The taints that the node's record says were set for the resource, into @patch. What a second
- * resource wanted, too, is in its own part of the record. @return whether there are any */
+/* Patch the taints that the node's record says were set for the resource, except those that were
+ * set for another one, too. @return whether there are any */
 static bool remove_taints(struct uninstall *u, const char *resource, struct json_object *node,
                           struct json_object *patch)
 {
@@ -43,9 +41,9 @@ static bool remove_taints(struct uninstall *u, const char *resource, struct json
         json_object_object_foreach(record, name, list)
         {
             (void)name;
-            others = others || is_ours(list, taint);
+            others = others || is_recorded(list, taint);
         }
-        if (!is_ours(mine, taint) || others)
+        if (!is_recorded(mine, taint) || others)
             (void)json_object_array_add(left, sw_json_copy(taint));
         else
             uninstall_say(u, "untaint", "Node", NULL, sw_obj_name(node),
@@ -63,30 +61,7 @@ static bool remove_taints(struct uninstall *u, const char *resource, struct json
     return true;
 }
 
-/* As the node is now: another resource's part may just have been taken off. */
-static bool remove_taints_of(struct uninstall *u, const char *resource, struct json_object *node,
-                             struct json_object *patch)
-{
-    SW_AUTO_JSON *live = NULL;
-    SW_ERR(err);
-    if (!sw_obj_annotation(node, SW_TAINTS_ANNOTATION))
-        return false;
-    if (u->opts.plan)
-        return remove_taints(u, resource, node, patch);
-    return sw_cluster_find(&u->conn, "v1", "Node", NULL, sw_obj_name(node),
-                           &(struct sw_request_opts){ .retries = 3 }, &live, &err) == 0 &&
-           remove_taints(u, resource, live, patch);
-}
-
-static void remove_label(struct uninstall *u, struct json_object *node, const char *label,
-                         struct json_object *patch)
-{
-    struct json_object *map = sw_json_need_map(patch, "metadata", "labels", NULL);
-    (void)json_object_object_add(map, label, NULL);
-    uninstall_say(u, "unlabel", "Node", NULL, sw_obj_name(node), label);
-}
-
-/* Set for an upgrade of the node's driver, that nobody ends any more. */
+/* Whether the label was set for an upgrade of the node's driver. */
 static bool is_of_upgrade(const char *key, const char *resource)
 {
     static const char *const prefixes[] = { SW_UPGRADE_LABEL, SW_UPGRADE_SINCE_LABEL,
@@ -97,68 +72,59 @@ static bool is_of_upgrade(const char *key, const char *resource)
     return false;
 }
 
-/* Of a state, by its whole key, or the one by which pods stay. */
+/* Whether the label is of a state, or the one that holds a pod's grace period. */
 static bool is_of_states(const char *key, const char *value, struct json_object *resource)
 {
     struct json_object *states = sw_json_find(resource, "status", "states", NULL);
-    if (sw_starts_with(key, SW_GRACE_PERIOD_LABEL) && sw_streq(value, sw_obj_name(resource)))
-        return true;
-    for (size_t i = 0; i < sw_json_len(states); i++)
-        if (sw_streq(sw_json_str(sw_json_at(states, i), "", "label", NULL), key))
-            return true;
-    return false;
-}
-
-/* What one resource has cordoned is uncordoned when it goes, but not what another one has, too. */
-static void uncordon(struct uninstall *u, const char *resource, struct json_object *node,
-                     struct json_object *patch)
-{
-    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL);
-    bool mine = false;
-    if (!labels)
-        return;
-    json_object_object_foreach(labels, key, value)
-    {
-        (void)value;
-        if (!sw_starts_with(key, SW_UPGRADE_CORDON_LABEL))
-            continue;
-        if (!is_of_upgrade(key, resource))
-            return;
-        mine = true;
-    }
-    if (!mine)
-        return;
-    sw_json_set(patch, NULL, "spec", "unschedulable", NULL);
-    uninstall_say(u, "uncordon", "Node", NULL, sw_obj_name(node), "");
+    return sw_json_find_by(states, "label", key) ||
+           (sw_starts_with(key, SW_GRACE_PERIOD_LABEL) && sw_streq(value, sw_obj_name(resource)));
 }
 
 void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
                           const struct sw_kind *node_kind, struct json_object *node)
 {
-    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL);
-    const char *name = sw_obj_name(resource);
-    bool all = !uninstall_is_orphaning(resource);
+    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL), *live = NULL;
+    const char *name = sw_obj_name(resource), *node_name = sw_obj_name(node);
+    bool all = !uninstall_is_orphaning(resource), cordoned = false, by_others = false, any = false;
     SW_AUTO_JSON *patch = json_object_new_object();
-    bool any = all && remove_taints_of(u, name, node, patch);
-    uncordon(u, name, node, patch);
+    SW_ERR(err);
+    if (all && sw_obj_annotation(node, SW_TAINTS_ANNOTATION)) {
+        /* read it again: another resource's taints may just have been removed */
+        if (u->opts.plan)
+            live = json_object_get(node);
+        else if (sw_cluster_get(&u->conn, node_kind, NULL, node_name,
+                                &(struct sw_request_opts){ .retries = 3 }, &live, &err) < 0)
+            live = NULL;
+        any = live && remove_taints(u, name, live, patch);
+        json_object_put(live);
+    }
     if (labels) {
         json_object_object_foreach(labels, key, value)
         {
-            if (is_of_upgrade(key, name) ||
-                (all && is_of_states(key, json_object_get_string(value), resource)))
-                remove_label(u, node, key, patch);
+            bool upgrade = is_of_upgrade(key, name);
+            if (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL)) {
+                cordoned = cordoned || upgrade;
+                by_others = by_others || !upgrade;
+            }
+            if (!upgrade && (!all || !is_of_states(key, json_object_get_string(value), resource)))
+                continue;
+            sw_json_set(patch, NULL, "metadata", "labels", key, NULL);
+            uninstall_say(u, "unlabel", "Node", NULL, node_name, key);
         }
     }
-    struct json_object *gone = sw_json_find(patch, "metadata", "labels", NULL);
-    if (gone) {
-        json_object_object_foreach(gone, key, value)
+    if (cordoned && !by_others) {
+        sw_json_set(patch, NULL, "spec", "unschedulable", NULL);
+        uninstall_say(u, "uncordon", "Node", NULL, node_name, "");
+    }
+    struct json_object *removed = sw_json_find(patch, "metadata", "labels", NULL);
+    if (removed) {
+        json_object_object_foreach(removed, key, value)
         {
             (void)value;
-            json_object_object_del(labels, key); /* the next resource sees what is left */
+            json_object_object_del(labels, key); /* for the next resource */
         }
     }
-    SW_ERR(err);
-    if ((any || gone) && !u->opts.plan &&
-        sw_cluster_patch(&u->conn, node_kind, NULL, sw_obj_name(node), patch, &err) < 0)
+    if ((any || removed) && !u->opts.plan &&
+        sw_cluster_patch(&u->conn, node_kind, NULL, node_name, patch, &err) < 0)
         uninstall_failed(u, &err);
 }
