@@ -37,18 +37,6 @@ static int execute_named(const char *name, int argc, char **argv)
     return SW_EXIT_USAGE;
 }
 
-/* A full disk must not look like success. A reader that went away knows why: nothing is said. */
-static int written(int rc)
-{
-    struct stat out;
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return rc;
-    bool pipe = fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
-    if (!pipe)
-        (void)fprintf(stderr, "slipway: what was to be printed could not be written\n");
-    return rc == SW_EXIT_OK ? SW_EXIT_FAILED : rc;
-}
-
 static int run(int argc, char **argv)
 {
     static char help[] = "--help";
@@ -73,6 +61,14 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    struct stat out;
     sw_program_start();
-    return written(run(argc, argv));
+    int rc = run(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return rc;
+    /* a full disk is an error; nothing is printed if the reader of a pipe has closed it */
+    bool pipe = fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
+    if (!pipe)
+        (void)fprintf(stderr, "slipway: what was to be printed could not be written\n");
+    return rc == SW_EXIT_OK ? SW_EXIT_FAILED : rc;
 }

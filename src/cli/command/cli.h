@@ -1,8 +1,8 @@
 #pragma once
-/* cli: the commands of the one program. A command is a row of sw_commands; its options are a table
- * too, from which come the parser, --help and the shell completion, so that none can lag behind.
- * Rules for all: long options as GNU getopt_long has them, results on stdout, everything else on
- * stderr, exit codes enum sw_exit, colours only on a terminal and never with NO_COLOR set. */
+/* cli: what a command is. A command is a row of sw_commands; its options are a table from which the
+ * parser, --help, manual pages and shell completions are made. For all commands: long options as
+ * GNU getopt_long has them, results on stdout, everything else on stderr, exit codes of enum
+ * sw_exit, colours only on a terminal and never with NO_COLOR set. */
 #include "data/flags/flags.h"
 
 struct json_object;
@@ -29,15 +29,15 @@ struct sw_call;
 /** A command: one row, defined in the command's own file. */
 struct sw_command {
     const char *name;
-    const char *args;    /* what stands behind the options: "RECIPE", "[NAME]", "" */
-    const char *missing; /* the message where there is no operand; NULL: none is needed */
+    const char *args;    /* the operands: "RECIPE", "[NAME]", "" */
+    const char *missing; /* the message if there is no operand; NULL: none is needed */
     const char *summary; /* one line, for the list of commands */
     const char *details; /* the text of --help, between usage and options; may be NULL */
     const struct sw_flag *flags;
     int (*execute)(const struct sw_call *call); /* returns an enum sw_exit */
 };
 
-/** What a command is started with; all of it is borrowed. */
+/** The arguments of a command; all of it is borrowed. */
 struct sw_call {
     const struct sw_command *command;    /* its own row */
     const struct sw_command *const *all; /* the program's commands, ends with NULL */
@@ -45,9 +45,7 @@ struct sw_call {
     char **argv; /* argv[0] is the command's name */
 };
 
-/** @return the command of @all (which ends with NULL) with this name, borrowed; NULL: there is
- * none.
- */
+/** Find a command of @all (which ends with NULL), borrowed; NULL: there is none. */
 const struct sw_command *sw_command_find(const struct sw_command *const *all, const char *name);
 
 /** Parse the arguments of @call into @opts, which holds the defaults: by the command's table of
@@ -63,7 +61,7 @@ int sw_cli_usage(const char *command, const char *fmt, ...) __attribute__((forma
  * SW_NOTFOUND; else SW_EXIT_FAILED. */
 int sw_cli_fail(const char *command, const struct sw_err *err);
 
-/** May output on @fd be coloured: a terminal, no NO_COLOR, TERM not "dumb". */
+/** Whether output on @fd may be coloured: a terminal, no NO_COLOR, TERM not "dumb". */
 bool sw_cli_colours(int fd);
 
 /** Print text on stdout and flush it. @return SW_EXIT_OK | SW_EXIT_FAILED: it could not be written.

@@ -1,7 +1,7 @@
 #pragma once
 /* preview: what applying a recipe would do on a cluster, for commands that write nothing: the
- * resource as `slipway run` would make it (over an existing one), the values that templates would
- * see, and each manifest as the controller would apply it. */
+ * resource as `slipway run` would apply it, the values that templates would see, and each manifest
+ * as the controller would apply it. */
 #include "cli/cluster/cluster_facts.h"
 #include "cli/cluster/connect.h"
 #include "cli/recipe/recipe_flags.h"
@@ -23,8 +23,8 @@ struct sw_preview {
     struct sw_cluster_facts facts;
 };
 
-/** Read recipe and cluster. @flags, @connect are borrowed for the preview's life; @timeout_ms: give
- * up after so long, 0: never. sw_preview_done() in any case.
+/** Read recipe and cluster. @flags and @connect are borrowed until sw_preview_done(), which is
+ * called after a failure, too. @timeout_ms: for all requests; 0: none.
  * @return 0 | as opening a recipe, or asking the server does */
 int sw_preview_init(struct sw_preview *preview, const char *command, struct sw_recipe_flags *flags,
                     const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
@@ -43,13 +43,13 @@ struct sw_preview_pass {
 /** Called with each manifest that would be applied. @return 0 to go on | less than 0: end */
 typedef int sw_preview_fn(struct sw_preview *preview, const struct sw_preview_pass *pass,
                           const struct sw_manifest *manifest, void *arg, struct sw_err *err);
-/** For each group of nodes once, at least once: call @each with every manifest that would be
- * applied; what is the same for all kernels is in the first pass only.
+/** Call @each with every manifest that would be applied, once for each group of nodes (at least
+ * once); manifests that are the same for all kernels only in the first pass.
  * @return 0 | what @each returned | as sw_recipe_render() */
 int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg,
                     struct sw_err *err) SW_CHECKED;
 
-/** The manifest as it would be applied, the caller's; @*kind NULL where it is not served yet.
+/** The manifest as it would be applied, the caller's; @*kind: NULL if it is not served yet.
  * @return 0 | SW_INVALID: a hook refuses it */
 int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *pass,
                       const struct sw_manifest *manifest, struct json_object **doc,

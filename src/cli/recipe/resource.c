@@ -11,72 +11,45 @@
 
 #define API_VERSION "sro.openshift.io/v1beta1"
 
-/* ---- the base ----------------------------------------------------------------------------------
- */
-
-/* The last part of a path, without what packaged charts end in. Heap. */
-static char *base_name(const char *path)
-{
-    size_t len = strlen(path);
-    while (len > 1 && path[len - 1] == '/')
-        len--;
-    size_t start = len;
-    while (start > 0 && path[start - 1] != '/')
-        start--;
-    return sw_strndup(path + start, len - start);
-}
-
-static int parse_base(const char *file, const struct sw_recipe_file *text, struct json_object **out,
-                      struct sw_err *err)
-{
-    struct sw_yaml_docs docs;
-    int rc = sw_yaml_parse_all(text->bytes, text->len, &(struct sw_yaml_opts){ .file = file },
-                               &docs, err);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < docs.n_docs && !*out; i++)
-        if (sw_streq(sw_obj_kind(docs.docs[i].object), "SpecialResource"))
-            *out = json_object_get(docs.docs[i].object);
-    sw_yaml_docs_done(&docs);
-    return 0;
-}
-
-/* The chart's own resource: <chart>.yaml or <folder>.yaml. No such file, no base. */
+/* The chart's own resource, <chart>.yaml or <folder>.yaml; NULL if there is none. */
 static int find_base(const struct sw_recipe *recipe, const char *path, struct json_object **out,
                      struct sw_err *err)
 {
-    SW_AUTO_CHARS *folder = base_name(path);
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    SW_AUTO_CHARS *folder = sw_strndup(path + start, end - start);
     const char *const names[] = { sw_recipe_name(recipe), folder };
     for (size_t i = 0; i < SW_COUNT(names) && !*out; i++) {
         SW_AUTO_CHARS *file = sw_printf("%s.yaml", names[i]);
+        SW_AUTO_CHARS *name = sw_printf("%s/%s", path, file);
         const struct sw_recipe_file *text = sw_recipe_find_file(recipe, file);
-        SW_AUTO_CHARS *where = sw_printf("%s/%s", path, file);
-        int rc = text ? parse_base(where, text, out, err) : 0;
+        const struct sw_yaml_opts opts = { .file = name };
+        struct sw_yaml_docs docs;
+        if (!text)
+            continue;
+        int rc = sw_yaml_parse_all(text->bytes, text->len, &opts, &docs, err);
         if (rc < 0)
             return rc;
+        for (size_t k = 0; k < docs.n_docs && !*out; k++)
+            if (sw_streq(sw_obj_kind(docs.docs[k].object), "SpecialResource"))
+                *out = json_object_get(docs.docs[k].object);
+        sw_yaml_docs_done(&docs);
     }
     return 0;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
-
-/* Merge @patch into the object at @doc's spec (and below it). */
+/* Merge @patch into the map at @key of @doc. */
 static void merge_into(struct json_object *doc, const char *key, struct json_object *patch)
 {
-    struct json_object *old = sw_json_get(doc, key);
-    struct json_object *merged = sw_merge_apply(old ? old : NULL, patch);
-    (void)json_object_object_add(doc, key, merged);
+    sw_json_set(doc, sw_merge_apply(sw_json_get(doc, key), patch), key, NULL);
 }
 
-static int check_map(struct json_object *doc, const char *what, struct sw_err *err)
-{
-    if (!doc || json_object_is_type(doc, json_type_object))
-        return 0;
-    return sw_err_set(err, SW_INVALID, "%s is not a map", what);
-}
-
-/* Values as a chart sees them may hold the resource itself: its spec is the resource's. */
+/* Merge the values into spec.set; a `specialresource.spec` in them, as SRO's charts have it, goes
+ * to the resource's spec. */
 static int merge_values(struct json_object *doc, const struct sw_values_flags *flags,
                         struct sw_err *err)
 {
@@ -86,9 +59,8 @@ static int merge_values(struct json_object *doc, const struct sw_values_flags *f
         return rc;
     SW_AUTO_JSON *set = sw_values_json(values);
     SW_AUTO_JSON *spec = json_object_get(sw_json_find(set, "specialresource", "spec", NULL));
-    rc = check_map(spec, "specialresource.spec of the values", err);
-    if (rc < 0)
-        return rc;
+    if (spec && !json_object_is_type(spec, json_type_object))
+        return sw_err_set(err, SW_INVALID, "specialresource.spec of the values is not a map");
     (void)sw_json_del(set, "specialresource", NULL);
     if (spec)
         merge_into(doc, "spec", spec);
@@ -97,9 +69,6 @@ static int merge_values(struct json_object *doc, const struct sw_values_flags *f
         merge_into(to, "set", set);
     return 0;
 }
-
-/* ---- the whole ---------------------------------------------------------------------------------
- */
 
 static void set_default(struct json_object *doc, const char *value, const char *section,
                         const char *key)
@@ -117,7 +86,7 @@ static int absolute_path(const char *path, char **out, struct sw_err *err)
     return 0;
 }
 
-/* Who we are, and whom to trust, as the controller reads it: files by their whole path. */
+/* The credentials, as the controller reads them: files by their absolute path. */
 static int set_auth(struct json_object *doc, const struct sw_source_flags *flags,
                     struct sw_err *err)
 {
@@ -147,28 +116,20 @@ static int set_auth(struct json_object *doc, const struct sw_source_flags *flags
     return 0;
 }
 
-/* The place of the recipe, as the controller reads it. */
-static int url_of(const struct sw_resource_opts *opts, char **url, struct sw_err *err)
-{
-    const char *repo = opts->source ? opts->source->repo : NULL;
-    const char *from = repo ? repo : opts->recipe;
-    if (sw_fetch_knows(from)) {
-        *url = sw_strdup(from);
-        return 0;
-    }
-    SW_AUTO_CHARS *path = NULL;
-    int rc = absolute_path(sw_starts_with(from, "file://") ? from + strlen("file://") : from, &path,
-                           err);
-    if (rc == 0)
-        *url = sw_printf("file://%s", path);
-    return rc;
-}
-
+/* Set the chart: its place, name and version. */
 static int set_chart(struct json_object *doc, const struct sw_recipe *recipe,
                      const struct sw_resource_opts *opts, struct sw_err *err)
 {
-    SW_AUTO_CHARS *url = NULL;
-    int rc = url_of(opts, &url, err);
+    const char *from = opts->source && opts->source->repo ? opts->source->repo : opts->recipe;
+    SW_AUTO_CHARS *path = NULL, *url = NULL;
+    int rc = 0;
+    if (sw_fetch_knows(from)) {
+        url = sw_strdup(from);
+    } else {
+        rc = absolute_path(sw_starts_with(from, "file://") ? from + strlen("file://") : from, &path,
+                           err);
+        url = sw_printf("file://%s", path ? path : "");
+    }
     if (rc == 0 && opts->source)
         rc = set_auth(doc, opts->source, err);
     if (rc < 0)
@@ -193,8 +154,8 @@ int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **o
 {
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO_JSON *doc = NULL;
-    static const struct sw_source_flags usual;
-    int rc = sw_source_open(opts->source ? opts->source : &usual, opts->recipe, opts->connect,
+    static const struct sw_source_flags defaults;
+    int rc = sw_source_open(opts->source ? opts->source : &defaults, opts->recipe, opts->connect,
                             &recipe, NULL, err);
     if (rc == 0)
         rc = find_base(recipe, opts->recipe, &doc, err);

@@ -1,8 +1,7 @@
 #pragma once
-/* resource: the SpecialResource that `run RECIPE` applies, made of the recipe's own and of the
- * command line. */
+/* resource: the SpecialResource that `slipway run` applies, made from the recipe and the command
+ * line. */
 #include "chart/recipe/recipe.h"
-#include "cli/command/cli.h"
 #include "cli/recipe/source_flags.h"
 
 struct json_object;
@@ -16,11 +15,11 @@ struct sw_resource_opts {
     struct sw_values_flags values;
 };
 
-/** Check that the recipe can be read, and make the resource:
- *   - the base is `<name>.yaml` of kind SpecialResource in the chart's folder, where there is one
- *   - values files and --set go to spec.set; a `specialresource.spec` found in them is merged into
- *     the resource's spec instead
- *   - the chart's place becomes the recipe's, its name and version the chart's
+/** Read the recipe and make the resource, the caller's:
+ *   - the base is the SpecialResource in `<name>.yaml` of the chart's folder, if there is one
+ *   - values files and --set go to spec.set; a `specialresource.spec` in them is merged into the
+ *     resource's spec instead
+ *   - spec.chart gets the place of the recipe, and the chart's name and version
  * @return 0 | SW_NOTFOUND, SW_FORBIDDEN, SW_INVALID: a file, a line, a field. Pinned by
  * test/unit/cli/cli_resource_test.c. */
 int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **out,

@@ -1,6 +1,5 @@
-/* Two states, so that there is an order to see: what the agent reads, then the agent on each node.
- * Whatever is changed here must still render, lint without a word and walk to Ready:
- * test/emulator/cli/tools_test.sh. */
+/* Two states, to show their order: what the agent reads, then the agent on each node. The recipe
+ * must render, lint without a warning and get Ready: test/emulator/cli/tools_test.sh. */
 #include "cli/recipe/scaffold.h"
 
 static const char chart_yaml[] = "apiVersion: v2\n"
