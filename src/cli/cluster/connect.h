@@ -24,9 +24,9 @@ struct sw_connect_opts {
  * struct above. */
 #define SW_CONNECT_FLAGS(type, member)                                                             \
     SW_FLAG_ROW("kubeconfig", 0, SW_FLAG_STRING, offsetof(type, member.kubeconfig), "FILE",        \
-                "cluster and user; else $KUBECONFIG, the pod's account, ~/.kube/config"),          \
+                "kubeconfig file (default $KUBECONFIG, the pod's account, ~/.kube/config)"),       \
         SW_FLAG_ROW("context", 0, SW_FLAG_STRING, offsetof(type, member.context), "NAME",          \
-                    "context of the kubeconfig instead of its current one")
+                    "context of the kubeconfig (default: its current one)")
 
 /** A loop with a client on it. */
 struct sw_connection {

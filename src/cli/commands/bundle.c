@@ -25,12 +25,12 @@ struct bundle_opts {
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(FIELD(recipe)),
     { "output", 'o', SW_FLAG_STRING, FIELD(output), "FILE", NULL,
-      "where to write; - is stdout (default <name>-<version>.bundle.tgz)" },
-    { "list", 0, SW_FLAG_BOOL, FIELD(list), NULL, NULL, "print the images, and write nothing" },
+      "file to write; -: stdout (default <name>-<version>.bundle.tgz)" },
+    { "list", 0, SW_FLAG_BOOL, FIELD(list), NULL, NULL, "only print the images" },
     { "digests", 0, SW_FLAG_BOOL, FIELD(digests), NULL, NULL,
-      "ask the registries for each image's digest" },
+      "ask the registries for the digest of each image" },
     { "mirror", 0, SW_FLAG_LIST, FIELD(mirrors), "FROM=TO", NULL,
-      "images under FROM (a registry, or a path in it) are to be found under TO" },
+      "images of FROM (a registry, or a path in it) are mirrored to TO; can be repeated" },
     { 0 },
 };
 
@@ -324,12 +324,11 @@ const struct sw_command sw_command_bundle = {
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "pack a recipe and the list of its images, for a site without a network",
-    .details = "Writes <name>-<version>.bundle.tgz: the recipe with its dependencies and "
-               "images.txt, a line an\n"
-               "image; with --digests each by the digest that its registry says. --mirror FROM=TO "
-               "writes the\n"
-               "commands that copy them (mirror.sh), and the values that the recipe is rendered "
-               "with there.",
+    .details = "Writes <name>-<version>.bundle.tgz: the recipe with its dependencies, and "
+               "images.txt with one image\n"
+               "a line, with --digests by its digest. With --mirror FROM=TO also mirror.sh, which "
+               "copies the images,\n"
+               "and mirrors.yaml, which names the mirrors for OpenShift and for the operator.",
     .flags = flags,
     .execute = execute,
 };

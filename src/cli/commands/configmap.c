@@ -16,9 +16,9 @@ struct configmap_opts {
 static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(FIELD(source)),
     { "name", 0, SW_FLAG_STRING, FIELD(name), "NAME", NULL,
-      "the ConfigMap's name (default: the recipe's)" },
+      "name of the ConfigMap (default: the recipe's)" },
     { "namespace", 'n', SW_FLAG_STRING, FIELD(namespace), "NAME", NULL,
-      "the ConfigMap's namespace (default: left to who applies it)" },
+      "namespace of the ConfigMap (default: none)" },
     { 0 },
 };
 
@@ -44,11 +44,11 @@ const struct sw_command sw_command_configmap = {
     .name = "configmap",
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
-    .summary = "print a ConfigMap that carries a recipe",
+    .summary = "print a ConfigMap that contains a recipe",
     .details =
-        "For spec.chart.repository.url: cm://<namespace>/<name>. A single chart is written one key "
-        "a\n"
-        "file, to be edited in place; one with dependencies as an archive with its index.yaml.",
+        "For spec.chart.repository.url: cm://<namespace>/<name>. A chart without dependencies has "
+        "one key for\n"
+        "each file, which can be edited in place; others are an archive with its index.yaml.",
     .flags = flags,
     .execute = execute,
 };

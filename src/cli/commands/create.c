@@ -84,10 +84,10 @@ const struct sw_command sw_command_create = {
     .name = "create",
     .args = "NAME",
     .missing = "what is the recipe to be called?",
-    .summary = "begin a new recipe",
-    .details = "Writes the folder NAME: a chart of two states that renders, lints and walks, to be "
-               "changed\n"
-               "from there. Nothing that exists is overwritten.",
+    .summary = "create a new recipe",
+    .details = "Writes the folder NAME: a chart of two states that renders, lints and gets Ready, "
+               "for you to change.\n"
+               "Nothing that exists is overwritten.",
     .flags = sw_no_flags,
     .execute = execute,
 };

@@ -188,14 +188,14 @@ const struct sw_command sw_command_diff = {
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "show what applying a recipe would change on the cluster",
-    .details =
-        "Each manifest is applied as a dry run and compared with what is there. Templates see the\n"
-        "cluster's version and kinds; lookups find nothing, and the controller's runtime values "
-        "are\n"
-        "those of --facts. The namespace is the SpecialResource's on the cluster, else of the "
-        "recipe's\n"
-        "name, unless --namespace is given.\n\n"
-        "Exit status: 0 no change, 1 changes, 2 errors.",
+    .details = "Each manifest is applied as a dry run and compared with the live object. Templates "
+               "see the version,\n"
+               "the kinds and the facts of the cluster (or those of --facts); lookups find "
+               "nothing. The namespace is\n"
+               "that of the SpecialResource on the cluster, else the recipe's name, unless "
+               "--namespace is given.\n"
+               "\n"
+               "Exit status: 0 no change, 1 changes, 2 errors.",
     .flags = flags,
     .execute = execute,
 };

@@ -24,9 +24,9 @@ struct explain_opts {
 
 static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct explain_opts, output), "FORMAT", "text|json",
-      "text, or json: the chain as one document" },
+      "json: the chain as one document (default text)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct explain_opts, timeout_ms), "TIME", NULL,
-      "give up after so long (default 30s)" },
+      "time limit, such as 90s or 5m (default 30s)" },
     SW_CONNECT_FLAGS(struct explain_opts, connect),
     { 0 },
 };
@@ -113,12 +113,12 @@ const struct sw_command sw_command_explain = {
     .name = "explain",
     .args = "NAME [STATE]",
     .missing = "which resource? 'slipway status' lists them",
-    .summary = "say why a SpecialResource is where it is",
+    .summary = "explain why a SpecialResource is not Ready",
     .details =
-        "The chain from the resource through its states, their objects and pods down to what all\n"
-        "waits for: a container's reason and exit code, the end of its log, Events, finalizers. "
-        "Of\n"
-        "one state, or of all that are not Ready.",
+        "Prints the chain from the resource through its states, objects and pods to the cause: a\n"
+        "container's reason and exit code, the end of its log, Events, finalizers. With STATE only "
+        "that\n"
+        "state, else all states that are not Ready.",
     .flags = flags,
     .execute = execute,
 };

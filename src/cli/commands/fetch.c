@@ -20,9 +20,9 @@ struct fetch_opts {
 static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(FIELD(source)),
     { "destination", 'd', SW_FLAG_STRING, FIELD(destination), "DIR", NULL,
-      "write the recipe there as an archive, with its dependencies" },
+      "write the recipe with its dependencies to an archive in this folder" },
     { "output", 'o', SW_FLAG_STRING, FIELD(format), "FORMAT", "text|json",
-      "how to say what was got (default text)" },
+      "output format (default text)" },
     SW_CONNECT_FLAGS(struct fetch_opts, connect),
     { 0 },
 };
@@ -102,14 +102,16 @@ const struct sw_command sw_command_fetch = {
     .name = "fetch",
     .args = "SOURCE",
     .missing = "which recipe? A URL is needed",
-    .summary = "get a recipe with what it depends on, and say what was got",
+    .summary = "download a recipe with its dependencies",
     .details =
         "SOURCE is a URL: https://host/x-1.0.0.tgz, oci://host/x:1.0.0, cm://namespace/name,\n"
-        "git+https://host/repo//folder?ref=branch, or with --repo a chart's name. Downloads are "
-        "kept\n"
-        "by their digest. For other programs: with - as SOURCE a request is read as JSON from "
-        "stdin,\n"
-        "and answered on stdout with a line of JSON and the recipe.",
+        "git+https://host/repo//folder?ref=branch, or with --repo the name of a chart. Downloads "
+        "are cached\n"
+        "by their digest. The command prints what was downloaded.\n"
+        "\n"
+        "With - as SOURCE, for other programs: it reads a request as JSON from stdin, and writes a "
+        "line of\n"
+        "JSON and the recipe to stdout.",
     .flags = flags,
     .execute = execute,
 };

@@ -26,11 +26,11 @@ struct gather_opts {
 
 static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct gather_opts, output), "FILE", NULL,
-      "where to write; - is stdout (default slipway-gather-<time>.tar.gz)" },
+      "file to write; -: stdout (default slipway-gather-<time>.tar.gz)" },
     { "operator-namespace", 0, SW_FLAG_STRING, offsetof(struct gather_opts, operator_ns), "NAME",
-      NULL, "where the operator runs (default $OPERATOR_NAMESPACE, else slipway)" },
+      NULL, "namespace of the operator (default $OPERATOR_NAMESPACE, else slipway)" },
     { "max-size", 0, SW_FLAG_NUMBER, offsetof(struct gather_opts, max_mib), "MIB", NULL,
-      "stop at so much, unpacked (default 64)" },
+      "size limit in MiB, not compressed (default 64)" },
     SW_CONNECT_FLAGS(struct gather_opts, connect),
     { 0 },
 };
@@ -417,11 +417,11 @@ const struct sw_command sw_command_gather = {
     .name = "gather",
     .args = "",
     .summary = "collect logs, objects and status for a support case",
-    .details =
-        "One .tar.gz: resources and their status, the objects that were applied, nodes, events,\n"
-        "logs of the operator and of pods that do not run, metrics. Secrets and texts that look "
-        "like\n"
-        "secrets are left out; read through the archive all the same before you hand it on.",
+    .details = "Writes one .tar.gz: SpecialResources and their status, the objects that were "
+               "applied, nodes, Events,\n"
+               "logs of the operator and of pods that are not Ready, metrics. Secrets and texts "
+               "that look like\n"
+               "secrets are left out; read the archive all the same before you give it to others.",
     .flags = flags,
     .execute = execute,
 };

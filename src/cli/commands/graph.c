@@ -18,7 +18,7 @@ struct graph_opts {
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct graph_opts, recipe)),
     { "output", 'o', SW_FLAG_STRING, offsetof(struct graph_opts, format), "FORMAT",
-      "text|dot|mermaid|svg|json", "how to draw it (default text; svg needs Graphviz's dot)" },
+      "text|dot|mermaid|svg|json", "output format (default text; svg needs Graphviz's dot)" },
     { 0 },
 };
 
@@ -179,7 +179,7 @@ const struct sw_command sw_command_graph = {
     .name = "graph",
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
-    .summary = "draw a recipe's states and what they need",
+    .summary = "draw the states of a recipe and what each needs",
     .flags = flags,
     .execute = execute,
 };

@@ -12,7 +12,7 @@ struct hooks_opts {
 
 static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct hooks_opts, output), "FORMAT", "json|text",
-      "json: one document" },
+      "json: one document (default text)" },
     { 0 },
 };
 
@@ -45,7 +45,7 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_hooks = {
     .name = "hooks",
     .args = "",
-    .summary = "list what is done to manifests, and the annotations that ask for it",
+    .summary = "list the annotations that change or delay how manifests are applied",
     .flags = flags,
     .execute = execute,
 };

@@ -15,7 +15,7 @@ struct lint_opts {
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct lint_opts, recipe)),
     { "output", 'o', SW_FLAG_STRING, offsetof(struct lint_opts, format), "FORMAT", "text|json",
-      "how to print what was found (default text)" },
+      "output format (default text)" },
     { 0 },
 };
 
@@ -107,10 +107,10 @@ const struct sw_command sw_command_lint = {
     .name = "lint",
     .args = "RECIPE|FILE.yaml",
     .missing = "which recipe? A directory or a packaged chart is needed",
-    .summary = "say what is wrong or doubtful in a recipe, or in manifests",
-    .details = "Nothing is asked of a cluster. Lines are those of what a template renders to; of a "
-               "file of\n"
-               "manifests (SpecialResources and what stands beside them) those of the file.",
+    .summary = "report errors and warnings about a recipe, or about manifests",
+    .details = "No cluster is used. The lines are those of the rendered templates; of a file of "
+               "manifests\n"
+               "(SpecialResources and others) those of the file.",
     .flags = flags,
     .execute = execute,
 };

@@ -12,7 +12,7 @@ struct package_opts {
 static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(offsetof(struct package_opts, source)),
     { "destination", 'd', SW_FLAG_STRING, offsetof(struct package_opts, destination), "DIR", NULL,
-      "the folder to write to (default: the current one)" },
+      "folder to write to (default: the current one)" },
     { 0 },
 };
 
@@ -40,9 +40,9 @@ const struct sw_command sw_command_package = {
     .args = "RECIPE",
     .missing = "which recipe? The folder of a chart is needed",
     .summary = "pack a recipe into an archive",
-    .details = "Writes <name>-<version>.tgz as `helm package` does, dependencies included. Equal "
-               "recipes give\n"
-               "equal bytes; $SOURCE_DATE_EPOCH says which time the files have in it.",
+    .details = "Writes <name>-<version>.tgz with the dependencies, as `helm package` does. Equal "
+               "recipes give equal\n"
+               "bytes; $SOURCE_DATE_EPOCH is the time of the files in it.",
     .flags = flags,
     .execute = execute,
 };

@@ -32,11 +32,11 @@ struct plan_opts {
 
 static const struct sw_flag flags[] = {
     { "all", 0, SW_FLAG_BOOL, offsetof(struct plan_opts, all), NULL, NULL,
-      "as if a new driver had just been applied: every node" },
+      "as if every driver were out of date" },
     { "output", 'o', SW_FLAG_STRING, offsetof(struct plan_opts, output), "FORMAT", "text|json",
-      "text, or json: one document" },
+      "json: one document (default text)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct plan_opts, timeout_ms), "TIME", NULL,
-      "give up after so long (default 30s)" },
+      "time limit, such as 90s or 5m (default 30s)" },
     SW_RECIPE_FLAGS(offsetof(struct plan_opts, recipe)),
     SW_CONNECT_FLAGS(struct plan_opts, connect),
     { 0 },
@@ -305,18 +305,18 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_plan = {
     .name = "plan",
     .args = "RECIPE|NAME",
-    .missing = "of what? A recipe, or a resource: 'slipway status' lists them",
-    .summary = "print every action on a node before it is done",
-    .details = "Of a recipe as applying it would be, or of a SpecialResource as it is: which "
+    .missing = "which recipe, or which resource? 'slipway status' lists resources",
+    .summary = "print the actions on nodes before they are done",
+    .details = "Of a recipe as if it were applied now, or of a SpecialResource as it is: which "
                "taints and labels\n"
-               "nodes get and lose, and where drivers are replaced which nodes are cordoned, "
-               "drained (with the\n"
-               "pods that are evicted), given their new driver and uncordoned, in which order, as\n"
-               "spec.upgradePolicy says; decided by what the operator decides by, and played "
-               "through as if all\n"
-               "went well. Nothing is written. A name that a resource has is the resource's: "
-               "./NAME is the\n"
-               "folder.\n\n"
+               "nodes get and lose, and in which order nodes with drivers are cordoned, drained "
+               "(with the pods that\n"
+               "are evicted), get their new driver and are uncordoned, by spec.upgradePolicy. The "
+               "decisions are the\n"
+               "operator's, as if each action succeeded. Nothing is written. A NAME is first "
+               "looked up as a\n"
+               "resource; ./NAME is the folder.\n"
+               "\n"
                "Exit status: 0 no node needs anything, 1 actions, 2 errors.",
     .flags = flags,
     .execute = execute,

@@ -28,21 +28,23 @@ struct preflight_opts {
 
 static const struct sw_flag flags[] = {
     { "kernel", 0, SW_FLAG_STRING, FIELD(kernel), "VERSION", NULL,
-      "the kernel to look ahead to (default: that of --image)" },
+      "kernel version to check (default: that of --image)" },
     { "image", 0, SW_FLAG_STRING, FIELD(image), "PAYLOAD", NULL,
-      "a release image of OpenShift, which says kernel, version and driver toolkit" },
+      "release image of OpenShift, which names kernel, version and driver toolkit" },
     { "toolkit", 0, SW_FLAG_STRING, FIELD(toolkit), "IMAGE", NULL,
-      "a driver toolkit, instead of a release image" },
+      "driver toolkit image, instead of a release image" },
     { "os", 0, SW_FLAG_STRING, FIELD(os), "VERSION", NULL,
-      "version of the operating system, such as 8.4 (default: as the kernel says)" },
-    { "arch", 0, SW_FLAG_STRING, FIELD(arch), "ARCH", NULL, "architecture (default amd64)" },
+      "version of the operating system, such as 8.4 (default: by the kernel)" },
+    { "arch", 0, SW_FLAG_STRING, FIELD(arch), "ARCH", NULL,
+      "architecture of the nodes (default amd64)" },
     { "offline", 0, SW_FLAG_BOOL, FIELD(offline), NULL, NULL,
-      "ask no registry: say only which images are needed" },
-    { "output", 'o', SW_FLAG_STRING, FIELD(output), "FORMAT", "json|text", "json: one document" },
+      "use no registry: only print which images are needed" },
+    { "output", 'o', SW_FLAG_STRING, FIELD(output), "FORMAT", "json|text",
+      "json: one document (default text)" },
     { "registries-conf", 0, SW_FLAG_STRING, FIELD(registries_conf), "FILE", NULL,
-      "mirrors of registries (default /etc/containers/registries.conf)" },
+      "file with mirrors of registries (default /etc/containers/registries.conf)" },
     { "registry-ca-file", 0, SW_FLAG_STRING, FIELD(registry_ca), "FILE", NULL,
-      "trust these CAs of registries too" },
+      "PEM file of CA certificates of registries to trust besides the system's" },
     SW_RECIPE_FLAGS(FIELD(recipe)),
     SW_CONNECT_FLAGS(struct preflight_opts, connect),
     { 0 },
@@ -282,15 +284,16 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_preflight = {
     .name = "preflight",
     .args = "RECIPE|NAME",
-    .missing = "expected one recipe, or the name of a SpecialResource",
+    .missing = "which recipe, or which SpecialResource?",
     .summary = "check a recipe's driver containers against another kernel",
-    .details = "Renders the recipe, or that of a SpecialResource on the cluster, for the kernel, "
-               "and looks into\n"
-               "the images of its driver containers: each must say that it is for that kernel, or "
-               "be built by\n"
-               "a BuildConfig of its vendor.\n\n"
-               "Exit status: 0 all of it is there, 1 it is not (or nobody can tell), 2 bad usage "
-               "or input.",
+    .details =
+        "Renders the recipe, or that of a SpecialResource on the cluster, for the kernel, and "
+        "checks the\n"
+        "images of its driver containers: each must say that it is for that kernel, or be built by "
+        "a\n"
+        "BuildConfig of its vendor.\n"
+        "\n"
+        "Exit status: 0 all images fit, 1 one does not (or that is unknown), 2 bad usage or input.",
     .flags = flags,
     .execute = execute,
 };

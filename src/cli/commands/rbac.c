@@ -16,18 +16,18 @@ struct rbac_opts {
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct rbac_opts, recipe)),
     { "operator-namespace", 0, SW_FLAG_STRING, FIELD(operator_ns), "NAME", NULL,
-      "where the operator runs (default $OPERATOR_NAMESPACE, else slipway)" },
+      "namespace of the operator (default $OPERATOR_NAMESPACE, else slipway)" },
     { "operator-account", 0, SW_FLAG_STRING, FIELD(account), "NAME", NULL,
-      "the operator's service account (default slipway)" },
+      "service account of the operator (default slipway)" },
     { "service-account", 0, SW_FLAG_STRING, FIELD(service_account), "NAME", NULL,
-      "give the rights to this account, the resource's spec.serviceAccountName; the operator may "
-      "act as it, and read" },
+      "grant the rights to this account, the resource's spec.serviceAccountName; the operator may "
+      "impersonate it, and read" },
     { "priority-classes", 0, SW_FLAG_BOOL, FIELD(priority_classes), NULL, NULL,
-      "those of the resource's spec.priorityClasses, too" },
+      "add the rights for spec.priorityClasses of the resource" },
     { "cluster-wide", 0, SW_FLAG_BOOL, FIELD(cluster_wide), NULL, NULL,
-      "in all namespaces, and to make the recipe's own" },
+      "grant the rights in all namespaces, and to create the recipe's" },
     { "escalate", 0, SW_FLAG_BOOL, FIELD(escalate), NULL, NULL,
-      "the verbs bind and escalate on the recipe's roles instead of what is in them" },
+      "grant the verbs bind and escalate on the recipe's roles instead of the rights in them" },
     { 0 },
 };
 
@@ -84,10 +84,10 @@ const struct sw_command sw_command_rbac = {
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "print the rights that the operator needs for a recipe",
-    .details = "Roles and bindings for what the recipe renders to, besides the operator's usual "
-               "rights, and for\n"
-               "what the recipe's own roles contain: Kubernetes lets nobody grant rights that he "
-               "does not have.\n"
+    .details = "Prints roles and bindings for the objects of the recipe, besides the operator's "
+               "own rights, and for\n"
+               "the rights in the recipe's roles: Kubernetes lets an account grant only rights "
+               "that it has itself.\n"
                "A cluster administrator applies them: slipway rbac RECIPE | kubectl apply -f -",
     .flags = flags,
     .execute = execute,

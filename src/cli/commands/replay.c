@@ -20,7 +20,7 @@ struct replay_opts {
 
 static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct replay_opts, output), "FORMAT", "text|json",
-      "text (what happens, line by line), or json (the end alone)" },
+      "text: each event and the result; json: only the result (default text)" },
     { 0 },
 };
 
@@ -204,18 +204,20 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_replay = {
     .name = "replay",
     .args = "FILE",
-    .missing = "what? A file that --record wrote, or a plan of faults",
-    .summary = "play what was recorded again, or walk with the same things going wrong",
+    .missing = "which file? A recording of --record, or a simulation",
+    .summary = "replay a recording, or run a simulation with faults",
     .details =
-        "FILE is what --record of `run` or `controller` wrote: everything that was seen of a "
-        "cluster\n"
-        "and decided about it. It is told to this program's engine again, without a cluster, and "
-        "its\n"
-        "decisions are compared with those that were recorded.\n\n"
-        "Or FILE is a simulation: the recipe, when the controller is killed, and a plan of faults\n"
-        "(docs/faults.md). Cluster and controller run in this process, on a clock that jumps. "
-        "What\n"
-        "stands at the end is compared with an undisturbed walk.\n\n"
+        "FILE is a recording that --record of `run` or `controller` wrote. The engine of this "
+        "program gets\n"
+        "the recorded events again, without a cluster, and its decisions are compared with the "
+        "recorded\n"
+        "ones.\n"
+        "\n"
+        "Or FILE is a simulation: a recipe, when the controller is killed, and a plan of faults\n"
+        "(docs/faults.md). Cluster and controller run in this process on a virtual clock. The "
+        "cluster at\n"
+        "the end is compared with that of a walk without faults.\n"
+        "\n"
         "Exit status: 0 the same, 1 not Ready or not the same, 2 bad usage or input.",
     .flags = flags,
     .execute = execute,

@@ -30,28 +30,28 @@ struct run_opts {
 
 static const struct sw_flag flags[] = {
     { "emulate", 0, SW_FLAG_BOOL, offsetof(struct run_opts, connect.emulate), NULL, NULL,
-      "walk on a cluster inside this process" },
+      "use an embedded cluster in this process" },
     { "nodes", 0, SW_FLAG_COUNT, offsetof(struct run_opts, connect.n_nodes), "N", NULL,
-      "with --emulate: nodes of that cluster (default 5)" },
+      "with --emulate: number of nodes (default 5)" },
     { "platform", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.platform), "NAME",
-      "openshift|kubernetes", "with --emulate: what it serves (default openshift)" },
+      "openshift|kubernetes", "with --emulate: platform of the cluster (default openshift)" },
     { "delays", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.delays), "FACTOR", NULL,
-      "with --emulate: 0 makes everything happen at once (default 1)" },
+      "with --emulate: factor for how long things take; 0: no time (default 1)" },
     { "rules", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.rules), "DIR", NULL,
-      "with --emulate: more rules for what custom resources do" },
+      "with --emulate: folder of rules for custom resources, besides the built-in ones" },
     { "faults", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.faults), "FILE", NULL,
-      "with --emulate: a plan of what goes wrong (docs/faults.md)" },
+      "with --emulate: file with a plan of faults (docs/faults.md)" },
     SW_VALUES_ARGS(offsetof(struct run_opts, values)),
     { "name", 0, SW_FLAG_STRING, offsetof(struct run_opts, name), "NAME", NULL,
-      "name of the resource (default: the recipe's)" },
+      "name of the SpecialResource (default: the recipe's)" },
     { "namespace", 'n', SW_FLAG_STRING, offsetof(struct run_opts, ns), "NS", NULL,
-      "namespace of the stack (default: the resource's)" },
+      "namespace of the recipe's objects (default: the name of the resource)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct run_opts, timeout_ms), "TIME", NULL,
-      "give up after so long (default 30m; 0: never)" },
+      "time limit, such as 90s or 5m; 0: none (default 30m)" },
     { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct run_opts, registries_conf), "FILE",
-      NULL, "mirrors of registries; with --emulate registries are asked only with this" },
+      NULL, "file with mirrors of registries; with --emulate no registry is used without it" },
     { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|text",
-      "json: one document at the end and nothing else" },
+      "json: only one document, at the end (default text)" },
     SW_RECORD_FLAGS(struct run_opts, record),
     SW_SOURCE_FLAGS(offsetof(struct run_opts, source)),
     SW_CONNECT_FLAGS(struct run_opts, connect),
@@ -365,14 +365,18 @@ const struct sw_command sw_command_run = {
     .name = "run",
     .args = "RECIPE",
     .missing = "which recipe? A folder or an archive of a chart, or a URL",
-    .summary = "walk a recipe's states to Ready, and report",
-    .details = "RECIPE is the folder or the archive of a chart. A SpecialResource for it is "
-               "applied, walked\n"
-               "in this process until it is Ready, has failed, or the time is over, and left as it "
-               "is then.\n"
-               "Run it again to go on. It sets no finalizer, since it would not be there to take "
-               "it off: deleted,\n"
-               "the resource takes what it owns along, but not node labels and the namespace.\n\n"
+    .summary = "apply a recipe, state by state, until it is Ready",
+    .details = "RECIPE is a chart: a folder, an archive, a URL, or with --repo the name of a "
+               "chart. The command\n"
+               "applies a SpecialResource for it and runs the controller in this process until the "
+               "resource is\n"
+               "Ready, has failed, or the time limit has passed. Nothing is deleted then; run it "
+               "again to go on.\n"
+               "\n"
+               "The resource has no finalizer, since no operator would remove it. If you delete "
+               "the resource, its\n"
+               "objects are deleted with it, but not node labels and the namespace.\n"
+               "\n"
                "Exit status: 0 Ready, 1 failed, 2 bad usage or input, 3 time-out.",
     .flags = flags,
     .execute = execute,

@@ -21,9 +21,9 @@ struct status_opts {
 
 static const struct sw_flag flags[] = {
     { "output", 'o', SW_FLAG_STRING, offsetof(struct status_opts, output), "FORMAT", "json|text",
-      "json: the document of run, or a list of them" },
+      "json: the document of 'slipway run', or a list of them (default text)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct status_opts, timeout_ms), "TIME", NULL,
-      "give up after so long (default 30s)" },
+      "time limit, such as 90s or 5m (default 30s)" },
     SW_CONNECT_FLAGS(struct status_opts, connect),
     { 0 },
 };
@@ -108,8 +108,8 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_status = {
     .name = "status",
     .args = "[NAME]",
-    .summary = "show what the cluster says about its SpecialResources",
-    .details = "States, nodes and what is waited for, of one resource or of all.",
+    .summary = "show the status of SpecialResources",
+    .details = "Shows the states, the nodes and what is waited for, of one resource or of all.",
     .flags = flags,
     .execute = execute,
 };

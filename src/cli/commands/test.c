@@ -18,11 +18,11 @@ struct test_opts {
 
 static const struct sw_flag flags[] = {
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct test_opts, timeout_ms), "TIME", NULL,
-      "give up after so long (default 5m)" },
+      "time limit, such as 90s or 5m (default 5m)" },
     { "logs", 0, SW_FLAG_BOOL, offsetof(struct test_opts, logs), NULL, NULL,
       "print the logs of tests that succeed, too" },
     { "only", 0, SW_FLAG_STRING, offsetof(struct test_opts, only), "NAME", NULL,
-      "only the test of this name" },
+      "run only the test of this name" },
     SW_CONNECT_FLAGS(struct test_opts, connect),
     { 0 },
 };
@@ -82,11 +82,12 @@ const struct sw_command sw_command_test = {
     .missing = "which resource? 'slipway status' lists them",
     .summary = "run the tests of a SpecialResource's release, as `helm test` does",
     .details =
-        "The hooks `test` of the release that is recorded last, by weight, one after the other: "
-        "Pods and\n"
-        "Jobs to their end, with their delete policies. Logs of a test that fails are printed; it "
-        "is\n"
-        "the last that is run.\n\n"
+        "Runs the `test` hooks of the latest recorded release one after another, by weight: Pods "
+        "and Jobs\n"
+        "until they end, with their delete policies. If a test fails, its logs are printed and no "
+        "further\n"
+        "test is run.\n"
+        "\n"
         "Exit status: 0 all have succeeded, 1 one has failed, 2 bad usage or input, 3 time-out.",
     .flags = flags,
     .execute = execute,

@@ -22,14 +22,15 @@ extern const struct sw_embedded sw_deploy_crds[];
 
 static const struct sw_flag flags[] = {
     { "plan", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, plan), NULL, NULL,
-      "say what would be done, and do nothing" },
-    { "yes", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, yes), NULL, NULL, "do it" },
+      "print what would be done, and do nothing" },
+    { "yes", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, yes), NULL, NULL, "delete" },
     { "keep-operator", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, keep_operator), NULL, NULL,
-      "the resources only: the operator and the definitions stay" },
+      "delete only the resources, not the operator and the definitions" },
     { "no-hooks", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, no_hooks), NULL, NULL,
-      "run no hooks of a deletion" },
+      "do not run the hooks of a deletion" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct uninstall_opts, timeout_ms), "TIME", NULL,
-      "for the hooks before, and for those after, the objects of a resource go (default 5m)" },
+      "time limit for the hooks before, and for those after a resource's objects are deleted "
+      "(default 5m)" },
     SW_CONNECT_FLAGS(struct uninstall_opts, connect),
     { 0 },
 };
@@ -430,12 +431,12 @@ static int execute(const struct sw_call *call)
 const struct sw_command sw_command_uninstall = {
     .name = "uninstall",
     .args = "[NAME]",
-    .summary = "take away what slipway made, whether an operator runs or not",
+    .summary = "delete what slipway created, whether an operator runs or not",
     .details = "With NAME one SpecialResource, else all of them, the operator and the definitions. "
-               "Only what\n"
-               "is in a resource's inventory and is still the same object, the labels of its "
-               "states, and what\n"
-               "carries the label app.kubernetes.io/part-of=slipway.",
+               "Deleted are the\n"
+               "objects in a resource's inventory unless they were replaced since, what it has set "
+               "on nodes, and\n"
+               "objects with the label app.kubernetes.io/part-of=slipway.",
     .flags = flags,
     .execute = execute,
 };

@@ -17,15 +17,15 @@ struct sw_values_args {
 #define SW_VALUES_ARG(at, field) ((at) + offsetof(struct sw_values_args, field))
 #define SW_VALUES_ARGS(at)                                                                         \
     SW_FLAG_ROW("values", 'f', SW_FLAG_LIST, SW_VALUES_ARG(at, files), "FILE",                     \
-                "read values from a YAML file"),                                                   \
+                "YAML file of values; can be repeated, the last file has precedence"),             \
         SW_FLAG_ROW("set", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set), "A.B=C",                       \
-                    "set values: a.b=1,c={x,y},d[0]=z"),                                           \
+                    "set values, as helm's --set: a.b=1,c={x,y},d[0]=z"),                          \
         SW_FLAG_ROW("set-string", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_string), "A.B=C",         \
-                    "set values, all of them strings"),                                            \
+                    "set values that are always strings"),                                         \
         SW_FLAG_ROW("set-json", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_json), "A.B=JSON",          \
                     "set values given as JSON"),                                                   \
         SW_FLAG_ROW("set-file", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_file), "A.B=FILE",          \
-                    "set values to what is in files")
+                    "set values to the content of files")
 
 /** The options for sw_values_from_flags(), borrowed from @args. File names with commas are split in
  * @args; the parts are allocated in @arena. */
@@ -50,16 +50,17 @@ void sw_recipe_flags_done(struct sw_recipe_flags *flags);
 #define SW_RECIPE_FLAGS(at)                                                                        \
     SW_SOURCE_FLAGS(SW_RECIPE_FLAG(at, source)),                                                   \
         SW_FLAG_ROW("name", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, name), "NAME",                   \
-                    "the release's name (default: the recipe's)"),                                 \
+                    "name of the release (default: the recipe's)"),                                \
         SW_FLAG_ROW("namespace", 'n', SW_FLAG_STRING, SW_RECIPE_FLAG(at, namespace), "NAME",       \
-                    "the release's namespace (default: default)"),                                 \
+                    "namespace of the release (default: default)"),                                \
         SW_VALUES_ARGS(SW_RECIPE_FLAG(at, values)),                                                \
         SW_FLAG_ROW("facts", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, facts), "FILE",                 \
-                    "runtime values as the controller would give them, from a YAML file"),         \
+                    "YAML file of runtime values, as the controller passes them to templates"),    \
         SW_FLAG_ROW("kube-version", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, kube_version),           \
-                    "VERSION", "the Kubernetes version that templates see"),                       \
+                    "VERSION", "Kubernetes version that templates see, such as 1.29"),             \
         SW_FLAG_ROW("api-versions", 'a', SW_FLAG_LIST, SW_RECIPE_FLAG(at, api_versions),           \
-                    "GROUP/VERSION", "an API version that templates see besides the usual ones")
+                    "GROUP/VERSION",                                                               \
+                    "API version that templates see besides the default ones; can be repeated")
 
 /** A recipe with its plan, opened by the options. Zero-initialise. */
 struct sw_opened_recipe {

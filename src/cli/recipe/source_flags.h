@@ -25,33 +25,35 @@ struct sw_source_flags {
 /** The rows of a command's table; @at: the offset of its struct sw_source_flags. */
 #define SW_SOURCE_FLAGS(at)                                                                        \
     SW_SOURCE_ROW(at, "repo", SW_FLAG_STRING, repo, "URL",                                         \
-                  "the recipe is a chart of this repository"),                                     \
+                  "chart repository that has the recipe; RECIPE is the chart's name"),             \
         SW_SOURCE_ROW(at, "version", SW_FLAG_STRING, version, "RANGE",                             \
-                      "the chart's version, or a range of them (default: the newest)"),            \
+                      "version of the chart, or a range of versions (default: the newest)"),       \
         SW_SOURCE_ROW(at, "username", SW_FLAG_STRING, username, "NAME",                            \
-                      "who we are to the server that has the recipe"),                             \
+                      "user name at the server that has the recipe"),                              \
         SW_SOURCE_ROW(at, "password", SW_FLAG_STRING, password, "TEXT",                            \
-                      "its password or token, or the pass phrase of an SSH key"),                  \
-        SW_SOURCE_ROW(at, "pass-credentials", SW_FLAG_BOOL, pass_credentials, NULL,                \
-                      "give them to other servers too, where the first one leads to them"),        \
+                      "password or token, or the pass phrase of the SSH key"),                     \
+        SW_SOURCE_ROW(                                                                             \
+            at, "pass-credentials", SW_FLAG_BOOL, pass_credentials, NULL,                          \
+            "send user name and password to other servers, too, to which that one refers"),        \
         SW_SOURCE_ROW(at, "ca-file", SW_FLAG_STRING, ca_file, "FILE",                              \
-                      "trust these certificates instead of the system's"),                         \
+                      "PEM file of CA certificates to trust instead of the system's"),             \
         SW_SOURCE_ROW(at, "cert-file", SW_FLAG_STRING, cert_file, "FILE",                          \
-                      "the client's certificate"),                                                 \
+                      "PEM file of the client's certificate"),                                     \
         SW_SOURCE_ROW(at, "key-file", SW_FLAG_STRING, key_file, "FILE",                            \
-                      "its key; of git+ssh:// the SSH key"),                                       \
+                      "PEM file of the client's key; for git+ssh:// the SSH key"),                 \
         SW_SOURCE_ROW(at, "insecure-skip-tls-verify", SW_FLAG_BOOL, insecure, NULL,                \
-                      "do not verify certificates"),                                               \
+                      "do not verify the server's certificate"),                                   \
         SW_SOURCE_ROW(at, "registry-config", SW_FLAG_STRING, registry_config, "FILE",              \
-                      "docker's config.json for oci:// (default: where docker has it)"),           \
-        SW_SOURCE_ROW(at, "verify", SW_FLAG_BOOL, verify, NULL,                                    \
-                      "take only packed charts that somebody in the keyring has signed (gpgv)"),   \
+                      "docker's config.json with the logins for oci:// (default: docker's own)"),  \
+        SW_SOURCE_ROW(                                                                             \
+            at, "verify", SW_FLAG_BOOL, verify, NULL,                                              \
+            "accept only packed charts that a key of the keyring has signed (needs gpgv)"),        \
         SW_SOURCE_ROW(at, "keyring", SW_FLAG_STRING, keyring, "FILE",                              \
-                      "public keys whose signatures count (default pubring.* of ~/.gnupg)"),       \
+                      "file of public keys for --verify (default pubring.* in ~/.gnupg)"),         \
         SW_SOURCE_ROW(at, "cache-dir", SW_FLAG_STRING, cache_dir, "DIR",                           \
-                      "keep downloads there (default $SLIPWAY_CACHE_DIR, ~/.cache/slipway)"),      \
+                      "folder for downloads (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)"), \
         SW_SOURCE_ROW(at, "fetch-timeout", SW_FLAG_DURATION, fetch_timeout_ms, "TIME",             \
-                      "give up getting it after so long (default 2m)")
+                      "time limit for getting the recipe (default 2m)")
 
 /** Open the recipe that the options and @source name. @connect: the cluster for cm:// URLs; NULL:
  * as kubectl would find it. @fetcher: where to put the fetcher that got the recipe, the caller's;

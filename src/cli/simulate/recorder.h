@@ -15,9 +15,9 @@ struct sw_record_opts {
 };
 #define SW_RECORD_FLAGS(type, member)                                                              \
     SW_FLAG_ROW("record", 0, SW_FLAG_STRING, offsetof(type, member.file), "FILE",                  \
-                "write down what is seen and decided, without secrets, for 'slipway replay'"),     \
+                "record what is observed and decided, without secrets, for 'slipway replay'"),     \
         SW_FLAG_ROW("record-size", 0, SW_FLAG_COUNT, offsetof(type, member.max_mib), "MIB",        \
-                    "end the recording at so much (default 64)")
+                    "size limit of the recording in MiB (default 64)")
 
 /** Create the file, which only its owner may read. @*out: the caller's, NULL if no file is named.
  * @return 0 | as opening a file does */
