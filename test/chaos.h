@@ -74,7 +74,7 @@ static inline void chaos_tell(const struct chaos *c, const char *name, struct js
     SW_AUTO_CHARS *path = sw_printf("%s/%s.json", c->dir, name);
     const char *text = json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PRETTY |
                                                                JSON_C_TO_STRING_NOSLASHESCAPE);
-    if (sw_file_write(path, text, strlen(text), 0644, &err) < 0)
+    if (sw_file_write(path, text, strlen(text), &err) < 0)
         path[0] = '\0';
     (void)printf("# %s fails; slipway replay %s\n", name, path);
     int lines = 0; /* the beginning tells enough */

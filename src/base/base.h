@@ -192,9 +192,9 @@ int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_byt
                  struct sw_err *err) SW_CHECKED;
 
 /** Replace a file atomically: readers, and a restart after a crash, find the old or the new
- * content.
- * @mode: permissions of the file. @return 0, or a negative code with the path in @err */
-int sw_file_write(const char *path, const void *bytes, size_t len_bytes, unsigned mode,
+ * content. It is readable by its owner alone, whatever the umask: values may be secret.
+ * @return 0, or a negative code with the path in @err */
+int sw_file_write(const char *path, const void *bytes, size_t len_bytes,
                   struct sw_err *err) SW_CHECKED;
 
 /* ---- log ---------------------------------------------------------------------------------------

@@ -91,14 +91,13 @@ static int write_all(int fd, const char *bytes, size_t len)
     return fsync(fd);
 }
 
-int sw_file_write(const char *path, const void *bytes, size_t len_bytes, unsigned mode,
-                  struct sw_err *err)
+int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
 {
     SW_AUTO_CHARS *tmp = sw_printf("%s.XXXXXX", path);
-    int fd = mkostemp(tmp, O_CLOEXEC);
+    int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
     if (fd < 0)
         return fail(err, path);
-    bool ok = write_all(fd, bytes, len_bytes) == 0 && fchmod(fd, mode) == 0;
+    bool ok = write_all(fd, bytes, len_bytes) == 0;
     int saved = errno;
     ok = close(fd) == 0 && ok;
     if (ok && rename(tmp, path) == 0)

@@ -99,7 +99,7 @@ static void start_cluster(struct sw_emulator **emu)
     struct sw_kube_config *config = sw_kube_config_new(sw_emulator_url(*emu));
     SW_AUTO_CHARS *file = sw_printf("%s/kubeconfig", dir);
     SW_AUTO_CHARS *text = sw_kubeconfig_text(config, "bench");
-    if (sw_file_write(file, text, strlen(text), 0600, &err) < 0 ||
+    if (sw_file_write(file, text, strlen(text), &err) < 0 ||
         sw_kube_new(loop, config, NULL, &kube, &err) < 0)
         die(sw_err_text(&err));
     sw_kube_config_free(config);

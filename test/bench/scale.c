@@ -338,7 +338,7 @@ static void write_file(const struct scale *s, const char *name, const char *text
 {
     SW_ERR(err);
     SW_AUTO_CHARS *path = sw_printf("%s/%s", s->dir, name);
-    if (sw_file_write(path, text, strlen(text), 0644, &err) < 0)
+    if (sw_file_write(path, text, strlen(text), &err) < 0)
         die(sw_err_text(&err));
 }
 

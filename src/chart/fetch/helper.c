@@ -109,7 +109,7 @@ static int write_files(struct json_object *request, char **dir, struct sw_err *e
         if (rc == 0 && rows[i].is_base64 && !bytes)
             rc = sw_err_set(err, SW_INVALID, "%s: no base64", rows[i].data);
         if (rc == 0)
-            rc = sw_file_write(path, bytes ? bytes : text, len, 0600, err);
+            rc = sw_file_write(path, bytes ? bytes : text, len, err);
         if (rc == 0)
             sw_json_set_str(request, path, rows[i].file, NULL);
     }

@@ -34,7 +34,7 @@ static int write_file(const struct sw_scaffold_file *file, const char *dir, cons
          at = mark + strlen(SW_SCAFFOLD_NAME))
         sw_append(&text, "%.*s%s", (int)(mark - at), at, name);
     sw_append(&text, "%s", at);
-    return sw_file_write(path, text, strlen(text), 0666, err);
+    return sw_file_write(path, text, strlen(text), err);
 }
 
 static int create(const char *dir, struct sw_err *err)

@@ -103,7 +103,7 @@ static int run(const struct emulate_opts *o)
     int rc = sw_emulator_open(loop, &opts, &emu, &err);
     if (rc == 0 && o->kubeconfig_out) {
         SW_AUTO_CHARS *text = sw_emulator_kubeconfig(emu);
-        rc = sw_file_write(o->kubeconfig_out, text, strlen(text), 0600, &err);
+        rc = sw_file_write(o->kubeconfig_out, text, strlen(text), &err);
     }
     if (rc < 0) {
         rc = sw_cli_fail("emulate", &err);

@@ -375,7 +375,7 @@ static int write_archive(struct gather *g, struct sw_err *err)
     if (rc == 0 && to_stdout)
         (void)fwrite(bytes, 1, len, stdout); /* main() checks stdout for errors */
     else if (rc == 0)
-        rc = sw_file_write(path, bytes, len, 0600, err);
+        rc = sw_file_write(path, bytes, len, err);
     if (rc == 0 && !to_stdout)
         (void)printf("wrote %s (%zu files)\n", path, g->files.n);
     free(bytes);

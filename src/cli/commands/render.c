@@ -137,7 +137,7 @@ static int write_out(const char *dir, const struct sw_rendered_file *f, struct s
             return sw_err_set(err, SW_UNAVAILABLE, "%s: %s", path, strerror(errno));
         *slash = '/';
     }
-    int rc = sw_file_write(path, f->text, f->len, 0644, err);
+    int rc = sw_file_write(path, f->text, f->len, err);
     if (rc == 0)
         (void)printf("wrote %s\n", path);
     return rc;

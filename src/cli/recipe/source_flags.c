@@ -65,5 +65,5 @@ int sw_source_pack(const struct sw_recipe *recipe, const char *dir, char **path,
     size_t len;
     *path = sw_printf("%s/%s", dir, name);
     int rc = sw_recipe_pack(recipe, &bytes, &len, err);
-    return rc < 0 ? rc : sw_file_write(*path, bytes, len, 0666, err);
+    return rc < 0 ? rc : sw_file_write(*path, bytes, len, err);
 }

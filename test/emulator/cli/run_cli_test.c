@@ -100,7 +100,7 @@ static void put(const char *name, const char *text)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", recipe, name);
     SW_ERR(err);
-    if (sw_file_write(path, text, strlen(text), 0644, &err) < 0)
+    if (sw_file_write(path, text, strlen(text), &err) < 0)
         fail_msg("%s", sw_err_text(&err));
 }
 
@@ -328,7 +328,7 @@ static void server_that_is_down_is_said_once(void **state)
                        "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
                        "users: [{name: u, user: {}}]\n";
     SW_ERR(err);
-    assert_int_equal(sw_file_write(config, text, strlen(text), 0600, &err), 0);
+    assert_int_equal(sw_file_write(config, text, strlen(text), &err), 0);
     OUTCOME o = SLIPWAY("run", KMOD, "--kubeconfig", config, "--timeout", "2s");
     (void)unlink(config);
     assert_int_equal(o.exit, 3);

@@ -50,7 +50,7 @@ static inline void cluster_open(struct cluster *c, const struct sw_emulator_opts
         (void)snprintf(c->folder, sizeof c->folder, "/tmp/slipway-rules-XXXXXX");
         assert_non_null(mkdtemp(c->folder));
         file = sw_printf("%s/test.yaml", c->folder);
-        assert_int_equal(sw_file_write(file, rules, strlen(rules), 0600, &err), 0);
+        assert_int_equal(sw_file_write(file, rules, strlen(rules), &err), 0);
         opts.rules_dir = c->folder;
     }
     if (sw_emulator_open(c->loop, &opts, &c->emu, &err) < 0)

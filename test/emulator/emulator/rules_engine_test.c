@@ -353,7 +353,7 @@ static void a_file_of_the_users_replaces_a_built_in_one(void **state)
     assert_non_null(mkdtemp(folder));
     SW_AUTO_CHARS *file = sw_printf("%s/namespaces.yaml", folder);
     const char *text = "# none of that here\n";
-    assert_int_equal(sw_file_write(file, text, strlen(text), 0600, &err), 0);
+    assert_int_equal(sw_file_write(file, text, strlen(text), &err), 0);
     cluster_open(&c, &(struct sw_emulator_opts){ .rules_dir = folder }, NULL);
     put(&c, "{apiVersion: v1, kind: Namespace, metadata: {name: mine}}");
     settle(&c);
@@ -374,7 +374,7 @@ static void a_bad_file_stops_the_start(void **state)
     SW_AUTO_CHARS *file = sw_printf("%s/bad.yaml", folder);
     SW_AUTO_CHARS *want = sw_printf("%s:2: do[0]: unknown key 'pach'", file);
     const char *text = "---\nrule: r\nfor: {apiVersion: v1, kind: Pod}\ndo: [{pach: {}}]\n";
-    assert_int_equal(sw_file_write(file, text, strlen(text), 0600, &err), 0);
+    assert_int_equal(sw_file_write(file, text, strlen(text), &err), 0);
     struct sw_emulator_opts opts = { .rules_dir = folder };
     assert_int_equal(sw_emulator_open(loop, &opts, &emu, &err), SW_INVALID);
     assert_string_equal(sw_err_text(&err), want);

@@ -117,7 +117,7 @@ static void open_world(struct world *w)
     int fd = mkstemp(config);
     assert_true(fd >= 0);
     (void)close(fd);
-    assert_int_equal(sw_file_write(config, text, strlen(text), 0600, &err), 0);
+    assert_int_equal(sw_file_write(config, text, strlen(text), &err), 0);
 }
 
 static void close_world(struct world *w)

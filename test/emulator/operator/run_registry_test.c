@@ -24,7 +24,7 @@ static const struct sw_registries_opts asked = { .conf = "/dev/null", .retry_ms 
 static void write_file(const struct fixture *f, const char *name, const char *text)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", f->dir, name);
-    assert_int_equal(sw_file_write(path, text, strlen(text), 0600, NULL), 0);
+    assert_int_equal(sw_file_write(path, text, strlen(text), NULL), 0);
 }
 
 static void start(struct fixture *f)

@@ -24,11 +24,11 @@ static inline char *chart_write(const char *root, const char *name, const struct
     (void)mkdir(root, 0755);
     (void)mkdir(dir, 0755);
     (void)mkdir(templates, 0755);
-    if (sw_file_write(chart, text, strlen(text), 0644, &err) < 0)
+    if (sw_file_write(chart, text, strlen(text), &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     for (; files->path; files++) {
         SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, files->path);
-        if (sw_file_write(path, files->text, strlen(files->text), 0644, &err) < 0)
+        if (sw_file_write(path, files->text, strlen(files->text), &err) < 0)
             fail_msg("%s", sw_err_text(&err));
     }
     return dir;

@@ -485,7 +485,7 @@ static void ping_pong_of_sro_walks_with_its_dependency(void **state)
     SW_AUTO_CHARS *pair = key_pair();
     SW_ERR(err);
     assert_int_equal(system(copy), 0);
-    assert_int_equal(sw_file_write(secret, pair, strlen(pair), 0644, &err), 0);
+    assert_int_equal(sw_file_write(secret, pair, strlen(pair), &err), 0);
     world_open(&w);
     sro_apply(&w, dir);
     assert_int_equal(

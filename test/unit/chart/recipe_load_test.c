@@ -274,7 +274,7 @@ static void put(const char *path, const char *text)
         (void)mkdir(full, 0755); /* there already is fine: the file below would fail */
         *slash = '/';
     }
-    assert_int_equal(sw_file_write(full, text, strlen(text), 0644, NULL), 0);
+    assert_int_equal(sw_file_write(full, text, strlen(text), NULL), 0);
 }
 
 static int open_dir(const char *path, struct sw_recipe **out, struct sw_err *err)

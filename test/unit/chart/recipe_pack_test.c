@@ -14,7 +14,7 @@ static void put(const char *dir, const char *name, const char *text)
         *slash = '/';
     }
     SW_ERR(err);
-    if (sw_file_write(path, text, strlen(text), 0644, &err) < 0)
+    if (sw_file_write(path, text, strlen(text), &err) < 0)
         fail_msg("%s", sw_err_text(&err));
 }
 

@@ -23,7 +23,7 @@ static void put(const char *name, const char *text)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", recipe, name);
     SW_ERR(err);
-    assert_int_equal(sw_file_write(path, text, strlen(text), 0644, &err), 0);
+    assert_int_equal(sw_file_write(path, text, strlen(text), &err), 0);
 }
 
 static void drop(const char *name)

@@ -43,7 +43,7 @@ static int teardown(void **state)
 static char *put(struct fixture *f, const char *name, const char *text)
 {
     char *path = sw_printf("%s/%s", f->dir, name);
-    assert_int_equal(sw_file_write(path, text, strlen(text), 0600, NULL), 0);
+    assert_int_equal(sw_file_write(path, text, strlen(text), NULL), 0);
     return path;
 }
 

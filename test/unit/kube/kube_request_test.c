@@ -468,14 +468,14 @@ static void a_token_file_is_read_again_when_it_changes(void **state)
     assert_true(fd >= 0);
     close(fd);
     SW_ERR(err);
-    assert_int_equal(sw_file_write(path, "one\n", 4, 0600, &err), 0);
+    assert_int_equal(sw_file_write(path, "one\n", 4, &err), 0);
     struct sw_kube_config *c = sw_kube_config_new(NULL);
     c->token_file = sw_strdup(path);
     start_as(&f, true, c, (struct sw_kube_opts){ 0 });
     sw_kube_get(f.k, &nodes, NULL, "n", NULL, cb, &f);
     run_until(f.loop, &f.n, 1);
     assert_true(sent_header(&f, "Authorization", "Bearer one"));
-    assert_int_equal(sw_file_write(path, "two\n", 4, 0600, &err), 0);
+    assert_int_equal(sw_file_write(path, "two\n", 4, &err), 0);
     sw_kube_get(f.k, &nodes, NULL, "n", NULL, cb, &f);
     run_until(f.loop, &f.n, 2);
     assert_true(sent_header(&f, "Authorization", "Bearer two"));

@@ -113,7 +113,7 @@ static void the_ca_may_be_in_a_file(void **state)
     char path[] = "/tmp/kube_ca_XXXXXX";
     close(mkstemp(path));
     SW_AUTO_CHARS *pem = cert_pem(&f.ca);
-    assert_int_equal(sw_file_write(path, pem, strlen(pem), 0600, NULL), 0);
+    assert_int_equal(sw_file_write(path, pem, strlen(pem), NULL), 0);
     f.c->ca_file = sw_strdup(path);
     ask(&f);
     assert_int_equal(f.code, 0);

@@ -272,7 +272,7 @@ static void the_environment_names_cas(void **state)
     assert_non_null(mkdtemp(dir));
     SW_AUTO_CHARS *file = sw_printf("%s/any-name", dir);
     SW_AUTO_CHARS *dirs = sw_printf("/nonexistent:%s", dir);
-    assert_int_equal(sw_file_write(file, c.pem, strlen(c.pem), 0600, NULL), 0);
+    assert_int_equal(sw_file_write(file, c.pem, strlen(c.pem), NULL), 0);
     (void)unsetenv("SSL_CERT_DIR");
     (void)unsetenv("SSL_CERT_FILE");
     struct seen s = ask(&srv, NULL, "/a", (struct sw_http_spec){ 0 });

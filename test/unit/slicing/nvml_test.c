@@ -37,7 +37,7 @@ static int tear_down(void **state SW_UNUSED)
 
 static void write_file(const char *path, const char *text)
 {
-    assert_int_equal(sw_file_write(path, text, strlen(text), 0600, NULL), 0);
+    assert_int_equal(sw_file_write(path, text, strlen(text), NULL), 0);
 }
 
 static struct sw_nvml *open_it(struct sw_nvml_gpu *gpu)

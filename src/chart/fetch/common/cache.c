@@ -228,7 +228,7 @@ void sw_cache_put(struct sw_cache *cache, const char *digest, const void *bytes,
         return;
     SW_AUTO_CHARS *path = path_of(cache, digest);
     SW_ERR(err);
-    if (sw_file_write(path, bytes, len, 0600, &err) < 0) {
+    if (sw_file_write(path, bytes, len, &err) < 0) {
         sw_log(SW_LOG_DEBUG, "not cached", "file", path, "error", sw_err_text(&err), NULL);
         return;
     }
@@ -274,6 +274,6 @@ void sw_cache_set_note(struct sw_cache *cache, const char *key, struct json_obje
     SW_AUTO_CHARS *path = note_path(cache, key);
     SW_AUTO_CHARS *text = sw_json_text(note, SW_JSON_SORTED, &len);
     SW_ERR(err);
-    if (sw_file_write(path, text, len, 0600, &err) < 0) /* no note is no error */
+    if (sw_file_write(path, text, len, &err) < 0) /* no note is no error */
         sw_log(SW_LOG_DEBUG, "not cached", "file", path, "error", sw_err_text(&err), NULL);
 }
