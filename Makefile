@@ -204,10 +204,10 @@ $(BUILD)/test/fuzz/%_fuzz.o: test/fuzz/%_fuzz.c test/fuzz/replay.h
 	$(CC) $(STD) $(WARN) $(CFLAGS_case) $(CFLAGS) $(CPPFLAGS) $(TEST_CPPFLAGS) $(PKG_CFLAGS) -include test/fuzz/replay.h -MMD -MP -c $< -o $@
 
 $(BUILD)/test/%_test: $(BUILD)/test/%_test.o $(BUILD)/test/libslipway.a
-	$(CC) $(CFLAGS_case) $(FASTLD) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -levent_openssl -lcmocka
+	$(CC) $(CFLAGS_case) $(FASTLD) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(PKG_LIBS) -levent_openssl -lcmocka
 
 $(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(BUILD)/test/libslipway.a
-	$(CC) $(CFLAGS_case) $(FASTLD) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+	$(CC) $(CFLAGS_case) $(FASTLD) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(PKG_LIBS)
 
 # an NVML without a GPU, loaded by the programs under test
 $(BUILD)/test/libnvidia-ml.so: test/nvml/nvml.c src/slicing/nvml/abi.h

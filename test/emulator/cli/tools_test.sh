@@ -140,6 +140,17 @@ packs_dependencies() {
         "$slipway" render "$tap_dir"/again/nvidia-mig-*.tgz | diff "$tap_dir/before" -
 }
 
+# Values may be secret: what is written with them is for its owner alone.
+writes_for_its_owner() {
+    local others
+    (umask 0 && "$slipway" create "$tap_dir/own" && "$slipway" package "$tap_dir/own" -d "$tap_dir/own" &&
+        "$slipway" render "$tap_dir/own" --output-dir "$tap_dir/own/out" &&
+        "$slipway" bundle "$tap_dir/own" -o "$tap_dir/own/bundle.tgz") || return 1
+    others=$(find "$tap_dir/own" -type f ! -perm 600)
+    echo "$others"
+    [ -z "$others" ] && [ "$(find "$tap_dir/own" -type f | wc -l)" -gt 6 ]
+}
+
 packs_no_nonsense() {
     fails 2 "Chart.yaml" "$slipway" package "$tap_dir/packed" &&
         fails 2 "which recipe" "$slipway" package &&
@@ -151,6 +162,7 @@ t "package: an archive with one folder, without what .helmignore names" packs
 t "package: it renders as the folder does" renders_as_before
 t "package: equal recipes, equal bytes" packs_the_same_again
 t "package: dependencies in other folders are packed too" packs_dependencies
+t "what is written may be read by its owner alone" writes_for_its_owner
 t "package: bad input is told" packs_no_nonsense
 
 # ---- configmap -----------------------------------------------------------------------------------
