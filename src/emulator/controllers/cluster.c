@@ -154,7 +154,7 @@ int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, str
     }
     if (!opts->no_controllers)
         start_controllers(ctl);
-    sw_rules_store_tell(ctl->backend, ctl->rules);
+    sw_rules_store_attach(ctl->backend, ctl->rules);
     sw_rules_start(ctl->rules);
     *out = ctl;
     return 0;

@@ -96,9 +96,11 @@ struct sw_node {
     unsigned last_ip;        /* the last part of the address that a pod was given last */
 };
 
-/** Namespace, name and phase of a pod; borrowed from its document. */
+/** The pod's namespace, borrowed from its document. */
 const char *sw_pod_ns(const struct sw_pod *pod);
+/** The pod's name, borrowed from its document. */
 const char *sw_pod_name(const struct sw_pod *pod);
+/** The pod's phase, borrowed from its document; "" where it has none. */
 const char *sw_pod_phase(const struct sw_pod *pod);
 /** Whether its phase is Succeeded or Failed. */
 bool sw_pod_is_over(const struct sw_pod *pod);
@@ -243,13 +245,17 @@ int sw_kubelet_logs(void *arg, json_object *pod, const char *container, bool pre
 /* ---- set-up -------------------------------------------------------------------------------------
  */
 
-/** Make and free the alarms, the index and the queues of @ctl. Each close is harmless before its
- * open. */
+/** Make ctl->alarms. */
 void sw_ctl_alarms_open(struct sw_ctl *ctl);
+/** Free ctl->alarms, when no alarm is set. Harmless before the open, as those below. */
 void sw_ctl_alarms_close(struct sw_ctl *ctl);
+/** Make ctl->index and subscribe to pods and nodes. */
 void sw_ctl_index_open(struct sw_ctl *ctl);
+/** Free ctl->index. */
 void sw_ctl_index_close(struct sw_ctl *ctl);
+/** Make ctl->queues. */
 void sw_ctl_queues_open(struct sw_ctl *ctl);
+/** Free ctl->queues with their keys. */
 void sw_ctl_queues_close(struct sw_ctl *ctl);
 /** The controller of each queue. */
 extern const struct sw_controller *const sw_controllers[SW_N_QUEUES];

@@ -1,9 +1,9 @@
 #pragma once
-/* rules: what happens in a cluster as data. YAML files (docs/emulator-rules.md) say what custom
- * resources do, which objects are there from the start, which images exist, how pods end. This
- * module reads them and carries them out on a backend: the emulator's store, or a client of a real
- * API server. It describes levels: whatever changes, it compares what should be with what is, and
- * writes only what differs. */
+/* rules: the behaviour of a cluster as data. YAML files (docs/emulator-rules.md) define what
+ * happens to custom resources, which objects exist from the start, which images exist, how pods
+ * end. This module reads the files and carries them out on a backend: the emulator's store, or a
+ * client of a real API server. Rules are level-triggered: after a change they compare what should
+ * be with what is, and write only the difference. */
 #include "base/base.h"
 
 #include <json-c/json.h>
@@ -24,30 +24,33 @@ struct sw_rules_ref {
     const char *node; /* Pods only: those bound to this node; NULL: any */
 };
 
-/** What rules need of a cluster. Reads answer from what is known now; writes are begun, and what
- * comes of them is heard of as a change (so a write that fails is tried again when something
- * changes, and after a while). */
+/** What rules need of a cluster. Reads return the state that is known now. Writes may be
+ * asynchronous: their results are reported as changes. A write that failed is tried again after a
+ * change, and after some time. */
 struct sw_rules_backend {
     void *self;
-    /** Borrowed until the next write or turn of the loop; NULL: not there, or kind not served. */
+    /** The object, borrowed until the next write or turn of the loop; NULL: it does not exist, or
+     * its kind is not served. */
     json_object *(*find)(void *self, const struct sw_rules_ref *ref);
-    /** Each object of @ref's kind, namespace and node, in order; nonzero from @cb ends it. */
+    /** Call @cb for each object of @ref's kind, namespace and node, in order, until it returns
+     * nonzero. */
     void (*each)(void *self, const struct sw_rules_ref *ref, int (*cb)(json_object *doc, void *arg),
                  void *arg);
     /** Whether objects of this kind are in namespaces; -1: the kind is not served. */
     int (*is_namespaced)(void *self, const char *api_version, const char *kind);
-    /** Be told of changes of this kind from now on, by sw_rules_changed(); what there is already
-     * comes first. The kind may not be served yet. Asked once for a kind. */
+    /** Report the objects of this kind, and their changes from now on, by sw_rules_changed(). The
+     * kind may not be served yet. Called once for each kind. */
     void (*watch)(void *self, const char *api_version, const char *kind);
-    /** @doc is borrowed. @return 0 | SW_CONFLICT (exists) | other codes, with words */
+    /** Create an object; @doc is borrowed. @return 0 | SW_CONFLICT: it exists | other codes */
     int (*create)(void *self, json_object *doc, struct sw_err *err);
-    /** A merge patch on the object, or with @status on its status subresource. */
+    /** Apply a merge patch to the object, or with @status to its status subresource. */
     int (*patch)(void *self, const struct sw_rules_ref *ref, bool status, json_object *patch,
                  struct sw_err *err);
-    /** @now: without a grace period. What is not there is no error. */
+    /** Delete an object; @now: without a grace period. An object that does not exist is no error.
+     */
     int (*remove)(void *self, const struct sw_rules_ref *ref, bool now, struct sw_err *err);
-    /** Objects of the start were created; NULL: nobody wants to know. */
-    void (*begun)(void *self);
+    /** Objects of the start were created. May be NULL. */
+    void (*objects_created)(void *self);
 };
 
 /* ---- life ---------------------------------------------------------------------------------------
@@ -60,56 +63,61 @@ struct sw_rules_opts {
     const char *text;         /* one more file, for tests; borrowed for the call */
     const char *platform;     /* "openshift" */
     const char *kube_version; /* "1.29" */
-    bool real_cluster;        /* leave out what a real API server and its managers do themselves */
+    bool real_cluster;        /* without what a real cluster's controllers do themselves */
     int n_nodes;              /* `.nodes` */
-    int delay_percent;        /* of the rules' delays that are waited */
-    int jitter_percent;
+    int delay_percent;        /* factor of the rules' delays */
+    int jitter_percent;       /* random part of a delay */
     uint64_t seed;
-    /** Something that sw_rules_image() or sw_rules_serve_scheduler() answered may have changed. */
+    /** The result of sw_rules_image() or sw_rules_serve_scheduler() may have changed. */
     void (*on_image)(void *arg, const char *image);
     void (*on_scheduler)(void *arg);
     void *arg;
 };
 
-/** Read the rules. Nothing is done before sw_rules_start(). @backend is copied.
+/** Read the rules; they are not carried out before sw_rules_start(). @backend is copied. *@out is
+ * the caller's.
  * @return 0 | SW_INVALID "file:line: what is wrong" | SW_NOTFOUND (opts->dir) */
 int sw_rules_open(struct sw_loop *loop, const struct sw_rules_backend *backend,
                   const struct sw_rules_opts *opts, struct sw_rules **out,
                   struct sw_err *err) SW_CHECKED;
-/** Read a file's text and say what is wrong with it, without a cluster. */
-int sw_rules_check(const char *file, const char *text, size_t len_bytes,
-                   struct sw_err *err) SW_CHECKED;
-/** NULL is accepted. The backend must be alive still. */
+/** Free the rules, before the backend. NULL is accepted. */
 void sw_rules_close(struct sw_rules *rules);
 
-/** Create the `objects` of all files, those that do not exist. Those whose kind is not served yet
- * are created when it is. @return 0 or what the first that failed says, with file and line */
+/** Create the `objects` of all files that do not exist. Objects of a kind that is not served yet
+ * are created when it is. @return 0, or the error of the first that failed, with file and line */
 int sw_rules_create_objects(struct sw_rules *rules, struct sw_err *err) SW_CHECKED;
-/** Begin to watch and to act. */
+/** Start to watch the kinds of the rules and to carry the rules out. */
 void sw_rules_start(struct sw_rules *rules);
 
-/** The backend's: this object was added, changed (both), or removed (@after NULL). Borrowed. */
+/** For the backend: an object was added (@before NULL), changed, or deleted (@after NULL).
+ * Borrowed.
+ */
 void sw_rules_changed(struct sw_rules *rules, json_object *before, json_object *after);
 
-/** The backend's: kinds may be served now that were not, objects may be created that could not. */
+/** For the backend: more kinds may be served now, so that objects may be created that could not. */
 void sw_rules_served(struct sw_rules *rules);
 
-/* ---- what the emulator's own controllers ask ----------------------------------------------------
+/** The key of a kind in any version, "group/Kind"; the caller's. */
+char *sw_rules_kind_key(const char *api_version, const char *kind);
+
+/* ---- for the emulator's controllers -------------------------------------------------------------
  */
 
-/** Can this container image be pulled? */
+/** Whether this container image exists. */
 bool sw_rules_image(struct sw_rules *rules, const char *image);
-/** Does the emulator's scheduler serve pods of this schedulerName? (`default-scheduler` aside) */
+/** Whether the emulator's scheduler serves pods of this schedulerName, which is not
+ * `default-scheduler`. */
 bool sw_rules_serve_scheduler(struct sw_rules *rules, const char *name);
 
-/** What becomes of one container of a pod, as annotations and `pods` entries say. */
+/** How a container of a pod runs and ends, by annotations and `pods` entries. */
 struct sw_pod_plan {
     bool has_exit_code, has_run;
-    bool names_container; /* the exit code is that of this container alone */
+    bool names_container; /* the annotation with the exit code names this container */
     int exit_code;
-    int64_t run_ms; /* -1: for ever */
+    int64_t run_ms; /* -1: forever */
     bool never_ready;
-    char *log; /* heap, the caller's; NULL: nothing said */
+    char *log; /* owned; NULL: none given */
 };
+/** Set @out to the plan of @container of @pod, borrowed; the caller frees out->log. */
 void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *container,
                        struct sw_pod_plan *out);

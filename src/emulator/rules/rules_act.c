@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what should be, in what is -----------------------------------------------------------------
+/* ---- comparing ----------------------------------------------------------------------------------
  */
 
 static bool is_within(json_object *want, json_object *have);
 
-/* A list's element of the same name (containers, ports, conditions); NULL: none, or no names. */
+/* The element of @list with the same name, type or key as @want (containers, conditions, taints);
+ * NULL: there is none, or @want has none of these. */
 static json_object *namesake(json_object *list, json_object *want)
 {
     static const char *const keys[] = { "name", "type", "key" };
@@ -23,7 +24,7 @@ static json_object *namesake(json_object *list, json_object *want)
     return NULL;
 }
 
-/* By name, where others may be in the list too; else one by one. */
+/* Elements with names are compared by name, and @have may contain others; else one by one. */
 static bool list_is_within(json_object *want, json_object *have)
 {
     bool named = sw_json_len(want) > 0;
@@ -39,7 +40,8 @@ static bool list_is_within(json_object *want, json_object *have)
     return true;
 }
 
-/* Everything that @want says is so in @have, which may say more: a server adds defaults. */
+/* Whether @have has all fields of @want with the same values. It may have more: a server adds
+ * defaults. */
 static bool is_within(json_object *want, json_object *have)
 {
     if (!want)
@@ -80,7 +82,7 @@ static int write_patch(struct sw_rules *rules, json_object *have, bool status, j
     return rc < 0 ? sw_err_wrap(err, rc, "patch %s %s", sw_obj_kind(have), sw_obj_name(have)) : 1;
 }
 
-/* Conditions are merged into those that are there, by type; the others stay. */
+/* A new list: the conditions of @have, with those of @want merged by type. */
 static json_object *merge_conditions(struct sw_rules *rules, json_object *have, json_object *want)
 {
     json_object *list = sw_json_copy(sw_json_find(have, "status", "conditions", NULL));
@@ -93,10 +95,10 @@ static json_object *merge_conditions(struct sw_rules *rules, json_object *have, 
         json_object *w = sw_json_at(want, i);
         const char *type = sw_json_str(w, "", "type", NULL);
         json_object *c = sw_json_find_by(list, "type", type);
-        bool turned = !c || !sw_streq(sw_json_str(c, "", "status", NULL),
-                                      sw_json_str(w, "", "status", NULL));
+        bool changed = !c || !sw_streq(sw_json_str(c, "", "status", NULL),
+                                       sw_json_str(w, "", "status", NULL));
         json_object *merged = sw_merge_apply(c, w);
-        if (turned && !sw_json_get(w, "lastTransitionTime"))
+        if (changed && !sw_json_get(w, "lastTransitionTime"))
             json_object_object_add(merged, "lastTransitionTime", sw_time(now));
         if (!c) {
             json_object_array_add(list, merged);
@@ -111,85 +113,54 @@ static json_object *merge_conditions(struct sw_rules *rules, json_object *have, 
     return list;
 }
 
-/* @status: the fields that are wanted; borrowed. */
+/* Write these fields of the status; @status is borrowed. @return as write_patch() */
 static int write_status(struct sw_rules *rules, json_object *have, json_object *status,
                         struct sw_err *err)
 {
     json_object *want = sw_json_copy(status), *conditions = sw_json_get(want, "conditions");
     if (conditions)
         json_object_object_add(want, "conditions", merge_conditions(rules, have, conditions));
-    json_object *patch = sw_doc_new("status", want, NULL);
-    int rc = write_patch(rules, have, true, patch, err);
-    json_object_put(patch);
-    return rc;
+    SW_AUTO_JSON *patch = sw_doc_new("status", want, NULL);
+    return write_patch(rules, have, true, patch, err);
 }
 
 /* ---- whole objects ------------------------------------------------------------------------------
  */
 
-static int check_object(json_object *doc, struct sw_err *err)
-{
-    const char *missing = !*sw_obj_api_version(doc) ? "apiVersion"
-                          : !*sw_obj_kind(doc)      ? "kind"
-                          : !*sw_obj_name(doc)      ? "metadata.name"
-                                                    : NULL;
-    return missing ? sw_err_set(err, SW_INVALID, "an object without %s", missing) : 0;
-}
-
-static void find(struct sw_rules *rules, json_object *doc, json_object **out)
+/* The object as it is; counted, NULL: it does not exist. */
+static json_object *find(struct sw_rules *rules, json_object *doc)
 {
     const struct sw_rules_ref ref = ref_of(doc);
-    *out = rules->backend.find(rules->backend.self, &ref);
-}
-
-/* Look at the object, and, where its kind is not served, at what may bring it. */
-static int depend_on_object(struct sw_rules *rules, json_object *doc)
-{
-    SW_AUTO_CHARS *kind = sw_rules_kind_key(sw_obj_api_version(doc), sw_obj_kind(doc));
-    int spaced = rules->backend.is_namespaced(rules->backend.self, sw_obj_api_version(doc),
-                                              sw_obj_kind(doc));
-    sw_depend_on(rules, "%s/%s/%s", kind, sw_obj_namespace(doc), sw_obj_name(doc));
-    if (spaced < 0)
-        sw_depend_on(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
-    return spaced;
+    return json_object_get(rules->backend.find(rules->backend.self, &ref));
 }
 
 static int create_object(struct sw_rules *rules, json_object *doc, struct sw_err *err)
 {
-    json_object *bare = sw_json_copy(doc), *status = sw_json_get(doc, "status");
+    SW_AUTO_JSON *bare = sw_json_copy(doc);
     json_object_object_del(bare, "status");
     int rc = rules->backend.create(rules->backend.self, bare, err);
-    json_object_put(bare);
     if (rc < 0)
         return sw_err_wrap(err, rc, "create %s %s", sw_obj_kind(doc), sw_obj_name(doc));
-    json_object *have = NULL;
-    if (status)
-        find(rules, doc, &have);
-    if (!have)
-        return 1;
-    json_object_get(have);
-    rc = write_status(rules, have, status, err);
-    json_object_put(have);
+    SW_AUTO_JSON *have = sw_json_get(doc, "status") ? find(rules, doc) : NULL;
+    rc = have ? write_status(rules, have, sw_json_get(doc, "status"), err) : 0;
     return rc < 0 ? rc : 1;
 }
 
+/* Write what differs from @doc. */
 static int complete_object(struct sw_rules *rules, json_object *have, json_object *doc,
                            struct sw_err *err)
 {
-    json_object *patch = sw_json_copy(doc), *status = sw_json_get(doc, "status");
-    json_object_get(have);
+    SW_AUTO_JSON *patch = sw_json_copy(doc);
+    json_object *status = sw_json_get(doc, "status");
     json_object_object_del(patch, "status");
-    json_object_object_del(patch, "apiVersion"); /* perhaps another version of the same */
-    int rc = write_patch(rules, have, false, patch, err), more = 0;
-    if (rc >= 0 && status)
-        more = write_status(rules, have, status, err);
-    json_object_put(patch);
-    json_object_put(have);
+    json_object_object_del(patch, "apiVersion"); /* it may be another version of the same kind */
+    int rc = write_patch(rules, have, false, patch, err);
+    int more = rc >= 0 && status ? write_status(rules, have, status, err) : 0;
     return rc < 0 ? rc : more < 0 ? more : rc + more;
 }
 
-/* What is created gets its status by a second write, which a server may have to be asked for again.
- */
+/* Write the status of an object that was created, unless it has one of its fields. The backend may
+ * create objects asynchronously, so that create_object() does not find them. */
 static int write_first_status(struct sw_rules *rules, json_object *have, json_object *doc,
                               struct sw_err *err)
 {
@@ -202,37 +173,40 @@ static int write_first_status(struct sw_rules *rules, json_object *have, json_ob
         if (sw_json_get(is, key))
             return 0;
     }
-    json_object_get(have);
-    int rc = write_status(rules, have, want, err);
-    json_object_put(have);
-    return rc;
+    return write_status(rules, have, want, err);
 }
 
 int sw_object_put(struct sw_rules *rules, json_object *doc, bool only_create, struct sw_err *err)
 {
-    int rc = check_object(doc, err);
-    if (rc < 0)
-        return rc;
-    if (depend_on_object(rules, doc) < 0)
-        return sw_err_set(err, SW_PENDING, "kind %s of %s is not served", sw_obj_kind(doc),
-                          sw_obj_api_version(doc));
-    json_object *have = NULL;
-    find(rules, doc, &have);
-    if (have && only_create)
-        return write_first_status(rules, have, doc, err);
-    return have ? complete_object(rules, have, doc, err) : create_object(rules, doc, err);
+    const char *api_version = sw_obj_api_version(doc), *name = sw_obj_kind(doc);
+    const char *missing = !*api_version        ? "apiVersion"
+                          : !*name             ? "kind"
+                          : !*sw_obj_name(doc) ? "metadata.name"
+                                               : NULL;
+    if (missing)
+        return sw_err_set(err, SW_INVALID, "an object without %s", missing);
+    SW_AUTO_CHARS *kind = sw_rules_kind_key(api_version, name);
+    sw_depend_on(rules, "%s/%s/%s", kind, sw_obj_namespace(doc), sw_obj_name(doc));
+    if (rules->backend.is_namespaced(rules->backend.self, api_version, name) < 0) {
+        sw_depend_on(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
+        return sw_err_set(err, SW_PENDING, "kind %s of %s is not served", name, api_version);
+    }
+    SW_AUTO_JSON *have = find(rules, doc);
+    return !have         ? create_object(rules, doc, err)
+           : only_create ? write_first_status(rules, have, doc, err)
+                         : complete_object(rules, have, doc, err);
 }
 
 bool sw_object_is_whole(struct sw_rules *rules, json_object *doc)
 {
-    json_object *have = NULL;
-    find(rules, doc, &have);
+    SW_AUTO_JSON *have = find(rules, doc);
     return have && (!sw_json_len(sw_json_get(doc, "status")) || sw_json_get(have, "status"));
 }
 
 /* ---- actions ------------------------------------------------------------------------------------
  */
 
+/* Evaluate `if`. @return 1, 0, or an error */
 static int is_wanted(const struct action *action, struct scope *scope, struct sw_err *err)
 {
     static const char *const no[] = { "", "false", "no", "0", "<no value>" };
@@ -246,84 +220,63 @@ static int is_wanted(const struct action *action, struct scope *scope, struct sw
     return 1;
 }
 
-static void add_owner(json_object *doc, json_object *owner)
-{
-    sw_json_set(doc, sw_doc_list(sw_doc_owner_ref(owner), NULL), "metadata", "ownerReferences",
-                NULL);
-}
-
 static int put_objects(struct sw_rules *rules, const struct action *action, struct scope *scope,
                        struct sw_err *err)
 {
-    json_object *list = NULL;
+    SW_AUTO_JSON *list = NULL;
     int rc = sw_body_render(scope, action->body, true, &list, err), written = 0;
     for (size_t i = 0; rc >= 0 && i < sw_json_len(list); i++) {
         json_object *doc = sw_json_at(list, i);
-        int spaced = rules->backend.is_namespaced(rules->backend.self, sw_obj_api_version(doc),
-                                                  sw_obj_kind(doc));
-        if (spaced == 1 && !*sw_obj_namespace(doc) && scope->object &&
-            *sw_obj_namespace(scope->object))
-            sw_json_set_str(doc, sw_obj_namespace(scope->object), "metadata", "namespace", NULL);
+        const char *ns = sw_obj_namespace(scope->object);
+        if (*ns && !*sw_obj_namespace(doc) &&
+            rules->backend.is_namespaced(rules->backend.self, sw_obj_api_version(doc),
+                                         sw_obj_kind(doc)) == 1)
+            sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
         if (action->owned && scope->object)
-            add_owner(doc, scope->object);
+            sw_json_set(doc, sw_doc_list(sw_doc_owner_ref(scope->object), NULL), "metadata",
+                        "ownerReferences", NULL);
         rc = sw_object_put(rules, doc, action->verb == VERB_CREATE, err);
         written += rc > 0 ? rc : 0;
     }
-    json_object_put(list);
     return rc < 0 ? rc : written;
-}
-
-/* The object that a patch, status or delete is about: counted, NULL where it is not there. */
-static int target_of(struct sw_rules *rules, const struct action *action, struct scope *scope,
-                     json_object **out, struct sw_err *err)
-{
-    json_object *list = NULL;
-    *out = NULL;
-    if (!action->has_target) {
-        struct sw_rules_ref ref = ref_of(scope->object);
-        *out = json_object_get(rules->backend.find(rules->backend.self, &ref));
-        return 0;
-    }
-    int rc = sw_clause_find(&action->target, scope, 1, &list, err);
-    if (rc == 0)
-        *out = json_object_get(sw_json_at(list, 0));
-    json_object_put(list);
-    return rc;
 }
 
 static int change_target(struct sw_rules *rules, const struct action *action, struct scope *scope,
                          json_object *target, struct sw_err *err)
 {
-    json_object *body = NULL;
-    struct sw_rules_ref ref = ref_of(target);
+    SW_AUTO_JSON *body = NULL;
     if (action->verb == VERB_DELETE) {
+        struct sw_rules_ref ref = ref_of(target);
         if (sw_doc_is_deleted(target) && !action->now)
             return 0;
         int rc = rules->backend.remove(rules->backend.self, &ref, action->now, err);
         return rc < 0 ? rc : 1;
     }
     int rc = sw_body_render(scope, action->body, false, &body, err);
-    if (rc == 0 && body && !json_object_is_type(body, json_type_object))
-        rc = sw_err_set(err, SW_INVALID, "expected a mapping to patch with");
-    if (rc == 0 && body)
-        rc = action->verb == VERB_STATUS ? write_status(rules, target, body, err)
-                                         : write_patch(rules, target, false, body, err);
-    json_object_put(body);
-    return rc;
+    if (rc < 0 || !body)
+        return rc;
+    if (!json_object_is_type(body, json_type_object))
+        return sw_err_set(err, SW_INVALID, "expected a mapping to patch with");
+    return action->verb == VERB_STATUS ? write_status(rules, target, body, err)
+                                       : write_patch(rules, target, false, body, err);
 }
 
 int sw_action_run(struct sw_rules *rules, const struct action *action, struct scope *scope,
                   struct sw_err *err)
 {
-    json_object *target = NULL;
     int rc = is_wanted(action, scope, err);
     if (rc <= 0)
         return rc;
     if (action->verb == VERB_APPLY || action->verb == VERB_CREATE)
         return put_objects(rules, action, scope, err);
-    rc = target_of(rules, action, scope, &target, err);
-    if (rc == 0 && target)
-        rc = change_target(rules, action, scope, target, err);
-    json_object_put(target);
-    return rc;
+    SW_AUTO_JSON *target = NULL, *list = NULL;
+    if (!action->has_target) {
+        target = find(rules, scope->object);
+    } else {
+        rc = sw_clause_find(&action->target, scope, 1, &list, err);
+        if (rc < 0)
+            return rc;
+        target = json_object_get(sw_json_at(list, 0));
+    }
+    return target ? change_target(rules, action, scope, target, err) : 0;
 }

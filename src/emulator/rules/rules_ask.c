@@ -1,9 +1,11 @@
 #include "emulator/rules/rules_internal.h"
 
-#include <json-c/linkhash.h>
+#include "data/text/time.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the annotations on pods. */
 static const char prefix[] = "emulator.slipway.dev/";
 
 /* ---- images -------------------------------------------------------------------------------------
@@ -28,17 +30,8 @@ static json_object *groups_of(const regex_t *re, const char *text)
     return list;
 }
 
-static const struct rule *rule_of_image(struct sw_rules *rules, const char *image)
-{
-    for (size_t i = 0; i < rules->set.n; i++) {
-        const struct rule *rule = &rules->set.rules[i];
-        if (rule->type == RULE_IMAGE && regexec(rule->match, image, 0, NULL, 0) == 0)
-            return rule;
-    }
-    return NULL;
-}
-
-static bool judge(struct sw_rules *rules, struct instance *i)
+/* Evaluate the conditions of an image or a scheduler. */
+static bool evaluate(struct sw_rules *rules, struct instance *i)
 {
     SW_ERR(err);
     struct scope scope;
@@ -49,18 +42,15 @@ static bool judge(struct sw_rules *rules, struct instance *i)
     sw_instance_depend(rules, i);
     sw_scope_done(&scope);
     if (rc < 0)
-        sw_log(SW_LOG_WARN, "emulator rule failed", "rule", rule->place, "error", sw_err_text(&err),
-               NULL);
+        sw_instance_log(i, &err);
     return rc == 1 && rule->exists;
 }
 
 void sw_image_run(struct sw_rules *rules, struct instance *i)
 {
-    bool verdict = judge(rules, i);
-    if (verdict == i->verdict)
-        return;
-    i->verdict = verdict;
-    if (rules->opts.on_image)
+    bool old = i->result;
+    i->result = evaluate(rules, i);
+    if (i->result != old && rules->opts.on_image)
         rules->opts.on_image(rules->opts.arg, i->image);
 }
 
@@ -68,16 +58,17 @@ bool sw_rules_image(struct sw_rules *rules, const char *image)
 {
     struct lh_entry *entry = lh_table_lookup_entry(rules->images, image);
     struct instance *i = entry ? lh_entry_v(entry) : NULL;
-    if (entry)
-        return !i || i->verdict;
-    const struct rule *rule = rule_of_image(rules, image);
-    if (rule) {
+    for (size_t k = 0; !entry && !i && k < rules->set.n; k++) {
+        const struct rule *rule = &rules->set.rules[k];
+        if (rule->type != RULE_IMAGE || regexec(rule->match, image, 0, NULL, 0) != 0)
+            continue;
         i = sw_instance_new(rules, rule);
         i->image = sw_strdup(image);
-        i->verdict = judge(rules, i);
+        i->result = evaluate(rules, i);
     }
-    (void)lh_table_insert(rules->images, sw_strdup(image), i);
-    return !i || i->verdict;
+    if (!entry)
+        (void)lh_table_insert(rules->images, sw_strdup(image), i);
+    return !i || i->result;
 }
 
 /* ---- schedulers ---------------------------------------------------------------------------------
@@ -85,11 +76,9 @@ bool sw_rules_image(struct sw_rules *rules, const char *image)
 
 void sw_scheduler_run(struct sw_rules *rules, struct instance *i)
 {
-    bool verdict = judge(rules, i);
-    if (verdict == i->verdict)
-        return;
-    i->verdict = verdict;
-    if (verdict && rules->opts.on_scheduler)
+    bool old = i->result;
+    i->result = evaluate(rules, i);
+    if (i->result && !old && rules->opts.on_scheduler)
         rules->opts.on_scheduler(rules->opts.arg);
 }
 
@@ -98,7 +87,7 @@ bool sw_rules_serve_scheduler(struct sw_rules *rules, const char *name)
     for (size_t i = 0; i < rules->set.n; i++) {
         const struct rule *rule = &rules->set.rules[i];
         const struct instance *one = rules->instances[i];
-        if (rule->type == RULE_SCHEDULER && sw_streq(rule->name, name) && one && one->verdict)
+        if (rule->type == RULE_SCHEDULER && sw_streq(rule->name, name) && one && one->result)
             return true;
     }
     return false;
@@ -116,12 +105,13 @@ static bool has_image(json_object *pod, const regex_t *re)
     return false;
 }
 
+/* The first `pods` entry that matches; NULL: none does. */
 static const struct rule *rule_of_pod(struct sw_rules *rules, struct scope *scope, json_object *pod)
 {
     for (size_t i = 0; i < rules->set.n; i++) {
         const struct rule *rule = &rules->set.rules[i];
         if (rule->type == RULE_POD && (!rule->match || has_image(pod, rule->match)) &&
-            sw_clause_matches(rule->on, scope, pod, NULL) == 1)
+            sw_clause_matches(&rule->pod, scope, pod, NULL) == 1)
             return rule;
     }
     return NULL;
@@ -138,38 +128,6 @@ static const char *annotation(json_object *pod, const char *what, const char *co
     return value ? value : sw_obj_annotation(pod, common);
 }
 
-static int64_t run_ms_of(const char *text)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    int64_t unit = sw_streq(end, "ms") ? 1 : sw_streq(end, "m") ? 60000 : 1000;
-    return end == text || n < 0 ? -1 : n * unit;
-}
-
-static void read_annotations(json_object *pod, const char *container, struct sw_pod_plan *out)
-{
-    bool own;
-    const char *code = annotation(pod, "exit-code", container, &own);
-    if (code) {
-        out->has_exit_code = true;
-        out->exit_code = (int)(strtol(code, NULL, 10) & 255);
-        out->names_container = own;
-    }
-    const char *run = annotation(pod, "run", container, &own);
-    if (run) {
-        out->has_run = true;
-        out->run_ms = run_ms_of(run); /* forever is no number: -1 */
-    }
-    const char *ready = annotation(pod, "ready", container, &own);
-    if (ready)
-        out->never_ready = sw_streq(ready, "false");
-    const char *log = annotation(pod, "log", container, &own);
-    if (log) {
-        free(out->log);
-        out->log = sw_printf("%s\n", log);
-    }
-}
-
 void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *container,
                        struct sw_pod_plan *out)
 {
@@ -183,6 +141,26 @@ void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *con
         if (sw_text_render(&scope, rule->plan.log, &out->log, &err) < 0)
             out->log = sw_printf("%s: %s\n", rule->place, sw_err_text(&err));
     }
-    read_annotations(pod, container, out);
+    bool own;
+    const char *text = annotation(pod, "exit-code", container, &own);
+    if (text) {
+        out->has_exit_code = true;
+        out->exit_code = (int)(strtol(text, NULL, 10) & 255);
+        out->names_container = own;
+    }
+    text = annotation(pod, "run", container, &own);
+    if (text) {
+        out->has_run = true;
+        if (sw_span_parse(text, &out->run_ms, NULL) < 0)
+            out->run_ms = -1; /* forever */
+    }
+    text = annotation(pod, "ready", container, &own);
+    if (text)
+        out->never_ready = sw_streq(text, "false");
+    text = annotation(pod, "log", container, &own);
+    if (text) {
+        free(out->log);
+        out->log = sw_printf("%s\n", text);
+    }
     sw_scope_done(&scope);
 }

@@ -10,72 +10,44 @@ enum { MAX_CLAUSES = 64 };
 /* ---- clauses ------------------------------------------------------------------------------------
  */
 
-#define WANT_VALUE(name, member)                                                                   \
-    static int name(struct reader *r, void *into, json_object *value, struct sw_err *err)          \
-    {                                                                                              \
-        sw_read_keep(&((struct want *)into)->member, value);                                       \
-        return sw_read_templates(r, value, err);                                                   \
-    }
-WANT_VALUE(read_is, is)
-WANT_VALUE(read_not, is_not)
-
-static int read_bound(struct reader *r, json_object **into, json_object *value, struct sw_err *err)
+static int read_bound(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct sw_quantity q;
-    sw_read_keep(into, value);
-    return sw_quantity_from_json(value, &q, NULL) < 0
-               ? sw_read_fail(r, err, "expected a number or a quantity")
-               : 0;
-}
-
-static int read_at_least(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return read_bound(r, &((struct want *)into)->at_least, value, err);
-}
-
-static int read_at_most(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return read_bound(r, &((struct want *)into)->at_most, value, err);
+    if (sw_quantity_from_json(value, &q, NULL) < 0)
+        return sw_read_fail(r, err, "expected a number or a quantity");
+    return sw_read_value(r, into, value, err);
 }
 
 static int read_exists(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     bool yes = false;
     int rc = sw_read_bool(r, &yes, value, err);
-    ((struct want *)into)->exists = yes;
+    *(int *)into = yes;
     return rc;
 }
 
-static int read_matches(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_regex(r, &((struct want *)into)->re, value, err);
-}
-
 static const struct field want_fields[] = {
-    { "is", read_is },
-    { "not", read_not },
-    { "exists", read_exists },
-    { "atLeast", read_at_least },
-    { "atMost", read_at_most },
-    { "matches", read_matches },
-    { 0 },
+    { "is", sw_read_value, offsetof(struct want, is) },
+    { "not", sw_read_value, offsetof(struct want, is_not) },
+    { "exists", read_exists, offsetof(struct want, exists) },
+    { "atLeast", read_bound, offsetof(struct want, at_least) },
+    { "atMost", read_bound, offsetof(struct want, at_most) },
+    { "matches", sw_read_regex, offsetof(struct want, re) },
 };
 
 static int read_want(struct reader *r, struct want *want, const char *path, json_object *value,
                      struct sw_err *err)
 {
     SW_ERR(inner);
-    want->exists = -1;
-    want->path_text = sw_strdup(path);
     if (*path != '.' || sw_jsonpath_compile(path, &want->path, &inner) < 0)
         return sw_read_fail(r, err, "no path: %s",
                             *path != '.' ? "it begins with a dot" : sw_err_text(&inner));
     if (json_object_is_type(value, json_type_object))
-        return sw_read_fields(r, want_fields, want, value, err);
-    return read_is(r, want, value, err);
+        return sw_read_fields(r, want_fields, SW_COUNT(want_fields), want, value, err);
+    return sw_read_value(r, &want->is, value, err);
 }
 
-int sw_read_clause_where(struct reader *r, void *into, json_object *value, struct sw_err *err)
+int sw_read_where(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct clause *c = into;
     if (!json_object_is_type(value, json_type_object))
@@ -84,7 +56,7 @@ int sw_read_clause_where(struct reader *r, void *into, json_object *value, struc
     json_object_object_foreach(value, path, wanted)
     {
         size_t up = sw_read_enter(r, path, 0);
-        c->wants[c->n_wants] = (struct want){ 0 };
+        c->wants[c->n_wants] = (struct want){ .exists = -1 };
         int rc = read_want(r, &c->wants[c->n_wants++], path, wanted, err);
         sw_read_leave(r, up);
         if (rc < 0)
@@ -106,15 +78,15 @@ static bool has_template(json_object *tree)
     return any;
 }
 
-int sw_read_clause_labels(struct reader *r, void *into, json_object *value, struct sw_err *err)
+int sw_read_labels(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct clause *c = into;
     SW_ERR(inner);
-    int rc = SW_INVALID;
-    sw_read_keep(&c->labels, value);
+    int rc = sw_read_value(r, &c->labels, value, err);
     c->labels_vary = has_template(value);
-    if (c->labels_vary)
-        return sw_read_templates(r, value, err);
+    if (rc < 0 || c->labels_vary)
+        return rc;
+    rc = SW_INVALID;
     if (json_object_is_type(value, json_type_string))
         rc = sw_selector_parse(json_object_get_string(value), &c->selector, &inner);
     else if (json_object_is_type(value, json_type_object))
@@ -145,66 +117,31 @@ static int read_none(struct reader *r, void *into, json_object *value, struct sw
     return rc;
 }
 
-#define CLAUSE_TEXT(name, member)                                                                  \
-    static int name(struct reader *r, void *into, json_object *value, struct sw_err *err)          \
-    {                                                                                              \
-        return sw_read_text(r, &((struct clause *)into)->member, value, err);                      \
-    }
-CLAUSE_TEXT(read_api_version, api_version)
-CLAUSE_TEXT(read_kind, kind)
-CLAUSE_TEXT(read_node, node)
-CLAUSE_TEXT(read_as, as)
-CLAUSE_TEXT(read_as_list, as_list)
-
-int sw_read_clause_name(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_text(r, &((struct clause *)into)->name, value, err);
-}
-
-int sw_read_clause_namespace(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_text(r, &((struct clause *)into)->ns, value, err);
-}
-
-static const struct field on_fields[] = {
-    { "apiVersion", read_api_version },
-    { "kind", read_kind },
-    { "name", sw_read_clause_name },
-    { "namespace", sw_read_clause_namespace },
-    { "labels", sw_read_clause_labels },
-    { "where", sw_read_clause_where },
-    { 0 },
+/* The first are the keys of every clause, the others those of `for`, `when` and `each`. */
+static const struct field clause_fields[] = {
+    { "apiVersion", sw_read_text, offsetof(struct clause, api_version) },
+    { "kind", sw_read_text, offsetof(struct clause, kind) },
+    { "name", sw_read_text, offsetof(struct clause, name) },
+    { "namespace", sw_read_text, offsetof(struct clause, ns) },
+    /* not in a target */
+    { "labels", sw_read_labels, 0 },
+    { "where", sw_read_where, 0 },
+    /* not in `for` */
+    { "node", sw_read_text, offsetof(struct clause, node) },
+    { "as", sw_read_text, offsetof(struct clause, as) },
+    { "asList", sw_read_text, offsetof(struct clause, as_list) },
+    { "count", read_count, 0 },
+    { "none", read_none, 0 },
 };
+enum { TARGET_FIELDS = 4, FOR_FIELDS = 6, WHEN_FIELDS = SW_COUNT(clause_fields) };
 
-static const struct field when_fields[] = {
-    { "apiVersion", read_api_version },
-    { "kind", read_kind },
-    { "name", sw_read_clause_name },
-    { "namespace", sw_read_clause_namespace },
-    { "labels", sw_read_clause_labels },
-    { "where", sw_read_clause_where },
-    { "node", read_node },
-    { "as", read_as },
-    { "asList", read_as_list },
-    { "count", read_count },
-    { "none", read_none },
-    { 0 },
-};
-
-static const struct field target_fields[] = {
-    { "apiVersion", read_api_version },
-    { "kind", read_kind },
-    { "name", sw_read_clause_name },
-    { "namespace", sw_read_clause_namespace },
-    { 0 },
-};
-
-static int read_clause(struct reader *r, const struct field *fields, struct clause *c,
-                       json_object *value, struct sw_err *err)
+/* @n_fields: how many of clause_fields are allowed. */
+static int read_clause(struct reader *r, size_t n_fields, struct clause *c, json_object *value,
+                       struct sw_err *err)
 {
     c->min = 1;
     c->max = INT64_MAX;
-    int rc = sw_read_fields(r, fields, c, value, err);
+    int rc = sw_read_fields(r, clause_fields, n_fields, c, value, err);
     if (rc < 0)
         return rc;
     if (!c->kind || !c->api_version)
@@ -215,8 +152,8 @@ static int read_clause(struct reader *r, const struct field *fields, struct clau
 }
 
 /* One clause or a list of them. */
-static int read_clauses(struct reader *r, const struct field *fields, struct clause **list,
-                        size_t *n_list, json_object *value, struct sw_err *err)
+static int read_clauses(struct reader *r, size_t n_fields, struct clause **list, size_t *n_list,
+                        json_object *value, struct sw_err *err)
 {
     bool many = json_object_is_type(value, json_type_array);
     size_t n = many ? sw_json_len(value) : 1;
@@ -225,8 +162,8 @@ static int read_clauses(struct reader *r, const struct field *fields, struct cla
     *list = sw_zalloc(n + 1, sizeof **list);
     for (size_t i = 0; i < n; i++) {
         size_t up = many ? sw_read_enter(r, NULL, i) : strlen(r->path);
-        int rc = read_clause(r, fields, &(*list)[(*n_list)++], many ? sw_json_at(value, i) : value,
-                             err);
+        int rc = read_clause(r, n_fields, &(*list)[(*n_list)++],
+                             many ? sw_json_at(value, i) : value, err);
         sw_read_leave(r, up);
         if (rc < 0)
             return rc;
@@ -237,18 +174,19 @@ static int read_clauses(struct reader *r, const struct field *fields, struct cla
 int sw_read_for(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct rule *rule = into;
-    return read_clauses(r, on_fields, &rule->on, &rule->n_on, value, err);
+    return read_clauses(r, FOR_FIELDS, &rule->on, &rule->n_on, value, err);
 }
 
 int sw_read_when(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct rule *rule = into;
-    return read_clauses(r, when_fields, &rule->when, &rule->n_when, value, err);
+    return read_clauses(r, WHEN_FIELDS, &rule->when, &rule->n_when, value, err);
 }
 
-int sw_read_target(struct reader *r, struct clause *target, json_object *value, struct sw_err *err)
+int sw_read_target(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
-    int rc = read_clause(r, target_fields, target, value, err);
+    struct clause *target = into;
+    int rc = read_clause(r, TARGET_FIELDS, target, value, err);
     return rc == 0 && !target->name ? sw_read_fail(r, err, "name is needed") : rc;
 }
 
@@ -263,7 +201,7 @@ int sw_read_each(struct reader *r, void *into, json_object *value, struct sw_err
     SW_ERR(inner);
     if (sw_json_get(value, "kind")) {
         each->type = EACH_OBJECTS;
-        return read_clause(r, when_fields, &each->clause, value, err);
+        return read_clause(r, WHEN_FIELDS, &each->clause, value, err);
     }
     if (sw_json_len(value) != 1 || !(in || items || count))
         return sw_read_fail(r, err, "expected one of in, items, count, or a kind");
@@ -271,8 +209,7 @@ int sw_read_each(struct reader *r, void *into, json_object *value, struct sw_err
         if (!json_object_is_type(items, json_type_array))
             return sw_read_fail(r, err, "items: expected a list");
         each->type = EACH_ITEMS;
-        sw_read_keep(&each->items, items);
-        return sw_read_templates(r, items, err);
+        return sw_read_value(r, &each->items, items, err);
     }
     if (count) {
         each->type = EACH_COUNT;

@@ -13,7 +13,7 @@ static void row_ask(struct row *row);
 /* ---- objects ------------------------------------------------------------------------------------
  */
 
-/* Where @key is, or belongs. */
+/* Where @key is, or where it is to be inserted. */
 static size_t place_of(const struct row *row, const char *key, bool *found)
 {
     size_t low = 0, high = row->n_entries;
@@ -48,17 +48,9 @@ static void entry_drop(struct row *row, size_t at)
     memmove(row->entries + at, row->entries + at + 1, (row->n_entries - at) * sizeof *row->entries);
 }
 
-static void entry_add(struct row *row, size_t at, const char *key, json_object *doc)
+static void report(struct row *row, json_object *before, json_object *after)
 {
-    SW_GROW(row->entries, row->n_entries, row->cap_entries);
-    memmove(row->entries + at + 1, row->entries + at, (row->n_entries - at) * sizeof *row->entries);
-    row->entries[at] = (struct entry){ sw_strdup(key), json_object_get(doc) };
-    row->n_entries++;
-}
-
-static void tell(struct row *row, json_object *before, json_object *after)
-{
-    if (row->told && (before || after))
+    if (row->reported && (before || after))
         sw_rules_changed(row->self->rules, before, after);
 }
 
@@ -73,29 +65,22 @@ void rules_row_put(struct row *row, const char *key, json_object *doc)
     } else if (found) {
         entry_drop(row, at);
     } else if (doc) {
-        entry_add(row, at, key, doc);
+        SW_GROW(row->entries, row->n_entries, row->cap_entries);
+        struct entry *entry = row->entries + at;
+        memmove(entry + 1, entry, (row->n_entries++ - at) * sizeof *entry);
+        *entry = (struct entry){ sw_strdup(key), json_object_get(doc) };
     }
-    tell(row, before, doc);
+    report(row, before, doc);
     json_object_put(before);
+}
+
+uint64_t rules_version_of(json_object *doc)
+{
+    return strtoull(sw_json_str(doc, "0", "metadata", "resourceVersion", NULL), NULL, 10);
 }
 
 /* ---- watching a kind ----------------------------------------------------------------------------
  */
-
-static void on_settle(void *arg)
-{
-    struct sw_rules_client *self = arg;
-    for (struct row *row = self->rows; row; row = row->next)
-        if (row->state == ROW_ASKING || row->state == ROW_LISTING)
-            return; /* called again when it is over */
-    for (struct row *row = self->rows; row; row = row->next) {
-        bool told = row->told;
-        row->told = true;
-        for (size_t i = 0; !told && i < row->n_entries; i++)
-            tell(row, NULL, row->entries[i].doc);
-    }
-    sw_rules_served(self->rules);
-}
 
 static void set_state(struct row *row, enum row_state state)
 {
@@ -104,20 +89,7 @@ static void set_state(struct row *row, enum row_state state)
         sw_timer_set(row->self->settle, 0);
 }
 
-static uint64_t version_of(const char *text)
-{
-    return strtoull(text ? text : "0", NULL, 10);
-}
-
-/* Items of a list do not say what they are. */
-static void name_kind(const struct row *row, json_object *doc)
-{
-    if (!*sw_obj_kind(doc))
-        sw_json_set_str(doc, row->kind->kind, "kind", NULL);
-    if (!*sw_obj_api_version(doc))
-        sw_json_set_str(doc, row->kind->api_version, "apiVersion", NULL);
-}
-
+/* The key of the kind that a CRD defines; the caller's. */
 static char *crd_key(json_object *doc)
 {
     return sw_printf("%s/%s", sw_json_str(doc, "", "spec", "group", NULL),
@@ -126,20 +98,18 @@ static char *crd_key(json_object *doc)
 
 static bool is_established(json_object *doc)
 {
-    json_object *conditions = sw_json_find(doc, "status", "conditions", NULL);
-    json_object *established = sw_json_find_by(conditions, "type", "Established");
-    return sw_streq(sw_json_str(established, "", "status", NULL), "True");
+    return sw_streq(sw_cond_status(doc, "Established"), "True");
 }
 
-/* A CRD came, changed or went: its kind is to be asked for, or is gone. */
+/* A CRD has changed, or is deleted (@gone): discover its kind, or drop the objects. */
 static void on_crd(struct sw_rules_client *self, json_object *doc, bool gone)
 {
     SW_AUTO_CHARS *key = crd_key(doc);
-    bool is_there = !gone && is_established(doc);
+    bool established = !gone && is_established(doc);
     for (struct row *row = self->rows; row; row = row->next) {
         if (!sw_streq(row->key, key) || row->state == ROW_ASKING)
             continue;
-        if (is_there && row->state == ROW_ABSENT) {
+        if (established && row->state == ROW_ABSENT) {
             row_ask(row);
         } else if (gone && row->kind) {
             sw_kube_watch_close(SW_TAKE(row->watch));
@@ -157,16 +127,17 @@ static void on_object(struct row *row, const struct sw_watch_event *w)
 {
     SW_AUTO_CHARS *key = sw_printf("%s/%s", w->ns, w->name);
     json_object *had = rules_row_find(row, key);
-    uint64_t version = version_of(w->resource_version);
+    uint64_t version = w->resource_version ? strtoull(w->resource_version, NULL, 10) : 0;
     bool gone = w->type == SW_WATCH_DELETED;
-    if (version > row->seen)
-        row->seen = version;
-    /* the answer to a write of ours may have told it already */
-    bool known = !gone && had &&
-                 version_of(sw_json_str(had, "0", "metadata", "resourceVersion", NULL)) >= version;
-    json_object *doc = w->object ? json_object_get(w->object) : json_object_get(had);
-    if (doc)
-        name_kind(row, doc);
+    if (version > row->newest)
+        row->newest = version;
+    /* the answer to a write of the rules may have brought it already */
+    bool known = !gone && had && rules_version_of(had) >= version;
+    json_object *doc = json_object_get(w->object ? w->object : had);
+    if (doc && !*sw_obj_kind(doc)) /* items of a list have neither */
+        sw_json_set_str(doc, row->kind->kind, "kind", NULL);
+    if (doc && !*sw_obj_api_version(doc))
+        sw_json_set_str(doc, row->kind->api_version, "apiVersion", NULL);
     if (!known)
         rules_row_put(row, key, gone ? NULL : doc);
     if (doc && sw_streq(row->key, "apiextensions.k8s.io/CustomResourceDefinition"))
@@ -185,7 +156,7 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
         sw_log(SW_LOG_WARN, "rules cannot watch", "kind", row->key, "error", sw_err_text(w->err),
                NULL);
         if (row->state == ROW_LISTING)
-            set_state(row, ROW_READ); /* the others need not wait for it */
+            set_state(row, ROW_READ); /* the other kinds do not wait for it */
         return;
     default:
         on_object(row, w);
@@ -195,12 +166,13 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
 /* ---- finding a kind -----------------------------------------------------------------------------
  */
 
+/* A search for a row's kind. */
 struct search {
     const struct row *row;
     const struct sw_kind *found;
 };
 
-/* Its group may serve it in another version than rules name. */
+/* The kind may be served in another version than the rules name. */
 static void same_kind(const struct sw_kind *kind, void *arg)
 {
     struct search *s = arg;
@@ -209,6 +181,7 @@ static void same_kind(const struct sw_kind *kind, void *arg)
         s->found = kind;
 }
 
+/* Open the watch if the kind is served. @return whether it is */
 static bool row_open(struct row *row)
 {
     static const char *const fields[] = { "!metadata.managedFields", NULL };
@@ -219,7 +192,7 @@ static bool row_open(struct row *row)
     if (!s.found)
         return false;
     row->kind = s.found;
-    row->seen = 0;
+    row->newest = 0;
     row->state = ROW_LISTING;
     row->watch = sw_kube_watch_open(kube, s.found, &(struct sw_watch_opts){ .fields = fields },
                                     on_watch, row);
@@ -231,23 +204,25 @@ static void on_again(void *arg)
     row_ask(arg);
 }
 
+static void ask_again(struct row *row)
+{
+    if (!row->again)
+        row->again = sw_timer_new(row->self->loop, on_again, row);
+    sw_timer_set(row->again, ASK_AGAIN_MS);
+}
+
 static void on_kind(int code, const struct sw_kind *kind SW_UNUSED,
                     const struct sw_err *err SW_UNUSED, void *arg)
 {
     struct row *row = arg;
     row->asking = NULL;
-    if (code != SW_UNAVAILABLE && row_open(row))
-        return;
-    if (code == SW_UNAVAILABLE) {
-        if (!row->again)
-            row->again = sw_timer_new(row->self->loop, on_again, row);
-        sw_timer_set(row->again, ASK_AGAIN_MS);
-        return; /* still asking */
-    }
-    set_state(row, ROW_ABSENT);
+    if (code == SW_UNAVAILABLE)
+        ask_again(row); /* the state is still ROW_ASKING */
+    else if (!row_open(row))
+        set_state(row, ROW_ABSENT);
 }
 
-/* A CRD says that the kind is there now; discovery may be a moment behind. */
+/* Whether a CRD says that the kind is served; discovery may be older than that. */
 static bool is_promised(const struct row *row)
 {
     const struct row *crds = row->self->rows;
@@ -262,22 +237,16 @@ static bool is_promised(const struct row *row)
     return false;
 }
 
-static void on_version(int code, const struct sw_err *err, void *arg)
+static void on_version(int code, const struct sw_err *err SW_UNUSED, void *arg)
 {
     struct row *row = arg;
     row->asking = NULL;
     if (row_open(row))
         return;
-    if (code == SW_UNAVAILABLE || is_promised(row)) {
-        if (!row->again)
-            row->again = sw_timer_new(row->self->loop, on_again, row);
-        sw_timer_set(row->again, ASK_AGAIN_MS);
-        if (code != SW_UNAVAILABLE)
-            set_state(row, ROW_ABSENT);
-        return;
-    }
-    (void)err;
-    set_state(row, ROW_ABSENT);
+    if (code == SW_UNAVAILABLE || is_promised(row))
+        ask_again(row);
+    if (code != SW_UNAVAILABLE)
+        set_state(row, ROW_ABSENT);
 }
 
 static void row_ask(struct row *row)
@@ -291,15 +260,9 @@ static void row_ask(struct row *row)
         row->asking = sw_kube_kind(row->self->kube, row->api_version, row->kind_name, on_kind, row);
 }
 
-static char *key_of(const char *api_version, const char *kind)
-{
-    const char *slash = strchr(api_version, '/');
-    return sw_printf("%.*s/%s", slash ? (int)(slash - api_version) : 0, api_version, kind);
-}
-
 struct row *rules_row(struct sw_rules_client *self, const char *api_version, const char *kind)
 {
-    SW_AUTO_CHARS *key = key_of(api_version, kind);
+    SW_AUTO_CHARS *key = sw_rules_kind_key(api_version, kind);
     struct row **end = &self->rows;
     for (; *end; end = &(*end)->next)
         if (sw_streq((*end)->key, key))
@@ -309,12 +272,12 @@ struct row *rules_row(struct sw_rules_client *self, const char *api_version, con
     row->api_version = sw_strdup(api_version);
     row->kind_name = sw_strdup(kind);
     row->key = SW_TAKE(key);
-    if (!row_open(row)) /* everything served is known from the start: else a CRD must bring it */
+    if (!row_open(row)) /* all served kinds are known: this one comes with a CRD, if at all */
         set_state(row, ROW_ABSENT);
     return row;
 }
 
-/* ---- what rules ask -----------------------------------------------------------------------------
+/* ---- the backend --------------------------------------------------------------------------------
  */
 
 static json_object *find(void *arg, const struct sw_rules_ref *ref)
@@ -340,7 +303,7 @@ static void each(void *arg, const struct sw_rules_ref *ref, int (*cb)(json_objec
 static int is_namespaced(void *arg, const char *api_version, const char *kind)
 {
     const struct row *row = rules_row(arg, api_version, kind);
-    return row->told && row->kind ? row->kind->namespaced : -1; /* not read yet: not served yet */
+    return row->reported && row->kind ? row->kind->namespaced : -1;
 }
 
 static void watch(void *arg, const char *api_version, const char *kind)
@@ -360,10 +323,8 @@ struct sw_rules_backend sw_rules_client_backend(struct sw_rules_client *self)
                                       .remove = rules_client_remove };
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
+/* ---- open and close -----------------------------------------------------------------------------
  */
-
-static void discover(struct sw_rules_client *self);
 
 static void on_discovered(int code, const struct sw_err *err, void *arg)
 {
@@ -389,13 +350,25 @@ static void discover(struct sw_rules_client *self)
     self->discovering = sw_kube_discover(self->kube, "*", on_discovered, self);
 }
 
+/* Repeat discovery; once the rules have started, report the objects when all kinds have been read.
+ */
 static void on_timer(void *arg)
 {
     struct sw_rules_client *self = arg;
-    if (self->started)
-        on_settle(self);
-    else
+    if (!self->started) {
         discover(self);
+        return;
+    }
+    for (struct row *row = self->rows; row; row = row->next)
+        if (row->state == ROW_ASKING || row->state == ROW_LISTING)
+            return; /* set_state() sets the timer again */
+    for (struct row *row = self->rows; row; row = row->next) {
+        bool reported = row->reported;
+        row->reported = true;
+        for (size_t i = 0; !reported && i < row->n_entries; i++)
+            report(row, NULL, row->entries[i].doc);
+    }
+    sw_rules_served(self->rules);
 }
 
 struct sw_rules_client *sw_rules_client_new(struct sw_loop *loop, struct sw_kube *kube)
@@ -416,29 +389,24 @@ void sw_rules_client_start(struct sw_rules_client *self, struct sw_rules *rules,
     discover(self);
 }
 
-static void row_free(struct row *row)
-{
-    sw_kube_cancel(row->asking);
-    sw_kube_watch_close(row->watch);
-    sw_timer_free(row->again);
-    while (row->n_entries)
-        entry_drop(row, row->n_entries - 1);
-    free(row->entries);
-    free(row->api_version);
-    free(row->kind_name);
-    free(row->key);
-    free(row);
-}
-
 void sw_rules_client_free(struct sw_rules_client *self)
 {
     if (!self)
         return;
     sw_kube_cancel(self->discovering);
     rules_client_drop_writes(self);
-    for (struct row *next; self->rows; self->rows = next) {
-        next = self->rows->next;
-        row_free(self->rows);
+    for (struct row *row = self->rows, *next; row; row = next) {
+        next = row->next;
+        sw_kube_cancel(row->asking);
+        sw_kube_watch_close(row->watch);
+        sw_timer_free(row->again);
+        while (row->n_entries)
+            entry_drop(row, row->n_entries - 1);
+        free(row->entries);
+        free(row->api_version);
+        free(row->kind_name);
+        free(row->key);
+        free(row);
     }
     sw_timer_free(self->settle);
     free(self);

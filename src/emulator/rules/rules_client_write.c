@@ -1,20 +1,11 @@
-/* rules_client_write: writes of rules as requests. One at a time for each object: a second one
- * waits for the first's answer and is decided anew on what that brought. */
+/* rules_client_write: writes of rules as requests, one at a time for each object: after the answer
+ * the rules decide again about a second one. */
 #include "emulator/rules/rules_client_internal.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 
 enum { PAUSE_FIRST_MS = 250, PAUSE_CAP_MS = 30000 };
-
-static struct write *write_find(struct sw_rules_client *self, const struct row *row,
-                                const char *key)
-{
-    struct write *w = self->writes;
-    while (w && (w->row != row || !sw_streq(w->key, key)))
-        w = w->next;
-    return w;
-}
 
 static void write_free(struct write *w)
 {
@@ -34,7 +25,7 @@ void rules_client_drop_writes(struct sw_rules_client *self)
         write_free(self->writes);
 }
 
-/* Rules decide again about this object. */
+/* Report the object as changed, so that the rules decide again about it. */
 static void check_again(struct write *w)
 {
     json_object *doc = json_object_get(rules_row_find(w->row, w->key));
@@ -42,7 +33,7 @@ static void check_again(struct write *w)
         sw_rules_changed(w->row->self->rules, doc, doc);
     else if (w->doc)
         sw_rules_changed(w->row->self->rules, w->doc, NULL);
-    sw_rules_served(w->row->self->rules); /* objects of the start that were not created */
+    sw_rules_served(w->row->self->rules); /* it may be an object of the start */
     json_object_put(doc);
 }
 
@@ -50,7 +41,7 @@ static void on_pause_over(void *arg)
 {
     struct write *w = arg;
     w->again = false;
-    check_again(w); /* kept until it succeeds: it counts the failures */
+    check_again(w); /* the write stays until it succeeds: it counts the failures */
 }
 
 static void log_write(const struct write *w, const struct sw_kube_answer *a)
@@ -62,37 +53,29 @@ static void log_write(const struct write *w, const struct sw_kube_answer *a)
         sw_log(SW_LOG_INFO, "rules", "verb", w->verb, "kind", w->row->key, "object", w->key, NULL);
 }
 
-/* What the watch has not told yet is told now, so that nobody decides on what was before. */
-static void keep_answer(struct write *w, json_object *object)
-{
-    const char *text = sw_json_str(object, "0", "metadata", "resourceVersion", NULL);
-    uint64_t version = strtoull(text, NULL, 10);
-    json_object *had = rules_row_find(w->row, w->key);
-    uint64_t known = strtoull(sw_json_str(had, "0", "metadata", "resourceVersion", NULL), NULL, 10);
-    if (object && version > known && version > w->row->seen) {
-        (void)sw_json_del(object, "metadata", "managedFields", NULL);
-        rules_row_put(w->row, w->key, object);
-    }
-}
-
 static void on_answer(const struct sw_kube_answer *a, void *arg)
 {
     struct write *w = arg;
     w->req = NULL;
     bool is_delete = sw_streq(w->verb, "delete");
-    /* both: the cluster is already further than what was decided on; its change will come */
+    /* the object is newer than what the rules have decided on: the watch will report it */
     bool overtaken = a->code == SW_CONFLICT || (a->code == SW_NOTFOUND && is_delete);
     if (a->code == 0 || (overtaken && is_delete)) {
         log_write(w, a);
-        if (!is_delete)
-            keep_answer(w, a->object);
+        uint64_t version = rules_version_of(a->object);
+        if (!is_delete && version > w->row->newest &&
+            version > rules_version_of(rules_row_find(w->row, w->key))) {
+            /* newer than what the watch has reported: the rules must not decide on the old state */
+            (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
+            rules_row_put(w->row, w->key, a->object);
+        }
         if (w->again || w->doc)
             check_again(w);
         write_free(w);
         return;
     }
     w->n_failures += !overtaken;
-    /* its namespace may be on its way: once more, then it is said */
+    /* its namespace may be about to be created: log the third failure */
     if (!overtaken && w->n_failures == (a->code == SW_NOTFOUND ? 3 : 1))
         log_write(w, a);
     int64_t pause_ms = PAUSE_FIRST_MS;
@@ -103,12 +86,14 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
     sw_timer_set(w->pause, pause_ms < PAUSE_CAP_MS ? pause_ms : PAUSE_CAP_MS);
 }
 
-/* @return NULL: one is under way, or was refused a moment ago */
+/* @return NULL: a write of the object is in progress, or pauses after a failure */
 static struct write *write_new(struct sw_rules_client *self, struct row *row, const char *verb,
                                const char *ns, const char *name)
 {
     SW_AUTO_CHARS *key = sw_printf("%s/%s", ns ? ns : "", name);
-    struct write *w = write_find(self, row, key);
+    struct write *w = self->writes;
+    while (w && (w->row != row || !sw_streq(w->key, key)))
+        w = w->next;
     if (w && (w->req || (w->pause && sw_timer_is_set(w->pause)))) {
         w->again = true;
         return NULL;
@@ -127,6 +112,7 @@ static struct write *write_new(struct sw_rules_client *self, struct row *row, co
     return w;
 }
 
+/* @return 0 and the row of a served kind | SW_NOTFOUND */
 static int served_row(struct sw_rules_client *self, const char *api_version, const char *kind,
                       struct row **out, struct sw_err *err)
 {
@@ -134,6 +120,7 @@ static int served_row(struct sw_rules_client *self, const char *api_version, con
     return (*out)->kind ? 0 : sw_err_set(err, SW_NOTFOUND, "the kind is not served");
 }
 
+/* The namespace for a request; NULL: none. */
 static const char *ns_of(const struct row *row, const char *ns)
 {
     return row->kind->namespaced && ns && *ns ? ns : NULL;

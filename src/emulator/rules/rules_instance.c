@@ -1,6 +1,5 @@
 #include "emulator/rules/rules_internal.h"
 
-#include <json-c/linkhash.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,13 @@ char *sw_rules_kind_key(const char *api_version, const char *kind)
 /* ---- instances ----------------------------------------------------------------------------------
  */
 
+/* The place of @rule in the set. */
 static size_t number_of(const struct sw_rules *rules, const struct rule *rule)
 {
     return (size_t)(rule - rules->set.rules);
 }
 
+/* The rule's delay is over, or the time to try again has come. */
 static void on_timer(void *arg)
 {
     struct instance *i = arg;
@@ -63,38 +64,29 @@ static char *object_key(const struct sw_rules *rules, const struct rule *rule, c
 struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *ns,
                                 const char *name, bool make)
 {
-    char *key = object_key(rules, rule, ns, name);
-    struct lh_entry *entry = lh_table_lookup_entry(rules->by_object, key);
-    if (entry || !make) {
-        free(key);
-        return entry ? lh_entry_v(entry) : NULL;
-    }
-    struct instance *i = sw_instance_new(rules, rule);
+    SW_AUTO_CHARS *key = object_key(rules, rule, ns, name);
+    struct instance *i = sw_table_find(rules->by_object, key);
+    if (i || !make)
+        return i;
+    i = sw_instance_new(rules, rule);
     i->ns = sw_strdup(ns);
     i->name = sw_strdup(name);
-    (void)lh_table_insert(rules->by_object, key, i);
+    (void)lh_table_insert(rules->by_object, SW_TAKE(key), i);
     return i;
 }
 
-static void undepend(struct sw_rules *rules, struct instance *i, const char *key)
+static void drop_deps(struct sw_rules *rules, struct instance *i)
 {
-    struct lh_entry *entry = lh_table_lookup_entry(rules->deps, key);
-    struct dep *dep = entry ? lh_entry_v(entry) : NULL;
-    for (size_t k = 0; dep && k < dep->n; k++) {
-        if (dep->items[k] != i)
-            continue;
-        dep->items[k] = dep->items[--dep->n];
-        break;
-    }
-    if (dep && !dep->n)
-        (void)lh_table_delete(rules->deps, key);
-}
-
-static void forget_deps(struct sw_rules *rules, struct instance *i)
-{
-    for (size_t k = 0; k < i->n_deps; k++) {
-        undepend(rules, i, i->deps[k]);
-        free(i->deps[k]);
+    for (size_t d = 0; d < i->n_deps; d++) {
+        struct dep *dep = sw_table_find(rules->deps, i->deps[d]);
+        size_t at = 0;
+        while (dep && at < dep->n && dep->items[at] != i)
+            at++;
+        if (dep && at < dep->n)
+            dep->items[at] = dep->items[--dep->n];
+        if (dep && !dep->n)
+            (void)lh_table_delete(rules->deps, i->deps[d]);
+        free(i->deps[d]);
     }
     i->n_deps = 0;
 }
@@ -108,7 +100,7 @@ void sw_instance_free(struct sw_rules *rules, struct instance *i)
     for (size_t k = 0; i->dirty && k < rules->n_dirty; k++)
         if (rules->dirty[k] == i)
             rules->dirty[k] = NULL;
-    forget_deps(rules, i);
+    drop_deps(rules, i);
     sw_timer_free(i->timer);
     *i->link = i->next;
     if (i->next)
@@ -131,6 +123,13 @@ void sw_instance_dirty(struct sw_rules *rules, struct instance *i)
         sw_timer_set(rules->turn, 0);
 }
 
+void sw_instance_log(const struct instance *i, const struct sw_err *err)
+{
+    const char *object = i->name ? i->name : i->image ? i->image : "";
+    sw_log(SW_LOG_WARN, "emulator rule failed", "rule", i->rule->place, "name",
+           i->rule->name ? i->rule->name : "", "object", object, "error", sw_err_text(err), NULL);
+}
+
 /* ---- dependencies -------------------------------------------------------------------------------
  */
 
@@ -151,40 +150,34 @@ void sw_depend_on(struct sw_rules *rules, const char *fmt, ...)
     l->keys[l->n++] = key;
 }
 
-static void depend(struct sw_rules *rules, struct instance *i, const char *key)
+void sw_depend_clear(struct sw_rules *rules)
 {
-    struct lh_entry *entry = lh_table_lookup_entry(rules->deps, key);
-    struct dep *dep = entry ? lh_entry_v(entry) : NULL;
-    if (!dep) {
-        dep = sw_zalloc(1, sizeof *dep);
-        (void)lh_table_insert(rules->deps, sw_strdup(key), dep);
-    }
-    SW_GROW(dep->items, dep->n, dep->cap);
-    dep->items[dep->n++] = i;
-}
-
-static bool has_same_dependencies(const struct instance *i, const struct dependencies *l)
-{
-    bool same = i->n_deps == l->n;
-    for (size_t k = 0; same && k < l->n; k++)
-        same = sw_streq(i->deps[k], l->keys[k]);
-    return same;
+    struct dependencies *l = &rules->dependencies;
+    for (size_t i = 0; i < l->n; i++)
+        free(l->keys[i]);
+    l->n = 0;
 }
 
 void sw_instance_depend(struct sw_rules *rules, struct instance *i)
 {
     struct dependencies *l = &rules->dependencies;
-    if (!has_same_dependencies(i, l)) {
-        forget_deps(rules, i);
-        for (size_t k = 0; k < l->n; k++) {
-            SW_GROW(i->deps, i->n_deps, i->cap_deps);
-            i->deps[i->n_deps++] = sw_strdup(l->keys[k]);
-            depend(rules, i, l->keys[k]);
+    bool same = i->n_deps == l->n;
+    for (size_t k = 0; same && k < l->n; k++)
+        same = sw_streq(i->deps[k], l->keys[k]);
+    if (!same)
+        drop_deps(rules, i);
+    for (size_t k = 0; !same && k < l->n; k++) {
+        struct dep *dep = sw_table_find(rules->deps, l->keys[k]);
+        if (!dep) {
+            dep = sw_zalloc(1, sizeof *dep);
+            (void)lh_table_insert(rules->deps, sw_strdup(l->keys[k]), dep);
         }
+        SW_GROW(dep->items, dep->n, dep->cap);
+        dep->items[dep->n++] = i;
+        SW_GROW(i->deps, i->n_deps, i->cap_deps);
+        i->deps[i->n_deps++] = SW_TAKE(l->keys[k]);
     }
-    for (size_t k = 0; k < l->n; k++)
-        free(l->keys[k]);
-    l->n = 0;
+    sw_depend_clear(rules);
 }
 
 void sw_depend_wake(struct sw_rules *rules, const char *fmt, ...)
@@ -193,32 +186,25 @@ void sw_depend_wake(struct sw_rules *rules, const char *fmt, ...)
     va_start(ap, fmt);
     SW_AUTO_CHARS *key = sw_vprintf(fmt, ap);
     va_end(ap);
-    struct lh_entry *entry = lh_table_lookup_entry(rules->deps, key);
-    const struct dep *dep = entry ? lh_entry_v(entry) : NULL;
+    const struct dep *dep = sw_table_find(rules->deps, key);
     for (size_t i = 0; dep && i < dep->n; i++)
         sw_instance_dirty(rules, dep->items[i]);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
+/* ---- open and close -----------------------------------------------------------------------------
  */
 
 static void free_dep(struct lh_entry *entry)
 {
     struct dep *dep = lh_entry_v(entry);
     free(dep->items);
-    free(dep);
-    free(lh_entry_k(entry));
-}
-
-static void free_key(struct lh_entry *entry)
-{
-    free(lh_entry_k(entry));
+    sw_table_free_key_and_value(entry);
 }
 
 void sw_instances_open(struct sw_rules *rules)
 {
     rules->instances = sw_zalloc(rules->set.n + 1, sizeof(struct instance *));
-    rules->by_object = lh_kchar_table_new(64, free_key);
+    rules->by_object = lh_kchar_table_new(64, sw_table_free_key);
     rules->deps = lh_kchar_table_new(64, free_dep);
 }
 

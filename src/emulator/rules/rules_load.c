@@ -14,17 +14,16 @@ static int set_verb(struct reader *r, struct action *a, enum verb verb, json_obj
                     struct sw_err *err)
 {
     bool list = verb == VERB_APPLY || verb == VERB_CREATE;
-    bool fits = json_object_is_type(body, json_type_object) ||
-                json_object_is_type(body, json_type_string) ||
-                (list && json_object_is_type(body, json_type_array));
-    if (a->body || a->verb == VERB_DELETE)
+    if (a->verb != VERB_NONE)
         return sw_read_fail(r, err, "an action has one verb");
-    if (verb != VERB_DELETE && !fits)
-        return sw_read_fail(r, err, "expected a mapping or a text");
     a->verb = verb;
-    if (verb != VERB_DELETE)
-        sw_read_keep(&a->body, body);
-    return sw_read_templates(r, body, err);
+    if (verb == VERB_DELETE)
+        return 0;
+    if (!json_object_is_type(body, json_type_object) &&
+        !json_object_is_type(body, json_type_string) &&
+        !(list && json_object_is_type(body, json_type_array)))
+        return sw_read_fail(r, err, "expected a mapping or a text");
+    return sw_read_value(r, &a->body, body, err);
 }
 
 #define ACTION_VERB(name, verb)                                                                    \
@@ -51,38 +50,24 @@ static int read_target(struct reader *r, void *into, json_object *value, struct 
     return sw_read_target(r, &a->target, value, err);
 }
 
-static int read_owned(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_bool(r, &((struct action *)into)->owned, value, err);
-}
-
-static int read_if(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_text(r, &((struct action *)into)->condition, value, err);
-}
-
-static int read_now(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_bool(r, &((struct action *)into)->now, value, err);
-}
-
 static const struct field action_fields[] = {
-    { "patch", read_patch },   { "status", read_status },
-    { "apply", read_apply },   { "create", read_create },
-    { "delete", read_delete }, { "target", read_target },
-    { "owned", read_owned },   { "if", read_if },
-    { "now", read_now },       { 0 },
+    { "patch", read_patch, 0 },
+    { "status", read_status, 0 },
+    { "apply", read_apply, 0 },
+    { "create", read_create, 0 },
+    { "delete", read_delete, 0 },
+    { "target", read_target, 0 },
+    { "owned", sw_read_bool, offsetof(struct action, owned) },
+    { "if", sw_read_text, offsetof(struct action, condition) },
+    { "now", sw_read_bool, offsetof(struct action, now) },
 };
-
-enum { NO_VERB = -1 };
 
 static int read_action(struct reader *r, struct action *a, json_object *value, struct sw_err *err)
 {
-    a->verb = (enum verb)NO_VERB;
-    int rc = sw_read_fields(r, action_fields, a, value, err);
+    int rc = sw_read_fields(r, action_fields, SW_COUNT(action_fields), a, value, err);
     if (rc < 0)
         return rc;
-    if (a->verb == (enum verb)NO_VERB)
+    if (a->verb == VERB_NONE)
         return sw_read_fail(r, err, "expected one of patch, status, apply, create, delete");
     bool list = a->verb == VERB_APPLY || a->verb == VERB_CREATE;
     if (list && a->has_target)
@@ -124,23 +109,8 @@ static int read_otherwise(struct reader *r, void *into, json_object *value, stru
     return read_actions(r, &rule->otherwise, &rule->n_otherwise, value, err);
 }
 
-static int read_after(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_delay(r, &((struct rule *)into)->after_ms, value, err);
-}
-
 /* ---- images and pods ----------------------------------------------------------------------------
  */
-
-static int read_match(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_regex(r, &((struct rule *)into)->match, value, err);
-}
-
-static int read_image_exists(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_bool(r, &((struct rule *)into)->exists, value, err);
-}
 
 static int read_exit_code(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
@@ -171,46 +141,28 @@ static int read_ready(struct reader *r, void *into, json_object *value, struct s
     return rc;
 }
 
-static int read_log(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    return sw_read_text(r, &((struct rule *)into)->plan.log, value, err);
-}
-
-#define POD_CLAUSE(name, reader_of)                                                                \
-    static int name(struct reader *r, void *into, json_object *value, struct sw_err *err)          \
-    {                                                                                              \
-        return reader_of(r, ((struct rule *)into)->on, value, err);                                \
-    }
-POD_CLAUSE(read_pod_name, sw_read_clause_name)
-POD_CLAUSE(read_pod_namespace, sw_read_clause_namespace)
-POD_CLAUSE(read_pod_labels, sw_read_clause_labels)
-POD_CLAUSE(read_pod_where, sw_read_clause_where)
-
 static const struct field pod_fields[] = {
-    { "name", read_pod_name },     { "namespace", read_pod_namespace },
-    { "labels", read_pod_labels }, { "where", read_pod_where },
-    { "image", read_match },       { "exitCode", read_exit_code },
-    { "runs", read_runs },         { "ready", read_ready },
-    { "log", read_log },           { 0 },
+    { "name", sw_read_text, offsetof(struct rule, pod.name) },
+    { "namespace", sw_read_text, offsetof(struct rule, pod.ns) },
+    { "labels", sw_read_labels, offsetof(struct rule, pod) },
+    { "where", sw_read_where, offsetof(struct rule, pod) },
+    { "image", sw_read_regex, offsetof(struct rule, match) },
+    { "exitCode", read_exit_code, 0 },
+    { "runs", read_runs, 0 },
+    { "ready", read_ready, 0 },
+    { "log", sw_read_text, offsetof(struct rule, plan.log) },
 };
 
 static const struct field image_fields[] = {
-    { "match", read_match },
-    { "exists", read_image_exists },
-    { "when", sw_read_when },
-    { 0 },
+    { "match", sw_read_regex, offsetof(struct rule, match) },
+    { "exists", sw_read_bool, offsetof(struct rule, exists) },
+    { "when", sw_read_when, 0 },
 };
 
 /* ---- documents ----------------------------------------------------------------------------------
  */
 
-static int read_ignored(struct reader *r, void *into, json_object *value, struct sw_err *err)
-{
-    (void)r, (void)into, (void)value, (void)err;
-    return 0;
-}
-
-static int read_label(struct reader *r, void *into, json_object *value, struct sw_err *err)
+static int read_name(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct rule *rule = into;
     if (!json_object_is_type(value, json_type_string) || !json_object_get_string_len(value))
@@ -225,32 +177,27 @@ static int read_body(struct reader *r, void *into, json_object *value, struct sw
     if (!json_object_is_type(value, json_type_array) &&
         !json_object_is_type(value, json_type_string))
         return sw_read_fail(r, err, "expected a list of objects, or a text");
-    sw_read_keep(&((struct rule *)into)->body, value);
-    return sw_read_templates(r, value, err);
+    return sw_read_value(r, into, value, err);
 }
 
 static const struct field rule_fields[] = {
-    { "rule", read_label },
-    { "for", sw_read_for },
-    { "when", sw_read_when },
-    { "each", sw_read_each },
-    { "after", read_after },
-    { "do", read_do },
-    { "otherwise", read_otherwise },
-    { "platform", read_ignored },
-    { "realCluster", read_ignored },
-    { "description", read_ignored },
-    { 0 },
+    { "rule", read_name, 0 },
+    { "for", sw_read_for, 0 },
+    { "when", sw_read_when, 0 },
+    { "each", sw_read_each, 0 },
+    { "after", sw_read_delay, offsetof(struct rule, after_ms) },
+    { "do", read_do, 0 },
+    { "otherwise", read_otherwise, 0 },
 };
 
 static const struct field objects_fields[] = {
-    { "objects", read_body },        { "each", sw_read_each },        { "platform", read_ignored },
-    { "realCluster", read_ignored }, { "description", read_ignored }, { 0 },
+    { "objects", read_body, offsetof(struct rule, body) },
+    { "each", sw_read_each, 0 },
 };
 
 static const struct field scheduler_fields[] = {
-    { "scheduler", read_label },     { "when", sw_read_when },        { "platform", read_ignored },
-    { "realCluster", read_ignored }, { "description", read_ignored }, { 0 },
+    { "scheduler", read_name, 0 },
+    { "when", sw_read_when, 0 },
 };
 
 static struct rule *add_rule(struct reader *r, enum rule_type type)
@@ -263,8 +210,12 @@ static struct rule *add_rule(struct reader *r, enum rule_type type)
     return rule;
 }
 
-static int check_rule(struct reader *r, const struct rule *rule, struct sw_err *err)
+static int load_rule(struct reader *r, json_object *doc, struct sw_err *err)
 {
+    struct rule *rule = add_rule(r, RULE_RULE);
+    int rc = sw_read_fields(r, rule_fields, SW_COUNT(rule_fields), rule, doc, err);
+    if (rc < 0)
+        return rc;
     if (!rule->n_on)
         return sw_read_fail(r, err, "for is needed");
     if (!rule->n_actions && !rule->n_otherwise)
@@ -274,17 +225,10 @@ static int check_rule(struct reader *r, const struct rule *rule, struct sw_err *
     return 0;
 }
 
-static int load_rule(struct reader *r, json_object *doc, struct sw_err *err)
-{
-    struct rule *rule = add_rule(r, RULE_RULE);
-    int rc = sw_read_fields(r, rule_fields, rule, doc, err);
-    return rc < 0 ? rc : check_rule(r, rule, err);
-}
-
 static int load_objects(struct reader *r, json_object *doc, struct sw_err *err)
 {
     struct rule *rule = add_rule(r, RULE_OBJECTS);
-    int rc = sw_read_fields(r, objects_fields, rule, doc, err);
+    int rc = sw_read_fields(r, objects_fields, SW_COUNT(objects_fields), rule, doc, err);
     bool wrong = rule->each.type == EACH_IN || rule->each.type == EACH_OBJECTS;
     return rc == 0 && wrong ? sw_read_fail(r, err, "each: objects take items or count") : rc;
 }
@@ -292,19 +236,19 @@ static int load_objects(struct reader *r, json_object *doc, struct sw_err *err)
 static int load_scheduler(struct reader *r, json_object *doc, struct sw_err *err)
 {
     struct rule *rule = add_rule(r, RULE_SCHEDULER);
-    return sw_read_fields(r, scheduler_fields, rule, doc, err);
+    return sw_read_fields(r, scheduler_fields, SW_COUNT(scheduler_fields), rule, doc, err);
 }
 
-/* The rows of `images` and `pods`: each is a rule of its own, in their order. */
-static int load_rows(struct reader *r, const char *key, enum rule_type type,
-                     const struct field *fields, json_object *doc, struct sw_err *err)
+/* The entries of `images` and `pods`: each is a rule of its own, in their order. */
+static int load_entries(struct reader *r, const char *key, enum rule_type type,
+                        const struct field *fields, size_t n_fields, json_object *doc,
+                        struct sw_err *err)
 {
     json_object *list = sw_json_get(doc, key);
     json_object_object_foreach(doc, other, unused)
     {
         (void)unused;
-        if (!sw_streq(other, key) && !sw_streq(other, "platform") &&
-            !sw_streq(other, "realCluster") && !sw_streq(other, "description"))
+        if (!sw_streq(other, key))
             return sw_read_fail(r, err, "unknown key '%s'", other);
     }
     if (!json_object_is_type(list, json_type_array))
@@ -313,13 +257,7 @@ static int load_rows(struct reader *r, const char *key, enum rule_type type,
     for (size_t i = 0; i < sw_json_len(list); i++) {
         size_t up = sw_read_enter(r, NULL, i);
         struct rule *rule = add_rule(r, type);
-        if (type == RULE_POD) {
-            rule->on = sw_zalloc(1, sizeof *rule->on);
-            rule->n_on = 1;
-            rule->on->api_version = sw_strdup("v1");
-            rule->on->kind = sw_strdup("Pod");
-        }
-        int rc = sw_read_fields(r, fields, rule, sw_json_at(list, i), err);
+        int rc = sw_read_fields(r, fields, n_fields, rule, sw_json_at(list, i), err);
         if (rc == 0 && type == RULE_IMAGE && !rule->match)
             rc = sw_read_fail(r, err, "match is needed");
         if (rc < 0)
@@ -332,12 +270,12 @@ static int load_rows(struct reader *r, const char *key, enum rule_type type,
 
 static int load_images(struct reader *r, json_object *doc, struct sw_err *err)
 {
-    return load_rows(r, "images", RULE_IMAGE, image_fields, doc, err);
+    return load_entries(r, "images", RULE_IMAGE, image_fields, SW_COUNT(image_fields), doc, err);
 }
 
 static int load_pods(struct reader *r, json_object *doc, struct sw_err *err)
 {
-    return load_rows(r, "pods", RULE_POD, pod_fields, doc, err);
+    return load_entries(r, "pods", RULE_POD, pod_fields, SW_COUNT(pod_fields), doc, err);
 }
 
 static const struct {
@@ -348,39 +286,36 @@ static const struct {
     { "pods", load_pods }, { "scheduler", load_scheduler },
 };
 
-/* Some of it a real cluster does itself, some of it only a real one needs. */
-static int is_for_cluster(struct reader *r, json_object *doc, bool *out, struct sw_err *err)
-{
-    json_object *wanted = NULL;
-    *out = true;
-    if (!json_object_object_get_ex(doc, "realCluster", &wanted))
-        return 0;
-    if (!json_object_is_type(wanted, json_type_boolean))
-        return sw_read_fail(r, err, "realCluster: expected true or false");
-    *out = json_object_get_boolean(wanted) == r->set->real_cluster;
-    return 0;
-}
-
+/* Read one document of a file. Its keys `platform`, `realCluster` and `description`, which all
+ * kinds of documents may have, are removed. */
 static int load_document(struct reader *r, json_object *doc, struct sw_err *err)
 {
     if (!json_object_is_type(doc, json_type_object))
         return sw_read_fail(r, err, "expected a mapping");
-    bool here;
-    int rc = is_for_cluster(r, doc, &here, err);
-    if (rc < 0)
-        return rc;
+    bool left_out = false;
+    json_object *real = NULL;
+    if (json_object_object_get_ex(doc, "realCluster", &real)) {
+        if (!json_object_is_type(real, json_type_boolean))
+            return sw_read_fail(r, err, "realCluster: expected true or false");
+        left_out = json_object_get_boolean(real) != r->set->real_cluster;
+    }
     json_object *platform = sw_json_get(doc, "platform");
-    const char *wanted = json_object_get_string(platform);
-    if (platform && !sw_streq(wanted, "openshift") && !sw_streq(wanted, "kubernetes"))
-        return sw_read_fail(r, err, "platform: expected openshift or kubernetes");
-    size_t had = r->set->n;
+    if (platform) {
+        const char *wanted = json_object_get_string(platform);
+        if (!sw_streq(wanted, "openshift") && !sw_streq(wanted, "kubernetes"))
+            return sw_read_fail(r, err, "platform: expected openshift or kubernetes");
+        left_out |= r->set->platform && !sw_streq(wanted, r->set->platform);
+    }
+    json_object_object_del(doc, "realCluster");
+    json_object_object_del(doc, "platform");
+    json_object_object_del(doc, "description");
+    size_t n = r->set->n;
     for (size_t i = 0; i < SW_COUNT(documents); i++) {
         if (!json_object_object_get_ex(doc, documents[i].key, NULL))
             continue;
-        rc = documents[i].load(r, doc, err);
-        bool elsewhere = platform && r->set->platform && !sw_streq(wanted, r->set->platform);
-        if (rc == 0 && (elsewhere || !here))
-            sw_rule_set_cut(r->set, had);
+        int rc = documents[i].load(r, doc, err);
+        if (rc == 0 && left_out)
+            sw_rule_set_cut(r->set, n);
         return rc;
     }
     return sw_read_fail(r, err, "expected one of rule, objects, images, pods, scheduler");

@@ -19,7 +19,7 @@ static bool name_matches(const char *pattern, const char *name)
 /* ---- values -------------------------------------------------------------------------------------
  */
 
-/* Numbers, booleans and strings compare as they print, so that "True" in YAML is what it says. */
+/* Numbers, booleans and strings are compared as text, so that "1" equals 1. */
 static bool equals(json_object *wanted, json_object *value)
 {
     if (!wanted || !value)
@@ -29,6 +29,7 @@ static bool equals(json_object *wanted, json_object *value)
     return sw_streq(json_object_get_string(wanted), json_object_get_string(value));
 }
 
+/* Whether @value equals @wanted, or one of its elements where it is a list. */
 static bool is_one_of(json_object *wanted, json_object *value)
 {
     if (!json_object_is_type(wanted, json_type_array))
@@ -39,7 +40,7 @@ static bool is_one_of(json_object *wanted, json_object *value)
     return false;
 }
 
-/* <0, 0, >0; what is no amount is less than every amount. */
+/* <0, 0, >0; a value that is not a quantity is less than every quantity. */
 static int compare(json_object *value, json_object *bound)
 {
     struct sw_quantity a, b;
@@ -48,111 +49,68 @@ static int compare(json_object *value, json_object *bound)
     return sw_quantity_cmp(&a, &b);
 }
 
-/* @wanted with its templates rendered; the caller's. */
+/* Render the templates in @wanted; *@out is the caller's. */
 static int wanted_value(struct scope *scope, json_object *wanted, json_object **out,
                         struct sw_err *err)
 {
-    bool list = json_object_is_type(wanted, json_type_array);
-    if (!list && !json_object_is_type(wanted, json_type_string)) {
-        *out = json_object_get(wanted);
-        return 0;
-    }
-    if (!list && !sw_text_is_template(json_object_get_string(wanted))) {
+    if (json_object_is_type(wanted, json_type_array))
+        return sw_body_render(scope, wanted, true, out, err);
+    if (!json_object_is_type(wanted, json_type_string) ||
+        !sw_text_is_template(json_object_get_string(wanted))) {
         *out = json_object_get(wanted);
         return 0;
     }
     SW_AUTO_CHARS *text = NULL;
-    if (list)
-        return sw_body_render(scope, wanted, true, out, err);
     int rc = sw_text_render(scope, json_object_get_string(wanted), &text, err);
     if (rc == 0)
         *out = sw_str(text);
     return rc;
 }
 
-/* What was found at a path, against what is wanted: does any of it fit? */
-struct found {
-    struct sw_json_list list;
-    const struct want *want;
-};
-
-static bool any_is(const struct found *f, json_object *wanted)
+/* Whether one of the values at the path is @wanted. @return 1, 0, or an error */
+static int any_is(const struct sw_json_list *values, struct scope *scope, json_object *wanted,
+                  struct sw_err *err)
 {
-    for (size_t i = 0; i < f->list.n_values; i++)
-        if (f->list.values[i] && is_one_of(wanted, f->list.values[i]))
-            return true;
-    return false;
-}
-
-static bool any_matches(const struct found *f)
-{
-    for (size_t i = 0; i < f->list.n_values; i++)
-        if (f->list.values[i] &&
-            regexec(f->want->re, json_object_get_string(f->list.values[i]), 0, NULL, 0) == 0)
-            return true;
-    return false;
-}
-
-static bool any_within(const struct found *f)
-{
-    const struct want *w = f->want;
-    for (size_t i = 0; i < f->list.n_values; i++) {
-        json_object *value = f->list.values[i];
-        if (value && (!w->at_least || compare(value, w->at_least) >= 0) &&
-            (!w->at_most || compare(value, w->at_most) <= 0))
-            return true;
-    }
-    return false;
-}
-
-static bool any_there(const struct found *f)
-{
-    for (size_t i = 0; i < f->list.n_values; i++)
-        if (f->list.values[i])
-            return true;
-    return false;
-}
-
-/* @return 1, 0, or an error */
-static int check_value(const struct found *f, struct scope *scope, json_object *wanted,
-                       struct sw_err *err)
-{
-    json_object *value = NULL;
-    int rc = wanted_value(scope, wanted, &value, err);
-    if (rc == 0)
-        rc = any_is(f, value);
-    json_object_put(value);
+    SW_AUTO_JSON *rendered = NULL;
+    int rc = wanted_value(scope, wanted, &rendered, err);
+    for (size_t i = 0; rc == 0 && i < values->n_values; i++)
+        rc = values->values[i] && is_one_of(rendered, values->values[i]);
     return rc;
 }
 
-static int check(const struct found *f, struct scope *scope, struct sw_err *err)
-{
-    const struct want *w = f->want;
-    int rc = 1;
-    if ((w->exists >= 0 && any_there(f) != w->exists) ||
-        ((w->at_least || w->at_most) && !any_within(f)) || (w->re && !any_matches(f)))
-        return 0;
-    if (w->is)
-        rc = check_value(f, scope, w->is, err);
-    if (rc != 1 || !w->is_not)
-        return rc;
-    rc = check_value(f, scope, w->is_not, err);
-    return rc < 0 ? rc : !rc;
-}
-
+/* Whether for each condition one of the values at the path fulfills it. @return 1, 0, or an error
+ */
 static int want_holds(const struct want *w, struct scope *scope, json_object *doc,
                       struct sw_err *err)
 {
-    struct found f = { .want = w };
-    int rc = sw_jsonpath_find(w->path, doc, &f.list, err);
-    rc = rc < 0 ? rc : check(&f, scope, err);
-    sw_json_list_done(&f.list);
+    struct sw_json_list found = { 0 };
+    int rc = sw_jsonpath_find(w->path, doc, &found, err);
+    bool exists = false, within = !w->at_least && !w->at_most, matches = !w->re;
+    for (size_t i = 0; rc == 0 && i < found.n_values; i++) {
+        json_object *value = found.values[i];
+        exists |= value != NULL;
+        within = within || (value && (!w->at_least || compare(value, w->at_least) >= 0) &&
+                            (!w->at_most || compare(value, w->at_most) <= 0));
+        matches = matches ||
+                  (value && regexec(w->re, json_object_get_string(value), 0, NULL, 0) == 0);
+    }
+    if (rc == 0)
+        rc = (w->exists < 0 || exists == w->exists) && within && matches;
+    if (rc == 1 && w->is)
+        rc = any_is(&found, scope, w->is, err);
+    if (rc == 1 && w->is_not) {
+        rc = any_is(&found, scope, w->is_not, err);
+        rc = rc < 0 ? rc : !rc;
+    }
+    sw_json_list_done(&found);
     return rc;
 }
 
 /* ---- clauses ------------------------------------------------------------------------------------
  */
 
+/* Whether @name matches the pattern or template @pattern; NULL: any does. @return 1, 0, or an error
+ */
 static int text_matches(struct scope *scope, const char *pattern, const char *name,
                         struct sw_err *err)
 {
@@ -165,6 +123,7 @@ static int text_matches(struct scope *scope, const char *pattern, const char *na
     return rc < 0 ? rc : name_matches(text, name);
 }
 
+/* @return 1, 0, or an error */
 static int labels_match(const struct clause *c, struct scope *scope, json_object *doc,
                         struct sw_err *err)
 {
@@ -205,6 +164,7 @@ int sw_clause_matches(const struct clause *c, struct scope *scope, json_object *
 /* ---- finding ------------------------------------------------------------------------------------
  */
 
+/* A search for the objects that match a clause. */
 struct search {
     const struct clause *clause;
     struct scope *scope;
@@ -223,8 +183,9 @@ static int consider(json_object *doc, void *arg)
     return s->rc < 0 || (s->limit && sw_json_len(s->found) >= s->limit);
 }
 
-/* A text of the clause as far as it narrows the search: a pattern does not. */
-static int narrow(struct scope *scope, const char *text, char **out, struct sw_err *err)
+/* Render a text of the clause where it restricts the search to one name; *@out stays NULL for a
+ * pattern. */
+static int exact_text(struct scope *scope, const char *text, char **out, struct sw_err *err)
 {
     *out = NULL;
     int rc = text ? sw_text_render(scope, text, out, err) : 0;
@@ -239,18 +200,18 @@ int sw_clause_find(const struct clause *c, struct scope *scope, size_t limit, js
     SW_AUTO_CHARS *name = NULL, *ns = NULL, *node = NULL;
     struct sw_rules *rules = scope->rules;
     struct search s = { .clause = c, .scope = scope, .limit = limit, .err = err };
-    int rc = narrow(scope, c->name, &name, err);
-    rc = rc < 0 ? rc : narrow(scope, c->ns, &ns, err);
-    rc = rc < 0 ? rc : narrow(scope, c->node, &node, err);
+    int rc = exact_text(scope, c->name, &name, err);
+    rc = rc < 0 ? rc : exact_text(scope, c->ns, &ns, err);
+    rc = rc < 0 ? rc : exact_text(scope, c->node, &node, err);
     if (rc < 0)
         return rc;
     SW_AUTO_CHARS *kind = sw_rules_kind_key(c->api_version, c->kind);
     struct sw_rules_ref ref = { c->api_version, c->kind, ns, name, node };
-    int spaced = name ? rules->backend.is_namespaced(rules->backend.self, c->api_version, c->kind)
-                      : 1;
+    int namespaced =
+        name ? rules->backend.is_namespaced(rules->backend.self, c->api_version, c->kind) : 1;
     s.found = json_object_new_array();
-    if (name && (ns || spaced == 0)) {
-        sw_depend_on(rules, "%s/%s/%s", kind, spaced ? ns : "", name);
+    if (name && (ns || namespaced == 0)) {
+        sw_depend_on(rules, "%s/%s/%s", kind, namespaced ? ns : "", name);
         json_object *doc = rules->backend.find(rules->backend.self, &ref);
         if (doc)
             (void)consider(doc, &s);
@@ -270,30 +231,26 @@ int sw_clause_find(const struct clause *c, struct scope *scope, size_t limit, js
     return 0;
 }
 
-static void bind(const struct clause *c, struct scope *scope, json_object *found)
-{
-    if (c->as)
-        sw_scope_name(scope, c->as, sw_json_at(found, 0));
-    if (c->as_list)
-        sw_scope_name(scope, c->as_list, found);
-}
-
 int sw_clauses_hold(const struct clause *clauses, size_t n, struct scope *scope, struct sw_err *err)
 {
     for (size_t i = 0; i < n; i++) {
         const struct clause *c = &clauses[i];
-        json_object *found = NULL;
-        bool enough = c->max == INT64_MAX && !c->as_list; /* one more than needed says nothing */
-        size_t limit = enough ? (size_t)c->min : c->max < 1000000 ? (size_t)c->max + 1 : 0;
-        int rc = sw_clause_find(c, scope, c->as_list ? 0 : limit, &found, err);
+        SW_AUTO_JSON *found = NULL;
+        /* as few as decide it: the smallest number that is enough, or one too many */
+        size_t limit = c->as_list            ? 0
+                       : c->max == INT64_MAX ? (size_t)c->min
+                       : c->max < 1000000    ? (size_t)c->max + 1
+                                             : 0;
+        int rc = sw_clause_find(c, scope, limit, &found, err);
         if (rc < 0)
             return rc;
         int64_t count = (int64_t)sw_json_len(found);
-        if (count >= c->min && count <= c->max)
-            bind(c, scope, found);
-        json_object_put(found);
         if (count < c->min || count > c->max)
             return 0;
+        if (c->as)
+            sw_scope_name(scope, c->as, sw_json_at(found, 0));
+        if (c->as_list)
+            sw_scope_name(scope, c->as_list, found);
     }
     return 1;
 }

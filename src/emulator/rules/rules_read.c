@@ -1,6 +1,7 @@
 #include "emulator/rules/rules_read.h"
 
-#include <json-c/linkhash.h>
+#include "data/text/time.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@ int sw_read_fail(const struct reader *r, struct sw_err *err, const char *fmt, ..
                        r->path);
 }
 
-/* Go down to a key or index of the path; @return what comes back up. */
 size_t sw_read_enter(struct reader *r, const char *key, size_t index)
 {
     size_t len = strlen(r->path), room = sizeof r->path - len;
@@ -32,21 +32,21 @@ void sw_read_leave(struct reader *r, size_t len)
     r->path[len] = '\0';
 }
 
-int sw_read_fields(struct reader *r, const struct field *fields, void *into, json_object *map,
-                   struct sw_err *err)
+int sw_read_fields(struct reader *r, const struct field *fields, size_t n_fields, void *into,
+                   json_object *map, struct sw_err *err)
 {
     if (!json_object_is_type(map, json_type_object))
         return sw_read_fail(r, err, "expected a mapping, found %s",
                             json_type_to_name(json_object_get_type(map)));
     json_object_object_foreach(map, key, value)
     {
-        const struct field *f = fields;
-        while (f->key && !sw_streq(f->key, key))
-            f++;
-        if (!f->key)
+        size_t i = 0;
+        while (i < n_fields && !sw_streq(fields[i].key, key))
+            i++;
+        if (i == n_fields)
             return sw_read_fail(r, err, "unknown key '%s'", key);
         size_t up = sw_read_enter(r, key, 0);
-        int rc = f->read(r, into, value, err);
+        int rc = fields[i].read(r, (char *)into + fields[i].member, value, err);
         sw_read_leave(r, up);
         if (rc < 0)
             return rc;
@@ -54,10 +54,10 @@ int sw_read_fields(struct reader *r, const struct field *fields, void *into, jso
     return 0;
 }
 
-/* ---- texts --------------------------------------------------------------------------------------
+/* ---- values -------------------------------------------------------------------------------------
  */
 
-/* Templates are parsed once, here; equal texts are one. */
+/* Parse a template; equal texts are parsed once. */
 static int add_template(struct reader *r, const char *text, struct sw_err *err)
 {
     struct rule_set *set = r->set;
@@ -72,7 +72,6 @@ static int add_template(struct reader *r, const char *text, struct sw_err *err)
     return 0;
 }
 
-/* All templates in a tree, keys too. */
 int sw_read_templates(struct reader *r, json_object *tree, struct sw_err *err)
 {
     int rc = 0;
@@ -98,65 +97,57 @@ int sw_read_templates(struct reader *r, json_object *tree, struct sw_err *err)
     return 0;
 }
 
-int sw_read_text(struct reader *r, char **into, json_object *value, struct sw_err *err)
+int sw_read_text(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
+    char **text = into;
     if (!json_object_is_type(value, json_type_string))
         return sw_read_fail(r, err, "expected a string, found %s",
                             json_type_to_name(json_object_get_type(value)));
-    free(*into);
-    *into = sw_strdup(json_object_get_string(value));
-    return add_template(r, *into, err);
+    free(*text);
+    *text = sw_strdup(json_object_get_string(value));
+    return add_template(r, *text, err);
 }
 
-int sw_read_bool(struct reader *r, bool *into, json_object *value, struct sw_err *err)
+int sw_read_bool(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     if (!json_object_is_type(value, json_type_boolean))
         return sw_read_fail(r, err, "expected true or false");
-    *into = json_object_get_boolean(value);
+    *(bool *)into = json_object_get_boolean(value);
     return 0;
 }
 
-int sw_read_delay(struct reader *r, int64_t *into, json_object *value, struct sw_err *err)
+int sw_read_delay(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 } };
-    const char *text = json_object_is_type(value, json_type_string) ? json_object_get_string(value)
-                                                                    : "";
-    char *end;
-    long n = strtol(text, &end, 10);
-    for (size_t i = 0; end != text && n >= 0 && n < 1000000 && i < SW_COUNT(units); i++) {
-        if (sw_streq(end, units[i].unit)) {
-            *into = n * units[i].ms;
-            return 0;
-        }
-    }
-    return sw_read_fail(r, err, "expected a time such as 200ms, 2s or 1m");
+    const char *text = json_object_get_string(value);
+    if (!json_object_is_type(value, json_type_string) || sw_span_parse(text, into, NULL) < 0)
+        return sw_read_fail(r, err, "expected a time such as 200ms, 2s or 1m");
+    return 0;
 }
 
-int sw_read_regex(struct reader *r, regex_t **into, json_object *value, struct sw_err *err)
+int sw_read_regex(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
+    regex_t **old = into, *re = NULL;
     char why[128];
     if (!json_object_is_type(value, json_type_string))
         return sw_read_fail(r, err, "expected a regular expression");
-    regex_t *re = sw_zalloc(1, sizeof *re);
+    re = sw_zalloc(1, sizeof *re);
     int rc = regcomp(re, json_object_get_string(value), REG_EXTENDED);
     if (rc) {
         (void)regerror(rc, re, why, sizeof why);
         free(re);
         return sw_read_fail(r, err, "'%s': %s", json_object_get_string(value), why);
     }
-    if (*into) {
-        regfree(*into);
-        free(*into);
-    }
-    *into = re;
+    if (*old)
+        regfree(*old);
+    free(*old);
+    *old = re;
     return 0;
 }
 
-void sw_read_keep(json_object **into, json_object *value)
+int sw_read_value(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
-    json_object_put(*into);
-    *into = json_object_get(value);
+    json_object **old = into;
+    json_object_put(*old);
+    *old = json_object_get(value);
+    return sw_read_templates(r, value, err);
 }

@@ -2,72 +2,44 @@
 
 #include <stdlib.h>
 
-/* A rule that keeps writing to one object does not describe a level: it is stopped for a while. */
+/* A rule that writes to one object again and again is not level-triggered: it is paused. */
 enum { MAX_WRITES = 200, WINDOW_MS = 1000, RETRY_MS = 1000 };
-
-static void complain(const struct instance *i, const struct sw_err *err)
-{
-    const char *object = i->name ? i->name : i->image ? i->image : "";
-    sw_log(SW_LOG_WARN, "emulator rule failed", "rule", i->rule->place, "name",
-           i->rule->name ? i->rule->name : "", "object", object, "error", sw_err_text(err), NULL);
-}
 
 /* ---- each ---------------------------------------------------------------------------------------
  */
 
-static int run_list(json_object *const *items, size_t n, struct scope *scope, sw_each_fn *fn,
-                    void *arg, struct sw_err *err)
+/* Call @fn for element @i, which is taken. */
+static int run_one(json_object *element, size_t i, struct scope *scope, sw_each_fn *fn, void *arg,
+                   struct sw_err *err)
+{
+    json_object_put(scope->each);
+    scope->each = element;
+    scope->has_each = true;
+    scope->index = i;
+    sw_scope_touch(scope);
+    return fn(scope, arg, err);
+}
+
+static int run_list(json_object *list, struct scope *scope, sw_each_fn *fn, void *arg,
+                    struct sw_err *err)
 {
     int rc = 0;
-    for (size_t i = 0; i < n && rc >= 0; i++) {
-        json_object_put(scope->each);
-        scope->each = json_object_get(items[i]);
-        scope->has_each = true;
-        scope->index = i;
-        sw_scope_touch(scope);
-        rc = fn(scope, arg, err);
-    }
+    for (size_t i = 0; rc >= 0 && i < sw_json_len(list); i++)
+        rc = run_one(json_object_get(sw_json_at(list, i)), i, scope, fn, arg, err);
     return rc;
 }
 
-static int run_array(json_object *list, struct scope *scope, sw_each_fn *fn, void *arg,
-                     struct sw_err *err)
-{
-    size_t n = sw_json_len(list);
-    json_object **items = sw_zalloc(n + 1, sizeof *items);
-    for (size_t i = 0; i < n; i++)
-        items[i] = sw_json_at(list, i);
-    int rc = run_list(items, n, scope, fn, arg, err);
-    free(items);
-    return rc;
-}
-
-static int run_count(const struct each *each, struct scope *scope, sw_each_fn *fn, void *arg,
-                     struct sw_err *err)
-{
-    SW_AUTO_CHARS *text = NULL;
-    int rc = sw_text_render(scope, each->count, &text, err);
-    long n = rc == 0 ? strtol(text, NULL, 10) : 0;
-    for (long i = 0; i < n && rc >= 0; i++) {
-        json_object_put(scope->each);
-        scope->each = sw_int(i);
-        scope->has_each = true;
-        scope->index = (size_t)i;
-        sw_scope_touch(scope);
-        rc = fn(scope, arg, err);
-    }
-    return rc;
-}
-
+/* The values at a path; a list that is the only one stands for its elements. */
 static int run_path(const struct each *each, struct scope *scope, sw_each_fn *fn, void *arg,
                     struct sw_err *err)
 {
     struct sw_json_list found = { 0 };
     int rc = sw_jsonpath_find(each->path, scope->object, &found, err);
-    bool one = found.n_values == 1 && json_object_is_type(found.values[0], json_type_array);
-    if (rc == 0)
-        rc = one ? run_array(found.values[0], scope, fn, arg, err)
-                 : run_list(found.values, found.n_values, scope, fn, arg, err);
+    if (rc == 0 && found.n_values == 1 && json_object_is_type(found.values[0], json_type_array))
+        rc = run_list(found.values[0], scope, fn, arg, err);
+    else
+        for (size_t i = 0; rc >= 0 && i < found.n_values; i++)
+            rc = run_one(json_object_get(found.values[i]), i, scope, fn, arg, err);
     sw_json_list_done(&found);
     return rc;
 }
@@ -75,30 +47,34 @@ static int run_path(const struct each *each, struct scope *scope, sw_each_fn *fn
 int sw_each_run(const struct each *each, struct scope *scope, sw_each_fn *fn, void *arg,
                 struct sw_err *err)
 {
-    json_object *list = NULL;
+    SW_AUTO_JSON *list = NULL;
+    SW_AUTO_CHARS *text = NULL;
     int rc;
+    long n;
     switch (each->type) {
     case EACH_IN:
         return run_path(each, scope, fn, arg, err);
     case EACH_ITEMS:
-        return run_array(each->items, scope, fn, arg, err);
+        return run_list(each->items, scope, fn, arg, err);
     case EACH_COUNT:
-        return run_count(each, scope, fn, arg, err);
+        rc = sw_text_render(scope, each->count, &text, err);
+        n = rc == 0 ? strtol(text, NULL, 10) : 0;
+        for (long i = 0; i < n && rc >= 0; i++)
+            rc = run_one(sw_int(i), (size_t)i, scope, fn, arg, err);
+        return rc;
     case EACH_OBJECTS:
         rc = sw_clause_find(&each->clause, scope, 0, &list, err);
-        rc = rc < 0 ? rc : run_array(list, scope, fn, arg, err);
-        json_object_put(list);
-        return rc;
+        return rc < 0 ? rc : run_list(list, scope, fn, arg, err);
     default:
         return fn(scope, arg, err);
     }
 }
 
-/* ---- a round ------------------------------------------------------------------------------------
+/* ---- a run --------------------------------------------------------------------------------------
  */
 
+/* The actions of one run. */
 struct todo {
-    struct sw_rules *rules;
     struct instance *instance;
     const struct action *list;
     size_t n;
@@ -108,7 +84,7 @@ static int run_actions(struct scope *scope, void *arg, struct sw_err *err)
 {
     struct todo *t = arg;
     for (size_t i = 0; i < t->n; i++) {
-        int rc = sw_action_run(t->rules, &t->list[i], scope, err);
+        int rc = sw_action_run(scope->rules, &t->list[i], scope, err);
         if (rc < 0)
             return rc;
         t->instance->n_writes += rc;
@@ -116,6 +92,7 @@ static int run_actions(struct scope *scope, void *arg, struct sw_err *err)
     return 0;
 }
 
+/* Whether the instance has written too often; then it waits. */
 static bool is_spinning(struct sw_rules *rules, struct instance *i)
 {
     int64_t now = sw_loop_now_ms(rules->loop);
@@ -131,26 +108,20 @@ static bool is_spinning(struct sw_rules *rules, struct instance *i)
     return true;
 }
 
-static int64_t delay_of(struct sw_rules *rules, const struct rule *rule)
-{
-    int64_t ms = rule->after_ms * rules->opts.delay_percent / 100;
-    int64_t most = ms * rules->opts.jitter_percent / 100;
-    rules->rng = rules->rng * 6364136223846793005ULL + 1442695040888963407ULL;
-    return ms + (most > 0 ? (int64_t)((rules->rng >> 33) % (uint64_t)(most + 1)) : 0);
-}
-
-/* The conditions hold: now, or after they have held for the delay. @return whether it is time. */
+/* The conditions hold. @return whether they have for the rule's delay */
 static bool is_time(struct sw_rules *rules, struct instance *i)
 {
-    int64_t delay_ms = i->held ? 0 : delay_of(rules, i->rule);
-    bool waits = i->held && !i->matured && i->timer && sw_timer_is_set(i->timer);
-    if (!i->held && delay_ms > 0) {
-        i->held = true;
-        sw_instance_wait(i, delay_ms);
-        return false;
-    }
+    if (i->held)
+        return i->matured || !i->timer || !sw_timer_is_set(i->timer);
+    int64_t ms = i->rule->after_ms * rules->opts.delay_percent / 100;
+    int64_t most = ms * rules->opts.jitter_percent / 100;
+    rules->rng = rules->rng * 6364136223846793005ULL + 1442695040888963407ULL;
+    if (most > 0)
+        ms += (int64_t)((rules->rng >> 33) % (uint64_t)(most + 1));
     i->held = true;
-    return !waits;
+    if (ms > 0)
+        sw_instance_wait(i, ms);
+    return ms <= 0;
 }
 
 static int run_conditions(struct sw_rules *rules, struct instance *i, struct scope *scope,
@@ -158,7 +129,7 @@ static int run_conditions(struct sw_rules *rules, struct instance *i, struct sco
 {
     const struct rule *rule = i->rule;
     int rc = sw_clauses_hold(rule->when, rule->n_when, scope, err);
-    struct todo todo = { rules, i, rule->actions, rule->n_actions };
+    struct todo todo = { i, rule->actions, rule->n_actions };
     if (rc < 0)
         return rc;
     if (rc == 0) {
@@ -173,44 +144,40 @@ static int run_conditions(struct sw_rules *rules, struct instance *i, struct sco
     return todo.n ? sw_each_run(&rule->each, scope, run_actions, &todo, err) : 0;
 }
 
-/* @return 1 where one of the rule's `for` clauses matches, 0, or an error */
-static int is_on(struct sw_rules *rules, struct instance *i, struct scope *scope, json_object *doc,
-                 struct sw_err *err)
+/* Find the instance's object and compare it with the rule's `for` clauses. *@out is counted; NULL:
+ * it does not exist. @return 1: one matches, 0, or an error */
+static int find_object(struct sw_rules *rules, const struct instance *i, struct scope *scope,
+                       json_object **out, struct sw_err *err)
 {
     const struct rule *rule = i->rule;
-    SW_AUTO_CHARS *mine = sw_rules_kind_key(sw_obj_api_version(doc), sw_obj_kind(doc));
-    (void)rules;
+    struct sw_rules_ref ref = { .ns = *i->ns ? i->ns : NULL, .name = i->name };
+    json_object *doc = NULL;
+    for (size_t k = 0; k < rule->n_on && !doc; k++) {
+        ref.api_version = rule->on[k].api_version;
+        ref.kind = rule->on[k].kind;
+        doc = rules->backend.find(rules->backend.self, &ref);
+    }
+    sw_scope_init(scope, rules, *out = json_object_get(doc));
+    if (!doc)
+        return 0;
+    SW_AUTO_CHARS *own = sw_rules_kind_key(sw_obj_api_version(doc), sw_obj_kind(doc));
     for (size_t k = 0; k < rule->n_on; k++) {
         SW_AUTO_CHARS *kind = sw_rules_kind_key(rule->on[k].api_version, rule->on[k].kind);
-        int rc = sw_streq(kind, mine) ? sw_clause_matches(&rule->on[k], scope, doc, err) : 0;
+        int rc = sw_streq(kind, own) ? sw_clause_matches(&rule->on[k], scope, doc, err) : 0;
         if (rc)
             return rc;
     }
     return 0;
 }
 
-static json_object *object_of(struct sw_rules *rules, const struct instance *i)
-{
-    struct sw_rules_ref ref = { .ns = *i->ns ? i->ns : NULL, .name = i->name };
-    json_object *doc = NULL;
-    for (size_t k = 0; k < i->rule->n_on && !doc; k++) {
-        ref.api_version = i->rule->on[k].api_version;
-        ref.kind = i->rule->on[k].kind;
-        doc = rules->backend.find(rules->backend.self, &ref);
-    }
-    return json_object_get(doc);
-}
-
 static void run_rule(struct sw_rules *rules, struct instance *i)
 {
     SW_ERR(err);
     struct scope scope;
-    json_object *doc = object_of(rules, i);
-    sw_scope_init(&scope, rules, doc);
-    int rc = doc ? is_on(rules, i, &scope, doc, &err) : 0;
+    SW_AUTO_JSON *doc = NULL;
+    int rc = find_object(rules, i, &scope, &doc, &err);
     if (rc == 0) {
         sw_scope_done(&scope);
-        json_object_put(doc);
         sw_instance_free(rules, i);
         return;
     }
@@ -218,12 +185,11 @@ static void run_rule(struct sw_rules *rules, struct instance *i)
         rc = run_conditions(rules, i, &scope, &err);
     if (rc < 0) {
         if (rc != SW_PENDING)
-            complain(i, &err);
+            sw_instance_log(i, &err);
         sw_instance_wait(i, RETRY_MS);
     }
     sw_instance_depend(rules, i);
     sw_scope_done(&scope);
-    json_object_put(doc);
 }
 
 void sw_instance_run(struct sw_rules *rules, struct instance *i)

@@ -1,24 +1,13 @@
 #include "emulator/rules/rules_internal.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 
+/* Free *@re, which may be NULL. */
 static void free_regex(regex_t **re)
 {
     if (*re)
         regfree(*re);
     free(SW_TAKE(*re));
-}
-
-static void want_done(struct want *w)
-{
-    free(w->path_text);
-    sw_jsonpath_free(w->path);
-    json_object_put(w->is);
-    json_object_put(w->is_not);
-    json_object_put(w->at_least);
-    json_object_put(w->at_most);
-    free_regex(&w->re);
 }
 
 void sw_clause_done(struct clause *c)
@@ -32,8 +21,15 @@ void sw_clause_done(struct clause *c)
     free(c->as_list);
     json_object_put(c->labels);
     sw_selector_done(&c->selector);
-    for (size_t i = 0; i < c->n_wants; i++)
-        want_done(&c->wants[i]);
+    for (size_t i = 0; i < c->n_wants; i++) {
+        struct want *w = &c->wants[i];
+        sw_jsonpath_free(w->path);
+        json_object_put(w->is);
+        json_object_put(w->is_not);
+        json_object_put(w->at_least);
+        json_object_put(w->at_most);
+        free_regex(&w->re);
+    }
     free(c->wants);
     *c = (struct clause){ 0 };
 }
@@ -55,38 +51,25 @@ static void actions_free(struct action *list, size_t n)
     free(list);
 }
 
-static void each_done(struct each *each)
-{
-    sw_jsonpath_free(each->path);
-    json_object_put(each->items);
-    free(each->count);
-    sw_clause_done(&each->clause);
-}
-
-static void rule_done(struct rule *rule)
-{
-    free(rule->name);
-    free(rule->place);
-    clauses_free(rule->on, rule->n_on);
-    clauses_free(rule->when, rule->n_when);
-    each_done(&rule->each);
-    actions_free(rule->actions, rule->n_actions);
-    actions_free(rule->otherwise, rule->n_otherwise);
-    json_object_put(rule->body);
-    free_regex(&rule->match);
-    free(rule->plan.log);
-}
-
 void sw_rule_set_cut(struct rule_set *set, size_t n)
 {
-    while (set->n > n)
-        rule_done(&set->rules[--set->n]);
-}
-
-static void free_name(struct lh_entry *entry)
-{
-    free(lh_entry_k(entry));
-    free(lh_entry_v(entry));
+    while (set->n > n) {
+        struct rule *rule = &set->rules[--set->n];
+        free(rule->name);
+        free(rule->place);
+        clauses_free(rule->on, rule->n_on);
+        clauses_free(rule->when, rule->n_when);
+        sw_jsonpath_free(rule->each.path);
+        json_object_put(rule->each.items);
+        free(rule->each.count);
+        sw_clause_done(&rule->each.clause);
+        actions_free(rule->actions, rule->n_actions);
+        actions_free(rule->otherwise, rule->n_otherwise);
+        json_object_put(rule->body);
+        free_regex(&rule->match);
+        sw_clause_done(&rule->pod);
+        free(rule->plan.log);
+    }
 }
 
 void sw_rule_set_init(struct rule_set *set, const char *platform)
@@ -94,7 +77,7 @@ void sw_rule_set_init(struct rule_set *set, const char *platform)
     *set = (struct rule_set){ 0 };
     set->platform = platform ? sw_strdup(platform) : NULL;
     set->templates = sw_template_set_new();
-    set->names = lh_kchar_table_new(64, free_name);
+    set->names = lh_kchar_table_new(64, sw_table_free_key_and_value);
 }
 
 void sw_rule_set_done(struct rule_set *set)

@@ -2,8 +2,8 @@
 #include "emulator/write/write.h"
 
 #include "data/json/path.h"
+#include "data/json/table.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,13 +17,8 @@ struct sw_rules_store {
     void *arg;
 };
 
-static char *key_of(const char *api_version, const char *kind)
-{
-    const char *slash = strchr(api_version, '/');
-    return sw_printf("%.*s/%s", slash ? (int)(slash - api_version) : 0, api_version, kind);
-}
-
-/* The kind in whatever version it is served; its CRD may serve another one than a rule names. */
+/* The kind in any version: its CRD may serve another one than a rule names. NULL: it is not served.
+ */
 static const struct sw_emu_kind *kind_of(struct sw_rules_store *self, const char *api_version,
                                          const char *kind)
 {
@@ -69,13 +64,12 @@ static int is_namespaced(void *arg, const char *api_version, const char *kind)
 static void watch(void *arg, const char *api_version, const char *kind)
 {
     struct sw_rules_store *self = arg;
-    char *key = key_of(api_version, kind);
-    if (lh_table_lookup_entry(self->watched, key))
-        free(key);
-    else
-        (void)lh_table_insert(self->watched, key, NULL);
+    SW_AUTO_CHARS *key = sw_rules_kind_key(api_version, kind);
+    if (!lh_table_lookup_entry(self->watched, key))
+        (void)lh_table_insert(self->watched, SW_TAKE(key), NULL);
 }
 
+/* @return @rc; an error has the message of the store. */
 static int failed(int rc, const struct sw_status *status, struct sw_err *err)
 {
     return rc < 0 ? sw_err_set(err, rc, "%s", status->message ? status->message : "refused") : 0;
@@ -128,11 +122,6 @@ static void on_event(const struct sw_store_event *event, void *arg)
     sw_rules_changed(self->rules, gone ? event->object : event->old, gone ? NULL : event->object);
 }
 
-static void free_key(struct lh_entry *entry)
-{
-    free(lh_entry_k(entry));
-}
-
 struct sw_rules_store *sw_rules_store_new(struct sw_store *store,
                                           void (*pods_of)(void *arg, const char *node,
                                                           int (*cb)(json_object *doc, void *arg),
@@ -143,11 +132,11 @@ struct sw_rules_store *sw_rules_store_new(struct sw_store *store,
     self->store = store;
     self->pods_of = pods_of;
     self->arg = arg;
-    self->watched = lh_kchar_table_new(32, free_key);
+    self->watched = lh_kchar_table_new(32, sw_table_free_key);
     return self;
 }
 
-void sw_rules_store_tell(struct sw_rules_store *self, struct sw_rules *rules)
+void sw_rules_store_attach(struct sw_rules_store *self, struct sw_rules *rules)
 {
     self->rules = rules;
     if (!self->sub)
@@ -163,7 +152,7 @@ void sw_rules_store_free(struct sw_rules_store *self)
     free(self);
 }
 
-static void begun(void *arg)
+static void objects_created(void *arg)
 {
     const struct sw_rules_store *self = arg;
     sw_store_set_first_version(self->store);
@@ -179,5 +168,5 @@ struct sw_rules_backend sw_rules_store_backend(struct sw_rules_store *self)
                                       .create = create,
                                       .patch = patch,
                                       .remove = delete,
-                                      .begun = begun };
+                                      .objects_created = objects_created };
 }

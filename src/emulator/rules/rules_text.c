@@ -2,11 +2,10 @@
 
 #include "data/yaml/yaml.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What one rendering may cost: rules are small. */
+/* Limits of one rendering. */
 enum { FUEL = 1000000, MAX_OUTPUT = 8 << 20 };
 
 void sw_scope_init(struct scope *scope, struct sw_rules *rules, json_object *object)
@@ -41,18 +40,18 @@ bool sw_text_is_template(const char *text)
     return strstr(text, "{{") != NULL;
 }
 
-/* ---- "." ----------------------------------------------------------------------------------------
+/* ---- variables ----------------------------------------------------------------------------------
  */
 
-/* What templates see of a document: all but managedFields, which is often most of it. New; shares
- * the rest. */
-static json_object *bare(json_object *doc)
+/* A document, or a list of them, without managedFields, which are often the largest part. New;
+ * shares the rest. */
+static json_object *without_managed(json_object *doc)
 {
     json_object *meta = sw_json_get(doc, "metadata"), *copy;
     if (json_object_is_type(doc, json_type_array)) {
         copy = json_object_new_array();
         for (size_t i = 0; i < sw_json_len(doc); i++)
-            json_object_array_add(copy, bare(sw_json_at(doc, i)));
+            json_object_array_add(copy, without_managed(sw_json_at(doc, i)));
         return copy;
     }
     if (!sw_json_get(meta, "managedFields"))
@@ -74,9 +73,8 @@ static json_object *bare(json_object *doc)
 
 static void set_json(struct scope *scope, struct sw_map *map, const char *key, json_object *doc)
 {
-    json_object *seen = bare(doc);
-    sw_map_set_cstr(map, key, sw_value_from_json(scope->arena, seen));
-    json_object_put(seen);
+    SW_AUTO_JSON *shown = without_managed(doc);
+    sw_map_set_cstr(map, key, sw_value_from_json(scope->arena, shown));
 }
 
 static void set_text(struct scope *scope, struct sw_map *map, const char *key, const char *text)
@@ -84,15 +82,11 @@ static void set_text(struct scope *scope, struct sw_map *map, const char *key, c
     sw_map_set_cstr(map, key, sw_value_str(scope->arena, text, strlen(text)));
 }
 
-static int64_t minor_of(const char *version)
-{
-    const char *dot = strchr(version, '.');
-    return dot ? strtol(dot + 1, NULL, 10) : 0;
-}
-
+/* The variables as a template's value. */
 static struct sw_value root_of(struct scope *scope)
 {
     const struct sw_rules *rules = scope->rules;
+    const char *dot = strchr(rules->opts.kube_version, '.');
     char now[21];
     if (!scope->arena)
         scope->arena = sw_arena_new();
@@ -111,14 +105,14 @@ static struct sw_value root_of(struct scope *scope)
     }
     set_text(scope, map, "platform", rules->opts.platform);
     set_text(scope, map, "kubeVersion", rules->opts.kube_version);
-    sw_map_set_cstr(map, "kubeMinor", sw_value_int(minor_of(rules->opts.kube_version)));
+    sw_map_set_cstr(map, "kubeMinor", sw_value_int(dot ? strtol(dot + 1, NULL, 10) : 0));
     sw_map_set_cstr(map, "nodes", sw_value_int(rules->opts.n_nodes));
     set_text(scope, map, "now", sw_time_rfc3339(sw_loop_now_ms(rules->loop), now));
     return sw_value_map(map);
 }
 
-/* "{{ .object.spec.nodeName }}" and its like, by far the most, without turning whole documents into
- * values first. @return the string, borrowed; NULL: not so simple, or no string. */
+/* The value of a template such as "{{ .object.spec.nodeName }}", as most are, without converting
+ * whole documents to values first. Borrowed; NULL: another template, or not a string. */
 static const char *plain_field(const struct scope *scope, const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -153,7 +147,6 @@ int sw_text_render(struct scope *scope, const char *text, char **out, struct sw_
         return 0;
     }
     const struct rule_set *set = &scope->rules->set;
-    struct lh_entry *entry = lh_table_lookup_entry(set->names, text);
     struct sw_template_opts opts = {
         .fuel = FUEL,
         .max_output_bytes = MAX_OUTPUT,
@@ -163,8 +156,8 @@ int sw_text_render(struct scope *scope, const char *text, char **out, struct sw_
     struct sw_template_out got = { 0 };
     if (!scope->root.type)
         scope->root = root_of(scope);
-    int rc = sw_template_exec(set->templates, lh_entry_v(entry), scope->root, scope->arena, &opts,
-                              &got, err);
+    int rc = sw_template_exec(set->templates, sw_table_find(set->names, text), scope->root,
+                              scope->arena, &opts, &got, err);
     if (rc == 0)
         *out = sw_strndup(got.text ? got.text : "", got.len);
     sw_template_out_done(&got);
@@ -177,78 +170,52 @@ int sw_text_render(struct scope *scope, const char *text, char **out, struct sw_
 static int render_tree(struct scope *scope, json_object *tree, json_object **out,
                        struct sw_err *err);
 
-static int render_list(struct scope *scope, json_object *tree, json_object **out,
-                       struct sw_err *err)
-{
-    json_object *list = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(tree); i++) {
-        json_object *value = NULL;
-        int rc = render_tree(scope, sw_json_at(tree, i), &value, err);
-        if (rc < 0) {
-            json_object_put(list);
-            return rc;
-        }
-        json_object_array_add(list, value);
-    }
-    *out = list;
-    return 0;
-}
-
+/* Keys are rendered too; a key that is empty then is left out. */
 static int render_map(struct scope *scope, json_object *tree, json_object **out, struct sw_err *err)
 {
-    json_object *map = json_object_new_object();
-    int rc = 0;
+    SW_AUTO_JSON *map = json_object_new_object();
     json_object_object_foreach(tree, key, value)
     {
         SW_AUTO_CHARS *name = NULL;
         json_object *got = NULL;
-        rc = sw_text_render(scope, key, &name, err);
+        int rc = sw_text_render(scope, key, &name, err);
         rc = rc < 0 ? rc : render_tree(scope, value, &got, err);
         if (rc < 0)
-            break;
+            return rc;
         if (*name)
             json_object_object_add(map, name, got);
         else
             json_object_put(got);
     }
-    if (rc < 0) {
-        json_object_put(map);
-        return rc;
-    }
-    *out = map;
+    *out = SW_TAKE(map);
     return 0;
 }
 
 static int render_tree(struct scope *scope, json_object *tree, json_object **out,
                        struct sw_err *err)
 {
-    if (json_object_is_type(tree, json_type_array))
-        return render_list(scope, tree, out, err);
     if (json_object_is_type(tree, json_type_object))
         return render_map(scope, tree, out, err);
-    if (!json_object_is_type(tree, json_type_string)) {
+    if (json_object_is_type(tree, json_type_string)) {
+        SW_AUTO_CHARS *text = NULL;
+        int rc = sw_text_render(scope, json_object_get_string(tree), &text, err);
+        if (rc == 0)
+            *out = sw_str(text);
+        return rc;
+    }
+    if (!json_object_is_type(tree, json_type_array)) {
         *out = sw_json_copy(tree);
         return 0;
     }
-    char *text = NULL;
-    int rc = sw_text_render(scope, json_object_get_string(tree), &text, err);
-    if (rc == 0)
-        *out = sw_str(text);
-    free(text);
-    return rc;
-}
-
-static int read_all(const char *text, json_object **out, struct sw_err *err)
-{
-    struct sw_yaml_docs docs = { 0 };
-    int rc = sw_yaml_parse_all(text, strlen(text), NULL, &docs, err);
-    if (rc < 0)
-        return rc;
-    json_object *list = json_object_new_array();
-    for (size_t i = 0; i < docs.n_docs; i++)
-        json_object_array_add(list, json_object_get(docs.docs[i].object));
-    sw_yaml_docs_done(&docs);
-    *out = list;
+    SW_AUTO_JSON *list = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(tree); i++) {
+        json_object *value = NULL;
+        int rc = render_tree(scope, sw_json_at(tree, i), &value, err);
+        if (rc < 0)
+            return rc;
+        json_object_array_add(list, value);
+    }
+    *out = SW_TAKE(list);
     return 0;
 }
 
@@ -256,20 +223,25 @@ int sw_body_render(struct scope *scope, json_object *body, bool all, json_object
                    struct sw_err *err)
 {
     json_object *got = NULL;
+    SW_AUTO_CHARS *text = NULL;
     int rc;
-    if (json_object_is_type(body, json_type_string)) {
-        SW_AUTO_CHARS *text = NULL;
-        rc = sw_text_render(scope, json_object_get_string(body), &text, err);
-        if (rc == 0)
-            rc = all ? read_all(text, &got, err)
-                     : sw_yaml_parse(text, strlen(text), NULL, &got, err);
-    } else {
+    if (!json_object_is_type(body, json_type_string)) {
         rc = render_tree(scope, body, &got, err);
+        if (rc == 0)
+            *out = all && got && !json_object_is_type(got, json_type_array) ? sw_doc_list(got, NULL)
+                                                                            : got;
+        return rc;
     }
+    rc = sw_text_render(scope, json_object_get_string(body), &text, err);
+    if (rc < 0 || !all)
+        return rc < 0 ? rc : sw_yaml_parse(text, strlen(text), NULL, out, err);
+    struct sw_yaml_docs docs = { 0 };
+    rc = sw_yaml_parse_all(text, strlen(text), NULL, &docs, err);
     if (rc < 0)
         return rc;
-    if (all && got && !json_object_is_type(got, json_type_array))
-        got = sw_doc_list(got, NULL);
-    *out = got;
+    *out = json_object_new_array();
+    for (size_t i = 0; i < docs.n_docs; i++)
+        json_object_array_add(*out, json_object_get(docs.docs[i].object));
+    sw_yaml_docs_done(&docs);
     return 0;
 }

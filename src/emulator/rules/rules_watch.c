@@ -1,6 +1,5 @@
 #include "emulator/rules/rules_internal.h"
 
-#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,31 +12,20 @@ struct kind_rules {
 /* ---- changes ------------------------------------------------------------------------------------
  */
 
+/* Whether a `for` clause of the rule matches @doc, or fails: the run of the instance reports that.
+ */
 static bool may_be_on(struct sw_rules *rules, const struct rule *rule, json_object *doc)
 {
     struct scope scope;
     bool any = false;
     sw_scope_init(&scope, rules, doc);
     for (size_t i = 0; i < rule->n_on && !any; i++)
-        any = sw_clause_matches(&rule->on[i], &scope, doc, NULL) != 0; /* an error: said later */
+        any = sw_clause_matches(&rule->on[i], &scope, doc, NULL) != 0;
     sw_scope_done(&scope);
     return any;
 }
 
-static void wake_rules(struct sw_rules *rules, const char *kind, json_object *doc, bool gone)
-{
-    struct lh_entry *entry = lh_table_lookup_entry(rules->kinds, kind);
-    const struct kind_rules *on = entry ? lh_entry_v(entry) : NULL;
-    const char *ns = sw_obj_namespace(doc), *name = sw_obj_name(doc);
-    for (size_t i = 0; on && i < on->n; i++) {
-        bool make = !gone && may_be_on(rules, on->rules[i], doc);
-        struct instance *instance = sw_instance_of(rules, on->rules[i], ns, name, make);
-        if (instance)
-            sw_instance_dirty(rules, instance);
-    }
-}
-
-/* A kind may be served now: try to create the objects that wait for one. */
+/* More kinds may be served now: try to create the objects that wait for theirs. */
 static void retry_pending(struct sw_rules *rules)
 {
     if (rules->pending && !sw_timer_is_set(rules->later))
@@ -53,7 +41,13 @@ void sw_rules_changed(struct sw_rules *rules, json_object *before, json_object *
         return;
     if (sw_streq(kind, "apiextensions.k8s.io/CustomResourceDefinition"))
         retry_pending(rules);
-    wake_rules(rules, kind, doc, !after);
+    const struct kind_rules *on = sw_table_find(rules->kinds, kind);
+    for (size_t i = 0; on && i < on->n; i++) {
+        bool make = after && may_be_on(rules, on->rules[i], doc);
+        struct instance *instance = sw_instance_of(rules, on->rules[i], ns, sw_obj_name(doc), make);
+        if (instance)
+            sw_instance_dirty(rules, instance);
+    }
     sw_depend_wake(rules, "%s/%s/%s", kind, ns, sw_obj_name(doc));
     sw_depend_wake(rules, "%s*", kind);
     if (*ns)
@@ -74,36 +68,25 @@ void sw_rules_served(struct sw_rules *rules)
     retry_pending(rules);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
+/* ---- open and close -----------------------------------------------------------------------------
  */
 
 static void free_kind(struct lh_entry *entry)
 {
     struct kind_rules *on = lh_entry_v(entry);
     free(on->rules);
-    free(on);
-    free(lh_entry_k(entry));
+    sw_table_free_key_and_value(entry);
 }
 
-static void free_key(struct lh_entry *entry)
-{
-    free(lh_entry_k(entry));
-}
-
-static struct kind_rules *kind_of(struct sw_rules *rules, const struct clause *c)
-{
-    SW_AUTO_CHARS *key = sw_rules_kind_key(c->api_version, c->kind);
-    struct lh_entry *entry = lh_table_lookup_entry(rules->kinds, key);
-    if (entry)
-        return lh_entry_v(entry);
-    struct kind_rules *on = sw_zalloc(1, sizeof *on);
-    (void)lh_table_insert(rules->kinds, SW_TAKE(key), on);
-    return on;
-}
-
+/* Add a rule to those of the kind of its clause @c. */
 static void add_on(struct sw_rules *rules, const struct rule *rule, const struct clause *c)
 {
-    struct kind_rules *on = kind_of(rules, c);
+    SW_AUTO_CHARS *key = sw_rules_kind_key(c->api_version, c->kind);
+    struct kind_rules *on = sw_table_find(rules->kinds, key);
+    if (!on) {
+        on = sw_zalloc(1, sizeof *on);
+        (void)lh_table_insert(rules->kinds, SW_TAKE(key), on);
+    }
     for (size_t i = 0; i < on->n; i++)
         if (on->rules[i] == rule)
             return;
@@ -114,7 +97,7 @@ static void add_on(struct sw_rules *rules, const struct rule *rule, const struct
 static void on_turn(void *arg)
 {
     struct sw_rules *rules = arg;
-    size_t n = rules->n_dirty; /* what gets dirty meanwhile has the next turn */
+    size_t n = rules->n_dirty; /* instances that get dirty now run in the next turn */
     for (size_t i = 0; i < n; i++) {
         struct instance *instance = rules->dirty[i];
         if (!instance)
@@ -141,47 +124,48 @@ void sw_watch_open(struct sw_rules *rules)
     }
 }
 
-static void watch_clauses(struct sw_rules *rules, struct lh_table *seen, const struct clause *list,
-                          size_t n)
+/* Watch the kinds of the clauses that are not in @watched, and add them to it. */
+static void watch_clauses(struct sw_rules *rules, struct lh_table *watched,
+                          const struct clause *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        char *key = list[i].kind ? sw_rules_kind_key(list[i].api_version, list[i].kind) : NULL;
-        if (!key || lh_table_lookup_entry(seen, key)) {
-            free(key);
+        if (!list[i].kind)
             continue;
-        }
-        (void)lh_table_insert(seen, key, NULL);
+        SW_AUTO_CHARS *key = sw_rules_kind_key(list[i].api_version, list[i].kind);
+        if (lh_table_lookup_entry(watched, key))
+            continue;
+        (void)lh_table_insert(watched, SW_TAKE(key), NULL);
         rules->backend.watch(rules->backend.self, list[i].api_version, list[i].kind);
     }
 }
 
-static void watch_actions(struct sw_rules *rules, struct lh_table *seen, const struct action *list,
-                          size_t n)
+static void watch_actions(struct sw_rules *rules, struct lh_table *watched,
+                          const struct action *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (list[i].has_target)
-            watch_clauses(rules, seen, &list[i].target, 1);
+            watch_clauses(rules, watched, &list[i].target, 1);
 }
 
-void sw_watch_start(struct sw_rules *rules)
+void sw_rules_start(struct sw_rules *rules)
 {
-    struct lh_table *seen = lh_kchar_table_new(32, free_key);
+    struct lh_table *watched = lh_kchar_table_new(32, sw_table_free_key);
     struct clause crds = { .api_version = "apiextensions.k8s.io/v1",
                            .kind = "CustomResourceDefinition" };
-    watch_clauses(rules, seen, &crds, 1); /* an action that fails waits for its kind */
+    watch_clauses(rules, watched, &crds, 1); /* objects may wait for their kinds */
     for (size_t i = 0; i < rules->set.n; i++) {
         const struct rule *rule = &rules->set.rules[i];
         if (rule->type == RULE_POD || rule->type == RULE_OBJECTS)
             continue;
-        watch_clauses(rules, seen, rule->on, rule->n_on);
-        watch_clauses(rules, seen, rule->when, rule->n_when);
-        watch_clauses(rules, seen, &rule->each.clause, 1);
-        watch_actions(rules, seen, rule->actions, rule->n_actions);
-        watch_actions(rules, seen, rule->otherwise, rule->n_otherwise);
+        watch_clauses(rules, watched, rule->on, rule->n_on);
+        watch_clauses(rules, watched, rule->when, rule->n_when);
+        watch_clauses(rules, watched, &rule->each.clause, 1);
+        watch_actions(rules, watched, rule->actions, rule->n_actions);
+        watch_actions(rules, watched, rule->otherwise, rule->n_otherwise);
         if (rule->type == RULE_SCHEDULER)
             sw_instance_dirty(rules, sw_instance_new(rules, rule));
     }
-    lh_table_free(seen);
+    lh_table_free(watched);
     retry_pending(rules);
 }
 

@@ -1,5 +1,5 @@
 /* Rules as text: what may be written, and where and how what may not is refused. */
-#include "emulator/rules/rules.h"
+#include "emulator/rules/rules_internal.h"
 
 #include "base/base.h"
 
@@ -84,12 +84,21 @@ static const struct {
     { "pods: [{runs: soon}]\n", "f.yaml:1: pods[0].runs: expected a time such as 200ms" },
 };
 
+static int check(const char *file, const char *text, size_t len_bytes, struct sw_err *err)
+{
+    struct rule_set set;
+    sw_rule_set_init(&set, NULL);
+    int rc = sw_rule_set_load(&set, file, text, len_bytes, err);
+    sw_rule_set_done(&set);
+    return rc;
+}
+
 static void bad_rules_are_refused_with_their_place(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         SW_ERR(err);
-        int rc = sw_rules_check("f.yaml", cases[i].text, strlen(cases[i].text), &err);
+        int rc = check("f.yaml", cases[i].text, strlen(cases[i].text), &err);
         if (!cases[i].error) {
             if (rc < 0)
                 fail_msg("case %zu: %s", i, sw_err_text(&err));
@@ -109,7 +118,7 @@ static void each_built_in_file_is_fine_and_says_what_it_is(void **state)
     size_t n = 0;
     for (const struct sw_embedded *f = sw_emulator_rules; f->name; f++, n++) {
         SW_ERR(err);
-        if (sw_rules_check(f->name, f->text, f->len_bytes, &err) < 0)
+        if (check(f->name, f->text, f->len_bytes, &err) < 0)
             fail_msg("%s", sw_err_text(&err));
         if (f->text[0] != '#')
             fail_msg("%s: no comment at its top", f->name);
