@@ -289,6 +289,19 @@ static void a_job_is_stopped_at_its_deadline(void **state)
     cluster_close(&c);
 }
 
+static void the_time_of_a_run_has_any_unit(void **state)
+{
+    (void)state;
+    struct cluster c;
+    cluster_open(&c, NULL, NULL);
+    job(&c, "", "emulator.slipway.dev/run: 1h");
+    pass(&c, 3500 * 1000);
+    expect(&c, "batch/v1", "Job", "default", "once", "{.status.active}", "1");
+    pass(&c, 200 * 1000);
+    expect(&c, "batch/v1", "Job", "default", "once", "{.status.succeeded}", "1");
+    cluster_close(&c);
+}
+
 static void a_job_that_is_over_goes_when_its_time_has_passed(void **state)
 {
     (void)state;
@@ -317,6 +330,7 @@ int main(void)
         cmocka_unit_test(jobs_run_as_many_as_they_may),
         cmocka_unit_test(a_job_that_keeps_failing_fails),
         cmocka_unit_test(a_job_is_stopped_at_its_deadline),
+        cmocka_unit_test(the_time_of_a_run_has_any_unit),
         cmocka_unit_test(a_job_that_is_over_goes_when_its_time_has_passed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
