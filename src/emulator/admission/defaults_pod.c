@@ -59,16 +59,6 @@ static void default_probe(json_object *probe)
     sw_default_int(probe, "failureThreshold", 3);
 }
 
-/* An image without a tag, or with the tag latest, is pulled each time. */
-static const char *pull_policy(const char *image)
-{
-    const char *slash = strrchr(image, '/');
-    const char *tag = strchr(slash ? slash : image, ':');
-    if (strchr(image, '@'))
-        return "IfNotPresent";
-    return !tag || strcmp(tag, ":latest") == 0 ? "Always" : "IfNotPresent";
-}
-
 /* Set the version of the fieldRef of each element of @list, or of its member @outer. */
 static void default_field_refs(json_object *list, const char *outer)
 {
@@ -109,7 +99,10 @@ static void default_container(json_object *c, bool is_pod, bool host_network)
     default_http_get(sw_json_find(c, "lifecycle", "preStop", "httpGet", NULL));
     sw_default_str(c, "terminationMessagePath", "/dev/termination-log");
     sw_default_str(c, "terminationMessagePolicy", "File");
-    sw_default_str(c, "imagePullPolicy", pull_policy(sw_json_str(c, "", "image", NULL)));
+    const char *image = sw_json_str(c, "", "image", NULL), *slash = strrchr(image, '/');
+    const char *tag = strchr(slash ? slash : image, ':');
+    bool latest = !strchr(image, '@') && (!tag || strcmp(tag, ":latest") == 0);
+    sw_default_str(c, "imagePullPolicy", latest ? "Always" : "IfNotPresent");
 }
 
 static void default_volume(json_object *volume)

@@ -5,6 +5,7 @@
 #include "data/data.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/schema/cel.h"
+#include "emulator/store/document.h"
 
 /* Whether @list has @value or "*". */
 static bool lists(json_object *list, const char *value)
@@ -79,57 +80,27 @@ static int selects(json_object *selector, json_object *doc, struct sw_err *err)
     return match;
 }
 
-/* By the labels of the object's namespace, for a Namespace by its own. Other cluster-scoped objects
- * always match. */
-static int namespace_matches(json_object *hook, const struct sw_write *w, struct sw_err *err)
-{
-    bool is_namespace = sw_write_is(w, "", "Namespace");
-    json_object *doc = w->doc ? w->doc : w->old;
-    if (!w->kind->namespaced && !is_namespace)
-        return 1;
-    if (!is_namespace)
-        doc = sw_store_get(w->store, sw_store_kind(w->store, "", "Namespace"), NULL, w->ns);
-    return selects(sw_json_get(hook, "namespaceSelector"), doc, err);
-}
-
-static int object_matches(json_object *hook, const struct sw_write *w, struct sw_err *err)
-{
-    json_object *selector = sw_json_get(hook, "objectSelector");
-    int rc = w->op != SW_OP_DELETE && w->doc ? selects(selector, w->doc, err) : 0;
-    return rc == 0 && w->old ? selects(selector, w->old, err) : rc;
-}
-
 /* ---- matchConditions ----------------------------------------------------------------------------
  */
 
-/* @return 1, 0, or an error with the condition's name */
-static int condition_holds(json_object *condition, json_object *request, struct sw_err *err)
-{
-    SW_AUTO_JSON *root = json_object_new_object();
-    SW_ERR(why);
-    json_object_object_add(root, "request", json_object_get(request));
-    json_object_object_add(root, "object", json_object_get(sw_json_get(request, "object")));
-    json_object_object_add(root, "oldObject", json_object_get(sw_json_get(request, "oldObject")));
-    const int rc = sw_cel_holds(sw_json_str(condition, "", "expression", NULL), root, &why);
-    if (rc == SW_NOTFOUND) /* the webhook is called, and decides itself */
-        return 1;
-    return rc >= 0 ? rc
-                   : sw_err_set(err, SW_INVALID, "matchCondition '%s': %s",
-                                sw_json_str(condition, "", "name", NULL), sw_err_text(&why));
-}
-
-/* A condition that is false wins over one that fails. */
+/* A condition that is false wins over one that fails. @return 1, 0, or an error */
 static int conditions_hold(json_object *hook, json_object *request, struct sw_err *err)
 {
     json_object *list = sw_json_get(hook, "matchConditions");
     int all = 1;
+    SW_AUTO_JSON *root = sw_doc_new("request", json_object_get(request), NULL);
+    json_object_object_add(root, "object", json_object_get(sw_json_get(request, "object")));
+    json_object_object_add(root, "oldObject", json_object_get(sw_json_get(request, "oldObject")));
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        SW_ERR(inner);
-        int rc = condition_holds(sw_json_at(list, i), request, &inner);
+        SW_ERR(why);
+        json_object *condition = sw_json_at(list, i);
+        int rc = sw_cel_holds(sw_json_str(condition, "", "expression", NULL), root, &why);
         if (rc == 0)
             return 0;
-        if (rc < 0 && all == 1)
-            all = sw_err_move(err, &inner);
+        /* SW_NOTFOUND, unknown CEL: the webhook is called, and decides itself */
+        if (rc < 0 && rc != SW_NOTFOUND && all == 1)
+            all = sw_err_set(err, SW_INVALID, "matchCondition '%s': %s",
+                             sw_json_str(condition, "", "name", NULL), sw_err_text(&why));
     }
     return all;
 }
@@ -139,8 +110,20 @@ int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *reque
 {
     if (!rules_match(hook, w, sw_json_str(request, "", "operation", NULL)))
         return 0;
-    int rc = namespace_matches(hook, w, err);
-    if (rc == 1)
-        rc = object_matches(hook, w, err);
+    int rc = 1;
+    json_object *selector = sw_json_get(hook, "namespaceSelector");
+    /* by the labels of the object's namespace, for a Namespace by its own; others match */
+    if (w->kind->namespaced)
+        rc = selects(selector,
+                     sw_store_get(w->store, sw_store_kind(w->store, "", "Namespace"), NULL, w->ns),
+                     err);
+    else if (sw_write_is(w, "", "Namespace"))
+        rc = selects(selector, w->doc ? w->doc : w->old, err);
+    if (rc != 1)
+        return rc;
+    selector = sw_json_get(hook, "objectSelector");
+    rc = w->op != SW_OP_DELETE && w->doc ? selects(selector, w->doc, err) : 0;
+    if (rc == 0 && w->old)
+        rc = selects(selector, w->old, err);
     return rc == 1 ? conditions_hold(hook, request, err) : rc;
 }

@@ -178,6 +178,7 @@ struct sw_controller {
     void (*open)(struct sw_ctl *ctl);
     void (*close)(struct sw_ctl *ctl);
 };
+/** The controllers, each in a file of its own. */
 extern const struct sw_controller sw_deployment_controller, sw_replicaset_controller,
     sw_daemonset_controller, sw_statefulset_controller, sw_job_controller, sw_node_controller,
     sw_scheduler, sw_kubelet, sw_service_controller;

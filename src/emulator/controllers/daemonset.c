@@ -110,26 +110,21 @@ static bool may_keep(const struct ds *ds, const struct sw_node *node)
 /* ---- pods and places ----------------------------------------------------------------------------
  */
 
-/* Where a pod is, or will be once it is scheduled. */
-static struct sw_node *node_of(struct sw_ctl *ctl, const struct sw_pod *pod)
-{
-    if (pod->node)
-        return pod->node;
-    json_object *terms = sw_json_find(pod->doc, "spec", "affinity", "nodeAffinity",
-                                      "requiredDuringSchedulingIgnoredDuringExecution",
-                                      "nodeSelectorTerms", NULL);
-    json_object *field = sw_json_at(sw_json_find(sw_json_at(terms, 0), "matchFields", NULL), 0);
-    json_object *name = sw_json_at(sw_json_get(field, "values"), 0);
-    return name ? sw_ctl_node(ctl, json_object_get_string(name)) : NULL;
-}
-
 /* Put @pod into its place, or among those to delete: pods that are over, that may not be there, and
  * of several on one node all but the oldest. */
 static void sort_pod(struct sw_ctl *ctl, const struct ds *ds, struct sw_pod *pod,
                      struct place *places, struct sw_doomed *d)
 {
-    struct sw_node *node = node_of(ctl, pod);
-    if (sw_doc_is_deleted(pod->doc) || !node)
+    struct sw_node *node = pod->node;
+    if (!node) { /* not scheduled yet: its affinity names the node, see create_pod() */
+        json_object *terms = sw_json_find(pod->doc, "spec", "affinity", "nodeAffinity",
+                                          "requiredDuringSchedulingIgnoredDuringExecution",
+                                          "nodeSelectorTerms", NULL);
+        json_object *field = sw_json_at(sw_json_get(sw_json_at(terms, 0), "matchFields"), 0);
+        json_object *name = sw_json_at(sw_json_get(field, "values"), 0);
+        node = name ? sw_ctl_node(ctl, json_object_get_string(name)) : NULL;
+    }
+    if (!node || sw_doc_is_deleted(pod->doc))
         return;
     struct place *place = &places[node->number];
     if (sw_pod_is_over(pod) || (!place->should && !may_keep(ds, node))) {
@@ -185,19 +180,6 @@ struct round {
     int64_t desired, available;
     int64_t wait_ms; /* until another pod becomes available by itself; -1: none */
 };
-
-static void find_places(struct round *r)
-{
-    struct ds *ds = r->ds;
-    if (ds->n_runs_on < r->n_nodes) {
-        ds->runs_on = sw_realloc(ds->runs_on, r->n_nodes, 1);
-        ds->n_runs_on = r->n_nodes;
-    }
-    for (size_t i = 0; i < r->n_nodes; i++) {
-        r->places[i].should = r->nodes[i] && should_run(ds, r->nodes[i]);
-        ds->runs_on[i] = r->places[i].should;
-    }
-}
 
 static void write_status(struct round *r)
 {
@@ -258,7 +240,14 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     struct sw_doomed d = { 0 };
     r.nodes = sw_ctl_nodes(ctl, &r.n_nodes);
     r.places = sw_zalloc(r.n_nodes + 1, sizeof *r.places);
-    find_places(&r);
+    if (ds->n_runs_on < r.n_nodes) {
+        ds->runs_on = sw_realloc(ds->runs_on, r.n_nodes, 1);
+        ds->n_runs_on = r.n_nodes;
+    }
+    for (size_t i = 0; i < r.n_nodes; i++) {
+        r.places[i].should = r.nodes[i] && should_run(ds, r.nodes[i]);
+        ds->runs_on[i] = r.places[i].should;
+    }
     for (struct sw_pod *p = sw_ctl_owned_pods(ctl, sw_obj_uid(doc)); p; p = p->owner_next)
         sort_pod(ctl, ds, p, r.places, &d);
     write_status(&r);

@@ -251,17 +251,6 @@ static void set_condition(struct rollout *r, json_object *status, const char *ty
         json_object_object_add(sw_json_find_by(list, "type", type), "lastUpdateTime", sw_time(now));
 }
 
-/* Whether the rollout has progressed since the last status. */
-static bool has_progressed(const struct rollout *r, const struct numbers *n)
-{
-    json_object *s = sw_json_get(r->doc, "status");
-    return n->updated > sw_json_int(s, 0, "updatedReplicas", NULL) ||
-           n->replicas - n->updated <
-               sw_json_int(s, 0, "replicas", NULL) - sw_json_int(s, 0, "updatedReplicas", NULL) ||
-           n->ready > sw_json_int(s, 0, "readyReplicas", NULL) ||
-           n->available > sw_json_int(s, 0, "availableReplicas", NULL);
-}
-
 /* The time until the rollout exceeds its progress deadline; negative: it has. */
 static int64_t time_left(struct rollout *r, json_object *progressing)
 {
@@ -285,8 +274,13 @@ static void set_progress(struct rollout *r, json_object *status, const struct nu
         return;
     }
     int64_t left = time_left(r, old);
+    json_object *was = sw_json_get(r->doc, "status");
+    int64_t was_updated = sw_json_int(was, 0, "updatedReplicas", NULL);
     bool is_new = !old || sw_streq(reason, "NewReplicaSetAvailable");
-    if (is_new || has_progressed(r, n)) {
+    if (is_new || n->updated > was_updated ||
+        n->replicas - n->updated < sw_json_int(was, 0, "replicas", NULL) - was_updated ||
+        n->ready > sw_json_int(was, 0, "readyReplicas", NULL) ||
+        n->available > sw_json_int(was, 0, "availableReplicas", NULL)) {
         message = sw_printf("ReplicaSet \"%s\" is progressing.", rs);
         set_condition(r, status, "Progressing", "True", "ReplicaSetUpdated", message);
         json_object_object_add(sw_json_find_by(list, "type", "Progressing"), "lastUpdateTime",

@@ -170,20 +170,6 @@ static void count_pod(struct sw_node *node, const struct sw_pod *pod, int sign)
                                                                     pod->requests.items[i].milli;
 }
 
-static void measure_node(struct sw_ctl *ctl, struct sw_node *node)
-{
-    json_object *allocatable = sw_json_find(node->doc, "status", "allocatable", NULL);
-    if (!allocatable)
-        allocatable = sw_json_find(node->doc, "status", "capacity", NULL);
-    node->allocatable.n = 0;
-    if (allocatable) {
-        json_object_object_foreach(allocatable, name, value)
-        {
-            *amount_of(&node->allocatable, sw_ctl_resource(ctl, name)) = milli_of(value);
-        }
-    }
-}
-
 /* ---- lists --------------------------------------------------------------------------------------
  */
 
@@ -357,14 +343,6 @@ struct sw_pod *sw_ctl_waiting_pods(struct sw_ctl *ctl)
 /* ---- nodes --------------------------------------------------------------------------------------
  */
 
-static void notify_of_node(struct sw_ctl *ctl, struct sw_node *node, json_object *before,
-                           json_object *after)
-{
-    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++)
-        if (sw_controllers[q]->on_node)
-            sw_controllers[q]->on_node(ctl, node, before, after);
-}
-
 /* Add a node, with the pods that are bound to it already. */
 static struct sw_node *add_node(struct sw_ctl *ctl, const char *name, json_object *doc)
 {
@@ -440,9 +418,19 @@ static void on_node_event(const struct sw_store_event *event, void *arg)
     } else {
         node = add_node(ctl, name, doc);
     }
-    if (doc)
-        measure_node(ctl, node);
-    notify_of_node(ctl, node, before, doc);
+    json_object *allocatable = sw_json_find(doc, "status", "allocatable", NULL);
+    if (!allocatable)
+        allocatable = sw_json_find(doc, "status", "capacity", NULL);
+    node->allocatable.n = 0;
+    if (allocatable) {
+        json_object_object_foreach(allocatable, resource, value)
+        {
+            *amount_of(&node->allocatable, sw_ctl_resource(ctl, resource)) = milli_of(value);
+        }
+    }
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++)
+        if (sw_controllers[q]->on_node)
+            sw_controllers[q]->on_node(ctl, node, before, doc);
     if (!doc) {
         (void)lh_table_delete(ctl->index->nodes, name);
         free_node(ctl, node);

@@ -17,15 +17,6 @@ struct job {
 
 static const char index_key[] = "batch.kubernetes.io/job-completion-index";
 
-static int64_t restarts_of(json_object *pod)
-{
-    json_object *list = sw_json_find(pod, "status", "containerStatuses", NULL);
-    int64_t n = 0;
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        n += sw_json_int(sw_json_at(list, i), 0, "restartCount", NULL);
-    return n;
-}
-
 /* Count the pods that exist: a finished pod that is deleted no longer counts, as in Jobs that do
  * not track their pods by finalizers. */
 static void count_pods(struct job *j)
@@ -46,7 +37,9 @@ static void count_pods(struct job *j)
         j->failed += failed;
         j->active += sw_pod_is_active(p);
         j->ready += sw_pod_is_active(p) && sw_pod_is_ready(p);
-        j->restarts += sw_pod_is_active(p) ? restarts_of(p->doc) : 0;
+        json_object *statuses = sw_json_find(p->doc, "status", "containerStatuses", NULL);
+        for (size_t k = 0; sw_pod_is_active(p) && k < sw_json_len(statuses); k++)
+            j->restarts += sw_json_int(sw_json_at(statuses, k), 0, "restartCount", NULL);
         if (i >= 0 && i < j->completions && (succeeded || sw_pod_is_active(p)))
             j->index_taken[i] = 1;
     }

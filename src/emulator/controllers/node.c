@@ -128,22 +128,6 @@ static int64_t time_left(struct sw_ctl *ctl, json_object *node, json_object *pod
     return soonest;
 }
 
-static void evict(struct sw_ctl *ctl, const struct sw_node *node)
-{
-    struct sw_doomed evicted = { 0 };
-    int64_t again = -1;
-    for (struct sw_pod *pod = node->pods; pod; pod = pod->node_next) {
-        int64_t left = sw_pod_is_active(pod) ? time_left(ctl, node->doc, pod->doc) : -1;
-        if (left == 0)
-            sw_doom(&evicted, pod);
-        else
-            again = sw_ctl_sooner(again, left);
-    }
-    if (again > 0)
-        sw_ctl_enqueue_in(ctl, SW_Q_NODE, NULL, sw_obj_name(node->doc), again);
-    sw_doomed_delete(ctl, &evicted, false);
-}
-
 static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 {
     (void)ns;
@@ -160,8 +144,20 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     if (!sw_doc_same(taints, sw_json_find(node->doc, "spec", "taints", NULL)))
         (void)sw_ctl_modify(ctl, ctl->kinds.node, node->doc, NULL, set_taints, taints);
     json_object_put(taints);
-    if (sw_json_find(node->doc, "spec", "taints", NULL))
-        evict(ctl, node);
+    if (!sw_json_find(node->doc, "spec", "taints", NULL))
+        return;
+    struct sw_doomed evicted = { 0 };
+    int64_t again = -1;
+    for (struct sw_pod *pod = node->pods; pod; pod = pod->node_next) {
+        int64_t left = sw_pod_is_active(pod) ? time_left(ctl, node->doc, pod->doc) : -1;
+        if (left == 0)
+            sw_doom(&evicted, pod);
+        else
+            again = sw_ctl_sooner(again, left);
+    }
+    if (again > 0)
+        sw_ctl_enqueue_in(ctl, SW_Q_NODE, NULL, sw_obj_name(node->doc), again);
+    sw_doomed_delete(ctl, &evicted, false);
 }
 
 /* Enqueues a node only if what the functions above read has changed. */

@@ -105,18 +105,6 @@ static bool has_image(json_object *pod, const regex_t *re)
     return false;
 }
 
-/* The first `pods` entry that matches; NULL: none does. */
-static const struct rule *rule_of_pod(struct sw_rules *rules, struct scope *scope, json_object *pod)
-{
-    for (size_t i = 0; i < rules->set.n; i++) {
-        const struct rule *rule = &rules->set.rules[i];
-        if (rule->type == RULE_POD && (!rule->match || has_image(pod, rule->match)) &&
-            sw_clause_matches(&rule->pod, scope, pod, NULL) == 1)
-            return rule;
-    }
-    return NULL;
-}
-
 /* The annotation for this container, else the pod's; borrowed. */
 static const char *annotation(json_object *pod, const char *what, const char *container,
                               bool *is_own)
@@ -133,7 +121,13 @@ void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *con
 {
     struct scope scope;
     sw_scope_init(&scope, rules, pod);
-    const struct rule *rule = rule_of_pod(rules, &scope, pod);
+    const struct rule *rule = NULL; /* the first that matches */
+    for (size_t i = 0; !rule && i < rules->set.n; i++) {
+        const struct rule *one = &rules->set.rules[i];
+        if (one->type == RULE_POD && (!one->match || has_image(pod, one->match)) &&
+            sw_clause_matches(&one->pod, &scope, pod, NULL) == 1)
+            rule = one;
+    }
     *out = rule ? rule->plan : (struct sw_pod_plan){ 0 };
     out->log = NULL;
     if (rule && rule->plan.log) {

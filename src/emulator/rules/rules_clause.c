@@ -35,18 +35,6 @@ static const struct field want_fields[] = {
     { "matches", sw_read_regex, offsetof(struct want, re) },
 };
 
-static int read_want(struct reader *r, struct want *want, const char *path, json_object *value,
-                     struct sw_err *err)
-{
-    SW_ERR(inner);
-    if (*path != '.' || sw_jsonpath_compile(path, &want->path, &inner) < 0)
-        return sw_read_fail(r, err, "no path: %s",
-                            *path != '.' ? "it begins with a dot" : sw_err_text(&inner));
-    if (json_object_is_type(value, json_type_object))
-        return sw_read_fields(r, want_fields, SW_COUNT(want_fields), want, value, err);
-    return sw_read_value(r, &want->is, value, err);
-}
-
 int sw_read_where(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct clause *c = into;
@@ -57,7 +45,17 @@ int sw_read_where(struct reader *r, void *into, json_object *value, struct sw_er
     {
         size_t up = sw_read_enter(r, path, 0);
         c->wants[c->n_wants] = (struct want){ .exists = -1 };
-        int rc = read_want(r, &c->wants[c->n_wants++], path, wanted, err);
+        struct want *want = &c->wants[c->n_wants++];
+        SW_ERR(inner);
+        int rc;
+        if (*path != '.')
+            rc = sw_read_fail(r, err, "no path: it begins with a dot");
+        else if (sw_jsonpath_compile(path, &want->path, &inner) < 0)
+            rc = sw_read_fail(r, err, "no path: %s", sw_err_text(&inner));
+        else if (json_object_is_type(wanted, json_type_object))
+            rc = sw_read_fields(r, want_fields, SW_COUNT(want_fields), want, wanted, err);
+        else
+            rc = sw_read_value(r, &want->is, wanted, err);
         sw_read_leave(r, up);
         if (rc < 0)
             return rc;

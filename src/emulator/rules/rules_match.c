@@ -49,30 +49,22 @@ static int compare(json_object *value, json_object *bound)
     return sw_quantity_cmp(&a, &b);
 }
 
-/* Render the templates in @wanted; *@out is the caller's. */
-static int wanted_value(struct scope *scope, json_object *wanted, json_object **out,
-                        struct sw_err *err)
-{
-    if (json_object_is_type(wanted, json_type_array))
-        return sw_body_render(scope, wanted, true, out, err);
-    if (!json_object_is_type(wanted, json_type_string) ||
-        !sw_text_is_template(json_object_get_string(wanted))) {
-        *out = json_object_get(wanted);
-        return 0;
-    }
-    SW_AUTO_CHARS *text = NULL;
-    int rc = sw_text_render(scope, json_object_get_string(wanted), &text, err);
-    if (rc == 0)
-        *out = sw_str(text);
-    return rc;
-}
-
-/* Whether one of the values at the path is @wanted. @return 1, 0, or an error */
+/* Whether one of the values is @wanted, whose templates are rendered. @return 1, 0, or an error */
 static int any_is(const struct sw_json_list *values, struct scope *scope, json_object *wanted,
                   struct sw_err *err)
 {
     SW_AUTO_JSON *rendered = NULL;
-    int rc = wanted_value(scope, wanted, &rendered, err);
+    SW_AUTO_CHARS *text = NULL;
+    int rc = 0;
+    if (json_object_is_type(wanted, json_type_array)) {
+        rc = sw_body_render(scope, wanted, true, &rendered, err);
+    } else if (json_object_is_type(wanted, json_type_string) &&
+               sw_text_is_template(json_object_get_string(wanted))) {
+        rc = sw_text_render(scope, json_object_get_string(wanted), &text, err);
+        rendered = rc < 0 ? NULL : sw_str(text);
+    } else {
+        rendered = json_object_get(wanted);
+    }
     for (size_t i = 0; rc == 0 && i < values->n_values; i++)
         rc = values->values[i] && is_one_of(rendered, values->values[i]);
     return rc;
