@@ -43,14 +43,8 @@ hack/check-capabilities.sh --random
 say "capabilities (one, by chance)" $?
 
 # ---- cppcheck
-if command -v cppcheck >/dev/null; then
-    cppcheck -q -j 2 --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 \
-        --suppress=missingIncludeSystem --suppress=unknownMacro --suppress=varFuncNullUB \
-        -D'SW_AUTO(x)=struct x' -Isrc src 2>&1 | head -40
-    say "cppcheck" "${PIPESTATUS[0]}"
-else
-    echo "skip  cppcheck: not here"
-fi
+hack/lint.sh --cppcheck
+say "cppcheck" $?
 
 # ---- words that say where the project was made do not belong in it
 # (workplace paths, issue numbers)

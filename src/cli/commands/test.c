@@ -38,7 +38,7 @@ static int test(struct test *t, const char *name)
 {
     SW_ERR(err);
     bool passed = false;
-    size_t n;
+    size_t n = 0;
     t->conn.until_ms = sw_loop_now_ms(t->conn.loop) + t->opts.timeout_ms;
     int rc = sw_cluster_resource(&t->conn, name, 3, &t->resource, &err);
     if (rc == 0)

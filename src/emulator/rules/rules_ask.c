@@ -57,17 +57,21 @@ void sw_image_run(struct sw_rules *rules, struct instance *i)
 bool sw_rules_image(struct sw_rules *rules, const char *image)
 {
     struct lh_entry *entry = lh_table_lookup_entry(rules->images, image);
-    struct instance *i = entry ? lh_entry_v(entry) : NULL;
-    for (size_t k = 0; !entry && !i && k < rules->set.n; k++) {
+    if (entry) {
+        const struct instance *known = lh_entry_v(entry);
+        return !known || known->result;
+    }
+    struct instance *i = NULL;
+    for (size_t k = 0; k < rules->set.n; k++) {
         const struct rule *rule = &rules->set.rules[k];
         if (rule->type != RULE_IMAGE || regexec(rule->match, image, 0, NULL, 0) != 0)
             continue;
         i = sw_instance_new(rules, rule);
         i->image = sw_strdup(image);
         i->result = evaluate(rules, i);
+        break;
     }
-    if (!entry)
-        (void)lh_table_insert(rules->images, sw_strdup(image), i);
+    (void)lh_table_insert(rules->images, sw_strdup(image), i); /* NULL: no rule is for it */
     return !i || i->result;
 }
 
