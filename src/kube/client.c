@@ -160,5 +160,5 @@ const char *sw_kube_server(const struct sw_kube *k)
 
 const char *sw_kube_ns(const struct sw_kube *k)
 {
-    return k->config->ns && k->config->ns[0] ? k->config->ns : "default";
+    return sw_text_or(k->config->ns, "default");
 }

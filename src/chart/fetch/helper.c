@@ -19,8 +19,7 @@ struct work {
 
 static const char *text_of(struct json_object *request, const char *key)
 {
-    const char *text = sw_json_str(request, NULL, key, NULL);
-    return text && *text ? text : NULL;
+    return sw_text_or(sw_json_str(request, NULL, key, NULL), NULL);
 }
 
 static int find_config_map(void *arg, const char *ns, const char *name, struct json_object **out,

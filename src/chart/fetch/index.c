@@ -35,7 +35,7 @@ int sw_index_parse(const char *name, const char *text, size_t len, struct json_o
 
 int sw_version_choose(const char *const *versions, size_t n, const char *want)
 {
-    want = want && *want ? want : "*";
+    want = sw_text_or(want, "*");
     for (size_t i = 0; i < n; i++)
         if (sw_streq(versions[i], want))
             return (int)i;
@@ -95,7 +95,7 @@ int sw_index_find(struct json_object *index, const char *name, const char *versi
         if (n > SHOWN)
             sw_append(&known, " and %zu more", n - SHOWN);
         rc = sw_err_set(err, SW_NOTFOUND, "there is no version '%s' of chart '%s' (there are %s)",
-                        version && *version ? version : "*", name, known);
+                        sw_text_or(version, "*"), name, known);
     }
     free(versions);
     return rc;

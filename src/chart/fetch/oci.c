@@ -202,7 +202,7 @@ static int choose_tag(struct session *s, const char *want, char **version, struc
         *version = sw_strdup(versions[at]);
     else
         rc = sw_err_set(err, SW_NOTFOUND, "none of its %zu tags is of version '%s'", n,
-                        want && *want ? want : "*");
+                        sw_text_or(want, "*"));
     for (size_t i = 0; i < n; i++)
         free(versions[i]);
     free(versions);

@@ -146,9 +146,8 @@ static void add_query(char **url, const char *key, const char *value)
 
 static void send_for_token(struct sw_registry_call *c, const struct sw_login *login)
 {
-    const char *given = c->challenge.scope;
-    SW_AUTO_CHARS *scope = given && *given ? sw_strdup(given)
-                                           : sw_printf("repository:%s:pull", ref_of(c)->repo);
+    SW_AUTO_CHARS *pull = sw_printf("repository:%s:pull", ref_of(c)->repo);
+    const char *scope = sw_text_or(c->challenge.scope, pull);
     SW_AUTO_CHARS *url = sw_strdup(c->challenge.realm);
     SW_AUTO_CHARS *form = sw_strdup("");
     bool refresh = login->identity_token;

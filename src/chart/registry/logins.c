@@ -95,8 +95,8 @@ static void read_key(const char *key, struct entry *out)
 
 static char *copy_of(struct json_object *doc, const char *key)
 {
-    const char *text = sw_json_str(doc, NULL, key, NULL);
-    return text && *text ? sw_strdup(text) : NULL;
+    const char *text = sw_text_or(sw_json_str(doc, NULL, key, NULL), NULL);
+    return text ? sw_strdup(text) : NULL;
 }
 
 static int read_entry(const char *key, struct json_object *doc, struct entry *out,

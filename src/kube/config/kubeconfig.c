@@ -232,22 +232,18 @@ static int no_context(const struct sources *s, const char *asked, struct sw_err 
             sw_append(&known, "%s'%s'", known[0] ? ", " : "", name);
         }
     }
-    const char *path = s->list[0].path;
-    if (!asked)
-        return sw_err_set(err, SW_INVALID, "%s: current-context is not set (contexts: %s)", path,
-                          known[0] ? known : "none");
-    return sw_err_set(err, SW_INVALID, "%s: no context is called '%s' (contexts: %s)", path, asked,
-                      known[0] ? known : "none");
+    SW_AUTO_CHARS *fault = asked ? sw_printf("no context is called '%s'", asked)
+                                 : sw_strdup("current-context is not set");
+    return sw_err_set(err, SW_INVALID, "%s: %s (contexts: %s)", s->list[0].path, fault,
+                      sw_text_or(known, "none"));
 }
 
 static int choose(const struct sources *s, const struct sw_kubeconfig_opts *o,
                   struct sw_kube_config **out, struct sw_err *err)
 {
     const char *context = o->context;
-    for (size_t i = 0; i < s->n && !context; i++) {
-        const char *current = sw_json_str(s->list[i].doc, "", "current-context", NULL);
-        context = current[0] ? current : NULL;
-    }
+    for (size_t i = 0; i < s->n && !context; i++)
+        context = sw_text_or(sw_json_str(s->list[i].doc, "", "current-context", NULL), NULL);
     struct entry e = { .err = err };
     if (!context || find_entry(s, "contexts", "context", context, &e) < 0)
         return no_context(s, context, err);
@@ -316,7 +312,7 @@ static int load_in_cluster(const char *dir, struct sw_kube_config **out, struct 
 static int find_sources(const struct sw_kubeconfig_opts *o, struct sources *s,
                         struct sw_kube_config **in_cluster, struct sw_err *err)
 {
-    const char *listed = getenv("KUBECONFIG");
+    const char *listed = sw_text_or(getenv("KUBECONFIG"), NULL);
     const char *home = getenv("HOME");
     if (o->path)
         return add_file(s, o->path, err);
@@ -335,14 +331,13 @@ static int find_sources(const struct sw_kubeconfig_opts *o, struct sources *s,
     if (rc != SW_NOTFOUND)
         return rc;
     SW_AUTO_CHARS *standard = sw_printf("%s/.kube/config", home ? home : "");
-    if (!(listed && listed[0]) && access(standard, F_OK) == 0)
+    if (!listed && access(standard, F_OK) == 0)
         return add_file(s, standard, err);
     return sw_err_set(err, SW_NOTFOUND,
                       "no cluster to talk to: no --kubeconfig is given, %s%s%s, and this is not a "
                       "pod with a service account",
-                      listed && listed[0] ? "there is no file of KUBECONFIG=" : "there is no ",
-                      listed && listed[0] ? listed : standard,
-                      listed && listed[0] ? "" : " and KUBECONFIG is not set");
+                      listed ? "there is no file of KUBECONFIG=" : "there is no ",
+                      listed ? listed : standard, listed ? "" : " and KUBECONFIG is not set");
 }
 
 static void replace(char **at, const char *with)

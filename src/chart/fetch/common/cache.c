@@ -1,6 +1,5 @@
 #include "chart/fetch/common/cache.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "chart/registry/registry.h"
 #include "data/json/hash.h"
 #include "data/json/json.h"
 
@@ -29,7 +29,8 @@ enum { NOTE_MAX = 64 << 10, STALE_S = 3600 };
 struct sw_cache *sw_cache_new(const char *dir, size_t max_bytes)
 {
     struct sw_cache *cache = sw_zalloc(1, sizeof *cache);
-    cache->dir = dir && *dir ? sw_strdup(dir) : NULL;
+    dir = sw_text_or(dir, NULL);
+    cache->dir = dir ? sw_strdup(dir) : NULL;
     cache->max_bytes = max_bytes;
     return cache;
 }
@@ -48,14 +49,10 @@ char *sw_digest_of(const void *bytes, size_t len)
     return sw_printf("sha256:%s", sw_sha256_hex(bytes, len, hex));
 }
 
-bool sw_digest_valid(const char *digest)
+/* Whether @digest is "sha256:" and 64 hexadecimal digits, so that it can be a file's name. */
+static bool is_sha256(const char *digest)
 {
-    if (!sw_starts_with(digest, "sha256:") || strlen(digest) != strlen("sha256:") + 64)
-        return false;
-    for (const char *c = digest + strlen("sha256:"); *c; c++)
-        if (!isdigit((unsigned char)*c) && !(*c >= 'a' && *c <= 'f'))
-            return false;
-    return true;
+    return sw_starts_with(digest, "sha256:") && sw_image_digest_is_valid(digest);
 }
 
 /* ---- folders -----------------------------------------------------------------------------------
@@ -106,10 +103,9 @@ void sw_cache_remove(const char *dir)
 
 int sw_cache_temp(struct sw_cache *cache, char **dir, struct sw_err *err)
 {
-    const char *tmp = getenv("TMPDIR");
-    SW_AUTO_CHARS *path = is_made(cache)
-                              ? sw_printf("%s/tmp/XXXXXX", cache->dir)
-                              : sw_printf("%s/slipway-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    SW_AUTO_CHARS *path = is_made(cache) ? sw_printf("%s/tmp/XXXXXX", cache->dir)
+                                         : sw_printf("%s/slipway-XXXXXX",
+                                                     sw_text_or(getenv("TMPDIR"), "/tmp"));
     if (!mkdtemp(path))
         return sw_err_set(err, errno == EACCES || errno == EROFS ? SW_FORBIDDEN : SW_UNAVAILABLE,
                           "%s: %s", path, strerror(errno));
@@ -133,7 +129,7 @@ static void touch(const char *path)
 
 bool sw_cache_get(struct sw_cache *cache, const char *digest, char **out, size_t *len)
 {
-    if (!cache->dir || !sw_digest_valid(digest))
+    if (!cache->dir || !is_sha256(digest))
         return false;
     SW_AUTO_CHARS *path = path_of(cache, digest);
     SW_AUTO_CHARS *bytes = NULL;
@@ -224,7 +220,7 @@ static void shrink(struct sw_cache *cache)
 
 void sw_cache_put(struct sw_cache *cache, const char *digest, const void *bytes, size_t len)
 {
-    if (!sw_digest_valid(digest) || len > cache->max_bytes || !is_made(cache))
+    if (!is_sha256(digest) || len > cache->max_bytes || !is_made(cache))
         return;
     SW_AUTO_CHARS *path = path_of(cache, digest);
     SW_ERR(err);

@@ -34,5 +34,3 @@ void sw_cache_remove(const char *dir);
 
 /** "sha256:<hex>", heap. */
 char *sw_digest_of(const void *bytes, size_t len);
-/** Whether @digest is "sha256:" and 64 hexadecimal digits in lower case. */
-bool sw_digest_valid(const char *digest);

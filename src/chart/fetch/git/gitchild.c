@@ -70,8 +70,7 @@ static int on_credentials(git_credential **out, const char *url SW_UNUSED, const
 
 static const char *ca_of(const struct git_job *job)
 {
-    const char *usual = getenv("SSL_CERT_FILE");
-    return job->auth.ca_file ? job->auth.ca_file : usual && *usual ? usual : NULL;
+    return job->auth.ca_file ? job->auth.ca_file : sw_text_or(getenv("SSL_CERT_FILE"), NULL);
 }
 
 /* libgit2's own check decides, but a TLS certificate is not checked if the options say so. The
@@ -296,10 +295,8 @@ static void make_home(struct child *c)
     SW_AUTO_CHARS *ssh = sw_printf("%s/.ssh", own);
     SW_AUTO_CHARS *link_path = sw_printf("%s/known_hosts", ssh);
     SW_AUTO_CHARS *usual = c->home ? sw_printf("%s/.ssh/known_hosts", c->home) : NULL;
-    const char *own_file = getenv("SSH_KNOWN_HOSTS");
     const char *known = c->job->auth.known_hosts ? c->job->auth.known_hosts
-                        : own_file && *own_file  ? own_file
-                                                 : usual;
+                                                 : sw_text_or(getenv("SSH_KNOWN_HOSTS"), usual);
     if (mkdir(own, 0700) == 0 && mkdir(ssh, 0700) == 0 && known && symlink(known, link_path) < 0)
         (void)0; /* then no host is known, and libgit2 fails */
     (void)setenv("HOME", own, 1);
