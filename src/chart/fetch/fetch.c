@@ -124,10 +124,11 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     if (!source)
         return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from there", shown);
     if (relative && source->get != fetch_git)
-        return sw_err_set(err, SW_INVALID,
-                          "%s: a chart that was got from %s names a folder beside it, which is not "
-                          "there; it belongs in charts/",
-                          shown, ask->base);
+        return sw_err_set(
+            err, SW_INVALID,
+            "%s: a chart from %s depends on a folder, which is not fetched with it; put "
+            "it in charts/",
+            shown, ask->base);
     if (f->n_got >= MAX_GETS)
         return sw_err_set(err, SW_INVALID, "%s: more than %d charts in one recipe", shown,
                           MAX_GETS);

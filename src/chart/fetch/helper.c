@@ -162,7 +162,8 @@ int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err)
     SW_AUTO_CHARS *line = sw_json_text(answer, SW_JSON_PLAIN, NULL);
     bool ok = fprintf(out, "%s\n", line) > 0 &&
               (!bundle || fwrite(bundle, 1, bundle_len, out) == bundle_len);
-    return ok && fflush(out) == 0 ? 0 : sw_err_set(err, SW_UNAVAILABLE, "the answer is not wanted");
+    return ok && fflush(out) == 0 ? 0
+                                  : sw_err_set(err, SW_UNAVAILABLE, "the answer cannot be written");
 }
 
 int sw_fetch_read_answer(const char *text, size_t len, struct json_object **answer,
@@ -171,7 +172,7 @@ int sw_fetch_read_answer(const char *text, size_t len, struct json_object **answ
     const char *end = memchr(text, '\n', len);
     SW_ERR(why);
     if (!end || sw_json_parse(text, (size_t)(end - text), NULL, answer, &why) < 0)
-        return sw_err_set(err, SW_UNAVAILABLE, "the fetch helper broke down");
+        return sw_err_set(err, SW_UNAVAILABLE, "the fetch helper failed");
     *bundle = end + 1;
     *bundle_len = len - (size_t)(end + 1 - text);
     return 0;

@@ -127,7 +127,7 @@ static int get_entry(struct sw_fetcher *f, const struct sw_recipe_ask *ask, cons
         return fetch_oci(f, &(struct sw_recipe_ask){ .url = full, .version = entry->version }, got,
                          err);
     if (!sw_starts_with(full, "http://") && !sw_starts_with(full, "https://"))
-        return sw_err_set(err, SW_INVALID, "%s: chart '%s' lies at %s, which is not followed", url,
+        return sw_err_set(err, SW_INVALID, "%s: chart '%s' is at %s, which is not supported", url,
                           ask->name, full);
     int rc = get_archive(f, full, entry->digest, got, err);
     if (rc == 0)

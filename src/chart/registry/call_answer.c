@@ -43,9 +43,10 @@ static void on_bad_status(struct sw_registry_call *c, int64_t retry_after_ms)
                         "the registry refuses the login of %s (HTTP %d%s%s)", login.source, status,
                         colon, more);
         else
-            call_refuse(c, SW_FORBIDDEN, false,
-                        "the registry wants a login (HTTP %d%s%s), and there is none for it in: %s",
-                        status, colon, more, logins);
+            call_refuse(
+                c, SW_FORBIDDEN, false,
+                "the registry requires a login (HTTP %d%s%s), and there is none for it in: %s",
+                status, colon, more, logins);
     } else if (status == 429 || status >= 500) {
         if (retry_after_ms > c->reg->opts.retry_ms && c->n_tries < c->reg->opts.retries) {
             c->n_tries++;

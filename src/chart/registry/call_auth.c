@@ -101,7 +101,7 @@ static void read_token(struct sw_registry_call *c, int status)
         token = *token ? token : sw_json_str(doc, "", "access_token", NULL);
     }
     if (!*token || strpbrk(token, "\r\n")) {
-        deny(c, SW_INVALID, "what answers has no token in it");
+        deny(c, SW_INVALID, "its answer has no token");
         return;
     }
     int64_t lives_s = sw_json_int(doc, 0, "expires_in", NULL);
@@ -184,7 +184,7 @@ static void ask_for_token(struct sw_registry_call *c, const struct sw_login *log
     SW_ERR(err);
     __attribute__((cleanup(sw_http_url_done))) struct sw_http_url realm = { 0 };
     if (!c->challenge.realm || sw_http_url_parse(c->challenge.realm, &realm, NULL) < 0) {
-        call_refuse(c, SW_INVALID, false, "the registry names no realm to get a token from");
+        call_refuse(c, SW_INVALID, false, "the registry names no realm for tokens");
         return;
     }
     /* without TLS a password is only sent to this machine, or where the registry is insecure */
@@ -192,7 +192,7 @@ static void ask_for_token(struct sw_registry_call *c, const struct sw_login *log
                     sw_http_is_loopback(realm.host);
     if ((login->username || login->identity_token) && !may_send) {
         call_refuse(c, SW_INVALID, false,
-                    "%s is where a token comes from, but a login is not sent without TLS",
+                    "%s issues the tokens, but a login is not sent without TLS",
                     c->challenge.realm);
         return;
     }
@@ -227,5 +227,5 @@ void call_log_in(struct sw_registry_call *c)
         call_refuse(c, SW_FORBIDDEN, false, "the registry refuses the login of %s", login.source);
     else
         call_refuse(c, SW_FORBIDDEN, false,
-                    "the registry wants a login, and there is none for it in: %s", logins);
+                    "the registry requires a login, and there is none for it in: %s", logins);
 }

@@ -142,7 +142,7 @@ static void on_layer_result(const struct layer_result *r, void *arg)
     if (r->code == 0)
         answer(f, 0, NULL, r->bytes, r->len);
     else if (r->code == SW_GONE)
-        answer(f, SW_NOTFOUND, "a layer of the image takes the file away", NULL, 0);
+        answer(f, SW_NOTFOUND, "a layer of the image deletes the file", NULL, 0);
     else
         sw_timer_set(f->timer, 0); /* the layer is closed outside of its callback */
 }

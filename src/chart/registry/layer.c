@@ -134,7 +134,7 @@ static void search(struct layer *l, struct archive *a)
             return;
         }
         if (sw_streq(name, l->whiteout)) {
-            settle(l, SW_GONE, "the layer takes the file away", NULL, 0);
+            settle(l, SW_GONE, "the layer deletes the file", NULL, 0);
             return;
         }
     }
@@ -206,8 +206,8 @@ struct layer *layer_open(struct sw_loop *loop, const char *path, size_t max_byte
     bool is_loaded = sw_archive_load();
     if (!is_loaded || pthread_create(&l->thread, NULL, work, l) != 0) {
         l->thread = 0;
-        settle(l, SW_INVALID, is_loaded ? "no thread to read it with" : "libarchive is not here",
-               NULL, 0);
+        settle(l, SW_INVALID,
+               is_loaded ? "no thread to read it with" : "libarchive is not installed", NULL, 0);
     }
     return l;
 }

@@ -26,14 +26,14 @@ static const char *check_repo(const char *repo)
     for (const char *c = repo; *c;) {
         if (!is_lower_alnum(*c))
             return *c >= 'A' && *c <= 'Z' ? "the repository must be in lower case"
-                                          : "the repository holds what it may not";
+                                          : "the repository has a character that is not allowed";
         while (is_lower_alnum(*c))
             c++;
         size_t len = strspn(c, "-"); /* a separator: '/', '.', '_', "__" or any number of '-' */
         if (*c == '/' || *c == '.' || *c == '_')
             len = c[0] == '_' && c[1] == '_' ? 2 : 1;
         if (*c && (len == 0 || !c[len]))
-            return "the repository holds what it may not";
+            return "the repository has a character that is not allowed";
         c += len;
     }
     return NULL;
@@ -52,7 +52,7 @@ static const char *check_host(const char *host)
         size_t len = port ? (size_t)(port - host) : strlen(host);
         for (size_t i = 0; i < len; i++)
             if (!isalnum((unsigned char)host[i]) && host[i] != '.' && host[i] != '-')
-                return "the registry's name holds what it may not";
+                return "the registry's name has a character that is not allowed";
         if (!len || host[0] == '.' || host[0] == '-' || host[len - 1] == '-')
             return "the registry's name is none";
     }
@@ -66,10 +66,10 @@ static const char *check_tag(const char *tag)
 {
     size_t len = strlen(tag);
     if (!len || len > MAX_TAG || !is_word(tag[0]))
-        return "the tag is empty, too long or begins with what it may not";
+        return "the tag is empty, too long or begins with a character that is not allowed";
     for (size_t i = 0; i < len; i++)
         if (!is_word(tag[i]) && tag[i] != '.' && tag[i] != '-')
-            return "the tag holds what it may not";
+            return "the tag has a character that is not allowed";
     return NULL;
 }
 

@@ -73,7 +73,7 @@ t "and once more from the cache" got "(cached)" v a --repo "$http/ok"
 t "a chart in a registry" got "signed by" v "oci://127.0.0.1:$(cat port)/charts/a:1.0.0" \
     --insecure-skip-tls-verify --username user --password "pass word"
 t "nobody signed it" fails "unsigned.tgz.prov" v unsigned.tgz
-t "somebody else signed it" fails "nobody in the keyring has key" \
+t "somebody else signed it" fails "the keyring has no key" \
     "$slipway" fetch --verify --keyring stranger.gpg b.tgz
 t "another archive was signed" fails "the archive is $digest, signed was sha256:0000" v wrong.tgz
 t "an archive of another name was signed" fails "does not name renamed.tgz" v renamed.tgz

@@ -118,8 +118,8 @@ changes() {
 t "a new version is seen" changes
 
 with_user() {
-    fails 1 "HTTP 401: a user and a password are wanted" fetch a --repo "$http/auth" &&
-        fails 1 "HTTP 401: who we are is not known there" \
+    fails 1 "HTTP 401: a user and a password are required" fetch a --repo "$http/auth" &&
+        fails 1 "HTTP 401: the credentials are not accepted" \
             fetch a --repo "$http/auth" --username user --password no &&
         got "a 1.11.0" fetch a --repo "$http/auth" --username user --password "pass word" &&
         got "a 1.11.0" fetch a --repo "http://user:pass%20word@${http#http://}/auth" &&
@@ -349,8 +349,8 @@ if strings "$slipway" 2>/dev/null | grep -q '^libgit2\.so\.'; then
     t "without libgit2" no_library
 fi
 t "a token" got "h 1.0.0" fetch "$private" --ca-file ca.pem --username user --password "pass word"
-t "no token" fails 1 "who we are is not known there" fetch "$private" --ca-file ca.pem
-t "a wrong token" fails 1 "who we are is not known there" \
+t "no token" fails 1 "the credentials are not accepted" fetch "$private" --ca-file ca.pem
+t "a wrong token" fails 1 "the credentials are not accepted" \
     fetch "$private" --ca-file ca.pem --username user --password no
 t "a path that leads outside" fails 2 "a path that leads outside the repository" \
     fetch "$git_url//../x" --ca-file ca.pem
@@ -424,7 +424,7 @@ if [ -x "$sshd" ]; then
     mkdir -p "$HOME/.ssh"
     echo "[127.0.0.1]:$sshd_port $(cut -d' ' -f1,2 host_key.pub)" >"$HOME/.ssh/known_hosts"
     t "an SSH key" got "h 1.0.0" fetch "$ssh_url?ref=v1" --key-file user_key
-    t "an SSH key that is not known" fails 1 "who we are is not known there" \
+    t "an SSH key that is not known" fails 1 "the credentials are not accepted" \
         fetch "$ssh_url?ref=old" --key-file host_key
 else
     skip "git over SSH" "no sshd here"

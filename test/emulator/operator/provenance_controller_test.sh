@@ -80,7 +80,7 @@ t "a chart that the author signed" taken good author-gpg
 t "a key in ASCII armour" taken armored author-asc
 t "a signed archive on this machine" taken here author-gpg "file://$tap_dir/www"
 t "somebody else's keys: class, field, object and what to do" not_taken other stranger-gpg "" \
-    "spec.chart.verify: $http/a-1.0.0.tgz.prov: the signature does not hold: nobody in the keyring has key" \
+    "spec.chart.verify: $http/a-1.0.0.tgz.prov: the signature does not hold: the keyring has no key" \
     "[Failed: have the chart signed"
 t "no such Secret" not_taken nobody nothing "" "spec.chart.verify.secretRef: " "make the Secret"
 appears() { kubectl create secret generic nothing --from-file=author.gpg && ready nobody; }

@@ -282,7 +282,7 @@ static void a_password_goes_with_each_request_where_basic_is_wanted(void **state
     w.r.user = "jane";
     w.r.password = "x";
     assert_int_equal(check(&w, "app:v1", NULL), SW_FORBIDDEN);
-    assert_non_null(strstr(w.words, "wants a login"));
+    assert_non_null(strstr(w.words, "requires a login"));
     add_login(&w, "jane", "x");
     assert_int_equal(check(&w, "app:v1", NULL), 0);
     add_login(&w, "joe", "x");

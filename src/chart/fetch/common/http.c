@@ -56,17 +56,17 @@ static int check_status(int status, bool with_user, struct sw_err *err)
         const char *reason;
     } rows[] = {
         { 200, 200, 0, NULL },
-        { 401, 401, SW_FORBIDDEN, "who we are is not known there" },
+        { 401, 401, SW_FORBIDDEN, "the credentials are not accepted" },
         { 403, 403, SW_FORBIDDEN, "not allowed" },
         { 404, 404, SW_NOTFOUND, "not found" },
-        { 407, 407, SW_FORBIDDEN, "the proxy wants a user" },
+        { 407, 407, SW_FORBIDDEN, "the proxy requires a user" },
         { 410, 410, SW_NOTFOUND, "gone" },
-        { 408, 408, SW_UNAVAILABLE, "the server gave up" },
+        { 408, 408, SW_UNAVAILABLE, "the server timed out" },
         { 429, 429, SW_UNAVAILABLE, "too many requests" },
         { 500, 599, SW_UNAVAILABLE, "the server failed" },
     };
     if (status == 401 && !with_user)
-        return sw_err_set(err, SW_FORBIDDEN, "HTTP 401: a user and a password are wanted");
+        return sw_err_set(err, SW_FORBIDDEN, "HTTP 401: a user and a password are required");
     for (size_t i = 0; i < SW_COUNT(rows); i++)
         if (status >= rows[i].from && status <= rows[i].to)
             return rows[i].code

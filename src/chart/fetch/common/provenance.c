@@ -98,8 +98,8 @@ static int read_result(const struct gpgv *g, int status, char **signer, struct s
     }
     SW_AUTO_CHARS *unknown = find_status(g, "NO_PUBKEY");
     if (unknown)
-        return sw_err_set(err, SW_INVALID,
-                          "the signature does not hold: nobody in the keyring has key %s", unknown);
+        return sw_err_set(err, SW_INVALID, "the signature does not hold: the keyring has no key %s",
+                          unknown);
     const char *why = "it does not say why"; /* gpgv's last message */
     for (const char *line = g->log_text; line && *line;) {
         if (sw_starts_with(line, "gpgv: "))
@@ -156,8 +156,7 @@ static int find_keyring(const char *given, char **out, struct sw_err *err)
             return 0;
         }
     }
-    return sw_err_set(err, SW_NOTFOUND,
-                      "there is no keyring in %s: --keyring says whose signatures count", dir);
+    return sw_err_set(err, SW_NOTFOUND, "there is no keyring in %s: --keyring names one", dir);
 }
 
 /* ---- the signed text ---------------------------------------------------------------------------

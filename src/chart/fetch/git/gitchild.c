@@ -112,15 +112,16 @@ static int explain(struct child *c, int rc, struct sw_err *err)
         return sw_err_set(err, SW_INVALID, "the repository is larger than %zu bytes",
                           c->job->max_bytes);
     if (c->untrusted || rc == GIT_ECERTIFICATE)
-        return sw_err_set(err, SW_INVALID,
-                          "the server is not trusted: %s (--ca-file, or known_hosts of SSH, says "
-                          "whom to trust)",
-                          message);
+        return sw_err_set(
+            err, SW_INVALID,
+            "the server is not trusted: %s (--ca-file names its CA, SSH's known_hosts "
+            "its key)",
+            message);
     if (*c->job->url->remote == '/' && rc < 0 && access(c->job->url->remote, F_OK) != 0)
         return sw_err_set(err, SW_NOTFOUND, "there is no such folder");
     if (c->refused || rc == GIT_EAUTH)
-        return sw_err_set(err, SW_FORBIDDEN, "who we are is not known there, or was not said (%s)",
-                          message);
+        return sw_err_set(err, SW_FORBIDDEN,
+                          "the credentials are not accepted, or there are none (%s)", message);
     for (size_t i = 0; i < SW_COUNT(by_message); i++)
         if (strstr(message, by_message[i].part))
             return sw_err_set(err, by_message[i].code, "%s", message);
@@ -382,7 +383,7 @@ static int run(const struct git_job *job, child_fn *work, char **text, struct sw
     else
         rc = (int)strtol(answer, &end, 10);
     if (end && (end == answer || *end != '\n'))
-        rc = sw_err_set(err, SW_UNAVAILABLE, "libgit2 broke down");
+        rc = sw_err_set(err, SW_UNAVAILABLE, "the process of libgit2 failed");
     else if (end && rc < 0)
         (void)sw_err_set(err, rc, "%s", end + 1);
     else if (end)
