@@ -1,27 +1,27 @@
-/* What SRO left behind was written by whole-object updates: the server holds its fields as those of
- * another manager, and what a recipe drops would stay for ever. Before such an object is applied
- * for the first time its fields are handed over to slipway.
+/* Objects that SRO wrote, by updates: their fields belong to SRO's field manager, and those that a
+ * recipe drops would never be removed. Before such an object is applied for the first time, its
+ * fields are handed over to slipway's manager.
  * Source: Kubernetes "Server-Side Apply", transferring ownership; client-go's csaupgrade. */
 #include "operator/controller/apply/apply.h"
 #include "operator/controller/core.h"
 
-/* SRO's program, as the server took it from the user agent. */
+/* SRO's field managers, which the server took from its user agent. */
 static const char *const managers[] = { "manager", "special-resource-operator" };
 
 enum { MAX_TRIES = 8 };
 
-static bool is_handed_over(struct json_object *entry)
+static bool is_of_sro(struct json_object *entry)
 {
-    const char *who = sw_json_str(entry, "", "manager", NULL);
+    const char *manager = sw_json_str(entry, "", "manager", NULL);
     bool update = sw_streq(sw_json_str(entry, "", "operation", NULL), "Update") &&
                   !*sw_json_str(entry, "", "subresource", NULL);
     for (size_t i = 0; update && i < SW_COUNT(managers); i++)
-        if (sw_streq(who, managers[i]))
+        if (sw_streq(manager, managers[i]))
             return true;
     return false;
 }
 
-/* Sets of fields are maps of maps: their union. */
+/* Make @to the union of both sets of fields (fieldsV1), which are maps of maps. */
 static void add_fields(struct json_object *to, struct json_object *from)
 {
     if (!json_object_is_type(from, json_type_object))
@@ -32,50 +32,38 @@ static void add_fields(struct json_object *to, struct json_object *from)
         if (there)
             add_fields(there, value);
         else
-            (void)json_object_object_add(to, key, sw_json_copy(value));
+            sw_json_set(to, sw_json_copy(value), key, NULL);
     }
 }
 
-/* Status is not slipway's to own; on servers without entries of subresources it stands with the
- * rest. */
-static struct json_object *handed_over(struct json_object *entry)
+/* The managedFields of @live with SRO's entries made one of slipway's: a new list, the caller's;
+ * NULL: SRO has none. Status is left out: on servers without entries for subresources it is in the
+ * entry of the object. */
+static struct json_object *inherit_managed_fields(struct json_object *live)
 {
-    struct json_object *fields = sw_json_copy(sw_json_get(entry, "fieldsV1"));
-    if (json_object_is_type(fields, json_type_object))
-        json_object_object_del(fields, "f:status");
-    return fields;
-}
-
-/* @live's managedFields with SRO's handed to @manager: a new list, the caller's; NULL: SRO has none
- * there. */
-static struct json_object *inherit_managed_fields(struct json_object *live, const char *manager)
-{
-    struct json_object *list = sw_json_find(live, "metadata", "managedFields", NULL),
-                       *out = json_object_new_array(), *ours = NULL;
-    bool any = false;
+    struct json_object *list = sw_json_find(live, "metadata", "managedFields", NULL), *ours = NULL;
+    SW_AUTO_JSON *out = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *entry = sw_json_at(list, i);
-        if (!is_handed_over(entry)) {
+        if (!is_of_sro(entry)) {
             (void)json_object_array_add(out, json_object_get(entry));
             continue;
         }
-        any = true;
-        SW_AUTO_JSON *fields = handed_over(entry);
+        SW_AUTO_JSON *fields = sw_json_copy(sw_json_get(entry, "fieldsV1"));
+        (void)sw_json_del(fields, "f:status", NULL);
         if (ours) {
             add_fields(sw_json_get(ours, "fieldsV1"), fields);
             continue;
         }
         ours = sw_json_copy(entry);
-        sw_json_set_str(ours, manager, "manager", NULL);
+        sw_json_set_str(ours, "slipway", "manager", NULL);
         sw_json_set_str(ours, "Apply", "operation", NULL);
         sw_json_set(ours, json_object_get(fields), "fieldsV1", NULL);
     }
-    if (ours)
-        (void)json_object_array_add(out, ours);
-    if (any)
-        return out;
-    json_object_put(out);
-    return NULL;
+    if (!ours)
+        return NULL;
+    (void)json_object_array_add(out, ours);
+    return SW_TAKE(out);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------
@@ -86,10 +74,10 @@ static void on_handed_over(const struct sw_kube_answer *a, void *arg)
     struct op *op = arg;
     op->req = NULL;
     if ((a->code == SW_CONFLICT || a->code == SW_UNAVAILABLE) && op->n_tries++ < MAX_TRIES) {
-        inherit_begin(op, op->more); /* somebody wrote meanwhile: look again */
+        inherit_begin(op, op->more); /* it was changed meanwhile: read it again */
         return;
     }
-    if (a->code < 0) /* what a recipe drops later stays then; the apply itself does not suffer */
+    if (a->code < 0) /* only fields that a recipe drops later are not removed then */
         sw_log(SW_LOG_WARN, "fields not taken over", "resource", op->r->name, "object",
                op->key.name, "error", sw_err_text(a->err), NULL);
     op->apply(op, op->more);
@@ -109,7 +97,7 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
     struct op *op = arg;
     const struct sw_kind *kind = op->more;
     op->req = NULL;
-    struct json_object *fields = a->code < 0 ? NULL : inherit_managed_fields(a->object, "slipway");
+    struct json_object *fields = a->code < 0 ? NULL : inherit_managed_fields(a->object);
     if (!fields) {
         op->apply(op, kind);
         return;

@@ -1,17 +1,16 @@
-/* Fields that an older server does not know. Server-side apply is refused for them (before
+/* Fields that an older API server does not declare. It refuses to apply them (before
  * Kubernetes 1.25 with a 500: 'failed to create typed patch object: .path.to.field: field not
- * declared in schema'); a create or update would have dropped them. So they are dropped, and named.
- */
+ * declared in schema'); a create or update would drop them silently. They are removed here, and
+ * named in an Event. */
 #include "operator/controller/apply/apply.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/data.h"
 
-static const char words[] = ": field not declared in schema";
+static const char refusal[] = ": field not declared in schema";
 
-/* In these the keys are names that somebody chose, not fields. */
+/* Is the value of @key a map whose keys are names, not fields? */
 static bool holds_names(const char *key)
 {
     static const char *const maps[] = { "properties", "patternProperties", "definitions",
@@ -41,26 +40,17 @@ static size_t drop(struct json_object *value, const char *field, bool names)
     return n;
 }
 
-/* The last part of the path that ends at @end, as "spec.versions[0].x-y" has "x-y". */
-static char *field_of(const char *message, const char *end)
-{
-    const char *from = end;
-    while (from > message && !strchr(". \n[]", from[-1]))
-        from--;
-    return sw_strndup(from, (size_t)(end - from));
-}
-
 size_t unknown_fields_drop(struct json_object *doc, const char *message, char **names)
 {
     size_t n = 0;
-    for (const char *at = message; at && (at = strstr(at, words)); at += strlen(words)) {
-        SW_AUTO_CHARS *field = field_of(message, at);
+    for (const char *at = message; at && (at = strstr(at, refusal)); at += strlen(refusal)) {
+        const char *from = at; /* of the last field of the path: x-y in spec.versions[0].x-y */
+        while (from > message && !strchr(". \n[]", from[-1]))
+            from--;
+        SW_AUTO_CHARS *field = sw_strndup(from, (size_t)(at - from));
         size_t dropped = *field ? drop(doc, field, false) : 0;
-        if (!dropped)
-            continue;
-        char *had = *names;
-        *names = sw_printf("%s%s%s", had ? had : "", had ? ", " : "", field);
-        free(had);
+        if (dropped)
+            sw_append(names, "%s%s", *names ? ", " : "", field);
         n += dropped;
     }
     return n;

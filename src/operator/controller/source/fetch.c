@@ -30,7 +30,7 @@ struct fetch {
     struct fetch_queue *q;
     struct fetch *next;
     struct json_object *request;
-    fetch_fn *done; /* NULL: nobody wants to know any more */
+    fetch_fn *done; /* NULL: cancelled */
     void *arg;
     struct sw_timer *timer;
     struct bufferevent *bev; /* to the helper's stdin and stdout; NULL: not started */
@@ -46,7 +46,7 @@ static void reap(struct fetch *f)
 {
     if (f->pid <= 0)
         return;
-    (void)kill(f->pid, SIGKILL); /* it has answered, or never will */
+    (void)kill(f->pid, SIGKILL); /* it has answered, or is given up */
     while (waitpid(f->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     f->pid = 0;
@@ -66,7 +66,6 @@ static void fetch_free(struct fetch *f)
     free(f);
 }
 
-/* Tell, and let the next one begin. */
 static void finish(struct fetch *f, struct json_object *answer, const char *bundle, size_t len)
 {
     struct fetch_queue *q = f->q;
@@ -92,9 +91,12 @@ static void fail(struct fetch *f, const char *message)
 /* ---- the helper --------------------------------------------------------------------------------
  */
 
-static void on_end(struct fetch *f)
+static void on_event(struct bufferevent *bev, short what, void *arg)
 {
-    struct evbuffer *in = bufferevent_get_input(f->bev);
+    struct fetch *f = arg;
+    if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
+        return;
+    struct evbuffer *in = bufferevent_get_input(bev);
     size_t len = evbuffer_get_length(in), bundle_len;
     SW_AUTO_CHARS *text = sw_alloc(len + 1);
     SW_AUTO_JSON *answer = NULL;
@@ -113,16 +115,10 @@ static void on_read(struct bufferevent *bev, void *arg)
         fail(arg, "the recipe is too large");
 }
 
-/* All of the request is on its way: that is its end. */
+/* The whole request is written: the helper reads until the end. */
 static void on_written(struct bufferevent *bev, void *arg SW_UNUSED)
 {
     (void)shutdown(bufferevent_getfd(bev), SHUT_WR);
-}
-
-static void on_event(struct bufferevent *bev SW_UNUSED, short what, void *arg)
-{
-    if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
-        on_end(arg);
 }
 
 static int spawn(struct fetch *f, int fd)
@@ -165,28 +161,24 @@ static void begin(struct fetch *f)
     sw_timer_set(f->timer, DEADLINE_MS);
 }
 
-/* ---- in this process ---------------------------------------------------------------------------
+/* ---- the queue ---------------------------------------------------------------------------------
  */
 
-static void do_here(struct fetch *f)
-{
-    SW_AUTO_JSON *answer = NULL;
-    SW_AUTO_CHARS *bundle = NULL;
-    size_t len = 0;
-    sw_fetch_do(f->request, &answer, &bundle, &len);
-    finish(f, answer, bundle, len);
-}
-
-/* Its turn has come, or its time is over. */
+/* Its turn has come, or the helper's deadline has passed. */
 static void on_timer(void *arg)
 {
     struct fetch *f = arg;
-    if (f->bev)
+    if (f->bev) {
         fail(f, "the fetch helper does not answer");
-    else if (f->q->helper)
+    } else if (f->q->helper) {
         begin(f);
-    else
-        do_here(f);
+    } else {
+        SW_AUTO_JSON *answer = NULL;
+        SW_AUTO_CHARS *bundle = NULL;
+        size_t len = 0;
+        sw_fetch_do(f->request, &answer, &bundle, &len);
+        finish(f, answer, bundle, len);
+    }
 }
 
 static void start_next(struct fetch_queue *q)

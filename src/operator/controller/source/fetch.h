@@ -1,7 +1,7 @@
 #pragma once
-/* fetch: recipes got by another process, so that neither the network nor an archive is waited for
- * here, and what git and archives need is loaded there: `<helper> fetch -`. Some run at a time, the
- * others wait. */
+/* fetch: recipes fetched by a child process, `<helper> fetch -`, so that neither the network nor an
+ * archive blocks the event loop, and the libraries for git and archives are loaded there. Four run
+ * at a time, the others wait. */
 #include <stddef.h>
 
 struct json_object;
@@ -21,6 +21,6 @@ void fetch_queue_free(struct fetch_queue *q);
 /** @request is taken. @done is called once, never before this returned. */
 struct fetch *fetch_start(struct fetch_queue *q, struct json_object *request, fetch_fn *done,
                           void *arg);
-/** @done is not called any more. What was begun goes on for itself and fills the cache. NULL is
- * accepted. */
+/** @done is not called any more. A helper that runs goes on and fills the cache. NULL is accepted.
+ */
 void fetch_cancel(struct fetch *f);

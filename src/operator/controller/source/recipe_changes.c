@@ -1,5 +1,5 @@
-/* A recipe that changes where it comes from. A ConfigMap is watched; everybody else is asked again
- * now and then, and after a failure sooner. */
+/* A recipe that changes at its source: ConfigMaps are watched, other sources are loaded again after
+ * a time, which is shorter after a failure. */
 #include "operator/controller/source/source.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { RETRY_MS = 5000, RETRY_MAX_MS = 300000 };
 struct map_watch {
     struct refresh *f;
     char *ns, *name;
-    char *version; /* resourceVersion as it was read; NULL: it was not there */
+    char *version; /* resourceVersion; NULL: it does not exist */
     struct sw_kube_watch *watch;
 };
 
@@ -56,7 +56,6 @@ static void on_timer(void *arg)
     f->changed(f->arg);
 }
 
-/* Not inside the watch's own callback: looking again may close it. */
 static void on_map(const struct sw_watch_event *w, void *arg)
 {
     struct map_watch *m = arg;
@@ -68,11 +67,8 @@ static void on_map(const struct sw_watch_event *w, void *arg)
         return;
     free(m->version);
     m->version = version ? sw_strdup(version) : NULL;
-    sw_timer_set(m->f->timer, 0);
+    sw_timer_set(m->f->timer, 0); /* by a timer, since loading again may close this watch */
 }
-
-/* ---- after a load ------------------------------------------------------------------------------
- */
 
 static bool is_watched(const struct refresh *f, struct json_object *maps)
 {
@@ -91,7 +87,7 @@ static void watch_maps(struct refresh *f, struct json_object *maps)
 {
     struct sw_kube *kube = f->all->kube;
     const struct sw_kind *kind = sw_kube_kind_find(kube, "v1", "ConfigMap");
-    static const char *const fields[] = { "metadata.name", NULL }; /* that it is another one */
+    static const char *const fields[] = { "metadata.name", NULL }; /* only changes matter */
     if (is_watched(f, maps) || !kind)
         return;
     maps_close(f);
@@ -109,25 +105,8 @@ static void watch_maps(struct refresh *f, struct json_object *maps)
             kube, kind,
             &(struct sw_watch_opts){
                 .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true },
-            on_map, m); /* it was read a moment ago: no list is needed to know what it was */
+            on_map, m); /* without a list: it was read just now */
     }
-}
-
-/* A clock that leaps has no use for a pause without an end: only what is elsewhere is asked again.
- */
-static void set_timer(struct refresh *f, const struct source *s, int code)
-{
-    int64_t usual_ms = f->all->refresh_ms;
-    bool failed = code == SW_UNAVAILABLE;
-    if (failed && !f->all->one_shot)
-        sw_timer_set(f->timer, f->retry_ms);
-    else if (source_is_remote(s) && usual_ms > 0 && !f->all->one_shot)
-        sw_timer_set(f->timer, usual_ms);
-    else
-        sw_timer_stop(f->timer);
-    f->retry_ms = !failed                          ? RETRY_MS
-                  : f->retry_ms * 2 < RETRY_MAX_MS ? f->retry_ms * 2
-                                                   : RETRY_MAX_MS;
 }
 
 struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg), void *arg)
@@ -140,7 +119,15 @@ struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg
 
 void refresh_update(struct refresh *f, const struct source *s, int code)
 {
-    set_timer(f, s, code);
-    if (code != SW_UNAVAILABLE) /* else it did not come so far as to know */
+    bool failed = code == SW_UNAVAILABLE;
+    int64_t usual_ms = source_is_remote(s) ? f->all->refresh_ms : 0;
+    int64_t in_ms = failed ? f->retry_ms : usual_ms;
+    if (in_ms > 0 && !f->all->one_shot)
+        sw_timer_set(f->timer, in_ms);
+    else
+        sw_timer_stop(f->timer); /* no timer without end: simulated clocks jump to the next one */
+    int64_t next_ms = f->retry_ms * 2 < RETRY_MAX_MS ? f->retry_ms * 2 : RETRY_MAX_MS;
+    f->retry_ms = failed ? next_ms : RETRY_MS;
+    if (!failed) /* else the ConfigMaps are not known */
         watch_maps(f, source_maps(s));
 }

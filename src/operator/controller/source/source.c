@@ -1,5 +1,3 @@
-/* Where a resource's recipe comes from: spec.chart. Folders and ConfigMaps of single files are read
- * at once; what needs the network or an archive is got by the helper. */
 #include "operator/controller/source/source.h"
 
 #include <stdlib.h>
@@ -18,16 +16,15 @@
 #include "operator/controller/source/fetch.h"
 #include "operator/controller/source/secret.h"
 
-enum { MAX_MAPS = 32 }; /* ConfigMaps of one recipe */
+enum { MAX_MAPS = 32, RETRIES = 4 }; /* MAX_MAPS: ConfigMaps of one recipe */
 static const char verify_field[] = "spec.chart.verify";
 
-/* A load under way. */
 struct source {
     struct sources *all;
     struct json_object *doc; /* with spec.chart; owned */
     struct sw_kube_request *req;
     struct fetch *fetch;
-    struct sw_timer *timer; /* answers are never given before source_load() returned */
+    struct sw_timer *timer; /* calls @done, never before source_load() returned */
     source_fn *done;
     void *arg;
     int code;
@@ -35,10 +32,10 @@ struct source {
     struct sw_recipe *recipe;
     char *content;              /* digest of all its files; NULL: not known */
     struct json_object *secret; /* of secretRef; NULL: none */
-    struct json_object *keys;   /* of verify.secretRef: whose signatures count; NULL: not asked */
+    struct json_object *keys;   /* the Secret of verify.secretRef: keyrings; NULL: not verified */
     struct json_object *maps;   /* the ConfigMaps that it is made of, as they were read; owned */
-    char *wanted;               /* the one that is being read */
-    bool is_remote;             /* it was asked of somebody who may have another one later */
+    char *map_url;              /* of the ConfigMap that is being read */
+    bool is_remote;             /* the source may have another one later */
 };
 
 void source_free(struct source *s)
@@ -54,7 +51,7 @@ void source_free(struct source *s)
     json_object_put(s->secret);
     json_object_put(s->keys);
     free(s->content);
-    free(s->wanted);
+    free(s->map_url);
     free(s->message);
     free(s);
 }
@@ -102,32 +99,53 @@ static void settle(struct source *s, int code, struct sw_err *err)
     sw_timer_set(s->timer, 0);
 }
 
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static bool exists(const char *dir, const char *name)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
+    return access(path, R_OK) == 0;
+}
+
+/* The chart in the folder that the URL names: the folder itself, or in it a packaged chart or an
+ * unpacked one, with its version in the name or without. */
+static char *path_of(const struct source *s)
+{
+    const char *from = url(s), *root = from + strlen("file://"), *name = chart(s, "name");
+    SW_AUTO_CHARS *packed = sw_printf("%s-%s.tgz", name, chart(s, "version"));
+    SW_AUTO_CHARS *unpacked = sw_printf("%s/Chart.yaml", name);
+    SW_AUTO_CHARS *versioned = sw_printf("%s-%s/Chart.yaml", name, chart(s, "version"));
+    if (exists(root, "Chart.yaml") || !*name)
+        return sw_strdup(from);
+    if (exists(root, packed))
+        return sw_printf("%s/%s", from, packed);
+    if (exists(root, versioned))
+        return sw_printf("%s/%s-%s", from, name, chart(s, "version"));
+    if (exists(root, unpacked))
+        return sw_printf("%s/%s", from, name);
+    return sw_strdup(from);
+}
+
 /* ---- the helper --------------------------------------------------------------------------------
  */
 
-static void want_map(struct source *s, const char *map_url);
+static void load_map(struct source *s, const char *map_url);
 
-/* spec.chart.repository as the helper has it; the caller's. */
+/* The request for the helper to fetch @from; the caller's.
+ * @return 0 | SW_INVALID: the Secret of spec.chart.verify holds no key */
 static int request_of(const struct source *s, const char *from, struct json_object **out,
                       struct sw_err *err)
 {
-    static const struct {
-        const char *field, *name;
-    } texts[] = { { "username", "username" },
-                  { "password", "password" },
-                  { "certFile", "certFile" },
-                  { "keyFile", "keyFile" },
-                  { "caFile", "caFile" } };
+    static const char *const same[] = { "username", "password", "certFile", "keyFile", "caFile" };
     struct json_object *repository = sw_json_find(s->doc, "spec", "chart", "repository", NULL);
     SW_AUTO_JSON *request = json_object_new_object();
+    for (size_t i = 0; i < SW_COUNT(same); i++)
+        sw_json_set_str(request, sw_json_str(repository, "", same[i], NULL), same[i], NULL);
     bool insecure = sw_json_bool(repository, false, "insecure_skip_tls_verify", NULL);
-    for (size_t i = 0; i < SW_COUNT(texts); i++)
-        sw_json_set_str(request, sw_json_str(repository, "", texts[i].field, NULL), texts[i].name,
-                        NULL);
-    (void)json_object_object_add(request, "insecure", json_object_new_boolean(insecure));
-    (void)json_object_object_add(
-        request, "passCredentials",
-        json_object_new_boolean(sw_json_bool(repository, false, "pass_credentials_all", NULL)));
+    sw_json_set(request, json_object_new_boolean(insecure), "insecure", NULL);
+    bool pass_all = sw_json_bool(repository, false, "pass_credentials_all", NULL);
+    sw_json_set(request, json_object_new_boolean(pass_all), "passCredentials", NULL);
     sw_json_set_str(request, from, "url", NULL);
     if (!sw_starts_with(from, "file://")) {
         sw_json_set_str(request, chart(s, "name"), "name", NULL);
@@ -136,7 +154,7 @@ static int request_of(const struct source *s, const char *from, struct json_obje
     if (s->all->cache_dir)
         sw_json_set_str(request, s->all->cache_dir, "cacheDir", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
-    (void)json_object_object_add(request, "configMaps", json_object_get(s->maps));
+    sw_json_set(request, json_object_get(s->maps), "configMaps", NULL);
     if (s->keys) {
         sw_json_set_str(request, verify_field, "verifiedBy", NULL);
         int rc = secret_to_keyring(s->keys, request, err);
@@ -155,7 +173,7 @@ static void on_fetched(struct json_object *answer, const char *bundle, size_t le
     int code = (int)sw_json_int(answer, SW_UNAVAILABLE, "code", NULL);
     const char *want = sw_json_str(answer, NULL, "want", NULL);
     if (code == SW_PENDING && want && sw_json_len(s->maps) < MAX_MAPS) {
-        want_map(s, want);
+        load_map(s, want);
         return;
     }
     if (code == 0) {
@@ -168,8 +186,6 @@ static void on_fetched(struct json_object *answer, const char *bundle, size_t le
     }
     settle(s, code, &err);
 }
-
-static char *path_of(const struct source *s);
 
 static void start_fetch(struct source *s)
 {
@@ -184,16 +200,17 @@ static void start_fetch(struct source *s)
         s->fetch = fetch_start(s->all->fetches, request, on_fetched, s);
 }
 
-/* For a recipe that is read here: what it has elsewhere is the helper's. */
+/* The sw_recipe_opts.get of recipes that are read in this process: a recipe with a dependency from
+ * elsewhere is fetched as a whole by the helper. */
 static int leave_to_helper(void *arg, const struct sw_recipe_ask *ask SW_UNUSED,
                            struct sw_recipe_got *got SW_UNUSED, struct sw_err *err)
 {
     struct source *s = arg;
     s->is_remote = true;
-    return sw_err_set(err, SW_PENDING, "the helper gets it");
+    return sw_err_set(err, SW_PENDING, "the helper fetches it");
 }
 
-static struct sw_recipe_opts only_here(struct source *s)
+static struct sw_recipe_opts local_opts(struct source *s)
 {
     return (struct sw_recipe_opts){ .get = leave_to_helper, .get_arg = s, .no_archives = true };
 }
@@ -206,70 +223,28 @@ static void settle_or_fetch(struct source *s, int code, struct sw_err *err)
         settle(s, code, err);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
-
-static bool exists(const char *dir, const char *name)
-{
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
-    return access(path, R_OK) == 0;
-}
-
-/* The URL is the chart itself, or a folder of packaged charts, or one of unpacked charts. */
-static char *path_of(const struct source *s)
-{
-    const char *from = url(s), *root = from + strlen("file://"), *name = chart(s, "name");
-    SW_AUTO_CHARS *packed = sw_printf("%s-%s.tgz", name, chart(s, "version"));
-    SW_AUTO_CHARS *unpacked = sw_printf("%s/Chart.yaml", name);
-    SW_AUTO_CHARS *versioned = sw_printf("%s-%s/Chart.yaml", name, chart(s, "version"));
-    if (exists(root, "Chart.yaml") || !*name)
-        return sw_strdup(from);
-    if (exists(root, packed))
-        return sw_printf("%s/%s", from, packed);
-    if (exists(root, versioned))
-        return sw_printf("%s/%s-%s", from, name, chart(s, "version"));
-    if (exists(root, unpacked))
-        return sw_printf("%s/%s", from, name);
-    return sw_strdup(from);
-}
-
-static void load_file(struct source *s)
-{
-    SW_ERR(err);
-    SW_AUTO_CHARS *path = path_of(s);
-    struct sw_recipe_opts opts = only_here(s);
-    settle_or_fetch(s, sw_recipe_open(path, &opts, &s->recipe, &err), &err);
-}
-
 /* ---- ConfigMaps --------------------------------------------------------------------------------
  */
 
-/* In place of one that is not there. */
+/* Stands in the helper's request for a ConfigMap that does not exist. */
 static struct json_object *missing_map(const char *map_url)
 {
     const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
-    SW_AUTO_CHARS *where = sw_strndup(ns, (size_t)(slash - ns));
+    SW_AUTO_CHARS *ns_name = sw_strndup(ns, (size_t)(slash - ns));
     struct json_object *map = json_object_new_object();
-    sw_json_set_str(map, where, "metadata", "namespace", NULL);
+    sw_json_set_str(map, ns_name, "metadata", "namespace", NULL);
     sw_json_set_str(map, slash + 1, "metadata", "name", NULL);
-    (void)json_object_object_add(map, "missing", json_object_new_boolean(true));
+    sw_json_set(map, json_object_new_boolean(true), "missing", NULL);
     return map;
 }
 
-/* One key a file, and nothing to unpack: it is read here. */
-static bool is_plain(const struct source *s, struct json_object *map)
-{
-    return sw_json_len(s->maps) == 1 && sw_starts_with(url(s), "cm://") &&
-           !sw_json_get(map, "binaryData") && !sw_json_get(map, "missing") &&
-           !sw_json_find(map, "data", "index.yaml", NULL);
-}
-
-static void load_plain(struct source *s, struct json_object *map)
+/* A ConfigMap with one file a key and nothing to unpack. */
+static void load_plain_map(struct source *s, struct json_object *map)
 {
     SW_ERR(err);
     SW_AUTO_CHARS *bundle = NULL;
     size_t len;
-    struct sw_recipe_opts opts = only_here(s);
+    struct sw_recipe_opts opts = local_opts(s);
     int rc = sw_recipe_from_config_map(map, &opts, &s->recipe, &err);
     if (rc == 0)
         rc = sw_recipe_to_bundle(s->recipe, &bundle, &len, &err);
@@ -278,131 +253,71 @@ static void load_plain(struct source *s, struct json_object *map)
     settle_or_fetch(s, rc, &err);
 }
 
-static void on_config_map(const struct sw_kube_answer *a, void *arg)
+static void on_map(const struct sw_kube_answer *a, void *arg)
 {
     struct source *s = arg;
     s->req = NULL;
     SW_ERR(err);
     if (a->code < 0 && a->code != SW_NOTFOUND) {
-        sw_err_set(&err, a->code, "%s: %s", s->wanted, sw_err_text(a->err));
-        settle(s, a->code, &err);
+        settle(s, sw_err_set(&err, a->code, "%s: %s", s->map_url, sw_err_text(a->err)), &err);
         return;
     }
-    struct json_object *map = a->code ? missing_map(s->wanted) : json_object_get(a->object);
+    struct json_object *map = a->code ? missing_map(s->map_url) : json_object_get(a->object);
     (void)json_object_array_add(s->maps, map);
-    if (is_plain(s, map))
-        load_plain(s, map);
+    bool is_plain = sw_json_len(s->maps) == 1 && sw_starts_with(url(s), "cm://") &&
+                    !sw_json_get(map, "binaryData") && !sw_json_get(map, "missing") &&
+                    !sw_json_find(map, "data", "index.yaml", NULL);
+    if (is_plain)
+        load_plain_map(s, map);
     else
         start_fetch(s);
 }
 
-static void want_map(struct source *s, const char *map_url)
+static void load_map(struct source *s, const char *map_url)
 {
     SW_ERR(err);
     const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
     const struct sw_kind *kind = sw_kube_kind_find(s->all->kube, "v1", "ConfigMap");
     if (!slash || slash == ns || !slash[1] || slash[1] == '/') {
-        sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", map_url);
-        settle(s, SW_INVALID, &err);
+        int rc = sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", map_url);
+        settle(s, rc, &err);
         return;
     }
     if (!kind) {
         settle(s, sw_err_set(&err, SW_UNAVAILABLE, "the server does not say what it serves"), &err);
         return;
     }
-    free(s->wanted);
-    s->wanted = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
-    SW_AUTO_CHARS *where = sw_strndup(ns, (size_t)(slash - ns));
-    s->req = sw_kube_get(s->all->kube, kind, where, strrchr(s->wanted, '/') + 1,
-                         &(struct sw_request_opts){ .retries = 4 }, on_config_map, s);
+    free(s->map_url);
+    s->map_url = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
+    SW_AUTO_CHARS *ns_name = sw_strndup(ns, (size_t)(slash - ns));
+    s->req = sw_kube_get(s->all->kube, kind, ns_name, strrchr(s->map_url, '/') + 1,
+                         &(struct sw_request_opts){ .retries = RETRIES }, on_map, s);
 }
 
-static void load_config_map(struct source *s)
-{
-    want_map(s, url(s));
-}
-
-/* ---- by scheme ---------------------------------------------------------------------------------
+/* ---- the load ----------------------------------------------------------------------------------
  */
-
-static const struct {
-    const char *scheme;
-    void (*load)(struct source *s);
-} schemes[] = { { "file://", load_file }, { "cm://", load_config_map } };
 
 static void load(struct source *s)
 {
-    if (s->keys && (sw_starts_with(url(s), "file://") || sw_fetch_knows(url(s)))) {
-        start_fetch(s); /* what stands here unpacked, nobody has signed: the helper says so */
-        return;
-    }
-    for (size_t i = 0; i < SW_COUNT(schemes); i++)
-        if (sw_starts_with(url(s), schemes[i].scheme)) {
-            schemes[i].load(s);
-            return;
-        }
-    if (sw_fetch_knows(url(s))) {
-        start_fetch(s);
-        return;
-    }
     SW_ERR(err);
-    settle(s, sw_err_wrap(&err, sw_fetch_check(url(s), &err), "spec.chart.repository.url"), &err);
-}
-
-/* ---- Secrets, before all -----------------------------------------------------------------------
- */
-
-static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done);
-
-/* A recipe that is to be verified is not loaded without the keys. */
-static void on_keys(const struct sw_kube_answer *a, void *arg)
-{
-    struct source *s = arg;
-    s->req = NULL;
-    if (a->code < 0) {
-        SW_ERR(err);
-        sw_err_set(&err, a->code, "%s.secretRef: %s", verify_field, sw_err_text(a->err));
-        s->is_remote = true; /* it may be made later */
-        settle(s, a->code, &err);
-        return;
-    }
-    s->keys = json_object_get(a->object);
-    load(s);
-}
-
-static void load_verified(struct source *s)
-{
-    struct json_object *verify = sw_json_find(s->doc, "spec", "chart", "verify", NULL);
-    struct json_object *ref = verify ? sw_json_get(verify, "secretRef") : NULL;
-    if (verify && !*sw_json_str(ref, "", "name", NULL)) {
-        SW_ERR(err);
-        settle(s,
-               sw_err_set(&err, SW_INVALID, "%s.secretRef.name: whose signatures count?",
-                          verify_field),
-               &err);
-    } else if (verify) {
-        want_secret(s, ref, on_keys);
+    bool is_file = sw_starts_with(url(s), "file://");
+    if (s->keys && (is_file || sw_fetch_knows(url(s)))) {
+        start_fetch(s); /* the helper refuses what is not packaged, and so cannot be signed */
+    } else if (is_file) {
+        SW_AUTO_CHARS *path = path_of(s);
+        struct sw_recipe_opts opts = local_opts(s);
+        settle_or_fetch(s, sw_recipe_open(path, &opts, &s->recipe, &err), &err);
+    } else if (sw_starts_with(url(s), "cm://")) {
+        load_map(s, url(s));
+    } else if (sw_fetch_knows(url(s))) {
+        start_fetch(s);
     } else {
-        load(s);
+        int rc = sw_fetch_check(url(s), &err);
+        settle(s, sw_err_wrap(&err, rc, "spec.chart.repository.url"), &err);
     }
 }
 
-static void on_secret(const struct sw_kube_answer *a, void *arg)
-{
-    struct source *s = arg;
-    s->req = NULL;
-    if (a->code < 0) {
-        SW_ERR(err);
-        sw_err_set(&err, a->code, "repository.secretRef: %s", sw_err_text(a->err));
-        s->is_remote = true; /* it may be made later */
-        settle(s, a->code, &err);
-        return;
-    }
-    s->secret = json_object_get(a->object);
-    load_verified(s);
-}
-
-static void want_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done)
+static void read_secret(struct source *s, struct json_object *ref, sw_kube_answer_fn *done)
 {
     const struct sw_kind *kind = sw_kube_kind_find(s->all->kube, "v1", "Secret");
     SW_ERR(err);
@@ -411,7 +326,51 @@ static void want_secret(struct source *s, struct json_object *ref, sw_kube_answe
     else
         s->req = sw_kube_get(s->all->kube, kind, sw_json_str(ref, s->all->ns, "namespace", NULL),
                              sw_json_str(ref, "", "name", NULL),
-                             &(struct sw_request_opts){ .retries = 4 }, done, s);
+                             &(struct sw_request_opts){ .retries = RETRIES }, done, s);
+}
+
+/* @return the Secret; NULL: it could not be read, and the load has settled */
+static struct json_object *secret_of(struct source *s, const struct sw_kube_answer *a,
+                                     const char *field)
+{
+    s->req = NULL;
+    if (a->code == 0)
+        return json_object_get(a->object);
+    SW_ERR(err);
+    s->is_remote = true; /* the Secret may be created later */
+    settle(s, sw_err_set(&err, a->code, "%s.secretRef: %s", field, sw_err_text(a->err)), &err);
+    return NULL;
+}
+
+static void on_keys(const struct sw_kube_answer *a, void *arg)
+{
+    struct source *s = arg;
+    if ((s->keys = secret_of(s, a, verify_field)))
+        load(s);
+}
+
+/* A recipe that is to be verified is not loaded without the keys. */
+static void load_verified(struct source *s)
+{
+    SW_ERR(err);
+    struct json_object *verify = sw_json_find(s->doc, "spec", "chart", "verify", NULL),
+                       *ref = sw_json_get(verify, "secretRef");
+    if (!verify)
+        load(s);
+    else if (*sw_json_str(ref, "", "name", NULL))
+        read_secret(s, ref, on_keys);
+    else
+        settle(s,
+               sw_err_set(&err, SW_INVALID, "%s.secretRef.name: whose signatures count?",
+                          verify_field),
+               &err);
+}
+
+static void on_secret(const struct sw_kube_answer *a, void *arg)
+{
+    struct source *s = arg;
+    if ((s->secret = secret_of(s, a, "repository")))
+        load_verified(s);
 }
 
 void source_load(struct sources *all, struct json_object *doc, struct source **out, source_fn *done,
@@ -423,7 +382,7 @@ void source_load(struct sources *all, struct json_object *doc, struct source **o
     s->maps = json_object_new_array();
     struct json_object *ref = sw_json_find(doc, "spec", "chart", "repository", "secretRef", NULL);
     if (ref)
-        want_secret(s, ref, on_secret);
+        read_secret(s, ref, on_secret);
     else
         load_verified(s);
 }
