@@ -5,18 +5,12 @@
 
 enum { AGAIN_MS = 1000 };
 
-static char *copy_of(const char *s)
-{
-    return s ? sw_strdup(s) : NULL;
-}
-
 struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial)
 {
     struct op *op = sw_zalloc(1, sizeof *op);
     *op = (struct op){ .r = r, .next = r->own->ops, .prev = &r->own->ops, .serial = serial };
     if (key)
-        op->key = (struct sw_key){ copy_of(key->api_version), copy_of(key->kind), copy_of(key->ns),
-                                   copy_of(key->name) };
+        op->key = sw_key_copy(key);
     if (r->own->ops)
         r->own->ops->prev = &op->next;
     r->own->ops = op;
@@ -30,10 +24,7 @@ void op_free(struct op *op)
         op->next->prev = op->prev;
     sw_kube_cancel(op->req);
     sw_timer_free(op->timer);
-    free((char *)op->key.api_version);
-    free((char *)op->key.kind);
-    free((char *)op->key.ns);
-    free((char *)op->key.name);
+    sw_key_done(&op->key);
     json_object_put(op->doc);
     free(op->uid);
     free(op->dropped);

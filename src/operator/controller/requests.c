@@ -35,10 +35,7 @@ void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *mes
                                          .message = copied,
                                          .object = object,
                                          .text = text });
-    free((char *)copy.key.api_version);
-    free((char *)copy.key.kind);
-    free((char *)copy.key.ns);
-    free((char *)copy.key.name);
+    sw_key_done(&copy.key);
 }
 
 static const char *answer_message(const struct sw_kube_answer *a)

@@ -36,10 +36,7 @@ struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), voi
 static void lookup_free(struct lookup *k)
 {
     sw_kube_cancel(k->req);
-    free((char *)k->key.api_version);
-    free((char *)k->key.kind);
-    free((char *)k->key.ns);
-    free((char *)k->key.name);
+    sw_key_done(&k->key);
     free(k->message);
     json_object_put(k->object);
     free(k);
@@ -101,7 +98,7 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
 static void begin(struct lookup *k, const struct sw_kind *kind)
 {
     struct sw_kube *kube = k->all->r->c->kube;
-    const char *ns = kind->namespaced && *k->key.ns ? k->key.ns : NULL;
+    const char *ns = kind->namespaced ? k->key.ns : NULL;
     SW_AUTO_CHARS *account = resource_account(k->all->r);
     const struct sw_request_opts opts = { .retries = LOOKUP_RETRIES, .as_user = account };
     if (*k->key.name)
@@ -135,8 +132,7 @@ static void ask(struct lookups *l, const struct sw_key *key)
     *k = (struct lookup){
         .all = l,
         .next = l->first,
-        .key = { sw_strdup(key->api_version), sw_strdup(key->kind), sw_strdup(key->ns),
-                 sw_strdup(key->name) },
+        .key = sw_key_copy(key),
     };
     l->first = k;
     l->n++;
@@ -153,7 +149,7 @@ int lookups_find(void *arg, const char *api_version, const char *kind, const cha
                  const char *name, struct json_object **out, struct sw_err *err)
 {
     struct lookups *l = arg;
-    struct sw_key key = { api_version, kind, ns ? ns : "", name ? name : "" };
+    struct sw_key key = { api_version, kind, ns && *ns ? ns : NULL, name ? name : "" };
     struct lookup *k = find(l, &key);
     if (!k && l->n >= MAX_LOOKUPS)
         return sw_err_set(err, SW_INVALID, "more than %d lookups in one render", MAX_LOOKUPS);
