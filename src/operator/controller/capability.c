@@ -1,13 +1,7 @@
-/* Dispatch: one function for each event of capability.h. The core calls these and no capability. */
+/* Dispatch of events whose answers are combined, or that capabilities send themselves. */
 #include "operator/controller/private.h"
 
 #include <stdlib.h>
-
-/* Call @event of every row that has it. */
-#define EACH(event, ...)                                                                           \
-    for (size_t i = 0; i < N_CAPABILITIES; i++)                                                    \
-        if (capabilities[i]->event)                                                                \
-    capabilities[i]->event(__VA_ARGS__)
 
 /* ---- state --------------------------------------------------------------------------------------
  */
@@ -17,12 +11,12 @@ void capabilities_open(struct sw_controller *c)
     for (size_t i = 0; i < N_CAPABILITIES; i++)
         if (capabilities[i]->controller_size)
             c->state[i] = sw_zalloc(1, capabilities[i]->controller_size);
-    EACH(open, c);
+    EACH_CAPABILITY(open, c);
 }
 
 void capabilities_close(struct sw_controller *c)
 {
-    EACH(close, c);
+    EACH_CAPABILITY(close, c);
     for (size_t i = 0; i < N_CAPABILITIES; i++)
         if (capabilities[i]->controller_size)
             free(SW_TAKE(c->state[i]));
@@ -33,126 +27,40 @@ void capabilities_open_resource(struct resource *r)
     for (size_t i = 0; i < N_CAPABILITIES; i++)
         if (capabilities[i]->resource_size)
             r->state[i] = sw_zalloc(1, capabilities[i]->resource_size);
-    EACH(resource_open, r);
+    EACH_CAPABILITY(resource_open, r);
 }
 
 void capabilities_close_resource(struct resource *r)
 {
-    EACH(resource_close, r);
+    EACH_CAPABILITY(resource_close, r);
     for (size_t i = 0; i < N_CAPABILITIES; i++)
         if (capabilities[i]->resource_size)
             free(SW_TAKE(r->state[i]));
 }
 
-/* ---- events that every row gets -----------------------------------------------------------------
+/* ---- events -------------------------------------------------------------------------------------
  */
-
-void capabilities_start(struct sw_controller *c)
-{
-    EACH(start, c);
-}
-
-void capabilities_stop(struct sw_controller *c)
-{
-    EACH(stop, c);
-}
-
-void capabilities_changed(struct resource *r)
-{
-    EACH(changed, r);
-}
-
-void capabilities_fill_spec(struct resource *r, struct sw_spec *spec)
-{
-    EACH(fill_spec, r, spec);
-}
-
-void capabilities_planned(struct resource *r, int code)
-{
-    EACH(planned, r, code);
-}
 
 void resource_ask_values(struct resource *r, struct sw_facts_ask *ask)
 {
-    EACH(ask_values, r, ask);
-}
-
-void capabilities_add_values(struct resource *r, struct json_object *values)
-{
-    EACH(add_values, r, values);
-}
-
-void capabilities_add_revision(struct resource *r, struct json_object *all)
-{
-    EACH(add_revision, r, all);
+    EACH_CAPABILITY(ask_values, r, ask);
 }
 
 struct release_view capabilities_release(struct resource *r)
 {
     struct release_view view = { .revision = 1 };
-    EACH(release, r, &view);
+    EACH_CAPABILITY(release, r, &view);
     return view;
-}
-
-void capabilities_manifest_hooked(struct resource *r, const struct render_item *item)
-{
-    EACH(manifest_hooked, r, item);
 }
 
 void document_made(struct resource *r, const char *what, const char *state, struct json_object *doc)
 {
-    EACH(document_made, r, what, state, doc);
-}
-
-void capabilities_object_observed(struct resource *r, struct json_object *object)
-{
-    EACH(object_observed, r, object);
-}
-
-void capabilities_applying(struct resource *r, const struct sw_action *action)
-{
-    EACH(applying, r, action);
-}
-
-void capabilities_stepped(struct resource *r)
-{
-    EACH(stepped, r);
+    EACH_CAPABILITY(document_made, r, what, state, doc);
 }
 
 void resource_hooks_over(struct resource *r)
 {
-    EACH(hooks_over, r);
-}
-
-void capabilities_emptied(struct resource *r)
-{
-    EACH(emptied, r);
-}
-
-void capabilities_node_changed(struct sw_controller *c, uint32_t node)
-{
-    EACH(node_changed, c, node);
-}
-
-void capabilities_node_observed(struct sw_controller *c, uint32_t node,
-                                const struct sw_group *group)
-{
-    EACH(node_observed, c, node, group);
-}
-
-void capabilities_node_patch(struct resource *r, const char *node, struct json_object *patch)
-{
-    EACH(node_patch, r, node, patch);
-}
-
-void capabilities_node_patched(struct resource *r, const char *node, int code)
-{
-    EACH(node_patched, r, node, code);
-}
-
-void capabilities_metrics(struct sw_controller *c, struct sw_metrics *out)
-{
-    EACH(metrics, c, out);
+    EACH_CAPABILITY(hooks_over, r);
 }
 
 /* ---- questions ----------------------------------------------------------------------------------
@@ -165,15 +73,6 @@ bool capabilities_intent(struct resource *r, enum resource_intent intent)
         if (capabilities[i]->intent && !capabilities[i]->intent(r, intent))
             may_be_told = false;
     return may_be_told;
-}
-
-int capabilities_validate(struct resource *r, struct sw_err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < N_CAPABILITIES; i++)
-        if (capabilities[i]->validate)
-            rc = capabilities[i]->validate(r, err);
-    return rc;
 }
 
 void prerequisite_done(struct prerequisite *p)
@@ -212,29 +111,10 @@ bool capabilities_plan_ready(struct resource *r)
     return true;
 }
 
-int capabilities_namespace_objects(struct resource *r, struct render *w, struct sw_err *err)
+int hook_env_fill(struct resource *r, struct render *w, struct json_object *doc,
+                  struct sw_hook_env *env, struct sw_err *err)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < N_CAPABILITIES; i++)
-        if (capabilities[i]->namespace_objects)
-            rc = capabilities[i]->namespace_objects(r, w, err);
-    return rc;
-}
-
-int capabilities_hook_env(struct resource *r, struct render *w, struct json_object *doc,
-                          struct sw_hook_env *env, struct sw_err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < N_CAPABILITIES; i++)
-        if (capabilities[i]->hook_env)
-            rc = capabilities[i]->hook_env(r, w, doc, env, err);
-    return rc;
-}
-
-int hook_env_fill(struct resource *r, struct json_object *doc, struct sw_hook_env *env,
-                  struct sw_err *err)
-{
-    return capabilities_hook_env(r, NULL, doc, env, err);
+    return TRY_CAPABILITIES(hook_env, r, w, doc, env, err);
 }
 
 unsigned capabilities_extra_hooks(const struct resource *r)
@@ -244,16 +124,6 @@ unsigned capabilities_extra_hooks(const struct resource *r)
         if (capabilities[i]->extra_hooks)
             events |= capabilities[i]->extra_hooks(r);
     return events;
-}
-
-int capabilities_object_rendered(struct resource *r, struct render *w, struct render_item *item,
-                                 struct sw_err *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < N_CAPABILITIES; i++)
-        if (capabilities[i]->object_rendered)
-            rc = capabilities[i]->object_rendered(r, w, item, err);
-    return rc;
 }
 
 const char *capabilities_rendered(struct resource *r, struct render *w)

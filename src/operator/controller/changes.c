@@ -25,7 +25,7 @@ void recheck_in(struct sw_controller *c, int64_t in_ms)
 void cluster_node_changed(struct sw_controller *c, uint32_t node)
 {
     recheck_soon(c); /* a selector may match now, or not any more */
-    capabilities_node_changed(c, node);
+    EACH_CAPABILITY(node_changed, c, node);
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
         if (r->started && sw_engine_concerns_node(r->engine, node))

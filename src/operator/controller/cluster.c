@@ -55,7 +55,7 @@ static void on_facts_timer(void *arg)
     }
     if (c->own->paused)
         return;
-    capabilities_start(c);
+    EACH_CAPABILITY(start, c);
 }
 
 /* ---- prerequisites ------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     const struct sw_group *observed = changed && *group ? sw_facts_find_group(c->facts, group)
                                                         : NULL;
     if (observed)
-        capabilities_node_observed(c, number, observed);
+        EACH_CAPABILITY(node_observed, c, number, observed);
 }
 
 static void on_node(const struct sw_watch_event *w, void *arg)

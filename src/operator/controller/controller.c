@@ -35,7 +35,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
 static void stop(struct sw_controller *c)
 {
     resource_free_all(c);
-    capabilities_stop(c);
+    EACH_CAPABILITY(stop, c);
 }
 
 void sw_controller_pause(struct sw_controller *c)

@@ -105,9 +105,10 @@ struct op {
     struct op *next, **prev;
     struct sw_kube_request *req;
     struct sw_timer *timer;
-    uint64_t serial;         /* of the engine's action; 0: a capability's own request */
-    struct sw_key key;       /* strings owned */
-    struct json_object *doc; /* owned */
+    uint64_t serial;           /* of the engine's action; 0: not one of the engine's */
+    enum sw_event_kind answer; /* of an action of the engine: the event that answers it */
+    struct sw_key key;         /* strings owned */
+    struct json_object *doc;   /* owned */
     bool force, dry_run;
     char *uid, *propagation;
     char *dropped; /* apply: fields that the server did not know; NULL: none */
@@ -249,10 +250,10 @@ int render_add(struct render *w, struct json_object *doc, unsigned flags, struct
 struct json_object *render_objects(const struct render *w);
 /** Take the objects of @list, of that form, instead. */
 void render_replace(struct render *w, struct json_object *list);
-/** Fill @env for @doc, a hook of a deletion: the rows' hook_env() without a render.
- * @return 0 | SW_PENDING */
-int hook_env_fill(struct resource *r, struct json_object *doc, struct sw_hook_env *env,
-                  struct sw_err *err);
+/** Fill @env for @doc: hook_env() of the rows, up to the first that fails or waits. @w NULL: @doc
+ * is a hook of a deletion. @return 0 | SW_PENDING */
+int hook_env_fill(struct resource *r, struct render *w, struct json_object *doc,
+                  struct sw_hook_env *env, struct sw_err *err);
 /** Show a document to the rows' document_made(). */
 void document_made(struct resource *r, const char *what, const char *state,
                    struct json_object *doc);

@@ -135,7 +135,7 @@ char *sw_controller_metrics(struct sw_controller *c)
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_conditions(objects, r->name, status);
     }
-    capabilities_metrics(c, objects);
+    EACH_CAPABILITY(metrics, c, objects);
     size_t len;
     SW_AUTO_CHARS *rest = sw_metrics_take(objects, &len);
     sw_buffer_put(&out->text, rest, len);

@@ -278,7 +278,7 @@ char *plan_revision(struct resource *r)
     for (size_t i = 0; i < r->c->n_apis; i++)
         (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
     (void)json_object_object_add(all, "apis", apis);
-    capabilities_add_revision(r, all);
+    EACH_CAPABILITY(add_revision, r, all);
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);
     json_object_put(all);

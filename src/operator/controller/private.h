@@ -56,76 +56,48 @@ struct resource_private {
     bool in_finalize, finalized_inside;
 };
 
-/* ---- dispatch (capability.c): one function for each event of capability.h -----------------------
+/* ---- dispatch of the events of capability.h -----------------------------------------------------
  */
+
+/** Call @event of every row that has it: EACH_CAPABILITY(changed, r); */
+#define EACH_CAPABILITY(event, ...)                                                                \
+    do {                                                                                           \
+        for (size_t i_ = 0; i_ < N_CAPABILITIES; i_++)                                             \
+            if (capabilities[i_]->event)                                                           \
+                capabilities[i_]->event(__VA_ARGS__);                                              \
+    } while (0)
+/** The same, up to the first row whose answer is not 0: that answer, else 0. */
+#define TRY_CAPABILITIES(event, ...)                                                               \
+    ({                                                                                             \
+        int rc_ = 0;                                                                               \
+        for (size_t i_ = 0; rc_ == 0 && i_ < N_CAPABILITIES; i_++)                                 \
+            if (capabilities[i_]->event)                                                           \
+                rc_ = capabilities[i_]->event(__VA_ARGS__);                                        \
+        rc_;                                                                                       \
+    })
 
 /** Make the slots of the controller, then open() of every row. */
 void capabilities_open(struct sw_controller *c);
-/** start() of every row. */
-void capabilities_start(struct sw_controller *c);
-/** stop() of every row. */
-void capabilities_stop(struct sw_controller *c);
 /** close() of every row, then free the slots of the controller. */
 void capabilities_close(struct sw_controller *c);
 /** Make the slots of a resource, then resource_open() of every row. */
 void capabilities_open_resource(struct resource *r);
 /** resource_close() of every row, then free the slots of the resource. */
 void capabilities_close_resource(struct resource *r);
-/** changed() of every row. */
-void capabilities_changed(struct resource *r);
 /** @return whether every row agrees that the engine may be told */
 bool capabilities_intent(struct resource *r, enum resource_intent intent);
-/** validate() of the rows, up to the first that fails. */
-int capabilities_validate(struct resource *r, struct sw_err *err);
-/** fill_spec() of every row. */
-void capabilities_fill_spec(struct resource *r, struct sw_spec *spec);
 /** check() of every row; @out is the first answer. */
 void capabilities_check(struct resource *r, struct prerequisite *out);
 /** facts_ready() of every row. @return whether all facts are known */
 bool capabilities_facts_ready(struct resource *r, bool so_far);
 /** plan_ready() of the rows, up to the first that is not. */
 bool capabilities_plan_ready(struct resource *r);
-/** planned() of every row. */
-void capabilities_planned(struct resource *r, int code);
-/** add_values() of every row. */
-void capabilities_add_values(struct resource *r, struct json_object *values);
-/** add_revision() of every row. */
-void capabilities_add_revision(struct resource *r, struct json_object *all);
 /** @out: { 1, false, false } where no row knows of a release. */
 struct release_view capabilities_release(struct resource *r);
-/** namespace_objects() of the rows, up to the first that fails. */
-int capabilities_namespace_objects(struct resource *r, struct render *w, struct sw_err *err);
-/** hook_env() of the rows, up to the first that fails or waits. */
-int capabilities_hook_env(struct resource *r, struct render *w, struct json_object *doc,
-                          struct sw_hook_env *env, struct sw_err *err);
 /** What the rows ask for by extra_hooks(). */
 unsigned capabilities_extra_hooks(const struct resource *r);
-/** manifest_hooked() of every row. */
-void capabilities_manifest_hooked(struct resource *r, const struct render_item *item);
-/** object_rendered() of the rows, up to the first that fails or waits. */
-int capabilities_object_rendered(struct resource *r, struct render *w, struct render_item *item,
-                                 struct sw_err *err);
 /** rendered() of the rows, up to the first that puts other objects in place; borrowed. */
 const char *capabilities_rendered(struct resource *r, struct render *w);
-/** object_observed() of every row. */
-void capabilities_object_observed(struct resource *r, struct json_object *object);
-/** applying() of every row. */
-void capabilities_applying(struct resource *r, const struct sw_action *action);
-/** stepped() of every row. */
-void capabilities_stepped(struct resource *r);
-/** emptied() of every row. */
-void capabilities_emptied(struct resource *r);
-/** node_changed() of every row. */
-void capabilities_node_changed(struct sw_controller *c, uint32_t node);
-/** node_observed() of every row. */
-void capabilities_node_observed(struct sw_controller *c, uint32_t node,
-                                const struct sw_group *group);
-/** node_patch() of every row. */
-void capabilities_node_patch(struct resource *r, const char *node, struct json_object *patch);
-/** node_patched() of every row. */
-void capabilities_node_patched(struct resource *r, const char *node, int code);
-/** metrics() of every row. */
-void capabilities_metrics(struct sw_controller *c, struct sw_metrics *out);
 /** Free what @p owns; it is all zero then. */
 void prerequisite_done(struct prerequisite *p);
 
@@ -194,9 +166,6 @@ void render_free(struct render *w);
 /* ---- requests (requests.c) ----------------------------------------------------------------------
  */
 
-/** Step the engine with the answer; the op is gone. */
-void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *message,
-               struct json_object *object, const char *text);
 /** Carry out SW_ACT_APPLY; the answer is SW_EV_APPLIED. */
 void request_apply(struct resource *r, const struct sw_action *a);
 /** Carry out SW_ACT_DELETE; the answer is SW_EV_DELETED. */

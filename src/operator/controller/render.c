@@ -268,7 +268,7 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
         .group = pass->group,
         .values = pass->values,
     };
-    int rc = capabilities_hook_env(w->r, w, m->doc, &env, err);
+    int rc = hook_env_fill(w->r, w, m->doc, &env, err);
     if (rc == 0)
         rc = find_scope(w, rendered, m->doc, &env.namespaced, err);
     if (rc < 0)
@@ -288,7 +288,7 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
     if (!due)
         return 0;
     struct render_item item = { .group = pass->group, .kernel_affine = affine };
-    capabilities_manifest_hooked(w->r, &item);
+    EACH_CAPABILITY(manifest_hooked, w->r, &item);
     mark_revision(&pass->release, m, doc);
     document_made(w->r, "debug manifest", w->state, doc);
     add(w, json_object_get(doc), wait_all, m->hook_events ? hook_stage(m, BEFORE) : 0);
@@ -298,7 +298,7 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
     o->drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED;
     o->drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED;
     item.object = o;
-    return capabilities_object_rendered(w->r, w, &item, err);
+    return TRY_CAPABILITIES(object_rendered, w->r, w, &item, err);
 }
 
 static int render_pass(struct render *w, int state, struct pass *pass, struct sw_err *err)
@@ -415,7 +415,7 @@ int render_add(struct render *w, struct json_object *doc, unsigned flags, struct
     struct sw_hook_env env = { .resource = w->r->doc,
                                .ns = *ns ? ns : resource_namespace(w->r),
                                .namespaced = flags & RENDER_NAMESPACED };
-    int rc = flags & RENDER_WITH_HOOK_ENV ? capabilities_hook_env(w->r, w, doc, &env, err) : 0;
+    int rc = flags & RENDER_WITH_HOOK_ENV ? hook_env_fill(w->r, w, doc, &env, err) : 0;
     if (rc == 0)
         rc = sw_hooks_apply(doc, &env, err);
     if (rc == 0)
@@ -432,7 +432,7 @@ static int render(struct render *w, struct sw_err *err)
 {
     if (sw_streq(w->state, SW_STATE_NAMESPACE)) {
         int rc = render_namespace(w, err);
-        return rc == 0 ? capabilities_namespace_objects(w->r, w, err) : rc;
+        return rc == 0 ? TRY_CAPABILITIES(namespace_objects, w->r, w, err) : rc;
     }
     int state = w->r->plan ? sw_plan_find_state(w->r->plan, w->state) : -1;
     if (state < 0)

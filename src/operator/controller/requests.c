@@ -1,11 +1,10 @@
-/* The engine's wishes as requests, and their answers as its events. */
+/* Actions of the engine as requests, and their answers as its events. */
 #include "operator/controller/apply/apply.h"
 #include "operator/controller/private.h"
 #include "operator/manifests/ownership.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { RETRIES = 2 };
 
@@ -14,28 +13,42 @@ static char *copy_of(const char *s)
     return s ? sw_strdup(s) : NULL;
 }
 
-/* Tell the engine the answer, after the op that waited for it is gone. */
-void op_answer(struct op *op, enum sw_event_kind kind, int code, const char *message,
-               struct json_object *object, const char *text)
+/* Free the op and step the engine with its answer. */
+static void op_answer(struct op *op, int code, const char *message, struct json_object *object,
+                      const char *text)
 {
     struct resource *r = op->r;
-    struct op copy = *op;
-    SW_AUTO_CHARS *copied = message ? sw_strdup(message) : NULL;
-    /* the key outlives the op for the step */
-    op->key = (struct sw_key){ 0 };
-    op->release = NULL;
+    struct sw_key key = op->key;
+    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
+    struct sw_event event = { .kind = op->answer,
+                              .serial = op->serial,
+                              .key = key,
+                              .node = op->node,
+                              .code = code,
+                              .message = copy,
+                              .object = object,
+                              .text = text };
+    op->key = (struct sw_key){ 0 }; /* its strings are needed for the step */
     op_free(op);
-    if (kind == SW_EV_LABELED)
-        capabilities_node_patched(r, copy.key.name, code);
-    resource_step(r, &(struct sw_event){ .kind = kind,
-                                         .serial = copy.serial,
-                                         .key = copy.key,
-                                         .node = copy.node,
-                                         .code = code,
-                                         .message = copied,
-                                         .object = object,
-                                         .text = text });
-    sw_key_done(&copy.key);
+    if (event.kind == SW_EV_LABELED)
+        EACH_CAPABILITY(node_patched, r, key.name, code);
+    resource_step(r, &event);
+    sw_key_done(&key);
+}
+
+static void op_failed(struct op *op, int code, const char *message)
+{
+    op_answer(op, code, message, NULL, NULL);
+}
+
+/* The op of an action whose answer is the event @answer. */
+static struct op *action_op(struct resource *r, const struct sw_action *a,
+                            enum sw_event_kind answer)
+{
+    struct op *op = op_new(r, &a->key, a->serial);
+    op->answer = answer;
+    op->failed = op_failed;
+    return op;
 }
 
 static const char *answer_message(const struct sw_kube_answer *a)
@@ -43,10 +56,32 @@ static const char *answer_message(const struct sw_kube_answer *a)
     return a->code < 0 ? sw_err_text(a->err) : NULL;
 }
 
+/* The namespace for a request about an object of @kind; NULL: none. */
+static const char *namespace_of(const struct op *op, const struct sw_kind *kind)
+{
+    return kind->namespaced ? op->key.ns : NULL;
+}
+
 /* ---- apply -------------------------------------------------------------------------------------
  */
 
-static void tell_dropped(struct op *op)
+/* Apply again, without what an older server refused. @return false: it was refused for something
+ * else */
+static bool apply_without(struct op *op, const struct sw_kube_answer *a)
+{
+    if (a->code != SW_INVALID)
+        return false;
+    SW_AUTO_JSON *less = sw_json_copy(op->doc);
+    if (!unknown_fields_drop(less, sw_err_text(a->err), &op->dropped) &&
+        !quantity_write_out(less, sw_err_text(a->err)))
+        return false;
+    json_object_put(op->doc);
+    op->doc = SW_TAKE(less);
+    op_with_kind(op);
+    return true;
+}
+
+static void report_dropped(struct op *op)
 {
     SW_AUTO_CHARS *message = sw_printf("%s %s: this API server does not know %s: applied without",
                                        op->key.kind, op->key.name, op->dropped);
@@ -56,25 +91,6 @@ static void tell_dropped(struct op *op)
                                              .message = message,
                                              .warning = true,
                                              .at_ms = sw_loop_now_ms(op->r->c->loop) });
-    free(SW_TAKE(op->dropped));
-}
-
-/* Without what the server does not know, or written as it wants it. @return false: that is not what
- * it refused */
-static bool apply_without(struct op *op, const struct sw_kube_answer *a)
-{
-    if (a->code != SW_INVALID)
-        return false;
-    struct json_object *less = sw_json_copy(op->doc);
-    if (!unknown_fields_drop(less, sw_err_text(a->err), &op->dropped) &&
-        !quantity_write_out(less, sw_err_text(a->err))) {
-        json_object_put(less);
-        return false;
-    }
-    json_object_put(op->doc);
-    op->doc = less;
-    op_with_kind(op);
-    return true;
 }
 
 static void on_applied(const struct sw_kube_answer *a, void *arg)
@@ -84,39 +100,32 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     if (apply_without(op, a))
         return;
     if (a->code == 0 && op->dropped && !op->dry_run)
-        tell_dropped(op);
+        report_dropped(op);
     if (a->code == 0 && a->object)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
     if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))
         informer_namespace_is_new(op->r->c->informer, op->key.name);
-    op_answer(op, SW_EV_APPLIED, a->code, answer_message(a), a->object, NULL);
+    op_answer(op, a->code, answer_message(a), a->object, NULL);
 }
 
 static void begin_apply(struct op *op, const struct sw_kind *kind)
 {
     SW_AUTO_CHARS *account = resource_account(op->r);
-    const char *ns = kind->namespaced ? op->key.ns : NULL;
     op->req = sw_kube_apply(
-        op->r->c->kube, kind, ns, op->key.name, op->doc,
+        op->r->c->kube, kind, namespace_of(op, kind), op->key.name, op->doc,
         &(struct sw_request_opts){
             .force = op->force, .dry_run = op->dry_run, .retries = RETRIES, .as_user = account },
         on_applied, op);
 }
 
-static void apply_failed(struct op *op, int code, const char *message)
-{
-    op_answer(op, SW_EV_APPLIED, code, message, NULL, NULL);
-}
-
 void request_apply(struct resource *r, const struct sw_action *a)
 {
-    struct op *op = op_new(r, &a->key, a->serial);
+    struct op *op = action_op(r, a, SW_EV_APPLIED);
     op->doc = json_object_get(a->doc);
     op->force = a->force;
     op->dry_run = a->dry_run;
     op->apply = begin_apply;
     op->begin = a->inherit ? inherit_begin : begin_apply;
-    op->failed = apply_failed;
     op_with_kind(op);
 }
 
@@ -127,14 +136,13 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    op_answer(op, SW_EV_DELETED, a->code, answer_message(a), a->object, NULL);
+    op_answer(op, a->code, answer_message(a), a->object, NULL);
 }
 
 static void begin_delete(struct op *op, const struct sw_kind *kind)
 {
     SW_AUTO_CHARS *account = resource_account(op->r);
-    const char *ns = kind->namespaced ? op->key.ns : NULL;
-    op->req = sw_kube_delete(op->r->c->kube, kind, ns, op->key.name,
+    op->req = sw_kube_delete(op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
                              &(struct sw_request_opts){ .uid = op->uid,
                                                         .propagation = op->propagation,
                                                         .retries = RETRIES,
@@ -142,23 +150,16 @@ static void begin_delete(struct op *op, const struct sw_kind *kind)
                              on_deleted, op);
 }
 
-static void delete_failed(struct op *op, int code, const char *message)
-{
-    op_answer(op, SW_EV_DELETED, code, message, NULL, NULL);
-}
-
 void request_delete(struct resource *r, const struct sw_action *a)
 {
-    struct op *op = op_new(r, &a->key, a->serial);
+    struct op *op = action_op(r, a, SW_EV_DELETED);
     op->uid = copy_of(a->uid);
     op->propagation = copy_of(a->propagation);
     op->begin = begin_delete;
-    op->failed = delete_failed;
     op_with_kind(op);
 }
 
-/* ---- orphan: slipway's marks are removed, the object stays
- * -------------------------------------------
+/* ---- release: slipway's marks are removed, the object stays ------------------------------------
  */
 
 static void release_answered(struct op *op, int code, const char *message)
@@ -166,7 +167,7 @@ static void release_answered(struct op *op, int code, const char *message)
     if (code == SW_CONFLICT || code == SW_UNAVAILABLE)
         op_again(op);
     else
-        op_answer(op, SW_EV_RELEASED, code, message, NULL, NULL);
+        op_answer(op, code, message, NULL, NULL);
 }
 
 static void on_released(const struct sw_kube_answer *a, void *arg)
@@ -187,27 +188,24 @@ static void on_release_read(const struct sw_kube_answer *a, void *arg)
     }
     const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
                                                    op->key.kind);
-    struct json_object *body = sw_ownership_release(a->object, op->r->uid);
-    if (!body || !kind) {
-        json_object_put(body);
+    SW_AUTO_JSON *body = sw_ownership_release(a->object, op->r->uid);
+    if (body && kind)
+        op->req = sw_kube_patch(op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
+                                SW_PATCH_MERGE, body,
+                                &(struct sw_request_opts){ .retries = RETRIES }, on_released, op);
+    else
         release_answered(op, kind ? 0 : SW_UNAVAILABLE, NULL);
-        return;
-    }
-    op->req = sw_kube_patch(op->r->c->kube, kind, kind->namespaced ? op->key.ns : NULL,
-                            op->key.name, SW_PATCH_MERGE, body,
-                            &(struct sw_request_opts){ .retries = RETRIES }, on_released, op);
-    json_object_put(body);
 }
 
 static void begin_release(struct op *op, const struct sw_kind *kind)
 {
-    op->req = sw_kube_get(op->r->c->kube, kind, kind->namespaced ? op->key.ns : NULL, op->key.name,
+    op->req = sw_kube_get(op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
                           &(struct sw_request_opts){ .retries = RETRIES }, on_release_read, op);
 }
 
 void request_release(struct resource *r, const struct sw_action *a)
 {
-    struct op *op = op_new(r, &a->key, a->serial);
+    struct op *op = action_op(r, a, SW_EV_RELEASED);
     op->uid = copy_of(a->uid);
     op->begin = begin_release;
     op->failed = release_answered;
@@ -217,7 +215,7 @@ void request_release(struct resource *r, const struct sw_action *a)
 /* ---- labels of a node --------------------------------------------------------------------------
  */
 
-/* @return whether the roster has it now */
+/* Put labels and taints of @doc into the node set. @return whether they are news to it */
 static bool put_node(struct sw_controller *c, uint32_t node, struct json_object *doc)
 {
     const char *version = sw_json_str(doc, "0", "metadata", "resourceVersion", NULL);
@@ -230,7 +228,7 @@ static bool put_node(struct sw_controller *c, uint32_t node, struct json_object 
     return changed;
 }
 
-/* It was changed by somebody else meanwhile: what is it now? */
+/* After a conflict: the engine compares with the labels of now. */
 static void on_reread(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
@@ -238,8 +236,7 @@ static void on_reread(const struct sw_kube_answer *a, void *arg)
     uint32_t node = op->node;
     op->req = NULL;
     bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
-    op_answer(op, SW_EV_LABELED, a->code < 0 ? a->code : SW_CONFLICT, answer_message(a), NULL,
-              NULL);
+    op_answer(op, a->code < 0 ? a->code : SW_CONFLICT, answer_message(a), NULL, NULL);
     if (changed)
         cluster_node_changed(c, node);
 }
@@ -257,8 +254,8 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
         return;
     }
     bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
-    op_answer(op, SW_EV_LABELED, a->code, answer_message(a), NULL, NULL);
-    if (changed) /* others' labels, too: the watch will bring nothing that is new then */
+    op_answer(op, a->code, answer_message(a), NULL, NULL);
+    if (changed) /* labels of others, too, which the watch will not report as new any more */
         cluster_node_changed(c, node);
 }
 
@@ -266,10 +263,11 @@ static void begin_label(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
                             &(struct sw_request_opts){ .retries = RETRIES }, on_labeled, op);
-    json_object_put(SW_TAKE(op->doc)); /* the request has its text: thousands may wait in line */
+    json_object_put(SW_TAKE(op->doc)); /* the request has its text: thousands may be queued */
 }
 
-/* The whole patch. A list of taints is only good for the node as it was read. */
+/* The merge patch of labels and taints. A list of taints replaces all, so it is good only for the
+ * version of the node that was read. */
 static struct json_object *node_patch(const struct sw_action *a)
 {
     struct json_object *body = json_object_new_object();
@@ -287,19 +285,15 @@ static struct json_object *node_patch(const struct sw_action *a)
     return body;
 }
 
-static void label_failed(struct op *op, int code, const char *message)
-{
-    op_answer(op, SW_EV_LABELED, code, message, NULL, NULL);
-}
-
 void request_label(struct resource *r, const struct sw_action *a)
 {
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, a->key.name }, a->serial);
+    op->answer = SW_EV_LABELED;
+    op->failed = op_failed;
     op->node = a->node;
     op->doc = node_patch(a);
-    capabilities_node_patch(r, a->key.name, op->doc);
+    EACH_CAPABILITY(node_patch, r, a->key.name, op->doc);
     op->begin = begin_label;
-    op->failed = label_failed;
     op_with_kind(op);
 }
 
@@ -315,46 +309,39 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
         json_object_put(r->status);
         r->status = json_object_get(op->doc);
     } else {
-        /* the one thing that the status cannot say */
         sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", answer_message(a),
                NULL);
     }
-    op_answer(op, SW_EV_STATUS_WRITTEN, a->code, answer_message(a), NULL, NULL);
+    op_answer(op, a->code, answer_message(a), NULL, NULL);
 }
 
-/* What others may have added to the status stays: only what differs is sent. */
+/* Only what differs is sent: fields that others added to the status stay. */
 static void begin_status(struct op *op, const struct sw_kind *kind)
 {
     struct resource *r = op->r;
-    struct json_object *body = json_object_new_object(), *empty = json_object_new_object();
-    (void)json_object_object_add(body, "status",
-                                 sw_merge_create(r->status ? r->status : empty, op->doc));
+    SW_AUTO_JSON *body = json_object_new_object();
+    SW_AUTO_JSON *empty = json_object_new_object();
+    sw_json_set(body, sw_merge_create(r->status ? r->status : empty, op->doc), "status", NULL);
     op->req = sw_kube_patch(
         r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
         &(struct sw_request_opts){ .subresource = "status", .retries = RETRIES }, on_status_written,
         op);
-    json_object_put(body);
-    json_object_put(empty);
 }
 
-static void status_failed(struct op *op, int code, const char *message)
+/* An op about the resource itself. */
+static struct op *own_op(struct resource *r, uint64_t serial)
 {
-    op_answer(op, SW_EV_STATUS_WRITTEN, code, message, NULL, NULL);
-}
-
-static const struct sw_key *own_key(struct resource *r, struct sw_key *key)
-{
-    *key = (struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, r->name };
-    return key;
+    return op_new(r, &(struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, r->name },
+                  serial);
 }
 
 void request_status(struct resource *r, const struct sw_action *a)
 {
-    struct sw_key key;
-    struct op *op = op_new(r, own_key(r, &key), a->serial);
+    struct op *op = own_op(r, a->serial);
+    op->answer = SW_EV_STATUS_WRITTEN;
+    op->failed = op_failed;
     op->doc = json_object_get(a->doc);
     op->begin = begin_status;
-    op->failed = status_failed;
     op_with_kind(op);
 }
 
@@ -368,12 +355,12 @@ static void on_logs(const struct sw_kube_answer *a, void *arg)
     const char *text = a->text ? a->text : "";
     size_t skip = a->len_bytes > op->n_bytes ? a->len_bytes - op->n_bytes : 0;
     SW_AUTO_CHARS *tail = a->code == 0 ? sw_strndup(text + skip, a->len_bytes - skip) : NULL;
-    op_answer(op, SW_EV_LOGS, a->code, answer_message(a), NULL, tail);
+    op_answer(op, a->code, answer_message(a), NULL, tail);
 }
 
 void request_logs(struct resource *r, const struct sw_action *a)
 {
-    struct op *op = op_new(r, &a->key, a->serial);
+    struct op *op = action_op(r, a, SW_EV_LOGS);
     op->n_bytes = a->n_bytes;
     /* the server counts lines, not bytes from the end: a few lines hold the bytes asked for */
     op->req = sw_kube_logs(r->c->kube, op->key.ns, op->key.name,
@@ -409,15 +396,15 @@ static void begin_finalizer(struct op *op, const struct sw_kind *kind)
 {
     struct resource *r = op->r;
     if (resource_is_held(r) == op->force) {
-        op_free(op); /* somebody else has done it meanwhile */
+        op_free(op); /* done meanwhile */
         return;
     }
-    struct json_object *body = json_object_new_object(), *list = json_object_new_array(),
+    SW_AUTO_JSON *body = json_object_new_object();
+    struct json_object *list = json_object_new_array(),
                        *now = sw_json_find(r->doc, "metadata", "finalizers", NULL);
     for (size_t i = 0; i < sw_json_len(now); i++) {
         const char *name = json_object_get_string(sw_json_at(now, i));
-        bool ours = sw_streq(name, SW_FINALIZER) || sw_streq(name, SW_OLD_FINALIZER);
-        if (!ours)
+        if (!sw_streq(name, SW_FINALIZER) && !sw_streq(name, SW_OLD_FINALIZER))
             (void)json_object_array_add(list, json_object_new_string(name ? name : ""));
     }
     if (op->force)
@@ -427,13 +414,11 @@ static void begin_finalizer(struct op *op, const struct sw_kind *kind)
                     "resourceVersion", NULL);
     op->req = sw_kube_patch(r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
                             &(struct sw_request_opts){ .retries = 8 }, on_finalizer, op);
-    json_object_put(body);
 }
 
 void request_finalizer(struct resource *r, bool add)
 {
-    struct sw_key key;
-    struct op *op = op_new(r, own_key(r, &key), 0);
+    struct op *op = own_op(r, 0);
     op->force = add;
     op->begin = begin_finalizer;
     op->failed = finalizer_answered;

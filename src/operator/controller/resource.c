@@ -14,7 +14,7 @@ static void send_spec(struct resource *r);
 static void on_informed(const struct informer_event *event, void *arg, uint64_t watch)
 {
     struct resource *r = arg;
-    capabilities_object_observed(r, event->object);
+    EACH_CAPABILITY(object_observed, r, event->object);
     resource_step(r, &(struct sw_event){
                          .kind = event->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
                          .watch = watch,
@@ -32,7 +32,7 @@ static void do_watch(struct resource *r, const struct sw_action *a)
 
 static void do_apply(struct resource *r, const struct sw_action *a)
 {
-    capabilities_applying(r, a);
+    EACH_CAPABILITY(applying, r, a);
     request_apply(r, a);
 }
 
@@ -88,7 +88,7 @@ void finalize_done(struct resource *r, enum capability_id id)
 
 static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
 {
-    capabilities_emptied(r);
+    EACH_CAPABILITY(emptied, r);
 }
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
@@ -290,14 +290,14 @@ static void send_spec(struct resource *r)
     if (rc == 0 && !spec.deleting)
         rc = policy_rc;
     if (rc == 0 && !spec.deleting)
-        rc = capabilities_validate(r, &err);
+        rc = TRY_CAPABILITIES(validate, r, &err);
     if (rc < 0 && !spec.code) {
         spec.code = rc;
         spec.message = sw_err_text(&err);
         spec.reason = "ErrorHasOccurred";
         resource_set_fault(r, rc, spec.message);
     }
-    capabilities_fill_spec(r, &spec);
+    EACH_CAPABILITY(fill_spec, r, &spec);
     struct graph g;
     graph_of(r->plan, &policy, &g);
     spec.states = g.states;
@@ -319,7 +319,7 @@ void resource_tell(struct resource *r)
 static void on_plan(struct resource *r, int code, const char *message)
 {
     resource_set_fault(r, code, message);
-    capabilities_planned(r, code);
+    EACH_CAPABILITY(planned, r, code);
     if (code == 0)
         (void)prerequisites_update(r);
     send_spec(r);
@@ -362,7 +362,7 @@ static enum resource_intent intent_of(const struct resource *r)
 static void resource_changed(struct resource *r)
 {
     const enum resource_intent intent = intent_of(r);
-    capabilities_changed(r);
+    EACH_CAPABILITY(changed, r);
     r->leaving = intent == INTENT_REMOVE || intent == INTENT_DELETE;
     if (intent != INTENT_WALK) {
         resource_set_fault(r, 0, NULL);

@@ -78,7 +78,7 @@ void resource_step(struct resource *r, struct sw_event *event)
     assert(!r->own->stepping);
     step_once(r, event);
     run_queue(r);
-    capabilities_stepped(r);
+    EACH_CAPABILITY(stepped, r);
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);
 }

@@ -70,7 +70,7 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
     resource_ask_values(r, &ask);
     struct json_object *values = sw_facts_values(r->c->facts, &ask);
     sw_groups_done(&groups);
-    capabilities_add_values(r, values);
+    EACH_CAPABILITY(add_values, r, values);
     return values;
 }
 

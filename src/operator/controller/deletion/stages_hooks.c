@@ -240,7 +240,7 @@ static int fill_env(struct deletion *f, struct json_object *doc, struct sw_hook_
     bool proxy = sw_hook_asked(doc, SW_SRO_PREFIX "proxy");
     if (proxy && !fact_source_ready(r->c, "proxy"))
         return sw_err_set(err, SW_UNAVAILABLE, "the cluster's proxy is being read");
-    int rc = hook_env_fill(r, doc, env, err);
+    int rc = hook_env_fill(r, NULL, doc, env, err);
     return rc == SW_PENDING ? SW_UNAVAILABLE : rc;
 }
 
