@@ -1,10 +1,9 @@
-/* Something changed that concerns every resource: it is dealt with once changes settle (cluster.c).
- */
+/* Changes that concern every resource. */
 #include "operator/controller/private.h"
 
 enum { SETTLE_MS = 20, RECHECK_MS = 10 };
 
-/* Changes come together (an operator's ten CRDs, a rack of nodes), and are answered once. */
+/* Changes come together (ten CRDs of an operator, a rack of nodes) and are handled together. */
 void facts_changed(struct sw_controller *c)
 {
     if (!sw_timer_is_set(c->own->facts_timer))
@@ -22,9 +21,22 @@ void recheck_in(struct sw_controller *c, int64_t in_ms)
     sw_timer_set(c->own->recheck_timer, in_ms);
 }
 
+void plan_resume(struct resource *r)
+{
+    r->own->driver->resume(r);
+}
+
+void plan_resume_all(struct sw_controller *c)
+{
+    for (struct resource *r = c->resources, *next; r; r = next) {
+        next = r->next;
+        plan_resume(r);
+    }
+}
+
 void cluster_node_changed(struct sw_controller *c, uint32_t node)
 {
-    recheck_soon(c); /* a selector may match now, or not any more */
+    recheck_soon(c); /* a node selector may match now, or no longer */
     EACH_CAPABILITY(node_changed, c, node);
     for (struct resource *r = c->resources, *next; r; r = next) {
         next = r->next;
@@ -36,7 +48,7 @@ void cluster_node_changed(struct sw_controller *c, uint32_t node)
 void controller_trouble(struct sw_controller *c, int code, const char *why)
 {
     if (c->own->trouble == code || code == SW_UNAVAILABLE)
-        return; /* that the server is down, the client tells */
+        return; /* kube reports that the server is down */
     c->own->trouble = code;
     if (c->opts.on_trouble)
         c->opts.on_trouble(code, why, c->opts.arg);

@@ -1,5 +1,4 @@
-/* The cluster as a whole: its nodes, the kinds it serves, the objects that facts come from. What
- * changes here goes to every resource. */
+/* What the controller watches of the cluster: nodes, CRDs, SpecialResources. */
 #include "operator/controller/private.h"
 #include "operator/manifests/node_choice.h"
 
@@ -15,7 +14,7 @@ static const char *const crd_fields[] = {
 
 static void open_watches(struct sw_controller *c);
 
-/* ---- something changed -------------------------------------------------------------------------
+/* ---- changes for all resources -----------------------------------------------------------------
  */
 
 static void each_api(const char *api, void *arg)
@@ -53,9 +52,8 @@ static void on_facts_timer(void *arg)
         next = r->next;
         resource_replan(r);
     }
-    if (c->own->paused)
-        return;
-    EACH_CAPABILITY(start, c);
+    if (!c->own->paused)
+        EACH_CAPABILITY(start, c);
 }
 
 /* ---- prerequisites ------------------------------------------------------------------------------
@@ -155,8 +153,8 @@ static void on_crd(const struct sw_watch_event *w, void *arg)
 /* ---- start -------------------------------------------------------------------------------------
  */
 
-/* What can be watched by now, in order: resources, of which something is rendered, only when it is
- * known which nodes and which groups (whether it is OpenShift) there are. */
+/* Open the watches that can be opened by now. That of SpecialResources is last: a render needs to
+ * know the nodes and the groups that are served (is it OpenShift?). */
 static void open_watches(struct sw_controller *c)
 {
     const struct sw_kind *kind;
@@ -171,7 +169,7 @@ static void open_watches(struct sw_controller *c)
     kind = sw_kube_kind_find(c->kube, SW_GROUP_VERSION, "SpecialResource");
     if (!c->own->resource_watch && kind && c->own->nodes_synced && !c->own->paused &&
         sw_kube_groups_known(c->kube)) {
-        read_kinds(c); /* some may have come while the nodes did */
+        read_kinds(c); /* there may be more than when the nodes were read */
         c->own->resource_watch = sw_kube_watch_open(
             c->kube, kind, &(struct sw_watch_opts){ .name = c->only }, resource_on_watch, c);
     }
@@ -183,19 +181,15 @@ static void open_watches(struct sw_controller *c)
         controller_trouble(c, 0, NULL);
 }
 
-static void try_again_later(struct sw_controller *c)
-{
-    sw_timer_set(c->own->retry_timer, c->own->retry_ms);
-    c->own->retry_ms = c->own->retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : c->own->retry_ms * 2;
-}
-
 static void on_discovered(int code, const struct sw_err *err, void *arg)
 {
     struct sw_controller *c = arg;
     c->own->discovery = NULL;
     if (code < 0) {
         controller_trouble(c, code, err ? sw_err_text(err) : "");
-        try_again_later(c);
+        int64_t twice_ms = c->own->retry_ms * 2;
+        sw_timer_set(c->own->retry_timer, c->own->retry_ms);
+        c->own->retry_ms = twice_ms > RETRY_MAX_MS ? RETRY_MAX_MS : twice_ms;
         return;
     }
     c->own->retry_ms = RETRY_MIN_MS;
@@ -213,7 +207,7 @@ static void on_version(const struct sw_kube_answer *a, void *arg)
     c->own->discovery = sw_kube_discover(c->kube, "*", on_discovered, c);
 }
 
-/* The version first: a recipe may ask for it as soon as there is a resource. */
+/* The version first: a recipe may use it as soon as there is a resource. */
 static void discover(void *arg)
 {
     struct sw_controller *c = arg;

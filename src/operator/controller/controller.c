@@ -31,7 +31,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
     return c;
 }
 
-/* End all that writes. */
+/* End everything that writes to the cluster. */
 static void stop(struct sw_controller *c)
 {
     resource_free_all(c);
@@ -48,7 +48,7 @@ void sw_controller_pause(struct sw_controller *c)
 void sw_controller_resume(struct sw_controller *c)
 {
     c->own->paused = false;
-    cluster_kinds_changed(c); /* opens what may be opened, as after any news */
+    cluster_kinds_changed(c); /* opens the watches */
 }
 
 bool sw_controller_is_paused(const struct sw_controller *c)
@@ -86,22 +86,19 @@ struct json_object *sw_controller_status(struct sw_controller *c, const char *re
     return r && r->started ? sw_engine_status(r->engine, sw_loop_now_ms(c->loop)) : NULL;
 }
 
-/* Right after a restart the engine stands by what was written before; whether that still holds,
- * only what it sees now can tell. */
-static bool is_ready_now(struct sw_controller *c, struct resource *r)
-{
-    SW_AUTO_JSON *status = sw_engine_status(r->engine, sw_loop_now_ms(c->loop));
-    struct json_object *ready = sw_json_find_by(sw_json_get(status, "conditions"), "type", "Ready");
-    return sw_streq(sw_json_str(ready, "", "status", NULL), "True");
-}
-
 enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource)
 {
     struct resource *r = resource_find(c, resource);
     if (!r || !r->started)
         return SW_PHASE_PROGRESSING;
     enum sw_phase phase = sw_engine_phase(r->engine);
-    return phase == SW_PHASE_READY && !is_ready_now(c, r) ? SW_PHASE_PROGRESSING : phase;
+    if (phase != SW_PHASE_READY)
+        return phase;
+    /* after a restart the phase is the one that was written before; the condition is of now */
+    SW_AUTO_JSON *status = sw_engine_status(r->engine, sw_loop_now_ms(c->loop));
+    struct json_object *ready = sw_json_find_by(sw_json_get(status, "conditions"), "type", "Ready");
+    bool is_ready = sw_streq(sw_json_str(ready, "", "status", NULL), "True");
+    return is_ready ? phase : SW_PHASE_PROGRESSING;
 }
 
 int sw_controller_fault(struct sw_controller *c, const char *resource, const char **message)
@@ -117,7 +114,7 @@ bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
     if (!r)
         return true;
     for (const struct op *op = r->own->ops; op; op = op->next)
-        if (!op->is_held) /* nothing is under way that somebody waits for */
+        if (!op->is_held)
             return false;
     return !r->own->queue && !r->own->renders && !r->own->plan_work;
 }
@@ -125,7 +122,7 @@ bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
 /* ---- nodes -------------------------------------------------------------------------------------
  */
 
-/* The labels that the plan's states set, each once. */
+/* The labels of the plan's states that @node has. */
 static struct json_object *own_labels(struct resource *r, uint32_t node)
 {
     struct json_object *labels = json_object_new_object();

@@ -19,7 +19,7 @@ const char *resource_namespace(const struct resource *r)
 
 void resource_set_fault(struct resource *r, int code, const char *message)
 {
-    char *copy = message ? sw_strdup(message) : NULL; /* may be what it replaces */
+    char *copy = message ? sw_strdup(message) : NULL; /* it may be the old one */
     free(r->fault_message);
     r->fault = code;
     r->fault_message = copy;
@@ -37,23 +37,15 @@ struct json_object *resource_as_owner(const struct resource *r)
     return list;
 }
 
-static bool has_name(struct json_object *list, const char *name)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(list, i)), name))
-            return true;
-    return false;
-}
-
 bool document_has_finalizer(struct json_object *doc)
 {
-    return has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_FINALIZER);
+    return sw_json_has_text(sw_json_find(doc, "metadata", "finalizers", NULL), SW_FINALIZER);
 }
 
 bool document_is_held(struct json_object *doc)
 {
-    return document_has_finalizer(doc) ||
-           has_name(sw_json_find(doc, "metadata", "finalizers", NULL), SW_OLD_FINALIZER);
+    struct json_object *list = sw_json_find(doc, "metadata", "finalizers", NULL);
+    return sw_json_has_text(list, SW_FINALIZER) || sw_json_has_text(list, SW_OLD_FINALIZER);
 }
 
 bool resource_is_held(const struct resource *r)
@@ -68,10 +60,10 @@ bool document_is_deleting(struct json_object *doc)
 
 char *resource_account(const struct resource *r)
 {
-    const char *parents = sw_obj_annotation(r->doc, RESOURCE_ACTS_AS);
+    const char *acts_as = sw_obj_annotation(r->doc, RESOURCE_ACTS_AS);
     const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
-    if (parents)
-        return sw_strdup(parents);
+    if (acts_as)
+        return sw_strdup(acts_as);
     return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
 }
 

@@ -1,6 +1,6 @@
-/* Kubernetes Events about a resource. That nothing is said twice in a row is the engine's care.
- * That a state has begun is worth an Event only while it is not over: what comes of it says it,
- * too. */
+/* Kubernetes Events about a resource. The engine sees to it that none repeats the one before. The
+ * Event that a state has started is held for a while, and dropped if another Event about that state
+ * follows. */
 #include "operator/controller/private.h"
 
 #include <inttypes.h>
@@ -10,30 +10,14 @@
 enum { HOLD_MS = 5000 };
 #define STARTED "StateStarted"
 
-/* Events about what has no namespace live in this one, as client-go puts them. */
+/* Of Events about cluster-scoped objects, as in client-go. */
 #define EVENT_NAMESPACE "default"
-
-static struct json_object *event_doc(struct resource *r, const struct sw_action *a,
-                                     const char *name)
-{
-    return sw_kube_event_doc(&(struct sw_kube_event){ .id = name,
-                                                      .ns = EVENT_NAMESPACE,
-                                                      .of = { .api_version = SW_GROUP_VERSION,
-                                                              .kind = "SpecialResource",
-                                                              .name = r->name,
-                                                              .uid = r->uid },
-                                                      .reason = a->reason ? a->reason : "Unknown",
-                                                      .message = a->message ? a->message : "",
-                                                      .warning = a->warning,
-                                                      .component = "slipway",
-                                                      .at_ms = sw_loop_wall_ms(r->c->loop) });
-}
 
 static void on_recorded(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    if (a->code < 0) /* an Event is for people: losing one harms nothing */
+    if (a->code < 0) /* the loss of an Event is harmless */
         sw_log(SW_LOG_DEBUG, "event not recorded", "resource", op->r->name, "error",
                sw_err_text(a->err), NULL);
     op_free(op);
@@ -57,20 +41,15 @@ static void on_held(void *arg)
     op_with_kind(op);
 }
 
-/* "state NAME: what of it" */
-static bool is_of_same_state(const char *a, const char *b)
-{
-    const char *end = strchr(a, ':');
-    return end && strncmp(a, b, (size_t)(end - a) + 1) == 0;
-}
-
-/* What is told now says more of a state than that it began. */
+/* @message: "state NAME: ...", of a new Event. */
 static void drop_held(struct resource *r, const char *message)
 {
     for (struct op *op = r->own->ops, *next; op; op = next) {
         next = op->next;
-        if (op->is_held && op->begin == begin_event &&
-            is_of_same_state(sw_json_str(op->doc, "", "message", NULL), message))
+        if (!op->is_held || op->begin != begin_event)
+            continue;
+        const char *held = sw_json_str(op->doc, "", "message", NULL), *end = strchr(held, ':');
+        if (end && strncmp(held, message, (size_t)(end - held) + 1) == 0)
             op_free(op);
     }
 }
@@ -83,7 +62,16 @@ void event_record(struct resource *r, const struct sw_action *a)
     SW_AUTO_CHARS *name = sw_printf("%s.%" PRIx64 "%04x", r->name,
                                     (uint64_t)sw_loop_now_ms(r->c->loop) * 1000000,
                                     (unsigned)(r->c->own->n_events++ & 0xffff));
-    op->doc = event_doc(r, a, name);
+    op->doc = sw_kube_event_doc(&(struct sw_kube_event){
+        .id = name,
+        .ns = EVENT_NAMESPACE,
+        .of = { SW_GROUP_VERSION, "SpecialResource", .name = r->name, .uid = r->uid },
+        .reason = a->reason ? a->reason : "Unknown",
+        .message = a->message ? a->message : "",
+        .warning = a->warning,
+        .component = "slipway",
+        .at_ms = sw_loop_wall_ms(r->c->loop),
+    });
     op->begin = begin_event;
     op->failed = event_failed;
     if (!sw_streq(a->reason, STARTED)) {

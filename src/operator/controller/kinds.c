@@ -1,7 +1,7 @@
-/* What the server serves, kept up to date: a CRD that came, changed or went has its own group
- * versions asked for anew, and no others. A cluster has dozens of them, an operator brings ten
- * CRDs. A group version that nobody answered for is asked for until somebody does: what is not
- * known of it is not taken for "not served". */
+/* The kinds that the server serves, kept up to date. When a CRD changes, only its own group
+ * versions are discovered again: a cluster has dozens of others. A group version whose discovery
+ * failed is discovered again until it succeeds; until then its kinds do not count as "not served".
+ */
 #include "operator/controller/private.h"
 
 #include <stdlib.h>
@@ -9,17 +9,17 @@
 
 enum { ALL_AT_ONCE = 16, RETRY_MS = 1000, RETRY_MAX_MS = 60000, MOST_TRIES = 60, LONG_MS = 8000 };
 
-/* A kind of which a CRD says that it is served. */
+/* A kind that the server should serve soon, since its CRD is established. */
 struct awaited {
     struct awaited *next;
     char *api_version, *kind;
 };
 
-/* One group version that a CRD speaks of. */
+/* A group version that is to be discovered again. */
 struct stale {
     struct sw_controller *c;
     struct stale *next;
-    char *api_version; /* "*": everything */
+    char *api_version; /* "*": all group versions */
     struct awaited *awaited;
     unsigned n_tries;
     struct sw_kube_request *req;
@@ -33,7 +33,7 @@ static bool is_discovering(const struct sw_controller *c)
     return false;
 }
 
-/* Leave those that are still not there; @all: none. */
+/* Free the awaited kinds that are served now; @all: every one. */
 static void drop_awaited(struct stale *s, bool all)
 {
     struct awaited **at = &s->awaited;
@@ -52,19 +52,14 @@ static void drop_awaited(struct stale *s, bool all)
 
 static void stale_free(struct stale *s)
 {
-    drop_awaited(s, true);
-    sw_kube_cancel(s->req);
-    free(s->api_version);
-    free(s);
-}
-
-static void forget(struct stale *s)
-{
     struct stale **at = &s->c->own->stale;
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
-    stale_free(s);
+    drop_awaited(s, true);
+    sw_kube_cancel(s->req);
+    free(s->api_version);
+    free(s);
 }
 
 static bool is_doubtful(const struct sw_controller *c, const char *api_version)
@@ -81,31 +76,27 @@ static void on_discovered(int code, const struct sw_err *err, void *arg)
     struct stale *s = arg;
     struct sw_controller *c = s->c;
     s->req = NULL;
-    if (code < 0 && code != SW_NOTFOUND) /* not served any more is an answer */
+    if (code < 0 && code != SW_NOTFOUND) /* NOTFOUND: not served any more */
         sw_log(SW_LOG_DEBUG, "discovery failed", "api", s->api_version, "error",
                err ? sw_err_text(err) : "", NULL);
-    /* a server that is busy calls a CRD established before it serves it, or lists its kind */
+    /* a busy server establishes a CRD before it serves or lists its kind */
     drop_awaited(s, false);
     const bool early = s->awaited && ++s->n_tries < MOST_TRIES;
     if (code != SW_UNAVAILABLE && !early && !is_doubtful(c, s->api_version))
-        forget(s);
+        stale_free(s);
     if (!is_discovering(c))
         c->own->on_kinds(c);
-}
-
-static void ask(struct stale *s)
-{
-    if (!s->req)
-        s->req = sw_kube_discover(s->c->kube, s->api_version, on_discovered, s);
 }
 
 static void on_kinds_timer(void *arg)
 {
     struct sw_controller *c = arg;
     for (struct stale *s = c->own->stale; s; s = s->next)
-        ask(s);
+        if (!s->req)
+            s->req = sw_kube_discover(c->kube, s->api_version, on_discovered, s);
 }
 
+/* @n: how many stand before it, or there are. */
 static struct stale *find(struct sw_controller *c, const char *api_version, size_t *n)
 {
     struct stale *s = c->own->stale;
@@ -121,14 +112,14 @@ static struct stale *stale_new(struct sw_controller *c, const char *api_version)
     return c->own->stale = s;
 }
 
-/* @awaited: the kind that should come to be served; NULL: none. */
+/* Discover @api_version again, soon. @awaited: the kind that should be served; NULL: none. */
 static void add(struct sw_controller *c, const char *api_version, const char *awaited)
 {
     size_t n;
     struct stale *s = find(c, api_version, &n);
     if (!s && n >= ALL_AT_ONCE)
         s = find(c, "*", &n);
-    if (s) /* an answer on its way may be older than this change */
+    if (s) /* its answer may be older than this change */
         sw_kube_cancel(SW_TAKE(s->req));
     else
         s = stale_new(c, n >= ALL_AT_ONCE ? "*" : api_version);
@@ -139,14 +130,6 @@ static void add(struct sw_controller *c, const char *api_version, const char *aw
     }
     s->n_tries = 0;
     sw_timer_set(c->own->kinds_timer, 0);
-}
-
-static bool is_awaiting(const struct sw_controller *c)
-{
-    for (const struct stale *s = c->own->stale; s; s = s->next)
-        if (s->awaited)
-            return true;
-    return false;
 }
 
 void kinds_recheck(struct sw_controller *c)
@@ -163,14 +146,17 @@ void kinds_recheck(struct sw_controller *c)
     if (!c->own->stale) {
         c->own->kinds_retry_ms = RETRY_MS;
     } else if (!is_discovering(c) && !sw_timer_is_set(c->own->kinds_timer)) {
-        sw_timer_set(c->own->kinds_timer, is_awaiting(c) ? RETRY_MS : c->own->kinds_retry_ms);
+        bool is_awaiting = false;
+        for (const struct stale *s = c->own->stale; s; s = s->next)
+            is_awaiting |= s->awaited != NULL;
+        sw_timer_set(c->own->kinds_timer, is_awaiting ? RETRY_MS : c->own->kinds_retry_ms);
         c->own->kinds_retry_ms = c->own->kinds_retry_ms * 2 < RETRY_MAX_MS
                                      ? c->own->kinds_retry_ms * 2
                                      : RETRY_MAX_MS;
     }
 }
 
-/* Somebody asked for one kind, and more came to light. */
+/* A request for one kind has discovered others besides. */
 static void on_news(void *arg)
 {
     struct sw_controller *c = arg;
@@ -187,7 +173,7 @@ static void note_news(void *arg)
 /* ---- is enough known? --------------------------------------------------------------------------
  */
 
-/* What the controller itself looks at; not every cluster serves it. */
+/* What the controller itself reads; not every cluster serves all of it. */
 static const char *const own_versions[] = {
     "v1",
     "rbac.authorization.k8s.io/v1",
@@ -198,23 +184,18 @@ static const char *const own_versions[] = {
     SW_GROUP_VERSION,
 };
 
-static bool is_own(const char *api_version)
-{
-    for (size_t i = 0; i < SW_COUNT(own_versions); i++)
-        if (sw_streq(own_versions[i], api_version))
-            return true;
-    return false;
-}
-
-/* A group version that @r has to wait for; NULL: none. */
+/* A group version whose kinds @r needs and that are not known; NULL: none. */
 static const char *unknown_for(const struct resource *r)
 {
     struct sw_kube *kube = r->c->kube;
     const char *name;
-    for (size_t at = 0; (name = sw_kube_next_doubtful(kube, &at));)
-        if (!sw_kube_kinds_known(kube, name) &&
-            (is_own(name) || (r->recipe && sw_recipe_mentions(r->recipe, name))))
+    for (size_t at = 0; (name = sw_kube_next_doubtful(kube, &at));) {
+        bool needed = r->recipe && sw_recipe_mentions(r->recipe, name);
+        for (size_t i = 0; !needed && i < SW_COUNT(own_versions); i++)
+            needed = sw_streq(own_versions[i], name);
+        if (needed && !sw_kube_kinds_known(kube, name))
             return name;
+    }
     return NULL;
 }
 
@@ -236,22 +217,17 @@ char *kinds_trouble(const struct resource *r)
                      name, slash + 1, (int)(slash - name), name);
 }
 
-static bool is_established(struct json_object *crd)
-{
-    struct json_object *c = sw_obj_condition(crd, "Established");
-    return sw_streq(sw_json_str(c, "", "status", NULL), "True");
-}
-
 void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone)
 {
     struct json_object *versions = sw_json_find(crd, "spec", "versions", NULL);
     const char *kind = sw_json_str(crd, "", "spec", "names", "kind", NULL);
     const char *group = sw_json_str(crd, "", "spec", "group", NULL);
-    if (gone && !*group) { /* its deletion was missed, and with it what it was */
+    if (gone && !*group) { /* it was deleted unseen: its group is not known */
         add(c, "*", NULL);
         return;
     }
-    if (!gone && !is_established(crd))
+    struct json_object *established = sw_obj_condition(crd, "Established");
+    if (!gone && !sw_streq(sw_json_str(established, "", "status", NULL), "True"))
         return;
     for (size_t i = 0; i < sw_json_len(versions); i++) {
         struct json_object *v = sw_json_at(versions, i);
@@ -273,11 +249,8 @@ void kinds_open(struct sw_controller *c, void (*on_changed)(struct sw_controller
 
 void kinds_close(struct sw_controller *c)
 {
-    while (c->own->stale) {
-        struct stale *s = c->own->stale;
-        c->own->stale = s->next;
-        stale_free(s);
-    }
+    while (c->own->stale)
+        stale_free(c->own->stale);
     sw_kube_on_kinds(c->kube, NULL, NULL);
     sw_timer_free(c->own->kinds_timer);
     sw_timer_free(c->own->kinds_news);

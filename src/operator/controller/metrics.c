@@ -1,4 +1,4 @@
-/* SRO's metrics under their names, read off the statuses at the moment of the question. */
+/* Metrics under SRO's names, made of the statuses of now. */
 #include "data/text/metrics.h"
 
 #include <stdlib.h>
@@ -6,22 +6,13 @@
 
 #include "operator/controller/private.h"
 
-static size_t count_resources(const struct sw_controller *c)
-{
-    size_t n = 0;
-    for (const struct resource *r = c->resources; r; r = r->next)
-        n++;
-    return n;
-}
-
 static void put_state(struct sw_metrics *out, const char *resource, const char *state, bool ready)
 {
     sw_metrics_add(out, "sro_states_completed_info", ready, "specialresource", resource, "state",
                    state, NULL);
 }
 
-/* SRO's states are numbered templates of the chart itself, and known by their path in it:
- * "templates/0000-build.yaml". Those that SRO does not have are known by their name. */
+/* Is the template a state of SRO, as templates/0000-build.yaml is? */
 static bool is_numbered(const char *path)
 {
     const char *base = strrchr(path, '/');
@@ -29,6 +20,8 @@ static bool is_numbered(const char *path)
     return strspn(base, "0123456789") == 4 && (base[4] == '-' || base[4] == '_');
 }
 
+/* States of SRO are numbered templates of the chart itself, named by their path in it; others are
+ * named by the state's name. */
 static void put_states(struct sw_metrics *out, const struct resource *r, struct json_object *status)
 {
     struct json_object *states = sw_json_get(status, "states");
@@ -62,37 +55,22 @@ static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
                    key->name, "namespace", key->ns ? key->ns : "", "nodes", nodes, NULL);
 }
 
-/* An update of the cluster brings other kernels: what is made for each kernel has to follow. */
-static void put_alert(struct sw_metrics *out, const struct resource *r)
-{
-    bool affine = false;
-    for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
-        affine = affine || sw_plan_state(r->plan, i)->kernel_affine;
-    sw_metrics_add(out, "sro_upgrade_alert", affine && sw_facts_is_updating(r->c->facts), "cr",
-                   r->name, NULL);
-}
-
-static bool state_is_ready(struct json_object *status, const char *name)
-{
-    struct json_object *s = sw_json_find_by(sw_json_get(status, "states"), "name", name);
-    return !s || sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
-}
-
-/* The inventory, one series an object: what is of a Ready state is completed. */
+/* One series for each object of the inventory: 1 if its state is Ready. */
 static void put_objects(struct sw_metrics *out, const char *resource, struct json_object *status)
 {
     struct json_object *list = sw_json_get(status, "inventory");
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *o = sw_json_at(list, i);
-        sw_metrics_add(out, "sro_kind_completed_info",
-                       state_is_ready(status, sw_json_str(o, "", "state", NULL)), "specialresource",
-                       resource, "kind", sw_json_str(o, "", "kind", NULL), "name",
-                       sw_json_str(o, "", "name", NULL), "namespace",
-                       sw_json_str(o, "", "namespace", NULL), NULL);
+        struct json_object *state = sw_json_find_by(sw_json_get(status, "states"), "name",
+                                                    sw_json_str(o, "", "state", NULL));
+        bool ready = !state || sw_streq(sw_json_str(state, "", "phase", NULL), "Ready");
+        sw_metrics_add(out, "sro_kind_completed_info", ready, "specialresource", resource, "kind",
+                       sw_json_str(o, "", "kind", NULL), "name", sw_json_str(o, "", "name", NULL),
+                       "namespace", sw_json_str(o, "", "namespace", NULL), NULL);
     }
 }
 
-/* One series a condition, so that an alert can name the resource that failed. */
+/* One series for each condition. */
 static void put_conditions(struct sw_metrics *out, const char *resource, struct json_object *status)
 {
     static const char *const types[] = { "Ready", "Progressing", "Errored" };
@@ -109,8 +87,11 @@ char *sw_controller_metrics(struct sw_controller *c)
 {
     struct sw_metrics text = { .prefix = "" }, *out = &text;
     struct sw_metrics more = { .prefix = "" }, *objects = &more; /* what follows the states */
+    size_t n_resources = 0;
+    for (const struct resource *r = c->resources; r; r = r->next)
+        n_resources++;
     sw_metrics_one(out, "sro_managed_resources_total", "gauge",
-                   "SpecialResources that are looked after", count_resources(c));
+                   "SpecialResources that are looked after", n_resources);
     sw_metrics_head(out, "sro_states_completed_info", "gauge",
                     "1 for a state that is Ready, 0 for others");
     sw_metrics_head(objects, "sro_kind_completed_info", "gauge",
@@ -127,8 +108,13 @@ char *sw_controller_metrics(struct sw_controller *c)
     sw_metrics_head(
         objects, "sro_upgrade_alert", "gauge",
         "1 while the cluster is being updated and the resource has parts made for a kernel");
-    for (struct resource *r = c->resources; r; r = r->next)
-        put_alert(objects, r);
+    for (struct resource *r = c->resources; r; r = r->next) {
+        bool affine = false; /* an update of the cluster brings other kernels */
+        for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
+            affine |= sw_plan_state(r->plan, i)->kernel_affine;
+        sw_metrics_add(objects, "sro_upgrade_alert", affine && sw_facts_is_updating(c->facts), "cr",
+                       r->name, NULL);
+    }
     sw_metrics_head(objects, "slipway_resource_condition", "gauge",
                     "1 where the resource's condition is True");
     for (struct resource *r = c->resources; r; r = r->next) {

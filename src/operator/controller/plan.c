@@ -1,5 +1,4 @@
-/* From a resource to its plan: the recipe is loaded, its values are put together, its states found.
- * What has to be fetched for it comes back through the loop. */
+/* The plan of a resource: its recipe is loaded, then planned with spec.set and the facts. */
 #include "chart/recipe/package/pack.h"
 #include "data/text/semver.h"
 #include "operator/controller/private.h"
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One attempt; freed when it is settled or another one begins. */
+/* An attempt to make a plan; freed when it has finished or another one begins. */
 struct plan_work {
     struct resource *r;
     plan_fn *done;
@@ -62,18 +61,8 @@ struct sw_render_env resource_render_env(struct resource *r, struct json_object 
     return env;
 }
 
-/* spec.set as values. It carries kind and apiVersion, which are none; facts put theirs there. */
-static int values_of(struct resource *r, struct sw_values *values, struct sw_err *err)
-{
-    struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
-    if (!set)
-        return 0;
-    int rc = sw_values_add_json(values, set, err);
-    return rc < 0 ? sw_err_wrap(err, rc, "spec.set") : 0;
-}
-
-/* Is it the chart that was asked for? What has no Chart.yaml has no version. */
-static int check_chart(const struct resource *r, struct sw_err *err)
+/* Is the recipe's version the one that spec.chart asks for? Without a Chart.yaml it has none. */
+static int check_version(const struct resource *r, struct sw_err *err)
 {
     const char *want = sw_json_str(r->doc, "", "spec", "chart", "version", NULL),
                *have = sw_recipe_version(r->recipe);
@@ -95,11 +84,13 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
 {
     struct resource *r = w->r;
     SW_AUTO(sw_values) *values = sw_values_new();
-    int rc = check_chart(r, err);
-    if (rc == 0)
-        rc = values_of(r, values, err);
+    struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
+    int rc = check_version(r, err);
     if (rc < 0)
         return rc;
+    rc = set ? sw_values_add_json(values, set, err) : 0;
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "spec.set");
     SW_AUTO_JSON *facts = resource_values(r, NULL);
     struct sw_render_env env = resource_render_env(r, facts, w->lookups);
     SW_AUTO(sw_plan) *plan = NULL;
@@ -118,27 +109,22 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
     return 0;
 }
 
-/* Without a plan there is nothing to show but what keeps it from being made. */
-static void tell_trouble(struct resource *r)
-{
-    SW_AUTO_CHARS *message = r->plan ? NULL : kinds_trouble(r);
-    if (message && !sw_streq(message, r->fault_message))
-        r->own->driver->refuse(r, SW_UNAVAILABLE, message);
-}
-
 static void try_plan(void *arg)
 {
     struct plan_work *w = arg;
-    w->waits_for_facts = !fact_watches_ready(w->r) || !capabilities_plan_ready(w->r);
+    struct resource *r = w->r;
+    w->waits_for_facts = !fact_watches_ready(r) || !capabilities_plan_ready(r);
     if (w->waits_for_facts) {
-        tell_trouble(w->r);
+        SW_AUTO_CHARS *message = r->plan ? NULL : kinds_trouble(r);
+        if (message && !sw_streq(message, r->fault_message))
+            r->own->driver->refuse(r, SW_UNAVAILABLE, message);
         return;
     }
     SW_ERR(err);
-    int rc = resource_resolve(w->r, &err);
-    SW_AUTO_CHARS *key = source_key(w->r->doc);
-    if (rc == 0 && !sw_streq(key, w->r->own->recipe_key)) {
-        plan_start(w->r, w->done); /* what was found out meanwhile names another recipe */
+    int rc = resource_resolve(r, &err);
+    SW_AUTO_CHARS *key = source_key(r->doc);
+    if (rc == 0 && !sw_streq(key, r->own->recipe_key)) {
+        plan_start(r, w->done); /* with the facts of now, spec.chart names another recipe */
         return;
     }
     if (rc == 0)
@@ -149,7 +135,7 @@ static void try_plan(void *arg)
 
 static void load(struct plan_work *w);
 
-static void resume(struct resource *r)
+void plan_go_on(struct resource *r)
 {
     struct plan_work *w = r->own->plan_work;
     if (w && w->waits_for_facts && w->is_loaded)
@@ -163,13 +149,13 @@ bool resource_is_planning(const struct resource *r)
     return r->own->plan_work;
 }
 
-/* By its files: of two controllers, or lives of one, both say the same. */
+/* The digest depends on the files alone: it is the same after a restart, and in other replicas. */
 static void digest_recipe(struct resource *r)
 {
     struct sw_files files = sw_files_init(NULL);
     SW_AUTO_JSON *sums = json_object_new_object();
     SW_ERR(err);
-    if (sw_recipe_list_files(r->recipe, &files, &err) < 0) /* what is there counts */
+    if (sw_recipe_list_files(r->recipe, &files, &err) < 0) /* those that were listed count */
         sw_log(SW_LOG_WARN, "not all files of a recipe are known", "resource", r->name, "why",
                sw_err_text(&err), NULL);
     for (size_t i = 0; i < files.n; i++) {
@@ -181,7 +167,7 @@ static void digest_recipe(struct resource *r)
     sw_json_sha256(sums, r->recipe_digest);
 }
 
-/* The same files again are no other recipe: what stands is not planned anew. */
+/* Where the files are those of r->recipe, that is kept, with its plan. */
 static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char *content)
 {
     free(r->own->recipe_key);
@@ -216,7 +202,7 @@ static void on_source(int code, struct sw_recipe *recipe, const char *message, v
         refresh_update(r->own->refresh, w->source, code);
     }
     if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->own->recipe_key)) {
-        sw_log(SW_LOG_WARN, "a recipe cannot be looked at again", "resource", r->name, "error",
+        sw_log(SW_LOG_WARN, "a recipe cannot be loaded again", "resource", r->name, "error",
                message ? message : sw_code_name(code), NULL);
     } else if (code < 0) {
         message = message ? message : sw_code_name(code);
@@ -231,11 +217,10 @@ static void on_source(int code, struct sw_recipe *recipe, const char *message, v
     try_plan(w);
 }
 
-/* What the resource itself says about its recipe may depend on facts. */
 static void load(struct plan_work *w)
 {
     struct resource *r = w->r;
-    w->waits_for_facts = resolve_is_needed(r->seen) && !fact_watches_ready(r);
+    w->waits_for_facts = resolve_is_needed(r->seen) && !fact_watches_ready(r); /* for spec.chart */
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
@@ -259,29 +244,27 @@ void plan_start(struct resource *r, plan_fn *done)
     struct plan_work *w = r->own->plan_work = sw_zalloc(1, sizeof *w);
     *w = (struct plan_work){ .r = r, .done = done };
     w->lookups = lookups_new(r, try_plan, w);
-    r->own->resume_plan = resume;
     load(w);
 }
 
-/* Everything that a render sees, in one hash: the recipe, the resource, the values of each group of
- * nodes, what is served. */
+/* A hash of all that a render sees: the recipe, the resource, the values of each group of nodes,
+ * what the server serves. */
 char *plan_revision(struct resource *r)
 {
-    struct json_object *all = json_object_new_object(), *apis = json_object_new_array();
+    SW_AUTO_JSON *all = json_object_new_object();
     struct sw_groups groups;
     resource_groups(r, &groups);
     sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
     for (size_t i = 0; i < groups.n; i++)
-        (void)json_object_object_add(all, groups.items[i]->id, resource_values(r, groups.items[i]));
+        sw_json_set(all, resource_values(r, groups.items[i]), groups.items[i]->id, NULL);
     if (!groups.n)
-        (void)json_object_object_add(all, "", resource_values(r, NULL));
+        sw_json_set(all, resource_values(r, NULL), "", NULL);
+    struct json_object *apis = sw_json_need_list(all, "apis", NULL);
     for (size_t i = 0; i < r->c->n_apis; i++)
         (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
-    (void)json_object_object_add(all, "apis", apis);
     EACH_CAPABILITY(add_revision, r, all);
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);
-    json_object_put(all);
     sw_groups_done(&groups);
     return sw_strdup(hash);
 }

@@ -5,8 +5,8 @@
 
 /** What only the core knows of the controller. */
 struct controller_private {
-    struct stale *stale;               /* group versions to be asked for anew (kinds.c) */
-    struct source_watch *fact_watches; /* one for each of sw_facts_sources, or NULL */
+    struct stale *stale;             /* group versions to be asked for anew (kinds.c) */
+    struct fact_watch *fact_watches; /* one for each of sw_facts_sources, or NULL */
     struct sw_kube_request *discovery, *version;
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
     struct sw_timer *retry_timer, *facts_timer, *recheck_timer, *kinds_timer, *kinds_news;
@@ -30,16 +30,16 @@ struct render_request {
 struct resource_driver {
     void (*perform)(struct resource *r, const struct sw_action *a); /* an action of the engine */
     void (*render)(struct resource *r, const char *state, const char *variant, uint64_t serial);
-    void (*refuse)(struct resource *r, int code, const char *message); /* resource_refuse() */
+    void (*refuse)(struct resource *r, int code, const char *message); /* no plan: set the status */
     void (*replan)(struct resource *r);                                /* resource_replan() */
+    void (*resume)(struct resource *r);                                /* plan_go_on() */
 };
 
 /** What only the core knows of a resource. */
 struct resource_private {
     const struct resource_driver *driver;
-    void (*resume_plan)(struct resource *r); /* of plan.c; NULL: nothing was planned yet */
-    uint64_t recording;                      /* its number in c->opts.recording */
-    struct sw_timer *timer;                  /* the engine's */
+    uint64_t recording;     /* its number in c->opts.recording */
+    struct sw_timer *timer; /* the engine's */
     bool stepping, draining;
     struct render_request *queue, **queue_end;
     struct op *ops;              /* requests under way */
@@ -106,8 +106,6 @@ void prerequisite_done(struct prerequisite *p);
  */
 
 void resource_free_all(struct sw_controller *c);
-/** It cannot even be begun: say so in its status. */
-void resource_refuse(struct resource *r, int code, const char *message);
 /** document.c: has @doc, a SpecialResource, slipway's finalizer? */
 bool document_has_finalizer(struct json_object *doc);
 /** The same, or that of an early SRO. */
@@ -153,6 +151,8 @@ int resolve_spec(struct json_object *doc, struct json_object *values, struct jso
  * that still waits. */
 typedef void plan_fn(struct resource *r, int code, const char *message);
 void plan_start(struct resource *r, plan_fn *done);
+/** Go on with the plan of @r, if it waits for facts. */
+void plan_go_on(struct resource *r);
 /** Cancel a plan under way. NULL is accepted. */
 void plan_work_free(struct plan_work *w);
 /** Different whenever a render may come out differently. Heap. */

@@ -1,14 +1,11 @@
-/* One SpecialResource: what its watch tells becomes the engine's events, what the engine wants is
- * carried out. */
+/* One SpecialResource: changes of it become events of its engine, whose actions are carried out. */
 #include "operator/controller/private.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void send_spec(struct resource *r);
-
-/* ---- what the engine wants ---------------------------------------------------------------------
+/* ---- the engine's actions ----------------------------------------------------------------------
  */
 
 static void on_informed(const struct informer_event *event, void *arg, uint64_t watch)
@@ -67,7 +64,6 @@ static void finalize_next(struct resource *r)
     request_finalizer(r, false);
 }
 
-/* From the first row again, whatever was asked before. */
 static void do_finalized(struct resource *r, const struct sw_action *a SW_UNUSED)
 {
     r->own->finalizing = 0;
@@ -114,8 +110,14 @@ static void perform(struct resource *r, const struct sw_action *a)
     performers[a->kind](r, a);
 }
 
+static void on_plan(struct resource *r, int code, const char *message);
+
 static const struct resource_driver driver = {
-    .perform = perform, .render = render_start, .refuse = resource_refuse, .replan = resource_replan
+    .perform = perform,
+    .render = render_start,
+    .refuse = on_plan,
+    .replan = resource_replan,
+    .resume = plan_go_on,
 };
 
 static struct resource *resource_new(struct sw_controller *c, const char *name, const char *uid)
@@ -182,7 +184,7 @@ void resource_free_all(struct sw_controller *c)
         resource_free(c->resources);
 }
 
-/* Everything that the engine or a template could see of it, but for its status. */
+/* Do both documents differ in something that the engine or a template sees? */
 static bool differs(struct json_object *a, struct json_object *b)
 {
     return !sw_json_equal(sw_json_get(a, "spec"), sw_json_get(b, "spec")) ||
@@ -198,41 +200,34 @@ static bool differs(struct json_object *a, struct json_object *b)
 static int management_of(struct resource *r, enum sw_management *out, struct sw_err *err)
 {
     static const struct {
-        const char *word;
-        enum sw_management is;
+        const char *name;
+        enum sw_management management;
     } states[] = { { "", SW_MANAGED },
                    { "Managed", SW_MANAGED },
                    { "Force", SW_MANAGED },
                    { "Unmanaged", SW_UNMANAGED },
                    { "Removed", SW_REMOVED } };
-    const char *said = sw_json_str(r->doc, "", "spec", "managementState", NULL);
+    const char *state = sw_json_str(r->doc, "", "spec", "managementState", NULL);
     for (size_t i = 0; i < SW_COUNT(states); i++)
-        if (sw_streq(states[i].word, said)) {
-            *out = states[i].is;
+        if (sw_streq(states[i].name, state)) {
+            *out = states[i].management;
             return 0;
         }
     return sw_err_set(err, SW_INVALID,
                       "spec.managementState: '%s' is not one of Managed, Unmanaged, Removed, Force",
-                      said);
+                      state);
 }
 
 /* ---- SPEC --------------------------------------------------------------------------------------
  */
 
-/* The recipe's states behind the one that makes the namespace, which they all need. */
+/* The states for the engine: first the hidden one that creates the namespace, which all others
+ * need. */
 struct graph {
     struct sw_state_spec *states;
     size_t n;
     size_t *needs; /* of all states, one after the other */
 };
-
-/* Of the recipe's own templates SRO's users know the path in the chart. */
-static const char *title_of(const struct sw_recipe_state *s)
-{
-    if (!s->n_templates)
-        return s->name;
-    return s->templates[0] + (strchr(s->chart, '/') ? 0 : strlen(s->chart) + 1);
-}
 
 static void graph_of(const struct sw_plan *plan, const struct sw_policy *policy, struct graph *g)
 {
@@ -246,10 +241,13 @@ static void graph_of(const struct sw_plan *plan, const struct sw_policy *policy,
     size_t *needs = g->needs;
     for (size_t i = 0; i < n; i++) {
         const struct sw_recipe_state *s = sw_plan_state(plan, i);
+        const char *title = s->n_templates ? s->templates[0] : s->name;
+        if (s->n_templates && !strchr(s->chart, '/')) /* the path in the chart, as with SRO */
+            title += strlen(s->chart) + 1;
         g->states[i + 1] = (struct sw_state_spec){
             .name = s->name,
             .label = s->label,
-            .title = title_of(s),
+            .title = title,
             .needs = needs,
             .kernel_affine = s->kernel_affine,
             .timeout_ms = sw_policy_timeout(policy, s->name, s->label),
@@ -262,7 +260,7 @@ static void graph_of(const struct sw_plan *plan, const struct sw_policy *policy,
     }
 }
 
-static void send_spec(struct resource *r)
+void resource_tell(struct resource *r)
 {
     struct sw_spec spec = {
         .name = r->name,
@@ -311,24 +309,13 @@ static void send_spec(struct resource *r)
     free(g.needs);
 }
 
-void resource_tell(struct resource *r)
-{
-    send_spec(r);
-}
-
 static void on_plan(struct resource *r, int code, const char *message)
 {
     resource_set_fault(r, code, message);
     EACH_CAPABILITY(planned, r, code);
     if (code == 0)
         (void)prerequisites_update(r);
-    send_spec(r);
-}
-
-/* It cannot even be begun: say so in its status. */
-void resource_refuse(struct resource *r, int code, const char *message)
-{
-    on_plan(r, code, message);
+    resource_tell(r);
 }
 
 static bool is_walked(const struct resource *r)
@@ -339,29 +326,26 @@ static bool is_walked(const struct resource *r)
 void resource_tell_if_walked(struct resource *r)
 {
     if (r->started && !document_is_deleting(r->doc) && is_walked(r))
-        send_spec(r);
+        resource_tell(r);
 }
 
 void resource_recheck(struct resource *r)
 {
     if ((!r->fault || r->own->fault_of_render) && r->plan && is_walked(r) &&
         prerequisites_update(r))
-        send_spec(r);
+        resource_tell(r);
 }
 
-static enum resource_intent intent_of(const struct resource *r)
-{
-    return resource_is_deleting(r)    ? INTENT_DELETE
-           : resource_is_removed(r)   ? INTENT_REMOVE
-           : resource_is_unmanaged(r) ? INTENT_UNMANAGED
-                                      : INTENT_WALK;
-}
-
-/* A resource that goes away, or is left alone, needs no recipe: what was applied is written down.
- */
+/* Only a resource that is walked needs its recipe: what was applied is in the status. */
 static void resource_changed(struct resource *r)
 {
-    const enum resource_intent intent = intent_of(r);
+    enum resource_intent intent = INTENT_WALK;
+    if (resource_is_deleting(r))
+        intent = INTENT_DELETE;
+    else if (resource_is_removed(r))
+        intent = INTENT_REMOVE;
+    else if (resource_is_unmanaged(r))
+        intent = INTENT_UNMANAGED;
     EACH_CAPABILITY(changed, r);
     r->leaving = intent == INTENT_REMOVE || intent == INTENT_DELETE;
     if (intent != INTENT_WALK) {
@@ -371,7 +355,7 @@ static void resource_changed(struct resource *r)
     bool may_be_told = capabilities_intent(r, intent);
     if (intent != INTENT_WALK) {
         if (may_be_told)
-            send_spec(r);
+            resource_tell(r);
     } else if (!r->c->opts.one_shot && !document_has_finalizer(r->doc)) {
         request_finalizer(r, true); /* the change comes back through the watch */
     } else {
@@ -382,7 +366,7 @@ static void resource_changed(struct resource *r)
 static void on_replan(struct resource *r, int code, const char *message)
 {
     SW_AUTO_CHARS *revision = plan_revision(r);
-    /* what a template is refused for stands until there is something new to render */
+    /* a template's fault stays until there is something new to render */
     bool same_fault = r->own->fault_of_render
                           ? code == 0
                           : code == r->fault && sw_streq(message, r->fault_message);
@@ -400,7 +384,7 @@ static void take_doc(struct resource *r, struct json_object *doc)
 {
     json_object_put(r->seen);
     r->seen = json_object_get(doc);
-    if (!r->started) { /* after that it is what we write */
+    if (!r->started) { /* later it is what slipway wrote */
         json_object_put(r->status);
         r->status = json_object_get(sw_json_get(doc, "status"));
     }
@@ -411,18 +395,18 @@ static void take_doc(struct resource *r, struct json_object *doc)
     sw_json_set_str(r->seen, "SpecialResource", "kind", NULL);
     sw_json_pack(r->seen);
     SW_ERR(err);
-    (void)resource_resolve(r, &err); /* the plan does it again, and says what is wrong */
+    (void)resource_resolve(r, &err); /* the plan does it again and reports errors */
 }
 
 static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
 {
     struct resource *r = resource_find(c, w->name);
-    if (r && !sw_streq(r->uid, w->uid)) { /* deleted and made again while nobody looked */
+    if (r && !sw_streq(r->uid, w->uid)) { /* deleted and created again while there was no watch */
         resource_free(r);
         r = NULL;
     }
     if (!r && document_is_deleting(w->object) && !document_is_held(w->object))
-        return; /* held by somebody else's finalizer; our part is done */
+        return; /* it has only finalizers of others */
     bool is_new = !r;
     if (is_new)
         r = resource_new(c, w->name, w->uid);

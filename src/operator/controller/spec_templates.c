@@ -1,6 +1,6 @@
-/* A resource may speak of the cluster: every text of its spec that holds a template is rendered
- * with the run-time values as .Values. SRO renders the resource's JSON as a whole; here each text
- * is rendered by itself, so that quotes in a template do not end the text around it. */
+/* Templates in a resource: every string of its spec that holds a template is rendered with the
+ * run-time values as .Values. SRO renders the JSON of the resource as a whole; here each string is
+ * rendered by itself, so that quotes in a template do not end the string. */
 #include "chart/template/template.h"
 #include "operator/controller/private.h"
 

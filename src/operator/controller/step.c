@@ -1,11 +1,10 @@
-/* A step of the engine: its actions are begun by the driver, and the renders that it asks for after
- * it. */
+/* A step of the engine: the driver begins its actions; renders that it asks for begin after it. */
 #include "operator/controller/private.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- renders, in a queue ------------------------------------------------------------------------
+/* ---- the queue of renders -----------------------------------------------------------------------
  */
 
 void render_queue_add(struct resource *r, const struct sw_action *a)
@@ -40,20 +39,6 @@ void render_queue_free(struct resource *r)
         render_request_free(queue_take(r));
 }
 
-/* Renders are answered at once, but not inside the step that asked for them. */
-static void run_queue(struct resource *r)
-{
-    if (r->own->draining)
-        return; /* the loop below goes on with it */
-    r->own->draining = true;
-    while (r->own->queue) {
-        struct render_request *request = queue_take(r);
-        r->own->driver->render(r, request->state, request->variant, request->serial);
-        render_request_free(request);
-    }
-    r->own->draining = false;
-}
-
 bool resource_is_rendering(const struct resource *r)
 {
     return r->own->renders || r->own->queue;
@@ -62,8 +47,9 @@ bool resource_is_rendering(const struct resource *r)
 /* ---- steps --------------------------------------------------------------------------------------
  */
 
-static void step_once(struct resource *r, struct sw_event *event)
+void resource_step(struct resource *r, struct sw_event *event)
 {
+    assert(!r->own->stepping);
     event->now_ms = sw_loop_now_ms(r->c->loop);
     r->own->stepping = true;
     const struct sw_actions *actions = sw_engine_step(r->engine, event);
@@ -71,13 +57,14 @@ static void step_once(struct resource *r, struct sw_event *event)
     for (size_t i = 0; i < actions->n; i++)
         r->own->driver->perform(r, &actions->items[i]);
     r->own->stepping = false;
-}
-
-void resource_step(struct resource *r, struct sw_event *event)
-{
-    assert(!r->own->stepping);
-    step_once(r, event);
-    run_queue(r);
+    bool drains = !r->own->draining; /* else the loop of an outer call goes on with the queue */
+    while (drains && r->own->queue) {
+        r->own->draining = true;
+        struct render_request *request = queue_take(r);
+        r->own->driver->render(r, request->state, request->variant, request->serial);
+        render_request_free(request);
+        r->own->draining = false;
+    }
     EACH_CAPABILITY(stepped, r);
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);

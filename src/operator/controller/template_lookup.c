@@ -1,5 +1,5 @@
-/* `lookup` in templates: rendering stops at the first object that is not here, all that are asked
- * for are fetched, then it is rendered again. */
+/* `lookup` in templates: rendering stops at an object that is not known, the object is read, then
+ * it is rendered again. */
 #include "operator/controller/private.h"
 
 #include <stdlib.h>
@@ -33,15 +33,6 @@ struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), voi
     return l;
 }
 
-static void lookup_free(struct lookup *k)
-{
-    sw_kube_cancel(k->req);
-    sw_key_done(&k->key);
-    free(k->message);
-    json_object_put(k->object);
-    free(k);
-}
-
 void lookups_free(struct lookups *l)
 {
     if (!l)
@@ -49,7 +40,11 @@ void lookups_free(struct lookups *l)
     while (l->first) {
         struct lookup *k = l->first;
         l->first = k->next;
-        lookup_free(k);
+        sw_kube_cancel(k->req);
+        sw_key_done(&k->key);
+        free(k->message);
+        json_object_put(k->object);
+        free(k);
     }
     free(l);
 }
@@ -60,19 +55,13 @@ static void settle(struct lookup *k, int code, const char *message)
     k->answered = true;
     if (code == SW_NOTFOUND && *k->key.name)
         informer_is_absent(l->r->c->informer, &k->key);
-    if (code < 0 && code != SW_NOTFOUND) { /* what is not there is an empty answer, as in Helm */
+    if (code < 0 &&
+        code != SW_NOTFOUND) { /* an object that does not exist is no error, as in Helm */
         k->code = code;
         k->message = sw_strdup(message);
     }
     if (--l->n_waiting == 0)
         l->answered(l->arg);
-}
-
-static void add_items(struct json_object *list, struct json_object *items)
-{
-    struct json_object *to = sw_json_need_list(list, "items", NULL);
-    for (size_t i = 0; i < sw_json_len(items); i++)
-        (void)json_object_array_add(to, json_object_get(sw_json_at(items, i)));
 }
 
 static void on_answer(const struct sw_kube_answer *a, void *arg)
@@ -85,7 +74,9 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
             sw_json_set_str(k->object, k->key.api_version, "apiVersion", NULL);
             sw_json_set_str(k->object, kind, "kind", NULL);
         }
-        add_items(k->object, a->items);
+        struct json_object *to = sw_json_need_list(k->object, "items", NULL);
+        for (size_t i = 0; i < sw_json_len(a->items); i++)
+            (void)json_object_array_add(to, json_object_get(sw_json_at(a->items, i)));
         if (a->more)
             return;
     } else if (a->code == 0) {
@@ -126,7 +117,7 @@ static struct lookup *find(struct lookups *l, const struct sw_key *key)
     return NULL;
 }
 
-static void ask(struct lookups *l, const struct sw_key *key)
+static void lookup_start(struct lookups *l, const struct sw_key *key)
 {
     struct lookup *k = sw_zalloc(1, sizeof *k);
     *k = (struct lookup){
@@ -154,7 +145,7 @@ int lookups_find(void *arg, const char *api_version, const char *kind, const cha
     if (!k && l->n >= MAX_LOOKUPS)
         return sw_err_set(err, SW_INVALID, "more than %d lookups in one render", MAX_LOOKUPS);
     if (!k)
-        ask(l, &key);
+        lookup_start(l, &key);
     if (!k || !k->answered)
         return sw_err_set(err, SW_PENDING, "lookup of %s '%s' is on its way", kind, key.name);
     if (k->code < 0)

@@ -1,4 +1,4 @@
-/* What the cluster is to one resource: its nodes, and the run-time values of its templates. */
+/* The nodes of a resource, and the run-time values of its templates. */
 #include "operator/controller/private.h"
 #include "operator/manifests/node_choice.h"
 #include "operator/manifests/sharing.h"
@@ -42,21 +42,20 @@ void resource_groups(struct resource *r, struct sw_groups *out)
     sw_facts_groups(r->c->facts, sw_node_is_chosen, &choice, out);
 }
 
-/* The resource without what changes as it is walked: what templates see must not depend on that. */
+/* The resource as templates see it: without fields that change while it is walked. */
 static struct json_object *resource_value(struct resource *r)
 {
-    struct json_object *doc = json_object_new_object(), *meta = json_object_new_object();
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, sw_obj_api_version(r->doc), "apiVersion", NULL);
+    sw_json_set_str(doc, sw_obj_kind(r->doc), "kind", NULL);
     static const char *const kept[] = { "name", "uid", "labels", "annotations",
                                         "creationTimestamp" };
     for (size_t i = 0; i < SW_COUNT(kept); i++) {
         struct json_object *value = sw_json_find(r->doc, "metadata", kept[i], NULL);
         if (value)
-            (void)json_object_object_add(meta, kept[i], json_object_get(value));
+            sw_json_set(doc, json_object_get(value), "metadata", kept[i], NULL);
     }
-    sw_json_set_str(doc, sw_obj_api_version(r->doc), "apiVersion", NULL);
-    sw_json_set_str(doc, sw_obj_kind(r->doc), "kind", NULL);
-    (void)json_object_object_add(doc, "metadata", meta);
-    (void)json_object_object_add(doc, "spec", json_object_get(sw_json_get(r->doc, "spec")));
+    sw_json_set(doc, json_object_get(sw_json_get(r->doc, "spec")), "spec", NULL);
     sw_json_set_str(doc, resource_namespace(r), "spec", "namespace", NULL);
     return doc;
 }
@@ -74,7 +73,7 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
     return values;
 }
 
-/* A template that hands all values on mentions each of them. */
+/* Texts of templates that pass all values on. */
 static const char *const whole_values[] = { ".Values }", ".Values)", ".Values |", ".Values -",
                                             NULL };
 
