@@ -123,3 +123,23 @@ const struct sw_kind *sw_release_kind(struct sw_kube *kube, enum sw_releases rel
         return NULL;
     return sw_kube_kind_find(kube, "v1", releases == SW_RELEASES_SECRETS ? "Secret" : "ConfigMap");
 }
+
+struct sw_kube_request *sw_release_list(struct sw_kube *kube, const struct sw_kind *kind,
+                                        const char *ns, const char *name,
+                                        void (*done)(const struct sw_kube_answer *page, void *arg),
+                                        void *arg)
+{
+    static const char *const fields[] = { "metadata.labels", "metadata.ownerReferences", NULL };
+    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
+    return sw_kube_list(
+        kube, kind, ns,
+        &(struct sw_request_opts){ .label_selector = selector, .fields = fields, .retries = 4 },
+        done, arg);
+}
+
+bool sw_release_list_add(struct json_object *list, const struct sw_kube_answer *page)
+{
+    for (size_t i = 0; page->code == 0 && i < sw_json_len(page->items); i++)
+        (void)json_object_array_add(list, json_object_get(sw_json_at(page->items, i)));
+    return page->code == 0 && page->more;
+}

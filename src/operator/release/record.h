@@ -8,11 +8,22 @@
 struct json_object;
 struct sw_kind;
 struct sw_kube;
+struct sw_kube_answer;
+struct sw_kube_request;
 
 /** Where Helm's records of releases are kept. */
 enum sw_releases { SW_RELEASES_NONE, SW_RELEASES_CONFIG_MAPS, SW_RELEASES_SECRETS };
 /** The kind of the objects that keep them. NULL: none are kept, or the server does not serve it. */
 const struct sw_kind *sw_release_kind(struct sw_kube *kube, enum sw_releases releases);
+
+/** List the records of the release @name in @ns, with labels and owners, without content. @kind:
+ * sw_release_kind(). The answer comes in pages, as that of sw_kube_list(). */
+struct sw_kube_request *sw_release_list(struct sw_kube *kube, const struct sw_kind *kind,
+                                        const char *ns, const char *name,
+                                        void (*done)(const struct sw_kube_answer *page, void *arg),
+                                        void *arg);
+/** Add the records of a page to @list. @return whether another page follows */
+bool sw_release_list_add(struct json_object *list, const struct sw_kube_answer *page);
 
 /** The release as the value of "release" in a ConfigMap: JSON, gzip, base64. Heap. */
 char *sw_release_pack(struct json_object *release);

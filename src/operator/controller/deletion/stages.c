@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- words -------------------------------------------------------------------------------------
+/* ---- the status --------------------------------------------------------------------------------
  */
 
-/* Each thing is said once. */
 void deletion_report(struct deletion *f, bool failed, const char *message)
 {
     if (sw_streq(f->message, message) && f->failed == failed)
@@ -47,10 +46,10 @@ static void fill_spec(struct resource *r, struct sw_spec *spec)
 /* ---- stages ------------------------------------------------------------------------------------
  */
 
-/* Of one that is deleted the records go by their owner. */
-static void end_records(struct deletion *f)
+static void end_hooks(struct deletion *f)
 {
-    if (!resource_is_deleting(f->r))
+    f->stage = DELETION_OVER;
+    if (!resource_is_deleting(f->r)) /* else the records are deleted with their owner */
         resource_hooks_over(f->r);
 }
 
@@ -58,9 +57,9 @@ void deletion_enter(struct deletion *f, enum deletion_stage stage)
 {
     deletion_leave_hook(f);
     sw_timer_stop(f->timer);
-    f->stage = stage == DELETION_REMOVING && !f->after.n ? DELETION_OVER : stage;
-    if (f->stage == DELETION_OVER)
-        end_records(f);
+    f->stage = stage;
+    if (stage == DELETION_OVER || (stage == DELETION_REMOVING && !f->after.n))
+        end_hooks(f);
     f->at = 0;
     f->tidying = f->failed = false;
     free(SW_TAKE(f->message));
@@ -79,7 +78,7 @@ void deletion_give_up(struct deletion *f, const char *why)
     deletion_enter(f, DELETION_OVER);
 }
 
-/* ---- which hooks there are ---------------------------------------------------------------------
+/* ---- the records -------------------------------------------------------------------------------
  */
 
 static int read_hooks(struct deletion *f, struct json_object *record, struct sw_err *err)
@@ -116,8 +115,20 @@ static void on_record(const struct sw_kube_answer *a, void *arg)
         deletion_enter(f, f->before.n ? DELETION_BEFORE : DELETION_REMOVING);
 }
 
-static void on_listed(struct deletion *f)
+static void on_list(const struct sw_kube_answer *a, void *arg)
 {
+    struct deletion *f = arg;
+    if (sw_release_list_add(f->list, a))
+        return;
+    f->req = NULL;
+    if (a->code == SW_UNAVAILABLE || a->code == SW_GONE) {
+        sw_timer_set(f->timer, DELETION_RETRY_MS);
+        return;
+    }
+    if (a->code < 0 && a->code != SW_NOTFOUND && f->stage == DELETION_READING) {
+        deletion_give_up(f, sw_err_text(a->err));
+        return;
+    }
     if (f->stage == DELETION_OVER) {
         deletion_release_records(f);
         return;
@@ -133,34 +144,13 @@ static void on_listed(struct deletion *f)
                          on_record, f);
 }
 
-static void on_list(const struct sw_kube_answer *a, void *arg)
-{
-    struct deletion *f = arg;
-    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++)
-        (void)json_object_array_add(f->list, json_object_get(sw_json_at(a->items, i)));
-    if (a->code == 0 && a->more)
-        return;
-    f->req = NULL;
-    if (a->code == SW_UNAVAILABLE || a->code == SW_GONE)
-        sw_timer_set(f->timer, DELETION_RETRY_MS);
-    else if (a->code < 0 && a->code != SW_NOTFOUND && f->stage == DELETION_READING)
-        deletion_give_up(f, sw_err_text(a->err));
-    else
-        on_listed(f);
-}
-
 static void list_records(struct deletion *f)
 {
-    static const char *const fields[] = { "metadata.labels", "metadata.ownerReferences", NULL };
-    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", f->r->name);
     json_object_put(f->list);
     f->list = json_object_new_array();
     f->next_record = 0;
-    f->req = sw_kube_list(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
-                          &(struct sw_request_opts){ .label_selector = selector,
-                                                     .fields = fields,
-                                                     .retries = DELETION_RETRIES },
-                          on_list, f);
+    f->req = sw_release_list(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
+                             f->r->name, on_list, f);
 }
 
 /* ---- the row ------------------------------------------------------------------------------------
@@ -184,37 +174,32 @@ static bool orphans(const struct resource *r)
     return policy.orphan;
 }
 
+/* Are no hooks to be run? */
 static bool goes_without(const struct resource *r)
 {
     return (resource_is_deleting(r) && orphans(r)) ||
            sw_streq(sw_obj_annotation(r->doc, SW_DELETION_NO_HOOKS), "true");
 }
 
-/* The user has changed something: what failed may be tried again, or be done without. */
-static void resume(struct deletion *f)
-{
-    if (deletion_runs_hooks(f) && !goes_without(f->r)) {
-        deletion_retry_failed(f);
-        deletion_run_hooks(f);
-    } else if (f->stage != DELETION_OVER && goes_without(f->r)) {
-        deletion_enter(f, DELETION_OVER);
-    }
-}
-
-/* @return whether the engine may be told; else that is done when it is known what is to run */
+/* The resource is deleted or removed, or has changed since: a hook that failed may be run again, or
+ * be left out. @return false: the hooks are not known yet; the engine gets its event then */
 static bool begin(struct resource *r)
 {
     struct deletion *f = deletion_of(r);
     if (f) {
-        resume(f);
+        if (f->stage != DELETION_OVER && goes_without(r)) {
+            deletion_enter(f, DELETION_OVER);
+        } else if (deletion_runs_hooks(f)) {
+            deletion_retry_failed(f);
+            deletion_run_hooks(f);
+        }
         return f->stage != DELETION_READING;
     }
     f = r->state[CAPABILITY_deletion] = sw_zalloc(1, sizeof *f);
     *f = (struct deletion){ .r = r, .done = json_object_new_object() };
     f->timer = sw_timer_new(r->c->loop, on_timer, f);
     if (goes_without(r) || !deletion_record_kind(f)) {
-        f->stage = DELETION_OVER;
-        end_records(f);
+        end_hooks(f);
         return true;
     }
     list_records(f);
@@ -228,7 +213,7 @@ static void on_emptied(void *arg)
         deletion_enter(f, DELETION_AFTER);
 }
 
-/* Not inside the step that says so: the engine is told what comes next. */
+/* By a timer, since the engine's next event cannot be sent inside this step. */
 static void emptied(struct resource *r)
 {
     struct deletion *f = deletion_of(r);

@@ -1,23 +1,22 @@
 #pragma once
-/* deletion: what comes before and after a resource's objects are removed, as the resource is
- * deleted or its managementState is Removed: Helm's hooks of a deletion, then the end of Helm's
- * records, or with `deletionPolicy: orphan` the end of the resource's ownership of them.
+/* deletion: what precedes and follows the removal of a resource's objects, when the resource is
+ * deleted or its managementState is Removed: Helm's hooks of a deletion, then the removal of Helm's
+ * records, or with `deletionPolicy: orphan` of their ownerReferences.
  *
- * The hooks are those of the newest record of the release. Which have succeeded is noted on the
- * record before anything follows from it, so a controller that is killed in between runs none of
- * them twice. stages.c has the stages, stages_hooks.c runs the hooks of one, stages_records.c
- * removes the owner from Helm's records. */
+ * The hooks are those of the newest record of the release. A hook that has succeeded is noted on
+ * the record first, so that a controller that is killed runs none of them twice. stages.c has the
+ * stages, stages_hooks.c runs the hooks of one, stages_records.c removes the owner of records. */
 #include "operator/controller/core.h"
 #include "operator/release/hooks.h"
 
 enum { DELETION_RETRIES = 4, DELETION_RETRY_MS = 5000 };
 
 enum deletion_stage {
-    DELETION_READING,  /* which hooks there are is being found out */
+    DELETION_READING,  /* the records are read */
     DELETION_BEFORE,   /* pre-delete */
-    DELETION_REMOVING, /* the engine is at it */
+    DELETION_REMOVING, /* the engine removes the objects */
     DELETION_AFTER,    /* post-delete */
-    DELETION_OVER,     /* no hook is to run any more */
+    DELETION_OVER,     /* no hook runs any more */
 };
 
 struct deletion {
@@ -26,19 +25,18 @@ struct deletion {
     struct json_object *list; /* records, without their content */
     char *record;             /* name of the newest; NULL: none */
     char *record_uid;
-    size_t next_record; /* whose owner is removed */
+    size_t next_record; /* in @list: the next whose owner is removed */
     struct sw_release_hooks before, after;
     struct json_object *done; /* key -> "" (succeeded), or why it failed */
     struct sw_kube_request *req;
     struct sw_timer *timer;
-    struct sw_timer *emptied; /* to go on after the step that emptied it; or NULL */
+    struct sw_timer *emptied; /* continues after the step in emptied(); or NULL */
     char *message;            /* reported last */
-    bool failed;
+    bool failed;              /* it reports a failure */
 
-    /* the hook that runs */
-    size_t at;
-    bool tidying; /* all of the stage have succeeded: those that are not kept go */
-    struct json_object *doc, *live;
+    size_t at;    /* the hook that runs; what follows is about it */
+    bool tidying; /* all of the stage have succeeded, and are deleted by their delete policy */
+    struct json_object *doc, *live; /* as applied; as the server has it, NULL: not there */
     const struct sw_kind *kind;
     struct sw_kube_watch *watch;
     bool synced;
@@ -49,24 +47,23 @@ static inline struct deletion *deletion_of(const struct resource *r)
     return r->state[CAPABILITY_deletion];
 }
 
-/** The stage is over, the next one begins. */
+/** Leave the present stage and begin @stage. */
 void deletion_enter(struct deletion *f, enum deletion_stage stage);
-/** No hook can be run, for a reason that stays: without them. */
+/** Hooks cannot be run, for a lasting reason: report it, and continue without them. */
 void deletion_give_up(struct deletion *f, const char *why);
-/** Report @message in the status; @failed: a hook has failed, which is an Event as well. */
+/** Report @message in the status, once; @failed: as the failure of a hook, with an Event. */
 void deletion_report(struct deletion *f, bool failed, const char *message);
 /** Is it a stage of hooks? */
 bool deletion_runs_hooks(const struct deletion *f);
 
-/** Go on with the hooks of the stage, from wherever they are; at their end it is left. */
+/** Continue with the hooks of the stage; after the last one, leave it. */
 void deletion_run_hooks(struct deletion *f);
-/** The user has changed the resource: a hook that failed, and whose object is gone, may be run
- * again. */
+/** The resource has changed: a failed hook whose object is gone may be run again. */
 void deletion_retry_failed(struct deletion *f);
-/** Forget the hook that runs. */
+/** Cancel the requests and the watch of the hook that runs. */
 void deletion_leave_hook(struct deletion *f);
 
-/** What keeps the records; NULL: none are kept. */
+/** The kind of the records' objects; NULL: none are kept. */
 const struct sw_kind *deletion_record_kind(const struct deletion *f);
 /** Remove the resource from the owners of those in f->list, from f->next_record on, then finalize.
  */

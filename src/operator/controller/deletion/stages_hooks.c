@@ -1,5 +1,5 @@
-/* The hooks of one stage, one after the other: made, watched to their end, noted on the release's
- * record, and deleted where they say so. */
+/* The hooks of one stage, one after the other: applied, watched until they end, noted on the
+ * release's record, and deleted as their delete policy says. */
 #include "operator/controller/deletion/stages.h"
 #include "operator/manifests/hooks.h"
 
@@ -42,7 +42,7 @@ static void fail(struct deletion *f, const char *why)
     deletion_report(f, true, message);
 }
 
-/* Something about it is not to be had now. */
+/* A request about the hook has failed: try again later. */
 static void trouble(struct deletion *f, int code, const char *why)
 {
     if (f->tidying)
@@ -52,14 +52,15 @@ static void trouble(struct deletion *f, int code, const char *why)
         return;
     }
     fail(f, why);
-    sw_timer_set(f->timer, AGAIN_MS); /* rights, quotas and webhooks change */
+    sw_timer_set(f->timer, AGAIN_MS); /* permissions, quotas and webhooks may change */
 }
 
 static void on_noted(const struct sw_kube_answer *a, void *arg)
 {
     struct deletion *f = arg;
     f->req = NULL;
-    if (a->code < 0 && a->code != SW_NOTFOUND) { /* without a record nobody would run it again */
+    if (a->code < 0 &&
+        a->code != SW_NOTFOUND) { /* NOTFOUND: without a record it is not run again */
         (void)json_object_object_del(f->done, current(f)->key);
         trouble(f, a->code, sw_err_text(a->err));
         return;
@@ -69,7 +70,7 @@ static void on_noted(const struct sw_kube_answer *a, void *arg)
     deletion_run_hooks(f);
 }
 
-/* @why "": it has succeeded. */
+/* Note the end of the hook on the record. @why "": it has succeeded. */
 static void note(struct deletion *f, const char *why)
 {
     (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
@@ -121,26 +122,6 @@ static void remove_live(struct deletion *f, const char *uid)
                             on_deleted, f);
 }
 
-/* An object of this very run, not one of an install or of another resource before. */
-static bool is_of_this_run(struct deletion *f)
-{
-    return sw_streq(sw_obj_annotation(f->live, SW_DELETION_RUN_MARK),
-                    sw_obj_annotation(f->doc, SW_DELETION_RUN_MARK));
-}
-
-static void failed(struct deletion *f, const char *why)
-{
-    const struct sw_release_hook *hook = current(f);
-    bool noted = sw_json_get(f->done, hook->key) != NULL;
-    fail(f, why);
-    if (!(hook->policies & SW_HOOK_DELETE_FAILED))
-        return;
-    if (!noted)
-        note(f, why); /* else a restart would find nothing, and run it again */
-    else if (!f->req)
-        remove_live(f, sw_obj_uid(f->live));
-}
-
 static void apply_hook(struct deletion *f)
 {
     const char *failed_why = sw_json_str(f->done, "", current(f)->key, NULL);
@@ -156,26 +137,21 @@ static void apply_hook(struct deletion *f)
         on_applied, f);
 }
 
-/* Its deadline is its own, else that of states, else Helm's. What is late goes on, and so does the
- * deletion when it ends well. */
-static int64_t timeout_of(const struct deletion *f)
-{
-    const char *own = sw_obj_annotation(f->live, SW_ANN_TIMEOUT);
-    struct sw_policy policy;
-    int64_t ms = 0;
-    if (own && sw_span_parse(own, &ms, NULL) == 0 && ms)
-        return ms;
-    (void)sw_policy_read(f->r->doc, &policy, NULL);
-    return policy.timeout_ms ? policy.timeout_ms : TIMEOUT_MS;
-}
-
+/* Its timeout is that of its annotation, else that of states, else Helm's. A late hook is left to
+ * run; if it succeeds, the deletion goes on. */
 static bool is_late(struct deletion *f)
 {
-    int64_t since_ms = 0, now_ms = sw_loop_wall_ms(f->r->c->loop);
-    const char *since = sw_json_str(f->live, "", "metadata", "creationTimestamp", NULL);
+    int64_t since_ms = 0, timeout_ms = 0, now_ms = sw_loop_wall_ms(f->r->c->loop);
+    const char *since = sw_json_str(f->live, "", "metadata", "creationTimestamp", NULL),
+               *own = sw_obj_annotation(f->live, SW_ANN_TIMEOUT);
     if (sw_time_parse(since, &since_ms, NULL) < 0)
         return false;
-    int64_t left_ms = since_ms + timeout_of(f) - now_ms;
+    if (!own || sw_span_parse(own, &timeout_ms, NULL) < 0 || !timeout_ms) {
+        struct sw_policy policy;
+        (void)sw_policy_read(f->r->doc, &policy, NULL);
+        timeout_ms = policy.timeout_ms ? policy.timeout_ms : TIMEOUT_MS;
+    }
+    int64_t left_ms = since_ms + timeout_ms - now_ms;
     if (left_ms > 0)
         sw_timer_set(f->timer, left_ms);
     return left_ms <= 0;
@@ -185,6 +161,7 @@ static void check_hook(struct deletion *f)
 {
     const struct sw_release_hook *hook = current(f);
     const char *why;
+    bool is_noted;
     if (!f->synced || f->req)
         return;
     if (!f->live) {
@@ -192,28 +169,38 @@ static void check_hook(struct deletion *f)
         return;
     }
     if (sw_json_find(f->live, "metadata", "deletionTimestamp", NULL))
-        return; /* the watch tells when it is gone */
-    if (!is_of_this_run(f)) {
+        return; /* its end comes through the watch */
+    if (!sw_streq(sw_obj_annotation(f->live, SW_DELETION_RUN_MARK),
+                  sw_obj_annotation(f->doc, SW_DELETION_RUN_MARK))) { /* not of this run */
         if (hook->policies & SW_HOOK_DELETE_BEFORE_CREATION)
             remove_live(f, sw_obj_uid(f->live));
         else
             fail(f, "an object of that name is there already");
         return;
     }
-    enum sw_hook_outcome readiness = sw_release_hook_outcome(f->live, &why);
-    if (readiness == SW_HOOK_SUCCEEDED) {
+    switch (sw_release_hook_outcome(f->live, &why)) {
+    case SW_HOOK_SUCCEEDED:
         note(f, "");
-        return;
+        break;
+    case SW_HOOK_FAILED:
+        is_noted = sw_json_get(f->done, hook->key);
+        fail(f, why);
+        if (!(hook->policies & SW_HOOK_DELETE_FAILED))
+            break;
+        if (!is_noted)
+            note(f, why); /* before it is deleted: after a restart it would be run again */
+        else if (!f->req)
+            remove_live(f, sw_obj_uid(f->live));
+        break;
+    case SW_HOOK_RUNS:
+        if (is_late(f)) {
+            fail(f, "it has not ended in time");
+        } else {
+            SW_AUTO_CHARS *message = sw_printf("hook %s: %s", hook->key, why);
+            deletion_report(f, false, message);
+        }
+        break;
     }
-    if (readiness == SW_HOOK_FAILED) {
-        failed(f, why);
-        return;
-    }
-    SW_AUTO_CHARS *message = sw_printf("hook %s: %s", hook->key, why);
-    if (is_late(f))
-        fail(f, "it has not ended in time");
-    else
-        deletion_report(f, false, message);
 }
 
 static void on_watch(const struct sw_watch_event *w, void *arg)
@@ -226,25 +213,14 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
     else if (sw_streq(w->name, sw_obj_name(f->doc))) {
         json_object_put(f->live);
         f->live = w->type == SW_WATCH_DELETED ? NULL : json_object_get(w->object);
-        if (f->live && !*sw_obj_kind(f->live)) /* items of a list do not say what they are */
+        if (f->live && !*sw_obj_kind(f->live)) /* items of a list have no kind */
             sw_json_set_str(f->live, f->kind->kind, "kind", NULL);
     }
     check_hook(f);
 }
 
-/* Fill what manifest hooks need, as in a render; what is not known yet is asked for again. */
-static int fill_env(struct deletion *f, struct json_object *doc, struct sw_hook_env *env,
-                    struct sw_err *err)
-{
-    struct resource *r = f->r;
-    bool proxy = sw_hook_asked(doc, SW_SRO_PREFIX "proxy");
-    if (proxy && !fact_source_ready(r->c, "proxy"))
-        return sw_err_set(err, SW_UNAVAILABLE, "the cluster's proxy is being read");
-    int rc = hook_env_fill(r, NULL, doc, env, err);
-    return rc == SW_PENDING ? SW_UNAVAILABLE : rc;
-}
-
-/* As every other object, but that it is nobody's: what a hook leaves behind stays, as with Helm. */
+/* Make f->doc of the hook, as a render does, but without an owner: objects of hooks are not deleted
+ * with the resource, as with Helm. @return 0 | SW_INVALID | SW_UNAVAILABLE: try again later */
 static int prepare(struct deletion *f, const struct sw_kind *kind, struct sw_err *err)
 {
     struct resource *r = f->r;
@@ -256,7 +232,11 @@ static int prepare(struct deletion *f, const struct sw_kind *kind, struct sw_err
                                .ns = resource_namespace(r),
                                .values = values,
                                .namespaced = kind->namespaced };
-    int rc = fill_env(f, doc, &env, err);
+    if (sw_hook_asked(doc, SW_SRO_PREFIX "proxy") && !fact_source_ready(r->c, "proxy"))
+        return sw_err_set(err, SW_UNAVAILABLE, "the cluster's proxy is being read");
+    int rc = hook_env_fill(r, NULL, doc, &env, err);
+    if (rc == SW_PENDING)
+        rc = SW_UNAVAILABLE;
     if (rc == 0)
         rc = sw_hooks_apply(doc, &env, err);
     if (rc < 0)
@@ -296,14 +276,10 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *k
 /* ---- all of the stage --------------------------------------------------------------------------
  */
 
-static bool is_done(struct deletion *f, const struct sw_release_hook *hook)
-{
-    return sw_streq(sw_json_str(f->done, NULL, hook->key, NULL), "");
-}
-
 static bool is_due(struct deletion *f, const struct sw_release_hook *hook)
 {
-    return f->tidying ? (hook->policies & SW_HOOK_DELETE_SUCCEEDED) != 0 : !is_done(f, hook);
+    bool succeeded = sw_streq(sw_json_str(f->done, NULL, hook->key, NULL), "");
+    return f->tidying ? hook->policies & SW_HOOK_DELETE_SUCCEEDED : !succeeded;
 }
 
 void deletion_run_hooks(struct deletion *f)

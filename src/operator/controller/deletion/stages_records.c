@@ -1,4 +1,5 @@
-/* Helm's records of objects that are left behind: they outlive the resource, which owned them. */
+/* Helm's records of objects that are left behind: the resource is removed from their owners, so
+ * that they are not deleted with it. */
 #include "operator/controller/deletion/stages.h"
 #include "operator/manifests/ownership.h"
 #include "operator/release/record.h"
@@ -14,16 +15,15 @@ static void on_released(const struct sw_kube_answer *a, void *arg)
     struct deletion *f = arg;
     f->req = NULL;
     if (a->code == SW_UNAVAILABLE || a->code == SW_CONFLICT) {
-        sw_timer_set(f->timer, DELETION_RETRY_MS); /* from the list on */
+        sw_timer_set(f->timer, DELETION_RETRY_MS); /* which lists them again */
         return;
     }
     if (a->code < 0)
-        sw_log(SW_LOG_WARN, "release record goes with the resource", "resource", f->r->name, "why",
-               sw_err_text(a->err), NULL);
+        sw_log(SW_LOG_WARN, "release record is deleted with the resource", "resource", f->r->name,
+               "why", sw_err_text(a->err), NULL);
     deletion_release_records(f);
 }
 
-/* One after the other: what is deployed goes on without the resource, and so do its records. */
 void deletion_release_records(struct deletion *f)
 {
     while (f->next_record < sw_json_len(f->list)) {

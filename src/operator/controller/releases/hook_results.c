@@ -1,5 +1,5 @@
-/* How hooks of an install or an upgrade went: what is seen of them while they are there is kept
- * until the release is recorded. */
+/* How hooks of an install or an upgrade ended: kept until the release is recorded, since their
+ * objects may be deleted before. */
 #include "operator/controller/releases/releases.h"
 #include "operator/release/hooks.h"
 
@@ -10,7 +10,7 @@ static char *key_of(const struct resource *r, struct json_object *doc)
                      sw_obj_name(doc));
 }
 
-void release_saw(struct resource *r, struct json_object *object)
+void release_object_observed(struct resource *r, struct json_object *object)
 {
     const char *why;
     if (!object || !sw_obj_annotation(object, "helm.sh/hook") ||
@@ -18,14 +18,14 @@ void release_saw(struct resource *r, struct json_object *object)
         sw_release_hook_outcome(object, &why) == SW_HOOK_RUNS)
         return;
     SW_AUTO_CHARS *key = key_of(r, object);
-    if (!releases_of(r)->runs)
-        releases_of(r)->runs = json_object_new_object();
-    (void)json_object_object_add(releases_of(r)->runs, key, sw_release_run_of_object(object));
+    if (!releases_of(r)->hook_runs)
+        releases_of(r)->hook_runs = json_object_new_object();
+    sw_json_set(releases_of(r)->hook_runs, sw_release_run_of_object(object), key, NULL);
 }
 
 struct json_object *release_run_of(const struct resource *r, struct json_object *doc)
 {
     SW_AUTO_CHARS *key = doc ? key_of(r, doc) : NULL;
-    struct json_object *run = key ? sw_json_get(releases_of(r)->runs, key) : NULL;
+    struct json_object *run = key ? sw_json_get(releases_of(r)->hook_runs, key) : NULL;
     return run ? sw_json_copy(run) : sw_release_run("", "", "");
 }

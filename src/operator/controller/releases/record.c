@@ -1,4 +1,4 @@
-/* A record of a release: what it says, and the ConfigMap or Secret that keeps it.
+/* One record of a release, and the ConfigMap or Secret that it is in.
  * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
 #include "operator/controller/releases/releases.h"
 
@@ -8,8 +8,7 @@
 #include "chart/recipe/package/pack.h"
 #include "data/text/base64.h"
 
-/* ---- what it says
- * ----------------------------------------------------------------------------------
+/* ---- the release -------------------------------------------------------------------------------
  */
 
 static struct json_object *info_of(const struct release_work *w)
@@ -54,17 +53,6 @@ static bool is_known_file(const char *name)
     return sw_starts_with(name, "charts/");
 }
 
-static struct json_object *values_of(const struct sw_recipe_file *file)
-{
-    struct json_object *values = NULL;
-    SW_ERR(err);
-    if (sw_yaml_parse(file->bytes, file->len, &(struct sw_yaml_opts){ .file = file->name }, &values,
-                      &err) < 0 ||
-        !values)
-        return json_object_new_object();
-    return values;
-}
-
 static struct json_object *chart_of(struct resource *r)
 {
     struct json_object *chart = json_object_new_object(), *templates = json_object_new_array(),
@@ -75,21 +63,23 @@ static struct json_object *chart_of(struct resource *r)
         sw_log(SW_LOG_DEBUG, "files of the recipe", "error", sw_err_text(&err), NULL);
     for (size_t i = 0; i < files.n; i++) {
         const char *name = files.items[i].name;
-        if (sw_streq(name, "values.yaml"))
-            values = values_of(&files.items[i]);
-        else if (!is_known_file(name))
+        if (sw_streq(name, "values.yaml")) {
+            if (sw_yaml_parse(files.items[i].bytes, files.items[i].len,
+                              &(struct sw_yaml_opts){ .file = name }, &values, &err) < 0)
+                values = NULL; /* the recipe was loaded all the same */
+        } else if (!is_known_file(name)) {
             (void)json_object_array_add(sw_starts_with(name, "templates/") ? templates : others,
                                         file_of(&files.items[i]));
+        }
     }
     sw_files_done(&files);
-    struct json_object *metadata = sw_json_copy(
-        (struct json_object *)sw_recipe_metadata(r->recipe)); /* read only */
-    (void)json_object_object_add(chart, "metadata", metadata);
-    (void)json_object_object_add(chart, "lock", NULL);
-    (void)json_object_object_add(chart, "templates", templates);
-    (void)json_object_object_add(chart, "values", values ? values : json_object_new_object());
-    (void)json_object_object_add(chart, "schema", NULL);
-    (void)json_object_object_add(chart, "files", others);
+    sw_json_set(chart, sw_json_copy((struct json_object *)sw_recipe_metadata(r->recipe)),
+                "metadata", NULL);
+    sw_json_set(chart, NULL, "lock", NULL);
+    sw_json_set(chart, templates, "templates", NULL);
+    sw_json_set(chart, values ? values : json_object_new_object(), "values", NULL);
+    sw_json_set(chart, NULL, "schema", NULL);
+    sw_json_set(chart, others, "files", NULL);
     return chart;
 }
 
@@ -133,17 +123,15 @@ static struct json_object *hook_of(const struct release_work *w, const struct sw
     sw_json_set_str(hook, sw_obj_kind(m->doc), "kind", NULL);
     sw_json_set_str(hook, doc->path, "path", NULL);
     sw_json_set_str(hook, text, "manifest", NULL);
-    (void)json_object_object_add(hook, "events",
-                                 names_of(m->hook_events, events, SW_COUNT(events)));
-    (void)json_object_object_add(hook, "last_run",
-                                 release_run_of(w->r, m->hook_events & now ? m->doc : NULL));
+    sw_json_set(hook, names_of(m->hook_events, events, SW_COUNT(events)), "events", NULL);
+    sw_json_set(hook, release_run_of(w->r, m->hook_events & now ? m->doc : NULL), "last_run", NULL);
     sw_json_set(hook, json_object_new_int(m->hook_weight), "weight", NULL);
-    (void)json_object_object_add(hook, "delete_policies",
-                                 names_of(m->hook_policies, policies, SW_COUNT(policies)));
+    sw_json_set(hook, names_of(m->hook_policies, policies, SW_COUNT(policies)), "delete_policies",
+                NULL);
     return hook;
 }
 
-/* The manifests as `helm get manifest` prints them, and the hooks apart. */
+/* Set "manifest", as `helm get manifest` prints it, and "hooks". */
 static int add_manifests(struct release_work *w, struct json_object *release, struct sw_err *err)
 {
     struct resource *r = w->r;
@@ -169,9 +157,8 @@ static int add_manifests(struct release_work *w, struct json_object *release, st
         (void)printbuf_memappend(text, doc->text, (int)doc->len);
         (void)printbuf_memappend(text, "\n", 1);
     }
-    (void)json_object_object_add(release, "manifest",
-                                 json_object_new_string_len(text->buf, text->bpos));
-    (void)json_object_object_add(release, "hooks", hooks);
+    sw_json_set(release, json_object_new_string_len(text->buf, text->bpos), "manifest", NULL);
+    sw_json_set(release, hooks, "hooks", NULL);
     printbuf_free(text);
     return 0;
 }
@@ -182,9 +169,9 @@ int release_make(struct release_work *w, struct json_object **out, struct sw_err
     SW_AUTO_JSON *release = json_object_new_object();
     struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
     sw_json_set_str(release, r->name, "name", NULL);
-    (void)json_object_object_add(release, "info", info_of(w));
-    (void)json_object_object_add(release, "chart", chart_of(r));
-    (void)json_object_object_add(release, "config", set ? sw_json_copy(set) : NULL);
+    sw_json_set(release, info_of(w), "info", NULL);
+    sw_json_set(release, chart_of(r), "chart", NULL);
+    sw_json_set(release, sw_json_copy(set), "config", NULL);
     int rc = add_manifests(w, release, err);
     if (rc < 0)
         return rc;
@@ -194,17 +181,13 @@ int release_make(struct release_work *w, struct json_object **out, struct sw_err
     return 0;
 }
 
-/* ---- in an object ------------------------------------------------------------------------------
+/* ---- its object --------------------------------------------------------------------------------
  */
-
-static bool is_in_secrets(const struct sw_controller *c)
-{
-    return c->opts.releases == SW_RELEASES_SECRETS;
-}
 
 struct json_object *release_object(const struct release_work *w, const char *packed)
 {
     struct resource *r = w->r;
+    bool in_secret = r->c->opts.releases == SW_RELEASES_SECRETS;
     struct json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, r->name, w->version);
     SW_AUTO_CHARS *version = sw_printf("%" PRId64, w->version);
@@ -214,14 +197,14 @@ struct json_object *release_object(const struct release_work *w, const char *pac
         { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, releases_of(r)->digest }
     };
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, is_in_secrets(r->c) ? "Secret" : "ConfigMap", "kind", NULL);
+    sw_json_set_str(doc, in_secret ? "Secret" : "ConfigMap", "kind", NULL);
     sw_json_set_str(doc, name, "metadata", "name", NULL);
     sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
     for (size_t i = 0; i < SW_COUNT(labels); i++)
         sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
     sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
-    if (is_in_secrets(r->c))
+    if (in_secret)
         sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);
-    (void)json_object_object_add(doc, "data", sw_release_data(is_in_secrets(r->c), packed));
+    sw_json_set(doc, sw_release_data(in_secret, packed), "data", NULL);
     return doc;
 }

@@ -1,6 +1,6 @@
-/* Releases as Helm knows them, so that `helm list`, `helm get` and `helm history` see what slipway
- * deployed: one record for each revision of recipe and values, ten kept. A record is JSON, packed,
- * in a ConfigMap or a Secret; its labels say what it is.
+/* Helm's records of releases, so that `helm list`, `helm get` and `helm history` show what slipway
+ * deployed: one for each revision of recipe and values; ten are kept. A record is packed JSON in a
+ * ConfigMap or a Secret, with labels.
  * Source: Helm 3's storage drivers (helm.sh/helm/v3/pkg/storage/driver); SRO kept them so. */
 #include "operator/controller/releases/releases.h"
 
@@ -13,7 +13,7 @@ enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 150
 /* ---- what is deployed --------------------------------------------------------------------------
  */
 
-/* All that makes a revision one: the recipe's files and the values, not the cluster's facts. */
+/* What a revision is made of: the recipe's files and the values, not the facts of the cluster. */
 static void digest_of(struct resource *r, char out[static SW_SHA256_HEX])
 {
     SW_AUTO_JSON *all = json_object_new_object();
@@ -35,31 +35,24 @@ static int64_t version_of(struct json_object *record)
     return strtoll(label(record, "version"), NULL, 10);
 }
 
-static bool was_deployed(struct json_object *list)
+/* Set what templates and hooks see of the release. A record without a digest is SRO's, and is that
+ * of the present revision. */
+static void take_records(struct resource *r, struct json_object *list)
 {
+    struct releases *s = releases_of(r);
+    struct json_object *last = sw_release_newest(list);
+    int64_t version = last ? version_of(last) : 0;
+    digest_of(r, s->digest);
+    const char *recorded = last ? label(last, DIGEST_LABEL) : "";
+    bool same = last && (!*recorded || sw_streq(recorded, s->digest));
+    s->known = true;
+    s->version = same ? version : version + 1;
+    s->was_deployed = false;
     for (size_t i = 0; i < sw_json_len(list); i++) {
         const char *status = label(sw_json_at(list, i), "status");
-        if (sw_streq(status, "deployed") || sw_streq(status, "superseded"))
-            return true;
+        s->was_deployed |= sw_streq(status, "deployed") || sw_streq(status, "superseded");
     }
-    return false;
-}
-
-/* What templates and hooks are told about the release. A record without a digest is SRO's, which
- * deployed what is there now. */
-static void remember(struct resource *r, struct json_object *list)
-{
-    struct json_object *last = sw_release_newest(list);
-    char digest[SW_SHA256_HEX];
-    digest_of(r, digest);
-    const char *recorded = last ? label(last, DIGEST_LABEL) : "";
-    bool same = last && (!*recorded || sw_streq(recorded, digest));
-    int64_t version = last ? version_of(last) : 0;
-    releases_of(r)->known = true;
-    releases_of(r)->version = same ? version : version + 1;
-    releases_of(r)->was_deployed = was_deployed(list);
-    releases_of(r)->is_upgrade = releases_of(r)->was_deployed && releases_of(r)->version > 1;
-    memcpy(releases_of(r)->digest, digest, sizeof digest);
+    s->is_upgrade = s->was_deployed && s->version > 1;
 }
 
 /* ---- the work ----------------------------------------------------------------------------------
@@ -82,39 +75,31 @@ static void finish(struct release_work *w)
     struct resource *r = w->r;
     releases_of(r)->work = NULL;
     release_work_free(w);
-    plan_resume(r); /* where a plan waits for what the records say */
-    settled(r);     /* what was settled meanwhile */
+    plan_resume(r); /* plan_ready() may be true now */
+    settled(r);     /* there may be another status to be recorded */
 }
 
 static void on_retry(void *arg)
 {
     struct resource *r = arg;
-    free(SW_TAKE(releases_of(r)->seen));
-    free(SW_TAKE(releases_of(r)->done));
+    free(SW_TAKE(releases_of(r)->settled));
+    free(SW_TAKE(releases_of(r)->recorded));
     settled(r);
 }
 
-/* It may pass by itself. */
-static void try_later(struct release_work *w)
-{
-    struct resource *r = w->r;
-    if (!releases_of(r)->timer)
-        releases_of(r)->timer = sw_timer_new(r->c->loop, on_retry, r);
-    sw_timer_set(releases_of(r)->timer, RETRY_MS);
-    finish(w);
-}
-
-/* A record is for people: without one the walk goes on. */
+/* The record is not written, or later; the walk goes on. */
 static void give_up(struct release_work *w, int code, const char *why)
 {
     struct resource *r = w->r;
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
-        try_later(w);
-        return;
+        if (!releases_of(r)->timer)
+            releases_of(r)->timer = sw_timer_new(r->c->loop, on_retry, r);
+        sw_timer_set(releases_of(r)->timer, RETRY_MS);
+    } else {
+        sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", why, NULL);
+        event_record(r, &(struct sw_action){
+                            .warning = true, .reason = "ReleaseNotRecorded", .message = why });
     }
-    sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", why, NULL);
-    event_record(
-        r, &(struct sw_action){ .warning = true, .reason = "ReleaseNotRecorded", .message = why });
     finish(w);
 }
 
@@ -129,7 +114,7 @@ static void on_tidied(const struct sw_kube_answer *a, void *arg)
     tidy_next(w);
 }
 
-/* What was deployed is superseded: its label says so, and the record itself. */
+/* A record whose status was deployed: make it superseded, in its label and in the record itself. */
 static void on_old(const struct sw_kube_answer *a, void *arg)
 {
     struct release_work *w = arg;
@@ -153,7 +138,7 @@ static void on_old(const struct sw_kube_answer *a, void *arg)
                            on_tidied, w);
 }
 
-/* The others, one after the other: superseded, or too old to be kept. */
+/* The other records, one after the other: some are superseded now, or too old to be kept. */
 static void tidy_next(struct release_work *w)
 {
     struct resource *r = w->r;
@@ -198,7 +183,7 @@ static void write_record(void *arg)
     SW_ERR(err);
     int rc = release_make(w, &release, &err);
     if (rc == SW_PENDING)
-        return; /* a lookup; it comes back here */
+        return; /* a lookup, which calls this again */
     if (rc < 0 || !kind) {
         give_up(w, rc < 0 ? rc : SW_INVALID,
                 rc < 0 ? sw_err_text(&err) : "the server serves no ConfigMaps");
@@ -218,14 +203,22 @@ static void write_record(void *arg)
                            on_written, w);
 }
 
-static void on_records(struct release_work *w)
+static void on_list(const struct sw_kube_answer *a, void *arg)
 {
+    struct release_work *w = arg;
     struct resource *r = w->r;
+    if (sw_release_list_add(w->list, a))
+        return;
+    w->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND && w->status) {
+        give_up(w, a->code, sw_err_text(a->err));
+        return;
+    }
     if (w->removing) {
         tidy_next(w);
         return;
     }
-    remember(r, w->list);
+    take_records(r, w->list); /* a walk does not wait for records that cannot be read */
     if (!w->status) {
         finish(w);
         return;
@@ -235,44 +228,26 @@ static void on_records(struct release_work *w)
     bool was = recorded && sw_streq(label(last, "status"), "deployed");
     bool begins = sw_starts_with(w->status, "pending-");
     if (was || (recorded && (begins || sw_streq(label(last, "status"), w->status)))) {
-        finish(w); /* what was deployed once stays so, whatever becomes of its pods */
+        finish(w); /* a deployed revision stays deployed, even if its pods fail later */
         return;
     }
     w->version = !last ? 1 : version_of(last) + !recorded;
     write_record(w);
 }
 
-static void on_list(const struct sw_kube_answer *a, void *arg)
-{
-    struct release_work *w = arg;
-    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++)
-        (void)json_object_array_add(w->list, json_object_get(sw_json_at(a->items, i)));
-    if (a->code == 0 && a->more)
-        return;
-    w->req = NULL;
-    if (a->code < 0 && a->code != SW_NOTFOUND && w->status)
-        give_up(w, a->code, sw_err_text(a->err));
-    else
-        on_records(w); /* a walk does not wait for records that cannot be read */
-}
-
+/* @status: to be recorded; NULL: none. */
 static void read_records(struct resource *r, const char *status)
 {
-    static const char *const fields[] = { "metadata.labels", NULL };
     struct release_work *w = releases_of(r)->work = sw_zalloc(1, sizeof *w);
     *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
     w->lookups = lookups_new(r, write_record, w);
-    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", r->name);
     const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
-    if (!kind) {
+    if (kind) {
+        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, on_list, w);
+    } else {
         releases_of(r)->known = true;
         finish(w);
-        return;
     }
-    w->req = sw_kube_list(r->c->kube, kind, resource_namespace(r),
-                          &(struct sw_request_opts){
-                              .label_selector = selector, .fields = fields, .retries = RETRIES },
-                          on_list, w);
 }
 
 /* ---- the row ------------------------------------------------------------------------------------
@@ -280,87 +255,89 @@ static void read_records(struct resource *r, const char *status)
 
 static bool plan_ready(struct resource *r)
 {
-    static const char *const words[] = { "helm.sh/hook", ".Release.Revision", ".Release.Is",
-                                         ".Release }", NULL };
-    bool asks = false;
-    for (size_t i = 0; words[i]; i++)
-        asks = asks || sw_recipe_mentions(r->recipe, words[i]);
-    releases_of(r)->asked = asks && r->c->opts.releases != SW_RELEASES_NONE;
-    if (!releases_of(r)->asked)
+    static const char *const uses[] = { "helm.sh/hook", ".Release.Revision", ".Release.Is",
+                                        ".Release }" };
+    struct releases *s = releases_of(r);
+    s->is_used = false;
+    for (size_t i = 0; i < SW_COUNT(uses) && r->c->opts.releases != SW_RELEASES_NONE; i++)
+        s->is_used |= sw_recipe_mentions(r->recipe, uses[i]);
+    if (!s->is_used)
         return true;
-    if (releases_of(r)->known) {
+    if (s->known) {
         char digest[SW_SHA256_HEX];
         digest_of(r, digest);
-        if (sw_streq(digest, releases_of(r)->digest))
-            return true;
-        releases_of(r)->known = false; /* another revision: which one, the records say */
+        s->known = sw_streq(digest, s->digest); /* else it is another revision: read the records */
     }
-    if (!releases_of(r)->work)
+    if (!s->known && !s->work)
         read_records(r, NULL);
-    return releases_of(r)->known;
+    return s->known;
 }
 
 static void hooks_over(struct resource *r)
 {
     if (r->c->opts.releases == SW_RELEASES_NONE)
         return;
-    release_work_free(SW_TAKE(releases_of(r)->work));
-    free(SW_TAKE(releases_of(r)->done));
-    free(SW_TAKE(releases_of(r)->seen));
-    releases_of(r)->known = releases_of(r)->was_deployed = releases_of(r)->is_upgrade = false;
-    releases_of(r)->version = 0;
+    struct releases *s = releases_of(r);
+    release_work_free(SW_TAKE(s->work));
+    free(SW_TAKE(s->recorded));
+    free(SW_TAKE(s->settled));
+    s->known = s->was_deployed = s->is_upgrade = false;
+    s->version = 0;
     read_records(r, NULL);
-    if (releases_of(r)->work)
-        releases_of(r)->work->removing = true;
+    if (s->work)
+        s->work->removing = true;
 }
 
-/* Hooks of a deletion are those of a record. A recipe that has some is recorded when its first
- * object is applied, as Helm does it, and again when it is settled. */
-static void begin(struct resource *r)
+/* Hooks of a deletion are read from a record. So a recipe that has some is recorded when its first
+ * object is applied, as Helm does it, and again when it is Ready or has failed. */
+static void record_pending(struct resource *r)
 {
+    struct releases *s = releases_of(r);
+    if (!s->is_begun || !(sw_recipe_mentions(r->recipe, "pre-delete") ||
+                          sw_recipe_mentions(r->recipe, "post-delete")))
+        return;
     char digest[SW_SHA256_HEX];
-    if (!releases_of(r)->begun || !(sw_recipe_mentions(r->recipe, "pre-delete") ||
-                                    sw_recipe_mentions(r->recipe, "post-delete")))
-        return;
     digest_of(r, digest);
-    if (releases_of(r)->done && sw_starts_with(releases_of(r)->done, digest))
+    if (s->recorded && sw_starts_with(s->recorded, digest))
         return;
-    free(releases_of(r)->done);
-    releases_of(r)->done = sw_printf("%s pending", digest);
-    read_records(r, releases_of(r)->was_deployed ? "pending-upgrade" : "pending-install");
+    free(s->recorded);
+    s->recorded = sw_printf("%s pending", digest);
+    read_records(r, s->was_deployed ? "pending-upgrade" : "pending-install");
 }
 
 static void settled(struct resource *r)
 {
     struct sw_controller *c = r->c;
-    if (c->opts.releases == SW_RELEASES_NONE || releases_of(r)->work || !r->plan || r->fault ||
+    struct releases *s = releases_of(r);
+    if (c->opts.releases == SW_RELEASES_NONE || s->work || !r->plan || r->fault ||
         resource_is_blocked(r) || resource_is_planning(r) || r->leaving)
         return;
     enum sw_phase phase = sw_engine_phase(r->engine);
-    bool seen = sw_streq(releases_of(r)->seen, r->revision) &&
-                releases_of(r)->seen_phase == (int)phase;
-    if (phase == SW_PHASE_PROGRESSING)
-        begin(r);
-    if (phase == SW_PHASE_PROGRESSING || seen || sw_controller_phase(c, r->name) != phase)
+    if (phase == SW_PHASE_PROGRESSING) {
+        record_pending(r);
         return;
-    free(releases_of(r)->seen);
-    releases_of(r)->seen = sw_strdup(r->revision);
-    releases_of(r)->seen_phase = phase;
+    }
+    bool same = sw_streq(s->settled, r->revision) && s->settled_phase == (int)phase;
+    if (same || sw_controller_phase(c, r->name) != phase)
+        return;
+    free(s->settled);
+    s->settled = sw_strdup(r->revision);
+    s->settled_phase = phase;
     bool deployed = phase == SW_PHASE_READY && !resource_is_rolled_back(r);
     const char *status = deployed ? "deployed" : "failed";
     char digest[SW_SHA256_HEX];
     digest_of(r, digest);
-    SW_AUTO_CHARS *done = sw_printf("%s %s", digest, status);
-    if (sw_streq(done, releases_of(r)->done))
+    SW_AUTO_CHARS *recorded = sw_printf("%s %s", digest, status);
+    if (sw_streq(recorded, s->recorded))
         return;
-    free(releases_of(r)->done);
-    releases_of(r)->done = SW_TAKE(done);
+    free(s->recorded);
+    s->recorded = SW_TAKE(recorded);
     read_records(r, status);
 }
 
 static void applying(struct resource *r, const struct sw_action *action)
 {
-    releases_of(r)->begun |= action->key.ns != NULL; /* its namespace is there */
+    releases_of(r)->is_begun |= action->key.ns != NULL; /* its namespace exists */
 }
 
 static void release_view(struct resource *r, struct release_view *out)
@@ -372,7 +349,7 @@ static void release_view(struct resource *r, struct release_view *out)
 static void add_revision(struct resource *r, struct json_object *all)
 {
     const struct releases *s = releases_of(r);
-    (void)json_object_object_add(all, "release", json_object_new_int64(s->asked ? s->version : 0));
+    sw_json_set(all, json_object_new_int64(s->is_used ? s->version : 0), "release", NULL);
 }
 
 static void resource_close(struct resource *r)
@@ -380,9 +357,9 @@ static void resource_close(struct resource *r)
     struct releases *s = releases_of(r);
     release_work_free(SW_TAKE(s->work));
     sw_timer_free(SW_TAKE(s->timer));
-    free(SW_TAKE(s->done));
-    free(SW_TAKE(s->seen));
-    json_object_put(SW_TAKE(s->runs));
+    free(SW_TAKE(s->recorded));
+    free(SW_TAKE(s->settled));
+    json_object_put(SW_TAKE(s->hook_runs));
 }
 
 const struct capability capability_releases = {
@@ -393,7 +370,7 @@ const struct capability capability_releases = {
     .release = release_view,
     .add_revision = add_revision,
     .applying = applying,
-    .object_observed = release_saw,
+    .object_observed = release_object_observed,
     .stepped = settled,
     .hooks_over = hooks_over,
     .resource_close = resource_close,

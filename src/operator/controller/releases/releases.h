@@ -6,20 +6,20 @@
 
 #define DIGEST_LABEL "slipway.dev/digest"
 
-/* What Helm's records say about a resource. */
+/* The release of a resource. */
 struct releases {
-    bool known; /* the rest is */
-    bool asked; /* the recipe renders differently for it */
-    int64_t version;
-    bool was_deployed, is_upgrade;
-    char digest[SW_SHA256_HEX];
-    char *done;             /* digest and status that were recorded last */
-    struct sw_timer *timer; /* to try again */
-    char *seen;             /* the engine's revision for which all was settled... */
-    int seen_phase;         /* ... and how */
-    struct release_work *work;
-    bool begun;               /* something is applied in its namespace */
-    struct json_object *runs; /* hooks that were seen to end, and how; or NULL */
+    bool known;                    /* the records were read: the next members are valid */
+    int64_t version;               /* Helm's revision */
+    bool was_deployed, is_upgrade; /* as in struct release_view */
+    char digest[SW_SHA256_HEX];    /* of the revision: digest_of() */
+    bool is_used;                  /* templates or hooks of the recipe depend on the release */
+    bool is_begun;                 /* an object was applied in its namespace */
+    char *recorded;                /* "digest status" that was recorded last */
+    char *settled;                 /* r->revision that was last Ready or failed... */
+    int settled_phase;             /* ... and which of both */
+    struct json_object *hook_runs; /* hooks that have ended: key -> last_run; or NULL */
+    struct sw_timer *timer;        /* to try again; or NULL */
+    struct release_work *work;     /* under way; or NULL */
 };
 
 static inline struct releases *releases_of(const struct resource *r)
@@ -27,27 +27,26 @@ static inline struct releases *releases_of(const struct resource *r)
     return r->state[CAPABILITY_releases];
 }
 
-/* One look at the records, and what is done about them. */
+/* Reading the records, and writing or removing some. */
 struct release_work {
     struct resource *r;
     struct lookups *lookups;
-    const char *status;       /* to be recorded; NULL: they are only read */
-    bool removing;            /* all of them go */
+    const char *status;       /* to be recorded; NULL: none */
+    bool removing;            /* all of them are deleted */
     int64_t version;          /* of the record that is written */
-    struct json_object *list; /* records there are: {name, labels} */
-    size_t next;              /* of them, that is put right */
+    struct json_object *list; /* sw_release_list() */
+    size_t next;              /* in @list: the next to be updated or deleted */
     struct sw_kube_request *req;
 };
 
-/** The record as Helm writes it, of w->version and w->status.
+/** The release as Helm records it, with w->version and w->status; the caller's.
  * @return 0 | SW_PENDING: a lookup, write_record() is called again | SW_INVALID: cannot be rendered
  */
 int release_make(struct release_work *w, struct json_object **out, struct sw_err *err) SW_CHECKED;
-/** How the hook @doc (as rendered) went last, as Helm writes it; NULL, or not seen: blank. The
- * caller's. */
+/** "last_run" of the hook @doc (as rendered), as Helm writes it; blank if @doc is NULL or has not
+ * run. The caller's. */
 struct json_object *release_run_of(const struct resource *r, struct json_object *doc);
-/** The object that keeps @packed. */
+/** The ConfigMap or Secret with @packed (sw_release_pack()); the caller's. */
 struct json_object *release_object(const struct release_work *w, const char *packed);
-/** An object of the resource is seen (NULL: gone): if it is a hook that has ended, the release's
- * record will say how. */
-void release_saw(struct resource *r, struct json_object *object);
+/** object_observed(): keep how a hook ended, for the record. */
+void release_object_observed(struct resource *r, struct json_object *object);
