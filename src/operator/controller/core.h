@@ -163,6 +163,8 @@ bool resource_is_planning(const struct resource *r);
 bool resource_is_rendering(const struct resource *r);
 /** A prerequisite blocks it, or it cannot go on for one. */
 bool resource_is_blocked(const struct resource *r);
+/** Free what @p owns; it is all zero then. */
+void prerequisite_done(struct prerequisite *p);
 /** A state of it is rolled back now. */
 bool resource_is_rolled_back(const struct resource *r);
 

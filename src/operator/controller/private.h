@@ -98,8 +98,6 @@ struct release_view capabilities_release(struct resource *r);
 unsigned capabilities_extra_hooks(const struct resource *r);
 /** rendered() of the rows, up to the first that puts other objects in place; borrowed. */
 const char *capabilities_rendered(struct resource *r, struct render *w);
-/** Free what @p owns; it is all zero then. */
-void prerequisite_done(struct prerequisite *p);
 
 /* ---- resources (resource.c)
  * ----------------------------------------------------------------------

@@ -1,5 +1,5 @@
-/* What a resource depends on: other resources, made from the entries of spec.dependencies where
- * they are not there, that have to be Ready first, one after the other. */
+/* The entries of spec.dependencies: other resources, created where they do not exist, that have to
+ * be Ready first, one after the other. */
 #include "operator/controller/dependencies/dependency.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { MAX_DEPTH = 64 };
 
-/* A child of the one resource that is looked after, where others are not. */
+/* The watch of a child, where the controller looks after one resource only. */
 struct child_watch {
     struct child_watch *next;
     struct sw_controller *c;
@@ -56,13 +56,13 @@ struct trail {
     size_t n;
 };
 
-/* Does a way lead from @name back to the trail's first? It is in the trail then. */
+/* Do dependencies of @name lead back to the first of @trail? Then @trail is the cycle. */
 static bool leads_back(struct sw_controller *c, struct trail *trail, const char *name)
 {
     bool is_back = sw_streq(name, trail->names[0]);
     for (size_t i = 1; i < trail->n; i++)
         if (sw_streq(name, trail->names[i]))
-            return false; /* a ring of others: they say so themselves */
+            return false; /* a cycle of others, which report it */
     if (trail->n > MAX_DEPTH)
         return false;
     trail->names[trail->n++] = name;
@@ -77,37 +77,19 @@ static bool leads_back(struct sw_controller *c, struct trail *trail, const char 
     return false;
 }
 
+/* The cycle that @r is in through @name, for people: heap; NULL: none. */
 static char *find_cycle(const struct resource *r, const char *name)
 {
     struct trail trail = { .names = { r->name }, .n = 1 };
     if (!leads_back(r->c, &trail, name))
         return NULL;
     char *message = sw_strdup(r->name);
-    for (size_t i = 1; i < trail.n; i++) {
-        char *longer = sw_printf("%s -> %s", message, trail.names[i]);
-        free(message);
-        message = longer;
-    }
+    for (size_t i = 1; i < trail.n; i++)
+        sw_append(&message, " -> %s", trail.names[i]);
     return message;
 }
 
-/* ---- what came of it ---------------------------------------------------------------------------
- */
-
-void depend_fault_done(struct prerequisite *o)
-{
-    free(o->blocked);
-    free(o->message);
-    *o = (struct prerequisite){ 0 };
-}
-
-static void fail(struct prerequisite *o, int code, const char *reason, char *message)
-{
-    depend_fault_done(o);
-    *o = (struct prerequisite){ .code = code, .reason = reason, .message = message };
-}
-
-/* ---- children that nobody else watches ---------------------------------------------------------
+/* ---- watches of children -----------------------------------------------------------------------
  */
 
 static void on_child_watch(const struct sw_watch_event *w, void *arg)
@@ -121,7 +103,7 @@ static void on_child_watch(const struct sw_watch_event *w, void *arg)
     recheck_soon(c);
 }
 
-/* @return whether it is known if the child is there. */
+/* @return whether it is known if the child exists */
 static bool child_is_known(struct sw_controller *c, const char *name)
 {
     if (!c->only)
@@ -144,26 +126,14 @@ static bool child_is_known(struct sw_controller *c, const char *name)
 /* ---- one entry ---------------------------------------------------------------------------------
  */
 
-static void block(struct prerequisite *o, char *message)
+/* @message is taken. */
+static void fail(struct prerequisite *o, int code, const char *reason, char *message)
 {
-    depend_fault_done(o);
-    o->blocked = message;
+    *o = (struct prerequisite){ .code = code, .reason = reason, .message = message };
 }
 
-/* A child that does not become ready is reported with its own message. */
-static void wait_for(struct resource *child, struct prerequisite *o)
-{
-    SW_AUTO_JSON *status = sw_controller_status(child->c, child->name);
-    const char *state = sw_json_str(status, "not looked at yet", "state", NULL);
-    if (sw_controller_phase(child->c, child->name) == SW_PHASE_ERRORED)
-        fail(o, SW_UNAVAILABLE, "FailedToDeployDependencyChart",
-             sw_printf("dependency %s: %s", child->name, state));
-    else
-        block(o, sw_printf("waits for dependency %s: %s", child->name, state));
-}
-
-/* Whose entry decides the child's values: who made it, while he needs it. "": it was made by hand.
- */
+/* The name of the resource whose entry decides the child's values: the one that created it, as long
+ * as that has the entry. "": the child was not created for a dependency. */
 static const char *decider_of(struct resource *r, const struct resource *child)
 {
     const char *name = sw_obj_annotation(child->seen, ANN_PARENT);
@@ -174,8 +144,8 @@ static const char *decider_of(struct resource *r, const struct resource *child)
     return left ? r->name : name;
 }
 
-/* Two want the same child otherwise: one of them has to be told. */
-static void tell_others_values(struct resource *r)
+/* Report children whose values are decided by another resource with a different entry. */
+static void report_others_values(struct resource *r)
 {
     SW_AUTO_CHARS *list = sw_strdup("");
     struct json_object *all = entries(r);
@@ -187,9 +157,7 @@ static void tell_others_values(struct resource *r)
         if (!*decider || sw_streq(decider, r->name) ||
             sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest))
             continue;
-        char *longer = sw_printf("%s%s%s (%s)", list, *list ? ", " : "", child->name, decider);
-        free(list);
-        list = longer;
+        sw_append(&list, "%s%s (%s)", *list ? ", " : "", child->name, decider);
     }
     if (sw_streq(list, dependencies_of(r)->reported ? dependencies_of(r)->reported : ""))
         return;
@@ -207,15 +175,8 @@ static void tell_others_values(struct resource *r)
                         .warning = true, .reason = "DependencyDiffers", .message = message });
 }
 
-/* What a recipe asks for is done with no more rights than the recipe has. */
-static bool acts_for(const struct resource *child, const struct resource *parent)
-{
-    SW_AUTO_CHARS *account = resource_account(parent);
-    return sw_streq(sw_obj_annotation(child->seen, RESOURCE_ACTS_AS), account);
-}
-
-/* @return whether the next entry may be looked at. */
-static bool settle_entry(struct resource *r, struct json_object *entry, struct prerequisite *o)
+/* @return whether the child of @entry is Ready; else @o is filled */
+static bool check_entry(struct resource *r, struct json_object *entry, struct prerequisite *o)
 {
     const char *name = depend_name(entry);
     SW_AUTO_CHARS *cycle = find_cycle(r, name);
@@ -234,12 +195,13 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct p
     struct resource *child = resource_find(r->c, name);
     bool known = child_is_known(r->c, name);
     const char *decider = child ? decider_of(r, child) : "";
+    SW_AUTO_CHARS *account = resource_account(r); /* the child has no more permissions than @r */
     bool outdated = sw_streq(decider, r->name) &&
                     (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
                      !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider) ||
-                     !acts_for(child, r));
+                     !sw_streq(sw_obj_annotation(child->seen, RESOURCE_ACTS_AS), account));
     if (child && resource_is_deleting(child)) {
-        block(o, sw_printf("waits for dependency %s: it is being deleted", name));
+        o->blocked = sw_printf("waits for dependency %s: it is being deleted", name);
         return false;
     }
     if ((!child && known) || outdated)
@@ -250,18 +212,24 @@ static bool settle_entry(struct resource *r, struct json_object *entry, struct p
         return false;
     }
     if (!child || outdated) {
-        block(o, sw_printf("waits for dependency %s: it is being made", name));
+        o->blocked = sw_printf("waits for dependency %s: it is being made", name);
         return false;
     }
     if (*decider)
         depend_own(r, child);
     if (child->started && sw_controller_phase(r->c, name) == SW_PHASE_READY)
         return true;
-    wait_for(child, o);
+    SW_AUTO_JSON *status = sw_controller_status(r->c, name);
+    const char *state = sw_json_str(status, "not looked at yet", "state", NULL);
+    if (sw_controller_phase(r->c, name) == SW_PHASE_ERRORED)
+        fail(o, SW_UNAVAILABLE, "FailedToDeployDependencyChart",
+             sw_printf("dependency %s: %s", name, state));
+    else
+        o->blocked = sw_printf("waits for dependency %s: %s", name, state);
     return false;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
+/* ---- all entries -------------------------------------------------------------------------------
  */
 
 static void check(struct resource *r, struct prerequisite *out)
@@ -269,16 +237,16 @@ static void check(struct resource *r, struct prerequisite *out)
     const struct dependencies *d = dependencies_of(r);
     struct json_object *list = entries(r);
     for (size_t i = 0; i < sw_json_len(list); i++)
-        if (!settle_entry(r, sw_json_at(list, i), out))
+        if (!check_entry(r, sw_json_at(list, i), out))
             break;
-    tell_others_values(r);
+    report_others_values(r);
     depend_prune(r);
     int64_t now_ms = sw_loop_now_ms(r->c->loop);
     if (out->code && d->creation_due_ms > now_ms)
         recheck_in(r->c, d->creation_due_ms - now_ms + 1);
 }
 
-/* Something about a resource is different: those that depend on it check again. */
+/* Resources that depend on @child check it again. */
 static void stepped(struct resource *child)
 {
     for (struct resource *r = child->c->resources; r; r = r->next)
@@ -300,7 +268,7 @@ static void resource_close(struct resource *r)
 {
     struct dependencies *d = dependencies_of(r);
     depend_stop_creating(r);
-    depend_fault_done(&d->creation_fault);
+    prerequisite_done(&d->creation_fault);
     free(SW_TAKE(d->reported));
 }
 

@@ -1,6 +1,6 @@
-/* Making a child: the chart of an entry of spec.dependencies is read, the parent is written down,
- * the child is applied. Who made what is also written into SRO's ConfigMap
- * special-resource-dependencies (child: parent), for people and for SRO. */
+/* Creating a child: the chart of an entry of spec.dependencies is read, the parent is recorded, the
+ * child is applied. The parent is also recorded in SRO's ConfigMap special-resource-dependencies
+ * (child: parent), for people and for SRO. */
 #include "operator/controller/dependencies/dependency.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { RETRY_MS = 10000 };
 
-/* One child that is being made. */
+/* A child that is being created. */
 struct creation {
     struct resource *parent;
     char *name, *digest;
@@ -20,7 +20,7 @@ struct creation {
     struct json_object *child;
 };
 
-/* ---- making a child ----------------------------------------------------------------------------
+/* ---- applying the child ------------------------------------------------------------------------
  */
 
 static void creation_free(struct creation *m)
@@ -44,11 +44,10 @@ static void creation_release(void *more)
     creation_free(m);
 }
 
-/* It could not be made: said until the next try. */
 static void creation_failed(struct creation *m, int code, const char *reason, const char *message)
 {
     struct resource *r = m->parent;
-    depend_fault_done(&dependencies_of(r)->creation_fault);
+    prerequisite_done(&dependencies_of(r)->creation_fault);
     dependencies_of(r)->creation_fault = (struct prerequisite){
         .code = code,
         .reason = reason,
@@ -67,7 +66,7 @@ static void on_child(const struct sw_kube_answer *a, void *arg)
     if (a->code < 0)
         creation_failed(m, a->code, "FailedToCreateDependencySR", sw_err_text(a->err));
     else
-        depend_fault_done(&dependencies_of(r)->creation_fault);
+        prerequisite_done(&dependencies_of(r)->creation_fault);
     op_free(op); /* the child comes through its watch */
     recheck_soon(r->c);
 }
@@ -98,7 +97,7 @@ static void apply_child(struct creation *m)
     op_with_kind(op);
 }
 
-/* ---- who its parent is -------------------------------------------------------------------------
+/* ---- recording the parent ----------------------------------------------------------------------
  */
 
 static void map_failed(struct op *op, int code, const char *message)
@@ -107,48 +106,38 @@ static void map_failed(struct op *op, int code, const char *message)
     op_free(op);
 }
 
-/* Hand the work on to another request: this one is done. */
-static void next_apply_child(struct op *op)
-{
-    struct creation *m = op->more;
-    op->release = NULL;
-    op_free(op);
-    apply_child(m);
-}
-
 static void on_map(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
+    struct creation *m = op->more;
     op->req = NULL;
-    if (a->code < 0)
+    if (a->code < 0) {
         map_failed(op, a->code, sw_err_text(a->err));
-    else
-        next_apply_child(op);
-}
-
-static void create_map(struct op *op, const struct sw_kind *kind)
-{
-    const char *ns = op->key.ns;
-    SW_AUTO_JSON *doc = json_object_new_object();
-    const struct creation *m = op->more;
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "ConfigMap", "kind", NULL);
-    sw_json_set_str(doc, MAP_NAME, "metadata", "name", NULL);
-    sw_json_set_str(doc, ns, "metadata", "namespace", NULL);
-    sw_json_set_str(doc, m->parent->name, "data", m->name, NULL);
-    op->req = sw_kube_create(op->r->c->kube, kind, ns, NULL, doc,
-                             &(struct sw_request_opts){ .retries = 4 }, on_map, op);
+        return;
+    }
+    op->release = NULL; /* the next op frees the creation */
+    op_free(op);
+    apply_child(m);
 }
 
 static void on_map_patched(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
+    const struct creation *m = op->more;
     const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, "v1", "ConfigMap");
     op->req = NULL;
-    if (a->code == SW_NOTFOUND && kind)
-        create_map(op, kind);
-    else
+    if (a->code != SW_NOTFOUND || !kind) {
         on_map(a, arg);
+        return;
+    }
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "ConfigMap", "kind", NULL);
+    sw_json_set_str(doc, MAP_NAME, "metadata", "name", NULL);
+    sw_json_set_str(doc, op->key.ns, "metadata", "namespace", NULL);
+    sw_json_set_str(doc, m->parent->name, "data", m->name, NULL);
+    op->req = sw_kube_create(op->r->c->kube, kind, op->key.ns, NULL, doc,
+                             &(struct sw_request_opts){ .retries = 4 }, on_map, op);
 }
 
 static void begin_map(struct op *op, const struct sw_kind *kind)
@@ -171,7 +160,7 @@ static void store_parent(struct creation *m)
     op_with_kind(op);
 }
 
-/* ---- what it is --------------------------------------------------------------------------------
+/* ---- the child's document ----------------------------------------------------------------------
  */
 
 /* The chart's own resource, <name>.yaml, or an empty one. */
@@ -195,6 +184,7 @@ static int base_of(const struct creation *m, const struct sw_recipe *recipe,
     return 0;
 }
 
+/* Complete m->child by the entry. */
 static void compose(struct creation *m)
 {
     struct json_object *doc = m->child, *set = sw_json_get(m->entry, "set");
@@ -207,7 +197,7 @@ static void compose(struct creation *m)
     sw_json_set_str(doc, m->name, "metadata", "name", NULL);
     sw_json_set_str(doc, m->parent->name, "metadata", "annotations", ANN_PARENT, NULL);
     sw_json_set_str(doc, m->digest, "metadata", "annotations", ANN_DIGEST, NULL);
-    if (account) /* the chart's own resource may name another one: that gives nobody more rights */
+    if (account) /* whatever account the chart's own resource names */
         sw_json_set_str(doc, account, "metadata", "annotations", RESOURCE_ACTS_AS, NULL);
     else
         (void)sw_json_del(doc, "metadata", "annotations", RESOURCE_ACTS_AS, NULL);

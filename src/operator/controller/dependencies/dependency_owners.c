@@ -1,11 +1,11 @@
-/* Who needs a child that was made for a dependency: its owners. The API server takes it away with
- * the last of them, and so do we where the last one needs it no more; a child that somebody wrote
- * himself has none. */
+/* The owners of a child that was created for a dependency are the resources that need it. The API
+ * server deletes it with the last of them; slipway deletes it when the last one has no entry for it
+ * any more. A child that a user created has no owner. */
 #include "operator/controller/dependencies/dependency.h"
 
 #include <string.h>
 
-/* @return the child's owners with (or without) @r: a new list, the caller's; NULL: they are so. */
+/* The child's owners with (or without) @r: a new list, the caller's; NULL: they are so already. */
 static struct json_object *owners_with(const struct resource *child, const struct resource *r,
                                        bool with)
 {
@@ -59,7 +59,7 @@ static void begin(struct op *op, const struct sw_kind *kind)
     bool needed = !dependencies_of(op->r)->releases_children && depend_needs(op->r, op->key.name);
     struct json_object *owners = child ? owners_with(child, op->r, needed) : NULL;
     if (!owners) {
-        over(op); /* it is gone, or somebody has done it meanwhile */
+        over(op); /* it is gone, or this was done meanwhile */
         return;
     }
     SW_AUTO_JSON *body = json_object_new_object();
@@ -103,7 +103,7 @@ bool depend_finalize(struct resource *r)
     return !dependencies_of(r)->releases_children || !any_under_way(r, NULL);
 }
 
-/* ---- needed no more ----------------------------------------------------------------------------
+/* ---- children that are not needed any more -----------------------------------------------------
  */
 
 static bool any_needs(const struct resource *child)
@@ -142,7 +142,7 @@ static void remove_child(struct resource *r, const struct resource *child)
     SW_AUTO_CHARS *message = sw_printf("spec.dependencies: %s was made for it, and nobody needs it "
                                        "any more: it is deleted",
                                        child->name);
-    sw_log(SW_LOG_INFO, "dependency goes", "resource", r->name, "dependency", child->name, NULL);
+    sw_log(SW_LOG_INFO, "dependency deleted", "resource", r->name, "dependency", child->name, NULL);
     event_record(r, &(struct sw_action){ .reason = "DependencyRemoved", .message = message });
     struct op *op = op_new(
         r, &(struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, child->name }, 0);
@@ -151,12 +151,7 @@ static void remove_child(struct resource *r, const struct resource *child)
     op_with_kind(op);
 }
 
-static bool is_being_released(const struct resource *r, const char *child)
-{
-    return op_find(r, begin, NULL, child) || op_find(r, begin_removal, NULL, child);
-}
-
-/* Templates in them that cannot be rendered now may name any child. */
+/* Do all entries name their child? Templates that cannot be rendered now may name any. */
 static bool entries_are_known(const struct resource *r)
 {
     struct json_object *list = sw_json_find(r->doc, "spec", "dependencies", NULL);
@@ -176,7 +171,8 @@ void depend_prune(struct resource *r)
     (void)sw_policy_read(r->doc, &policy, NULL);
     for (struct resource *child = r->c->resources; child; child = child->next) {
         if (!sw_obj_annotation(child->seen, ANN_PARENT) || depend_needs(r, child->name) ||
-            resource_is_deleting(child) || is_being_released(r, child->name))
+            resource_is_deleting(child) || any_under_way(r, child->name) ||
+            op_find(r, begin_removal, NULL, child->name))
             continue;
         SW_AUTO_JSON *others = owners_with(child, r, false);
         if (others && (sw_json_len(others) || policy.orphan || any_needs(child)))
@@ -184,6 +180,6 @@ void depend_prune(struct resource *r)
         else if (others)
             remove_child(r, child);
         if (others)
-            recheck_soon(r->c); /* another's entry may decide its values now */
+            recheck_soon(r->c); /* the entry of another resource may decide its values now */
     }
 }

@@ -1,9 +1,9 @@
-/* spec.rollback: the content with which each state was ready last, kept in a Secret of the
- * resource, and rendered again where what came after it failed.
+/* spec.rollback: the content with which each state was ready last is kept in a Secret of the
+ * resource, and rendered again where newer content has failed.
  *
- * The Secret is written when a state is ready with new content, and when one is rolled back, before
- * that is begun: a controller that dies between the two decides the same again. It is read once,
- * when the controller meets the resource. */
+ * The Secret is written when a state is ready with new content, and before a state is rolled back:
+ * a controller that is restarted in between decides the same again. It is read once, when the
+ * resource is first planned. */
 #include "operator/controller/core.h"
 
 #include <stdlib.h>
@@ -14,19 +14,22 @@
 
 enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000, MARK_LEN = 16 };
 
-/* A state, for one kernel where it has those. */
+/* The contents of a state, or of one of its variants. */
 struct kept {
     char *state, *variant;
-    char now[SW_SHA256_HEX], ready[SW_SHA256_HEX], failed[SW_SHA256_HEX]; /* of contents; or "" */
-    char *now_text, *ready_text; /* arrays of objects; NULL: the same as ready, there is none */
-    char *failed_revision;       /* of the whole resource: templates may be random */
-    char *why;
-    bool active; /* it was rolled back when it was rendered last */
+    char now[SW_SHA256_HEX], ready[SW_SHA256_HEX], failed[SW_SHA256_HEX]; /* digests; "": none */
+    char *now_text;        /* an array of objects; NULL: the same as ready */
+    char *ready_text;      /* the same; NULL: it was never ready */
+    char *failed_revision; /* r->revision, since templates may be random */
+    char *why;             /* it failed */
+    bool active;           /* it was rolled back when it was rendered last */
 };
 
 struct rollback {
     struct resource *r;
-    bool known, dirty, news; /* news: the engine is to render again when it is written */
+    bool known;        /* the Secret was read */
+    bool dirty;        /* it is to be written */
+    bool render_again; /* when it is written */
     struct kept *items;
     size_t n, cap;
     struct sw_kube_request *req;
@@ -38,33 +41,23 @@ static struct rollback *rollback_of(const struct resource *r)
     return r->state[CAPABILITY_rollback];
 }
 
-/* The resource decides, else the recipe's annotation. */
+/* spec.rollback, else the annotation of the recipe. */
 static bool is_asked(const struct resource *r)
 {
     const struct json_object *chart = r->recipe ? sw_recipe_metadata(r->recipe) : NULL;
-    const char *said = sw_json_str((struct json_object *)chart, "", "annotations",
-                                   "slipway.dev/rollback", NULL); /* read only */
-    return sw_json_bool(r->doc, sw_streq(said, "true"), "spec", "rollback", NULL);
+    const char *annotation = sw_json_str((struct json_object *)chart, "", "annotations",
+                                         "slipway.dev/rollback", NULL); /* read only */
+    return sw_json_bool(r->doc, sw_streq(annotation, "true"), "spec", "rollback", NULL);
 }
 
 static bool is_wanted(const struct resource *r)
 {
-    return is_asked(r) && !sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL);
+    return is_asked(r) && !resource_is_deleting(r);
 }
 
 static char *secret_name(const struct resource *r)
 {
     return sw_printf("slipway.rollback.%s", r->name);
-}
-
-static void kept_done(struct kept *k)
-{
-    free(k->state);
-    free(k->variant);
-    free(k->now_text);
-    free(k->ready_text);
-    free(k->failed_revision);
-    free(k->why);
 }
 
 static struct kept *need(struct rollback *b, const char *state, const char *variant)
@@ -93,7 +86,7 @@ static void copy_hash(char to[static SW_SHA256_HEX], const char *from)
     memcpy(to, fits ? from : "", fits ? strlen(from) + 1 : 1);
 }
 
-/* What somebody else has written there is not taken: no text is trusted to be what it says. */
+/* An item whose digest is wrong is ignored: it was changed by others. */
 static void read_item(struct rollback *b, struct json_object *doc)
 {
     const char *state = sw_json_str(doc, "", "state", NULL);
@@ -114,33 +107,25 @@ static void read_item(struct rollback *b, struct json_object *doc)
     set_text(&k->why, sw_json_str(doc, NULL, "why", NULL));
 }
 
-static void read_all(struct rollback *b, struct json_object *secret)
-{
-    const char *twice = sw_json_str(secret, "", "data", "states", NULL);
-    size_t len;
-    SW_AUTO_CHARS *text = sw_base64_decode(twice, strlen(twice), &len);
-    SW_AUTO_JSON *all = NULL;
-    SW_ERR(err);
-    if (!text || sw_release_unpack(text, len, &all, &err) < 0) {
-        sw_log(SW_LOG_WARN, "kept states cannot be read", "resource", b->r->name, NULL);
-        return;
-    }
-    struct json_object *states = sw_json_get(all, "states");
-    for (size_t i = 0; i < sw_json_len(states); i++)
-        read_item(b, sw_json_at(states, i));
-}
-
 static void on_read(const struct sw_kube_answer *a, void *arg)
 {
     struct rollback *b = arg;
     b->req = NULL;
     if (a->code == SW_UNAVAILABLE) {
-        sw_timer_set(b->timer, RETRY_MS); /* what failed must not be begun again: it waits */
+        sw_timer_set(b->timer, RETRY_MS); /* nothing is applied before: it may have failed */
         return;
     }
-    bool ours = a->code == 0 && sw_streq(sw_obj_label(a->object, SW_OWNED_LABEL), "true");
-    if (ours)
-        read_all(b, a->object);
+    if (a->code == 0 && sw_streq(sw_obj_label(a->object, SW_OWNED_LABEL), "true")) {
+        const char *twice = sw_json_str(a->object, "", "data", "states", NULL);
+        size_t len;
+        SW_AUTO_CHARS *text = sw_base64_decode(twice, strlen(twice), &len);
+        SW_AUTO_JSON *all = NULL;
+        if (!text || sw_release_unpack(text, len, &all, NULL) < 0)
+            sw_log(SW_LOG_WARN, "kept states cannot be read", "resource", b->r->name, NULL);
+        struct json_object *states = sw_json_get(all, "states");
+        for (size_t i = 0; i < sw_json_len(states); i++)
+            read_item(b, sw_json_at(states, i));
+    }
     b->known = true;
     plan_resume(b->r);
 }
@@ -150,25 +135,25 @@ static struct json_object *item_doc(const struct kept *k)
     struct json_object *doc = json_object_new_object(), *objects = NULL;
     SW_ERR(err);
     if (sw_json_parse(k->ready_text, strlen(k->ready_text), NULL, &objects, &err) < 0)
-        abort(); /* we wrote it */
+        abort(); /* slipway wrote it */
     sw_json_set_str(doc, k->state, "state", NULL);
     sw_json_set_str(doc, k->variant, "variant", NULL);
     sw_json_set_str(doc, k->ready, "ready", NULL);
     sw_json_set_str(doc, k->failed, "failed", NULL);
     sw_json_set_str(doc, k->failed_revision ? k->failed_revision : "", "failedRevision", NULL);
     sw_json_set_str(doc, k->why ? k->why : "", "why", NULL);
-    (void)json_object_object_add(doc, "objects", objects);
+    sw_json_set(doc, objects, "objects", NULL);
     return doc;
 }
 
+/* The kept states as text of the Secret; heap. */
 static char *pack(const struct rollback *b)
 {
     SW_AUTO_JSON *all = json_object_new_object();
-    struct json_object *states = json_object_new_array();
+    struct json_object *states = sw_json_need_list(all, "states", NULL);
     for (size_t i = 0; i < b->n; i++)
         if (b->items[i].ready_text && sw_plan_find_state(b->r->plan, b->items[i].state) >= 0)
             (void)json_object_array_add(states, item_doc(&b->items[i]));
-    (void)json_object_object_add(all, "states", states);
     return sw_release_pack(all);
 }
 
@@ -190,20 +175,11 @@ static struct json_object *secret_doc(const struct rollback *b, const char *pack
     return doc;
 }
 
-static void tell(struct rollback *b, const char *reason, const char *message)
+static void warn(struct rollback *b, const char *reason, const char *message)
 {
     sw_log(SW_LOG_WARN, reason, "resource", b->r->name, "why", message, NULL);
     event_record(b->r,
                  &(struct sw_action){ .warning = true, .reason = reason, .message = message });
-}
-
-/* What is decided is carried out, by rendering again. */
-static void carry_out(struct rollback *b)
-{
-    if (!b->news)
-        return;
-    b->news = false;
-    resource_render_again(b->r);
 }
 
 static void write_all(struct rollback *b);
@@ -218,11 +194,13 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
         return;
     }
     if (a->code < 0)
-        tell(b, "RollbackNotKept", sw_err_text(a->err));
-    if (b->dirty)
+        warn(b, "RollbackNotKept", sw_err_text(a->err));
+    if (b->dirty) {
         write_all(b);
-    else
-        carry_out(b);
+    } else if (b->render_again) {
+        b->render_again = false;
+        resource_render_again(b->r);
+    }
 }
 
 static void write_all(struct rollback *b)
@@ -232,10 +210,10 @@ static void write_all(struct rollback *b)
     SW_AUTO_CHARS *packed = pack(b);
     b->dirty = false;
     if (!kind || strlen(packed) > MAX_BYTES) {
-        tell(b, "RollbackNotKept",
+        warn(b, "RollbackNotKept",
              kind ? "what the states are made of is larger than a Secret may be"
                   : "the server serves no Secrets");
-        b->news = false;
+        b->render_again = false;
         return;
     }
     SW_AUTO_JSON *doc = secret_doc(b, packed);
@@ -275,8 +253,14 @@ static void resource_close(struct resource *r)
         return;
     sw_kube_cancel(b->req);
     sw_timer_free(b->timer);
-    for (size_t i = 0; i < b->n; i++)
-        kept_done(&b->items[i]);
+    for (struct kept *k = b->items; k < b->items + b->n; k++) {
+        free(k->state);
+        free(k->variant);
+        free(k->now_text);
+        free(k->ready_text);
+        free(k->failed_revision);
+        free(k->why);
+    }
     free(b->items);
     free(b);
 }
@@ -299,7 +283,8 @@ static bool plan_ready(struct resource *r)
 /* ---- renders -----------------------------------------------------------------------------------
  */
 
-/* Templates may give another password each time: then it is the revision that has failed. */
+/* Has the content of now failed before? Random templates (passwords) differ each time: then the
+ * revision is compared. */
 static bool has_failed(const struct resource *r, const struct kept *k)
 {
     return *k->failed && !sw_streq(k->now, k->ready) &&
@@ -307,8 +292,8 @@ static bool has_failed(const struct resource *r, const struct kept *k)
             (r->revision && sw_streq(r->revision, k->failed_revision)));
 }
 
-/* Those of @objects that a rollback has, the caller's. By their mark its hooks are others than
- * those of the last one. */
+/* Those of @objects that belong to a rollback; the caller's. The annotation makes its hooks differ
+ * from those of the last rollback. */
 static struct json_object *for_rollback(const struct kept *k, struct json_object *objects)
 {
     struct json_object *list = json_object_new_array();
@@ -326,7 +311,6 @@ static struct json_object *for_rollback(const struct kept *k, struct json_object
     return list;
 }
 
-/* What is kept of the state is rendered instead, where what came failed. */
 static const char *rendered(struct resource *r, struct render *w)
 {
     struct rollback *b = rollback_of(r);
@@ -358,9 +342,10 @@ static bool is_rolled_back(const struct resource *r)
     return false;
 }
 
-/* ---- what came of them -------------------------------------------------------------------------
+/* ---- states that are ready, or have failed -----------------------------------------------------
  */
 
+/* The state is ready with the content of now. */
 static void keep(struct rollback *b, struct kept *k)
 {
     if (k->active || !*k->now || sw_streq(k->now, k->ready) || !k->now_text)
@@ -374,6 +359,7 @@ static void keep(struct rollback *b, struct kept *k)
     b->dirty = true;
 }
 
+/* The content of now has failed. @return whether the state is rolled back */
 static bool give_up(struct rollback *b, struct kept *k, const char *why)
 {
     if (k->active || !k->ready_text || sw_streq(k->now, k->ready) || has_failed(b->r, k))
@@ -381,7 +367,7 @@ static bool give_up(struct rollback *b, struct kept *k, const char *why)
     memcpy(k->failed, k->now, sizeof k->failed);
     set_text(&k->failed_revision, b->r->revision);
     set_text(&k->why, why);
-    b->dirty = b->news = true;
+    b->dirty = b->render_again = true;
     return true;
 }
 
@@ -403,7 +389,7 @@ static void on_state(const struct sw_state_view *state, void *arg)
     SW_AUTO_CHARS *message = sw_printf("state %s: what it was made of when it was ready last is "
                                        "applied again, as the new failed: %s",
                                        state->name, state->why);
-    tell(b, "RolledBack", message);
+    warn(b, "RolledBack", message);
 }
 
 static void update(struct resource *r)
@@ -417,7 +403,7 @@ static void update(struct resource *r)
         write_all(b);
 }
 
-/* ---- the end -----------------------------------------------------------------------------------
+/* ---- removal -----------------------------------------------------------------------------------
  */
 
 static void on_removed(const struct sw_kube_answer *a, void *arg)
@@ -429,35 +415,31 @@ static void on_removed(const struct sw_kube_answer *a, void *arg)
     op_free(op);
 }
 
-/* Nothing is applied any more: nothing is kept. */
-static void remove_kept(struct resource *r)
+/* Delete the Secret when the resource is removed. */
+static bool intent(struct resource *r, enum resource_intent intent)
 {
     const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
-    bool may_be = rollback_of(r) || is_asked(r);
+    bool may_exist = rollback_of(r) || is_asked(r);
+    if (intent != INTENT_REMOVE)
+        return true;
     resource_close(r);
-    if (!kind || !may_be)
-        return;
+    if (!kind || !may_exist)
+        return true;
     SW_AUTO_CHARS *name = secret_name(r);
     const struct sw_key key = { "v1", "Secret", resource_namespace(r), name };
     struct op *op = op_new(r, &key, 0);
     op->req = sw_kube_delete(r->c->kube, kind, key.ns, name,
                              &(struct sw_request_opts){ .retries = RETRIES }, on_removed, op);
+    return true;
 }
 
 /* ---- the row ------------------------------------------------------------------------------------
  */
 
-static bool intent(struct resource *r, enum resource_intent intent)
-{
-    if (intent == INTENT_REMOVE)
-        remove_kept(r);
-    return true;
-}
-
 static void add_revision(struct resource *r, struct json_object *all)
 {
     if (rollback_of(r))
-        (void)json_object_object_add(all, "rollback", json_object_new_boolean(true));
+        sw_json_set(all, json_object_new_boolean(true), "rollback", NULL);
 }
 
 static unsigned extra_hooks(const struct resource *r)
