@@ -1,6 +1,8 @@
 /* Changes that concern every resource. */
 #include "operator/controller/private.h"
 
+#include <stdlib.h>
+
 enum { SETTLE_MS = 20, RECHECK_MS = 10 };
 
 /* Changes come together (ten CRDs of an operator, a rack of nodes) and are handled together. */
@@ -32,6 +34,24 @@ void plan_resume_all(struct sw_controller *c)
         next = r->next;
         plan_resume(r);
     }
+}
+
+bool cluster_put_node(struct sw_controller *c, uint32_t node, struct json_object *doc)
+{
+    const char *version = sw_json_str(doc, "0", "metadata", "resourceVersion", NULL);
+    bool changed = sw_node_set_put_labels(
+        c->nodes, node, sw_json_find(doc, "metadata", "labels", NULL), strtoull(version, NULL, 10));
+    if (changed)
+        sw_node_set_put_taints(
+            c->nodes, node, sw_json_find(doc, "spec", "taints", NULL),
+            sw_json_str(doc, "", "metadata", "annotations", SW_TAINTS_ANNOTATION, NULL));
+    return changed;
+}
+
+bool watch_is_final(const struct sw_watch_event *w)
+{
+    return w->type == SW_WATCH_SYNCED ||
+           (w->type == SW_WATCH_ERROR && w->code != SW_UNAVAILABLE && w->code != SW_GONE);
 }
 
 void cluster_node_changed(struct sw_controller *c, uint32_t node)

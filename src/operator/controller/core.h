@@ -175,6 +175,11 @@ bool resource_is_rolled_back(const struct resource *r);
 void facts_changed(struct sw_controller *c);
 /** What the node set says of @node is new: tells capabilities and engines. */
 void cluster_node_changed(struct sw_controller *c, uint32_t node);
+/** Put labels and taints of @doc, a Node as the server answered it, into the node set. @return
+ * whether its labels have changed */
+bool cluster_put_node(struct sw_controller *c, uint32_t node, struct json_object *doc);
+/** Does @w end the uncertainty about what is watched: was it listed, or can it not be? */
+bool watch_is_final(const struct sw_watch_event *w);
 /** Check the prerequisites of every resource, soon. */
 void recheck_soon(struct sw_controller *c);
 /** The same in @in_ms, instead of what was set. */

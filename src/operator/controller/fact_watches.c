@@ -28,8 +28,7 @@ static void on_source(const struct sw_watch_event *w, void *arg)
     if ((there || w->type == SW_WATCH_DELETED) &&
         sw_facts_put_source(c->facts, i, there ? w->object : NULL) && s->known)
         facts_changed(c);
-    bool refused = w->type == SW_WATCH_ERROR && w->code != SW_UNAVAILABLE && w->code != SW_GONE;
-    if (!s->known && (w->type == SW_WATCH_SYNCED || refused)) {
+    if (!s->known && watch_is_final(w)) {
         s->known = true;
         plan_resume_all(c);
     }

@@ -215,19 +215,6 @@ void request_release(struct resource *r, const struct sw_action *a)
 /* ---- labels of a node --------------------------------------------------------------------------
  */
 
-/* Put labels and taints of @doc into the node set. @return whether they are news to it */
-static bool put_node(struct sw_controller *c, uint32_t node, struct json_object *doc)
-{
-    const char *version = sw_json_str(doc, "0", "metadata", "resourceVersion", NULL);
-    bool changed = sw_node_set_put_labels(
-        c->nodes, node, sw_json_find(doc, "metadata", "labels", NULL), strtoull(version, NULL, 10));
-    if (changed)
-        sw_node_set_put_taints(
-            c->nodes, node, sw_json_find(doc, "spec", "taints", NULL),
-            sw_json_str(doc, "", "metadata", "annotations", SW_TAINTS_ANNOTATION, NULL));
-    return changed;
-}
-
 /* After a conflict: the engine compares with the labels of now. */
 static void on_reread(const struct sw_kube_answer *a, void *arg)
 {
@@ -235,7 +222,7 @@ static void on_reread(const struct sw_kube_answer *a, void *arg)
     struct sw_controller *c = op->r->c;
     uint32_t node = op->node;
     op->req = NULL;
-    bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
+    bool changed = a->code == 0 && a->object && cluster_put_node(c, node, a->object);
     op_answer(op, a->code < 0 ? a->code : SW_CONFLICT, answer_message(a), NULL, NULL);
     if (changed)
         cluster_node_changed(c, node);
@@ -253,7 +240,7 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
                               &(struct sw_request_opts){ .retries = RETRIES }, on_reread, op);
         return;
     }
-    bool changed = a->code == 0 && a->object && put_node(c, node, a->object);
+    bool changed = a->code == 0 && a->object && cluster_put_node(c, node, a->object);
     op_answer(op, a->code, answer_message(a), NULL, NULL);
     if (changed) /* labels of others, too, which the watch will not report as new any more */
         cluster_node_changed(c, node);

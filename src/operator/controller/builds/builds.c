@@ -1,5 +1,5 @@
-/* The row, and the Secret that OpenShift's builder pushes images with: watched only where the
- * recipe mentions it. */
+/* The Secret that OpenShift's builder pushes images with; it is watched only if the recipe mentions
+ * it. */
 #include "operator/controller/builds/builds.h"
 
 #include <stdlib.h>
@@ -11,8 +11,6 @@ static void on_secret(const struct sw_watch_event *w, void *arg)
     struct builds *b = arg;
     bool is_push_secret = w->name && sw_facts_is_push_secret(w->name);
     bool there = w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED;
-    bool is_final = w->type == SW_WATCH_SYNCED ||
-                    (w->type == SW_WATCH_ERROR && w->code != SW_UNAVAILABLE && w->code != SW_GONE);
     if (is_push_secret && there && !b->push_secret) {
         b->push_secret = sw_strdup(w->name);
         if (b->secrets_known)
@@ -20,7 +18,7 @@ static void on_secret(const struct sw_watch_event *w, void *arg)
     } else if (is_push_secret && w->type == SW_WATCH_DELETED && sw_streq(b->push_secret, w->name)) {
         free(SW_TAKE(b->push_secret));
     }
-    if (is_final && !b->secrets_known) {
+    if (!b->secrets_known && watch_is_final(w)) {
         b->secrets_known = true;
         plan_resume(b->r);
     }
@@ -28,10 +26,10 @@ static void on_secret(const struct sw_watch_event *w, void *arg)
 
 static bool facts_ready(struct resource *r, bool so_far SW_UNUSED)
 {
-    static const char *const words[] = { "pushSecretName", NULL };
+    static const char *const value[] = { "pushSecretName", NULL };
     struct builds *b = builds_of(r);
     const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
-    if (!cluster_is_openshift(r->c) || !resource_mentions(r, words))
+    if (!cluster_is_openshift(r->c) || !resource_mentions(r, value))
         return true;
     if (!b->secret_watch && kind)
         b->secret_watch = sw_kube_watch_open(

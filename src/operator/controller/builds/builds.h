@@ -1,6 +1,6 @@
 #pragma once
-/* builds: what OpenShift builds in a resource's namespace need: the right to pull images
- * (image_puller.c), and the Secret that they push with (builds.c). */
+/* builds: what OpenShift builds in a resource's namespace need: permission to pull images
+ * (image_puller.c), and the Secret to push them with (builds.c). */
 #include "operator/controller/core.h"
 
 struct builds {
@@ -18,6 +18,6 @@ static inline struct builds *builds_of(const struct resource *r)
     return r->state[CAPABILITY_builds];
 }
 
-/** Let builds of the resource's namespace pull images, and see that it stays so. */
+/** Let builds of the resource's namespace pull images: keep `builder` in the RoleBinding. */
 void image_puller_open(struct builds *b);
 void image_puller_close(struct builds *b);

@@ -1,6 +1,6 @@
-/* OpenShift builds as the ServiceAccount `builder`, which must be allowed to pull the images that
- * it builds from: it is added to the namespace's RoleBinding system:image-pullers, where there is
- * one. That binding is the cluster's own; it comes a little after the namespace. */
+/* OpenShift builds as the ServiceAccount `builder`, which must be allowed to pull images: it is
+ * added to the namespace's RoleBinding system:image-pullers, if there is one. The cluster creates
+ * that binding a little after the namespace. */
 #include "operator/controller/builds/builds.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool has_builder(struct json_object *binding, const char *ns)
     return false;
 }
 
-/* Whatever kept it from being written: look at the binding again, and write, after a while. */
+/* The answer of the patch. After a failure the binding is read and written again later. */
 static void bound(struct op *op, int code, const char *message)
 {
     struct builds *b = builds_of(op->r);
@@ -55,7 +55,7 @@ static void begin_bind(struct op *op, const struct sw_kind *kind)
                             &(struct sw_request_opts){ .retries = 4 }, on_bound, op);
 }
 
-/* The list is replaced as a whole, and only as it was seen. */
+/* A merge patch replaces the list, so it is sent with the version that was read. */
 static void bind(struct builds *b, struct json_object *binding)
 {
     struct json_object *list = sw_json_copy(sw_json_get(binding, "subjects")),
@@ -95,7 +95,7 @@ static void on_timer(void *arg)
 {
     struct builds *b = arg;
     informer_unsubscribe_all(b->r->c->informer, b);
-    watch_binding(b); /* notifies of what it is now */
+    watch_binding(b); /* which reports the binding as it is now */
 }
 
 void image_puller_close(struct builds *b)

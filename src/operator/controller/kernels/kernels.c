@@ -1,15 +1,14 @@
-/* Kernel-affine objects find their nodes by the label that Node Feature Discovery puts on them.
- * Where nobody discovers features, the label is put there from what the kubelet says: it is the
- * same word. */
+/* Kernel-affine objects select their nodes by the kernel label that Node Feature Discovery sets.
+ * Where it does not run, slipway sets the label, to the kernel that the kubelet reports. */
 #include "operator/controller/core.h"
 
 #include <stdlib.h>
 
-/* A walk is about to label the same node: the kernel's label goes with that when it comes soon, as
- * one write. No pod waits longer than that for it. */
+/* The label is held so long, so that it can be part of the patch by which the walk labels the same
+ * node. */
 enum { HOLD_MS = 200 };
 
-/* A label that goes with a patch of the engine's. */
+/* A label that is part of a patch of the engine's. */
 struct riding {
     struct riding *next;
     char *node, *kernel;
@@ -40,23 +39,18 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg)
     struct op *op = arg;
     struct sw_controller *c = op->r->c;
     uint32_t node = sw_node_set_find(c->nodes, op->key.name);
-    bool changed = false;
     op->req = NULL;
     if (a->code == SW_CONFLICT || a->code == SW_UNAVAILABLE) {
         op_again(op);
         return;
     }
-    if (a->code < 0) /* the DaemonSet says that it matches no node; the next render tries again */
+    if (a->code < 0) /* the next render tries again */
         sw_log(SW_LOG_WARN, "kernel label not written", "node", op->key.name, "error",
                sw_err_text(a->err), NULL);
-    if (a->code == 0 && a->object && node != SW_NO_NODE) {
-        const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
-        changed = sw_node_set_put_labels(c->nodes, node,
-                                         sw_json_find(a->object, "metadata", "labels", NULL),
-                                         strtoull(version, NULL, 10));
-    }
+    bool changed = a->code == 0 && a->object && node != SW_NO_NODE &&
+                   cluster_put_node(c, node, a->object);
     op_free(op);
-    if (changed) /* the watch will bring nothing that is new then */
+    if (changed) /* the watch will not report it as a change any more */
         cluster_node_changed(c, node);
 }
 
@@ -130,36 +124,30 @@ static void on_patched(struct resource *r, const char *node, int code)
         label(r, node, kernel);
 }
 
-static bool has_affine_states(const struct resource *r)
-{
-    size_t n = r->plan ? sw_plan_n_states(r->plan) : 0;
-    for (size_t i = 0; i < n; i++)
-        if (sw_plan_state(r->plan, i)->kernel_affine)
-            return true;
-    return false;
-}
-
 static void label_if_due(struct resource *r, const struct sw_group *group, uint32_t node)
 {
-    const struct sw_node_set *roster = r->c->nodes;
-    const char *name = sw_node_set_name(roster, node);
-    if (name && sw_streq(sw_node_set_group(roster, node), group->id) &&
-        !sw_streq(sw_node_set_label(roster, node, SW_KERNEL_LABEL), group->kernel) &&
+    const struct sw_node_set *nodes = r->c->nodes;
+    const char *name = sw_node_set_name(nodes, node);
+    if (name && sw_streq(sw_node_set_group(nodes, node), group->id) &&
+        !sw_streq(sw_node_set_label(nodes, node, SW_KERNEL_LABEL), group->kernel) &&
         resource_selects(r, name) && !is_under_way(r, name))
         label(r, name, group->kernel);
 }
 
 static bool is_due(const struct resource *r, const struct sw_group *group)
 {
-    return group && has_affine_states(r) && !sw_label_value_fault(group->kernel);
+    bool has_affine_states = false;
+    for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
+        has_affine_states |= sw_plan_state(r->plan, i)->kernel_affine;
+    return group && has_affine_states && !sw_label_value_fault(group->kernel);
 }
 
 static void on_manifest(struct resource *r, const struct render_item *item)
 {
-    const struct sw_group *group = item->group;
-    for (uint32_t i = 0;
-         item->kernel_affine && is_due(r, group) && i < sw_node_set_end(r->c->nodes); i++)
-        label_if_due(r, group, i);
+    if (!item->kernel_affine || !is_due(r, item->group))
+        return;
+    for (uint32_t i = 0; i < sw_node_set_end(r->c->nodes); i++)
+        label_if_due(r, item->group, i);
 }
 
 static void on_node(struct sw_controller *c, uint32_t node, const struct sw_group *group)

@@ -9,15 +9,16 @@
 
 enum { AGAIN_MS = 5000 };
 
+/* A pod that is to be evicted. */
 struct victim {
     struct drain *d;
     struct victim *next;
     char *ns, *name, *uid;
-    char *refusal; /* it may not be evicted: why; or NULL */
-    bool dying;
+    char *refusal; /* why it may not be evicted; or NULL */
+    bool is_terminating;
     struct sw_kube_request *req;
-    int64_t again_ms; /* not to be asked again before */
-    char *message;    /* the server's, when it said no */
+    int64_t again_ms; /* no request is sent before */
+    char *message;    /* the server's, of a failure; or NULL */
 };
 
 struct drain {
@@ -37,17 +38,6 @@ struct drain {
 /* ---- victims -----------------------------------------------------------------------------------
  */
 
-static void victim_free(struct victim *v)
-{
-    sw_kube_cancel(v->req);
-    free(v->ns);
-    free(v->name);
-    free(v->uid);
-    free(v->refusal);
-    free(v->message);
-    free(v);
-}
-
 static struct victim **find(struct drain *d, const char *ns, const char *name)
 {
     struct victim **at = &d->victims;
@@ -60,7 +50,13 @@ static void drop(struct victim **at)
 {
     struct victim *v = *at;
     *at = v->next;
-    victim_free(v);
+    sw_kube_cancel(v->req);
+    free(v->ns);
+    free(v->name);
+    free(v->uid);
+    free(v->refusal);
+    free(v->message);
+    free(v);
 }
 
 static void put(struct drain *d, struct json_object *pod)
@@ -80,7 +76,7 @@ static void put(struct drain *d, struct json_object *pod)
     }
     free((*at)->refusal);
     (*at)->refusal = *why ? sw_strdup(why) : NULL;
-    (*at)->dying = sw_json_find(pod, "metadata", "deletionTimestamp", NULL) != NULL;
+    (*at)->is_terminating = sw_json_find(pod, "metadata", "deletionTimestamp", NULL) != NULL;
 }
 
 /* ---- evicting ----------------------------------------------------------------------------------
@@ -88,27 +84,23 @@ static void put(struct drain *d, struct json_object *pod)
 
 static void go_on(struct drain *d);
 
-static void wait_for(struct victim *v, const struct sw_kube_answer *a)
-{
-    int64_t now_ms = sw_loop_now_ms(v->d->c->loop);
-    free(v->message);
-    v->message = sw_strdup(sw_err_text(a->err));
-    v->again_ms = now_ms + (a->retry_after_ms ? a->retry_after_ms : AGAIN_MS);
-}
-
 static void on_evicted(const struct sw_kube_answer *a, void *arg)
 {
     struct victim *v = arg;
     struct drain *d = v->d;
     v->req = NULL;
     if (a->code == 0) {
-        v->dying = true; /* the watch tells when it is gone */
+        v->is_terminating = true; /* its end comes through the watch */
     } else if (a->code == SW_NOTFOUND) {
         drop(find(d, v->ns, v->name));
     } else if (a->code == SW_INVALID && !d->beta) {
-        d->beta = true; /* servers before 1.22 know policy/v1beta1 only */
+        d->beta = true; /* servers before 1.22 serve policy/v1beta1 only */
     } else {
-        wait_for(v, a); /* 429: a budget is used up; it is asked again */
+        /* 429: a disruption budget is used up; it is tried again */
+        free(v->message);
+        v->message = sw_strdup(sw_err_text(a->err));
+        v->again_ms = sw_loop_now_ms(d->c->loop) +
+                      (a->retry_after_ms ? a->retry_after_ms : AGAIN_MS);
     }
     go_on(d);
     d->changed(d->arg);
@@ -138,7 +130,7 @@ static void go_on(struct drain *d)
     if (!d->synced || drain_is_refused(d) || !pods)
         return;
     for (struct victim *v = d->victims; v; v = v->next) {
-        if (v->dying || v->req)
+        if (v->is_terminating || v->req)
             continue;
         if (v->again_ms <= now_ms)
             evict(v, pods);
@@ -172,7 +164,7 @@ static void on_pod(const struct sw_watch_event *w, void *arg)
         d->synced = true;
         break;
     case SW_WATCH_ERROR:
-        return; /* it goes on trying; the upgrade has a deadline */
+        return; /* the watch retries; the upgrade has a deadline */
     }
     if (!d->synced)
         return;
@@ -180,7 +172,7 @@ static void on_pod(const struct sw_watch_event *w, void *arg)
     d->changed(d->arg);
 }
 
-/* ---- from outside ------------------------------------------------------------------------------
+/* ---- the drain ---------------------------------------------------------------------------------
  */
 
 struct drain *drain_open(struct sw_controller *c, const char *node,
@@ -228,7 +220,7 @@ bool drain_is_done(const struct drain *d)
 bool drain_is_refused(const struct drain *d)
 {
     for (const struct victim *v = d->victims; v; v = v->next)
-        if (v->refusal && !v->dying)
+        if (v->refusal && !v->is_terminating)
             return d->synced;
     return false;
 }

@@ -1,5 +1,5 @@
-/* Drivers are replaced node by node: what operator/engine/upgrade/upgrade.h decides is carried out,
- * and told. All that must be known after a crash is on the nodes. */
+/* Drivers are replaced node by node: the decisions of operator/engine/upgrade/upgrade.h are carried
+ * out and reported. All that must survive a restart is in labels of the nodes. */
 #include "operator/controller/core.h"
 #include "operator/controller/upgrades/drain.h"
 #include "operator/engine/upgrade/upgrade.h"
@@ -13,7 +13,7 @@
 
 #define IT_FAILED "it failed: "
 
-enum { SOON_MS = 50, AGAIN_MS = 1000, MAX_TOLD = 50 };
+enum { SOON_MS = 50, AGAIN_MS = 1000, MAX_WAITING = 50 };
 
 struct node_drain {
     struct upgrade *u;
@@ -27,9 +27,9 @@ struct upgrade {
     struct sw_timer *timer;
     struct node_drain *drains;
     char *step_label, *since_label, *cordon_label;
-    struct json_object *told;    /* the status' part, as last told */
-    struct json_object *reasons; /* node -> why it failed last, in this life */
-    bool finalizing;             /* the finalizer goes when no node is under way any more */
+    struct json_object *status;  /* status.upgrade as the engine has it */
+    struct json_object *reasons; /* node -> why it failed last, since the controller started */
+    bool finalizing;             /* finalize_done() is due when no node is under way any more */
 };
 
 static struct upgrade *upgrade_of(const struct resource *r)
@@ -37,26 +37,19 @@ static struct upgrade *upgrade_of(const struct resource *r)
     return r->state[CAPABILITY_upgrades];
 }
 
-/* ---- what is on the nodes ----------------------------------------------------------------------
+/* ---- the nodes ---------------------------------------------------------------------------------
  */
 
 struct shared_check {
     const struct upgrade *u;
-    bool found;
+    bool found; /* another resource has cordoned the node, too */
 };
 
 static void check_label(const char *key, const char *value SW_UNUSED, void *arg)
 {
-    struct shared_check *l = arg;
-    l->found = l->found ||
-               (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) && !sw_streq(key, l->u->cordon_label));
-}
-
-static bool is_shared(const struct upgrade *u, uint32_t node)
-{
-    struct shared_check l = { .u = u };
-    sw_node_set_each_label(u->r->c->nodes, node, check_label, &l);
-    return l.found;
+    struct shared_check *check = arg;
+    check->found |= sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) &&
+                    !sw_streq(key, check->u->cordon_label);
 }
 
 static struct node_drain *find_drain(const struct upgrade *u, const char *node)
@@ -67,25 +60,7 @@ static struct node_drain *find_drain(const struct upgrade *u, const char *node)
     return NULL;
 }
 
-static void node_facts(const struct upgrade *u, uint32_t number, struct sw_upgrade_node *out)
-{
-    const struct sw_node_set *roster = u->r->c->nodes;
-    const char *since = sw_node_set_label(roster, number, u->since_label);
-    *out = (struct sw_upgrade_node){
-        .name = sw_node_set_name(roster, number),
-        .ready = sw_node_set_is_ready(roster, number),
-        .unschedulable = sw_node_set_is_unschedulable(roster, number),
-        .skipped = sw_streq(sw_node_set_label(roster, number, SW_UPGRADE_SKIP_LABEL), "true"),
-        .step = sw_upgrade_step_find(sw_node_set_label(roster, number, u->step_label)),
-        .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
-        .cordoned = sw_node_set_label(roster, number, u->cordon_label) != NULL,
-        .shared = is_shared(u, number),
-    };
-    struct node_drain *d = find_drain(u, out->name);
-    out->drained = d && drain_is_done(d->drain);
-    out->refused = d && drain_is_refused(d->drain);
-}
-
+/* The nodes that the upgrade is about. */
 struct gathered {
     const struct upgrade *u;
     struct sw_upgrade_node *nodes;
@@ -100,9 +75,27 @@ static void add_node(struct gathered *g, uint32_t number, bool outdated, bool fi
         g->numbers_cap = g->cap;
         g->numbers = sw_realloc(g->numbers, g->numbers_cap, sizeof *g->numbers);
     }
-    node_facts(g->u, number, &g->nodes[g->n]);
-    g->nodes[g->n].outdated = outdated;
-    g->nodes[g->n].finished = finished;
+    const struct upgrade *u = g->u;
+    const struct sw_node_set *set = u->r->c->nodes;
+    const char *name = sw_node_set_name(set, number),
+               *since = sw_node_set_label(set, number, u->since_label);
+    struct node_drain *d = find_drain(u, name);
+    struct shared_check shared = { .u = u };
+    sw_node_set_each_label(set, number, check_label, &shared);
+    g->nodes[g->n] = (struct sw_upgrade_node){
+        .name = name,
+        .ready = sw_node_set_is_ready(set, number),
+        .unschedulable = sw_node_set_is_unschedulable(set, number),
+        .skipped = sw_streq(sw_node_set_label(set, number, SW_UPGRADE_SKIP_LABEL), "true"),
+        .step = sw_upgrade_step_find(sw_node_set_label(set, number, u->step_label)),
+        .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
+        .cordoned = sw_node_set_label(set, number, u->cordon_label) != NULL,
+        .shared = shared.found,
+        .drained = d && drain_is_done(d->drain),
+        .refused = d && drain_is_refused(d->drain),
+        .outdated = outdated,
+        .finished = finished,
+    };
     g->numbers[g->n++] = number;
 }
 
@@ -111,22 +104,19 @@ static void on_driver_node(const struct sw_driver_node *n, void *arg)
     add_node(arg, n->node, n->outdated, n->finished);
 }
 
-static bool has(const struct gathered *g, uint32_t number)
-{
-    for (size_t i = 0; i < g->n; i++)
-        if (g->numbers[i] == number)
-            return true;
-    return false;
-}
-
-/* Nodes that were begun and are no nodes of a driver any more: they are finished. */
+/* Nodes that were begun and have no driver any more: they are finished. */
 static void add_left_behind(struct gathered *g)
 {
-    const struct sw_node_set *roster = g->u->r->c->nodes;
-    for (uint32_t i = 0; i < sw_node_set_end(roster); i++)
-        if (sw_node_set_name(roster, i) && sw_node_set_label(roster, i, g->u->step_label) &&
-            !has(g, i))
+    const struct sw_node_set *set = g->u->r->c->nodes;
+    for (uint32_t i = 0; i < sw_node_set_end(set); i++) {
+        if (!sw_node_set_name(set, i) || !sw_node_set_label(set, i, g->u->step_label))
+            continue;
+        bool has = false;
+        for (size_t k = 0; k < g->n; k++)
+            has |= g->numbers[k] == i;
+        if (!has)
             add_node(g, i, false, true);
+    }
 }
 
 static void gathered_done(struct gathered *g)
@@ -138,25 +128,18 @@ static void gathered_done(struct gathered *g)
 /* ---- writing to nodes --------------------------------------------------------------------------
  */
 
-/* What is said when it has been written. */
-struct news {
+/* The Event that is reported when the node was written. */
+struct node_event {
     bool warning;
     const char *reason;
     char *message;
 };
 
-static void news_free(void *arg)
+static void node_event_free(void *arg)
 {
-    struct news *news = arg;
-    free(news->message);
-    free(news);
-}
-
-static void say(struct resource *r, const struct news *news)
-{
-    event_report(r, &(struct sw_action){ .reason = news->reason,
-                                         .message = news->message,
-                                         .warning = news->warning });
+    struct node_event *event = arg;
+    free(event->message);
+    free(event);
 }
 
 static void upgrade_soon(struct resource *r);
@@ -171,22 +154,20 @@ static void on_patched(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     struct resource *r = op->r;
-    struct sw_controller *c = r->c;
-    uint32_t node = op->node;
+    const struct node_event *event = op->more;
     op->req = NULL;
-    if (a->code < 0) { /* a conflict: somebody else wrote; the watch brings what */
+    if (a->code < 0) { /* a conflict: the watch brings the change */
         sw_log(SW_LOG_DEBUG, "node not written", "node", op->key.name, "error", sw_err_text(a->err),
                NULL);
         op_free(op);
         again_later(r);
         return;
     }
-    const char *version = sw_json_str(a->object, "0", "metadata", "resourceVersion", NULL);
-    (void)sw_node_set_put_labels(c->nodes, node,
-                                 sw_json_find(a->object, "metadata", "labels", NULL),
-                                 strtoull(version, NULL, 10));
-    if (op->more)
-        say(r, op->more);
+    (void)cluster_put_node(r->c, op->node, a->object);
+    if (event)
+        event_report(r, &(struct sw_action){ .reason = event->reason,
+                                             .message = event->message,
+                                             .warning = event->warning });
     op_free(op);
     upgrade_soon(r);
 }
@@ -209,7 +190,7 @@ static bool is_busy(const struct resource *r, const char *node)
     return op_find(r, begin_patch, NULL, node);
 }
 
-/* The version goes along: who cordoned the node meanwhile is not overlooked. */
+/* With the resourceVersion, so that a cordon that was set meanwhile is a conflict. */
 static struct json_object *node_patch(const struct upgrade *u, uint32_t number,
                                       const struct sw_upgrade_decision *d, bool cordoned)
 {
@@ -236,23 +217,24 @@ static struct json_object *node_patch(const struct upgrade *u, uint32_t number,
 }
 
 static void write_node(struct upgrade *u, uint32_t number, const struct sw_upgrade_node *node,
-                       const struct sw_upgrade_decision *d, struct news *news)
+                       const struct sw_upgrade_decision *d, struct node_event *event)
 {
     struct op *op = op_new(u->r, &(struct sw_key){ "v1", "Node", NULL, node->name }, 0);
     op->node = number;
     op->doc = node_patch(u, number, d, node->cordoned);
     op->begin = begin_patch;
     op->failed = patch_failed;
-    op->more = news;
-    op->release = news ? news_free : NULL;
+    op->more = event;
+    op->release = event ? node_event_free : NULL;
     op_with_kind(op);
 }
 
-static struct news *tell(bool warning, const char *reason, char *message)
+/* @message is taken. */
+static struct node_event *node_event_new(bool warning, const char *reason, char *message)
 {
-    struct news *news = sw_zalloc(1, sizeof *news);
-    *news = (struct news){ warning, reason, message };
-    return news;
+    struct node_event *event = sw_zalloc(1, sizeof *event);
+    *event = (struct node_event){ warning, reason, message };
+    return event;
 }
 
 /* ---- what is done on a node --------------------------------------------------------------------
@@ -275,16 +257,6 @@ static void close_drain(struct upgrade *u, const char *node)
 static void on_drain(void *arg)
 {
     upgrade_soon(((struct node_drain *)arg)->u->r);
-}
-
-static void need_drain(struct upgrade *u, const struct sw_upgrade_policy *policy, const char *node)
-{
-    if (find_drain(u, node))
-        return;
-    struct node_drain *d = sw_zalloc(1, sizeof *d);
-    *d = (struct node_drain){ .u = u, .next = u->drains, .node = sw_strdup(node) };
-    u->drains = d;
-    d->drain = drain_open(u->r->c, node, policy, on_drain, d);
 }
 
 static void on_pod_deleted(const struct sw_kube_answer *a, void *arg)
@@ -324,25 +296,26 @@ static const char *node_message(const struct upgrade *u, const struct sw_upgrade
     return *message ? message : sw_upgrade_why_text(d->why);
 }
 
-static struct news *news_of(const struct upgrade *u, const struct sw_upgrade_node *node,
-                            const struct sw_upgrade_decision *d)
+static struct node_event *event_of(const struct upgrade *u, const struct sw_upgrade_node *node,
+                                   const struct sw_upgrade_decision *d)
 {
     switch (d->what) {
     case SW_UPDO_BEGIN:
-        return tell(false, "NodeUpgradeStarted",
-                    sw_printf("node %s: its driver is replaced%s%s", node->name,
-                              d->cordon             ? "; cordoned"
-                              : node->unschedulable ? "; cordoned by others"
-                                                    : "",
-                              d->next == SW_UP_DRAINING ? "; draining" : ""));
+        return node_event_new(false, "NodeUpgradeStarted",
+                              sw_printf("node %s: its driver is replaced%s%s", node->name,
+                                        d->cordon             ? "; cordoned"
+                                        : node->unschedulable ? "; cordoned by others"
+                                                              : "",
+                                        d->next == SW_UP_DRAINING ? "; draining" : ""));
     case SW_UPDO_FINISH:
-        return tell(false, "NodeUpgraded",
-                    sw_printf("node %s: the new driver is ready%s", node->name,
-                              d->uncordon ? "; uncordoned" : ""));
+        return node_event_new(false, "NodeUpgraded",
+                              sw_printf("node %s: the new driver is ready%s", node->name,
+                                        d->uncordon ? "; uncordoned" : ""));
     case SW_UPDO_FAIL:
-        return tell(true, "NodeUpgradeFailed",
-                    sw_printf("node %s: %s: %s%s", node->name, sw_upgrade_step_name(d->next),
-                              node_message(u, node, d), d->uncordon ? "; uncordoned" : ""));
+        return node_event_new(true, "NodeUpgradeFailed",
+                              sw_printf("node %s: %s: %s%s", node->name,
+                                        sw_upgrade_step_name(d->next), node_message(u, node, d),
+                                        d->uncordon ? "; uncordoned" : ""));
     default:
         return NULL;
     }
@@ -354,8 +327,7 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
     bool written = false;
     switch (d->what) {
     case SW_UPDO_FAIL:
-        (void)json_object_object_add(u->reasons, node->name,
-                                     json_object_new_string(node_message(u, node, d)));
+        sw_json_set_str(u->reasons, node_message(u, node, d), node->name, NULL);
         written = true;
         break;
     case SW_UPDO_BEGIN:
@@ -363,7 +335,12 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
         written = true;
         break;
     case SW_UPDO_DRAIN:
-        need_drain(u, policy, node->name);
+        if (!find_drain(u, node->name)) {
+            struct node_drain *drain = sw_zalloc(1, sizeof *drain);
+            *drain = (struct node_drain){ u, u->drains, sw_strdup(node->name), NULL };
+            u->drains = drain;
+            drain->drain = drain_open(u->r->c, node->name, policy, on_drain, drain);
+        }
         return;
     case SW_UPDO_RESTART:
         written = node->step != d->next;
@@ -374,42 +351,26 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
         break;
     }
     if (written && !is_busy(u->r, node->name))
-        write_node(u, number, node, d, news_of(u, node, d));
+        write_node(u, number, node, d, event_of(u, node, d));
     if (d->next != SW_UP_DRAINING)
         close_drain(u, node->name);
 }
 
-/* ---- what is told ------------------------------------------------------------------------------
+/* ---- the status --------------------------------------------------------------------------------
  */
 
-struct counts {
-    size_t up_to_date, in_progress, waiting, failed;
-};
-
-static void count(struct counts *c, const struct sw_upgrade_node *node)
-{
-    if (node->step == SW_UP_DRAINING || node->step == SW_UP_RESTARTING)
-        c->in_progress++;
-    else if (node->step != SW_UP_NONE)
-        c->failed++;
-    else if (node->outdated)
-        c->waiting++;
-    else
-        c->up_to_date++;
-}
-
-/* Why it failed is on no label: what an earlier life knew of it is in the status. Heap. */
+/* Why a node failed is in no label: after a restart it is taken from the status. Heap. */
 static char *message_in_status(const struct upgrade *u, const struct sw_upgrade_node *node,
                                const struct sw_upgrade_decision *d)
 {
-    struct json_object *before = sw_json_get(u->told, "nodes");
+    struct json_object *before = sw_json_get(u->status, "nodes");
     const char *reason = sw_json_str(u->reasons, "", node->name, NULL),
                *last = sw_json_str(sw_json_find_by(before, "name", node->name), "", "message",
                                    NULL);
     if (d->why == SW_UPWHY_RETRY && *reason)
         return sw_printf(IT_FAILED "%s; it is tried again later", reason);
-    bool said = d->why == SW_UPWHY_RETRY && sw_starts_with(last, IT_FAILED);
-    return sw_strdup(said ? last : node_message(u, node, d));
+    bool known = d->why == SW_UPWHY_RETRY && sw_starts_with(last, IT_FAILED);
+    return sw_strdup(known ? last : node_message(u, node, d));
 }
 
 static struct json_object *node_doc(const struct upgrade *u, const struct sw_upgrade_node *node,
@@ -427,51 +388,54 @@ static struct json_object *node_doc(const struct upgrade *u, const struct sw_upg
     return doc;
 }
 
-/* Those under way and failed, and the first that wait. */
+/* Lists nodes that are under way or have failed, and the first that wait. */
 static struct json_object *status_of(const struct upgrade *u, const struct gathered *g,
                                      const struct sw_upgrade_decision *d)
 {
     struct json_object *doc = json_object_new_object(), *list = json_object_new_array();
-    struct counts c = { 0 };
+    size_t up_to_date = 0, in_progress = 0, waiting = 0, failed = 0;
     for (size_t i = 0; i < g->n; i++) {
-        count(&c, &g->nodes[i]);
-        bool idle = g->nodes[i].step == SW_UP_NONE;
-        if (d[i].what != SW_UPDO_NOTHING && sw_json_len(list) < (idle ? MAX_TOLD : 10 * MAX_TOLD))
-            (void)json_object_array_add(list, node_doc(u, &g->nodes[i], &d[i]));
+        const struct sw_upgrade_node *node = &g->nodes[i];
+        const bool idle = node->step == SW_UP_NONE;
+        if (node->step == SW_UP_DRAINING || node->step == SW_UP_RESTARTING)
+            in_progress++;
+        else if (!idle)
+            failed++;
+        else if (node->outdated)
+            waiting++;
+        else
+            up_to_date++;
+        if (d[i].what != SW_UPDO_NOTHING &&
+            sw_json_len(list) < (idle ? MAX_WAITING : 10 * MAX_WAITING))
+            (void)json_object_array_add(list, node_doc(u, node, &d[i]));
     }
     const struct {
         const char *key;
         size_t n;
     } rows[] = { { "total", g->n },
-                 { "upToDate", c.up_to_date },
-                 { "inProgress", c.in_progress },
-                 { "waiting", c.waiting },
-                 { "failed", c.failed } };
+                 { "upToDate", up_to_date },
+                 { "inProgress", in_progress },
+                 { "waiting", waiting },
+                 { "failed", failed } };
     for (size_t i = 0; i < SW_COUNT(rows); i++)
         sw_json_set(doc, json_object_new_int64((int64_t)rows[i].n), rows[i].key, NULL);
     sw_json_set(doc, list, "nodes", NULL);
     return doc;
 }
 
-/* @doc is taken. */
+/* Pass status.upgrade to the engine. @doc is taken. */
 static void tell_engine(struct upgrade *u, struct json_object *doc)
 {
-    if (!sw_json_equal(doc, u->told)) {
-        json_object_put(u->told);
-        u->told = json_object_get(doc);
+    if (!sw_json_equal(doc, u->status)) {
+        json_object_put(u->status);
+        u->status = json_object_get(doc);
         resource_step(u->r, &(struct sw_event){ .kind = SW_EV_UPGRADE, .object = doc });
     }
     json_object_put(doc);
 }
 
-/* ---- a look at all of it -----------------------------------------------------------------------
+/* ---- the upgrade as a whole --------------------------------------------------------------------
  */
-
-static bool is_going(const struct resource *r)
-{
-    return sw_json_find(r->doc, "metadata", "deletionTimestamp", NULL) ||
-           sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");
-}
 
 static struct json_object *policy_doc(const struct resource *r)
 {
@@ -479,44 +443,43 @@ static struct json_object *policy_doc(const struct resource *r)
     return json_object_is_type(doc, json_type_object) ? doc : NULL;
 }
 
-static void finish_all(struct upgrade *u, struct gathered *g)
+/* No upgrade is wanted any more: end it on all nodes where it has begun. */
+static void finish_all(struct upgrade *u)
 {
-    for (size_t i = 0; i < g->n; i++) {
+    struct gathered g = { .u = u };
+    add_left_behind(&g);
+    for (size_t i = 0; i < g.n; i++) {
         struct sw_upgrade_decision d = { .what = SW_UPDO_FINISH,
-                                         .uncordon = g->nodes[i].cordoned && !g->nodes[i].shared };
-        if (!is_busy(u->r, g->nodes[i].name))
-            write_node(u, g->numbers[i], &g->nodes[i], &d, NULL);
+                                         .uncordon = g.nodes[i].cordoned && !g.nodes[i].shared };
+        if (!is_busy(u->r, g.nodes[i].name))
+            write_node(u, g.numbers[i], &g.nodes[i], &d, NULL);
     }
     while (u->drains)
         close_drain(u, u->drains->node);
-    if (g->n == 0 && u->finalizing) {
+    if (g.n == 0 && u->finalizing) {
         u->finalizing = false;
         finalize_done(u->r, CAPABILITY_upgrades);
     }
-}
-
-static void wake_at(struct upgrade *u, const struct sw_upgrade_decision *d, size_t n)
-{
-    int64_t at_ms = 0, now_ms = sw_loop_wall_ms(u->r->c->loop);
-    for (size_t i = 0; i < n; i++)
-        if (d[i].at_ms && (!at_ms || d[i].at_ms < at_ms))
-            at_ms = d[i].at_ms;
-    if (at_ms && !sw_timer_is_set(u->timer))
-        sw_timer_set(u->timer, at_ms > now_ms ? at_ms - now_ms + 1 : 1);
+    gathered_done(&g);
 }
 
 static void check_nodes(struct upgrade *u, const struct sw_upgrade_policy *policy)
 {
     struct gathered g = { .u = u };
     struct resource *r = u->r;
+    int64_t at_ms = 0, now_ms = sw_loop_wall_ms(r->c->loop);
     sw_engine_each_driver_node(r->engine, on_driver_node, &g);
     add_left_behind(&g);
     struct sw_upgrade_decision *d = sw_zalloc(g.n + 1, sizeof *d);
-    sw_upgrade_decide(policy, g.nodes, g.n, sw_loop_wall_ms(r->c->loop), d);
-    for (size_t i = 0; i < g.n; i++)
+    sw_upgrade_decide(policy, g.nodes, g.n, now_ms, d);
+    for (size_t i = 0; i < g.n; i++) {
         perform(u, policy, g.numbers[i], &g.nodes[i], &d[i]);
+        if (d[i].at_ms && (!at_ms || d[i].at_ms < at_ms))
+            at_ms = d[i].at_ms;
+    }
     struct json_object *doc = g.n ? status_of(u, &g, d) : NULL;
-    wake_at(u, d, g.n);
+    if (at_ms && !sw_timer_is_set(u->timer))
+        sw_timer_set(u->timer, at_ms > now_ms ? at_ms - now_ms + 1 : 1);
     free(d);
     gathered_done(&g);
     tell_engine(u, doc);
@@ -528,16 +491,12 @@ static void check_upgrade(void *arg)
     struct resource *r = u->r;
     struct sw_upgrade_policy policy;
     SW_ERR(err);
-    bool left_alone = sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL),
-                               "Unmanaged");
-    if (left_alone && !is_going(r))
+    bool is_going = resource_is_deleting(r) || resource_is_removed(r);
+    if (resource_is_unmanaged(r) && !is_going)
         return;
-    if (is_going(r) || !policy_doc(r)) {
-        struct gathered g = { .u = u };
-        add_left_behind(&g);
-        finish_all(u, &g);
-        gathered_done(&g);
-        if (!is_going(r))
+    if (is_going || !policy_doc(r)) {
+        finish_all(u);
+        if (!is_going)
             tell_engine(u, NULL);
     } else if (!r->fault && sw_engine_knows_drivers(r->engine) &&
                sw_upgrade_policy_read(policy_doc(r), &policy, &err) == 0) {
@@ -545,32 +504,25 @@ static void check_upgrade(void *arg)
     }
 }
 
-static struct upgrade *need(struct resource *r)
-{
-    struct upgrade *u = upgrade_of(r);
-    if (u)
-        return u;
-    u = r->state[CAPABILITY_upgrades] = sw_zalloc(1, sizeof *u);
-    *u = (struct upgrade){ .r = r,
-                           .reasons = json_object_new_object(),
-                           .step_label = sw_printf("%s%s", SW_UPGRADE_LABEL, r->name),
-                           .since_label = sw_printf("%s%s", SW_UPGRADE_SINCE_LABEL, r->name),
-                           .cordon_label = sw_printf("%s%s", SW_UPGRADE_CORDON_LABEL, r->name),
-                           .told = json_object_get(sw_json_get(r->status, "upgrade")) };
-    u->timer = sw_timer_new(r->c->loop, check_upgrade, u);
-    return u;
-}
-
 static void upgrade_soon(struct resource *r)
 {
-    if (!r->started || r->c->opts.one_shot)
+    struct upgrade *u = upgrade_of(r);
+    if (!r->started || r->c->opts.one_shot ||
+        !(u || policy_doc(r) || sw_json_get(r->status, "upgrade")))
         return;
-    bool any = upgrade_of(r) || policy_doc(r) || sw_json_get(r->status, "upgrade");
-    if (any)
-        sw_timer_set(need(r)->timer, SOON_MS);
+    if (!u) {
+        u = r->state[CAPABILITY_upgrades] = sw_zalloc(1, sizeof *u);
+        *u = (struct upgrade){ .r = r,
+                               .reasons = json_object_new_object(),
+                               .step_label = sw_printf("%s%s", SW_UPGRADE_LABEL, r->name),
+                               .since_label = sw_printf("%s%s", SW_UPGRADE_SINCE_LABEL, r->name),
+                               .cordon_label = sw_printf("%s%s", SW_UPGRADE_CORDON_LABEL, r->name),
+                               .status = json_object_get(sw_json_get(r->status, "upgrade")) };
+        u->timer = sw_timer_new(r->c->loop, check_upgrade, u);
+    }
+    sw_timer_set(u->timer, SOON_MS);
 }
 
-/* The finalizer goes when no node is under way any more. */
 static bool finalize(struct resource *r)
 {
     struct upgrade *u = upgrade_of(r);
@@ -605,7 +557,7 @@ static void resource_close(struct resource *r)
         close_drain(u, u->drains->node);
     sw_timer_free(u->timer);
     json_object_put(u->reasons);
-    json_object_put(u->told);
+    json_object_put(u->status);
     free(u->step_label);
     free(u->since_label);
     free(u->cordon_label);
