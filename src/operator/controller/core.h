@@ -196,6 +196,9 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
 void resource_ask_values(struct resource *r, struct sw_facts_ask *ask);
 /** Do the recipe or templates in the spec mention one of @message (NULL-ended), or all values? */
 bool resource_mentions(const struct resource *r, const char *const *message);
+/** {part: image} as RELATED_IMAGES and RELATED_IMAGE_<PART>_IMAGE of the environment say, the
+ * caller's; NULL: they say nothing. */
+struct json_object *related_images(void);
 /** Is known what the cluster says about the run-time value @word? Ask again later. */
 bool fact_source_ready(struct sw_controller *c, const char *word);
 

@@ -1,7 +1,8 @@
-/* Serving certificates for a recipe's Services where the cluster has nobody who makes them: a CA
- * and a certificate signed by it, in a Secret of type kubernetes.io/tls, and the CA's certificate
- * for those who call. What is in the cluster is used as long as it is good for another month; then
- * it is made anew, and both CAs are trusted until the next time. The CA's key is kept nowhere. */
+/* Serving certificates for a recipe's Services where the cluster has no service CA: a CA and a
+ * certificate signed by it, in a Secret of type kubernetes.io/tls, with the CA's certificate for
+ * clients. The certificate in the cluster is used until a month before it expires; then CA and
+ * certificate are made again, and both CAs are trusted until the next time. The CA's key is not
+ * kept. */
 #include "operator/controller/core.h"
 
 #include <stdlib.h>
@@ -57,14 +58,6 @@ static void resource_close(struct resource *r)
     sw_timer_free(SW_TAKE(certificates_of(r)->timer));
 }
 
-static struct certificate *find(const struct resource *r, const char *ns, const char *name)
-{
-    struct certificate *s = certificates_of(r)->first;
-    while (s && !(sw_streq(s->ns, ns) && sw_streq(s->name, name)))
-        s = s->next;
-    return s;
-}
-
 /* ---- making one --------------------------------------------------------------------------------
  */
 
@@ -93,7 +86,7 @@ static int make_leaf(const struct resource *r, const char *ns, const char *servi
                         key, ca, ca_key, out, err);
 }
 
-/* The first certificate of a bundle; NULL: none. */
+/* The first certificate of a bundle; heap; NULL: none. */
 static char *first_of(const char *bundle)
 {
     static const char end[] = "-----END CERTIFICATE-----\n";
@@ -101,6 +94,7 @@ static char *first_of(const char *bundle)
     return at ? sw_strndup(bundle, (size_t)(at - bundle) + sizeof end - 1) : NULL;
 }
 
+/* Make CA and certificate; the first of @old_ca (PEM, or NULL) is trusted besides. */
 static int make(const struct resource *r, struct certificate *s, const char *service,
                 const char *old_ca, struct sw_err *err)
 {
@@ -125,7 +119,7 @@ static int make(const struct resource *r, struct certificate *s, const char *ser
     return rc;
 }
 
-/* ---- what the cluster has ----------------------------------------------------------------------
+/* ---- the Secret in the cluster -----------------------------------------------------------------
  */
 
 static char *secret_text(struct json_object *secret, const char *key)
@@ -136,7 +130,7 @@ static char *secret_text(struct json_object *secret, const char *key)
     return decoded ? decoded : sw_strdup("");
 }
 
-/* When is it to be made anew? 0: it is no certificate. */
+/* When it is to be renewed; 0: it is no certificate. */
 static int64_t renewal_of(const char *pem)
 {
     X509 *cert = NULL;
@@ -144,11 +138,12 @@ static int64_t renewal_of(const char *pem)
     SW_ERR(err);
     if (sw_cert_read(pem, strlen(pem), &cert, &err) < 0)
         return 0;
-    bool told = ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) == 1;
+    bool is_known = ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm) == 1;
     X509_free(cert);
-    return told ? (int64_t)timegm(&tm) * 1000 - SPARE_DAYS * DAY_MS : 0;
+    return is_known ? (int64_t)timegm(&tm) * 1000 - SPARE_DAYS * DAY_MS : 0;
 }
 
+/* Use what is in the Secret. @return false: it has no certificate that is good long enough */
 static bool take_secret(const struct resource *r, struct certificate *s, struct json_object *secret)
 {
     SW_AUTO_CHARS *cert = secret_text(secret, "tls.crt");
@@ -183,16 +178,7 @@ static void set_timer(struct resource *r)
     sw_timer_set(certificates_of(r)->timer, wait_ms > 0 ? wait_ms + 1 : 1);
 }
 
-static void forget(struct resource *r, struct certificate *s)
-{
-    struct certificate **at = &certificates_of(r)->first;
-    while (*at != s)
-        at = &(*at)->next;
-    *at = s->next;
-    certificate_free(s);
-}
-
-/* ---- renders --------------------------------------------------------------------------
+/* ---- renders -----------------------------------------------------------------------------------
  */
 
 /* The certificate of Secret @ns/@name: the cluster's, else made for @service (NULL: not made). @out
@@ -202,12 +188,16 @@ static int find_certificate(struct resource *r, struct lookups *lookups, const c
                             const char *name, const char *service, struct sw_cert_text *out,
                             struct sw_err *err)
 {
-    struct certificate *s = find(r, ns, name);
+    struct certificate **at = &certificates_of(r)->first;
+    while (*at && !(sw_streq((*at)->ns, ns) && sw_streq((*at)->name, name)))
+        at = &(*at)->next;
+    struct certificate *s = *at;
     SW_AUTO_JSON *secret = NULL;
     SW_AUTO_CHARS *old_ca = NULL;
     if (s && s->renew_ms <= now_ms(r)) {
         old_ca = sw_strdup(s->ca);
-        forget(r, s);
+        *at = s->next;
+        certificate_free(s);
         s = NULL;
     }
     int rc = s ? 0 : lookups_find(lookups, "v1", "Secret", ns, name, &secret, err);
@@ -237,7 +227,7 @@ static int find_certificate(struct resource *r, struct lookups *lookups, const c
     return 0;
 }
 
-/* The Secret of a certificate that is used, as one more object of the state. */
+/* Add the Secret of a certificate that is used to the objects of the state. */
 static int add_secret(struct render *w, const char *ns, const char *name,
                       const struct sw_cert_text *text, struct sw_err *err)
 {
@@ -281,8 +271,7 @@ static int hook_env(struct resource *r SW_UNUSED, struct render *w,
 
 static void add_revision(struct resource *r, struct json_object *all)
 {
-    (void)json_object_object_add(all, "certificates",
-                                 json_object_new_int64(certificates_of(r)->round));
+    sw_json_set(all, json_object_new_int64(certificates_of(r)->round), "certificates", NULL);
 }
 
 const struct capability capability_certificates = {

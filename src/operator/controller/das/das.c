@@ -1,6 +1,6 @@
-/* The DASOperator named cluster, with which users of the Dynamic Accelerator Slicer switch slicing
- * on: what it says is kept in the SpecialResource nvidia-mig, and how that goes is told in its
- * conditions. Every look starts from what is there; what was written before is not believed. */
+/* The DASOperator named cluster, by which users of the Dynamic Accelerator Slicer turn slicing on.
+ * Its spec becomes the SpecialResource nvidia-mig, whose state is reported in the conditions of the
+ * DASOperator. Each reconciliation compares with what is in the cluster now. */
 #include "operator/controller/das/das.h"
 #include "operator/controller/core.h"
 
@@ -13,10 +13,10 @@
 
 enum { SETTLE_MS = 100, AGAIN_MS = 5000, N_COMPONENTS = 3 };
 
-/* What DAS's operator looks after; the recipe makes them. */
+/* The workloads that conditions report on; the recipe applies them. */
 static const struct {
     const char *api_version, *kind, *name;
-    const char *wanted, *ready; /* of status: how many there are to be, how many serve */
+    const char *wanted, *ready; /* fields of status: numbers of pods */
 } components[N_COMPONENTS] = {
     { "apps/v1", "DaemonSet", "das-daemonset", "desiredNumberScheduled", "numberAvailable" },
     { "apps/v1", "Deployment", "das-scheduler", "replicas", "availableReplicas" },
@@ -28,7 +28,6 @@ struct das {
     struct sw_kube_watch *watch, *resource_watch;
     struct json_object *doc, *resource; /* as last seen; NULL: not there */
     struct json_object *parts[N_COMPONENTS];
-    bool synced;
     struct sw_kube_request *write, *status_write;
     struct sw_timer *timer;
     char *trouble; /* why the resource could not be written */
@@ -53,8 +52,7 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
 {
     struct das *d = arg;
     d->write = NULL;
-    free(d->trouble);
-    d->trouble = NULL;
+    free(SW_TAKE(d->trouble));
     if (a->code < 0 && a->code != SW_NOTFOUND) {
         d->trouble = sw_strdup(sw_err_text(a->err));
         sw_log(SW_LOG_WARN, "DASOperator not carried out", "error", d->trouble, NULL);
@@ -63,38 +61,31 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
     reconcile_soon(d);
 }
 
-static void write_resource(struct das *d, const struct sw_kind *kind)
+static bool is_deleting(struct json_object *doc)
 {
-    SW_AUTO_JSON *body = das_resource(d->doc);
-    const char *hash = sw_json_str(body, "", "metadata", "annotations", HASH_ANNOTATION, NULL);
-    if (sw_json_get(sw_json_get(d->resource, "metadata"), "deletionTimestamp") ||
-        sw_streq(sw_json_str(d->resource, "", "metadata", "annotations", HASH_ANNOTATION, NULL),
-                 hash))
-        return;
-    const struct sw_request_opts opts = { .force = true,
-                                          .retries = 4,
-                                          .field_manager = "slipway-das" };
-    d->write = sw_kube_apply(d->c->kube, kind, NULL, RESOURCE_NAME, body, &opts, on_written, d);
+    return sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
 }
 
-static bool is_made_here(const struct das *d)
-{
-    return *sw_json_str(d->resource, "", "metadata", "annotations", HASH_ANNOTATION, NULL) != '\0';
-}
-
+/* Apply the resource if it differs, or delete it if the DASOperator is Removed. */
 static void keep_resource(struct das *d)
 {
     const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");
-    const bool going = sw_json_get(sw_json_get(d->doc, "metadata"), "deletionTimestamp") != NULL;
-    if (d->write || !kind || !sw_kube_watch_is_synced(d->resource_watch) || going ||
-        sw_streq(management(d), "Unmanaged"))
+    if (d->write || !kind || !sw_kube_watch_is_synced(d->resource_watch) || is_deleting(d->doc) ||
+        is_deleting(d->resource) || sw_streq(management(d), "Unmanaged"))
         return;
-    if (!sw_streq(management(d), "Removed"))
-        write_resource(d, kind);
-    else if (is_made_here(d) &&
-             !sw_json_get(sw_json_get(d->resource, "metadata"), "deletionTimestamp"))
-        d->write = sw_kube_delete(d->c->kube, kind, NULL, RESOURCE_NAME,
-                                  &(struct sw_request_opts){ .retries = 4 }, on_written, d);
+    const char *hash = d->resource ? sw_obj_annotation(d->resource, HASH_ANNOTATION) : NULL;
+    if (sw_streq(management(d), "Removed")) {
+        if (hash) /* else it was not created here */
+            d->write = sw_kube_delete(d->c->kube, kind, NULL, RESOURCE_NAME,
+                                      &(struct sw_request_opts){ .retries = 4 }, on_written, d);
+        return;
+    }
+    SW_AUTO_JSON *body = das_resource(d->doc);
+    const struct sw_request_opts opts = { .force = true,
+                                          .retries = 4,
+                                          .field_manager = "slipway-das" };
+    if (!sw_streq(hash, sw_obj_annotation(body, HASH_ANNOTATION)))
+        d->write = sw_kube_apply(d->c->kube, kind, NULL, RESOURCE_NAME, body, &opts, on_written, d);
 }
 
 /* ---- the status --------------------------------------------------------------------------------
@@ -122,7 +113,7 @@ static void add_generation(struct json_object *list, size_t i, struct json_objec
     (void)json_object_array_add(list, g);
 }
 
-/* What the components are short of, as words; NULL: nothing. Counts what serves. */
+/* What the components lack, for people: heap; NULL: nothing. @ready: how many pods are ready. */
 static char *shortage(const struct das *d, struct json_object *generations, int64_t *ready)
 {
     char *message = NULL;
@@ -136,15 +127,13 @@ static char *shortage(const struct das *d, struct json_object *generations, int6
             add_generation(generations, i, part);
         if (part && have >= want && want > 0)
             continue;
-        char *more = part && want == 0 ? sw_printf("%s%s%s has no node", message ? message : "",
-                                                   message ? ", " : "", components[i].name)
-                     : part            ? sw_printf("%s%s%s %lld of %lld", message ? message : "",
-                                        message ? ", " : "", components[i].name, (long long)have,
-                                                   (long long)want)
-                                       : sw_printf("%s%s%s is not there", message ? message : "",
-                                        message ? ", " : "", components[i].name);
-        free(message);
-        message = more;
+        sw_append(&message, "%s%s", message ? ", " : "", components[i].name);
+        if (!part)
+            sw_append(&message, " is not there");
+        else if (want == 0)
+            sw_append(&message, " has no node");
+        else
+            sw_append(&message, " %lld of %lld", (long long)have, (long long)want);
     }
     return message;
 }
@@ -229,9 +218,10 @@ static void write_status(struct das *d)
         &(struct sw_request_opts){ .subresource = "status", .retries = 4 }, on_status_written, d);
 }
 
-/* ---- what is seen ------------------------------------------------------------------------------
+/* ---- the watches -------------------------------------------------------------------------------
  */
 
+/* Keep @now in place of what was seen before. */
 static void set(struct json_object **field, struct json_object *now)
 {
     json_object_put(*field);
@@ -255,7 +245,7 @@ static void on_resource(const struct sw_watch_event *w, void *arg)
     reconcile_soon(d);
 }
 
-/* The rest is watched only where somebody switches slicing on. */
+/* The resource and its workloads are watched only where there is a DASOperator. */
 static void open_watches(struct das *d)
 {
     const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");

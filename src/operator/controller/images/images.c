@@ -1,5 +1,5 @@
-/* Is the image of a driver container there? Asked before its DaemonSet is touched, so that a new
- * kernel for which nobody has pushed an image yet breaks nothing and is built for instead. */
+/* Does the image of a driver container exist? Checked before its DaemonSet is applied: for a new
+ * kernel there may be no image yet, and it has to be built first. */
 #include "operator/controller/images/images.h"
 
 #include <stdlib.h>
@@ -14,13 +14,13 @@ struct image_check {
     struct sw_access *access;
     struct sw_registry_call *call;
     bool answered;
-    enum sw_access_scope wants; /* of the cluster's settings for registries */
-    int code;                   /* 0: there, or nobody can tell | SW_NOTFOUND */
+    enum sw_access_scope scope; /* which logins and CAs of the cluster are used */
+    int code;                   /* 0: it exists, or that is not known | SW_NOTFOUND */
     char *message;
     int64_t at_ms;
 };
 
-static void ask(struct image_check *k);
+static void check(struct image_check *k);
 
 static void check_free(struct image_check *k)
 {
@@ -33,7 +33,7 @@ static void check_free(struct image_check *k)
     free(k);
 }
 
-/* Renders that waited for it go on; others come to look when it is another answer than before. */
+/* Renders that wait go on; where the answer has changed, all is rendered again. */
 static void resume(struct sw_controller *c, bool changed)
 {
     for (struct resource *r = c->resources, *next; r; r = next) {
@@ -65,11 +65,10 @@ static void on_checked(const struct sw_registry_answer *a, void *arg)
 {
     struct image_check *k = arg;
     k->call = NULL;
-    if ((a->code == SW_FORBIDDEN && k->wants < SW_ACCESS_LOGIN) ||
-        (a->code == SW_INVALID && k->wants < SW_ACCESS_ALL)) {
-        /* somebody may have a login or a CA for it there */
-        k->wants = a->code == SW_FORBIDDEN ? SW_ACCESS_LOGIN : SW_ACCESS_ALL;
-        ask(k);
+    if ((a->code == SW_FORBIDDEN && k->scope < SW_ACCESS_LOGIN) ||
+        (a->code == SW_INVALID && k->scope < SW_ACCESS_ALL)) {
+        k->scope = a->code == SW_FORBIDDEN ? SW_ACCESS_LOGIN : SW_ACCESS_ALL;
+        check(k);
         return;
     }
     settle(k, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
@@ -90,11 +89,11 @@ static void on_access(int code, const char *message, struct sw_registry *registr
                                     on_checked, k);
 }
 
-static void ask(struct image_check *k)
+static void check(struct image_check *k)
 {
     if (k->access || k->call)
         return;
-    k->access = sw_access_open(k->c->registries, k->ns, k->wants, on_access, k);
+    k->access = sw_access_open(k->c->registries, k->ns, k->scope, on_access, k);
 }
 
 static void on_timer(void *arg)
@@ -102,7 +101,7 @@ static void on_timer(void *arg)
     struct sw_controller *c = arg;
     for (struct image_check *k = images_of(c)->checks; k; k = k->next)
         if (k->answered && k->code == SW_NOTFOUND)
-            ask(k);
+            check(k);
 }
 
 static struct image_check *find(struct sw_controller *c, const char *ns, const char *image,
@@ -114,13 +113,13 @@ static struct image_check *find(struct sw_controller *c, const char *ns, const c
     return NULL;
 }
 
-/* The oldest answer makes room. */
+/* Where there are too many, free the oldest check that has its answer. */
 static void make_room(struct images *all)
 {
     struct image_check **oldest = NULL;
     for (struct image_check **at = &all->checks; *at; at = &(*at)->next)
         if ((*at)->answered && !(*at)->access && !(*at)->call)
-            oldest = at; /* newer ones stand before it */
+            oldest = at; /* newer ones come before it */
     if (all->n < MAX_CHECKS || !oldest)
         return;
     struct image_check *k = *oldest;
@@ -139,7 +138,7 @@ static struct image_check *add(struct sw_controller *c, const char *ns, const ch
                                .image = sw_strdup(image),
                                .ns = sw_strdup(ns),
                                .platform = sw_strdup(platform),
-                               .wants = sw_access_is_internal(image) ? SW_ACCESS_NAMESPACE
+                               .scope = sw_access_is_internal(image) ? SW_ACCESS_NAMESPACE
                                                                      : SW_ACCESS_ALL };
     images_of(c)->checks = k;
     images_of(c)->n++;
@@ -169,8 +168,8 @@ static int find_mirrors(struct sw_controller *c, const struct sw_mirrors **out)
     return SW_PENDING;
 }
 
-/* @return 0: it is there, or that cannot be found out | SW_NOTFOUND: *@message, borrowed, says what
- * is missing | SW_PENDING: render_resume() will be called */
+/* @return 0: the image exists, or that cannot be found out | SW_NOTFOUND: *@message, borrowed, says
+ * what is missing | SW_PENDING: render_resume() will be called */
 static int find_image(struct sw_controller *c, const char *ns, const char *image, const char *arch,
                       const char **message)
 {
@@ -185,7 +184,7 @@ static int find_image(struct sw_controller *c, const char *ns, const char *image
     if (!k)
         k = add(c, ns, image, platform);
     if (!k->answered || stale)
-        ask(k);
+        check(k);
     *message = k->message;
     return k->answered ? k->code : SW_PENDING;
 }
@@ -193,21 +192,15 @@ static int find_image(struct sw_controller *c, const char *ns, const char *image
 /* ---- renders ------------------------------------------------------------------------------------
  */
 
-/* Kinds that the hook of mirrors changes. */
-static bool has_images(struct json_object *doc)
-{
-    static const char *const kinds[] = { "BuildConfig", "ClusterPolicy", "NVIDIADriver" };
-    for (size_t i = 0; i < SW_COUNT(kinds); i++)
-        if (sw_streq(sw_obj_kind(doc), kinds[i]))
-            return true;
-    return sw_hook_pod_template(doc);
-}
-
 /* The cluster's mirrors, where the manifest is to use them. */
 static int hook_env(struct resource *r, struct render *w, struct json_object *doc,
                     struct sw_hook_env *env, struct sw_err *err)
 {
-    if (!has_images(doc) || !sw_streq(sw_mirror_rules(doc, r->doc), SW_MIRROR_CLUSTER) ||
+    static const char *const kinds[] = { "BuildConfig", "ClusterPolicy", "NVIDIADriver" };
+    bool has_images = sw_hook_pod_template(doc);
+    for (size_t i = 0; i < SW_COUNT(kinds); i++)
+        has_images |= sw_streq(sw_obj_kind(doc), kinds[i]);
+    if (!has_images || !sw_streq(sw_mirror_rules(doc, r->doc), SW_MIRROR_CLUSTER) ||
         find_mirrors(r->c, &env->mirrors) != SW_PENDING)
         return 0;
     if (w)
@@ -215,8 +208,7 @@ static int hook_env(struct resource *r, struct render *w, struct json_object *do
     return sw_err_set(err, SW_PENDING, "the cluster's mirrors are being read");
 }
 
-/* The first image of @doc's pods that is not there. @return 0 | SW_PENDING: it is being asked for
- */
+/* The first image of @doc's pods that is missing. @return 0 | SW_PENDING: a check is under way */
 static int find_missing(struct resource *r, struct json_object *doc, const struct sw_group *group,
                         char **missing)
 {
@@ -238,25 +230,18 @@ static int find_missing(struct resource *r, struct json_object *doc, const struc
     return rc;
 }
 
-/* Why there is no driver toolkit for the kernel of @w, though its state mentions one; heap. Only
- * this group of nodes fails for it. */
-static char *lacks_toolkit(struct resource *r, const struct render *w)
-{
-    const struct sw_group *group = render_group(w);
-    bool mentions = group && (render_mentions(w, "driverToolkitImage") ||
-                              render_mentions(w, "clusterUpgradeInfo"));
-    return mentions ? sw_facts_lacks_toolkit(r->c->facts, group) : NULL;
-}
-
-/* An object for one kernel: see that its toolkit, and a driver container's image, are there before
- * anything is touched. */
+/* An object for one kernel fails, for its group of nodes alone, where its state mentions driver
+ * toolkits and there is none, or where it is a driver container whose image is missing. */
 static int object_rendered(struct resource *r, struct render *w, struct render_item *item,
                            struct sw_err *err)
 {
     struct json_object *doc = item->object->doc;
     if (!item->kernel_affine)
         return 0;
-    item->object->missing = lacks_toolkit(r, w);
+    const struct sw_group *group = render_group(w);
+    if (group &&
+        (render_mentions(w, "driverToolkitImage") || render_mentions(w, "clusterUpgradeInfo")))
+        item->object->missing = sw_facts_lacks_toolkit(r->c->facts, group);
     if (item->object->missing || !item->group || !sw_streq(sw_obj_kind(doc), "DaemonSet") ||
         !sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
         return 0;
@@ -277,7 +262,7 @@ static bool facts_ready(struct resource *r, bool so_far)
     static const char *const toolkit[] = { "driverToolkitImage", "clusterUpgradeInfo", NULL };
     if (!cluster_is_openshift(r->c) || !resource_mentions(r, toolkit))
         return true;
-    return so_far && toolkits_ready(r); /* which toolkits there are follows from all other facts */
+    return so_far && toolkits_ready(r); /* which depend on the other facts */
 }
 
 static void add_values(struct resource *r, struct json_object *values)

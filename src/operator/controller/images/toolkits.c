@@ -1,5 +1,5 @@
-/* Driver toolkits whose tags do not say which kernel they are for are looked into, one after
- * another and only while a recipe needs to know. */
+/* Driver toolkits whose tags do not name their kernel: a file in the image does. They are read one
+ * after another, and only where a recipe needs them. */
 #include "operator/controller/images/images.h"
 
 #include <stdlib.h>
@@ -8,11 +8,11 @@ enum { AGAIN_MS = 60000 };
 
 struct toolkits {
     struct sw_controller *c;
-    char *image; /* that is being looked into; NULL: none */
+    char *image; /* that is being read; NULL: none */
     char *platform;
     struct sw_access *access;
     struct sw_registry_file *file;
-    struct sw_timer *timer; /* what could not be read is tried again */
+    struct sw_timer *timer; /* to try again */
 };
 
 void toolkits_close(struct sw_controller *c)

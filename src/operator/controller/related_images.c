@@ -1,15 +1,15 @@
-/* Images of a recipe's parts, as OLM, mirrors and `make deploy` hand them to an operator: by its
+/* Images of a recipe's parts, as OLM, mirrors and `make deploy` pass them to an operator: in its
  * environment. RELATED_IMAGES is JSON, {part: image} or [{name, image}]; RELATED_IMAGE_<PART>_IMAGE
- * is one. Templates see them as .Values.global.relatedImages. */
+ * is one image. */
+#include "operator/controller/core.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "operator/controller/images/images.h"
-
 extern char **environ;
 
-/* What DAS calls its part is what a name of an image ends in, or holds. */
+/* Parts of the Dynamic Accelerator Slicer: the name of an image holds that of its part. */
 static const char *const parts[] = { "webhook", "scheduler", "device-plugin" };
 
 static void put(struct json_object *images, const char *part, const char *image)
@@ -28,6 +28,7 @@ static void put_named(struct json_object *images, const char *name, const char *
     put(images, name, image);
 }
 
+/* RELATED_IMAGES. */
 static void read_all(struct json_object *images, const char *text)
 {
     SW_AUTO_JSON *doc = NULL;
