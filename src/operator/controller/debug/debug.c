@@ -1,5 +1,5 @@
-/* spec.debug: what a resource's recipe comes to, in the log. What looks like a secret is left out:
- * a log is read by more people than a Secret. */
+/* spec.debug: values and manifests of a resource in the log. What looks like a secret is left out.
+ */
 #include "operator/controller/debug/debug.h"
 #include "operator/controller/core.h"
 
@@ -9,15 +9,15 @@
 
 static bool is_secret_key(const char *key)
 {
-    static const char *const words[] = { "password",   "passwd", "token",   "secret",
+    static const char *const names[] = { "password",   "passwd", "token",   "secret",
                                          "credential", "apikey", "api_key", "private" };
-    for (size_t i = 0; i < SW_COUNT(words); i++)
-        if (strcasestr(key, words[i]))
+    for (size_t i = 0; i < SW_COUNT(names); i++)
+        if (strcasestr(key, names[i]))
             return true;
     return false;
 }
 
-/* Texts under keys that speak of secrets, at any depth. */
+/* Replace strings under keys that name secrets, at any depth. */
 static void redact(struct json_object *doc)
 {
     if (json_object_is_type(doc, json_type_array))

@@ -1,6 +1,6 @@
-/* SpecialResourceModules: a chart applied once for each OpenShift version that is found at the
- * watched paths. One step after another; whatever changes begins it anew, and what is as it should
- * be is applied without effect. */
+/* SpecialResourceModules: a chart is applied once for each OpenShift version that is found at the
+ * watched paths, one after another. A change of anything begins a new round; applying objects that
+ * have not changed has no effect. */
 #include "operator/controller/modules/module.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void on_status(const struct sw_kube_answer *a, void *arg)
                sw_err_text(a->err), NULL);
 }
 
-/* A merge patch: versions that are gone are taken out by name. */
+/* By a merge patch, with null for each version that is gone. */
 void module_write_status(struct module *m)
 {
     const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, SW_GROUP_VERSION, MODULE_KIND);
@@ -53,9 +53,8 @@ void module_fail(struct module *m, const char *message)
 {
     if (!sw_streq(m->trouble, message)) {
         sw_log(SW_LOG_WARN, "module", "module", m->name, "error", message, NULL);
-        char *copy = sw_strdup(message);
         free(m->trouble);
-        m->trouble = copy;
+        m->trouble = sw_strdup(message);
     }
     module_write_status(m);
     module_stop_round(m);
@@ -111,20 +110,6 @@ void module_begin_soon(struct module *m, int64_t in_ms)
     sw_timer_set(m->timer, in_ms);
 }
 
-static void drop_vanished(struct module *m)
-{
-    struct json_object *kept = json_object_new_object();
-    for (size_t i = 0; i < sw_json_len(m->entries); i++) {
-        const char *entry = sw_json_str(sw_json_at(m->entries, i), "", NULL);
-        const char *image = sw_json_str(sw_json_get(m->known, entry), "", "toolkit", NULL);
-        struct json_object *version = sw_json_get(m->versions, image);
-        if (version)
-            (void)json_object_object_add(kept, image, json_object_get(version));
-    }
-    json_object_put(m->versions);
-    m->versions = kept;
-}
-
 static void on_source(int code, struct sw_recipe *recipe, const char *message, void *arg)
 {
     struct module *m = arg;
@@ -153,7 +138,16 @@ static void begin(void *arg)
         module_fail(m, sw_err_text(&err));
         return;
     }
-    drop_vanished(m);
+    struct json_object *kept = json_object_new_object(); /* versions that are still there */
+    for (size_t i = 0; i < sw_json_len(m->entries); i++) {
+        const char *entry = sw_json_str(sw_json_at(m->entries, i), "", NULL);
+        const char *image = sw_json_str(sw_json_get(m->known, entry), "", "toolkit", NULL);
+        struct json_object *version = sw_json_get(m->versions, image);
+        if (version)
+            sw_json_set(kept, json_object_get(version), image, NULL);
+    }
+    json_object_put(m->versions);
+    m->versions = kept;
     SW_AUTO_CHARS *key = source_key(m->seen);
     if (m->recipe && sw_streq(key, m->recipe_key))
         module_next_entry(m);

@@ -1,6 +1,6 @@
 #pragma once
-/* What the files of modules share: module.c has their life, module_watch.c what is watched for
- * versions, module_version.c one version after the other, module_objects.c its objects. */
+/* modules: SpecialResourceModules. module.c opens and closes them, module_watch.c finds versions,
+ * module_version.c works on one version after another, module_objects.c applies its objects. */
 #include "net/http/http.h"
 #include "operator/controller/core.h"
 #include "operator/engine/readiness/gate.h"
@@ -33,10 +33,10 @@ struct module {
     struct version_watch *watches;
     struct sw_timer *timer;       /* to begin */
     struct json_object *known;    /* entry -> what its release image says */
-    struct json_object *versions; /* status.versions as it is to be */
-    struct json_object *written;  /* as it was written */
-    char *trouble;
-    /* the round */
+    struct json_object *versions; /* status.versions as it should be */
+    struct json_object *written;  /* {versions, message} as it was written */
+    char *trouble;                /* status.message; or NULL */
+    /* the round: one pass over all versions */
     struct json_object *entries; /* list of strings */
     size_t at_entry, at_state, at_manifest, channel;
     struct source *source;
@@ -68,30 +68,31 @@ static inline struct modules *modules_of(const struct sw_controller *c)
 
 /** module.c: spec.namespace, else its name. */
 const char *module_namespace(const struct module *m);
-/** module.c: give up what the round has begun. */
+/** module.c: cancel the round. */
 void module_stop_round(struct module *m);
-/** module.c: begin a round anew in @in_ms. */
+/** module.c: begin a new round in @in_ms. */
 void module_begin_soon(struct module *m, int64_t in_ms);
-/** module.c: write what has changed of the status. */
+/** module.c: write the status, if it has changed. */
 void module_write_status(struct module *m);
-/** module.c: say @message, give the round up, begin anew later. */
+/** module.c: report @message, cancel the round, begin a new one later. @message may not be
+ * m->trouble. */
 void module_fail(struct module *m, const char *message);
 
-/** module_watch.c: watch what spec.watch names; the watches there were are closed. */
+/** module_watch.c: watch the objects of spec.watch; earlier watches are closed. */
 void module_open_watches(struct module *m);
 void module_close_watches(struct module *m);
-/** module_watch.c: the entries (versions, release images) that are seen, into m->entries.
+/** module_watch.c: add the entries (versions, release images) at the watched paths to m->entries.
  * @return 0 | SW_INVALID: a path of spec.watch */
 int module_collect(struct module *m, struct sw_err *err) SW_CHECKED;
 
-/** module_version.c: the entry that is being worked on, "" after the last. */
+/** module_version.c: the present entry, "" after the last. */
 const char *module_entry(const struct module *m);
-/** module_version.c: its part of the status. */
+/** module_version.c: the entry's part of status.versions. */
 struct json_object *module_version(struct module *m);
-/** module_version.c: go on with m->at_entry; after the last one the round is done. */
+/** module_version.c: continue with m->at_entry; after the last one the round is done. */
 void module_next_entry(struct module *m);
 
-/** module_objects.c: go on with m->at_state; after the last one the version is complete. */
+/** module_objects.c: continue with m->at_state; after the last one the version is complete. */
 void module_next_state(struct module *m);
-/** module_objects.c: nothing is waited for any more. */
+/** module_objects.c: close the watches of the object that is waited for. */
 void module_stop_waiting(struct module *m);

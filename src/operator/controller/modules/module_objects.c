@@ -1,5 +1,5 @@
-/* The objects of one version of a SpecialResourceModule: state by state, applied one after another
- * and waited for. */
+/* The objects of one version of a SpecialResourceModule: state by state, each is applied and waited
+ * for. */
 #include "operator/controller/modules/module.h"
 
 #define MODULE_OWNED "specialresourcemodule.openshift.io/owned"
@@ -15,7 +15,7 @@ static void manifest_is_done(struct module *m)
     next_manifest(m);
 }
 
-/* ---- what is waited for ------------------------------------------------------------------------
+/* ---- waiting -----------------------------------------------------------------------------------
  */
 
 void module_stop_waiting(struct module *m)

@@ -1,5 +1,5 @@
-/* One version after the other of a SpecialResourceModule: what it is (asked of the update graph and
- * of its release image), its values, its plan. */
+/* One version after another of a SpecialResourceModule: what it is, by the update graph and its
+ * release image; its values; its plan. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ struct json_object *module_version(struct module *m)
 /* ---- one version -------------------------------------------------------------------------------
  */
 
-/* The run-time values of modules are named a little otherwise than those of resources. */
+/* Some run-time values of modules have other names than those of resources. */
 static void make_values(struct module *m, const struct sw_release_image *p)
 {
     struct sw_groups groups;
@@ -85,7 +85,7 @@ static void on_payload(int code, const char *message, const struct sw_release_im
         sw_json_set_str(info, p->kernel, "kernel", NULL);
         sw_json_set_str(info, p->rt_kernel, "rtKernel", NULL);
         sw_json_set_str(info, p->rhel_version, "rhel", NULL);
-        (void)json_object_object_add(m->known, module_entry(m), info);
+        sw_json_set(m->known, info, module_entry(m), NULL);
     }
     SW_AUTO_CHARS *why = code < 0 ? sw_printf("%s: %s", module_entry(m), message) : NULL;
     sw_release_image_close(read);
@@ -166,12 +166,6 @@ static void ask_graph(struct module *m)
                                                         .arg = m });
 }
 
-static bool is_version(const char *entry)
-{
-    struct sw_semver v;
-    return *entry >= '0' && *entry <= '9' && sw_semver_parse(entry, strlen(entry), &v, NULL) == 0;
-}
-
 void module_next_entry(struct module *m)
 {
     if (m->at_entry >= sw_json_len(m->entries)) {
@@ -181,10 +175,13 @@ void module_next_entry(struct module *m)
         return;
     }
     const char *entry = module_entry(m);
+    struct sw_semver v;
+    bool is_version = *entry >= '0' && *entry <= '9' &&
+                      sw_semver_parse(entry, strlen(entry), &v, NULL) == 0;
     m->channel = 0;
     if (sw_json_get(m->known, entry))
         start_version(m);
-    else if (is_version(entry))
+    else if (is_version)
         ask_graph(m);
     else
         m->read = sw_release_image_open(m->c->registries, entry, NULL, on_payload, m);

@@ -1,4 +1,4 @@
-/* What a SpecialResourceModule watches for versions: the objects of spec.watch, the paths in them.
+/* The objects that a SpecialResourceModule watches for versions, and the paths in them: spec.watch.
  */
 #include "operator/controller/modules/module.h"
 
@@ -32,15 +32,6 @@ static int selects(const struct version_watch *e, bool *out, struct sw_err *err)
     return 0;
 }
 
-static void add_entry(struct json_object *entries, const char *text)
-{
-    for (size_t i = 0; i < sw_json_len(entries); i++)
-        if (sw_streq(sw_json_str(sw_json_at(entries, i), "", NULL), text))
-            return;
-    if (*text && sw_json_len(entries) < MAX_ENTRIES)
-        (void)json_object_array_add(entries, json_object_new_string(text));
-}
-
 int module_collect(struct module *m, struct sw_err *err)
 {
     for (struct version_watch *e = m->watches; e; e = e->next) {
@@ -54,10 +45,12 @@ int module_collect(struct module *m, struct sw_err *err)
         rc = find_values(sw_json_str(e->spec, "", "path", NULL), e->object, &found, err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "spec.watch: path");
-        for (size_t i = 0; i < found.n_values; i++)
-            add_entry(m->entries, json_object_is_type(found.values[i], json_type_string)
-                                      ? json_object_get_string(found.values[i])
-                                      : "");
+        for (size_t i = 0; i < found.n_values; i++) {
+            const char *entry = sw_json_str(found.values[i], "", NULL);
+            if (*entry && !sw_json_has_text(m->entries, entry) &&
+                sw_json_len(m->entries) < MAX_ENTRIES)
+                (void)json_object_array_add(m->entries, json_object_new_string(entry));
+        }
         sw_json_list_done(&found);
     }
     return 0;

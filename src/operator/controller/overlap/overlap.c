@@ -1,7 +1,7 @@
-/* Resources that select the same nodes. Which nodes each claims is kept as one bit a node, so that
- * a node's change costs one look for each resource, and comparing them costs next to nothing. A
- * resource claims nodes when it chooses some: by a selector, or by its taints. Of resources that
- * depend on each other nothing is said: they are meant to share. */
+/* Resources that select the same nodes. The nodes that each resource claims are one bit a node, so
+ * that the change of a node costs one test a resource, and comparing resources is cheap. A resource
+ * claims the nodes that it chooses by a selector or by its taints. Resources that depend on each
+ * other are left out: they are meant to share nodes. */
 #include "operator/manifests/overlap.h"
 #include "operator/controller/core.h"
 
@@ -34,23 +34,22 @@ static struct overlap *overlap_of(const struct resource *r)
     return r->state[CAPABILITY_overlap];
 }
 
-/* @return whether it was otherwise */
-static bool put_bit(struct resource *r, uint32_t node, bool on)
+/* Does @r claim @node? @return whether that has changed */
+static bool put_claim(struct resource *r, uint32_t node, bool claims)
 {
+    struct overlap *o = overlap_of(r);
     size_t word = node / BITS;
-    if (word >= overlap_of(r)->n_claims) {
-        if (!on)
+    if (word >= o->n_claims) {
+        if (!claims)
             return false;
-        overlap_of(r)->claims = sw_realloc(overlap_of(r)->claims, word + 1,
-                                           sizeof *overlap_of(r)->claims);
-        memset(overlap_of(r)->claims + overlap_of(r)->n_claims, 0,
-               (word + 1 - overlap_of(r)->n_claims) * sizeof *overlap_of(r)->claims);
-        overlap_of(r)->n_claims = word + 1;
+        o->claims = sw_realloc(o->claims, word + 1, sizeof *o->claims);
+        memset(o->claims + o->n_claims, 0, (word + 1 - o->n_claims) * sizeof *o->claims);
+        o->n_claims = word + 1;
     }
     uint64_t bit = UINT64_C(1) << node % BITS;
-    if (!(overlap_of(r)->claims[word] & bit) == !on)
+    if (!(o->claims[word] & bit) == !claims)
         return false;
-    overlap_of(r)->claims[word] ^= bit;
+    o->claims[word] ^= bit;
     return true;
 }
 
@@ -60,7 +59,7 @@ static bool selects(const struct resource *r, uint32_t node)
                                sw_json_find(r->doc, "spec", "nodeSelector", NULL));
 }
 
-/* ---- two of them -------------------------------------------------------------------------------
+/* ---- two resources -----------------------------------------------------------------------------
  */
 
 /* A sw_overlap_find_fn; @arg: the controller. */
@@ -70,15 +69,7 @@ static struct json_object *find_document(const char *name, void *arg)
     return r ? r->doc : NULL;
 }
 
-static size_t count_shared(const struct resource *a, const struct resource *b)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < overlap_of(a)->n_claims && i < overlap_of(b)->n_claims; i++)
-        n += (size_t)__builtin_popcountll(overlap_of(a)->claims[i] & overlap_of(b)->claims[i]);
-    return n;
-}
-
-/* "node-1, node-2, node-3 and 4 more". Heap. */
+/* "node-1, node-2, node-3 and 4 more", of @n nodes that both claim; heap. */
 static char *names_of_shared(const struct resource *a, const struct resource *b, size_t n)
 {
     char *names = sw_strdup("");
@@ -88,26 +79,12 @@ static char *names_of_shared(const struct resource *a, const struct resource *b,
         if (!(overlap_of(a)->claims[i / BITS] & overlap_of(b)->claims[i / BITS] & bit))
             continue;
         const char *name = sw_node_set_name(a->c->nodes, i);
-        char *more = sw_printf("%s%s%s", names, found++ ? ", " : "", name ? name : "?");
-        free(names);
-        names = more;
+        sw_append(&names, "%s%s", found++ ? ", " : "", name ? name : "?");
     }
-    if (n > found) {
-        char *more = sw_printf("%s and %zu more", names, n - found);
-        free(names);
-        names = more;
-    }
+    if (n > found)
+        sw_append(&names, " and %zu more", n - found);
     return names;
 }
-
-static bool same_chart(const struct resource *a, const struct resource *b)
-{
-    return sw_streq(sw_json_str(a->doc, "", "spec", "chart", "name", NULL),
-                    sw_json_str(b->doc, "", "spec", "chart", "name", NULL));
-}
-
-/* ---- all of them -------------------------------------------------------------------------------
- */
 
 static void outcome_done(struct overlap_outcome *o)
 {
@@ -119,26 +96,23 @@ static void outcome_done(struct overlap_outcome *o)
     *o = (struct overlap_outcome){ 0 };
 }
 
-static void append(char **to, const char *between, const char *text)
+/* Add @other to @o, if it shares nodes with @r. */
+static void add_shared(struct resource *r, const struct resource *other, struct overlap_outcome *o)
 {
-    char *more = sw_printf("%s%s%s", *to ? *to : "", *to ? between : "", text);
-    free(*to);
-    *to = more;
-}
-
-static void note(struct resource *r, const struct resource *other, struct overlap_outcome *o)
-{
-    size_t n = count_shared(r, other);
+    const struct overlap *a = overlap_of(r), *b = overlap_of(other);
+    size_t n = 0;
+    for (size_t i = 0; i < a->n_claims && i < b->n_claims; i++)
+        n += (size_t)__builtin_popcountll(a->claims[i] & b->claims[i]);
     if (!n || sw_overlap_is_meant(r->doc, other->doc, find_document, r->c))
         return;
-    bool same = same_chart(r, other);
+    bool same_chart = sw_streq(sw_json_str(r->doc, "", "spec", "chart", "name", NULL),
+                               sw_json_str(other->doc, "", "spec", "chart", "name", NULL));
     SW_AUTO_CHARS *names = names_of_shared(r, other, n);
-    SW_AUTO_CHARS *message = sw_printf("%zu node%s selected by %s as well%s: %s", n,
-                                       n == 1 ? " is" : "s are", other->name,
-                                       same ? ", with the same chart" : "", names);
-    append(&o->message, "; ", message);
-    append(&o->with, ",", other->name);
-    o->is_bad = o->is_bad || same;
+    sw_append(&o->message, "%s%zu node%s selected by %s as well%s: %s", o->message ? "; " : "", n,
+              n == 1 ? " is" : "s are", other->name, same_chart ? ", with the same chart" : "",
+              names);
+    sw_append(&o->with, "%s%s", o->with ? "," : "", other->name);
+    o->is_bad |= same_chart;
     SW_GROW(o->items, o->n, o->cap);
     o->items[o->n++] = (struct overlap_item){ sw_strdup(other->name), n };
 }
@@ -148,7 +122,7 @@ static void compare(struct resource *r)
     struct overlap_outcome now = { 0 };
     for (struct resource *other = r->c->resources; other; other = other->next)
         if (other != r)
-            note(r, other, &now);
+            add_shared(r, other, &now);
     bool same = sw_streq(now.message, overlap_of(r)->outcome.message) &&
                 now.is_bad == overlap_of(r)->outcome.is_bad;
     outcome_done(&overlap_of(r)->outcome);
@@ -180,15 +154,15 @@ static void changed(struct resource *r)
 {
     bool claiming = sw_overlap_is_claiming(r->doc), differs = false;
     for (uint32_t i = 0; i < sw_node_set_end(r->c->nodes); i++)
-        differs = put_bit(r, i, claiming && selects(r, i)) || differs;
+        differs = put_claim(r, i, claiming && selects(r, i)) || differs;
     if (differs || overlap_of(r)->n_claims)
-        compare_soon(r->c); /* its chart, or what it depends on, may be another too */
+        compare_soon(r->c); /* its chart or its dependencies may have changed, too */
 }
 
 static void on_node(struct sw_controller *c, uint32_t node)
 {
     for (struct resource *r = c->resources; r; r = r->next)
-        if (r->doc && put_bit(r, node, sw_overlap_is_claiming(r->doc) && selects(r, node)))
+        if (r->doc && put_claim(r, node, sw_overlap_is_claiming(r->doc) && selects(r, node)))
             compare_soon(c);
 }
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 struct overrides {
-    uint64_t used;  /* one bit for each of spec.overrides: it matched some object */
-    char *reported; /* the revision for which it was reported which are not used */
+    uint64_t used;  /* one bit for each of spec.overrides: it has matched an object */
+    char *reported; /* the revision whose unused overrides were reported */
 };
 
 static struct overrides *overrides_of(const struct resource *r)
@@ -33,8 +33,7 @@ static int hook_env(struct resource *r, struct render *w, struct json_object *do
     return 0;
 }
 
-/* An override that matches no object is most likely misspelt: reported once, when all is rendered.
- */
+/* Report overrides that match no object once all is rendered: most likely they are misspelt. */
 static void report_unused(struct resource *r)
 {
     struct overrides *o = overrides_of(r);

@@ -1,5 +1,5 @@
-/* PreflightValidations: every resource's driver containers against the kernel of a release image,
- * looked at again until all is well. */
+/* PreflightValidations: the driver containers of every resource are checked against the kernel of a
+ * release image, and again until all of them have an image for it. */
 #include "operator/controller/core.h"
 #include "operator/registries/driver_images.h"
 #include "operator/registries/registries.h"
@@ -15,8 +15,8 @@ struct validation {
     struct sw_controller *c;
     struct validation *next;
     char *name, *image;           /* image: spec.updateImage */
-    struct json_object *statuses; /* as last written, or as read */
-    struct json_object *fresh;    /* that is being put together */
+    struct json_object *statuses; /* status.srStatuses as written last, or as read */
+    struct json_object *fresh;    /* the same of this round */
     struct sw_release_image_read *read;
     struct sw_facts *facts; /* of the release image; NULL: not read yet */
     char *kernel;
@@ -34,14 +34,6 @@ struct preflights {
 
 static void next_resource(struct validation *v);
 
-static void forget_names(struct validation *v)
-{
-    for (size_t i = 0; i < v->n; i++)
-        free(v->names[i]);
-    free(SW_TAKE(v->names));
-    v->n = v->at = 0;
-}
-
 static void stop(struct validation *v)
 {
     sw_release_image_close(SW_TAKE(v->read));
@@ -49,7 +41,10 @@ static void stop(struct validation *v)
     sw_kube_cancel(SW_TAKE(v->write));
     sw_timer_stop(v->timer);
     json_object_put(SW_TAKE(v->fresh));
-    forget_names(v);
+    for (size_t i = 0; i < v->n; i++)
+        free(v->names[i]);
+    free(SW_TAKE(v->names));
+    v->n = v->at = 0;
 }
 
 static void validation_free(struct validation *v)
@@ -67,14 +62,6 @@ static void validation_free(struct validation *v)
 /* ---- the end of a round ------------------------------------------------------------------------
  */
 
-static bool is_all_true(struct json_object *statuses)
-{
-    for (size_t i = 0; i < sw_json_len(statuses); i++)
-        if (!sw_streq(sw_json_str(sw_json_at(statuses, i), "", "verificationStatus", NULL), "True"))
-            return false;
-    return true;
-}
-
 static void on_written(const struct sw_kube_answer *a, void *arg)
 {
     struct validation *v = arg;
@@ -82,10 +69,10 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
     if (a->code < 0)
         sw_log(SW_LOG_WARN, "preflight status not written", "preflightvalidation", v->name, "error",
                sw_err_text(a->err), NULL);
-    if (a->code == 0)
+    if (a->code == 0) {
         json_object_put(v->statuses);
-    if (a->code == 0)
         v->statuses = json_object_get(sw_json_find(a->object, "status", "srStatuses", NULL));
+    }
     if (a->code < 0 && a->code != SW_NOTFOUND)
         sw_timer_set(v->timer, AGAIN_MS);
 }
@@ -95,8 +82,9 @@ static void finish(struct validation *v)
     SW_AUTO_JSON *fresh = SW_TAKE(v->fresh);
     const struct sw_kind *kind = sw_kube_kind_find(v->c->kube, SW_GROUP_VERSION,
                                                    "PreflightValidation");
-    if (!is_all_true(fresh))
-        sw_timer_set(v->timer, AGAIN_MS);
+    for (size_t i = 0; i < sw_json_len(fresh); i++)
+        if (!sw_streq(sw_json_str(sw_json_at(fresh, i), "", "verificationStatus", NULL), "True"))
+            sw_timer_set(v->timer, AGAIN_MS);
     if (!kind || sw_json_equal(fresh, v->statuses))
         return;
     SW_AUTO_JSON *patch = json_object_new_object();
@@ -106,9 +94,9 @@ static void finish(struct validation *v)
                              on_written, v);
 }
 
-/* The time of a verdict is when it became that. */
-static void add_readiness(struct validation *v, const char *name, const char *status,
-                          const char *reason)
+/* lastTransitionTime changes with verificationStatus alone. */
+static void add_status(struct validation *v, const char *name, const char *status,
+                       const char *reason)
 {
     char now[21];
     sw_time_rfc3339(sw_loop_wall_ms(v->c->loop), now);
@@ -130,7 +118,7 @@ static void on_report(const struct sw_driver_images_report *report, void *arg)
 {
     struct validation *v = arg;
     v->check = NULL;
-    add_readiness(v, v->names[v->at++], report->status, report->reason);
+    add_status(v, v->names[v->at++], report->status, report->reason);
     next_resource(v);
 }
 
@@ -155,13 +143,13 @@ static void next_resource(struct validation *v)
         SW_ERR(err);
         if (!r || !r->plan) {
             if (r)
-                add_readiness(v, r->name, "Unknown",
-                              r->fault_message ? r->fault_message
-                                               : "its recipe has not been read yet");
+                add_status(v, r->name, "Unknown",
+                           r->fault_message ? r->fault_message
+                                            : "its recipe has not been read yet");
             continue;
         }
         if (render_for(v, r, &rendered, &err) < 0) {
-            add_readiness(v, r->name, "Error", sw_err_text(&err));
+            add_status(v, r->name, "Error", sw_err_text(&err));
             continue;
         }
         v->check = sw_driver_images_open(
@@ -174,23 +162,13 @@ static void next_resource(struct validation *v)
     finish(v);
 }
 
-static void collect_names(struct validation *v)
-{
-    size_t cap = 0;
-    forget_names(v);
-    for (struct resource *r = v->c->resources; r; r = r->next) {
-        SW_GROW(v->names, v->n, cap);
-        v->names[v->n++] = sw_strdup(r->name);
-    }
-}
-
 /* ---- a round -----------------------------------------------------------------------------------
  */
 
 static void on_payload(int code, const char *message, const struct sw_release_image *p, void *arg)
 {
     struct validation *v = arg;
-    struct sw_release_image_read *read = SW_TAKE(v->read); /* @p is its */
+    struct sw_release_image_read *read = SW_TAKE(v->read); /* it owns @p */
     SW_AUTO_CHARS *why = code < 0 ? sw_printf("the release image cannot be read: %s", message)
                                   : NULL;
     if (code == 0) {
@@ -201,7 +179,7 @@ static void on_payload(int code, const char *message, const struct sw_release_im
     sw_release_image_close(read);
     if (code < 0) {
         for (v->at = 0; v->at < v->n; v->at++)
-            add_readiness(v, v->names[v->at], "Error", why);
+            add_status(v, v->names[v->at], "Error", why);
         finish(v);
         return;
     }
@@ -211,28 +189,26 @@ static void on_payload(int code, const char *message, const struct sw_release_im
 static void begin(void *arg)
 {
     struct validation *v = arg;
+    size_t cap = 0;
     stop(v);
     v->fresh = json_object_new_array();
-    collect_names(v);
+    for (struct resource *r = v->c->resources; r; r = r->next) {
+        SW_GROW(v->names, v->n, cap);
+        v->names[v->n++] = sw_strdup(r->name);
+    }
     if (v->facts)
         next_resource(v);
     else
         v->read = sw_release_image_open(v->c->registries, v->image, NULL, on_payload, v);
 }
 
-static struct validation *find(struct preflights *all, const char *name)
-{
-    struct validation *v = all->first;
-    while (v && !sw_streq(v->name, name))
-        v = v->next;
-    return v;
-}
-
 static void put(struct sw_controller *c, struct json_object *doc)
 {
     struct preflights *all = c->state[CAPABILITY_preflight];
     const char *image = sw_json_str(doc, "", "spec", "updateImage", NULL);
-    struct validation *v = find(all, sw_obj_name(doc));
+    struct validation *v = all->first;
+    while (v && !sw_streq(v->name, sw_obj_name(doc)))
+        v = v->next;
     if (v && sw_streq(v->image, image))
         return;
     if (!v) {

@@ -1,9 +1,9 @@
-/* spec.taints, tolerations and priorityClasses: who may use a resource's nodes. */
+/* spec.taints, tolerations and priorityClasses: which pods may use a resource's nodes. */
 #include "operator/manifests/sharing.h"
 #include "operator/controller/core.h"
 
 struct sharing {
-    struct json_object *tolerations; /* as the engine was told last; owned */
+    struct json_object *tolerations; /* of the engine's spec; owned */
 };
 
 static struct sharing *sharing_of(const struct resource *r)
@@ -25,7 +25,7 @@ static void fill_spec(struct resource *r, struct sw_spec *spec)
     spec->tolerations = s->tolerations;
 }
 
-/* PriorityClasses are there before pods of the recipe, and of its users, name them. */
+/* PriorityClasses are applied before the pods that name them. */
 static int add_priority_classes(struct resource *r, struct render *w, struct sw_err *err)
 {
     struct json_object *doc;
