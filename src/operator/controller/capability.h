@@ -89,28 +89,28 @@ struct capability {
     void (*resource_close)(struct resource *r);
     /** Spec, labels, annotations, finalizers or deletionTimestamp changed, or it is new. */
     void (*changed)(struct resource *r);
-    /** Follows changed(), for every row. @return false: the engine must not be told yet; the row
-     * calls resource_tell() later. With INTENT_WALK the answer is ignored. */
+    /** Follows changed(), for every row. @return false: the engine must not get the change yet; the
+     * row calls resource_tell() later. With INTENT_WALK the answer is ignored. */
     bool (*intent)(struct resource *r, enum resource_intent intent);
     /** Check the row's fields of spec. @return 0 | SW_INVALID: the message begins with the field */
     int (*validate)(struct resource *r, struct sw_err *err);
-    /** Fill the row's fields of what the engine is told. Strings and documents must stay good until
-     * the next fill_spec() or resource_close(). */
+    /** Fill the row's fields of the engine's spec. Strings and documents must stay valid until the
+     * next fill_spec() or resource_close(). */
     void (*fill_spec)(struct resource *r, struct sw_spec *spec);
-    /** Is there anything that must come first? Called after each plan and after recheck_soon(). All
-     * rows are asked; the first answer counts. Leave @out zero for "no". */
+    /** Fill @out with what the resource has to wait for; leave it zero for nothing. Called after
+     * each plan and after recheck_soon(), for all rows; the first answer counts. */
     void (*check)(struct resource *r, struct prerequisite *out);
 
     /* ---- plan ------------------------------------------------------------------------------- */
 
-    /** Are the row's facts known, as far as recipe or spec mention them? Asked before the recipe is
-     * loaded (r->recipe may be NULL) and again with it. @so_far: everything before this row is
-     * known. @return false: the row calls plan_resume() or plan_resume_all() later */
+    /** Are the row's facts known, as far as recipe or spec mention them? Called before the recipe
+     * is loaded (r->recipe may be NULL) and again with it. @so_far: the facts of all rows before
+     * are known. @return false: the row calls plan_resume() or plan_resume_all() later */
     bool (*facts_ready)(struct resource *r, bool so_far);
-    /** Is everything else known that a plan of r->recipe needs? Asked once the facts are ready; the
-     * first false ends the question. @return false: the row calls plan_resume() later */
+    /** Is everything else known that a plan of r->recipe needs? Called once the facts are ready, up
+     * to the first row that says false. @return false: the row calls plan_resume() later */
     bool (*plan_ready)(struct resource *r);
-    /** A plan was made (0) or failed; everything is rendered again, or nothing. */
+    /** A plan was made (0) or failed; then everything is rendered again, or nothing. */
     void (*planned)(struct resource *r, int code);
     /** Before the run-time values are computed. */
     void (*ask_values)(struct resource *r, struct sw_facts_ask *ask);
@@ -119,7 +119,7 @@ struct capability {
     /** Add what makes a render come out differently to the document that the revision is a hash of.
      * The keys must stay as they are: the hash is in statuses and Secrets of earlier versions. */
     void (*add_revision)(struct resource *r, struct json_object *all);
-    /** Say what is known of the release. @out holds { 1, false, false }. */
+    /** Set what is known of the release. @out holds { 1, false, false }. */
     void (*release)(struct resource *r, struct release_view *out);
 
     /* ---- render ----------------------------------------------------------------------------- */
@@ -140,15 +140,15 @@ struct capability {
     int (*object_rendered)(struct resource *r, struct render *w, struct render_item *item,
                            struct sw_err *err);
     /** All objects of a state are rendered; render_replace() puts others in their place.
-     * @return why, for people: borrowed until the next call; NULL: they are taken as they are */
+     * @return why, for people: borrowed until the next call; NULL: the objects stay as they are */
     const char *(*rendered)(struct resource *r, struct render *w);
-    /** Values or a manifest came to be, for who shows them. @state "" for no state. */
+    /** Values were merged, or a manifest was rendered, for debugging. @state "" for no state. */
     void (*document_made)(struct resource *r, const char *what, const char *state,
                           struct json_object *doc);
 
     /* ---- walk ------------------------------------------------------------------------------- */
 
-    /** An object that the engine watches was seen (NULL: gone), just before the engine is told. */
+    /** An object that the engine watches was seen (NULL: gone), just before the engine's event. */
     void (*object_observed)(struct resource *r, struct json_object *object);
     /** The engine applies an object. Inside a step. */
     void (*applying)(struct resource *r, const struct sw_action *action);
@@ -163,16 +163,16 @@ struct capability {
     void (*hooks_over)(struct resource *r);
     /** All but the namespace is removed, and sw_spec.hold keeps that. Inside a step. */
     void (*emptied)(struct resource *r);
-    /** All objects are removed or left behind; do what comes before the finalizer goes. Rows are
-     * asked one after the other. Inside a step, or out of finalize_done(). @return true: nothing is
-     * left to do | false: the row calls finalize_done() later, and the next row is asked then */
+    /** All objects are removed or left behind; do what precedes the removal of the finalizer.
+     * Called for one row after another, inside a step or by finalize_done(). @return true: done |
+     * false: the row calls finalize_done() later, and the next row follows then */
     bool (*finalize)(struct resource *r);
 
     /* ---- nodes ------------------------------------------------------------------------------ */
 
-    /** The node changed or is gone. The engines are told after this. */
+    /** The node changed or is gone. The engines get the event after this. */
     void (*node_changed)(struct sw_controller *c, uint32_t node);
-    /** The watch of nodes brought a change, and the engines know. @group is never NULL. */
+    /** The watch of nodes reported a change, and the engines have had it. @group is never NULL. */
     void (*node_observed)(struct sw_controller *c, uint32_t node, const struct sw_group *group);
     /** The engine labels @node: add what is to be written with it to the merge patch. */
     void (*node_patch)(struct resource *r, const char *node, struct json_object *patch);

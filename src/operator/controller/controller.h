@@ -1,7 +1,7 @@
 #pragma once
-/* controller: the imperative shell around the engine. It watches the cluster, feeds what it sees to
- * one engine a resource, and carries out what the engine wants: renders, requests, Events. It
- * decides nothing itself and remembers nothing that the cluster could not tell again.
+/* controller: carries out what engines decide. It watches the cluster, passes what it sees to one
+ * engine for each resource, and carries out their actions: renders, requests, Events. It decides
+ * nothing itself, and keeps nothing that cannot be read from the cluster again.
  *
  * At rest it only watches. One thread, the caller's loop. What it leaves to others: where the
  * server is (kube), leader election and HTTP endpoints (the controller command), views (cli). */
@@ -33,45 +33,44 @@ struct sw_controller_opts {
     const char *only; /* look after the resource of this name, and what it depends on, alone; NULL:
                          all */
     const char *ns;   /* the operator's own: SRO's ConfigMaps are there; NULL: the context's */
-    /** The process ends when the walk does: no finalizer is added, since nobody would be there to
-     * remove it. */
+    /** The process ends when the walk does: no finalizer is added, since no process would remove
+     * it.
+     */
     bool one_shot;
     enum sw_releases releases;
-    const char *helper;    /* the program whose `fetch -` gets recipes; NULL: got in this process,
-                              which waits for them */
-    const char *cache_dir; /* what is downloaded is kept there; NULL: as sw_fetch_cache_dir() */
-    int64_t refresh_ms;    /* recipes from elsewhere are asked for again after so long; 0: never */
+    const char *helper;    /* the program whose `fetch -` fetches recipes; NULL: they are fetched in
+                              this process, which blocks */
+    const char *cache_dir; /* for downloads; NULL: sw_fetch_cache_dir() */
+    int64_t refresh_ms;    /* recipes from elsewhere are loaded again after so long; 0: never */
     struct sw_engine_opts engine;
-    struct sw_recording
-        *recording; /* write down what engines are told and want; borrowed. NULL: do not */
-    /** Ask registries (for driver containers' images and what driver toolkits are for), set up so;
-     * NULL: never. */
+    struct sw_recording *recording; /* of the engines' events and actions; borrowed. NULL: none */
+    /** For requests to registries (images of driver containers, driver toolkits); NULL: none. */
     const struct sw_registries_opts *registries;
     /** Which release image a version of OpenShift is (for modules that watch versions); NULL:
      * $SLIPWAY_UPGRADE_GRAPH_URL, else the public service. Borrowed. */
     const char *graph_url;
-    /** Anything about the resource may look different now: ask sw_controller_status(). */
+    /** The resource may have changed: see sw_controller_status(). */
     void (*on_change)(const char *resource, void *arg);
     void (*on_event)(const struct sw_controller_event *event, void *arg);
-    /** The controller as a whole cannot do its work (@why for people), or can again (NULL). Told on
+    /** The controller as a whole cannot work (@why, for people), or can again (NULL). Called on
      * change. */
     void (*on_trouble)(int code, const char *why, void *arg);
     void *arg; /* of all three */
 };
 
-/** Begin. @kube is borrowed and must outlive it; nobody else closes its requests. */
+/** Start. @kube is borrowed and must outlive the controller. */
 struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
                                          const struct sw_controller_opts *opts);
-/** Stop acting at once, as sw_controller_close(): requests under way are cancelled, resources are
- * let go. What was read of the cluster stays and is kept up to date (nodes, kinds, facts), so that
- * sw_controller_resume() begins where another process would still be reading. */
+/** Stop acting at once, as sw_controller_close(): requests are cancelled, resources are freed.
+ * Nodes, kinds and facts are kept up to date, so that sw_controller_resume() need not read them
+ * first. */
 void sw_controller_pause(struct sw_controller *c);
-/** Act again, on what the cluster says now. */
+/** Act again, on the present state of the cluster. */
 void sw_controller_resume(struct sw_controller *c);
 /** Was it paused, and not resumed since? */
 bool sw_controller_is_paused(const struct sw_controller *c);
-/** Stop at once: nothing more is written, no callback runs. What was under way may have been done.
- * Not from a callback. NULL is accepted. */
+/** Stop at once: nothing more is written, no callback runs. Requests under way may have been
+ * carried out. Not from a callback. NULL is accepted. */
 void sw_controller_close(struct sw_controller *c);
 
 /** The resource's status as it is now, which may be a little ahead of what was written: a new
@@ -79,14 +78,14 @@ void sw_controller_close(struct sw_controller *c);
 struct json_object *sw_controller_status(struct sw_controller *c, const char *resource);
 /** SW_PHASE_PROGRESSING where the resource is not known. */
 enum sw_phase sw_controller_phase(struct sw_controller *c, const char *resource);
-/** What the recipe or its values are refused for: SW_INVALID and so on, with words; 0 for well. A
- * walk that stands at such a code goes on only when the input changes. @message is borrowed. */
+/** Why the recipe or its values are refused: SW_INVALID and so on, with @message, borrowed; 0: they
+ * are not. Such a walk goes on only when the input changes. */
 int sw_controller_fault(struct sw_controller *c, const char *resource, const char **message);
 /** Every node of the cluster with the labels that the resource's states set on it:
  * [{"name", "labels": {}}], sorted by name; the caller's. */
 struct json_object *sw_controller_nodes(struct sw_controller *c, const char *resource);
 
-/** Whether nothing is on its way for the resource: no request, no render. */
+/** Whether no request and no render is under way for the resource. */
 bool sw_controller_is_idle(struct sw_controller *c, const char *resource);
 
 /** All metrics in Prometheus' text format; heap. Names and labels are SRO's. */

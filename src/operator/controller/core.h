@@ -43,7 +43,7 @@ struct sw_controller {
     struct sw_node_set *nodes; /* of all engines */
     struct sw_facts *facts;
     struct informer *informer;        /* watches of objects, shared */
-    struct sw_registries *registries; /* NULL: registries are never asked */
+    struct sw_registries *registries; /* NULL: no requests to registries */
     struct sources *sources;          /* what loads of recipes share */
     struct resource *resources;       /* a list */
     bool resources_synced;            /* every SpecialResource of the cluster is known */
@@ -69,7 +69,7 @@ struct resource {
     char recipe_digest[SW_SHA256_HEX]; /* of its files */
     struct sw_plan *plan;              /* NULL: none */
     char *revision;                    /* of the last SW_EV_SPEC */
-    int fault;           /* of recipe, values or a template, as the engine was told; 0: none */
+    int fault;           /* of recipe, values or a template, as in the last SW_EV_SPEC; 0: none */
     char *fault_message; /* NULL: none */
     void *state[N_CAPABILITIES];
     struct resource_private *own;
@@ -78,20 +78,20 @@ struct resource {
 /* ---- the resource's document --------------------------------------------------------------------
  */
 
-/** NULL: not known. */
+/** The resource of that name; NULL: not known. */
 struct resource *resource_find(struct sw_controller *c, const char *name);
 /** spec.namespace, else its name; borrowed. */
 const char *resource_namespace(const struct resource *r);
 /** The account that a resource's objects are written as, and what its templates look up is read as:
  * RESOURCE_ACTS_AS, else spec.serviceAccountName. NULL: the operator's own. Heap. */
 char *resource_account(const struct resource *r);
-/** Has it a deletionTimestamp? */
+/** Does it have a deletionTimestamp? */
 bool resource_is_deleting(const struct resource *r);
 /** Is its managementState Removed? */
 bool resource_is_removed(const struct resource *r);
 /** Is its managementState Unmanaged? */
 bool resource_is_unmanaged(const struct resource *r);
-/** A list of one ownerReference: whatever has it is deleted with @r. The caller's. */
+/** The ownerReferences of an object that is deleted with @r: a list of one, the caller's. */
 struct json_object *resource_as_owner(const struct resource *r);
 
 /* ---- requests of a resource (requests.c, events.c)
@@ -112,7 +112,7 @@ struct op {
     bool force, dry_run;
     char *uid, *propagation;
     char *dropped; /* apply: fields that the server did not know; NULL: none */
-    bool is_held;  /* its timer runs: it may become part of another request, or be dropped */
+    bool is_held; /* it waits for its timer: it may become part of another request, or be dropped */
     uint32_t node;
     size_t n_bytes;
     unsigned n_tries;
@@ -128,7 +128,7 @@ struct op *op_new(struct resource *r, const struct sw_key *key, uint64_t serial)
 void op_free(struct op *op);
 /** Find the kind of op->key, asking the server if need be, then call op->begin or op->failed. */
 void op_with_kind(struct op *op);
-/** The same after a second, for an answer that will be another one by itself. */
+/** The same after a second, for failures that may pass. */
 void op_again(struct op *op);
 /** The first request of @r whose begin is @begin, for the object @ns/@name (NULL: any); NULL: there
  * is none. */
@@ -144,15 +144,15 @@ void event_report(struct resource *r, const struct sw_action *a);
  * ---------------------------------------------------------
  */
 
-/** Tell the engine @event and begin what it wants. Not inside a step. */
+/** Step the engine with @event, and begin its actions. Not inside a step. */
 void resource_step(struct resource *r, struct sw_event *event);
 /** SW_EV_FACTS: render again. Not inside a step. */
 void resource_render_again(struct resource *r);
-/** Go on with the plan of @r, if it waits for facts. */
+/** Continue the plan of @r, if it waits for facts. */
 void plan_resume(struct resource *r);
 /** The same of every resource. */
 void plan_resume_all(struct sw_controller *c);
-/** Go on with the renders of @r that called render_wait(). */
+/** Continue the renders of @r that called render_wait(). */
 void render_resume(struct resource *r);
 /** Facts may have changed for @r alone: plan again; render again only if the revision differs. */
 void resource_replan(struct resource *r);
@@ -173,7 +173,7 @@ bool resource_is_rolled_back(const struct resource *r);
 
 /** Facts changed: plan every resource again, once this settles. */
 void facts_changed(struct sw_controller *c);
-/** What the node set says of @node is new: tells capabilities and engines. */
+/** @node has changed in the node set: pass that to capabilities and engines. */
 void cluster_node_changed(struct sw_controller *c, uint32_t node);
 /** Put labels and taints of @doc, a Node as the server answered it, into the node set. @return
  * whether its labels have changed */
@@ -194,19 +194,19 @@ void resource_groups(struct resource *r, struct sw_groups *out);
 struct json_object *resource_values(struct resource *r, const struct sw_group *group);
 /** Let the rows fill @ask for @r. */
 void resource_ask_values(struct resource *r, struct sw_facts_ask *ask);
-/** Do the recipe or templates in the spec mention one of @message (NULL-ended), or all values? */
-bool resource_mentions(const struct resource *r, const char *const *message);
+/** Do the recipe or templates in the spec mention one of @words (NULL-ended), or all values? */
+bool resource_mentions(const struct resource *r, const char *const *words);
 /** {part: image} as RELATED_IMAGES and RELATED_IMAGE_<PART>_IMAGE of the environment say, the
  * caller's; NULL: they say nothing. */
 struct json_object *related_images(void);
-/** Is known what the cluster says about the run-time value @word? Ask again later. */
+/** Is the run-time value @word known? If not, it is being read: call this again later. */
 bool fact_source_ready(struct sw_controller *c, const char *word);
 
 /* ---- lookups of templates (template_lookup.c) ---------------------------------------------------
  */
 
-/** What templates look up in the cluster, fetched once for one piece of work. @answered is called
- * when all that was asked for is there. */
+/** What templates look up in the cluster, read once for a plan or a render. @answered is called
+ * when all that was looked up is known. */
 struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), void *arg);
 /** Cancel what is being read. NULL is accepted. */
 void lookups_free(struct lookups *l);
@@ -215,7 +215,7 @@ void lookups_free(struct lookups *l);
 int lookups_find(void *lookups, const char *api_version, const char *kind, const char *ns,
                  const char *name, struct json_object **out, struct sw_err *err);
 
-/** What templates of @r see besides values, its release among it; @values is borrowed. @l NULL: no
+/** What templates of @r see besides values, its release included; @values is borrowed. @l NULL: no
  * lookups. */
 struct sw_render_env resource_render_env(struct resource *r, struct json_object *values,
                                          struct lookups *l);
@@ -233,7 +233,7 @@ struct sw_render_env core_render_env(struct sw_controller *c, const char *name, 
 /** How render_add() adds an object. */
 enum render_add {
     RENDER_NAMESPACED = 1,    /* the kind has a namespace */
-    RENDER_WITH_HOOK_ENV = 2, /* the rows' hook_env() is asked */
+    RENDER_WITH_HOOK_ENV = 2, /* hook_env() of the rows is called */
 };
 
 /** The resource that is rendered. */
@@ -248,7 +248,7 @@ const char *render_variant(const struct render *w);
 bool render_mentions(const struct render *w, const char *word);
 /** The lookups of the render; borrowed. */
 struct lookups *render_lookups(const struct render *w);
-/** render_resume() must go on with it. */
+/** The render waits for render_resume(). */
 void render_wait(struct render *w);
 /** Was an object of @kind and @name added? */
 bool render_has(const struct render *w, const char *kind, const char *name);
@@ -256,9 +256,9 @@ bool render_has(const struct render *w, const char *kind, const char *name);
  * @return 0 | SW_INVALID, or what hook_env() returned */
 int render_add(struct render *w, struct json_object *doc, unsigned flags, struct sw_err *err);
 /** Everything rendered so far, [{doc, stage, awaited, once, dropReady, dropFailed, only?}], with
- * what extra_hooks() asked for; the caller's. */
+ * the hooks of extra_hooks(); the caller's. */
 struct json_object *render_objects(const struct render *w);
-/** Take the objects of @list, of that form, instead. */
+/** Replace the objects by those of @list, of that form. */
 void render_replace(struct render *w, struct json_object *list);
 /** Fill @env for @doc: hook_env() of the rows, up to the first that fails or waits. @w NULL: @doc
  * is a hook of a deletion. @return 0 | SW_PENDING */
@@ -274,12 +274,12 @@ void document_made(struct resource *r, const char *what, const char *state,
 
 /** Send the engine the resource as it is now (SW_EV_SPEC). */
 void resource_tell(struct resource *r);
-/** The same, if it is walked and was told before. */
+/** The same, if it is walked and has had its first SW_EV_SPEC. */
 void resource_tell_if_walked(struct resource *r);
-/** What a watch of SpecialResources brought; for watches besides the core's own. @controller: the
+/** An event of a watch of SpecialResources, for watches besides the core's own. @controller: the
  * struct sw_controller. */
 void resource_on_watch(const struct sw_watch_event *w, void *controller);
-/** Tell the rows that no hook of the deletion or removal runs any more. */
+/** Call hooks_over() of the rows: no hook of the deletion or removal runs any more. */
 void resource_hooks_over(struct resource *r);
-/** Row @id is done with finalize(). Nothing happens where it was not asked. */
+/** Row @id is done with finalize(). Nothing happens unless that was called. */
 void finalize_done(struct resource *r, enum capability_id id);

@@ -19,14 +19,14 @@ struct controller_private {
     uint64_t n_events; /* Kubernetes Events so far, for their names */
 };
 
-/** A render that a step of the engine asked for: it must not be answered inside that step. */
+/** A render that a step of the engine asked for; it begins after that step. */
 struct render_request {
     struct render_request *next;
     uint64_t serial;
     char *state, *variant;
 };
 
-/** What lower files of the core call of higher ones; there is one, in resource.c. */
+/** What lower files of the core call in higher ones; there is one, in resource.c. */
 struct resource_driver {
     void (*perform)(struct resource *r, const struct sw_action *a); /* an action of the engine */
     void (*render)(struct resource *r, const char *state, const char *variant, uint64_t serial);
@@ -51,8 +51,8 @@ struct resource_private {
     struct render *renders;      /* renders that wait for something */
     bool fault_of_render;        /* the plan is well, a template is not */
     struct prerequisite prerequisite;
-    uint32_t some_node; /* that it selected when it was last asked */
-    size_t finalizing;  /* the row that is asked; above N_CAPABILITIES: none */
+    uint32_t some_node; /* a node that it selected last */
+    size_t finalizing;  /* the row whose finalize() is due; above N_CAPABILITIES: none */
     bool in_finalize, finalized_inside;
 };
 
@@ -84,7 +84,7 @@ void capabilities_close(struct sw_controller *c);
 void capabilities_open_resource(struct resource *r);
 /** resource_close() of every row, then free the slots of the resource. */
 void capabilities_close_resource(struct resource *r);
-/** @return whether every row agrees that the engine may be told */
+/** intent() of every row. @return whether the engine may have the change */
 bool capabilities_intent(struct resource *r, enum resource_intent intent);
 /** check() of every row; @out is the first answer. */
 void capabilities_check(struct resource *r, struct prerequisite *out);
@@ -94,7 +94,7 @@ bool capabilities_facts_ready(struct resource *r, bool so_far);
 bool capabilities_plan_ready(struct resource *r);
 /** @out: { 1, false, false } where no row knows of a release. */
 struct release_view capabilities_release(struct resource *r);
-/** What the rows ask for by extra_hooks(). */
+/** extra_hooks() of every row. */
 unsigned capabilities_extra_hooks(const struct resource *r);
 /** rendered() of the rows, up to the first that puts other objects in place; borrowed. */
 const char *capabilities_rendered(struct resource *r, struct render *w);
@@ -104,11 +104,11 @@ const char *capabilities_rendered(struct resource *r, struct render *w);
  */
 
 void resource_free_all(struct sw_controller *c);
-/** document.c: has @doc, a SpecialResource, slipway's finalizer? */
+/** document.c: does @doc, a SpecialResource, have slipway's finalizer? */
 bool document_has_finalizer(struct json_object *doc);
 /** The same, or that of an early SRO. */
 bool document_is_held(struct json_object *doc);
-/** Has @doc a deletionTimestamp? */
+/** Does @doc have a deletionTimestamp? */
 bool document_is_deleting(struct json_object *doc);
 
 /** step.c: render, after this step, what SW_ACT_RENDER asks for. */
@@ -116,15 +116,14 @@ void render_queue_add(struct resource *r, const struct sw_action *a);
 /** Drop the renders that wait in the queue. */
 void render_queue_free(struct resource *r);
 
-/** Does a finalizer of slipway's, an old one too, keep the resource from going? */
+/** Does it have a finalizer of slipway's, or of an early SRO? */
 bool resource_is_held(const struct resource *r);
-/** Set what the recipe, the values or a template are refused for; @code 0: nothing. */
+/** Set the fault of recipe, values or a template; @code 0: none. */
 void resource_set_fault(struct resource *r, int code, const char *message);
-/** Check the prerequisites; tell the engine if they are others than before. */
+/** Check the prerequisites; step the engine if they have changed. */
 void resource_recheck(struct resource *r);
 
-/** prerequisites.c: ask the rows, and the node selector. @return whether the answer is another one
- */
+/** prerequisites.c: set own->prerequisite. @return whether it has changed */
 bool prerequisites_update(struct resource *r);
 
 /* ---- templates in the resource (spec_templates.c)
@@ -149,11 +148,11 @@ int resolve_spec(struct json_object *doc, struct json_object *values, struct jso
  * that still waits. */
 typedef void plan_fn(struct resource *r, int code, const char *message);
 void plan_start(struct resource *r, plan_fn *done);
-/** Go on with the plan of @r, if it waits for facts. */
+/** Continue the plan of @r, if it waits for facts. */
 void plan_go_on(struct resource *r);
 /** Cancel a plan under way. NULL is accepted. */
 void plan_work_free(struct plan_work *w);
-/** Different whenever a render may come out differently. Heap. */
+/** A hash that differs whenever a render may come out differently; heap. */
 char *plan_revision(struct resource *r);
 
 /** Render a state and step the engine with the outcome, perhaps before this returns. */
@@ -188,7 +187,7 @@ void cluster_open(struct sw_controller *c);
 void cluster_close(struct sw_controller *c);
 /** Watch no SpecialResource any more, until the controller is resumed. */
 void cluster_close_resources(struct sw_controller *c);
-/** Discovery has found something new. */
+/** Discovery has found new kinds. */
 void cluster_kinds_changed(struct sw_controller *c);
 /** Does @r select any node at all? */
 bool cluster_selects_any(struct resource *r);
@@ -199,14 +198,14 @@ void controller_trouble(struct sw_controller *c, int code, const char *why);
 void kinds_open(struct sw_controller *c, void (*on_changed)(struct sw_controller *c));
 /** End discovery. */
 void kinds_close(struct sw_controller *c);
-/** Ask again, after a pause, for group versions that nobody answered for. */
+/** Discover group versions again, after a pause, whose discovery failed. */
 void kinds_recheck(struct sw_controller *c);
-/** Is known what the server serves of all that @r's recipe mentions? Else plan_resume() will be
+/** Are the kinds known of all group versions that @r's recipe mentions? Else plan_resume() will be
  * called. */
 bool kinds_ready(struct resource *r);
 /** Why it is not, once that lasts: heap; NULL: it is, or it may be any moment. */
 char *kinds_trouble(const struct resource *r);
-/** A CRD was added or changed, or is gone (@crd: as it last was). */
+/** A CRD was added or changed, or is gone (then @crd is as it was last). */
 void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone);
 
 /** Watch what the resource and (once it is loaded) r->recipe mention. @return false: not all of it

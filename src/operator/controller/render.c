@@ -1,4 +1,4 @@
-/* One state rendered: templates, then hooks, then the list of objects that the engine gets. */
+/* Rendering a state: templates, then manifest hooks, then the list of objects for the engine. */
 #include "operator/controller/private.h"
 #include "operator/manifests/hooks.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A render that may wait for lookups. */
+/* A render; it may wait for lookups and for capabilities. */
 struct render {
     struct resource *r;
     struct render *next;
@@ -15,12 +15,13 @@ struct render {
     struct lookups *lookups;
     struct made {
         struct json_object *doc;  /* owned reference of the object's */
-        bool forward;             /* not when it is rolled back */
+        bool forward;             /* it belongs to no rollback */
     } * made;                     /* of each of objects */
-    struct json_object *extra;    /* of a rollback alone, as object_item() has them; or NULL */
+    struct json_object *extra;    /* items of a rollback alone, of object_item(); or NULL */
     int index;                    /* of the state in the plan */
     const struct sw_group *group; /* that the whole state is rendered for, or NULL */
-    bool waits, due;              /* waits: for render_resume(); due: it is about to go on */
+    bool waits;                   /* for render_resume() */
+    bool due;                     /* render_resume() is about to continue it */
     struct sw_rendered_object *objects;
     size_t n, cap, made_cap;
 };
@@ -37,18 +38,12 @@ static void drop_objects(struct render *w)
     json_object_put(SW_TAKE(w->extra));
 }
 
-static void unlink_work(struct render *w)
-{
-    for (struct render **at = &w->r->own->renders; *at; at = &(*at)->next)
-        if (*at == w) {
-            *at = w->next;
-            break;
-        }
-}
-
 void render_free(struct render *w)
 {
-    unlink_work(w);
+    struct render **at = &w->r->own->renders;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
     drop_objects(w);
     free(w->made);
     free(w->objects);
@@ -61,7 +56,7 @@ void render_free(struct render *w)
 /* ---- the scope of kinds that are not served yet ------------------------------------------------
  */
 
-/* A CustomResourceDefinition in the same state says whether its kind has a namespace. */
+/* Has the kind of @doc a namespace, by its CustomResourceDefinition in the same state? */
 static bool is_namespaced_by_crd(const struct sw_rendered *rendered, struct json_object *doc)
 {
     const char *api_version = sw_obj_api_version(doc);
@@ -83,7 +78,7 @@ static int find_scope(const struct render *w, const struct sw_rendered *rendered
     struct sw_kube *kube = w->r->c->kube;
     const char *api_version = sw_obj_api_version(doc);
     const struct sw_kind *kind = sw_kube_kind_find(kube, api_version, sw_obj_kind(doc));
-    if (!kind && !sw_kube_kinds_known(kube, api_version)) /* a guess would be applied */
+    if (!kind && !sw_kube_kinds_known(kube, api_version)) /* no guess: it would be applied */
         return sw_err_set(err, SW_UNAVAILABLE, "the server does not say what kinds '%s' has",
                           api_version);
     *namespaced = kind ? kind->namespaced : is_namespaced_by_crd(rendered, doc);
@@ -93,7 +88,9 @@ static int find_scope(const struct render *w, const struct sw_rendered *rendered
 /* ---- objects -----------------------------------------------------------------------------------
  */
 
-static void add(struct render *w, struct json_object *doc, bool awaited, int stage)
+/* @doc is taken. @return the object, borrowed until the next one is added */
+static struct sw_rendered_object *add(struct render *w, struct json_object *doc, bool awaited,
+                                      int stage)
 {
     SW_GROW(w->objects, w->n, w->cap);
     if (w->made_cap < w->cap) {
@@ -101,15 +98,16 @@ static void add(struct render *w, struct json_object *doc, bool awaited, int sta
         w->made = sw_realloc(w->made, w->made_cap, sizeof *w->made);
     }
     w->made[w->n] = (struct made){ .doc = doc };
-    w->objects[w->n++] =
+    w->objects[w->n] =
         (struct sw_rendered_object){ .doc = doc, .awaited = awaited, .stage = stage };
+    return &w->objects[w->n++];
 }
 
 /* An object as an item of render_objects(). */
 static struct json_object *object_item(const struct sw_rendered_object *o)
 {
     struct json_object *item = json_object_new_object();
-    (void)json_object_object_add(item, "doc", json_object_get(o->doc));
+    sw_json_set(item, json_object_get(o->doc), "doc", NULL);
     sw_json_set(item, json_object_new_int(o->stage), "stage", NULL);
     sw_json_set(item, json_object_new_boolean(o->awaited), "awaited", NULL);
     sw_json_set(item, json_object_new_boolean(o->once), "once", NULL);
@@ -137,35 +135,19 @@ void render_replace(struct render *w, struct json_object *list)
     drop_objects(w);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *item = sw_json_at(list, i);
-        add(w, sw_json_copy(sw_json_get(item, "doc")), sw_json_bool(item, false, "awaited", NULL),
-            (int)sw_json_int(item, 0, "stage", NULL));
-        struct sw_rendered_object *o = &w->objects[w->n - 1];
+        struct sw_rendered_object *o = add(w, sw_json_copy(sw_json_get(item, "doc")),
+                                           sw_json_bool(item, false, "awaited", NULL),
+                                           (int)sw_json_int(item, 0, "stage", NULL));
         o->once = sw_json_bool(item, false, "once", NULL);
         o->drop_ready = sw_json_bool(item, false, "dropReady", NULL);
         o->drop_failed = sw_json_bool(item, false, "dropFailed", NULL);
     }
 }
 
-static void finish(struct render *w, int code, const char *message)
-{
-    struct resource *r = w->r;
-    const char *rolled_back = code == 0 ? capabilities_rendered(r, w) : NULL;
-    resource_step(r, &(struct sw_event){
-                         .kind = code < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,
-                         .serial = w->serial,
-                         .state = w->state,
-                         .variant = w->variant,
-                         .objects = w->objects,
-                         .n_objects = w->n,
-                         .code = code,
-                         .message = message,
-                         .rolled_back = rolled_back,
-                     });
-    render_free(w);
-}
+/* ---- Helm's hooks ------------------------------------------------------------------------------
+ */
 
 #define BEFORE (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE)
-
 #define INSTALL (SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL)
 #define UPGRADE (SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE)
 #define ROLLBACK (SW_HOOK_PRE_ROLLBACK | SW_HOOK_POST_ROLLBACK)
@@ -182,8 +164,8 @@ static bool is_in_inventory(const struct resource *r, struct json_object *doc)
     return false;
 }
 
-/* Helm's hooks of an install and of an upgrade; those of other occasions are not for now. Once
- * something was deployed, hooks of the install alone are not begun any more. */
+/* Is the hook of @m one of an install or upgrade that is under way? Once something was deployed,
+ * hooks of the install alone are not started any more. */
 static bool hook_is_due(const struct resource *r, const struct release_view *release,
                         const struct sw_manifest *m)
 {
@@ -198,16 +180,7 @@ static int hook_stage(const struct sw_manifest *m, unsigned before)
     return m->hook_weight + (m->hook_events & before ? -HOOK_STAGE : HOOK_STAGE);
 }
 
-/* An upgrade's hooks run once for each revision: it is part of what they are. */
-static void mark_revision(const struct release_view *release, const struct sw_manifest *m,
-                          struct json_object *doc)
-{
-    SW_AUTO_CHARS *version = sw_printf("%" PRId64, release->revision);
-    if (m->hook_events & UPGRADE)
-        sw_json_set_str(doc, version, "metadata", "annotations", "slipway.dev/revision", NULL);
-}
-
-/* For a rollback to this content. */
+/* Add a hook of a rollback to this content. */
 static void add_extra_hook(struct render *w, const struct sw_manifest *m, struct json_object *doc)
 {
     const struct sw_rendered_object hook = {
@@ -223,15 +196,17 @@ static void add_extra_hook(struct render *w, const struct sw_manifest *m, struct
     (void)json_object_array_add(w->extra, item);
 }
 
-/* What one pass over the templates is for. */
+/* ---- passes over the templates -----------------------------------------------------------------
+ */
+
 struct pass {
     const struct sw_group *group;
     struct json_object *values;
     struct release_view release;
-    bool want_affine, want_common;
+    bool want_affine, want_common; /* kernel-affine manifests, and the others */
 };
 
-/* Nodes have these labels when what the state needs is finished on them. */
+/* The labels of nodes on which the states that @state needs are finished. */
 static struct json_object *needs_of(const struct resource *r, size_t state)
 {
     const struct sw_recipe_state *s = sw_plan_state(r->plan, state);
@@ -246,6 +221,7 @@ static struct json_object *needs_of(const struct resource *r, size_t state)
     return labels;
 }
 
+/* Pass a manifest through the hooks, and add it. */
 static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t i,
                          const struct pass *pass, bool wait_all, struct sw_err *err)
 {
@@ -275,7 +251,7 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
         return rc;
     env.selector = pass->group ? sw_facts_selector(w->r->c->facts, pass->group) : NULL;
     env.needs = needs_of(w->r, m->state);
-    SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* others of this render look at it */
+    SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* is_namespaced_by_crd() reads the original */
     rc = sw_hooks_apply(doc, &env, err);
     json_object_put(env.selector);
     json_object_put(env.needs);
@@ -289,11 +265,14 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
         return 0;
     struct render_item item = { .group = pass->group, .kernel_affine = affine };
     EACH_CAPABILITY(manifest_hooked, w->r, &item);
-    mark_revision(&pass->release, m, doc);
+    if (m->hook_events & UPGRADE) { /* such hooks run once for each revision */
+        SW_AUTO_CHARS *version = sw_printf("%" PRId64, pass->release.revision);
+        sw_json_set_str(doc, version, "metadata", "annotations", "slipway.dev/revision", NULL);
+    }
     document_made(w->r, "debug manifest", w->state, doc);
-    add(w, json_object_get(doc), wait_all, m->hook_events ? hook_stage(m, BEFORE) : 0);
+    struct sw_rendered_object *o = add(w, json_object_get(doc), wait_all,
+                                       m->hook_events ? hook_stage(m, BEFORE) : 0);
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
-    struct sw_rendered_object *o = &w->objects[w->n - 1];
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     o->drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED;
     o->drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED;
@@ -316,7 +295,7 @@ static int render_pass(struct render *w, int state, struct pass *pass, struct sw
     return rc;
 }
 
-/* A kernel-affine state is rendered for one group of nodes. What in it is not affine is the same
+/* A kernel-affine state is rendered for one group of nodes; what is not affine in it is the same
  * for all groups, so it is rendered with the values of the first. */
 static int render_one(struct render *w, int state, struct sw_err *err)
 {
@@ -357,12 +336,11 @@ static int render_namespace(struct render *w, struct sw_err *err)
                     NULL);
     int rc = sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = w->r->doc, .ns = ns }, err);
     if (rc == 0)
-        add(w, SW_TAKE(doc), true, 0);
+        (void)add(w, SW_TAKE(doc), true, 0);
     return rc;
 }
 
-/* ---- what capabilities see of a render
- * ------------------------------------------------------------
+/* ---- for capabilities --------------------------------------------------------------------------
  */
 
 struct resource *render_resource(const struct render *w)
@@ -419,7 +397,7 @@ int render_add(struct render *w, struct json_object *doc, unsigned flags, struct
     if (rc == 0)
         rc = sw_hooks_apply(doc, &env, err);
     if (rc == 0)
-        add(w, doc, false, 0);
+        (void)add(w, doc, false, 0);
     else
         json_object_put(doc);
     return rc;
@@ -446,14 +424,27 @@ static void try_render(void *arg)
     SW_ERR(err);
     drop_objects(w);
     w->waits = false;
+    struct resource *r = w->r;
     int rc = render(w, &err);
     if (rc == SW_PENDING)
         return;
     if (rc == SW_INVALID) {
-        resource_set_fault(w->r, rc, sw_err_text(&err));
-        w->r->own->fault_of_render = true;
+        resource_set_fault(r, rc, sw_err_text(&err));
+        r->own->fault_of_render = true;
     }
-    finish(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
+    const char *rolled_back = rc == 0 ? capabilities_rendered(r, w) : NULL;
+    resource_step(r, &(struct sw_event){
+                         .kind = rc < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,
+                         .serial = w->serial,
+                         .state = w->state,
+                         .variant = w->variant,
+                         .objects = w->objects,
+                         .n_objects = w->n,
+                         .code = rc,
+                         .message = rc < 0 ? sw_err_text(&err) : NULL,
+                         .rolled_back = rolled_back,
+                     });
+    render_free(w);
 }
 
 void render_resume(struct resource *r)
@@ -466,8 +457,8 @@ void render_resume(struct resource *r)
             continue;
         }
         w->due = false;
-        try_render(w);       /* may end it, and begin others */
-        w = r->own->renders; /* what is due still is */
+        try_render(w); /* it may end, and others may begin */
+        w = r->own->renders;
     }
 }
 
