@@ -55,8 +55,11 @@ static struct json_object *resource_value(struct resource *r)
         if (value)
             sw_json_set(doc, json_object_get(value), "metadata", kept[i], NULL);
     }
-    sw_json_set(doc, json_object_get(sw_json_get(r->doc, "spec")), "spec", NULL);
-    sw_json_set_str(doc, resource_namespace(r), "spec", "namespace", NULL);
+    struct json_object *spec = sw_json_get(r->doc, "spec");
+    bool has_namespace = *sw_json_str(spec, "", "namespace", NULL);
+    sw_json_set(doc, has_namespace ? json_object_get(spec) : sw_json_copy(spec), "spec", NULL);
+    if (!has_namespace)
+        sw_json_set_str(doc, resource_namespace(r), "spec", "namespace", NULL);
     return doc;
 }
 

@@ -1,5 +1,6 @@
 /* What a user reads in the resource when something stands still: the container, its exit code, the
  * end of its log, the objects and nodes that are waited for, since when; and nothing twice. */
+#include "operator/engine/recording/recording.h"
 #include "run_sro.h"
 
 #define WAIT "    " SRO "wait: 'true'\n"
@@ -255,6 +256,38 @@ static void editing_one_file_walks_only_what_changed(void **state)
     chart_remove(root);
 }
 
+static size_t n_specs;
+
+static void count_specs(const char *line, size_t len SW_UNUSED, void *arg SW_UNUSED)
+{
+    n_specs += strstr(line, "\"kind\":\"spec\"") != NULL;
+}
+
+static void writing_its_status_is_no_change_of_a_resource(void **state)
+{
+    (void)state;
+    struct world w = { .name = "r" };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(root, "r", { "templates/0000-map.yaml", map });
+    const struct sw_engine_opts engine = { 0 };
+    struct sw_recording *recording = sw_recording_new(&(struct sw_recording_opts){
+        .version = "1", .salt = "s", .engine = &engine, .write = count_specs });
+    world_open(&w);
+    sro_apply(&w, dir);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "r", NULL,
+                                 "{\"spec\":{\"namespace\":\"\"}}"),
+                     0);
+    n_specs = 0;
+    w.controller = sw_controller_open(w.conn.loop, w.conn.kube,
+                                      &(struct sw_controller_opts){ .recording = recording });
+    sro_until(&w, "r", "Ready", NULL);
+    world_wait(&w, 60000);
+    assert_int_equal(n_specs, 1);
+    world_close(&w);
+    sw_recording_free(recording);
+    chart_remove(root);
+}
+
 #define TEST(f) cmocka_unit_test(f)
 
 int main(void)
@@ -267,6 +300,7 @@ int main(void)
         TEST(what_fails_again_is_told_once_a_run),
         TEST(a_broken_recipe_can_be_deleted),
         TEST(editing_one_file_walks_only_what_changed),
+        TEST(writing_its_status_is_no_change_of_a_resource),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
