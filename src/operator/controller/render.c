@@ -337,7 +337,7 @@ static int render_namespace(struct render *w, struct sw_err *err)
     int rc = sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = w->r->doc, .ns = ns }, err);
     if (rc == 0)
         (void)add(w, SW_TAKE(doc), true, 0);
-    return rc;
+    return rc == 0 ? TRY_CAPABILITIES(namespace_objects, w->r, w, err) : rc;
 }
 
 /* ---- for capabilities --------------------------------------------------------------------------
@@ -408,10 +408,8 @@ int render_add(struct render *w, struct json_object *doc, unsigned flags, struct
 
 static int render(struct render *w, struct sw_err *err)
 {
-    if (sw_streq(w->state, SW_STATE_NAMESPACE)) {
-        int rc = render_namespace(w, err);
-        return rc == 0 ? TRY_CAPABILITIES(namespace_objects, w->r, w, err) : rc;
-    }
+    if (sw_streq(w->state, SW_STATE_NAMESPACE))
+        return render_namespace(w, err);
     int state = w->r->plan ? sw_plan_find_state(w->r->plan, w->state) : -1;
     if (state < 0)
         return sw_err_set(err, SW_NOTFOUND, "the recipe has no state '%s' any more", w->state);

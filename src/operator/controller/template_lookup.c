@@ -108,15 +108,6 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
         settle(k, code, sw_err_text(err));
 }
 
-static struct lookup *find(struct lookups *l, const struct sw_key *key)
-{
-    for (struct lookup *k = l->first; k; k = k->next)
-        if (sw_streq(k->key.kind, key->kind) && sw_streq(k->key.api_version, key->api_version) &&
-            sw_streq(k->key.ns, key->ns) && sw_streq(k->key.name, key->name))
-            return k;
-    return NULL;
-}
-
 static void lookup_start(struct lookups *l, const struct sw_key *key)
 {
     struct lookup *k = sw_zalloc(1, sizeof *k);
@@ -141,7 +132,10 @@ int lookups_find(void *arg, const char *api_version, const char *kind, const cha
 {
     struct lookups *l = arg;
     struct sw_key key = { api_version, kind, ns && *ns ? ns : NULL, name ? name : "" };
-    struct lookup *k = find(l, &key);
+    struct lookup *k = l->first;
+    while (k && !(sw_streq(k->key.kind, key.kind) && sw_streq(k->key.name, key.name) &&
+                  sw_streq(k->key.api_version, key.api_version) && sw_streq(k->key.ns, key.ns)))
+        k = k->next;
     if (!k && l->n >= MAX_LOOKUPS)
         return sw_err_set(err, SW_INVALID, "more than %d lookups in one render", MAX_LOOKUPS);
     if (!k)

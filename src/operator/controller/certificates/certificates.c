@@ -61,31 +61,6 @@ static void resource_close(struct resource *r)
 /* ---- making one --------------------------------------------------------------------------------
  */
 
-static int make_ca(const struct resource *r, const char *service, EVP_PKEY *key, X509 **out,
-                   struct sw_err *err)
-{
-    SW_AUTO_CHARS *name = sw_printf("%s-ca", service);
-    return sw_cert_make(
-        &(struct sw_cert_request){
-            .common_name = name, .days = CA_DAYS, .is_ca = true, .now_sec = now_ms(r) / 1000 },
-        key, NULL, NULL, out, err);
-}
-
-static int make_leaf(const struct resource *r, const char *ns, const char *service, EVP_PKEY *key,
-                     X509 *ca, EVP_PKEY *ca_key, X509 **out, struct sw_err *err)
-{
-    SW_AUTO_CHARS *two = sw_printf("%s.%s", service, ns);
-    SW_AUTO_CHARS *three = sw_printf("%s.svc", two);
-    SW_AUTO_CHARS *four = sw_printf("%s.cluster.local", three);
-    const char *const names[] = { service, two, three, four };
-    return sw_cert_make(&(struct sw_cert_request){ .common_name = three,
-                                                   .dns = names,
-                                                   .n_dns = SW_COUNT(names),
-                                                   .days = DAYS,
-                                                   .now_sec = now_ms(r) / 1000 },
-                        key, ca, ca_key, out, err);
-}
-
 /* The first certificate of a bundle; heap; NULL: none. */
 static char *first_of(const char *bundle)
 {
@@ -100,10 +75,23 @@ static int make(const struct resource *r, struct certificate *s, const char *ser
 {
     EVP_PKEY *ca_key = sw_key_generate("ecdsa", 0), *key = sw_key_generate("ecdsa", 0);
     X509 *ca = NULL, *cert = NULL;
-    int rc = ca_key && key ? make_ca(r, service, ca_key, &ca, err)
+    SW_AUTO_CHARS *ca_name = sw_printf("%s-ca", service);
+    SW_AUTO_CHARS *in_ns = sw_printf("%s.%s", service, s->ns);
+    SW_AUTO_CHARS *svc = sw_printf("%s.svc", in_ns);
+    SW_AUTO_CHARS *local = sw_printf("%s.cluster.local", svc);
+    const char *const names[] = { service, in_ns, svc, local };
+    const struct sw_cert_request ca_request = {
+        .common_name = ca_name, .days = CA_DAYS, .is_ca = true, .now_sec = now_ms(r) / 1000
+    };
+    const struct sw_cert_request request = { .common_name = svc,
+                                             .dns = names,
+                                             .n_dns = SW_COUNT(names),
+                                             .days = DAYS,
+                                             .now_sec = now_ms(r) / 1000 };
+    int rc = ca_key && key ? sw_cert_make(&ca_request, ca_key, NULL, NULL, &ca, err)
                            : sw_err_set(err, SW_INVALID, "no key could be made");
     if (rc == 0)
-        rc = make_leaf(r, s->ns, service, key, ca, ca_key, &cert, err);
+        rc = sw_cert_make(&request, key, ca, ca_key, &cert, err);
     if (rc == 0) {
         SW_AUTO_CHARS *mine = sw_cert_pem(ca);
         SW_AUTO_CHARS *old = first_of(old_ca);

@@ -101,18 +101,6 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
     sw_timer_set(d->timer, AGAIN_MS);
 }
 
-static void add_generation(struct json_object *list, size_t i, struct json_object *part)
-{
-    struct json_object *g = json_object_new_object();
-    sw_json_set_str(g, "apps", "group", NULL);
-    sw_json_set_str(g, i == 0 ? "daemonsets" : "deployments", "resource", NULL);
-    sw_json_set_str(g, sw_obj_namespace(part), "namespace", NULL);
-    sw_json_set_str(g, components[i].name, "name", NULL);
-    sw_json_set(g, json_object_new_int64(sw_json_int(part, 0, "metadata", "generation", NULL)),
-                "lastGeneration", NULL);
-    (void)json_object_array_add(list, g);
-}
-
 /* What the components lack, for people: heap; NULL: nothing. @ready: how many pods are ready. */
 static char *shortage(const struct das *d, struct json_object *generations, int64_t *ready)
 {
@@ -123,8 +111,17 @@ static char *shortage(const struct das *d, struct json_object *generations, int6
         const int64_t want = sw_json_int(part, 0, "status", components[i].wanted, NULL);
         const int64_t have = sw_json_int(part, 0, "status", components[i].ready, NULL);
         *ready += have;
-        if (part)
-            add_generation(generations, i, part);
+        if (part) {
+            struct json_object *g = json_object_new_object();
+            sw_json_set_str(g, "apps", "group", NULL);
+            sw_json_set_str(g, i == 0 ? "daemonsets" : "deployments", "resource", NULL);
+            sw_json_set_str(g, sw_obj_namespace(part), "namespace", NULL);
+            sw_json_set_str(g, components[i].name, "name", NULL);
+            sw_json_set(g,
+                        json_object_new_int64(sw_json_int(part, 0, "metadata", "generation", NULL)),
+                        "lastGeneration", NULL);
+            (void)json_object_array_add(generations, g);
+        }
         if (part && have >= want && want > 0)
             continue;
         sw_append(&message, "%s%s", message ? ", " : "", components[i].name);

@@ -124,9 +124,9 @@ static void remove_live(struct deletion *f, const char *uid)
 
 static void apply_hook(struct deletion *f)
 {
-    const char *failed_why = sw_json_str(f->done, "", current(f)->key, NULL);
-    if (*failed_why) {
-        fail(f, failed_why);
+    const char *why_failed = sw_json_str(f->done, "", current(f)->key, NULL);
+    if (*why_failed) {
+        fail(f, why_failed);
         return;
     }
     const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;

@@ -104,15 +104,6 @@ static void on_timer(void *arg)
             check(k);
 }
 
-static struct image_check *find(struct sw_controller *c, const char *ns, const char *image,
-                                const char *platform)
-{
-    for (struct image_check *k = images_of(c)->checks; k; k = k->next)
-        if (sw_streq(k->image, image) && sw_streq(k->ns, ns) && sw_streq(k->platform, platform))
-            return k;
-    return NULL;
-}
-
 /* Where there are too many, free the oldest check that has its answer. */
 static void make_room(struct images *all)
 {
@@ -178,7 +169,10 @@ static int find_image(struct sw_controller *c, const char *ns, const char *image
     if (!images_of(c)->timer)
         images_of(c)->timer = sw_timer_new(c->loop, on_timer, c);
     SW_AUTO_CHARS *platform = sw_printf("linux/%s", *arch ? arch : "amd64");
-    struct image_check *k = find(c, ns, image, platform);
+    struct image_check *k = images_of(c)->checks;
+    while (k &&
+           !(sw_streq(k->image, image) && sw_streq(k->ns, ns) && sw_streq(k->platform, platform)))
+        k = k->next;
     int64_t now_ms = sw_loop_now_ms(c->loop);
     bool stale = k && k->answered && !k->code && now_ms - k->at_ms > HERE_MS;
     if (!k)

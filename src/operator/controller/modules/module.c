@@ -158,11 +158,9 @@ static void begin(void *arg)
 /* ---- the modules -------------------------------------------------------------------------------
  */
 
-static void put(struct sw_controller *c, const struct sw_watch_event *w)
+/* @m: the module of that name; NULL: it is new. */
+static void put(struct sw_controller *c, struct module *m, const struct sw_watch_event *w)
 {
-    struct module *m = modules_of(c)->first;
-    while (m && !sw_streq(m->name, w->name))
-        m = m->next;
     int64_t generation = sw_json_int(w->object, 0, "metadata", "generation", NULL);
     if (m && m->generation == generation)
         return;
@@ -187,24 +185,19 @@ static void put(struct sw_controller *c, const struct sw_watch_event *w)
     module_begin_soon(m, SETTLE_MS);
 }
 
-static void drop(struct sw_controller *c, const char *name)
-{
-    for (struct module **at = &modules_of(c)->first; *at; at = &(*at)->next)
-        if (sw_streq((*at)->name, name)) {
-            struct module *m = *at;
-            *at = m->next;
-            module_free(m);
-            return;
-        }
-}
-
 static void on_watch(const struct sw_watch_event *w, void *arg)
 {
     struct sw_controller *c = arg;
-    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED)
-        put(c, w);
-    else if (w->type == SW_WATCH_DELETED)
-        drop(c, w->name);
+    struct module **at = &modules_of(c)->first;
+    while (*at && !sw_streq((*at)->name, w->name))
+        at = &(*at)->next;
+    struct module *m = *at;
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED) {
+        put(c, m, w);
+    } else if (w->type == SW_WATCH_DELETED && m) {
+        *at = m->next;
+        module_free(m);
+    }
 }
 
 static void start(struct sw_controller *c)

@@ -54,30 +54,26 @@ static void check_build(struct module *m, struct json_object *config)
     m->build_number = n;
 }
 
-static void judge(struct module *m, struct json_object *object)
+static void on_awaited(const struct sw_watch_event *w, void *arg)
 {
+    struct module *m = arg;
+    if (w->type == SW_WATCH_DELETED)
+        module_begin_soon(m, 0);
+    if (w->type != SW_WATCH_ADDED && w->type != SW_WATCH_MODIFIED)
+        return;
     struct sw_readiness readiness = { 0 };
-    sw_gate_judge(m->gate, object, &readiness);
+    sw_gate_judge(m->gate, w->object, &readiness);
     bool ready = readiness.kind == SW_READINESS_READY;
     bool failed = readiness.kind == SW_READINESS_FAILED;
     SW_AUTO_CHARS *message = sw_printf("%s %s: %s", sw_obj_kind(m->doc), sw_obj_name(m->doc),
                                        readiness.message ? readiness.message : "");
     sw_readiness_done(&readiness);
     if (sw_streq(sw_obj_kind(m->doc), "BuildConfig"))
-        check_build(m, object);
+        check_build(m, w->object);
     else if (ready)
         manifest_is_done(m);
     else if (failed)
         module_fail(m, message);
-}
-
-static void on_awaited(const struct sw_watch_event *w, void *arg)
-{
-    struct module *m = arg;
-    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED)
-        judge(m, w->object);
-    else if (w->type == SW_WATCH_DELETED)
-        module_begin_soon(m, 0);
 }
 
 static void on_applied(const struct sw_kube_answer *a, void *arg)

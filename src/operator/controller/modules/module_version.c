@@ -39,15 +39,6 @@ static void make_values(struct module *m, const struct sw_release_image *p)
     sw_json_set(m->values, doc, "specialResourceModule", NULL);
 }
 
-static int make_plan(struct module *m, struct sw_err *err)
-{
-    SW_AUTO(sw_values) *values = sw_values_new();
-    struct json_object *set = sw_json_find(m->seen, "spec", "set", NULL);
-    int rc = set ? sw_values_add_json(values, set, err) : 0;
-    struct sw_render_env env = core_render_env(m->c, m->name, module_namespace(m), m->values);
-    return rc < 0 ? rc : sw_recipe_plan(m->recipe, values, &env, &m->plan, err);
-}
-
 static void start_version(struct module *m)
 {
     SW_ERR(err);
@@ -67,7 +58,13 @@ static void start_version(struct module *m)
     sw_json_set(version, json_object_new_array(), "reconciledTemplates", NULL);
     sw_json_set(version, json_object_new_boolean(false), "complete", NULL);
     m->at_state = 0;
-    if (make_plan(m, &err) < 0)
+    SW_AUTO(sw_values) *values = sw_values_new();
+    struct json_object *set = sw_json_find(m->seen, "spec", "set", NULL);
+    struct sw_render_env env = core_render_env(m->c, m->name, module_namespace(m), m->values);
+    int rc = set ? sw_values_add_json(values, set, &err) : 0;
+    if (rc == 0)
+        rc = sw_recipe_plan(m->recipe, values, &env, &m->plan, &err);
+    if (rc < 0)
         module_fail(m, sw_err_text(&err));
     else
         module_next_state(m);

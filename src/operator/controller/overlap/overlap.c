@@ -135,7 +135,7 @@ static void on_timer(void *arg)
 {
     struct sw_controller *c = arg;
     for (struct resource *r = c->resources, *next; r; r = next) {
-        next = r->next;
+        next = r->next; /* compare() may step the engine */
         compare(r);
     }
 }

@@ -202,13 +202,11 @@ static void begin(void *arg)
         v->read = sw_release_image_open(v->c->registries, v->image, NULL, on_payload, v);
 }
 
-static void put(struct sw_controller *c, struct json_object *doc)
+/* @v: the validation of that name; NULL: it is new. */
+static void put(struct sw_controller *c, struct validation *v, struct json_object *doc)
 {
     struct preflights *all = c->state[CAPABILITY_preflight];
     const char *image = sw_json_str(doc, "", "spec", "updateImage", NULL);
-    struct validation *v = all->first;
-    while (v && !sw_streq(v->name, sw_obj_name(doc)))
-        v = v->next;
     if (v && sw_streq(v->image, image))
         return;
     if (!v) {
@@ -225,25 +223,20 @@ static void put(struct sw_controller *c, struct json_object *doc)
     sw_timer_set(v->timer, 0);
 }
 
-static void drop(struct sw_controller *c, const char *name)
-{
-    for (struct validation **at = &((struct preflights *)c->state[CAPABILITY_preflight])->first;
-         *at; at = &(*at)->next)
-        if (sw_streq((*at)->name, name)) {
-            struct validation *v = *at;
-            *at = v->next;
-            validation_free(v);
-            return;
-        }
-}
-
 static void on_watch(const struct sw_watch_event *w, void *arg)
 {
     struct sw_controller *c = arg;
-    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED)
-        put(c, w->object);
-    else if (w->type == SW_WATCH_DELETED)
-        drop(c, w->name);
+    struct preflights *all = c->state[CAPABILITY_preflight];
+    struct validation **at = &all->first;
+    while (*at && !sw_streq((*at)->name, w->name))
+        at = &(*at)->next;
+    struct validation *v = *at;
+    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED) {
+        put(c, v, w->object);
+    } else if (w->type == SW_WATCH_DELETED && v) {
+        *at = v->next;
+        validation_free(v);
+    }
 }
 
 static void start(struct sw_controller *c)

@@ -33,16 +33,6 @@ static struct json_object *info_of(const struct release_work *w)
     return info;
 }
 
-static struct json_object *file_of(const struct sw_recipe_file *file)
-{
-    struct json_object *doc = json_object_new_object();
-    size_t len;
-    SW_AUTO_CHARS *text = sw_base64_encode(file->bytes, file->len, &len);
-    sw_json_set_str(doc, file->name, "name", NULL);
-    sw_json_set_str(doc, text, "data", NULL);
-    return doc;
-}
-
 static bool is_known_file(const char *name)
 {
     static const char *const known[] = { "Chart.yaml", "Chart.lock", "values.yaml",
@@ -68,8 +58,13 @@ static struct json_object *chart_of(struct resource *r)
                               &(struct sw_yaml_opts){ .file = name }, &values, &err) < 0)
                 values = NULL; /* the recipe was loaded all the same */
         } else if (!is_known_file(name)) {
+            struct json_object *file = json_object_new_object();
+            size_t len;
+            SW_AUTO_CHARS *text = sw_base64_encode(files.items[i].bytes, files.items[i].len, &len);
+            sw_json_set_str(file, name, "name", NULL);
+            sw_json_set_str(file, text, "data", NULL);
             (void)json_object_array_add(sw_starts_with(name, "templates/") ? templates : others,
-                                        file_of(&files.items[i]));
+                                        file);
         }
     }
     sw_files_done(&files);

@@ -72,9 +72,8 @@ static struct kept *need(struct rollback *b, const char *state, const char *vari
 
 static void set_text(char **to, const char *text)
 {
-    char *copy = text ? sw_strdup(text) : NULL;
     free(*to);
-    *to = copy;
+    *to = text ? sw_strdup(text) : NULL;
 }
 
 /* ---- the Secret --------------------------------------------------------------------------------
@@ -157,24 +156,6 @@ static char *pack(const struct rollback *b)
     return sw_release_pack(all);
 }
 
-static struct json_object *secret_doc(const struct rollback *b, const char *packed)
-{
-    struct resource *r = b->r;
-    struct json_object *doc = json_object_new_object();
-    SW_AUTO_CHARS *name = secret_name(r);
-    size_t len;
-    SW_AUTO_CHARS *twice = sw_base64_encode(packed, strlen(packed), &len);
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "Secret", "kind", NULL);
-    sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
-    sw_json_set_str(doc, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
-    sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
-    sw_json_set_str(doc, "slipway.dev/rollback", "type", NULL);
-    sw_json_set_str(doc, twice, "data", "states", NULL);
-    return doc;
-}
-
 static void warn(struct rollback *b, const char *reason, const char *message)
 {
     sw_log(SW_LOG_WARN, reason, "resource", b->r->name, "why", message, NULL);
@@ -216,8 +197,19 @@ static void write_all(struct rollback *b)
         b->render_again = false;
         return;
     }
-    SW_AUTO_JSON *doc = secret_doc(b, packed);
-    b->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(doc), doc,
+    SW_AUTO_JSON *doc = json_object_new_object();
+    SW_AUTO_CHARS *name = secret_name(r);
+    size_t len;
+    SW_AUTO_CHARS *twice = sw_base64_encode(packed, strlen(packed), &len);
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Secret", "kind", NULL);
+    sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
+    sw_json_set_str(doc, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
+    sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
+    sw_json_set_str(doc, "slipway.dev/rollback", "type", NULL);
+    sw_json_set_str(doc, twice, "data", "states", NULL);
+    b->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), name, doc,
                            &(struct sw_request_opts){ .force = true, .retries = RETRIES },
                            on_written, b);
 }

@@ -359,26 +359,22 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
 /* ---- the status --------------------------------------------------------------------------------
  */
 
-/* Why a node failed is in no label: after a restart it is taken from the status. Heap. */
-static char *message_in_status(const struct upgrade *u, const struct sw_upgrade_node *node,
-                               const struct sw_upgrade_decision *d)
-{
-    struct json_object *before = sw_json_get(u->status, "nodes");
-    const char *reason = sw_json_str(u->reasons, "", node->name, NULL),
-               *last = sw_json_str(sw_json_find_by(before, "name", node->name), "", "message",
-                                   NULL);
-    if (d->why == SW_UPWHY_RETRY && *reason)
-        return sw_printf(IT_FAILED "%s; it is tried again later", reason);
-    bool known = d->why == SW_UPWHY_RETRY && sw_starts_with(last, IT_FAILED);
-    return sw_strdup(known ? last : node_message(u, node, d));
-}
-
+/* Why a node failed is in no label: after a restart it is taken from the status. */
 static struct json_object *node_doc(const struct upgrade *u, const struct sw_upgrade_node *node,
                                     const struct sw_upgrade_decision *d)
 {
     struct json_object *doc = json_object_new_object();
+    struct json_object *before = sw_json_find_by(sw_json_get(u->status, "nodes"), "name",
+                                                 node->name);
+    const char *reason = sw_json_str(u->reasons, "", node->name, NULL),
+               *last = sw_json_str(before, "", "message", NULL),
+               *message = node_message(u, node, d);
     char since[21];
-    SW_AUTO_CHARS *message = message_in_status(u, node, d);
+    SW_AUTO_CHARS *failed = sw_printf(IT_FAILED "%s; it is tried again later", reason);
+    if (d->why == SW_UPWHY_RETRY && *reason)
+        message = failed;
+    else if (d->why == SW_UPWHY_RETRY && sw_starts_with(last, IT_FAILED))
+        message = last;
     sw_json_set_str(doc, node->name, "name", NULL);
     sw_json_set_str(doc, node->step ? sw_upgrade_step_name(node->step) : "waiting", "step", NULL);
     if (node->since_ms)
