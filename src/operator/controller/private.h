@@ -3,9 +3,9 @@
 #include "operator/controller/core.h"
 #include "operator/engine/recording/recording.h"
 
-/** What only the core knows of the controller. */
+/** The members of a controller that only the core uses. */
 struct controller_private {
-    struct stale *stale;             /* group versions to be asked for anew (kinds.c) */
+    struct stale *stale;             /* group versions to be discovered again (kinds.c) */
     struct fact_watch *fact_watches; /* one for each of sw_facts_sources, or NULL */
     struct sw_kube_request *discovery, *version;
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
@@ -35,7 +35,7 @@ struct resource_driver {
     void (*resume)(struct resource *r);                                /* plan_go_on() */
 };
 
-/** What only the core knows of a resource. */
+/** The members of a resource that only the core uses. */
 struct resource_private {
     const struct resource_driver *driver;
     uint64_t recording;     /* its number in c->opts.recording */
@@ -92,7 +92,7 @@ void capabilities_check(struct resource *r, struct prerequisite *out);
 bool capabilities_facts_ready(struct resource *r, bool so_far);
 /** plan_ready() of the rows, up to the first that is not. */
 bool capabilities_plan_ready(struct resource *r);
-/** @out: { 1, false, false } where no row knows of a release. */
+/** release() of every row. @return { 1, false, false } where there is none */
 struct release_view capabilities_release(struct resource *r);
 /** extra_hooks() of every row. */
 unsigned capabilities_extra_hooks(const struct resource *r);

@@ -323,7 +323,7 @@ static int render_one(struct render *w, int state, struct sw_err *err)
 /* ---- the namespace, before all -----------------------------------------------------------------
  */
 
-/* Somebody else's namespace is used as it is: the engine does not take it over. */
+/* A namespace that exists already is used as it is: the engine does not take it over. */
 static int render_namespace(struct render *w, struct sw_err *err)
 {
     const char *ns = resource_namespace(w->r);

@@ -1,4 +1,4 @@
-/* A step of the engine: the driver begins its actions; renders that it asks for begin after it. */
+/* A step of the engine: the driver starts its actions, and after them the renders. */
 #include "operator/controller/private.h"
 
 #include <assert.h>

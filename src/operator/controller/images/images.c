@@ -287,7 +287,7 @@ static void images_close(struct sw_controller *c)
 const struct capability capability_images = {
     .name = "images",
     .summary =
-        "registries are asked: mirrors, driver toolkits, whether driver containers have an image",
+        "image registries: mirrors, driver toolkits, whether driver containers have an image",
     .controller_size = sizeof(struct images),
     .open = images_open,
     .add_values = add_values,

@@ -1,7 +1,7 @@
 #pragma once
 /* source: the recipe that spec.chart of a resource names: how it is loaded, and when it may have
  * changed. Folders, and ConfigMaps with one file a key, are read in this process; what needs the
- * network or an archive is fetched by a helper process. It knows neither engine nor plan. */
+ * network or an archive is fetched by a helper process. */
 #include <stdbool.h>
 #include <stdint.h>
 
