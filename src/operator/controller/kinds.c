@@ -212,9 +212,10 @@ char *kinds_trouble(const struct resource *r)
     slash = strchr(name, '/');
     if (!slash)
         return sw_printf("the API server does not say which kinds %s has", name);
-    return sw_printf("the recipe speaks of %s, and who serves that does not answer: kubectl get "
-                     "apiservice %s.%.*s",
-                     name, slash + 1, (int)(slash - name), name);
+    return sw_printf(
+        "the recipe mentions %s, and the server of that API does not answer: kubectl get "
+        "apiservice %s.%.*s",
+        name, slash + 1, (int)(slash - name), name);
 }
 
 void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone)

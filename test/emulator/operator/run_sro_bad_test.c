@@ -191,10 +191,10 @@ static void api_that_does_not_answer_is_named_and_waited_for(void **state)
     assert_int_equal(world_create(&w, THINGS), 0);
     world_wait(&w, 5000);
     sro_run(&w, bad);
-    sro_until(
-        &w, "bad", "Errored",
-        "the recipe speaks of far.example/v1, and who serves that does not answer: kubectl get "
-        "apiservice v1.far.example [Retrying: ");
+    sro_until(&w, "bad", "Errored",
+              "the recipe mentions far.example/v1, and the server of that API does not answer: "
+              "kubectl get "
+              "apiservice v1.far.example [Retrying: ");
     sro_run(&w, good);
     sro_until(&w, "good", "Ready", NULL);
     w.on_request = NULL;

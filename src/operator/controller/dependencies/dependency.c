@@ -166,11 +166,10 @@ static void report_others_values(struct resource *r)
     if (!*list)
         return;
     SW_AUTO_CHARS *message = sw_printf(
-        "spec.dependencies: of a dependency that others asked for first "
-        "their chart and values count: %s",
+        "spec.dependencies: chart and values of these dependencies are those of the resource in "
+        "brackets, which has asked for them first: %s",
         list);
-    sw_log(SW_LOG_WARN, "dependency is asked for otherwise", "resource", r->name, "dependencies",
-           list, NULL);
+    sw_log(SW_LOG_WARN, "dependency differs", "resource", r->name, "dependencies", list, NULL);
     event_record(r, &(struct sw_action){
                         .warning = true, .reason = "DependencyDiffers", .message = message });
 }
@@ -220,7 +219,7 @@ static bool check_entry(struct resource *r, struct json_object *entry, struct pr
     if (child->started && sw_controller_phase(r->c, name) == SW_PHASE_READY)
         return true;
     SW_AUTO_JSON *status = sw_controller_status(r->c, name);
-    const char *state = sw_json_str(status, "not looked at yet", "state", NULL);
+    const char *state = sw_json_str(status, "not checked yet", "state", NULL);
     if (sw_controller_phase(r->c, name) == SW_PHASE_ERRORED)
         fail(o, SW_UNAVAILABLE, "FailedToDeployDependencyChart",
              sw_printf("dependency %s: %s", name, state));

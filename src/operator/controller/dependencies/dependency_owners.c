@@ -139,9 +139,10 @@ static void begin_removal(struct op *op, const struct sw_kind *kind)
 
 static void remove_child(struct resource *r, const struct resource *child)
 {
-    SW_AUTO_CHARS *message = sw_printf("spec.dependencies: %s was made for it, and nobody needs it "
-                                       "any more: it is deleted",
-                                       child->name);
+    SW_AUTO_CHARS *message = sw_printf(
+        "spec.dependencies: %s was created for this resource, and no "
+        "resource needs it any more: it is deleted",
+        child->name);
     sw_log(SW_LOG_INFO, "dependency deleted", "resource", r->name, "dependency", child->name, NULL);
     event_record(r, &(struct sw_action){ .reason = "DependencyRemoved", .message = message });
     struct op *op = op_new(
