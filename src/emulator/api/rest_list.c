@@ -144,7 +144,8 @@ static int plan_page(struct page *p, struct sw_status *status)
         p->rv = given;
     else if (req->fault.type == SW_FAULT_STALE && shelf &&
              shelf->changed > sw_store_first_version(req->store) &&
-             shelf->changed - 1 >= shelf->compacted && shelf->changed - 1 >= given)
+             shelf->changed - 1 >= shelf->compacted && shelf->changed - 1 >= req->kind->since &&
+             shelf->changed - 1 >= given)
         p->rv = shelf->changed - 1;
     return 0;
 }
@@ -314,7 +315,7 @@ void sw_rest_list(struct sw_req *req)
     if (rc == 0)
         rc = plan_page(&p, &status);
     const struct sw_shelf *shelf = sw_store_shelf(req->kind);
-    if (rc == 0 && shelf && shelf->changed > p.rv)
+    if (rc == 0 && (p.rv < req->kind->since || (shelf && shelf->changed > p.rv)))
         rc = collect_past(&p, &status);
     else if (rc == 0)
         collect_now(&p);

@@ -136,6 +136,8 @@ int sw_history_snapshot(struct sw_store *store, const struct sw_emu_kind *kind, 
     struct sw_history *h = &store->history;
     const struct sw_shelf *shelf = sw_store_shelf(kind);
     *out = (struct sw_snapshot){ 0 };
+    if (rv < kind->since)
+        return SW_GONE;
     if (!shelf)
         return 0;
     if (rv < shelf->compacted)

@@ -121,7 +121,7 @@ struct sw_snapshot {
     size_t n, cap;
 };
 /** The objects of @kind as they were at @rv; free @out with sw_snapshot_done().
- * @return 0 | SW_GONE */
+ * @return 0 | SW_GONE: the changes since then are dropped, or @kind was first served after @rv */
 int sw_history_snapshot(struct sw_store *store, const struct sw_emu_kind *kind, uint64_t rv,
                         struct sw_snapshot *out);
 /** Free the items. */

@@ -236,6 +236,24 @@ static void with_the_crd_go_its_objects(void **state)
     assert_int_equal(sw_json_len(sw_json_get(list, "items")), 0);
 }
 
+static void a_kind_declared_again_has_no_past(void **state)
+{
+    struct api *api = *state;
+    install(api);
+    json_object_put(make(api, 201, "{\"color\":\"red\"}"));
+    SW_AUTO_CHARS *before = sw_printf(WIDGETS "?resourceVersionMatch=Exact&resourceVersion=%llu",
+                                      (unsigned long long)sw_store_version(api->store));
+    api_must(api, 200, "GET", before, NULL, NULL);
+    api_must(api, 200, "DELETE", CRDS "/widgets.ex.io", NULL, NULL);
+    api_settle(api);
+    install(api);
+    SW_AUTO_JSON *gone = api_expect(api, 410, "GET", before, NULL, NULL);
+    assert_string_equal(str(gone, "reason", NULL, NULL), "Expired");
+    SW_AUTO_CHARS *now = sw_printf(WIDGETS "?resourceVersionMatch=Exact&resourceVersion=%llu",
+                                   (unsigned long long)sw_store_version(api->store));
+    api_must(api, 200, "GET", now, NULL, NULL);
+}
+
 static void bad_crds_are_refused(void **state)
 {
     struct api *api = *state;
@@ -282,6 +300,7 @@ int main(void)
         T(strategic_patches_are_not_for_custom_resources),
         T(applied_lists_merge_by_the_keys_of_the_schema),
         T(with_the_crd_go_its_objects),
+        T(a_kind_declared_again_has_no_past),
         T(bad_crds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
