@@ -7,19 +7,22 @@
 
 #include "data/text/number.h"
 
-struct walk {
-    sw_key_cmp *cmp;
-    const struct sw_sink *sink;
-    struct sw_err *err;
-};
-
 struct member {
     const char *key;
     size_t len;
     struct json_object *value;
 };
 
-static int walk_value(const struct walk *w, struct json_object *value);
+struct walk {
+    sw_key_cmp *cmp;
+    const struct sw_sink *sink;
+    struct sw_err *err;
+    /* the sorted members of all open maps: not on the stack, which a deep document would exhaust */
+    struct member *members;
+    size_t n_members, cap;
+};
+
+static int walk_value(struct walk *w, struct json_object *value);
 
 int sw_json_key_cmp(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -34,33 +37,31 @@ static int compare_members(const void *a, const void *b, void *arg)
     return (*cmp)(x->key, x->len, y->key, y->len);
 }
 
-static int walk_member(const struct walk *w, const char *key, size_t len, struct json_object *value)
+static int walk_member(struct walk *w, const char *key, size_t len, struct json_object *value)
 {
     int rc = w->sink->ops->key(w->sink->arg, key, len, w->err);
     return rc < 0 ? rc : walk_value(w, value);
 }
 
-static int walk_sorted(const struct walk *w, struct json_object *map)
+static int walk_sorted(struct walk *w, struct json_object *map)
 {
-    enum { FEW = 32 };
-    struct member few[FEW];
-    size_t n = (size_t)json_object_object_length(map), i = 0;
-    struct member *members = n <= FEW ? few : sw_alloc(n * sizeof *members);
+    size_t first = w->n_members;
     json_object_object_foreach(map, key, value)
     {
-        members[i++] = (struct member){ .key = key, .len = strlen(key), .value = value };
+        SW_GROW(w->members, w->n_members, w->cap);
+        w->members[w->n_members++] = (struct member){ key, strlen(key), value };
     }
-    sw_key_cmp *cmp = w->cmp;
-    qsort_r(members, n, sizeof *members, compare_members, &cmp);
+    size_t end = w->n_members;
+    if (end - first > 1)
+        qsort_r(w->members + first, end - first, sizeof *w->members, compare_members, &w->cmp);
     int rc = 0;
-    for (i = 0; i < n && rc == 0; i++)
-        rc = walk_member(w, members[i].key, members[i].len, members[i].value);
-    if (members != few)
-        free(members);
+    for (size_t i = first; i < end && rc == 0; i++)
+        rc = walk_member(w, w->members[i].key, w->members[i].len, w->members[i].value);
+    w->n_members = first;
     return rc;
 }
 
-static int walk_map(const struct walk *w, struct json_object *map)
+static int walk_map(struct walk *w, struct json_object *map)
 {
     int rc = w->sink->ops->begin_map(w->sink->arg, w->err);
     if (rc == 0 && w->cmp) {
@@ -76,7 +77,7 @@ static int walk_map(const struct walk *w, struct json_object *map)
     return rc < 0 ? rc : w->sink->ops->end_map(w->sink->arg, w->err);
 }
 
-static int walk_list(const struct walk *w, struct json_object *list)
+static int walk_list(struct walk *w, struct json_object *list)
 {
     int rc = w->sink->ops->begin_list(w->sink->arg, w->err);
     size_t n = json_object_array_length(list);
@@ -86,7 +87,7 @@ static int walk_list(const struct walk *w, struct json_object *list)
 }
 
 /* json-c's type does not distinguish uint64 from int64; only a uint64 exceeds INT64_MAX. */
-static int walk_integer(const struct walk *w, struct json_object *value)
+static int walk_integer(struct walk *w, struct json_object *value)
 {
     uint64_t u = json_object_get_uint64(value);
     if (u > INT64_MAX)
@@ -96,14 +97,14 @@ static int walk_integer(const struct walk *w, struct json_object *value)
 
 /* A double from json_object_new_double_s() serialises to the text that it was created with; a
  * double that was created without text would serialise as %.17g. */
-static int walk_real(const struct walk *w, struct json_object *value)
+static int walk_real(struct walk *w, struct json_object *value)
 {
     double d = json_object_get_double(value);
     const char *text = json_object_get_userdata(value);
     return w->sink->ops->real(w->sink->arg, d, text, text ? strlen(text) : 0, w->err);
 }
 
-static int walk_value(const struct walk *w, struct json_object *value)
+static int walk_value(struct walk *w, struct json_object *value)
 {
     const struct sw_sink_ops *ops = w->sink->ops;
     void *arg = w->sink->arg;
@@ -130,8 +131,10 @@ static int walk_value(const struct walk *w, struct json_object *value)
 int sw_json_walk(struct json_object *doc, sw_key_cmp *cmp, const struct sw_sink *sink,
                  struct sw_err *err)
 {
-    const struct walk w = { .cmp = cmp, .sink = sink, .err = err };
-    return walk_value(&w, doc);
+    struct walk w = { .cmp = cmp, .sink = sink, .err = err };
+    int rc = walk_value(&w, doc);
+    free(w.members);
+    return rc;
 }
 
 static struct json_object *copy_map(struct json_object *map)
