@@ -15,7 +15,7 @@
 static int read_node(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev);
 static int read_pairs(struct sw_yaml_decoder *d);
 
-/* The words of a sink that refused, at the place of what it refused. */
+/* The message of a sink that refused a node, with the node's place. */
 static int place(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev, int rc)
 {
     return rc < 0 ? sw_place_wrap(d->err, rc, d->src.file, ev->place) : rc;
@@ -24,16 +24,6 @@ static int place(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev, int 
 /* ---- bounds ------------------------------------------------------------------------------------
  */
 
-/* Which part of a document's nodes may come out of aliases. Source: yaml.v2 2.4.0, decode.go. */
-static double allowed_alias_ratio(size_t n_nodes)
-{
-    const double low = 400000, high = 4000000;
-    double n = (double)n_nodes;
-    if (n <= low)
-        return 0.99;
-    return n >= high ? 0.10 : 0.99 - 0.89 * ((n - low) / (high - low));
-}
-
 static int count_node(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
 {
     d->n_nodes++;
@@ -41,8 +31,10 @@ static int count_node(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
         return 0;
     d->n_alias_nodes++;
     d->alias_bytes += ev->len;
-    if ((d->n_alias_nodes > 100 && d->n_nodes > 1000 &&
-         (double)d->n_alias_nodes / (double)d->n_nodes > allowed_alias_ratio(d->n_nodes)) ||
+    /* the part of the nodes that aliases may give. Source: yaml.v2 2.4.0, decode.go. */
+    const double low = 400000, high = 4000000, n = (double)d->n_nodes;
+    double allowed = n <= low ? 0.99 : n >= high ? 0.10 : 0.99 - 0.89 * ((n - low) / (high - low));
+    if ((d->n_alias_nodes > 100 && d->n_nodes > 1000 && (double)d->n_alias_nodes / n > allowed) ||
         d->alias_bytes > d->max_alias_bytes)
         return sw_yaml_source_fail(&d->src, ev, "document contains excessive aliasing");
     return 0;
@@ -66,22 +58,14 @@ static const char *tag_name(enum sw_yaml_tag tag)
     return names[tag];
 }
 
-static enum sw_yaml_tag tag_of(const struct sw_yaml_scalar *is, const struct sw_yaml_event *ev)
+/* What a scalar is by its tag, quotes and text. @return 0, or an error: the text is no !!int */
+static int resolve(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev,
+                   struct sw_yaml_scalar *is)
 {
     static const enum sw_yaml_tag tags[] = {
         [SW_YAML_STRING] = SW_TAG_STR, [SW_YAML_NULL] = SW_TAG_NULL, [SW_YAML_BOOL] = SW_TAG_BOOL,
         [SW_YAML_INT] = SW_TAG_INT,    [SW_YAML_UINT] = SW_TAG_INT,  [SW_YAML_FLOAT] = SW_TAG_FLOAT,
     };
-    if (is->kind == SW_YAML_STRING && ev->tag == SW_TAG_TIMESTAMP &&
-        sw_yaml_is_timestamp(ev->text, ev->len))
-        return SW_TAG_TIMESTAMP;
-    return tags[is->kind];
-}
-
-/* What a scalar is by its tag, quotes and text. @return 0, or an error: the text is no !!int */
-static int resolve(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev,
-                   struct sw_yaml_scalar *is)
-{
     *is = (struct sw_yaml_scalar){ .kind = SW_YAML_STRING };
     if (ev->tag == SW_TAG_NONE) {
         if (ev->plain)
@@ -91,8 +75,9 @@ static int resolve(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev,
     if (ev->tag == SW_TAG_STR || ev->tag >= SW_TAG_BINARY)
         return 0;
     *is = sw_yaml_resolve(ev->text, ev->len);
-    enum sw_yaml_tag found = tag_of(is, ev);
-    if (found == ev->tag)
+    enum sw_yaml_tag found = tags[is->kind];
+    if (found == ev->tag || (ev->tag == SW_TAG_TIMESTAMP && found == SW_TAG_STR &&
+                             sw_yaml_is_timestamp(ev->text, ev->len)))
         return 0;
     if (ev->tag == SW_TAG_FLOAT && is->kind == SW_YAML_INT) {
         *is = (struct sw_yaml_scalar){ .kind = SW_YAML_FLOAT, .d = (double)is->i };
@@ -102,13 +87,21 @@ static int resolve(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev,
                                ev->len > 100 ? 100 : (int)ev->len, ev->text, tag_name(ev->tag));
 }
 
-/* Bytes in base64 become text; what is no UTF-8 in them, U+FFFD, since JSON has no other bytes.
- * @return NULL: no base64. The caller's. */
-static char *read_binary(const struct sw_yaml_event *ev, size_t *len)
+/* The text of a string: its own, or the bytes of a !!binary, in which U+FFFD stands for what is not
+ * UTF-8, since JSON has no other bytes. @*heap: freed by the caller. */
+static int string_of(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev, const char **text,
+                     size_t *len, char **heap)
 {
+    *text = ev->text;
+    *len = ev->len;
+    if (ev->tag != SW_TAG_BINARY)
+        return 0;
     size_t n_bytes;
     SW_AUTO_CHARS *bytes = sw_base64_decode(ev->text, ev->len, &n_bytes);
-    return bytes ? sw_utf8_mend(bytes, n_bytes, len) : NULL;
+    if (!bytes)
+        return sw_yaml_source_fail(&d->src, ev, "!!binary value contains invalid base64 data");
+    *text = *heap = sw_utf8_mend(bytes, n_bytes, len);
+    return 0;
 }
 
 static int emit_float(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev, double v)
@@ -133,18 +126,6 @@ static int emit_float(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev,
     return place(d, ev, s->ops->real(s->arg, v, text, len, d->err));
 }
 
-static int emit_string(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
-{
-    const struct sw_sink *s = d->sink;
-    if (ev->tag != SW_TAG_BINARY)
-        return place(d, ev, s->ops->string(s->arg, ev->text, ev->len, d->err));
-    size_t len;
-    SW_AUTO_CHARS *text = read_binary(ev, &len);
-    if (!text)
-        return sw_yaml_source_fail(&d->src, ev, "!!binary value contains invalid base64 data");
-    return place(d, ev, s->ops->string(s->arg, text, len, d->err));
-}
-
 static int read_scalar(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
 {
     struct sw_yaml_scalar is;
@@ -152,6 +133,9 @@ static int read_scalar(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev
     if (rc < 0)
         return rc;
     const struct sw_sink *s = d->sink;
+    SW_AUTO_CHARS *heap = NULL;
+    const char *text;
+    size_t len;
     switch (is.kind) {
     case SW_YAML_NULL:
         return place(d, ev, s->ops->null(s->arg, d->err));
@@ -166,7 +150,8 @@ static int read_scalar(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev
     case SW_YAML_STRING:
         break;
     }
-    return emit_string(d, ev);
+    rc = string_of(d, ev, &text, &len, &heap);
+    return rc < 0 ? rc : place(d, ev, s->ops->string(s->arg, text, len, d->err));
 }
 
 /* ---- aliases -----------------------------------------------------------------------------------
@@ -190,19 +175,6 @@ static void leave_alias(struct sw_yaml_decoder *d, size_t back)
     d->src.replay_at = back;
 }
 
-static int read_alias(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
-{
-    int rc = go_deeper(d, ev);
-    if (rc < 0)
-        return rc;
-    struct sw_yaml_event first;
-    size_t back = enter_alias(d, ev, &first);
-    rc = read_node(d, &first);
-    leave_alias(d, back);
-    d->depth--;
-    return rc;
-}
-
 /* ---- keys --------------------------------------------------------------------------------------
  */
 
@@ -215,42 +187,35 @@ static int emit_key(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev, c
     return place(d, ev, d->sink->ops->key(d->sink->arg, text, len, d->err));
 }
 
-/* Floats as sigs.k8s.io/yaml turns them into keys: with the precision of 32 bits. */
-static size_t float_key(double v, char text[static SW_FLOAT_LEN])
-{
-    if (isfinite((float)v))
-        return sw_float_go(v, 'g', 32, text);
-    return (size_t)sprintf(text, "%s", isnan(v) ? ".nan" : v < 0 ? "-.inf" : ".inf");
-}
-
 static int read_key_scalar(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
 {
     struct sw_yaml_scalar is;
     int rc = resolve(d, ev, &is);
     if (rc < 0)
         return rc;
-    char text[SW_FLOAT_LEN];
+    char number[SW_FLOAT_LEN];
+    SW_AUTO_CHARS *heap = NULL;
+    const char *text;
+    size_t len;
     switch (is.kind) {
     case SW_YAML_STRING:
         break;
     case SW_YAML_BOOL:
         return is.b ? emit_key(d, ev, "true", 4) : emit_key(d, ev, "false", 5);
     case SW_YAML_INT:
-        return emit_key(d, ev, text, (size_t)sprintf(text, "%" PRId64, is.i));
-    case SW_YAML_FLOAT:
-        return emit_key(d, ev, text, float_key(is.d, text));
+        return emit_key(d, ev, number, (size_t)sprintf(number, "%" PRId64, is.i));
+    case SW_YAML_FLOAT: /* as sigs.k8s.io/yaml: with the precision of 32 bits */
+        if (isfinite((float)is.d))
+            return emit_key(d, ev, number, sw_float_go(is.d, 'g', 32, number));
+        text = isnan(is.d) ? ".nan" : is.d < 0 ? "-.inf" : ".inf";
+        return emit_key(d, ev, text, strlen(text));
     case SW_YAML_NULL:
     case SW_YAML_UINT:
         return sw_yaml_source_fail(&d->src, ev, "%s cannot be a key",
                                    is.kind == SW_YAML_NULL ? "null" : "so large a number");
     }
-    if (ev->tag != SW_TAG_BINARY)
-        return emit_key(d, ev, ev->text, ev->len);
-    size_t len;
-    SW_AUTO_CHARS *bytes = read_binary(ev, &len);
-    if (!bytes)
-        return sw_yaml_source_fail(&d->src, ev, "!!binary value contains invalid base64 data");
-    return emit_key(d, ev, bytes, len);
+    rc = string_of(d, ev, &text, &len, &heap);
+    return rc < 0 ? rc : emit_key(d, ev, text, len);
 }
 
 static int read_key(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
@@ -285,10 +250,15 @@ static bool is_merge(const struct sw_yaml_event *ev)
            (ev->plain || ev->tag == SW_TAG_MERGE);
 }
 
-static int fail_merge(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
+/* The pairs of a map, with their keys checked for duplicates. */
+static int read_scope(struct sw_yaml_decoder *d)
 {
-    return sw_yaml_source_fail(&d->src, ev,
-                               "map merge requires map or sequence of maps as the value");
+    if (d->allow_duplicate)
+        return read_pairs(d);
+    sw_keyset_enter(&d->keys);
+    int rc = read_pairs(d);
+    sw_keyset_leave(&d->keys);
+    return rc;
 }
 
 /* The pairs of one map, as if they stood in the open one. */
@@ -301,18 +271,15 @@ static int merge_map(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
         rc = go_deeper(d, ev);
         if (rc < 0)
             return rc;
-        if (!d->allow_duplicate)
-            sw_keyset_enter(&d->keys);
-        rc = read_pairs(d);
-        if (!d->allow_duplicate)
-            sw_keyset_leave(&d->keys);
+        rc = read_scope(d);
         d->depth--;
         sw_yaml_source_close(&d->src, ev);
         return rc;
     }
     if (ev->type != YAML_ALIAS_EVENT ||
         d->src.anchors[ev->anchor - 1].type != YAML_MAPPING_START_EVENT)
-        return fail_merge(d, ev);
+        return sw_yaml_source_fail(&d->src, ev,
+                                   "map merge requires map or sequence of maps as the value");
     struct sw_yaml_event first;
     size_t back = enter_alias(d, ev, &first);
     rc = merge_map(d, &first);
@@ -355,17 +322,6 @@ static int merge_list(struct sw_yaml_decoder *d, const struct sw_yaml_event *lis
     return rc;
 }
 
-static int read_merge(struct sw_yaml_decoder *d)
-{
-    struct sw_yaml_event ev;
-    int rc = sw_yaml_source_next(&d->src, &ev);
-    if (rc < 0)
-        return rc;
-    if (ev.type == YAML_SEQUENCE_START_EVENT)
-        return merge_list(d, &ev);
-    return merge_map(d, &ev);
-}
-
 /* ---- maps and lists ----------------------------------------------------------------------------
  */
 
@@ -376,16 +332,17 @@ static int read_pairs(struct sw_yaml_decoder *d)
         int rc = sw_yaml_source_next(&d->src, &key);
         if (rc < 0 || key.type == YAML_MAPPING_END_EVENT)
             return rc;
-        if (is_merge(&key)) {
+        bool merge = is_merge(&key);
+        if (merge)
             sw_yaml_source_close(&d->src, &key);
-            rc = read_merge(d);
-        } else {
+        else
             rc = read_key(d, &key);
-            if (rc == 0)
-                rc = sw_yaml_source_next(&d->src, &value);
-            if (rc == 0)
-                rc = read_node(d, &value);
-        }
+        if (rc == 0)
+            rc = sw_yaml_source_next(&d->src, &value);
+        if (rc == 0)
+            rc = !merge                                    ? read_node(d, &value)
+                 : value.type == YAML_SEQUENCE_START_EVENT ? merge_list(d, &value)
+                                                           : merge_map(d, &value);
         if (rc < 0)
             return rc;
     }
@@ -395,13 +352,8 @@ static int read_map(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
 {
     const struct sw_sink *s = d->sink;
     int rc = place(d, ev, s->ops->begin_map(s->arg, d->err));
-    if (rc < 0)
-        return rc;
-    if (!d->allow_duplicate)
-        sw_keyset_enter(&d->keys);
-    rc = read_pairs(d);
-    if (!d->allow_duplicate)
-        sw_keyset_leave(&d->keys);
+    if (rc == 0)
+        rc = read_scope(d);
     return rc < 0 ? rc : place(d, ev, s->ops->end_map(s->arg, d->err));
 }
 
@@ -425,18 +377,24 @@ static int read_node(struct sw_yaml_decoder *d, const struct sw_yaml_event *ev)
     int rc = count_node(d, ev);
     if (rc < 0)
         return rc;
-    if (ev->type == YAML_ALIAS_EVENT)
-        return read_alias(d, ev);
     if (ev->type == YAML_SCALAR_EVENT) {
         rc = read_scalar(d, ev);
-    } else {
-        rc = go_deeper(d, ev);
-        if (rc < 0)
-            return rc;
-        rc = ev->type == YAML_MAPPING_START_EVENT ? read_map(d, ev) : read_list(d, ev);
-        d->depth--;
+        sw_yaml_source_close(&d->src, ev);
+        return rc;
     }
-    sw_yaml_source_close(&d->src, ev);
+    rc = go_deeper(d, ev);
+    if (rc < 0)
+        return rc;
+    if (ev->type == YAML_ALIAS_EVENT) {
+        struct sw_yaml_event first;
+        size_t back = enter_alias(d, ev, &first);
+        rc = read_node(d, &first);
+        leave_alias(d, back);
+    } else {
+        rc = ev->type == YAML_MAPPING_START_EVENT ? read_map(d, ev) : read_list(d, ev);
+        sw_yaml_source_close(&d->src, ev);
+    }
+    d->depth--;
     return rc;
 }
 

@@ -119,7 +119,7 @@ static void put_flow_text(struct sw_yaml_out *o, const char *text, const char *e
     }
 }
 
-static char escape_letter(uint32_t rune)
+static size_t put_escape(struct sw_yaml_out *o, const char *p, const char *end)
 {
     static const struct {
         uint32_t rune;
@@ -129,28 +129,18 @@ static char escape_letter(uint32_t rune)
         { 0x0b, 'v' },  { 0x0c, 'f' }, { 0x0d, 'r' }, { 0x1b, 'e' },   { '"', '"' },
         { '\\', '\\' }, { 0x85, 'N' }, { 0xa0, '_' }, { 0x2028, 'L' }, { 0x2029, 'P' },
     };
-    for (size_t i = 0; i < SW_COUNT(letters); i++)
-        if (letters[i].rune == rune)
-            return letters[i].letter;
-    return 0;
-}
-
-static size_t put_escape(struct sw_yaml_out *o, const char *p, const char *end)
-{
     uint32_t rune;
     size_t n = sw_utf8_decode(p, end, &rune, NULL);
-    char text[16], letter = escape_letter(rune);
+    char text[16], letter = 0;
+    for (size_t i = 0; i < SW_COUNT(letters); i++)
+        if (letters[i].rune == rune)
+            letter = letters[i].letter;
     int len = letter           ? sprintf(text, "\\%c", letter)
               : rune <= 0xff   ? sprintf(text, "\\x%02X", rune)
               : rune <= 0xffff ? sprintf(text, "\\u%04X", rune)
                                : sprintf(text, "\\U%08X", rune);
     put_ascii(o, text, (size_t)len);
     return n;
-}
-
-static bool must_escape(const char *p, const char *end)
-{
-    return *p == '"' || *p == '\\' || !sw_yaml_is_printable(p) || sw_yaml_break_len(p, end);
 }
 
 static void put_double(struct sw_yaml_out *o, const char *text, const char *end, bool wrap)
@@ -161,7 +151,8 @@ static void put_double(struct sw_yaml_out *o, const char *text, const char *end,
     sw_yaml_put_char(o, '"');
     o->whitespace = o->indention = false;
     for (const char *p = text; p < end;) {
-        if (bom || must_escape(p, end)) {
+        if (bom || *p == '"' || *p == '\\' || !sw_yaml_is_printable(p) ||
+            sw_yaml_break_len(p, end)) {
             p += put_escape(o, p, end);
             spaces = false;
         } else if (*p == ' ') {
@@ -192,10 +183,12 @@ static const char *step_back(const char *end)
     return end;
 }
 
-/* What stands behind '|': an explicit indentation where the text begins with a blank, '-' where it
- * ends without a line end, '+' where with more than one. */
-static void put_literal_hints(struct sw_yaml_out *o, const char *text, const char *end)
+static void put_literal(struct sw_yaml_out *o, const char *text, const char *end)
 {
+    put_space(o);
+    sw_yaml_put_char(o, '|');
+    /* an explicit indentation where the text begins with a blank, '-' where it ends without a line
+     * end, '+' where with more than one */
     if (*text == ' ' || sw_yaml_break_len(text, end))
         sw_yaml_put_char(o, '0' + SW_YAML_INDENT);
     const char *last = step_back(end);
@@ -203,13 +196,6 @@ static void put_literal_hints(struct sw_yaml_out *o, const char *text, const cha
         sw_yaml_put_char(o, '-');
     else if (last == text || sw_yaml_break_len(step_back(last), end))
         sw_yaml_put_char(o, '+');
-}
-
-static void put_literal(struct sw_yaml_out *o, const char *text, const char *end)
-{
-    put_space(o);
-    sw_yaml_put_char(o, '|');
-    put_literal_hints(o, text, end);
     if (!o->like_v3) /* yaml.v3 leaves the end of this line to the text's first */
         put_break(o);
     o->indention = !o->like_v3;

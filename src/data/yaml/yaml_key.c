@@ -18,8 +18,8 @@ static int64_t read_run(const char **p, const char *end, int64_t value, size_t *
     return value;
 }
 
-/* Whether the digits right before @p, back to @text, are a number other than zero: a '0' behind
- * them is a digit of it, not a leading zero. */
+/* Whether the digits right before @p, back to @text, are a number other than zero: then a '0' that
+ * follows is one of its digits, not a leading zero. */
 static bool after_nonzero(const char *text, const char *p)
 {
     while (p > text) {

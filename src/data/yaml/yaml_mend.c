@@ -12,7 +12,7 @@
 enum { MAX_PLACES = 1024 };
 static const size_t max_work_bytes = (size_t)32 << 20;
 
-/* ---- is a look worth it? ------------------------------------------------------------------------
+/* ---- a first test without a parser -------------------------------------------------------------
  */
 
 /* A ':' before a bracket or comma, or a backslash before a quote, somewhere. A key in quotes before
@@ -31,39 +31,31 @@ static bool has_either(const char *text, size_t len)
     return false;
 }
 
-/* Where a line of a block or flow collection stands, roughly: regular expressions and comments are
- * full of colons and brackets, flow collections are not. */
-struct scan {
-    int flow_depth;
-    bool in_double; /* behind an odd number of '"' on this line */
-};
-
-static bool starts_token(const char *line, const char *p)
-{
-    return p == line || strchr(" \t[{,", p[-1]);
-}
-
-static bool is_suspect_line(struct scan *s, const char *line, const char *end)
+/* Whether a line may contain either construct in a flow collection or a double quoted scalar: an
+ * estimate, since regular expressions and comments are full of colons and brackets.
+ * @flow_depth: of flow collections, from one line to the next */
+static bool is_suspect_line(int *flow_depth, const char *line, const char *end)
 {
     const char *p = line;
     size_t len = (size_t)(end - line);
-    if (s->flow_depth == 0 && !memchr(p, '[', len) && !memchr(p, '{', len) && !memchr(p, '\\', len))
+    if (*flow_depth == 0 && !memchr(p, '[', len) && !memchr(p, '{', len) && !memchr(p, '\\', len))
         return false;
     while (p < end && (*p == ' ' || *p == '\t'))
         p++;
     if (p < end && *p == '#')
         return false;
-    for (s->in_double = false; p < end; p++) {
+    for (bool in_double = false; p < end; p++) {
         bool last = p + 1 == end;
         if (*p == '"')
-            s->in_double = !s->in_double;
-        else if ((*p == '[' || *p == '{') && (s->flow_depth > 0 || starts_token(line, p)))
-            s->flow_depth++;
-        else if ((*p == ']' || *p == '}') && s->flow_depth > 0)
-            s->flow_depth--;
-        else if (*p == ':' && s->flow_depth > 0 && !last && strchr(",[]{}", p[1]))
+            in_double = !in_double;
+        else if ((*p == '[' || *p == '{') &&
+                 (*flow_depth > 0 || p == line || strchr(" \t[{,", p[-1])))
+            ++*flow_depth;
+        else if ((*p == ']' || *p == '}') && *flow_depth > 0)
+            --*flow_depth;
+        else if (*p == ':' && *flow_depth > 0 && !last && strchr(",[]{}", p[1]))
             return true;
-        else if (*p == '\\' && s->in_double && !last && p[1] == '\'')
+        else if (*p == '\\' && in_double && !last && p[1] == '\'')
             return true;
     }
     return false;
@@ -71,15 +63,15 @@ static bool is_suspect_line(struct scan *s, const char *line, const char *end)
 
 static bool is_suspect(const char *text, size_t len)
 {
+    int flow_depth = 0;
+    const char *end = text + len;
     if (!has_either(text, len))
         return false;
-    struct scan s = { 0 };
-    const char *end = text + len;
     for (const char *line = text; line < end;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop)
             stop = end;
-        if (is_suspect_line(&s, line, stop))
+        if (is_suspect_line(&flow_depth, line, stop))
             return true;
         line = stop + 1;
     }
@@ -93,18 +85,6 @@ struct fault {
     enum { FAULT_NONE, FAULT_COLON, FAULT_ESCAPE } kind;
     size_t first, at; /* of the scalar and of what is not understood, in characters */
 };
-
-static struct fault fault_of(const yaml_parser_t *parser)
-{
-    struct fault f = { .first = parser->context_mark.index, .at = parser->problem_mark.index };
-    if (parser->error != YAML_SCANNER_ERROR)
-        return f;
-    if (strcmp(parser->problem, "found unexpected ':'") == 0)
-        f.kind = FAULT_COLON;
-    if (strcmp(parser->problem, "found unknown escape character") == 0)
-        f.kind = FAULT_ESCAPE;
-    return f;
-}
 
 /* Where libyaml gives up, if for one of the two reasons. */
 static struct fault find_fault(const char *text, size_t len)
@@ -121,9 +101,13 @@ static struct fault find_fault(const char *text, size_t len)
         done = event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
     }
-    struct fault f = { 0 };
-    if (!done)
-        f = fault_of(&parser);
+    struct fault f = { .first = parser.context_mark.index, .at = parser.problem_mark.index };
+    if (!done && parser.error == YAML_SCANNER_ERROR) {
+        if (strcmp(parser.problem, "found unexpected ':'") == 0)
+            f.kind = FAULT_COLON;
+        else if (strcmp(parser.problem, "found unknown escape character") == 0)
+            f.kind = FAULT_ESCAPE;
+    }
     yaml_parser_delete(&parser);
     return f;
 }
@@ -142,18 +126,6 @@ static size_t byte_of(const char *text, size_t len, size_t character)
 /* ---- mending ------------------------------------------------------------------------------------
  */
 
-/* The scalar from @from to its ':' in quotes. */
-static void quote(struct sw_buffer *out, const char *text, size_t from, size_t to)
-{
-    sw_buffer_char(out, '\'');
-    for (size_t i = from; i < to; i++) {
-        if (text[i] == '\'')
-            sw_buffer_char(out, '\'');
-        sw_buffer_char(out, text[i]);
-    }
-    sw_buffer_char(out, '\'');
-}
-
 /* @return NULL: it cannot be mended */
 static char *mend(const char *text, size_t len, struct fault f, size_t *out_len)
 {
@@ -163,7 +135,13 @@ static char *mend(const char *text, size_t len, struct fault f, size_t *out_len)
         sw_buffer_put(&out, text, at);
     } else if (f.kind == FAULT_COLON && at < len && from < at) {
         sw_buffer_put(&out, text, from);
-        quote(&out, text, from, at + 1);
+        sw_buffer_char(&out, '\'');
+        for (size_t i = from; i <= at; i++) {
+            if (text[i] == '\'')
+                sw_buffer_char(&out, '\'');
+            sw_buffer_char(&out, text[i]);
+        }
+        sw_buffer_char(&out, '\'');
     } else {
         return NULL;
     }

@@ -1,14 +1,13 @@
-/* One line is looked at at a time. `at` walks over the caller's text; what scalars become is put
- * together in a copy of it, at the place where they stand: no scalar is longer than what it is
- * written as, and what stands behind one (a colon, a quote, a blank, an end of line) is nothing
- * that another one needs, so a NUL fits in.
+/* `at` walks over the caller's text, line by line. The values of scalars are put together in a copy
+ * of the text, at the scalar's place: a value is never longer than the scalar's text, and a
+ * character follows the scalar that no other scalar needs (a colon, a quote, a blank, an end of
+ * line), so there is room for a NUL.
  *
- * Each function that reads a node begins at its first character and ends at the first character of
- * the next line with something on it: `at` is there, `column` how far in it stands. false means
- * giving up; nothing needs to be undone.
+ * A function that reads a node begins at its first character and ends at the first character of
+ * the next line that is not empty or a comment: `at` is there, `column` is its column. If it
+ * returns false, the text is left to libyaml; nothing needs to be undone.
  *
- * Source: YAML 1.1 as libyaml 0.2.5 reads it (scanner.c, parser.c), for the part of it that is
- * here. */
+ * Source: YAML 1.1 as libyaml 0.2.5 reads it (scanner.c, parser.c), for the subset read here. */
 #include "data/yaml/yaml_quick.h"
 
 #include <stdlib.h>
@@ -194,21 +193,6 @@ static bool read_single(struct quick *q, const char **from, size_t *len)
     return false;
 }
 
-static char unescape(char c)
-{
-    switch (c) {
-    case 'n':
-        return '\n';
-    case 't':
-        return '\t';
-    case '"':
-    case '\\':
-        return c;
-    default:
-        return '\0';
-    }
-}
-
 static bool read_double(struct quick *q, const char **from, size_t *len)
 {
     if (read_quoted(q, '"', '\\', from, len))
@@ -223,9 +207,11 @@ static bool read_double(struct quick *q, const char **from, size_t *len)
             return true;
         }
         if (c == '\\') {
-            c = ++p < q->end ? unescape(*p) : '\0';
-            if (!c)
+            static const char letters[] = "nt\"\\", values[] = "\n\t\"\\";
+            const char *found = ++p < q->end ? memchr(letters, *p, sizeof letters - 1) : NULL;
+            if (!found)
                 return false;
+            c = values[found - letters];
         }
         to[(*len)++] = c;
     }
@@ -399,19 +385,17 @@ static bool read_flow_value(struct quick *q)
     return true;
 }
 
-static bool read_flow_item(struct quick *q, bool is_map)
+/* The key of a flow map, with its colon. */
+static bool read_flow_key(struct quick *q)
 {
     struct scalar key;
-    if (!is_map)
-        return read_flow_value(q);
-    if (!read_flow_scalar(q, &key) || q->end - q->at < 2 || q->at[0] != ':' || q->at[1] != ' ')
-        return false;
-    if (q->at - key.at > MAX_KEY)
+    if (!read_flow_scalar(q, &key) || q->end - q->at < 2 || q->at[0] != ':' || q->at[1] != ' ' ||
+        q->at - key.at > MAX_KEY)
         return false;
     emit_read(q, &key);
     q->at++;
     skip_blanks(q);
-    return read_flow_value(q);
+    return true;
 }
 
 static bool read_flow(struct quick *q)
@@ -429,7 +413,7 @@ static bool read_flow(struct quick *q)
                 return false;
             skip_blanks(q);
         }
-        if (!read_flow_item(q, is_map))
+        if ((is_map && !read_flow_key(q)) || !read_flow_value(q))
             return false;
         skip_blanks(q);
     }
@@ -552,8 +536,8 @@ static bool read_node(struct quick *q, int parent)
 
 enum { ODD = 1, WIDE = 0x80 };
 
-/* ODD: bytes that no part of this reader is made for. In pieces of one size compilers look at many
- * at once. */
+/* ODD: bytes that this reader does not handle. Compilers vectorise the loop for pieces of one size.
+ */
 static unsigned char find_odd(const char *text, size_t len)
 {
     unsigned char odd = 0;
@@ -591,16 +575,6 @@ static bool is_ordinary(const char *text, size_t len, bool *is_wide)
     return !(odd & ODD) && (!*is_wide || is_printable(text, len));
 }
 
-/* A document without a node has an empty one: libyaml says it stands where the next document or the
- * end is, for which it begins a new line. */
-static void emit_nothing(struct quick *q)
-{
-    struct sw_place place = place_here(q);
-    if (q->at == q->end && q->at > q->line_start)
-        place = (struct sw_place){ place.line + 1, 1 };
-    emit_empty(q, &place);
-}
-
 static bool read_document(struct quick *q)
 {
     emit(q, YAML_DOCUMENT_START_EVENT, q->at);
@@ -610,23 +584,18 @@ static bool read_document(struct quick *q)
         if (!end_line(q))
             return false;
     }
-    if (q->column < 0)
-        emit_nothing(q);
-    else if (!read_node(q, -1))
+    if (q->column < 0) {
+        /* libyaml's place of a missing node is that of the next document or, on a line of its own,
+         * that of the end */
+        struct sw_place place = place_here(q);
+        if (q->at == q->end && q->at > q->line_start)
+            place = (struct sw_place){ place.line + 1, 1 };
+        emit_empty(q, &place);
+    } else if (!read_node(q, -1)) {
         return false;
+    }
     emit(q, YAML_DOCUMENT_END_EVENT, q->at);
     return q->column < 0;
-}
-
-static bool read_stream(struct quick *q)
-{
-    if (!find_line(q))
-        return false;
-    while (q->at < q->end)
-        if (!read_document(q))
-            return false;
-    emit(q, YAML_STREAM_END_EVENT, q->at);
-    return true;
 }
 
 bool sw_yaml_quick(const char *text, size_t len_bytes, int first_line,
@@ -640,11 +609,15 @@ bool sw_yaml_quick(const char *text, size_t len_bytes, int first_line,
     q.bytes = sw_alloc(len_bytes + 1);
     if (len_bytes)
         memcpy(q.bytes, text, len_bytes);
-    if (!read_stream(&q)) {
+    bool ok = find_line(&q);
+    while (ok && q.at < q.end)
+        ok = read_document(&q);
+    if (!ok) {
         free(q.bytes);
         free(q.events);
         return false;
     }
+    emit(&q, YAML_STREAM_END_EVENT, q.at);
     *events = q.events;
     *n_events = q.n;
     *bytes = q.bytes;

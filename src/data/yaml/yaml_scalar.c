@@ -10,29 +10,17 @@
 /* ---- words -------------------------------------------------------------------------------------
  */
 
-struct word {
+/* clang-format off */
+#define WORD_TRUE { .kind = SW_YAML_BOOL, .b = true }
+#define WORD_FALSE { .kind = SW_YAML_BOOL }
+#define WORD_NULL { .kind = SW_YAML_NULL }
+#define WORD_FLOAT(v) { .kind = SW_YAML_FLOAT, .d = (v) }
+/* clang-format on */
+
+static const struct {
     const char *text;
     struct sw_yaml_scalar is;
-};
-
-#define WORD_TRUE                                                                                  \
-    {                                                                                              \
-        .kind = SW_YAML_BOOL, .b = true                                                            \
-    }
-#define WORD_FALSE                                                                                 \
-    {                                                                                              \
-        .kind = SW_YAML_BOOL                                                                       \
-    }
-#define WORD_NULL                                                                                  \
-    {                                                                                              \
-        .kind = SW_YAML_NULL                                                                       \
-    }
-#define WORD_FLOAT(v)                                                                              \
-    {                                                                                              \
-        .kind = SW_YAML_FLOAT, .d = (v)                                                            \
-    }
-
-static const struct word words[] = {
+} words[] = {
     { "y", WORD_TRUE },
     { "Y", WORD_TRUE },
     { "yes", WORD_TRUE },
@@ -92,42 +80,20 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static int digit_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c |= 32;
-    return c >= 'a' && c <= 'z' ? c - 'a' + 10 : 99;
-}
-
 /* Digits of a base, none or more. @return false: another character, or more than 64 bits */
 static bool read_base(const char *p, const char *end, unsigned base, uint64_t *out)
 {
     uint64_t v = 0;
     for (; p < end; p++) {
-        unsigned d = (unsigned)digit_value(*p);
+        char low = *p | 32;
+        unsigned d = is_digit(*p)               ? (unsigned)(*p - '0')
+                     : low >= 'a' && low <= 'f' ? (unsigned)(low - 'a' + 10)
+                                                : 99;
         if (d >= base || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v))
             return false;
     }
     *out = v;
     return true;
-}
-
-/* The base that a number's prefix says (0x, 0o, 0b, 0), moving @p past it. */
-static unsigned read_prefix(const char **p, const char *end)
-{
-    if (**p != '0')
-        return 10;
-    if (end - *p >= 3) {
-        char c = (char)((*p)[1] | 32);
-        unsigned base = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
-        if (base) {
-            *p += 2;
-            return base;
-        }
-    }
-    *p += 1;
-    return 8;
 }
 
 /* A magnitude with its sign as INT or UINT. @return false: it does not fit */
@@ -152,7 +118,13 @@ static bool read_integer(const char *text, const char *end, struct sw_yaml_scala
     p += sign;
     if (p == end)
         return false;
-    unsigned base = read_prefix(&p, end);
+    unsigned base = 10;
+    if (*p == '0') { /* 0x, 0o, 0b, 0 */
+        char c = end - p >= 3 ? (char)(p[1] | 32) : '\0';
+        bool letter = c == 'x' || c == 'o' || c == 'b';
+        base = c == 'x' ? 16 : c == 'b' ? 2 : 8;
+        p += letter ? 2 : 1;
+    }
     uint64_t size;
     return read_base(p, end, base, &size) && set_integer(negative, sign, size, out);
 }
@@ -247,36 +219,20 @@ static struct sw_yaml_scalar resolve_pointed(const char *text, size_t len)
 
 struct sw_yaml_scalar sw_yaml_resolve(const char *text, size_t len_bytes)
 {
-    struct sw_yaml_scalar string = { .kind = SW_YAML_STRING };
     if (len_bytes == 0)
         return (struct sw_yaml_scalar){ .kind = SW_YAML_NULL };
-    const struct sw_yaml_scalar *word;
-    switch (text[0]) {
-    case 'y':
-    case 'Y':
-    case 'n':
-    case 'N':
-    case 't':
-    case 'T':
-    case 'f':
-    case 'F':
-    case 'o':
-    case 'O':
-    case '~':
-        word = find_word(text, len_bytes);
-        return word ? *word : string;
-    case '.':
-        word = find_word(text, len_bytes);
-        return word ? *word : resolve_pointed(text, len_bytes);
-    case '+':
-    case '-':
-        word = find_word(text, len_bytes);
-        return word ? *word : resolve_number(text, len_bytes);
-    case '0' ... '9':
+    char c = text[0];
+    if (is_digit(c))
         return resolve_number(text, len_bytes);
-    default:
-        return string;
-    }
+    const struct sw_yaml_scalar *word = memchr("yYnNtTfFoO~.+-", c, 14) ? find_word(text, len_bytes)
+                                                                        : NULL;
+    if (word)
+        return *word;
+    if (c == '.')
+        return resolve_pointed(text, len_bytes);
+    if (c == '+' || c == '-')
+        return resolve_number(text, len_bytes);
+    return (struct sw_yaml_scalar){ .kind = SW_YAML_STRING };
 }
 
 /* ---- timestamps --------------------------------------------------------------------------------
@@ -308,24 +264,19 @@ static bool take_number(struct cursor *c, bool fixed, int most, int *out)
     return v <= most;
 }
 
-static int days_in(int year, int month)
-{
-    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return month == 2 && leap ? 29 : days[month - 1];
-}
-
 static bool take_date(struct cursor *c)
 {
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     int year = 0, month, day;
     for (int i = 0; i < 4; i++) {
         if (c->p == c->end || !is_digit(*c->p))
             return false;
         year = year * 10 + (*c->p++ - '0');
     }
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     return take_char(c, '-') && take_number(c, false, 12, &month) && month >= 1 &&
            take_char(c, '-') && take_number(c, false, 31, &day) && day >= 1 &&
-           day <= days_in(year, month);
+           day <= days[month - 1] + (leap && month == 2);
 }
 
 static bool take_clock(struct cursor *c)
@@ -343,15 +294,6 @@ static bool take_clock(struct cursor *c)
     return true;
 }
 
-static bool take_zone(struct cursor *c)
-{
-    int ignored;
-    if (take_char(c, 'Z'))
-        return true;
-    return (take_char(c, '+') || take_char(c, '-')) && take_number(c, true, 24, &ignored) &&
-           take_char(c, ':') && take_number(c, true, 60, &ignored);
-}
-
 bool sw_yaml_is_timestamp(const char *text, size_t len_bytes)
 {
     struct cursor c = { text, text + len_bytes };
@@ -361,8 +303,13 @@ bool sw_yaml_is_timestamp(const char *text, size_t len_bytes)
         return true;
     if (take_char(&c, ' '))
         return take_clock(&c) && c.p == c.end;
-    return (take_char(&c, 'T') || take_char(&c, 't')) && take_clock(&c) && take_zone(&c) &&
-           c.p == c.end;
+    if ((!take_char(&c, 'T') && !take_char(&c, 't')) || !take_clock(&c))
+        return false;
+    int ignored;
+    bool zone = take_char(&c, 'Z') || ((take_char(&c, '+') || take_char(&c, '-')) &&
+                                       take_number(&c, true, 24, &ignored) && take_char(&c, ':') &&
+                                       take_number(&c, true, 60, &ignored));
+    return zone && c.p == c.end;
 }
 
 /* [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)? */

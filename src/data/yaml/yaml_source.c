@@ -105,50 +105,41 @@ int sw_yaml_source_fail(struct sw_yaml_source *s, const struct sw_yaml_event *ev
     return sw_place_wrap(s->err, SW_INVALID, s->file, event->place);
 }
 
-/* go-yaml's words: no column, lines counted from 0 but for the scanner's, and 0 is not said. */
-static int fail_as_go(struct sw_yaml_source *s)
-{
-    const yaml_parser_t *p = &s->parser;
-    size_t line = p->problem_mark.line;
-    if (line && p->error == YAML_SCANNER_ERROR)
-        line++;
-    else if (!line)
-        line = p->context_mark.line;
-    if (line)
-        return sw_err_set(s->err, SW_INVALID, "yaml: line %zu: %s", line, p->problem);
-    return sw_err_set(s->err, SW_INVALID, "yaml: %s", p->problem);
-}
-
-/* The byte at a mark whose line is ASCII up to there; NUL: it is beyond the end. */
-static char byte_at(const struct sw_yaml_source *s, yaml_mark_t mark)
-{
-    const char *at = s->text, *end = s->text + s->len;
-    for (size_t line = 0; line < mark.line && at; line++)
-        if ((at = memchr(at, '\n', (size_t)(end - at))))
-            at++;
-    return at && mark.column < (size_t)(end - at) ? at[mark.column] : '\0';
-}
-
-/* "found character that cannot start any token": which it was, since a tab cannot be seen. */
+/* libyaml's message. "found character that cannot start any token" is replaced by one that says
+ * which character, since a tab cannot be seen. */
 static char *scanner_message(const struct sw_yaml_source *s)
 {
     const char *problem = s->parser.problem ? s->parser.problem : "not YAML";
     if (!sw_streq(problem, "found character that cannot start any token"))
         return sw_strdup(problem);
-    char c = byte_at(s, s->parser.problem_mark);
+    const yaml_mark_t mark = s->parser.problem_mark; /* its line is ASCII up to there */
+    const char *at = s->text, *end = s->text + s->len;
+    for (size_t line = 0; line < mark.line && at; line++)
+        if ((at = memchr(at, '\n', (size_t)(end - at))))
+            at++;
+    char c = at && mark.column < (size_t)(end - at) ? at[mark.column] : '\0';
     return c == '\t'                          ? sw_strdup("a tab: YAML is indented by blanks only")
            : c == '@' || c == '`' || c == '%' ? sw_printf("no value begins with '%c': quote it", c)
                                               : sw_strdup(problem);
 }
 
-/* libyaml's words, with where the thing began that it could not finish. */
+/* The parser's error, with the place where the node began that it could not finish. */
 static int fail_parser(struct sw_yaml_source *s)
 {
     const yaml_parser_t *p = &s->parser;
     if (p->error == YAML_MEMORY_ERROR)
         abort();
-    if (s->go_words && p->problem)
-        return fail_as_go(s);
+    if (s->go_words && p->problem) {
+        /* go-yaml's: no column, lines counted from 0 except the scanner's; line 0 is left out */
+        size_t line = p->problem_mark.line;
+        if (line && p->error == YAML_SCANNER_ERROR)
+            line++;
+        else if (!line)
+            line = p->context_mark.line;
+        if (line)
+            return sw_err_set(s->err, SW_INVALID, "yaml: line %zu: %s", line, p->problem);
+        return sw_err_set(s->err, SW_INVALID, "yaml: %s", p->problem);
+    }
     SW_AUTO_CHARS *problem = scanner_message(s);
     struct sw_place place = place_of(s, p->problem_mark);
     if (p->error == YAML_READER_ERROR) {
@@ -215,26 +206,6 @@ static int check_slashes(struct sw_yaml_source *s, const yaml_event_t *e,
         p++;
     }
     return 0;
-}
-
-/* In a flow collection a '?' ends go-yaml's plain scalar and begins a key, which then is one too
- * many. */
-static int check_question(struct sw_yaml_source *s, const yaml_event_t *e,
-                          const struct sw_yaml_event *out)
-{
-    if (e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || !memchr(out->text, '?', out->len))
-        return 0;
-    return sw_yaml_source_fail(s, out, "found '?' in a flow collection outside of quotes");
-}
-
-static int check_version(struct sw_yaml_source *s, const yaml_event_t *e,
-                         const struct sw_yaml_event *out)
-{
-    const yaml_version_directive_t *v = e->data.document_start.version_directive;
-    if (!v || (v->major == 1 && v->minor == 1))
-        return 0;
-    return sw_yaml_source_fail(s, out, "found incompatible YAML document: version %d.%d, not 1.1",
-                               v->major, v->minor);
 }
 
 static enum sw_yaml_tag read_tag(const char *tag)
@@ -314,17 +285,6 @@ static int find_anchor(struct sw_yaml_source *s, const char *name, struct sw_yam
     return 0;
 }
 
-static void record(struct sw_yaml_source *s, const struct sw_yaml_event *event)
-{
-    SW_GROW(s->recorded, s->n_recorded, s->cap_recorded);
-    struct sw_yaml_event *copy = &s->recorded[s->n_recorded++];
-    *copy = *event;
-    if (event->text)
-        copy->text = sw_arena_strndup(arena(s), event->text, event->len);
-    if (event->type != YAML_ALIAS_EVENT)
-        copy->anchor = 0; /* played again, it opens nothing */
-}
-
 /* ---- events ------------------------------------------------------------------------------------
  */
 
@@ -337,10 +297,12 @@ static int read_scalar(struct sw_yaml_source *s, const yaml_event_t *e, struct s
     if (out->tag == SW_TAG_NONE && has_bare_bang(s, e))
         out->tag = SW_TAG_OTHER;
     int rc = open_anchor(s, e->data.scalar.anchor, out);
-    if (rc == 0 && s->flow_depth > 0)
-        rc = check_question(s, e, out);
     if (rc < 0)
         return rc;
+    /* in a flow collection a '?' ends go-yaml's plain scalar and begins a key: one too many */
+    if (s->flow_depth > 0 && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+        memchr(out->text, '?', out->len))
+        return sw_yaml_source_fail(s, out, "found '?' in a flow collection outside of quotes");
     if (s->look.slashes && e->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE)
         return check_slashes(s, e, out);
     return 0;
@@ -361,11 +323,17 @@ static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
         return fail_parser(s);
     }
     *out = (struct sw_yaml_event){ .type = e->type, .place = place_of(s, e->start_mark) };
+    const yaml_version_directive_t *version;
     switch (e->type) {
     case YAML_SCALAR_EVENT:
         return read_scalar(s, e, out);
     case YAML_DOCUMENT_START_EVENT:
-        return check_version(s, e, out);
+        version = e->data.document_start.version_directive;
+        if (!version || (version->major == 1 && version->minor == 1))
+            return 0;
+        return sw_yaml_source_fail(s, out,
+                                   "found incompatible YAML document: version %d.%d, not 1.1",
+                                   version->major, version->minor);
     case YAML_ALIAS_EVENT:
         return find_anchor(s, (const char *)e->data.alias.anchor, out);
     case YAML_MAPPING_START_EVENT:
@@ -395,9 +363,16 @@ int sw_yaml_source_next(struct sw_yaml_source *s, struct sw_yaml_event *out)
         return 0;
     }
     int rc = read_live(s, out);
-    if (rc == 0 && s->recording > 0)
-        record(s, out);
-    return rc;
+    if (rc < 0 || s->recording == 0)
+        return rc;
+    SW_GROW(s->recorded, s->n_recorded, s->cap_recorded);
+    struct sw_yaml_event *copy = &s->recorded[s->n_recorded++];
+    *copy = *out;
+    if (out->text)
+        copy->text = sw_arena_strndup(arena(s), out->text, out->len);
+    if (out->type != YAML_ALIAS_EVENT)
+        copy->anchor = 0; /* played again, it opens nothing */
+    return 0;
 }
 
 int sw_yaml_source_skip(struct sw_yaml_source *s, const struct sw_yaml_event *event, int max_depth)

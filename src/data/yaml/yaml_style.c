@@ -29,9 +29,9 @@ bool sw_yaml_is_printable(const char *p)
            !(u[1] == 0xbf && (u[2] == 0xbe || u[2] == 0xbf));
 }
 
-/* What is in a string, as far as styles care. */
+/* The properties of a string that decide its style. */
 struct traits {
-    bool indicator;    /* would be read as something else where it stands bare */
+    bool indicator;    /* without quotes it would be read as something else */
     bool special, tab; /* not printable; a tab, which is neither */
     bool line_break;
     bool outer_space, trailing_space, outer_break;
@@ -75,19 +75,15 @@ static bool is_indicator(const char *p, const char *end, bool first, bool after_
     }
 }
 
-static size_t char_len(const char *p)
-{
-    unsigned char c = (unsigned char)*p;
-    return c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-}
-
 static struct traits examine(const char *text, const char *end)
 {
     struct traits t = { 0 };
     bool after_blank = true, after_space = false, after_break = false;
     t.indicator = end - text >= 3 && (memcmp(text, "---", 3) == 0 || memcmp(text, "...", 3) == 0);
     for (const char *p = text; p < end;) {
-        size_t n = char_len(p), break_len = sw_yaml_break_len(p, end);
+        unsigned char c = (unsigned char)*p;
+        size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+        size_t break_len = sw_yaml_break_len(p, end);
         bool first = p == text, last = p + n >= end;
         t.indicator = t.indicator || is_indicator(p, end, first, after_blank);
         t.tab = t.tab || *p == '\t';

@@ -37,7 +37,7 @@ struct sw_yaml_writer {
     bool in_map; /* the node being written is a map's value */
 };
 
-/* Base64 in lines of 70. Source: yaml.v2 2.4.0, resolve.go. */
+/* Base64 in lines of 70 characters. Source: yaml.v2 2.4.0, resolve.go. */
 static char *encode_binary(const char *text, size_t len, size_t *out_len)
 {
     enum { LINE = 70 };
@@ -101,7 +101,7 @@ static void open_block(struct sw_yaml_writer *w)
     w->pending = false;
 }
 
-/* Sizes that others choose end somewhere. */
+/* Refuse text that would be longer than opts.max_bytes with @more bytes. */
 static int check_size(const struct sw_yaml_writer *w, size_t more, struct sw_err *err)
 {
     size_t max = w->opts.max_bytes;
@@ -178,8 +178,7 @@ static int on_real(void *arg, double value, SW_UNUSED const char *text, SW_UNUSE
         return on_integer(arg, is.i, err);
     if (is.kind == SW_YAML_UINT)
         return on_natural(arg, is.u, err);
-    len = sw_float_go(value, 'g', 64, plain);
-    return put_word(arg, plain, len, err);
+    return put_word(arg, plain, sw_float_go(value, 'g', 64, plain), err);
 }
 
 static int on_string(void *arg, const char *text, size_t len_bytes, struct sw_err *err)
