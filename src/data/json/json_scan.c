@@ -117,9 +117,18 @@ static int hex4(const char *p, const char *end)
     return v;
 }
 
-/* Decode \uXXXX, and the next escape too if both are a surrogate pair. @return the end, or NULL */
-static const char *unescape_rune(struct sw_buffer *out, const char *p, const char *end)
+/* Decode one escape; of \uXXXX also the next one if both are a surrogate pair.
+ * @return the end, or NULL */
+static const char *unescape_one(struct sw_buffer *out, const char *p, const char *end)
 {
+    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
+    const char *simple = end - p < 2 ? NULL : memchr(from, p[1], sizeof from - 1);
+    if (simple) {
+        sw_buffer_char(out, into[simple - from]);
+        return p + 2;
+    }
+    if (end - p < 2 || p[1] != 'u')
+        return NULL;
     int rune = hex4(p + 2, end);
     if (rune < 0)
         return NULL;
@@ -134,21 +143,6 @@ static const char *unescape_rune(struct sw_buffer *out, const char *p, const cha
     sw_buffer_need(out, 4);
     out->len += sw_utf8_encode((uint32_t)rune, out->text + out->len);
     return p;
-}
-
-/* Decode one escape. @return its end, or NULL */
-static const char *unescape_one(struct sw_buffer *out, const char *p, const char *end)
-{
-    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-    if (end - p < 2)
-        return NULL;
-    if (p[1] == 'u')
-        return unescape_rune(out, p, end);
-    const char *simple = memchr(from, p[1], sizeof from - 1);
-    if (!simple)
-        return NULL;
-    sw_buffer_char(out, into[simple - from]);
-    return p + 2;
 }
 
 /* Check the text between the quotes of a string and resolve its escapes into s->text. @at: the
@@ -190,16 +184,6 @@ static int give_string(struct sw_json_scan *s, const char *text, size_t len, str
     return s->ops->string(s->arg, text, len, err);
 }
 
-/* A whole string with its quotes, which ends at s->offset. */
-static int take_string(struct sw_json_scan *s, const char *token, size_t len, bool plain,
-                       struct sw_err *err)
-{
-    if (plain)
-        return give_string(s, token + 1, len - 2, err);
-    const int rc = unescape(s, token + 1, len - 2, s->offset - (len - 1), err);
-    return rc < 0 ? rc : give_string(s, s->text.text, s->text.len, err);
-}
-
 static const char *skip_digits(const char *p, const char *end)
 {
     while (p < end && *p >= '0' && *p <= '9')
@@ -226,11 +210,6 @@ static const char *find_mistake(const char *p, const char *end)
     return p > digits && p == end ? NULL : p;
 }
 
-static bool is_word(const char *token, size_t len, const char *word)
-{
-    return len == strlen(word) && memcmp(token, word, len) == 0;
-}
-
 /* A whole number or word, which ends at s->offset. */
 static int take_bare(struct sw_json_scan *s, const char *token, size_t len, struct sw_err *err)
 {
@@ -244,7 +223,7 @@ static int take_bare(struct sw_json_scan *s, const char *token, size_t len, stru
         return s->ops->number(s->arg, token, len, err);
     }
     for (size_t i = 0; i < SW_COUNT(words); i++)
-        if (is_word(token, len, words[i])) {
+        if (len == strlen(words[i]) && memcmp(token, words[i], len) == 0) {
             ended(s);
             return s->ops->word(s->arg, (enum sw_json_word)i, err);
         }
@@ -260,13 +239,6 @@ static int open_container(struct sw_json_scan *s, bool map, struct sw_err *err)
     s->after[++s->depth] = map ? NEXT_MEMBER : NEXT_ITEM;
     s->expected = map ? KEY_OR_END : ITEM_OR_END;
     return s->ops->begin(s->arg, map, err);
-}
-
-static int close_container(struct sw_json_scan *s, bool map, struct sw_err *err)
-{
-    s->depth--;
-    ended(s);
-    return s->ops->end(s->arg, map, err);
 }
 
 /* ---- pieces ------------------------------------------------------------------------------------
@@ -299,23 +271,6 @@ static const unsigned char grammar[][N_CLASSES] = {
 #undef ANY_VALUE
 };
 
-/* Skip to the end of a string or bare token. Its first byte is in s->part, or is @p. @return its
- * end, with @whole set; if @whole is not set, the end of the piece or the control character in the
- * string */
-static const char *find_end(struct sw_json_scan *s, bool string, const char *p, const char *end,
-                            bool *plain, bool *whole)
-{
-    if (string) {
-        p = find_quote(s, p, end, plain);
-        *whole = p < end && *p == '"';
-        return p + *whole;
-    }
-    while (p < end && token_class[(unsigned char)*p] == BARE)
-        p++;
-    *whole = p < end;
-    return p;
-}
-
 /* Read a string or a bare token at @p, or the rest of one that began in an earlier piece. @*next is
  * set to its end. */
 static int take_token(struct sw_json_scan *s, const char *bytes, const char *p, const char *end,
@@ -324,7 +279,16 @@ static int take_token(struct sw_json_scan *s, const char *bytes, const char *p, 
     const bool resumed = s->part.len > 0;
     const bool string = (resumed ? *s->part.text : *p) == '"';
     bool plain = !resumed, whole;
-    const char *stop = find_end(s, string, resumed ? p : p + 1, end, &plain, &whole);
+    const char *stop = resumed ? p : p + 1;
+    if (string) {
+        stop = find_quote(s, stop, end, &plain);
+        whole = stop < end && *stop == '"';
+        stop += whole;
+    } else {
+        while (stop < end && token_class[(unsigned char)*stop] == BARE)
+            stop++;
+        whole = stop < end;
+    }
     *next = stop;
     if (!whole && stop < end)
         return fail(s, s->before + (size_t)(stop - bytes), err, "a control character in a string");
@@ -336,7 +300,12 @@ static int take_token(struct sw_json_scan *s, const char *bytes, const char *p, 
     const size_t len = resumed ? s->part.len : (size_t)(stop - p);
     s->part.len = 0;
     s->offset = s->before + (size_t)(stop - bytes);
-    return string ? take_string(s, token, len, plain, err) : take_bare(s, token, len, err);
+    if (!string)
+        return take_bare(s, token, len, err);
+    if (plain)
+        return give_string(s, token + 1, len - 2, err);
+    const int rc = unescape(s, token + 1, len - 2, s->offset - (len - 1), err);
+    return rc < 0 ? rc : give_string(s, s->text.text, s->text.len, err);
 }
 
 /* Read the string at @p. The fast path is for strings without escapes that lie in one piece. */
@@ -396,7 +365,9 @@ int sw_json_scan_feed(struct sw_json_scan *scan, const char *bytes, size_t len_b
         case CLOSE:
             p++;
             s->offset = s->before + (size_t)(p - bytes);
-            rc = close_container(s, p[-1] == '}', err);
+            s->depth--;
+            ended(s);
+            rc = s->ops->end(s->arg, p[-1] == '}', err);
             break;
         default:
             rc = unexpected(s, s->before + (size_t)(p - bytes), p, end, err);

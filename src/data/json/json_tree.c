@@ -86,37 +86,25 @@ static int walk_list(struct walk *w, struct json_object *list)
     return rc < 0 ? rc : w->sink->ops->end_list(w->sink->arg, w->err);
 }
 
-/* json-c's type does not distinguish uint64 from int64; only a uint64 exceeds INT64_MAX. */
-static int walk_integer(struct walk *w, struct json_object *value)
-{
-    uint64_t u = json_object_get_uint64(value);
-    if (u > INT64_MAX)
-        return w->sink->ops->natural(w->sink->arg, u, w->err);
-    return w->sink->ops->integer(w->sink->arg, json_object_get_int64(value), w->err);
-}
-
-/* A double from json_object_new_double_s() serialises to the text that it was created with; a
- * double that was created without text would serialise as %.17g. */
-static int walk_real(struct walk *w, struct json_object *value)
-{
-    double d = json_object_get_double(value);
-    const char *text = json_object_get_userdata(value);
-    return w->sink->ops->real(w->sink->arg, d, text, text ? strlen(text) : 0, w->err);
-}
-
 static int walk_value(struct walk *w, struct json_object *value)
 {
     const struct sw_sink_ops *ops = w->sink->ops;
     void *arg = w->sink->arg;
+    uint64_t u;
+    const char *text;
     switch (json_object_get_type(value)) {
     case json_type_null:
         return ops->null(arg, w->err);
     case json_type_boolean:
         return ops->boolean(arg, json_object_get_boolean(value), w->err);
-    case json_type_int:
-        return walk_integer(w, value);
-    case json_type_double:
-        return walk_real(w, value);
+    case json_type_int: /* also of a uint64: only a uint64 exceeds INT64_MAX */
+        u = json_object_get_uint64(value);
+        if (u > INT64_MAX)
+            return ops->natural(arg, u, w->err);
+        return ops->integer(arg, json_object_get_int64(value), w->err);
+    case json_type_double: /* with the text that it was created with, if any */
+        text = json_object_get_userdata(value);
+        return ops->real(arg, json_object_get_double(value), text, text ? strlen(text) : 0, w->err);
     case json_type_string:
         return ops->string(arg, json_object_get_string(value),
                            (size_t)json_object_get_string_len(value), w->err);
@@ -157,13 +145,6 @@ static struct json_object *copy_list(struct json_object *list)
     return copy;
 }
 
-static struct json_object *copy_integer(struct json_object *value)
-{
-    uint64_t u = json_object_get_uint64(value);
-    return u > INT64_MAX ? json_object_new_uint64(u)
-                         : json_object_new_int64(json_object_get_int64(value));
-}
-
 static struct json_object *copy_real(struct json_object *value)
 {
     char shortest[SW_FLOAT_LEN];
@@ -176,11 +157,14 @@ static struct json_object *copy_real(struct json_object *value)
 
 struct json_object *sw_json_copy(struct json_object *doc)
 {
+    uint64_t u;
     switch (json_object_get_type(doc)) {
     case json_type_boolean:
         return json_object_new_boolean(json_object_get_boolean(doc));
     case json_type_int:
-        return copy_integer(doc);
+        u = json_object_get_uint64(doc);
+        return u > INT64_MAX ? json_object_new_uint64(u)
+                             : json_object_new_int64(json_object_get_int64(doc));
     case json_type_double:
         return copy_real(doc);
     case json_type_string:
@@ -195,30 +179,26 @@ struct json_object *sw_json_copy(struct json_object *doc)
     }
 }
 
-/* json-c allocates a table for 16 keys (640 bytes), but most maps have one or two. A table that is
- * more than two thirds full would grow with the next key. */
-static void pack_map(struct json_object *map)
+void sw_json_pack(struct json_object *doc)
 {
-    struct lh_table *table = json_object_get_object(map);
+    if (json_object_is_type(doc, json_type_array)) {
+        (void)json_object_array_shrink(doc, 0);
+        for (size_t i = 0; i < json_object_array_length(doc); i++)
+            sw_json_pack(json_object_array_get_idx(doc, i));
+    }
+    if (!json_object_is_type(doc, json_type_object))
+        return;
+    /* json-c allocates a table for 16 keys (640 bytes), but most maps have one or two. A table that
+     * is more than two thirds full would grow with the next key. */
+    struct lh_table *table = json_object_get_object(doc);
     int fits = lh_table_length(table) * 3 / 2 + 2;
     if (fits < table->size)
         (void)lh_table_resize(table, fits); /* if the allocation fails, the table stays as it is */
-    json_object_object_foreach(map, key, value)
+    json_object_object_foreach(doc, key, value)
     {
         (void)key;
         sw_json_pack(value);
     }
-}
-
-void sw_json_pack(struct json_object *doc)
-{
-    if (json_object_is_type(doc, json_type_object))
-        pack_map(doc);
-    if (!json_object_is_type(doc, json_type_array))
-        return;
-    (void)json_object_array_shrink(doc, 0);
-    for (size_t i = 0; i < json_object_array_length(doc); i++)
-        sw_json_pack(json_object_array_get_idx(doc, i));
 }
 
 static bool equal_maps(struct json_object *a, struct json_object *b)
@@ -245,29 +225,22 @@ static bool equal_lists(struct json_object *a, struct json_object *b)
     return true;
 }
 
-static bool equal_numbers(struct json_object *a, struct json_object *b)
-{
-    if (json_object_is_type(a, json_type_int) && json_object_is_type(b, json_type_int))
-        return json_object_get_int64(a) == json_object_get_int64(b) &&
-               json_object_get_uint64(a) == json_object_get_uint64(b);
-    return json_object_get_double(a) == json_object_get_double(b);
-}
-
-static bool is_number(enum json_type type)
-{
-    return type == json_type_int || type == json_type_double;
-}
-
 bool sw_json_equal(struct json_object *a, struct json_object *b)
 {
     if (a == b)
         return true;
     enum json_type type = json_object_get_type(a), other = json_object_get_type(b);
-    if (is_number(type) && is_number(other))
-        return equal_numbers(a, b);
+    if ((type == json_type_int && other == json_type_double) ||
+        (type == json_type_double && other == json_type_int))
+        return json_object_get_double(a) == json_object_get_double(b);
     if (type != other)
         return false;
     switch (type) {
+    case json_type_int:
+        return json_object_get_int64(a) == json_object_get_int64(b) &&
+               json_object_get_uint64(a) == json_object_get_uint64(b);
+    case json_type_double:
+        return json_object_get_double(a) == json_object_get_double(b);
     case json_type_boolean:
         return json_object_get_boolean(a) == json_object_get_boolean(b);
     case json_type_string:

@@ -50,41 +50,21 @@ static bool is_other(const unsigned char *p, const unsigned char *end)
     return *p == 0xe2 && !(end - p > 2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9));
 }
 
-static const char *short_escape(unsigned char c)
-{
-    switch (c) {
-    case '"':
-        return "\\\"";
-    case '\\':
-        return "\\\\";
-    case '\b':
-        return "\\b";
-    case '\f':
-        return "\\f";
-    case '\n':
-        return "\\n";
-    case '\r':
-        return "\\r";
-    case '\t':
-        return "\\t";
-    default:
-        return NULL;
-    }
-}
-
 /* @return the number of bytes that the escape stands for */
 static size_t put_escape(struct sw_buffer *out, const unsigned char *p)
 {
-    const char *brief = short_escape(*p);
-    if (brief) {
-        sw_buffer_put(out, brief, 2);
+    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    const char *found = memchr(plain, *p, sizeof plain - 1);
+    if (found) {
+        sw_buffer_char(out, '\\');
+        sw_buffer_char(out, letters[found - plain]);
         return 1;
     }
-    char text[8];
     if (*p == 0xe2) {
         sw_buffer_put(out, p[2] == 0xa8 ? "\\u2028" : "\\u2029", 6);
         return 3;
     }
+    char text[8];
     (void)snprintf(text, sizeof text, "\\u%04x", *p);
     sw_buffer_put(out, text, 6);
     return 1;

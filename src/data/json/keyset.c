@@ -28,36 +28,21 @@ void sw_keyset_leave(struct sw_keyset *set)
     }
 }
 
-static void put(struct sw_keyset *set, const struct sw_keyset_entry *e)
-{
-    size_t i = e->hash & (set->cap - 1);
-    while (set->table[i].hash)
-        i = (i + 1) & (set->cap - 1);
-    set->table[i] = *e;
-}
-
 static void grow(struct sw_keyset *set)
 {
     struct sw_keyset_entry *old = set->table;
     size_t old_cap = set->cap;
     set->cap = old_cap ? old_cap * 2 : 64;
     set->table = sw_zalloc(set->cap, sizeof *set->table);
-    for (size_t i = 0; i < old_cap; i++)
-        if (old[i].hash)
-            put(set, &old[i]);
-    free(old);
-}
-
-static size_t keep_text(struct sw_keyset *set, const char *text, size_t len_bytes)
-{
-    size_t at = set->texts_len;
-    if (set->texts_cap - at <= len_bytes) {
-        set->texts_cap = set->texts_cap * 2 + len_bytes + 256;
-        set->texts = sw_realloc(set->texts, set->texts_cap, 1);
+    for (size_t i = 0; i < old_cap; i++) {
+        if (!old[i].hash)
+            continue;
+        size_t at = old[i].hash & (set->cap - 1);
+        while (set->table[at].hash)
+            at = (at + 1) & (set->cap - 1);
+        set->table[at] = old[i];
     }
-    memcpy(set->texts + at, text, len_bytes);
-    set->texts_len += len_bytes;
-    return at;
+    free(old);
 }
 
 bool sw_keyset_add(struct sw_keyset *set, const char *text, size_t len_bytes)
@@ -77,8 +62,14 @@ bool sw_keyset_add(struct sw_keyset *set, const char *text, size_t len_bytes)
             return false;
     }
     set->table[i] = (struct sw_keyset_entry){
-        .hash = hash, .map = map, .len = (uint32_t)len_bytes, .at = keep_text(set, text, len_bytes)
+        .hash = hash, .map = map, .len = (uint32_t)len_bytes, .at = set->texts_len
     };
     set->n++;
+    if (set->texts_cap - set->texts_len <= len_bytes) {
+        set->texts_cap = set->texts_cap * 2 + len_bytes + 256;
+        set->texts = sw_realloc(set->texts, set->texts_cap, 1);
+    }
+    memcpy(set->texts + set->texts_len, text, len_bytes);
+    set->texts_len += len_bytes;
     return true;
 }

@@ -22,12 +22,12 @@ static struct keys collect(va_list ap)
     return keys;
 }
 
-/* `KEYS(last, keys)`: the arguments after @last */
-#define KEYS(last, name)                                                                           \
-    va_list ap_##name;                                                                             \
-    va_start(ap_##name, last);                                                                     \
-    struct keys name = collect(ap_##name);                                                         \
-    va_end(ap_##name)
+/* `KEYS(last)`: `keys` are the arguments after @last */
+#define KEYS(last)                                                                                 \
+    va_list ap;                                                                                    \
+    va_start(ap, last);                                                                            \
+    struct keys keys = collect(ap);                                                                \
+    va_end(ap)
 
 /* ---- getters -----------------------------------------------------------------------------------
  */
@@ -49,20 +49,20 @@ struct json_object *sw_json_find_at(struct json_object *doc, const char *const *
 
 struct json_object *sw_json_find(struct json_object *doc, ...)
 {
-    KEYS(doc, keys);
+    KEYS(doc);
     return sw_json_find_at(doc, keys.at, keys.n);
 }
 
 const char *sw_json_str(struct json_object *doc, const char *otherwise, ...)
 {
-    KEYS(otherwise, keys);
+    KEYS(otherwise);
     struct json_object *v = sw_json_find_at(doc, keys.at, keys.n);
     return json_object_is_type(v, json_type_string) ? json_object_get_string(v) : otherwise;
 }
 
 int64_t sw_json_int(struct json_object *doc, int64_t otherwise, ...)
 {
-    KEYS(otherwise, keys);
+    KEYS(otherwise);
     struct json_object *v = sw_json_find_at(doc, keys.at, keys.n);
     if (json_object_is_type(v, json_type_int))
         return json_object_get_int64(v);
@@ -74,7 +74,7 @@ int64_t sw_json_int(struct json_object *doc, int64_t otherwise, ...)
 
 bool sw_json_bool(struct json_object *doc, int otherwise, ...)
 {
-    KEYS(otherwise, keys);
+    KEYS(otherwise);
     struct json_object *v = sw_json_find_at(doc, keys.at, keys.n);
     return json_object_is_type(v, json_type_boolean) ? json_object_get_boolean(v) : otherwise;
 }
@@ -150,19 +150,19 @@ void sw_json_set_at(struct json_object *doc, struct json_object *value, const ch
 
 void sw_json_set(struct json_object *doc, struct json_object *value, ...)
 {
-    KEYS(value, keys);
+    KEYS(value);
     sw_json_set_at(doc, value, keys.at, keys.n);
 }
 
 void sw_json_set_str(struct json_object *doc, const char *value, ...)
 {
-    KEYS(value, keys);
+    KEYS(value);
     sw_json_set_at(doc, json_object_new_string(value), keys.at, keys.n);
 }
 
 bool sw_json_del(struct json_object *doc, ...)
 {
-    KEYS(doc, keys);
+    KEYS(doc);
     struct json_object *map = sw_json_find_at(doc, keys.at, keys.n - 1);
     const char *last = keys.at[keys.n - 1];
     if (!json_object_is_type(map, json_type_object) || !json_object_object_get_ex(map, last, NULL))
@@ -173,13 +173,13 @@ bool sw_json_del(struct json_object *doc, ...)
 
 struct json_object *sw_json_need_map(struct json_object *doc, ...)
 {
-    KEYS(doc, keys);
+    KEYS(doc);
     return need_at(doc, &keys, json_type_object);
 }
 
 struct json_object *sw_json_need_list(struct json_object *doc, ...)
 {
-    KEYS(doc, keys);
+    KEYS(doc);
     return need_at(doc, &keys, json_type_array);
 }
 

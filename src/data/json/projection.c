@@ -41,34 +41,25 @@ static void done(struct sw_field_node *node)
     free(node->key);
 }
 
-/* Parse a bracket: a quoted key, or [*] for all elements, which is the default and has no effect.
- * @return the end, or NULL */
-static const char *read_brackets(const char *p, struct sw_buffer *key)
-{
-    if (p[1] == '*' && p[2] == ']')
-        return p + 3;
-    char quote = p[1];
-    if (quote != '\'' && quote != '"')
-        return NULL;
-    for (p += 2; *p && *p != quote; p++) {
-        if (*p == '\\' && p[1])
-            p++;
-        sw_buffer_char(key, *p);
-    }
-    return key->len > 0 && *p == quote && p[1] == ']' ? p + 2 : NULL;
-}
-
-/* Parse one key at @p. @return its end, or NULL: there is no key */
+/* Parse one key at @p: `name`, a quoted key in brackets, or [*] for all elements, which is the
+ * default and has no effect. @return its end, or NULL: there is no key */
 static const char *read_key(const char *p, struct sw_buffer *key)
 {
-    if (*p == '[')
-        return read_brackets(p, key);
-    for (; *p && *p != '.' && *p != '['; p++) {
+    bool brackets = *p == '[';
+    if (brackets && p[1] == '*' && p[2] == ']')
+        return p + 3;
+    char quote = brackets ? p[1] : '\0';
+    if (brackets && quote != '\'' && quote != '"')
+        return NULL;
+    p += brackets ? 2 : 0;
+    for (; *p && (brackets ? *p != quote : *p != '.' && *p != '['); p++) {
         if (*p == '\\' && p[1])
             p++;
         sw_buffer_char(key, *p);
     }
-    return key->len > 0 ? p : NULL;
+    if (key->len == 0 || (brackets && (*p != quote || p[1] != ']')))
+        return NULL;
+    return brackets ? p + 2 : p;
 }
 
 static int add_path(struct sw_field_node *root, const char *path, struct sw_err *err)
@@ -229,14 +220,6 @@ int sw_projector_key(struct sw_projector *p, const char *key, size_t key_len, st
     return 0;
 }
 
-/* Remove @value, the member that was added to the map last. */
-static void remove_last(struct json_object *map, const struct json_object *value)
-{
-    struct lh_entry *last = json_object_get_object(map)->tail;
-    if (last && lh_entry_v(last) == value)
-        json_object_object_del(map, (const char *)lh_entry_k(last));
-}
-
 void sw_projector_end(struct sw_projector *p)
 {
     if (p->skipping) {
@@ -247,8 +230,9 @@ void sw_projector_end(struct sw_projector *p)
     const struct sw_projector_frame *f = top(p);
     if (closed.node->keep || !f || !json_object_is_type(f->value, json_type_object))
         return;
-    if (sw_json_len(closed.value) == 0)
-        remove_last(f->value, closed.value);
+    struct lh_entry *last = json_object_get_object(f->value)->tail;
+    if (sw_json_len(closed.value) == 0 && last && lh_entry_v(last) == closed.value)
+        json_object_object_del(f->value, (const char *)lh_entry_k(last));
 }
 
 /* ---- projections of trees ----------------------------------------------------------------------

@@ -26,22 +26,13 @@ static const char *const harmless[] = { "secretname",
                                         "secrets",
                                         "secret" };
 
-static bool contains(const char *text, const char *word)
-{
-    size_t n = strlen(word);
-    for (; *text; text++)
-        if (strncasecmp(text, word, n) == 0)
-            return true;
-    return false;
-}
-
 static bool is_secret_name(const char *name)
 {
     for (size_t i = 0; i < SW_COUNT(harmless); i++)
         if (strcasecmp(name, harmless[i]) == 0)
             return false;
     for (size_t i = 0; i < SW_COUNT(secret_words); i++)
-        if (contains(name, secret_words[i]))
+        if (strcasestr(name, secret_words[i]))
             return true;
     return false;
 }
@@ -126,11 +117,6 @@ void sw_redact_object(struct json_object *object)
 /* ---- text --------------------------------------------------------------------------------------
  */
 
-static bool is_value(char c)
-{
-    return c > ' ' && !strchr("\"',;)}]&", c);
-}
-
 /* Redact the value after a word: optional quotes, ':' or '=', and blanks precede it.
  * @return its end */
 static char *blank_value(char *at, bool needs_sign)
@@ -140,7 +126,7 @@ static char *blank_value(char *at, bool needs_sign)
         sign |= *at == '=' || *at == ':';
     if (needs_sign && !sign)
         return at;
-    for (; *at && is_value(*at); at++)
+    for (; *at > ' ' && !strchr("\"',;)}]&", *at); at++)
         *at = '*';
     return at;
 }

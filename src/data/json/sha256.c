@@ -30,9 +30,10 @@ static uint32_t rotate(uint32_t x, unsigned bits)
     return x >> bits | x << (32 - bits);
 }
 
-/* FIPS 180-4, 6.2.2, 1: a block as words, and the 48 that follow from them. */
-static void schedule(uint32_t w[static 64], const unsigned char *block)
+/* FIPS 180-4, 6.2.2. */
+static void add_block(uint32_t state[static 8], const unsigned char *block)
 {
+    uint32_t w[64], s[8];
     for (int i = 0; i < 16; i++, block += 4)
         w[i] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 | (uint32_t)block[2] << 8 |
                block[3];
@@ -41,12 +42,6 @@ static void schedule(uint32_t w[static 64], const unsigned char *block)
         w[i] = w[i - 16] + w[i - 7] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
                (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
     }
-}
-
-static void add_block(uint32_t state[static 8], const unsigned char *block)
-{
-    uint32_t w[64], s[8];
-    schedule(w, block);
     memcpy(s, state, sizeof s);
     for (int i = 0; i < 64; i++) {
         uint32_t big1 = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
@@ -88,19 +83,16 @@ static void sha256_short(const unsigned char *bytes, size_t len, uint8_t out[sta
         put_bytes(out + 4 * i, state[i], 4);
 }
 
-/* Not the EVP functions: they first read OpenSSL's configuration and initialise its providers. */
-static void sha256_long(const void *bytes, size_t len, uint8_t out[static SW_SHA256_LEN])
-{
-    SHA256_CTX ctx;
-    (void)SHA256_Init(&ctx); /* these cannot fail */
-    (void)SHA256_Update(&ctx, bytes, len);
-    (void)SHA256_Final(out, &ctx);
-}
-
 void sw_sha256(const void *bytes, size_t len_bytes, uint8_t out[static SW_SHA256_LEN])
 {
-    if (len_bytes <= SHORT_BYTES)
+    if (len_bytes <= SHORT_BYTES) {
         sha256_short(bytes, len_bytes, out);
-    else
-        sha256_long(bytes, len_bytes, out);
+        return;
+    }
+    /* not the EVP functions: they first read OpenSSL's configuration and initialise its providers
+     */
+    SHA256_CTX ctx;
+    (void)SHA256_Init(&ctx); /* these cannot fail */
+    (void)SHA256_Update(&ctx, bytes, len_bytes);
+    (void)SHA256_Final(out, &ctx);
 }

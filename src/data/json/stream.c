@@ -76,13 +76,13 @@ static int item_complete(struct sw_stream *s)
         s->ended = true;
         return deliver(s, json_object_get(value));
     }
-    /* an event's object is delivered at the end of the event: "type" may come after "object" */
-    (void)json_object_object_add(s->top, "object", value);
+    (void)json_object_object_add(s->top, "object", value); /* root_complete() delivers it */
     s->place = IN_ROOT;
     return 0;
 }
 
-/* The outermost map has ended. */
+/* The outermost map has ended. An event's object is delivered here, since "type" may come after
+ * "object". */
 static int root_complete(struct sw_stream *s)
 {
     s->place = AT_ROOT;
@@ -114,24 +114,15 @@ static int begin_item(struct sw_stream *s, const struct sw_field_node *node, boo
     return 0;
 }
 
-static int begin_root(struct sw_stream *s, bool map)
-{
-    if (!map)
-        return fail(s, "an object was expected, not a list");
-    if (s->opts.kind == SW_STREAM_OBJECT) {
-        s->place = IN_ITEM;
-        return begin_item(s, root_node(s), map);
-    }
-    s->place = IN_ROOT;
-    return 0;
-}
-
 static int on_begin(void *arg, bool map, struct sw_err *err SW_UNUSED)
 {
     struct sw_stream *s = arg;
     switch (s->place) {
     case AT_ROOT:
-        return begin_root(s, map);
+        if (!map)
+            return fail(s, "an object was expected, not a list");
+        s->place = s->opts.kind == SW_STREAM_OBJECT ? IN_ITEM : IN_ROOT;
+        return s->place == IN_ITEM ? begin_item(s, root_node(s), map) : 0;
     case AT_ITEMS:
         if (map)
             return fail(s, "items: a list was expected");
@@ -165,9 +156,12 @@ static int on_end(void *arg, bool map SW_UNUSED, struct sw_err *err SW_UNUSED)
     }
 }
 
-/* Decide by a key of the outermost map how its value is read. */
-static int on_top_key(struct sw_stream *s, const char *key, size_t len)
+static int on_key(void *arg, const char *key, size_t len, struct sw_err *err)
 {
+    struct sw_stream *s = arg;
+    if (s->place != IN_ROOT)
+        return sw_projector_key(&s->item, key, len, err);
+    /* a key of the outermost map decides how its value is read */
     free(s->key);
     s->key = sw_strndup(key, len);
     bool list = s->opts.kind == SW_STREAM_LIST;
@@ -179,14 +173,6 @@ static int on_top_key(struct sw_stream *s, const char *key, size_t len)
     s->place = object ? IN_ITEM : IN_TOP;
     sw_projector_start(&s->item, object ? root_node(s) : &sw_field_all);
     return 0;
-}
-
-static int on_key(void *arg, const char *key, size_t len, struct sw_err *err)
-{
-    struct sw_stream *s = arg;
-    if (s->place == IN_ROOT)
-        return on_top_key(s, key, len);
-    return sw_projector_key(&s->item, key, len, err);
 }
 
 /* Whether the next scalar is kept. @return 1, 0, or an error */
@@ -202,9 +188,12 @@ static int keeps_scalar(struct sw_stream *s)
     }
 }
 
-/* A value at the top that is not a map. null as items or object counts as missing. */
-static int add_top_scalar(struct sw_stream *s, struct json_object *value)
+static int add_scalar(struct sw_stream *s, struct json_object *value)
 {
+    if (sw_projector_open(&s->item)) {
+        sw_projector_add(&s->item, value);
+        return 0;
+    }
     if (s->place == IN_TOP) {
         sw_projector_add(&s->item, value);
         if (s->opts.kind == SW_STREAM_WATCH && strcmp(s->key, "type") == 0) {
@@ -215,18 +204,11 @@ static int add_top_scalar(struct sw_stream *s, struct json_object *value)
     }
     const char *what = s->place == AT_ITEMS ? "items: a list was expected"
                                             : "object: a map was expected";
-    bool null = !value;
-    (void)json_object_put(value);
     s->place = IN_ROOT;
-    return null ? 0 : fail(s, what);
-}
-
-static int add_scalar(struct sw_stream *s, struct json_object *value)
-{
-    if (!sw_projector_open(&s->item))
-        return add_top_scalar(s, value);
-    sw_projector_add(&s->item, value);
-    return 0;
+    if (!value) /* null as items or object counts as missing */
+        return 0;
+    (void)json_object_put(value);
+    return fail(s, what);
 }
 
 /* ---- scalars: created only if kept ------------------------------------------------------------
@@ -241,21 +223,18 @@ static int on_word(void *arg, enum sw_json_word word, struct sw_err *err SW_UNUS
                       word == SW_JSON_NULL ? NULL : json_object_new_boolean(word == SW_JSON_TRUE));
 }
 
-static struct json_object *new_number(const char *text, size_t len)
-{
-    struct sw_number n = sw_number_classify(text, len);
-    if (n.kind == SW_NUMBER_INT)
-        return json_object_new_int64(n.i);
-    if (n.kind == SW_NUMBER_UINT)
-        return json_object_new_uint64(n.u);
-    SW_AUTO_CHARS *copy = sw_strndup(text, len);
-    return json_object_new_double_s(n.d, copy);
-}
-
 static int on_number(void *arg, const char *text, size_t len, struct sw_err *err SW_UNUSED)
 {
     const int wanted = keeps_scalar(arg);
-    return wanted > 0 ? add_scalar(arg, new_number(text, len)) : wanted;
+    if (wanted <= 0)
+        return wanted;
+    struct sw_number n = sw_number_classify(text, len);
+    if (n.kind == SW_NUMBER_INT)
+        return add_scalar(arg, json_object_new_int64(n.i));
+    if (n.kind == SW_NUMBER_UINT)
+        return add_scalar(arg, json_object_new_uint64(n.u));
+    SW_AUTO_CHARS *copy = sw_strndup(text, len);
+    return add_scalar(arg, json_object_new_double_s(n.d, copy));
 }
 
 static int on_string(void *arg, const char *text, size_t len, struct sw_err *err SW_UNUSED)
