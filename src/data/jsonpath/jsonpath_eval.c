@@ -50,15 +50,6 @@ static int eval_path(const struct eval *e, const struct jp_path *path, struct js
 /* ---- steps: one value in, any number out -------------------------------------------------------
  */
 
-static int eval_field(const struct eval *e, const struct jp_step *step, struct json_object *in,
-                      struct sw_json_list *out)
-{
-    struct json_object *value;
-    if (is_map(in) && json_object_object_get_ex(in, step->field, &value))
-        return add(e, out, value);
-    return step->left.first ? eval_path(e, &step->left, in, out) : 0;
-}
-
 static int eval_wildcard(const struct eval *e, struct json_object *in, struct sw_json_list *out)
 {
     int rc = 0;
@@ -197,9 +188,12 @@ static int eval_filter(const struct eval *e, const struct jp_step *step, struct 
 static int eval_one(const struct eval *e, const struct jp_step *step, struct json_object *in,
                     struct sw_json_list *out)
 {
+    struct json_object *value;
     switch (step->kind) {
     case JP_FIELD:
-        return eval_field(e, step, in, out);
+        if (is_map(in) && json_object_object_get_ex(in, step->field, &value))
+            return add(e, out, value);
+        return step->left.first ? eval_path(e, &step->left, in, out) : 0;
     case JP_WILDCARD:
         return eval_wildcard(e, in, out);
     case JP_RECURSIVE:
@@ -279,28 +273,21 @@ static bool is_number(struct json_object *v)
     return json_object_is_type(v, json_type_int) || json_object_is_type(v, json_type_double);
 }
 
-/* @return false: the values have no order */
-static bool order(struct json_object *a, struct json_object *b, int *out)
-{
-    if (is_number(a) && is_number(b)) {
-        double x = json_object_get_double(a), y = json_object_get_double(b);
-        *out = sw_json_equal(a, b) ? 0 : (x > y) - (x < y);
-        return true;
-    }
-    if (!json_object_is_type(a, json_type_string) || !json_object_is_type(b, json_type_string))
-        return false;
-    *out = sw_json_key_cmp(json_object_get_string(a), (size_t)json_object_get_string_len(a),
-                           json_object_get_string(b), (size_t)json_object_get_string_len(b));
-    return true;
-}
-
 bool jp_compare(struct json_object *a, enum jp_op op, struct json_object *b)
 {
     int c;
     if (op == JP_EQUAL || op == JP_NOT_EQUAL)
         return sw_json_equal(a, b) == (op == JP_EQUAL);
-    if (!order(a, b, &c))
-        return false;
+    if (is_number(a) && is_number(b)) {
+        double x = json_object_get_double(a), y = json_object_get_double(b);
+        c = sw_json_equal(a, b) ? 0 : (x > y) - (x < y);
+    } else if (json_object_is_type(a, json_type_string) &&
+               json_object_is_type(b, json_type_string)) {
+        c = sw_json_key_cmp(json_object_get_string(a), (size_t)json_object_get_string_len(a),
+                            json_object_get_string(b), (size_t)json_object_get_string_len(b));
+    } else {
+        return false; /* the values have no order */
+    }
     switch (op) {
     case JP_LESS:
         return c < 0;

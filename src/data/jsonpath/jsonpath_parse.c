@@ -37,10 +37,18 @@ static struct jp_step *add_step(struct parser *p, struct jp_step ***tail, enum j
     return step;
 }
 
-static void set_literal(struct parser *p, struct jp_step *step, struct json_object *value)
+/* @value is taken. @return 0 */
+static int add_literal(struct parser *p, struct jp_step ***tail, struct json_object *value)
 {
-    step->literal = value;
+    add_step(p, tail, JP_LITERAL)->literal = value;
     (void)json_object_array_add(p->out->literals, value);
+    return 0;
+}
+
+static void add_field(struct parser *p, struct jp_step ***tail, const struct sw_buffer *name)
+{
+    add_step(p, tail, JP_FIELD)->field = sw_arena_strndup(p->out->arena,
+                                                          name->text ? name->text : "", name->len);
 }
 
 static bool is_space(char c)
@@ -134,26 +142,11 @@ static int read_number(struct parser *p, struct jp_step ***tail)
     long long i = strtoll(digits, &end, 10);
     if (len == 0 || !is_digit(p->p[-1]))
         return fail(p, "a number was expected");
-    if (whole && errno == 0) {
-        set_literal(p, add_step(p, tail, JP_LITERAL), json_object_new_int64(i));
-        return 0;
-    }
+    if (whole && errno == 0)
+        return add_literal(p, tail, json_object_new_int64(i));
     if (!sw_number_read(digits, len, &d))
         return fail(p, "the number is out of range");
-    set_literal(p, add_step(p, tail, JP_LITERAL), json_object_new_double(d));
-    return 0;
-}
-
-static int read_identifier(struct parser *p, struct jp_step ***tail)
-{
-    const char *name = read_name(p);
-    bool yes = strcmp(name, "true") == 0;
-    if (!yes && strcmp(name, "false") != 0) {
-        p->p -= strlen(name);
-        return fail(p, "unrecognized identifier; texts stand in quotes, fields behind a '.'");
-    }
-    set_literal(p, add_step(p, tail, JP_LITERAL), json_object_new_boolean(yes));
-    return 0;
+    return add_literal(p, tail, json_object_new_double(d));
 }
 
 /* ---- brackets ----------------------------------------------------------------------------------
@@ -183,21 +176,18 @@ static int read_quoted_key(struct parser *p, struct jp_step ***tail)
             sw_buffer_char(&part, *p->p);
             continue;
         }
-        add_step(p, &path_tail, JP_FIELD)->field = sw_arena_strndup(
-            p->out->arena, part.text ? part.text : "", part.len);
+        add_field(p, &path_tail, &part);
         part.len = 0;
     }
-    bool terminated = *p->p == quote;
-    struct jp_step *step = add_step(p, tail, JP_FIELD);
-    step->field = sw_arena_strndup(p->out->arena, whole.text ? whole.text : "", whole.len);
+    struct jp_step **step = *tail;
+    add_field(p, tail, &whole);
     if (path.first) {
-        add_step(p, &path_tail, JP_FIELD)->field = sw_arena_strndup(
-            p->out->arena, part.text ? part.text : "", part.len);
-        step->left = path;
+        add_field(p, &path_tail, &part);
+        (*step)->left = path;
     }
     free(whole.text);
     free(part.text);
-    if (!terminated)
+    if (*p->p != quote)
         return fail(p, "unterminated quoted string");
     p->p++;
     return 0;
@@ -332,13 +322,9 @@ static int read_step(struct parser *p, struct jp_step ***tail)
 {
     char c = *p->p;
     if (c == '"' || c == '\'') {
-        char *text = NULL;
+        SW_AUTO_CHARS *text = NULL;
         int rc = read_quoted(p, &text);
-        if (rc < 0)
-            return rc;
-        set_literal(p, add_step(p, tail, JP_LITERAL), json_object_new_string(text));
-        free(text);
-        return 0;
+        return rc < 0 ? rc : add_literal(p, tail, json_object_new_string(text));
     }
     if (sw_starts_with(p->p, "[?("))
         return read_filter(p, tail);
@@ -360,7 +346,14 @@ static int read_step(struct parser *p, struct jp_step ***tail)
     }
     if (c == '+' || c == '-' || is_digit(c))
         return read_number(p, tail);
-    return is_word(c) ? read_identifier(p, tail) : fail(p, "unexpected character");
+    if (!is_word(c))
+        return fail(p, "unexpected character");
+    const char *name = read_name(p);
+    bool yes = strcmp(name, "true") == 0;
+    if (yes || strcmp(name, "false") == 0)
+        return add_literal(p, tail, json_object_new_boolean(yes));
+    p->p -= strlen(name);
+    return fail(p, "unrecognized identifier; texts stand in quotes, fields behind a '.'");
 }
 
 /* Parse steps until the end of the path: '}', the end of the text, and in a filter an operator or
@@ -420,23 +413,17 @@ static int parse_action(struct parser *p, struct jp_node **tail, bool in_range)
     return rc;
 }
 
-static void add_text(struct parser *p, struct jp_node ***tail, const char *text, size_t len)
-{
-    if (len == 0)
-        return;
-    struct jp_node *part = sw_arena_alloc(p->out->arena, sizeof *part);
-    *part = (struct jp_node){ .kind = JP_TEXT,
-                              .text = sw_arena_strndup(p->out->arena, text, len),
-                              .len = len };
-    **tail = part;
-    *tail = &part->next;
-}
-
 static int parse_parts(struct parser *p, struct jp_node **tail, bool in_range)
 {
     while (*p->p) {
         size_t len = strcspn(p->p, "{");
-        add_text(p, &tail, p->p, len);
+        if (len > 0) {
+            struct jp_node *text = *tail = sw_arena_alloc(p->out->arena, sizeof *text);
+            text->kind = JP_TEXT;
+            text->text = sw_arena_strndup(p->out->arena, p->p, len);
+            text->len = len;
+            tail = &text->next;
+        }
         p->p += len;
         if (*p->p == '\0')
             break;
