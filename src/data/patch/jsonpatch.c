@@ -14,7 +14,7 @@ struct operation {
     struct sw_err *err;
 };
 
-/* What a path's last token stands in, and where there. */
+/* The map or list that holds the value of a path, and the value's place in it. */
 struct place {
     struct json_object *parent; /* NULL: the path is the whole document */
     const char *key;            /* in a map */
@@ -44,22 +44,6 @@ static int list_index(const struct operation *op, struct json_object *list, cons
     return *index < n + behind ? 0 : missing(op, token);
 }
 
-/* One step down. */
-static int step(const struct operation *op, struct json_object **doc, const char *token)
-{
-    if (is_list(*doc)) {
-        size_t index;
-        int rc = list_index(op, *doc, token, false, &index);
-        if (rc == 0)
-            *doc = json_object_array_get_idx(*doc, index);
-        return rc;
-    }
-    if (!json_object_is_type(*doc, json_type_object) ||
-        !json_object_object_get_ex(*doc, token, doc))
-        return missing(op, token);
-    return 0;
-}
-
 /* @adding: the last token need not be there yet. */
 static int find_place(const struct operation *op, const struct sw_pointer *path, bool adding,
                       struct place *out)
@@ -68,11 +52,19 @@ static int find_place(const struct operation *op, const struct sw_pointer *path,
     if (path->n == 0)
         return 0;
     struct json_object *doc = *op->root;
-    int rc = 0;
-    for (size_t i = 0; i + 1 < path->n && rc == 0; i++)
-        rc = step(op, &doc, path->tokens[i]);
-    if (rc < 0)
-        return rc;
+    for (size_t i = 0; i + 1 < path->n; i++) {
+        const char *token = path->tokens[i];
+        if (is_list(doc)) {
+            size_t index;
+            int rc = list_index(op, doc, token, false, &index);
+            if (rc < 0)
+                return rc;
+            doc = json_object_array_get_idx(doc, index);
+        } else if (!json_object_is_type(doc, json_type_object) ||
+                   !json_object_object_get_ex(doc, token, &doc)) {
+            return missing(op, token);
+        }
+    }
     const char *last = path->tokens[path->n - 1];
     out->parent = doc;
     if (is_list(doc))
@@ -105,7 +97,7 @@ static void insert(struct json_object *list, size_t index, struct json_object *v
     (void)json_object_array_add(list, value);
     if (index == n)
         return;
-    (void)json_object_get(value); /* the list lets go of it at its end */
+    (void)json_object_get(value); /* put_idx() below drops the reference of its end */
     for (size_t i = n; i > index; i--)
         (void)json_object_array_put_idx(list, i,
                                         json_object_get(json_object_array_get_idx(list, i - 1)));

@@ -40,13 +40,6 @@ struct json_object *sw_merge_apply(struct json_object *target, struct json_objec
     return out;
 }
 
-/* A copy without the nulls in maps, which a merge patch cannot set. */
-static struct json_object *copy_without_nulls(struct json_object *doc)
-{
-    SW_AUTO_JSON *nothing = json_object_new_object();
-    return is_map(doc) ? sw_merge_apply(nothing, doc) : sw_json_copy(doc);
-}
-
 struct json_object *sw_merge_create(struct json_object *from, struct json_object *to)
 {
     if (!is_map(from) || !is_map(to))
@@ -65,7 +58,8 @@ struct json_object *sw_merge_create(struct json_object *from, struct json_object
         if (sw_json_equal(before, value))
             continue;
         if (!is_map(before) || !is_map(value)) {
-            (void)json_object_object_add(patch, key, copy_without_nulls(value));
+            /* without the nulls in maps, which a merge patch cannot set */
+            (void)json_object_object_add(patch, key, sw_merge_apply(NULL, value));
             continue;
         }
         struct json_object *inner = sw_merge_create(before, value);

@@ -102,21 +102,6 @@ static int apply_directives(struct json_object *list, struct json_object *patch,
     return 0;
 }
 
-static int merge_element(struct json_object *list, struct json_object *item,
-                         const struct sw_merge_rule *rule, const struct where *w,
-                         struct sw_err *err)
-{
-    int rc = check_element(item, rule->key, w, err);
-    if (rc < 0)
-        return rc;
-    ssize_t at = find_element(list, rule->key, item);
-    if (at >= 0)
-        return merge_map(sw_json_at(list, (size_t)at), item, rule->element, w, err);
-    struct json_object *fresh = json_object_new_object();
-    (void)json_object_array_add(list, fresh);
-    return merge_map(fresh, item, rule->element, w, err);
-}
-
 /* Merge a list of maps into @list, which is ours. */
 static int merge_maps(struct json_object *list, struct json_object *patch,
                       const struct sw_merge_rule *rule, const struct where *w, struct sw_err *err)
@@ -128,28 +113,33 @@ static int merge_maps(struct json_object *list, struct json_object *patch,
     for (size_t i = 0; i < sw_json_len(patch) && rc == 0; i++) {
         const struct where here = { .up = w, .index = i };
         struct json_object *item = sw_json_at(patch, i);
-        if (!sw_json_get(item, "$patch"))
-            rc = merge_element(list, item, rule, &here, err);
+        if (sw_json_get(item, "$patch"))
+            continue;
+        rc = check_element(item, rule->key, &here, err);
+        if (rc < 0)
+            break;
+        ssize_t at = find_element(list, rule->key, item);
+        struct json_object *element = sw_json_at(list, (size_t)at); /* NULL: -1 is in no list */
+        if (!element) {
+            element = json_object_new_object();
+            (void)json_object_array_add(list, element);
+        }
+        rc = merge_map(element, item, rule->element, &here, err);
     }
     return rc;
 }
 
-static int merge_scalars(struct json_object *list, struct json_object *patch)
-{
-    for (size_t i = 0; i < sw_json_len(patch); i++) {
-        struct json_object *item = sw_json_at(patch, i);
-        if (sw_list_index(list, NULL, item) < 0)
-            (void)json_object_array_add(list, sw_json_copy(item));
-    }
-    return 0;
-}
-
-/* @list merged with @patch in place; then what is in the patch stands in its order. */
+/* Merge @patch into @list, then put the patch's elements into its order. */
 static int merge_list(struct json_object *list, struct json_object *patch,
                       const struct sw_merge_rule *rule, const struct where *w, struct sw_err *err)
 {
     SW_AUTO_JSON *before = sw_list_of(list);
-    int rc = rule->key ? merge_maps(list, patch, rule, w, err) : merge_scalars(list, patch);
+    int rc = rule->key ? merge_maps(list, patch, rule, w, err) : 0;
+    for (size_t i = 0; !rule->key && i < sw_json_len(patch); i++) {
+        struct json_object *item = sw_json_at(patch, i);
+        if (sw_list_index(list, NULL, item) < 0)
+            (void)json_object_array_add(list, sw_json_copy(item));
+    }
     if (rc == 0)
         sw_list_order(list, rule->key, patch, before);
     return rc;
@@ -165,25 +155,8 @@ static void delete_scalars(struct json_object *target, const char *field,
             (void)json_object_array_del_idx(list, i - 1, 1);
 }
 
-/* "$setElementOrder/containers": [{"name": "a"}, {"name": "b"}] */
-static void set_order(struct json_object *target, struct json_object *before, const char *field,
-                      struct json_object *order, const char *type)
-{
-    struct json_object *list = sw_json_get(target, field);
-    const struct sw_merge_rule *rule = sw_merge_rule_find(type, field);
-    if (!is_list(list) || !is_list(order) || !rule || !rule->merge)
-        return;
-    sw_list_order(list, rule->key, order, sw_json_get(before, field));
-}
-
 /* ---- maps --------------------------------------------------------------------------------------
  */
-
-static void clear(struct json_object *map)
-{
-    for (struct lh_entry *e; (e = json_object_get_object(map)->head);)
-        json_object_object_del(map, (const char *)lh_entry_k(e));
-}
 
 /* {"$patch": "replace", ...} begins with nothing, {"$patch": "delete"} leaves nothing.
  * @return 1: the rest of the patch is to be merged, 0: that was all */
@@ -197,7 +170,8 @@ static int apply_map_directive(struct json_object *target, struct json_object *p
     bool replace = strcmp(what, "replace") == 0;
     if (!replace && strcmp(what, "delete") != 0)
         return fail(w, err, "$patch is neither replace nor delete");
-    clear(target);
+    for (struct lh_entry *e; (e = json_object_get_object(target)->head);)
+        json_object_object_del(target, (const char *)lh_entry_k(e));
     return replace;
 }
 
@@ -209,7 +183,7 @@ static bool is_retained(struct json_object *keys, const char *key)
     return false;
 }
 
-/* "$retainKeys": what the patch does not name in it goes. */
+/* "$retainKeys": fields that it does not name are deleted. */
 static int apply_retain_keys(struct json_object *target, struct json_object *patch,
                              const struct where *w, struct sw_err *err)
 {
@@ -262,14 +236,20 @@ static int merge_member(struct json_object *target, const char *key, struct json
     return merge_list(old, value, rule, &here, err);
 }
 
-/* The lists' orders, once all is merged; @before: as it was. */
+/* "$setElementOrder/containers": [{"name": "a"}, {"name": "b"}], once all is merged.
+ * @before: the target before the merge */
 static void apply_orders(struct json_object *target, struct json_object *before,
                          struct json_object *patch, const char *type)
 {
-    json_object_object_foreach(patch, key, value)
+    json_object_object_foreach(patch, key, order)
     {
-        if (sw_starts_with(key, order_prefix))
-            set_order(target, before, key + sizeof order_prefix - 1, value, type);
+        if (!sw_starts_with(key, order_prefix))
+            continue;
+        const char *field = key + sizeof order_prefix - 1;
+        struct json_object *list = sw_json_get(target, field);
+        const struct sw_merge_rule *rule = sw_merge_rule_find(type, field);
+        if (is_list(list) && is_list(order) && rule && rule->merge)
+            sw_list_order(list, rule->key, order, sw_json_get(before, field));
     }
 }
 
@@ -282,12 +262,6 @@ static bool has_orders(struct json_object *patch)
             return true;
     }
     return false;
-}
-
-static bool is_directive(const char *key)
-{
-    return strcmp(key, "$patch") == 0 || strcmp(key, "$retainKeys") == 0 ||
-           sw_starts_with(key, order_prefix);
 }
 
 /* Merge @patch into @target, which is ours to change; @type: what the target is. */
@@ -305,7 +279,8 @@ static int merge_map(struct json_object *target, struct json_object *patch, cons
     {
         if (sw_starts_with(key, delete_prefix))
             delete_scalars(target, key + sizeof delete_prefix - 1, value);
-        else if (!is_directive(key))
+        else if (strcmp(key, "$patch") != 0 && strcmp(key, "$retainKeys") != 0 &&
+                 !sw_starts_with(key, order_prefix))
             rc = merge_member(target, key, value, type, w, err);
         if (rc < 0)
             return rc;

@@ -41,12 +41,6 @@ static int compare(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Of the next element of each, does the other one come first? Only where both were there before. */
-static bool comes_first(const struct ranked *other, const struct ranked *wanted)
-{
-    return other->before >= 0 && wanted->before >= 0 && other->before < wanted->before;
-}
-
 void sw_list_order(struct json_object *list, const char *key, struct json_object *wanted,
                    struct json_object *before)
 {
@@ -68,7 +62,9 @@ void sw_list_order(struct json_object *list, const char *key, struct json_object
     for (size_t i = 0; i < n; i++)
         (void)json_object_get(sw_json_at(list, i));
     for (size_t at = 0, iw = 0, io = 0; at < n; at++) {
-        bool other = iw == n_wanted || (io < n_others && comes_first(&o[io], &w[iw]));
+        /* the other one comes first if both were in the list before, in that order */
+        bool other = iw == n_wanted || (io < n_others && o[io].before >= 0 && w[iw].before >= 0 &&
+                                        o[io].before < w[iw].before);
         (void)json_object_array_put_idx(list, at, other ? o[io++].item : w[iw++].item);
     }
     free(w);
