@@ -61,12 +61,6 @@ struct middle {
     int n, m;
 };
 
-static void mark(bool *changed, int n)
-{
-    for (int i = 0; i < n; i++)
-        changed[i] = true;
-}
-
 /* Go back over the furthest points that were reached with 0, 1, ... @d edits and mark the edits.
  * @trace: for each number of edits k the 2k+1 points. */
 static void backtrack(const struct middle *t, int *const *trace, int d)
@@ -144,8 +138,8 @@ static void compare(struct lines *a, struct lines *b)
     };
     if (find_edits(&t))
         return;
-    mark(t.a_changed, t.n);
-    mark(t.b_changed, t.m);
+    memset(t.a_changed, true, (size_t)t.n);
+    memset(t.b_changed, true, (size_t)t.m);
 }
 
 /* ---- printing ----------------------------------------------------------------------------------
@@ -209,17 +203,9 @@ static void put_hunk(struct sw_buffer *out, const struct lines *a, const struct 
     }
 }
 
-/* With the lines around it. */
-static struct hunk with_context(const struct hunk *change, const struct lines *a,
-                                const struct lines *b)
+static size_t least(size_t a, size_t b)
 {
-    size_t before = change->a < change->b ? change->a : change->b;
-    size_t after = a->n - change->a_end < b->n - change->b_end ? a->n - change->a_end
-                                                               : b->n - change->b_end;
-    before = before < CONTEXT ? before : CONTEXT;
-    after = after < CONTEXT ? after : CONTEXT;
-    return (struct hunk){ change->a - before, change->a_end + after, change->b - before,
-                          change->b_end + after };
+    return a < b ? a : b;
 }
 
 static void put_hunks(struct sw_buffer *out, const struct lines *a, const struct lines *b)
@@ -227,7 +213,10 @@ static void put_hunks(struct sw_buffer *out, const struct lines *a, const struct
     struct hunk change = { 0 }, open = { 0 };
     bool any = false;
     while (next_change(a, b, &change)) {
-        struct hunk h = with_context(&change, a, b);
+        size_t before = least(CONTEXT, least(change.a, change.b));
+        size_t after = least(CONTEXT, least(a->n - change.a_end, b->n - change.b_end));
+        const struct hunk h = { change.a - before, change.a_end + after, change.b - before,
+                                change.b_end + after };
         if (any && h.a <= open.a_end) { /* they touch: one hunk */
             open.a_end = h.a_end;
             open.b_end = h.b_end;

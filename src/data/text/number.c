@@ -130,13 +130,6 @@ static char *put_plain(char *p, const struct decimal *d)
     return p;
 }
 
-/* strconv changes over at six digits when it may choose the precision. */
-static bool g_has_exponent(const struct decimal *d)
-{
-    int exp = d->point - 1;
-    return exp < -4 || exp >= 6;
-}
-
 size_t sw_float_go(double value, char verb, int bits, char buf[static SW_FLOAT_LEN])
 {
     char *p = buf;
@@ -151,7 +144,8 @@ size_t sw_float_go(double value, char verb, int bits, char buf[static SW_FLOAT_L
     struct decimal d = { .digits = "0", .n = 1, .point = 1 };
     if (value != 0)
         d = shortest(value, bits);
-    bool exponential = verb == 'e' || (verb == 'g' && g_has_exponent(&d));
+    /* strconv's %g has an exponent from 1e6 on and below 1e-4 */
+    bool exponential = verb == 'e' || (verb == 'g' && (d.point < -3 || d.point > 6));
     p = exponential ? put_exponential(p, &d) : put_plain(p, &d);
     return (size_t)(p - buf);
 }
@@ -168,18 +162,6 @@ size_t sw_float_json(double value, char buf[static SW_FLOAT_LEN])
         buf[--len] = '\0';
     }
     return len;
-}
-
-/* Decimal digits only, to 64 bits. @return false: there are too many */
-static bool read_digits(const char *p, const char *end, uint64_t *out)
-{
-    uint64_t v = 0;
-    for (; p < end; p++)
-        if (__builtin_mul_overflow(v, 10u, &v) ||
-            __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
-            return false;
-    *out = v;
-    return true;
 }
 
 bool sw_number_read(const char *text, size_t len_bytes, double *out)
@@ -199,13 +181,14 @@ struct sw_number sw_number_classify(const char *text, size_t len_bytes)
     const char *end = text + len_bytes, *p = text;
     bool negative = len_bytes && *p == '-';
     p += negative;
-    bool whole = true;
-    for (const char *q = p; q < end && whole; q++)
-        whole = *q >= '0' && *q <= '9';
+    bool fits = true; /* digits only, in 64 bits */
+    uint64_t size = 0;
+    for (; p < end && fits; p++)
+        fits = *p >= '0' && *p <= '9' && !__builtin_mul_overflow(size, 10u, &size) &&
+               !__builtin_add_overflow(size, (uint64_t)(*p - '0'), &size);
 
     struct sw_number n = { .kind = SW_NUMBER_REAL };
-    uint64_t size;
-    if (whole && read_digits(p, end, &size) && !(negative && size == 0)) {
+    if (fits && !(negative && size == 0)) {
         if (size <= INT64_MAX || (negative && size == (uint64_t)INT64_MAX + 1)) {
             n.kind = SW_NUMBER_INT;
             n.i = negative ? (int64_t)-size : (int64_t)size;

@@ -32,14 +32,6 @@ static const struct suffix suffixes[] = {
     { "Pi", 50, SW_QUANTITY_BINARY_SI }, { "Ei", 60, SW_QUANTITY_BINARY_SI },
 };
 
-static const struct suffix *find_suffix(const char *text)
-{
-    for (size_t i = 0; i < SW_COUNT(suffixes); i++)
-        if (strcmp(suffixes[i].text, text) == 0)
-            return &suffixes[i];
-    return NULL;
-}
-
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
@@ -164,7 +156,9 @@ int sw_quantity_parse(const char *text, struct sw_quantity *out, struct sw_err *
         return fail(text, err);
 
     struct sw_quantity q = { .format = SW_QUANTITY_DECIMAL_SI };
-    const struct suffix *suffix = find_suffix(p);
+    const struct suffix *suffix = NULL;
+    for (size_t i = 0; i < SW_COUNT(suffixes) && !suffix; i++)
+        suffix = strcmp(suffixes[i].text, p) == 0 ? &suffixes[i] : NULL;
     int exponent;
     if (suffix) {
         q.format = suffix->format;
@@ -219,7 +213,7 @@ struct sw_quantity sw_quantity_from_int(int64_t units)
     return (struct sw_quantity){ .nano = (__int128)units * nano, .format = SW_QUANTITY_DECIMAL_SI };
 }
 
-/* Away from zero, as Kubernetes does. */
+/* Rounded away from zero, as Kubernetes does. */
 static int64_t in_units_of(__int128 v, __int128 unit)
 {
     __int128 q = v / unit;
@@ -241,18 +235,6 @@ int64_t sw_quantity_milli(const struct sw_quantity *q)
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-static char *put_number(char *p, unsigned __int128 v)
-{
-    char digits[48];
-    int n = 0;
-    do
-        digits[n++] = (char)('0' + (int)(v % 10));
-    while ((v /= 10) > 0);
-    while (n > 0)
-        *p++ = digits[--n];
-    return p;
-}
-
 char *sw_quantity_text(const struct sw_quantity *q, char buf[static 64])
 {
     char *p = buf;
@@ -273,7 +255,13 @@ char *sw_quantity_text(const struct sw_quantity *q, char buf[static 64])
         v /= (unsigned)base;
         exponent += step;
     }
-    p = put_number(p, v);
+    char digits[48];
+    int n = 0;
+    do
+        digits[n++] = (char)('0' + (int)(v % 10));
+    while ((v /= 10) > 0);
+    while (n > 0)
+        *p++ = digits[--n];
     if (q->format == SW_QUANTITY_DECIMAL_EXP) {
         if (exponent != 0)
             p += sprintf(p, "e%d", exponent);

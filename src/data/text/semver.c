@@ -124,12 +124,6 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
-    return order ? order : compare_numbers(a_len, b_len);
-}
-
 static bool whole_number(const char *s, size_t len, uint64_t *out)
 {
     bool overflow = false;
@@ -147,7 +141,8 @@ static int compare_identifiers(const char *a, size_t a_len, const char *b, size_
         return compare_numbers(na, nb);
     if (a_is || b_is)
         return a_is ? -1 : 1;
-    return compare_texts(a, a_len, b, b_len);
+    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+    return order ? order : compare_numbers(a_len, b_len);
 }
 
 static size_t identifier_len(const char *s, size_t len)
@@ -301,20 +296,15 @@ static const struct {
     { "~", check_tilde },       { "^", check_caret },          { "", check_equal },
 };
 
-static bool satisfies(const struct constraint *c, const struct sw_semver *v)
-{
-    if (v->pre_len && !c->version.pre_len && c->check != check_not_equal)
-        return false;
-    return c->check(c, v);
-}
-
 bool sw_semver_range_has(const struct sw_semver_range *range, const struct sw_semver *v)
 {
     for (size_t i = 0; i < range->n;) {
         bool all = true;
-        do
-            all = all && satisfies(&range->constraints[i], v);
-        while (++i < range->n && !range->constraints[i].begins_or);
+        do {
+            const struct constraint *c = &range->constraints[i];
+            bool pre_allowed = !v->pre_len || c->version.pre_len || c->check == check_not_equal;
+            all = all && pre_allowed && c->check(c, v);
+        } while (++i < range->n && !range->constraints[i].begins_or);
         if (all)
             return true;
     }
@@ -340,11 +330,6 @@ struct wild_version {
     const char *start, *end;
 };
 
-static bool is_wild_char(char c)
-{
-    return is_digit(c) || c == 'x' || c == 'X' || c == '*' || c == '|';
-}
-
 /* @return where it ends, or NULL where there is none */
 static const char *read_wild(const char *p, const char *end, struct wild_version *w)
 {
@@ -355,7 +340,7 @@ static const char *read_wild(const char *p, const char *end, struct wild_version
         const char *start = p + (i > 0), *q = start;
         if (i > 0 && (p == end || *p != '.'))
             break;
-        while (q < end && is_wild_char(*q))
+        while (q < end && (is_digit(*q) || memchr("xX*|", *q, 4)))
             q++;
         if (q == start) {
             if (i == 0)
@@ -424,19 +409,7 @@ static int add_constraint(struct sw_semver_range *range, size_t op, const struct
     return 0;
 }
 
-static size_t read_operator(const char **p, const char *end)
-{
-    size_t i = 0;
-    for (;; i++) {
-        size_t n = strlen(operators[i].op);
-        if ((size_t)(end - *p) >= n && memcmp(*p, operators[i].op, n) == 0) {
-            *p += n;
-            return i;
-        }
-    }
-}
-
-/* What stands between "||": constraints with spaces or commas between. */
+/* The constraints of one side of "||", with spaces or commas between them. */
 static int read_alternative(struct sw_semver_range *range, const char *start, const char *end,
                             struct sw_err *err)
 {
@@ -445,8 +418,11 @@ static int read_alternative(struct sw_semver_range *range, const char *start, co
     do {
         struct wild_version w;
         p = skip_space(p, end);
-        size_t op = read_operator(&p, end);
-        p = read_wild(skip_space(p, end), end, &w);
+        size_t op = 0, n; /* the last row's operator is empty */
+        while ((n = strlen(operators[op].op)) > (size_t)(end - p) ||
+               memcmp(p, operators[op].op, n) != 0)
+            op++;
+        p = read_wild(skip_space(p + n, end), end, &w);
         if (!p)
             return sw_err_set(err, SW_INVALID, "improper constraint: %.*s", (int)(end - start),
                               start);
@@ -461,7 +437,7 @@ static int read_alternative(struct sw_semver_range *range, const char *start, co
     return 0;
 }
 
-/* "1.2 - 2.0" at @p, spaces around included? @return where it ends, or NULL */
+/* Read "1.2 - 2.0" at @p with the spaces around it. @return its end, or NULL: there is none */
 static const char *read_hyphen(const char *p, const char *end, struct wild_version w[2])
 {
     p = read_wild(skip_space(p, end), end, &w[0]);

@@ -36,19 +36,15 @@ static int64_t days_from_civil(int year, int month, int day)
     return era * 146097 + day_of_era - 719468;
 }
 
-static int days_in(int year, int month)
-{
-    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return month == 2 && leap ? 29 : days[month - 1];
-}
-
 static bool take_date(const char **p, int64_t *days)
 {
+    static const int lengths[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
     int year, month, day;
     if (!take_digits(p, 4, &year) || !take(p, '-') || !take_digits(p, 2, &month) || month < 1 ||
-        month > 12 || !take(p, '-') || !take_digits(p, 2, &day) || day < 1 ||
-        day > days_in(year, month))
+        month > 12 || !take(p, '-') || !take_digits(p, 2, &day) || day < 1)
+        return false;
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    if (day > lengths[month - 1] + (leap && month == 2))
         return false;
     *days = year == 0 && month <= 2 ? days_from_civil(400, month, day) - 146097
                                     : days_from_civil(year, month, day);
