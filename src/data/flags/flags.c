@@ -96,23 +96,19 @@ static int parse_number(const char *text, int64_t min, int64_t max, int64_t *out
     return sw_err_set(err, SW_INVALID, "'%s' is not a number of %d or more", text, (int)min);
 }
 
-static int parse_bool(const char *text, bool *out, struct sw_err *err)
-{
-    bool on = strcasecmp(text, "true") == 0 || sw_streq(text, "1");
-    if (!on && strcasecmp(text, "false") != 0 && !sw_streq(text, "0"))
-        return sw_err_set(err, SW_INVALID, "'%s' is neither true nor false", text);
-    *out = on;
-    return 0;
-}
-
 static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err *err)
 {
     void *field = (char *)opts + f->offset;
     if (f->choices && !is_choice(f->choices, value))
         return sw_err_set(err, SW_INVALID, "'%s' is not one of %s", value, f->choices);
     switch (f->kind) {
-    case SW_FLAG_BOOL:
-        return parse_bool(value ? value : "true", field, err);
+    case SW_FLAG_BOOL: {
+        bool on = !value || strcasecmp(value, "true") == 0 || sw_streq(value, "1");
+        if (!on && strcasecmp(value, "false") != 0 && !sw_streq(value, "0"))
+            return sw_err_set(err, SW_INVALID, "'%s' is neither true nor false", value);
+        *(bool *)field = on;
+        return 0;
+    }
     case SW_FLAG_STRING:
         *(const char **)field = value;
         return 0;
@@ -139,19 +135,6 @@ static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err
     return 0;
 }
 
-static void print_flag(const struct sw_flag *f)
-{
-    char head[64];
-    const char *arg = f->arg ? f->arg : f->kind == SW_FLAG_BOOL ? "" : "VALUE";
-    (void)snprintf(head, sizeof head, "%c%c%s --%s%s%s", f->letter ? '-' : ' ',
-                   f->letter ? f->letter : ' ', f->letter ? "," : " ", f->name, *arg ? " " : "",
-                   arg);
-    (void)printf("  %-34s %s", head, f->doc);
-    if (f->choices)
-        (void)printf(" (%s)", f->choices);
-    (void)printf("\n");
-}
-
 static void print_help(const struct parser *p)
 {
     const struct sw_flag_set *s = p->set;
@@ -160,8 +143,18 @@ static void print_help(const struct parser *p)
     if (s->details)
         (void)printf("\n%s\n", s->details);
     (void)printf("\nOptions:\n");
-    for (size_t i = 0; i < p->n; i++)
-        print_flag(p->flags[i]);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct sw_flag *f = p->flags[i];
+        char head[64];
+        const char *arg = f->arg ? f->arg : f->kind == SW_FLAG_BOOL ? "" : "VALUE";
+        (void)snprintf(head, sizeof head, "%c%c%s --%s%s%s", f->letter ? '-' : ' ',
+                       f->letter ? f->letter : ' ', f->letter ? "," : " ", f->name, *arg ? " " : "",
+                       arg);
+        (void)printf("  %-34s %s", head, f->doc);
+        if (f->choices)
+            (void)printf(" (%s)", f->choices);
+        (void)printf("\n");
+    }
 }
 
 int sw_flags_usage(const char *program, const char *fmt, ...)

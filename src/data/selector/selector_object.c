@@ -36,18 +36,6 @@ static int read_operator(const char *name, enum dialect dialect, enum sw_selecto
                       name);
 }
 
-static int read_values(struct json_object *list, struct sw_requirement *r, struct sw_err *err)
-{
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct json_object *v = sw_json_at(list, i);
-        if (!json_object_is_type(v, json_type_string))
-            return sw_err_set(err, SW_INVALID, "values[%zu]: not a string", i);
-        sw_requirement_add_value(r, json_object_get_string(v),
-                                 (size_t)json_object_get_string_len(v));
-    }
-    return 0;
-}
-
 static int check_count(const struct sw_requirement *r, struct sw_err *err)
 {
     bool none = r->op == SW_SEL_EXISTS || r->op == SW_SEL_NOT_EXISTS;
@@ -69,11 +57,17 @@ static int read_expression(struct json_object *e, enum dialect dialect, struct s
         return sw_err_set(err, SW_INVALID, "key: missing, or not a string");
     r->key = sw_strdup(key);
     int rc = read_operator(sw_json_str(e, "", "operator", NULL), dialect, &r->op, err);
-    if (rc == 0)
-        rc = read_values(sw_json_get(e, "values"), r, err);
-    if (rc == 0)
-        rc = check_count(r, err);
-    return rc;
+    if (rc < 0)
+        return rc;
+    struct json_object *values = sw_json_get(e, "values");
+    for (size_t i = 0; i < sw_json_len(values); i++) {
+        struct json_object *v = sw_json_at(values, i);
+        if (!json_object_is_type(v, json_type_string))
+            return sw_err_set(err, SW_INVALID, "values[%zu]: not a string", i);
+        sw_requirement_add_value(r, json_object_get_string(v),
+                                 (size_t)json_object_get_string_len(v));
+    }
+    return check_count(r, err);
 }
 
 static int add_expressions(struct json_object *list, enum dialect dialect, struct sw_selector *s,

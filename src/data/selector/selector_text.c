@@ -114,16 +114,6 @@ static int read_values(struct lexer *l, struct sw_requirement *r)
     return 0;
 }
 
-/* The value after '=': a word, or nothing. */
-static void read_value(struct lexer *l, struct sw_requirement *r)
-{
-    next(l, true);
-    bool word = l->token == TOKEN_WORD;
-    sw_requirement_add_value(r, word ? l->text : "", word ? l->len : 0);
-    if (word)
-        next(l, false);
-}
-
 static int read_condition(struct lexer *l, struct sw_requirement *r)
 {
     switch (l->token) {
@@ -150,7 +140,11 @@ static int read_condition(struct lexer *l, struct sw_requirement *r)
     default:
         return fail_expected(l, "',' or 'end of string', in, notin, =, ==, !=, >, <");
     }
-    read_value(l, r);
+    next(l, true); /* the value may be missing: it is empty then */
+    bool word = l->token == TOKEN_WORD;
+    sw_requirement_add_value(r, word ? l->text : "", word ? l->len : 0);
+    if (word)
+        next(l, false);
     return 0;
 }
 
@@ -205,15 +199,6 @@ int sw_selector_parse(const char *text, struct sw_selector *out, struct sw_err *
 /* ---- field selectors ---------------------------------------------------------------------------
  */
 
-/* One term up to an unescaped ','. @return its length */
-static size_t term_len(const char *p)
-{
-    const char *from = p;
-    while (*p && *p != ',')
-        p += *p == '\\' && p[1] ? 2 : 1;
-    return (size_t)(p - from);
-}
-
 static int read_field_value(struct sw_requirement *r, const char *p, const char *end,
                             struct sw_err *err)
 {
@@ -256,15 +241,16 @@ int sw_field_selector_parse(const char *text, struct sw_selector *out, struct sw
     struct sw_selector s = { 0 };
     int rc = 0;
     for (const char *p = text; *p && rc == 0;) {
-        size_t len = term_len(p);
-        if (len > 0) {
+        const char *term = p;
+        while (*p && *p != ',')
+            p += *p == '\\' && p[1] ? 2 : 1;
+        if (p > term) {
             struct sw_requirement r = { 0 };
-            rc = read_term(p, len, &r, err);
+            rc = read_term(term, (size_t)(p - term), &r, err);
             if (rc == 0)
                 sw_selector_take(&s, &r);
             sw_requirement_done(&r);
         }
-        p += len;
         p += *p == ',';
     }
     if (rc < 0) {
