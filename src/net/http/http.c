@@ -52,16 +52,6 @@ static void flush_transfers(struct sw_http *http)
     }
 }
 
-static void flush_deferred(struct sw_http *http)
-{
-    struct deferred *d;
-    while ((d = SLIST_FIRST(&http->deferred))) {
-        SLIST_REMOVE_HEAD(&http->deferred, next);
-        d->free_fn(d->p);
-        free(d);
-    }
-}
-
 static void http_free_now(struct sw_http *http)
 {
     void (*on_freed)(void *arg) = http->opts.on_freed;
@@ -87,7 +77,11 @@ void sw_http_leave(struct sw_http *http)
 {
     if (http->depth == 1) {
         flush_transfers(http);
-        flush_deferred(http);
+        for (struct deferred *d; (d = SLIST_FIRST(&http->deferred));) {
+            SLIST_REMOVE_HEAD(&http->deferred, next);
+            d->free_fn(d->p);
+            free(d);
+        }
     }
     if (--http->depth == 0 && http->doomed)
         http_free_now(http);
@@ -149,7 +143,7 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
     char *path = strstr(server, "://");
     path = path ? strchr(path + 3, '/') : NULL;
     if (path)
-        *path = '\0'; /* the request is named by who made it */
+        *path = '\0'; /* the caller names the request */
     r->code = SW_UNAVAILABLE;
     for (size_t i = 0; i < SW_COUNT(failures); i++) {
         if (failures[i].rc != rc)
@@ -178,7 +172,15 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
     err->code = r->code;
 }
 
-/** Tell its owner, once; the transfer dies. Called between enter and leave. */
+/** The transfer is at its end: sw_http_leave() frees it. */
+static void stop(struct sw_http_transfer *t)
+{
+    t->state = T_DEAD;
+    sw_timer_stop(t->whole);
+    sw_timer_stop(t->quiet);
+}
+
+/** Report the result and stop the transfer. Called between enter and leave. */
 static void finish(struct sw_http_transfer *t, CURLcode rc)
 {
     SW_ERR(err);
@@ -196,9 +198,7 @@ static void finish(struct sw_http_transfer *t, CURLcode rc)
         r.code = SW_INVALID;
         (void)sw_err_set(&err, r.code, "%s redirects without saying where to", r.url);
     }
-    t->state = T_DEAD;
-    sw_timer_stop(t->whole);
-    sw_timer_stop(t->quiet);
+    stop(t);
     t->spec.on_done(&r, t->spec.arg);
 }
 
@@ -215,9 +215,7 @@ static void timed_out(struct sw_http_transfer *t, int64_t after_ms, const char *
         .code = SW_UNAVAILABLE, .http_status = t->status, .timed_out = true, .url = url, .err = &err
     };
     sw_http_enter(http);
-    t->state = T_DEAD;
-    sw_timer_stop(t->whole);
-    sw_timer_stop(t->quiet);
+    stop(t);
     t->spec.on_done(&r, t->spec.arg);
     sw_http_leave(http);
 }
@@ -240,11 +238,12 @@ static void on_quiet(void *arg)
 /* ---- libcurl's side -----------------------------------------------------------------------------
  */
 
-static void read_finished(struct sw_http *http)
+static void act(struct sw_http *http, curl_socket_t fd, int what)
 {
-    int left;
-    CURLMsg *msg;
-    while ((msg = curl_multi_info_read(http->multi, &left))) {
+    int running, left;
+    sw_http_enter(http);
+    (void)curl_multi_socket_action(http->multi, fd, what, &running);
+    for (CURLMsg *msg; (msg = curl_multi_info_read(http->multi, &left));) {
         if (msg->msg != CURLMSG_DONE)
             continue;
         struct sw_http_transfer *t = NULL;
@@ -252,14 +251,6 @@ static void read_finished(struct sw_http *http)
         if (t->state == T_RUNNING)
             finish(t, msg->data.result);
     }
-}
-
-static void act(struct sw_http *http, curl_socket_t fd, int what)
-{
-    int running;
-    sw_http_enter(http);
-    (void)curl_multi_socket_action(http->multi, fd, what, &running);
-    read_finished(http);
     sw_http_leave(http);
 }
 
@@ -317,7 +308,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     struct sw_http_transfer *t = arg;
     size_t len = size * n;
     if (t->state == T_DEAD)
-        return 0; /* cancelled in this very turn: libcurl fails it, nobody listens */
+        return 0; /* cancelled in this turn: libcurl ends it with an error that is not reported */
     if (t->spec.idle_ms)
         sw_timer_set(t->quiet, t->spec.idle_ms);
     SW_ERR(err);
@@ -373,8 +364,8 @@ static void on_warning_header(struct sw_http *http, const char *value, size_t le
     http->opts.on_warning(from, http->opts.arg);
 }
 
-/** A status line: will the answer be the last? libcurl follows these when they say where to; one
- * that does not is an answer of its own, which nobody has been told of yet: see finish(). */
+/** A status line: is the answer a redirect that libcurl will follow? One without a Location is not
+ * followed; finish() reports it. */
 static void on_status_line(struct sw_http_transfer *t)
 {
     static const int redirects[] = { 301, 302, 303, 307, 308 };
@@ -385,7 +376,7 @@ static void on_status_line(struct sw_http_transfer *t)
         t->passing |= status == redirects[i];
 }
 
-static void tell_header(struct sw_http_transfer *t, const char *bytes, size_t len)
+static void report_header(struct sw_http_transfer *t, const char *bytes, size_t len)
 {
     const char *colon = memchr(bytes, ':', len);
     if (!colon)
@@ -410,7 +401,7 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
     if (len > 5 && memcmp(bytes, "HTTP/", 5) == 0)
         on_status_line(t);
     else if (t->spec.on_header && !t->passing && !t->status && len > 2)
-        tell_header(t, bytes, len);
+        report_header(t, bytes, len);
     if (t->state == T_DEAD)
         return 0;
     if (len <= 2 && (len == 0 || bytes[0] == '\r' || bytes[0] == '\n'))
@@ -423,16 +414,6 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
 /* ---- starting -----------------------------------------------------------------------------------
  */
 
-static void set_callbacks(CURL *easy, struct sw_http_transfer *t)
-{
-    (void)curl_easy_setopt(easy, CURLOPT_PRIVATE, (char *)t);
-    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, t->curl_text);
-    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
-    (void)curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-    (void)curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
-}
-
 struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_http_spec *spec)
 {
     struct sw_http_transfer *t = sw_zalloc(1, sizeof *t);
@@ -441,7 +422,12 @@ struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_htt
     if (!t->easy)
         abort(); /* no memory */
     sw_http_setup(t, spec);
-    set_callbacks(t->easy, t);
+    (void)curl_easy_setopt(t->easy, CURLOPT_PRIVATE, (char *)t);
+    (void)curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->curl_text);
+    (void)curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, on_body);
+    (void)curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
+    (void)curl_easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, on_header);
+    (void)curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
     t->spec = *spec;
     t->whole = sw_timer_new(http->loop, on_whole_over, t);
     t->quiet = sw_timer_new(http->loop, on_quiet, t);
@@ -470,9 +456,7 @@ void sw_http_cancel(struct sw_http_transfer *t)
     if (!t || t->state == T_DEAD)
         return;
     struct sw_http *http = t->http;
-    t->state = T_DEAD;
-    sw_timer_stop(t->whole);
-    sw_timer_stop(t->quiet);
+    stop(t);
     sw_http_enter(http);
     sw_http_leave(http);
 }
@@ -510,11 +494,8 @@ void sw_http_free(struct sw_http *http)
 {
     if (!http || http->doomed)
         return;
-    for (struct sw_http_transfer *t = TAILQ_FIRST(&http->all); t; t = TAILQ_NEXT(t, in_all)) {
-        t->state = T_DEAD;
-        sw_timer_stop(t->whole);
-        sw_timer_stop(t->quiet);
-    }
+    for (struct sw_http_transfer *t = TAILQ_FIRST(&http->all); t; t = TAILQ_NEXT(t, in_all))
+        stop(t);
     http->doomed = true;
     sw_http_enter(http);
     sw_http_leave(http);

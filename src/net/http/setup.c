@@ -62,20 +62,6 @@ static void set_redirects(CURL *easy, const struct sw_http_spec *spec, bool tls)
     (void)curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)spec->max_redirects);
 }
 
-/** libcurl reads http_proxy in lower case only, lest a CGI's request header names a proxy; others
- * take HTTP_PROXY too where they are no CGI. */
-static const char *plain_proxy(void)
-{
-    return getenv("http_proxy") || getenv("REQUEST_METHOD") ? NULL : getenv("HTTP_PROXY");
-}
-
-static void set_plain_proxy(CURL *easy, const struct sw_http_opts *o)
-{
-    const char *proxy = o->proxy_url ? NULL : plain_proxy();
-    if (proxy)
-        (void)curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
-}
-
 static void set_body(CURL *easy, const struct sw_http_spec *spec)
 {
     bool head = sw_streq(spec->method, "HEAD");
@@ -91,18 +77,13 @@ static void set_body(CURL *easy, const struct sw_http_spec *spec)
         (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, spec->method);
 }
 
-static struct curl_slist *header_list(const char *const *headers)
+void sw_http_setup(struct sw_http_transfer *t, const struct sw_http_spec *spec)
 {
-    /* no round trip before the body */
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
-    for (size_t i = 0; headers && headers[i]; i++)
-        list = curl_slist_append(list, headers[i]);
-    return list;
-}
-
-static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_http_spec *spec)
-{
-    t->headers = header_list(spec->headers);
+    CURL *easy = t->easy;
+    set_server(easy, t);
+    t->headers = curl_slist_append(NULL, "Expect:"); /* no round trip before the body */
+    for (size_t i = 0; spec->headers && spec->headers[i]; i++)
+        t->headers = curl_slist_append(t->headers, spec->headers[i]);
     (void)curl_easy_setopt(easy, CURLOPT_URL, spec->url);
     /* HTTP/2 is agreed on in the TLS handshake: the first ones wait to learn whether they can share
      * the connection. Without TLS there is nothing to wait for. */
@@ -115,16 +96,14 @@ static void set_request(CURL *easy, struct sw_http_transfer *t, const struct sw_
     set_body(easy, spec);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, t->headers);
     set_redirects(easy, spec, tls);
-    if (!tls)
-        set_plain_proxy(easy, &t->http->opts);
+    /* libcurl reads http_proxy in lower case only, since a CGI's request header could set
+     * HTTP_PROXY; other clients read that too where they are no CGI */
+    const char *proxy = getenv("HTTP_PROXY");
+    if (!tls && !t->http->opts.proxy_url && proxy && !getenv("http_proxy") &&
+        !getenv("REQUEST_METHOD"))
+        (void)curl_easy_setopt(easy, CURLOPT_PROXY, proxy);
     /* Transfers that share an HTTP/2 connection keep libcurl's own size: with buffers of several
      * sizes, 7.88.1 was seen (by valgrind) to write a frame behind the end of a smaller one. */
     if (spec->buffer_bytes && !tls)
         (void)curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, spec->buffer_bytes);
-}
-
-void sw_http_setup(struct sw_http_transfer *t, const struct sw_http_spec *spec)
-{
-    set_server(t->easy, t);
-    set_request(t->easy, t, spec);
 }

@@ -39,16 +39,11 @@ static int field_pem(const char *field, const char *data, const char *file, char
     return rc < 0 ? sw_err_wrap(err, rc, "%s", field) : 0;
 }
 
-static const char *openssl_reason(void)
-{
-    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
-    return reason ? reason : "not PEM";
-}
-
 static int no_pem(const char *field, const char *what, struct sw_err *err)
 {
+    const char *reason = ERR_reason_error_string(ERR_peek_last_error());
     return sw_err_set(err, SW_INVALID, "%s holds no %s in PEM form (%s)", field, what,
-                      openssl_reason());
+                      reason ? reason : "not PEM");
 }
 
 static X509_STORE *need_store(struct sw_http_tls *tls)
@@ -74,12 +69,7 @@ static int add_ca(struct sw_http_tls *tls, const char *pem)
     return n;
 }
 
-static int read_ca(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
-{
-    return add_ca(tls, pem) ? 0 : no_pem("certificate-authority", "certificate", err);
-}
-
-/** What cannot be read is passed over: the system's list is nobody's setting. */
+/** A file that cannot be read is skipped: no setting names it. */
 static void add_ca_file(struct sw_http_tls *tls, const char *path)
 {
     SW_AUTO_CHARS *pem = NULL;
@@ -115,17 +105,7 @@ static void add_ca_dirs(struct sw_http_tls *tls, const char *dirs)
     }
 }
 
-/** OpenSSL's own places: read when a certificate is looked for, not all at once. */
-static void add_openssl_places(struct sw_http_tls *tls)
-{
-    const char *file = X509_get_default_cert_file(), *dir = X509_get_default_cert_dir();
-    if (access(file, R_OK) == 0)
-        (void)X509_STORE_load_file(need_store(tls), file);
-    if (access(dir, R_OK) == 0)
-        (void)X509_STORE_load_path(need_store(tls), dir);
-}
-
-static bool is_said(const char *variable)
+static bool is_set(const char *variable)
 {
     const char *value = getenv(variable);
     return value && *value;
@@ -135,11 +115,15 @@ static bool is_said(const char *variable)
  * the system's file, SSL_CERT_DIR's folders besides. */
 static void read_system(struct sw_http_tls *tls)
 {
-    if (is_said("SSL_CERT_FILE"))
+    const char *file = X509_get_default_cert_file(), *dir = X509_get_default_cert_dir();
+    bool own_file = is_set("SSL_CERT_FILE");
+    if (own_file)
         add_ca_file(tls, getenv("SSL_CERT_FILE"));
-    else
-        add_openssl_places(tls);
-    if (is_said("SSL_CERT_DIR"))
+    else if (access(file, R_OK) == 0)
+        (void)X509_STORE_load_file(need_store(tls), file);
+    if (!own_file && access(dir, R_OK) == 0) /* read when a certificate is looked for */
+        (void)X509_STORE_load_path(need_store(tls), dir);
+    if (is_set("SSL_CERT_DIR"))
         add_ca_dirs(tls, getenv("SSL_CERT_DIR"));
 }
 
@@ -162,15 +146,6 @@ static int no_password(char *buf SW_UNUSED, int size SW_UNUSED, int rw SW_UNUSED
     return -1;
 }
 
-static int read_key(struct sw_http_tls *tls, const char *pem, struct sw_err *err)
-{
-    BIO *bio = BIO_new_mem_buf(pem, -1);
-    ERR_clear_error();
-    tls->key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
-    (void)BIO_free(bio);
-    return tls->key ? 0 : no_pem("client-key", "private key", err);
-}
-
 static int read_identity(struct sw_http_tls *tls, const struct sw_http_tls_opts *o,
                          struct sw_err *err)
 {
@@ -186,8 +161,13 @@ static int read_identity(struct sw_http_tls *tls, const struct sw_http_tls_opts 
                           cert ? "client-certificate" : "client-key",
                           cert ? "client-key" : "client-certificate");
     rc = read_cert(tls, cert, err);
-    if (rc == 0)
-        rc = read_key(tls, key, err);
+    if (rc == 0) {
+        BIO *bio = BIO_new_mem_buf(key, -1);
+        ERR_clear_error();
+        tls->key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
+        (void)BIO_free(bio);
+        rc = tls->key ? 0 : no_pem("client-key", "private key", err);
+    }
     OPENSSL_cleanse(key, strlen(key));
     if (rc == 0 && X509_check_private_key(tls->cert, tls->key) != 1)
         rc = sw_err_set(err, SW_INVALID, "client-key does not belong to client-certificate");
@@ -203,12 +183,12 @@ int sw_http_tls_new(const struct sw_http_tls_opts *o, struct sw_http_tls **out, 
     tls->source = sw_strdup(o->source ? o->source : "the configuration");
     tls->hint = o->hint ? sw_strdup(o->hint) : NULL;
     int rc = field_pem("certificate-authority", o->ca_data, o->ca_file, &ca, err);
-    if (rc == 0 && ca && !o->insecure)
-        rc = read_ca(tls, ca, err);
+    if (rc == 0 && ca && !o->insecure && add_ca(tls, ca) == 0)
+        rc = no_pem("certificate-authority", "certificate", err);
     tls->given = ca;
-    /* where nothing is said nothing is read: libcurl knows its own list */
-    bool said = is_said("SSL_CERT_FILE") || is_said("SSL_CERT_DIR");
-    tls->system_is_due = !o->insecure && (ca ? o->with_system : said);
+    /* without these variables libcurl reads its own list */
+    bool by_environment = is_set("SSL_CERT_FILE") || is_set("SSL_CERT_DIR");
+    tls->system_is_due = !o->insecure && (ca ? o->with_system : by_environment);
     if (rc == 0)
         rc = read_identity(tls, o, err);
     ERR_clear_error();
