@@ -57,11 +57,6 @@ static bool is_text(struct text t, const char *what)
     return t.len == strlen(what) && strncasecmp(t.at, what, t.len) == 0;
 }
 
-static bool has_blank(const char *at, size_t len)
-{
-    return memchr(at, ' ', len) || memchr(at, '\t', len);
-}
-
 /* The next line without its line end; @*at moves behind it. */
 static struct text next_line(const char **at, const char *end)
 {
@@ -71,15 +66,6 @@ static struct text next_line(const char **at, const char *end)
     if (stop > p && stop[-1] == '\r')
         stop--;
     return (struct text){ p, (size_t)(stop - p) };
-}
-
-static struct text trim(struct text t)
-{
-    while (t.len && (t.at[0] == ' ' || t.at[0] == '\t'))
-        t.at++, t.len--;
-    while (t.len && (t.at[t.len - 1] == ' ' || t.at[t.len - 1] == '\t'))
-        t.len--;
-    return t;
 }
 
 /* "POST /mutate-pod?timeout=10s HTTP/1.1" */
@@ -126,15 +112,25 @@ static int read_length(struct text value, size_t *out)
     return 0;
 }
 
-/* "Name: value". @return false: it is none */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* "Name: value". @return false: @line is not a header */
 static bool split_header(struct text line, struct text *name, struct text *value)
 {
     const char *colon = memchr(line.at, ':', line.len);
     if (!colon || colon == line.at)
         return false;
+    const char *from = colon + 1, *to = line.at + line.len;
+    while (from < to && is_blank(*from))
+        from++;
+    while (from < to && is_blank(to[-1]))
+        to--;
     *name = (struct text){ line.at, (size_t)(colon - line.at) };
-    *value = trim((struct text){ colon + 1, line.len - name->len - 1 });
-    return !has_blank(name->at, name->len);
+    *value = (struct text){ from, (size_t)(to - from) };
+    return !memchr(name->at, ' ', name->len) && !memchr(name->at, '\t', name->len);
 }
 
 char *sw_serve_header(const struct sw_serve_request *r, const char *name)

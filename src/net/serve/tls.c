@@ -37,8 +37,8 @@ static int parse_version(const char *text, int *out, struct sw_err *err)
                       text);
 }
 
-/* What Go, IANA and Mozilla still have a name for, and OpenSSL 3 nothing else: those who copy
- * OpenShift's profile "Old" name one. */
+/* Cipher suites that have names in Go, IANA and Mozilla, but are not in OpenSSL 3. OpenShift's
+ * profile "Old" names some. */
 static bool is_retired(const char *name, size_t len)
 {
     static const char *const parts[] = { "3DES", "DES-CBC3", "RC4" };
@@ -59,21 +59,6 @@ static bool same_suite(const SSL_CIPHER *c, const char *name, size_t len)
             (strstr(iana, "CHACHA20") && strcmp(iana + len, "_SHA256") == 0));
 }
 
-static const SSL_CIPHER *find_suite(const STACK_OF(SSL_CIPHER) * all, const char *name, size_t len)
-{
-    for (int i = 0; i < sk_SSL_CIPHER_num(all); i++)
-        if (same_suite(sk_SSL_CIPHER_value(all, i), name, len))
-            return sk_SSL_CIPHER_value(all, i);
-    return NULL;
-}
-
-static void append(char **list, const char *name)
-{
-    char *longer = *list ? sw_printf("%s:%s", *list, name) : sw_strdup(name);
-    free(*list);
-    *list = longer;
-}
-
 static int parse_suites(struct sw_serve_tls *t, const char *text, struct sw_err *err)
 {
     size_t n_left_out = 0;
@@ -84,12 +69,20 @@ static int parse_suites(struct sw_serve_tls *t, const char *text, struct sw_err 
     const STACK_OF(SSL_CIPHER) *all = ctx ? SSL_CTX_get_ciphers(ctx) : NULL;
     while (rc == 0 && *text) {
         const size_t len = strcspn(text, ",:");
-        const SSL_CIPHER *c = len ? find_suite(all, text, len) : NULL;
-        if (c)
-            append(sw_starts_with(SSL_CIPHER_get_name(c), "TLS_") ? &t->ciphers_13 : &t->ciphers_12,
-                   SSL_CIPHER_get_name(c)); /* those of TLS 1.3 have IANA's names only */
-        else if (len && !is_retired(text, len))
+        const SSL_CIPHER *c = NULL;
+        for (int i = 0; len && !c && i < sk_SSL_CIPHER_num(all); i++)
+            if (same_suite(sk_SSL_CIPHER_value(all, i), text, len))
+                c = sk_SSL_CIPHER_value(all, i);
+        if (c) {
+            const char *name = SSL_CIPHER_get_name(c);
+            /* those of TLS 1.3 have IANA's names only */
+            char **list = sw_starts_with(name, "TLS_") ? &t->ciphers_13 : &t->ciphers_12;
+            char *longer = *list ? sw_printf("%s:%s", *list, name) : sw_strdup(name);
+            free(*list);
+            *list = longer;
+        } else if (len && !is_retired(text, len)) {
             rc = sw_err_set(err, SW_INVALID, "cipher suite '%.*s' is not known", (int)len, text);
+        }
         n_left_out += len && !c;
         text += len + (text[len] != '\0');
     }
@@ -123,8 +116,8 @@ static void done(struct sw_serve_tls *t)
 /* ---- loading -----------------------------------------------------------------------------------
  */
 
-/* Words of our own for what happens: OpenSSL's table of them is a hundred KiB of memory, which the
- * program leaves unloaded. */
+/* Texts for the likely errors: OpenSSL's own table takes a hundred KiB of memory and is not loaded.
+ */
 static const struct {
     int lib, reason;
     const char *text;
@@ -141,21 +134,14 @@ static const struct {
     { ERR_LIB_SSL, SSL_R_NO_CIPHER_MATCH, "none of them is available" },
 };
 
-/* The first error with a known text: those above it often say only where it happened. */
-static const char *find_reason(unsigned long *code)
-{
-    const char *found = NULL;
-    while (!found && (*code = ERR_get_error()))
-        for (size_t i = 0; !found && i < SW_COUNT(reasons); i++)
-            if (ERR_GET_LIB(*code) == reasons[i].lib && ERR_GET_REASON(*code) == reasons[i].reason)
-                found = reasons[i].text;
-    return found;
-}
-
 static int openssl_error(struct sw_err *err, const char *what, const char *text)
 {
     unsigned long last = ERR_peek_last_error(), code;
-    const char *why = find_reason(&code);
+    const char *why = NULL; /* of the first known error: later ones often only say where it was */
+    while (!why && (code = ERR_get_error()))
+        for (size_t i = 0; !why && i < SW_COUNT(reasons); i++)
+            if (ERR_GET_LIB(code) == reasons[i].lib && ERR_GET_REASON(code) == reasons[i].reason)
+                why = reasons[i].text;
     ERR_clear_error();
     return why ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, text, why)
                : sw_err_set(err, SW_INVALID,
@@ -171,7 +157,7 @@ static int file_error(struct sw_err *err, const char *what, const char *path)
     return sw_err_set(err, SW_NOTFOUND, "%s '%s': %s", what, path, strerror(errno));
 }
 
-/* HTTP/1.1 is all that is spoken here. Whoever offers only something else is left to try. */
+/* Only HTTP/1.1 is served. A client that offers only other protocols is not refused here. */
 static int choose_protocol(SSL *ssl SW_UNUSED, const unsigned char **out, unsigned char *out_len,
                            const unsigned char *in, unsigned in_len, void *arg SW_UNUSED)
 {
@@ -182,7 +168,7 @@ static int choose_protocol(SSL *ssl SW_UNUSED, const unsigned char **out, unsign
                : SSL_TLSEXT_ERR_NOACK;
 }
 
-/* An encrypted key is an error; nobody sits at a terminal. */
+/* An encrypted key is an error: there is no terminal to ask at. */
 static int no_password(char *buf SW_UNUSED, int size SW_UNUSED, int writing SW_UNUSED,
                        void *arg SW_UNUSED)
 {
