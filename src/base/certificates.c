@@ -93,23 +93,13 @@ static bool add_extension(X509 *cert, X509 *issuer, int nid, const char *value)
     return ok;
 }
 
-static bool add_name(GENERAL_NAMES *names, int type, const void *bytes, int len)
+static void add_name(GENERAL_NAMES *names, int type, const void *bytes, int len)
 {
     GENERAL_NAME *name = GENERAL_NAME_new();
     ASN1_STRING *s = type == GEN_DNS ? ASN1_IA5STRING_new() : ASN1_OCTET_STRING_new();
     ASN1_STRING_set(s, bytes, len);
     GENERAL_NAME_set0_value(name, type, s);
-    return sk_GENERAL_NAME_push(names, name) > 0;
-}
-
-static int add_ip(GENERAL_NAMES *names, const char *text, struct sw_err *err)
-{
-    unsigned char bytes[16];
-    if (inet_pton(AF_INET, text, bytes) == 1)
-        return add_name(names, GEN_IPADD, bytes, 4) ? 0 : SW_INVALID;
-    if (inet_pton(AF_INET6, text, bytes) == 1)
-        return add_name(names, GEN_IPADD, bytes, 16) ? 0 : SW_INVALID;
-    return sw_err_set(err, SW_INVALID, "error parsing ip: %s", text);
+    (void)sk_GENERAL_NAME_push(names, name); /* fails only without memory */
 }
 
 static int add_alternative_names(X509 *cert, const struct sw_cert_request *r, struct sw_err *err)
@@ -118,8 +108,15 @@ static int add_alternative_names(X509 *cert, const struct sw_cert_request *r, st
     int rc = 0;
     for (size_t i = 0; i < r->n_dns; i++)
         add_name(names, GEN_DNS, r->dns[i], (int)strlen(r->dns[i]));
-    for (size_t i = 0; i < r->n_ips && rc == 0; i++)
-        rc = add_ip(names, r->ips[i], err);
+    for (size_t i = 0; i < r->n_ips && rc == 0; i++) {
+        unsigned char bytes[16];
+        if (inet_pton(AF_INET, r->ips[i], bytes) == 1)
+            add_name(names, GEN_IPADD, bytes, 4);
+        else if (inet_pton(AF_INET6, r->ips[i], bytes) == 1)
+            add_name(names, GEN_IPADD, bytes, 16);
+        else
+            rc = sw_err_set(err, SW_INVALID, "error parsing ip: %s", r->ips[i]);
+    }
     if (rc == 0 && r->n_dns + r->n_ips > 0 &&
         X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, X509V3_ADD_APPEND) != 1)
         rc = sw_err_set(err, SW_INVALID, "error creating certificate: bad alternative names");
@@ -136,18 +133,14 @@ static bool set_serial(X509 *cert)
     return ok;
 }
 
-static bool set_times(X509 *cert, const struct sw_cert_request *r)
-{
-    return ASN1_TIME_set(X509_getm_notBefore(cert), r->now_sec) &&
-           ASN1_TIME_adj(X509_getm_notAfter(cert), r->now_sec, (int)r->days, 0);
-}
-
 static bool fill(X509 *cert, const struct sw_cert_request *r, EVP_PKEY *key, X509 *issuer)
 {
     X509_NAME *name = X509_get_subject_name(cert);
     const char *usage = r->is_ca ? "critical,digitalSignature,keyEncipherment,keyCertSign"
                                  : "critical,digitalSignature,keyEncipherment";
-    return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) && set_times(cert, r) &&
+    return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
+           ASN1_TIME_set(X509_getm_notBefore(cert), r->now_sec) &&
+           ASN1_TIME_adj(X509_getm_notAfter(cert), r->now_sec, (int)r->days, 0) &&
            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
                                       (const unsigned char *)r->common_name, -1, -1, 0) == 1 &&
            X509_set_issuer_name(cert, issuer ? X509_get_subject_name(issuer) : name) == 1 &&

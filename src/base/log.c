@@ -37,16 +37,6 @@ static void put(struct printbuf *pb, const char *s)
     printbuf_memappend(pb, s, (int)strlen(s));
 }
 
-static void put_escape(struct printbuf *pb, unsigned char c)
-{
-    if (c == '"' || c == '\\')
-        sprintbuf(pb, "\\%c", c);
-    else if (c == '\n')
-        put(pb, "\\n");
-    else
-        sprintbuf(pb, "\\x%02x", c);
-}
-
 /* A value cannot start a line of its own: control bytes are escaped. */
 static void add_value(struct printbuf *pb, const char *s)
 {
@@ -63,8 +53,14 @@ static void add_value(struct printbuf *pb, const char *s)
             end++;
         printbuf_memappend(pb, s, (int)(end - s));
         s = end;
-        if (*s)
-            put_escape(pb, (unsigned char)*s++);
+        unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            sprintbuf(pb, "\\%c", c);
+        else if (c == '\n')
+            put(pb, "\\n");
+        else if (c)
+            sprintbuf(pb, "\\x%02x", c);
+        s += c != '\0';
     }
     put(pb, "\"");
 }

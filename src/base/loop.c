@@ -113,22 +113,18 @@ static void on_wait_over(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, voi
 {
 }
 
-static void real_step(struct sw_loop *loop, int64_t max_wait_ms)
+void sw_loop_step(struct sw_loop *loop, int64_t max_wait_ms)
 {
+    loop->stopped = false;
+    if (loop->virtual_clock) {
+        virtual_step(loop, max_wait_ms);
+        return;
+    }
     struct timeval tv = { .tv_sec = max_wait_ms / 1000, .tv_usec = max_wait_ms % 1000 * 1000 };
     struct event *limit = evtimer_new(loop->base, on_wait_over, NULL);
     (void)evtimer_add(limit, &tv);
     (void)event_base_loop(loop->base, EVLOOP_ONCE);
     event_free(limit);
-}
-
-void sw_loop_step(struct sw_loop *loop, int64_t max_wait_ms)
-{
-    loop->stopped = false;
-    if (loop->virtual_clock)
-        virtual_step(loop, max_wait_ms);
-    else
-        real_step(loop, max_wait_ms);
 }
 
 void sw_loop_run(struct sw_loop *loop)
