@@ -32,9 +32,8 @@ struct sw_stream {
     struct json_object *top; /* the top's fields except items; owned */
     char *key;               /* of the top's field that is being read; owned */
     char *type;              /* of the event; owned */
-    size_t n_items;
-    size_t boundary; /* where the last item ended */
-    int code;        /* of the error that ended the stream */
+    size_t boundary;         /* where the last item ended */
+    int code;                /* of the error that ended the stream */
     struct sw_err err;
 };
 
@@ -43,7 +42,6 @@ struct sw_stream {
 
 static int deliver(struct sw_stream *s, struct json_object *object)
 {
-    s->n_items++;
     s->boundary = s->scan.offset;
     int rc = s->cb(s->arg, s->type, object, &s->err);
     (void)json_object_put(object);
@@ -358,24 +356,4 @@ const char *sw_stream_resource_version(const struct sw_stream *stream)
 const char *sw_stream_continue(const struct sw_stream *stream)
 {
     return sw_json_str(stream->top, "", "metadata", "continue", NULL);
-}
-
-const char *sw_stream_top_kind(const struct sw_stream *stream)
-{
-    return sw_obj_kind(stream->top);
-}
-
-const char *sw_stream_top_api_version(const struct sw_stream *stream)
-{
-    return sw_obj_api_version(stream->top);
-}
-
-struct json_object *sw_stream_status(const struct sw_stream *stream)
-{
-    return strcmp(sw_obj_kind(stream->top), "Status") == 0 ? stream->top : NULL;
-}
-
-size_t sw_stream_n_items(const struct sw_stream *stream)
-{
-    return stream->n_items;
 }

@@ -87,12 +87,3 @@ int sw_stream_read_object(const struct sw_projection *projection, const struct s
 const char *sw_stream_resource_version(const struct sw_stream *stream);
 /** metadata.continue of the list, as sw_stream_resource_version(). */
 const char *sw_stream_continue(const struct sw_stream *stream);
-/** The kind of the list, or of the object if the projection keeps its kind; else "". Borrowed. */
-const char *sw_stream_top_kind(const struct sw_stream *stream);
-/** The apiVersion of the list, or of the object if the projection keeps it; else "". Borrowed. */
-const char *sw_stream_top_api_version(const struct sw_stream *stream);
-/** The object of kind Status that the server sent instead of what was requested, borrowed; NULL if
- * it sent none. For SW_STREAM_OBJECT the projection applies to it. */
-struct json_object *sw_stream_status(const struct sw_stream *stream);
-/** Items or events delivered so far. */
-size_t sw_stream_n_items(const struct sw_stream *stream);

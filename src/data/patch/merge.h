@@ -28,11 +28,6 @@ struct json_object *sw_merge_create(struct json_object *from, struct json_object
 int sw_jsonpatch_apply(struct json_object *target, struct json_object *patch,
                        struct json_object **out, struct sw_err *err) SW_CHECKED;
 
-/** A list of operations that turns @from into @to: only what differs, lists compared by their
- * longest common beginning and end. Empty: they are equal. The caller's. */
-struct json_object *sw_jsonpatch_create(struct json_object *from,
-                                        struct json_object *to) SW_CHECKED;
-
 /* ---- application/strategic-merge-patch+json -----------------------------------------------------
  */
 
@@ -40,13 +35,10 @@ struct json_object *sw_jsonpatch_create(struct json_object *from,
  * ports by containerPort, ...) merge by it, other lists are replaced. `$patch:
  * delete|replace|merge`,
  * `$retainKeys`, `$deleteFromPrimitiveList/<field>` and `$setElementOrder/<field>` are honoured.
- * @kind: of the object, as in "Pod". A real server refuses such patches of custom resources: ask
- * sw_strategic_knows() before.
+ * @kind: of the object, as in "Pod". A real server refuses such patches of custom resources;
+ * the caller checks that.
  * @return 0 | SW_INVALID "spec.containers[1]: no merge key 'name'"
  * Source: Kubernetes "sig-api-machinery/strategic-merge-patch.md" and the patchMergeKey and
  * patchStrategy notes of the API reference. Pinned by test/unit/data/data_strategic_test.c. */
 int sw_strategic_apply(struct json_object *target, struct json_object *patch, const char *kind,
                        struct json_object **out, struct sw_err *err) SW_CHECKED;
-
-/** Whether kinds of this apiVersion have strategic merge: the built-in groups do. */
-bool sw_strategic_knows(const char *api_version);

@@ -92,39 +92,3 @@ const struct sw_merge_rule *sw_merge_rule_at(unsigned i)
 {
     return i < SW_COUNT(rules) ? &rules[i] : NULL;
 }
-
-bool sw_strategic_knows(const char *api_version)
-{
-    static const char *const groups[] = {
-        "apps",
-        "batch",
-        "autoscaling",
-        "policy",
-        "extensions",
-        "events.k8s.io",
-        "node.k8s.io",
-        "storage.k8s.io",
-        "discovery.k8s.io",
-        "networking.k8s.io",
-        "scheduling.k8s.io",
-        "coordination.k8s.io",
-        "certificates.k8s.io",
-        "apiextensions.k8s.io",
-        "apiregistration.k8s.io",
-        "authentication.k8s.io",
-        "authorization.k8s.io",
-        "rbac.authorization.k8s.io",
-        "flowcontrol.apiserver.k8s.io",
-        "admissionregistration.k8s.io",
-        "internal.apiserver.k8s.io",
-        "resource.k8s.io",
-    };
-    const char *slash = strchr(api_version, '/');
-    if (!slash)
-        return strcmp(api_version, "v1") == 0;
-    for (size_t i = 0; i < SW_COUNT(groups); i++)
-        if (strlen(groups[i]) == (size_t)(slash - api_version) &&
-            sw_starts_with(api_version, groups[i]))
-            return true;
-    return false;
-}

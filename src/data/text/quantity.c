@@ -202,12 +202,6 @@ void sw_quantity_add(struct sw_quantity *a, const struct sw_quantity *b)
     a->nano += b->nano; /* each within 2^94: the sum of many still fits */
 }
 
-void sw_quantity_sub(struct sw_quantity *a, const struct sw_quantity *b)
-{
-    const struct sw_quantity negative = { .nano = -b->nano, .format = b->format };
-    sw_quantity_add(a, &negative);
-}
-
 struct sw_quantity sw_quantity_from_int(int64_t units)
 {
     return (struct sw_quantity){ .nano = (__int128)units * nano, .format = SW_QUANTITY_DECIMAL_SI };

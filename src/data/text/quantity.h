@@ -34,8 +34,6 @@ int sw_quantity_from_json(struct json_object *value, struct sw_quantity *out,
 int sw_quantity_cmp(const struct sw_quantity *a, const struct sw_quantity *b);
 /** Add @b to @a. @a keeps its format, unless it is zero: then it takes the format of @b. */
 void sw_quantity_add(struct sw_quantity *a, const struct sw_quantity *b);
-/** Subtract @b from @a; the format as in sw_quantity_add(). */
-void sw_quantity_sub(struct sw_quantity *a, const struct sw_quantity *b);
 /** The quantity of @units whole units. */
 struct sw_quantity sw_quantity_from_int(int64_t units);
 

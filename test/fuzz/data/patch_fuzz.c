@@ -1,5 +1,4 @@
-/* Two JSON values, one after the other: document and patch. Each kind of patch is applied; what is
- * created between the two leads from one to the other. */
+/* Two JSON values, one after the other: document and patch. Each kind of patch is applied. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,11 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)merge;
     if (!sw_json_equal(merged, again))
         abort(); /* applying twice is applying once */
-
-    SW_AUTO_JSON *patch = sw_jsonpatch_create(a, b);
-    SW_AUTO_JSON *other = NULL;
-    if (sw_jsonpatch_apply(a, patch, &other, &err) < 0 || !sw_json_equal(other, b))
-        abort();
 
     SW_AUTO_JSON *patched = NULL;
     SW_AUTO_JSON *strategic = NULL;

@@ -247,7 +247,6 @@ static void walk_document(const char *text)
     assert_true(sw_json_equal(doc, same));
     json_object_put(sw_merge_create(other, doc));
     json_object_put(sw_merge_create(doc, same));
-    json_object_put(sw_jsonpatch_create(doc, same));
     if (sw_yaml_marshal(doc, &yaml, &len, &err) == 0)
         free(yaml);
     json_object_put(sw_merge_apply(other, doc));

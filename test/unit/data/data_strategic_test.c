@@ -177,17 +177,6 @@ static void says_where_a_patch_is_wrong(void **state)
     }
 }
 
-static void only_built_in_groups_have_it(void **state)
-{
-    (void)state;
-    assert_true(sw_strategic_knows("v1"));
-    assert_true(sw_strategic_knows("apps/v1"));
-    assert_true(sw_strategic_knows("rbac.authorization.k8s.io/v1"));
-    assert_false(sw_strategic_knows("sro.openshift.io/v1beta1"));
-    assert_false(sw_strategic_knows("v2"));
-    assert_false(sw_strategic_knows("app/v1"));
-}
-
 static void the_table_has_no_doubles_and_no_dead_ends(void **state)
 {
     (void)state;
@@ -215,7 +204,6 @@ int main(void)
         cmocka_unit_test(maps_merge_and_null_deletes),
         cmocka_unit_test(directives_say_what_to_do),
         cmocka_unit_test(says_where_a_patch_is_wrong),
-        cmocka_unit_test(only_built_in_groups_have_it),
         cmocka_unit_test(the_table_has_no_doubles_and_no_dead_ends),
     };
     return cmocka_run_group_tests_name("data_strategic", tests, NULL, NULL);

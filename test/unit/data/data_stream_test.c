@@ -165,28 +165,6 @@ static void gives_the_lists_metadata(void **state)
     assert_int_equal(rc, 0);
     assert_string_equal(sw_stream_resource_version(s), "42");
     assert_string_equal(sw_stream_continue(s), "tok");
-    assert_string_equal(sw_stream_top_kind(s), "NodeList");
-    assert_string_equal(sw_stream_top_api_version(s), "v1");
-    assert_int_equal(sw_stream_n_items(s), 2);
-    assert_null(sw_stream_status(s));
-    sw_stream_free(s);
-}
-
-static void a_status_instead_of_a_list_is_kept_whole(void **state)
-{
-    (void)state;
-    SW_AUTO(sw_projection) *p = compile("metadata.name", NULL);
-    const struct sw_stream_opts opts = { .kind = SW_STREAM_LIST, .projection = p };
-    struct sw_stream *s;
-    SW_ERR(err);
-    int rc;
-    SW_AUTO_CHARS *got = run_steps(
-        &opts, "{\"kind\":\"Status\",\"reason\":\"Expired\",\"details\":{\"a\":[1]},\"code\":410}",
-        3, &s, &rc, &err);
-    assert_int_equal(rc, 0);
-    assert_string_equal(got, "");
-    assert_int_equal(sw_json_int(sw_stream_status(s), 0, "code", NULL), 410);
-    assert_string_equal(sw_json_str(sw_stream_status(s), "", "reason", NULL), "Expired");
     sw_stream_free(s);
 }
 
@@ -393,7 +371,6 @@ int main(void)
         cmocka_unit_test(keys_may_be_quoted_or_escaped),
         cmocka_unit_test(fields_of_another_shape_are_left_out),
         cmocka_unit_test(gives_the_lists_metadata),
-        cmocka_unit_test(a_status_instead_of_a_list_is_kept_whole),
         cmocka_unit_test(reads_the_events_of_a_watch),
         cmocka_unit_test(reads_one_object),
         cmocka_unit_test(reads_an_object_in_pieces),
