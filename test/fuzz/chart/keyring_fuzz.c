@@ -1,7 +1,10 @@
 /* Keyrings in ASCII armour. */
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "chart/fetch/keyring.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
