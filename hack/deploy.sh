@@ -186,9 +186,9 @@ trouble() {
     image=$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.spec.template.spec.containers[0].image}')
     k -n "$NAMESPACE" get pods -l app.kubernetes.io/name=slipway,app.kubernetes.io/component=controller \
         -o 'jsonpath={range .items[*]}{.spec.containers[0].image}{"\t"}{.status.containerStatuses[0].state.waiting.reason}{"\t"}{.status.containerStatuses[0].state.waiting.message}{.status.containerStatuses[0].lastState.terminated.message}{"\n"}{end}' 2>/dev/null |
-        awk -F'\t' -v image="$image" '$1 != image { next } # of an older deploy
-            $2 ~ /^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName)$/ { print "image " $1 " cannot be pulled: " ($3 == "" ? $2 : $3); exit }
-            $2 ~ /^(CrashLoopBackOff|CreateContainerConfigError|CreateContainerError|RunContainerError)$/ { print "the operator does not start (" $2 "): " $3; exit }'
+        awk -F'\t' -v image="$image" '$1 != image || said { next } # of an older deploy; and all is read, since kubectl dies of a closed pipe
+            $2 ~ /^(ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName)$/ { print "image " $1 " cannot be pulled: " ($3 == "" ? $2 : $3); said = 1 }
+            $2 ~ /^(CrashLoopBackOff|CreateContainerConfigError|CreateContainerError|RunContainerError)$/ { print "the operator does not start (" $2 "): " $3; said = 1 }'
 }
 
 available() {
