@@ -59,7 +59,7 @@ as_folder() { # PROGRAM
 
 opens_archives() {
     build/slipway create "$tap_dir/first" >/dev/null && (cd "$tap_dir" && "$top/build/slipway" package first >/dev/null) &&
-        cp "$tap_dir"/first-*.tgz "$tap_dir/root-slipway/tmp/first.tgz" && inside "$tap_dir/root-slipway" /usr/bin/slipway render /tmp/first.tgz | grep -q '^kind:'
+        install -m 644 "$tap_dir"/first-*.tgz "$tap_dir/root-slipway/tmp/first.tgz" && inside "$tap_dir/root-slipway" /usr/bin/slipway render /tmp/first.tgz | grep -q '^kind:'
 }
 
 # libcurl comes up, with empty libraries for the protocols that are not spoken.
