@@ -13,13 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "hostile.h"
 
-enum { N_ADMISSIONS = 30000, WARM_UP = 500 };
+enum { N_ADMISSIONS = 30000, WARM_UP = 500, N_BESIDE = 2000 /* admissions beside hostile ones */ };
 
 static const struct {
     int conns;
@@ -75,6 +77,7 @@ static pid_t start(const char *program, const char *cert, const char *key)
     if (pid == 0) {
         SW_AUTO_CHARS *c = sw_printf("--tlscert=%s", cert), *k = sw_printf("--tlskey=%s", key);
         (void)dup2(fds[1], STDERR_FILENO);
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
         (void)execl(program, program, "--listen=127.0.0.1", "--port=0", "--drain=0", c, k, NULL);
         _exit(127);
     }
@@ -253,6 +256,64 @@ static void run(SSL_CTX *ctx, pid_t pid, size_t row, int n, bool print)
     free(w.latency_s);
 }
 
+/* Admissions on four connections, one every 2 ms, while 2,000 hostile connections of one kind are
+ * there
+ * (-1: none). */
+static void run_beside(SSL_CTX *ctx, pid_t pid, int kind)
+{
+    struct worker w = { .n_clients = 4, .budget = N_BESIDE };
+    struct client clients[4] = { 0 };
+    double latency_s[N_BESIDE];
+    w.clients = clients;
+    for (int i = 0; i < w.n_clients; i++)
+        if (!(clients[i].ssl = connect_tls(ctx)))
+            exit(1);
+    for (int i = 0; i < w.n_clients; i++) {
+        send_one(&clients[i]);
+        while (!receive(&w, &clients[i]))
+            continue;
+    }
+    const pid_t hostile = kind < 0 ? 0 : hostile_start((enum hostile_kind)kind, port);
+    const double begin = now_s(), cpu = cpu_s(pid);
+    for (double until = begin + (hostile ? 2 : 0); now_s() < until;)
+        (void)usleep(10000); /* until most of them are there */
+    for (int i = 0; i < N_BESIDE; i++) {
+        struct client *c = &clients[i % 4];
+        (void)usleep(2000);
+        send_one(c);
+        while (!receive(&w, c))
+            continue;
+        latency_s[i] = now_s() - c->sent_s;
+    }
+    const double wall = now_s() - begin, used = cpu_s(pid) - cpu;
+    double new_s = now_s(); /* a connection that is new, with its handshake */
+    struct client late = { .ssl = connect_tls(ctx) };
+    if (late.ssl) {
+        send_one(&late);
+        while (!receive(&w, &late))
+            continue;
+    }
+    new_s = now_s() - new_s;
+    qsort(latency_s, N_BESIDE, sizeof *latency_s, by_value);
+    printf(
+        "{\"bench\":\"webhook-beside\",\"hostile\":\"%s\",\"hostile_connections\":%d,\"failed\":%d,"
+        "\"p50_ms\":%.3f,\"p99_ms\":%.3f,\"new_connection_ms\":%.1f,\"cpu_percent\":%.0f,"
+        "\"rss_kib\":%ld,\"target\":{\"p99_ms\":8,\"rss_kib\":24576}}\n",
+        kind < 0 ? "none" : hostile_names[kind], hostile ? HOSTILE_CONNS : 0, w.n_bad + !late.ssl,
+        latency_s[N_BESIDE / 2] * 1e3, latency_s[N_BESIDE * 99 / 100] * 1e3, new_s * 1e3,
+        used / wall * 100, rss_kib(pid, "VmRSS:"));
+    (void)fflush(stdout);
+    if (hostile) {
+        (void)kill(hostile, SIGKILL);
+        (void)waitpid(hostile, NULL, 0);
+    }
+    for (int i = 0; i < w.n_clients; i++) {
+        (void)close(SSL_get_fd(clients[i].ssl));
+        SSL_free(clients[i].ssl);
+    }
+    SSL_free(late.ssl);
+}
+
 int main(int argc, char **argv)
 {
     const char *program = argc > 1 ? argv[1] : "build/slipway-webhook";
@@ -281,6 +342,8 @@ int main(int argc, char **argv)
     run(ctx, pid, 1, WARM_UP, false);
     for (size_t i = 0; i < SW_COUNT(peer); i++)
         run(ctx, pid, i, N_ADMISSIONS, true);
+    for (int kind = -1; kind < N_HOSTILE; kind++)
+        run_beside(ctx, pid, kind);
     (void)kill(pid, SIGTERM);
     (void)waitpid(pid, NULL, 0);
     SSL_CTX_free(ctx);

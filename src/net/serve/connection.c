@@ -15,25 +15,25 @@ bool sw_serve_is_between(const struct sw_serve_reply *p)
 }
 
 /* IPv4 as IPv6 maps it. */
-static struct sw_serve_peer of_ipv4(const struct in_addr *address)
+static struct sw_serve_address of_ipv4(const struct in_addr *address)
 {
-    struct sw_serve_peer peer = { { [10] = 0xff, [11] = 0xff } };
-    memcpy(peer.bytes + 12, address, 4);
-    return peer;
+    struct sw_serve_address out = { { [10] = 0xff, [11] = 0xff } };
+    memcpy(out.bytes + 12, address, 4);
+    return out;
 }
 
-struct sw_serve_peer sw_serve_peer_of(const struct sockaddr *from)
+static struct sw_serve_address address_of(const struct sockaddr *from)
 {
-    struct sw_serve_peer peer = { { 0 } };
+    struct sw_serve_address out = { { 0 } };
     if (from && from->sa_family == AF_INET)
         return of_ipv4(&((const struct sockaddr_in *)(const void *)from)->sin_addr);
     if (from && from->sa_family == AF_INET6) {
         const struct in6_addr *address =
             &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
         /* who has one IPv6 address has the 2^64 around it */
-        memcpy(peer.bytes, address, IN6_IS_ADDR_V4MAPPED(address) ? 16 : 8);
+        memcpy(out.bytes, address, IN6_IS_ADDR_V4MAPPED(address) ? 16 : 8);
     }
-    return peer;
+    return out;
 }
 
 /* ---- trusted peers -----------------------------------------------------------------------------
@@ -57,7 +57,7 @@ static bool read_range(char *text, struct sw_serve_range *out)
         *out = (struct sw_serve_range){ of_ipv4(&ipv4), (unsigned)n + 96 };
         return true;
     }
-    memcpy(out->peer.bytes, &ipv6, 16);
+    memcpy(out->address.bytes, &ipv6, 16);
     out->n_bits = (unsigned)n > 64 ? 64 : (unsigned)n; /* a peer is known by so many */
     return true;
 }
@@ -79,17 +79,45 @@ int sw_serve_read_trusted(struct sw_serve *s, struct sw_err *err)
     return 0;
 }
 
-static bool is_trusted(const struct sw_serve *s, const struct sw_serve_peer *peer)
+static bool is_trusted(const struct sw_serve *s, const struct sw_serve_address *address)
 {
     for (size_t i = 0; i < s->n_trusted; i++) {
         const struct sw_serve_range *r = &s->trusted[i];
         const size_t whole = r->n_bits / 8;
         const unsigned rest = r->n_bits % 8;
-        if (memcmp(peer->bytes, r->peer.bytes, whole) == 0 &&
-            (!rest || (peer->bytes[whole] ^ r->peer.bytes[whole]) >> (8 - rest) == 0))
+        if (memcmp(address->bytes, r->address.bytes, whole) == 0 &&
+            (!rest || (address->bytes[whole] ^ r->address.bytes[whole]) >> (8 - rest) == 0))
             return true;
     }
     return false;
+}
+
+struct sw_serve_peer *sw_serve_join(struct sw_serve *s, const struct sockaddr *from)
+{
+    const struct sw_serve_address address = address_of(from);
+    struct sw_serve_peer *p = s->peers;
+    while (p && memcmp(&p->address, &address, sizeof address) != 0)
+        p = p->next;
+    if (!p) {
+        p = sw_zalloc(1, sizeof *p);
+        p->address = address;
+        p->is_trusted = is_trusted(s, &address);
+        p->next = s->peers;
+        s->peers = p;
+    }
+    p->n_conns++;
+    return p;
+}
+
+void sw_serve_leave(struct sw_serve *s, struct sw_serve_peer *peer)
+{
+    struct sw_serve_peer **at = &s->peers;
+    if (--peer->n_conns > 0)
+        return;
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    free(peer);
 }
 
 /* ---- room --------------------------------------------------------------------------------------
@@ -102,30 +130,44 @@ static int rank(const struct sw_serve_reply *p)
     return p->asked ? 3 : !p->served ? 0 : sw_serve_is_between(p) && !p->stalled ? 1 : 2;
 }
 
+/* Of the connections of @peer, or NULL of those of all peers that have @n_conns of them, the one to
+ * close; NULL: none can be. */
+static struct sw_serve_reply *choose(const struct sw_serve *s, const struct sw_serve_peer *peer,
+                                     int n_conns)
+{
+    struct sw_serve_reply *best = NULL;
+    int best_rank = 3;
+    for (struct sw_serve_reply *p = s->conns; p; p = p->next) {
+        if (peer ? p->peer != peer : p->peer->is_trusted || p->peer->n_conns < n_conns)
+            continue;
+        const int r = rank(p);
+        if (r < best_rank || (best && r == best_rank && p->active_ms <= best->active_ms)) {
+            best = p;
+            best_rank = r;
+        }
+    }
+    return best;
+}
+
 bool sw_serve_has_place(const struct sw_serve *s, const struct sw_serve_peer *peer,
                         struct sw_serve_reply **instead)
 {
     const int max = s->opts.max_conns;
-    int of_peer = 0;
-    struct sw_serve_reply *any = NULL, *own = NULL;
+    int most = 0;
     *instead = NULL;
     if (max == INT_MAX)
         return true;
-    for (struct sw_serve_reply *p = s->conns; p; p = p->next) {
-        const int r = rank(p);
-        if (r < 3 && (!any || r < rank(any) || (r == rank(any) && p->active_ms <= any->active_ms)))
-            any = p;
-        if (memcmp(&p->peer, peer, sizeof *peer) != 0)
-            continue;
-        of_peer++;
-        if (r < 3 && (!own || r < rank(own) || (r == rank(own) && p->active_ms <= own->active_ms)))
-            own = p;
+    if (!peer->is_trusted && peer->n_conns > (max + SHARES - 1) / SHARES) {
+        *instead = choose(s, peer, 0);
+        return *instead;
     }
-    if (of_peer >= (max + SHARES - 1) / SHARES && !is_trusted(s, peer))
-        *instead = own;
-    else if (s->counts.open_conns >= (unsigned)max)
-        *instead = any;
-    else
+    if (s->counts.open_conns < (unsigned)max)
         return true;
+    for (const struct sw_serve_peer *p = s->peers; p; p = p->next)
+        if (!p->is_trusted && p->n_conns > most)
+            most = p->n_conns;
+    *instead = choose(s, NULL, most); /* of whoever has most */
+    if (!*instead)
+        *instead = choose(s, NULL, 0);
     return *instead;
 }

@@ -13,22 +13,30 @@ struct event;
 struct evconnlistener;
 struct sockaddr;
 
-/** Whose connection it is: the address of the other side, of IPv6 its first 64 bits; all zero where
+/** Who has a connection: the address of the other side, of IPv6 its first 64 bits; all zero where
  * it is not known. */
-struct sw_serve_peer {
+struct sw_serve_address {
     uint8_t bytes[16];
 };
 
-/** Peers whose first @n_bits are those of @peer. */
+/** All connections from one address. */
+struct sw_serve_peer {
+    struct sw_serve_address address;
+    bool is_trusted; /* it is in opts.trusted_peers */
+    int n_conns;
+    struct sw_serve_peer *next;
+};
+
+/** Addresses whose first @n_bits are those of @address. */
 struct sw_serve_range {
-    struct sw_serve_peer peer;
+    struct sw_serve_address address;
     unsigned n_bits;
 };
 
 /** One connection; it is also the reply that a route gets. */
 struct sw_serve_reply {
     struct sw_serve *server; /* NULL: the connection has ended, the route has yet to answer */
-    struct sw_serve_peer peer;
+    struct sw_serve_peer *peer;
     struct sw_conn conn;
     struct event *readable, *writable;
     struct sw_serve_progress progress;
@@ -60,6 +68,7 @@ struct sw_serve {
     struct evconnlistener *listener;
     struct sw_timer *tick, *drain;
     struct sw_serve_reply *conns;
+    struct sw_serve_peer *peers;
     struct sw_serve_reply *later,
         **later_end; /* go on in the next turn of the loop, in this order */
     struct sw_timer *turn;
@@ -74,11 +83,14 @@ struct sw_serve {
 /** Nothing of a request has come. */
 bool sw_serve_is_between(const struct sw_serve_reply *p);
 
-/** The peer at the address @from; NULL: it is not known. */
-struct sw_serve_peer sw_serve_peer_of(const struct sockaddr *from);
 /** Read opts.trusted_peers. @return 0 | SW_INVALID */
 int sw_serve_read_trusted(struct sw_serve *s, struct sw_err *err) SW_CHECKED;
-/** Is there room for another connection of @peer? *@instead: the one that has to be closed for it;
- * NULL: none. */
+/** The peer at the address @from (NULL: not known), with one more connection, which
+ * sw_serve_leave() takes from it. */
+struct sw_serve_peer *sw_serve_join(struct sw_serve *s, const struct sockaddr *from);
+/** A connection of @peer has ended. */
+void sw_serve_leave(struct sw_serve *s, struct sw_serve_peer *peer);
+/** Is there room for the connection with which @peer has just joined? *@instead: the one that has
+ * to be closed for it; NULL: none. */
 bool sw_serve_has_place(const struct sw_serve *s, const struct sw_serve_peer *peer,
                         struct sw_serve_reply **instead);

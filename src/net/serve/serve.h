@@ -109,9 +109,10 @@ struct sw_serve_opts {
      * does not fit is skipped and answered with 503, unless it is small (32 KiB) or alone.
      * 0: 32 MiB */
     size_t max_bodies_bytes;
-    /* When there are so many, the one that has been idle for longest is closed for a new one, those
-     * that never sent a whole request first. One address may have a quarter of them, unless it is
-     * in @trusted_peers. INT_MAX: without bound. 0: 1024 */
+    /* When there are so many, a new one takes the place of one of the address that has most: first
+     * those that never sent a whole request, then the one that has been idle for longest. One
+     * address may have a quarter of them, unless it is in @trusted_peers. INT_MAX: without bound.
+     * 0: 512 */
     int max_conns;
     const char *trusted_peers; /* addresses and CIDRs, separated by commas; NULL: none */
 };

@@ -4,6 +4,7 @@
 #include <event2/listener.h>
 #include <event2/util.h>
 #include <json-c/printbuf.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -16,12 +17,14 @@
 
 enum {
     READS_PER_TURN = 16, /* of one connection; then come the others */
-    ANSWERS_PER_TURN = 8,
-    HANDSHAKES_PER_TURN = 2, /* of all connections: each takes as long as many requests */
+    /* of all connections that wait for a turn, so that it is short for the others */
+    HANDSHAKES_PER_TURN = 2, /* each takes as long as many requests */
+    ANSWERS_PER_TURN = 16,   /* to requests that came in one piece with others */
     GRACE_MS = 5000,         /* for requests under way when no more connections are accepted */
     SMALL_BYTES = 32 *
                   1024, /* of a request that each connection may read, however many there are */
     TICK_MS = 1000,
+    SOCKET_BYTES = 64 * 1024,
     READ_AHEAD = 64 * 1024, /* bytes of the next requests, during an answer with on_close */
 };
 
@@ -150,6 +153,7 @@ static void hang_up(struct sw_serve_reply *p)
     event_free(p->readable);
     event_free(p->writable);
     sw_conn_done(&p->conn);
+    sw_serve_leave(s, p->peer);
     p->server = NULL;
     if (p->on_close)
         end_reply(p);
@@ -339,17 +343,15 @@ static bool send_answers(struct sw_serve_reply *p)
     return true;
 }
 
-/* Serve what has arrived completely, one answer after the other: the next request is not read
- * before the answer is out. @return false: the connection has ended, or waits */
+/* Serve a request that has arrived completely; the one behind it has to wait until the answer is
+ * out, and for its turn. @return false: the connection has ended, or waits */
 static bool serve_all(struct sw_serve_reply *p)
 {
-    for (int i = 0; i < ANSWERS_PER_TURN; i++) {
-        serve_next(p);
-        if (!send_answers(p) || p->asked || p->stalled)
-            return false;
-        if (!p->more)
-            return true;
-    }
+    serve_next(p);
+    if (!send_answers(p) || p->asked || p->stalled)
+        return false;
+    if (!p->more)
+        return true;
     later(p);
     return false;
 }
@@ -386,12 +388,12 @@ static void on_turn(void *arg)
 {
     struct sw_serve *s = arg;
     size_t n = 0;
-    int n_handshakes = 0;
+    int n_handshakes = 0, n_answers = 0;
     for (struct sw_serve_reply *p = s->later; p; p = p->next_later)
         n++; /* those that are added meanwhile wait for the turn after */
     for (struct sw_serve_reply *p; n > 0 && (p = s->later); n--) {
         not_later(p);
-        if (!p->shaken && n_handshakes++ >= HANDSHAKES_PER_TURN)
+        if (p->shaken ? n_answers++ >= ANSWERS_PER_TURN : n_handshakes++ >= HANDSHAKES_PER_TURN)
             later(p);
         else if (!p->asked && !p->stalled)
             pump(p);
@@ -548,12 +550,13 @@ static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t
                       struct sockaddr *from, int from_len SW_UNUSED, void *arg)
 {
     struct sw_serve *s = arg;
-    const struct sw_serve_peer peer = sw_serve_peer_of(from);
+    struct sw_serve_peer *peer = sw_serve_join(s, from);
     struct sw_serve_reply *instead = NULL;
     s->counts.conns++;
     const bool usable = !s->opts.tls || s->tls.ctx; /* else there is no certificate */
-    if (!usable || !sw_serve_has_place(s, &peer, &instead)) {
+    if (!usable || !sw_serve_has_place(s, peer, &instead)) {
         s->counts.crowded_out += usable;
+        sw_serve_leave(s, peer);
         (void)evutil_closesocket(fd);
         return;
     }
@@ -563,6 +566,9 @@ static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t
     }
     const int on = 1;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* a delay at worst */
+    const int ahead = SOCKET_BYTES; /* else the kernel keeps megabytes for who does not read */
+    if (s->opts.max_conns != INT_MAX)
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &ahead, sizeof ahead);
     struct sw_serve_reply *p = sw_zalloc(1, sizeof *p);
     p->server = s;
     p->peer = peer;
@@ -681,7 +687,7 @@ static void fill_defaults(struct sw_serve_opts *o)
     o->max_head_bytes = o->max_head_bytes ? o->max_head_bytes : 16 * 1024;
     o->max_body_bytes = o->max_body_bytes ? o->max_body_bytes : 3 * 1024 * 1024;
     o->max_bodies_bytes = o->max_bodies_bytes ? o->max_bodies_bytes : 32 * 1024 * 1024;
-    o->max_conns = o->max_conns ? o->max_conns : 1024;
+    o->max_conns = o->max_conns ? o->max_conns : 512;
 }
 
 static int open_tls(struct sw_serve *s, struct sw_err *err)

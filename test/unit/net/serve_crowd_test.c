@@ -182,7 +182,7 @@ static void a_request_is_served_when_the_answer_before_it_was_taken(void **state
     (void)close(lazy);
 }
 
-/* Eight answers a turn: who sends many small requests in one piece does not keep others waiting. */
+/* One answer a turn: who sends many small requests in one piece does not keep others waiting. */
 static void many_requests_in_one_piece_are_served_in_turns(void **state SW_UNUSED)
 {
     assert_int_equal(open_small(NULL), 0);
@@ -192,10 +192,10 @@ static void many_requests_in_one_piece_are_served_in_turns(void **state SW_UNUSE
     for (int i = 0; i < 100; i++)
         say(busy, NOW);
     say(fd, "GET /first HTTP/1.1\r\n\r\n");
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 100 && n_now < 100; i++)
         (void)hear(busy);
     assert_int_equal(n_now, 100);
-    assert_true(n_now_at_first <= 16);
+    assert_true(n_now_at_first <= 2);
     (void)close(busy);
     (void)close(fd);
 }
