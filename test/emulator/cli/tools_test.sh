@@ -33,6 +33,11 @@ walks() {
         grep -q '"name": "1000"' "$tap_dir/run"
 }
 
+two_files() { # both are read: the second one is refused
+    echo 'message: x' >"$tap_dir/1.yaml"; echo '- x' >"$tap_dir/2.yaml"
+    fails 2 ": $tap_dir/2.yaml" "$slipway" run "$tap_dir/my-recipe" --emulate -f "$tap_dir/1.yaml,$tap_dir/2.yaml"
+}
+
 overwrites_nothing() {
     echo mine >"$tap_dir/my-recipe/values.yaml.keep"
     fails 2 "exists already" "$slipway" create "$tap_dir/my-recipe" &&
@@ -105,6 +110,7 @@ t "create: writes a recipe" creates
 t "create: it renders three objects" renders
 t "create: it lints without a word" lints_clean
 t "create: it walks to Ready" walks
+t "run takes files with commas between" two_files
 t "create: nothing is overwritten" overwrites_nothing
 t "create: bad names are refused" refuses_names
 t "what is no recipe is said to be what it is" is_no_recipe
