@@ -44,12 +44,13 @@ STD      := -std=gnu17 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 CPPFLAGS += -Isrc -I$(BUILD)/gen
-RELEASE  := -O2 -g -ffunction-sections -fdata-sections -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+RELEASE  := -O2 -g -ffunction-sections -fdata-sections
 # lines for the sanitizers' traces; CFLAGS=-g for variables in a debugger, too
 SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-# relative relocations as bits, where the linker can: a tenth of the program less to read and to map
-RELR     := $(if $(findstring pack-relative-relocs,$(shell $(CC) -Wl,--help 2>/dev/null)),-Wl$(comma)-z$(comma)pack-relative-relocs)
-LDRELEASE:= -Wl,--gc-sections -Wl,--as-needed -Wl,-z,relro,-z,now $(RELR)
+# what protects the programs, asked for once, and only by what compiles or links
+HARDEN   = $(eval HARDEN := $(shell hack/hardening.sh compile $(CC) $(RELEASE)))$(HARDEN)
+HARDEN_LD= $(eval HARDEN_LD := $(shell hack/hardening.sh link $(CC)))$(HARDEN_LD)
+LDRELEASE= -Wl,--gc-sections -Wl,--as-needed $(HARDEN_LD)
 export SW_SHARED ?= $(wildcard ../shared)
 
 # asked for once, and only by what compiles
@@ -118,7 +119,9 @@ help: ## list the targets
 	    awk -F'\t' '{ printf "  %-30s %s\n", $$1, $$2 }'
 
 # ---- two configurations: release (rel) and tests (test) -----------------------------------------
-CFLAGS_rel  := $(RELEASE)
+CFLAGS_rel   = $(RELEASE) $(HARDEN)
+# objects of the release are compiled again when these change
+FLAGS_rel   := hack/hardening.sh
 CFLAGS_test := $(SANITIZE) -DSW_TEST
 # Test programs are many and run for a moment: compiled without optimization, and linked by the fastest
 # linker there is (LDFLAGS=-fuse-ld=bfd for the usual one). GNU ld takes four times as long.
@@ -129,11 +132,11 @@ define config
 OBJ_$(1)  := $(LIBSRC:%.c=$(BUILD)/$(1)/%.o) $(EMBEDDED:%=$(BUILD)/$(1)/gen/%.o) $(PB:%=$(BUILD)/$(1)/gen/%.o)
 MAIN_$(1) := $(MAINS:%.c=$(BUILD)/$(1)/%.o)
 
-$(BUILD)/$(1)/%.o: %.c | $(PB:%=$(BUILD)/gen/%.h)
+$(BUILD)/$(1)/%.o: %.c $(FLAGS_$(1)) | $(PB:%=$(BUILD)/gen/%.h)
 	@mkdir -p $$(@D)
 	$$(CC) $(STD) $(WARN) $$(CFLAGS_$(1)) $$(CFLAGS) $$(CPPFLAGS) $$(PKG_CFLAGS) -MMD -MP -c $$< -o $$@
 
-$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c
+$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(FLAGS_$(1))
 	@mkdir -p $$(@D)
 	$$(CC) $(STD) $$(CFLAGS_$(1)) $$(CFLAGS) $$(CPPFLAGS) -c $$< -o $$@
 

@@ -44,11 +44,18 @@ static ssize_t read_some(int fd, char *to, size_t room)
     return n;
 }
 
+/* -ftrivial-auto-var-init is not to zero a buffer this large for each file. */
+#if __has_attribute(uninitialized)
+#define FILLED_BY_READ __attribute__((uninitialized))
+#else
+#define FILLED_BY_READ
+#endif
+
 /* Most files fit into the first read, which then is the only one: a short read is the end of a
  * regular file. */
 static int read_file(struct walk *w, int fd, struct sw_err *err)
 {
-    char first[32768];
+    char first[32768] FILLED_BY_READ;
     ssize_t n = read_some(fd, first, sizeof first);
     if (n < 0)
         return fail(w, err);
