@@ -23,16 +23,18 @@ struct block {
 };
 
 struct sw_arena {
-    struct block *blocks; /* the first is being filled */
-    struct block *spare;  /* one that a reset has emptied, or NULL */
-    size_t next_bytes;    /* of the next block; 0: it is the first */
+    struct sw_arena_count count; /* first */
+    struct block *blocks;        /* the first is being filled */
+    struct block *spare;         /* one that a reset has emptied, or NULL */
+    size_t next_bytes;           /* of the next block; 0: it is the first */
     char *at, *end;
-    size_t used;
 };
 
 struct sw_arena *sw_arena_new(void)
 {
-    return sw_zalloc(1, sizeof(struct sw_arena));
+    struct sw_arena *arena = sw_zalloc(1, sizeof *arena);
+    arena->count.most = SIZE_MAX;
+    return arena;
 }
 
 static void free_blocks(struct block *b)
@@ -97,7 +99,7 @@ void *sw_arena_alloc(struct sw_arena *arena, size_t len_bytes)
 {
     size_t align = _Alignof(max_align_t);
     size_t len = (len_bytes + align - 1) / align * align;
-    arena->used += len_bytes;
+    arena->count.used += len;
     if (len < len_bytes || len > ARENA_BLOCK_BYTES / 4)
         return alloc_alone(arena, len_bytes ? len_bytes : 1);
     if (!arena->blocks || (size_t)(arena->end - arena->at) < len) {
@@ -150,7 +152,9 @@ void sw_arena_reset(struct sw_arena *arena)
     struct block *b = arena->blocks;
     arena->blocks = NULL;
     arena->at = arena->end = NULL;
-    arena->used = arena->next_bytes = 0;
+    arena->count.used = 0;
+    arena->next_bytes = 0;
+    arena->count.over = false;
     while (b) {
         struct block *next = b->next;
         if (!arena->spare && b->size <= ARENA_BLOCK_BYTES) {
@@ -165,5 +169,13 @@ void sw_arena_reset(struct sw_arena *arena)
 
 size_t sw_arena_used(const struct sw_arena *arena)
 {
-    return arena->used;
+    return arena->count.used;
+}
+
+size_t sw_arena_limit(struct sw_arena *arena, size_t most_bytes)
+{
+    size_t old = arena->count.most;
+    arena->count.most = most_bytes;
+    arena->count.over = false;
+    return old;
 }

@@ -157,8 +157,33 @@ void *sw_arena_grow(struct sw_arena *arena, const void *p, size_t len_bytes, siz
                                     (cap) * sizeof *(array));                                      \
         }                                                                                          \
     } while (0)
-/** Bytes handed out since the start or the last reset. */
+/** Bytes handed out since the start or the last reset, with what aligns them. */
 size_t sw_arena_used(const struct sw_arena *arena);
+/** Limit what the arena hands out, for work whose size others choose; SIZE_MAX, the default: no
+ * limit. Allocating never fails: beyond the limit the arena is only marked, so that who runs the
+ * work ends it. @return the limit until now */
+size_t sw_arena_limit(struct sw_arena *arena, size_t most_bytes);
+/** What an arena begins with; only for the two functions below. */
+struct sw_arena_count {
+    size_t used, most; /* bytes; the limit */
+    bool over;         /* there was no room for something */
+};
+/** Whether @len_bytes more are within the limit. If not, the arena is marked: who asked may leave
+ * its work undone. To be asked before an allocation whose size others choose. */
+static inline bool sw_arena_has_room(struct sw_arena *arena, size_t len_bytes)
+{
+    struct sw_arena_count *count = (struct sw_arena_count *)arena;
+    if (count->used <= count->most && len_bytes <= count->most - count->used)
+        return true;
+    count->over = true;
+    return false;
+}
+/** Whether the limit was passed, or would have been. */
+static inline bool sw_arena_is_over(const struct sw_arena *arena)
+{
+    const struct sw_arena_count *count = (const struct sw_arena_count *)arena;
+    return count->over || count->used > count->most;
+}
 SW_DEFINE_AUTO(sw_arena, sw_arena_free)
 
 /* ---- strings -----------------------------------------------------------------------------------

@@ -37,6 +37,27 @@ static void error_without_words_says_its_code(void **state)
     assert_string_equal(sw_code_name(-99), "unknown");
 }
 
+static void arena_with_a_limit(void **state)
+{
+    (void)state;
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    assert_true(sw_arena_has_room(arena, SIZE_MAX));
+    assert_int_equal(sw_arena_limit(arena, 1000), SIZE_MAX);
+    (void)sw_arena_alloc(arena, 500);
+    assert_true(sw_arena_has_room(arena, 400));
+    assert_false(sw_arena_is_over(arena));
+    assert_false(sw_arena_has_room(arena, 600)); /* is remembered */
+    assert_true(sw_arena_is_over(arena));
+    assert_int_equal(sw_arena_limit(arena, 2000), 1000);
+    assert_false(sw_arena_is_over(arena));
+    (void)sw_arena_alloc(arena, 5000); /* never fails */
+    assert_true(sw_arena_is_over(arena));
+    sw_arena_reset(arena);
+    assert_false(sw_arena_is_over(arena));
+    assert_true(sw_arena_has_room(arena, 2000));
+    assert_false(sw_arena_has_room(arena, 2001));
+}
+
 static void arena_gives_zeroed_memory_of_any_size(void **state)
 {
     (void)state;
@@ -111,6 +132,7 @@ int main(void)
         cmocka_unit_test(error_may_quote_itself),
         cmocka_unit_test(error_without_words_says_its_code),
         cmocka_unit_test(arena_gives_zeroed_memory_of_any_size),
+        cmocka_unit_test(arena_with_a_limit),
         cmocka_unit_test(hash_is_go_fnv64a),
         cmocka_unit_test(file_is_written_whole_and_read_back),
         cmocka_unit_test(file_that_is_missing_or_a_folder_is_named),
