@@ -7,7 +7,13 @@
 #include "data/yaml/yaml_mend.h"
 #include "data/yaml/yaml_quick.h"
 
-enum { MAX_ANCHORS = 4096 }; /* aliases look through them */
+enum {
+    MAX_ANCHORS = 4096, /* aliases look through them */
+    /* With each token libyaml looks through the open flow collections, so text that only opens them
+     * takes time by the square of its length. */
+    MAX_FLOW_DEPTH = 1000,
+    MAX_FLOW_WORK = 1 << 25,
+};
 
 static struct sw_yaml_source new_source(const char *text, size_t len, const char *file,
                                         int first_line, struct sw_err *err)
@@ -309,9 +315,13 @@ static int read_scalar(struct sw_yaml_source *s, const yaml_event_t *e, struct s
 }
 
 /* Within a flow collection there are only flow collections. */
-static void enter_flow(struct sw_yaml_source *s, bool flow)
+static int enter_flow(struct sw_yaml_source *s, bool flow, const struct sw_yaml_event *out)
 {
     s->flow_depth += flow || s->flow_depth > 0;
+    if (s->flow_depth <= MAX_FLOW_DEPTH)
+        return 0;
+    s->failed = true;
+    return sw_yaml_source_fail(s, out, "exceeded max depth of %d", MAX_FLOW_DEPTH);
 }
 
 static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
@@ -324,6 +334,12 @@ static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
     }
     *out = (struct sw_yaml_event){ .type = e->type, .place = place_of(s, e->start_mark) };
     const yaml_version_directive_t *version;
+    s->flow_work += (uint64_t)s->flow_depth;
+    if (s->flow_work > MAX_FLOW_WORK) {
+        s->failed = true;
+        return sw_yaml_source_fail(s, out, "flow collections are too large and too deep");
+    }
+    int rc;
     switch (e->type) {
     case YAML_SCALAR_EVENT:
         return read_scalar(s, e, out);
@@ -337,11 +353,11 @@ static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
     case YAML_ALIAS_EVENT:
         return find_anchor(s, (const char *)e->data.alias.anchor, out);
     case YAML_MAPPING_START_EVENT:
-        enter_flow(s, e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
-        return open_anchor(s, e->data.mapping_start.anchor, out);
+        rc = enter_flow(s, e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE, out);
+        return rc < 0 ? rc : open_anchor(s, e->data.mapping_start.anchor, out);
     case YAML_SEQUENCE_START_EVENT:
-        enter_flow(s, e->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE);
-        return open_anchor(s, e->data.sequence_start.anchor, out);
+        rc = enter_flow(s, e->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE, out);
+        return rc < 0 ? rc : open_anchor(s, e->data.sequence_start.anchor, out);
     case YAML_MAPPING_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
         s->flow_depth -= s->flow_depth > 0;

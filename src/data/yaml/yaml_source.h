@@ -68,8 +68,9 @@ struct sw_yaml_source {
     struct sw_yaml_anchor *anchors;
     size_t n_anchors, cap_anchors;
     int flow_depth;
-    int recording;    /* number of open nodes that are being recorded */
-    size_t replay_at; /* the next recorded event; SIZE_MAX: events come from the parser */
+    uint64_t flow_work; /* the sum of flow_depth over the events: what libyaml's search costs */
+    int recording;      /* number of open nodes that are being recorded */
+    size_t replay_at;   /* the next recorded event; SIZE_MAX: events come from the parser */
     struct sw_err *err;
 };
 
