@@ -220,9 +220,10 @@ struct sw_render_env {
     bool add_api_versions;       /* @api_versions are added to the default set */
     sw_recipe_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
-    bool no_crds;   /* leave crds/ out */
-    uint64_t fuel;  /* evaluation steps a template; default 10 million */
-    int64_t now_ns; /* what templates see as now; 0: the clock */
+    bool no_crds;  /* leave crds/ out */
+    uint64_t fuel; /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
+    size_t max_memory_bytes; /* of the values and all templates; default SW_TEMPLATE_BYTES */
+    int64_t now_ns;          /* what templates see as now; 0: the clock */
 };
 
 /** One state of the graph. */

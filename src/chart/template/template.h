@@ -56,13 +56,20 @@ typedef int sw_template_lookup_fn(void *arg, const char *api_version, const char
                                   const char *namespace, const char *name, struct sw_arena *arena,
                                   struct sw_value *out, struct sw_err *err);
 
+/** The default limits of an execution, and of a whole render: steps, of about 100 ns each, and
+ * bytes in the arena. */
+enum { SW_TEMPLATE_FUEL = 10 * 1000 * 1000, SW_TEMPLATE_BYTES = 24 << 20 };
+
 /** Zero values are the defaults. */
 struct sw_template_opts {
-    uint64_t fuel;           /* evaluation steps; default 10 million */
-    size_t max_output_bytes; /* default 64 MiB, includes what `include` returns */
-    size_t max_memory_bytes; /* of the arena, in one execution; default 256 MiB */
-    unsigned max_depth;      /* of template, include and tpl in each other; default 100000, and
-                              * never more than the C stack has room for */
+    uint64_t fuel;           /* evaluation steps; default SW_TEMPLATE_FUEL */
+    uint64_t *fuel_left;     /* what several executions have left of @fuel, changed; NULL: all */
+    size_t max_output_bytes; /* default 16 MiB, includes what `include` returns */
+    /* Of the arena, in one execution; default SW_TEMPLATE_BYTES. A lower limit that the arena has
+     * by itself (sw_arena_limit()) holds as well. */
+    size_t max_memory_bytes;
+    unsigned max_depth; /* of template, include and tpl in each other; default 100000, and
+                         * never more than the C stack has room for */
     sw_template_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
     int64_t now_ns; /* for now, ago, genCA...; 0: the clock */

@@ -248,6 +248,24 @@ static void one_state_is_rendered_alone(SW_UNUSED void **state)
     assert_int_equal(sw_recipe_render(plan, NULL, 2, &out, NULL), SW_NOTFOUND);
 }
 
+/* All templates and the values together. */
+static void limits_are_those_of_a_render(SW_UNUSED void **state)
+{
+#define LOOP "{{ range until 400 }}{{ end }}"
+    RECIPE(r, CHART("c"), T("a.yaml", LOOP), T("b.yaml", LOOP), T("c.yaml", LOOP));
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO(sw_rendered) *out = NULL;
+    SW_ERR(err);
+    struct sw_render_env env = { .fuel = 2000 };
+    assert_int_equal(sw_recipe_render(plan, &env, SW_ALL_STATES, &out, &err), SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "c/templates/a.yaml:1:9: "));
+    assert_non_null(strstr(sw_err_text(&err), "took more than its 2000 steps"));
+    SW_AUTO(sw_plan) *large = plan_or_fail(r, "a: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]");
+    env = (struct sw_render_env){ .max_memory_bytes = 1000 };
+    assert_int_equal(sw_recipe_render(large, &env, SW_ALL_STATES, &out, &err), SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "the values of chart 'c' take more than"));
+}
+
 static void fuel_ends_what_does_not_end(SW_UNUSED void **state)
 {
     RECIPE(r, CHART("c"), T("a.yaml", "{{ range 1000000 }}{{ range 1000000 }}{{ end }}{{ end }}"));
@@ -284,6 +302,7 @@ int main(void)
         cmocka_unit_test(templates_see_release_and_capabilities),
         cmocka_unit_test(lookups_ask_the_callback),
         cmocka_unit_test(one_state_is_rendered_alone),
+        cmocka_unit_test(limits_are_those_of_a_render),
         cmocka_unit_test(fuel_ends_what_does_not_end),
         cmocka_unit_test(plans_of_one_recipe_share_the_parsed_templates_and_nothing_else),
     };

@@ -160,7 +160,8 @@ static void time_is_limited(void **state)
     (void)state;
     const struct sw_template_opts few = { .fuel = 1000 };
     expect_error("{{ range until 100000 }}x{{ end }}", &few, "steps");
-    expect_error("{{ range until 10000 }}{{ range until 10000 }}{{ end }}{{ end }}", NULL, "steps");
+    expect_error("{{ $l := until 10000 }}{{ range $l }}{{ range $l }}{{ end }}{{ end }}", NULL,
+                 "steps");
     expect_error("{{ range 1000000000 }}{{ end }}", NULL, "steps");
     expect_text("{{ range until 10 }}x{{ end }}", &few, "xxxxxxxxxx");
 }
@@ -208,12 +209,160 @@ static void memory_is_limited(void **state)
     expect_error("{{ $s := \"x\" }}{{ range until 64 }}{{ $s = print $s $s }}{{ end }}", NULL,
                  "c/templates/t.yaml:1");
     expect_error("{{ $l := list }}{{ range until 5000 }}{{ $l = append $l . }}{{ end }}", &opts,
-                 "bytes of memory");
+                 "took more than its 1 MiB of memory");
+}
+
+/* Each names its file and line before it has taken the memory. */
+static void memory_is_counted_before_it_is_taken(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{{ range until 100000000 }}{{ end }}",
+        "{{ seq 100000000 }}",
+        "{{ $l := list 1 2 }}{{ range until 40 }}{{ $l = concat $l $l }}{{ end }}",
+        "{{ $l := list 1 2 }}{{ range until 40 }}{{ $l = chunk 1 (concat $l $l) }}{{ end }}",
+        "{{ splitList \",\" (repeat 7000000 \"a,\") }}",
+        "{{ split \",\" (repeat 7000000 \"a,\") }}",
+        "{{ regexSplit \",\" (repeat 7000000 \"a,\") -1 }}",
+        "{{ fromYamlArray (repeat 2000000 \"- a\\n\") }}",
+        "{{ fromJsonArray (printf \"[%s1]\" (repeat 2000000 \"[],\")) }}",
+        "{{ fromToml (repeat 500000 \"[[a]]\\n\") }}",
+        "{{ tpl (repeat 400000 \"{{.a}}\") . }}",
+        "{{ regexMatch (repeat 10000 \"(a)\") \"a\" }}",
+        "{{ shuffle (repeat 7000000 \"a\") }}",
+        "{{ randBytes 8000000 }}",
+        "{{ $d := dict }}{{ range until 100000 }}{{ $_ := set $d (toString .) . }}"
+        "{{ $d = deepCopy $d }}{{ end }}",
+    };
+    const struct sw_template_opts opts = { .max_memory_bytes = 6 << 20 };
+    for (size_t i = 0; i < SW_COUNT(texts); i++) {
+        SW_AUTO_CHARS *text = sw_printf("{{ $_ := set . \"Template\" (dict \"Name\" \"n\" "
+                                        "\"BasePath\" \"b\") }}%s",
+                                        texts[i]);
+        SW_AUTO(sw_template_set) *set = sw_template_set_new();
+        SW_AUTO(sw_arena) *arena = sw_arena_new();
+        struct sw_template_out out = { 0 };
+        SW_ERR(err);
+        assert_int_equal(sw_template_add(set, name, text, strlen(text), &err), 0);
+        int rc = sw_template_exec(set, name, sw_value_map(sw_map_new(arena)), arena, &opts, &out,
+                                  &err);
+        sw_template_out_done(&out);
+        if (rc != SW_INVALID || !strstr(sw_err_text(&err), "c/templates/t.yaml:1:") ||
+            !strstr(sw_err_text(&err), "took more than its 6 MiB of memory"))
+            fail_msg("%s: %d %s", texts[i], rc, sw_err_text(&err));
+        if (sw_arena_used(arena) > opts.max_memory_bytes + (1 << 20))
+            fail_msg("%s: took %zu bytes", texts[i], sw_arena_used(arena));
+    }
+    expect_error("{{ splitList \",\" (repeat 30000000 \"a,\") }}", NULL, "larger than");
+}
+
+/* What was in the arena before counts as its owner has it. */
+static void memory_of_the_arena_counts(void **state)
+{
+    (void)state;
+    static const char text[] = "a{{ print 1 }}";
+    SW_AUTO(sw_template_set) *set = sw_template_set_new();
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct sw_template_out out = { 0 };
+    SW_ERR(err);
+    assert_int_equal(sw_template_add(set, name, text, strlen(text), &err), 0);
+    (void)sw_arena_alloc(arena, 1 << 20);
+    assert_int_equal(sw_template_exec(set, name, sw_value_nil(), arena, NULL, &out, &err), 0);
+    sw_arena_limit(arena, 1 << 20);
+    assert_int_equal(sw_template_exec(set, name, sw_value_nil(), arena, NULL, &out, &err),
+                     SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "of memory"));
+    sw_template_out_done(&out);
+}
+
+static void values_from_outside_are_limited(void **state)
+{
+    (void)state;
+    enum { N = 2 << 20 };
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    SW_AUTO_CHARS *text = sw_zalloc(4, N);
+    struct sw_value v;
+    SW_ERR(err);
+    for (size_t i = 0; i < N; i++)
+        memcpy(text + 4 * i, "- 1\n", 4);
+    assert_int_equal(sw_value_from_yaml(arena, "values.yaml", text, (size_t)4 * N, &v, &err),
+                     SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "values.yaml:"));
+    assert_non_null(strstr(sw_err_text(&err), "more memory than they may"));
+    assert_true(sw_arena_used(arena) <= SW_VALUES_BYTES);
+}
+
+/* Work that one call does is paid in steps, before it is done. */
+static void work_of_functions_takes_steps(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{{ genPrivateKey \"rsa\" }}",
+        "{{ genPrivateKey \"dsa\" }}",
+        "{{ genCA \"a\" 1 }}",
+        "{{ genSelfSignedCert \"a\" nil nil 1 }}",
+        "{{ bcrypt \"a\" }}",
+        "{{ htpasswd \"a\" \"b\" }}",
+        "{{ derivePassword 1 \"long\" \"a\" \"b\" \"c\" }}",
+        "{{ regexFindAll \"[ab]*c|a\" (repeat 2000 \"a\") -1 | len }}",
+        "{{ fromYaml (repeat 80000 \"{\") | len }}",
+        "{{ fromJson (repeat 80000 \"[\") | len }}",
+        "{{ $l := list 1 2 }}{{ range until 14 }}{{ $l = concat $l $l }}{{ end }}"
+        "{{ range until 10 }}{{ $_ := has 3 $l }}{{ end }}",
+        "{{ $l := list 1 2 }}{{ range until 14 }}{{ $l = concat $l $l }}{{ end }}{{ uniq $l | len "
+        "}}"
+        "{{ range until 10 }}{{ $_ := deepEqual $l (concat $l list) }}{{ end }}",
+        "{{ range until 200 }}{{ $_ := repeat 10000 \"a\" | len }}{{ end }}",
+        WIDE "{{ toString $d | len }}",
+    };
+    const struct sw_template_opts opts = { .fuel = 20000, .max_output_bytes = 4 << 20 };
+    for (size_t i = 0; i + 1 < SW_COUNT(texts); i++)
+        expect_error(texts[i], &opts, "took more than its 20000 steps");
+    expect_error(texts[SW_COUNT(texts) - 1], &opts, "c/templates/t.yaml:1:");
+}
+
+/* Each template calls the next one twice: 2^30 calls. */
+static void calls_of_templates_take_steps(void **state)
+{
+    (void)state;
+    const struct sw_template_opts opts = { .fuel = 20000 };
+    SW_AUTO_CHARS *text = sw_strdup("{{ define \"0\" }}{{ end }}{{ template \"30\" }}");
+    for (int i = 1; i <= 30; i++) {
+        char *more = sw_printf("{{ define \"%d\" }}{{ template \"%d\" }}{{ template \"%d\" }}"
+                               "{{ end }}%s",
+                               i, i - 1, i - 1, text);
+        free(text);
+        text = more;
+    }
+    expect_error(text, &opts, "took more than its 20000 steps");
+}
+
+static void steps_are_shared(void **state)
+{
+    (void)state;
+    uint64_t left = 1000;
+    const struct sw_template_opts opts = { .fuel = 1000, .fuel_left = &left };
+    expect_text("{{ range until 100 }}{{ end }}", &opts, "");
+    assert_true(left > 0 && left < 900);
+    expect_error("{{ range until 900 }}{{ end }}", &opts, "took more than its 1000 steps");
+    assert_int_equal(left, 0);
+    expect_error("{{ print 1 }}", &opts, "took more than its 1000 steps");
+}
+
+static void nesting_of_yaml_is_limited(void **state)
+{
+    (void)state;
+    expect_text("{{ (fromYaml (repeat 80000 \"{\")).Error }}", NULL,
+                "error converting YAML to JSON: yaml: exceeded max depth of 1000");
+    expect_text("{{ (fromYaml (repeat 80000 \"[\")).Error }}", NULL,
+                "error converting YAML to JSON: yaml: exceeded max depth of 1000");
 }
 
 static void values_within_themselves(void **state)
 {
     (void)state;
+    const struct sw_template_opts opts = { .max_output_bytes = 1 << 20,
+                                           .max_memory_bytes = 4 << 20 };
     static const char *const failing[] = {
         CYCLE "{{ $d }}",
         CYCLE "{{ deepCopy $d | len }}",
@@ -224,7 +373,7 @@ static void values_within_themselves(void **state)
         WIDE "{{ toString $d | len }}",
     };
     for (size_t i = 0; i < SW_COUNT(failing); i++)
-        expect_error(failing[i], NULL, "c/templates/t.yaml:1");
+        expect_error(failing[i], &opts, "c/templates/t.yaml:1");
     static const char *const ending[] = {
         CYCLE "{{ toYaml $d | trunc 0 }}",
         CYCLE "{{ toJson $d | trunc 0 }}",
@@ -234,7 +383,7 @@ static void values_within_themselves(void **state)
     for (size_t i = 0; i < SW_COUNT(ending); i++) {
         struct sw_template_out out = { 0 };
         SW_ERR(err);
-        (void)render_with(ending[i], NULL, &out, &err); /* success or failure: it ends */
+        (void)render_with(ending[i], &opts, &out, &err); /* success or failure: it ends */
         sw_template_out_done(&out);
     }
 }
@@ -261,6 +410,13 @@ int main(void)
         cmocka_unit_test(nesting_of_texts_is_limited),
         cmocka_unit_test(output_is_limited),
         cmocka_unit_test(memory_is_limited),
+        cmocka_unit_test(memory_is_counted_before_it_is_taken),
+        cmocka_unit_test(memory_of_the_arena_counts),
+        cmocka_unit_test(values_from_outside_are_limited),
+        cmocka_unit_test(work_of_functions_takes_steps),
+        cmocka_unit_test(calls_of_templates_take_steps),
+        cmocka_unit_test(steps_are_shared),
+        cmocka_unit_test(nesting_of_yaml_is_limited),
         cmocka_unit_test(values_within_themselves),
         cmocka_unit_test(expressions_do_not_explode),
     };

@@ -373,7 +373,9 @@ static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const st
     if (!values)
         return 0;
     SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, values->name);
+    sw_arena_limit(arena, SW_VALUES_BYTES); /* of all charts of the recipe together */
     int rc = sw_value_from_yaml(arena, name, values->bytes, values->len, &chart->values, err);
+    sw_arena_limit(arena, SIZE_MAX);
     if (rc < 0)
         return rc;
     if (sw_value_is_nil(chart->values))

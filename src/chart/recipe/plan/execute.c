@@ -54,7 +54,9 @@ struct execution {
     const struct sw_render_env *env;
     struct sw_arena *arena;
     struct sw_value release, caps;
-    struct sw_map *roots; /* by the chart's path */
+    struct sw_map *roots;     /* by the chart's path */
+    uint64_t fuel, fuel_left; /* steps for all templates together */
+    size_t max_memory;        /* bytes, of the values and the templates */
 };
 
 static int on_lookup(void *arg, const char *api_version, const char *kind, const char *namespace,
@@ -118,16 +120,21 @@ static struct sw_value make_root(struct execution *s, const struct sw_plan_chart
     return v;
 }
 
+enum { MAX_OUTPUT = 16 << 20 }; /* of all templates together */
+
 static int run_one(struct execution *s, const struct sw_plan_template *t, struct sw_outputs *run,
                    struct sw_err *err)
 {
+    size_t start = run->out.len;
     struct sw_template_opts opts = {
-        .fuel = s->env->fuel,
+        .fuel = s->fuel,
+        .fuel_left = &s->fuel_left,
+        .max_memory_bytes = s->max_memory,
+        .max_output_bytes = start < MAX_OUTPUT ? MAX_OUTPUT - start : 1,
         .lookup = s->env->lookup ? on_lookup : NULL,
         .lookup_arg = (void *)s->env,
         .now_ns = s->env->now_ns,
     };
-    size_t start = run->out.len;
     const struct sw_value *root = sw_map_find_cstr(s->roots, t->chart->path);
     int rc = sw_template_exec(s->plan->parsed->set, t->path, *root, s->arena, &opts, &run->out,
                               err);
@@ -156,7 +163,17 @@ int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
                 struct sw_err *err)
 {
     SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct execution s = { .plan = plan, .env = env, .arena = arena, .roots = sw_map_new(arena) };
+    struct execution s = {
+        .plan = plan,
+        .env = env,
+        .arena = arena,
+        .roots = sw_map_new(arena),
+        .fuel = env->fuel ? env->fuel : SW_TEMPLATE_FUEL,
+        .max_memory = env->max_memory_bytes ? env->max_memory_bytes : SW_TEMPLATE_BYTES,
+    };
+    s.fuel_left = s.fuel;
+    size_t values = sw_arena_used(plan->arena);
+    sw_arena_limit(arena, s.max_memory > values ? s.max_memory - values : 0);
     struct sw_template_release release = {
         .name = env->release ? env->release : plan->recipe->root->name,
         .namespace = env->namespace ? env->namespace : "default",
@@ -166,6 +183,10 @@ int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
     s.release = sw_template_release_value(arena, &release);
     s.caps = caps_of(&s);
     (void)make_root(&s, plan->root, sw_plan_render_values(plan, arena, env->facts));
+    if (sw_arena_is_over(arena))
+        return sw_err_set(err, SW_INVALID,
+                          "the values of chart '%s' take more than %zu MiB of memory",
+                          plan->root->path, s.max_memory >> 20);
     for (size_t i = 0; i < plan->n_templates; i++) {
         const struct sw_plan_template *t = &plan->templates[i];
         int rc = t->is_partial || !filter(arg, t) ? 0 : run_one(&s, t, run, err);

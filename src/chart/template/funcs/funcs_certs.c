@@ -43,8 +43,9 @@ static int charge_key(struct call *c, const char *type, int bits)
 {
     bool quick = sw_streq(type, "ecdsa") || sw_streq(type, "ed25519");
     return sw_call_charge(c, quick                                  ? 10000
-                             : bits > 2048 && sw_streq(type, "rsa") ? 1000000
-                                                                    : 200000);
+                             : bits > 2048 && sw_streq(type, "rsa") ? 4000000
+                             : sw_streq(type, "rsa")                ? 1000000
+                                                                    : 3000000);
 }
 
 static int fn_gen_private_key(struct call *c)

@@ -13,7 +13,7 @@ enum { AES_KEY = 32, AES_BLOCK = 16 };
 
 static int hash_password(struct call *c, struct sw_value password, const char **out)
 {
-    enum { COST = 10, LONGEST = 72, STEPS = 100000 };
+    enum { COST = 10, LONGEST = 72, STEPS = 1000000 };
     unsigned char salt[16];
     if (password.len > LONGEST) {
         *out = "failed to encrypt string with bcrypt: bcrypt: password length exceeds 72 bytes";
@@ -116,7 +116,7 @@ static bool derive_seed(struct call *c, unsigned char seed[static 32])
 /* derivePassword COUNTER TYPE PASSWORD USER SITE */
 static int fn_derive_password(struct call *c)
 {
-    enum { STEPS = 100000 };
+    enum { STEPS = 2000000 };
     struct sw_value type = c->args[1];
     unsigned char seed[32];
     char out[32];
@@ -127,6 +127,9 @@ static int fn_derive_password(struct call *c)
         sw_text_printf(c->text, "cannot find password template %.*s", (int)type.len, type.as.s);
         return sw_return_text(c);
     }
+    int rc = sw_call_charge(c, STEPS); /* before the work, not after it */
+    if (rc < 0)
+        return rc;
     if (!derive_seed(c, seed))
         return sw_call_fail(c, "failed to derive password");
     while (n < SW_COUNT(password_types[i].templates) && password_types[i].templates[n])
@@ -137,8 +140,7 @@ static int fn_derive_password(struct call *c)
         const char *set = characters[(unsigned char)template[k]];
         out[k] = set[seed[k + 1] % strlen(set)];
     }
-    int rc = sw_call_charge(c, STEPS);
-    return rc < 0 ? rc : sw_return_str(c, out, len);
+    return sw_return_str(c, out, len);
 }
 
 /* ---- AES ---- */
@@ -171,6 +173,9 @@ static int fn_encrypt_aes(struct call *c)
     if (plain.len == 0)
         return sw_return(c, plain);
     key_of(c->args[0], key);
+    int rc = sw_call_room(c, (size_t)plain.len + 3 * AES_BLOCK);
+    if (rc < 0)
+        return rc;
     unsigned char *out = sw_arena_alloc(c->arena, (size_t)plain.len + 3 * AES_BLOCK);
     if (RAND_bytes(out, AES_BLOCK) != 1 ||
         !cipher(true, key, out, (const unsigned char *)plain.as.s, plain.len, out + AES_BLOCK, &n))
@@ -187,6 +192,8 @@ static int fn_decrypt_aes(struct call *c)
     if (crypt.len == 0)
         return sw_return(c, crypt);
     int rc = sw_base64_bytes(c, crypt, &crypt);
+    if (rc == 0)
+        rc = sw_call_room(c, (size_t)crypt.len + AES_BLOCK);
     if (rc < 0)
         return rc;
     if (crypt.len < 2 * AES_BLOCK || crypt.len % AES_BLOCK != 0)

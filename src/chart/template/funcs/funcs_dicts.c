@@ -36,6 +36,9 @@ static int fn_set(struct call *c)
 
 static int fn_unset(struct call *c)
 {
+    int rc = sw_call_charge(c, sw_map_count(c->args[0].as.map) / 16);
+    if (rc < 0)
+        return rc;
     if (c->args[0].as.map)
         sw_map_remove(c->args[0].as.map, c->args[1].as.s, c->args[1].len);
     return sw_return(c, sw_value_map(c->args[0].as.map));
@@ -93,6 +96,9 @@ static int fn_pick(struct call *c)
 static int fn_omit(struct call *c)
 {
     struct sw_map *map = sw_map_copy(c->arena, c->args[0].as.map);
+    int rc = sw_call_charge(c, c->n * sw_map_count(map) / 16);
+    if (rc < 0)
+        return rc;
     for (size_t i = 1; i < c->n; i++)
         sw_map_remove(map, c->args[i].as.s, c->args[i].len);
     return sw_return(c, sw_value_map(map));

@@ -85,6 +85,9 @@ static long read_octet(const char *s, size_t len, size_t *at, uint64_t *bits, si
 static int fn_b32dec(struct call *c)
 {
     size_t at = 0, len = 0;
+    int rc = sw_call_room(c, (size_t)c->args[0].len + 1);
+    if (rc < 0)
+        return rc;
     char *s = sw_arena_alloc(c->arena, c->args[0].len + 1);
     for (size_t i = 0; i < c->args[0].len; i++) {
         if (c->args[0].as.s[i] != '\n' && c->args[0].as.s[i] != '\r')

@@ -57,7 +57,8 @@ static int parse_tpl(struct call *c, struct sw_value text, const char *name, str
 {
     struct exec *x = c->x;
     uint32_t hash = sw_name_hash(text.as.s, text.len);
-    for (struct tpl_cache *t = x->tpls; t; t = t->next) {
+    size_t passed = 0;
+    for (struct tpl_cache *t = x->tpls; t; t = t->next, passed++) {
         if (t->hash == hash && t->len == text.len && memcmp(t->text, text.as.s, text.len) == 0 &&
             strcmp(t->name, name) == 0) {
             *out = t->tmpls;
@@ -66,7 +67,7 @@ static int parse_tpl(struct call *c, struct sw_value text, const char *name, str
     }
     struct source *source = sw_arena_alloc(c->arena, sizeof *source);
     *source = (struct source){ name, text.as.s, text.len };
-    int rc = sw_call_charge(c, text.len / 16);
+    int rc = sw_call_charge(c, text.len / 4 + passed / 16);
     if (rc == 0)
         rc = sw_template_parse(c->arena, x->funcs, source, out, x->err);
     if (rc < 0)
@@ -112,6 +113,8 @@ static int fn_tpl(struct call *c)
         if (rc < 0)
             sw_exec_clean_error(x->err, rc, file_name);
     }
+    if (rc < 0 && sw_arena_is_over(c->arena)) /* no room for the text in the message */
+        return rc;
     if (rc < 0)
         return sw_err_wrap(x->err, rc, "error during tpl function execution for %s",
                            sw_quoted(c->arena, text.as.s, text.len));
@@ -189,6 +192,9 @@ static int fn_to(struct call *c)
         rc = sw_value_write_toml(t, v, &err);
     }
     if (rc < 0) {
+        int paid = sw_call_charge(c, (t->len - c->mark) / 16);
+        if (paid < 0)
+            return paid;
         t->len = c->mark;
         if (how & MUST)
             return sw_call_fail(c, "%s", sw_err_text(&err));
@@ -213,7 +219,7 @@ static int fn_from(struct call *c)
     size_t len = c->args[0].len;
     struct sw_value v;
     SW_ERR(err);
-    int rc = sw_call_charge(c, len / 16);
+    int rc = sw_call_charge(c, len / 2);
     if (rc < 0)
         return rc;
     if (format == JSON)

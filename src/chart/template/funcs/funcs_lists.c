@@ -18,7 +18,7 @@ static int check_slice(struct call *c, struct sw_value v, const char *complaint)
 static struct sw_list *sublist(struct call *c, struct sw_value v, size_t from, size_t to)
 {
     struct sw_list *list = sw_list_new(c->arena, to - from + 1);
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to && !sw_arena_is_over(c->arena); i++)
         sw_list_add(list, sw_value_at(v, i));
     return list;
 }
@@ -116,6 +116,9 @@ static int fn_has(struct call *c)
     int rc = sw_value_is_nil(v) ? 0 : check_slice(c, v, "Cannot find has on");
     if (rc < 0)
         return rc;
+    rc = sw_call_charge(c, sw_value_len(v) / 8);
+    if (rc < 0)
+        return rc;
     for (size_t i = 0; i < sw_value_len(v) && !has; i++)
         has = sw_call_equal(c, c->args[0], sw_value_at(v, i));
     return sw_return(c, sw_value_bool(has));
@@ -150,17 +153,20 @@ static int fn_slice(struct call *c)
 static int fn_concat(struct call *c)
 {
     struct sw_list *list = NULL;
+    size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         struct sw_value v = c->args[i];
         if (sw_value_is_nil(v))
             return sw_call_nil_deref(c);
         if (sw_kind(v) != SW_K_SLICE)
             return sw_call_fail(c, "Cannot concat type %s as list", sw_value_kind_name(v));
-        for (size_t k = 0; k < sw_value_len(v); k++) {
-            if (!list)
-                list = sw_list_new(c->arena, sw_value_len(v));
-            sw_list_add(list, sw_value_at(v, k));
-        }
+        n += sw_value_len(v);
+    }
+    if (n > 0)
+        list = sw_list_new(c->arena, n);
+    for (size_t i = 0; i < c->n && !sw_arena_is_over(c->arena); i++) {
+        for (size_t k = 0; k < sw_value_len(c->args[i]); k++)
+            sw_list_add(list, sw_value_at(c->args[i], k));
     }
     return sw_return(c, sw_value_list(list));
 }
@@ -176,7 +182,7 @@ static int fn_chunk(struct call *c)
     if (size <= 0)
         return sw_call_fail(c, "runtime error: makeslice: len out of range");
     struct sw_list *list = sw_list_new(c->arena, 0);
-    for (size_t i = 0; i < n; i += (size_t)size) {
+    for (size_t i = 0; i < n && !sw_arena_is_over(c->arena); i += (size_t)size) {
         size_t to = (uint64_t)size < n - i ? i + (size_t)size : n;
         sw_list_add(list, sw_value_list(sublist(c, v, i, to)));
     }

@@ -148,18 +148,23 @@ static int fn_round(struct call *c)
 /* From @start towards @stop, which is not in it. */
 static int count(struct call *c, int64_t start, int64_t stop, int64_t step, struct sw_list **out)
 {
-    struct sw_list *list = sw_list_new(c->arena, 0);
-    int rc = 0;
-    *out = list;
+    *out = sw_list_new(c->arena, 0);
     if (stop < start ? step >= 0 : step <= 0)
         return 0;
-    for (int64_t i = start; (step > 0 ? i < stop : i > stop) && rc == 0;) {
-        rc = sw_call_charge(c, 1);
-        sw_list_add(list, sw_value_int(i));
-        if (__builtin_add_overflow(i, step, &i))
-            break;
-    }
-    return rc;
+    uint64_t distance = step > 0 ? (uint64_t)stop - (uint64_t)start
+                                 : (uint64_t)start - (uint64_t)stop;
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    uint64_t n = distance / stride + (distance % stride != 0);
+    int rc = n > SIZE_MAX / sizeof(struct sw_value) ? sw_call_charge(c, n)
+                                                    : sw_call_room(c, n * sizeof(struct sw_value));
+    if (rc == 0)
+        rc = sw_call_charge(c, n);
+    if (rc < 0)
+        return rc;
+    *out = sw_list_new(c->arena, n);
+    for (uint64_t i = 0; i < n; i++)
+        sw_list_add(*out, sw_value_int((int64_t)((uint64_t)start + i * (uint64_t)step)));
+    return 0;
 }
 
 /* STOP, START STOP STEP */

@@ -77,6 +77,8 @@ static int fn_rand_bytes(struct call *c)
     int rc = sw_call_check_size(c, (double)n * 2);
     if (rc == 0)
         rc = sw_call_charge(c, (uint64_t)n);
+    if (rc == 0)
+        rc = sw_call_room(c, (size_t)n + 1);
     if (rc < 0)
         return rc;
     unsigned char *bytes = sw_arena_alloc(c->arena, (size_t)n + 1);
@@ -109,6 +111,8 @@ static int fn_shuffle(struct call *c)
     struct sw_value s = c->args[0];
     size_t n = 0;
     int rc = sw_call_charge(c, s.len);
+    if (rc == 0)
+        rc = sw_call_room(c, ((size_t)s.len + 1) * sizeof(uint32_t));
     if (rc < 0)
         return rc;
     uint32_t *runes = sw_arena_alloc(c->arena, ((size_t)s.len + 1) * sizeof *runes);

@@ -2,6 +2,7 @@
 #include "chart/template/funcs/funcs.h"
 #include "chart/template/go/regex.h"
 #include "chart/template/go/strconv.h"
+#include "chart/template/lang/exec.h"
 #include "data/text/unicode.h"
 
 /* How a function fails when its expression is not valid; and whether a replacement has references
@@ -11,7 +12,7 @@ enum { RETURNS, PANICS, SILENT, STYLE = 3, LITERAL = 4 };
 static int compile(struct call *c, struct sw_regex **re)
 {
     SW_ERR(err);
-    struct sw_value expr = c->args[0], s = c->args[1];
+    struct sw_value expr = c->args[0];
     if (sw_regex_compile(expr.as.s, expr.len, re, &err) < 0) {
         if ((c->func->variant & STYLE) == RETURNS)
             return sw_call_fail(c, "%s", sw_err_text(&err));
@@ -20,7 +21,21 @@ static int compile(struct call *c, struct sw_regex **re)
                                  : sw_quoted(c->arena, expr.as.s, expr.len);
         return sw_call_fail(c, "regexp: Compile(%s): %s", quoted, sw_err_text(&err));
     }
-    return sw_call_charge(c, (uint64_t)s.len * sw_regex_size(*re) / 256);
+    int rc = sw_call_charge(c, sw_regex_size(*re) / 8);
+    return rc < 0 ? rc : sw_call_room(c, sw_regex_search_bytes(*re));
+}
+
+/* sw_regex_find() for the steps that are left; false where they are not enough: the next step
+ * fails.
+ */
+static bool find(struct call *c, const struct sw_regex *re, struct sw_value s, size_t from,
+                 long *spans)
+{
+    enum { WORK_PER_STEP = 2 };
+    uint64_t before = c->x->fuel * WORK_PER_STEP, work = before;
+    bool found = sw_regex_find_within(re, s.as.s, s.len, from, spans, &work);
+    (void)sw_call_charge(c, (before - work) / WORK_PER_STEP);
+    return found;
 }
 
 static long *new_spans(struct call *c, const struct sw_regex *re)
@@ -34,10 +49,10 @@ static int fn_match(struct call *c)
     struct sw_value expr = c->args[0], s = c->args[1];
     if (c->func->variant == SILENT && sw_regex_compile(expr.as.s, expr.len, &re, NULL) < 0)
         return sw_return(c, sw_value_bool(false));
-    int rc = re ? 0 : compile(c, &re);
+    int rc = re ? sw_call_room(c, sw_regex_search_bytes(re)) : compile(c, &re);
     if (rc < 0)
         return rc;
-    bool found = sw_regex_find(re, s.as.s, s.len, 0, new_spans(c, re));
+    bool found = find(c, re, s, 0, new_spans(c, re));
     return sw_return(c, sw_value_bool(found));
 }
 
@@ -49,7 +64,7 @@ static int fn_find(struct call *c)
     if (rc < 0)
         return rc;
     long *span = new_spans(c, re);
-    if (!sw_regex_find(re, s.as.s, s.len, 0, span))
+    if (!find(c, re, s, 0, span))
         return sw_return(c, sw_value_text("", 0));
     return sw_return(c, sw_value_text(s.as.s + span[0], (size_t)(span[1] - span[0])));
 }
@@ -57,6 +72,7 @@ static int fn_find(struct call *c)
 /* ---- all matches ---- */
 
 struct matches {
+    struct call *c;
     const struct sw_regex *re;
     const char *s;
     size_t len, at; /* @at: where the next match may begin */
@@ -67,7 +83,7 @@ struct matches {
 /* The next match, but not an empty one directly after another. @return false: no more */
 static bool next_match(struct matches *m)
 {
-    while (m->at <= m->len && sw_regex_find(m->re, m->s, m->len, m->at, m->spans)) {
+    while (m->at <= m->len && find(m->c, m->re, sw_value_text(m->s, m->len), m->at, m->spans)) {
         bool accept = true;
         if ((size_t)m->spans[1] == m->at) {
             uint32_t r;
@@ -86,7 +102,7 @@ static bool next_match(struct matches *m)
 
 static struct matches all_matches(struct call *c, const struct sw_regex *re, struct sw_value s)
 {
-    return (struct matches){ re, s.as.s, s.len, 0, -1, new_spans(c, re) };
+    return (struct matches){ c, re, s.as.s, s.len, 0, -1, new_spans(c, re) };
 }
 
 static int fn_find_all(struct call *c)
@@ -199,7 +215,7 @@ static int fn_replace(struct call *c)
     struct matches m = all_matches(c, re, s);
     struct text *t = c->text;
     size_t last_end = 0, at = 0;
-    while (at <= s.len && !t->over && rc == 0 && sw_regex_find(re, s.as.s, s.len, at, m.spans)) {
+    while (at <= s.len && !t->over && rc == 0 && find(c, re, s, at, m.spans)) {
         size_t from = (size_t)m.spans[0], to = (size_t)m.spans[1];
         uint32_t r;
         rc = sw_call_charge(c, 1);

@@ -308,7 +308,7 @@ static struct sw_list *split(struct call *c, struct sw_value sep, int64_t n, str
     const char *at = s.as.s, *end = at + s.len;
     if (n == 0)
         return list;
-    while (n < 0 || (int64_t)list->n < n - 1) {
+    while ((n < 0 || (int64_t)list->n < n - 1) && !sw_arena_is_over(c->arena)) {
         size_t skip = sep.len, len;
         if (sep.len == 0) {
             uint32_t r;
@@ -342,7 +342,7 @@ static int fn_split(struct call *c)
     int64_t n = c->n > 2 ? c->args[1].as.i : -1;
     const struct sw_list *parts = split(c, c->args[0], n, c->args[c->n - 1]);
     struct sw_map *map = sw_map_new(c->arena);
-    for (size_t i = 0; i < parts->n; i++) {
+    for (size_t i = 0; i < parts->n && !sw_arena_is_over(c->arena); i++) {
         const char *key = sw_arena_printf(c->arena, "_%zu", i);
         sw_map_set_borrowed(map, key, strlen(key), parts->items[i]);
     }

@@ -81,6 +81,8 @@ struct reader {
 
 static int unescape(const struct reader *r, struct span in_text, enum mode mode, struct span *out)
 {
+    if (!sw_arena_has_room(r->c->arena, in_text.len + 1))
+        return sw_err_set(r->err, SW_INVALID, "too large");
     char *copy = sw_arena_alloc(r->c->arena, in_text.len + 1);
     size_t n = 0;
     for (size_t i = 0; i < in_text.len;) {

@@ -103,6 +103,8 @@ static int fn_files_lines(struct call *c)
     const char *s = v ? v->as.s : NULL, *end = v ? s + v->len : NULL;
     while (s) {
         const char *nl = memchr(s, '\n', (size_t)(end - s));
+        if (sw_arena_is_over(c->arena))
+            break;
         sw_list_add(lines, sw_value_text(s, (size_t)((nl ? nl : end) - s)));
         if (!nl)
             break;

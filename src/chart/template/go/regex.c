@@ -30,7 +30,7 @@ struct sw_regex {
     bool anchored; /* every match begins at the text's beginning */
 };
 
-enum { MAX_PROGRAM = 100000 };
+enum { MAX_PROGRAM = 100000, LONGEST = 1 << 17 };
 
 /* ---- compiling ---- */
 
@@ -197,6 +197,8 @@ int sw_regex_compile(const char *expr, size_t len, struct sw_regex **out, struct
     struct regex_node *tree;
     SW_ERR(local);
     re->arena = sw_arena_new();
+    if (len > LONGEST)
+        return sw_err_set(err, SW_INVALID, "error parsing regexp: expression too large");
     int rc = sw_regex_parse(re->arena, expr, len, &tree, &re->names, &local);
     if (rc == 0) {
         emit_next(re, (struct inst){ .op = OP_SAVE, .y = 0 });
@@ -373,13 +375,19 @@ static bool step(struct machine *m, const struct threads *now, struct threads *t
     return false;
 }
 
+size_t sw_regex_search_bytes(const struct sw_regex *re)
+{
+    size_t n = re->n, slots = re->names.n * 2;
+    return (2 * n * slots + slots) * sizeof(long) + (2 * n + 2) * sizeof(struct pending) +
+           4 * n * sizeof(uint32_t);
+}
+
 static void machine_init(struct machine *m, const struct sw_regex *re, const char *s, size_t len)
 {
     size_t n = re->n, slots = re->names.n * 2;
     *m = (struct machine){ .re = re, .s = s, .len = len, .slots = slots };
-    size_t longs = 2 * n * slots + slots, pendings = 2 * n + 2, words = 4 * n;
-    m->memory = sw_zalloc(1, longs * sizeof(long) + pendings * sizeof *m->stack +
-                                 words * sizeof(uint32_t));
+    size_t longs = 2 * n * slots + slots, pendings = 2 * n + 2;
+    m->memory = sw_zalloc(1, sw_regex_search_bytes(re));
     long *l = m->memory;
     m->lists[0].spans = l;
     m->lists[1].spans = l + n * slots;
@@ -392,12 +400,21 @@ static void machine_init(struct machine *m, const struct sw_regex *re, const cha
     }
 }
 
-bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t from, long *spans)
+/* Take @n units of work. @return whether they were there */
+static bool take(uint64_t *work, uint64_t n)
+{
+    bool enough = *work >= n;
+    *work = enough ? *work - n : 0;
+    return enough;
+}
+
+bool sw_regex_find_within(const struct sw_regex *re, const char *s, size_t len, size_t from,
+                          long *spans, uint64_t *work)
 {
     struct machine m;
     struct threads *now = &m.lists[0], *then = &m.lists[1];
     bool matched = false;
-    if (re->anchored && from > 0)
+    if ((re->anchored && from > 0) || !take(work, 1 + sw_regex_search_bytes(re) / 64))
         return false;
     machine_init(&m, re, s, len);
     for (size_t at = from;;) {
@@ -406,7 +423,9 @@ bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t 
                 break;
             const char *next = re->prefix_len ? memmem(s + at, len - at, re->prefix, re->prefix_len)
                                               : s + at;
-            at = next ? (size_t)(next - s) : len;
+            size_t passed = (next ? (size_t)(next - s) : len) - at;
+            at += passed;
+            (void)take(work, passed / 64);
         }
         if (!matched) {
             memset(m.now, -1, m.slots * sizeof *m.now);
@@ -414,6 +433,10 @@ bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t 
         }
         uint32_t rune = 0;
         size_t w = sw_rune_decode(s + at, len - at, &rune);
+        if (!take(work, 1 + now->n)) {
+            matched = false;
+            break;
+        }
         matched = step(&m, now, then, rune, w == 0, at + w, spans) || matched;
         if (w == 0)
             break;
@@ -424,4 +447,10 @@ bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t 
     }
     free(m.memory);
     return matched;
+}
+
+bool sw_regex_find(const struct sw_regex *re, const char *s, size_t len, size_t from, long *spans)
+{
+    uint64_t work = UINT64_MAX;
+    return sw_regex_find_within(re, s, len, from, spans, &work);
 }

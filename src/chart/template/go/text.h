@@ -54,10 +54,11 @@ static inline void sw_text_puts(struct text *t, const char *s)
     sw_text_put(t, s, strlen(s));
 }
 
-/** Cut off what was appended since the buffer had @mark bytes, as a string in @arena. */
+/** Cut off what was appended since the buffer had @mark bytes, as a string in @arena; an empty one
+ * where the arena's limit leaves no room. */
 static inline char *sw_text_take(struct text *t, size_t mark, struct sw_arena *arena, size_t *len)
 {
-    *len = t->len - mark;
+    *len = sw_arena_has_room(arena, t->len - mark + 1) ? t->len - mark : 0;
     char *s = sw_arena_strndup(arena, t->p ? t->p + mark : "", *len);
     t->len = mark;
     return s;

@@ -90,6 +90,8 @@ static int walk_range(struct exec *x, struct sw_value dot, const struct node_bra
         }
         break;
     case SW_K_MAP: /* in the order of the keys, over the entries as they were at the start */
+        if (!sw_arena_has_room(x->arena, n * sizeof *e))
+            return sw_exec_exhausted(x);
         e = sw_arena_alloc(x->arena, n * sizeof *e);
         if (n > 0)
             memcpy(e, sw_map_sorted(v.as.map), n * sizeof *e);
@@ -126,11 +128,16 @@ static int walk(struct exec *x, struct sw_value dot, const struct node *node)
         if (rc < 0 || pipe->n_decl > 0)
             return rc;
         x->frame->node = node;
-        if (v.type == SW_T_INVALID)
+        if (v.type == SW_T_INVALID) {
             sw_text_put(&x->text, no_value, NO_VALUE_LEN);
-        else
+        } else if (v.type == SW_T_STRING) {
+            sw_text_put(&x->text, v.as.s, v.len);
+        } else {
+            size_t before = x->text.len;
             sw_print_indirect(&x->text, v);
-        return sw_exec_check_output(x);
+            rc = sw_exec_charge(x, (x->text.len - before) / 64);
+        }
+        return rc < 0 ? rc : sw_exec_check_output(x);
     }
     case N_LIST:
         return walk_list(x, dot, (const struct node_list *)node);
@@ -172,6 +179,8 @@ int sw_exec_tmpl(struct exec *x, const struct tmpl *tmpl, struct sw_value dot)
 {
     struct frame frame = { .tmpl = tmpl, .vars = x->n_vars }, *outer = x->frame;
     int rc = outer ? sw_exec_check_depth(x) : 0;
+    if (rc == 0 && outer)
+        rc = sw_exec_charge(x, 1);
     if (rc < 0)
         return rc;
     sw_exec_push_var(x, sw_name("$", 1), dot);

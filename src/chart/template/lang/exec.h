@@ -28,10 +28,9 @@ struct exec {
     struct frame *frame;
     struct var *vars; /* the stack of all frames */
     size_t n_vars, cap_vars;
-    uint64_t fuel;
+    uint64_t fuel; /* steps left */
     unsigned depth;
     unsigned tpl_depth; /* texts that tpl executes, in each other */
-    size_t arena_start;
     struct sw_err *err;
     struct tpl_cache *tpls;
     uint64_t random; /* state of the seeded generator */
@@ -42,8 +41,18 @@ int sw_exec_fail(struct exec *x, const char *fmt, ...) __attribute__((format(pri
 
 /** The same of a text, with a code of its own. */
 int sw_exec_fail_at(struct exec *x, int code, const char *what);
-/** Spend @n steps. */
-int sw_exec_charge(struct exec *x, uint64_t n);
+/** Fail at the current node: there are no steps left, or the memory is used up. */
+int sw_exec_exhausted(struct exec *x);
+/** Spend @n steps, and see whether there is memory left. */
+static inline int sw_exec_charge(struct exec *x, uint64_t n)
+{
+    if (x->fuel < n || sw_arena_is_over(x->arena)) {
+        x->fuel = x->fuel < n ? 0 : x->fuel;
+        return sw_exec_exhausted(x);
+    }
+    x->fuel -= n;
+    return 0;
+}
 /** Fail when x->text has passed its limit. */
 int sw_exec_check_output(struct exec *x);
 /** Fail when there is no room for a template within this one. */

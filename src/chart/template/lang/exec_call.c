@@ -40,8 +40,15 @@ int sw_call_charge(struct call *c, uint64_t n)
         return 0;
     }
     x->fuel = 0;
-    return sw_call_fail(c, "the template takes more than %llu steps",
-                        (unsigned long long)x->opts.fuel);
+    return sw_call_fail(c, "took more than its %llu steps", (unsigned long long)x->opts.fuel);
+}
+
+int sw_call_room(struct call *c, size_t bytes)
+{
+    if (sw_arena_has_room(c->arena, bytes))
+        return 0;
+    return sw_call_fail(c, "took more than its %zu MiB of memory",
+                        c->x->opts.max_memory_bytes >> 20);
 }
 
 bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b)

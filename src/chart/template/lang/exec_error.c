@@ -37,20 +37,12 @@ int sw_exec_fail(struct exec *x, const char *fmt, ...)
     return sw_exec_fail_at(x, SW_INVALID, what);
 }
 
-int sw_exec_charge(struct exec *x, uint64_t n)
+int sw_exec_exhausted(struct exec *x)
 {
-    enum { OFTEN = 64 }; /* steps between two checks of the memory */
-    if (x->fuel >= n) {
-        bool check = x->fuel / OFTEN != (x->fuel - n) / OFTEN;
-        x->fuel -= n;
-        size_t limit = x->opts.max_memory_bytes;
-        if (!check || sw_arena_used(x->arena) - x->arena_start <= limit)
-            return 0;
-        return sw_exec_fail(x, "the template takes more than %zu bytes of memory", limit);
-    }
-    x->fuel = 0;
-    return sw_exec_fail(x, "the template takes more than %llu steps",
-                        (unsigned long long)x->opts.fuel);
+    if (sw_arena_is_over(x->arena))
+        return sw_exec_fail(x, "took more than its %zu MiB of memory",
+                            x->opts.max_memory_bytes >> 20);
+    return sw_exec_fail(x, "took more than its %llu steps", (unsigned long long)x->opts.fuel);
 }
 
 int sw_exec_check_output(struct exec *x)

@@ -16,9 +16,14 @@ void sw_exec_push_var(struct exec *x, struct name name, struct sw_value v)
 
 static struct var *find_var(struct exec *x, const struct name *name)
 {
+    enum { FEW = 64 };
     for (size_t i = x->n_vars; i-- > x->frame->vars;) {
-        if (sw_name_equal(&x->vars[i].name, name))
-            return &x->vars[i];
+        if (!sw_name_equal(&x->vars[i].name, name))
+            continue;
+        uint64_t passed = x->n_vars - i;
+        if (passed > FEW) /* the next step fails where they are not enough */
+            x->fuel -= x->fuel < passed / FEW ? x->fuel : passed / FEW;
+        return &x->vars[i];
     }
     return NULL;
 }
@@ -335,7 +340,7 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
                  const struct node *node, struct node *const *args, size_t n_args,
                  const struct sw_value *final, struct sw_value self, struct sw_value *out)
 {
-    enum { FEW = 6 };
+    enum { FEW = 6, BYTES_PER_STEP = 64 };
     struct sw_value few[FEW], *argv = few;
     if (n_args > 0) { /* the first is the function itself */
         args++;
@@ -361,14 +366,18 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
     }
     if (n > FEW)
         argv = sw_arena_alloc(x->arena, n * sizeof *argv);
-    for (size_t i = 0; i < n_args && rc == 0; i++)
+    uint64_t bytes = 0; /* of texts that go in */
+    for (size_t i = 0; i < n_args && rc == 0; i++) {
         rc = eval_arg(x, dot, f->params[i < fixed ? i : fixed], args[i], &argv[i]);
+        bytes += rc == 0 ? argv[i].len : 0;
+    }
     if (rc == 0 && final) {
         argv[n_args] = *final;
+        bytes += final->len;
         rc = validate(x, f->params[n_args < fixed ? n_args : fixed], &argv[n_args]);
     }
     if (rc == 0)
-        rc = sw_exec_charge(x, 1);
+        rc = sw_exec_charge(x, 1 + bytes / BYTES_PER_STEP);
     if (rc < 0)
         return rc;
     struct call c = { .x = x,
@@ -382,11 +391,16 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
     if (f->special == FUNC_CALL)
         c.self = sw_value_cstr(n_args ? node_text(x, args[0]) : "<value>");
     rc = f->fn(&c);
+    if (sw_arena_is_over(x->arena)) {
+        x->frame->node = node;
+        return sw_exec_exhausted(x);
+    }
     if (rc < 0) { /* put the call's place in front of the message; the code is kept */
         SW_AUTO_CHARS *what = sw_printf("error calling %s: %s", name, sw_err_text(x->err));
         x->frame->node = node;
         return sw_exec_fail_at(x, rc, what);
     }
     *out = c.result;
-    return sw_exec_check_output(x);
+    rc = sw_exec_check_output(x);
+    return rc < 0 ? rc : sw_exec_charge(x, c.result.len / BYTES_PER_STEP);
 }

@@ -123,7 +123,13 @@ static inline int sw_return_str(struct call *c, const char *s, size_t len)
 
 /** Go's reflect.DeepEqual; takes fuel, and is false without it. */
 bool sw_call_equal(struct call *c, struct sw_value a, struct sw_value b);
-/** Take fuel for work beyond that of a usual call: @n steps. @return 0 | SW_INVALID: too little */
+/** Take fuel for work beyond that of a usual call: @n steps, each of about 100 ns. The evaluator
+ * charges by itself for the bytes of the arguments and of the result.
+ * @return 0 | SW_INVALID: too little */
 int sw_call_charge(struct call *c, uint64_t n);
+/** Fail when the execution has no room for @bytes more. To be asked before sw_arena_alloc(), where
+ * the size comes from an argument; what makes texts, lists and maps asks by itself.
+ * @return 0 | SW_INVALID */
+int sw_call_room(struct call *c, size_t bytes);
 /** Fail when something of @bytes would be larger than the output may be. @return 0 | SW_INVALID */
 int sw_call_check_size(struct call *c, double bytes);

@@ -25,8 +25,12 @@ static struct node_list *item_list(struct parser *p, struct node **next_node)
             *next_node = n;
             return list;
         }
+        if (sw_arena_is_over(p->arena))
+            break;
         sw_parse_append(p, list, n);
     }
+    if (sw_arena_is_over(p->arena))
+        return sw_parse_fail(p, "the templates take more memory than they may");
     return sw_parse_fail(p, "unexpected EOF");
 }
 
@@ -123,9 +127,13 @@ static bool is_empty(const struct node_list *list)
 /* A text may define a name twice only when one of the two is empty. */
 static bool add_template(struct parser *p, struct name name, struct node_list *root)
 {
+    enum { MOST = 2000 }; /* each looks through all */
     struct tmpl **at = &p->done;
-    while (*at && !sw_name_equal(&(*at)->name, &name))
+    size_t n = 0;
+    for (; *at && !sw_name_equal(&(*at)->name, &name); n++)
         at = &(*at)->next;
+    if (n >= MOST)
+        return sw_parse_fail(p, "more than %d templates in one text", MOST), false;
     struct tmpl *old = *at;
     bool empty = is_empty(root);
     if (old && !old->empty) {
@@ -263,6 +271,8 @@ static struct node_list *parse_file(struct parser *p)
             return NULL;
         if (n->kind == N_END || n->kind == N_ELSE)
             return sw_parse_fail(p, "unexpected %s", sw_parse_node_text(p, n));
+        if (sw_arena_is_over(p->arena))
+            return sw_parse_fail(p, "the templates take more memory than they may");
         sw_parse_append(p, root, n);
     }
     return root;

@@ -110,6 +110,8 @@ struct node *sw_parse_small_node(struct parser *p, enum node_kind kind, uint32_t
 
 void sw_parse_append(struct parser *p, struct node_list *l, struct node *n)
 {
+    if (l->n >= l->cap && !sw_arena_has_room(p->arena, (l->cap + 4) * 2 * sizeof *l->nodes))
+        return; /* the parser ends with the next node */
     SW_ARENA_GROW(p->arena, l->nodes, l->n, l->cap);
     l->nodes[l->n++] = n;
 }

@@ -16,6 +16,7 @@ struct sw_template_set *sw_template_set_with(const struct func_index *funcs)
 {
     struct sw_template_set *set = sw_zalloc(1, sizeof *set);
     set->arena = sw_arena_new();
+    sw_arena_limit(set->arena, SW_TEMPLATE_BYTES);
     set->funcs = funcs;
     set->names = sw_map_new(set->arena);
     return set;
@@ -32,9 +33,10 @@ void sw_template_set_free(struct sw_template_set *set)
 int sw_template_add(struct sw_template_set *set, const char *name, const char *text, size_t len,
                     struct sw_err *err)
 {
-    enum { LARGEST = 64 << 20 };
-    if (len > LARGEST)
-        return sw_err_set(err, SW_INVALID, "template %s: larger than 64 MiB", name);
+    int most_mib = SW_TEMPLATE_BYTES >> 20;
+    if (!sw_arena_has_room(set->arena, len + 1))
+        return sw_err_set(err, SW_INVALID, "template %s: the templates take more than %d MiB", name,
+                          most_mib);
     struct source *source = sw_arena_alloc(set->arena, sizeof *source);
     struct tmpl *tmpls;
     SW_ERR(local);
@@ -48,6 +50,9 @@ int sw_template_add(struct sw_template_set *set, const char *name, const char *t
     }
     for (; tmpls; tmpls = tmpls->next)
         sw_scope_define(set->names, tmpls);
+    if (sw_arena_is_over(set->arena))
+        return sw_err_set(err, SW_INVALID, "template %s: the templates take more than %d MiB", name,
+                          most_mib);
     return rc;
 }
 
@@ -78,10 +83,8 @@ bool sw_template_is_partial(const char *name)
 /* ---- execution ---- */
 
 enum {
-    DEFAULT_FUEL = 10 * 1000 * 1000,
     DEFAULT_DEPTH = 100000, /* as in Go; the C stack has room for less */
-    DEFAULT_OUTPUT = 64 << 20,
-    DEFAULT_MEMORY = 256 << 20,
+    DEFAULT_OUTPUT = 16 << 20,
 };
 
 int sw_template_exec(const struct sw_template_set *set, const char *name, struct sw_value root,
@@ -90,26 +93,25 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
 {
     SW_ERR(local);
     struct scope scope = { .names = set->names };
-    struct exec x = { .arena = arena,
-                      .funcs = set->funcs,
-                      .scope = &scope,
-                      .err = &local,
-                      .arena_start = sw_arena_used(arena) };
+    struct exec x = { .arena = arena, .funcs = set->funcs, .scope = &scope, .err = &local };
     struct sw_template_opts *o = &x.opts;
     if (opts)
         *o = *opts;
-    o->fuel = o->fuel ? o->fuel : DEFAULT_FUEL;
+    o->fuel = o->fuel ? o->fuel : SW_TEMPLATE_FUEL;
     o->max_depth = o->max_depth ? o->max_depth : DEFAULT_DEPTH;
     o->max_output_bytes = o->max_output_bytes ? o->max_output_bytes : DEFAULT_OUTPUT;
     if (o->max_output_bytes > SIZE_MAX / 4)
         o->max_output_bytes = SIZE_MAX / 4;
-    o->max_memory_bytes = o->max_memory_bytes ? o->max_memory_bytes : DEFAULT_MEMORY;
+    o->max_memory_bytes = o->max_memory_bytes ? o->max_memory_bytes : SW_TEMPLATE_BYTES;
     if (!o->now_ns) {
         struct timespec ts;
         clock_gettime(CLOCK_REALTIME, &ts);
         o->now_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
     }
-    x.fuel = x.opts.fuel;
+    x.fuel = o->fuel_left ? *o->fuel_left : o->fuel;
+    size_t most = sw_arena_used(arena) + o->max_memory_bytes, old = sw_arena_limit(arena, most);
+    if (old < most)
+        sw_arena_limit(arena, old);
     x.random = x.opts.seed;
     size_t mark = out->len;
     size_t limit = mark + x.opts.max_output_bytes;
@@ -131,6 +133,9 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
     struct name n = sw_name(name, strlen(name));
     int rc = sw_exec_named(&x, &n, root);
     free(x.vars);
+    sw_arena_limit(arena, old);
+    if (o->fuel_left)
+        *o->fuel_left = x.fuel;
     if (rc == 0)
         sw_exec_strip_no_value(&x, mark);
     else

@@ -379,6 +379,10 @@ int sw_value_read_toml(struct sw_arena *arena, const char *text, size_t len, str
     r.text.limit = 4 * len + 64;
     r.root = r.current = table_new(&r, HEADER, (struct toml_key){ "", 0 });
     for (sw_toml_skip_space(&r); rc == 0 && r.p < r.end; sw_toml_skip_space(&r)) {
+        if (sw_arena_is_over(arena)) {
+            rc = sw_toml_fail(&r, "too large");
+            break;
+        }
         rc = sw_toml_at(&r, "[") ? read_header(&r) : read_pair(&r, r.current);
         if (rc < 0)
             break;

@@ -101,6 +101,9 @@ struct sw_value *sw_map_find_cstr(const struct sw_map *map, const char *key)
 
 static void add_entry(struct sw_map *map, const struct sw_entry *entry)
 {
+    size_t with_index = sizeof *map->entries + 4 * sizeof *map->index; /* bytes of an entry */
+    if (map->n >= map->cap && !sw_arena_has_room(map->arena, (map->cap + 4) * 2 * with_index))
+        return;
     SW_ARENA_GROW(map->arena, map->entries, map->n, map->cap);
     if (map->n > 0 && map->sorted) {
         const struct sw_entry *last = &map->entries[map->n - 1];
@@ -133,6 +136,8 @@ void sw_map_set(struct sw_map *map, const char *key, size_t key_len, struct sw_v
         e->value = v;
         return;
     }
+    if (!sw_arena_has_room(map->arena, key_len + 1))
+        return;
     const char *copy = sw_arena_strndup(map->arena, key, key_len);
     add_entry(map, &(struct sw_entry){ copy, (uint32_t)key_len, hash, v });
 }
@@ -185,7 +190,8 @@ struct sw_arena *sw_map_arena(const struct sw_map *map)
 struct sw_map *sw_map_copy(struct sw_arena *arena, const struct sw_map *map)
 {
     struct sw_map *copy = sw_map_new(arena);
-    if (!map || map->n == 0)
+    size_t with_index = sizeof *copy->entries + 4 * sizeof *copy->index; /* bytes of an entry */
+    if (!map || map->n == 0 || !sw_arena_has_room(arena, map->n * with_index))
         return copy;
     copy->n = copy->cap = map->n;
     copy->sorted = map->sorted;

@@ -53,6 +53,8 @@ struct sw_value sw_value_cstr(const char *s)
 
 struct sw_value sw_value_str(struct sw_arena *arena, const char *s, size_t len)
 {
+    if (!sw_arena_has_room(arena, len + 1))
+        return sw_value_text("", 0);
     return sw_value_text(sw_arena_strndup(arena, s, len), len);
 }
 
@@ -214,6 +216,9 @@ struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap)
 {
     struct sw_list *list = sw_arena_alloc(arena, sizeof *list);
     list->arena = arena;
+    if (cap > SIZE_MAX / sizeof *list->items ||
+        !sw_arena_has_room(arena, cap * sizeof *list->items))
+        cap = 0;
     list->cap = cap;
     list->items = cap ? sw_arena_alloc(arena, cap * sizeof *list->items) : NULL;
     return list;
@@ -221,6 +226,9 @@ struct sw_list *sw_list_new(struct sw_arena *arena, size_t cap)
 
 void sw_list_add(struct sw_list *list, struct sw_value v)
 {
+    if (list->n >= list->cap &&
+        !sw_arena_has_room(list->arena, (list->cap + 4) * 2 * sizeof *list->items))
+        return;
     SW_ARENA_GROW(list->arena, list->items, list->n, list->cap);
     v.extra &= (uint8_t)~SW_V_IFACE;
     list->items[list->n++] = v;

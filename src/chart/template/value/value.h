@@ -2,7 +2,10 @@
 /* The values that templates work on. A value is sixteen bytes and is passed by value; what it
  * points to is in an arena, the caller's for what goes in and the render's for what a template
  * makes. Each carries its Go type, since templates can observe it: an int and a float64 do not
- * compare equal, 1000000.0 prints as 1e+06, typeOf names it. */
+ * compare equal, 1000000.0 prints as 1e+06, typeOf names it.
+ *
+ * Where an arena has a limit (sw_arena_limit()), what does not fit is left out: a text is empty, an
+ * element or entry is not added. Who set the limit looks at sw_arena_is_over(). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -123,9 +126,12 @@ static inline struct sw_value sw_value_map(struct sw_map *map)
  * NULL is nil. */
 struct sw_value sw_value_from_json(struct sw_arena *arena, const struct json_object *json);
 
+/** Most memory that the values of one YAML text may take. */
+enum { SW_VALUES_BYTES = 16 << 20 };
+
 /** YAML text as Helm reads values: YAML 1.1 mapped to JSON by Kubernetes' rules, numbers float64.
  * Empty text is nil. @name is put in front of errors ("values.yaml").
- * @return 0 | SW_INVALID with line and column */
+ * @return 0 | SW_INVALID with line and column; also for values over SW_VALUES_BYTES */
 int sw_value_from_yaml(struct sw_arena *arena, const char *name, const char *text, size_t len,
                        struct sw_value *out, struct sw_err *err) SW_CHECKED;
 

@@ -19,7 +19,14 @@ struct builder {
     struct sw_value done;
 };
 
-static int put(struct builder *b, struct sw_value v)
+static int check_room(const struct builder *b, struct sw_err *err)
+{
+    if (!sw_arena_is_over(b->arena))
+        return 0;
+    return sw_err_set(err, SW_INVALID, "the values take more memory than they may");
+}
+
+static int put(struct builder *b, struct sw_value v, struct sw_err *err)
 {
     struct level *top = b->n ? &b->levels[b->n - 1] : NULL;
     if (!top)
@@ -28,39 +35,39 @@ static int put(struct builder *b, struct sw_value v)
         sw_map_set_borrowed(top->map, top->key, top->key_len, v);
     else
         sw_list_add(top->list, v);
-    return 0;
+    return check_room(b, err);
 }
 
-static int on_null(void *arg, SW_UNUSED struct sw_err *err)
+static int on_null(void *arg, struct sw_err *err)
 {
-    return put(arg, sw_value_nil());
+    return put(arg, sw_value_nil(), err);
 }
 
-static int on_boolean(void *arg, bool value, SW_UNUSED struct sw_err *err)
+static int on_boolean(void *arg, bool value, struct sw_err *err)
 {
-    return put(arg, sw_value_bool(value));
+    return put(arg, sw_value_bool(value), err);
 }
 
-static int on_integer(void *arg, int64_t value, SW_UNUSED struct sw_err *err)
+static int on_integer(void *arg, int64_t value, struct sw_err *err)
 {
-    return put(arg, sw_value_float((double)value));
+    return put(arg, sw_value_float((double)value), err);
 }
 
-static int on_natural(void *arg, uint64_t value, SW_UNUSED struct sw_err *err)
+static int on_natural(void *arg, uint64_t value, struct sw_err *err)
 {
-    return put(arg, sw_value_float((double)value));
+    return put(arg, sw_value_float((double)value), err);
 }
 
 static int on_real(void *arg, double value, SW_UNUSED const char *text, SW_UNUSED size_t len,
-                   SW_UNUSED struct sw_err *err)
+                   struct sw_err *err)
 {
-    return put(arg, sw_value_float(value));
+    return put(arg, sw_value_float(value), err);
 }
 
-static int on_string(void *arg, const char *text, size_t len, SW_UNUSED struct sw_err *err)
+static int on_string(void *arg, const char *text, size_t len, struct sw_err *err)
 {
     struct builder *b = arg;
-    return put(b, sw_value_str(b->arena, text, len));
+    return put(b, sw_value_str(b->arena, text, len), err);
 }
 
 static int on_begin_map(void *arg, SW_UNUSED struct sw_err *err)
@@ -71,13 +78,14 @@ static int on_begin_map(void *arg, SW_UNUSED struct sw_err *err)
     return 0;
 }
 
-static int on_key(void *arg, const char *text, size_t len, SW_UNUSED struct sw_err *err)
+static int on_key(void *arg, const char *text, size_t len, struct sw_err *err)
 {
     struct builder *b = arg;
     struct level *top = &b->levels[b->n - 1];
-    top->key = sw_arena_strndup(b->arena, text, len);
-    top->key_len = len;
-    return 0;
+    struct sw_value copy = sw_value_str(b->arena, text, len);
+    top->key = copy.as.s;
+    top->key_len = copy.len;
+    return check_room(b, err);
 }
 
 static int on_begin_list(void *arg, SW_UNUSED struct sw_err *err)
@@ -89,11 +97,11 @@ static int on_begin_list(void *arg, SW_UNUSED struct sw_err *err)
 }
 
 /* Of a map or a list. */
-static int on_end(void *arg, SW_UNUSED struct sw_err *err)
+static int on_end(void *arg, struct sw_err *err)
 {
     struct builder *b = arg;
     struct level done = b->levels[--b->n];
-    return put(b, done.map ? sw_value_map(done.map) : sw_value_list(done.list));
+    return put(b, done.map ? sw_value_map(done.map) : sw_value_list(done.list), err);
 }
 
 static const struct sw_sink_ops ops = {
@@ -150,5 +158,11 @@ int sw_value_from_yaml(struct sw_arena *arena, const char *name, const char *tex
                        struct sw_value *out, struct sw_err *err)
 {
     const struct sw_yaml_opts opts = { .file = name, .max_bytes = 64 << 20 };
-    return sw_value_read_yaml(arena, text, len, &opts, out, err);
+    size_t most = sw_arena_used(arena) + SW_VALUES_BYTES;
+    size_t old = sw_arena_limit(arena, most);
+    if (old < most)
+        sw_arena_limit(arena, old);
+    int rc = sw_value_read_yaml(arena, text, len, &opts, out, err);
+    sw_arena_limit(arena, old);
+    return rc;
 }

@@ -325,9 +325,12 @@ static int walk_yaml(struct yaml_walk *w, struct sw_value v, int depth)
 int sw_value_write_yaml(struct text *out, struct sw_value v, bool pretty, struct sw_arena *arena,
                         struct sw_err *err)
 {
-    const struct sw_yaml_writer_opts opts = { .as_marshal = !pretty, .pretty = pretty };
+    size_t room = out->limit - out->len;
+    const struct sw_yaml_writer_opts opts = { .as_marshal = !pretty,
+                                              .pretty = pretty,
+                                              .max_bytes = room };
     SW_AUTO(sw_yaml_writer) *writer = sw_yaml_writer_new(&opts);
-    struct yaml_walk w = { sw_yaml_writer_sink(writer), out->limit - out->len, arena, err };
+    struct yaml_walk w = { sw_yaml_writer_sink(writer), room, arena, err };
     size_t len;
     int rc = walk_yaml(&w, v, 0);
     out->over = out->over || w.left == 0;
