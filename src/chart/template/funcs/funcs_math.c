@@ -149,11 +149,11 @@ static int fn_round(struct call *c)
 static int count(struct call *c, int64_t start, int64_t stop, int64_t step, struct sw_list **out)
 {
     *out = sw_list_new(c->arena, 0);
-    if (stop < start ? step >= 0 : step <= 0)
-        return 0;
     uint64_t distance = step > 0 ? (uint64_t)stop - (uint64_t)start
                                  : (uint64_t)start - (uint64_t)stop;
     uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    if (stride == 0 || (stop < start ? step > 0 : step < 0))
+        return 0;
     uint64_t n = distance / stride + (distance % stride != 0);
     int rc = n > SIZE_MAX / sizeof(struct sw_value) ? sw_call_charge(c, n)
                                                     : sw_call_room(c, n * sizeof(struct sw_value));

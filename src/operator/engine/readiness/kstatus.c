@@ -342,8 +342,9 @@ static const struct {
     { "sro.openshift.io", "SpecialResource", special_resource },
 };
 
-const char *sw_kstatus_kind(size_t i)
+const char *sw_kstatus_kind(size_t i, const char **group)
 {
+    *group = i < SW_COUNT(rules) ? rules[i].group : NULL;
     return i < SW_COUNT(rules) ? rules[i].kind : NULL;
 }
 
