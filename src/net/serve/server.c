@@ -113,7 +113,8 @@ static void end_reply(struct sw_serve_reply *p)
         on_close(p->on_close_arg);
 }
 
-/* Go on with @p in the next turn of the loop, when other connections have been heard. */
+/* Go on with @p in the next turn of the loop, when other connections have been heard. What comes
+ * until then is not read: bytes that wait in the socket would take a turn each time. */
 static void later(struct sw_serve_reply *p)
 {
     struct sw_serve *s = p->server;
@@ -123,6 +124,7 @@ static void later(struct sw_serve_reply *p)
     p->next_later = NULL;
     *s->later_end = p;
     s->later_end = &p->next_later;
+    (void)event_del(p->readable);
     sw_timer_set(s->turn, 0);
 }
 
@@ -352,6 +354,7 @@ static bool serve_all(struct sw_serve_reply *p)
         return false;
     if (!p->more)
         return true;
+    set_deadline(p, p->server->opts.request_ms); /* of the next request, which is there */
     later(p);
     return false;
 }
@@ -393,6 +396,7 @@ static void on_turn(void *arg)
         n++; /* those that are added meanwhile wait for the turn after */
     for (struct sw_serve_reply *p; n > 0 && (p = s->later); n--) {
         not_later(p);
+        set_reading(p);
         if (p->shaken ? n_answers++ >= ANSWERS_PER_TURN : n_handshakes++ >= HANDSHAKES_PER_TURN)
             later(p);
         else if (!p->asked && !p->stalled)
