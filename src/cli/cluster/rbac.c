@@ -238,6 +238,7 @@ static void collect(struct rights *r)
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
     allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */
+    allow_own(r, o->ns, "", "secrets", NULL, release_verbs);
 }
 
 /* ---- rules --------------------------------------------------------------------------------------

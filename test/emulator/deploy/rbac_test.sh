@@ -65,7 +65,7 @@ other_account() { # writes what the recipe has; the operator may act as it, read
     "$slipway" rbac "$chart" --service-account installer --operator-namespace ops >"$tap_dir/out" && has Role serviceaccounts impersonate --service-account installer --operator-namespace ops &&
         [ "$(grep -c 'namespace: ops' "$tap_dir/out")" = 3 ] && grep -q 'name: slipway-as-installer' "$tap_dir/out" &&
         awk 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ /\n  name: slipway-c\n/) printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out" >"$tap_dir/own" &&
-        grep -q -- '- configmaps' "$tap_dir/own" && ! grep -q -- '- daemonsets' "$tap_dir/own" && ! grep -q -- '- widgetries' "$tap_dir/own"
+        grep -q -- '- configmaps' "$tap_dir/own" && grep -q -- '- secrets' "$tap_dir/own" && ! grep -q -- '- daemonsets' "$tap_dir/own" && ! grep -q -- '- widgetries' "$tap_dir/own"
 }
 priority_classes() { # those of the resource, which only it names
     ! has ClusterRole priorityclasses create && has ClusterRole priorityclasses create --priority-classes && has ClusterRole priorityclasses delete --priority-classes && has ClusterRole priorityclasses watch --priority-classes
@@ -82,7 +82,7 @@ kind: ConfigMap
 metadata: {name: {{ if $secret }}a{{ else }}b{{ end }}}
 Y
     local chart=$tap_dir/l
-    has Role secrets get && rules Role | grep -q -- '- login' && ! has Role secrets list && has ClusterRole nodes list && has Role widgets list &&
+    has Role secrets get && rules Role | grep -q -- '- login' && has ClusterRole nodes list && has Role widgets list &&
         has Role secrets get --service-account installer && "$slipway" rbac "$chart" --service-account installer >"$tap_dir/out" &&
         grep -A3 '^  name: installer-l$' "$tap_dir/out" | grep -q 'namespace: there' && ! grep -A3 '^  name: slipway-l$' "$tap_dir/out" | grep 'namespace: there'
 }
