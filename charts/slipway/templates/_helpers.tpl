@@ -127,6 +127,20 @@ containers:
   - --health-probe-bind-address=:8081
   - --log-level={{ .Values.logLevel }}
   - --log-level-file=/etc/slipway/logLevel
+  {{- with .Values.nodePolicy }}
+  {{- with .selector }}
+  - {{ printf "--nodes-selector=%s" . | quote }}
+  {{- end }}
+  {{- if .controlPlane }}
+  - --nodes-control-plane
+  {{- end }}
+  {{- if ne (toString .atWork) "1" }}
+  - --nodes-at-work={{ .atWork }}
+  {{- end }}
+  {{- if .force }}
+  - --nodes-force
+  {{- end }}
+  {{- end }}
   {{- with .Values.extraArgs }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

@@ -4,6 +4,7 @@
 #include "base/loglevel.h"
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/node_policy_flags.h"
 #include "cli/commands/commands.h"
 #include "cli/simulate/recorder.h"
 #include "data/text/metrics.h"
@@ -29,6 +30,7 @@ struct controller_opts {
     const char *log_file, *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca,
         *graph_url;
     struct sw_record_opts record;
+    struct sw_node_policy_opts nodes;
 };
 
 static const struct sw_flag flags[] = {
@@ -62,6 +64,7 @@ static const struct sw_flag flags[] = {
       "file with the log level; it is read again when it changes" },
     { "no-registries", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, no_registries), NULL, NULL,
       "do not check whether images exist in their registries" },
+    SW_NODE_POLICY_FLAGS(struct controller_opts, nodes),
     SW_RECORD_FLAGS(struct controller_opts, record),
     SW_CONNECT_FLAGS(struct controller_opts, connect),
     { 0 },
@@ -76,6 +79,7 @@ struct operator
     struct sw_recorder *recorder;
     struct sw_lease *lease;
     struct sw_log_file *log_file;
+    struct sw_node_policy nodes;
     struct sw_serve *metrics, *health; /* NULL: not served */
     char *identity;
 };
@@ -137,6 +141,7 @@ static void start_work(void *arg)
                                       .helper = SW_SELF,
                                       .cache_dir = op->opts.cache_dir,
                                       .refresh_ms = op->opts.refresh_ms,
+                                      .node_policy = &op->nodes,
                                       .recording = sw_recorder_recording(op->recorder),
                                       .on_event = on_event,
                                       .on_change = on_change,
@@ -316,6 +321,8 @@ static void on_signal(void *arg)
 static int operate(struct operator* op)
 {
     SW_ERR(err);
+    if (sw_node_policy_flags(&op->opts.nodes, &op->nodes, &err) < 0)
+        return sw_cli_fail("controller", &err);
     if (sw_recorder_open(&op->opts.record, &op->recorder, &err) < 0)
         return sw_cli_fail("controller", &err);
     if (sw_connection_init(&op->conn, "controller", &op->opts.connect, &err) < 0)
@@ -348,6 +355,7 @@ static int execute(const struct sw_call *call)
     sw_lease_close(op.lease);
     sw_log_file_close(op.log_file);
     sw_connection_done(&op.conn);
+    sw_node_policy_done(&op.nodes);
     free(op.identity);
     return rc;
 }

@@ -121,6 +121,11 @@ static const char *label_of(const char *key, void *labels)
     return value ? json_object_get_string(value) : NULL;
 }
 
+bool sw_selector_selects(const struct sw_selector *selector, sw_label_fn *label, void *arg)
+{
+    return matches(selector, label, arg);
+}
+
 bool sw_selector_matches(const struct sw_selector *selector, struct json_object *labels)
 {
     return matches(selector, label_of, labels);

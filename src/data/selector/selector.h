@@ -69,6 +69,8 @@ bool sw_field_selector_matches(const struct sw_selector *selector, struct json_o
 
 /** The value of the label @key in labels that are no document, or NULL. */
 typedef const char *sw_label_fn(const char *key, void *arg);
+/** Whether a label selector matches the labels that @label gives. */
+bool sw_selector_selects(const struct sw_selector *selector, sw_label_fn *label, void *arg);
 
 /** A parsed NodeSelector, to be matched with many nodes. Zero-initialise. */
 struct sw_node_selector {

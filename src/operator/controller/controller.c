@@ -9,6 +9,8 @@
 struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
                                          const struct sw_controller_opts *opts)
 {
+    static const struct sw_node_policy careful,
+        any = { .control_plane = true, .force = true, .at_work = 100, .percent = true };
     struct sw_controller *c = sw_zalloc(1, sizeof *c);
     *c = (struct sw_controller){
         .loop = loop,
@@ -21,6 +23,9 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .informer = informer_new(loop, kube),
         .own = sw_zalloc(1, sizeof *c->own),
     };
+    if (!c->opts.node_policy)
+        c->opts.node_policy = opts->one_shot ? &any : &careful;
+    c->opts.engine.node_policy = c->opts.node_policy;
     c->own->trouble = 1; /* nothing was reported yet */
     c->sources = sources_new(loop, kube, c->ns, opts);
     sw_recording_observe(opts->recording, c->nodes);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "operator/engine/engine.h"
+#include "operator/engine/nodes/node_policy.h"
 #include "operator/release/record.h"
 
 struct json_object;
@@ -43,6 +44,9 @@ struct sw_controller_opts {
     const char *cache_dir; /* for downloads; NULL: sw_fetch_cache_dir() */
     int64_t refresh_ms;    /* recipes from elsewhere are loaded again after so long; 0: never */
     struct sw_engine_opts engine;
+    /** What resources may do to nodes; NULL: the default, all zero; with @one_shot, which acts with
+     * its user's rights, anything. Borrowed. */
+    const struct sw_node_policy *node_policy;
     struct sw_recording *recording; /* of the engines' events and actions; borrowed. NULL: none */
     /** For requests to registries (images of driver containers, driver toolkits); NULL: none. */
     const struct sw_registries_opts *registries;

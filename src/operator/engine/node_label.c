@@ -6,6 +6,7 @@
 
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
+#include "operator/engine/nodes/node_policy.h"
 
 #define READY "Ready"
 #define MAX_BUSY 24 /* nodes being patched: the client sends 16 requests at once */
@@ -286,6 +287,10 @@ static enum change decide_taints(struct update *u)
         return engine_is_removed(e, true) ? CLEAR : KEEP;
     if (e->spec_fault.code)
         return KEEP;
+    bool allowed = !e->opts.node_policy ||
+                   sw_node_policy_allows(e->opts.node_policy, e->nodes, u->node);
+    if (node_selected(e, u->node) && !allowed)
+        return taint_is_set(e, u->node) ? CLEAR : KEEP;
     if (node_selected(e, u->node))
         return e->blocked ? KEEP : SET;
     return taint_is_set(e, u->node) ? after_grace(u) : KEEP;

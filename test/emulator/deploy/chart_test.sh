@@ -25,6 +25,12 @@ old() { render --kube-version 1.20 -s templates/controller.yaml >"$tap_dir/old" 
 acting_as() {
     render --set 'rbac.impersonate[0].namespace=gpu,rbac.impersonate[0].name=installer' -s templates/rbac.yaml | grep -A3 'resourceNames: \[installer\]' | grep -q 'impersonate'
 }
+nodes() { # bounded by the program's own defaults unless admins say more
+    ! render -s templates/controller.yaml | grep -q -- '--nodes-' &&
+        render --set 'nodePolicy.selector=pool in (gpu),nodePolicy.atWork=10%,nodePolicy.force=true,nodePolicy.controlPlane=true' -s templates/controller.yaml >"$tap_dir/nodes" &&
+        [ "$(grep -cE -- '- ("--nodes-selector=pool in \(gpu\)"|--nodes-control-plane|--nodes-at-work=10%|--nodes-force)$' "$tap_dir/nodes")" = 4 ] &&
+        refused nodePolicy.atWork=0 nodePolicy.atWork && refused nodePolicy.atWork=some nodePolicy.atWork
+}
 alone() { ! render --set replicas=1 | grep -q 'kind: PodDisruptionBudget'; }
 single_source() { # of the definitions that Helm installs
     diff <(cd deploy/crds && cat *_*.yaml) <(cat charts/slipway/crds/*.yaml) && [ "$(render --include-crds | grep -c '^kind: CustomResourceDefinition')" = "$(ls deploy/crds/*_*.yaml | wc -l)" ]
@@ -66,6 +72,7 @@ webhook_contract() {
 }
 
 t "lint finds nothing" linted
+t "what resources may do to nodes is the admins' to say" nodes
 t "bad values are refused by name" refuses
 t "each value is in the schema" every_value
 t "everything goes to the release's namespace" namespaced

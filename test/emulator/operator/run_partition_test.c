@@ -35,7 +35,7 @@ struct scene {
 
 static void scene_apply(struct scene *s, const char *name, const char *spec)
 {
-    *s = (struct scene){ .root = chart_root() };
+    *s = (struct scene){ .root = chart_root(), .w.nodes.force = true }; /* NoExecute */
     world_open(&s->w);
     s->dir = chart(s->root, name, spec);
     sro_apply(&s->w, s->dir);
@@ -156,6 +156,47 @@ static void tainted_nodes_are_the_resources_and_its_pods_run_there(void **state)
     /* values of the node's kernel: the node is one of the resource's */
     struct json_object *c = world_get(&s.w, "v1", "ConfigMap", "gpu", "config");
     assert_true(strlen(sw_json_str(c, "", "data", "nodes", NULL)) > strlen("kernel "));
+    scene_close(&s);
+}
+
+static bool is_refused(struct world *w, void *arg SW_UNUSED)
+{
+    struct json_object *conditions = sw_json_find(
+        world_get(w, SR_VERSION, "SpecialResource", NULL, "gpu"), "status", "conditions", NULL);
+    return strstr(json_object_to_json_string(conditions),
+                  "spec.taints[1].effect: NoExecute ends pods by force") != NULL;
+}
+
+static void pods_are_not_ended_by_force_unless_the_admins_allow_it(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_apply(&s, "gpu", TAINTED);
+    SW_AUTO_CHARS *name = select_node(&s.w);
+    s.w.nodes.force = false;
+    world_start(&s.w);
+    assert_true(world_until(&s.w, is_refused, NULL, 10 * 60000));
+    expect_taints(&s.w, name, "");
+    scene_close(&s);
+}
+
+static void the_control_plane_is_not_tainted(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_apply(&s, "gpu", TAINTED);
+    SW_AUTO_CHARS *name = select_node(&s.w);
+    assert_int_equal(world_patch(&s.w, "v1", "Node", NULL, name, NULL,
+                                 "{\"metadata\":{\"labels\":{\"node-role.kubernetes.io/"
+                                 "control-plane\":\"\"}}}"),
+                     0);
+    world_start(&s.w);
+    sro_until(&s.w, "gpu", "Ready", NULL);
+    expect_taints(&s.w, name, "");
+    world_kill(&s.w);
+    s.w.nodes.control_plane = true;
+    world_start(&s.w);
+    until_taints(&s.w, name, BOTH);
     scene_close(&s);
 }
 
@@ -432,6 +473,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tainted_nodes_are_the_resources_and_its_pods_run_there),
+        TEST(pods_are_not_ended_by_force_unless_the_admins_allow_it),
+        TEST(the_control_plane_is_not_tainted),
         TEST(deleting_takes_off_ours_and_leaves_theirs),
         TEST(a_node_that_is_selected_later_is_tainted_and_labelled),
         TEST(a_restart_writes_nothing),

@@ -25,6 +25,7 @@ static void walk(struct world *w, const char *policy)
 }
 
 #define NEW_VERSION "{\"spec\":{\"set\":{\"version\":\"2\"}}}"
+#define OLD_VERSION "{\"spec\":{\"set\":{\"version\":\"1\"}}}"
 
 struct seen {
     size_t nodes, under_way, cordoned, gated, failed, old_pods, new_pods;
@@ -140,6 +141,7 @@ static void as_many_as_may_at_a_time(void **state)
     (void)state;
     struct world w = { 0 };
     struct seen most = { 0 };
+    w.nodes.at_work = 3;
     world_open(&w);
     walk(&w, "{\"maxParallel\":0,\"maxUnavailable\":2}");
     patch(&w, NEW_VERSION);
@@ -246,15 +248,19 @@ static bool says_bare(struct world *w, void *arg SW_UNUSED)
     return false;
 }
 
-static bool status_says_why(struct world *w, void *arg SW_UNUSED)
+static bool status_says(struct world *w, const char *text)
 {
     struct json_object *nodes = sw_json_find(world_get(w, SR, NULL, "driver"), "status", "upgrade",
                                              "nodes", NULL);
     for (size_t i = 0; i < sw_json_len(nodes); i++)
-        if (strstr(sw_json_str(sw_json_at(nodes, i), "", "message", NULL),
-                   "it failed: 1 pod is still there: pod default/bare: no controller"))
+        if (strstr(sw_json_str(sw_json_at(nodes, i), "", "message", NULL), text))
             return true;
     return false;
+}
+
+static bool status_says_why(struct world *w, void *arg SW_UNUSED)
+{
+    return status_says(w, "it failed: 1 pod is still there: pod default/bare: no controller");
 }
 
 static void a_pod_that_nobody_would_make_again_is_left(void **state)
@@ -274,6 +280,12 @@ static void a_pod_that_nobody_would_make_again_is_left(void **state)
     world_wait(&w, 5000);
     assert_true(status_says_why(&w, NULL)); /* whoever comes next knows it from there */
     patch(&w, "{\"spec\":{\"upgradePolicy\":{\"drain\":{\"force\":true}}}}");
+    world_wait(&w, 60 * 60000);
+    assert_non_null(world_get(&w, "v1", "Pod", "default", "bare"));
+    assert_true(status_says(&w, "the cluster's admins allow no force (--nodes-force)"));
+    world_kill(&w);
+    w.nodes.force = true; /* the admins do */
+    world_start(&w);
     assert_true(world_until(&w, all_new, NULL, 3 * 60 * 60000));
     assert_null(world_get(&w, "v1", "Pod", "default", "bare"));
     world_close(&w);
@@ -365,6 +377,121 @@ static void a_paused_upgrade_waits(void **state)
     world_close(&w);
 }
 
+/* ---- what the cluster's admins allow -----------------------------------------------------------
+ */
+
+static void whatever_the_author_asks_for_it_is_one_node_at_a_time(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    struct seen most = { 0 };
+    world_open(&w);
+    walk(&w, "{\"maxParallel\":0,\"maxUnavailable\":\"100%\"}");
+    patch(&w, NEW_VERSION);
+    assert_true(world_until(&w, all_new, &most, 60 * 60000));
+    assert_int_equal(most.under_way, 1);
+    assert_int_equal(most.cordoned, 1);
+    world_close(&w);
+}
+
+#define LABEL(json) "{\"metadata\":{\"labels\":{" json "}}}"
+
+static bool all_old(struct world *w, void *arg SW_UNUSED)
+{
+    struct seen s;
+    look(w, &s);
+    return s.old_pods == s.nodes && !s.new_pods && !s.under_way && s.gated == s.nodes;
+}
+
+/* All but one node are new, and the one, @arg, is as it was. */
+static bool all_but_one(struct world *w, void *arg)
+{
+    struct seen s;
+    look(w, &s);
+    struct json_object *node = world_get(w, "v1", "Node", NULL, arg);
+    return s.new_pods == s.nodes - 1 && s.old_pods == 1 && !s.under_way && !s.cordoned &&
+           !sw_obj_label(node, STEP);
+}
+
+static void only_nodes_that_the_admins_allow_are_touched(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    SW_ERR(err);
+    assert_int_equal(sw_node_policy_read(&w.nodes, "keep!=yes", NULL, &err), 0);
+    world_open(&w);
+    walk(&w, "{\"drain\":{\"enable\":true}}");
+    SW_AUTO_CHARS *name = sw_strdup(a_worker(&w));
+    static const char *const labels[][2] = {
+        { LABEL("\"node-role.kubernetes.io/control-plane\":\"\""),
+          LABEL("\"node-role.kubernetes.io/control-plane\":null") },
+        { LABEL("\"keep\":\"yes\""), LABEL("\"keep\":null") },
+    };
+    for (size_t i = 0; i < SW_COUNT(labels); i++) {
+        patch(&w, OLD_VERSION);
+        assert_true(world_until(&w, all_old, NULL, 60 * 60000));
+        assert_int_equal(world_patch(&w, "v1", "Node", NULL, name, NULL, labels[i][0]), 0);
+        patch(&w, NEW_VERSION);
+        assert_true(world_until(&w, all_but_one, name, 60 * 60000));
+        world_wait(&w, 5000);
+        assert_true(status_says(&w, "the cluster's admins allow no work on the node"));
+        assert_int_equal(world_patch(&w, "v1", "Node", NULL, name, NULL, labels[i][1]), 0);
+        assert_true(world_until(&w, all_new, NULL, 60 * 60000));
+    }
+    sw_node_policy_done(&w.nodes);
+    world_close(&w);
+}
+
+/* ---- as whom -----------------------------------------------------------------------------------
+ */
+
+#define ACCOUNT "system:serviceaccount:driver:weak"
+
+static struct {
+    size_t evictions, deletes, of_others;
+    bool may_evict, may_delete;
+} asked;
+
+/* The account has what rights the scene says, and the operator none to end pods. */
+static void as_the_account(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                           struct world *w SW_UNUSED)
+{
+    bool eviction = sw_streq(req->subresource, "eviction");
+    if (!sw_streq(req->resource, "pods") || !(eviction || sw_streq(req->verb, "delete")))
+        return;
+    asked.evictions += eviction;
+    asked.deletes += !eviction;
+    asked.of_others += !sw_streq(req->as_user, ACCOUNT);
+    if (!(eviction ? asked.may_evict : asked.may_delete))
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
+}
+
+static void pods_are_ended_as_the_resources_account(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = as_the_account };
+    memset(&asked, 0, sizeof asked);
+    world_open(&w);
+    walk(&w, "{\"timeout\":\"5m\",\"drain\":{\"enable\":true}}");
+    patch(&w, "{\"spec\":{\"serviceAccountName\":\"weak\"}}");
+    assert_int_equal(world_create(&w, APP), 0);
+    assert_true(world_until(&w, app_runs, NULL, 10 * 60000));
+    patch(&w, NEW_VERSION);
+    assert_true(world_until(&w, some_failed, NULL, 4 * 60000)); /* at once, not when it is late */
+    world_wait(&w, 5000);
+    assert_true(asked.evictions > 0);
+    assert_true(status_says(&w, "forbidden"));
+    asked.may_evict = true; /* but not to delete the old driver */
+    assert_true(world_until(&w, some_under_way, NULL, 30 * 60000));
+    world_wait(&w, 2 * 60000);
+    assert_true(asked.deletes > 0);
+    assert_true(status_says(&w, "forbidden"));
+    asked.may_delete = true;
+    assert_true(world_until(&w, all_new, NULL, 3 * 60 * 60000));
+    assert_int_equal(asked.of_others, 0);
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +505,9 @@ int main(void)
         cmocka_unit_test(whoever_comes_next_goes_on),
         cmocka_unit_test(a_resource_that_goes_uncordons_what_it_cordoned),
         cmocka_unit_test(a_paused_upgrade_waits),
+        cmocka_unit_test(whatever_the_author_asks_for_it_is_one_node_at_a_time),
+        cmocka_unit_test(pods_are_ended_as_the_resources_account),
+        cmocka_unit_test(only_nodes_that_the_admins_allow_are_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,7 @@ struct world {
     bool real_clock;  /* other processes take part */
     const struct sw_registries_opts *registries; /* as the controller's */
     const char *graph_url;
+    struct sw_node_policy nodes; /* what resources may do to nodes */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault,
                        struct world *w);
     int trouble;
@@ -130,6 +131,7 @@ static inline void world_start(struct world *w)
                                                                      .registries = w->registries,
                                                                      .graph_url = w->graph_url,
                                                                      .only = w->only,
+                                                                     .node_policy = &w->nodes,
                                                                      .releases = w->releases,
                                                                      .on_event = world_on_event,
                                                                      .on_trouble = world_on_trouble,

@@ -236,6 +236,22 @@ static void one_node_is_decided_for(void **state)
           SW_UP_RESTARTING,
           true,
           false },
+        /* what the cluster's admins forbid is not begun, and ended where it was */
+        { "{}", { OLD, .forbidden = true }, SW_UPDO_WAIT, SW_UPWHY_FORBIDDEN, 0, false, false },
+        { "{}",
+          { OLD, OURS, .forbidden = true, .step = SW_UP_DRAINING },
+          SW_UPDO_FINISH,
+          SW_UPWHY_FORBIDDEN,
+          SW_UP_NONE,
+          false,
+          true },
+        { "{}",
+          { OLD, OURS, .forbidden = true, .step = SW_UP_RESTART_FAILED },
+          SW_UPDO_FINISH,
+          SW_UPWHY_FORBIDDEN,
+          SW_UP_NONE,
+          false,
+          true },
         /* paused: what was begun is ended */
         { "{\"autoUpgrade\":false}",
           { OLD, OURS, .step = SW_UP_RESTARTING },
@@ -257,6 +273,34 @@ static void one_node_is_decided_for(void **state)
             fail_msg("row %zu: %s, %s, %s%s%s", i, do_names[d.what], sw_upgrade_why_text(d.why),
                      sw_upgrade_step_name(d.next), d.cordon ? ", cordon" : "",
                      d.uncordon ? ", uncordon" : "");
+    }
+    policy_of("");
+}
+
+static void all_resources_share_what_the_admins_allow(void **state)
+{
+    (void)state;
+    struct sw_upgrade_policy policy = policy_of("{\"maxParallel\":0,\"maxUnavailable\":\"100%\"}");
+    struct sw_upgrade_node nodes[3] = { { .name = "a", OLD },
+                                        { .name = "b", OLD },
+                                        { .name = "c", OLD, .at_work = true } };
+    struct sw_upgrade_decision d[3];
+    static const struct {
+        int64_t at_work, elsewhere;
+        enum sw_upgrade_do a, b; /* c is at work anyway */
+    } rows[] = { { 0, 9, SW_UPDO_BEGIN, SW_UPDO_BEGIN },
+                 { 1, 0, SW_UPDO_WAIT, SW_UPDO_WAIT },
+                 { 2, 0, SW_UPDO_BEGIN, SW_UPDO_WAIT },
+                 { 2, 1, SW_UPDO_WAIT, SW_UPDO_WAIT },
+                 { 3, 0, SW_UPDO_BEGIN, SW_UPDO_BEGIN } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        policy.at_work = rows[i].at_work;
+        policy.at_work_elsewhere = rows[i].elsewhere;
+        sw_upgrade_decide(&policy, nodes, 3, 0, d);
+        assert_int_equal(d[0].what, rows[i].a);
+        assert_int_equal(d[1].what, rows[i].b);
+        assert_int_equal(d[1].why, rows[i].b == SW_UPDO_WAIT ? SW_UPWHY_AT_WORK : SW_UPWHY_NONE);
+        assert_int_equal(d[2].what, SW_UPDO_BEGIN);
     }
     policy_of("");
 }
@@ -468,6 +512,7 @@ int main(void)
         cmocka_unit_test(the_policy_has_careful_defaults),
         cmocka_unit_test(a_bad_policy_is_named),
         cmocka_unit_test(one_node_is_decided_for),
+        cmocka_unit_test(all_resources_share_what_the_admins_allow),
         cmocka_unit_test(words_are_there_for_all),
         cmocka_unit_test(whatever_happens_all_get_it_and_no_more_at_a_time_than_may),
         cmocka_unit_test(a_plan_is_what_is_decided_if_all_goes_well),

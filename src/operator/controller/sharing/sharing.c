@@ -11,9 +11,23 @@ static struct sharing *sharing_of(const struct resource *r)
     return r->state[CAPABILITY_sharing];
 }
 
+/* NoExecute ends pods that do not tolerate it, whatever their budgets say. */
+static int check_force(struct resource *r, struct sw_err *err)
+{
+    struct json_object *taints = sw_json_find(r->doc, "spec", "taints", NULL);
+    for (size_t i = 0; !r->c->opts.node_policy->force && i < sw_json_len(taints); i++)
+        if (sw_streq(sw_json_str(sw_json_at(taints, i), "", "effect", NULL), "NoExecute"))
+            return sw_err_set(err, SW_INVALID,
+                              "spec.taints[%zu].effect: NoExecute ends pods by force, which the "
+                              "cluster's admins do not allow (--nodes-force)",
+                              i);
+    return 0;
+}
+
 static int validate(struct resource *r, struct sw_err *err)
 {
-    return sw_sharing_check(r->doc, err);
+    int rc = sw_sharing_check(r->doc, err);
+    return rc < 0 ? rc : check_force(r, err);
 }
 
 static void fill_spec(struct resource *r, struct sw_spec *spec)

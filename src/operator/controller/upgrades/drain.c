@@ -16,6 +16,7 @@ struct victim {
     char *ns, *name, *uid;
     char *refusal; /* why it may not be evicted; or NULL */
     bool is_terminating;
+    bool is_forbidden; /* the resource's account may not evict it */
     struct sw_kube_request *req;
     int64_t again_ms; /* no request is sent before */
     char *message;    /* the server's, of a failure; or NULL */
@@ -23,7 +24,8 @@ struct victim {
 
 struct drain {
     struct sw_controller *c;
-    char *selector; /* of the policy */
+    struct resource *r; /* for which the node is emptied, and as whose account */
+    char *selector;     /* of the policy */
     struct sw_upgrade_policy policy;
     char self[256];
     struct sw_kube_watch *watch;
@@ -97,6 +99,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
         d->beta = true; /* servers before 1.22 serve policy/v1beta1 only */
     } else {
         /* 429: a disruption budget is used up; it is tried again */
+        v->is_forbidden = a->code == SW_FORBIDDEN;
         free(v->message);
         v->message = sw_strdup(sw_err_text(a->err));
         v->again_ms = sw_loop_now_ms(d->c->loop) +
@@ -118,8 +121,10 @@ static void evict(struct victim *v, const struct sw_kind *pods)
         sw_json_set(body, json_object_new_int64(d->policy.grace_s), "deleteOptions",
                     "gracePeriodSeconds", NULL);
     sw_json_set_str(body, v->uid, "deleteOptions", "preconditions", "uid", NULL);
-    v->req = sw_kube_create(d->c->kube, pods, v->ns, v->name, body,
-                            &(struct sw_request_opts){ .subresource = "eviction" }, on_evicted, v);
+    SW_AUTO_CHARS *account = resource_account(d->r);
+    v->req = sw_kube_create(
+        d->c->kube, pods, v->ns, v->name, body,
+        &(struct sw_request_opts){ .subresource = "eviction", .as_user = account }, on_evicted, v);
     json_object_put(body);
 }
 
@@ -175,15 +180,17 @@ static void on_pod(const struct sw_watch_event *w, void *arg)
 /* ---- the drain ---------------------------------------------------------------------------------
  */
 
-struct drain *drain_open(struct sw_controller *c, const char *node,
+struct drain *drain_open(struct resource *r, const char *node,
                          const struct sw_upgrade_policy *policy, void (*changed)(void *arg),
                          void *arg)
 {
+    struct sw_controller *c = r->c;
     const struct sw_kind *pods = sw_kube_kind_find(c->kube, "v1", "Pod");
     SW_AUTO_CHARS *field = sw_printf("spec.nodeName=%s", node);
     const char *minor = c->kube_version ? strchr(c->kube_version, '.') : NULL;
     struct drain *d = sw_zalloc(1, sizeof *d);
     *d = (struct drain){ .c = c,
+                         .r = r,
                          .policy = *policy,
                          .selector = sw_strdup(policy->pod_selector),
                          .beta = minor && strtol(minor + 1, NULL, 10) < 22,
@@ -220,9 +227,15 @@ bool drain_is_done(const struct drain *d)
 bool drain_is_refused(const struct drain *d)
 {
     for (const struct victim *v = d->victims; v; v = v->next)
-        if (v->refusal && !v->is_terminating)
+        if ((v->refusal || v->is_forbidden) && !v->is_terminating)
             return d->synced;
     return false;
+}
+
+/* Which of the pods is worth a word: one that may not be evicted first. */
+static int rank_of(const struct victim *v)
+{
+    return v->refusal || v->is_forbidden ? 2 : v->message != NULL;
 }
 
 const char *drain_message(struct drain *d)
@@ -231,8 +244,7 @@ const char *drain_message(struct drain *d)
     const struct victim *first = NULL;
     for (const struct victim *v = d->victims; v; v = v->next) {
         n++;
-        int rank = v->refusal ? 2 : v->message != NULL;
-        int best = !first ? -1 : first->refusal ? 2 : first->message != NULL;
+        int rank = rank_of(v), best = first ? rank_of(first) : -1;
         first = rank > best ? v : first;
     }
     free(d->message);

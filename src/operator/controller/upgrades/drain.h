@@ -1,17 +1,18 @@
 #pragma once
 /* drain: empties one node by the Eviction API, as `kubectl drain` does: pods of DaemonSets, mirror
  * pods and pods that have ended stay, budgets are waited for. Nothing is evicted while there is a
- * pod that may not be: what cannot be finished is not begun. Source: Kubernetes "API-initiated
- * Eviction", kubectl's drain filters. */
+ * pod that may not be: what cannot be finished is not begun. Evictions are requests of the
+ * resource's account; one that is forbidden counts as a pod that may not be evicted. Source:
+ * Kubernetes "API-initiated Eviction", kubectl's drain filters. */
 #include <stdbool.h>
 
 struct drain;
-struct sw_controller;
+struct resource;
 struct sw_upgrade_policy;
 
 /** Begin; @policy is read at once. @changed is called whenever another answer may be had, never
  * before this returned. */
-struct drain *drain_open(struct sw_controller *c, const char *node,
+struct drain *drain_open(struct resource *r, const char *node,
                          const struct sw_upgrade_policy *policy, void (*changed)(void *arg),
                          void *arg);
 /** Nothing more is evicted. NULL is accepted. */

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "data/text/metrics.h"
+#include "operator/engine/nodes/bitset.h"
+#include "operator/engine/nodes/grace_period.h"
 
 #define IT_FAILED "it failed: "
 
@@ -29,6 +31,8 @@ struct upgrade {
     char *step_label, *since_label, *cordon_label;
     struct json_object *status;  /* status.upgrade as the engine has it */
     struct json_object *reasons; /* node -> why it failed last, since the controller started */
+    size_t n_writing;            /* patches of nodes under way */
+    bool is_waiting;             /* until other resources' upgrades are done with their nodes */
     bool finalizing;             /* finalize_done() is due when no node is under way any more */
 };
 
@@ -40,16 +44,41 @@ static struct upgrade *upgrade_of(const struct resource *r)
 /* ---- the nodes ---------------------------------------------------------------------------------
  */
 
-struct shared_check {
+/* What other resources' upgrades do with a node, by its labels. */
+struct others {
     const struct upgrade *u;
-    bool found; /* another resource has cordoned the node, too */
+    bool cordoned, at_work;
 };
 
-static void check_label(const char *key, const char *value SW_UNUSED, void *arg)
+static void check_label(const char *key, const char *value, void *arg)
 {
-    struct shared_check *check = arg;
-    check->found |= sw_starts_with(key, SW_UPGRADE_CORDON_LABEL) &&
-                    !sw_streq(key, check->u->cordon_label);
+    struct others *others = arg;
+    const struct upgrade *u = others->u;
+    if (sw_streq(key, u->cordon_label) || sw_streq(key, u->step_label))
+        return;
+    if (sw_starts_with(key, SW_UPGRADE_CORDON_LABEL))
+        others->cordoned = others->at_work = true;
+    else if (sw_starts_with(key, SW_UPGRADE_LABEL))
+        others->at_work |= sw_upgrade_step_find(value) != SW_UP_DRAIN_FAILED;
+}
+
+static void begin_patch(struct op *op, const struct sw_kind *kind);
+
+static bool is_busy(const struct resource *r, const char *node)
+{
+    return op_find(r, begin_patch, NULL, node);
+}
+
+/* An upgrade that another resource is beginning is in no label yet. */
+static struct others others_on(const struct upgrade *u, uint32_t node)
+{
+    const struct sw_node_set *set = u->r->c->nodes;
+    struct others others = { .u = u };
+    sw_node_set_each_label(set, node, check_label, &others);
+    for (struct resource *r = u->r->c->resources; r && !others.at_work; r = r->next)
+        others.at_work = r != u->r && upgrade_of(r) && upgrade_of(r)->n_writing &&
+                         is_busy(r, sw_node_set_name(set, node));
+    return others;
 }
 
 static struct node_drain *find_drain(const struct upgrade *u, const char *node)
@@ -80,8 +109,8 @@ static void add_node(struct gathered *g, uint32_t number, bool outdated, bool fi
     const char *name = sw_node_set_name(set, number),
                *since = sw_node_set_label(set, number, u->since_label);
     struct node_drain *d = find_drain(u, name);
-    struct shared_check shared = { .u = u };
-    sw_node_set_each_label(set, number, check_label, &shared);
+    struct others others = others_on(u, number);
+    struct json_object *selector = sw_json_find(u->r->doc, "spec", "nodeSelector", NULL);
     g->nodes[g->n] = (struct sw_upgrade_node){
         .name = name,
         .ready = sw_node_set_is_ready(set, number),
@@ -90,7 +119,10 @@ static void add_node(struct gathered *g, uint32_t number, bool outdated, bool fi
         .step = sw_upgrade_step_find(sw_node_set_label(set, number, u->step_label)),
         .since_ms = since ? strtoll(since, NULL, 10) * 1000 : 0,
         .cordoned = sw_node_set_label(set, number, u->cordon_label) != NULL,
-        .shared = shared.found,
+        .shared = others.cordoned,
+        .at_work = others.at_work,
+        .forbidden = !sw_node_policy_allows(u->r->c->opts.node_policy, set, number) ||
+                     !sw_node_set_keeps(set, number, selector, u->r->name),
         .drained = d && drain_is_done(d->drain),
         .refused = d && drain_is_refused(d->drain),
         .outdated = outdated,
@@ -128,16 +160,19 @@ static void gathered_done(struct gathered *g)
 /* ---- writing to nodes --------------------------------------------------------------------------
  */
 
-/* The Event that is reported when the node was written. */
+/* The Event that is reported when the node was written; none without a reason. */
 struct node_event {
     bool warning;
     const char *reason;
     char *message;
+    struct upgrade *u; /* that is writing */
 };
 
 static void node_event_free(void *arg)
 {
     struct node_event *event = arg;
+    if (event->u)
+        event->u->n_writing--;
     free(event->message);
     free(event);
 }
@@ -148,6 +183,14 @@ static void again_later(struct resource *r)
 {
     if (upgrade_of(r) && !sw_timer_is_set(upgrade_of(r)->timer))
         sw_timer_set(upgrade_of(r)->timer, AGAIN_MS);
+}
+
+/* A node may be free for another resource now, which the node is none of. */
+static void wake_waiting(struct sw_controller *c)
+{
+    for (struct resource *r = c->resources; r; r = r->next)
+        if (upgrade_of(r) && upgrade_of(r)->is_waiting)
+            upgrade_soon(r);
 }
 
 static void on_patched(const struct sw_kube_answer *a, void *arg)
@@ -164,12 +207,13 @@ static void on_patched(const struct sw_kube_answer *a, void *arg)
         return;
     }
     (void)cluster_put_node(r->c, op->node, a->object);
-    if (event)
+    if (event->reason)
         event_report(r, &(struct sw_action){ .reason = event->reason,
                                              .message = event->message,
                                              .warning = event->warning });
     op_free(op);
     upgrade_soon(r);
+    wake_waiting(r->c);
 }
 
 static void begin_patch(struct op *op, const struct sw_kind *kind)
@@ -183,11 +227,6 @@ static void patch_failed(struct op *op, int code SW_UNUSED, const char *message 
     struct resource *r = op->r;
     op_free(op);
     again_later(r);
-}
-
-static bool is_busy(const struct resource *r, const char *node)
-{
-    return op_find(r, begin_patch, NULL, node);
 }
 
 /* With the resourceVersion, so that a cordon that was set meanwhile is a conflict. */
@@ -216,6 +255,14 @@ static struct json_object *node_patch(const struct upgrade *u, uint32_t number,
     return body;
 }
 
+/* @message is taken. */
+static struct node_event *node_event_new(bool warning, const char *reason, char *message)
+{
+    struct node_event *event = sw_zalloc(1, sizeof *event);
+    *event = (struct node_event){ .warning = warning, .reason = reason, .message = message };
+    return event;
+}
+
 static void write_node(struct upgrade *u, uint32_t number, const struct sw_upgrade_node *node,
                        const struct sw_upgrade_decision *d, struct node_event *event)
 {
@@ -224,17 +271,12 @@ static void write_node(struct upgrade *u, uint32_t number, const struct sw_upgra
     op->doc = node_patch(u, number, d, node->cordoned);
     op->begin = begin_patch;
     op->failed = patch_failed;
+    event = event ? event : node_event_new(false, NULL, NULL);
+    event->u = u;
+    u->n_writing++;
     op->more = event;
-    op->release = event ? node_event_free : NULL;
+    op->release = node_event_free;
     op_with_kind(op);
-}
-
-/* @message is taken. */
-static struct node_event *node_event_new(bool warning, const char *reason, char *message)
-{
-    struct node_event *event = sw_zalloc(1, sizeof *event);
-    *event = (struct node_event){ warning, reason, message };
-    return event;
 }
 
 /* ---- what is done on a node --------------------------------------------------------------------
@@ -263,7 +305,10 @@ static void on_pod_deleted(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     struct resource *r = op->r;
+    const char *node = sw_node_set_name(r->c->nodes, op->node);
     op->req = NULL;
+    if (a->code == SW_FORBIDDEN && node)
+        sw_json_set_str(upgrade_of(r)->reasons, sw_err_text(a->err), node, NULL);
     if (a->code < 0 && a->code != SW_NOTFOUND)
         sw_log(SW_LOG_WARN, "driver pod not deleted", "pod", op->key.name, "error",
                sw_err_text(a->err), NULL);
@@ -273,19 +318,43 @@ static void on_pod_deleted(const struct sw_kube_answer *a, void *arg)
 
 static void begin_delete(struct op *op, const struct sw_kind *kind)
 {
+    SW_AUTO_CHARS *account = resource_account(op->r);
     op->req = sw_kube_delete(op->r->c->kube, kind, op->key.ns, op->key.name,
-                             &(struct sw_request_opts){ .retries = 2 }, on_pod_deleted, op);
+                             &(struct sw_request_opts){ .retries = 2, .as_user = account },
+                             on_pod_deleted, op);
 }
+
+/* The node whose old driver goes. */
+struct old_driver {
+    struct upgrade *u;
+    uint32_t node;
+};
 
 static void delete_pod(const char *ns, const char *name, void *arg)
 {
-    struct upgrade *u = arg;
+    const struct old_driver *old = arg;
+    struct upgrade *u = old->u;
     if (op_find(u->r, begin_delete, ns, name))
         return;
     struct op *op = op_new(u->r, &(struct sw_key){ "v1", "Pod", ns, name }, 0);
+    op->node = old->node;
     op->begin = begin_delete;
     op->failed = patch_failed;
     op_with_kind(op);
+}
+
+/* The nodes that other resources work on, and that are not among those of @g. */
+static int64_t count_elsewhere(const struct gathered *g)
+{
+    const struct sw_node_set *set = g->u->r->c->nodes;
+    struct bitset own = { 0 };
+    int64_t n = 0;
+    for (size_t i = 0; i < g->n; i++)
+        (void)bitset_put(&own, g->numbers[i], true);
+    for (uint32_t i = 0; i < sw_node_set_end(set); i++)
+        n += sw_node_set_name(set, i) && !bitset_has(&own, i) && others_on(g->u, i).at_work;
+    bitset_done(&own);
+    return n;
 }
 
 static const char *node_message(const struct upgrade *u, const struct sw_upgrade_node *node,
@@ -293,6 +362,8 @@ static const char *node_message(const struct upgrade *u, const struct sw_upgrade
 {
     struct node_drain *drain = find_drain(u, node->name);
     const char *message = drain ? drain_message(drain->drain) : "";
+    if (!drain && node->step == SW_UP_RESTARTING) /* its old driver may not be deleted */
+        message = sw_json_str(u->reasons, "", node->name, NULL);
     return *message ? message : sw_upgrade_why_text(d->why);
 }
 
@@ -308,6 +379,11 @@ static struct node_event *event_of(const struct upgrade *u, const struct sw_upgr
                                                               : "",
                                         d->next == SW_UP_DRAINING ? "; draining" : ""));
     case SW_UPDO_FINISH:
+        if (d->why == SW_UPWHY_FORBIDDEN)
+            return node_event_new(true, "NodeUpgradeFailed",
+                                  sw_printf("node %s: %s%s", node->name,
+                                            sw_upgrade_why_text(d->why),
+                                            d->uncordon ? "; uncordoned" : ""));
         return node_event_new(false, "NodeUpgraded",
                               sw_printf("node %s: the new driver is ready%s", node->name,
                                         d->uncordon ? "; uncordoned" : ""));
@@ -332,6 +408,7 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
         break;
     case SW_UPDO_BEGIN:
     case SW_UPDO_FINISH:
+        (void)sw_json_del(u->reasons, node->name, NULL);
         written = true;
         break;
     case SW_UPDO_DRAIN:
@@ -339,13 +416,14 @@ static void perform(struct upgrade *u, const struct sw_upgrade_policy *policy, u
             struct node_drain *drain = sw_zalloc(1, sizeof *drain);
             *drain = (struct node_drain){ u, u->drains, sw_strdup(node->name), NULL };
             u->drains = drain;
-            drain->drain = drain_open(u->r->c, node->name, policy, on_drain, drain);
+            drain->drain = drain_open(u->r, node->name, policy, on_drain, drain);
         }
         return;
     case SW_UPDO_RESTART:
         written = node->step != d->next;
         if (!written)
-            sw_engine_each_old_pod(u->r->engine, number, delete_pod, u);
+            sw_engine_each_old_pod(u->r->engine, number, delete_pod,
+                                   &(struct old_driver){ u, number });
         break;
     default:
         break;
@@ -459,16 +537,29 @@ static void finish_all(struct upgrade *u)
     gathered_done(&g);
 }
 
-static void check_nodes(struct upgrade *u, const struct sw_upgrade_policy *policy)
+/* What the cluster's admins allow is less than what the author may ask for. */
+static void bound(const struct gathered *g, struct sw_upgrade_policy *policy)
+{
+    const struct sw_controller *c = g->u->r->c;
+    const struct sw_node_policy *admins = c->opts.node_policy;
+    policy->at_work = sw_node_policy_at_work(admins, sw_node_set_count(c->nodes));
+    policy->at_work_elsewhere = count_elsewhere(g);
+    policy->force_forbidden = !admins->force;
+}
+
+static void check_nodes(struct upgrade *u, struct sw_upgrade_policy *policy)
 {
     struct gathered g = { .u = u };
     struct resource *r = u->r;
     int64_t at_ms = 0, now_ms = sw_loop_wall_ms(r->c->loop);
     sw_engine_each_driver_node(r->engine, on_driver_node, &g);
     add_left_behind(&g);
+    bound(&g, policy);
     struct sw_upgrade_decision *d = sw_zalloc(g.n + 1, sizeof *d);
     sw_upgrade_decide(policy, g.nodes, g.n, now_ms, d);
+    u->is_waiting = false;
     for (size_t i = 0; i < g.n; i++) {
+        u->is_waiting = u->is_waiting || d[i].why == SW_UPWHY_AT_WORK;
         perform(u, policy, g.numbers[i], &g.nodes[i], &d[i]);
         if (d[i].at_ms && (!at_ms || d[i].at_ms < at_ms))
             at_ms = d[i].at_ms;
@@ -529,6 +620,11 @@ static bool finalize(struct resource *r)
     return false;
 }
 
+static void node_changed(struct sw_controller *c, uint32_t node SW_UNUSED)
+{
+    wake_waiting(c);
+}
+
 static void metrics(struct sw_controller *c, struct sw_metrics *out)
 {
     static const char *const steps[] = { "upToDate", "inProgress", "waiting", "failed" };
@@ -566,6 +662,7 @@ const struct capability capability_upgrades = {
                "that are out of date stay",
     .stepped = upgrade_soon,
     .finalize = finalize,
+    .node_changed = node_changed,
     .metrics = metrics,
     .resource_close = resource_close,
 };

@@ -22,6 +22,9 @@ const char *sw_upgrade_eviction(struct json_object *pod, const struct sw_upgrade
     if (ended || is_self || sw_obj_annotation(pod, "kubernetes.io/config.mirror") ||
         sw_streq(sw_json_str(owner, "", "kind", NULL), "DaemonSet") || !selected)
         return NULL;
+    if (!owner && policy->force && policy->force_forbidden)
+        return "no controller would make it again, and the cluster's admins allow no force "
+               "(--nodes-force)";
     if (!owner && !policy->force)
         return "no controller would make it again (drain.force)";
     for (size_t i = 0; !policy->empty_dir && i < sw_json_len(volumes); i++)

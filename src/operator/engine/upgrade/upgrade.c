@@ -34,6 +34,10 @@ static const char *const why_texts[SW_UPWHY_COUNT] = {
     [SW_UPWHY_RETRY] = "it failed, and is tried again later",
     [SW_UPWHY_LATE] = "it took longer than the policy's timeout",
     [SW_UPWHY_REFUSED] = "pods are there that may not be evicted",
+    [SW_UPWHY_FORBIDDEN] = "the cluster's admins allow no work on the node (--nodes-selector, "
+                           "--nodes-control-plane), or the resource does not select it",
+    [SW_UPWHY_AT_WORK] = "as many nodes are worked on as the cluster's admins allow "
+                         "(--nodes-at-work)",
 };
 
 const char *sw_upgrade_step_name(enum sw_upgrade_step step)
@@ -137,6 +141,13 @@ static bool is_unavailable(const struct sw_upgrade_node *node)
            node->step == SW_UP_RESTART_FAILED;
 }
 
+/* Does slipway keep it from its work, for this resource or another? */
+static bool is_at_work(const struct sw_upgrade_node *node)
+{
+    return node->at_work || node->cordoned || is_under_way(node) ||
+           node->step == SW_UP_RESTART_FAILED;
+}
+
 static struct sw_upgrade_decision decide(enum sw_upgrade_do what, enum sw_upgrade_why why,
                                          enum sw_upgrade_step next)
 {
@@ -162,6 +173,8 @@ static struct sw_upgrade_decision decide_next(const struct sw_upgrade_policy *po
     struct sw_upgrade_decision d;
     if (node->finished && !node->outdated)
         return end(node, SW_UPDO_FINISH, SW_UPWHY_NONE);
+    if (node->forbidden)
+        return end(node, SW_UPDO_FINISH, SW_UPWHY_FORBIDDEN);
     if (draining && policy->drain && node->refused)
         return end(node, SW_UPDO_FAIL, SW_UPWHY_REFUSED);
     if (draining && policy->drain && !node->drained) {
@@ -186,6 +199,10 @@ static struct sw_upgrade_decision decide_begin(const struct sw_upgrade_policy *p
         return end(node, SW_UPDO_FINISH, SW_UPWHY_NONE);
     if (!node->outdated && !failed)
         return decide(SW_UPDO_NOTHING, SW_UPWHY_NONE, SW_UP_NONE);
+    if (node->forbidden && failed)
+        return end(node, SW_UPDO_FINISH, SW_UPWHY_FORBIDDEN);
+    if (node->forbidden)
+        return decide(SW_UPDO_WAIT, SW_UPWHY_FORBIDDEN, node->step);
     if (policy->paused)
         return decide(SW_UPDO_WAIT, SW_UPWHY_PAUSED, node->step);
     if (node->skipped)
@@ -211,7 +228,7 @@ static struct sw_upgrade_decision decide_begin(const struct sw_upgrade_policy *p
  */
 
 struct budget {
-    int64_t parallel, max_parallel, unavailable, max_unavailable;
+    int64_t parallel, max_parallel, unavailable, max_unavailable, at_work, max_at_work;
 };
 
 static void take_turn(struct budget *b, const struct sw_upgrade_node *node,
@@ -222,8 +239,11 @@ static void take_turn(struct budget *b, const struct sw_upgrade_node *node,
         *d = decide(SW_UPDO_WAIT, SW_UPWHY_PARALLEL, node->step);
     } else if (costs && b->unavailable >= b->max_unavailable) {
         *d = decide(SW_UPDO_WAIT, SW_UPWHY_UNAVAILABLE, node->step);
+    } else if (!is_at_work(node) && b->at_work >= b->max_at_work) {
+        *d = decide(SW_UPDO_WAIT, SW_UPWHY_AT_WORK, node->step);
     } else {
         b->parallel++;
+        b->at_work += !is_at_work(node);
         b->unavailable += costs;
     }
 }
@@ -232,10 +252,13 @@ void sw_upgrade_decide(const struct sw_upgrade_policy *policy, const struct sw_u
                        size_t n, int64_t now_ms, struct sw_upgrade_decision *out)
 {
     struct budget b = { .max_parallel = policy->parallel ? policy->parallel : INT64_MAX,
-                        .max_unavailable = sw_upgrade_max_unavailable(policy, n) };
+                        .max_unavailable = sw_upgrade_max_unavailable(policy, n),
+                        .at_work = policy->at_work_elsewhere,
+                        .max_at_work = policy->at_work ? policy->at_work : INT64_MAX };
     for (size_t i = 0; i < n; i++) {
         b.parallel += is_under_way(&nodes[i]);
         b.unavailable += is_unavailable(&nodes[i]);
+        b.at_work += is_at_work(&nodes[i]);
     }
     for (size_t i = 0; i < n; i++)
         out[i] = is_under_way(&nodes[i]) ? decide_next(policy, &nodes[i], now_ms)

@@ -32,6 +32,10 @@ struct sw_upgrade_policy {
     bool force, empty_dir;
     int64_t grace_s;          /* of an evicted pod; -1: its own */
     const char *pod_selector; /* borrowed; "": all pods */
+    /* what the cluster's admins allow (operator/engine/nodes/node_policy.h), not of the document */
+    int64_t at_work;           /* nodes at a time, of all resources; 0: any number */
+    int64_t at_work_elsewhere; /* those that are not this resource's */
+    bool force_forbidden;      /* whatever @force says */
 };
 
 /** Read spec.upgradePolicy (@doc); what is not there gets its default.
@@ -65,6 +69,9 @@ struct sw_upgrade_node {
     bool outdated;      /* a driver pod of an older template is there */
     bool finished;      /* all driver pods there are new and ready, and the gate is open */
     bool skipped;       /* SW_UPGRADE_SKIP_LABEL */
+    bool forbidden;     /* the cluster's admins allow no work on it, or the resource does not select
+                           it */
+    bool at_work;       /* for another resource's upgrade */
     enum sw_upgrade_step step;
     int64_t since_ms;
     bool cordoned; /* for this upgrade */
@@ -97,6 +104,8 @@ enum sw_upgrade_why {
     SW_UPWHY_RETRY,       /* it failed; it is tried again later */
     SW_UPWHY_LATE,        /* it took too long */
     SW_UPWHY_REFUSED,     /* pods may not be evicted */
+    SW_UPWHY_FORBIDDEN,   /* sw_upgrade_node.forbidden */
+    SW_UPWHY_AT_WORK,     /* sw_upgrade_policy.at_work */
     SW_UPWHY_COUNT
 };
 /** For people: "as many nodes are being upgraded as maxParallel allows". */
