@@ -40,6 +40,8 @@ struct resource_private {
     const struct resource_driver *driver;
     uint64_t recording;     /* its number in c->opts.recording */
     struct sw_timer *timer; /* the engine's */
+    struct json_object
+        *doubtful_status; /* fields of which the server's values are not known; NULL: none */
     bool stepping, draining;
     struct render_request *queue, **queue_end;
     struct op *ops;              /* requests under way */

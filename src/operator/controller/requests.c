@@ -287,6 +287,27 @@ void request_label(struct resource *r, const struct sw_action *a)
 /* ---- status ------------------------------------------------------------------------------------
  */
 
+/* A copy of @doc in which each value that is no map differs from all that a status may have. */
+static struct json_object *unknown_copy(struct json_object *doc)
+{
+    if (!json_object_is_type(doc, json_type_object))
+        return json_object_new_string("\001");
+    struct json_object *copy = json_object_new_object();
+    json_object_object_foreach(doc, key, value)(void)
+        json_object_object_add(copy, key, unknown_copy(value));
+    return copy;
+}
+
+/* The write of @doc failed. It may have been done all the same, if only its answer was lost: the
+ * next one sends every field, and removes those of @doc that are not in the status any more. */
+static void doubt_status(struct resource *r, struct json_object *doc)
+{
+    struct json_object *before = SW_TAKE(r->own->doubtful_status);
+    SW_AUTO_JSON *both = sw_merge_apply(before ? before : r->status, doc);
+    r->own->doubtful_status = unknown_copy(both);
+    json_object_put(before);
+}
+
 static void on_status_written(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
@@ -295,7 +316,9 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
     if (a->code == 0) {
         json_object_put(r->status);
         r->status = json_object_get(op->doc);
+        json_object_put(SW_TAKE(r->own->doubtful_status));
     } else {
+        doubt_status(r, op->doc);
         sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", answer_message(a),
                NULL);
     }
@@ -308,7 +331,8 @@ static void begin_status(struct op *op, const struct sw_kind *kind)
     struct resource *r = op->r;
     SW_AUTO_JSON *body = json_object_new_object();
     SW_AUTO_JSON *empty = json_object_new_object();
-    sw_json_set(body, sw_merge_create(r->status ? r->status : empty, op->doc), "status", NULL);
+    struct json_object *from = r->own->doubtful_status ? r->own->doubtful_status : r->status;
+    sw_json_set(body, sw_merge_create(from ? from : empty, op->doc), "status", NULL);
     op->req = sw_kube_patch(
         r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
         &(struct sw_request_opts){ .subresource = "status", .retries = RETRIES }, on_status_written,

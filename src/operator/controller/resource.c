@@ -167,6 +167,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->seen);
     json_object_put(r->doc);
     json_object_put(r->status);
+    json_object_put(r->own->doubtful_status);
     free(r->own->recipe_key);
     free(r->own->recipe_content);
     prerequisite_done(&r->own->prerequisite);

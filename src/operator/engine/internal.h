@@ -323,7 +323,8 @@ struct sw_engine {
     uint64_t status_serial;      /* of @writing; 0: none */
     bool status_dirty, settled;
     int64_t status_ms; /* when the last one was sent */
-    unsigned n_status_tries;
+    unsigned
+        n_status_tries; /* that failed: the server may have taken what they wrote all the same */
     int64_t status_retry_ms;
     enum sw_phase reported_phase;
     char *reported_reason;

@@ -476,7 +476,7 @@ void status_update(struct sw_engine *e)
     e->status_dirty = false;
     e->reported_phase = sum.phase;
     report(e, &sum);
-    if (sw_json_equal(doc, e->written)) {
+    if (!e->n_status_tries && sw_json_equal(doc, e->written)) {
         (void)json_object_put(doc);
         return;
     }

@@ -172,6 +172,35 @@ static void what_fails_again_is_told_once_a_run(void **state)
     scene_close(&s);
 }
 
+static int n_lost; /* writes of a status that are done, and not answered */
+
+static void lose_statuses(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                          struct world *w SW_UNUSED)
+{
+    SW_AUTO_CHARS *body = req->body_len ? sw_strndup(req->body, req->body_len) : NULL;
+    if (!sw_streq(req->subresource, "status") || !body || !strstr(body, "\"Progressing: "))
+        return;
+    n_lost++;
+    fault->type = SW_FAULT_LOST;
+}
+
+/* It went from Ready to Progressing and back while answers were lost: Progressing stood there. */
+static void a_status_whose_answer_was_lost_is_written_again(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, map);
+    sro_until(&s.w, "r", "Ready", NULL);
+    s.w.on_request = lose_statuses;
+    assert_int_equal(world_delete(&s.w, "v1", "ConfigMap", "r", "c"), 0);
+    world_wait(&s.w, 60000);
+    assert_true(n_lost > 0);
+    struct json_object *doc = world_get(&s.w, SR_VERSION, "SpecialResource", NULL, "r");
+    assert_true(sw_starts_with(sw_json_str(doc, "", "status", "state", NULL), "Ready"));
+    assert_non_null(world_get(&s.w, "v1", "ConfigMap", "r", "c"));
+    scene_close(&s);
+}
+
 /* What was applied is written down: nothing has to be rendered to take it away. */
 static void a_broken_recipe_can_be_deleted(void **state)
 {
@@ -298,6 +327,7 @@ int main(void)
         TEST(what_is_ready_awaits_nothing),
         TEST(waiting_writes_and_logs_nothing),
         TEST(what_fails_again_is_told_once_a_run),
+        TEST(a_status_whose_answer_was_lost_is_written_again),
         TEST(a_broken_recipe_can_be_deleted),
         TEST(editing_one_file_walks_only_what_changed),
         TEST(writing_its_status_is_no_change_of_a_resource),
