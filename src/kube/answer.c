@@ -34,6 +34,8 @@ static const struct {
       "objects may be deleted, and the quota may be raised" },
     { 403, "because it is being terminated", SW_UNAVAILABLE, "NamespaceTerminating",
       "the namespace's deletion will end: then it can be created again" },
+    { 403, "error looking up service account", SW_UNAVAILABLE, "ServiceAccountMissing",
+      "a new namespace gets its default account a moment later; others may be created" },
 };
 
 static const char *status_str(struct json_object *status, const char *key)

@@ -39,7 +39,8 @@ struct sw_kube {
     uint64_t random; /* state of the jitter's generator */
 
     bool down;
-    int n_silent;                     /* transfers in a row that got no answer */
+    int n_silent;    /* transfers in a row that got no answer */
+    int64_t back_ms; /* when the server answered again after it had not; 0: never */
     void (*on_up)(struct sw_kube *k); /* the server answers again */
 
     TAILQ_HEAD(request_queue, sw_kube_request) queue; /* wait to be sent */

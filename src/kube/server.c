@@ -1,4 +1,5 @@
 /* server: whether the server answers, and the pauses between tries. */
+#include "base/loop.h"
 #include "kube/internal.h"
 
 enum { DOWN_AFTER = 2 }; /* transfers without an answer */
@@ -30,8 +31,10 @@ static void set_down(struct sw_kube *k, int code, const char *why)
     if (k->down == down)
         return;
     k->down = down;
-    if (!down)
+    if (!down) {
+        k->back_ms = sw_loop_now_ms(k->loop);
         k->on_up(k);
+    }
     if (k->opts.on_server)
         k->opts.on_server(code, why, k->opts.arg);
 }

@@ -18,6 +18,7 @@ enum {
     GOOD_LIFE_MS = 1000,    /* a watch that lasted so long has worked */
     FAILURES_TO_LIST = 3,   /* after so many failed watches the version may be the cause */
     FAILURES_TO_REPORT = 3, /* so many 5xx in a row are reported */
+    REFUSED_MS = 5000,      /* refusals of a server that may have just started are kept so long */
     HTTP_TOO_LARGE_VERSION = 504,
     PAGED_LISTS = 2, /* after so many lists expired between pages: list all at once */
 };
@@ -51,6 +52,7 @@ struct sw_kube_watch {
     int64_t began_ms;   /* when this connection was answered */
     int n_failures;     /* since the last connection that worked */
     int n_expired;      /* lists */
+    int64_t refused_ms; /* when the first of the last answers 401 and 403 came; 0: none */
     int reported_error; /* the last code reported; 0: none since it worked */
     struct sw_err end;  /* why an ERROR event ended the connection */
 };
@@ -133,11 +135,27 @@ static void pause_after_failure(struct sw_kube_watch *w, int http_status, int64_
     sw_timer_set(w->pause, ms);
 }
 
+/** Is an answer 401 or 403 likely to pass? An API server that has just started, or was given
+ * another certificate, refuses what it allows a moment later, when it has read roles and keys. */
+static bool refusal_passes(struct sw_kube_watch *w, int code)
+{
+    int64_t now_ms = sw_loop_now_ms(w->k->loop);
+    if (code != SW_FORBIDDEN) {
+        w->refused_ms = 0;
+        return false;
+    }
+    if (!w->refused_ms)
+        w->refused_ms = now_ms;
+    bool is_back = w->k->back_ms && w->refused_ms - w->k->back_ms < REFUSED_MS;
+    return (w->resource_version[0] || is_back) && now_ms - w->refused_ms < REFUSED_MS;
+}
+
 static void on_failure(struct sw_kube_watch *w, int code, int http_status, int64_t asked_ms,
                        const struct sw_err *err)
 {
-    bool passing = code == SW_UNAVAILABLE &&
-                   (!http_status || w->n_failures < FAILURES_TO_REPORT - 1);
+    bool passing = refusal_passes(w, code) ||
+                   (code == SW_UNAVAILABLE &&
+                    (!http_status || w->n_failures < FAILURES_TO_REPORT - 1));
     if (!passing && code != SW_GONE && !w->closed && w->reported_error != code) {
         struct sw_watch_event e = {
             .type = SW_WATCH_ERROR, .kind = w->kind, .code = code, .err = err
@@ -309,6 +327,7 @@ static void on_head(int http_status, void *arg)
         return;
     struct sw_http_result up = { .http_status = http_status };
     kube_note_server(w->k, &up); /* its end may be minutes away */
+    w->refused_ms = 0;
     if (w->reported_error && !w->closed) {
         w->reported_error = 0;
         report(w, SW_WATCH_SYNCED, NULL, NULL);

@@ -70,6 +70,18 @@ server_away() { # longer than a lease lasts
     picture >"$tap_dir/calm" && cat "$tap_dir/calm" && [ "$(wc -l <"$tap_dir/calm")" -ge 4 ]
 }
 
+# Killed and started again and again while objects go and come: the first answers of an API server that
+# has just started are 403, since it has not read the roles yet. RESTARTS=50 for a longer look.
+server_again_and_again() {
+    local n
+    for n in $(seq "${RESTARTS:-3}"); do
+        kubectl -n survivor delete configmap c0100 --wait=false &&
+            program_again kube-apiserver 0 && until_ok 60 kubectl get --raw /readyz &&
+            until_ok 60 has c0100 && until_ok 60 ready || { echo "restart $n"; phase; return 1; }
+    done
+    alive one && alive two && picture | diff "$tap_dir/calm" -
+}
+
 mended() { # what is deleted comes back: somebody leads, and watches
     kubectl -n survivor delete configmap c0000 && until_ok 60 has c0000 && until_ok 60 ready && picture | diff "$tap_dir/calm" -
 }
@@ -107,6 +119,7 @@ fi
 t "two replicas, one leads, and a walk stands at a gate" starts
 [ $tap_bad = 0 ] || { cat "$tap_dir"/log.*; plan; }
 t "the API server is away for longer than a lease, and the walk goes on" server_away
+t "the API server is killed and started again and again: all is Ready each time" server_again_and_again
 t "etcd is restarted" etcd_again
 t "the leader is killed: the other one takes over" leader_killed
 t "a lease that somebody took: it steps down, stays, and leads again" lease_taken

@@ -149,12 +149,18 @@ static void on_synced(struct sw_engine *e, const struct sw_event *event)
 {
     struct watch *w = act_find_watch(e, event->watch);
     struct object_iter it = { 0 };
-    if (!w || w->synced)
+    if (!w)
+        return;
+    for (struct object *o; (o = object_next(e, &it));) {
+        if (o->workers_watch != w->id || !o->watch_fault.code)
+            continue;
+        fault_done(&o->watch_fault);
+        state_note_change(e, o->state);
+        e->status_dirty = true;
+    }
+    if (w->synced)
         return;
     w->synced = w->delivered = true;
-    for (struct object *o; (o = object_next(e, &it));)
-        if (o->workers_watch == w->id)
-            fault_done(&o->watch_fault);
     e->status_dirty = true;
     nodes_mark_all(e);
 }

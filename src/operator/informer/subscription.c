@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MS = 1000 };
+enum { RETRY_MS = 1000, RETRY_CAP_MS = 60000 };
 
 char *informer_copy(const char *s)
 {
@@ -45,10 +45,19 @@ void informer_notified(struct informer *informer)
     free_ended(informer);
 }
 
-void informer_retry_later(struct informer *informer)
+void informer_retry_later(struct informer *informer, int code)
 {
-    if (!sw_timer_is_set(informer->retry_timer))
-        sw_timer_set(informer->retry_timer, RETRY_MS);
+    int64_t ms = RETRY_MS;
+    struct sw_timer *timer = informer->retry_timer;
+    if (code != SW_UNAVAILABLE) {
+        timer = informer->refused_timer;
+        ms <<= informer->n_refused < 6 ? informer->n_refused : 6;
+    }
+    if (sw_timer_is_set(timer))
+        return;
+    if (timer == informer->refused_timer)
+        informer->n_refused++;
+    sw_timer_set(timer, ms < RETRY_CAP_MS ? ms : RETRY_CAP_MS);
 }
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
@@ -58,12 +67,13 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     if (code == 0) {
         s->no_kind = false;
         subscription_begin(s, kind);
-    } else if (code == SW_UNAVAILABLE) {
-        informer_retry_later(s->informer);
-    } else {
-        s->no_kind = true;
-        subscription_notify_fault(s, code, sw_err_text(err));
+        return;
     }
+    s->no_kind = code != SW_UNAVAILABLE && code != SW_FORBIDDEN;
+    if (!s->no_kind)
+        informer_retry_later(s->informer, code);
+    if (code != SW_UNAVAILABLE)
+        subscription_notify_fault(s, code, sw_err_text(err));
 }
 
 static void start(struct subscription *s)
@@ -89,7 +99,7 @@ static void on_start(void *arg)
     informer_notified(informer);
 }
 
-/* The server did not answer a question: ask again. */
+/* The server did not answer a question, or refused it: ask again. */
 static void on_retry(void *arg)
 {
     struct informer *informer = arg;
@@ -169,6 +179,7 @@ struct informer *informer_new(struct sw_loop *loop, struct sw_kube *kube)
     informer->subscriptions_end = &informer->subscriptions;
     informer->start_timer = sw_timer_new(loop, on_start, informer);
     informer->retry_timer = sw_timer_new(loop, on_retry, informer);
+    informer->refused_timer = sw_timer_new(loop, on_retry, informer);
     return informer;
 }
 
@@ -184,5 +195,6 @@ void informer_free(struct informer *informer)
     informer_absent_done(informer);
     sw_timer_free(informer->start_timer);
     sw_timer_free(informer->retry_timer);
+    sw_timer_free(informer->refused_timer);
     free(informer);
 }

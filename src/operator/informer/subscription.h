@@ -54,16 +54,18 @@ struct informer {
     struct sw_kube *kube;
     struct shared_watch *watches;
     struct subscription *subscriptions, **subscriptions_end;
-    struct sw_timer *start_timer, *retry_timer;
+    struct sw_timer *start_timer, *retry_timer, *refused_timer;
     struct absence *absences;
     struct namespace_get *namespace_gets;
+    int n_refused; /* how often refused_timer was set since an answer was good */
     int notifying; /* depth of callbacks: nothing is freed meanwhile */
     bool has_ended;
 };
 
 char *informer_copy(const char *s); /* NULL stays NULL */
-/* A request failed for now: try again after a moment what subscriptions still wait for. */
-void informer_retry_later(struct informer *informer);
+/* A request failed with @code: try again after a second what subscriptions still wait for; what
+ * was refused, or cannot be, ever more seldom. */
+void informer_retry_later(struct informer *informer, int code);
 /* The end of what informer->notifying++ began: free what has ended meanwhile. */
 void informer_notified(struct informer *informer);
 

@@ -96,14 +96,13 @@ static void got(struct subscription *s, const struct sw_kube_answer *answer)
         subscription_notify_object(s, NULL);
         return;
     }
-    if (answer->code == SW_UNAVAILABLE) {
-        informer_retry_later(s->informer);
-        return;
-    }
-    if (answer->code < 0) {
+    if (answer->code < 0 && answer->code != SW_UNAVAILABLE)
         subscription_notify_fault(s, answer->code, sw_err_text(answer->err));
+    if (answer->code < 0) {
+        informer_retry_later(s->informer, answer->code);
         return;
     }
+    s->informer->n_refused = 0;
     (void)sw_json_del(answer->object, "metadata", "managedFields", NULL);
     if (!sw_streq(sw_obj_label(answer->object, SW_OWNED_LABEL), "true")) {
         subscription_leave(s);

@@ -11,7 +11,7 @@ static const char kmod[] = SW_SOURCE_DIR "/charts/example/simple-kmod";
 
 struct story {
     int64_t stepped_down_ms, ready_ms; /* 0: it did not happen; the last time */
-    int n_ready;
+    int n_ready, n_failed;
 };
 
 static void on_line(int64_t at_ms, const char *line, void *arg)
@@ -19,6 +19,7 @@ static void on_line(int64_t at_ms, const char *line, void *arg)
     struct story *s = arg;
     if (sw_starts_with(line, "not leading"))
         s->stepped_down_ms = at_ms;
+    s->n_failed += sw_starts_with(line, "StateFailed:");
     if (!sw_starts_with(line, "Ready:"))
         return;
     s->n_ready++;
@@ -82,6 +83,39 @@ static void etcd_that_is_restarted(void **state)
     must_be_the_same(&end);
 }
 
+/* It refuses all watches and reads until it has read the roles. */
+static void server_that_starts_again_refuses_for_a_moment(void **state)
+{
+    (void)state;
+    struct story story = { 0 };
+    struct sw_simulation_end end;
+    run("{\"plan\":{\"faults\":[{\"down\":\"1s\",\"from\":\"150ms\"},"
+        "{\"verb\":[\"list\",\"watch\",\"get\"],\"answer\":403,\"from\":\"1150ms\",\"until\":"
+        "\"4s\"}]}}",
+        &story, &end);
+    assert_int_equal(end.n_lives, 1);
+    assert_int_equal(story.n_failed, 0);
+    assert_true(story.ready_ms < 30000);
+    must_be_the_same(&end);
+}
+
+/* It does so for a minute: that is told, and passes by itself. */
+static void server_that_refuses_for_long_is_recovered_from(void **state)
+{
+    (void)state;
+    struct story story = { 0 };
+    struct sw_simulation_end end;
+    run("{\"plan\":{\"faults\":[{\"down\":\"1s\",\"from\":\"150ms\"},"
+        "{\"kind\":[\"DaemonSet\",\"Pod\",\"ConfigMap\"],\"verb\":[\"list\",\"watch\",\"get\"],"
+        "\"answer\":403,"
+        "\"from\":\"1150ms\",\"until\":\"1m\"}]}}",
+        &story, &end);
+    assert_int_equal(end.n_lives, 1);
+    assert_true(story.n_failed > 0);
+    assert_true(story.ready_ms >= 60000 && story.ready_ms < 180000);
+    must_be_the_same(&end);
+}
+
 static void leader_that_is_killed_goes_on_at_once(void **state)
 {
     (void)state;
@@ -132,6 +166,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(server_that_is_away_for_a_minute),
         cmocka_unit_test(etcd_that_is_restarted),
+        cmocka_unit_test(server_that_starts_again_refuses_for_a_moment),
+        cmocka_unit_test(server_that_refuses_for_long_is_recovered_from),
         cmocka_unit_test(leader_that_is_killed_goes_on_at_once),
         cmocka_unit_test(load_does_not_starve_the_lease),
         cmocka_unit_test(leader_without_a_lease_keeps_what_it_knows),

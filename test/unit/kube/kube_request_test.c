@@ -533,6 +533,10 @@ static void each_status_has_its_code_reason_and_words(void **state)
         { 403, "Forbidden",
           "unable to create new content in namespace n because it is being terminated",
           SW_UNAVAILABLE, "NamespaceTerminating" },
+        { 403, "Forbidden",
+          "pods p is forbidden: error looking up service account n/default: serviceaccount "
+          "default not found",
+          SW_UNAVAILABLE, "ServiceAccountMissing" },
         { 503, "ServiceUnavailable", "down", SW_UNAVAILABLE, "ServiceUnavailable" },
         { 504, "Timeout", "slow", SW_UNAVAILABLE, "Timeout" },
     };

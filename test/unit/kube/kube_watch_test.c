@@ -406,6 +406,38 @@ static void a_kind_that_may_not_be_listed_is_told_once_and_tried_on(void **state
     stop(&f);
 }
 
+/* An API server that has just started allows nothing until it has read the roles. */
+static void a_watch_that_worked_is_not_reported_for_a_short_refusal(void **state)
+{
+    (void)state;
+    struct fixture f = { .lists = { LIST("10", NODE("a", "1", "5")), "403", "401", "403",
+                                    LIST("20", NODE("a", "1", "5")) } };
+    start_watching(&f, NULL);
+    send_chunk(f.watch, EXPIRED);
+    run_until(f.loop, &f.n_watches, 2);
+    assert_int_equal(f.n_lists, 5);
+    assert_string_equal(f.told, "+a =sync =sync");
+    stop(&f);
+}
+
+static void a_watch_that_worked_is_reported_when_the_refusal_lasts(void **state)
+{
+    (void)state;
+    struct fixture f = { .lists = { LIST("10", NODE("a", "1", "5")), "403" },
+                         .fail_watches = 1000000,
+                         .watch_status = 403 };
+    start(&f, NULL);
+    run_for(f.loop, 4000);
+    assert_string_equal(f.told, "+a =sync");
+    run_for(f.loop, 60000);
+    assert_string_equal(f.told, "+a =sync !forbidden");
+    f.fail_watches = 0;
+    f.lists[1] = LIST("30", NODE("a", "1", "5"));
+    run_for(f.loop, 60000);
+    assert_string_equal(f.told, "+a =sync !forbidden =sync =sync");
+    stop(&f);
+}
+
 static void a_server_that_is_down_is_waited_for(void **state)
 {
     (void)state;
@@ -633,6 +665,8 @@ int main(void)
         cmocka_unit_test(bookmarks_keep_a_quiet_watch_open),
         cmocka_unit_test(a_server_that_ends_every_watch_at_once_is_asked_ever_more_rarely),
         cmocka_unit_test(a_kind_that_may_not_be_listed_is_told_once_and_tried_on),
+        cmocka_unit_test(a_watch_that_worked_is_not_reported_for_a_short_refusal),
+        cmocka_unit_test(a_watch_that_worked_is_reported_when_the_refusal_lasts),
         cmocka_unit_test(a_server_that_is_down_is_waited_for),
         cmocka_unit_test(when_the_server_is_back_no_watch_waits),
         cmocka_unit_test(a_watch_that_is_never_answered_is_given_up),
