@@ -90,6 +90,17 @@ static void kube_free_memory(void *arg)
     free(k);
 }
 
+/* What it says about impersonation must not be lost: without it, requests have other rights. */
+static int check_identity(const struct sw_kube_config *c, struct sw_err *err)
+{
+    const char *source = c->source ? c->source : "the kubeconfig";
+    if (c->as_user && !c->as_user[strspn(c->as_user, " \t")])
+        return sw_err_set(err, SW_INVALID, "%s: the user's 'as' is empty", source);
+    if (!c->as_user && c->as_groups && c->as_groups[0])
+        return sw_err_set(err, SW_INVALID, "%s: the user has 'as-groups', and no 'as'", source);
+    return 0;
+}
+
 int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
                 const struct sw_kube_opts *opts, struct sw_kube **out, struct sw_err *err)
 {
@@ -109,7 +120,9 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
                                           .key_data = config->key_data,
                                           .key_file = config->key_file,
                                           .insecure = config->insecure };
-    int rc = read_address(k, &direct, &connect_to, err);
+    int rc = check_identity(config, err);
+    if (rc == 0)
+        rc = read_address(k, &direct, &connect_to, err);
     if (rc == 0)
         rc = sw_http_tls_new(&tls, &k->tls, err);
     if (rc < 0) {

@@ -135,6 +135,7 @@ static void send_fetch(struct fetch *f)
                                  .what = sw_printf("discovery of %s", path),
                                  .path = path,
                                  .accept = f->aggregated ? aggregated : NULL,
+                                 .purpose = "discovery",
                                  .repeatable = true,
                                  .ahead = true, /* requests of the queue may wait for it */
                                  .form = FORM_OBJECT };

@@ -41,5 +41,6 @@ void sw_kube_event_send(struct sw_kube *k, const struct sw_kube_event *event, ui
                                   (unsigned long long)e.at_ms * 1000000 + serial % 1000000);
     e.id = id;
     SW_AUTO_JSON *doc = sw_kube_event_doc(&e);
-    (void)sw_kube_create(k, &sw_kind_event, e.ns, NULL, doc, NULL, on_sent, NULL);
+    (void)sw_kube_create(k, &sw_kind_event, e.ns, NULL, doc,
+                         &(struct sw_request_opts){ .purpose = "events" }, on_sent, NULL);
 }

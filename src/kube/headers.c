@@ -113,8 +113,11 @@ int kube_headers(struct sw_kube *k, const char *accept, const char *content_type
         rc = add(h, "Content-Type", content_type, err);
     if (rc == 0)
         rc = add(h, "Host", k->host_header, err);
+    const char *user = as_user ? as_user : k->config->as_user;
+    if (rc == 0 && user && !user[strspn(user, " \t")])
+        rc = sw_err_set(err, SW_INVALID, "an account is to be impersonated, and its name is empty");
     if (rc == 0)
-        rc = add(h, "Impersonate-User", as_user ? as_user : k->config->as_user, err);
+        rc = add(h, "Impersonate-User", user, err);
     for (char **group = as_user ? NULL : k->config->as_groups; rc == 0 && group && *group; group++)
         rc = add(h, "Impersonate-Group", *group, err);
     if (rc < 0)

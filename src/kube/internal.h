@@ -87,9 +87,8 @@ void kube_counts_add(struct sw_kube_counts *counts, const char *verb, const char
 struct sw_kube_trace *kube_trace_new(void);
 /** Free the trace. */
 void kube_trace_free(struct sw_kube_trace *trace);
-/** @verb: static. @sent_ms: on the loop's clock; 0: not known. */
-void kube_trace_add(struct sw_kube *k, const char *verb, const char *path, int http_status,
-                    int64_t sent_ms);
+/** Copy @row, whose times are set here. @sent_ms: on the loop's clock; 0: not known. */
+void kube_trace_add(struct sw_kube *k, const struct sw_kube_traced *row, int64_t sent_ms);
 
 /* ---- headers (headers.c) -----------------------------------------------------------------------
  */
@@ -101,7 +100,8 @@ struct header_list {
     int n;
 };
 /** The headers of one request: identity, Accept, Content-Type. @accept, @content_type, @as_user may
- * be NULL. */
+ * be NULL. @return 0 | SW_INVALID: an empty identity, which would be sent as none (libcurl drops a
+ * header without a value), and others */
 int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
                  const char *as_user, struct header_list *out, struct sw_err *err);
 /** Free the lines. */
@@ -155,7 +155,8 @@ struct request_spec {
     size_t body_len;
     char *content_type;
     char *as_user;
-    const char *accept; /* static */
+    const char *purpose; /* static */
+    const char *accept;  /* static */
     enum request_form form;
     bool repeatable; /* it is idempotent */
     bool ahead;      /* goes to the front of the queue */

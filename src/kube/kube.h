@@ -13,6 +13,7 @@ struct sw_err;
 struct sw_kube;
 struct sw_kube_config;
 struct sw_kube_request;
+struct sw_kube_traced;
 struct sw_kube_watch;
 struct sw_loop;
 
@@ -31,7 +32,9 @@ struct sw_kube_opts {
     void (*on_server)(int code, const char *why, void *arg);
     /** A warning from the server (deprecated version, unknown field...); each text only once. */
     void (*on_warning)(const char *text, void *arg);
-    void *arg; /* of both */
+    /** A request ended, or a watch was answered; borrowed. See sw_kube_each_traced(). */
+    void (*on_traced)(const struct sw_kube_traced *traced, void *arg);
+    void *arg; /* of all three */
 };
 
 /** Read the certificates. The client connects with its first request. @config is copied; @opts may
@@ -168,7 +171,9 @@ struct sw_request_opts {
     int retries;
     bool ahead;              /* insert it at the front of the queue */
     const char *subresource; /* "status", "scale", "eviction", ... */
-    const char *as_user;     /* impersonate this user ("system:serviceaccount:ns:name") */
+    const char *as_user;     /* impersonate this user ("system:serviceaccount:ns:name"); an empty
+                                one is refused: SW_INVALID. NULL: the client's own identity */
+    const char *purpose; /* why it is sent as the client itself, for the trace; static, or NULL */
     /* list */
     const char *label_selector;
     const char *field_selector;
@@ -290,8 +295,10 @@ typedef void sw_watch_fn(const struct sw_watch_event *event, void *arg);
 
 /** The zero value is the default of each. Strings are copied. */
 struct sw_watch_opts {
-    const char *ns;   /* NULL: all */
-    const char *name; /* only the object of this name */
+    const char *ns;      /* NULL: all */
+    const char *name;    /* only the object of this name */
+    const char *as_user; /* as in sw_request_opts */
+    const char *purpose;
     const char *label_selector;
     const char *field_selector;
     /** Keep only these fields ("metadata.labels"; data/json/stream.h), ended by NULL, besides
@@ -358,6 +365,8 @@ struct sw_kube_traced {
     const char *verb; /* get list watch create update patch delete; raw: the method, lower case */
     const char *path; /* its beginning, with the query */
     int http_status;  /* 0: no answer */
+    const char *as_user; /* whom it impersonated; NULL: nobody */
+    const char *purpose; /* of sw_request_opts; NULL: none */
 };
 /** Call @each with the last 500 requests, the oldest first. */
 void sw_kube_each_traced(const struct sw_kube *k,

@@ -45,6 +45,18 @@ static void request_free(void *arg)
     free(r);
 }
 
+static void trace(const struct sw_kube_request *r, int http_status)
+{
+    const struct request_spec *s = &r->spec;
+    kube_trace_add(r->k,
+                   &(struct sw_kube_traced){ .verb = s->verb,
+                                             .path = s->path,
+                                             .http_status = http_status,
+                                             .as_user = s->as_user,
+                                             .purpose = s->purpose },
+                   r->sent_ms);
+}
+
 void kube_request_over(struct sw_kube_request *r)
 {
     if (r->state == RQ_OVER)
@@ -54,7 +66,7 @@ void kube_request_over(struct sw_kube_request *r)
     if (r->state == RQ_RUNNING) {
         r->k->n_in_flight--;
         kube_counts_add(r->k->counts, r->spec.verb, r->spec.resource, 0);
-        kube_trace_add(r->k, r->spec.verb, r->spec.path, 0, r->sent_ms);
+        trace(r, 0);
     }
     r->state = RQ_OVER;
     LIST_REMOVE(r, in_all);
@@ -264,7 +276,7 @@ static void on_done(const struct sw_http_result *result, void *arg)
     r->state = RQ_WAITING;
     k->n_in_flight--;
     kube_counts_add(k->counts, r->spec.verb, r->spec.resource, result->http_status);
-    kube_trace_add(k, r->spec.verb, r->spec.path, result->http_status, r->sent_ms);
+    trace(r, result->http_status);
     if (result->http_status == 401)
         kube_token_doubt(k->token);
     if (sw_log_enabled(SW_LOG_DEBUG)) {

@@ -9,7 +9,7 @@
 enum { KEPT = 500, MAX_PATH = 300 };
 
 struct sw_kube_trace {
-    struct sw_kube_traced rows[KEPT]; /* a ring; path owned */
+    struct sw_kube_traced rows[KEPT]; /* a ring; path and as_user owned */
     uint64_t n;                       /* ever added */
 };
 
@@ -18,27 +18,32 @@ struct sw_kube_trace *kube_trace_new(void)
     return sw_zalloc(1, sizeof(struct sw_kube_trace));
 }
 
+static void row_done(struct sw_kube_traced *row)
+{
+    free((char *)row->path);
+    free((char *)row->as_user);
+}
+
 void kube_trace_free(struct sw_kube_trace *t)
 {
     if (!t)
         return;
     for (size_t i = 0; i < KEPT; i++)
-        free((char *)t->rows[i].path);
+        row_done(&t->rows[i]);
     free(t);
 }
 
-void kube_trace_add(struct sw_kube *k, const char *verb, const char *path, int http_status,
-                    int64_t sent_ms)
+void kube_trace_add(struct sw_kube *k, const struct sw_kube_traced *what, int64_t sent_ms)
 {
     struct sw_kube_traced *row = &k->trace->rows[k->trace->n++ % KEPT];
-    free((char *)row->path);
-    *row = (struct sw_kube_traced){
-        .wall_ms = sw_loop_wall_ms(k->loop),
-        .took_ms = sent_ms ? sw_loop_now_ms(k->loop) - sent_ms : 0,
-        .verb = verb,
-        .path = sw_strndup(path, strnlen(path, MAX_PATH)),
-        .http_status = http_status,
-    };
+    row_done(row);
+    *row = *what;
+    row->wall_ms = sw_loop_wall_ms(k->loop);
+    row->took_ms = sent_ms ? sw_loop_now_ms(k->loop) - sent_ms : 0;
+    row->path = sw_strndup(what->path, strnlen(what->path, MAX_PATH));
+    row->as_user = what->as_user ? sw_strdup(what->as_user) : NULL;
+    if (k->opts.on_traced)
+        k->opts.on_traced(row, k->opts.arg);
 }
 
 void sw_kube_each_traced(const struct sw_kube *k,

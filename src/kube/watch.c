@@ -28,8 +28,9 @@ struct sw_kube_watch {
     struct sw_kube *k;
     LIST_ENTRY(sw_kube_watch) in_all;
     const struct sw_kind *kind;
-    char *ns, *label_selector, *field_selector;
-    char **fields; /* ended by NULL */
+    char *ns, *label_selector, *field_selector, *as_user;
+    const char *purpose; /* static */
+    char **fields;       /* ended by NULL */
     struct sw_projection *projection;
     int page_size, idle_ms;
     sw_watch_fn *cb;
@@ -230,6 +231,8 @@ static void start_list(struct sw_kube_watch *w)
                                  .resource = resource,
                                  .what = sw_printf("list %s", resource),
                                  .path = collection_path(w),
+                                 .as_user = w->as_user ? sw_strdup(w->as_user) : NULL,
+                                 .purpose = w->purpose,
                                  .repeatable = true,
                                  .ahead = true, /* requests of the queue may depend on it */
                                  .form = FORM_LIST,
@@ -313,7 +316,13 @@ static void count(struct sw_kube_watch *w, int http_status)
     SW_AUTO_CHARS *resource = kube_resource_name(w->kind, NULL);
     if (!w->counted) {
         kube_counts_add(w->k->counts, "watch", resource, http_status);
-        kube_trace_add(w->k, "watch", resource, http_status, 0);
+        kube_trace_add(w->k,
+                       &(struct sw_kube_traced){ .verb = "watch",
+                                                 .path = resource,
+                                                 .http_status = http_status,
+                                                 .as_user = w->as_user,
+                                                 .purpose = w->purpose },
+                       0);
     }
     w->counted = true;
 }
@@ -412,7 +421,7 @@ static void start_watch(struct sw_kube_watch *w)
     struct sw_kube *k = w->k;
     struct header_list headers;
     SW_ERR(err);
-    int rc = kube_headers(k, NULL, NULL, NULL, &headers, &err);
+    int rc = kube_headers(k, NULL, NULL, w->as_user, &headers, &err);
     if (rc < 0) {
         on_failure(w, rc, 0, 0, &err);
         return;
@@ -459,6 +468,8 @@ static void copy_opts(struct sw_kube_watch *w, const struct sw_watch_opts *o)
 {
     size_t n = 0;
     w->ns = copy(o->ns);
+    w->as_user = o->as_user ? sw_strdup(o->as_user) : NULL;
+    w->purpose = o->purpose;
     w->label_selector = copy(o->label_selector);
     w->page_size = o->page_size ? o->page_size : PAGE_SIZE;
     w->idle_ms = o->idle_ms ? o->idle_ms : IDLE_MS;
@@ -512,6 +523,7 @@ static void watch_free(void *arg)
         free(*field);
     free(w->fields);
     free(w->ns);
+    free(w->as_user);
     free(w->label_selector);
     free(w->field_selector);
     free(w->resource_version);

@@ -85,7 +85,8 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
         return;
     }
     b->controller = sw_controller_open(b->conn.loop, b->conn.kube,
-                                       &(struct sw_controller_opts){ .only = b->name,
+                                       &(struct sw_controller_opts){ .rights = SW_RIGHTS_CALLER,
+                                                                     .only = b->name,
                                                                      .one_shot = true,
                                                                      .on_change = on_change,
                                                                      .on_event = on_event,

@@ -26,7 +26,7 @@ struct controller_opts {
     int64_t refresh_ms;
     struct sw_connect_opts connect;
     bool leader_elect;
-    bool no_registries;
+    bool no_registries, legacy_rights;
     const char *log_file, *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca,
         *graph_url;
     struct sw_record_opts record;
@@ -65,6 +65,9 @@ static const struct sw_flag flags[] = {
     { "no-registries", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, no_registries), NULL, NULL,
       "do not check whether images exist in their registries" },
     SW_NODE_POLICY_FLAGS(struct controller_opts, nodes),
+    { "legacy-rights", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, legacy_rights), NULL, NULL,
+      "walk resources without spec.serviceAccountName with the operator's own rights, as SRO does: "
+      "whoever may write a resource has them" },
     SW_RECORD_FLAGS(struct controller_opts, record),
     SW_CONNECT_FLAGS(struct controller_opts, connect),
     { 0 },
@@ -134,7 +137,9 @@ static void start_work(void *arg)
                                              .ca_file = op->opts.registry_ca };
     op->controller = sw_controller_open(
         op->conn.loop, op->conn.kube,
-        &(struct sw_controller_opts){ .registries = op->opts.no_registries ? NULL : &registries,
+        &(struct sw_controller_opts){ .rights = op->opts.legacy_rights ? SW_RIGHTS_LEGACY
+                                                                       : SW_RIGHTS_ACCOUNT,
+                                      .registries = op->opts.no_registries ? NULL : &registries,
                                       .graph_url = op->opts.graph_url,
                                       .ns = own_namespace(op),
                                       .releases = releases(op),
@@ -228,6 +233,9 @@ static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_
                    NULL);
     sw_metrics_one(&out, "leader", "gauge", "1 for the replica that looks after the resources",
                    leads(op));
+    sw_metrics_one(&out, "legacy_rights", "gauge",
+                   "1 where resources without spec.serviceAccountName have the operator's rights",
+                   op->opts.legacy_rights);
     sw_buffer_put(&out.text, work, strlen(work));
     char *text = sw_metrics_take(&out, NULL);
     answer(reply, 200, text);
@@ -335,6 +343,11 @@ static int operate(struct operator* op)
     op->log_file = sw_log_file_open(op->conn.loop, op->opts.log_file);
     sw_log(SW_LOG_INFO, "slipway", "version", sw_version, "server", sw_kube_server(op->conn.kube),
            NULL);
+    if (op->opts.legacy_rights)
+        sw_log(SW_LOG_WARN,
+               "legacy rights: resources without spec.serviceAccountName are walked "
+               "with the operator's own rights, which all have who may write one",
+               NULL);
     if (!op->opts.leader_elect)
         start_work(op);
     sw_loop_run(op->conn.loop);

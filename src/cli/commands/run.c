@@ -262,6 +262,7 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
     run->controller = sw_controller_open(
         run->conn.loop, run->conn.kube,
         &(struct sw_controller_opts){ .registries = ask ? &registries : NULL,
+                                      .rights = SW_RIGHTS_CALLER,
                                       .only = run->name,
                                       .one_shot = true,
                                       .recording = sw_recorder_recording(run->recorder),

@@ -85,7 +85,8 @@ static void on_started(void *arg)
         return;
     }
     w->controller = sw_controller_open(
-        w->conn.loop, w->kube, &(struct sw_controller_opts){ .on_event = on_event, .arg = w });
+        w->conn.loop, w->kube,
+        &(struct sw_controller_opts){ .rights = SW_RIGHTS_CALLER, .on_event = on_event, .arg = w });
 }
 
 static void on_stopped(const char *why, void *arg)

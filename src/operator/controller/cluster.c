@@ -160,18 +160,18 @@ static void open_watches(struct sw_controller *c)
     const struct sw_kind *kind;
     kind = sw_kube_kind_find(c->kube, "apiextensions.k8s.io/v1", "CustomResourceDefinition");
     if (!c->own->crd_watch && kind)
-        c->own->crd_watch = sw_kube_watch_open(
-            c->kube, kind, &(struct sw_watch_opts){ .fields = crd_fields }, on_crd, c);
+        c->own->crd_watch = sw_kube_watch_open(c->kube, kind,
+                                               WATCH_OWN(FACTS, .fields = crd_fields), on_crd, c);
     kind = sw_kube_kind_find(c->kube, "v1", "Node");
     if (!c->own->node_watch && kind)
         c->own->node_watch = sw_kube_watch_open(
-            c->kube, kind, &(struct sw_watch_opts){ .fields = sw_node_fields }, on_node, c);
+            c->kube, kind, WATCH_OWN(NODES, .fields = sw_node_fields), on_node, c);
     kind = sw_kube_kind_find(c->kube, SW_GROUP_VERSION, "SpecialResource");
     if (!c->own->resource_watch && kind && c->own->nodes_synced && !c->own->paused &&
         sw_kube_groups_known(c->kube)) {
         read_kinds(c); /* there may be more than when the nodes were read */
         c->own->resource_watch = sw_kube_watch_open(
-            c->kube, kind, &(struct sw_watch_opts){ .name = c->only }, resource_on_watch, c);
+            c->kube, kind, WATCH_OWN(KINDS, .name = c->only), resource_on_watch, c);
     }
     if (!kind && c->own->nodes_synced)
         controller_trouble(c, SW_NOTFOUND,
@@ -211,8 +211,7 @@ static void on_version(const struct sw_kube_answer *a, void *arg)
 static void discover(void *arg)
 {
     struct sw_controller *c = arg;
-    c->own->version = sw_kube_version(c->kube, &(struct sw_request_opts){ .retries = 4 },
-                                      on_version, c);
+    c->own->version = sw_kube_version(c->kube, REQUEST_OWN(DISCOVERY, .retries = 4), on_version, c);
 }
 
 /* The variable in either spelling. */

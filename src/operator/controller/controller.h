@@ -29,8 +29,17 @@ struct sw_controller_event {
     bool warning;
 };
 
+/** What a resource that names no account (spec.serviceAccountName) is walked as. */
+enum sw_rights {
+    SW_RIGHTS_ACCOUNT, /* its default account, which can do nothing until an admin lets it */
+    SW_RIGHTS_LEGACY,  /* the operator: who may write a resource has all rights that the operator
+                          has. Reported: log, metric, Events */
+    SW_RIGHTS_CALLER,  /* the caller, whose own process this is: he gains no right by it */
+};
+
 /** The zero value is the default of each; strings are copied. */
 struct sw_controller_opts {
+    enum sw_rights rights;
     const char *only; /* look after the resource of this name, and what it depends on, alone; NULL:
                          all */
     const char *ns;   /* the operator's own: SRO's ConfigMaps are there; NULL: the context's */

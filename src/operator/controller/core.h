@@ -12,6 +12,7 @@
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/account/account.h"
 #include "operator/controller/capability.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/source/source.h"
@@ -82,9 +83,20 @@ struct resource {
 struct resource *resource_find(struct sw_controller *c, const char *name);
 /** spec.namespace, else its name; borrowed. */
 const char *resource_namespace(const struct resource *r);
-/** The account that a resource's objects are written as, and what its templates look up is read as:
- * RESOURCE_ACTS_AS, else spec.serviceAccountName. NULL: the operator's own. Heap. */
+/** The account that all is done as that is done for the resource (account.c): heap;
+ * "system:serviceaccount:<namespace>:<name>". NULL: as whoever the controller is, which only
+ * sw_controller_opts.rights allows. "": the spec names none that may be used, and kube refuses
+ * requests by it. */
 char *resource_account(const struct resource *r);
+/** The same, borrowed until it changes. */
+const char *resource_account_now(const struct resource *r);
+/** The options of a request, or watch, that is made for @r, as its account:
+ * REQUEST_AS(r, .retries = 2). Good for the enclosing block. */
+#define REQUEST_AS(r, ...) REQUEST_BY(resource_account_now(r), __VA_ARGS__)
+#define WATCH_AS(r, ...) WATCH_BY(resource_account_now(r), __VA_ARGS__)
+/** The message of a failed request that was made as the account of @r: what the server says, and,
+ * where the account may not (SW_FORBIDDEN), how it gets the right. Heap. */
+char *account_message(const struct resource *r, int code, const char *message);
 /** Does it have a deletionTimestamp? */
 bool resource_is_deleting(const struct resource *r);
 /** Is its managementState Removed? */

@@ -58,15 +58,6 @@ bool document_is_deleting(struct json_object *doc)
     return sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
 }
 
-char *resource_account(const struct resource *r)
-{
-    const char *acts_as = sw_obj_annotation(r->doc, RESOURCE_ACTS_AS);
-    const char *name = sw_json_str(r->doc, "", "spec", "serviceAccountName", NULL);
-    if (acts_as)
-        return sw_strdup(acts_as);
-    return *name ? sw_printf("system:serviceaccount:%s:%s", resource_namespace(r), name) : NULL;
-}
-
 bool resource_is_deleting(const struct resource *r)
 {
     return document_is_deleting(r->doc);

@@ -25,8 +25,8 @@ static void on_recorded(const struct sw_kube_answer *a, void *arg)
 
 static void begin_event(struct op *op, const struct sw_kind *kind)
 {
-    op->req = sw_kube_create(op->r->c->kube, kind, EVENT_NAMESPACE, NULL, op->doc, NULL,
-                             on_recorded, op);
+    op->req = sw_kube_create(op->r->c->kube, kind, EVENT_NAMESPACE, NULL, op->doc,
+                             REQUEST_OWN(EVENTS), on_recorded, op);
 }
 
 static void event_failed(struct op *op, int code SW_UNUSED, const char *message SW_UNUSED)

@@ -54,6 +54,7 @@ struct resource_private {
     bool fault_of_render;        /* the plan is well, a template is not */
     struct prerequisite prerequisite;
     uint32_t some_node; /* a node that it selected last */
+    char *account;      /* of resource_account_now() */
     size_t finalizing;  /* the row whose finalize() is due; above N_CAPABILITIES: none */
     bool in_finalize, finalized_inside;
 };
@@ -106,6 +107,9 @@ const char *capabilities_rendered(struct resource *r, struct render *w);
  */
 
 void resource_free_all(struct sw_controller *c);
+/** account.c: is what the spec says of the account a name? @return 0 | SW_INVALID: the message
+ * names the field */
+int account_check(const struct resource *r, struct sw_err *err);
 /** document.c: does @doc, a SpecialResource, have slipway's finalizer? */
 bool document_has_finalizer(struct json_object *doc);
 /** The same, or that of an early SRO. */

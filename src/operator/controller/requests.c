@@ -56,6 +56,14 @@ static const char *answer_message(const struct sw_kube_answer *a)
     return a->code < 0 ? sw_err_text(a->err) : NULL;
 }
 
+/* op_answer() of a request that was made as the resource's account. */
+static void op_answer_of(struct op *op, const struct sw_kube_answer *a)
+{
+    SW_AUTO_CHARS *message = a->code < 0 ? account_message(op->r, a->code, sw_err_text(a->err))
+                                         : NULL;
+    op_answer(op, a->code, message, a->object, NULL);
+}
+
 /* The namespace for a request about an object of @kind; NULL: none. */
 static const char *namespace_of(const struct op *op, const struct sw_kind *kind)
 {
@@ -105,16 +113,14 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
     if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))
         informer_namespace_is_new(op->r->c->informer, op->key.name);
-    op_answer(op, a->code, answer_message(a), a->object, NULL);
+    op_answer_of(op, a);
 }
 
 static void begin_apply(struct op *op, const struct sw_kind *kind)
 {
-    SW_AUTO_CHARS *account = resource_account(op->r);
     op->req = sw_kube_apply(
         op->r->c->kube, kind, namespace_of(op, kind), op->key.name, op->doc,
-        &(struct sw_request_opts){
-            .force = op->force, .dry_run = op->dry_run, .retries = RETRIES, .as_user = account },
+        REQUEST_AS(op->r, .force = op->force, .dry_run = op->dry_run, .retries = RETRIES),
         on_applied, op);
 }
 
@@ -136,18 +142,15 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     op->req = NULL;
-    op_answer(op, a->code, answer_message(a), a->object, NULL);
+    op_answer_of(op, a);
 }
 
 static void begin_delete(struct op *op, const struct sw_kind *kind)
 {
-    SW_AUTO_CHARS *account = resource_account(op->r);
-    op->req = sw_kube_delete(op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
-                             &(struct sw_request_opts){ .uid = op->uid,
-                                                        .propagation = op->propagation,
-                                                        .retries = RETRIES,
-                                                        .as_user = account },
-                             on_deleted, op);
+    op->req = sw_kube_delete(
+        op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
+        REQUEST_AS(op->r, .uid = op->uid, .propagation = op->propagation, .retries = RETRIES),
+        on_deleted, op);
 }
 
 void request_delete(struct resource *r, const struct sw_action *a)
@@ -191,8 +194,8 @@ static void on_release_read(const struct sw_kube_answer *a, void *arg)
     SW_AUTO_JSON *body = sw_ownership_release(a->object, op->r->uid);
     if (body && kind)
         op->req = sw_kube_patch(op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
-                                SW_PATCH_MERGE, body,
-                                &(struct sw_request_opts){ .retries = RETRIES }, on_released, op);
+                                SW_PATCH_MERGE, body, REQUEST_AS(op->r, .retries = RETRIES),
+                                on_released, op);
     else
         release_answered(op, kind ? 0 : SW_UNAVAILABLE, NULL);
 }
@@ -200,7 +203,7 @@ static void on_release_read(const struct sw_kube_answer *a, void *arg)
 static void begin_release(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_get(op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
-                          &(struct sw_request_opts){ .retries = RETRIES }, on_release_read, op);
+                          REQUEST_AS(op->r, .retries = RETRIES), on_release_read, op);
 }
 
 void request_release(struct resource *r, const struct sw_action *a)
@@ -237,7 +240,7 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
     op->req = NULL;
     if (a->code == SW_CONFLICT && kind) {
         op->req = sw_kube_get(c->kube, kind, NULL, op->key.name,
-                              &(struct sw_request_opts){ .retries = RETRIES }, on_reread, op);
+                              REQUEST_OWN(NODES, .retries = RETRIES), on_reread, op);
         return;
     }
     bool changed = a->code == 0 && a->object && cluster_put_node(c, node, a->object);
@@ -249,7 +252,7 @@ static void on_labeled(const struct sw_kube_answer *a, void *arg)
 static void begin_label(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
-                            &(struct sw_request_opts){ .retries = RETRIES }, on_labeled, op);
+                            REQUEST_OWN(NODES, .retries = RETRIES), on_labeled, op);
     json_object_put(SW_TAKE(op->doc)); /* the request has its text: thousands may be queued */
 }
 
@@ -333,10 +336,9 @@ static void begin_status(struct op *op, const struct sw_kind *kind)
     SW_AUTO_JSON *empty = json_object_new_object();
     struct json_object *from = r->own->doubtful_status ? r->own->doubtful_status : r->status;
     sw_json_set(body, sw_merge_create(from ? from : empty, op->doc), "status", NULL);
-    op->req = sw_kube_patch(
-        r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
-        &(struct sw_request_opts){ .subresource = "status", .retries = RETRIES }, on_status_written,
-        op);
+    op->req = sw_kube_patch(r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
+                            REQUEST_OWN(KINDS, .subresource = "status", .retries = RETRIES),
+                            on_status_written, op);
 }
 
 /* An op about the resource itself. */
@@ -374,10 +376,10 @@ void request_logs(struct resource *r, const struct sw_action *a)
     struct op *op = action_op(r, a, SW_EV_LOGS);
     op->n_bytes = a->n_bytes;
     /* the server counts lines, not bytes from the end: a few lines hold the bytes asked for */
-    op->req = sw_kube_logs(r->c->kube, op->key.ns, op->key.name,
-                           &(struct sw_request_opts){
-                               .container = a->container, .tail_lines = 20, .retries = RETRIES },
-                           on_logs, op);
+    op->req = sw_kube_logs(
+        r->c->kube, op->key.ns, op->key.name,
+        REQUEST_AS(r, .container = a->container, .tail_lines = 20, .retries = RETRIES), on_logs,
+        op);
 }
 
 /* ---- finalizer ---------------------------------------------------------------------------------
@@ -424,7 +426,7 @@ static void begin_finalizer(struct op *op, const struct sw_kind *kind)
     sw_json_set_str(body, sw_json_str(r->doc, "", "metadata", "resourceVersion", NULL), "metadata",
                     "resourceVersion", NULL);
     op->req = sw_kube_patch(r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
-                            &(struct sw_request_opts){ .retries = 8 }, on_finalizer, op);
+                            REQUEST_OWN(KINDS, .retries = 8), on_finalizer, op);
 }
 
 void request_finalizer(struct resource *r, bool add)

@@ -168,6 +168,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->doc);
     json_object_put(r->status);
     json_object_put(r->own->doubtful_status);
+    free(r->own->account);
     free(r->own->recipe_key);
     free(r->own->recipe_content);
     prerequisite_done(&r->own->prerequisite);
@@ -288,6 +289,8 @@ void resource_tell(struct resource *r)
     spec.timeout_ms = policy.timeout_ms;
     if (rc == 0 && !spec.deleting)
         rc = policy_rc;
+    if (rc == 0 && !spec.deleting)
+        rc = account_check(r, &err);
     if (rc == 0 && !spec.deleting)
         rc = TRY_CAPABILITIES(validate, r, &err);
     if (rc < 0 && !spec.code) {

@@ -58,7 +58,7 @@ static void settle(struct lookup *k, int code, const char *message)
     if (code < 0 &&
         code != SW_NOTFOUND) { /* an object that does not exist is no error, as in Helm */
         k->code = code;
-        k->message = sw_strdup(message);
+        k->message = account_message(l->r, code, message);
     }
     if (--l->n_waiting == 0)
         l->answered(l->arg);
@@ -90,12 +90,11 @@ static void begin(struct lookup *k, const struct sw_kind *kind)
 {
     struct sw_kube *kube = k->all->r->c->kube;
     const char *ns = kind->namespaced ? k->key.ns : NULL;
-    SW_AUTO_CHARS *account = resource_account(k->all->r);
-    const struct sw_request_opts opts = { .retries = LOOKUP_RETRIES, .as_user = account };
+    const struct sw_request_opts *opts = REQUEST_AS(k->all->r, .retries = LOOKUP_RETRIES);
     if (*k->key.name)
-        k->req = sw_kube_get(kube, kind, ns, k->key.name, &opts, on_answer, k);
+        k->req = sw_kube_get(kube, kind, ns, k->key.name, opts, on_answer, k);
     else
-        k->req = sw_kube_list(kube, kind, ns, &opts, on_answer, k);
+        k->req = sw_kube_list(kube, kind, ns, opts, on_answer, k);
 }
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)

@@ -16,6 +16,7 @@ static const struct {
     { NULL, "failed to call webhook", WEBHOOK },
     { NULL, "denied the request", "a webhook of the cluster refuses the object: ask whose it is" },
     { NULL, "being terminated", "wait until the namespace is gone, or look what holds it" },
+    { NULL, "slipway rbac ", "give the account the rights, by the command that is named" },
     { "NotVisible", NULL, RIGHTS },
     { NULL, "cannot patch resource", RIGHTS },
     { NULL, "orbidden", RIGHTS }, /* "Forbidden" or "forbidden" */

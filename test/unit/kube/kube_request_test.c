@@ -459,6 +459,58 @@ static void a_value_that_would_be_another_header_is_refused(void **state)
     stop(&f);
 }
 
+static void keep_traced(const struct sw_kube_traced *t, void *arg)
+{
+    struct sw_kube_traced *last = arg;
+    last[0] = last[1];
+    last[1] = *t;
+}
+
+/* libcurl drops a header without a value: the request would be sent as the client itself. */
+static void an_empty_identity_is_never_sent(void **state)
+{
+    (void)state;
+    static const char *const empty[] = { "", " ", "\t " };
+    struct fixture f = { 0 };
+    start(&f);
+    for (int i = 0; i < (int)SW_COUNT(empty); i++) {
+        sw_kube_get(f.k, &nodes, NULL, "n", &(struct sw_request_opts){ .as_user = empty[i] }, cb,
+                    &f);
+        run_until(f.loop, &f.n, i + 1);
+        assert_int_equal(f.code, SW_INVALID);
+    }
+    assert_int_equal(f.srv.n_requests, 0);
+    struct sw_kube_config *c = sw_kube_config_new(sw_kube_server(f.k));
+    struct sw_kube *k = NULL;
+    SW_ERR(err);
+    c->as_user = sw_strdup("");
+    assert_int_equal(sw_kube_new(f.loop, c, NULL, &k, &err), SW_INVALID);
+    free(SW_TAKE(c->as_user));
+    c->as_groups = sw_zalloc(2, sizeof *c->as_groups);
+    c->as_groups[0] = sw_strdup("system:masters");
+    assert_int_equal(sw_kube_new(f.loop, c, NULL, &k, &err), SW_INVALID);
+    sw_kube_config_free(c);
+    stop(&f);
+}
+
+static void a_trace_tells_whose_a_request_was(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    start(&f);
+    sw_kube_get(f.k, &nodes, NULL, "n", &(struct sw_request_opts){ .as_user = "joe" }, cb, &f);
+    run_until(f.loop, &f.n, 1);
+    sw_kube_get(f.k, &nodes, NULL, "n", &(struct sw_request_opts){ .purpose = "tests" }, cb, &f);
+    run_until(f.loop, &f.n, 2);
+    struct sw_kube_traced last[2] = { 0 };
+    sw_kube_each_traced(f.k, keep_traced, last);
+    assert_string_equal(last[0].as_user, "joe");
+    assert_null(last[0].purpose);
+    assert_null(last[1].as_user);
+    assert_string_equal(last[1].purpose, "tests");
+    stop(&f);
+}
+
 static void a_token_file_is_read_again_when_it_changes(void **state)
 {
     (void)state;
@@ -1059,6 +1111,8 @@ int main(void)
         cmocka_unit_test(a_proxy_is_asked_instead_of_the_server),
         cmocka_unit_test(this_machine_is_behind_no_proxy),
         cmocka_unit_test(a_value_that_would_be_another_header_is_refused),
+        cmocka_unit_test(an_empty_identity_is_never_sent),
+        cmocka_unit_test(a_trace_tells_whose_a_request_was),
         cmocka_unit_test(a_token_file_is_read_again_when_it_changes),
         cmocka_unit_test(a_token_file_that_is_missing_is_named),
         cmocka_unit_test(each_status_has_its_code_reason_and_words),
