@@ -102,7 +102,7 @@ denied() { # without rights for it, the resource says which one is missing
 
 walks() {
     # the server's own view of roles follows within moments
-    "$slipway" rbac "$chart" | kubectl apply -f - && until_ok 10 kubectl auth can-i create daemonsets.apps -n hello --as=system:serviceaccount:slipway:slipway &&
+    "$slipway" rbac "$chart" | kubectl apply -f - && until_ok 10 kubectl auth can-i create daemonsets.apps -n hello --as=system:serviceaccount:hello:slipway-hello &&
         until_ok 10 kubectl auth can-i list daemonsets.apps -A --as=system:serviceaccount:slipway:slipway &&
         wc -l <"$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" >"$tap_dir/mark" &&
         until_ok 90 eval '[ "$(kubectl get specialresource hello -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]' &&

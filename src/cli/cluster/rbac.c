@@ -17,9 +17,10 @@ struct rights {
     const struct sw_rendered *rendered;
     struct json_object *by_scope; /* {scope: {"group\nresource\nname": {verb: true}}} */
     struct json_object *held;     /* {scope: [rule]}: rules of the recipe's roles */
-    /* As by_scope: what the operator does itself if the resource has an account of its own. Objects
-     * are written as that account; watches, release records and the builder's binding are not. */
+    /* As by_scope: what the operator does itself if the resource has an account. Objects are read
+     * and written as that account; watches and release records are not. */
     struct json_object *own;
+    char *account; /* whom by_scope is for; NULL: the operator */
 };
 
 /* What is known of a kind without a cluster. */
@@ -104,14 +105,13 @@ static void add_verbs(struct json_object *scopes, const char *scope, const char 
         sw_json_set(scopes, json_object_new_boolean(true), scope, key, *verbs, NULL);
 }
 
-/* @ns "": in the whole cluster; @name NULL: any name; @verbs ends with NULL. */
+/* Rights of the account. @ns "": in the whole cluster; @name NULL: any name; @verbs ends with NULL.
+ */
 static void allow(struct rights *r, const char *ns, const char *group, const char *resource,
                   const char *name, const char *const *verbs)
 {
     SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", group, resource, name ? name : "");
     add_verbs(r->by_scope, scope_of(r, ns), key, verbs);
-    if (sw_streq(verbs[0], "get"))
-        add_verbs(r->own, scope_of(r, ns), key, verbs);
 }
 
 /* Rights for what the operator does itself, not as the resource's account. */
@@ -119,7 +119,7 @@ static void allow_own(struct rights *r, const char *ns, const char *group, const
                       const char *name, const char *const *verbs)
 {
     SW_AUTO_CHARS *key = sw_printf("%s\n%s\n%s", group, resource, name ? name : "");
-    add_verbs(r->opts->service_account ? r->own : r->by_scope, scope_of(r, ns), key, verbs);
+    add_verbs(r->account ? r->own : r->by_scope, scope_of(r, ns), key, verbs);
 }
 
 static const char *const read_verbs[] = { "get", "list", "watch", NULL };
@@ -144,16 +144,17 @@ static void allow_object(struct rights *r, struct json_object *doc)
     const char *ns = ns_of(r, doc), *kind = sw_obj_kind(doc);
     struct kind_facts k = facts_of_kind(r, sw_obj_api_version(doc), kind, *sw_obj_namespace(doc));
     if (!sw_streq(kind, "Pod"))
-        allow(r, "", k.group, k.resource, NULL, read_verbs);
+        allow_own(r, "", k.group, k.resource, NULL, read_verbs);
+    allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, get_verb);
     allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, write_verbs);
     for (size_t i = 0; i < SW_COUNT(pod_makers); i++) {
         if (!sw_streq(kind, pod_makers[i]))
             continue;
-        allow(r, ns, "", "pods", NULL, read_verbs);
+        allow_own(r, ns, "", "pods", NULL, read_verbs);
         allow(r, ns, "", "pods/log", NULL, get_verb);
     }
     if (sw_streq(kind, "BuildConfig")) {
-        allow(r, ns, k.group, "builds", NULL, read_verbs);
+        allow_own(r, ns, k.group, "builds", NULL, read_verbs);
         allow(r, ns, k.group, "buildconfigs/instantiate", NULL,
               (const char *const[]){ "create", NULL });
     }
@@ -195,17 +196,13 @@ static void allow_lookups(struct rights *r)
 
 static void collect(struct rights *r)
 {
-    static const char *const pullers_verbs[] = { "get", "list", "watch", "patch", NULL };
+    static const char *const patch_verb[] = { "patch", NULL };
     const struct sw_rbac_opts *o = r->opts;
     allow_lookups(r);
     for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
         struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
         allow_object(r, doc);
         const char *kind = sw_obj_kind(doc);
-        if (sw_streq(kind, "BuildConfig")) { /* the builder's account pulls images there */
-            allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, pullers_verbs);
-            allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
-        }
         if (!sw_streq(sw_obj_api_version(doc), RBAC_VERSION))
             continue;
         if (sw_streq(kind, "ClusterRole") || sw_streq(kind, "Role")) {
@@ -220,24 +217,30 @@ static void collect(struct rights *r)
                   sw_streq(role_kind, "ClusterRole") ? "clusterroles" : "roles", role, bind_verb);
     }
     if (o->cluster_wide)
-        allow(r, "", "", "namespaces", NULL, write_verbs);
+        allow(r, "", "", "namespaces", NULL,
+              (const char *const[]){ "get", "create", "patch", "delete", NULL });
     else
-        allow(r, "", "", "namespaces", o->ns, (const char *const[]){ "patch", "delete", NULL });
-    /* releases are recorded beside the recipe's objects; the builder's account may pull its images
-     */
-    allow_own(r, o->ns, "", "configmaps", NULL, read_verbs);
-    allow_own(r, o->ns, "", "configmaps", NULL, write_verbs);
+        allow(r, "", "", "namespaces", o->ns,
+              (const char *const[]){ "get", "patch", "delete", NULL });
+    /* OpenShift's builder may pull images of the namespace */
+    allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, patch_verb);
+    allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
     allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, read_verbs);
-    allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS,
-              (const char *const[]){ "patch", NULL });
-    allow_own(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
     if (o->priority_classes) {
-        allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, read_verbs);
+        allow_own(r, "", "scheduling.k8s.io", "priorityclasses", NULL, read_verbs);
+        allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, get_verb);
         allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, write_verbs);
+    }
+    if (o->upgrades) { /* spec.upgradePolicy: old drivers' pods, and those of nodes that it drains
+                        */
+        allow(r, "", "", "pods", NULL, (const char *const[]){ "get", "delete", NULL });
+        allow(r, "", "", "pods/eviction", NULL, (const char *const[]){ "create", NULL });
+        allow_own(r, "", "", "pods", NULL, read_verbs);
     }
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
-    allow(r, o->ns, "", "configmaps", NULL, release_verbs); /* what is deployed, for helm */
+    /* releases are recorded beside the recipe's objects, for helm */
+    allow_own(r, o->ns, "", "configmaps", NULL, release_verbs);
     allow_own(r, o->ns, "", "secrets", NULL, release_verbs);
 }
 
@@ -362,20 +365,49 @@ static char *put_role(struct json_object *list, const struct sw_rbac_opts *o, co
     return name;
 }
 
-/* The operator's own role is named slipway-<name>, that of an account <account>-<name>. */
+/* Roles for @ns. The account's is named <account>-<name>, or as the account where that is the
+ * default one; the operator's then slipway-watch-<name>, else slipway-<name>. */
 static void put_roles(struct json_object *list, const struct rights *r, const char *ns)
 {
     const struct sw_rbac_opts *o = r->opts;
-    struct json_object *mine = o->service_account ? r->own : r->by_scope;
+    struct json_object *mine = r->account ? r->own : r->by_scope;
+    bool usual = r->account && !o->service_account;
     if (sw_json_get(mine, ns)) {
-        SW_AUTO_CHARS *role = put_role(list, o, "slipway", ns,
-                                       rules_of(mine, o->service_account ? NULL : r->held, ns));
+        SW_AUTO_CHARS *role = put_role(list, o, usual ? "slipway-watch" : "slipway", ns,
+                                       rules_of(mine, r->account ? NULL : r->held, ns));
         put_binding(list, o, ns, role, o->operator_ns, o->account);
     }
-    if (o->service_account) {
-        SW_AUTO_CHARS *role = put_role(list, o, o->service_account, ns,
+    if (r->account && (sw_json_get(r->by_scope, ns) || sw_json_get(r->held, ns))) {
+        SW_AUTO_CHARS *role = put_role(list, o, usual ? "slipway" : r->account, ns,
                                        rules_of(r->by_scope, r->held, ns));
-        put_binding(list, o, ns, role, o->ns, o->service_account);
+        put_binding(list, o, ns, role, o->account_ns ? o->account_ns : o->ns, r->account);
+    }
+}
+
+/* The operator impersonates the account. A namespace that the recipe makes may not be there yet:
+ * the role is the cluster's then. */
+static void put_impersonation(struct json_object *list, const struct rights *r)
+{
+    const struct sw_rbac_opts *o = r->opts;
+    const char *home = o->account_ns ? o->account_ns : o->ns, *ns = *scope_of(r, home) ? home : "";
+    SW_AUTO_CHARS *name = sw_printf("slipway-as-%s", r->account);
+    SW_AUTO_CHARS *key = sw_printf("\nserviceaccounts\n%s", r->account);
+    SW_AUTO_JSON *verbs = json_object_new_object();
+    struct json_object *role = manifest(o, RBAC_VERSION, *ns ? "Role" : "ClusterRole", name, ns);
+    sw_json_set(verbs, json_object_new_boolean(true), "impersonate", NULL);
+    put_rule(sw_json_need_list(role, "rules", NULL), key, verbs);
+    if (*ns)
+        (void)json_object_array_add(list, manifest(o, "v1", "ServiceAccount", r->account, ns));
+    (void)json_object_array_add(list, role);
+    put_binding(list, o, ns, name, o->operator_ns, o->account);
+}
+
+static void add_scopes(struct json_object *scopes, struct json_object *from)
+{
+    json_object_object_foreach(from, scope, unused)
+    {
+        (void)unused;
+        (void)sw_json_need_map(scopes, scope, NULL);
     }
 }
 
@@ -387,38 +419,28 @@ struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct 
                         .held = json_object_new_object(),
                         .own = json_object_new_object() };
     struct json_object *list = json_object_new_array();
-    const char *account = opts->service_account;
+    SW_AUTO_JSON *scopes = json_object_new_object();
     size_t n;
+    if (!opts->legacy)
+        r.account = opts->service_account ? sw_strdup(opts->service_account)
+                                          : sw_printf("slipway-%s", opts->name);
     collect(&r);
-    json_object_object_foreach(r.held, ns, rules)
-    {
-        (void)rules;
-        (void)sw_json_need_map(r.by_scope, ns, NULL);
-    }
-    json_object_object_foreach(r.own, scope, map)
-    {
-        (void)map;
-        (void)sw_json_need_map(r.by_scope, scope, NULL);
-    }
-    const char **keys = sorted_keys(r.by_scope, &n);
+    add_scopes(scopes, r.by_scope);
+    add_scopes(scopes, r.held);
+    add_scopes(scopes, r.own);
+    if (r.account && !opts->cluster_wide)
+        (void)sw_json_need_map(scopes, scope_of(&r, opts->account_ns ? opts->account_ns : opts->ns),
+                               NULL);
+    const char **keys = sorted_keys(scopes, &n);
     for (size_t i = 0; i < n; i++)
         if (*keys[i])
             (void)json_object_array_add(list, manifest(opts, "v1", "Namespace", keys[i], ""));
     for (size_t i = 0; i < n; i++)
         put_roles(list, &r, keys[i]);
-    if (account) { /* the operator impersonates it */
-        SW_AUTO_CHARS *name = sw_printf("slipway-as-%s", account);
-        SW_AUTO_CHARS *key = sw_printf("\nserviceaccounts\n%s", account);
-        SW_AUTO_JSON *verbs = json_object_new_object();
-        struct json_object *role = manifest(opts, RBAC_VERSION, "Role", name, opts->ns);
-        sw_json_set(verbs, json_object_new_boolean(true), "impersonate", NULL);
-        put_rule(sw_json_need_list(role, "rules", NULL), key, verbs);
-        (void)json_object_array_add(list,
-                                    manifest(opts, "v1", "ServiceAccount", account, opts->ns));
-        (void)json_object_array_add(list, role);
-        put_binding(list, opts, opts->ns, name, opts->operator_ns, opts->account);
-    }
+    if (r.account)
+        put_impersonation(list, &r);
     free(keys);
+    free(r.account);
     json_object_put(r.by_scope);
     json_object_put(r.held);
     json_object_put(r.own);

@@ -1,6 +1,6 @@
 #pragma once
-/* rbac: the rights that the operator needs for a recipe besides its own, computed from the rendered
- * manifests without a cluster. */
+/* rbac: the rights that a recipe needs: those of the account that it is walked as, and what the
+ * operator needs for it besides its own. Computed from the rendered manifests without a cluster. */
 #include <stdbool.h>
 
 #include "chart/recipe/recipe.h"
@@ -9,12 +9,15 @@ struct json_object;
 
 /** The input of sw_rbac_of(). Strings are borrowed. */
 struct sw_rbac_opts {
-    const char *name;            /* of the roles: "slipway-<name>" */
+    const char *name;            /* of the resource; roles are named after it */
     const char *ns;              /* of the recipe */
     const char *operator_ns;     /* of the operator's account */
     const char *account;         /* the operator's account */
-    const char *service_account; /* the resource's spec.serviceAccountName: the rights to write are
-                                    its, and the operator may act as it and read. NULL: none */
+    const char *service_account; /* the resource's spec.serviceAccountName; NULL: the default one,
+                                    "slipway-<name>" */
+    const char *account_ns;      /* its namespace; NULL: that of the recipe */
+    bool legacy;                 /* no account: all rights are the operator's (--legacy-rights) */
+    bool upgrades;               /* the resource has spec.upgradePolicy */
     bool cluster_wide;           /* in all namespaces, and to create the recipe's */
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
     bool secrets;                /* templates use the builder's Secret */

@@ -1,5 +1,6 @@
-/* slipway rbac: the rights that the operator needs for a recipe, as manifests. */
+/* slipway rbac: the rights that a recipe needs, as manifests. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cluster/rbac.h"
 #include "cli/commands/commands.h"
@@ -19,9 +20,13 @@ static const struct sw_flag flags[] = {
       "namespace of the operator (default $OPERATOR_NAMESPACE, else slipway)" },
     { "operator-account", 0, SW_FLAG_STRING, FIELD(account), "NAME", NULL,
       "service account of the operator (default slipway)" },
-    { "service-account", 0, SW_FLAG_STRING, FIELD(service_account), "NAME", NULL,
-      "grant the rights to this account, the resource's spec.serviceAccountName; the operator may "
-      "impersonate it, and read" },
+    { "service-account", 0, SW_FLAG_STRING, FIELD(service_account), "[NS/]NAME", NULL,
+      "the account that gets the rights: the resource's spec.serviceAccountName, or that of the "
+      "resource which it is a dependency of (default: slipway-<resource>)" },
+    { "legacy-rights", 0, SW_FLAG_BOOL, FIELD(legacy), NULL, NULL,
+      "grant the rights to the operator itself, for a controller with --legacy-rights" },
+    { "upgrade-policy", 0, SW_FLAG_BOOL, FIELD(upgrades), NULL, NULL,
+      "add the rights for spec.upgradePolicy of the resource: to delete and evict pods" },
     { "priority-classes", 0, SW_FLAG_BOOL, FIELD(priority_classes), NULL, NULL,
       "add the rights for spec.priorityClasses of the resource" },
     { "cluster-wide", 0, SW_FLAG_BOOL, FIELD(cluster_wide), NULL, NULL,
@@ -50,6 +55,9 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
 {
     struct rbac_opts *o = opts;
     struct sw_rbac_opts *r = &o->rights;
+    const char *slash = r->service_account ? strchr(r->service_account, '/') : NULL;
+    SW_AUTO_CHARS *account_ns =
+        slash ? sw_strndup(r->service_account, (size_t)(slash - r->service_account)) : NULL;
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *lookups = json_object_new_array();
     r->name = o->recipe.name ? o->recipe.name : sw_recipe_name(recipe->recipe);
@@ -58,6 +66,12 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
     r->account = r->account ? r->account : "slipway";
     r->secrets = sw_recipe_mentions(recipe->recipe, "pushSecretName");
     r->lookups = lookups;
+    if (slash) {
+        r->account_ns = account_ns;
+        r->service_account = slash + 1;
+    }
+    if (r->service_account && r->legacy)
+        return sw_err_set(err, SW_INVALID, "--service-account and --legacy-rights: one of them");
     recipe->env.namespace = r->ns;
     recipe->env.lookup = note_lookup;
     recipe->env.lookup_arg = lookups;
@@ -83,12 +97,14 @@ const struct sw_command sw_command_rbac = {
     .name = "rbac",
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
-    .summary = "print the rights that the operator needs for a recipe",
-    .details = "Prints roles and bindings for the objects of the recipe, besides the operator's "
-               "own rights, and for\n"
-               "the rights in the recipe's roles: Kubernetes lets an account grant only rights "
-               "that it has itself.\n"
-               "A cluster administrator applies them: slipway rbac RECIPE | kubectl apply -f -",
+    .summary = "print the rights that a recipe needs",
+    .details =
+        "Prints the account that the recipe is walked as, roles and bindings for the objects "
+        "of the recipe, and\n"
+        "for the rights in the recipe's roles: Kubernetes lets an account grant only rights "
+        "that it has itself.\n"
+        "The operator gets the rights to impersonate the account and to watch the objects.\n"
+        "A cluster administrator applies them: slipway rbac RECIPE | kubectl apply -f -",
     .flags = flags,
     .execute = execute,
 };

@@ -67,6 +67,22 @@ other_account() { # writes what the recipe has; the operator may act as it, read
         awk 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ /\n  name: slipway-c\n/) printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out" >"$tap_dir/own" &&
         grep -q -- '- configmaps' "$tap_dir/own" && grep -q -- '- secrets' "$tap_dir/own" && ! grep -q -- '- daemonsets' "$tap_dir/own" && ! grep -q -- '- widgetries' "$tap_dir/own"
 }
+own_account() { # the default one: it writes what the recipe has, in the recipe's namespace; the operator reads
+    "$slipway" rbac "$chart" --namespace n >"$tap_dir/out" && grep -q 'name: slipway-as-slipway-c' "$tap_dir/out" && role slipway-c >"$tap_dir/account" && role slipway-watch-c >"$tap_dir/own" &&
+        grep -A6 "^kind: ServiceAccount" "$tap_dir/out" | grep -q 'name: slipway-c' && grep -q -- '- widgetries' "$tap_dir/account" && ! grep -q -- '- watch' "$tap_dir/account" &&
+        ! grep -q -- '- widgetries' "$tap_dir/own" && grep -q -- '- secrets' "$tap_dir/own" && ! grep -q -- '- secrets' "$tap_dir/account"
+}
+role() { # NAME: the Role of that name in $tap_dir/out
+    awk -v name="$1" 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ "\n  name: " name "\n") printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out"
+}
+of_another() { # a dependency is walked as the account of the resource that needs it, in that namespace
+    "$slipway" rbac "$chart" --service-account far/slipway-a >"$tap_dir/out" && [ "$(grep -A2 'name: slipway-a$' "$tap_dir/out" | grep -c 'namespace: far')" -ge 2 ] && grep -B3 -A3 'name: slipway-as-slipway-a' "$tap_dir/out" | grep -q 'namespace: far'
+}
+legacy() { # all is the operator's
+    "$slipway" rbac "$chart" --legacy-rights >"$tap_dir/out" && ! grep -q '^kind: ServiceAccount' "$tap_dir/out" && ! grep -q impersonate "$tap_dir/out" && role slipway-c | grep -q -- '- widgetries' &&
+        ! "$slipway" rbac "$chart" --legacy-rights --service-account x >/dev/null 2>&1
+}
+upgrades() { ! has ClusterRole pods/eviction create && has ClusterRole pods/eviction create --upgrade-policy && has ClusterRole pods delete --upgrade-policy; }
 priority_classes() { # those of the resource, which only it names
     ! has ClusterRole priorityclasses create && has ClusterRole priorityclasses create --priority-classes && has ClusterRole priorityclasses delete --priority-classes && has ClusterRole priorityclasses watch --priority-classes
 }
@@ -108,6 +124,10 @@ t "or they may be handed on by name" by_name
 t "roles that are not the recipe's may be bound by name" binds_foreign
 t "a recipe that makes its namespace needs rights everywhere" everywhere
 t "another account gets them, and the operator may act as it" other_account
+t "without one it is the default account, which reads nothing elsewhere" own_account
+t "or that of a resource in another namespace" of_another
+t "with legacy rights all is the operator's" legacy
+t "pods may be evicted where asked for" upgrades
 t "PriorityClasses are the resource's, and asked for" priority_classes
 t "what templates look up may be read, and no more" looked_up
 t "equal recipes give equal rights" same_again
