@@ -11,12 +11,13 @@
 # From the environment: KUBECTL (kubectl, else oc), KUBECONFIG, IMG, REGISTRY, TAG, NAMESPACE
 # (slipway), PLATFORM (kubernetes, openshift; asked of the cluster), MONITORING (no), EMULATED_MODE, RELATED_IMAGES
 # (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
-# PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120), DAS_CR (a file with the DASOperator).
+# PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120), DAS_CR (a file with the DASOperator), LEGACY_RIGHTS (yes: the
+# controller runs with --legacy-rights).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 : "${NAMESPACE:=slipway}" "${REGISTRY:=quay.io/slipway}" "${TIMEOUT:=120}" "${EMULATED_MODE:=}" "${API_SERVER:=}"
 : "${TAG:=$(git -C "$here" rev-parse --abbrev-ref HEAD 2>/dev/null | tr / - || echo latest)}"
-: "${IMG:=$REGISTRY/slipway:$TAG}" "${RELATED_IMAGES:=}" "${PULL_POLICY:=}" "${REPLICAS:=}"
+: "${IMG:=$REGISTRY/slipway:$TAG}" "${RELATED_IMAGES:=}" "${PULL_POLICY:=}" "${REPLICAS:=}" "${LEGACY_RIGHTS:=}"
 das_namespace=das-operator
 
 say() { echo "$*" >&2; }
@@ -167,7 +168,7 @@ fit() {
             if (doc ~ /(^|\n)kind: Namespace\n/) sub(/\n  name: slipway\n/, "\n  name: " ns "\n", doc)
             if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if ((console || doc !~ /(^|\n)kind: ConsoleLink\n/) && !(foreign && doc ~ /(^|\n)kind: Namespace\n/)) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
-        sed -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
+        sed ${LEGACY_RIGHTS:+-e 's|^\( *\)- --leader-elect$|&\n\1- --legacy-rights|'} -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
 }
 
 parts() {

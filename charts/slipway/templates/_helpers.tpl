@@ -48,10 +48,12 @@ app.kubernetes.io/component: controller
   verbs: [get, list, watch, patch]
 - apiGroups: [""]
   resources: [pods]
-  verbs: [get, list, watch, delete]
+  verbs: [get, list, watch{{ if .Values.legacyRights }}, delete{{ end }}]
+{{- if .Values.legacyRights }}
 - apiGroups: [""]
   resources: [pods/eviction]
   verbs: [create]
+{{- end }}
 - apiGroups: ["", events.k8s.io]
   resources: [events]
   verbs: [create, patch]
@@ -140,6 +142,9 @@ containers:
   {{- if .force }}
   - --nodes-force
   {{- end }}
+  {{- end }}
+  {{- if .Values.legacyRights }}
+  - --legacy-rights
   {{- end }}
   {{- with .Values.extraArgs }}
   {{- toYaml . | nindent 2 }}

@@ -226,6 +226,9 @@ static void collect(struct rights *r)
     allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, patch_verb);
     allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
     allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, read_verbs);
+    /* to own objects in a way that blocks the owner's deletion, where the cluster asks for that */
+    allow(r, "", "sro.openshift.io", "specialresources/finalizers", o->name,
+          (const char *const[]){ "update", NULL });
     if (o->priority_classes) {
         allow_own(r, "", "scheduling.k8s.io", "priorityclasses", NULL, read_verbs);
         allow(r, "", "scheduling.k8s.io", "priorityclasses", NULL, get_verb);

@@ -25,6 +25,10 @@ old() { render --kube-version 1.20 -s templates/controller.yaml >"$tap_dir/old" 
 acting_as() {
     render --set 'rbac.impersonate[0].namespace=gpu,rbac.impersonate[0].name=installer' -s templates/rbac.yaml | grep -A3 'resourceNames: \[installer\]' | grep -q 'impersonate'
 }
+legacy() { # only where it is asked for, and then it may do what it did
+    ! render | grep -qE -- '--legacy-rights|pods/eviction' && render --set legacyRights=true >"$tap_dir/legacy" && grep -qx -- ' *- --legacy-rights' "$tap_dir/legacy" && grep -q 'pods/eviction' "$tap_dir/legacy" &&
+        refused legacyRights=perhaps legacyRights
+}
 nodes() { # bounded by the program's own defaults unless admins say more
     ! render -s templates/controller.yaml | grep -q -- '--nodes-' &&
         render --set 'nodePolicy.selector=pool in (gpu),nodePolicy.atWork=10%,nodePolicy.force=true,nodePolicy.controlPlane=true' -s templates/controller.yaml >"$tap_dir/nodes" &&
@@ -80,6 +84,7 @@ t "it has a test and notes" eval 'tested && noted'
 t "an older cluster gets the older PodDisruptionBudget" old
 t "one replica needs no PodDisruptionBudget" alone
 t "an account to act as is granted by name" acting_as
+t "the rights of SRO are only for those who ask" legacy
 t "its definitions are those of deploy/crds" single_source
 t "each alert of the list is in the PrometheusRule" alerts
 t "alerts and panels speak of metrics that exist" known
