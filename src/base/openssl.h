@@ -5,7 +5,7 @@
  * The names of its functions stand for pointers in the files that include this, so that a call
  * reads as in OpenSSL's manual, and the first one loads the library. A function that is not in the
  * lists below is linked as any other, and brings the library back to the program's start:
- * test/unit/base/base_openssl_test.c looks. Programs that serve TLS include OpenSSL's own headers.
+ * test/unit/base/base_openssl_test.c looks.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED /* SHA256_Init() and its like allocate nothing */
 #include <openssl/asn1.h>
@@ -60,6 +60,7 @@
     ROW(BN_to_ASN1_INTEGER) \
     ROW(CRYPTO_free) \
     ROW(ERR_clear_error) \
+    ROW(ERR_get_error) \
     ROW(ERR_peek_last_error) \
     ROW(ERR_reason_error_string) \
     ROW(EVP_CIPHER_CTX_free) \
@@ -127,6 +128,7 @@
     ROW(X509_NAME_add_entry_by_txt) \
     ROW(X509_STORE_CTX_free) \
     ROW(X509_STORE_CTX_get0_param) \
+    ROW(X509_STORE_CTX_get_error) \
     ROW(X509_STORE_CTX_init) \
     ROW(X509_STORE_CTX_new) \
     ROW(X509_STORE_CTX_set_default) \
@@ -155,13 +157,44 @@
     ROW(X509_set_version) \
     ROW(X509_sign) \
     ROW(X509_verify_cert) \
+    ROW(X509_verify_cert_error_string) \
     ROW(d2i_X509)
 
 #define SW_LIBSSL_FUNCTIONS(ROW) \
+    ROW(OPENSSL_init_ssl) \
+    ROW(SSL_CIPHER_get_name) \
+    ROW(SSL_CIPHER_standard_name) \
+    ROW(SSL_CTX_check_private_key) \
     ROW(SSL_CTX_ctrl) \
+    ROW(SSL_CTX_free) \
+    ROW(SSL_CTX_get0_certificate) \
+    ROW(SSL_CTX_get_ciphers) \
+    ROW(SSL_CTX_new) \
     ROW(SSL_CTX_set1_cert_store) \
+    ROW(SSL_CTX_set_alpn_select_cb) \
+    ROW(SSL_CTX_set_cipher_list) \
+    ROW(SSL_CTX_set_ciphersuites) \
+    ROW(SSL_CTX_set_default_passwd_cb) \
+    ROW(SSL_CTX_set_num_tickets) \
+    ROW(SSL_CTX_set_options) \
+    ROW(SSL_CTX_set_security_level) \
     ROW(SSL_CTX_use_PrivateKey) \
-    ROW(SSL_CTX_use_certificate)
+    ROW(SSL_CTX_use_PrivateKey_file) \
+    ROW(SSL_CTX_use_certificate) \
+    ROW(SSL_CTX_use_certificate_chain_file) \
+    ROW(SSL_do_handshake) \
+    ROW(SSL_free) \
+    ROW(SSL_get_error) \
+    ROW(SSL_has_pending) \
+    ROW(SSL_is_init_finished) \
+    ROW(SSL_new) \
+    ROW(SSL_read) \
+    ROW(SSL_select_next_proto) \
+    ROW(SSL_set_accept_state) \
+    ROW(SSL_set_fd) \
+    ROW(SSL_shutdown) \
+    ROW(SSL_write) \
+    ROW(TLS_server_method)
 
 /* clang-format on */
 #define SW_OPENSSL_FIELD(name) __typeof__(name) *name##_;
@@ -217,6 +250,7 @@ const struct sw_libssl *sw_libssl(void);
 #define BN_to_ASN1_INTEGER (sw_libcrypto()->BN_to_ASN1_INTEGER_)
 #define CRYPTO_free (sw_libcrypto()->CRYPTO_free_)
 #define ERR_clear_error (sw_libcrypto()->ERR_clear_error_)
+#define ERR_get_error (sw_libcrypto()->ERR_get_error_)
 #define ERR_peek_last_error (sw_libcrypto()->ERR_peek_last_error_)
 #define ERR_reason_error_string (sw_libcrypto()->ERR_reason_error_string_)
 #define EVP_CIPHER_CTX_free (sw_libcrypto()->EVP_CIPHER_CTX_free_)
@@ -284,6 +318,7 @@ const struct sw_libssl *sw_libssl(void);
 #define X509_NAME_add_entry_by_txt (sw_libcrypto()->X509_NAME_add_entry_by_txt_)
 #define X509_STORE_CTX_free (sw_libcrypto()->X509_STORE_CTX_free_)
 #define X509_STORE_CTX_get0_param (sw_libcrypto()->X509_STORE_CTX_get0_param_)
+#define X509_STORE_CTX_get_error (sw_libcrypto()->X509_STORE_CTX_get_error_)
 #define X509_STORE_CTX_init (sw_libcrypto()->X509_STORE_CTX_init_)
 #define X509_STORE_CTX_new (sw_libcrypto()->X509_STORE_CTX_new_)
 #define X509_STORE_CTX_set_default (sw_libcrypto()->X509_STORE_CTX_set_default_)
@@ -312,10 +347,41 @@ const struct sw_libssl *sw_libssl(void);
 #define X509_set_version (sw_libcrypto()->X509_set_version_)
 #define X509_sign (sw_libcrypto()->X509_sign_)
 #define X509_verify_cert (sw_libcrypto()->X509_verify_cert_)
+#define X509_verify_cert_error_string (sw_libcrypto()->X509_verify_cert_error_string_)
 #define d2i_X509 (sw_libcrypto()->d2i_X509_)
+#define OPENSSL_init_ssl (sw_libssl()->OPENSSL_init_ssl_)
+#define SSL_CIPHER_get_name (sw_libssl()->SSL_CIPHER_get_name_)
+#define SSL_CIPHER_standard_name (sw_libssl()->SSL_CIPHER_standard_name_)
+#define SSL_CTX_check_private_key (sw_libssl()->SSL_CTX_check_private_key_)
 #define SSL_CTX_ctrl (sw_libssl()->SSL_CTX_ctrl_)
+#define SSL_CTX_free (sw_libssl()->SSL_CTX_free_)
+#define SSL_CTX_get0_certificate (sw_libssl()->SSL_CTX_get0_certificate_)
+#define SSL_CTX_get_ciphers (sw_libssl()->SSL_CTX_get_ciphers_)
+#define SSL_CTX_new (sw_libssl()->SSL_CTX_new_)
 #define SSL_CTX_set1_cert_store (sw_libssl()->SSL_CTX_set1_cert_store_)
+#define SSL_CTX_set_alpn_select_cb (sw_libssl()->SSL_CTX_set_alpn_select_cb_)
+#define SSL_CTX_set_cipher_list (sw_libssl()->SSL_CTX_set_cipher_list_)
+#define SSL_CTX_set_ciphersuites (sw_libssl()->SSL_CTX_set_ciphersuites_)
+#define SSL_CTX_set_default_passwd_cb (sw_libssl()->SSL_CTX_set_default_passwd_cb_)
+#define SSL_CTX_set_num_tickets (sw_libssl()->SSL_CTX_set_num_tickets_)
+#define SSL_CTX_set_options (sw_libssl()->SSL_CTX_set_options_)
+#define SSL_CTX_set_security_level (sw_libssl()->SSL_CTX_set_security_level_)
 #define SSL_CTX_use_PrivateKey (sw_libssl()->SSL_CTX_use_PrivateKey_)
+#define SSL_CTX_use_PrivateKey_file (sw_libssl()->SSL_CTX_use_PrivateKey_file_)
 #define SSL_CTX_use_certificate (sw_libssl()->SSL_CTX_use_certificate_)
+#define SSL_CTX_use_certificate_chain_file (sw_libssl()->SSL_CTX_use_certificate_chain_file_)
+#define SSL_do_handshake (sw_libssl()->SSL_do_handshake_)
+#define SSL_free (sw_libssl()->SSL_free_)
+#define SSL_get_error (sw_libssl()->SSL_get_error_)
+#define SSL_has_pending (sw_libssl()->SSL_has_pending_)
+#define SSL_is_init_finished (sw_libssl()->SSL_is_init_finished_)
+#define SSL_new (sw_libssl()->SSL_new_)
+#define SSL_read (sw_libssl()->SSL_read_)
+#define SSL_select_next_proto (sw_libssl()->SSL_select_next_proto_)
+#define SSL_set_accept_state (sw_libssl()->SSL_set_accept_state_)
+#define SSL_set_fd (sw_libssl()->SSL_set_fd_)
+#define SSL_shutdown (sw_libssl()->SSL_shutdown_)
+#define SSL_write (sw_libssl()->SSL_write_)
+#define TLS_server_method (sw_libssl()->TLS_server_method_)
 /* clang-format on */
 #endif

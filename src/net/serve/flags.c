@@ -1,5 +1,4 @@
-/* What the flags of a program say about its server. Apart from server.c, so that a program without
- * these flags is not linked with OpenSSL. */
+/* What the flags of a program say about its server. */
 #include "net/serve/serve.h"
 
 struct sw_serve_opts sw_serve_flags_opts(const struct sw_serve_flags *flags)

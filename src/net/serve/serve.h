@@ -91,12 +91,14 @@ struct sw_serve_opts {
     void (*on_stopped)(void *arg); /* after sw_serve_stop(): all connections have ended */
     const char *address;           /* NULL or 0.0.0.0: all, IPv6 ones too */
     int port;                      /* 0: any free one */
-    /** NULL: plain HTTP; &sw_serve_openssl: HTTPS. A program that never names sw_serve_openssl is
-     * not linked with OpenSSL. */
+    /** NULL: plain HTTP; &sw_serve_openssl: HTTPS. OpenSSL is loaded when the
+     * first certificate is. */
     const struct sw_serve_tls_ops *tls;
     const char *cert_file, *key_file; /* PEM; read again when they change */
-    const char *ca_file;              /* NULL, or the CAs of which one signed the certificate */
-    const char *min_version;          /* "VersionTLS12" (the default) ... "VersionTLS13" */
+    const char *own_name;    /* without cert_file: it makes a certificate for this name, which signs
+                                itself, when the first connection comes */
+    const char *ca_file;     /* NULL, or the CAs of which one signed the certificate */
+    const char *min_version; /* "VersionTLS12" (the default) ... "VersionTLS13" */
     const char *cipher_suites; /* comma-separated, IANA's or OpenSSL's names; NULL: OpenSSL's */
     int64_t request_ms;        /* for a handshake, for a request to arrive; 0: 10 s */
     int64_t idle_ms;           /* between requests; 0: 120 s */
@@ -123,7 +125,7 @@ struct sw_serve_flags {
     int port, drain_s;
     bool tls;
 };
-/** The options that they stand for; texts are borrowed. Links OpenSSL. */
+/** The options that they stand for; texts are borrowed. */
 struct sw_serve_opts sw_serve_flags_opts(const struct sw_serve_flags *flags);
 
 /** Rows for a program's table of flags (data/flags/flags.h): @at(field) is the offset of a field of

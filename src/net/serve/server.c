@@ -550,6 +550,18 @@ static void on_writable(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void
     }
 }
 
+/* Look whether there is a new certificate. @needed: a connection wants one. */
+static void refresh_certificate(struct sw_serve *s, bool needed)
+{
+    char when[21];
+    if (!s->opts.tls->refresh(&s->tls, needed))
+        return;
+    s->counts.reloads = s->tls.n_loads;
+    sw_log(SW_LOG_INFO, "certificate in use", "file",
+           s->tls.own_name ? "none: of its own making" : s->opts.cert_file, "expires",
+           sw_time_rfc3339((int64_t)s->tls.not_after * 1000, when), NULL);
+}
+
 static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t fd,
                       struct sockaddr *from, int from_len SW_UNUSED, void *arg)
 {
@@ -557,6 +569,8 @@ static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t
     struct sw_serve_peer *peer = sw_serve_join(s, from);
     struct sw_serve_reply *instead = NULL;
     s->counts.conns++;
+    if (s->tls.own_name)
+        refresh_certificate(s, true);
     const bool usable = !s->opts.tls || s->tls.ctx; /* else there is no certificate */
     if (!usable || !sw_serve_has_place(s, peer, &instead)) {
         s->counts.crowded_out += usable;
@@ -605,19 +619,6 @@ static void on_accept_error(struct evconnlistener *listener, void *arg)
 /* ---- time --------------------------------------------------------------------------------------
  */
 
-static void refresh_certificate(struct sw_serve *s, int64_t now_ms)
-{
-    if (!s->opts.tls || now_ms < s->next_refresh_ms)
-        return;
-    s->next_refresh_ms = now_ms + s->opts.reload_ms;
-    if (!s->opts.tls->refresh(&s->tls))
-        return;
-    s->counts.reloads = s->tls.n_loads;
-    char when[21];
-    sw_log(SW_LOG_INFO, "certificate in use", "file", s->opts.cert_file, "expires",
-           sw_time_rfc3339((int64_t)s->tls.not_after * 1000, when), NULL);
-}
-
 static void on_tick(void *arg)
 {
     struct sw_serve *s = arg;
@@ -630,7 +631,10 @@ static void on_tick(void *arg)
         s->counts.timeouts += !idle;
         hang_up(p);
     }
-    refresh_certificate(s, now_ms);
+    if (s->opts.tls && !s->tls.own_name && now_ms >= s->next_refresh_ms) {
+        s->next_refresh_ms = now_ms + s->opts.reload_ms;
+        refresh_certificate(s, false);
+    }
     /* handshakes leave holes in the heap and much code behind, as the start does */
     if (s->opts.tls && s->settled_conns != s->counts.conns) {
         s->settled_conns = s->counts.conns;
@@ -696,8 +700,9 @@ static void fill_defaults(struct sw_serve_opts *o)
 
 static int open_tls(struct sw_serve *s, struct sw_err *err)
 {
-    if (!s->opts.cert_file || !s->opts.key_file)
+    if (!s->opts.own_name && (!s->opts.cert_file || !s->opts.key_file))
         return sw_err_set(err, SW_INVALID, "TLS needs a certificate and a key file");
+    s->tls.own_name = s->opts.cert_file ? NULL : s->opts.own_name;
     s->tls.cert_file = s->opts.cert_file;
     s->tls.key_file = s->opts.key_file;
     s->tls.ca_file = s->opts.ca_file;
@@ -769,7 +774,7 @@ const char *sw_serve_trouble(const struct sw_serve *server)
 {
     if (server->stopping)
         return "going down";
-    return server->opts.tls && !server->tls.ctx ? "no certificate" : NULL;
+    return server->opts.tls && !server->tls.ctx && !server->tls.own_name ? "no certificate" : NULL;
 }
 
 void sw_serve_count(const struct sw_serve *server, struct sw_serve_counts *out)

@@ -1,14 +1,21 @@
 #include "net/serve/tls.h"
 
 #include <errno.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
+#include <limits.h>
 #include <openssl/sslerr.h>
-#include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/certificates.h"
+#include "base/openssl.h"
+
+enum {
+    OWN_DAYS = 365,
+    OWN_PAST_S = 3600, /* for clients whose clock is late */
+    OWN_REST_S = 30 * 24 * 3600,
+};
 
 /* ---- options -----------------------------------------------------------------------------------
  */
@@ -228,6 +235,33 @@ static int load_files(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err 
     return t->ca_file ? verify_against(ctx, t->ca_file, err) : 0;
 }
 
+/* A certificate that signs itself, as controller-runtime makes one for metrics: a client can see
+ * that the bytes are not changed, not who sends them. */
+static int make_own(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    (void)gethostname(host, sizeof host - 1);
+    const char *const dns[] = { "localhost", host }, *const ips[] = { "127.0.0.1", "::1" };
+    const struct sw_cert_request request = {
+        .common_name = t->own_name,
+        .dns = dns,
+        .n_dns = *host ? 2 : 1,
+        .ips = ips,
+        .n_ips = SW_COUNT(ips),
+        .days = OWN_DAYS,
+        .now_sec = time(NULL) - OWN_PAST_S,
+    };
+    EVP_PKEY *key = sw_key_generate("ecdsa", 0);
+    X509 *cert = NULL;
+    int rc = sw_cert_make(&request, key, NULL, NULL, &cert, err);
+    if (rc == 0 &&
+        (SSL_CTX_use_certificate(ctx, cert) != 1 || SSL_CTX_use_PrivateKey(ctx, key) != 1))
+        rc = openssl_error(err, "certificate of its own for", t->own_name);
+    X509_free(cert);
+    EVP_PKEY_free(key);
+    return rc;
+}
+
 static int load(struct sw_serve_tls *t, struct sw_err *err)
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
@@ -235,7 +269,7 @@ static int load(struct sw_serve_tls *t, struct sw_err *err)
         return openssl_error(err, "OpenSSL", "TLS_server_method");
     int rc = set_up(t, ctx, err);
     if (rc == 0)
-        rc = load_files(t, ctx, err);
+        rc = t->own_name ? make_own(t, ctx, err) : load_files(t, ctx, err);
     if (rc < 0) {
         SSL_CTX_free(ctx);
         return rc;
@@ -262,13 +296,22 @@ static uint64_t stamp(const char *path, uint64_t sum)
     return sw_fnv64a(parts, sizeof parts);
 }
 
-static bool refresh(struct sw_serve_tls *t)
+static bool is_due(struct sw_serve_tls *t, bool needed)
 {
+    if (t->own_name)
+        return needed && (!t->ctx || t->not_after - time(NULL) < OWN_REST_S);
     const uint64_t now = stamp(t->ca_file, stamp(t->key_file, stamp(t->cert_file, 1)));
     if (now == t->seen && !t->trouble)
         return false;
     t->seen = now;
+    return true;
+}
+
+static bool refresh(struct sw_serve_tls *t, bool needed)
+{
     SW_ERR(err);
+    if (!is_due(t, needed))
+        return false;
     const int rc = load(t, &err);
     if (rc == 0) {
         free(t->trouble);

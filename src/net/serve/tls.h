@@ -5,7 +5,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include <openssl/ssl.h>
+#include "base/openssl.h"
 
 #include "base/base.h"
 #include "net/serve/conn.h"
@@ -14,8 +14,9 @@
 /** Zero-initialise, and set the three files (borrowed). */
 struct sw_serve_tls {
     const char *cert_file, *key_file, *ca_file;
-    int min_version;  /* TLS1_2_VERSION ... */
-    char *ciphers_12; /* OpenSSL's lists; NULL: its own choice */
+    const char *own_name; /* instead of the files: the name in a certificate of its own making */
+    int min_version;      /* TLS1_2_VERSION ... */
+    char *ciphers_12;     /* OpenSSL's lists; NULL: its own choice */
     char *ciphers_13;
     /* loaded */
     SSL_CTX *ctx; /* NULL: nothing yet */
@@ -35,8 +36,9 @@ struct sw_serve_tls_ops {
     /** Free what it holds; harmless on a zeroed one. */
     void (*done)(struct sw_serve_tls *t);
     /** Read the files if they changed since the last attempt, or if that failed. A certificate that
-     * cannot be used leaves the one before in place. @return whether there is a new one */
-    bool (*refresh)(struct sw_serve_tls *t);
+     * cannot be used leaves the one before in place. One of its own is made, and made again before
+     * it expires, only if it is @needed. @return whether there is a new one */
+    bool (*refresh)(struct sw_serve_tls *t, bool needed);
     /** A session on the accepted socket @fd, for sw_conn_init(), which takes it. */
     void *(*session_new)(struct sw_serve_tls *t, int fd);
     const struct sw_conn_tls *conn;

@@ -1,10 +1,10 @@
 /* From AdmissionReview to AdmissionReview. */
-#include <openssl/evp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/openssl.h"
 #include "data/data.h"
 #include "slicing/mig/mig.h"
 #include "slicing/webhook/tolerations.h"
