@@ -47,9 +47,7 @@ static void add_flags(struct parser *p, const struct sw_flag *flags)
     for (const struct sw_flag *f = flags; f->name && p->n < MAX_FLAGS; f++) {
         p->longs[p->n] = (struct option){
             .name = f->name,
-            .has_arg = f->kind != SW_FLAG_BOOL ? required_argument
-                       : p->set->go_style      ? optional_argument
-                                               : no_argument,
+            .has_arg = f->kind != SW_FLAG_BOOL ? required_argument : optional_argument,
             .val = FIRST_LONG + (int)p->n,
         };
         p->flags[p->n++] = f;
@@ -180,8 +178,6 @@ static int bad_option(const struct parser *p, char **argv)
         return sw_flags_usage(p->set->program, "unknown option '-%c'", optopt);
     if (optopt) {
         const struct sw_flag *f = flag_of(p, optopt);
-        if (f && f->kind == SW_FLAG_BOOL)
-            return sw_flags_usage(p->set->program, "option '--%s' takes no value", f->name);
         return sw_flags_usage(p->set->program, "option '--%s' needs a value", f ? f->name : "");
     }
     SW_AUTO_CHARS *name = sw_strndup(argv[optind - 1], strcspn(argv[optind - 1], "="));

@@ -9,7 +9,7 @@
 
 /** The type of a flag's field, and the values that it takes. */
 enum sw_flag_kind {
-    SW_FLAG_BOOL,   /* bool: no value; with sw_flag_set.go_style also "=true" and "=false" */
+    SW_FLAG_BOOL,   /* bool: no value, or "=true", "=false" */
     SW_FLAG_STRING, /* const char *: borrowed from argv, the last one wins */
     SW_FLAG_LIST,   /* struct sw_list_arg: every occurrence, in order */
     SW_FLAG_INT,    /* int, from 0 to 65535 */
@@ -38,7 +38,7 @@ struct sw_flag_set {
     const char *details; /* the text of --help between usage and flags; NULL: none */
     const char *version; /* printed by --version; NULL: there is no such flag */
     const struct sw_flag *flags;
-    bool go_style; /* as Go's flag package: "-name" is "--name", "--switch=false" */
+    bool go_style; /* as Go's flag package: "-name" is "--name" */
     size_t max_operands;
 };
 
