@@ -11,6 +11,7 @@
 #include "emulator/emulator.h"
 #include "emulator/rules/rules_client.h"
 #include "kube/kube.h"
+#include "net/http/http.h"
 
 enum { ASK_AGAIN_MS = 1000 };
 
@@ -81,6 +82,12 @@ static int read_delays(const struct emulate_opts *o, struct sw_emu_delays *d, st
     return rc;
 }
 
+static bool is_local(const char *address)
+{
+    __attribute__((cleanup(sw_http_url_done))) struct sw_http_url url = { 0 };
+    return sw_http_url_parse(address, &url, NULL) == 0 && sw_http_is_loopback(url.host);
+}
+
 static int run(const struct emulate_opts *o)
 {
     SW_ERR(err);
@@ -108,6 +115,11 @@ static int run(const struct emulate_opts *o)
     if (rc < 0) {
         rc = sw_cli_fail("emulate", &err);
     } else {
+        if (!is_local(sw_emulator_url(emu)))
+            sw_log(SW_LOG_WARN,
+                   "the cluster asks nobody who he is: whoever reaches this address may do "
+                   "everything in it",
+                   "address", sw_emulator_url(emu), NULL);
         (void)printf("%s\n", sw_emulator_url(emu));
         (void)fflush(stdout);
         sw_loop_run_until_signal(loop, NULL, NULL);

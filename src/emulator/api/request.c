@@ -207,6 +207,7 @@ struct sw_req *sw_req_new(const struct sw_serve_request *r, struct sw_serve_repl
     req->user_agent = sw_serve_header(r, "User-Agent");
     req->as_user = sw_serve_header(r, "Impersonate-User");
     req->content_type = sw_serve_header(r, "Content-Type");
+    req->proxied = sw_serve_header(r, "X-Slipway-Authorization");
     req->body = sw_strndup(r->body, r->body_len);
     req->body_len = r->body_len;
     SW_AUTO_CHARS *path = sw_strndup(r->path, r->path_len);
@@ -241,6 +242,7 @@ void sw_req_free(struct sw_req *req)
     free(req->user_agent);
     free(req->as_user);
     free(req->content_type);
+    free(req->proxied);
     free(req->body);
     free(req->group);
     free(req->version);

@@ -22,6 +22,7 @@ struct sw_req {
     struct sw_serve_reply *reply;
     char *method, *target, *query; /* as sent; target: path and query; query: within it, or "" */
     char *accept, *user_agent, *as_user, *content_type; /* headers; NULL: missing */
+    char *proxied;                                      /* X-Slipway-Authorization, the same */
     char *body;                                         /* NUL-terminated */
     size_t body_len;
     const struct sw_emu_kind *kind; /* NULL: no resource */

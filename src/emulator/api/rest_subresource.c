@@ -7,6 +7,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/admission/pdb.h"
+#include "emulator/api/reviews.h"
 #include "emulator/api/verbs.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/document.h"
@@ -320,8 +321,8 @@ static void token(struct sw_req *req, struct sw_object *object)
     int64_t seconds = sw_json_int(body, 3600, "spec", "expirationSeconds", NULL);
     int64_t now_ms = sw_loop_now_ms(sw_store_loop(req->store));
     json_object *out = sw_json_copy(body);
-    SW_AUTO_CHARS *text = sw_printf("emulated.%s.%s.%s", object->ns, object->name,
-                                    sw_store_uid(req->store, uid));
+    SW_AUTO_CHARS *text = sw_reviews_token(object->ns, object->name, now_ms / 1000 + seconds,
+                                           sw_store_uid(req->store, uid));
     sw_json_set_str(out, "authentication.k8s.io/v1", "apiVersion", NULL);
     sw_json_set_str(out, "TokenRequest", "kind", NULL);
     sw_json_set_str(out, text, "status", "token", NULL);
@@ -377,21 +378,7 @@ bool sw_rest_subresource(struct sw_req *req)
 /* ---- kinds that are never stored ----------------------------------------------------------------
  */
 
-static void answer_token_review(json_object *doc)
-{
-    bool known = sw_json_str(doc, "", "spec", "token", NULL)[0];
-    sw_json_set(doc, sw_bool(known), "status", "authenticated", NULL);
-    if (known)
-        sw_json_set_str(doc, "kubernetes-admin", "status", "user", "username", NULL);
-}
-
-static void answer_access_review(json_object *doc)
-{
-    sw_json_set(doc, sw_bool(true), "status", "allowed", NULL);
-    sw_json_set_str(doc, "the emulated cluster allows everything", "status", "reason", NULL);
-}
-
-static void answer_rules_review(json_object *doc)
+static void answer_rules_review(json_object *doc, struct sw_store *store SW_UNUSED)
 {
     json_object *rule = sw_doc_new("verbs", sw_doc_list(sw_str("*"), NULL), "apiGroups",
                                    sw_doc_list(sw_str("*"), NULL), "resources",
@@ -401,7 +388,7 @@ static void answer_rules_review(json_object *doc)
     sw_json_set(doc, sw_bool(false), "status", "incomplete", NULL);
 }
 
-static void answer_self_review(json_object *doc)
+static void answer_self_review(json_object *doc, struct sw_store *store SW_UNUSED)
 {
     sw_json_set_str(doc, "kubernetes-admin", "status", "userInfo", "username", NULL);
     json_object_array_add(sw_json_need_list(doc, "status", "userInfo", "groups", NULL),
@@ -410,12 +397,12 @@ static void answer_self_review(json_object *doc)
 
 static const struct {
     const char *kind;
-    void (*answer)(json_object *doc);
+    void (*answer)(json_object *doc, struct sw_store *store);
 } reviews[] = {
-    { "TokenReview", answer_token_review },
-    { "SubjectAccessReview", answer_access_review },
-    { "SelfSubjectAccessReview", answer_access_review },
-    { "LocalSubjectAccessReview", answer_access_review },
+    { "TokenReview", sw_reviews_token_review },
+    { "SubjectAccessReview", sw_reviews_access_review },
+    { "SelfSubjectAccessReview", sw_reviews_self_access_review },
+    { "LocalSubjectAccessReview", sw_reviews_access_review },
     { "SelfSubjectRulesReview", answer_rules_review },
     { "SelfSubjectReview", answer_self_review },
 };
@@ -441,6 +428,6 @@ void sw_rest_virtual(struct sw_req *req)
     sw_json_set_str(out, req->kind->kind, "kind", NULL);
     for (size_t i = 0; i < SW_COUNT(reviews); i++)
         if (strcmp(reviews[i].kind, req->kind->kind) == 0)
-            reviews[i].answer(out);
+            reviews[i].answer(out, req->store);
     sw_rest_send_doc(req, 201, out);
 }

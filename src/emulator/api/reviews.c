@@ -1,0 +1,180 @@
+#include "emulator/api/reviews.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "data/data.h"
+#include "emulator/store/document.h"
+#include "emulator/store/store.h"
+
+/* ---- tokens ------------------------------------------------------------------------------------
+ */
+
+#define PREFIX "emulated."
+
+char *sw_reviews_token(const char *ns, const char *name, int64_t expires_s, const char *uid)
+{
+    return sw_printf(PREFIX "%s.%s.%lld.%s", ns, name, (long long)expires_s, uid);
+}
+
+/* The parts of a token: a namespace and a uid have no dots, a name may have some. */
+static bool split_token(const char *token, char **ns, char **name, int64_t *expires_s)
+{
+    if (!sw_starts_with(token, PREFIX))
+        return false;
+    const char *from = token + strlen(PREFIX), *dot = strchr(from, '.');
+    const char *uid = strrchr(from, '.'), *at = uid;
+    while (at && at > from && at[-1] != '.')
+        at--;
+    if (!dot || !uid || at <= dot + 2)
+        return false;
+    char *end;
+    *expires_s = strtoll(at, &end, 10);
+    if (end != uid)
+        return false;
+    *ns = sw_strndup(from, (size_t)(dot - from));
+    *name = sw_strndup(dot + 1, (size_t)(at - 1 - dot - 1));
+    return true;
+}
+
+void sw_reviews_token_review(struct json_object *doc, struct sw_store *store)
+{
+    SW_AUTO_CHARS *ns = NULL, *name = NULL;
+    int64_t expires_s = 0;
+    const char *token = sw_json_str(doc, "", "spec", "token", NULL);
+    json_object *account = NULL;
+    if (split_token(token, &ns, &name, &expires_s) &&
+        expires_s > sw_loop_now_ms(sw_store_loop(store)) / 1000)
+        account = sw_store_get(store, sw_store_kind(store, "", "ServiceAccount"), ns, name);
+    sw_json_set(doc, sw_bool(account != NULL), "status", "authenticated", NULL);
+    if (!account) {
+        sw_json_set_str(doc, "the emulated cluster knows the tokens that it made", "status",
+                        "error", NULL);
+        return;
+    }
+    SW_AUTO_CHARS *user = sw_printf("system:serviceaccount:%s:%s", ns, name);
+    SW_AUTO_CHARS *group = sw_printf("system:serviceaccounts:%s", ns);
+    sw_json_set_str(doc, user, "status", "user", "username", NULL);
+    sw_json_set_str(doc, sw_json_str(account, "", "metadata", "uid", NULL), "status", "user", "uid",
+                    NULL);
+    sw_json_set(doc,
+                sw_doc_list(sw_str("system:serviceaccounts"), sw_str(group),
+                            sw_str("system:authenticated"), NULL),
+                "status", "user", "groups", NULL);
+}
+
+/* ---- access ------------------------------------------------------------------------------------
+ */
+
+/* A star at the end of @pattern stands for any rest. */
+static bool path_matches(const char *pattern, const char *path)
+{
+    const size_t len = strlen(pattern);
+    if (len && pattern[len - 1] == '*')
+        return strncmp(pattern, path, len - 1) == 0;
+    return strcmp(pattern, path) == 0;
+}
+
+static bool holds(json_object *list, const char *text)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *one = json_object_get_string(sw_json_at(list, i));
+        if (sw_streq(one, "*") || sw_streq(one, text))
+            return true;
+    }
+    return false;
+}
+
+static bool role_allows(json_object *role, const char *verb, const char *path)
+{
+    json_object *rules = sw_json_get(role, "rules");
+    for (size_t i = 0; i < sw_json_len(rules); i++) {
+        json_object *rule = sw_json_at(rules, i), *urls = sw_json_get(rule, "nonResourceURLs");
+        for (size_t u = 0; holds(sw_json_get(rule, "verbs"), verb) && u < sw_json_len(urls); u++)
+            if (path_matches(json_object_get_string(sw_json_at(urls, u)), path))
+                return true;
+    }
+    return false;
+}
+
+static bool is_subject(json_object *subject, json_object *spec)
+{
+    const char *kind = sw_json_str(subject, "", "kind", NULL);
+    const char *name = sw_json_str(subject, "", "name", NULL);
+    const char *user = sw_json_str(spec, "", "user", NULL);
+    json_object *groups = sw_json_get(spec, "groups");
+    if (strcmp(kind, "User") == 0)
+        return sw_streq(name, user);
+    if (strcmp(kind, "ServiceAccount") == 0) {
+        SW_AUTO_CHARS *account = sw_printf("system:serviceaccount:%s:%s",
+                                           sw_json_str(subject, "", "namespace", NULL), name);
+        return sw_streq(account, user);
+    }
+    for (size_t i = 0; strcmp(kind, "Group") == 0 && i < sw_json_len(groups); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(groups, i)), name))
+            return true;
+    return false;
+}
+
+static bool is_subject_of(json_object *binding, json_object *spec)
+{
+    json_object *subjects = sw_json_get(binding, "subjects");
+    for (size_t i = 0; i < sw_json_len(subjects); i++)
+        if (is_subject(sw_json_at(subjects, i), spec))
+            return true;
+    return false;
+}
+
+/* Paths that every authenticated user may read: the roles system:discovery and
+ * system:public-info-viewer of a new cluster. */
+static bool is_public(const char *path)
+{
+    static const char *const all[] = { "/api",     "/api/*",   "/apis",    "/apis/*",
+                                       "/healthz", "/livez",   "/openapi", "/openapi/*",
+                                       "/readyz",  "/version", "/version/" };
+    for (size_t i = 0; i < SW_COUNT(all); i++)
+        if (path_matches(all[i], path))
+            return true;
+    return false;
+}
+
+static bool may_read(struct sw_store *store, json_object *spec)
+{
+    const char *verb = sw_json_str(spec, "", "nonResourceAttributes", "verb", NULL);
+    const char *path = sw_json_str(spec, "", "nonResourceAttributes", "path", NULL);
+    const struct sw_emu_kind *roles = sw_store_kind(store, "rbac.authorization.k8s.io",
+                                                    "ClusterRole");
+    if (sw_streq(sw_json_str(spec, "", "user", NULL), "kubernetes-admin") || is_public(path))
+        return true;
+    SW_STORE_LIST(bindings);
+    sw_store_list(store, sw_store_kind(store, "rbac.authorization.k8s.io", "ClusterRoleBinding"),
+                  NULL, &bindings);
+    for (size_t i = 0; i < bindings.n; i++) {
+        json_object *binding = bindings.items[i];
+        const char *name = sw_json_str(binding, "", "roleRef", "name", NULL);
+        if (is_subject_of(binding, spec) &&
+            role_allows(sw_store_get(store, roles, NULL, name), verb, path))
+            return true;
+    }
+    return false;
+}
+
+void sw_reviews_access_review(struct json_object *doc, struct sw_store *store)
+{
+    json_object *spec = sw_json_get(doc, "spec");
+    const bool is_path = sw_json_get(spec, "nonResourceAttributes") != NULL;
+    const bool allowed = !is_path || holds(sw_json_get(spec, "groups"), "system:masters") ||
+                         may_read(store, spec);
+    sw_json_set(doc, sw_bool(allowed), "status", "allowed", NULL);
+    sw_json_set_str(doc,
+                    is_path ? "as ClusterRoles and their bindings say"
+                            : "the emulated cluster allows everything with objects",
+                    "status", "reason", NULL);
+}
+
+void sw_reviews_self_access_review(struct json_object *doc, struct sw_store *store SW_UNUSED)
+{
+    sw_json_set(doc, sw_bool(true), "status", "allowed", NULL);
+    sw_json_set_str(doc, "the emulated cluster allows everything", "status", "reason", NULL);
+}
