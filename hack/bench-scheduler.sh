@@ -25,11 +25,12 @@ cluster() {
 
 extender() {
     rm -f "$dir/extender"
-    KUBECONFIG=$deployed build/slipway-scheduler --port=0 --health-probe-bind-address=0 2>"$dir/extender" &
+    KUBECONFIG=$deployed build/slipway-scheduler --port=0 --health-probe-bind-address=0 --metrics-bind-address=127.0.0.1:0 --metrics-secure=false 2>"$dir/extender" &
     extender=$!
     pids="$pids $extender"
     until grep -qs listening "$dir/extender"; do sleep 0.1; done
     port=$(sed -n 's/.*listening.* port=\([0-9]*\).*/\1/p' "$dir/extender")
+    metrics=$(sed -n 's/.*listening.* metrics=\([0-9]*\).*/\1/p' "$dir/extender")
     until curl -sf "http://127.0.0.1:$port/readyz" >/dev/null; do sleep 0.1; done
 }
 
@@ -56,7 +57,7 @@ server_cpu() {
     done
     echo "$t"
 }
-writes() { curl -s "http://127.0.0.1:$port/metrics" | awk '/^slipway_scheduler_requests_total/ && !/verb="(get|list|watch)"/ { n += $2 } END { print n + 0 }'; }
+writes() { curl -s "http://127.0.0.1:$metrics/metrics" | awk '/^slipway_scheduler_requests_total/ && !/verb="(get|list|watch)"/ { n += $2 } END { print n + 0 }'; }
 cpu_ns() { cut -d ' ' -f 1 "/proc/$extender/schedstat"; }
 rss() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
 
@@ -117,7 +118,7 @@ tell() { # NODES
 
 show() {
     [ -n "${SHOW:-}" ] || return 0
-    curl -s "http://127.0.0.1:$port/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2
+    curl -s "http://127.0.0.1:$metrics/metrics" | grep -E "answer_seconds_(sum|count)|fail|undone" >&2
     ps -o time= -p "$extender" >&2
 }
 

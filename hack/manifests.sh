@@ -33,10 +33,38 @@ page() { # docs/metrics.md
 # Metrics
 
 Written by hack/manifests.sh from charts/slipway/files/metrics.yaml, as the alerts
-(PrometheusRule) and the Grafana dashboard are. The operator serves /metrics on port 8080; each
-replica says whether it leads, and the leader says the rest. `make deploy` installs the ServiceMonitor,
+(PrometheusRule) and the Grafana dashboard are. Each
+replica of the operator says whether it leads, and the leader says the rest. `make deploy` installs the ServiceMonitor,
 the alerts and the dashboard where the cluster serves monitoring.coreos.com; the chart has values for them
 (`metrics.serviceMonitor`, `metrics.rules`, `metrics.dashboard`).
+
+## Who may read them
+
+Each program serves its metrics by HTTPS at `--metrics-bind-address`: the operator, the scheduler and the device
+plugin on port 8443 of their pods, the webhook on 8444. Health (`/healthz`, `/readyz`) is on 8081, for the webhook
+on its own port, for everybody.
+
+A request brings a bearer token. The program asks the API server who that is (TokenReview) and whether he may `get`
+`/metrics` (SubjectAccessReview), and keeps the answer: a minute for who may, 30 seconds for who may not, 10 for a
+token that nobody knows. Whom the API server does not know gets 401, who may not 403; while the API server cannot be asked,
+or too many strangers ask at once, the answer is 503. OpenShift's Prometheus and kube-prometheus' may already; others
+get the ClusterRole `slipway-metrics-reader`:
+
+```sh
+kubectl create clusterrolebinding prometheus-slipway --clusterrole slipway-metrics-reader --serviceaccount monitoring:prometheus
+kubectl -n slipway port-forward deployment/slipway 8443 &
+curl -sk -H "Authorization: Bearer $(kubectl -n monitoring create token prometheus)" https://localhost:8443/metrics
+```
+
+| flag | of all four programs |
+| --- | --- |
+| `--metrics-bind-address` | HOST:PORT; 0: not served. SRO's name `--metrics-addr` is known, too: on loopback it means HTTP, for the kube-rbac-proxy before it |
+| `--metrics-secure` | `false`: by HTTP, to everybody who reaches the port (chart: `metrics.secure`) |
+| `--metrics-cert-path`, `--metrics-cert-name`, `--metrics-cert-key` | folder, certificate and key, read again when they change (chart: `metrics.certSecret`); without them each program makes a certificate that signs itself, and Prometheus is told not to verify it |
+
+The operator's last requests to the API server are at `/requests` of the same port, for whom may `get` that path.
+
+## Metrics
 
 | metric | of | type | labels | meaning |
 | --- | --- | --- | --- | --- |

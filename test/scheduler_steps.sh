@@ -88,11 +88,13 @@ steps_proxy() {
 start_extender() { # [FLAG]...
     rm -f "$steps_dir/extender" # the one before says that it listens, too
     KUBECONFIG=${extender_kubeconfig:-$KUBECONFIG} "$scheduler" --namespace=$ns --leader-elect \
-        --leader-elect-namespace=$ns --port="${extender_port:-0}" --health-probe-bind-address=127.0.0.1:0 "$@" \
+        --leader-elect-namespace=$ns --port="${extender_port:-0}" --health-probe-bind-address=127.0.0.1:0 --metrics-bind-address=127.0.0.1:0 \
+        --metrics-secure=false "$@" \
         2>"$steps_dir/extender" &
     echo $! >"$steps_dir/extender.pid"
     until_ok 30 grep -qs listening "$steps_dir/extender" || { cat "$steps_dir/extender"; return 1; }
     extender_port=$(sed -n 's/.*listening.* port=\([0-9]*\).*/\1/p' "$steps_dir/extender")
+    extender_metrics=$(sed -n 's/.*listening.* metrics=\([0-9]*\).*/\1/p' "$steps_dir/extender")
     until_ok 30 curl -sf "http://127.0.0.1:$extender_port/readyz" || { cat "$steps_dir/extender"; return 1; }
 }
 

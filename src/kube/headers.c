@@ -125,6 +125,16 @@ int kube_headers(struct sw_kube *k, const char *accept, const char *content_type
     return rc;
 }
 
+int kube_headers_proxied(struct header_list *h, const char *token, struct sw_err *err)
+{
+    SW_AUTO_CHARS *value = sw_printf("Bearer %s", token);
+    const int rc = add(h, "X-Slipway-Authorization", value, err);
+    explicit_bzero(value, strlen(value));
+    if (rc < 0)
+        kube_headers_done(h);
+    return rc;
+}
+
 void kube_headers_done(struct header_list *h)
 {
     for (int i = 0; i < h->n; i++)

@@ -105,6 +105,9 @@ struct header_list {
 int kube_headers(struct sw_kube *k, const char *accept, const char *content_type,
                  const char *as_user, struct header_list *out, struct sw_err *err);
 /** Free the lines. */
+/** Add a bearer token for whom the API server forwards to. @return 0 | SW_INVALID (@headers is
+ * freed) */
+int kube_headers_proxied(struct header_list *headers, const char *token, struct sw_err *err);
 void kube_headers_done(struct header_list *headers);
 
 /** The cache of the token file, empty at first; kube_token_free() frees it. */
@@ -154,6 +157,7 @@ struct request_spec {
     char *body;
     size_t body_len;
     char *content_type;
+    char *proxied; /* or NULL */
     char *as_user;
     const char *purpose; /* static */
     const char *accept;  /* static */

@@ -200,6 +200,8 @@ struct sw_request_opts {
     /* raw */
     const char *body;         /* sent as it is; @content_type says what it is */
     const char *content_type; /* NULL: application/json */
+    const char *proxied;      /* a bearer token for whom a .../proxy path leads to, which gets it as
+                                 X-Slipway-Authorization: the API server keeps Authorization */
 };
 
 /* All of these answer exactly once (a list: once for each page), never before they returned, unless

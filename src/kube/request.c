@@ -35,6 +35,7 @@ static void request_free(void *arg)
     free(r->spec.path);
     free(r->spec.body);
     free(r->spec.content_type);
+    free(r->spec.proxied);
     free(r->spec.as_user);
     if (r->free_arg)
         r->free_arg(r->arg);
@@ -343,6 +344,8 @@ static void start(struct sw_kube_request *r)
     const struct request_spec *s = &r->spec;
     struct header_list headers;
     int rc = kube_headers(k, s->accept, s->content_type, s->as_user, &headers, &r->broken);
+    if (rc == 0 && s->proxied)
+        rc = kube_headers_proxied(&headers, s->proxied, &r->broken);
     if (rc < 0) {
         run_timer(r, 0);
         return;

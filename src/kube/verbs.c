@@ -251,6 +251,7 @@ static struct request_spec raw_spec(const char *method, const char *path,
                               .body = copy(o->body),
                               .body_len = o->body ? strlen(o->body) : 0,
                               .content_type = copy(o->content_type),
+                              .proxied = copy(o->proxied),
                               .repeatable = strcasecmp(method, "POST") != 0 &&
                                             strcasecmp(method, "PATCH") != 0,
                               .accept = "*/*",

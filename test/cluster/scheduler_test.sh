@@ -16,7 +16,7 @@ as_deployed() {
     grep -q 'as: "system' "$extender_kubeconfig"
 }
 nothing_refused() {
-    ! curl -s "http://127.0.0.1:$extender_port/metrics" | grep 'code="403"' && ! grep -i forbidden "$steps_dir/extender" &&
+    ! curl -s "http://127.0.0.1:$extender_metrics/metrics" | grep 'code="403"' && ! grep -i forbidden "$steps_dir/extender" &&
         kubectl -n $ns get lease slipway-scheduler
 }
 if steps_prepare && as_deployed && start_extender --preemption=false && start_kube_scheduler; then

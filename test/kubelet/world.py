@@ -226,7 +226,8 @@ class World:
         command = [PLUGIN, "--kubeconfig", self.api.kubeconfig, "--node-name", self.node,
                    "--kubelet-dir", self.dir + "/kubelet", "--cdi-dir", self.dir + "/cdi",
                    "--journal-dir", self.dir + "/journal", "--boot-id-file", self.dir + "/boot_id",
-                   "--health-probe-bind-address", "127.0.0.1:0"]
+                   "--health-probe-bind-address", "127.0.0.1:0",
+                   "--metrics-bind-address", "127.0.0.1:0", "--metrics-secure=false"]
         command += ["--emulated-mode"] if self.emulated else ["--nvml-library", NVML] + self.gate
         with open(self.log_path, "w") as log:
             self.process = subprocess.Popen(command + self.args + list(args), stderr=log,
@@ -245,8 +246,9 @@ class World:
         assert self.process.poll() in (None, 99), self.log()
 
     def http(self, path):
-        port = until("port", lambda: [line.split("port=")[1].split()[0]
-                                      for line in self.log().splitlines() if "for=health" in line])[0]
+        mark, key = ("serving metrics", " at=") if path == "/metrics" else ("for=health", " port=")
+        port = until("port", lambda: [line.split(key)[1].split()[0]
+                                      for line in self.log().splitlines() if mark in line])[0]
         try:
             with urllib.request.urlopen("http://127.0.0.1:%s%s" % (port, path), timeout=10) as answer:
                 return answer.status, answer.read().decode()

@@ -60,6 +60,18 @@ app.kubernetes.io/component: controller
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [get, list, watch]
+{{- if .Values.metrics.secure }}
+# who may read metrics
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+# its own, for slipway gather
+- nonResourceURLs: [/metrics, /requests]
+  verbs: [get]
+{{- end }}
 {{- with .Values.rbac.extraRules }}
 {{ toYaml . }}
 {{- end }}
@@ -126,6 +138,11 @@ containers:
   - --leader-elect
   {{- end }}
   - --metrics-bind-address=:{{ .Values.metrics.port }}
+  {{- if not .Values.metrics.secure }}
+  - --metrics-secure=false
+  {{- else if .Values.metrics.certSecret }}
+  - --metrics-cert-path=/etc/slipway-metrics
+  {{- end }}
   - --health-probe-bind-address=:8081
   - --log-level={{ .Values.logLevel }}
   - --log-level-file=/etc/slipway/logLevel
@@ -205,6 +222,9 @@ containers:
   volumeMounts:
   - {name: tmp, mountPath: /tmp}
   - {name: config, mountPath: /etc/slipway, readOnly: true}
+  {{- if .Values.metrics.certSecret }}
+  - {name: metrics-certificate, mountPath: /etc/slipway-metrics, readOnly: true}
+  {{- end }}
 volumes:
 # Recipes that were downloaded (256 MiB at most), and git repositories while they are fetched.
 - name: tmp
@@ -215,6 +235,11 @@ volumes:
   configMap:
     name: slipway-config
     optional: true
+{{- with .Values.metrics.certSecret }}
+- name: metrics-certificate
+  secret:
+    secretName: {{ . }}
+{{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}

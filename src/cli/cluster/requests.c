@@ -197,6 +197,16 @@ int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
                      text, len);
 }
 
+int sw_cluster_post(struct sw_connection *conn, const char *path, const char *body, char **text,
+                    size_t *len, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    const struct sw_request_opts opts = { .body = body };
+    return take_text(&w,
+                     finish(&w, sw_kube_raw(conn->kube, "POST", path, &opts, on_answer, &w), err),
+                     text, len);
+}
+
 int sw_cluster_path(struct sw_connection *conn, const char *path,
                     const struct sw_request_opts *opts, char **text, size_t *len,
                     struct sw_err *err)

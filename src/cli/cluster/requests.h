@@ -48,6 +48,9 @@ int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, con
 int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
                     const struct sw_request_opts *opts, char **text, size_t *len,
                     struct sw_err *err) SW_CHECKED;
+/** POST @body, which is JSON, to any path; the answer's text, the caller's. */
+int sw_cluster_post(struct sw_connection *conn, const char *path, const char *body, char **text,
+                    size_t *len, struct sw_err *err) SW_CHECKED;
 /** GET any path. */
 int sw_cluster_path(struct sw_connection *conn, const char *path,
                     const struct sw_request_opts *opts, char **text, size_t *len,

@@ -10,6 +10,8 @@
 #include "data/text/metrics.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
+#include "kube/metrics/metrics_server.h"
+#include "net/http/http.h"
 #include "net/serve/serve.h"
 #include "operator/registries/registries.h"
 
@@ -27,8 +29,9 @@ struct controller_opts {
     struct sw_connect_opts connect;
     bool leader_elect;
     bool no_registries, legacy_rights;
-    const char *log_file, *metrics, *health, *lease_ns, *releases, *registries_conf, *registry_ca,
-        *graph_url;
+    struct sw_metrics_flags metrics;
+    const char *sro_metrics; /* --metrics-addr */
+    const char *log_file, *health, *lease_ns, *releases, *registries_conf, *registry_ca, *graph_url;
     struct sw_record_opts record;
     struct sw_node_policy_opts nodes;
 };
@@ -40,10 +43,12 @@ static const struct sw_flag flags[] = {
       NULL, NULL, "the same as --leader-elect, by its name in SRO" },
     { "leader-elect-namespace", 0, SW_FLAG_STRING, offsetof(struct controller_opts, lease_ns), "NS",
       NULL, "namespace of the Lease (default $OPERATOR_NAMESPACE, else the context's)" },
-    { "metrics-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, metrics),
-      "HOST:PORT", NULL, "address for /metrics; 0: not served (default :8080)" },
-    { "metrics-addr", 0, SW_FLAG_STRING, offsetof(struct controller_opts, metrics), "HOST:PORT",
-      NULL, "the same as --metrics-bind-address, by its name in SRO" },
+#define METRICS(field) offsetof(struct controller_opts, metrics.field)
+    SW_METRICS_FLAGS(METRICS, "address for /metrics; 0: not served (default :8080)"),
+#undef METRICS
+    { "metrics-addr", 0, SW_FLAG_STRING, offsetof(struct controller_opts, sro_metrics), "HOST:PORT",
+      NULL,
+      "the same, by its name in SRO; on loopback by HTTP, for the kube-rbac-proxy before it" },
     { "health-probe-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, health),
       "HOST:PORT", NULL, "address for /healthz and /readyz; 0: not served (default :8081)" },
     { "releases", 0, SW_FLAG_STRING, offsetof(struct controller_opts, releases), "WHERE",
@@ -83,7 +88,8 @@ struct operator
     struct sw_lease *lease;
     struct sw_log_file *log_file;
     struct sw_node_policy nodes;
-    struct sw_serve *metrics, *health; /* NULL: not served */
+    struct sw_metrics_server *metrics; /* NULL: not served */
+    struct sw_serve *health;           /* the same */
     char *identity;
 };
 
@@ -220,8 +226,7 @@ static void answer(struct sw_serve_reply *reply, int status, char *text)
 }
 
 /* Metrics of the resources come from the leader only. */
-static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                          void *arg)
+static void serve_metrics(struct sw_serve_reply *reply, void *arg)
 {
     struct operator* op = arg;
     SW_AUTO_CHARS *work = leads(op) ? sw_controller_metrics(op->controller) : sw_strdup("");
@@ -251,8 +256,7 @@ static void add_traced(const struct sw_kube_traced *t, void *arg)
 }
 
 /* For `slipway gather`: the last requests to the API server. */
-static void serve_requests(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                           void *arg)
+static void serve_requests(struct sw_serve_reply *reply, void *arg)
 {
     struct operator* op = arg;
     char *text = sw_strdup("");
@@ -271,40 +275,61 @@ static void serve_ready(const struct sw_serve_request *r SW_UNUSED, struct sw_se
     sw_serve_ready(reply, ready ? NULL : "not ready: the cluster has not been read yet");
 }
 
-/* Serve @routes at @address; "0": not at all. With port 0 the chosen one is logged. */
-static int serve_at(struct operator* op, const char *address, const struct sw_serve_route *routes,
-                    size_t n_routes, struct sw_serve **out, struct sw_err *err)
+static int serve_health(struct operator* op, struct sw_err *err)
 {
     enum { TIMEOUT_MS = 10000, MAX_HEAD = 8192 };
-    int rc = sw_serve_open_at(op->conn.loop, address,
+    static const struct sw_serve_route routes[] = { { "GET", "/healthz", sw_serve_healthz },
+                                                    { "GET", "/livez", sw_serve_healthz },
+                                                    { "GET", "/readyz", serve_ready } };
+    int rc = sw_serve_open_at(op->conn.loop, sw_text_or(op->opts.health, ":8081"),
                               &(struct sw_serve_opts){ .routes = routes,
-                                                       .n_routes = n_routes,
+                                                       .n_routes = SW_COUNT(routes),
                                                        .arg = op,
                                                        .request_ms = TIMEOUT_MS,
                                                        .idle_ms = TIMEOUT_MS,
                                                        .max_head_bytes = MAX_HEAD,
                                                        .max_body_bytes = 1 },
-                              out, err);
-    if (rc == 0 && sw_ends_with(address, ":0")) {
-        SW_AUTO_CHARS *bound = sw_printf("%.*s%d", (int)strlen(address) - 1, address,
-                                         sw_serve_port(*out));
-        sw_log(SW_LOG_INFO, "listening", "address", bound, "for", routes->path, NULL);
+                              &op->health, err);
+    if (rc == 0 && op->health) {
+        char port[16];
+        (void)snprintf(port, sizeof port, "%d", sw_serve_port(op->health));
+        sw_log(SW_LOG_INFO, "listening", "for", "health", "port", port, NULL);
     }
+    return rc;
+}
+
+/* SRO's flag means HTTP. Only a kube-rbac-proxy of the same pod reaches that on loopback; elsewhere
+ * everybody would. */
+static int read_sro_metrics(struct controller_opts *o, struct sw_err *err)
+{
+    SW_AUTO_CHARS *host = NULL;
+    int port;
+    if (!o->sro_metrics)
+        return 0;
+    o->metrics.address = o->sro_metrics;
+    if (sw_streq(o->sro_metrics, "0"))
+        return 0;
+    int rc = sw_serve_parse_address(o->sro_metrics, &host, &port, err);
+    if (rc == 0 && host && sw_http_is_loopback(host))
+        o->metrics.secure = false;
     return rc;
 }
 
 static int serve(struct operator* op, struct sw_err *err)
 {
-    static const struct sw_serve_route metrics[] = { { "GET", "/metrics", serve_metrics },
-                                                     { "GET", "/requests", serve_requests } };
-    static const struct sw_serve_route health[] = { { "GET", "/healthz", sw_serve_healthz },
-                                                    { "GET", "/livez", sw_serve_healthz },
-                                                    { "GET", "/readyz", serve_ready } };
-    int rc = serve_at(op, op->opts.metrics ? op->opts.metrics : ":8080", metrics, SW_COUNT(metrics),
-                      &op->metrics, err);
-    return rc < 0 ? rc
-                  : serve_at(op, op->opts.health ? op->opts.health : ":8081", health,
-                             SW_COUNT(health), &op->health, err);
+    static const struct sw_metrics_page pages[] = { { "/metrics", serve_metrics },
+                                                    { "/requests", serve_requests } };
+    int rc = read_sro_metrics(&op->opts, err);
+    if (rc == 0)
+        rc = sw_metrics_server_open(op->conn.loop,
+                                    &(struct sw_metrics_server_opts){ .flags = &op->opts.metrics,
+                                                                      .pages = pages,
+                                                                      .n_pages = SW_COUNT(pages),
+                                                                      .arg = op,
+                                                                      .kube = op->conn.kube,
+                                                                      .program = "slipway" },
+                                    &op->metrics, err);
+    return rc < 0 ? rc : serve_health(op, err);
 }
 
 /* ---- the command -------------------------------------------------------------------------------
@@ -356,11 +381,12 @@ static int operate(struct operator* op)
 
 static int execute(const struct sw_call *call)
 {
-    struct operator op = { .opts.refresh_ms = INT64_C(600) * 1000 };
+    struct operator op = { .opts = { .refresh_ms = INT64_C(600) * 1000,
+                                     .metrics = SW_METRICS_FLAGS_DEFAULT(":8080") } };
     struct sw_operands rest;
     int rc = sw_cli_parse(call, &op.opts, 0, &rest);
     rc = rc ? rc - 1 : operate(&op);
-    sw_serve_close(op.metrics);
+    sw_metrics_server_close(op.metrics);
     sw_serve_close(op.health);
     sw_controller_close(op.controller);
     sw_recorder_close(op.recorder);

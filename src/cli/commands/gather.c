@@ -218,18 +218,72 @@ static void gather_pod(struct gather *g, struct json_object *pod, bool always)
     put_object(g, "pods", pod);
 }
 
-/* What the operator serves at its port: metrics, or its last requests to the API server. */
-static void gather_port(struct gather *g, const char *ns, const char *pod, const char *what)
+/* The port named metrics of the pod. */
+static int64_t metrics_port(struct json_object *pod)
 {
-    SW_AUTO_CHARS *from = sw_printf("/api/v1/namespaces/%s/pods/%s:8080/proxy/%s", ns, pod, what);
-    SW_AUTO_CHARS *path = sw_printf("%s/%s.txt", what, pod);
+    struct json_object *ports = sw_json_get(
+        sw_json_at(sw_json_find(pod, "spec", "containers", NULL), 0), "ports");
+    for (size_t i = 0; i < sw_json_len(ports); i++)
+        if (sw_streq(sw_json_str(sw_json_at(ports, i), "", "name", NULL), "metrics"))
+            return sw_json_int(sw_json_at(ports, i), 0, "containerPort", NULL);
+    return 8080;
+}
+
+static bool is_secure(struct json_object *pod)
+{
+    struct json_object *args = sw_json_get(
+        sw_json_at(sw_json_find(pod, "spec", "containers", NULL), 0), "args");
+    for (size_t i = 0; i < sw_json_len(args); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(args, i)), "--metrics-secure=false"))
+            return false;
+    return true;
+}
+
+/* A token of the pod's own account, for ten minutes; it may read what the operator serves. */
+static char *token_of(struct gather *g, const char *ns, struct json_object *pod)
+{
+    SW_AUTO_CHARS *path = sw_printf(
+        "/api/v1/namespaces/%s/serviceaccounts/%s/token", ns,
+        sw_json_str(pod, "default", "spec", "serviceAccountName", NULL));
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_JSON *doc = NULL;
+    size_t len = 0;
+    SW_ERR(err);
+    if (sw_cluster_post(&g->conn, path,
+                        "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenRequest\","
+                        "\"spec\":{\"expirationSeconds\":600}}",
+                        &text, &len, &err) < 0 ||
+        sw_json_parse(text, len, NULL, &doc, &err) < 0) {
+        note(g, "a token for the operator's metrics", sw_err_text(&err));
+        return NULL;
+    }
+    return sw_strdup(sw_json_str(doc, "", "status", "token", NULL));
+}
+
+/* What the operator serves at its port: metrics, or its last requests to the API server. */
+static void gather_port(struct gather *g, const char *ns, struct json_object *pod, const char *what,
+                        const char *token)
+{
+    const char *name = sw_obj_name(pod);
+    SW_AUTO_CHARS *from = sw_printf("/api/v1/namespaces/%s/pods/%s%s:%lld/proxy/%s", ns,
+                                    token ? "https:" : "", name, (long long)metrics_port(pod),
+                                    what);
+    SW_AUTO_CHARS *path = sw_printf("%s/%s.txt", what, name);
     char *text = NULL;
     size_t len = 0;
     SW_ERR(err);
-    if (sw_cluster_path(&g->conn, from, NULL, &text, &len, &err) < 0)
+    const struct sw_request_opts opts = { .proxied = token };
+    if (sw_cluster_path(&g->conn, from, &opts, &text, &len, &err) < 0)
         note(g, path, sw_err_text(&err));
     else
         put(g, path, text, len);
+}
+
+static void gather_ports(struct gather *g, const char *ns, struct json_object *pod)
+{
+    SW_AUTO_CHARS *token = is_secure(pod) ? token_of(g, ns, pod) : NULL;
+    gather_port(g, ns, pod, "metrics", token);
+    gather_port(g, ns, pod, "requests", token);
 }
 
 static void gather_namespace(struct gather *g, const char *ns)
@@ -239,10 +293,8 @@ static void gather_namespace(struct gather *g, const char *ns)
     gather_events(g, ns);
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         struct json_object *pod = sw_json_at(pods, i);
-        if (own && sw_streq(sw_obj_label(pod, "app.kubernetes.io/component"), "controller")) {
-            gather_port(g, ns, sw_obj_name(pod), "metrics");
-            gather_port(g, ns, sw_obj_name(pod), "requests");
-        }
+        if (own && sw_streq(sw_obj_label(pod, "app.kubernetes.io/component"), "controller"))
+            gather_ports(g, ns, pod);
         gather_pod(g, pod, own);
     }
 }

@@ -8,6 +8,7 @@
 #include "data/text/metrics.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
+#include "kube/metrics/metrics_server.h"
 #include "net/serve/serve.h"
 #include "slicing/deviceplugin/deviceplugin.h"
 
@@ -16,13 +17,15 @@
 struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *cdi_dir, *journal_dir, *boot_id_file;
     const char *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
-    const char *health_address, *metrics_address, *log_file;
+    const char *health_address, *log_file;
+    struct sw_metrics_flags metrics;
     int count, claim_s;
     bool emulated;
 };
 
 static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
+#define METRICS(field) AT(metrics.field)
     { "kubeconfig", 0, SW_FLAG_STRING, AT(kubeconfig), "FILE", NULL,
       "file (default: in the cluster, $KUBECONFIG)" },
     { "node-name", 0, SW_FLAG_STRING, AT(node), "NAME", NULL,
@@ -54,13 +57,13 @@ static const struct sw_flag flags[] = {
     { "claim-timeout", 0, SW_FLAG_INT, AT(claim_s), "SECONDS", NULL,
       "seconds that Allocate waits for a claim (default 10)" },
     { "health-probe-bind-address", 0, SW_FLAG_STRING, AT(health_address), "HOST:PORT", NULL,
-      "for /healthz, /readyz, /metrics (default :8081; 0: none)" },
-    { "metrics-bind-address", 0, SW_FLAG_STRING, AT(metrics_address), "HOST:PORT", NULL,
-      "for /metrics on a port of its own (default 0: none)" },
+      "for /healthz and /readyz (default :8081; 0: none)" },
+    SW_METRICS_FLAGS(METRICS, "for /metrics (default 0: none)"),
     { "boot-id-file", 0, SW_FLAG_STRING, AT(boot_id_file), "FILE", NULL,
       "default /proc/sys/kernel/random/boot_id" },
     SW_FLAG_LOG_FILE(AT(log_file)),
     { 0 },
+#undef METRICS
 #undef AT
 };
 
@@ -104,7 +107,8 @@ struct process {
     struct sw_loop *loop;
     struct sw_kube *kube;
     struct sw_device_plugin *plugin;
-    struct sw_serve *health, *metrics;
+    struct sw_serve *health;
+    struct sw_metrics_server *metrics;
 };
 
 static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
@@ -114,8 +118,7 @@ static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_s
     sw_serve_ready(reply, sw_device_plugin_waits_for(p->plugin));
 }
 
-static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                          void *arg)
+static void serve_metrics(struct sw_serve_reply *reply, void *arg)
 {
     const struct process *p = arg;
     size_t len;
@@ -123,26 +126,26 @@ static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_
     sw_serve_answer(reply, 200, SW_METRICS_CONTENT_TYPE, text, len);
 }
 
+static const struct sw_metrics_page pages[] = { { "/metrics", serve_metrics } };
+
 static const struct sw_serve_route routes[] = {
-    { "GET", "/metrics", serve_metrics },
     { "GET", "/healthz", sw_serve_healthz },
     { "GET", "/readyz", serve_readyz },
 };
 
-static int open_server(struct process *p, const char *address, size_t n_routes, const char *what,
-                       struct sw_serve **out, struct sw_err *err)
+static int serve_health(struct process *p, const char *address, struct sw_err *err)
 {
     const struct sw_serve_opts opts = {
-        .routes = routes, .n_routes = n_routes, .arg = p, .max_conns = 16
+        .routes = routes, .n_routes = SW_COUNT(routes), .arg = p, .max_conns = 16
     };
-    int rc = sw_serve_open_at(p->loop, sw_text_or(address, NULL), &opts, out, err);
+    int rc = sw_serve_open_at(p->loop, sw_text_or(address, NULL), &opts, &p->health, err);
     if (rc < 0)
-        return sw_err_wrap(err, rc, "%s", what);
-    if (!*out)
+        return sw_err_wrap(err, rc, "health");
+    if (!p->health)
         return 0;
     char number[16];
-    (void)snprintf(number, sizeof number, "%d", sw_serve_port(*out));
-    sw_log(SW_LOG_INFO, "listening", "for", what, "port", number, NULL);
+    (void)snprintf(number, sizeof number, "%d", sw_serve_port(p->health));
+    sw_log(SW_LOG_INFO, "listening", "for", "health", "port", number, NULL);
     return 0;
 }
 
@@ -169,13 +172,20 @@ static int serve(const struct settings *s, const struct sw_device_plugin_opts *o
     if (rc == 0)
         rc = sw_device_plugin_open(p.loop, p.kube, opts, &p.plugin, &err);
     if (rc == 0)
-        rc = open_server(&p, s->health_address, SW_COUNT(routes), "health", &p.health, &err);
+        rc = serve_health(&p, s->health_address, &err);
     if (rc == 0)
-        rc = open_server(&p, s->metrics_address, 1, "metrics", &p.metrics, &err);
+        rc = sw_metrics_server_open(p.loop,
+                                    &(struct sw_metrics_server_opts){ .flags = &s->metrics,
+                                                                      .pages = pages,
+                                                                      .n_pages = SW_COUNT(pages),
+                                                                      .arg = &p,
+                                                                      .kube = p.kube,
+                                                                      .program = PROGRAM },
+                                    &p.metrics, &err);
     const int status = rc < 0 ? sw_flags_fail(PROGRAM, &err) : EXIT_SUCCESS;
     if (rc == 0)
         sw_loop_run_until_signal(p.loop, on_signal, p.loop);
-    sw_serve_close(p.metrics);
+    sw_metrics_server_close(p.metrics);
     sw_serve_close(p.health);
     sw_device_plugin_close(p.plugin);
     sw_kube_free(p.kube);
@@ -193,7 +203,7 @@ int main(int argc, char **argv)
                           .emulated = sw_streq(getenv("EMULATED_MODE"), "enabled"),
                           .gate_lost = "withdraw",
                           .health_address = ":8081",
-                          .metrics_address = "0",
+                          .metrics = SW_METRICS_FLAGS_DEFAULT("0"),
                           .count = 2,
                           .claim_s = 10 };
     const struct sw_flag_set set = { .program = PROGRAM,

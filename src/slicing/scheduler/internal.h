@@ -46,7 +46,8 @@ struct sw_scheduler {
     struct cache *cache;
     struct extender *extender;
     struct printbuf *answer; /* reused: an answer about thousands of nodes has some 100 KiB */
-    struct sw_serve *serve, *health, *metrics_serve;
+    struct sw_serve *serve, *health;
+    struct sw_metrics_server *metrics_server;
     struct informer informers[N_INFORMERS];
     struct bind *binds;
     size_t n_binds;

@@ -15,7 +15,8 @@
 struct settings {
     const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
     struct sw_serve_flags serve;
-    const char *health, *metrics, *log_file, *lease_ns, *kube_version;
+    struct sw_metrics_flags metrics;
+    const char *health, *log_file, *lease_ns, *kube_version;
     int nodes_to_score, percentage_of_nodes_to_score;
     bool preemption, leader_elect, print_config;
 };
@@ -23,6 +24,7 @@ struct settings {
 static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
 #define SERVE(field) AT(serve.field)
+#define METRICS(field) AT(metrics.field)
     { "kubeconfig", 0, SW_FLAG_STRING, AT(kubeconfig), "FILE", NULL,
       "the API server and who we are (default $KUBECONFIG, in-cluster, ~/.kube/config)" },
     { "context", 0, SW_FLAG_STRING, AT(context), "CONTEXT", NULL,
@@ -51,8 +53,7 @@ static const struct sw_flag flags[] = {
     SW_SERVE_FLAGS(SERVE),
     { "health-probe-bind-address", 0, SW_FLAG_STRING, AT(health), "HOST:PORT", NULL,
       "HOST:PORT of /healthz and /readyz (default :8081; 0: only beside the extender)" },
-    { "metrics-bind-address", 0, SW_FLAG_STRING, AT(metrics), "HOST:PORT", NULL,
-      "HOST:PORT of /metrics (default 0: only beside the extender)" },
+    SW_METRICS_FLAGS(METRICS, "HOST:PORT of /metrics (default 0: not served)"),
     { "leader-elect", 0, SW_FLAG_BOOL, AT(leader_elect), NULL, NULL,
       "only one of several replicas collects claims and wakes pods (default false)" },
     { "leader-elect-namespace", 0, SW_FLAG_STRING, AT(lease_ns), "NAMESPACE", NULL,
@@ -70,6 +71,7 @@ static const struct sw_flag flags[] = {
       "with --print-config: kube-scheduler asks about so many of the nodes (0: as it likes; "
       "default 20 for 1.20, 100 for newer ones)" },
     { 0 },
+#undef METRICS
 #undef SERVE
 #undef AT
 };
@@ -138,7 +140,7 @@ static int start(const struct settings *s)
         .node_label = or_null(s->node_label),
         .extender = sw_serve_flags_opts(&s->serve),
         .health_address = or_null(s->health),
-        .metrics_address = or_null(s->metrics),
+        .metrics = s->metrics,
         .no_preemption = !s->preemption,
         .nodes_to_score = (size_t)s->nodes_to_score,
         .leader_elect = s->leader_elect,
@@ -192,6 +194,7 @@ int main(int argc, char **argv)
                           .node_label = "nvidia.com/mig.capable=true",
                           .serve = { .listen = "127.0.0.1", .port = 8888 },
                           .health = ":8081",
+                          .metrics = SW_METRICS_FLAGS_DEFAULT("0"),
                           .kube_version = "1.20" };
     const struct sw_flag_set set = {
         .program = PROGRAM,

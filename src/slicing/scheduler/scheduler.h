@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "kube/config/kubeconfig.h"
+#include "kube/metrics/metrics_server.h"
 #include "net/serve/serve.h"
 #include "slicing/mig/mig.h"
 
@@ -28,7 +29,7 @@ struct sw_scheduler_opts {
     enum sw_mig_policy policy;
     struct sw_serve_opts extender; /* address, TLS; routes and callbacks are filled in */
     const char *health_address; /* "HOST:PORT" of /healthz and /readyz; NULL or "0": nowhere else */
-    const char *metrics_address;                  /* of /metrics; NULL or "0": nowhere else */
+    struct sw_metrics_flags metrics;              /* of /metrics; zero: nowhere */
     bool leader_elect;                            /* only one of several deletes unused claims */
     const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
     bool no_preemption;                           /* no pod is evicted for slices */

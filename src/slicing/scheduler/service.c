@@ -152,8 +152,7 @@ static void on_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serv
     sw_serve_ready(reply, sw_scheduler_trouble(arg));
 }
 
-static void on_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                       void *arg)
+static void on_metrics(struct sw_serve_reply *reply, void *arg)
 {
     SW_AUTO_CHARS *text = sw_scheduler_metrics(arg);
     sw_serve_answer(reply, 200, SW_METRICS_CONTENT_TYPE, text, strlen(text));
@@ -164,14 +163,14 @@ static const struct sw_serve_route routes[] = {
     { "GET", "/healthz", sw_serve_healthz },
     { "GET", "/livez", sw_serve_healthz },
     { "GET", "/readyz", on_readyz },
-    { "GET", "/metrics", on_metrics },
     { "POST", "/filter", on_filter },
     { "POST", "/prioritize", on_prioritize },
     { "POST", "/preempt", on_preempt },
     { "POST", "/bind", on_bind },
 };
 /* clang-format on */
-enum { N_PROBES = 4 /* the first routes, which have no secrets */ };
+static const struct sw_metrics_page pages[] = { { "/metrics", on_metrics } };
+enum { N_PROBES = 3 /* the first routes, which have no secrets */ };
 
 /* ---- open and close
  * ------------------------------------------------------------------------------
@@ -200,7 +199,7 @@ int sw_scheduler_health_port(const struct sw_scheduler *s)
 
 int sw_scheduler_metrics_port(const struct sw_scheduler *s)
 {
-    return port_of(s->metrics_serve);
+    return sw_metrics_server_port(s->metrics_server);
 }
 
 static void on_released(void *arg)
@@ -247,7 +246,15 @@ static int open_servers(struct sw_scheduler *s, struct sw_err *err)
     if (rc == 0)
         rc = sw_serve_open_at(s->loop, s->opts.health_address, &probes, &s->health, err);
     if (rc == 0)
-        rc = sw_serve_open_at(s->loop, s->opts.metrics_address, &probes, &s->metrics_serve, err);
+        rc = sw_metrics_server_open(
+            s->loop,
+            &(struct sw_metrics_server_opts){ .flags = &s->opts.metrics,
+                                              .pages = pages,
+                                              .n_pages = SW_COUNT(pages),
+                                              .arg = s,
+                                              .kube = s->kube,
+                                              .program = "slipway-scheduler" },
+            &s->metrics_server, err);
     return rc;
 }
 
@@ -289,7 +296,7 @@ void sw_scheduler_close(struct sw_scheduler *s)
         return;
     sw_serve_close(s->serve);
     sw_serve_close(s->health);
-    sw_serve_close(s->metrics_serve);
+    sw_metrics_server_close(s->metrics_server);
     sw_lease_close(s->lease);
     sched_informers_close(s);
     sched_evict_close(s);

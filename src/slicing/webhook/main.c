@@ -1,10 +1,10 @@
 /* slipway-webhook: the program around the server: flags, signals. */
-#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/loggather.h"
 #include "base/loglevel.h"
+#include "base/openssl.h"
 #include "data/flags/flags.h"
 #include "slicing/webhook/webhook.h"
 
@@ -12,8 +12,9 @@
 
 struct settings {
     struct sw_serve_flags serve;
+    struct sw_metrics_flags metrics;
     const char *scheduler, *runtime_class, *user_fields, *visible_devices, *env_from, *tolerate,
-        *excluded, *log_file;
+        *excluded, *kubeconfig, *log_file;
     bool test_hooks;
 };
 
@@ -21,6 +22,7 @@ struct settings {
 static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
 #define SERVE(field) AT(serve.field)
+#define METRICS(field) AT(metrics.field)
     { "listen", 0, SW_FLAG_STRING, SERVE(listen), "ADDRESS", NULL,
       "address to listen on (default 0.0.0.0: all, IPv6 ones too)" },
     { "port", 0, SW_FLAG_INT, SERVE(port), "PORT", NULL, "port to listen on (default 8443)" },
@@ -42,12 +44,16 @@ static const struct sw_flag flags[] = {
       "the taint KEY (default: the resource's name)" },
     { "excluded-namespaces", 0, SW_FLAG_STRING, AT(excluded), "LIST", NULL,
       "comma-separated: their pods are left as they are (needed before Kubernetes 1.21)" },
+    SW_METRICS_FLAGS(METRICS, "HOST:PORT of /metrics (default 0: not served)"),
+    { "kubeconfig", 0, SW_FLAG_STRING, AT(kubeconfig), "FILE", NULL,
+      "the API server that is asked who may read metrics (default: the pod's, $KUBECONFIG)" },
     { "drain", 0, SW_FLAG_INT, SERVE(drain_s), "SECONDS", NULL,
       "seconds to serve on after SIGTERM (default 2)" },
     SW_FLAG_LOG_FILE(AT(log_file)),
     { "testHooks", 0, SW_FLAG_BOOL, AT(test_hooks), NULL, NULL,
       "check the options and the certificate, then exit" },
     { 0 },
+#undef METRICS
 #undef SERVE
 #undef AT
 };
@@ -72,6 +78,8 @@ static int make_opts(const struct settings *s, struct sw_webhook_server_opts *o)
             .excluded_namespaces = s->excluded,
         },
         .serve = sw_serve_flags_opts(&s->serve),
+        .metrics = s->metrics,
+        .kubeconfig = sw_text_or(s->kubeconfig, NULL),
     };
     return 0;
 }
@@ -116,6 +124,7 @@ int main(int argc, char **argv)
     (void)OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS,
                            NULL);
     struct settings s = { .serve = { .listen = "0.0.0.0", .port = 8443, .tls = true, .drain_s = 2 },
+                          .metrics = SW_METRICS_FLAGS_DEFAULT("0"),
                           .scheduler = "das-scheduler",
                           .runtime_class = "nvidia-legacy",
                           .user_fields = "override",

@@ -10,6 +10,8 @@ struct sw_webhook_server {
     struct sw_webhook_reader *reader;
     struct sw_webhook_metrics metrics;
     struct sw_serve *serve;
+    struct sw_metrics_flags metrics_flags;
+    struct sw_metrics_server *metrics_server;
 };
 
 static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
@@ -46,8 +48,7 @@ static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_s
     sw_serve_ready(reply, sw_serve_trouble(s->serve));
 }
 
-static void serve_metrics(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
-                          void *arg)
+static void serve_metrics(struct sw_serve_reply *reply, void *arg)
 {
     struct sw_webhook_server *s = arg;
     struct sw_serve_counts counts;
@@ -61,8 +62,9 @@ static const struct sw_serve_route routes[] = {
     { "POST", "/mutate-pod", serve_mutate },
     { "GET", "/healthz", sw_serve_healthz },
     { "GET", "/readyz", serve_readyz },
-    { "GET", "/metrics", serve_metrics },
 };
+
+static const struct sw_metrics_page pages[] = { { "/metrics", serve_metrics } };
 
 static void on_stopped(void *arg)
 {
@@ -82,7 +84,19 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
     serve.n_routes = SW_COUNT(routes);
     serve.arg = s;
     serve.on_stopped = on_stopped;
-    const int rc = sw_serve_open(loop, &serve, &s->serve, err);
+    s->metrics_flags = opts->metrics;
+    int rc = sw_serve_open(loop, &serve, &s->serve, err);
+    if (rc == 0)
+        rc = sw_metrics_server_open(loop,
+                                    &(struct sw_metrics_server_opts){
+                                        .flags = &s->metrics_flags,
+                                        .pages = pages,
+                                        .n_pages = SW_COUNT(pages),
+                                        .arg = s,
+                                        .kubeconfig = opts->kubeconfig,
+                                        .program = "slipway-webhook",
+                                    },
+                                    &s->metrics_server, err);
     if (rc < 0) {
         sw_webhook_server_close(s);
         return rc;
@@ -96,10 +110,16 @@ struct sw_serve *sw_webhook_server_http(struct sw_webhook_server *server)
     return server->serve;
 }
 
+int sw_webhook_server_metrics_port(const struct sw_webhook_server *server)
+{
+    return sw_metrics_server_port(server->metrics_server);
+}
+
 void sw_webhook_server_close(struct sw_webhook_server *server)
 {
     if (!server)
         return;
+    sw_metrics_server_close(server->metrics_server);
     sw_serve_close(server->serve);
     sw_webhook_reader_free(server->reader);
     free(server);

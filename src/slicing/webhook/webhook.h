@@ -5,9 +5,9 @@
  * they are, but for tolerations of the taints on the nodes that have them. Ephemeral containers of
  * a pod with slices are checked when they are added.
  *
- * The mutation is a pure function of the review; net/serve serves it. It reads no cluster and sends
- * no request, so dry runs need no special case. Source: Kubernetes "Dynamic Admission Control";
- * DAS's pkg/webhook. */
+ * The mutation is a pure function of the review; net/serve serves it. For it no cluster is read and
+ * no request sent, so dry runs need no special case; who may read metrics is asked. Source:
+ * Kubernetes "Dynamic Admission Control"; DAS's pkg/webhook. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "kube/metrics/metrics_server.h"
 #include "net/serve/serve.h"
 
 /* ---- the mutation ------------------------------------------------------------------------------
@@ -86,6 +87,8 @@ int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, si
 struct sw_webhook_server_opts {
     struct sw_webhook_policy policy;
     struct sw_serve_opts serve; /* but its routes, arg and on_stopped, which are the webhook's */
+    struct sw_metrics_flags metrics;
+    const char *kubeconfig; /* of who is asked who may read them; NULL: the pod's, $KUBECONFIG */
 };
 
 struct sw_webhook_server;
@@ -96,5 +99,7 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
                            struct sw_webhook_server **out, struct sw_err *err) SW_CHECKED;
 /** Its HTTP server, borrowed: its port and state. sw_serve_stop() stops the loop, too. */
 struct sw_serve *sw_webhook_server_http(struct sw_webhook_server *server);
+/** The port of its metrics; 0: they are not served. */
+int sw_webhook_server_metrics_port(const struct sw_webhook_server *server);
 /** At once. NULL is accepted. */
 void sw_webhook_server_close(struct sw_webhook_server *server);

@@ -59,7 +59,7 @@ served() {
     until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
     kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml >/dev/null
     port=$((20000 + RANDOM % 12000)) # below the range that the kernel gives out
-    "$slipway" controller --metrics-bind-address 127.0.0.1:$port --health-probe-bind-address 127.0.0.1:0 >"$tap_dir/operator.log" 2>&1 &
+    "$slipway" controller --metrics-bind-address 127.0.0.1:$port --metrics-secure=false --health-probe-bind-address 127.0.0.1:0 >"$tap_dir/operator.log" 2>&1 &
     operator=$!
     until_ok 20 eval 'curl -sf http://127.0.0.1:'$port'/metrics >"$tap_dir/metrics" && grep -q "^slipway_leader 1" "$tap_dir/metrics"'
     kill $operator $emulator

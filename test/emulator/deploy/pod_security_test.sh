@@ -167,5 +167,5 @@ t "named: seccomp switched off" planted "$pod.securityContext.seccompProfile.typ
 t "named: more privileges" planted "$one.securityContext.allowPrivilegeEscalation" '/allowPrivilegeEscalation/d'
 t "named: capabilities that are kept" planted "$one.securityContext.capabilities.drop" 's/drop: \[ALL\]/drop: [KILL]/'
 t "named: a capability" planted "$one.securityContext.capabilities.add" 's/drop: \[ALL\]/&\n            add: [SYS_ADMIN]/'
-t "named: a port of the node" planted "$one.ports[0].hostPort" '0,/containerPort: 8080/s//&\n          hostPort: 8080/'
+t "named: a port of the node" planted "$one.ports[0].hostPort" '0,/containerPort: 8443/s//&\n          hostPort: 8443/'
 plan

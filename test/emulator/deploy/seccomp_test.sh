@@ -70,7 +70,7 @@ t "other calls are refused with an error" refused unshare --mount true
 t "none is allowed that breaks out of containers" names_no_more_than
 cluster >"$tap_dir/log" 2>&1 || { cat "$tap_dir/log"; echo "Bail out! no cluster"; exit 1; }
 python3 test/emulator/deploy/seccomp.py --kill $profile "$slipway" controller --leader-elect --leader-elect-namespace default --log-level-file "$tap_dir/level" \
-    --metrics-bind-address "127.0.0.1:$metrics" --health-probe-bind-address "127.0.0.1:$health" >"$tap_dir/controller" 2>&1 &
+    --metrics-bind-address "127.0.0.1:$metrics" --metrics-secure=false --health-probe-bind-address "127.0.0.1:$health" >"$tap_dir/controller" 2>&1 &
 controller=$!
 pids="$pids $controller"
 t "the controller walks recipes under the profile" walks

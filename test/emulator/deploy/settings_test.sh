@@ -26,7 +26,7 @@ start() {
     until_ok 30 test -s "$KUBECONFIG" && kubectl apply --validate=false -k deploy/crds >/dev/null || return 1
     RELATED_IMAGES='[{"name": "x/slipway-webhook", "image": "mirror/webhook:1"}, {"name": "das-daemonset", "image": "old"}]' \
         RELATED_IMAGE_SCHEDULER_IMAGE=mirror/scheduler:2 RELATED_IMAGE_DAEMONSET_IMAGE=mirror/plugin:3 \
-        "$slipway" controller --metrics-bind-address "$metrics" --health-probe-bind-address 0 \
+        "$slipway" controller --metrics-bind-address "$metrics" --metrics-secure=false --health-probe-bind-address 0 \
         --log-level-file "$tap_dir/level" >"$tap_dir/controller" 2>&1 &
     echo $! >>"$tap_dir/pids"
     "$slipway" configmap "$tap_dir/r" --namespace default >"$tap_dir/cm.yaml" &&

@@ -78,12 +78,13 @@ by_proxy() { # what the operator says at its port, through its pod
     "$slipway" controller --metrics-bind-address 127.0.0.1:0 --health-probe-bind-address 0 >"$tap_dir/operator2.log" 2>&1 &
     local operator=$!
     pids="$pids $operator"
-    until_ok 30 grep -q 'address=127.0.0.1:' "$tap_dir/operator2.log" || { cat "$tap_dir/operator2.log"; return 1; }
-    port=$(sed -n 's/.*address=127.0.0.1:\([0-9]*\).*/\1/p' "$tap_dir/operator2.log" | head -1)
+    until_ok 30 grep -q 'serving metrics.* at=' "$tap_dir/operator2.log" || { cat "$tap_dir/operator2.log"; return 1; }
+    port=$(sed -n 's/.*serving metrics.* at=\([0-9]*\).*/\1/p' "$tap_dir/operator2.log" | head -1)
     pod=$(kubectl -n slipway get pods -l app.kubernetes.io/component=controller -o 'jsonpath={.items[0].metadata.name}')
-    kubectl -n slipway annotate pod "$pod" "emulator.slipway.dev/address.8080=127.0.0.1:$port" || return 1
-    until_ok 30 eval 'kubectl get --raw "/api/v1/namespaces/slipway/pods/$pod:8080/proxy/metrics" | grep -q "^sro_"' || return 1
-    "$slipway" gather -o "$tap_dir/g2.tar.gz" && mkdir -p "$tap_dir/g2" && tar -C "$tap_dir/g2" -xzf "$tap_dir/g2.tar.gz" --strip-components=1
+    kubectl -n slipway annotate pod "$pod" "emulator.slipway.dev/address.8443=127.0.0.1:$port" || return 1
+    until_ok 30 eval 'kubectl get --raw "/api/v1/namespaces/slipway/pods/https:$pod:8443/proxy/metrics" 2>&1 | grep -q "provide credentials"' || return 1
+    mkdir -p "$tap_dir/g2"
+    until_ok 30 eval '"$slipway" gather -o "$tap_dir/g2.tar.gz" && tar -C "$tap_dir/g2" -xzf "$tap_dir/g2.tar.gz" --strip-components=1 && grep -q "^sro_" "$tap_dir/g2/metrics/$pod.txt"'
     local rc=$?
     kill $operator; wait $operator 2>/dev/null
     [ $rc = 0 ] && grep -q '^sro_' "$tap_dir/g2/metrics/$pod.txt" && grep -q ' /apis/sro.openshift.io/v1beta1/specialresources' "$tap_dir/g2/requests/$pod.txt" && return

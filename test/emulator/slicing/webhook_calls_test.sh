@@ -11,7 +11,7 @@ serve() { # PORT FLAGS...
     shift
     : >"$tap_dir/log"
     "$program" --log-level=debug --listen=127.0.0.1 --port="$at" --tlscert="$tap_dir/tls.crt" --tlskey="$tap_dir/tls.key" \
-        --drain=0 --scheduler-name=my-scheduler "$@" 2>"$tap_dir/log" &
+        --drain=0 --metrics-bind-address=127.0.0.1:0 --metrics-secure=false --scheduler-name=my-scheduler "$@" 2>"$tap_dir/log" &
     echo $! | tee "$tap_dir/webhook-pid" >>"$tap_dir/pids"
     until_ok 20 grep -qs listening "$tap_dir/log"
 }
@@ -96,7 +96,7 @@ shipped() { # VERSION
             >"$tap_dir/shipped.yaml"
     grep -q 'failurePolicy: Fail' "$tap_dir/shipped.yaml" && kubectl apply -f "$tap_dir/shipped.yaml"
 }
-asked() { curl -sk "https://127.0.0.1:$(port)/metrics" | awk '/^slipway_webhook_admissions_total/ { n += $2 } END { print n + 0 }'; }
+asked() { curl -s "http://127.0.0.1:$(sed -n 's/.*serving metrics.* at=\([0-9]*\).*/\1/p' "$tap_dir/log")/metrics" | awk '/^slipway_webhook_admissions_total/ { n += $2 } END { print n + 0 }'; }
 # pod_in NAMESPACE NAME SPEC: whether the webhook was asked is "1" or "0" in $tap_dir/asked
 pod_in() {
     local before

@@ -27,7 +27,7 @@ wrong() { # STATUS WORDS FLAG...
 }
 start() {
     rm -f "$dir/log" # the one before says that it listens, too
-    KUBECONFIG=$dir/kubeconfig $program --port=0 --health-probe-bind-address=127.0.0.1:0 --metrics-bind-address=127.0.0.1:0 "$@" 2>"$dir/log" &
+    KUBECONFIG=$dir/kubeconfig $program --port=0 --health-probe-bind-address=127.0.0.1:0 --metrics-bind-address=127.0.0.1:0 --metrics-secure=false "$@" 2>"$dir/log" &
     echo $! >"$dir/pid"
     until_ok 20 grep -qs listening "$dir/log"
 }

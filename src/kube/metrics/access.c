@@ -1,0 +1,360 @@
+#include "kube/metrics/access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "data/data.h"
+#include "data/json/hash.h"
+#include "kube/config/kubeconfig.h"
+#include "kube/kube.h"
+#include "net/serve/serve.h"
+
+enum {
+    MAX_ANSWERS = 32, /* that are kept, or asked for */
+    MAX_ASKED = 6,    /* questions of strangers under way */
+    MAX_WAITING = 64, /* requests that wait for an answer */
+    /* Of strangers, one after the other: so many at once, then one in this time. Who was allowed
+     * before is not counted, so that nobody's guesses keep Prometheus out. */
+    BURST = 16,
+    REFILL_MS = 250,
+    ALLOWED_MS = 60 *
+                 1000, /* how long an answer counts; controller-runtime: a token for a minute */
+    DENIED_MS = 30 * 1000,
+    UNKNOWN_MS = 10 * 1000,
+    QUESTION_MS = 5 * 1000,
+    MAX_TOKEN = 8 * 1024,
+    MAX_USER = 256, /* of a name, in messages */
+};
+
+enum state {
+    ASKING,
+    FAILED,  /* no answer: it is asked again */
+    UNKNOWN, /* 401 */
+    DENIED,  /* 403 */
+    ALLOWED,
+};
+
+struct waiting {
+    struct sw_serve_reply *reply;
+    sw_access_fn *allowed;
+    void *arg;
+    struct waiting *next;
+};
+
+/** One answer of the API server, or one that it is asked for. */
+struct answer {
+    struct sw_access *access;
+    uint8_t key[SW_SHA256_LEN]; /* of token, verb and path: the token is not kept */
+    enum state state;
+    bool was_allowed;
+    int64_t until_ms, used_ms;
+    char *verb, *path, *user;
+    struct sw_kube_request *request;
+    struct waiting *waiting;
+};
+
+struct sw_access {
+    struct sw_access_opts opts;
+    struct sw_kube *kube; /* NULL: not made yet */
+    bool own_kube;
+    bool troubled; /* that it cannot ask was logged */
+    struct answer *answers[MAX_ANSWERS];
+    size_t n_waiting, n_asked;
+    int64_t credit_ms; /* strangers may ask when this is over */
+};
+
+static const struct sw_kind token_reviews = { .group = "authentication.k8s.io",
+                                              .version = "v1",
+                                              .api_version = "authentication.k8s.io/v1",
+                                              .kind = "TokenReview",
+                                              .plural = "tokenreviews" };
+static const struct sw_kind access_reviews = { .group = "authorization.k8s.io",
+                                               .version = "v1",
+                                               .api_version = "authorization.k8s.io/v1",
+                                               .kind = "SubjectAccessReview",
+                                               .plural = "subjectaccessreviews" };
+static const struct sw_request_opts question = { .timeout_ms = QUESTION_MS,
+                                                 .ahead = true,
+                                                 .purpose = "reviews" };
+
+/* ---- answers -----------------------------------------------------------------------------------
+ */
+
+static void answer_free(struct answer *a)
+{
+    free(a->verb);
+    free(a->path);
+    free(a->user);
+    free(a);
+}
+
+static void tell(const struct answer *a, enum state state, struct sw_serve_reply *reply,
+                 sw_access_fn *allowed, void *arg)
+{
+    SW_AUTO_CHARS *text = NULL;
+    switch (state) {
+    case ALLOWED:
+        allowed(reply, arg);
+        return;
+    case DENIED:
+        text = sw_printf("Authorization denied for user %s\n", a->user);
+        sw_serve_text(reply, 403, text);
+        return;
+    case UNKNOWN:
+        sw_serve_text(reply, 401, "Unauthorized\n");
+        return;
+    default:
+        sw_serve_text(reply, 503, "the API server cannot be asked\n");
+        return;
+    }
+}
+
+/* The API server was asked, and has answered or not. */
+static void settle(struct answer *a, enum state state)
+{
+    struct sw_access *x = a->access;
+    const int64_t now_ms = sw_loop_now_ms(x->opts.loop);
+    x->n_asked -= !a->was_allowed;
+    a->request = NULL;
+    a->state = state;
+    a->was_allowed = state == ALLOWED || (state == FAILED && a->was_allowed);
+    a->until_ms = now_ms + (state == ALLOWED   ? ALLOWED_MS
+                            : state == DENIED  ? DENIED_MS
+                            : state == UNKNOWN ? UNKNOWN_MS
+                                               : 0);
+    for (struct waiting *w; (w = a->waiting);) {
+        a->waiting = w->next;
+        x->n_waiting--;
+        tell(a, state, w->reply, w->allowed, w->arg);
+        free(w);
+    }
+}
+
+/* Why it cannot ask is logged when that begins. */
+static void failed(struct answer *a, const char *what, const char *why)
+{
+    struct sw_access *x = a->access;
+    if (!x->troubled)
+        sw_log(SW_LOG_WARN, "nobody can read metrics: the API server cannot be asked who may",
+               "question", what, "error", why, NULL);
+    x->troubled = true;
+    settle(a, FAILED);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+static void on_access_review(const struct sw_kube_answer *answer, void *arg)
+{
+    struct answer *a = arg;
+    struct json_object *status = sw_json_get(answer->object, "status");
+    if (answer->code < 0) {
+        failed(a, "SubjectAccessReview", sw_err_text(answer->err));
+        return;
+    }
+    a->access->troubled = false;
+    settle(a, sw_json_bool(status, false, "allowed", NULL) &&
+                      !sw_json_bool(status, false, "denied", NULL)
+                  ? ALLOWED
+                  : DENIED);
+}
+
+static void copy_field(struct json_object *to, struct json_object *from, const char *name)
+{
+    struct json_object *value = sw_json_get(from, name);
+    if (value)
+        sw_json_set(to, json_object_get(value), "spec", name, NULL);
+}
+
+static void ask_access(struct answer *a, struct json_object *user)
+{
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set_str(body, access_reviews.api_version, "apiVersion", NULL);
+    sw_json_set_str(body, access_reviews.kind, "kind", NULL);
+    sw_json_set_str(body, sw_json_str(user, "", "username", NULL), "spec", "user", NULL);
+    copy_field(body, user, "uid");
+    copy_field(body, user, "groups");
+    copy_field(body, user, "extra");
+    sw_json_set_str(body, a->verb, "spec", "nonResourceAttributes", "verb", NULL);
+    sw_json_set_str(body, a->path, "spec", "nonResourceAttributes", "path", NULL);
+    a->request = sw_kube_create(a->access->kube, &access_reviews, NULL, NULL, body, &question,
+                                on_access_review, a);
+}
+
+static void on_token_review(const struct sw_kube_answer *answer, void *arg)
+{
+    struct answer *a = arg;
+    struct json_object *status = sw_json_get(answer->object, "status");
+    struct json_object *user = sw_json_get(status, "user");
+    const char *name = sw_json_str(user, "", "username", NULL);
+    if (answer->code < 0) {
+        failed(a, "TokenReview", sw_err_text(answer->err));
+    } else if (!sw_json_bool(status, false, "authenticated", NULL) || !*name) {
+        a->access->troubled = false;
+        settle(a, UNKNOWN);
+    } else {
+        free(a->user);
+        a->user = sw_strndup(name, strnlen(name, MAX_USER));
+        ask_access(a, user);
+    }
+}
+
+static int need_kube(struct sw_access *x, struct sw_err *err)
+{
+    struct sw_kube_config *config = NULL;
+    if (x->kube)
+        return 0;
+    const struct sw_kubeconfig_opts from = { .path = x->opts.kubeconfig };
+    int rc = sw_kubeconfig_load(&from, &config, err);
+    if (rc == 0)
+        rc = sw_kube_new(x->opts.loop, config,
+                         &(struct sw_kube_opts){ .user_agent = x->opts.program,
+                                                 .field_manager = x->opts.program,
+                                                 .max_in_flight = 2 * MAX_ASKED },
+                         &x->kube, err);
+    sw_kube_config_free(config);
+    x->own_kube = rc == 0;
+    return rc;
+}
+
+static void ask_token(struct answer *a, const char *token)
+{
+    SW_ERR(err);
+    if (need_kube(a->access, &err) < 0) {
+        failed(a, "TokenReview", sw_err_text(&err));
+        return;
+    }
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set_str(body, token_reviews.api_version, "apiVersion", NULL);
+    sw_json_set_str(body, token_reviews.kind, "kind", NULL);
+    sw_json_set_str(body, token, "spec", "token", NULL);
+    a->request = sw_kube_create(a->access->kube, &token_reviews, NULL, NULL, body, &question,
+                                on_token_review, a);
+}
+
+/* ---- who asks ----------------------------------------------------------------------------------
+ */
+
+static void make_key(const struct sw_access_request *r, uint8_t key[static SW_SHA256_LEN])
+{
+    SW_AUTO_CHARS *text = sw_printf("%s\n%s\n%s", r->verb, r->path, r->token);
+    const size_t len = strlen(text);
+    sw_sha256(text, len, key);
+    explicit_bzero(text, len);
+}
+
+/* The place for a new answer: a free one, else that of the stranger, or else of the allowed one,
+ * that has not come for longest. NULL: all are being asked for. */
+static struct answer **place(struct sw_access *x)
+{
+    struct answer **best = NULL;
+    for (size_t i = 0; i < MAX_ANSWERS; i++) {
+        struct answer **at = &x->answers[i];
+        if (!*at)
+            return at;
+        if ((*at)->state != ASKING &&
+            (!best || (*at)->was_allowed < (*best)->was_allowed ||
+             ((*at)->was_allowed == (*best)->was_allowed && (*at)->used_ms < (*best)->used_ms)))
+            best = at;
+    }
+    return best;
+}
+
+static struct answer *find(struct sw_access *x, const uint8_t key[static SW_SHA256_LEN])
+{
+    for (size_t i = 0; i < MAX_ANSWERS; i++)
+        if (x->answers[i] && memcmp(x->answers[i]->key, key, SW_SHA256_LEN) == 0)
+            return x->answers[i];
+    return NULL;
+}
+
+static struct answer *add(struct sw_access *x, const struct sw_access_request *r,
+                          const uint8_t key[static SW_SHA256_LEN])
+{
+    struct answer **at = place(x), *a = sw_zalloc(1, sizeof *a);
+    if (*at)
+        answer_free(*at);
+    *at = a;
+    a->access = x;
+    a->state = FAILED;
+    a->verb = sw_strdup(r->verb);
+    a->path = sw_strdup(r->path);
+    memcpy(a->key, key, SW_SHA256_LEN);
+    return a;
+}
+
+/* May a question of a stranger be passed on? */
+static bool has_credit(struct sw_access *x)
+{
+    const int64_t now_ms = sw_loop_now_ms(x->opts.loop);
+    if (x->credit_ms < now_ms - (int64_t)BURST * REFILL_MS)
+        x->credit_ms = now_ms - (int64_t)BURST * REFILL_MS;
+    if (x->n_asked >= MAX_ASKED || x->credit_ms + REFILL_MS > now_ms)
+        return false;
+    x->credit_ms += REFILL_MS;
+    return true;
+}
+
+void sw_access_ask(struct sw_access *x, const struct sw_access_request *r,
+                   struct sw_serve_reply *reply, sw_access_fn *allowed, void *arg)
+{
+    static const char crowded[] = "too many ask at once; try again\n";
+    const int64_t now_ms = sw_loop_now_ms(x->opts.loop);
+    uint8_t key[SW_SHA256_LEN];
+    if (!r->token || !*r->token || strlen(r->token) > MAX_TOKEN) {
+        sw_serve_text(reply, 401, "Unauthorized\n");
+        return;
+    }
+    make_key(r, key);
+    struct answer *a = find(x, key);
+    if (a)
+        a->used_ms = now_ms;
+    if (a && a->state != ASKING && now_ms < a->until_ms) {
+        tell(a, a->state, reply, allowed, arg);
+        return;
+    }
+    const bool starts = !a || a->state != ASKING;
+    if (x->n_waiting >= MAX_WAITING || (starts && !(a && a->was_allowed) && !has_credit(x))) {
+        sw_serve_text(reply, 503, crowded);
+        return;
+    }
+    if (!a)
+        a = add(x, r, key);
+    struct waiting *w = sw_zalloc(1, sizeof *w);
+    *w = (struct waiting){ reply, allowed, arg, a->waiting };
+    a->waiting = w;
+    a->used_ms = now_ms;
+    x->n_waiting++;
+    if (!starts)
+        return;
+    a->state = ASKING;
+    x->n_asked += !a->was_allowed;
+    ask_token(a, r->token);
+}
+
+struct sw_access *sw_access_new(const struct sw_access_opts *opts)
+{
+    struct sw_access *x = sw_zalloc(1, sizeof *x);
+    x->opts = *opts;
+    x->kube = opts->kube;
+    return x;
+}
+
+void sw_access_free(struct sw_access *x)
+{
+    if (!x)
+        return;
+    for (size_t i = 0; i < MAX_ANSWERS; i++) {
+        struct answer *a = x->answers[i];
+        if (!a)
+            continue;
+        sw_kube_cancel(a->request);
+        if (a->state == ASKING)
+            settle(a, FAILED);
+        answer_free(a);
+    }
+    if (x->own_kube)
+        sw_kube_free(x->kube);
+    free(x);
+}
