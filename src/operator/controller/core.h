@@ -147,6 +147,65 @@ void op_again(struct op *op);
 struct op *op_find(const struct resource *r, void (*begin)(struct op *, const struct sw_kind *),
                    const char *ns, const char *name);
 
+/* ---- what is kept about a resource in the cluster (records.c, adoption.c) -----------------------
+ * Release records and kept contents are objects that others may be able to write. The resource's
+ * status, which is the operator's, holds the digest of each; see operator/release/record.h. */
+
+/** Where release records are. */
+enum record_home {
+    RECORDS_UNSETTLED, /* there are none yet: sw_controller_opts.releases */
+    RECORDS_IN_CONFIG_MAPS,
+    RECORDS_MOVING, /* Secrets hold all of them; there may be old ConfigMaps */
+    RECORDS_IN_SECRETS,
+};
+
+/** Does the status hold digests? Without any, records_adopt() comes first. */
+bool records_are_begun(const struct resource *r);
+/** Did the status that was found first have none, though an older version (or SRO) had written it?
+ */
+bool records_are_old(const struct resource *r);
+/** Is @name a record that can be trusted, if its content is right? */
+bool record_is_known(const struct resource *r, const char *name);
+/** sw_record_check() with the status of @r. */
+enum sw_record_trust record_check(const struct resource *r, const char *name, const char *digest);
+enum record_home records_home(const struct resource *r);
+/** The kind of the release records of @r. NULL: none are kept, or the server does not serve it. */
+const struct sw_kind *records_kind(const struct resource *r);
+
+/** Set in @change, a change of the status, the digests of @name; NULL: none. */
+void records_put(struct json_object *change, const char *name, const char *digests);
+void records_put_home(struct json_object *change, enum record_home home);
+/** The digests of @name, and @digest, which its object is about to have; heap. */
+char *records_with(const struct resource *r, const char *name, const char *digest);
+
+struct records_write;
+typedef void records_fn(int code, const char *message, void *arg);
+/** Change the status; @change is taken. @done is called once, never before this returns, and then
+ * the handle is gone. Codes: those of sw_kube_patch(). */
+struct records_write *records_write(struct resource *r, struct json_object *change,
+                                    records_fn *done, void *arg) SW_CHECKED;
+/** Read the status: an older one may have been seen. */
+struct records_write *records_read_again(struct resource *r, records_fn *done,
+                                         void *arg) SW_CHECKED;
+/** End one of these; @done is not called. NULL is accepted. */
+void records_cancel(struct records_write *w);
+/** The object @name is deleted: it has no digest any more. */
+void records_forget(struct resource *r, const char *name);
+
+struct adoption;
+/** Give digests to release records that have none (SRO's, helm's, those of older versions) and
+ * find out which kind they are, once in the life of a resource. @done as of records_write(). */
+struct adoption *records_adopt(struct resource *r, records_fn *done, void *arg) SW_CHECKED;
+/** End it; @done is not called. NULL is accepted. */
+void adoption_cancel(struct adoption *a);
+
+/** Say with an Event (and, if @lasting, a condition) that an object is not used. @digest: of its
+ * content, or NULL. */
+void record_refused(struct resource *r, enum sw_record_trust trust, const char *kind,
+                    const char *name, const char *digest, bool lasting);
+/** What was refused is not there any more. Not inside a step. */
+void record_doubt_end(struct resource *r);
+
 /** Write a Kubernetes Event about @r: reason, message and warning of @a. */
 void event_record(struct resource *r, const struct sw_action *a);
 /** The same, and call sw_controller_opts.on_event. */

@@ -57,6 +57,11 @@ struct resource_private {
     char *account;      /* of resource_account_now() */
     size_t finalizing;  /* the row whose finalize() is due; above N_CAPABILITIES: none */
     bool in_finalize, finalized_inside;
+    struct json_object *records;            /* status.records; NULL: it has none */
+    enum record_home records_in;            /* status.recordsIn */
+    bool records_are_open, records_are_old; /* the status was seen; see core.h */
+    char *record_doubt;                     /* for the status: a record is not used; or NULL */
+    char *record_refused;                   /* said last; or NULL */
 };
 
 /* ---- dispatch of the events of capability.h -----------------------------------------------------
@@ -110,6 +115,11 @@ void resource_free_all(struct sw_controller *c);
 /** account.c: is what the spec says of the account a name? @return 0 | SW_INVALID: the message
  * names the field */
 int account_check(const struct resource *r, struct sw_err *err);
+/** records.c: take what r->status says of kept objects out of it. */
+void records_open(struct resource *r);
+void records_close(struct resource *r);
+/** Fill records of @spec. */
+void records_fill_spec(struct resource *r, struct sw_spec *spec);
 /** document.c: does @doc, a SpecialResource, have slipway's finalizer? */
 bool document_has_finalizer(struct json_object *doc);
 /** The same, or that of an early SRO. */

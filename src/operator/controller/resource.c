@@ -169,6 +169,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->status);
     json_object_put(r->own->doubtful_status);
     free(r->own->account);
+    records_close(r);
     free(r->own->recipe_key);
     free(r->own->recipe_content);
     prerequisite_done(&r->own->prerequisite);
@@ -299,6 +300,7 @@ void resource_tell(struct resource *r)
         spec.reason = "ErrorHasOccurred";
         resource_set_fault(r, rc, spec.message);
     }
+    records_fill_spec(r, &spec);
     EACH_CAPABILITY(fill_spec, r, &spec);
     struct graph g;
     graph_of(r->plan, &policy, &g);
@@ -391,6 +393,7 @@ static void take_doc(struct resource *r, struct json_object *doc)
     if (!r->started) { /* later it is what slipway wrote */
         json_object_put(r->status);
         r->status = json_object_get(sw_json_get(doc, "status"));
+        records_open(r);
     }
     (void)sw_json_del(r->seen, "status", NULL);
     (void)sw_json_del(r->seen, "metadata", "managedFields", NULL);

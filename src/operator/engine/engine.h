@@ -133,6 +133,8 @@ struct sw_spec {
     const char *overlap; /* which other resources select the same nodes, for a condition, or NULL */
     const char *overlap_with; /* their names; an Event when these change */
     bool overlap_is_bad;      /* it is probably a mistake: the Event is a warning */
+    const char *records; /* what is wrong with what is kept about it, for a condition, or NULL */
+    const char *records_reason; /* of that condition */
     /** What must come first (another resource), for the status, or NULL. Nothing new is started
      * meanwhile. */
     const char *blocked;

@@ -291,7 +291,8 @@ struct sw_engine {
     struct json_object *tolerations;                 /* the resource's, and of its own @taints */
     char *overlap, *overlap_with, *reported_overlap; /* NULL: none */
     bool overlap_is_bad;
-    char *reported_clash; /* of taints: text of the last Event */
+    char *records, *records_reason; /* NULL: none */
+    char *reported_clash;           /* of taints: text of the last Event */
     struct fault spec_fault;
     char *spec_reason;
 

@@ -321,6 +321,8 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     text_set(&e->overlap, spec->overlap);
     text_set(&e->overlap_with, spec->overlap_with);
     e->overlap_is_bad = spec->overlap_is_bad;
+    text_set(&e->records, spec->records);
+    text_set(&e->records_reason, spec->records_reason);
     fault_done(&e->spec_fault);
     if (spec->code)
         fault_set(&e->spec_fault, spec->code, spec->message);

@@ -331,6 +331,7 @@ static void add_condition(struct sw_engine *e, struct json_object *to, const cha
 }
 
 #define OVERLAPPING "Overlapping"
+#define AT_RISK "RecordsAtRisk"
 
 static struct json_object *conditions_doc(struct sw_engine *e, const struct summary *sum)
 {
@@ -342,7 +343,7 @@ static struct json_object *conditions_doc(struct sw_engine *e, const struct summ
                       is ? sum->reason : conditions[sum->phase].other_reason,
                       says ? sum->message : conditions[sum->phase].other_message);
     }
-    /* These two appear when they are first True. */
+    /* These appear when they are first True. */
     bool overlaps = e->overlap && !e->deleting;
     if (overlaps || sw_json_find_by(e->conditions, "type", OVERLAPPING))
         add_condition(e, all, OVERLAPPING, overlaps,
@@ -354,6 +355,11 @@ static struct json_object *conditions_doc(struct sw_engine *e, const struct summ
     if (rolled || sw_json_find_by(e->conditions, "type", "RolledBack"))
         add_condition(e, all, "RolledBack", rolled, rolled ? "StateFailed" : "AsAsked",
                       rolled ? rolled : "Every state is what the resource asks for");
+    const char *records = e->deleting ? NULL : e->records;
+    if (records || sw_json_find_by(e->conditions, "type", AT_RISK))
+        add_condition(e, all, AT_RISK, records,
+                      records ? e->records_reason ? e->records_reason : "Unknown" : "AsWritten",
+                      records ? records : "What is kept about the resource is as it was written");
     return all;
 }
 

@@ -1,6 +1,7 @@
 /* A release's JSON as Helm packs it: gzip, then base64. */
 #include "operator/release/record.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -10,6 +11,7 @@
 #include "data/data.h"
 #include "data/text/base64.h"
 #include "kube/kube.h"
+#include "operator/account/account.h"
 
 enum { GZIP = 16 + MAX_WBITS, MAX_UNPACKED = 64 * 1024 * 1024 };
 
@@ -79,13 +81,18 @@ int sw_release_unpack(const char *text, size_t len, struct json_object **out, st
 /* ---- records -----------------------------------------------------------------------------------
  */
 
+int64_t sw_release_version(struct json_object *record)
+{
+    const char *text = sw_obj_label(record, "version");
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
 struct json_object *sw_release_newest(struct json_object *list)
 {
     struct json_object *best = NULL;
     int64_t newest = 0;
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *text = sw_obj_label(sw_json_at(list, i), "version");
-        int64_t version = text ? strtoll(text, NULL, 10) : 0;
+        int64_t version = sw_release_version(sw_json_at(list, i));
         if (version > newest) {
             newest = version;
             best = sw_json_at(list, i);
@@ -133,13 +140,24 @@ struct sw_kube_request *sw_release_list(struct sw_kube *kube, const struct sw_ki
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
     return sw_kube_list(
         kube, kind, ns,
-        &(struct sw_request_opts){ .label_selector = selector, .fields = fields, .retries = 4 },
-        done, arg);
+        REQUEST_OWN(RECORDS, .label_selector = selector, .fields = fields, .retries = 4), done,
+        arg);
+}
+
+/* Others may put the labels on any object that they may write. */
+static bool is_record(struct json_object *item)
+{
+    enum { MAX_VERSION = 1000000000 };
+    const char *name = sw_obj_label(item, "name");
+    int64_t version = sw_release_version(item);
+    SW_AUTO_CHARS *want = sw_printf("sh.helm.release.v1.%s.v%" PRId64, name ? name : "", version);
+    return version > 0 && version < MAX_VERSION && sw_streq(want, sw_obj_name(item));
 }
 
 bool sw_release_list_add(struct json_object *list, const struct sw_kube_answer *page)
 {
     for (size_t i = 0; page->code == 0 && i < sw_json_len(page->items); i++)
-        (void)json_object_array_add(list, json_object_get(sw_json_at(page->items, i)));
+        if (is_record(sw_json_at(page->items, i)))
+            (void)json_object_array_add(list, json_object_get(sw_json_at(page->items, i)));
     return page->code == 0 && page->more;
 }

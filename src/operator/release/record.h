@@ -2,8 +2,10 @@
 /* Helm's records of what is deployed, and their form. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/base.h"
+#include "data/json/hash.h"
 
 struct json_object;
 struct sw_kind;
@@ -22,7 +24,8 @@ struct sw_kube_request *sw_release_list(struct sw_kube *kube, const struct sw_ki
                                         const char *ns, const char *name,
                                         void (*done)(const struct sw_kube_answer *page, void *arg),
                                         void *arg);
-/** Add the records of a page to @list. @return whether another page follows */
+/** Add the records of a page to @list, without what has only the labels of one: a record's name is
+ * made of its labels name and version. @return whether another page follows */
 bool sw_release_list_add(struct json_object *list, const struct sw_kube_answer *page);
 
 /** The release as the value of "release" in a ConfigMap: JSON, gzip, base64. Heap. */
@@ -42,3 +45,43 @@ int sw_release_of_record(struct json_object *record, struct json_object **out,
 struct json_object *sw_release_newest(struct json_object *list);
 /** A merge patch of @record that puts @release into it; the caller's. */
 struct json_object *sw_release_patch(struct json_object *record, struct json_object *release);
+/** The revision in the label "version" of @record; 0: it has none. */
+int64_t sw_release_version(struct json_object *record);
+
+/* ---- digests -----------------------------------------------------------------------------------
+ * The status of a SpecialResource holds the digest of each object that is kept for it, so that one
+ * that others have changed is not believed. What is kept may hold passwords, and statuses are read
+ * by many: the digest is that of the content and of a random text in the object. */
+
+/** Annotation: the random text, in hexadecimal. */
+#define SW_RECORD_SALT "slipway.dev/salt"
+enum { SW_RECORD_SALT_HEX = 33 };
+/** Annotation of a SpecialResource, "NAME@DIGEST": this record is used, though slipway did not
+ * write it. */
+#define SW_RECORD_ACCEPTED "slipway.dev/accept-record"
+
+/** A new random text. */
+void sw_record_salt(char out[static SW_RECORD_SALT_HEX]);
+/** The digest of @record, the object that keeps @release: of what is acted upon, not of how it is
+ * (info, last_run), which helm and `slipway test` write later. */
+void sw_release_digest(struct json_object *record, struct json_object *release,
+                       char out[static SW_SHA256_HEX]);
+/** The digest of @record that keeps @text. */
+void sw_record_digest(struct json_object *record, const char *text, char out[static SW_SHA256_HEX]);
+
+/** How a record stands to what the status says. */
+enum sw_record_trust {
+    SW_RECORD_TRUSTED,
+    SW_RECORD_CHANGED, /* it is not what slipway wrote last */
+    SW_RECORD_UNKNOWN, /* slipway wrote none of this name */
+};
+/** Does @digest belong to the record @name of @resource? @digests: {name: digests, with blanks
+ * between them}, as in its status. */
+enum sw_record_trust sw_record_check(struct json_object *resource, struct json_object *digests,
+                                     const char *name, const char *digest);
+/** Is the record @name one that can be trusted, if its content is right? */
+bool sw_record_is_known(struct json_object *resource, struct json_object *digests,
+                        const char *name);
+/** Why it is not used, and what to do, for people; heap. @kind: of its object */
+char *sw_record_why_not(enum sw_record_trust trust, const char *resource, const char *kind,
+                        const char *ns, const char *name, const char *digest);

@@ -203,7 +203,7 @@ static void check_account(const struct sw_emu_request *req, struct sw_emu_fault 
 {
     bool job = sw_streq(req->resource, "jobs") && !req->subresource,
          map = sw_streq(req->resource, "configmaps") && sw_streq(req->name, "c"),
-         secret = sw_streq(req->resource, "secrets");
+         secret = sw_streq(req->resource, "secrets") && sw_streq(req->ns, "kube-system");
     bool read = sw_streq(req->verb, "get") || sw_streq(req->verb, "list");
     note_request(req, fault, w);
     if (sw_streq(req->verb, "watch") || (!secret && (read || !(job || map))))

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DOUBT_MS = 30000 };
+
 /* ---- the status --------------------------------------------------------------------------------
  */
 
@@ -35,11 +37,12 @@ static void fill_spec(struct resource *r, struct sw_spec *spec)
     const struct deletion *f = deletion_of(r);
     if (!f || !(spec->deleting || spec->management == SW_REMOVED))
         return;
-    if (f->stage == DELETION_BEFORE)
+    if (f->stage == DELETION_BEFORE || f->stage == DELETION_DOUBTING)
         spec->hold = SW_HOLD_ALL;
     else if ((f->stage == DELETION_REMOVING && f->after.n) || f->stage == DELETION_AFTER)
         spec->hold = SW_HOLD_LAST;
-    spec->hold_message = deletion_runs_hooks(f) ? f->message : NULL;
+    spec->hold_message = deletion_runs_hooks(f) || f->stage == DELETION_DOUBTING ? f->message
+                                                                                 : NULL;
     spec->hold_failed = f->failed;
 }
 
@@ -81,13 +84,11 @@ void deletion_give_up(struct deletion *f, const char *why)
 /* ---- the records -------------------------------------------------------------------------------
  */
 
-static int read_hooks(struct deletion *f, struct json_object *record, struct sw_err *err)
+static int read_hooks(struct deletion *f, struct json_object *record, struct json_object *release,
+                      struct sw_err *err)
 {
     const char *ns = resource_namespace(f->r);
-    SW_AUTO_JSON *release = NULL;
-    int rc = sw_release_of_record(record, &release, err);
-    if (rc == 0)
-        rc = sw_release_hooks_read(release, "pre-delete", ns, &f->before, err);
+    int rc = sw_release_hooks_read(release, "pre-delete", ns, &f->before, err);
     if (rc == 0)
         rc = sw_release_hooks_read(release, "post-delete", ns, &f->after, err);
     if (rc == 0) {
@@ -95,6 +96,52 @@ static int read_hooks(struct deletion *f, struct json_object *record, struct sw_
         f->done = sw_release_hooks_past(record, f->r->uid, resource_is_removed(f->r));
     }
     return rc;
+}
+
+static void on_status_read(int code, const char *message SW_UNUSED, void *arg)
+{
+    struct deletion *f = arg;
+    f->status = NULL;
+    f->status_is_new = code == 0;
+    sw_timer_set(f->timer, code == 0 ? 0 : DELETION_RETRY_MS); /* the records are read again */
+}
+
+/* The record is not what slipway wrote: nothing is deleted before somebody has decided. */
+static void doubt(struct deletion *f, enum sw_record_trust trust, const char *digest)
+{
+    struct resource *r = f->r;
+    const struct sw_kind *kind = records_kind(r);
+    if (!f->status_is_new) {
+        f->status = records_read_again(r, on_status_read, f);
+        return;
+    }
+    f->status_is_new = false;
+    SW_AUTO_CHARS *why = sw_record_why_not(trust, r->name, kind ? kind->kind : "",
+                                           resource_namespace(r), f->record, digest);
+    SW_AUTO_CHARS *message = sw_printf("%s [Failed: the deletion waits. To go on without hooks, "
+                                       "annotate the resource with " SW_DELETION_NO_HOOKS "=true]",
+                                       why);
+    record_refused(r, trust, kind ? kind->kind : "", f->record, digest, false);
+    f->stage = DELETION_DOUBTING;
+    deletion_report(f, true, message);
+    sw_timer_set(f->timer, DOUBT_MS);
+}
+
+/* The hooks of @record, if it can be trusted. @return whether that is decided */
+static bool take_record(struct deletion *f, struct json_object *record, struct sw_err *err)
+{
+    SW_AUTO_JSON *release = NULL;
+    char digest[SW_SHA256_HEX] = "";
+    int rc = sw_release_of_record(record, &release, err);
+    if (rc == 0)
+        sw_release_digest(record, release, digest);
+    enum sw_record_trust trust = record_check(f->r, sw_obj_name(record), digest);
+    if (trust != SW_RECORD_TRUSTED) {
+        doubt(f, trust, rc == 0 ? digest : NULL);
+        return false;
+    }
+    (void)read_hooks(f, record, release, err);
+    return true;
 }
 
 static void on_record(const struct sw_kube_answer *a, void *arg)
@@ -106,13 +153,32 @@ static void on_record(const struct sw_kube_answer *a, void *arg)
         sw_timer_set(f->timer, DELETION_RETRY_MS);
         return;
     }
-    int rc = a->code < 0 ? sw_err_set(&err, a->code, "%s", sw_err_text(a->err))
-                         : read_hooks(f, a->object, &err);
-    f->record_uid = rc == 0 ? sw_strdup(sw_obj_uid(a->object)) : NULL;
-    if (rc < 0)
+    if (a->code < 0)
+        (void)sw_err_set(&err, a->code, "%s", sw_err_text(a->err));
+    else if (!take_record(f, a->object, &err))
+        return;
+    free(SW_TAKE(f->record_uid));
+    f->record_uid = err.code == 0 ? sw_strdup(sw_obj_uid(a->object)) : NULL;
+    if (err.code < 0)
         deletion_give_up(f, sw_err_text(&err));
     else
         deletion_enter(f, f->before.n ? DELETION_BEFORE : DELETION_REMOVING);
+}
+
+/* The newest record that slipway wrote; others are left alone. */
+static struct json_object *newest_known(struct deletion *f)
+{
+    struct resource *r = f->r;
+    const struct sw_kind *kind = records_kind(r);
+    SW_AUTO_JSON *known = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(f->list); i++)
+        if (record_is_known(r, sw_obj_name(sw_json_at(f->list, i))))
+            (void)json_object_array_add(known, json_object_get(sw_json_at(f->list, i)));
+    struct json_object *newest = sw_release_newest(f->list), *best = sw_release_newest(known);
+    if (newest != best)
+        record_refused(r, SW_RECORD_UNKNOWN, kind ? kind->kind : "", sw_obj_name(newest), NULL,
+                       false);
+    return best; /* in @f->list, too */
 }
 
 static void on_list(const struct sw_kube_answer *a, void *arg)
@@ -125,6 +191,10 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         sw_timer_set(f->timer, DELETION_RETRY_MS);
         return;
     }
+    if (a->code < 0 && a->code != SW_NOTFOUND && f->stage == DELETION_DOUBTING) {
+        sw_timer_set(f->timer, DOUBT_MS);
+        return;
+    }
     if (a->code < 0 && a->code != SW_NOTFOUND && f->stage == DELETION_READING) {
         deletion_give_up(f, sw_err_text(a->err));
         return;
@@ -133,15 +203,31 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         deletion_release_records(f);
         return;
     }
-    struct json_object *newest = sw_release_newest(f->list);
+    struct json_object *newest = newest_known(f);
     if (!newest) {
         deletion_enter(f, DELETION_REMOVING);
         return;
     }
+    free(f->record);
     f->record = sw_strdup(sw_obj_name(newest));
-    f->req = sw_kube_get(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
-                         f->record, &(struct sw_request_opts){ .retries = DELETION_RETRIES },
-                         on_record, f);
+    f->req = sw_kube_get(f->r->c->kube, records_kind(f->r), resource_namespace(f->r), f->record,
+                         REQUEST_OWN(RECORDS, .retries = DELETION_RETRIES), on_record, f);
+}
+
+static void list_records(struct deletion *f);
+
+static void on_adopted(int code, const char *message, void *arg)
+{
+    struct deletion *f = arg;
+    f->adoption = NULL;
+    if (code == SW_UNAVAILABLE || code == SW_GONE || code == SW_CONFLICT)
+        sw_timer_set(f->timer, DELETION_RETRY_MS);
+    else if (code < 0 && f->stage != DELETION_OVER)
+        deletion_give_up(f, message);
+    else if (code < 0)
+        finalize_done(f->r, CAPABILITY_deletion);
+    else
+        list_records(f);
 }
 
 static void list_records(struct deletion *f)
@@ -149,8 +235,11 @@ static void list_records(struct deletion *f)
     json_object_put(f->list);
     f->list = json_object_new_array();
     f->next_record = 0;
-    f->req = sw_release_list(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
-                             f->r->name, on_list, f);
+    if (records_are_begun(f->r))
+        f->req = sw_release_list(f->r->c->kube, records_kind(f->r), resource_namespace(f->r),
+                                 f->r->name, on_list, f);
+    else
+        f->adoption = records_adopt(f->r, on_adopted, f);
 }
 
 /* ---- the row ------------------------------------------------------------------------------------
@@ -159,9 +248,9 @@ static void list_records(struct deletion *f)
 static void on_timer(void *arg)
 {
     struct deletion *f = arg;
-    if (f->req)
+    if (f->req || f->adoption || f->status)
         return;
-    if (f->stage == DELETION_READING || f->stage == DELETION_OVER)
+    if (f->stage == DELETION_READING || f->stage == DELETION_DOUBTING || f->stage == DELETION_OVER)
         list_records(f);
     else if (deletion_runs_hooks(f))
         deletion_run_hooks(f);
@@ -189,6 +278,8 @@ static bool begin(struct resource *r)
     if (f) {
         if (f->stage != DELETION_OVER && goes_without(r)) {
             deletion_enter(f, DELETION_OVER);
+        } else if (f->stage == DELETION_DOUBTING) {
+            sw_timer_set(f->timer, 0); /* it may be accepted by now */
         } else if (deletion_runs_hooks(f)) {
             deletion_retry_failed(f);
             deletion_run_hooks(f);
@@ -198,7 +289,7 @@ static bool begin(struct resource *r)
     f = r->state[CAPABILITY_deletion] = sw_zalloc(1, sizeof *f);
     *f = (struct deletion){ .r = r, .done = json_object_new_object() };
     f->timer = sw_timer_new(r->c->loop, on_timer, f);
-    if (goes_without(r) || !deletion_record_kind(f)) {
+    if (goes_without(r) || !records_kind(r)) {
         end_hooks(f);
         return true;
     }
@@ -227,7 +318,7 @@ static void emptied(struct resource *r)
 static bool finalize(struct resource *r)
 {
     struct deletion *f = deletion_of(r);
-    if (!f || !orphans(r) || !deletion_record_kind(f) || f->req)
+    if (!f || !orphans(r) || !records_kind(r) || f->req || f->adoption)
         return true;
     f->stage = DELETION_OVER;
     list_records(f);
@@ -240,6 +331,8 @@ static void resource_close(struct resource *r)
     if (!f)
         return;
     deletion_leave_hook(f);
+    adoption_cancel(f->adoption);
+    records_cancel(f->status);
     sw_timer_free(f->timer);
     sw_timer_free(f->emptied);
     sw_release_hooks_done(&f->before);

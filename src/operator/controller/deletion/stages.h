@@ -13,6 +13,7 @@ enum { DELETION_RETRIES = 4, DELETION_RETRY_MS = 5000 };
 
 enum deletion_stage {
     DELETION_READING,  /* the records are read */
+    DELETION_DOUBTING, /* the newest record is not what slipway wrote: somebody has to decide */
     DELETION_BEFORE,   /* pre-delete */
     DELETION_REMOVING, /* the engine removes the objects */
     DELETION_AFTER,    /* post-delete */
@@ -29,6 +30,9 @@ struct deletion {
     struct sw_release_hooks before, after;
     struct json_object *done; /* key -> "" (succeeded), or why it failed */
     struct sw_kube_request *req;
+    struct adoption *adoption;
+    struct records_write *status; /* it is read again */
+    bool status_is_new;           /* it was */
     struct sw_timer *timer;
     struct sw_timer *emptied; /* continues after the step in emptied(); or NULL */
     char *message;            /* reported last */
@@ -63,8 +67,6 @@ void deletion_retry_failed(struct deletion *f);
 /** Cancel the requests and the watch of the hook that runs. */
 void deletion_leave_hook(struct deletion *f);
 
-/** The kind of the records' objects; NULL: none are kept. */
-const struct sw_kind *deletion_record_kind(const struct deletion *f);
 /** Remove the resource from the owners of those in f->list, from f->next_record on, then finalize.
  */
 void deletion_release_records(struct deletion *f);

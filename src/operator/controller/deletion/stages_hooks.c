@@ -55,6 +55,13 @@ static void trouble(struct deletion *f, int code, const char *why)
     sw_timer_set(f->timer, AGAIN_MS); /* permissions, quotas and webhooks may change */
 }
 
+/* The same of a request that was made as the resource's account. */
+static void trouble_as(struct deletion *f, const struct sw_kube_answer *a)
+{
+    SW_AUTO_CHARS *why = account_message(f->r, a->code, sw_err_text(a->err));
+    trouble(f, a->code, why);
+}
+
 static void on_noted(const struct sw_kube_answer *a, void *arg)
 {
     struct deletion *f = arg;
@@ -75,9 +82,9 @@ static void note(struct deletion *f, const char *why)
 {
     (void)json_object_object_add(f->done, current(f)->key, json_object_new_string(why));
     SW_AUTO_JSON *patch = sw_release_hooks_note(f->done, f->r->uid, !resource_is_deleting(f->r));
-    f->req = sw_kube_patch(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
-                           f->record, SW_PATCH_MERGE, patch,
-                           &(struct sw_request_opts){ .retries = DELETION_RETRIES }, on_noted, f);
+    f->req = sw_kube_patch(f->r->c->kube, records_kind(f->r), resource_namespace(f->r), f->record,
+                           SW_PATCH_MERGE, patch, REQUEST_OWN(RECORDS, .retries = DELETION_RETRIES),
+                           on_noted, f);
 }
 
 static void on_applied(const struct sw_kube_answer *a, void *arg)
@@ -89,7 +96,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         return;
     }
     if (a->code < 0) {
-        trouble(f, a->code, sw_err_text(a->err));
+        trouble_as(f, a);
         return;
     }
     if (!f->live)
@@ -102,7 +109,7 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
     struct deletion *f = arg;
     f->req = NULL;
     if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
-        trouble(f, a->code, sw_err_text(a->err));
+        trouble_as(f, a);
     else if (f->tidying) {
         f->at++;
         deletion_leave_hook(f);
@@ -113,13 +120,10 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 static void remove_live(struct deletion *f, const char *uid)
 {
     const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;
-    SW_AUTO_CHARS *account = resource_account(f->r);
-    f->req = sw_kube_delete(f->r->c->kube, f->kind, ns, sw_obj_name(f->doc),
-                            &(struct sw_request_opts){ .propagation = "Background",
-                                                       .uid = uid,
-                                                       .as_user = account,
-                                                       .retries = DELETION_RETRIES },
-                            on_deleted, f);
+    f->req = sw_kube_delete(
+        f->r->c->kube, f->kind, ns, sw_obj_name(f->doc),
+        REQUEST_AS(f->r, .propagation = "Background", .uid = uid, .retries = DELETION_RETRIES),
+        on_deleted, f);
 }
 
 static void apply_hook(struct deletion *f)
@@ -130,11 +134,9 @@ static void apply_hook(struct deletion *f)
         return;
     }
     const char *ns = f->kind->namespaced ? sw_obj_namespace(f->doc) : NULL;
-    SW_AUTO_CHARS *account = resource_account(f->r);
-    f->req = sw_kube_apply(
-        f->r->c->kube, f->kind, ns, sw_obj_name(f->doc), f->doc,
-        &(struct sw_request_opts){ .force = true, .as_user = account, .retries = DELETION_RETRIES },
-        on_applied, f);
+    f->req = sw_kube_apply(f->r->c->kube, f->kind, ns, sw_obj_name(f->doc), f->doc,
+                           REQUEST_AS(f->r, .force = true, .retries = DELETION_RETRIES), on_applied,
+                           f);
 }
 
 /* Its timeout is that of its annotation, else that of states, else Helm's. A late hook is left to
@@ -268,8 +270,8 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *k
     }
     f->watch = sw_kube_watch_open(
         f->r->c->kube, kind,
-        &(struct sw_watch_opts){ .ns = kind->namespaced ? sw_obj_namespace(f->doc) : NULL,
-                                 .name = sw_obj_name(f->doc) },
+        WATCH_OWN(OBJECTS, .ns = kind->namespaced ? sw_obj_namespace(f->doc) : NULL,
+                  .name = sw_obj_name(f->doc)),
         on_watch, f);
 }
 

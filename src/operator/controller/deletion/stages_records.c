@@ -4,12 +4,6 @@
 #include "operator/manifests/ownership.h"
 #include "operator/release/record.h"
 
-const struct sw_kind *deletion_record_kind(const struct deletion *f)
-{
-    const struct sw_controller *c = f->r->c;
-    return sw_release_kind(c->kube, c->opts.releases);
-}
-
 static void on_released(const struct sw_kube_answer *a, void *arg)
 {
     struct deletion *f = arg;
@@ -35,10 +29,9 @@ void deletion_release_records(struct deletion *f)
         sw_json_set(patch, others, "metadata", "ownerReferences", NULL);
         sw_json_set_str(patch, sw_json_str(record, "", "metadata", "resourceVersion", NULL),
                         "metadata", "resourceVersion", NULL);
-        f->req = sw_kube_patch(f->r->c->kube, deletion_record_kind(f), resource_namespace(f->r),
+        f->req = sw_kube_patch(f->r->c->kube, records_kind(f->r), resource_namespace(f->r),
                                sw_obj_name(record), SW_PATCH_MERGE, patch,
-                               &(struct sw_request_opts){ .retries = DELETION_RETRIES },
-                               on_released, f);
+                               REQUEST_OWN(RECORDS, .retries = DELETION_RETRIES), on_released, f);
         return;
     }
     finalize_done(f->r, CAPABILITY_deletion);

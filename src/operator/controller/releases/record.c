@@ -182,7 +182,9 @@ int release_make(struct release_work *w, struct json_object **out, struct sw_err
 struct json_object *release_object(const struct release_work *w, const char *packed)
 {
     struct resource *r = w->r;
-    bool in_secret = r->c->opts.releases == SW_RELEASES_SECRETS;
+    const struct sw_kind *kind = records_kind(r);
+    bool in_secret = kind && sw_streq(kind->kind, "Secret");
+    char salt[SW_RECORD_SALT_HEX];
     struct json_object *doc = json_object_new_object();
     SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, r->name, w->version);
     SW_AUTO_CHARS *version = sw_printf("%" PRId64, w->version);
@@ -197,6 +199,8 @@ struct json_object *release_object(const struct release_work *w, const char *pac
     sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
     for (size_t i = 0; i < SW_COUNT(labels); i++)
         sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
+    sw_record_salt(salt);
+    sw_json_set_str(doc, salt, "metadata", "annotations", SW_RECORD_SALT, NULL);
     sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
     if (in_secret)
         sw_json_set_str(doc, "helm.sh/release.v1", "type", NULL);

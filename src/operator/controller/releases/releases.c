@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY = 10, MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
+enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
 
 /* ---- what is deployed --------------------------------------------------------------------------
  */
@@ -24,33 +24,46 @@ static void digest_of(struct resource *r, char out[static SW_SHA256_HEX])
     out[32] = '\0'; /* a label's value has 63 characters at most */
 }
 
-static const char *label(struct json_object *record, const char *key)
+const char *release_label(struct json_object *record, const char *key)
 {
     const char *value = sw_obj_label(record, key);
     return value ? value : "";
 }
 
-static int64_t version_of(struct json_object *record)
+/* The newest record, if slipway wrote it (or took it over), else NULL: its labels count then. */
+static struct json_object *newest_of(struct resource *r, struct json_object *list)
 {
-    return strtoll(label(record, "version"), NULL, 10);
+    struct json_object *newest = sw_release_newest(list);
+    const struct sw_kind *kind = records_kind(r);
+    if (!newest || record_is_known(r, sw_obj_name(newest)))
+        return newest;
+    record_refused(r, SW_RECORD_UNKNOWN, kind ? kind->kind : "", sw_obj_name(newest), NULL, false);
+    return NULL;
 }
 
-/* Set what templates and hooks see of the release. A record without a digest is SRO's, and is that
+/* Of those of others, too: no record of theirs is written over. */
+static int64_t newest_version(struct json_object *list)
+{
+    struct json_object *newest = sw_release_newest(list);
+    return newest ? sw_release_version(newest) : 0;
+}
+
+/* Set what templates and hooks see of the release. A record without the label is SRO's, and is that
  * of the present revision. */
 static void take_records(struct resource *r, struct json_object *list)
 {
     struct releases *s = releases_of(r);
-    struct json_object *last = sw_release_newest(list);
-    int64_t version = last ? version_of(last) : 0;
+    struct json_object *last = newest_of(r, list);
     digest_of(r, s->digest);
-    const char *recorded = last ? label(last, DIGEST_LABEL) : "";
+    const char *recorded = last ? release_label(last, DIGEST_LABEL) : "";
     bool same = last && (!*recorded || sw_streq(recorded, s->digest));
     s->known = true;
-    s->version = same ? version : version + 1;
+    s->version = newest_version(list) + !same;
     s->was_deployed = false;
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *status = label(sw_json_at(list, i), "status");
-        s->was_deployed |= sw_streq(status, "deployed") || sw_streq(status, "superseded");
+        const char *status = release_label(sw_json_at(list, i), "status");
+        if (record_is_known(r, sw_obj_name(sw_json_at(list, i))))
+            s->was_deployed |= sw_streq(status, "deployed") || sw_streq(status, "superseded");
     }
     s->is_upgrade = s->was_deployed && s->version > 1;
 }
@@ -63,14 +76,18 @@ static void release_work_free(struct release_work *w)
     if (!w)
         return;
     sw_kube_cancel(w->req);
+    adoption_cancel(w->adoption);
+    records_cancel(w->write);
     lookups_free(w->lookups);
     json_object_put(w->list);
+    json_object_put(w->doc);
+    json_object_put(w->change);
     free(w);
 }
 
 static void settled(struct resource *r);
 
-static void finish(struct release_work *w)
+void release_work_end(struct release_work *w)
 {
     struct resource *r = w->r;
     releases_of(r)->work = NULL;
@@ -100,66 +117,11 @@ static void give_up(struct release_work *w, int code, const char *why)
         event_record(r, &(struct sw_action){
                             .warning = true, .reason = "ReleaseNotRecorded", .message = why });
     }
-    finish(w);
+    release_work_end(w);
 }
 
-static void tidy_next(struct release_work *w);
-
-static void on_tidied(const struct sw_kube_answer *a, void *arg)
-{
-    struct release_work *w = arg;
-    w->req = NULL;
-    if (a->code < 0)
-        sw_log(SW_LOG_DEBUG, "old release", "error", sw_err_text(a->err), NULL);
-    tidy_next(w);
-}
-
-/* A record whose status was deployed: make it superseded, in its label and in the record itself. */
-static void on_old(const struct sw_kube_answer *a, void *arg)
-{
-    struct release_work *w = arg;
-    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
-    w->req = NULL;
-    if (a->code < 0 || !kind) {
-        tidy_next(w);
-        return;
-    }
-    SW_AUTO_JSON *release = NULL, *patch = NULL;
-    SW_ERR(err);
-    if (sw_release_of_record(a->object, &release, &err) == 0) {
-        sw_json_set_str(release, "superseded", "info", "status", NULL);
-        patch = sw_release_patch(a->object, release);
-    } else {
-        patch = json_object_new_object();
-    }
-    sw_json_set_str(patch, "superseded", "metadata", "labels", "status", NULL);
-    w->req = sw_kube_patch(w->r->c->kube, kind, resource_namespace(w->r), sw_obj_name(a->object),
-                           SW_PATCH_MERGE, patch, &(struct sw_request_opts){ .retries = RETRIES },
-                           on_tidied, w);
-}
-
-/* The other records, one after the other: some are superseded now, or too old to be kept. */
-static void tidy_next(struct release_work *w)
-{
-    struct resource *r = w->r;
-    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
-    const struct sw_request_opts opts = { .retries = RETRIES };
-    while (kind && w->next < sw_json_len(w->list)) {
-        struct json_object *old = sw_json_at(w->list, w->next++);
-        const char *name = sw_obj_name(old), *ns = resource_namespace(r);
-        if (version_of(old) >= w->version && !w->removing)
-            continue;
-        if (version_of(old) <= w->version - HISTORY || w->removing) {
-            w->req = sw_kube_delete(r->c->kube, kind, ns, name, &opts, on_tidied, w);
-            return;
-        }
-        if (sw_streq(w->status, "deployed") && sw_streq(label(old, "status"), "deployed")) {
-            w->req = sw_kube_get(r->c->kube, kind, ns, name, &opts, on_old, w);
-            return;
-        }
-    }
-    finish(w);
-}
+/* ---- the record --------------------------------------------------------------------------------
+ */
 
 static void on_written(const struct sw_kube_answer *a, void *arg)
 {
@@ -171,14 +133,29 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
     }
     releases_of(w->r)->version = w->version;
     releases_of(w->r)->was_deployed |= sw_streq(w->status, "deployed");
-    tidy_next(w);
+    release_tidy(w);
+}
+
+/* The status lets the record have its content. */
+static void on_allowed(int code, const char *message, void *arg)
+{
+    struct release_work *w = arg;
+    struct resource *r = w->r;
+    const struct sw_kind *kind = records_kind(r);
+    w->write = NULL;
+    if (code < 0 || !kind) {
+        give_up(w, code < 0 ? code : SW_INVALID, message ? message : "no kind keeps it");
+        return;
+    }
+    w->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(w->doc), w->doc,
+                           REQUEST_OWN(RECORDS, .force = true, .retries = RETRIES), on_written, w);
 }
 
 static void write_record(void *arg)
 {
     struct release_work *w = arg;
     struct resource *r = w->r;
-    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
+    const struct sw_kind *kind = records_kind(w->r);
     SW_AUTO_JSON *release = NULL;
     SW_ERR(err);
     int rc = release_make(w, &release, &err);
@@ -197,10 +174,20 @@ static void write_record(void *arg)
         give_up(w, SW_INVALID, why);
         return;
     }
-    SW_AUTO_JSON *doc = release_object(w, packed);
-    w->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(doc), doc,
-                           &(struct sw_request_opts){ .force = true, .retries = RETRIES },
-                           on_written, w);
+    json_object_put(w->doc);
+    w->doc = release_object(w, packed);
+    const char *name = sw_obj_name(w->doc);
+    char digest[SW_SHA256_HEX];
+    sw_release_digest(w->doc, release, digest);
+    SW_AUTO_CHARS *digests = records_with(r, name, digest);
+    struct json_object *change = json_object_new_object();
+    records_put(change, name, digests);
+    if (records_home(r) == RECORDS_UNSETTLED)
+        records_put_home(change, sw_streq(sw_obj_kind(w->doc), "Secret") ? RECORDS_IN_SECRETS
+                                                                         : RECORDS_IN_CONFIG_MAPS);
+    if (strchr(digests, ' ')) /* the others are not trusted when it is written */
+        release_put_digests(w, name, digest);
+    w->write = records_write(r, change, on_allowed, w);
 }
 
 static void on_list(const struct sw_kube_answer *a, void *arg)
@@ -215,24 +202,46 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         return;
     }
     if (w->removing) {
-        tidy_next(w);
+        release_tidy(w);
         return;
     }
     take_records(r, w->list); /* a walk does not wait for records that cannot be read */
     if (!w->status) {
-        finish(w);
+        release_work_end(w);
         return;
     }
-    struct json_object *last = sw_release_newest(w->list);
-    bool recorded = last && sw_streq(label(last, DIGEST_LABEL), releases_of(r)->digest);
-    bool was = recorded && sw_streq(label(last, "status"), "deployed");
+    struct json_object *last = newest_of(r, w->list);
+    bool recorded = last && sw_streq(release_label(last, DIGEST_LABEL), releases_of(r)->digest);
+    bool was = recorded && sw_streq(release_label(last, "status"), "deployed");
     bool begins = sw_starts_with(w->status, "pending-");
-    if (was || (recorded && (begins || sw_streq(label(last, "status"), w->status)))) {
-        finish(w); /* a deployed revision stays deployed, even if its pods fail later */
+    if (was || (recorded && (begins || sw_streq(release_label(last, "status"), w->status)))) {
+        release_work_end(w); /* a deployed revision stays deployed, even if its pods fail later */
         return;
     }
-    w->version = !last ? 1 : version_of(last) + !recorded;
+    w->version = newest_version(w->list) + !recorded;
     write_record(w);
+}
+
+static void list_records(struct release_work *w)
+{
+    struct resource *r = w->r;
+    const struct sw_kind *kind = records_kind(r);
+    if (kind) {
+        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, on_list, w);
+    } else {
+        releases_of(r)->known = true;
+        release_work_end(w);
+    }
+}
+
+static void on_work_adopted(int code, const char *message, void *arg)
+{
+    struct release_work *w = arg;
+    w->adoption = NULL;
+    if (code < 0 && w->status)
+        give_up(w, code, message);
+    else
+        list_records(w);
 }
 
 /* @status: to be recorded; NULL: none. */
@@ -241,23 +250,44 @@ static void read_records(struct resource *r, const char *status)
     struct release_work *w = releases_of(r)->work = sw_zalloc(1, sizeof *w);
     *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
     w->lookups = lookups_new(r, write_record, w);
-    const struct sw_kind *kind = sw_release_kind(w->r->c->kube, w->r->c->opts.releases);
-    if (kind) {
-        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, on_list, w);
-    } else {
-        releases_of(r)->known = true;
-        finish(w);
-    }
+    if (records_are_begun(r))
+        list_records(w);
+    else
+        w->adoption = records_adopt(r, on_work_adopted, w);
 }
 
 /* ---- the row ------------------------------------------------------------------------------------
  */
+
+static void on_adopted(int code, const char *message, void *arg)
+{
+    struct resource *r = arg;
+    releases_of(r)->adoption = NULL;
+    releases_of(r)->not_adopted = code < 0; /* it is tried again when something is to be recorded */
+    if (code < 0)
+        sw_log(SW_LOG_DEBUG, "release records", "resource", r->name, "error", message, NULL);
+    plan_resume(r);
+}
+
+/* Have records that were there before their digests? What comes after the first walk has begun is
+ * none of them. */
+static bool is_adopted(struct resource *r)
+{
+    struct releases *s = releases_of(r);
+    if (r->c->opts.releases == SW_RELEASES_NONE || records_are_begun(r) || s->not_adopted)
+        return true;
+    if (!s->adoption && !s->work)
+        s->adoption = records_adopt(r, on_adopted, r);
+    return false;
+}
 
 static bool plan_ready(struct resource *r)
 {
     static const char *const uses[] = { "helm.sh/hook", ".Release.Revision", ".Release.Is",
                                         ".Release }" };
     struct releases *s = releases_of(r);
+    if (!is_adopted(r))
+        return false;
     s->is_used = false;
     for (size_t i = 0; i < SW_COUNT(uses) && r->c->opts.releases != SW_RELEASES_NONE; i++)
         s->is_used |= sw_recipe_mentions(r->recipe, uses[i]);
@@ -356,6 +386,7 @@ static void resource_close(struct resource *r)
 {
     struct releases *s = releases_of(r);
     release_work_free(SW_TAKE(s->work));
+    adoption_cancel(SW_TAKE(s->adoption));
     sw_timer_free(SW_TAKE(s->timer));
     free(SW_TAKE(s->recorded));
     free(SW_TAKE(s->settled));

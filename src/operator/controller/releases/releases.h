@@ -1,6 +1,7 @@
 #pragma once
 /* releases: Helm's records of what is deployed. releases.c reads and writes them, record.c makes
- * one, hook_results.c keeps how hooks of an install or an upgrade ended. */
+ * one, tidy.c sees to the older ones, hook_results.c keeps how hooks of an install or an upgrade
+ * ended. */
 #include "operator/controller/core.h"
 #include "operator/release/record.h"
 
@@ -20,6 +21,8 @@ struct releases {
     struct json_object *hook_runs; /* hooks that have ended: key -> last_run; or NULL */
     struct sw_timer *timer;        /* to try again; or NULL */
     struct release_work *work;     /* under way; or NULL */
+    struct adoption *adoption;     /* the same, before a plan */
+    bool not_adopted;              /* it failed: the walk goes on without */
 };
 
 static inline struct releases *releases_of(const struct resource *r)
@@ -37,8 +40,21 @@ struct release_work {
     struct json_object *list; /* sw_release_list() */
     size_t next;              /* in @list: the next to be updated or deleted */
     struct sw_kube_request *req;
+    struct adoption *adoption;
+    struct records_write *write; /* of digests */
+    struct json_object *doc;     /* the record that is written; or NULL */
+    struct json_object *change;  /* of digests, when the rest is done; or NULL */
 };
 
+/** A label of a record, "" if it has none; borrowed. */
+const char *release_label(struct json_object *record, const char *key);
+/** Update or delete the other records of w->list, one after the other, from w->next on, then end
+ * the work. */
+void release_tidy(struct release_work *w);
+/** Set the digests of the record @name (NULL: none) when all of that is done. */
+void release_put_digests(struct release_work *w, const char *name, const char *digests);
+/** The work is over. */
+void release_work_end(struct release_work *w);
 /** The release as Helm records it, with w->version and w->status; the caller's.
  * @return 0 | SW_PENDING: a lookup, write_record() is called again | SW_INVALID: cannot be rendered
  */
@@ -46,7 +62,7 @@ int release_make(struct release_work *w, struct json_object **out, struct sw_err
 /** "last_run" of the hook @doc (as rendered), as Helm writes it; blank if @doc is NULL or has not
  * run. The caller's. */
 struct json_object *release_run_of(const struct resource *r, struct json_object *doc);
-/** The ConfigMap or Secret with @packed (sw_release_pack()); the caller's. */
+/** The ConfigMap or Secret with @packed (sw_release_pack()), with a new salt; the caller's. */
 struct json_object *release_object(const struct release_work *w, const char *packed);
 /** object_observed(): keep how a hook ended, for the record. */
 void release_object_observed(struct resource *r, struct json_object *object);

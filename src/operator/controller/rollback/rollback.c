@@ -1,5 +1,6 @@
 /* spec.rollback: the content with which each state was ready last is kept in a Secret of the
- * resource, and rendered again where newer content has failed.
+ * resource, and rendered again where newer content has failed. The Secret is used only if it is as
+ * slipway wrote it: its digest is in the resource's status.
  *
  * The Secret is written when a state is ready with new content, and before a state is rolled back:
  * a controller that is restarted in between decides the same again. It is read once, when the
@@ -27,11 +28,15 @@ struct kept {
 
 struct rollback {
     struct resource *r;
-    bool known;        /* the Secret was read */
-    bool dirty;        /* it is to be written */
-    bool render_again; /* when it is written */
+    bool known;         /* the Secret was read */
+    bool status_is_new; /* the status was read again since */
+    bool dirty;         /* it is to be written */
+    bool render_again;  /* when it is written */
     struct kept *items;
     size_t n, cap;
+    struct json_object *doc;      /* the Secret that is written; or NULL */
+    char digest[SW_SHA256_HEX];   /* of it */
+    struct records_write *status; /* is written, or read again */
     struct sw_kube_request *req;
     struct sw_timer *timer;
 };
@@ -106,6 +111,56 @@ static void read_item(struct rollback *b, struct json_object *doc)
     set_text(&k->why, sw_json_str(doc, NULL, "why", NULL));
 }
 
+static void read_secret(struct rollback *b);
+
+static void on_status_read(int code, const char *message SW_UNUSED, void *arg)
+{
+    struct rollback *b = arg;
+    b->status = NULL;
+    b->status_is_new = code != SW_UNAVAILABLE;
+    if (b->status_is_new)
+        read_secret(b);
+    else
+        sw_timer_set(b->timer, RETRY_MS);
+}
+
+/* May the Secret be used? One that an older version wrote has no digest yet. @return 1 | 0 |
+ * SW_PENDING: the status is read again */
+static int is_trusted(struct rollback *b, struct json_object *secret, const char *text)
+{
+    struct resource *r = b->r;
+    const char *name = sw_obj_name(secret);
+    char digest[SW_SHA256_HEX];
+    sw_record_digest(secret, text, digest);
+    enum sw_record_trust trust = record_check(r, name, digest);
+    b->dirty = trust == SW_RECORD_UNKNOWN && records_are_old(r);
+    if (trust == SW_RECORD_TRUSTED || b->dirty)
+        return 1;
+    if (!b->status_is_new) {
+        b->status = records_read_again(r, on_status_read, b);
+        return SW_PENDING;
+    }
+    record_refused(r, trust, "Secret", name, digest, true);
+    return 0;
+}
+
+static int take_secret(struct rollback *b, struct json_object *secret)
+{
+    const char *twice = sw_json_str(secret, "", "data", "states", NULL);
+    size_t len;
+    SW_AUTO_CHARS *text = sw_base64_decode(twice, strlen(twice), &len);
+    SW_AUTO_JSON *all = NULL;
+    int rc = is_trusted(b, secret, text ? text : "");
+    if (rc <= 0)
+        return rc;
+    if (!text || sw_release_unpack(text, len, &all, NULL) < 0)
+        sw_log(SW_LOG_WARN, "kept states cannot be read", "resource", b->r->name, NULL);
+    struct json_object *states = sw_json_get(all, "states");
+    for (size_t i = 0; i < sw_json_len(states); i++)
+        read_item(b, sw_json_at(states, i));
+    return 0;
+}
+
 static void on_read(const struct sw_kube_answer *a, void *arg)
 {
     struct rollback *b = arg;
@@ -114,17 +169,9 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
         sw_timer_set(b->timer, RETRY_MS); /* nothing is applied before: it may have failed */
         return;
     }
-    if (a->code == 0 && sw_streq(sw_obj_label(a->object, SW_OWNED_LABEL), "true")) {
-        const char *twice = sw_json_str(a->object, "", "data", "states", NULL);
-        size_t len;
-        SW_AUTO_CHARS *text = sw_base64_decode(twice, strlen(twice), &len);
-        SW_AUTO_JSON *all = NULL;
-        if (!text || sw_release_unpack(text, len, &all, NULL) < 0)
-            sw_log(SW_LOG_WARN, "kept states cannot be read", "resource", b->r->name, NULL);
-        struct json_object *states = sw_json_get(all, "states");
-        for (size_t i = 0; i < sw_json_len(states); i++)
-            read_item(b, sw_json_at(states, i));
-    }
+    if (a->code == 0 && sw_streq(sw_obj_label(a->object, SW_OWNED_LABEL), "true") &&
+        take_secret(b, a->object) == SW_PENDING)
+        return;
     b->known = true;
     plan_resume(b->r);
 }
@@ -165,23 +212,62 @@ static void warn(struct rollback *b, const char *reason, const char *message)
 
 static void write_all(struct rollback *b);
 
-static void on_written(const struct sw_kube_answer *a, void *arg)
+/* What is kept was written, or cannot be. */
+static void write_end(struct rollback *b, int code, const char *message)
 {
-    struct rollback *b = arg;
-    b->req = NULL;
-    if (a->code == SW_UNAVAILABLE || a->code == SW_CONFLICT) {
+    json_object_put(SW_TAKE(b->doc));
+    if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
         b->dirty = true;
         sw_timer_set(b->timer, RETRY_MS);
         return;
     }
-    if (a->code < 0)
-        warn(b, "RollbackNotKept", sw_err_text(a->err));
+    if (code < 0)
+        warn(b, "RollbackNotKept", message);
     if (b->dirty) {
         write_all(b);
     } else if (b->render_again) {
         b->render_again = false;
         resource_render_again(b->r);
     }
+}
+
+static void on_settled(int code, const char *message, void *arg)
+{
+    struct rollback *b = arg;
+    b->status = NULL;
+    if (code < 0) /* the content before it is trusted, too */
+        sw_log(SW_LOG_DEBUG, "digest of what is kept", "error", message, NULL);
+    if (code == 0)
+        record_doubt_end(b->r);
+    write_end(b, 0, NULL);
+}
+
+static void on_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct rollback *b = arg;
+    b->req = NULL;
+    if (a->code < 0) {
+        write_end(b, a->code, sw_err_text(a->err));
+        return;
+    }
+    struct json_object *change = json_object_new_object();
+    records_put(change, sw_obj_name(b->doc), b->digest);
+    b->status = records_write(b->r, change, on_settled, b);
+}
+
+/* The status lets the Secret have its content. */
+static void on_allowed(int code, const char *message, void *arg)
+{
+    struct rollback *b = arg;
+    struct resource *r = b->r;
+    const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
+    b->status = NULL;
+    if (code < 0 || !kind)
+        write_end(b, code < 0 ? code : SW_INVALID, message ? message : "no Secrets are served");
+    else
+        b->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), sw_obj_name(b->doc), b->doc,
+                               REQUEST_OWN(RECORDS, .force = true, .retries = RETRIES), on_written,
+                               b);
 }
 
 static void write_all(struct rollback *b)
@@ -197,21 +283,26 @@ static void write_all(struct rollback *b)
         b->render_again = false;
         return;
     }
-    SW_AUTO_JSON *doc = json_object_new_object();
+    struct json_object *doc = b->doc = json_object_new_object(), *change;
     SW_AUTO_CHARS *name = secret_name(r);
     size_t len;
     SW_AUTO_CHARS *twice = sw_base64_encode(packed, strlen(packed), &len);
+    char salt[SW_RECORD_SALT_HEX];
+    sw_record_salt(salt);
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
     sw_json_set_str(doc, "Secret", "kind", NULL);
     sw_json_set_str(doc, name, "metadata", "name", NULL);
     sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
     sw_json_set_str(doc, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
     sw_json_set(doc, resource_as_owner(r), "metadata", "ownerReferences", NULL);
+    sw_json_set_str(doc, salt, "metadata", "annotations", SW_RECORD_SALT, NULL);
     sw_json_set_str(doc, "slipway.dev/rollback", "type", NULL);
     sw_json_set_str(doc, twice, "data", "states", NULL);
-    b->req = sw_kube_apply(r->c->kube, kind, resource_namespace(r), name, doc,
-                           &(struct sw_request_opts){ .force = true, .retries = RETRIES },
-                           on_written, b);
+    sw_record_digest(doc, packed, b->digest);
+    SW_AUTO_CHARS *digests = records_with(r, name, b->digest);
+    change = json_object_new_object();
+    records_put(change, name, digests);
+    b->status = records_write(r, change, on_allowed, b);
 }
 
 static void read_secret(struct rollback *b)
@@ -224,13 +315,13 @@ static void read_secret(struct rollback *b)
         return;
     }
     b->req = sw_kube_get(r->c->kube, kind, resource_namespace(r), name,
-                         &(struct sw_request_opts){ .retries = RETRIES }, on_read, b);
+                         REQUEST_OWN(RECORDS, .retries = RETRIES), on_read, b);
 }
 
 static void on_timer(void *arg)
 {
     struct rollback *b = arg;
-    if (b->req)
+    if (b->req || b->status)
         return;
     if (!b->known)
         read_secret(b);
@@ -244,6 +335,8 @@ static void resource_close(struct resource *r)
     if (!b)
         return;
     sw_kube_cancel(b->req);
+    records_cancel(b->status);
+    json_object_put(b->doc);
     sw_timer_free(b->timer);
     for (struct kept *k = b->items; k < b->items + b->n; k++) {
         free(k->state);
@@ -289,7 +382,8 @@ static bool has_failed(const struct resource *r, const struct kept *k)
 static struct json_object *for_rollback(const struct kept *k, struct json_object *objects)
 {
     struct json_object *list = json_object_new_array();
-    SW_AUTO_CHARS *mark = sw_strndup(k->failed_revision ? k->failed_revision : k->failed, MARK_LEN);
+    const char *failed = k->failed_revision && *k->failed_revision ? k->failed_revision : k->failed;
+    SW_AUTO_CHARS *mark = sw_printf("%.*s", MARK_LEN, failed);
     for (size_t i = 0; i < sw_json_len(objects); i++) {
         struct json_object *item = sw_json_at(objects, i);
         const char *only = sw_json_str(item, "", "only", NULL);
@@ -391,7 +485,7 @@ static void update(struct resource *r)
         resource_is_rendering(r))
         return;
     sw_engine_each_state(r->engine, on_state, b);
-    if (b->dirty && !b->req)
+    if (b->dirty && !b->req && !b->status)
         write_all(b);
 }
 
@@ -404,6 +498,8 @@ static void on_removed(const struct sw_kube_answer *a, void *arg)
     op->req = NULL;
     if (a->code < 0 && a->code != SW_NOTFOUND)
         sw_log(SW_LOG_DEBUG, "kept states", "error", sw_err_text(a->err), NULL);
+    else
+        records_forget(op->r, op->key.name);
     op_free(op);
 }
 
@@ -421,7 +517,7 @@ static bool intent(struct resource *r, enum resource_intent intent)
     const struct sw_key key = { "v1", "Secret", resource_namespace(r), name };
     struct op *op = op_new(r, &key, 0);
     op->req = sw_kube_delete(r->c->kube, kind, key.ns, name,
-                             &(struct sw_request_opts){ .retries = RETRIES }, on_removed, op);
+                             REQUEST_OWN(RECORDS, .retries = RETRIES), on_removed, op);
     return true;
 }
 

@@ -262,6 +262,8 @@ static struct json_object *spec_doc(const struct sw_recording *recording,
     put_text(out, "overlap", spec->overlap);
     put_text(out, "overlapWith", spec->overlap_with);
     put_number(out, "overlapIsBad", spec->overlap_is_bad);
+    put_text(out, "records", spec->records);
+    put_text(out, "recordsReason", spec->records_reason);
     put_text(out, "blocked", spec->blocked);
     put_doc(out, "status", status);
     for (size_t i = 0; i < spec->n_states; i++) {

@@ -204,6 +204,8 @@ static int read_spec(const struct replay *p, struct json_object *doc, struct bor
         .overlap = text_at(doc, "overlap"),
         .overlap_with = text_at(doc, "overlapWith"),
         .overlap_is_bad = number_at(doc, "overlapIsBad") != 0,
+        .records = text_at(doc, "records"),
+        .records_reason = text_at(doc, "recordsReason"),
         .blocked = text_at(doc, "blocked"),
         .status = sw_json_get(doc, "status"),
     };

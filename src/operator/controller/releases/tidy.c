@@ -1,0 +1,117 @@
+/* The records of a release besides the one that was written: superseded, or too old to be kept, or
+ * removed; and the digests of those that are gone. */
+#include "operator/controller/releases/releases.h"
+
+enum { HISTORY = 10, RETRIES = 4 };
+
+static void on_settled(int code, const char *message, void *arg)
+{
+    struct release_work *w = arg;
+    w->write = NULL;
+    if (code < 0) /* more may be trusted than there is */
+        sw_log(SW_LOG_DEBUG, "digests of records", "error", message, NULL);
+    release_work_end(w);
+}
+
+/* Digests of what is not there any more go, when it is gone. */
+static void settle_digests(struct release_work *w)
+{
+    if (w->removing) {
+        if (!w->change)
+            w->change = json_object_new_object();
+        records_put_home(w->change, RECORDS_UNSETTLED);
+    }
+    if (w->change)
+        w->write = records_write(w->r, SW_TAKE(w->change), on_settled, w);
+    else
+        release_work_end(w);
+}
+
+void release_put_digests(struct release_work *w, const char *name, const char *digests)
+{
+    if (!w->change)
+        w->change = json_object_new_object();
+    records_put(w->change, name, digests);
+}
+
+static void on_deleted(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    const char *name = sw_obj_name(sw_json_at(w->list, w->next - 1));
+    w->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        sw_log(SW_LOG_DEBUG, "old release", "error", sw_err_text(a->err), NULL);
+    else if (record_is_known(w->r, name))
+        release_put_digests(w, name, NULL);
+    release_tidy(w);
+}
+
+static void on_tidied(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    w->req = NULL;
+    if (a->code < 0)
+        sw_log(SW_LOG_DEBUG, "old release", "error", sw_err_text(a->err), NULL);
+    release_tidy(w);
+}
+
+/* A record whose status was deployed: make it superseded, in its label and in the record itself. */
+static void on_old(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    const struct sw_kind *kind = records_kind(w->r);
+    w->req = NULL;
+    if (a->code < 0 || !kind) {
+        release_tidy(w);
+        return;
+    }
+    SW_AUTO_JSON *release = NULL, *patch = NULL;
+    SW_ERR(err);
+    if (sw_release_of_record(a->object, &release, &err) == 0) {
+        sw_json_set_str(release, "superseded", "info", "status", NULL);
+        patch = sw_release_patch(a->object, release);
+    } else {
+        patch = json_object_new_object();
+    }
+    sw_json_set_str(patch, "superseded", "metadata", "labels", "status", NULL);
+    w->req = sw_kube_patch(w->r->c->kube, kind, resource_namespace(w->r), sw_obj_name(a->object),
+                           SW_PATCH_MERGE, patch, REQUEST_OWN(RECORDS, .retries = RETRIES),
+                           on_tidied, w);
+}
+
+/* Is @old behind the HISTORY newest? Records of others do not count. */
+static bool is_too_old(struct release_work *w, struct json_object *old)
+{
+    size_t n_newer = 1; /* the one that was written */
+    for (size_t i = 0; i < sw_json_len(w->list); i++) {
+        struct json_object *record = sw_json_at(w->list, i);
+        int64_t version = sw_release_version(record);
+        n_newer += version > sw_release_version(old) && version != w->version &&
+                   record_is_known(w->r, sw_obj_name(record));
+    }
+    return n_newer >= HISTORY;
+}
+
+/* The other records, one after the other: some are superseded now, or too old to be kept. */
+void release_tidy(struct release_work *w)
+{
+    struct resource *r = w->r;
+    const struct sw_kind *kind = records_kind(w->r);
+    while (kind && w->next < sw_json_len(w->list)) {
+        struct json_object *old = sw_json_at(w->list, w->next++);
+        const char *name = sw_obj_name(old), *ns = resource_namespace(r);
+        if (sw_release_version(old) >= w->version && !w->removing)
+            continue;
+        if (w->removing || is_too_old(w, old)) {
+            w->req = sw_kube_delete(r->c->kube, kind, ns, name,
+                                    REQUEST_OWN(RECORDS, .retries = RETRIES), on_deleted, w);
+            return;
+        }
+        if (sw_streq(w->status, "deployed") && sw_streq(release_label(old, "status"), "deployed")) {
+            w->req = sw_kube_get(r->c->kube, kind, ns, name,
+                                 REQUEST_OWN(RECORDS, .retries = RETRIES), on_old, w);
+            return;
+        }
+    }
+    settle_digests(w);
+}
