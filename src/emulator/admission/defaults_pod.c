@@ -71,10 +71,39 @@ static void default_field_refs(json_object *list, const char *outer)
     }
 }
 
+/* Lists and maps that are empty are not stored. */
+static void drop_empty(json_object *map)
+{
+    static const char *const keys[] = {
+        "nodeSelector",
+        "tolerations",
+        "volumes",
+        "initContainers",
+        "ephemeralContainers",
+        "imagePullSecrets",
+        "hostAliases",
+        "readinessGates",
+        "topologySpreadConstraints",
+        "args",
+        "command",
+        "env",
+        "envFrom",
+        "ports",
+        "volumeMounts",
+        "volumeDevices",
+    };
+    for (size_t i = 0; i < SW_COUNT(keys); i++) {
+        json_object *value = sw_json_get(map, keys[i]);
+        if (value && sw_json_len(value) == 0 && !json_object_is_type(value, json_type_string))
+            json_object_object_del(map, keys[i]);
+    }
+}
+
 static void default_container(json_object *c, bool is_pod, bool host_network)
 {
     if (!json_object_is_type(c, json_type_object))
         return;
+    drop_empty(c);
     sw_default(c, "resources", json_object_new_object());
     json_object *limits = sw_json_find(c, "resources", "limits", NULL);
     if (is_pod && limits) {
@@ -133,6 +162,7 @@ void sw_default_pod_spec(json_object *spec, bool is_pod)
     static const char *const lists[] = { "containers", "initContainers", "ephemeralContainers" };
     if (!json_object_is_type(spec, json_type_object))
         return;
+    drop_empty(spec);
     bool host_network = sw_json_bool(spec, false, "hostNetwork", NULL);
     for (size_t l = 0; l < SW_COUNT(lists); l++) {
         json_object *list = sw_json_get(spec, lists[l]);

@@ -207,7 +207,14 @@ static void log_text(struct sw_req *req, struct sw_object *object)
     const char *from = text ? text : "";
     if (lines && strtol(lines, NULL, 10) > 0)
         from = tail(from, strtol(lines, NULL, 10));
-    sw_rest_send(req, 200, "text/plain", from, strlen(from));
+    struct sw_serve_reply *reply = req->reply;
+    if (req->fault.type == SW_FAULT_LOST) {
+        sw_rest_send(req, 200, "text/plain", from, strlen(from));
+        return;
+    }
+    sw_rest_begin_stream(req, "text/plain"); /* in chunks, as from a kubelet */
+    sw_serve_write(reply, from, strlen(from));
+    sw_serve_end(reply);
 }
 
 /* ---- eviction -----------------------------------------------------------------------------------

@@ -146,7 +146,8 @@ static int walk(const struct check *c, json_object *value, const char *parent, c
     json_object_object_foreach(value, key, child)
     {
         SW_AUTO_CHARS *at = sw_printf("%s%s%s", path, path[0] ? "." : "", key);
-        if (!child || strcmp(key, "managedFields") == 0)
+        /* the properties of a CRD's schema have any name */
+        if (!child || strcmp(key, "managedFields") == 0 || strcmp(key, "openAPIV3Schema") == 0)
             continue;
         rc = check_field(c, parent, key, child, at);
         if (rc == 0)

@@ -181,8 +181,9 @@ bool sw_doc_is_over(json_object *doc)
 
 void sw_doc_hash(json_object *doc, char out[static 11])
 {
-    const char *text = json_object_to_json_string_ext(doc, JSON_C_TO_STRING_PLAIN);
-    uint64_t h = sw_fnv64a(text, strlen(text));
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_SORTED, &len);
+    uint64_t h = sw_fnv64a(text, len);
     for (int i = 0; i < 10; i++, h /= sizeof SW_NAME_LETTERS - 1)
         out[i] = SW_NAME_LETTER(h);
     out[10] = '\0';

@@ -89,10 +89,14 @@ static int meta_namespace(struct sw_write *w)
 {
     const char *given = sw_obj_namespace(w->doc);
     bool namespaced = w->kind->namespaced;
-    if (given[0] && (!namespaced || (w->ns[0] && strcmp(given, w->ns) != 0)))
+    if (!namespaced) { /* as a server: what is given is cleared */
+        (void)sw_json_del(w->doc, "metadata", "namespace", NULL);
+        return 0;
+    }
+    if (given[0] && w->ns[0] && strcmp(given, w->ns) != 0)
         return sw_status_bad_request(w->status, "the namespace of the provided object does not "
                                                 "match the namespace sent on the request");
-    if (!namespaced || given[0])
+    if (given[0])
         return 0;
     if (!w->ns[0])
         return sw_status_bad_request(w->status, "namespace is required for %s", w->kind->plural);

@@ -52,6 +52,31 @@ static void install(struct api *api)
     api_settle(api);
 }
 
+static void properties_of_a_schema_have_any_name(void **state)
+{
+    struct api *api = *state;
+    api_must(api, 201, "POST", CRDS, "application/yaml",
+             "metadata: {name: issuers.ex.io}\n"
+             "spec:\n"
+             "  group: ex.io\n"
+             "  names: {plural: issuers, kind: Issuer}\n"
+             "  scope: Namespaced\n"
+             "  versions:\n"
+             "  - name: v1\n"
+             "    served: true\n"
+             "    storage: true\n"
+             "    schema:\n"
+             "      openAPIV3Schema:\n"
+             "        type: object\n"
+             "        properties:\n"
+             "          spec:\n"
+             "            type: object\n"
+             "            properties:\n"
+             "              matchLabels: {type: object, additionalProperties: {type: string}}\n"
+             "              containers: {type: object}\n"
+             "              nodeSelector: {type: object, description: where}\n");
+}
+
 static json_object *make(struct api *api, int code, const char *spec)
 {
     SW_AUTO_CHARS *body = sw_printf("{\"metadata\":{\"name\":\"a\"},\"spec\":%s}", spec);
@@ -290,6 +315,7 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        T(properties_of_a_schema_have_any_name),
         T(a_kind_is_served_when_its_crd_says_so),
         T(documents_are_pruned_and_filled_in),
         T(unknown_fields_are_told_as_asked),

@@ -111,6 +111,18 @@ static void a_wrong_name_in_the_body_is_refused(void **state)
              "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c\"}}");
 }
 
+static void the_namespace_of_what_has_none_is_cleared(void **state)
+{
+    struct api *api = *state;
+    SW_AUTO_JSON *doc = api_expect(api, 201, "POST", "/api/v1/persistentvolumes", NULL,
+                                   "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\"},"
+                                   "\"spec\":{\"capacity\":{\"storage\":\"1Gi\"},"
+                                   "\"accessModes\":[\"ReadWriteOnce\"],"
+                                   "\"hostPath\":{\"path\":\"/a\"}}}");
+    assert_string_equal(str(doc, "metadata", "name", NULL), "a");
+    assert_null(sw_json_find(doc, "metadata", "namespace", NULL));
+}
+
 #define DEPLOYMENTS "/apis/apps/v1/namespaces/default/deployments"
 #define DEPLOYMENT(replicas)                                                                       \
     "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"replicas\":" replicas                              \
@@ -132,6 +144,20 @@ static void spec_and_status_are_written_apart(void **state)
     assert_int_equal(sw_json_int(status, 0, "status", "replicas", NULL), 9);
     assert_int_equal(sw_json_int(status, 0, "spec", "replicas", NULL), 2);
     assert_int_equal(sw_json_int(status, 0, "metadata", "generation", NULL), 2);
+}
+
+static void empty_lists_and_maps_of_a_template_are_not_stored(void **state)
+{
+    struct api *api = *state;
+    const char *empty = "{\"spec\":{\"template\":{\"spec\":{\"nodeSelector\":{},"
+                        "\"tolerations\":[],\"securityContext\":{}}}}}";
+    api_must(api, 201, "POST", DEPLOYMENTS, NULL, DEPLOYMENT("1"));
+    SW_AUTO_JSON *doc = api_expect(api, 200, "PATCH", DEPLOYMENTS "/d", MERGE_PATCH, empty);
+    json_object *spec = sw_json_find(doc, "spec", "template", "spec", NULL);
+    assert_false(json_object_object_get_ex(spec, "nodeSelector", NULL));
+    assert_false(json_object_object_get_ex(spec, "tolerations", NULL));
+    assert_true(json_object_object_get_ex(spec, "securityContext", NULL));
+    assert_int_equal(sw_json_int(doc, 0, "metadata", "generation", NULL), 1);
 }
 
 static void a_selector_is_for_ever(void **state)
@@ -280,6 +306,8 @@ int main(void)
         T(an_update_needs_the_current_version),
         T(an_update_that_changes_nothing_is_no_change),
         T(a_wrong_name_in_the_body_is_refused),
+        T(the_namespace_of_what_has_none_is_cleared),
+        T(empty_lists_and_maps_of_a_template_are_not_stored),
         T(spec_and_status_are_written_apart),
         T(a_selector_is_for_ever),
         T(several_faults_are_told_together),

@@ -113,6 +113,7 @@ static void logs_are_what_who_runs_the_pods_says(void **state)
     make_pod(api, "p");
     ANSWER(all) = api_get(api, PODS "/p/log?container=c");
     assert_string_equal(all.text, "one\ntwo of p\nthree\n");
+    assert_non_null(strstr(all.headers, "Transfer-Encoding: chunked"));
     ANSWER(tail) = api_get(api, PODS "/p/log?container=c&tailLines=2");
     assert_string_equal(tail.text, "two of p\nthree\n");
     SW_AUTO_JSON *which = api_expect(api, 400, "GET", PODS "/p/log", NULL, NULL);

@@ -248,6 +248,25 @@ static void the_cluster_policy_is_ready_when_gpu_nodes_are(void **state)
     cluster_close(&c);
 }
 
+static void a_node_that_says_what_it_can_already_is_discovered(void **state)
+{
+    (void)state;
+    struct cluster c;
+    open_openshift(&c);
+    patch(&c, "v1", "Node", NULL, "gpu-2", NULL,
+          "{metadata: {labels: {nvidia.com/mig.capable: \"false\"}}}");
+    install_gpus(&c);
+    discover(&c);
+    expect(&c, "nvidia.com/v1", "ClusterPolicy", NULL, "gpu-cluster-policy", "{.status.state}",
+           "ready");
+    expect(&c, "v1", "Node", NULL, "gpu-2",
+           "{.metadata.labels['nvidia.com/mig.capable']} "
+           "{.metadata.labels['nvidia.com/gpu.machine']} "
+           "{.metadata.labels['nvidia.com/mig.strategy']}",
+           "false emulated ");
+    cluster_close(&c);
+}
+
 static void the_cluster_policy_leaves_ready_when_an_operand_does(void **state)
 {
     (void)state;
@@ -380,6 +399,9 @@ static void a_buildconfig_builds_and_its_image_can_be_pulled(void **state)
     pass(&c, 800);
     expect(&c, "build.openshift.io/v1", "Build", "default", "build-1", phase,
            "Complete BuildConfig");
+    expect(&c, "v1", "Pod", "default", "build-1-build",
+           "{.metadata.ownerReferences[0].kind} {.metadata.annotations['openshift.io/build.name']}",
+           "Build build-1");
     expect(&c, "image.openshift.io/v1", "ImageStream", "default", "driver",
            "{.status.dockerImageRepository} {.status.tags[*].tag}",
            "image-registry.openshift-image-registry.svc:5000/default/driver v1");
@@ -501,6 +523,7 @@ int main(void)
         cmocka_unit_test(certificates_get_their_secrets),
         cmocka_unit_test(nodes_are_labelled_with_what_they_are),
         cmocka_unit_test(the_cluster_policy_is_ready_when_gpu_nodes_are),
+        cmocka_unit_test(a_node_that_says_what_it_can_already_is_discovered),
         cmocka_unit_test(the_cluster_policy_leaves_ready_when_an_operand_does),
         cmocka_unit_test(kubernetes_has_the_gpu_operator_of_its_chart),
         cmocka_unit_test(slices_are_there_while_the_device_plugin_is),
