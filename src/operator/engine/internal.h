@@ -109,6 +109,9 @@ struct object {
     char *text; /* compact JSON; NULL: not rendered any more, to be retired */
     size_t len;
     uint64_t hash; /* of @text */
+    char *wanted;  /* what was rendered, where @text keeps the template of the pods that run (see
+                      sw_grace_period_keep()); else NULL */
+    bool graced;   /* the grace period has a part in what was rendered */
     struct sw_gate *gate;
     bool awaited;
     int stage;
@@ -139,7 +142,8 @@ struct object {
     char *missing;            /* a driver container whose image does not exist: why; or NULL */
     bool inherited;           /* SRO wrote it, and slipway has not yet */
     bool borrowed;            /* another owner's Namespace or CRD: used as it is, never written */
-    struct json_object *live; /* kept until its state is ready, for another render */
+    struct json_object *live; /* kept until its state is ready, for another render; with @graced
+                                 longer */
     char *uid;                /* NULL: not there */
     char *foreign;            /* why it is not ours, or NULL */
     uint64_t version;         /* resourceVersion */
@@ -500,6 +504,8 @@ void objects_free(struct sw_engine *e);
 void object_drop_content(struct object *o);
 /** Forget its last document. */
 void object_drop_live(struct object *o);
+/** The same when its state is ready, unless another render needs the document. */
+void object_spare_live(struct object *o);
 /** The rank by the kind; @dry_run: last. */
 enum rank object_rank(const struct sw_key *key, bool dry_run);
 /** Set its readiness from its own, its workers' and all else that is known. */
@@ -593,6 +599,8 @@ void object_set_fingerprint(struct object *o, struct json_object *live);
 /** Take the content of a manifest. @return 0 | SW_INVALID: an annotation is wrong */
 int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
                   struct sw_err *err);
+/** @doc is what is applied, from now on. */
+void object_take_content(struct sw_engine *e, struct object *o, struct json_object *doc);
 /** It is no object of its state's content any more. */
 void object_unrender(struct sw_engine *e, struct object *o);
 /** Watch it and its workers. */

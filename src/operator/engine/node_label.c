@@ -219,7 +219,8 @@ static void check_grace_label(const char *key, const char *value, void *arg)
         add_to(g->patch, key, NULL);
 }
 
-/* They are set together with the label of the state that the pods are of. */
+/* They are set together with the label of the state that the pods are of; not before it is known
+ * which template the pods run with (keep_template.c). */
 static void update_grace_labels(struct update *u, bool any, struct json_object **patch)
 {
     struct sw_engine *e = u->e;
@@ -233,7 +234,8 @@ static void update_grace_labels(struct update *u, bool any, struct json_object *
     for (const struct object *o; (o = object_next(e, &it));) {
         const char *label = o->state->label;
         struct json_object *value;
-        if (!o->grace_label || sw_node_set_label(e->nodes, u->node, o->grace_label) ||
+        if (!o->grace_label || !o->observed ||
+            sw_node_set_label(e->nodes, u->node, o->grace_label) ||
             !sw_placement_takes(o->placement, e->nodes, u->node))
             continue;
         bool has = !label || sw_node_set_label(e->nodes, u->node, label);

@@ -128,6 +128,8 @@ struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct
 void object_drop_content(struct object *o)
 {
     free(SW_TAKE(o->text));
+    free(SW_TAKE(o->wanted));
+    o->graced = false;
     sw_gate_free(SW_TAKE(o->gate));
     sw_placement_free(SW_TAKE(o->placement));
     free(SW_TAKE(o->grace_label));
@@ -139,6 +141,12 @@ void object_drop_content(struct object *o)
 void object_drop_live(struct object *o)
 {
     (void)json_object_put(SW_TAKE(o->live));
+}
+
+void object_spare_live(struct object *o)
+{
+    if (!o->graced)
+        object_drop_live(o);
 }
 
 void object_fail(struct object *o, const char *why, uint64_t hash)

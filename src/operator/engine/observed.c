@@ -11,6 +11,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
+#include "operator/engine/nodes/grace_period.h"
 
 #define ANN_HASH "specialresource.openshift.io/hash"
 #define ANN_RESOURCE "slipway.dev/resource"
@@ -41,14 +42,20 @@ static uint64_t read_version(struct json_object *live)
     return strtoull(sw_json_str(live, "0", "metadata", "resourceVersion", NULL), NULL, 10);
 }
 
-/* The manifest as rendered; the caller's. */
-static struct json_object *manifest(const struct object *o)
+/* A manifest; the caller's. */
+static struct json_object *parse(const char *text, size_t len)
 {
     struct json_object *doc = NULL;
-    int rc = sw_json_parse(o->text, o->len, NULL, &doc, NULL);
+    int rc = sw_json_parse(text, len, NULL, &doc, NULL);
     assert(rc == 0); /* it was written by sw_json_text() */
     (void)rc;
     return doc;
+}
+
+/* What is applied; the caller's. */
+static struct json_object *manifest(const struct object *o)
+{
+    return parse(o->text, o->len);
 }
 
 struct json_object *object_document(struct sw_engine *e, const struct object *o)
@@ -131,8 +138,22 @@ static uint64_t digest(const struct object *o)
     return sw_fnv64a(fields, sizeof fields);
 }
 
+/* Pods are not replaced for the grace period alone: the template that they run with is kept. */
+static void keep_template(struct sw_engine *e, struct object *o)
+{
+    if (!o->graced)
+        return;
+    SW_AUTO_CHARS *wanted = sw_strdup(o->wanted ? o->wanted : o->text);
+    SW_AUTO_JSON *doc = parse(wanted, strlen(wanted));
+    SW_AUTO_JSON *kept = o->live ? sw_grace_period_keep(doc, o->live) : NULL;
+    object_take_content(e, o, kept ? kept : doc);
+    free(o->wanted);
+    o->wanted = kept ? SW_TAKE(wanted) : NULL;
+}
+
 void object_assess(struct sw_engine *e, struct object *o)
 {
+    keep_template(e, o);
     if (o->live) {
         read_live(e, o, o->live);
     } else {
@@ -162,6 +183,6 @@ bool object_observe(struct sw_engine *e, struct object *o, struct json_object *l
     fault_done(&o->watch_fault);
     object_assess(e, o);
     if (o->state->phase == PH_READY)
-        object_drop_live(o);
+        object_spare_live(o);
     return digest(o) != before;
 }

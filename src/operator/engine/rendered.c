@@ -21,6 +21,27 @@ static void take_workers(struct sw_engine *e, struct object *o, struct workers *
     o->workers = fresh;
 }
 
+void object_take_content(struct sw_engine *e, struct object *o, struct json_object *doc)
+{
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_SORTED, &len);
+    if (sw_streq(text, o->text))
+        return;
+    SW_AUTO_CHARS *label_before = SW_TAKE(o->grace_label);
+    free(o->text);
+    o->text = SW_TAKE(text);
+    o->len = len;
+    o->hash = sw_fnv64a(o->text, o->len);
+    struct json_object *pod_spec = sw_json_find(doc, "spec", "template", "spec", NULL);
+    sw_placement_free(o->placement);
+    sw_placement_free(o->grace_placement);
+    o->placement = sw_placement_new(pod_spec);
+    o->grace_label = sw_placement_remove_grace(o->placement);
+    o->grace_placement = o->grace_label ? sw_placement_new(pod_spec) : NULL;
+    if (!sw_streq(o->grace_label, label_before))
+        nodes_mark_all(e);
+}
+
 int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
                   struct sw_err *err)
 {
@@ -29,11 +50,12 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     int rc = sw_gate_new(r->doc, r->awaited, &gate, err);
     if (rc < 0)
         return rc;
-    SW_AUTO_CHARS *label_before = SW_TAKE(o->grace_label);
+    SW_AUTO_CHARS *label_before = o->grace_label ? sw_strdup(o->grace_label) : NULL;
     object_drop_content(o);
     o->gate = gate;
-    o->text = sw_json_text(r->doc, SW_JSON_SORTED, &o->len);
-    o->hash = sw_fnv64a(o->text, o->len);
+    o->grace_label = SW_TAKE(label_before);
+    object_take_content(e, o, r->doc);
+    o->graced = o->grace_label != NULL;
     text_set(&o->missing, r->missing);
     o->awaited = gate->awaited || o->missing;
     o->stage = r->stage;
@@ -45,12 +67,6 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     if (o->failed_why && (o->failed_hash != o->hash || !o->drop_failed))
         object_fail(o, NULL, 0);
     o->rank = object_rank(&o->key, gate->dry_run);
-    struct json_object *pod_spec = sw_json_find(r->doc, "spec", "template", "spec", NULL);
-    o->placement = sw_placement_new(pod_spec);
-    o->grace_label = sw_placement_remove_grace(o->placement);
-    o->grace_placement = o->grace_label ? sw_placement_new(pod_spec) : NULL;
-    if (o->grace_label && !sw_streq(o->grace_label, label_before))
-        nodes_mark_all(e);
     o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
     o->must_replace = false;
     fault_done(&o->fault);

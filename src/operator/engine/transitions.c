@@ -33,7 +33,7 @@ static void become_ready(struct sw_engine *e, struct state *s)
     s->n_tries = 0;
     state_forget_failure(s);
     for (size_t i = 0; i < s->n_objects; i++)
-        object_drop_live(s->objects[i]);
+        object_spare_live(s->objects[i]);
 }
 
 static void gate_shut(struct sw_engine *e, struct state *s)

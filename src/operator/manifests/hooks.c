@@ -34,11 +34,13 @@ static int fill_namespace(struct json_object *doc, const struct sw_hook_env *env
 static int set_owner(struct json_object *doc, const struct sw_hook_env *env,
                      struct sw_err *err SW_UNUSED)
 {
-    sw_json_set_str(doc, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
+    bool module = sw_streq(sw_obj_kind(env->resource), "SpecialResourceModule");
+    const char *label = module ? SW_MODULE_OWNED_LABEL : SW_OWNED_LABEL;
+    sw_json_set_str(doc, "true", "metadata", "labels", label, NULL);
     const char *kind = sw_obj_kind(doc);
     struct json_object *pod = sw_hook_pod_template(doc);
     if (pod && pod != doc)
-        sw_json_set_str(pod, "true", "metadata", "labels", SW_OWNED_LABEL, NULL);
+        sw_json_set_str(pod, "true", "metadata", "labels", label, NULL);
     const char *uid = sw_obj_uid(env->resource);
     if (env->from_crds || !*uid || sw_streq(kind, "Namespace") || sw_streq(kind, "SpecialResource"))
         return 0;

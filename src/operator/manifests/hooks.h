@@ -62,6 +62,8 @@ extern const struct sw_hook sw_hooks[];
 
 #define SW_SRO_PREFIX "specialresource.openshift.io/"
 #define SW_OWNED_LABEL SW_SRO_PREFIX "owned"
+/** Of what SpecialResourceModules make. */
+#define SW_MODULE_OWNED_LABEL "specialresourcemodule.openshift.io/owned"
 #define SW_FINALIZER "sro.openshift.io/finalizer"
 /** What early versions of SRO used: removed with the other, never set. */
 #define SW_OLD_FINALIZER "finalizer.sro.openshift.io"

@@ -2,8 +2,6 @@
  * for. */
 #include "operator/controller/modules/module.h"
 
-#define MODULE_OWNED "specialresourcemodule.openshift.io/owned"
-
 static void next_manifest(struct module *m);
 
 static void manifest_is_done(struct module *m)
@@ -112,7 +110,6 @@ static int prepare(struct module *m, const struct sw_manifest *manifest, const s
     int rc = sw_hooks_apply(m->doc, &env, err);
     json_object_put(env.selector);
     sw_groups_done(&groups);
-    sw_json_set_str(m->doc, "true", "metadata", "labels", MODULE_OWNED, NULL);
     return rc < 0 ? rc : sw_gate_new(m->doc, false, &m->gate, err);
 }
 

@@ -24,6 +24,12 @@ char *sw_grace_period_key(const char *resource, struct json_object *pod_spec);
 /** Is it the key of a label that Node Feature Discovery sets, and may remove? */
 bool sw_is_feature_label(const char *key);
 
+/** @manifest, of a DaemonSet, with the nodeSelector and node affinity of @live, which the cluster
+ * has: where both ask for the same nodes but for what the grace period adds to @manifest, and the
+ * pods would not be replaced for another reason. A new document, the caller's; NULL: @manifest is
+ * to be applied as it is. Pinned by test/unit/operator/engine_keep_template_test.c. */
+struct json_object *sw_grace_period_keep(struct json_object *manifest, struct json_object *live);
+
 /** sw_node_set_matches(); or only labels of features are missing, and the node has a label of
  * @resource by which pods stay. */
 bool sw_node_set_keeps(const struct sw_node_set *set, uint32_t node, struct json_object *selector,
