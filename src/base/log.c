@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "base/output.h"
 
 #include <json-c/printbuf.h>
 #include <stdio.h>
@@ -87,10 +88,13 @@ void sw_log(enum sw_log_level level, const char *event, ...)
     }
     va_end(ap);
     printbuf_memappend(pb, "\n", 1);
+    struct printbuf *line = printbuf_new();
+    sw_output_put(line, pb->buf, (size_t)pb->bpos, false); /* of other bytes: no UTF-8, C1 */
     if (log_sink)
-        log_sink(level, pb->buf, (size_t)pb->bpos, log_sink_arg);
+        log_sink(level, line->buf, (size_t)line->bpos, log_sink_arg);
     else
-        sw_log_write(pb->buf, (size_t)pb->bpos);
+        sw_log_write(line->buf, (size_t)line->bpos);
+    printbuf_free(line);
     printbuf_free(pb);
 }
 

@@ -1,4 +1,5 @@
 #include "base/base.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,4 +13,5 @@ void sw_program_start(void)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
             /* gets the lowest free number; the wrong way round, so that using it still fails */
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    sw_output_guard();
 }

@@ -1,3 +1,4 @@
+#include "base/output.h"
 #include "cli/commands/commands.h"
 #include "data/text/nearest.h"
 
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
     struct stat out;
     sw_program_start();
     int rc = run(argc, argv);
+    sw_output_end();
     if (fflush(stdout) == 0 && !ferror(stdout))
         return rc;
     /* a full disk is an error; nothing is printed if the reader of a pipe has closed it */

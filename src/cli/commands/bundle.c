@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "base/output.h"
 #include "chart/recipe/package/pack.h"
 #include "chart/registry/registry.h"
 #include "cli/command/cli.h"
@@ -271,6 +272,7 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
                               image);
         }
     }
+    sw_output_as_it_is(to_stdout);
     if (rc == 0 && to_stdout)
         (void)fwrite(bytes, 1, len, stdout); /* main() checks stdout for errors */
     else if (rc == 0)

@@ -1,4 +1,5 @@
 /* slipway configmap: a recipe as a ConfigMap's manifest, for the controller's cm:// URLs. */
+#include "base/output.h"
 #include "cli/commands/commands.h"
 
 #include "chart/recipe/package/config_map.h"
@@ -37,6 +38,7 @@ static int execute(const struct sw_call *call)
         sw_recipe_to_config_map(recipe, o.name, o.namespace, &map, &err) < 0)
         return sw_cli_fail("configmap", &err);
     SW_AUTO_CHARS *text = sw_yaml_text(map, &len);
+    sw_output_as_it_is(true);
     return sw_cli_print(text, len);
 }
 

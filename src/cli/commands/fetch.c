@@ -1,6 +1,7 @@
 /* slipway fetch: get a recipe with its dependencies, and report what was fetched. */
 #include <stdio.h>
 
+#include "base/output.h"
 #include "chart/fetch/fetch.h"
 #include "chart/fetch/helper.h"
 #include "cli/cluster/connect.h"
@@ -93,6 +94,7 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc)
         return rc - 1;
+    sw_output_as_it_is(sw_streq(rest.items[0], "-"));
     rc = sw_streq(rest.items[0], "-") ? sw_fetch_serve(stdin, stdout, &err)
                                       : fetch(&o, rest.items[0], &err);
     return rc < 0 ? sw_cli_fail("fetch", &err) : rc;

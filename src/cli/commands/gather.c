@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "base/output.h"
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
@@ -424,6 +425,7 @@ static int write_archive(struct gather *g, struct sw_err *err)
     const char *path = g->opts.output ? g->opts.output : name;
     bool to_stdout = sw_streq(path, "-");
     int rc = sw_files_pack(&g->files, folder, &bytes, &len, err);
+    sw_output_as_it_is(to_stdout);
     if (rc == 0 && to_stdout)
         (void)fwrite(bytes, 1, len, stdout); /* main() checks stdout for errors */
     else if (rc == 0)

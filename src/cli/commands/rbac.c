@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "cli/cluster/rbac.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
@@ -82,6 +83,7 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
     for (size_t i = 0; i < sw_json_len(list); i++) {
         size_t len;
         SW_AUTO_CHARS *text = sw_yaml_text(sw_json_at(list, i), &len);
+        sw_output_as_it_is(true);
         (void)printf("---\n%.*s", (int)len, text);
     }
     return SW_EXIT_OK;

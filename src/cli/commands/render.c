@@ -1,4 +1,5 @@
 /* slipway render: the manifests that a recipe gives, as `helm template` prints them. */
+#include "base/output.h"
 #include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 
@@ -59,6 +60,7 @@ static void print_mark(const char *mark, const struct sw_rendered_doc *d)
 
 static void print_doc(const struct sw_rendered_doc *d)
 {
+    sw_output_as_it_is(true);
     (void)printf("---\n# Source: %s\n", d->path);
     (void)fwrite(d->text, 1, d->len, stdout); /* main() checks stdout for errors */
     (void)putchar('\n');

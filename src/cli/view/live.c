@@ -1,6 +1,7 @@
 #include "cli/view/live.h"
 
 #include "base/base.h"
+#include "base/output.h"
 #include "cli/command/cli.h"
 #include "cli/view/text.h"
 
@@ -102,7 +103,7 @@ void sw_live_draw(struct sw_live *live, const char *text)
     (void)printbuf_strappend(out, "\r");
     for (const char *at = text; *at;) {
         size_t len = strcspn(at, "\n");
-        (void)printbuf_memappend(out, at, (int)len);
+        sw_output_put(out, at, len, true);
         (void)printbuf_strappend(out, "\033[K\n");
         at += len + (at[len] == '\n');
     }

@@ -68,8 +68,7 @@ static bool may(struct api *api, const char *who, const char *what)
     return sw_json_bool(doc, false, "status", "allowed", NULL);
 }
 
-#define PATH(verb, path)                                                                           \
-    "\"nonResourceAttributes\":{\"verb\":\"" verb "\",\"path\":\"" path "\"}"
+#define PATH(verb, path) "\"nonResourceAttributes\":{\"verb\":\"" verb "\",\"path\":\"" path "\"}"
 
 static void paths_are_for_whom_roles_let(void **state)
 {
@@ -78,7 +77,8 @@ static void paths_are_for_whom_roles_let(void **state)
     const char *group = "\"user\":\"v\",\"groups\":[\"g\"]";
     assert_false(may(api, account, PATH("get", "/metrics")));
     assert_true(may(api, account, PATH("get", "/healthz")));
-    assert_true(may(api, "\"user\":\"x\",\"groups\":[\"system:masters\"]", PATH("get", "/metrics")));
+    assert_true(
+        may(api, "\"user\":\"x\",\"groups\":[\"system:masters\"]", PATH("get", "/metrics")));
     assert_true(may(api, account, "\"resourceAttributes\":{\"verb\":\"get\"}"));
     api_must(api, 201, "POST", RBAC "/clusterroles", NULL,
              "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"nonResourceURLs\":[\"/metrics\","
