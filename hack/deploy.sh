@@ -19,6 +19,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 : "${TAG:=$(git -C "$here" rev-parse --abbrev-ref HEAD 2>/dev/null | tr / - || echo latest)}"
 : "${IMG:=$REGISTRY/slipway:$TAG}" "${RELATED_IMAGES:=}" "${PULL_POLICY:=}" "${REPLICAS:=}" "${LEGACY_RIGHTS:=}"
 das_namespace=das-operator
+das_made=app.kubernetes.io/managed-by=slipway-deploy
 
 say() { echo "$*" >&2; }
 die() { say "deploy: $*"; exit 1; }
@@ -261,7 +262,7 @@ cmd_undeploy() {
     local end left
     reach
     # it would make its resource anew
-    k delete dasoperators.inference.redhat.com --all --ignore-not-found >/dev/null 2>&1 || true
+    k delete dasoperators.inference.redhat.com --all --all-namespaces --ignore-not-found >/dev/null 2>&1 || true
     left=$(resources_left)
     if [ -n "$left" ]; then
         say "removing $(tr '\n' ' ' <<<"$left")"
@@ -282,6 +283,7 @@ cmd_undeploy() {
         k -n "$NAMESPACE" delete lease b6ae617b.openshift.io --ignore-not-found
     }
     k delete clusterrole,clusterrolebinding -l slipway.dev/rbac=recipe --ignore-not-found
+    drop_das_namespace
     crds | k delete --ignore-not-found --wait=true -f -
     unlabel_kernels
 }
@@ -304,15 +306,24 @@ cmd_das() {
     # shellcheck disable=SC2086
     "$here/build/slipway" rbac "$here/recipes/nvidia-mig" $groups --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
         apply "the rights of recipe nvidia-mig"
+    k get namespace "$das_namespace" >/dev/null 2>&1 || {
+        k create namespace "$das_namespace" >/dev/null
+        k label namespace "$das_namespace" openshift.io/cluster-monitoring=true "$das_made" >/dev/null
+    }
     apply "DASOperator cluster" <"${DAS_CR:-$here/deploy/03_instaslice_operator.cr.yaml}"
-    say "the operator walks recipe nvidia-mig ($KUBECTL get dasoperator cluster; slipway status nvidia-mig)"
+    say "the operator walks recipe nvidia-mig ($KUBECTL -n $das_namespace get dasoperator cluster; slipway status nvidia-mig)"
+}
+
+drop_das_namespace() { # where cmd_das made it
+    [ -z "$(k get namespace -l "$das_made" -o name)" ] || k delete namespace "$das_namespace" --wait=true --timeout="${TIMEOUT}s"
 }
 
 cmd_undas() {
     reach
-    k delete dasoperators.inference.redhat.com cluster --ignore-not-found --wait=true --timeout="${TIMEOUT}s"
+    k -n "$das_namespace" delete dasoperators.inference.redhat.com cluster --ignore-not-found --wait=true --timeout="${TIMEOUT}s"
     k delete specialresource nvidia-mig --ignore-not-found --wait=true --timeout="${TIMEOUT}s"
     k delete clusterrole,clusterrolebinding -l slipway.dev/recipe=nvidia-mig --ignore-not-found
+    drop_das_namespace
 }
 
 cmd_render() {

@@ -73,7 +73,7 @@ operator_resource() {
     cat <<YAML
 apiVersion: inference.redhat.com/v1alpha1
 kind: DASOperator
-metadata: {name: cluster}
+metadata: {name: cluster, namespace: das-operator}
 spec:
   managementState: Managed
   logLevel: Normal
@@ -91,10 +91,10 @@ deployed() { # NFD would find the GPU by its PCI id; the GPU operator's rules do
         operator_resource >"$tap_dir/das.yaml" && DAS_CR=$tap_dir/das.yaml make -s deploy-das && until_ok 60 kubectl get specialresource nvidia-mig
 }
 
-das() { kubectl get dasoperator cluster -o "jsonpath={.status.conditions[?(@.type==\"$1\")].status}/{.status.conditions[?(@.type==\"$1\")].reason}"; }
+das() { kubectl -n $ns get dasoperator cluster -o "jsonpath={.status.conditions[?(@.type==\"$1\")].status}/{.status.conditions[?(@.type==\"$1\")].reason}"; }
 das_is() { [ "$(das Available)" = True/AllRequiredComponentsAvailable ] && [ "$(das Progressing)" = False/AllComponentsAtDesiredState ] && [ "$(das Degraded)" = False/AllComponentsHealthy ]; }
 walked() {
-    until_ok 300 das_is || { kubectl get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
+    until_ok 300 das_is || { kubectl -n $ns get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
     [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 7 ] &&
         kubectl -n $ns get daemonset/das-daemonset deployment/das-scheduler deployment/das-operator-webhook \
             mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all &&
@@ -243,7 +243,7 @@ repaired() { # what the operator looks after comes back
     kubectl -n $ns delete networkpolicy das-allow-egress-dns && until_ok 30 kubectl -n $ns get networkpolicy das-allow-egress-dns
 }
 undeployed() {
-    TIMEOUT=180 make -s undeploy-das && ! kubectl get dasoperator cluster 2>/dev/null && ! kubectl get specialresource nvidia-mig 2>/dev/null &&
+    TIMEOUT=180 make -s undeploy-das && ! kubectl -n $ns get dasoperator cluster 2>/dev/null && ! kubectl get specialresource nvidia-mig 2>/dev/null &&
         [ -z "$(kubectl -n $ns get deploy,ds -o name 2>/dev/null)" ] && ! kubectl get mutatingwebhookconfiguration das-mutating-webhook-configuration 2>/dev/null &&
         TIMEOUT=180 make -s undeploy
 }

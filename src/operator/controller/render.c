@@ -334,6 +334,8 @@ static int render_namespace(struct render *w, struct sw_err *err)
     sw_json_set_str(doc, "true", "metadata", "annotations", SW_SRO_PREFIX "wait", NULL);
     sw_json_set_str(doc, "true", "metadata", "annotations", "openshift.io/cluster-monitoring",
                     NULL);
+    if (sw_obj_annotation(w->r->doc, "slipway.dev/das-owner")) /* who it is for is in it */
+        sw_json_set_str(doc, "keep", "metadata", "annotations", "helm.sh/resource-policy", NULL);
     int rc = sw_hooks_apply(doc, &(struct sw_hook_env){ .resource = w->r->doc, .ns = ns }, err);
     if (rc == 0)
         (void)add(w, SW_TAKE(doc), true, 0);

@@ -53,8 +53,9 @@ t "and one of a part's own variable" part scheduler mirror/scheduler:2
 t "DAS's daemonset is the device plugin, and the variable has precedence" part plugin mirror/plugin:3
 t "other global values are kept" part mine kept
 
+kubectl create namespace das-operator >/dev/null
 das() { # LEVEL. Unmanaged: it walks nothing
-    printf '{"apiVersion": "inference.redhat.com/v1alpha1", "kind": "DASOperator", "metadata": {"name": "cluster"}, "spec": {"managementState": "Unmanaged", "operatorLogLevel": "%s"}}' \
+    printf '{"apiVersion": "inference.redhat.com/v1alpha1", "kind": "DASOperator", "metadata": {"name": "cluster", "namespace": "das-operator"}, "spec": {"managementState": "Unmanaged", "operatorLogLevel": "%s"}}' \
         "$1" | kubectl apply --validate=false -f -
 }
 said() { grep "$1" "$tap_dir/controller" | grep -q "$2"; }

@@ -20,7 +20,8 @@ static void create_crds(struct world *w)
 static void start(struct world *w, const char *spec)
 {
     SW_AUTO_CHARS *das = sw_printf("{\"apiVersion\":\"" DAS "\",\"kind\":\"DASOperator\","
-                                   "\"metadata\":{\"name\":\"cluster\"},\"spec\":%s}",
+                                   "\"metadata\":{\"name\":\"cluster\",\"namespace\":"
+                                   "\"das-operator\"},\"spec\":%s}",
                                    spec);
     (void)setenv("SLIPWAY_RECIPES", SW_SOURCE_DIR "/recipes", 1);
     (void)setenv("EMULATED_MODE", "enabled", 1);
@@ -29,6 +30,9 @@ static void start(struct world *w, const char *spec)
     world_open(w);
     create_crds(w);
     world_wait(w, 1000);
+    assert_int_equal(world_create(w, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\","
+                                     "\"metadata\":{\"name\":\"das-operator\"}}"),
+                     0);
     assert_int_equal(world_create(w, das), 0);
     w->name = "nvidia-mig";
     world_start(w);
@@ -59,7 +63,7 @@ static bool is_another(struct world *w, void *arg)
 /* @arg: "Type=Status/Reason" */
 static bool says(struct world *w, void *arg)
 {
-    struct json_object *das = world_get(w, DAS, "DASOperator", NULL, "cluster");
+    struct json_object *das = world_get(w, DAS, "DASOperator", "das-operator", "cluster");
     struct json_object *list = sw_json_find(das, "status", "conditions", NULL);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *c = sw_json_at(list, i);
@@ -76,7 +80,8 @@ static void must_say(struct world *w, char *what)
 {
     if (!world_until(w, says, what, 10 * 60000))
         fail_msg("never %s: %s", what,
-                 json_object_to_json_string(world_get(w, DAS, "DASOperator", NULL, "cluster")));
+                 json_object_to_json_string(
+                     world_get(w, DAS, "DASOperator", "das-operator", "cluster")));
 }
 
 static void spec_becomes_values_of_the_recipe(void **state SW_UNUSED)
@@ -105,7 +110,7 @@ static void conditions_tell_how_the_walk_goes(void **state SW_UNUSED)
     must_say(&w, "Available=True/AllRequiredComponentsAvailable");
     must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
     must_say(&w, "Degraded=False/AllComponentsHealthy");
-    struct json_object *das = world_get(&w, DAS, "DASOperator", NULL, "cluster");
+    struct json_object *das = world_get(&w, DAS, "DASOperator", "das-operator", "cluster");
     assert_int_equal(sw_json_len(sw_json_find(das, "status", "generations", NULL)), 3);
     assert_true(sw_json_int(das, 0, "status", "readyReplicas", NULL) >= 3);
     world_wait(&w, 60000);
@@ -136,12 +141,12 @@ static void removed_takes_the_resource_away_and_managed_brings_it_back(void **st
     struct world w = { 0 };
     start(&w, "{}");
     assert_true(world_until(&w, has_resource, NULL, 60000));
-    assert_int_equal(world_patch(&w, DAS, "DASOperator", NULL, "cluster", NULL,
+    assert_int_equal(world_patch(&w, DAS, "DASOperator", "das-operator", "cluster", NULL,
                                  "{\"spec\":{\"managementState\":\"Removed\"}}"),
                      0);
     assert_true(world_until(&w, has_no_resource, NULL, 10 * 60000));
     must_say(&w, "Available=False/Removed");
-    assert_int_equal(world_patch(&w, DAS, "DASOperator", NULL, "cluster", NULL,
+    assert_int_equal(world_patch(&w, DAS, "DASOperator", "das-operator", "cluster", NULL,
                                  "{\"spec\":{\"managementState\":\"Managed\"}}"),
                      0);
     assert_true(world_until(&w, has_resource, NULL, 60000));
@@ -156,10 +161,24 @@ static void a_deleted_resource_comes_back_and_goes_with_the_operator(void **stat
     SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(resource(&w)));
     assert_int_equal(world_delete(&w, SRO, "SpecialResource", NULL, "nvidia-mig"), 0);
     assert_true(world_until(&w, is_another, uid, 10 * 60000));
-    assert_int_equal(world_delete(&w, DAS, "DASOperator", NULL, "cluster"), 0);
+    assert_int_equal(world_delete(&w, DAS, "DASOperator", "das-operator", "cluster"), 0);
     assert_true(world_until(&w, has_no_resource, NULL, 10 * 60000));
     world_wait(&w, 30000);
     assert_null(resource(&w));
+    world_close(&w);
+}
+
+static void a_resource_goes_whose_operator_was_deleted_while_nobody_looked(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    start(&w, "{}");
+    assert_true(world_until(&w, has_resource, NULL, 60000));
+    world_kill(&w);
+    assert_int_equal(world_delete(&w, DAS, "DASOperator", "das-operator", "cluster"), 0);
+    world_wait(&w, 30000);
+    assert_non_null(resource(&w));
+    world_start(&w);
+    assert_true(world_until(&w, has_no_resource, NULL, 10 * 60000));
     world_close(&w);
 }
 
@@ -222,6 +241,7 @@ int main(void)
         cmocka_unit_test(what_the_user_changes_in_the_resource_stays),
         cmocka_unit_test(removed_takes_the_resource_away_and_managed_brings_it_back),
         cmocka_unit_test(a_deleted_resource_comes_back_and_goes_with_the_operator),
+        cmocka_unit_test(a_resource_goes_whose_operator_was_deleted_while_nobody_looked),
         cmocka_unit_test(unmanaged_is_left_alone),
         cmocka_unit_test(the_webhook_follows_the_clusters_tls_profile),
         cmocka_unit_test(a_kind_that_is_served_late_is_waited_for),

@@ -1,6 +1,7 @@
-/* The DASOperator named cluster, by which users of the Dynamic Accelerator Slicer turn slicing on.
- * Its spec becomes the SpecialResource nvidia-mig, whose state is reported in the conditions of the
- * DASOperator. Each reconciliation compares with what is in the cluster now. */
+/* The DASOperator named cluster, in namespace das-operator (without one where the definition is of
+ * slipway 0.x, which made it cluster-scoped), by which users of the Dynamic Accelerator Slicer turn
+ * slicing on. Its spec becomes the SpecialResource nvidia-mig, whose state is reported in the
+ * conditions of the DASOperator. Each reconciliation compares with what is in the cluster now. */
 #include "operator/controller/das/das.h"
 #include "operator/controller/core.h"
 
@@ -31,6 +32,7 @@ struct das {
     struct sw_kube_request *write, *status_write;
     struct sw_timer *timer;
     char *trouble; /* why the resource could not be written */
+    bool cleaned;  /* there is no resource of a DASOperator that is gone */
 };
 
 static void reconcile_soon(struct das *d)
@@ -64,6 +66,45 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
 static bool is_deleting(struct json_object *doc)
 {
     return sw_json_find(doc, "metadata", "deletionTimestamp", NULL);
+}
+
+static const struct sw_kind *das_kind(const struct das *d)
+{
+    return sw_kube_kind_find(d->c->kube, DAS_GROUP_VERSION, "DASOperator");
+}
+
+/* Its namespace; NULL: it has none. */
+static const char *das_namespace(const struct das *d)
+{
+    const struct sw_kind *kind = das_kind(d);
+    return kind && kind->namespaced ? DAS_NAMESPACE : NULL;
+}
+
+static void on_orphan_read(const struct sw_kube_answer *a, void *arg)
+{
+    struct das *d = arg;
+    const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");
+    d->write = NULL;
+    d->cleaned = a->code == SW_NOTFOUND ||
+                 (a->code == 0 &&
+                  (is_deleting(a->object) || !sw_obj_annotation(a->object, DAS_OWNER_ANNOTATION)));
+    if (a->code == 0 && !d->cleaned && kind && !d->doc)
+        d->write = sw_kube_delete(
+            d->c->kube, kind, NULL, RESOURCE_NAME,
+            &(struct sw_request_opts){ .uid = sw_obj_uid(a->object), .retries = 4 }, on_written, d);
+    else if (!d->cleaned)
+        sw_timer_set(d->timer, AGAIN_MS);
+}
+
+/* The DASOperator is gone, perhaps while no controller ran: its resource goes, too. */
+static void drop_resource(struct das *d)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");
+    if (d->cleaned || d->write || !kind || !das_namespace(d) || !d->watch ||
+        !sw_kube_watch_is_synced(d->watch))
+        return;
+    d->write = sw_kube_get(d->c->kube, kind, NULL, RESOURCE_NAME,
+                           &(struct sw_request_opts){ .retries = 4 }, on_orphan_read, d);
 }
 
 /* Apply the resource if it differs, or delete it if the DASOperator is Removed. */
@@ -184,7 +225,7 @@ static void add_conditions(struct das *d, struct json_object *list, const char *
 
 static void write_status(struct das *d)
 {
-    const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, DAS_GROUP_VERSION, "DASOperator");
+    const struct sw_kind *kind = das_kind(d);
     if (d->status_write || !kind)
         return;
     int64_t ready;
@@ -211,7 +252,7 @@ static void write_status(struct das *d)
     SW_AUTO_JSON *patch = json_object_new_object();
     sw_json_set(patch, json_object_get(status), "status", NULL);
     d->status_write = sw_kube_patch(
-        d->c->kube, kind, NULL, DAS_NAME, SW_PATCH_MERGE, patch,
+        d->c->kube, kind, das_namespace(d), DAS_NAME, SW_PATCH_MERGE, patch,
         &(struct sw_request_opts){ .subresource = "status", .retries = 4 }, on_status_written, d);
 }
 
@@ -275,9 +316,12 @@ static void reconcile(void *arg)
 {
     struct das *d = arg;
     if (!d->doc) {
-        close_watches(d);
+        if (d->resource_watch)
+            close_watches(d);
+        drop_resource(d);
         return;
     }
+    d->cleaned = false;
     open_watches(d);
     keep_resource(d);
     if (d->resource_watch && sw_kube_watch_is_synced(d->resource_watch))
@@ -308,8 +352,9 @@ static void start(struct sw_controller *c)
         d->timer = sw_timer_new(c->loop, reconcile, d);
     }
     if (!d->watch)
-        d->watch = sw_kube_watch_open(c->kube, kind, &(struct sw_watch_opts){ .name = DAS_NAME },
-                                      on_das, d);
+        d->watch = sw_kube_watch_open(
+            c->kube, kind, &(struct sw_watch_opts){ .ns = das_namespace(d), .name = DAS_NAME },
+            on_das, d);
     if (d->doc)
         reconcile_soon(d);
 }

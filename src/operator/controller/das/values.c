@@ -64,16 +64,22 @@ struct json_object *das_resource(struct json_object *doc)
 {
     char hash[17];
     const char *recipes = getenv("SLIPWAY_RECIPES"); /* the image has them in /recipes */
-    struct json_object *body = json_object_new_object(), *owner = json_object_new_object();
+    struct json_object *body = json_object_new_object();
     sw_json_set_str(body, "sro.openshift.io/v1beta1", "apiVersion", NULL);
     sw_json_set_str(body, "SpecialResource", "kind", NULL);
     sw_json_set_str(body, "nvidia-mig", "metadata", "name", NULL);
-    sw_json_set_str(owner, sw_obj_api_version(doc), "apiVersion", NULL);
-    sw_json_set_str(owner, sw_obj_kind(doc), "kind", NULL);
-    sw_json_set_str(owner, sw_obj_name(doc), "name", NULL);
-    sw_json_set_str(owner, sw_obj_uid(doc), "uid", NULL);
-    (void)json_object_array_add(sw_json_need_list(body, "metadata", "ownerReferences", NULL),
-                                owner);
+    if (*sw_obj_namespace(doc)) { /* what has no namespace cannot be owned by it */
+        sw_json_set_str(body, sw_obj_uid(doc), "metadata", "annotations", DAS_OWNER_ANNOTATION,
+                        NULL);
+    } else {
+        struct json_object *owner = json_object_new_object();
+        sw_json_set_str(owner, sw_obj_api_version(doc), "apiVersion", NULL);
+        sw_json_set_str(owner, sw_obj_kind(doc), "kind", NULL);
+        sw_json_set_str(owner, sw_obj_name(doc), "name", NULL);
+        sw_json_set_str(owner, sw_obj_uid(doc), "uid", NULL);
+        (void)json_object_array_add(sw_json_need_list(body, "metadata", "ownerReferences", NULL),
+                                    owner);
+    }
     sw_json_set_str(body, DAS_NAMESPACE, "spec", "namespace", NULL);
     sw_json_set_str(body, "nvidia-mig", "spec", "chart", "name", NULL);
     sw_json_set_str(body, "0.1.0", "spec", "chart", "version", NULL);

@@ -18,7 +18,7 @@ struct version_watch {
     struct json_object *spec;
     struct sw_kube_watch *watch;
     struct sw_kube_request *req;
-    struct json_object *object; /* NULL: not there */
+    struct json_object *objects; /* name -> object: of a watch without a name, several */
 };
 
 struct module {

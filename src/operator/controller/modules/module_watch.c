@@ -12,14 +12,15 @@ static int find_values(const char *path, struct json_object *doc, struct sw_json
 }
 
 /* Does the object satisfy spec.watch[].selector? */
-static int selects(const struct version_watch *e, bool *out, struct sw_err *err)
+static int selects(const struct version_watch *e, struct json_object *object, bool *out,
+                   struct sw_err *err)
 {
     struct json_object *selector = sw_json_get(e->spec, "selector");
     *out = true;
     for (size_t i = 0; i < sw_json_len(selector); i++) {
         struct json_object *s = sw_json_at(selector, i);
         struct sw_json_list found = { 0 };
-        int rc = find_values(sw_json_str(s, "", "path", NULL), e->object, &found, err);
+        int rc = find_values(sw_json_str(s, "", "path", NULL), object, &found, err);
         if (rc < 0)
             return rc;
         bool has = false;
@@ -32,26 +33,38 @@ static int selects(const struct version_watch *e, bool *out, struct sw_err *err)
     return 0;
 }
 
+static int collect_from(struct module *m, const struct version_watch *e, struct json_object *object,
+                        struct sw_err *err)
+{
+    struct sw_json_list found = { 0 };
+    bool selected;
+    int rc = selects(e, object, &selected, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "spec.watch: selector");
+    if (!selected)
+        return 0;
+    rc = find_values(sw_json_str(e->spec, "", "path", NULL), object, &found, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "spec.watch: path");
+    for (size_t i = 0; i < found.n_values; i++) {
+        const char *entry = sw_json_str(found.values[i], "", NULL);
+        if (*entry && !sw_json_has_text(m->entries, entry) && sw_json_len(m->entries) < MAX_ENTRIES)
+            (void)json_object_array_add(m->entries, json_object_new_string(entry));
+    }
+    sw_json_list_done(&found);
+    return 0;
+}
+
 int module_collect(struct module *m, struct sw_err *err)
 {
     for (struct version_watch *e = m->watches; e; e = e->next) {
-        struct sw_json_list found = { 0 };
-        bool selected;
-        int rc = e->object ? selects(e, &selected, err) : 0;
-        if (rc < 0)
-            return sw_err_wrap(err, rc, "spec.watch: selector");
-        if (!e->object || !selected)
-            continue;
-        rc = find_values(sw_json_str(e->spec, "", "path", NULL), e->object, &found, err);
-        if (rc < 0)
-            return sw_err_wrap(err, rc, "spec.watch: path");
-        for (size_t i = 0; i < found.n_values; i++) {
-            const char *entry = sw_json_str(found.values[i], "", NULL);
-            if (*entry && !sw_json_has_text(m->entries, entry) &&
-                sw_json_len(m->entries) < MAX_ENTRIES)
-                (void)json_object_array_add(m->entries, json_object_new_string(entry));
+        json_object_object_foreach(e->objects, name, object)
+        {
+            (void)name;
+            int rc = collect_from(m, e, object, err);
+            if (rc < 0)
+                return rc;
         }
-        sw_json_list_done(&found);
     }
     return 0;
 }
@@ -64,7 +77,7 @@ void module_close_watches(struct module *m)
         sw_kube_watch_close(e->watch);
         sw_kube_cancel(e->req);
         json_object_put(e->spec);
-        json_object_put(e->object);
+        json_object_put(e->objects);
         free(e);
     }
 }
@@ -72,14 +85,14 @@ void module_close_watches(struct module *m)
 static void on_version(const struct sw_watch_event *w, void *arg)
 {
     struct version_watch *e = arg;
-    if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED) {
-        json_object_put(e->object);
-        e->object = json_object_get(w->object);
-        module_begin_soon(e->m, SETTLE_MS);
-    } else if (w->type == SW_WATCH_DELETED) {
-        json_object_put(SW_TAKE(e->object));
-        module_begin_soon(e->m, SETTLE_MS);
-    }
+    if (w->type != SW_WATCH_ADDED && w->type != SW_WATCH_MODIFIED && w->type != SW_WATCH_DELETED)
+        return;
+    SW_AUTO_CHARS *name = sw_printf("%s/%s", w->ns ? w->ns : "", w->name);
+    if (w->type == SW_WATCH_DELETED)
+        json_object_object_del(e->objects, name);
+    else
+        sw_json_set(e->objects, json_object_get(w->object), name, NULL);
+    module_begin_soon(e->m, SETTLE_MS);
 }
 
 static void on_version_kind(int code, const struct sw_kind *kind, const struct sw_err *err,
@@ -92,10 +105,10 @@ static void on_version_kind(int code, const struct sw_kind *kind, const struct s
         return;
     }
     const char *ns = sw_json_str(e->spec, NULL, "namespace", NULL);
+    const char *name = sw_json_str(e->spec, "", "name", NULL);
     e->watch = sw_kube_watch_open(
         e->m->c->kube, kind,
-        &(struct sw_watch_opts){ .ns = kind->namespaced ? ns : NULL,
-                                 .name = sw_json_str(e->spec, "", "name", NULL) },
+        &(struct sw_watch_opts){ .ns = kind->namespaced ? ns : NULL, .name = *name ? name : NULL },
         on_version, e);
 }
 
@@ -107,6 +120,7 @@ void module_open_watches(struct module *m)
         struct version_watch *e = sw_zalloc(1, sizeof *e);
         *e = (struct version_watch){ .m = m,
                                      .next = m->watches,
+                                     .objects = json_object_new_object(),
                                      .spec = json_object_get(sw_json_at(list, i)) };
         m->watches = e;
         e->req = sw_kube_kind(m->c->kube, sw_json_str(e->spec, "", "apiVersion", NULL),
