@@ -41,33 +41,75 @@ static void put_states(struct sw_metrics *out, const struct resource *r, struct 
 }
 
 struct workload_out {
-    struct sw_metrics *out;
+    struct sw_metrics *out, *counts;
     const struct resource *r;
 };
 
 static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
 {
     const struct workload_out *w = arg;
+    const char *ns = key->ns ? key->ns : "";
     size_t n = *nodes != '\0';
     for (const char *c = nodes; *c; c++)
         n += *c == ',';
-    sw_metrics_add(w->out, "sro_used_nodes", n, "cr", w->r->name, "kind", key->kind, "name",
-                   key->name, "namespace", key->ns ? key->ns : "", "nodes", nodes, NULL);
+    if (n)
+        sw_metrics_add(w->out, "sro_used_nodes", 1, "cr", w->r->name, "kind", key->kind, "name",
+                       key->name, "namespace", ns, "nodes", nodes, NULL);
+    sw_metrics_add(w->counts, "slipway_used_nodes", n, "cr", w->r->name, "kind", key->kind, "name",
+                   key->name, "namespace", ns, NULL);
 }
 
-/* One series for each object of the inventory: 1 if its state is Ready. */
-static void put_objects(struct sw_metrics *out, const char *resource, struct json_object *status)
+/* The name in the recipe of an object that was made for a kernel: heap. */
+static char *name_in_recipe(const struct sw_groups *groups, const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < groups->n; i++) {
+        size_t n = strlen(groups->items[i]->suffix);
+        if (n && len > n + 1 && name[len - n - 1] == '-' &&
+            sw_streq(name + len - n, groups->items[i]->suffix))
+            return sw_strndup(name, len - n - 1);
+    }
+    return sw_strdup(name);
+}
+
+static bool is_ready_state(struct json_object *status, const char *name)
+{
+    struct json_object *state = sw_json_find_by(sw_json_get(status, "states"), "name", name);
+    return !state || sw_streq(sw_json_str(state, "", "phase", NULL), "Ready");
+}
+
+static void put_object(struct sw_metrics *out, const char *resource, bool ready, const char *kind,
+                       const char *name, const char *ns)
+{
+    sw_metrics_add(out, "sro_kind_completed_info", ready, "specialresource", resource, "kind", kind,
+                   "name", name, "namespace", ns, NULL);
+}
+
+/* One series for each object of the recipe, under its name there: 1 if its state is Ready. The
+ * resource's namespace is one of them, whoever made it. */
+static void put_objects(struct sw_metrics *out, const struct resource *r,
+                        struct json_object *status)
 {
     struct json_object *list = sw_json_get(status, "inventory");
+    SW_AUTO_JSON *seen = json_object_new_object();
+    struct sw_groups groups;
+    sw_facts_groups(r->c->facts, NULL, NULL, &groups);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *o = sw_json_at(list, i);
-        struct json_object *state = sw_json_find_by(sw_json_get(status, "states"), "name",
-                                                    sw_json_str(o, "", "state", NULL));
-        bool ready = !state || sw_streq(sw_json_str(state, "", "phase", NULL), "Ready");
-        sw_metrics_add(out, "sro_kind_completed_info", ready, "specialresource", resource, "kind",
-                       sw_json_str(o, "", "kind", NULL), "name", sw_json_str(o, "", "name", NULL),
-                       "namespace", sw_json_str(o, "", "namespace", NULL), NULL);
+        const char *kind = sw_json_str(o, "", "kind", NULL);
+        const char *ns = sw_json_str(o, "", "namespace", NULL);
+        SW_AUTO_CHARS *name = name_in_recipe(&groups, sw_json_str(o, "", "name", NULL));
+        SW_AUTO_CHARS *key = sw_printf("%s/%s/%s", kind, ns, name);
+        if (json_object_object_get_ex(seen, key, NULL))
+            continue; /* for another kernel */
+        sw_json_set(seen, json_object_new_boolean(true), key, NULL);
+        put_object(out, r->name, is_ready_state(status, sw_json_str(o, "", "state", NULL)), kind,
+                   name, ns);
     }
+    SW_AUTO_CHARS *key = sw_printf("Namespace//%s", resource_namespace(r));
+    if (sw_json_len(list) && !json_object_object_get_ex(seen, key, NULL))
+        put_object(out, r->name, true, "Namespace", resource_namespace(r), "");
+    sw_groups_done(&groups);
 }
 
 /* One series for each condition. */
@@ -95,16 +137,23 @@ char *sw_controller_metrics(struct sw_controller *c)
     sw_metrics_head(out, "sro_states_completed_info", "gauge",
                     "1 for a state that is Ready, 0 for others");
     sw_metrics_head(objects, "sro_kind_completed_info", "gauge",
-                    "1 for an applied object whose state is Ready");
+                    "1 for an object of the recipe whose state is Ready");
     for (struct resource *r = c->resources; r; r = r->next) {
         SW_AUTO_JSON *status = sw_controller_status(c, r->name);
         put_states(out, r, status);
-        put_objects(objects, r->name, status);
+        put_objects(objects, r, status);
     }
     sw_metrics_head(objects, "sro_used_nodes", "gauge",
-                    "Nodes that the pods of an applied workload are on: how many, and their names");
+                    "Nodes that the pods of an applied workload are on, by their names; always 1");
+    struct sw_metrics nodes = { .prefix = "" }, *counts = &nodes;
+    sw_metrics_head(counts, "slipway_used_nodes", "gauge",
+                    "How many nodes the pods of an applied workload are on");
     for (struct resource *r = c->resources; r; r = r->next)
-        sw_engine_each_workload(r->engine, put_workload, &(struct workload_out){ objects, r });
+        sw_engine_each_workload(r->engine, put_workload,
+                                &(struct workload_out){ objects, counts, r });
+    size_t counts_len;
+    SW_AUTO_CHARS *counted = sw_metrics_take(counts, &counts_len);
+    sw_buffer_put(&objects->text, counted, counts_len);
     sw_metrics_head(
         objects, "sro_upgrade_alert", "gauge",
         "1 while the cluster is being updated and the resource has parts made for a kernel");

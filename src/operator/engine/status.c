@@ -368,7 +368,8 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
     struct json_object *doc = json_object_new_object();
     struct json_object *states = json_object_new_array(), *inventory = json_object_new_array();
     add_text(doc, "state",
-             sw_arena_printf(e->arena, "%s: %s", conditions[sum->phase].type, sum->message));
+             sw_arena_printf(e->arena, "%s: %s", conditions[sum->phase].type,
+                             sum->phase == SW_PHASE_READY ? "" : sum->message)); /* as SRO */
     json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
     json_object_object_add(doc, "conditions", conditions_doc(e, sum));
     for (size_t i = 0; i < e->n_states; i++) {

@@ -191,7 +191,10 @@ static bool put_os_image(struct cluster_facts *c, struct json_object *object)
     return replace(&c->os_image_url, string_of(sw_json_find(object, "data", "osImageURL", NULL)));
 }
 
-/* The newest image of each tag (see toolkit.c). */
+enum { MAX_TAG_IMAGES = 16 };
+
+/* The newest image of each tag, and those that had it before: nodes that are not updated yet run
+ * their kernels (see toolkit.c). */
 static bool put_toolkit(struct cluster_facts *c, struct json_object *object)
 {
     struct json_object *found = json_object_new_object(),
@@ -199,12 +202,14 @@ static bool put_toolkit(struct cluster_facts *c, struct json_object *object)
     for (size_t i = 0; i < sw_json_len(tags); i++) {
         struct json_object *tag = sw_json_at(tags, i), *items = sw_json_find(tag, "items", NULL);
         const char *name = string_of(sw_json_find(tag, "tag", NULL));
-        const char *image = sw_json_len(items)
-                                ? string_of(sw_json_find(sw_json_at(items, 0),
-                                                         "dockerImageReference", NULL))
-                                : NULL;
-        if (name && image)
-            (void)json_object_object_add(found, name, json_object_new_string(image));
+        for (size_t k = 0; name && k < sw_json_len(items) && k < MAX_TAG_IMAGES; k++) {
+            const char *image = string_of(
+                sw_json_find(sw_json_at(items, k), "dockerImageReference", NULL));
+            SW_AUTO_CHARS *older = sw_printf("%s#%zu", name, k); /* no tag can have that name */
+            if (image)
+                (void)json_object_object_add(found, k ? older : name,
+                                             json_object_new_string(image));
+        }
     }
     bool changed = c->toolkit_tags ? !json_object_equal(c->toolkit_tags, found)
                                    : json_object_object_length(found) > 0;

@@ -206,10 +206,16 @@ static void controller_walks_serves_and_stops(void **state)
     assert_has(text, "sro_states_completed_info{specialresource=\"simple-kmod\","
                      "state=\"templates/1000-driver-container.yaml\"} 1\n");
     assert_has(text, "\nsro_used_nodes{cr=\"simple-kmod\",kind=\"DaemonSet\",name=\"simple-kmod");
+    assert_has(text, "sro_kind_completed_info{specialresource=\"simple-kmod\",kind=\"DaemonSet\","
+                     "name=\"simple-kmod-driver-container\",namespace=\"simple-kmod\"} 1\n");
+    assert_has(text, "kind=\"Namespace\",name=\"simple-kmod\",namespace=\"\"} 1\n");
+    assert_has(text,
+               "\nslipway_used_nodes{cr=\"simple-kmod\",kind=\"DaemonSet\",name=\"simple-kmod");
     assert_has(text, "\nsro_upgrade_alert{cr=\"simple-kmod\"} 0\n");
     assert_has(text, "kind=\"DaemonSet\"");
     struct json_object *sr = world_get(&w, "sro.openshift.io/v1beta1", "SpecialResource", NULL,
                                        "simple-kmod");
+    assert_string_equal(sw_json_str(sr, "", "status", "state", NULL), "Ready: ");
     struct json_object *finalizers = sw_json_find(sr, "metadata", "finalizers", NULL);
     assert_string_equal(json_object_get_string(sw_json_at(finalizers, 0)),
                         "sro.openshift.io/finalizer");

@@ -313,6 +313,33 @@ static void values_carry_every_name_and_strings_only(void **state)
     sw_facts_free(f);
 }
 
+static void older_image_of_a_tag_is_for_the_kernel_that_still_runs(void **state)
+{
+    (void)state;
+    struct sw_facts *f = cluster();
+    struct sw_groups g;
+    const struct sw_toolkit old = { .kernel = K86, .rt_kernel = "", .os_version = "8.6" }, new = {
+        .kernel = "5.14.0-70.el9.x86_64", .rt_kernel = "", .os_version = "9.0"
+    };
+    sw_facts_set_openshift(f, true);
+    put_source(f, 3,
+               "{\"status\":{\"tags\":[{\"tag\":\"latest\",\"items\":["
+               "{\"dockerImageReference\":\"dtk:new\"},{\"dockerImageReference\":\"dtk:old\"}]}]}}",
+               true);
+    sw_facts_groups(f, NULL, NULL, &g);
+    assert_string_equal(sw_facts_unknown_toolkit(f, &g), "dtk:new");
+    (void)sw_facts_put_toolkit(f, "dtk:new", &new, NULL);
+    assert_string_equal(sw_facts_unknown_toolkit(f, &g), "dtk:old");
+    (void)sw_facts_put_toolkit(f, "dtk:old", &old, NULL);
+    struct json_object *v = sw_facts_values(
+        f, &(struct sw_facts_ask){ .groups = &g, .group = g.items[1] });
+    assert_value(v, "kernelFullVersion", NULL, NULL, K86);
+    assert_value(v, "driverToolkitImage", NULL, NULL, "dtk:old");
+    json_object_put(v);
+    sw_groups_done(&g);
+    sw_facts_free(f);
+}
+
 static void values_without_openshift_are_empty_not_an_error(void **state)
 {
     (void)state;
@@ -377,6 +404,7 @@ int main(void)
         cmocka_unit_test(suffix_is_the_one_that_sro_gives),
         cmocka_unit_test(values_carry_every_name_and_strings_only),
         cmocka_unit_test(test_tls_profile),
+        cmocka_unit_test(older_image_of_a_tag_is_for_the_kernel_that_still_runs),
         cmocka_unit_test(values_without_openshift_are_empty_not_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
