@@ -35,7 +35,7 @@ say() { echo "image: $*" >&2; }
 die() { say "$*"; exit 1; }
 
 # ---- what a program needs ------------------------------------------------------------------------
-sysroot=/ programs=$here/build arch=
+sysroot=/ programs=$here/build arch= dirs=()
 library_dirs() {
     local triplet
     case $arch in
@@ -64,9 +64,9 @@ tool() { # NAME: of the compiler for that architecture
 
 find_library() { # SONAME: its file
     local d
-    while read -r d; do
-        [ -e "$d/$1" ] && { readlink -f "$d/$1"; return 0; }
-    done < <(library_dirs)
+    for d in "${dirs[@]}"; do
+        [ ! -e "$d/$1" ] || { readlink -f "$d/$1"; return 0; }
+    done
     return 1
 }
 
@@ -75,7 +75,9 @@ interpreter() { # FILE
 }
 
 needed() { # FILE: the sonames that it links
-    readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+    local known=$work/needed/${1//\//+}
+    [ -e "$known" ] || readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$known"
+    cat "$known"
 }
 
 # Libraries that a program opens by itself when it first needs them. The GPU driver's library comes
@@ -108,7 +110,7 @@ empty_library() { # SONAME: its file, or status 1: nothing to make it with
 
 # closure FILE: "SONAME PATH" of every library, sorted; some are of our own making.
 closure() {
-    local todo seen=" " name path
+    local todo more seen=" " name path
     todo=$({ needed "$1"; opened "$1"; } | sort -u)
     while [ -n "$todo" ]; do
         name=${todo%%$'\n'*}
@@ -121,10 +123,11 @@ closure() {
         elif [[ $name =~ ^lib(rtmp|ldap|lber)[-.] ]] && path=$(empty_library "$name"); then
             : # and nothing that it needs
         else
-            path=$(find_library "$name") || die "$(basename "$1") needs $name, which is not there ($(library_dirs | tr '\n' ' '))"
+            path=$(find_library "$name") || die "$(basename "$1") needs $name, which is not there (${dirs[*]})"
         fi
         echo "$name $path"
-        todo=$(printf '%s\n%s' "$todo" "$(needed "$path")" | sed '/^$/d')
+        more=$(needed "$path")
+        todo=$todo${todo:+${more:+$'\n'}}$more
     done | sort -u
 }
 
@@ -158,9 +161,7 @@ pack() { # DIR FILE NAME...: a tar that is the same wherever and whenever it is 
 digest() { sha256sum "$1" | cut -d' ' -f1; }
 
 put_library() { # ROOT SONAME PATH
-    mkdir -p "$1/usr/lib/slipway"
-    cp "$3" "$1/usr/lib/slipway/$2"
-    chmod 755 "$1/usr/lib/slipway/$2"
+    install -D -m 755 "$3" "$1/usr/lib/slipway/$2"
 }
 
 put_base() { # ROOT: what every image has
@@ -214,7 +215,7 @@ add_layer() {
 }
 
 # ---- one image -----------------------------------------------------------------------------------
-json() { printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g'; }
+json() { local s=${1//\\/\\\\}; printf '%s' "${s//\"/\\\"}"; }
 
 labels() { # PROGRAM
     local title summary
@@ -358,7 +359,10 @@ package_of() { # FILE: "name version" of what it came from
 }
 
 write_sbom() { # FILE PROGRAM CLOSURE
-    local name path pkg ver id sep=$',\n' rel="" ns
+    local name path pkg ver id sum sep=$',\n' rel="" ns from=rpm/fedora
+    local -A sums=()
+    while read -r sum path; do sums[$path]=$sum; done < <(cut -d' ' -f2 "$3" | xargs sha256sum)
+    [ ! -e /etc/debian_version ] || from=deb/debian
     ns=$(printf '%s' "$2 $version $arch $manifest_digest" | sha256sum | cut -c1-32)
     {
         cat <<JSON
@@ -374,13 +378,13 @@ write_sbom() { # FILE PROGRAM CLOSURE
 JSON
         while read -r name path; do
             read -r pkg ver < <(package_of "$path")
-            id=SPDXRef-$(tr -c 'A-Za-z0-9.\n-' - <<<"$name")
+            id=SPDXRef-${name//[^A-Za-z0-9.-]/-}
             printf '%s  {"SPDXID": "%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION",\n' "$sep" "$id" "$pkg" "$(json "$ver")"
             printf '   "filesAnalyzed": false, "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION",\n'
             printf '   "primaryPackagePurpose": "LIBRARY", "packageFileName": "/usr/lib/slipway/%s",\n' "$name"
             [ "$pkg" = unknown ] || printf '   "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:%s/%s@%s?arch=%s"}],\n' \
-                "$(if [ -e /etc/debian_version ]; then echo deb/debian; else echo rpm/fedora; fi)" "$pkg" "$(json "$ver")" "$arch"
-            printf '   "checksums": [{"algorithm": "SHA256", "checksumValue": "%s"}]}' "$(digest "$path")"
+                "$from" "$pkg" "$(json "$ver")" "$arch"
+            printf '   "checksums": [{"algorithm": "SHA256", "checksumValue": "%s"}]}' "${sums[$path]}"
             rel="$rel$sep  {\"spdxElementId\": \"SPDXRef-$2\", \"relationshipType\": \"DYNAMIC_LINK\", \"relatedSpdxElement\": \"$id\"}"
         done <"$3"
         printf '\n ],\n "relationships": [\n  {"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-%s"}%s\n ]}\n' "$2" "$rel"
@@ -391,9 +395,10 @@ JSON
 start() { # a place to work in, removed at the end
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    mkdir -p "$work/bin" "$work/layers"
+    mkdir -p "$work/bin" "$work/layers" "$work/needed"
     : "${arch:=$(host_arch)}"
     case $arch in amd64 | arm64) ;; *) die "architecture '$arch': amd64 or arm64" ;; esac
+    mapfile -t dirs < <(library_dirs)
 }
 
 identify() { # version, revision and times, as they go into labels
