@@ -56,26 +56,23 @@ manifests() {
 
 title() { awk '/^kind:/ && !kind { kind = $2 } /^  name:/ && !name { name = $2 } END { print kind "/" name }' "$1"; }
 
-# A kind that is not served yet, or a webhook that does not answer yet, comes in a later round.
+# A kind that is not served yet, or a webhook that does not answer yet, comes in a later round. All files go
+# into one call, in order: kubectl goes on after one that fails.
 apply_all() {
-    local end=$((SECONDS + TIMEOUT)) f out left
+    local end=$((SECONDS + TIMEOUT)) f files=() rc wrong
+    local later='no matches for kind|ensure CRDs are installed first|failed calling webhook|the server could not find the requested resource|namespaces ".*" not found'
+    for f in "$work"/[0-9]*.yaml; do files+=(-f "$f"); done
     while :; do
-        left=
-        for f in "$work"/[0-9]*.yaml; do
-            [ ! -e "$f.done" ] || continue
-            if out=$(k apply -f "$f" 2>&1); then
-                echo "$out"
-                touch "$f.done"
-            elif grep -qE 'no matches for kind|failed calling webhook|the server could not find the requested resource|namespaces ".*" not found' <<<"$out"; then
-                left=$f
-            else
-                die "$(title "$f"): $(tail -1 <<<"$out")"
-            fi
-        done
-        [ -n "$left" ] || return 0
-        [ $SECONDS -lt "$end" ] || die "$(title "$left") could not be applied within $TIMEOUT s: $(tail -1 <<<"$out")"
+        rc=0
+        k apply "${files[@]}" >"$work/out" 2>"$work/err" || rc=$?
+        if [ $rc = 0 ]; then break; fi
+        wrong=$(grep -v '^Warning:' "$work/err" | grep -vE "$later" || true)
+        [ -z "$wrong" ] || die "$(head -3 <<<"$wrong")"
+        [ $SECONDS -lt "$end" ] || die "not all could be applied within $TIMEOUT s: $(grep -E "$later" "$work/err" | head -1)"
+        grep -v ' unchanged$' "$work/out" || true
         sleep 1
     done
+    cat "$work/out"
 }
 
 # ---- when it is ready ----------------------------------------------------------------------------
