@@ -80,7 +80,7 @@ spec:
   operatorLogLevel: Normal
   unsupportedConfigOverrides:
     webhook: {imagePullPolicy: Never}
-    scheduler: {kubeSchedulerImage: slipway.local/kube-scheduler, imagePullPolicy: Never}
+    scheduler: {kubeSchedulerImage: slipway.local/kube-scheduler, imagePullPolicy: Never, placement: packed}
     device-plugin: {imagePullPolicy: Never, hostPaths: {podResources: $dir/kubelet/pod-resources, cdi: $cdi, journal: $journal}}
     validation: {image: "slipway.local/shell:1", imagePullPolicy: Never}
 YAML

@@ -183,8 +183,9 @@ enum sw_mig_policy {
     SW_MIG_PACKED,     /* lose the least capability: keeps the largest profiles possible */
     SW_MIG_SPREAD,     /* on the emptiest GPU, node */
     SW_MIG_DENSE_NODE, /* on the fullest GPU, node that has room: keeps others empty */
+    SW_MIG_FIRST_FIT,  /* as DAS: on the emptiest GPU, node, at the first free start */
 };
-/** "packed", "spread", "dense-node". @return 0 | SW_INVALID */
+/** "packed", "spread", "dense-node", "first-fit". @return 0 | SW_INVALID */
 int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err *err) SW_CHECKED;
 
 /** A GPU of a node that slices are placed on. */

@@ -10,7 +10,7 @@
  * not been seen outside of adversarial tests; the bound keeps a scheduler answering. */
 enum { MAX_TRIES = 1 << 16 };
 
-static const char *const policies[] = { "packed", "spread", "dense-node" };
+static const char *const policies[] = { "packed", "spread", "dense-node", "first-fit" };
 
 int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err *err)
 {
@@ -19,7 +19,8 @@ int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err
             *out = (enum sw_mig_policy)i;
             return 0;
         }
-    return sw_err_set(err, SW_INVALID, "'%s' is no policy: packed, spread or dense-node", text);
+    return sw_err_set(err, SW_INVALID, "'%s' is no policy: packed, spread, dense-node or first-fit",
+                      text);
 }
 
 /* ---- one slice ---------------------------------------------------------------------------------
@@ -34,6 +35,8 @@ static uint32_t cost_of(const struct sw_mig_geometry *g, const struct sw_mig_use
     struct sw_mig_use after = *use;
     sw_mig_take(&after, kind, place);
     const uint32_t free_slices = sw_mig_free_slices(g, use);
+    if (policy == SW_MIG_FIRST_FIT)
+        return (SW_MIG_MAX_SLICES - free_slices) << 24 | (uint32_t)place.start;
     const uint32_t loss = sw_mig_capability(g, use) - sw_mig_capability(g, &after);
     const uint32_t gpu = policy == SW_MIG_SPREAD       ? SW_MIG_MAX_SLICES - free_slices
                          : policy == SW_MIG_DENSE_NODE ? free_slices
@@ -295,6 +298,7 @@ unsigned sw_mig_node_score(const struct sw_mig_gpu *gpus, size_t n_gpus,
         return 0;
     switch (policy) {
     case SW_MIG_SPREAD:
+    case SW_MIG_FIRST_FIT:
         return free_slices * 100 / slices;
     case SW_MIG_DENSE_NODE:
         return 100 - free_slices * 100 / slices;

@@ -33,7 +33,7 @@ static const struct sw_flag flags[] = {
       "of AllocationClaims and NodeAccelerators (default $INSTASLICE_NAMESPACE, else "
       "das-operator)" },
     { "placement", 0, SW_FLAG_STRING, AT(placement), "POLICY", NULL,
-      "packed (default), spread or dense-node" },
+      "packed (default), spread, dense-node, or first-fit as DAS has it" },
     { "preemption", 0, SW_FLAG_BOOL, AT(preemption), NULL, NULL,
       "send less important pods away for slices (default true)" },
     { "nodes-to-score", 0, SW_FLAG_INT, AT(nodes_to_score), "N", NULL,

@@ -161,6 +161,16 @@ static void rewrite(struct mutation *m, const char *path, struct json_object *ma
         put_op(m, path, map, name, json_object_get(value));
 }
 
+/* What a request alone names is left alone: a server refuses extended resources without a limit. */
+static void forget_requests(struct slices *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->list[i].limit_key)
+            s->list[n++] = s->list[i];
+    s->n = n;
+}
+
 /* Extended resources have no range between request and limit: both become the limit. */
 static int mutate_resources(struct mutation *m, const char *path, struct json_object *container)
 {
@@ -180,6 +190,7 @@ static int mutate_resources(struct mutation *m, const char *path, struct json_ob
                 return rc;
         }
     }
+    forget_requests(&s);
     for (int i = 0; s.n && i < 2; i++) {
         (void)snprintf(at[i], sizeof at[i], "%s/resources", path);
         if (!map[i])
@@ -188,7 +199,7 @@ static int mutate_resources(struct mutation *m, const char *path, struct json_ob
     }
     for (size_t i = 0; i < s.n; i++) {
         const struct slice *slice = &s.list[i];
-        struct json_object *value = slice->limit_key ? slice->limit : slice->request;
+        struct json_object *value = slice->limit;
         rewrite(m, at[0], map[0], slice->limit_key, slice->name, slice->limit, value);
         rewrite(m, at[1], map[1], slice->request_key, slice->name, slice->request, value);
         struct sw_quantity q; /* "0" asks for nothing */

@@ -97,6 +97,7 @@ static void spec_becomes_values_of_the_recipe(void **state SW_UNUSED)
     assert_string_equal(sw_json_str(set, "", "device-plugin", "nodeSelector", "gpu", NULL), "yes");
     assert_string_equal(sw_json_str(set, "", "scheduler", "logLevel", NULL), "debug");
     assert_string_equal(sw_json_str(set, "", "webhook", "image", NULL), "here/webhook:1");
+    assert_string_equal(sw_json_str(set, "", "scheduler", "placement", NULL), "first-fit");
     assert_int_equal(sw_json_int(set, 0, "webhook", "replicas", NULL), 1);
     world_close(&w);
 }

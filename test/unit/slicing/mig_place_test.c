@@ -58,7 +58,7 @@ static void what_fits_is_never_refused_and_never_overlaps(void **state)
             const struct sw_mig_kind *kind = &g->kinds[i / 3 % g->n_kinds];
             struct sw_mig_choice c;
             SW_ERR(err);
-            const int rc = sw_mig_place(&gpu, 1, &kind->profile, 1, (enum sw_mig_policy)(i % 3), &c,
+            const int rc = sw_mig_place(&gpu, 1, &kind->profile, 1, (enum sw_mig_policy)(i % 4), &c,
                                         &err);
             assert_int_equal(rc, sw_mig_room(g, &gpu.use, kind) ? 0 : SW_PENDING);
             n_asked++;
@@ -136,7 +136,7 @@ static void gangs_are_placed_whenever_they_can_be(void **state)
             const size_t n_requests = 2 + mig_random(&seed) % 4;
             for (size_t w = 0; w < n_requests; w++)
                 kinds[w] = (uint8_t)(mig_random(&seed) % g->n_kinds);
-            check_gang(g, gpus, kinds, n_requests, (enum sw_mig_policy)(i % 3));
+            check_gang(g, gpus, kinds, n_requests, (enum sw_mig_policy)(i % 4));
         }
     }
 }
@@ -216,9 +216,9 @@ static void nodes_are_scored_by_policy(void **state)
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
     const struct sw_mig_gpu empty = { g, { 0 }, false }, used = { g, { 0x70, 0, 0 }, false };
-    unsigned score[2][3];
+    unsigned score[2][4];
     for (int i = 0; i < 2; i++)
-        for (int p = 0; p < 3; p++) {
+        for (int p = 0; p < 4; p++) {
             struct sw_mig_choice c;
             const struct sw_mig_gpu *gpu = i ? &used : &empty;
             assert_int_equal(sw_mig_place(gpu, 1, &small, 1, (enum sw_mig_policy)p, &c, NULL), 0);
@@ -228,6 +228,26 @@ static void nodes_are_scored_by_policy(void **state)
     assert_true(score[1][SW_MIG_PACKED] > score[0][SW_MIG_PACKED]);
     assert_true(score[1][SW_MIG_DENSE_NODE] > score[0][SW_MIG_DENSE_NODE]);
     assert_true(score[1][SW_MIG_SPREAD] < score[0][SW_MIG_SPREAD]);
+    assert_true(score[1][SW_MIG_FIRST_FIT] < score[0][SW_MIG_FIRST_FIT]);
+}
+
+/* As DAS's own suite asks: two small slices on two GPUs both begin at 0; the third at 1. */
+static void first_fit_begins_at_the_beginning(void **state)
+{
+    (void)state;
+    SW_AUTO(sw_mig_geometry) *g = a100();
+    struct sw_mig_gpu gpus[2] = { { g, { 0 }, false }, { g, { 0 }, false } };
+    static const struct {
+        size_t gpu;
+        unsigned start;
+    } wanted[] = { { 0, 0 }, { 1, 0 }, { 0, 1 } };
+    for (size_t i = 0; i < SW_COUNT(wanted); i++) {
+        struct sw_mig_choice c;
+        assert_int_equal(sw_mig_place(gpus, 2, &small, 1, SW_MIG_FIRST_FIT, &c, NULL), 0);
+        assert_int_equal(c.gpu, wanted[i].gpu);
+        assert_int_equal(c.place.start, wanted[i].start);
+        sw_mig_take(&gpus[c.gpu].use, c.kind, c.place);
+    }
 }
 
 /* What fits is taken by both; the optimum knows who will come and leave. */
@@ -292,6 +312,7 @@ int main(void)
         cmocka_unit_test(policies_choose_the_gpu),
         cmocka_unit_test(says_what_is_missing),
         cmocka_unit_test(nodes_are_scored_by_policy),
+        cmocka_unit_test(first_fit_begins_at_the_beginning),
         cmocka_unit_test(packed_is_near_the_best_that_does_not_know_the_future),
         cmocka_unit_test(packed_is_near_the_optimum),
     };

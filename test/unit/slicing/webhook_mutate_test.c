@@ -92,7 +92,7 @@ static const struct row {
       C("{\"limits\":{\"cpu\":\"2\",\"mig.das.com/1g.5gb\":\"2\"},"
         "\"requests\":{\"cpu\":\"1\",\"mig.das.com/1g.5gb\":\"2\"}}") DAS },
     { "only a request", C("{\"requests\":{\"nvidia.com/mig-2g.10gb\":1}}") "}",
-      C("{\"limits\":{\"mig.das.com/2g.10gb\":1},\"requests\":{\"mig.das.com/2g.10gb\":1}}") DAS },
+      C("{\"requests\":{\"nvidia.com/mig-2g.10gb\":1}}") "}" },
     { "a request that differs becomes the limit",
       C("{\"limits\":{\"mig.das.com/1g.5gb\":\"2\"},\"requests\":{\"mig.das.com/"
         "1g.5gb\":\"1\"}}") "}",

@@ -55,6 +55,7 @@ static struct json_object *values_of(struct json_object *doc)
             sw_json_set_str(values, log_levels[i].ours, programs[k], "logLevel", NULL);
     if (sw_json_len(nodes)) /* besides nvidia.com/mig.capable, which the state's values have */
         sw_json_set(values, sw_json_copy(nodes), "device-plugin", "nodeSelector", NULL);
+    sw_json_set_str(values, "first-fit", "scheduler", "placement", NULL); /* as DAS places */
     if (json_object_is_type(more, json_type_object))
         merge(values, more);
     return values;
