@@ -240,11 +240,12 @@ fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60);
 	@hack/fuzz.sh $(FUZZ_SECONDS) $(TARGET)
 
 include make/ship.mk
+include make/compat.mk
 include make/develop.mk
 
 # What objects are made of: a second to read, so not for what makes none (or has another make do it)
 NO_OBJECTS := help clean deps deps-tests run test test-all test-cluster test-e2e check lint bench fuzz chaos info \
-    install uninstall deploy undeploy undeploy-das undeploy-das-ocp
+    install uninstall deploy undeploy undeploy-das undeploy-das-ocp catalog-build create-related-images unit-test e2e-test
 ifneq ($(filter-out $(NO_OBJECTS),$(or $(MAKECMDGOALS),build)),)
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 endif

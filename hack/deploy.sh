@@ -12,9 +12,16 @@
 # (slipway), PLATFORM (kubernetes, openshift; asked of the cluster), MONITORING (no), EMULATED_MODE, RELATED_IMAGES
 # (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
 # PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120), DAS_CR (a file with the DASOperator), LEGACY_RIGHTS (yes: the
-# controller runs with --legacy-rights).
+# controller runs with --legacy-rights), SRO_COMPAT (1: in the place of a Special Resource Operator: its namespace, the name of
+# its Deployment, one replica, and LEGACY_RIGHTS, since its users' resources name no account).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
+deployment=slipway
+if [ -n "${SRO_COMPAT:-}" ]; then
+    [ "${NAMESPACE:-slipway}" != slipway ] || NAMESPACE=openshift-special-resource-operator # the Makefile sets it
+    : "${REPLICAS:=1}" "${LEGACY_RIGHTS:=yes}"
+    deployment=special-resource-controller-manager
+fi
 : "${NAMESPACE:=slipway}" "${REGISTRY:=quay.io/slipway}" "${TIMEOUT:=120}" "${EMULATED_MODE:=}" "${API_SERVER:=}"
 : "${TAG:=$(git -C "$here" rev-parse --abbrev-ref HEAD 2>/dev/null | tr / - || echo latest)}"
 : "${IMG:=$REGISTRY/slipway:$TAG}" "${RELATED_IMAGES:=}" "${PULL_POLICY:=}" "${REPLICAS:=}" "${LEGACY_RIGHTS:=}"
@@ -165,7 +172,8 @@ fit() {
         grep -qx policy/v1 <<<"$served" || pdb=policy/v1beta1
         grep -q '^console.openshift.io/' <<<"$served" || console=
     fi
-    awk -v console="$console" -v foreign="$foreign" -v ns="$NAMESPACE" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
+    awk -v console="$console" -v foreign="$foreign" -v ns="$NAMESPACE" -v deployment="$deployment" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
+            if (doc ~ /(^|\n)kind: Deployment\n/) sub(/\n  name: slipway\n/, "\n  name: " deployment "\n", doc)
             if (doc ~ /(^|\n)kind: Namespace\n/) sub(/\n  name: slipway\n/, "\n  name: " ns "\n", doc)
             if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if ((console || doc !~ /(^|\n)kind: ConsoleLink\n/) && !(foreign && doc ~ /(^|\n)kind: Namespace\n/)) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
@@ -185,7 +193,7 @@ crds() { k kustomize "$here/deploy/crds"; }
 # Why a pod of the operator does not come up: the first reason that waiting does not cure.
 trouble() {
     local image
-    image=$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.spec.template.spec.containers[0].image}')
+    image=$(k -n "$NAMESPACE" get deployment "$deployment" -o 'jsonpath={.spec.template.spec.containers[0].image}')
     k -n "$NAMESPACE" get pods -l app.kubernetes.io/name=slipway,app.kubernetes.io/component=controller \
         -o 'jsonpath={range .items[*]}{.spec.containers[0].image}{"\t"}{.status.containerStatuses[0].state.waiting.reason}{"\t"}{.status.containerStatuses[0].state.waiting.message}{.status.containerStatuses[0].lastState.terminated.message}{"\n"}{end}' 2>/dev/null |
         awk -F'\t' -v image="$image" '$1 != image || said { next } # of an older deploy; and all is read, since kubectl dies of a closed pipe
@@ -195,7 +203,7 @@ trouble() {
 
 available() {
     local want generation available updated observed
-    IFS=, read -r want generation available updated observed < <(k -n "$NAMESPACE" get deployment slipway \
+    IFS=, read -r want generation available updated observed < <(k -n "$NAMESPACE" get deployment "$deployment" \
         -o 'jsonpath={.spec.replicas},{.metadata.generation},{.status.availableReplicas},{.status.updatedReplicas},{.status.observedGeneration}{"\n"}') || return 1
     [ "$available $updated $observed" = "$want $want $generation" ]
 }
@@ -231,13 +239,34 @@ cmd_install() {
         die "a definition is not served (above)"
 }
 
+# A Special Resource Operator that is here: "namespace/name" of its Deployment.
+sro() {
+    k get deployments --all-namespaces --field-selector metadata.name=special-resource-controller-manager -l '!app.kubernetes.io/part-of' \
+        -o 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}' 2>/dev/null || true
+}
+
+# Its Deployment's selector cannot be changed, so it goes before ours comes; what it made stays.
+replace_sro() {
+    local found
+    found=$(sro)
+    [ -n "$found" ] || return 0
+    [ -n "${SRO_COMPAT:-}" ] || die "a Special Resource Operator is here (${found//$'\n'/, }): SRO_COMPAT=1 $0 deploy (SRO_COMPAT=1 make deploy) takes its place; see docs/migrating.md"
+    while IFS=/ read -r namespace name; do
+        say "the Special Resource Operator's Deployment $namespace/$name goes"
+        k -n "$namespace" delete deployment "$name" --cascade=foreground --wait=true --timeout="${TIMEOUT}s" >/dev/null
+    done <<<"$found"
+}
+
 cmd_deploy() {
     local p
     check_images
+    reach
+    [ -n "${SRO_COMPAT:-}" ] || replace_sro # says what to do, before anything is changed
     cmd_install
     check_rights create namespaces clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io
     p=$(parts)
     own_namespace || say "namespace $NAMESPACE is there already: it stays as it is, and after undeploy too"
+    replace_sro
     # shellcheck disable=SC2086
     render $p | apply "the operator"
     say "waiting for $IMG in namespace $NAMESPACE"
@@ -343,7 +372,7 @@ cmd_info() {
         webhook "$(related webhook)" scheduler "$(related scheduler)" device-plugin "$(related device-plugin daemonset)" \
         emulated "${EMULATED_MODE:-no}" kubectl "$KUBECTL" kubeconfig "${KUBECONFIG:-the default}" cluster "${v:-not reachable}"
     [ -z "$v" ] || served=$(k api-versions 2>/dev/null) || true
-    [ -z "$v" ] || printf '%-16s %s\n' platform "$(platform)" operator "$(k -n "$NAMESPACE" get deployment slipway -o 'jsonpath={.status.availableReplicas} of {.spec.replicas} available, {.spec.template.spec.containers[0].image}' 2>/dev/null || echo 'not deployed')"
+    [ -z "$v" ] || printf '%-16s %s\n' platform "$(platform)" operator "$(k -n "$NAMESPACE" get deployment "$deployment" -o 'jsonpath={.status.availableReplicas} of {.spec.replicas} available, {.spec.template.spec.containers[0].image}' 2>/dev/null || echo 'not deployed')"
 }
 
 case "${1:-}" in

@@ -11,6 +11,9 @@ export REGISTRY TAG IMG NAMESPACE
 # PULL_POLICY REPLICAS TIMEOUT CONTAINER_COMMAND
 CONTAINER_COMMAND ?= $(PODMAN)
 export CONTAINER_COMMAND
+ifneq ($(origin SRO_COMPAT),undefined)
+export SRO_COMPAT
+endif
 ifneq ($(origin KUBECTL),undefined)
 export KUBECTL
 endif
@@ -94,7 +97,7 @@ install: ## apply the custom resource definitions
 uninstall: ## remove them (not while there are resources; FORCE=1)
 	@hack/deploy.sh uninstall
 
-deploy: ## install the operator: TAG, IMG, NAMESPACE, KUBECTL=oc|kubectl, EMULATED_MODE
+deploy: ## install the operator: TAG, IMG, NAMESPACE, KUBECTL=oc|kubectl, EMULATED_MODE; SRO_COMPAT=1: in the place of SRO
 	@hack/deploy.sh deploy
 
 undeploy: ## remove the operator and everything that it made

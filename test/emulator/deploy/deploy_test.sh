@@ -152,6 +152,37 @@ badly_told() { # a mistake in what deploy is told is one line, and nothing is ap
 # run-local has the recipes of the checkout, which an image has in /recipes.
 local_recipes() { make -n run-local | grep -q "SLIPWAY_RECIPES=.*$PWD/recipes.*slipway controller"; }
 
+# Names of the Special Resource Operator and of the Dynamic Accelerator Slicer.
+their_targets() {
+    SPECIALRESOURCE=simple-kmod VERSION=0.0.1 make -n | grep 'apply -f charts/example/simple-kmod/simple-kmod.yaml' &&
+        make -s create-related-images filename="$tap_dir/images" TAG=x && RELATED_IMAGES=$tap_dir/images hack/deploy.sh render | grep 'slipway-webhook:x' &&
+        ! make -s catalog-build 2>"$tap_dir/said" && grep 'opm render' "$tap_dir/said"
+}
+
+cm_recipe() {
+    kubectl create namespace simple-kmod && scripts/make-cm-recipe charts/example/simple-kmod-0.0.1 simple-kmod-chart simple-kmod &&
+        kubectl -n simple-kmod get configmap simple-kmod-chart && kubectl delete namespace simple-kmod
+}
+
+in_place_of_sro() {
+    kubectl create namespace openshift-special-resource-operator && kubectl apply -f - <<'YAML' || return 1
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: special-resource-controller-manager, namespace: openshift-special-resource-operator}
+spec:
+  selector: {matchLabels: {control-plane: special-resource-controller-manager}}
+  template:
+    metadata: {labels: {control-plane: special-resource-controller-manager}}
+    spec: {containers: [{name: manager, image: quay.io/openshift/special-resource-operator}]}
+YAML
+    ! hack/deploy.sh deploy 2>"$tap_dir/said" && grep 'SRO_COMPAT=1 make deploy' "$tap_dir/said" && ! kubectl get namespace slipway 2>/dev/null &&
+        make -s deploy SRO_COMPAT=1 &&
+        kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager -o 'jsonpath={.spec.replicas} {.status.readyReplicas} {.spec.template.spec.containers[0].args}' |
+        grep '^1 1 .*--legacy-rights' && SRO_COMPAT=1 hack/deploy.sh deploy && SRO_COMPAT=1 hack/deploy.sh undeploy &&
+        ! kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager 2>/dev/null &&
+        kubectl delete namespace openshift-special-resource-operator
+}
+
 # The internal registry has only what was built.
 unpullable() {
     local out
@@ -184,6 +215,9 @@ t "undeploy may be repeated" undeployed_twice
 t "deploy goes on from what a failed one left" repeated
 t "what it is told wrongly is said before anything is applied" badly_told
 t "run-local takes the recipes of the checkout" local_recipes
+t "targets that SRO's and DAS's users know" their_targets
+t "make-cm-recipe puts a chart into a ConfigMap" cm_recipe
+t "SRO is named before anything is done; SRO_COMPAT takes its place" in_place_of_sro
 t "namespace, image and mode are variables" elsewhere
 t "the kernel's label goes from nodes that slipway gave it to" kernel_labels
 t "a namespace that was there before stays, with what is in it" in_anothers
