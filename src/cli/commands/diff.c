@@ -11,6 +11,7 @@
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/engine/nodes/grace_period.h"
 #include "operator/manifests/hooks.h"
 
 /* As diff(1). */
@@ -143,8 +144,12 @@ static int diff_object(struct sw_preview *preview, const struct sw_preview_pass 
     const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL, *name = sw_obj_name(doc);
     int rc = sw_cluster_get(&preview->conn, kind, ns, name, &get, &live, &why);
     bool is_new = rc == SW_NOTFOUND;
+    SW_AUTO_JSON *kept = live && sw_streq(sw_obj_kind(doc), "DaemonSet")
+                             ? sw_grace_period_keep(doc, live)
+                             : NULL; /* as the controller keeps it */
     if (rc == 0 || is_new)
-        rc = sw_cluster_apply(&preview->conn, kind, ns, name, doc, &dry_run, &applied, &why);
+        rc = sw_cluster_apply(&preview->conn, kind, ns, name, kept ? kept : doc, &dry_run, &applied,
+                              &why);
     if (rc == 0)
         compare(w, live, applied);
     else if (is_new && rc == SW_NOTFOUND) /* its namespace does not exist either */

@@ -231,6 +231,11 @@ until_ok 20 test -s "$tap_dir/kubeconfig" || cat "$tap_dir/log"
 export KUBECONFIG=$tap_dir/kubeconfig
 server=$(sed -n 's/^ *server: *//p' "$KUBECONFIG" | tr -d '"')
 
+put() { # PATH FILE: server-side apply
+    curl -fsS -X PATCH -H 'Content-Type: application/apply-patch+yaml' --data-binary "@$2" \
+        "$server$1?fieldManager=test&force=true" >/dev/null
+}
+
 # ---- diff ----------------------------------------------------------------------------------------
 
 differs() { # CODE ARGS...: that exit status; the diff is in $tap_dir/diff
@@ -302,16 +307,23 @@ none_of_a_large_recipe() {
     "$slipway" run recipes/nvidia-mig --timeout 120s && differs 0 recipes/nvidia-mig
 }
 
+kept_template() { # a driver that SRO brought up: its template goes on in the form that it has
+    local spec='selector: {matchLabels: {app: kept}}, template: {metadata: {labels: {app: kept, specialresource.openshift.io/owned: "true"}}, spec: {nodeSelector: {feature.node.kubernetes.io/a: "1"}, containers: [{name: c, image: i}]}}'
+    mkdir -p "$tap_dir/kept/templates" && printf 'apiVersion: v2\nname: kept\nversion: 0.0.1\n' >"$tap_dir/kept/Chart.yaml" &&
+        printf 'apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: kept}\nspec: {%s}\n' "$spec" >"$tap_dir/kept/templates/1000-d.yaml" &&
+        differs 1 "$tap_dir/kept" && grep nodeAffinity "$tap_dir/diff" &&
+        printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: kept}\n' >"$tap_dir/ns" && put /api/v1/namespaces/kept "$tap_dir/ns" &&
+        printf 'apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: kept, namespace: kept}\nspec: {%s}\n' "$spec" >"$tap_dir/d" &&
+        put /apis/apps/v1/namespaces/kept/daemonsets/kept "$tap_dir/d" &&
+        differs 1 "$tap_dir/kept" && ! grep nodeAffinity "$tap_dir/diff"
+}
+
+t "diff: the template of pods that run is kept where it means the same" kept_template
 t "diff: what is applied once for each kernel is compared for each" once_a_kernel
 t "diff: errors end with 2" tells_errors
 t "diff: none of a recipe with dependencies and hooks, once it is applied" none_of_a_large_recipe
 
 # ---- ConfigMaps, read by the controller ----------------------------------------------------------
-
-put() { # PATH FILE: server-side apply
-    curl -fsS -X PATCH -H 'Content-Type: application/apply-patch+yaml' --data-binary "@$2" \
-        "$server$1?fieldManager=test&force=true" >/dev/null
-}
 
 resource() { # NAME CHART VERSION MAP: a resource whose recipe is in a ConfigMap
     cat >"$tap_dir/sr.yaml" <<YAML
