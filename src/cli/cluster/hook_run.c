@@ -6,6 +6,7 @@
 #include "base/loop.h"
 #include "chart/recipe/recipe.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
 #include "data/data.h"
 #include "operator/manifests/hooks.h"
@@ -252,35 +253,59 @@ int sw_hook_run_read(struct sw_hook_run *run, const char *event, struct sw_err *
 /* ---- the record --------------------------------------------------------------------------------
  */
 
-int sw_hook_run_init(struct sw_hook_run *run, struct sw_connection *conn,
-                     struct json_object *resource, struct sw_err *err)
+/* The newest record that slipway wrote, or that somebody has accepted. */
+static int find_record(struct sw_hook_run *run, struct sw_err *err)
 {
-    static const char *const kinds[] = { "ConfigMap", "Secret" };
-    const char *name = sw_obj_name(resource),
-               *ns = sw_json_str(resource, name, "spec", "namespace", NULL),
-               *state = sw_json_str(resource, "", "spec", "managementState", NULL);
-    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
-    const struct sw_request_opts opts = { .label_selector = selector, .retries = 3 };
-    *run = (struct sw_hook_run){ .conn = conn, .resource = resource, .ns = *ns ? ns : name };
-    for (size_t i = 0; !run->record && i < SW_COUNT(kinds); i++) {
-        SW_AUTO_JSON *list = NULL;
-        int rc = sw_cluster_find(conn, "v1", kinds[i], run->ns, NULL, &opts, &list, err);
-        if (rc < 0)
-            return rc;
-        run->record = json_object_get(sw_release_newest(list));
-        if (run->record)
-            sw_json_set_str(run->record, kinds[i], "kind", NULL);
+    struct json_object *resource = run->resource;
+    SW_AUTO_JSON *list = NULL;
+    SW_AUTO_JSON *known = json_object_new_array();
+    int rc = sw_releases_list(run->conn, resource, &list, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (sw_record_is_known(resource, sw_json_find(resource, "status", "records", NULL),
+                               sw_obj_name(sw_json_at(list, i))))
+            (void)json_object_array_add(known, json_object_get(sw_json_at(list, i)));
+    if (sw_json_len(list) && !sw_releases_are_begun(resource))
+        return sw_err_set(err, SW_INVALID,
+                          "whose the records of '%s' are is not known yet: an operator of this "
+                          "version has to walk it first",
+                          sw_obj_name(resource));
+    struct json_object *newest = sw_release_newest(known), *last = sw_release_newest(list);
+    if (last && last != newest) {
+        SW_AUTO_CHARS *why = sw_record_why_not(SW_RECORD_UNKNOWN, sw_obj_name(resource),
+                                               sw_obj_kind(last), run->ns, sw_obj_name(last), NULL);
+        (void)fprintf(stderr, "slipway: %s\n", why);
     }
-    if (!run->record)
+    if (!newest)
         return sw_err_set(err, SW_NOTFOUND,
                           "no release of '%s' is recorded: it was not Ready yet, or the operator "
                           "keeps no records (--releases)",
-                          name);
-    int rc = sw_release_of_record(run->record, &run->release, err);
-    if (rc == 0)
-        run->past = sw_release_hooks_past(run->record, sw_obj_uid(resource),
-                                          sw_streq(state, "Removed"));
-    return rc;
+                          sw_obj_name(resource));
+    return sw_releases_read(run->conn, newest, &run->record, &run->release, err);
+}
+
+int sw_hook_run_init(struct sw_hook_run *run, struct sw_connection *conn,
+                     struct json_object *resource, struct sw_err *err)
+{
+    const char *state = sw_json_str(resource, "", "spec", "managementState", NULL);
+    char digest[SW_SHA256_HEX];
+    *run = (struct sw_hook_run){ .conn = conn,
+                                 .resource = resource,
+                                 .ns = sw_releases_namespace(resource) };
+    int rc = find_record(run, err);
+    if (rc < 0)
+        return rc;
+    enum sw_record_trust trust = sw_releases_check(resource, run->record, run->release, digest);
+    if (trust != SW_RECORD_TRUSTED) {
+        SW_AUTO_CHARS *why = sw_record_why_not(trust, sw_obj_name(resource),
+                                               sw_obj_kind(run->record), run->ns,
+                                               sw_obj_name(run->record), *digest ? digest : NULL);
+        return sw_err_set(err, SW_INVALID, "%s", why);
+    }
+    run->past = sw_release_hooks_past(run->record, sw_obj_uid(resource),
+                                      sw_streq(state, "Removed"));
+    return 0;
 }
 
 void sw_hook_run_done(struct sw_hook_run *run)

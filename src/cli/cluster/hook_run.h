@@ -29,7 +29,8 @@ struct sw_hook_run {
 };
 
 /** Find the newest record of @resource's release. The options in @run are zero then.
- * @return 0 | SW_NOTFOUND: there is none | as requests.h */
+ * @return 0 | SW_NOTFOUND: there is none | SW_INVALID: it is not what slipway wrote | as requests.h
+ */
 int sw_hook_run_init(struct sw_hook_run *run, struct sw_connection *conn,
                      struct json_object *resource, struct sw_err *err) SW_CHECKED;
 /** Free what @run holds; twice is harmless. */

@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/hook_run.h"
+#include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
@@ -204,19 +205,14 @@ static void remove_entries(struct uninstall *u, struct json_object *resource, co
 /* Keep Helm's records of objects that are kept. */
 static void release_records(struct uninstall *u, struct json_object *resource, const char *ns)
 {
-    static const char *const kinds[] = { "ConfigMap", "Secret" };
-    SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", sw_obj_name(resource));
-    for (size_t k = 0; !u->opts.plan && k < SW_COUNT(kinds); k++) {
-        SW_AUTO_JSON *list = NULL;
-        const struct sw_kind *kind;
-        SW_ERR(err);
-        if (sw_cluster_kind(&u->conn, "v1", kinds[k], &kind, &err) < 0 ||
-            sw_cluster_list(&u->conn, kind, ns,
-                            &(struct sw_request_opts){ .label_selector = selector, .retries = 3 },
-                            &list, &err) < 0)
-            uninstall_failed(u, &err);
-        for (size_t i = 0; i < sw_json_len(list); i++)
-            release_object(u, kind, ns, sw_json_at(list, i), sw_obj_uid(resource));
+    SW_AUTO_JSON *list = NULL;
+    SW_ERR(err);
+    if (!u->opts.plan && sw_releases_list(&u->conn, resource, &list, &err) < 0)
+        uninstall_failed(u, &err);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *record = sw_json_at(list, i);
+        release_object(u, sw_kube_kind_find(u->conn.kube, "v1", sw_obj_kind(record)), ns, record,
+                       sw_obj_uid(resource));
     }
 }
 
