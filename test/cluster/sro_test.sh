@@ -58,9 +58,9 @@ YAML
 }
 
 records() {
-    chart rel "$(map)" >/dev/null && resource rel && ready rel && until_ok 20 kubectl get cm -n rel sh.helm.release.v1.rel.v1 &&
-        [ "$(kubectl get cm -n rel sh.helm.release.v1.rel.v1 -o 'jsonpath={.metadata.labels.status}')" = deployed ] &&
-        kubectl get cm -n rel sh.helm.release.v1.rel.v1 -o 'jsonpath={.data.release}' | base64 -d | gunzip |
+    chart rel "$(map)" >/dev/null && resource rel && ready rel && until_ok 20 kubectl get secret -n rel sh.helm.release.v1.rel.v1 &&
+        [ "$(kubectl get secret -n rel sh.helm.release.v1.rel.v1 -o 'jsonpath={.metadata.labels.status}')" = deployed ] &&
+        kubectl get secret -n rel sh.helm.release.v1.rel.v1 -o 'jsonpath={.data.release}' | base64 -d | base64 -d | gunzip |
         grep -q '"status":"deployed"'
 }
 

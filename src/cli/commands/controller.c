@@ -52,8 +52,9 @@ static const struct sw_flag flags[] = {
     { "health-probe-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, health),
       "HOST:PORT", NULL, "address for /healthz and /readyz; 0: not served (default :8081)" },
     { "releases", 0, SW_FLAG_STRING, offsetof(struct controller_opts, releases), "WHERE",
-      "configmap|secret|none",
-      "kind of the objects that record releases for helm (default configmap)" },
+      "secret|configmap|none",
+      "kind of the objects that record releases for helm, where there are none yet (default "
+      "secret)" },
     { "cache-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, cache_dir), "DIR", NULL,
       "folder for downloaded recipes (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)" },
     { "recipe-interval", 0, SW_FLAG_DURATION, offsetof(struct controller_opts, refresh_ms), "TIME",
@@ -116,9 +117,9 @@ static const char *own_namespace(const struct operator* op)
 static enum sw_releases releases(const struct operator* op)
 {
     const char *where = op->opts.releases;
-    return sw_streq(where, "none")     ? SW_RELEASES_NONE
-           : sw_streq(where, "secret") ? SW_RELEASES_SECRETS
-                                       : SW_RELEASES_CONFIG_MAPS;
+    return sw_streq(where, "none")        ? SW_RELEASES_NONE
+           : sw_streq(where, "configmap") ? SW_RELEASES_CONFIG_MAPS
+                                          : SW_RELEASES_SECRETS;
 }
 
 static void on_trim(void *arg SW_UNUSED)

@@ -37,7 +37,7 @@ operator() {
     echo $! >"$tap_dir/controller.pid"
 }
 no_operator() { kill -9 "$(cat "$tap_dir/controller.pid")"; wait "$(cat "$tap_dir/controller.pid")" 2>/dev/null; true; }
-recorded() { [ -n "$(kubectl get configmap -n "$1" -l owner=helm,status=deployed -o name)" ]; }
+recorded() { [ -n "$(kubectl get secret -n "$1" -l owner=helm,status=deployed -o name)" ]; }
 
 start() {
     "$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate" 2>&1 &
@@ -123,7 +123,7 @@ interrupted() { # the second goes on with the pod of the first
 without() { removes 0 bad --yes --no-hooks && says_not pre-delete && gone specialresource bad && until_ok 20 gone namespace bad && left_behind bad; }
 orphaned() {
     removes 0 orphaned --yes && says 'keep ConfigMap orphaned/c: .*orphan' && says_not never && gone specialresource orphaned && gone pod never && until_ok 20 left_behind orphaned &&
-        there configmap c -n orphaned && [ -z "$(mark configmap/c -n orphaned)" ] && recorded orphaned && [ -z "$(mark configmap/sh.helm.release.v1.orphaned.v1 -n orphaned)" ] &&
+        there configmap c -n orphaned && [ -z "$(mark configmap/c -n orphaned)" ] && recorded orphaned && [ -z "$(mark secret/sh.helm.release.v1.orphaned.v1 -n orphaned)" ] &&
         there node gpu-0 && kubectl get node gpu-0 -o 'jsonpath={.metadata.labels}' | grep -q state-orphaned-0000
 }
 beside() { # the operator leaves the hooks, and what they wait for, alone

@@ -98,6 +98,13 @@ static void until_gone(struct world *w)
     sro_until_gone(w, SR_VERSION, "SpecialResource", NULL, "rel");
 }
 
+static void set_color(struct world *w, const char *color)
+{
+    SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"set\":{\"kind\":\"Values\",\"color\":\"%s\"}}}",
+                                     color);
+    assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, "rel", NULL, patch), 0);
+}
+
 static void annotate(struct world *w, const char *key, const char *value)
 {
     SW_AUTO_CHARS *patch = sw_printf("{\"metadata\":{\"annotations\":{\"%s\":\"%s\"}}}", key,
@@ -299,6 +306,83 @@ static void a_new_resource_takes_over_no_config_map(void **state)
     chart_remove(root);
 }
 
+/* ---- from ConfigMaps to Secrets ----------------------------------------------------------------
+ */
+
+static bool is_moved(struct world *w, void *arg SW_UNUSED)
+{
+    return sw_streq(sw_json_str(sro_get(w, "rel"), "", "status", "recordsIn", NULL), "Secret");
+}
+
+/* Two revisions in ConfigMaps, as an older version left them, and a controller that would write
+ * Secrets. */
+static char *begin_old(struct world *w)
+{
+    w->releases = SW_RELEASES_CONFIG_MAPS;
+    char *root = recorded(w);
+    set_color(w, "red");
+    until_recorded(w, RECORD("2"), "deployed");
+    world_wait(w, 5000);
+    world_kill(w);
+    forget_digests(w);
+    w->releases = SW_RELEASES_SECRETS;
+    return root;
+}
+
+static void must_be_moved(struct world *w)
+{
+    static const char *const names[] = { RECORD("1"), RECORD("2") };
+    if (!world_until(w, is_moved, NULL, 10 * 60000))
+        fail_msg("the records are not moved");
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        struct json_object *record = world_get(w, "v1", "Secret", "rel", names[i]);
+        assert_string_equal(sw_json_str(record, "", "type", NULL), "helm.sh/release.v1");
+        assert_string_equal(sw_obj_label(record, "status"), i ? "deployed" : "superseded");
+        assert_non_null(sw_json_find(record, "metadata", "ownerReferences", NULL));
+        assert_null(world_get(w, "v1", "ConfigMap", "rel", names[i]));
+    }
+}
+
+static void records_are_moved_when_somebody_asks_for_it(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = begin_old(&w);
+    world_start(&w);
+    sro_until(&w, "rel", "RecordsAtRisk", "slipway releases --to-secrets");
+    annotate(&w, "slipway.dev/releases", "secret");
+    must_be_moved(&w);
+    world_wait(&w, 5000);
+    struct json_object *risk = sw_obj_condition(sro_get(&w, "rel"), "RecordsAtRisk");
+    assert_string_equal(sw_json_str(risk, "", "status", NULL), "False");
+    set_color(&w, "blue"); /* and it goes on there */
+    until_recorded(&w, RECORD("3"), "deployed");
+    assert_null(world_get(&w, "v1", "ConfigMap", "rel", RECORD("3")));
+    delete_it(&w);
+    assert_true(world_until(&w, bye_is_there, NULL, 10 * 60000));
+    until_gone(&w);
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void a_record_that_others_changed_is_not_moved(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = begin_old(&w);
+    world_start(&w);
+    sro_until(&w, "rel", "RecordsAtRisk", "slipway releases --to-secrets");
+    w.releases = SW_RELEASES_CONFIG_MAPS;
+    rewrite(&w, RECORD("1"), evil);
+    annotate(&w, "slipway.dev/releases", "secret");
+    world_wait(&w, 60000);
+    assert_true(has_event(&w, "ReleasesNotMoved", RECORD("1")));
+    assert_null(world_get(&w, "v1", "Secret", "rel", RECORD("1")));
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "rel", RECORD("2")));
+    world_close(&w);
+    chart_remove(root);
+}
+
 /* ---- what a rollback goes back to --------------------------------------------------------------
  */
 
@@ -447,10 +531,7 @@ static void a_record_is_believed_whenever_the_controller_was_killed(void **state
         char *root = recorded(&w);
         world_count(&w);
         w.kill_at = at;
-        assert_int_equal(
-            world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL,
-                        "{\"spec\":{\"set\":{\"kind\":\"Values\",\"color\":\"red\"}}}"),
-            0);
+        set_color(&w, "red");
         assert_true(world_until(&w, was_killed, &second, 10 * 60000));
         bool killed = w.killed;
         world_kill(&w);
@@ -475,6 +556,44 @@ static void a_record_is_believed_whenever_the_controller_was_killed(void **state
     fail_msg("it never ran through");
 }
 
+static bool is_moved_or_killed(struct world *w, void *arg)
+{
+    return w->killed || is_moved(w, arg);
+}
+
+static void records_are_moved_whenever_the_controller_was_killed(void **state)
+{
+    (void)state;
+    struct sample sample = sample_of(5);
+    for (uint64_t at = 1; at < 200; at++) {
+        if (!sample_has(&sample, at))
+            continue;
+        struct world w = { .on_request = kill_when_due };
+        char *root = begin_old(&w);
+        world_start(&w);
+        sro_until(&w, "rel", "RecordsAtRisk", NULL);
+        world_wait(&w, 5000);
+        world_count(&w);
+        w.kill_at = at;
+        annotate(&w, "slipway.dev/releases", "secret");
+        assert_true(world_until(&w, is_moved_or_killed, NULL, 10 * 60000));
+        bool killed = w.killed;
+        world_kill(&w);
+        w.kill_at = 0;
+        world_start(&w);
+        must_be_moved(&w);
+        delete_it(&w);
+        if (!world_until(&w, bye_is_there, NULL, 10 * 60000))
+            fail_msg("killed after request %d: the record is not believed", (int)at);
+        until_gone(&w);
+        world_close(&w);
+        chart_remove(root);
+        if (!killed)
+            return;
+    }
+    fail_msg("it never ran through");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -484,6 +603,9 @@ int main(void)
         cmocka_unit_test(an_object_with_the_labels_alone_is_no_record),
         cmocka_unit_test(what_has_no_digest_is_taken_over_once),
         cmocka_unit_test(a_new_resource_takes_over_no_config_map),
+        cmocka_unit_test(records_are_moved_when_somebody_asks_for_it),
+        cmocka_unit_test(a_record_that_others_changed_is_not_moved),
+        cmocka_unit_test(records_are_moved_whenever_the_controller_was_killed),
         cmocka_unit_test(what_others_keep_is_not_gone_back_to),
         cmocka_unit_test(what_an_older_version_kept_is_gone_back_to),
         cmocka_unit_test(nothing_that_all_may_read_holds_a_password),

@@ -93,7 +93,8 @@ void release_work_end(struct release_work *w)
     releases_of(r)->work = NULL;
     release_work_free(w);
     plan_resume(r); /* plan_ready() may be true now */
-    settled(r);     /* there may be another status to be recorded */
+    if (!releases_of(r)->work && !release_move(r))
+        settled(r); /* there may be another status to be recorded */
 }
 
 static void on_retry(void *arg)
@@ -101,7 +102,15 @@ static void on_retry(void *arg)
     struct resource *r = arg;
     free(SW_TAKE(releases_of(r)->settled));
     free(SW_TAKE(releases_of(r)->recorded));
-    settled(r);
+    if (!release_move(r))
+        settled(r);
+}
+
+void release_retry_later(struct resource *r)
+{
+    if (!releases_of(r)->timer)
+        releases_of(r)->timer = sw_timer_new(r->c->loop, on_retry, r);
+    sw_timer_set(releases_of(r)->timer, RETRY_MS);
 }
 
 /* The record is not written, or later; the walk goes on. */
@@ -109,9 +118,7 @@ static void give_up(struct release_work *w, int code, const char *why)
 {
     struct resource *r = w->r;
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
-        if (!releases_of(r)->timer)
-            releases_of(r)->timer = sw_timer_new(r->c->loop, on_retry, r);
-        sw_timer_set(releases_of(r)->timer, RETRY_MS);
+        release_retry_later(r);
     } else {
         sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", why, NULL);
         event_record(r, &(struct sw_action){
@@ -244,11 +251,17 @@ static void on_work_adopted(int code, const char *message, void *arg)
         list_records(w);
 }
 
-/* @status: to be recorded; NULL: none. */
-static void read_records(struct resource *r, const char *status)
+struct release_work *release_work_new(struct resource *r, const char *status)
 {
     struct release_work *w = releases_of(r)->work = sw_zalloc(1, sizeof *w);
     *w = (struct release_work){ .r = r, .status = status, .list = json_object_new_array() };
+    return w;
+}
+
+/* @status: to be recorded; NULL: none. */
+static void read_records(struct resource *r, const char *status)
+{
+    struct release_work *w = release_work_new(r, status);
     w->lookups = lookups_new(r, write_record, w);
     if (records_are_begun(r))
         list_records(w);
@@ -266,6 +279,7 @@ static void on_adopted(int code, const char *message, void *arg)
     releases_of(r)->not_adopted = code < 0; /* it is tried again when something is to be recorded */
     if (code < 0)
         sw_log(SW_LOG_DEBUG, "release records", "resource", r->name, "error", message, NULL);
+    (void)release_move(r);
     plan_resume(r);
 }
 
@@ -301,6 +315,12 @@ static bool plan_ready(struct resource *r)
     if (!s->known && !s->work)
         read_records(r, NULL);
     return s->known;
+}
+
+static void changed(struct resource *r)
+{
+    releases_of(r)->not_moved = false;
+    (void)release_move(r);
 }
 
 static void hooks_over(struct resource *r)
@@ -397,6 +417,7 @@ const struct capability capability_releases = {
     .name = "releases",
     .summary = "Helm's records: helm list, get and history; hooks of upgrades",
     .resource_size = sizeof(struct releases),
+    .changed = changed,
     .plan_ready = plan_ready,
     .release = release_view,
     .add_revision = add_revision,

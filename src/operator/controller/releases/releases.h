@@ -1,11 +1,13 @@
 #pragma once
 /* releases: Helm's records of what is deployed. releases.c reads and writes them, record.c makes
- * one, tidy.c sees to the older ones, hook_results.c keeps how hooks of an install or an upgrade
- * ended. */
+ * one, tidy.c sees to the older ones, move.c makes Secrets of them, hook_results.c keeps how hooks
+ * of an install or an upgrade ended. */
 #include "operator/controller/core.h"
 #include "operator/release/record.h"
 
 #define DIGEST_LABEL "slipway.dev/digest"
+/* Annotation of a resource, "secret": its records that are ConfigMaps become Secrets. */
+#define RELEASES_TO "slipway.dev/releases"
 
 /* The release of a resource. */
 struct releases {
@@ -23,6 +25,7 @@ struct releases {
     struct release_work *work;     /* under way; or NULL */
     struct adoption *adoption;     /* the same, before a plan */
     bool not_adopted;              /* it failed: the walk goes on without */
+    bool not_moved;                /* records stay ConfigMaps, for a lasting reason */
 };
 
 static inline struct releases *releases_of(const struct resource *r)
@@ -53,8 +56,14 @@ const char *release_label(struct json_object *record, const char *key);
 void release_tidy(struct release_work *w);
 /** Set the digests of the record @name (NULL: none) when all of that is done. */
 void release_put_digests(struct release_work *w, const char *name, const char *digests);
+/** Begin a work; @status: to be recorded, or NULL. */
+struct release_work *release_work_new(struct resource *r, const char *status);
 /** The work is over. */
 void release_work_end(struct release_work *w);
+/** What is due is tried again. */
+void release_retry_later(struct resource *r);
+/** Make the records Secrets, if that is due. @return whether that has begun */
+bool release_move(struct resource *r);
 /** The release as Helm records it, with w->version and w->status; the caller's.
  * @return 0 | SW_PENDING: a lookup, write_record() is called again | SW_INVALID: cannot be rendered
  */
