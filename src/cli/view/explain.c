@@ -344,7 +344,9 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
                                                        : "Waiting";
     SW_AUTO_CHARS *what = sw_printf("SpecialResource %s", sw_obj_name(resource));
     struct json_object *chain = link_new(is, what);
-    set(chain, "why", text);
+    SW_AUTO_CHARS *sentence = sw_printf(
+        "Ready: %s", sw_json_str(sw_obj_condition(resource, "Ready"), "", "message", NULL));
+    set(chain, "why", sw_streq(is, "Ready") ? sentence : text);
     explain_deletion(resource, chain);
     struct json_object *overlap = sw_obj_condition(resource, "Overlapping");
     if (sw_streq(sw_json_str(overlap, "", "status", NULL), "True")) {
