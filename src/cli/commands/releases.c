@@ -90,6 +90,8 @@ static int move(struct sw_connection *conn, struct json_object *resource, struct
     SW_AUTO_JSON *patch = json_object_new_object();
     const struct sw_kind *kind;
     bool is_moved = false;
+    if (sw_streq(home_of(resource), "Secret"))
+        (void)printf("the records of '%s' are Secrets\n", name);
     if (!*home_of(resource) || sw_streq(home_of(resource), "Secret"))
         return 0;
     sw_json_set_str(patch, "secret", "metadata", "annotations", "slipway.dev/releases", NULL);
