@@ -107,6 +107,10 @@ char *sw_vprintf(const char *fmt, va_list ap)
 /** Append to the heap text @*text, which may move; NULL counts as "". */
 void sw_append(char **text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/** Call @end, which does not return, where the functions above find no memory; NULL: abort(). For
+ * processes that work under a limit. */
+void sw_on_out_of_memory(void (*end)(void));
+
 /** Whether this thread's stack has room for one more level of a recursion whose depth input
  * decides: at least a quarter of the stack is left. A walk that counts its levels asks this
  * besides, since a level's size is the compiler's choice. Takes nanoseconds. Pinned by

@@ -4,9 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void (*on_end)(void);
+
+void sw_on_out_of_memory(void (*end)(void))
+{
+    on_end = end;
+}
+
 /* Out of memory, or a size that overflowed: the controller survives being killed, so it may end. */
 static _Noreturn void die(const char *what)
 {
+    if (on_end)
+        on_end();
     (void)fprintf(stderr, "slipway: %s\n", what);
     abort();
 }

@@ -1,8 +1,10 @@
 #include "base/output.h"
 #include "cli/commands/commands.h"
 #include "data/text/nearest.h"
+#include "operator/renderer/renderer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +52,10 @@ static int run(int argc, char **argv)
         print_commands(stderr);
         return SW_EXIT_USAGE;
     }
+    if (sw_streq(argv[1], "renderer") && argc == 5) /* a child of the controller, no command */
+        return sw_renderer_serve(STDIN_FILENO, strtoul(argv[2], NULL, 10),
+                                 (unsigned)strtoul(argv[3], NULL, 10),
+                                 (unsigned)strtoul(argv[4], NULL, 10));
     if (sw_streq(argv[1], "--version"))
         return execute(&sw_command_version, 1, argv + 1);
     if (!sw_streq(argv[1], "help") && !sw_streq(argv[1], "--help") && !sw_streq(argv[1], "-h"))

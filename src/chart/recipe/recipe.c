@@ -194,3 +194,18 @@ bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word)
     }
     return false;
 }
+
+bool sw_recipe_template_text(const struct sw_recipe *recipe, size_t i, const char **text,
+                             size_t *len)
+{
+    for (size_t k = 0; k < recipe->n_charts; k++) {
+        const struct sw_chart *chart = recipe->charts[k];
+        if (i < chart->n_templates) {
+            *text = chart->templates[i].bytes;
+            *len = chart->templates[i].len;
+            return true;
+        }
+        i -= chart->n_templates;
+    }
+    return false;
+}

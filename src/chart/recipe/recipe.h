@@ -140,6 +140,10 @@ struct sw_recipe_chart sw_recipe_chart(const struct sw_recipe *recipe, size_t i)
  * are only fetched when a recipe uses them. */
 bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word);
 
+/** The text of the @i-th template of the recipe, borrowed. @return false: there are not so many */
+bool sw_recipe_template_text(const struct sw_recipe *recipe, size_t i, const char **text,
+                             size_t *len);
+
 /* ---- values -------------------------------------------------------------------------------------
  */
 
@@ -354,7 +358,13 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
 /** Only the templates' output, as `helm template --output-dir` is made of: no YAML is read. */
 int sw_recipe_render_files(const struct sw_plan *plan, const struct sw_render_env *env,
                            size_t state, struct sw_rendered **out, struct sw_err *err) SW_CHECKED;
-/** Documents and texts are freed with it. NULL is accepted. */
+/** A result that another process rendered: sw_rendered_add() fills it. It has manifests alone. */
+struct sw_rendered *sw_rendered_new(void);
+/** Add a manifest, behind the others. @m is copied, a reference of its document taken. */
+void sw_rendered_add(struct sw_rendered *rendered, const struct sw_manifest *m);
+/** One more reference: each is given back by sw_rendered_free(). */
+struct sw_rendered *sw_rendered_ref(struct sw_rendered *rendered);
+/** Documents and texts are freed with the last reference. NULL is accepted. */
 void sw_rendered_free(struct sw_rendered *rendered);
 SW_DEFINE_AUTO(sw_rendered, sw_rendered_free)
 

@@ -87,6 +87,13 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
                      struct sw_arena *arena, const struct sw_template_opts *opts,
                      struct sw_template_out *out, struct sw_err *err) SW_CHECKED;
 
+/** Where the work is while no template runs: @name, borrowed, until the next call; NULL: nowhere.
+ */
+void sw_template_place(const char *name, size_t line);
+/** The place of the innermost execution that runs now: the template's name, borrowed, and its line;
+ * else that of sw_template_place(). May be called in a signal handler. @return false: none */
+bool sw_template_running(const char **name, size_t *line);
+
 /* ---- the objects of a render: ".", made in the render's arena ---- */
 
 /** What .Release holds. */

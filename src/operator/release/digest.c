@@ -48,8 +48,7 @@ static struct json_object *copy_without(struct json_object *from, const char *wi
     return copy;
 }
 
-void sw_release_digest(struct json_object *record, struct json_object *release,
-                       char out[static SW_SHA256_HEX])
+void sw_release_content(struct json_object *release, char out[static SW_SHA256_HEX])
 {
     SW_AUTO_JSON *copy = copy_without(release, "info");
     struct json_object *hooks = sw_json_get(release, "hooks"), *list = json_object_new_array();
@@ -57,7 +56,18 @@ void sw_release_digest(struct json_object *record, struct json_object *release,
         (void)json_object_array_add(list, copy_without(sw_json_at(hooks, i), "last_run"));
     sw_json_set(copy, list, "hooks", NULL);
     (void)sw_json_sha256(copy, out);
-    add_salt(record, out);
+}
+
+void sw_release_seal(struct json_object *record, char digest[static SW_SHA256_HEX])
+{
+    add_salt(record, digest);
+}
+
+void sw_release_digest(struct json_object *record, struct json_object *release,
+                       char out[static SW_SHA256_HEX])
+{
+    sw_release_content(release, out);
+    sw_release_seal(record, out);
 }
 
 /* ---- what the status says ----------------------------------------------------------------------

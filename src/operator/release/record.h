@@ -66,6 +66,9 @@ void sw_record_salt(char out[static SW_RECORD_SALT_HEX]);
  * (info, last_run), which helm and `slipway test` write later. */
 void sw_release_digest(struct json_object *record, struct json_object *release,
                        char out[static SW_SHA256_HEX]);
+/** The two halves of it: of @release alone, and then, in place, with the salt of @record. */
+void sw_release_content(struct json_object *release, char out[static SW_SHA256_HEX]);
+void sw_release_seal(struct json_object *record, char digest[static SW_SHA256_HEX]);
 /** The digest of @record that keeps @text. */
 void sw_record_digest(struct json_object *record, const char *text, char out[static SW_SHA256_HEX]);
 

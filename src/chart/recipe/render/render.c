@@ -24,6 +24,7 @@ struct doc {
 };
 
 struct sw_rendered {
+    size_t refs; /* besides the first */
     struct sw_arena *arena;
     struct sw_outputs run;
     struct doc *docs; /* owned */
@@ -102,9 +103,11 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
     struct sw_split split = { .text = file->text, .len = file->len };
     while (sw_split_next(&split)) {
         SW_AUTO_JSON *object = NULL;
+        sw_template_place(file->path, (size_t)split.line);
         int rc = sw_split_parse(&split, file->path, &object, err);
         if (rc == 0 && object)
             rc = check_head(file->path, split.line, object, err);
+        sw_template_place(NULL, 0);
         if (rc < 0)
             return rc;
         struct doc d = { .number = r->n_docs,
@@ -296,9 +299,31 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
     return rc;
 }
 
+struct sw_rendered *sw_rendered_new(void)
+{
+    struct sw_rendered *r = sw_zalloc(1, sizeof *r);
+    r->arena = sw_arena_new();
+    return r;
+}
+
+void sw_rendered_add(struct sw_rendered *r, const struct sw_manifest *m)
+{
+    SW_GROW(r->manifests, r->n_manifests, r->cap_manifests);
+    struct sw_manifest *copy = &r->manifests[r->n_manifests++];
+    *copy = *m;
+    copy->path = sw_arena_strdup(r->arena, m->path);
+    copy->doc = json_object_get(m->doc);
+}
+
+struct sw_rendered *sw_rendered_ref(struct sw_rendered *r)
+{
+    r->refs++;
+    return r;
+}
+
 void sw_rendered_free(struct sw_rendered *r)
 {
-    if (!r)
+    if (!r || r->refs-- > 0)
         return;
     for (size_t i = 0; i < r->n_docs; i++)
         (void)json_object_put(r->docs[i].object);

@@ -87,6 +87,36 @@ enum {
     DEFAULT_OUTPUT = 16 << 20,
 };
 
+/* The innermost one that runs, for who ends the process. */
+static const struct exec *volatile running;
+static struct {
+    const char *name;
+    size_t line;
+} place;
+
+void sw_template_place(const char *name, size_t line)
+{
+    place.line = line;
+    place.name = name;
+}
+
+bool sw_template_running(const char **name, size_t *line)
+{
+    const struct exec *x = running;
+    const struct frame *f = x ? x->frame : NULL;
+    if (!f || !f->node) {
+        *name = place.name;
+        *line = place.line;
+        return place.name;
+    }
+    const struct source *source = f->tmpl->source;
+    *name = source->name;
+    *line = 1;
+    for (size_t i = 0; i < f->node->pos && i < source->len; i++)
+        *line += source->text[i] == '\n';
+    return true;
+}
+
 int sw_template_exec(const struct sw_template_set *set, const char *name, struct sw_value root,
                      struct sw_arena *arena, const struct sw_template_opts *opts,
                      struct sw_template_out *out, struct sw_err *err)
@@ -131,7 +161,10 @@ int sw_template_exec(const struct sw_template_set *set, const char *name, struct
         sw_map_set_borrowed(root.as.map, "Template", 8, sw_value_typed_map(SW_T_VALUES, t));
     }
     struct name n = sw_name(name, strlen(name));
+    const struct exec *outer = running;
+    running = &x;
     int rc = sw_exec_named(&x, &n, root);
+    running = outer;
     free(x.vars);
     sw_arena_limit(arena, old);
     if (o->fuel_left)
