@@ -15,6 +15,8 @@ enum { REQUEST_MAX = 32 << 20 };
 struct work {
     struct json_object *request;
     char *missing; /* URL of a ConfigMap that is not in it; NULL: none; owned */
+    struct sw_fetcher *fetcher;
+    bool is_remote; /* a part came from elsewhere: neither a file nor a ConfigMap */
 };
 
 static const char *text_of(struct json_object *request, const char *key)
@@ -39,6 +41,15 @@ static int find_config_map(void *arg, const char *ns, const char *name, struct j
     free(w->missing);
     w->missing = sw_printf("cm://%s/%s", ns, name);
     return sw_err_set(err, SW_PENDING, "%s is needed", w->missing);
+}
+
+/* A sw_recipe_get_fn. */
+static int get_part(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+                    struct sw_err *err)
+{
+    struct work *w = arg;
+    w->is_remote |= !sw_starts_with(ask->url, "file://") && !sw_starts_with(ask->url, "cm://");
+    return sw_fetcher_get(w->fetcher, ask, got, err);
 }
 
 /* Fetch what the request names. @*bundle: the recipe, the caller's. */
@@ -66,10 +77,10 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     };
     SW_AUTO(sw_fetcher) *f = sw_fetcher_new(&opts);
     SW_AUTO(sw_recipe) *recipe = NULL;
-    const struct sw_recipe_opts open = { .get = sw_fetcher_get,
-                                         .get_arg = f,
-                                         .chart = text_of(r, "name"),
-                                         .version = text_of(r, "version") };
+    w->fetcher = f;
+    const struct sw_recipe_opts open = {
+        .get = get_part, .get_arg = w, .chart = text_of(r, "name"), .version = text_of(r, "version")
+    };
     int rc = sw_fetcher_open(f, sw_json_str(r, "", "url", NULL), &open, &recipe, err);
     if (rc == 0)
         rc = sw_recipe_to_bundle(recipe, bundle, len, err);
@@ -80,6 +91,8 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     sw_json_set_str(answer, sw_recipe_version(recipe), "version", NULL);
     sw_json_set_str(answer, sw_recipe_origin(recipe), "origin", NULL);
     sw_json_set_str(answer, digest, "digest", NULL);
+    if (w->is_remote)
+        sw_json_set(answer, json_object_new_boolean(true), "remote", NULL);
     return 0;
 }
 

@@ -14,7 +14,7 @@
  * signatures; empty: nothing does.
  *
  *     {"code": 0, "name": "driver", "version": "1.2.3", "origin": "https://...",
- *      "digest": "sha256:..."}
+ *      "digest": "sha256:...", "remote": true}
  *     {"code": -7, "error": "https://host/charts/index.yaml: ..."}
  *     {"code": -1, "want": "cm://ns/name"}
  *

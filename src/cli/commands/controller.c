@@ -151,6 +151,7 @@ static void start_work(void *arg)
                                       .ns = own_namespace(op),
                                       .releases = releases(op),
                                       .helper = SW_SELF,
+                                      .renderers = { .program = SW_SELF },
                                       .cache_dir = op->opts.cache_dir,
                                       .refresh_ms = op->opts.refresh_ms,
                                       .node_policy = &op->nodes,

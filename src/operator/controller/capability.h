@@ -66,6 +66,7 @@ struct capability {
     const char *name;    /* of the folder */
     const char *summary; /* one line: what is missing without it */
     size_t resource_size, controller_size;
+    const char *const *words; /* that it searches templates for, ended by NULL; NULL: none */
 
     /* ---- life of the controller ------------------------------------------------------------- */
 

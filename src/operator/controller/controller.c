@@ -27,7 +27,11 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         c->opts.node_policy = opts->one_shot ? &any : &careful;
     c->opts.engine.node_policy = c->opts.node_policy;
     c->own->trouble = 1; /* nothing was reported yet */
-    c->sources = sources_new(loop, kube, c->ns, opts);
+    c->own->words = words_of_templates();
+    struct sw_renderers_opts renderers = opts->renderers;
+    renderers.words = c->own->words;
+    c->renderers = sw_renderers_new(loop, &renderers);
+    c->sources = sources_new(loop, kube, c->renderers, c->ns, opts);
     sw_recording_observe(opts->recording, c->nodes);
     if (opts->registries)
         c->registries = sw_registries_new(loop, kube, opts->registries);
@@ -70,6 +74,8 @@ void sw_controller_close(struct sw_controller *c)
     capabilities_close(c);
     sw_registries_free(c->registries);
     sources_free(c->sources);
+    sw_renderers_free(c->renderers);
+    free(c->own->words);
     fact_watches_close(c);
     informer_free(c->informer);
     sw_facts_free(c->facts);
@@ -131,9 +137,9 @@ bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
 static struct json_object *own_labels(struct resource *r, uint32_t node)
 {
     struct json_object *labels = json_object_new_object();
-    size_t n = r->plan ? sw_plan_n_states(r->plan) : 0;
+    size_t n = r->plan ? r->plan->n_states : 0;
     for (size_t i = 0; i < n; i++) {
-        const char *label = sw_plan_state(r->plan, i)->label;
+        const char *label = r->plan->states[i].label;
         SW_AUTO_CHARS *key = NULL;
         SW_ERR(err);
         if (!label || sw_recipe_label(r->name, label, &key, &err) < 0)

@@ -11,6 +11,7 @@
 #include "operator/engine/engine.h"
 #include "operator/engine/nodes/node_policy.h"
 #include "operator/release/record.h"
+#include "operator/renderer/renderer.h"
 
 struct json_object;
 struct sw_controller;
@@ -48,8 +49,11 @@ struct sw_controller_opts {
      */
     bool one_shot;
     enum sw_releases releases;
-    const char *helper;    /* the program whose `fetch -` fetches recipes; NULL: they are fetched in
-                              this process, which blocks */
+    const char *helper; /* the program whose `fetch -` fetches recipes; NULL: they are fetched in
+                           this process, which blocks */
+    /** The children that read and render recipes; without a program that is done in this process.
+     */
+    struct sw_renderers_opts renderers;
     const char *cache_dir; /* for downloads; NULL: sw_fetch_cache_dir() */
     int64_t refresh_ms;    /* recipes from elsewhere are loaded again after so long; 0: never */
     struct sw_engine_opts engine;

@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "base/loop.h"
-#include "chart/recipe/recipe.h"
 #include "data/data.h"
 #include "kube/kube.h"
 #include "operator/account/account.h"
@@ -21,6 +20,7 @@
 #include "operator/informer/informer.h"
 #include "operator/manifests/hooks.h"
 #include "operator/manifests/policy.h"
+#include "operator/renderer/renderer.h"
 
 #define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
 /** The hidden state that makes the namespace. */
@@ -45,6 +45,7 @@ struct sw_controller {
     struct sw_facts *facts;
     struct informer *informer;        /* watches of objects, shared */
     struct sw_registries *registries; /* NULL: no requests to registries */
+    struct sw_renderers *renderers;   /* of all recipes */
     struct sources *sources;          /* what loads of recipes share */
     struct resource *resources;       /* a list */
     bool resources_synced;            /* every SpecialResource of the cluster is known */
@@ -64,12 +65,12 @@ struct resource {
     struct json_object *doc;    /* @seen with the templates of its spec rendered */
     struct json_object *status; /* as the server has it, as far as it is known */
     struct sw_engine *engine;
-    bool started;                      /* the engine has had its first SW_EV_SPEC */
-    bool leaving;                      /* the last intent was INTENT_REMOVE or INTENT_DELETE */
-    struct sw_recipe *recipe;          /* NULL: not loaded */
-    char recipe_digest[SW_SHA256_HEX]; /* of its files */
-    struct sw_plan *plan;              /* NULL: none */
-    char *revision;                    /* of the last SW_EV_SPEC */
+    bool started;                        /* the engine has had its first SW_EV_SPEC */
+    bool leaving;                        /* the last intent was INTENT_REMOVE or INTENT_DELETE */
+    struct sw_renderer *renderer;        /* of its recipe; NULL: not loaded */
+    const struct sw_recipe_view *recipe; /* what is known of it; NULL: not loaded */
+    const struct sw_plan_view *plan;     /* NULL: none */
+    char *revision;                      /* of the last SW_EV_SPEC */
     int fault;           /* of recipe, values or a template, as in the last SW_EV_SPEC; 0: none */
     char *fault_message; /* NULL: none */
     void *state[N_CAPABILITIES];
@@ -281,6 +282,8 @@ bool fact_source_ready(struct sw_controller *c, const char *word);
 struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), void *arg);
 /** Cancel what is being read. NULL is accepted. */
 void lookups_free(struct lookups *l);
+/** The wait of the plan or render, which calls @answered too; borrowed. */
+struct sw_render_wait *lookups_wait(struct lookups *l);
 /** A sw_recipe_lookup_fn; its arg is the struct lookups. @return SW_PENDING: @answered will be
  * called */
 int lookups_find(void *lookups, const char *api_version, const char *kind, const char *ns,

@@ -190,7 +190,7 @@ static const char *unknown_for(const struct resource *r)
     struct sw_kube *kube = r->c->kube;
     const char *name;
     for (size_t at = 0; (name = sw_kube_next_doubtful(kube, &at));) {
-        bool needed = r->recipe && sw_recipe_mentions(r->recipe, name);
+        bool needed = r->recipe && sw_recipe_view_mentions(r->recipe, name);
         for (size_t i = 0; !needed && i < SW_COUNT(own_versions); i++)
             needed = sw_streq(own_versions[i], name);
         if (needed && !sw_kube_kinds_known(kube, name))

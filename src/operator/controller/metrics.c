@@ -29,8 +29,8 @@ static void put_states(struct sw_metrics *out, const struct resource *r, struct 
         struct json_object *s = sw_json_at(states, i);
         const char *name = sw_json_str(s, "", "name", NULL);
         bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
-        int at = r->plan ? sw_plan_find_state(r->plan, name) : -1;
-        const struct sw_recipe_state *state = at < 0 ? NULL : sw_plan_state(r->plan, (size_t)at);
+        int at = r->plan ? sw_plan_view_find(r->plan, name) : -1;
+        const struct sw_recipe_state *state = at < 0 ? NULL : &r->plan->states[at];
         bool numbered = state && !strchr(state->chart, '/') && state->n_templates &&
                         is_numbered(state->templates[0]);
         for (size_t k = 0; numbered && k < state->n_templates; k++)
@@ -125,6 +125,21 @@ static void put_conditions(struct sw_metrics *out, const char *resource, struct 
     }
 }
 
+static void put_renderers(struct sw_metrics *out, struct sw_renderers_stats stats)
+{
+    sw_metrics_one(out, "slipway_renderers", "gauge",
+                   "Child processes that read and render recipes now", stats.n_children);
+    sw_metrics_one(out, "slipway_renderers_waiting", "gauge",
+                   "Loads, plans and renders that wait for a child process", stats.n_waiting);
+    sw_metrics_one(out, "slipway_renderers_started_total", "counter", "Child processes begun",
+                   stats.n_started);
+    sw_metrics_head(out, "slipway_renderers_ended_total", "counter",
+                    "Child processes that ended in the middle of their work: limit (they took more "
+                    "than their memory or time), lost (else)");
+    sw_metrics_add(out, "slipway_renderers_ended_total", stats.n_killed, "why", "limit", NULL);
+    sw_metrics_add(out, "slipway_renderers_ended_total", stats.n_lost, "why", "lost", NULL);
+}
+
 char *sw_controller_metrics(struct sw_controller *c)
 {
     struct sw_metrics text = { .prefix = "" }, *out = &text;
@@ -159,8 +174,8 @@ char *sw_controller_metrics(struct sw_controller *c)
         "1 while the cluster is being updated and the resource has parts made for a kernel");
     for (struct resource *r = c->resources; r; r = r->next) {
         bool affine = false; /* an update of the cluster brings other kernels */
-        for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
-            affine |= sw_plan_state(r->plan, i)->kernel_affine;
+        for (size_t i = 0; r->plan && i < r->plan->n_states; i++)
+            affine |= r->plan->states[i].kernel_affine;
         sw_metrics_add(objects, "sro_upgrade_alert", affine && sw_facts_is_updating(c->facts), "cr",
                        r->name, NULL);
     }
@@ -176,6 +191,7 @@ char *sw_controller_metrics(struct sw_controller *c)
     sw_buffer_put(&out->text, rest, len);
     sw_metrics_one(out, "slipway_nodes", "gauge", "Nodes of the cluster",
                    sw_node_set_count(c->nodes));
+    put_renderers(out, sw_renderers_stats(c->renderers));
     sw_metrics_head(out, "slipway_requests_total", "counter", "Requests sent to the API server");
     sw_kube_put_counts(c->kube, out, "slipway_requests_total");
     return sw_metrics_take(out, NULL);

@@ -1,5 +1,4 @@
 /* The plan of a resource: its recipe is loaded, then planned with spec.set and the facts. */
-#include "chart/recipe/package/pack.h"
 #include "data/text/semver.h"
 #include "operator/controller/private.h"
 
@@ -13,6 +12,7 @@ struct plan_work {
     plan_fn *done;
     struct lookups *lookups;
     struct source *source;
+    struct sw_renderer *fresh; /* another recipe than r->renderer's, to be loaded; or NULL */
     bool waits_for_facts, is_loaded;
 };
 
@@ -22,6 +22,7 @@ void plan_work_free(struct plan_work *w)
         return;
     lookups_free(w->lookups);
     source_free(w->source);
+    sw_renderer_free(w->fresh);
     free(w);
 }
 
@@ -65,7 +66,7 @@ struct sw_render_env resource_render_env(struct resource *r, struct json_object 
 static int check_version(const struct resource *r, struct sw_err *err)
 {
     const char *want = sw_json_str(r->doc, "", "spec", "chart", "version", NULL),
-               *have = sw_recipe_version(r->recipe);
+               *have = r->recipe->version;
     struct sw_semver version;
     SW_AUTO(sw_semver_range) *range = NULL;
     SW_ERR(no_range);
@@ -77,36 +78,24 @@ static int check_version(const struct resource *r, struct sw_err *err)
         return 0;
     return sw_err_set(err, SW_INVALID,
                       "spec.chart.version: '%s' is wanted, chart '%s' there has version %s", want,
-                      sw_recipe_name(r->recipe), have);
+                      r->recipe->name, have);
 }
 
 static int make_plan(struct plan_work *w, struct sw_err *err)
 {
     struct resource *r = w->r;
-    SW_AUTO(sw_values) *values = sw_values_new();
     struct json_object *set = sw_json_find(r->doc, "spec", "set", NULL);
     int rc = check_version(r, err);
     if (rc < 0)
         return rc;
-    rc = set ? sw_values_add_json(values, set, err) : 0;
-    if (rc < 0)
-        return sw_err_wrap(err, rc, "spec.set");
     SW_AUTO_JSON *facts = resource_values(r, NULL);
     struct sw_render_env env = resource_render_env(r, facts, w->lookups);
-    SW_AUTO(sw_plan) *plan = NULL;
-    rc = sw_recipe_plan(r->recipe, values, &env, &plan, err);
-    if (rc == 0)
-        rc = sw_plan_check_labels(plan, r->name, err);
-    if (rc == 0 && sw_plan_n_states(plan) == 0)
-        rc = sw_err_set(err, SW_INVALID, "recipe '%s' has nothing to apply: no templates, no crds/",
-                        sw_recipe_name(r->recipe));
-    if (rc < 0)
-        return rc;
-    SW_AUTO_JSON *merged = sw_plan_values(plan);
-    document_made(r, "debug values", "", merged);
-    sw_plan_free(r->plan);
-    r->plan = SW_TAKE(plan);
-    return 0;
+    bool show = sw_json_bool(r->doc, false, "spec", "debug", NULL);
+    rc = sw_renderer_plan(r->renderer, lookups_wait(w->lookups), set, &env, r->name, show, &r->plan,
+                          err);
+    if (rc == 0 && show)
+        document_made(r, "debug values", "", r->plan->values);
+    return rc;
 }
 
 static void try_plan(void *arg)
@@ -149,37 +138,16 @@ bool resource_is_planning(const struct resource *r)
     return r->own->plan_work;
 }
 
-/* The digest depends on the files alone: it is the same after a restart, and in other replicas. */
-static void digest_recipe(struct resource *r)
+/* w->fresh is loaded: from now on it is the recipe. */
+static void take_recipe(struct plan_work *w)
 {
-    struct sw_files files = sw_files_init(NULL);
-    SW_AUTO_JSON *sums = json_object_new_object();
-    SW_ERR(err);
-    if (sw_recipe_list_files(r->recipe, &files, &err) < 0) /* those that were listed count */
-        sw_log(SW_LOG_WARN, "not all files of a recipe are known", "resource", r->name, "why",
-               sw_err_text(&err), NULL);
-    for (size_t i = 0; i < files.n; i++) {
-        char sum[SW_SHA256_HEX];
-        sw_json_set_str(sums, sw_sha256_hex(files.items[i].bytes, files.items[i].len, sum),
-                        files.items[i].name, NULL);
-    }
-    sw_files_done(&files);
-    sw_json_sha256(sums, r->recipe_digest);
-}
-
-/* Where the files are those of r->recipe, that is kept, with its plan. */
-static void take_recipe(struct resource *r, struct sw_recipe *recipe, const char *content)
-{
-    free(r->own->recipe_key);
-    r->own->recipe_key = source_key(r->doc);
-    if (r->recipe && content && sw_streq(content, r->own->recipe_content)) {
-        sw_recipe_free(recipe);
-        return;
-    }
-    sw_plan_free(SW_TAKE(r->plan));
-    sw_recipe_free(r->recipe);
-    r->recipe = recipe;
-    digest_recipe(r);
+    struct resource *r = w->r;
+    const char *content = source_content(w->source);
+    struct sw_renderer *old = r->renderer;
+    r->plan = NULL;
+    r->renderer = SW_TAKE(w->fresh);
+    r->recipe = sw_renderer_recipe(r->renderer);
+    sw_renderer_free(old);
     free(r->own->recipe_content);
     r->own->recipe_content = content ? sw_strdup(content) : NULL;
 }
@@ -191,16 +159,11 @@ static void on_recipe_changed(void *arg)
     r->own->driver->replan(r);
 }
 
-static void on_source(int code, struct sw_recipe *recipe, const char *message, void *arg)
+/* The recipe that spec.chart names is there, or cannot be had: an old one of that name goes on. */
+static void loaded(struct plan_work *w, int code, const char *message)
 {
-    struct plan_work *w = arg;
     struct resource *r = w->r;
     SW_AUTO_CHARS *key = source_key(r->doc);
-    if (w->source) {
-        if (!r->own->refresh)
-            r->own->refresh = refresh_new(r->c->sources, on_recipe_changed, r);
-        refresh_update(r->own->refresh, w->source, code);
-    }
     if (code == SW_UNAVAILABLE && r->recipe && sw_streq(key, r->own->recipe_key)) {
         sw_log(SW_LOG_WARN, "a recipe cannot be loaded again", "resource", r->name, "error",
                message ? message : sw_code_name(code), NULL);
@@ -211,10 +174,53 @@ static void on_source(int code, struct sw_recipe *recipe, const char *message, v
         finish(w, code, where);
         return;
     }
-    if (recipe)
-        take_recipe(r, recipe, source_content(w->source));
+    if (w->fresh && code == 0)
+        take_recipe(w);
+    if (code == 0) {
+        free(r->own->recipe_key);
+        r->own->recipe_key = SW_TAKE(key);
+    }
+    sw_renderer_free(SW_TAKE(w->fresh));
     w->is_loaded = true;
     try_plan(w);
+}
+
+static void try_load(struct plan_work *w)
+{
+    const struct sw_recipe_view *view;
+    SW_ERR(err);
+    int rc = w->fresh ? sw_renderer_load(w->fresh, lookups_wait(w->lookups), NULL, &view, &err) : 0;
+    if (rc != SW_PENDING)
+        loaded(w, rc, rc < 0 ? sw_err_text(&err) : NULL);
+}
+
+static void on_answered(void *arg)
+{
+    struct plan_work *w = arg;
+    if (w->is_loaded)
+        try_plan(w);
+    else
+        try_load(w);
+}
+
+static void on_source(int code, struct sw_renderer *recipe, const char *message, void *arg)
+{
+    struct plan_work *w = arg;
+    struct resource *r = w->r;
+    const char *content = w->source ? source_content(w->source) : NULL;
+    if (w->source) {
+        if (!r->own->refresh)
+            r->own->refresh = refresh_new(r->c->sources, on_recipe_changed, r);
+        refresh_update(r->own->refresh, w->source, code);
+    }
+    if (recipe && r->recipe && content && sw_streq(content, r->own->recipe_content))
+        sw_renderer_free(recipe); /* with the same files; its plan is kept */
+    else
+        w->fresh = recipe;
+    if (code < 0)
+        loaded(w, code, message);
+    else
+        try_load(w);
 }
 
 static void load(struct plan_work *w)
@@ -243,7 +249,7 @@ void plan_start(struct resource *r, plan_fn *done)
     plan_work_free(r->own->plan_work);
     struct plan_work *w = r->own->plan_work = sw_zalloc(1, sizeof *w);
     *w = (struct plan_work){ .r = r, .done = done };
-    w->lookups = lookups_new(r, try_plan, w);
+    w->lookups = lookups_new(r, on_answered, w);
     load(w);
 }
 
@@ -254,7 +260,7 @@ char *plan_revision(struct resource *r)
     SW_AUTO_JSON *all = json_object_new_object();
     struct sw_groups groups;
     resource_groups(r, &groups);
-    sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
+    sw_json_set_str(all, r->recipe ? r->recipe->digest : "", "recipe", NULL);
     for (size_t i = 0; i < groups.n; i++)
         sw_json_set(all, resource_values(r, groups.items[i]), groups.items[i]->id, NULL);
     if (!groups.n)

@@ -15,8 +15,9 @@ struct controller_private {
     bool nodes_synced;
     bool paused; /* it reads, and writes nothing */
     size_t apis_cap;
-    int trouble;       /* as last reported by on_trouble */
-    uint64_t n_events; /* Kubernetes Events so far, for their names */
+    int trouble;        /* as last reported by on_trouble */
+    uint64_t n_events;  /* Kubernetes Events so far, for their names */
+    const char **words; /* words_of_templates() */
 };
 
 /** A render that a step of the engine asked for; it begins after that step. */
@@ -154,6 +155,9 @@ bool resolve_is_needed(struct json_object *doc);
 /** @doc with the templates of its spec rendered, a new document. */
 int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
                  struct sw_err *err);
+
+/** values.c: all words that templates are searched for, ended by NULL; free the list. */
+const char **words_of_templates(void);
 
 /* ---- recipes, plans, renders (source.c, plan.c, render.c)
  * ----------------------------------------

@@ -209,10 +209,10 @@ struct pass {
 /* The labels of nodes on which the states that @state needs are finished. */
 static struct json_object *needs_of(const struct resource *r, size_t state)
 {
-    const struct sw_recipe_state *s = sw_plan_state(r->plan, state);
+    const struct sw_recipe_state *s = &r->plan->states[state];
     struct json_object *labels = json_object_new_object();
     for (size_t i = 0; i < s->n_needs; i++) {
-        const char *label = sw_plan_state(r->plan, s->needs[i])->label;
+        const char *label = r->plan->states[s->needs[i]].label;
         SW_AUTO_CHARS *key = NULL;
         SW_ERR(err);
         if (label && sw_recipe_label(r->name, label, &key, &err) == 0)
@@ -231,7 +231,7 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
     bool is_extra = m->hook_events & capabilities_extra_hooks(w->r);
     if (!(affine ? pass->want_affine : pass->want_common) || !(due || is_extra))
         return 0;
-    if (affine && !sw_plan_state(w->r->plan, (size_t)m->state)->kernel_affine)
+    if (affine && !w->r->plan->states[m->state].kernel_affine)
         return sw_err_set(err, SW_INVALID,
                           "%s:%d: " SW_KERNEL_AFFINE
                           ": stands in what the template includes; it is "
@@ -288,8 +288,9 @@ static int render_pass(struct render *w, int state, struct pass *pass, struct sw
     pass->release = capabilities_release(r);
     SW_AUTO(sw_rendered) *rendered = NULL;
     document_made(r, "debug runtime values", w->state, values);
-    int rc = sw_recipe_render(r->plan, &env, (size_t)state, &rendered, err);
-    bool wait_all = sw_plan_state(r->plan, (size_t)state)->wait_all;
+    int rc = sw_renderer_render(r->renderer, lookups_wait(w->lookups), &env, (size_t)state,
+                                &rendered, err);
+    bool wait_all = r->plan->states[state].wait_all;
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
         rc = take_manifest(w, rendered, i, pass, wait_all, err);
     return rc;
@@ -367,7 +368,7 @@ const char *render_variant(const struct render *w)
 
 bool render_mentions(const struct render *w, const char *word)
 {
-    return sw_plan_state_mentions(w->r->plan, (size_t)w->index, word);
+    return sw_plan_view_mentions(w->r->plan, (size_t)w->index, word);
 }
 
 struct lookups *render_lookups(const struct render *w)
@@ -412,7 +413,7 @@ static int render(struct render *w, struct sw_err *err)
 {
     if (sw_streq(w->state, SW_STATE_NAMESPACE))
         return render_namespace(w, err);
-    int state = w->r->plan ? sw_plan_find_state(w->r->plan, w->state) : -1;
+    int state = w->r->plan ? sw_plan_view_find(w->r->plan, w->state) : -1;
     if (state < 0)
         return sw_err_set(err, SW_NOTFOUND, "the recipe has no state '%s' any more", w->state);
     return render_one(w, state, err);

@@ -162,8 +162,7 @@ static void resource_free(struct resource *r)
     sw_timer_free(r->own->timer);
     sw_engine_free(r->engine);
     sw_recording_end(r->c->opts.recording, r->own->recording);
-    sw_plan_free(r->plan);
-    sw_recipe_free(r->recipe);
+    sw_renderer_free(r->renderer);
     json_object_put(r->seen);
     json_object_put(r->doc);
     json_object_put(r->status);
@@ -232,18 +231,19 @@ struct graph {
     size_t *needs; /* of all states, one after the other */
 };
 
-static void graph_of(const struct sw_plan *plan, const struct sw_policy *policy, struct graph *g)
+static void graph_of(const struct sw_plan_view *plan, const struct sw_policy *policy,
+                     struct graph *g)
 {
-    size_t n = plan ? sw_plan_n_states(plan) : 0, n_needs = 0;
+    size_t n = plan ? plan->n_states : 0, n_needs = 0;
     for (size_t i = 0; i < n; i++)
-        n_needs += sw_plan_state(plan, i)->n_needs + 1;
+        n_needs += plan->states[i].n_needs + 1;
     *g = (struct graph){ sw_zalloc(n + 1, sizeof *g->states), n + 1,
                          sw_zalloc(n_needs, sizeof *g->needs) };
     g->states[0] =
         (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .title = "namespace", .hidden = true };
     size_t *needs = g->needs;
     for (size_t i = 0; i < n; i++) {
-        const struct sw_recipe_state *s = sw_plan_state(plan, i);
+        const struct sw_recipe_state *s = &plan->states[i];
         const char *title = s->n_templates ? s->templates[0] : s->name;
         if (s->n_templates && !strchr(s->chart, '/')) /* the path in the chart, as with SRO */
             title += strlen(s->chart) + 1;

@@ -24,12 +24,19 @@ struct lookups {
     size_t n, n_waiting;
     void (*answered)(void *arg);
     void *arg;
+    struct sw_render_wait *wait;
 };
+
+struct sw_render_wait *lookups_wait(struct lookups *l)
+{
+    return l->wait;
+}
 
 struct lookups *lookups_new(struct resource *r, void (*answered)(void *arg), void *arg)
 {
     struct lookups *l = sw_zalloc(1, sizeof *l);
     *l = (struct lookups){ .r = r, .answered = answered, .arg = arg };
+    l->wait = sw_render_wait_new(answered, arg);
     return l;
 }
 
@@ -37,6 +44,7 @@ void lookups_free(struct lookups *l)
 {
     if (!l)
         return;
+    sw_render_wait_free(l->wait); /* it looks up through this */
     while (l->first) {
         struct lookup *k = l->first;
         l->first = k->next;

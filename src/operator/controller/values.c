@@ -80,13 +80,35 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
 static const char *const whole_values[] = { ".Values }", ".Values)", ".Values |", ".Values -",
                                             NULL };
 
+const char **words_of_templates(void)
+{
+    const char **words = NULL;
+    size_t n = 0, cap = 0;
+    const char *const *lists[N_CAPABILITIES + 1] = { whole_values };
+    for (size_t i = 0; i < N_CAPABILITIES; i++)
+        lists[i + 1] = capabilities[i]->words;
+    for (size_t i = 0; i < SW_COUNT(lists); i++)
+        for (const char *const *w = lists[i]; w && *w; w++) {
+            SW_GROW(words, n, cap);
+            words[n++] = *w;
+        }
+    for (size_t i = 0; sw_facts_sources[i].kind; i++)
+        for (const char *const *w = sw_facts_sources[i].values; *w; w++) {
+            SW_GROW(words, n, cap);
+            words[n++] = *w;
+        }
+    SW_GROW(words, n, cap);
+    words[n] = NULL;
+    return words;
+}
+
 static bool mentions(const struct resource *r, const char *const *words)
 {
     const char *spec = resolve_is_needed(r->seen)
                            ? json_object_to_json_string(sw_json_get(r->seen, "spec"))
                            : "";
     for (; *words; words++)
-        if (strstr(spec, *words) || (r->recipe && sw_recipe_mentions(r->recipe, *words)))
+        if (strstr(spec, *words) || (r->recipe && sw_recipe_view_mentions(r->recipe, *words)))
             return true;
     return false;
 }

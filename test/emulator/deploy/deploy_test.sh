@@ -44,7 +44,7 @@ hardened() { # what a security scanner looks for
     kubectl -n slipway get deployment slipway -o json | jq -e '.spec.template.spec as $p | $p.containers[0] as $c |
         $p.securityContext.runAsNonRoot and $p.securityContext.seccompProfile.type == "RuntimeDefault" and
         $c.securityContext.readOnlyRootFilesystem and ($c.securityContext.allowPrivilegeEscalation | not) and $c.securityContext.capabilities.drop == ["ALL"] and
-        $c.resources.requests.memory and $c.resources.limits.memory == "64Mi" and $c.livenessProbe and $c.readinessProbe and $p.priorityClassName == "slipway" and
+        $c.resources.requests.memory and $c.resources.limits.memory == "128Mi" and $c.livenessProbe and $c.readinessProbe and $p.priorityClassName == "slipway" and
         ($c.args | index("--leader-elect"))' &&
         kubectl -n slipway get pdb slipway && kubectl -n slipway get networkpolicy slipway && kubectl get priorityclass slipway
 }

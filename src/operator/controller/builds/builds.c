@@ -24,9 +24,10 @@ static void on_secret(const struct sw_watch_event *w, void *arg)
     }
 }
 
+static const char *const value[] = { "pushSecretName", NULL };
+
 static bool facts_ready(struct resource *r, bool so_far SW_UNUSED)
 {
-    static const char *const value[] = { "pushSecretName", NULL };
     struct builds *b = builds_of(r);
     const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Secret");
     if (!cluster_is_openshift(r->c) || !resource_mentions(r, value))
@@ -73,6 +74,7 @@ static void resource_close(struct resource *r)
 const struct capability capability_builds = {
     .name = "builds",
     .summary = "OpenShift builds: the builder account may pull images; .Values.pushSecretName",
+    .words = value,
     .resource_size = sizeof(struct builds),
     .resource_open = resource_open,
     .facts_ready = facts_ready,

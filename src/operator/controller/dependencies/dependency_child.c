@@ -17,6 +17,8 @@ struct creation {
     struct json_object *entry; /* of spec.dependencies */
     struct json_object *doc;   /* spec.chart of it */
     struct source *source;
+    struct sw_render_wait *wait;
+    struct sw_renderer *recipe; /* the child's; or NULL */
     struct json_object *child;
 };
 
@@ -27,6 +29,8 @@ static void creation_free(struct creation *m)
 {
     if (!m)
         return;
+    sw_render_wait_free(m->wait);
+    sw_renderer_free(m->recipe);
     source_free(m->source);
     json_object_put(m->doc);
     json_object_put(m->entry);
@@ -163,27 +167,6 @@ static void store_parent(struct creation *m)
 /* ---- the child's document ----------------------------------------------------------------------
  */
 
-/* The chart's own resource, <name>.yaml, or an empty one. */
-static int base_of(const struct creation *m, const struct sw_recipe *recipe,
-                   struct json_object **out, struct sw_err *err)
-{
-    SW_AUTO_CHARS *file = sw_printf("%s.yaml", m->name);
-    const struct sw_recipe_file *text = sw_recipe_find_file(recipe, file);
-    struct sw_yaml_docs docs = { 0 };
-    int rc = text ? sw_yaml_parse_all(text->bytes, text->len,
-                                      &(struct sw_yaml_opts){ .file = file }, &docs, err)
-                  : 0;
-    if (rc < 0)
-        return rc;
-    struct json_object *found = NULL;
-    for (size_t i = 0; i < docs.n_docs && !found; i++)
-        if (sw_streq(sw_obj_kind(docs.docs[i].object), "SpecialResource"))
-            found = sw_json_copy(docs.docs[i].object);
-    sw_yaml_docs_done(&docs);
-    *out = found ? found : json_object_new_object();
-    return 0;
-}
-
 /* Complete m->child by the entry. */
 static void compose(struct creation *m)
 {
@@ -208,25 +191,42 @@ static void compose(struct creation *m)
         sw_json_set(doc, sw_json_copy(set), "spec", "set", NULL);
 }
 
-static void on_chart(int code, struct sw_recipe *recipe, const char *message, void *arg)
+static void on_loaded(void *arg)
 {
     struct creation *m = arg;
     struct resource *r = m->parent;
+    const struct sw_recipe_view *view;
+    SW_AUTO_CHARS *file = sw_printf("%s.yaml", m->name);
     SW_ERR(err);
-    if (code == 0)
-        code = base_of(m, recipe, &m->child, &err);
-    else
-        sw_err_set(&err, code, "%s", message ? message : sw_code_name(code));
-    sw_recipe_free(recipe);
-    if (code < 0) {
-        creation_failed(m, code, "DependencyChartFailure", sw_err_text(&err));
+    int rc = sw_renderer_load(m->recipe, m->wait, file, &view, &err);
+    if (rc == SW_PENDING)
+        return;
+    if (rc < 0) {
+        creation_failed(m, rc, "DependencyChartFailure", sw_err_text(&err));
         dependencies_of(r)->creation = NULL;
         creation_free(m);
         return;
     }
+    m->child = view->base ? sw_json_copy(view->base) : json_object_new_object();
     compose(m);
+    sw_renderer_free(SW_TAKE(m->recipe));
     source_free(SW_TAKE(m->source));
     store_parent(m);
+}
+
+static void on_chart(int code, struct sw_renderer *recipe, const char *message, void *arg)
+{
+    struct creation *m = arg;
+    m->recipe = recipe;
+    if (code < 0) {
+        struct resource *r = m->parent;
+        creation_failed(m, code, "DependencyChartFailure", message ? message : sw_code_name(code));
+        dependencies_of(r)->creation = NULL;
+        creation_free(m);
+        return;
+    }
+    m->wait = sw_render_wait_new(on_loaded, m);
+    on_loaded(m);
 }
 
 void depend_create_child(struct resource *r, struct json_object *entry, const char *digest)

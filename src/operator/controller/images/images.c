@@ -251,9 +251,10 @@ static int object_rendered(struct resource *r, struct render *w, struct render_i
 /* ---- the row ------------------------------------------------------------------------------------
  */
 
+static const char *const toolkit[] = { "driverToolkitImage", "clusterUpgradeInfo", NULL };
+
 static bool facts_ready(struct resource *r, bool so_far)
 {
-    static const char *const toolkit[] = { "driverToolkitImage", "clusterUpgradeInfo", NULL };
     if (!cluster_is_openshift(r->c) || !resource_mentions(r, toolkit))
         return true;
     return so_far && toolkits_ready(r); /* which depend on the other facts */

@@ -137,8 +137,8 @@ static void label_if_due(struct resource *r, const struct sw_group *group, uint3
 static bool is_due(const struct resource *r, const struct sw_group *group)
 {
     bool has_affine_states = false;
-    for (size_t i = 0; r->plan && i < sw_plan_n_states(r->plan); i++)
-        has_affine_states |= sw_plan_state(r->plan, i)->kernel_affine;
+    for (size_t i = 0; r->plan && i < r->plan->n_states; i++)
+        has_affine_states |= r->plan->states[i].kernel_affine;
     return group && has_affine_states && !sw_label_value_fault(group->kernel);
 }
 

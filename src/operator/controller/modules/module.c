@@ -78,7 +78,8 @@ void module_stop_round(struct module *m)
     sw_kube_cancel(SW_TAKE(m->req));
     module_stop_waiting(m);
     sw_rendered_free(SW_TAKE(m->rendered));
-    sw_plan_free(SW_TAKE(m->plan));
+    sw_render_wait_free(SW_TAKE(m->wait));
+    m->plan = NULL;
     sw_facts_free(SW_TAKE(m->facts));
     json_object_put(SW_TAKE(m->values));
     json_object_put(SW_TAKE(m->doc));
@@ -94,7 +95,7 @@ static void module_free(struct module *m)
     module_close_watches(m);
     sw_kube_cancel(m->status_req);
     sw_timer_free(m->timer);
-    sw_recipe_free(m->recipe);
+    sw_renderer_free(m->recipe);
     json_object_put(m->seen);
     json_object_put(m->known);
     json_object_put(m->versions);
@@ -110,7 +111,39 @@ void module_begin_soon(struct module *m, int64_t in_ms)
     sw_timer_set(m->timer, in_ms);
 }
 
-static void on_source(int code, struct sw_recipe *recipe, const char *message, void *arg)
+static void on_answered(void *arg)
+{
+    struct module *m = arg;
+    m->go_on(m);
+}
+
+struct sw_render_wait *module_wait(struct module *m, void (*go_on)(struct module *m))
+{
+    if (!m->wait)
+        m->wait = sw_render_wait_new(on_answered, m);
+    m->go_on = go_on;
+    return m->wait;
+}
+
+static void load(struct module *m)
+{
+    const struct sw_recipe_view *view;
+    SW_ERR(err);
+    int rc = sw_renderer_load(m->recipe, module_wait(m, load), NULL, &view, &err);
+    if (rc == SW_PENDING)
+        return;
+    sw_render_wait_free(SW_TAKE(m->wait));
+    if (rc < 0) {
+        sw_renderer_free(SW_TAKE(m->recipe));
+        module_fail(m, sw_err_text(&err));
+        return;
+    }
+    free(m->recipe_key);
+    m->recipe_key = source_key(m->seen);
+    module_next_entry(m);
+}
+
+static void on_source(int code, struct sw_renderer *recipe, const char *message, void *arg)
 {
     struct module *m = arg;
     struct source *source = SW_TAKE(m->source);
@@ -120,11 +153,10 @@ static void on_source(int code, struct sw_recipe *recipe, const char *message, v
         module_fail(m, why);
         return;
     }
-    sw_recipe_free(m->recipe);
+    sw_renderer_free(m->recipe);
+    free(SW_TAKE(m->recipe_key)); /* until it is loaded */
     m->recipe = recipe;
-    free(m->recipe_key);
-    m->recipe_key = source_key(m->seen);
-    module_next_entry(m);
+    load(m);
 }
 
 static void begin(void *arg)

@@ -25,10 +25,12 @@ struct module {
     struct sw_controller *c;
     struct module *next;
     char *name;
-    struct json_object *seen; /* the SpecialResourceModule */
-    struct sw_recipe *recipe; /* NULL: not loaded */
-    char *recipe_key;         /* where it came from */
-    struct sw_plan *plan;     /* of the version that is worked on, or NULL */
+    struct json_object *seen;        /* the SpecialResourceModule */
+    struct sw_renderer *recipe;      /* NULL: not loaded */
+    struct sw_render_wait *wait;     /* for what its renderer does; or NULL */
+    void (*go_on)(struct module *m); /* what @wait calls */
+    char *recipe_key;                /* where it came from */
+    const struct sw_plan_view *plan; /* of the version that is worked on, or NULL */
     int64_t generation;
     struct version_watch *watches;
     struct sw_timer *timer;       /* to begin */
@@ -68,6 +70,8 @@ static inline struct modules *modules_of(const struct sw_controller *c)
 
 /** module.c: spec.namespace, else its name. */
 const char *module_namespace(const struct module *m);
+/** module.c: the wait of a plan or render: @go_on is called when it is worth another try. */
+struct sw_render_wait *module_wait(struct module *m, void (*go_on)(struct module *m));
 /** module.c: cancel the round. */
 void module_stop_round(struct module *m);
 /** module.c: begin a new round in @in_ms. */

@@ -136,7 +136,7 @@ static void on_manifest_kind(int code, const struct sw_kind *kind, const struct 
 static void next_manifest(struct module *m)
 {
     if (m->at_manifest >= sw_rendered_n_manifests(m->rendered)) {
-        const struct sw_recipe_state *state = sw_plan_state(m->plan, m->at_state++);
+        const struct sw_recipe_state *state = &m->plan->states[m->at_state++];
         struct json_object *list = sw_json_need_list(module_version(m), "reconciledTemplates",
                                                      NULL);
         for (size_t i = 0; i < state->n_templates; i++)
@@ -154,7 +154,7 @@ void module_next_state(struct module *m)
     SW_ERR(err);
     sw_rendered_free(SW_TAKE(m->rendered));
     m->at_manifest = 0;
-    if (m->at_state >= sw_plan_n_states(m->plan)) {
+    if (m->at_state >= m->plan->n_states) {
         sw_json_set(module_version(m), json_object_new_boolean(true), "complete", NULL);
         module_write_status(m);
         m->at_entry++;
@@ -162,7 +162,12 @@ void module_next_state(struct module *m)
         return;
     }
     struct sw_render_env env = core_render_env(m->c, m->name, module_namespace(m), m->values);
-    if (sw_recipe_render(m->plan, &env, m->at_state, &m->rendered, &err) < 0)
+    int rc = sw_renderer_render(m->recipe, module_wait(m, module_next_state), &env, m->at_state,
+                                &m->rendered, &err);
+    if (rc == SW_PENDING)
+        return;
+    sw_render_wait_free(SW_TAKE(m->wait));
+    if (rc < 0)
         module_fail(m, sw_err_text(&err));
     else
         next_manifest(m);

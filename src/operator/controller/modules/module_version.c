@@ -39,9 +39,24 @@ static void make_values(struct module *m, const struct sw_release_image *p)
     sw_json_set(m->values, doc, "specialResourceModule", NULL);
 }
 
-static void start_version(struct module *m)
+static void plan_version(struct module *m)
 {
     SW_ERR(err);
+    struct json_object *set = sw_json_find(m->seen, "spec", "set", NULL);
+    struct sw_render_env env = core_render_env(m->c, m->name, module_namespace(m), m->values);
+    int rc = sw_renderer_plan(m->recipe, module_wait(m, plan_version), set, &env, NULL, false,
+                              &m->plan, &err);
+    if (rc == SW_PENDING)
+        return;
+    sw_render_wait_free(SW_TAKE(m->wait));
+    if (rc < 0)
+        module_fail(m, sw_err_text(&err));
+    else
+        module_next_state(m);
+}
+
+static void start_version(struct module *m)
+{
     struct json_object *info = sw_json_get(m->known, module_entry(m));
     struct sw_release_image p = { .version = sw_json_str(info, "", "version", NULL),
                                   .os_version = sw_json_str(info, "", "os", NULL),
@@ -51,23 +66,14 @@ static void start_version(struct module *m)
                                   .rhel_version = sw_json_str(info, "", "rhel", NULL) };
     sw_facts_free(m->facts);
     json_object_put(SW_TAKE(m->values));
-    sw_plan_free(SW_TAKE(m->plan));
+    m->plan = NULL;
     m->facts = sw_release_image_facts(&p, NULL, NULL, NULL);
     make_values(m, &p);
     struct json_object *version = module_version(m);
     sw_json_set(version, json_object_new_array(), "reconciledTemplates", NULL);
     sw_json_set(version, json_object_new_boolean(false), "complete", NULL);
     m->at_state = 0;
-    SW_AUTO(sw_values) *values = sw_values_new();
-    struct json_object *set = sw_json_find(m->seen, "spec", "set", NULL);
-    struct sw_render_env env = core_render_env(m->c, m->name, module_namespace(m), m->values);
-    int rc = set ? sw_values_add_json(values, set, &err) : 0;
-    if (rc == 0)
-        rc = sw_recipe_plan(m->recipe, values, &env, &m->plan, &err);
-    if (rc < 0)
-        module_fail(m, sw_err_text(&err));
-    else
-        module_next_state(m);
+    plan_version(m);
 }
 
 static void on_payload(int code, const char *message, const struct sw_release_image *p, void *arg)

@@ -23,6 +23,7 @@ struct validation {
     char **names; /* of the resources of this round */
     size_t n, at;
     struct sw_driver_images *check;
+    struct sw_render_wait *wait; /* of the resource that is rendered; or NULL */
     struct sw_kube_request *write;
     struct sw_timer *timer;
 };
@@ -33,11 +34,13 @@ struct preflights {
 };
 
 static void next_resource(struct validation *v);
+static void on_rendered(void *validation);
 
 static void stop(struct validation *v)
 {
     sw_release_image_close(SW_TAKE(v->read));
     sw_driver_images_close(SW_TAKE(v->check));
+    sw_render_wait_free(SW_TAKE(v->wait));
     sw_kube_cancel(SW_TAKE(v->write));
     sw_timer_stop(v->timer);
     json_object_put(SW_TAKE(v->fresh));
@@ -132,7 +135,14 @@ static int render_for(struct validation *v, struct resource *r, struct sw_render
     SW_AUTO_JSON *values = sw_facts_values(v->facts, &ask);
     sw_groups_done(&groups);
     struct sw_render_env env = resource_render_env(r, values, NULL);
-    return sw_recipe_render(r->plan, &env, SW_ALL_STATES, out, err);
+    if (!v->wait)
+        v->wait = sw_render_wait_new(on_rendered, v);
+    return sw_renderer_render(r->renderer, v->wait, &env, SW_ALL_STATES, out, err);
+}
+
+static void on_rendered(void *arg)
+{
+    next_resource(arg);
 }
 
 static void next_resource(struct validation *v)
@@ -148,7 +158,11 @@ static void next_resource(struct validation *v)
                                             : "its recipe has not been read yet");
             continue;
         }
-        if (render_for(v, r, &rendered, &err) < 0) {
+        int rc = render_for(v, r, &rendered, &err);
+        if (rc == SW_PENDING)
+            return;
+        sw_render_wait_free(SW_TAKE(v->wait));
+        if (rc < 0) {
             add_status(v, r->name, "Error", sw_err_text(&err));
             continue;
         }

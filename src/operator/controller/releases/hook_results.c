@@ -22,10 +22,3 @@ void release_object_observed(struct resource *r, struct json_object *object)
         releases_of(r)->hook_runs = json_object_new_object();
     sw_json_set(releases_of(r)->hook_runs, sw_release_run_of_object(object), key, NULL);
 }
-
-struct json_object *release_run_of(const struct resource *r, struct json_object *doc)
-{
-    SW_AUTO_CHARS *key = doc ? key_of(r, doc) : NULL;
-    struct json_object *run = key ? sw_json_get(releases_of(r)->hook_runs, key) : NULL;
-    return run ? sw_json_copy(run) : sw_release_run("", "", "");
-}

@@ -17,7 +17,7 @@ enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
 static void digest_of(struct resource *r, char out[static SW_SHA256_HEX])
 {
     SW_AUTO_JSON *all = json_object_new_object();
-    sw_json_set_str(all, r->recipe_digest, "recipe", NULL);
+    sw_json_set_str(all, r->recipe->digest, "recipe", NULL);
     sw_json_set_str(all, resource_namespace(r), "namespace", NULL);
     sw_json_set(all, json_object_get(sw_json_find(r->doc, "spec", "set", NULL)), "set", NULL);
     sw_json_sha256(all, out);
@@ -79,6 +79,7 @@ static void release_work_free(struct release_work *w)
     adoption_cancel(w->adoption);
     records_cancel(w->write);
     lookups_free(w->lookups);
+    json_object_put(w->release);
     json_object_put(w->list);
     json_object_put(w->doc);
     json_object_put(w->change);
@@ -163,17 +164,17 @@ static void write_record(void *arg)
     struct release_work *w = arg;
     struct resource *r = w->r;
     const struct sw_kind *kind = records_kind(w->r);
-    SW_AUTO_JSON *release = NULL;
+    SW_AUTO_CHARS *packed = NULL;
     SW_ERR(err);
-    int rc = release_make(w, &release, &err);
+    char digest[SW_SHA256_HEX];
+    int rc = release_make(w, &packed, digest, &err);
     if (rc == SW_PENDING)
-        return; /* a lookup, which calls this again */
+        return; /* a lookup or a renderer, which calls this again */
     if (rc < 0 || !kind) {
         give_up(w, rc < 0 ? rc : SW_INVALID,
                 rc < 0 ? sw_err_text(&err) : "the server serves no ConfigMaps");
         return;
     }
-    SW_AUTO_CHARS *packed = sw_release_pack(release);
     if (strlen(packed) > MAX_BYTES) {
         SW_AUTO_CHARS *why = sw_printf("the release is too large to be recorded: %zu bytes packed, "
                                        "an object takes %d",
@@ -184,8 +185,7 @@ static void write_record(void *arg)
     json_object_put(w->doc);
     w->doc = release_object(w, packed);
     const char *name = sw_obj_name(w->doc);
-    char digest[SW_SHA256_HEX];
-    sw_release_digest(w->doc, release, digest);
+    sw_release_seal(w->doc, digest);
     SW_AUTO_CHARS *digests = records_with(r, name, digest);
     struct json_object *change = json_object_new_object();
     records_put(change, name, digests);
@@ -295,16 +295,20 @@ static bool is_adopted(struct resource *r)
     return false;
 }
 
+enum { N_USES = 4 }; /* texts of templates that depend on the release */
+static const char *const words[] = {
+    "helm.sh/hook", ".Release.Revision", ".Release.Is", ".Release }",
+    "pre-delete",   "post-delete",       NULL
+};
+
 static bool plan_ready(struct resource *r)
 {
-    static const char *const uses[] = { "helm.sh/hook", ".Release.Revision", ".Release.Is",
-                                        ".Release }" };
     struct releases *s = releases_of(r);
     if (!is_adopted(r))
         return false;
     s->is_used = false;
-    for (size_t i = 0; i < SW_COUNT(uses) && r->c->opts.releases != SW_RELEASES_NONE; i++)
-        s->is_used |= sw_recipe_mentions(r->recipe, uses[i]);
+    for (size_t i = 0; i < N_USES && r->c->opts.releases != SW_RELEASES_NONE; i++)
+        s->is_used |= sw_recipe_view_mentions(r->recipe, words[i]);
     if (!s->is_used)
         return true;
     if (s->known) {
@@ -343,8 +347,8 @@ static void hooks_over(struct resource *r)
 static void record_pending(struct resource *r)
 {
     struct releases *s = releases_of(r);
-    if (!s->is_begun || !(sw_recipe_mentions(r->recipe, "pre-delete") ||
-                          sw_recipe_mentions(r->recipe, "post-delete")))
+    if (!s->is_begun || !(sw_recipe_view_mentions(r->recipe, "pre-delete") ||
+                          sw_recipe_view_mentions(r->recipe, "post-delete")))
         return;
     char digest[SW_SHA256_HEX];
     digest_of(r, digest);
@@ -416,6 +420,7 @@ static void resource_close(struct resource *r)
 const struct capability capability_releases = {
     .name = "releases",
     .summary = "Helm's records: helm list, get and history; hooks of upgrades",
+    .words = words,
     .resource_size = sizeof(struct releases),
     .changed = changed,
     .plan_ready = plan_ready,

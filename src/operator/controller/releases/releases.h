@@ -37,11 +37,12 @@ static inline struct releases *releases_of(const struct resource *r)
 struct release_work {
     struct resource *r;
     struct lookups *lookups;
-    const char *status;       /* to be recorded; NULL: none */
-    bool removing;            /* all of them are deleted */
-    int64_t version;          /* of the record that is written */
-    struct json_object *list; /* sw_release_list() */
-    size_t next;              /* in @list: the next to be updated or deleted */
+    const char *status;          /* to be recorded; NULL: none */
+    bool removing;               /* all of them are deleted */
+    int64_t version;             /* of the record that is written */
+    struct json_object *release; /* what is known of it without the recipe; or NULL */
+    struct json_object *list;    /* sw_release_list() */
+    size_t next;                 /* in @list: the next to be updated or deleted */
     struct sw_kube_request *req;
     struct adoption *adoption;
     struct records_write *write; /* of digests */
@@ -64,13 +65,11 @@ void release_work_end(struct release_work *w);
 void release_retry_later(struct resource *r);
 /** Make the records Secrets, if that is due. @return whether that has begun */
 bool release_move(struct resource *r);
-/** The release as Helm records it, with w->version and w->status; the caller's.
- * @return 0 | SW_PENDING: a lookup, write_record() is called again | SW_INVALID: cannot be rendered
- */
-int release_make(struct release_work *w, struct json_object **out, struct sw_err *err) SW_CHECKED;
-/** "last_run" of the hook @doc (as rendered), as Helm writes it; blank if @doc is NULL or has not
- * run. The caller's. */
-struct json_object *release_run_of(const struct resource *r, struct json_object *doc);
+/** The release as Helm records it, packed, with w->version and w->status; the caller's. @content:
+ * sw_release_content() of it.
+ * @return 0 | SW_PENDING: write_record() is called again | SW_INVALID: cannot be rendered */
+int release_make(struct release_work *w, char **packed, char content[static SW_SHA256_HEX],
+                 struct sw_err *err) SW_CHECKED;
 /** The ConfigMap or Secret with @packed (sw_release_pack()), with a new salt; the caller's. */
 struct json_object *release_object(const struct release_work *w, const char *packed);
 /** object_observed(): keep how a hook ended, for the record. */

@@ -49,7 +49,7 @@ static struct rollback *rollback_of(const struct resource *r)
 /* spec.rollback, else the annotation of the recipe. */
 static bool is_asked(const struct resource *r)
 {
-    const struct json_object *chart = r->recipe ? sw_recipe_metadata(r->recipe) : NULL;
+    const struct json_object *chart = r->recipe ? r->recipe->metadata : NULL;
     const char *annotation = sw_json_str((struct json_object *)chart, "", "annotations",
                                          "slipway.dev/rollback", NULL); /* read only */
     return sw_json_bool(r->doc, sw_streq(annotation, "true"), "spec", "rollback", NULL);
@@ -198,7 +198,7 @@ static char *pack(const struct rollback *b)
     SW_AUTO_JSON *all = json_object_new_object();
     struct json_object *states = sw_json_need_list(all, "states", NULL);
     for (size_t i = 0; i < b->n; i++)
-        if (b->items[i].ready_text && sw_plan_find_state(b->r->plan, b->items[i].state) >= 0)
+        if (b->items[i].ready_text && sw_plan_view_find(b->r->plan, b->items[i].state) >= 0)
             (void)json_object_array_add(states, item_doc(&b->items[i]));
     return sw_release_pack(all);
 }

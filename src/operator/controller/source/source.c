@@ -15,6 +15,7 @@
 #include "operator/controller/controller.h"
 #include "operator/controller/source/fetch.h"
 #include "operator/controller/source/secret.h"
+#include "operator/renderer/renderer.h"
 
 enum { MAX_MAPS = 32, RETRIES = 4 }; /* MAX_MAPS: ConfigMaps of one recipe */
 static const char verify_field[] = "spec.chart.verify";
@@ -29,7 +30,7 @@ struct source {
     void *arg;
     int code;
     char *message;
-    struct sw_recipe *recipe;
+    struct sw_renderer *recipe;
     char *content;              /* digest of all its files; NULL: not known */
     struct json_object *secret; /* of secretRef; NULL: none */
     struct json_object *keys;   /* the Secret of verify.secretRef: keyrings; NULL: not verified */
@@ -45,7 +46,7 @@ void source_free(struct source *s)
     sw_kube_cancel(s->req);
     fetch_cancel(s->fetch);
     sw_timer_free(s->timer);
-    sw_recipe_free(s->recipe);
+    sw_renderer_free(s->recipe);
     json_object_put(s->doc);
     json_object_put(s->maps);
     json_object_put(s->secret);
@@ -178,8 +179,9 @@ static void on_fetched(struct json_object *answer, const char *bundle, size_t le
     }
     if (code == 0) {
         s->content = sw_strdup(sw_json_str(answer, "", "digest", NULL));
-        code = sw_recipe_from_bundle(sw_json_str(answer, "", "origin", NULL), bundle, len, NULL,
-                                     &s->recipe, &err);
+        s->is_remote |= sw_json_bool(answer, false, "remote", NULL);
+        s->recipe = sw_renderer_new(s->all->renderers, sw_json_str(answer, "", "origin", NULL),
+                                    bundle, len);
     } else {
         code = code == SW_PENDING ? SW_INVALID : code;
         sw_err_set(&err, code, "%s", sw_json_str(answer, "too many ConfigMaps", "error", NULL));
@@ -245,11 +247,14 @@ static void load_plain_map(struct source *s, struct json_object *map)
     SW_AUTO_CHARS *bundle = NULL;
     size_t len;
     struct sw_recipe_opts opts = local_opts(s);
-    int rc = sw_recipe_from_config_map(map, &opts, &s->recipe, &err);
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    int rc = sw_recipe_from_config_map(map, &opts, &recipe, &err);
     if (rc == 0)
-        rc = sw_recipe_to_bundle(s->recipe, &bundle, &len, &err);
-    if (rc == 0)
+        rc = sw_recipe_to_bundle(recipe, &bundle, &len, &err);
+    if (rc == 0) {
         s->content = sw_digest_of(bundle, len);
+        s->recipe = sw_renderer_of(s->all->renderers, SW_TAKE(recipe));
+    }
     settle_or_fetch(s, rc, &err);
 }
 
@@ -264,9 +269,9 @@ static void on_map(const struct sw_kube_answer *a, void *arg)
     }
     struct json_object *map = a->code ? missing_map(s->map_url) : json_object_get(a->object);
     (void)json_object_array_add(s->maps, map);
-    bool is_plain = sw_json_len(s->maps) == 1 && sw_starts_with(url(s), "cm://") &&
-                    !sw_json_get(map, "binaryData") && !sw_json_get(map, "missing") &&
-                    !sw_json_find(map, "data", "index.yaml", NULL);
+    bool is_plain = !s->all->in_children && sw_json_len(s->maps) == 1 &&
+                    sw_starts_with(url(s), "cm://") && !sw_json_get(map, "binaryData") &&
+                    !sw_json_get(map, "missing") && !sw_json_find(map, "data", "index.yaml", NULL);
     if (is_plain)
         load_plain_map(s, map);
     else
@@ -301,12 +306,18 @@ static void load(struct source *s)
 {
     SW_ERR(err);
     bool is_file = sw_starts_with(url(s), "file://");
-    if (s->keys && (is_file || sw_fetch_knows(url(s)))) {
+    if (is_file && s->all->in_children) {
+        start_fetch(s);
+    } else if (s->keys && (is_file || sw_fetch_knows(url(s)))) {
         start_fetch(s); /* the helper refuses what is not packaged, and so cannot be signed */
     } else if (is_file) {
         SW_AUTO_CHARS *path = path_of(s);
         struct sw_recipe_opts opts = local_opts(s);
-        settle_or_fetch(s, sw_recipe_open(path, &opts, &s->recipe, &err), &err);
+        SW_AUTO(sw_recipe) *recipe = NULL;
+        int rc = sw_recipe_open(path, &opts, &recipe, &err);
+        if (rc == 0)
+            s->recipe = sw_renderer_of(s->all->renderers, SW_TAKE(recipe));
+        settle_or_fetch(s, rc, &err);
     } else if (sw_starts_with(url(s), "cm://")) {
         load_map(s, url(s));
     } else if (sw_fetch_knows(url(s))) {
@@ -387,7 +398,8 @@ void source_load(struct sources *all, struct json_object *doc, struct source **o
         load_verified(s);
 }
 
-struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube, const char *ns,
+struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
+                            struct sw_renderers *renderers, const char *ns,
                             const struct sw_controller_opts *opts)
 {
     struct sources *all = sw_zalloc(1, sizeof *all);
@@ -399,6 +411,8 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube, const ch
         .one_shot = opts->one_shot,
         .refresh_ms = opts->refresh_ms,
         .fetches = fetch_queue_new(loop, opts->helper),
+        .renderers = renderers,
+        .in_children = opts->renderers.program,
     };
     return all;
 }

@@ -1,7 +1,7 @@
 #pragma once
 /* source: the recipe that spec.chart of a resource names: how it is loaded, and when it may have
- * changed. Folders, and ConfigMaps with one file a key, are read in this process; what needs the
- * network or an archive is fetched by a helper process. */
+ * changed. It is fetched by a helper process; where recipes are rendered in this process, folders
+ * and ConfigMaps with one file a key are read in it, too. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -9,7 +9,8 @@ struct json_object;
 struct sw_controller_opts;
 struct sw_kube;
 struct sw_loop;
-struct sw_recipe;
+struct sw_renderer;
+struct sw_renderers;
 
 /** What all loads of a controller share. */
 struct sources {
@@ -20,17 +21,21 @@ struct sources {
     bool one_shot;      /* nothing is loaded again */
     int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */
     struct fetch_queue *fetches;
+    struct sw_renderers *renderers; /* for what was loaded; borrowed */
+    bool in_children;               /* no recipe is read in this process */
 };
-/** @opts: helper, cache_dir (both copied), one_shot, refresh_ms. */
-struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube, const char *ns,
+/** @opts: helper, cache_dir (both copied), one_shot, refresh_ms, renderers. */
+struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
+                            struct sw_renderers *renderers, const char *ns,
                             const struct sw_controller_opts *opts);
 /** Every load was freed before. */
 void sources_free(struct sources *all);
 
 /** A recipe that is being loaded. */
 struct source;
-/** @recipe is the callee's. @message of a failure. Never called before source_load() returned. */
-typedef void source_fn(int code, struct sw_recipe *recipe, const char *message, void *arg);
+/** @recipe, which is not loaded yet, is the callee's. @message of a failure. Never called before
+ * source_load() returned. */
+typedef void source_fn(int code, struct sw_renderer *recipe, const char *message, void *arg);
 /** Load the recipe that spec.chart of @doc names; @*out until source_free(). */
 void source_load(struct sources *all, struct json_object *doc, struct source **out, source_fn *done,
                  void *arg);
