@@ -44,8 +44,8 @@ static int find_config_map(void *arg, const char *ns, const char *name, struct j
 }
 
 /* A sw_recipe_get_fn. */
-static int get_part(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
-                    struct sw_err *err)
+static int get_chart(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+                     struct sw_err *err)
 {
     struct work *w = arg;
     w->is_remote |= !sw_starts_with(ask->url, "file://") && !sw_starts_with(ask->url, "cm://");
@@ -78,9 +78,10 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     SW_AUTO(sw_fetcher) *f = sw_fetcher_new(&opts);
     SW_AUTO(sw_recipe) *recipe = NULL;
     w->fetcher = f;
-    const struct sw_recipe_opts open = {
-        .get = get_part, .get_arg = w, .chart = text_of(r, "name"), .version = text_of(r, "version")
-    };
+    const struct sw_recipe_opts open = { .get = get_chart,
+                                         .get_arg = w,
+                                         .chart = text_of(r, "name"),
+                                         .version = text_of(r, "version") };
     int rc = sw_fetcher_open(f, sw_json_str(r, "", "url", NULL), &open, &recipe, err);
     if (rc == 0)
         rc = sw_recipe_to_bundle(recipe, bundle, len, err);

@@ -27,7 +27,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         c->opts.node_policy = opts->one_shot ? &any : &careful;
     c->opts.engine.node_policy = c->opts.node_policy;
     c->own->trouble = 1; /* nothing was reported yet */
-    c->own->words = words_of_templates();
+    c->own->words = template_texts();
     struct sw_renderers_opts renderers = opts->renderers;
     renderers.words = c->own->words;
     c->renderers = sw_renderers_new(loop, &renderers);

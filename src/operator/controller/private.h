@@ -17,7 +17,7 @@ struct controller_private {
     size_t apis_cap;
     int trouble;        /* as last reported by on_trouble */
     uint64_t n_events;  /* Kubernetes Events so far, for their names */
-    const char **words; /* words_of_templates() */
+    const char **words; /* template_texts() */
 };
 
 /** A render that a step of the engine asked for; it begins after that step. */
@@ -157,7 +157,7 @@ int resolve_spec(struct json_object *doc, struct json_object *values, struct jso
                  struct sw_err *err);
 
 /** values.c: all words that templates are searched for, ended by NULL; free the list. */
-const char **words_of_templates(void);
+const char **template_texts(void);
 
 /* ---- recipes, plans, renders (source.c, plan.c, render.c)
  * ----------------------------------------

@@ -80,7 +80,7 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
 static const char *const whole_values[] = { ".Values }", ".Values)", ".Values |", ".Values -",
                                             NULL };
 
-const char **words_of_templates(void)
+const char **template_texts(void)
 {
     const char **words = NULL;
     size_t n = 0, cap = 0;

@@ -365,7 +365,7 @@ static void send_lookup(struct job *j, int code, const char *message, struct jso
 }
 
 /* Answer j->question, if that is known by now. */
-static void look_up(struct job *j)
+static void answer_lookup(struct job *j)
 {
     struct json_object *q = j->question;
     SW_AUTO_JSON *object = NULL;
@@ -481,7 +481,7 @@ static void on_message(char type, const char *text, size_t len, void *arg)
     } else if (type == 'Q') {
         json_object_put(j->question);
         j->question = SW_TAKE(doc);
-        look_up(j);
+        answer_lookup(j);
     } else if (type == 'A') {
         take_answer(r, doc);
     }
@@ -624,7 +624,7 @@ static int ask(struct sw_renderer *r, struct sw_render_wait *w, char type, char 
     j->lookup = env ? env->lookup : NULL;
     j->lookup_arg = env ? env->lookup_arg : NULL;
     if (j->phase == PARKED)
-        look_up(j);
+        answer_lookup(j);
     if (j->phase != DONE)
         return sw_err_set(err, SW_PENDING, "%s: a renderer works on it", r->origin);
     return j->code < 0 ? sw_err_set(err, j->code, "%s", j->message) : 0;

@@ -125,7 +125,7 @@ static void find_versions(const char *text, size_t len, struct json_object *seen
 }
 
 static struct json_object *
-words_found(const struct server *s,
+texts_found(const struct server *s,
             bool (*has)(const struct server *s, size_t state, const char *word), size_t state)
 {
     struct json_object *list = json_object_new_array();
@@ -205,7 +205,7 @@ static int load(struct server *s, const char *text, size_t len, struct json_obje
     sw_json_set_str(answer, sw_recipe_version(s->recipe), "version", NULL);
     sw_json_set_str(answer, digest, "digest", NULL);
     sw_json_set(answer, json_object_new_boolean(sandbox_is_filtered()), "filtered", NULL);
-    sw_json_set(answer, words_found(s, recipe_has, 0), "words", NULL);
+    sw_json_set(answer, texts_found(s, recipe_has, 0), "words", NULL);
     sw_json_set_str(answer, versions, "versions", NULL);
     if (base)
         sw_json_set(answer, SW_TAKE(base), "base", NULL);
@@ -213,8 +213,8 @@ static int load(struct server *s, const char *text, size_t len, struct json_obje
 }
 
 /* A sw_recipe_lookup_fn: the controller is asked, and waited for. */
-static int look_up(void *arg, const char *api_version, const char *kind, const char *ns,
-                   const char *name, struct json_object **out, struct sw_err *err)
+static int ask_lookup(void *arg, const char *api_version, const char *kind, const char *ns,
+                      const char *name, struct json_object **out, struct sw_err *err)
 {
     struct server *s = arg;
     SW_AUTO_JSON *question = json_object_new_object();
@@ -256,7 +256,7 @@ static struct sw_render_env env_of(struct server *s, struct json_object *request
         (*apis)[i] = sw_json_str(sw_json_at(list, i), "", NULL);
     env.api_versions = list ? *apis : NULL;
     if (sw_json_bool(doc, false, "lookups", NULL)) {
-        env.lookup = look_up;
+        env.lookup = ask_lookup;
         env.lookup_arg = s;
     }
     return env;
@@ -285,7 +285,7 @@ static struct json_object *state_to_json(const struct server *s, size_t i)
     sw_json_set(doc, json_object_new_boolean(state->wait_all), "waitAll", NULL);
     sw_json_set(doc, json_object_new_boolean(state->kernel_affine), "kernelAffine", NULL);
     sw_json_set(doc, json_object_new_boolean(state->has_crds), "hasCrds", NULL);
-    sw_json_set(doc, words_found(s, state_has, i), "words", NULL);
+    sw_json_set(doc, texts_found(s, state_has, i), "words", NULL);
     return doc;
 }
 
