@@ -152,7 +152,7 @@ static enum taken take_message(struct child *c)
     (void)evbuffer_drain(in, sizeof head);
     (void)evbuffer_remove(in, text, len);
     text[len] = '\0';
-    c->freed = &freed;
+    c->freed = &freed; // cppcheck-suppress autoVariables ; for the call alone
     c->events.message(type, text, len, c->events.arg);
     if (freed)
         return GONE;

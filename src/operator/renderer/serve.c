@@ -170,7 +170,7 @@ static int add_metadata(const struct server *s, struct json_object *answer, stru
 {
     struct json_object *metadata = (struct json_object *)sw_recipe_metadata(s->recipe);
     size_t len;
-    SW_AUTO_CHARS *text = sw_json_text(metadata, SW_JSON_PLAIN, &len);
+    free(sw_json_text(metadata, SW_JSON_PLAIN, &len));
     if (len > MAX_METADATA_TEXT)
         return sw_err_set(err, SW_INVALID, "%s/Chart.yaml: more than %d KiB",
                           sw_recipe_name(s->recipe), MAX_METADATA_TEXT >> 10);
@@ -182,13 +182,15 @@ static int load(struct server *s, const char *text, size_t len, struct json_obje
                 struct sw_err *err)
 {
     const char *end = memchr(text, '\n', len);
-    if (!end)
+    size_t head_len = end ? (size_t)(end - text) : len;
+    if (head_len == len) /* the request, a new line, the bundle */
         leave(EXIT_BROKEN);
-    SW_AUTO_JSON *request = parsed(text, (size_t)(end - text));
+    SW_AUTO_JSON *request = parsed(text, head_len);
     json_object_put(s->words);
     s->words = json_object_get(sw_json_get(request, "words"));
-    int rc = sw_recipe_from_bundle(sw_json_str(request, "", "origin", NULL), end + 1,
-                                   len - (size_t)(end + 1 - text), NULL, &s->recipe, err);
+    const char *bundle = text + head_len + 1;
+    int rc = sw_recipe_from_bundle(sw_json_str(request, "", "origin", NULL), bundle,
+                                   len - head_len - 1, NULL, &s->recipe, err);
     if (rc == 0)
         rc = add_metadata(s, answer, err);
     if (rc < 0)
