@@ -76,7 +76,7 @@ depends() {
 lacks_rights() {
     chart rights "$(map)" >/dev/null && kubectl create namespace rights &&
         resource rights '  serviceAccountName: default' &&
-        until_ok 60 says rights 'ConfigMap rights/c' && says rights 'is forbidden' && says rights '[Failed: give the operator the rights' &&
+        until_ok 60 says rights 'ConfigMap rights/c' && says rights 'is forbidden' && says rights '[Failed: give the account the rights' &&
         kubectl create rolebinding -n rights all --clusterrole=admin --serviceaccount=rights:default &&
         kubectl annotate specialresource rights look=again && ready rights
 }

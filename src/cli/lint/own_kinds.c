@@ -299,6 +299,11 @@ void sw_own_kinds_check(const struct sw_own_kinds *kinds, struct json_object *do
     }
     if (spec)
         check_value(&c, sw_json_find(schema, "properties", "spec", NULL), spec, "spec");
-    if (c.n == 0 && sw_streq(kind, "SpecialResource"))
+    if (!sw_streq(kind, "SpecialResource"))
+        return;
+    /* the definition takes what SRO 4.8 took, which had recipes without charts */
+    if (whole && !sw_json_get(spec, "chart"))
+        report(&c, "spec", "chart is missing");
+    if (c.n == 0)
         check_meaning(&c, doc);
 }

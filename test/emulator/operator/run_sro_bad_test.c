@@ -127,7 +127,7 @@ static void what_is_denied_names_the_object_and_stays_so_while_it_is_tried_again
     sro_run(&w, bad);
     for (int i = 0; i < 5; i++) {
         sro_until(&w, "bad", "Errored", "ConfigMap bad/c");
-        sro_until(&w, "bad", "Errored", "[Failed: give the operator the rights");
+        sro_until(&w, "bad", "Errored", "[Failed: give the account the rights");
         world_wait(&w, 10000);
     }
     w.on_request = NULL;

@@ -154,7 +154,6 @@ YAML
     "$slipway" lint "$tap_dir/list.yaml" | sed "s|$tap_dir/||" | diff - <(cat <<'WANT'
 list.yaml:11: error: spec.debug: expected true or false, found a number
 list.yaml:10: error: spec: chart is missing
-list.yaml:10: error: spec: namespace is missing
 list.yaml:21: error: kind: there is no 'SpecialResourc'; is it 'SpecialResource'?
 list.yaml:24: error: ConfigMap without metadata.name
 list.yaml:28: error: kind: v1 has no 'Deployment'
@@ -278,7 +277,7 @@ t "a number where text is wanted" resource '11: error: spec.chart.version: expec
 t "a label that is no text" resource '13: error: spec.nodeSelector.gpu: expected text, found true or false; put it in quotes'
 t "a field far down" resource "16: error: spec.upgradePolicy.drain.enabled: there is no such field; is it 'enable'?"
 t "a number that is too small" resource '15: error: spec.upgradePolicy.maxParallel: -1 is less than 0'
-t "a field that lacks" resource '5: error: spec: namespace is missing'
+t "a field that lacks" resource '9: error: spec.chart: repository is missing'
 t "a version that is not" resource "20: error: apiVersion: SpecialResource has no version 'v1beta2'; it is sro.openshift.io/v1beta1"
 t "what the operator refuses beyond the definition" resource "39: error: spec.taints[0].key: 'a b' is no taint's key"
 t "a namespace that cannot be" resource "46: error: spec.namespace: 'Five_': must consist of lower case"
