@@ -197,11 +197,26 @@ static void wait_all_is_inherited_by_subcharts(SW_UNUSED void **state)
     assert_false(sw_plan_state(plan, 1)->wait_all);
 }
 
-static void two_states_of_one_name_are_refused(SW_UNUSED void **state)
+static void a_subchart_may_have_its_parents_name(SW_UNUSED void **state)
 {
     RECIPE(r, UMBRELLA("dependencies: [{name: top, version: 1.0.0}]\n"), SUB("top"),
            CONFIG_MAP("templates/own.yaml", "own"));
-    expect_plan_error(r, NULL, "two states are called 'top'");
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    assert_int_equal(sw_plan_n_states(plan), 2);
+    int own = sw_plan_find_state(plan, "top-own"), sub = sw_plan_find_state(plan, "top");
+    assert_true(own >= 0 && sub >= 0);
+    assert_string_equal(sw_plan_state(plan, (size_t)own)->chart, "top");
+    assert_string_equal(sw_plan_state(plan, (size_t)own)->label, "top-own");
+    assert_string_equal(sw_plan_state(plan, (size_t)sub)->chart, "top/charts/top");
+}
+
+static void two_states_of_one_name_are_refused(SW_UNUSED void **state)
+{
+    RECIPE(
+        r,
+        UMBRELLA("dependencies: [{name: top, version: 1.0.0}, {name: top-own, version: 1.0.0}]\n"),
+        SUB("top"), SUB("top-own"), CONFIG_MAP("templates/own.yaml", "own"));
+    expect_plan_error(r, NULL, "two states are called 'top-own'");
 }
 
 /* ---- resource groups ----------------------------------------------------------------------------
@@ -350,6 +365,7 @@ int main(void)
         cmocka_unit_test(an_unknown_need_is_named_with_its_place),
         cmocka_unit_test(an_unknown_need_in_the_annotation_is_named),
         cmocka_unit_test(wait_all_is_inherited_by_subcharts),
+        cmocka_unit_test(a_subchart_may_have_its_parents_name),
         cmocka_unit_test(two_states_of_one_name_are_refused),
         cmocka_unit_test(groups_are_states_and_ungrouped_objects_come_last),
         cmocka_unit_test(a_group_renders_its_own_objects_only),

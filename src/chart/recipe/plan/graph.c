@@ -43,6 +43,16 @@ static const char *prefix_of(struct graph *g, const struct sw_plan_chart *chart)
                : "";
 }
 
+/* The name of the state of the root's own templates. Subcharts come first: one of them may be
+ * called as the chart is, as in umbrellas over a vendor's chart. */
+static const char *own_name(struct graph *g, const char *chart)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (sw_streq(g->states[i].name, chart))
+            return sw_arena_printf(g->arena, "%s-own", chart);
+    return chart;
+}
+
 /* @name: NULL for the chart's own. @return the state's number, or -1 with g->err set. */
 static int add_state(struct graph *g, const struct sw_plan_chart *chart, const char *name)
 {
@@ -53,7 +63,7 @@ static int add_state(struct graph *g, const struct sw_plan_chart *chart, const c
     struct sw_recipe_state *s = &g->states[g->n];
     s->name = name  ? sw_arena_printf(g->arena, "%s%s", prefix, name)
               : len ? sw_arena_strndup(g->arena, prefix, len - 1)
-                    : chart->name;
+                    : own_name(g, chart->name);
     s->label = s->name;
     s->chart = chart->path;
     const char *wait = NULL; /* the nearest annotation decides */
