@@ -238,8 +238,7 @@ static void serve_metrics(struct sw_serve_reply *reply, void *arg)
                     "1; the labels are the version and $RELEASE_VERSION");
     sw_metrics_add(&out, "build_info", 1, "version", sw_version, "release", release ? release : "",
                    NULL);
-    sw_metrics_one(&out, "leader", "gauge", "1 for the replica that looks after the resources",
-                   leads(op));
+    sw_metrics_one(&out, "leader", "gauge", "1 for the replica that leads", leads(op));
     sw_metrics_one(&out, "legacy_rights", "gauge",
                    "1 where resources without spec.serviceAccountName have the operator's rights",
                    op->opts.legacy_rights);

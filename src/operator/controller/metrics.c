@@ -131,7 +131,7 @@ static void put_renderers(struct sw_metrics *out, struct sw_renderers_stats stat
                    "Child processes that read and render recipes now", stats.n_children);
     sw_metrics_one(out, "slipway_renderers_waiting", "gauge",
                    "Loads, plans and renders that wait for a child process", stats.n_waiting);
-    sw_metrics_one(out, "slipway_renderers_started_total", "counter", "Child processes begun",
+    sw_metrics_one(out, "slipway_renderers_started_total", "counter", "Child processes started",
                    stats.n_started);
     sw_metrics_head(out, "slipway_renderers_ended_total", "counter",
                     "Child processes that ended in the middle of their work: limit (they took more "
@@ -148,7 +148,7 @@ char *sw_controller_metrics(struct sw_controller *c)
     for (const struct resource *r = c->resources; r; r = r->next)
         n_resources++;
     sw_metrics_one(out, "sro_managed_resources_total", "gauge",
-                   "SpecialResources that are looked after", n_resources);
+                   "SpecialResources that slipway manages", n_resources);
     sw_metrics_head(out, "sro_states_completed_info", "gauge",
                     "1 for a state that is Ready, 0 for others");
     sw_metrics_head(objects, "sro_kind_completed_info", "gauge",

@@ -9,9 +9,9 @@ char *sw_device_plugin_metrics(const struct sw_device_plugin *p, size_t *len_byt
     struct dp_counts c;
     dp_broker_count(p->broker, &c);
     sw_metrics_one(&out, "gpus", "gauge", "GPUs found.", p->driver ? p->driver->n_gpus : 0);
-    sw_metrics_one(&out, "gate_open", "gauge", "Whether what is waited for is ready.",
+    sw_metrics_one(&out, "gate_open", "gauge", "1 where the readiness gate is open.",
                    p->open && !p->shut_again);
-    sw_metrics_head(&out, "devices", "gauge", "Devices told to kubelet.");
+    sw_metrics_head(&out, "devices", "gauge", "Devices advertised to kubelet.");
     for (size_t i = 0; i < p->n_resources; i++) {
         const struct dp_resource *r = &p->resources[i];
         const size_t healthy = dp_endpoint_n_healthy(p->endpoints[i]);

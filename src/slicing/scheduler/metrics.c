@@ -86,18 +86,18 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
                    m->undone);
     sw_metrics_one(out, "unschedulable_total", "counter", "Filters that left no node.",
                    m->unschedulable);
-    sw_metrics_one(out, "bad_requests_total", "counter", "Requests that asked nothing sensible.",
+    sw_metrics_one(out, "bad_requests_total", "counter", "Requests that could not be parsed.",
                    m->bad_requests);
-    sw_metrics_one(out, "collected_total", "counter",
-                   "Claims deleted because nobody would use them.", m->collected);
+    sw_metrics_one(out, "collected_total", "counter", "Claims deleted because no pod uses them.",
+                   m->collected);
     sw_metrics_one(out, "touches_total", "counter",
                    "Times a node's " SW_SCHEDULER_EPOCH " was set.", m->touched);
-    sw_metrics_one(
-        out, "sent_again_total", "counter",
-        "Times a pod was to be tried again because a node that was not asked about has room.",
-        m->sent_again);
+    sw_metrics_one(out, "sent_again_total", "counter",
+                   "Times a pod was queued again because a node outside the sample had room.",
+                   m->sent_again);
     sw_metrics_one(out, "evicted_total", "counter",
-                   "Pods sent away because a more important one needs their slices.", m->evicted);
+                   "Pods evicted for a pod of higher priority that needs their slices.",
+                   m->evicted);
     sw_metrics_one(out, "evictions_refused_total", "counter",
                    "Evictions that the API server refused.", m->evictions_refused);
     sw_metrics_one(out, "waiting_pods", "gauge", "Pods that want slices and are not bound.",
@@ -105,10 +105,10 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
     sw_metrics_one(out, "fragmented_pods", "gauge",
                    "Pods that wait and would fit if slices of others lay elsewhere.", n_fragmented);
     sw_metrics_one(out, "reservations", "gauge",
-                   "Slices reserved for claims that are being written.", p->n_reserved);
-    sw_metrics_one(out, "nodes", "gauge", "Nodes that are known.",
+                   "Slices reserved for claims that are being created.", p->n_reserved);
+    sw_metrics_one(out, "nodes", "gauge", "Nodes that the scheduler knows.",
                    (uint64_t)lh_table_length(p->nodes));
-    sw_metrics_one(out, "leading", "gauge", "1 where this replica collects.",
+    sw_metrics_one(out, "leading", "gauge", "1 for the replica that collects unused claims.",
                    s->opts.leader_elect ? s->lease && sw_lease_is_leader(s->lease) : 1);
     put_slices(out, p);
     sw_metrics_head(out, "requests_total", "counter", "Requests sent to the API server.");

@@ -23,19 +23,19 @@ char *sw_webhook_metrics_text(const struct sw_webhook_metrics *m, const struct s
                    "Requests that were no AdmissionReview or no HTTP.",
                    m->bad_requests + c->bad_requests);
     sw_metrics_one(&out, "crowded_out_total", "counter",
-                   "Requests refused because too much was asked at once.", c->overloads);
+                   "Requests refused because too many were in progress.", c->overloads);
     sw_metrics_one(&out, "connections_total", "counter", "Connections accepted.", c->conns);
     sw_metrics_one(&out, "connections", "gauge", "Connections open now.", c->open_conns);
     sw_metrics_one(&out, "handshake_errors_total", "counter", "TLS handshakes that failed.",
                    c->handshake_errors);
     sw_metrics_one(&out, "timeouts_total", "counter", "Connections closed for being slow.",
                    c->timeouts);
-    sw_metrics_one(&out, "certificate_loads_total", "counter",
-                   "Times a certificate was taken into use.", c->reloads);
+    sw_metrics_one(&out, "certificate_loads_total", "counter", "Times a certificate was loaded.",
+                   c->reloads);
     if (c->not_after)
         sw_metrics_one(&out, "certificate_expiry_timestamp_seconds", "gauge",
                        "When the serving certificate expires.", (uint64_t)c->not_after);
-    sw_metrics_head(&out, "duration_seconds", "histogram", "Time to work out an answer.");
+    sw_metrics_head(&out, "duration_seconds", "histogram", "Time to compute an answer.");
     sw_metrics_add_histogram(&out, "duration_seconds", &m->took, &bounds, NULL, NULL);
     return sw_metrics_take(&out, len_bytes);
 }
