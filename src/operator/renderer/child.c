@@ -216,14 +216,18 @@ void child_rests(struct child *c, bool idle)
 /* ---- the beginning -----------------------------------------------------------------------------
  */
 
+/* The environment of the child is empty but for where the loader finds the program's libraries, as
+ * in our images; sandbox_enter() clears it. */
 static int spawn(struct child *c, int fd)
 {
+    const char *libraries = getenv("LD_LIBRARY_PATH");
+    SW_AUTO_CHARS *path = libraries ? sw_printf("LD_LIBRARY_PATH=%s", libraries) : NULL;
     posix_spawn_file_actions_t actions;
     SW_AUTO_CHARS *bytes = sw_printf("%zu", c->opts->child_bytes);
     SW_AUTO_CHARS *cpu = sw_printf("%u", c->opts->cpu_s);
     SW_AUTO_CHARS *wall = sw_printf("%lld", (long long)c->opts->wall_ms);
     char name[] = "slipway", command[] = "renderer";
-    char *argv[] = { name, command, bytes, cpu, wall, NULL }, *environment[] = { NULL };
+    char *argv[] = { name, command, bytes, cpu, wall, NULL }, *environment[] = { path, NULL };
     int rc = posix_spawn_file_actions_init(&actions);
     if (rc)
         return rc;

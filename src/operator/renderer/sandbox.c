@@ -322,6 +322,7 @@ void sandbox_enter(int fd, size_t bytes, unsigned cpu_s, unsigned wall_ms)
     sandbox.wall_ms = wall_ms;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     read_ahead();
+    (void)clearenv();
     if (fd != STDIN_FILENO)
         (void)dup2(fd, STDIN_FILENO);
     close_others();
