@@ -58,7 +58,7 @@ static bool has_leading_zero(const char *p, const char *end)
 
 static int invalid(struct sw_err *err)
 {
-    return sw_err_set(err, SW_INVALID, "Invalid Semantic Version");
+    return sw_err_set(err, SW_INVALID, "invalid semantic version");
 }
 
 /* "-rc.1+b5": both parts may be missing. */
@@ -78,11 +78,7 @@ static int read_tail(const char *p, const char *end, struct sw_semver *v, struct
             return invalid(err);
         v->meta_len = (size_t)(p - v->meta);
     }
-    if (p != end)
-        return invalid(err);
-    if (has_leading_zero(v->pre, v->pre + v->pre_len))
-        return sw_err_set(err, SW_INVALID, "Version segment starts with 0");
-    return 0;
+    return p == end ? 0 : invalid(err);
 }
 
 int sw_semver_parse(const char *text, size_t len_bytes, struct sw_semver *out, struct sw_err *err)
@@ -109,14 +105,17 @@ int sw_semver_parse(const char *text, size_t len_bytes, struct sw_semver *out, s
         }
     }
     int rc = read_tail(p, end, &v, err);
-    if (rc == 0 && large)
-        rc = sw_err_set(err, SW_INVALID,
-                        "Error parsing version segment: strconv.ParseUint: parsing \"%.*s\": value "
-                        "out of range",
-                        large_len, large);
-    if (rc == 0)
-        *out = v;
-    return rc;
+    if (rc < 0)
+        return rc;
+    if (large)
+        return sw_err_set(err, SW_INVALID,
+                          "error parsing version segment: strconv.ParseUint: parsing \"%.*s\": "
+                          "value out of range",
+                          large_len, large);
+    if (has_leading_zero(v.pre, v.pre + v.pre_len))
+        return sw_err_set(err, SW_INVALID, "version segment starts with 0");
+    *out = v;
+    return 0;
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -212,8 +211,6 @@ static bool check_not_equal(const struct constraint *c, const struct sw_semver *
     const struct sw_semver *con = &c->version;
     if (!c->dirty)
         return !equal(c, v);
-    if (v->pre_len && !con->pre_len)
-        return false;
     if (con->major != v->major || (con->minor != v->minor && !c->minor_dirty))
         return true;
     if (c->minor_dirty)
@@ -299,13 +296,13 @@ static const struct {
 bool sw_semver_range_has(const struct sw_semver_range *range, const struct sw_semver *v)
 {
     for (size_t i = 0; i < range->n;) {
-        bool all = true;
+        bool all = true, names_pre = false;
         do {
             const struct constraint *c = &range->constraints[i];
-            bool pre_allowed = !v->pre_len || c->version.pre_len || c->check == check_not_equal;
-            all = all && pre_allowed && c->check(c, v);
+            names_pre |= c->version.pre_len > 0;
+            all = all && c->check(c, v);
         } while (++i < range->n && !range->constraints[i].begins_or);
-        if (all)
+        if (all && (!v->pre_len || names_pre)) /* one that names a prerelease admits them to all */
             return true;
     }
     return false;
@@ -381,7 +378,7 @@ static char *full_text(const struct wild_version *w, struct constraint *c)
     int pre = (int)w->pre_len;
     c->dirty = true;
     if (is_missing(w, 0))
-        return sw_strdup("0.0.0");
+        return sw_printf("0.0.0%.*s", pre, w->pre);
     if (is_missing(w, 1)) {
         c->minor_dirty = true;
         return sw_printf("%.*s.0.0%.*s", (int)w->lens[0], w->parts[0], pre, w->pre);
@@ -402,39 +399,41 @@ static int add_constraint(struct sw_semver_range *range, size_t op, const struct
     c.text = full_text(w, &c);
     if (sw_semver_parse(c.text, strlen(c.text), &c.version, NULL) < 0) {
         free(c.text);
-        return sw_err_set(err, SW_INVALID, "constraint Parser Error");
+        return sw_err_set(err, SW_INVALID, "constraint parser error");
     }
     SW_GROW(range->constraints, range->n, range->cap);
     range->constraints[range->n++] = c;
     return 0;
 }
 
-/* The constraints of one side of "||", with spaces or commas between them. */
+/* The constraints of one side of "||", with spaces or a comma between them. */
 static int read_alternative(struct sw_semver_range *range, const char *start, const char *end,
                             struct sw_err *err)
 {
-    const char *p = start;
+    const char *p = start, *next = skip_space(start, end);
     bool first = true;
     do {
         struct wild_version w;
-        p = skip_space(p, end);
+        p = next;
         size_t op = 0, n; /* the last row's operator is empty */
         while ((n = strlen(operators[op].op)) > (size_t)(end - p) ||
                memcmp(p, operators[op].op, n) != 0)
             op++;
         p = read_wild(skip_space(p + n, end), end, &w);
-        if (!p)
-            return sw_err_set(err, SW_INVALID, "improper constraint: %.*s", (int)(end - start),
+        next = p ? skip_space(p, end) : NULL;
+        bool is_last = next == end, is_comma = p && !is_last && *next == ',';
+        if (!p || (next == p && !is_last && !is_comma))
+            return sw_err_set(err, SW_INVALID, "improper constraint: \"%.*s\"", (int)(end - start),
                               start);
         int rc = add_constraint(range, op, &w, first, err);
         if (rc < 0)
             return rc;
         first = false;
-        p = skip_space(p, end);
-        if (p < end && *p == ',')
-            p++;
-    } while (p < end);
-    return 0;
+        if (is_last)
+            return 0;
+        if (is_comma)
+            next = skip_space(next + 1, end);
+    } while (true);
 }
 
 /* Read "1.2 - 2.0" at @p with the spaces around it. @return its end, or NULL: there is none */
@@ -463,7 +462,7 @@ static char *rewrite_hyphens(const char *text, size_t len)
             continue;
         }
         SW_AUTO_CHARS *before = out;
-        out = sw_printf("%s%.*s>= %.*s, <= %.*s", before, (int)(p - copied), copied,
+        out = sw_printf("%s%.*s>= %.*s, <= %.*s ", before, (int)(p - copied), copied,
                         (int)(w[0].end - w[0].start), w[0].start, (int)(w[1].end - w[1].start),
                         w[1].start);
         p = copied = after;

@@ -1,5 +1,5 @@
 #pragma once
-/* semver: semantic versions and constraints, as in github.com/Masterminds/semver/v3 3.1.1, which
+/* semver: semantic versions and constraints, as in github.com/Masterminds/semver/v3 3.5, which
  * Helm uses for semverCompare and for the versions of dependencies. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ int sw_semver_compare(const struct sw_semver *a, const struct sw_semver *b);
 char *sw_semver_text(const struct sw_semver *v) SW_CHECKED;
 
 /** A constraint on versions: "^1.2", "~1.2.3", ">=1.2, <2.0 || 3.x", "1.0 - 2.3", "*".
- * A prerelease only satisfies constraints that name a prerelease. */
+ * A prerelease only satisfies constraints of which one, between two "||", names a prerelease. */
 struct sw_semver_range;
 /** Parse a constraint. @*out is the caller's: sw_semver_range_free().
  * @return 0 | SW_INVALID "improper constraint: ..." */

@@ -3,12 +3,22 @@
 #include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"
 
+/* The length of "12.00" without its fraction of zeros, as spf13/cast cuts it. */
+static size_t without_zero_fraction(const char *s, size_t len)
+{
+    size_t n = len;
+    while (n > 0 && s[n - 1] == '0')
+        n--;
+    return n > 0 && n < len && s[n - 1] == '.' ? n - 1 : len;
+}
+
 int64_t sw_cast_int64(struct sw_value v)
 {
     int64_t i = 0;
     switch (sw_kind(v)) {
     case SW_K_STRING:
-        return sw_parse_int(v.as.s, v.len, 0, &i) == SW_PARSE_OK ? i : 0;
+        return sw_parse_int(v.as.s, without_zero_fraction(v.as.s, v.len), 0, &i) == SW_PARSE_OK ? i
+                                                                                                : 0;
     case SW_K_INT:
         return v.as.i;
     case SW_K_UINT:

@@ -68,7 +68,7 @@ static int fn_initials(struct call *c)
     return sw_return_text(c);
 }
 
-/* ---- words, as xstrings 1.3 finds them ---- */
+/* ---- words, as xstrings 1.5 finds them ---- */
 
 static bool is_connector(uint32_t r)
 {
@@ -90,10 +90,11 @@ static int fn_camelcase(struct call *c)
     size_t at = 0;
     struct text *t = c->text;
     uint32_t now = 0, before;
-    bool found = false;
-    while (at < s.len && !found) { /* connectors in front are kept */
+    bool found = false, upper = false; /* the word has begun in upper case and has gone on so */
+    while (at < s.len && !found) {     /* connectors in front are kept */
         at += sw_rune_decode(s.as.s + at, s.len - at, &now);
         found = !is_connector(now);
+        upper = sw_rune_is_upper(now);
         if (found)
             now = sw_rune_upper_of(now);
         else
@@ -105,9 +106,12 @@ static int fn_camelcase(struct call *c)
         if (is_connector(now) && is_connector(before)) {
             sw_text_rune(t, before);
         } else if (is_connector(before)) {
+            upper = sw_rune_is_upper(now);
             now = sw_rune_upper_of(now);
         } else {
-            now = sw_rune_lower_of(now);
+            upper = upper && sw_rune_is_upper(now);
+            if (upper)
+                now = sw_rune_lower_of(now);
             sw_text_rune(t, before);
         }
     }

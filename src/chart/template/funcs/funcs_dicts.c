@@ -104,12 +104,12 @@ static int fn_omit(struct call *c)
     return sw_return(c, sw_value_map(map));
 }
 
-/* ---- merging, as mergo 0.3 does it ---- */
+/* ---- merging, as mergo 1.0 does it ---- */
 
 enum { KEEP, OVERWRITE };
 
-/* A value of the destination is kept, unless it is empty or to be overwritten; two maps are merged;
- * nothing replaces a map. */
+/* A value of the destination is kept, unless it is empty or to be overwritten; two maps are merged.
+ */
 static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, int depth)
 {
     enum { DEEPEST = 1000 };
@@ -121,9 +121,7 @@ static int merge_maps(struct call *c, struct sw_map *dst, struct sw_map *src, in
     const struct sw_entry *e = sw_map_sorted(src);
     for (const struct sw_entry *end = e + sw_map_count(src); e < end; e++) {
         struct sw_value v = e->value, *old = sw_map_find_hashed(dst, e->key, e->key_len, e->hash);
-        bool keep = sw_value_is_nil(v)
-                        ? !overwrite
-                        : old && !sw_value_is_empty(*old) && (!overwrite || sw_value_is_map(v));
+        bool keep = !overwrite && (sw_value_is_nil(v) || (old && !sw_value_is_empty(*old)));
         int rc = sw_call_charge(c, 1);
         if (rc == 0 && old && sw_value_is_map(v) && sw_value_is_map(*old) && old->as.map)
             rc = merge_maps(c, old->as.map, v.as.map, depth + 1);

@@ -22,7 +22,7 @@ static int fn_include(struct call *c)
     enum { RECURSIONS = 1000 };
     struct sw_value s = c->args[0];
     struct name name = sw_name(s.as.s, s.len);
-    struct include_count **at = &c->x->scope->includes;
+    struct include_count **at = &c->x->includes;
     while (*at && !sw_name_equal(&(*at)->name, &name))
         at = &(*at)->next;
     if (!*at) {
@@ -47,77 +47,71 @@ static int fn_include(struct call *c)
 struct tpl_cache {
     const char *text;
     size_t len;
-    const char *name;
     uint32_t hash;
     struct tmpl *tmpls;
     struct tpl_cache *next;
 };
 
-static int parse_tpl(struct call *c, struct sw_value text, const char *name, struct tmpl **out)
+/* The name of a text's own template: that of the set, which Helm's tpl takes. */
+static const char tpl_name[] = "gotpl";
+
+/* The templates of @text, its own among them. */
+static int parse_tpl(struct call *c, struct sw_value text, struct tmpl **out)
 {
     struct exec *x = c->x;
     uint32_t hash = sw_name_hash(text.as.s, text.len);
     size_t passed = 0;
     for (struct tpl_cache *t = x->tpls; t; t = t->next, passed++) {
-        if (t->hash == hash && t->len == text.len && memcmp(t->text, text.as.s, text.len) == 0 &&
-            strcmp(t->name, name) == 0) {
+        if (t->hash == hash && t->len == text.len && memcmp(t->text, text.as.s, text.len) == 0) {
             *out = t->tmpls;
             return 0;
         }
     }
     struct source *source = sw_arena_alloc(c->arena, sizeof *source);
-    *source = (struct source){ name, text.as.s, text.len };
+    *source = (struct source){ tpl_name, text.as.s, text.len };
     int rc = sw_call_charge(c, text.len / 4 + passed / 16);
     if (rc == 0)
         rc = sw_template_parse(c->arena, x->funcs, source, out, x->err);
     if (rc < 0)
-        return sw_parse_clean_error(x->err, rc, name);
+        return rc;
     struct tpl_cache *t = sw_arena_alloc(c->arena, sizeof *t);
-    *t = (struct tpl_cache){ text.as.s, text.len, name, hash, *out, x->tpls };
+    *t = (struct tpl_cache){ text.as.s, text.len, hash, *out, x->tpls };
     x->tpls = t;
     return 0;
 }
 
-/* Parse a text and execute it under the name of the calling template. It can use the templates of
- * the chart except those of the calling file. */
+/* Parse a text and execute it. It sees all templates of the set, and what texts around it define.
+ */
 static int fn_tpl(struct call *c)
 {
-    struct sw_value text = c->args[0], values = c->args[1];
-    struct sw_value base = sw_value_path(values, "Template.BasePath");
-    struct sw_value file = sw_value_path(values, "Template.Name");
-    bool has_base = base.type == SW_T_STRING;
-    if (!has_base || file.type != SW_T_STRING)
-        return sw_call_fail(c,
-                            "cannot retrieve %s from values inside tpl function: %.*s: \"%s\" is "
-                            "not a value",
-                            has_base ? "Template.Name" : "Template.Basepath", (int)text.len,
-                            text.as.s, has_base ? "Name" : "BasePath");
-    struct exec *x = c->x;
     enum { DEEPEST = 1000 }; /* as include; in Helm only the stack ends it */
+    struct exec *x = c->x;
+    struct sw_value text = c->args[0], dot = c->args[1];
+    struct scope scope = { .names = x->scope->names, .outer = x->scope };
+    struct tmpl *tmpls;
     if (x->tpl_depth >= DEEPEST)
         return sw_call_fail(c, "texts are executed in each other more than %d deep", DEEPEST);
-    struct name name = sw_name(file.as.s, file.len);
-    const char *file_name = sw_arena_strndup(c->arena, file.as.s, file.len);
-    struct tmpl *tmpls = NULL;
-    int rc = parse_tpl(c, text, file_name, &tmpls);
-    struct scope scope = { .names = x->scope->names, .own = tmpls, .replaced = &name };
-    struct scope *outer = x->scope;
-    struct sw_value dot = sw_value_typed_map(SW_T_VALUES, values.as.map);
-    if (rc == 0 &&
-        !sw_template_is_partial(file_name)) { /* Helm renders no partial, tpl's included */
+    int rc = parse_tpl(c, text, &tmpls);
+    const char *what = "cannot parse template";
+    if (rc == 0) {
+        struct name name = sw_name(tpl_name, strlen(tpl_name));
+        const struct tmpl *own = tmpls;
+        while (!sw_name_equal(&own->name, &name))
+            own = own->next;
+        if (dot.type == SW_T_NIL)
+            dot.type = SW_T_INVALID;
+        what = "error during tpl function execution for";
+        scope.own = tmpls;
         x->scope = &scope;
         x->tpl_depth++;
-        rc = sw_exec_named(x, &name, dot);
+        rc = sw_exec_tmpl(x, own, dot);
         x->tpl_depth--;
-        x->scope = outer;
-        if (rc < 0)
-            sw_exec_clean_error(x->err, rc, file_name);
+        x->scope = scope.outer;
     }
     if (rc < 0 && sw_arena_is_over(c->arena)) /* no room for the text in the message */
         return rc;
     if (rc < 0)
-        return sw_err_wrap(x->err, rc, "error during tpl function execution for %s",
-                           sw_quoted(c->arena, text.as.s, text.len));
+        return sw_err_wrap(x->err, rc, "%s %s", what, sw_quoted(c->arena, text.as.s, text.len));
     sw_exec_strip_no_value(x, c->mark);
     return sw_return_text(c);
 }
@@ -131,10 +125,7 @@ static int fn_required(struct call *c)
     struct sw_value v = c->args[1];
     if (!sw_value_is_nil(v) && !(v.type == SW_T_STRING && v.len == 0))
         return sw_return(c, v);
-    /* Helm uses the message as a format, without operands */
-    sw_printf_values(c->text, c->args[0].as.s, c->args[0].len, NULL, 0);
-    struct sw_value message = sw_call_take(c);
-    return sw_call_fail(c, MARKED, (int)message.len, message.as.s);
+    return sw_call_fail(c, MARKED, (int)c->args[0].len, c->args[0].as.s);
 }
 
 static int fn_fail(struct call *c)
@@ -260,7 +251,7 @@ static int fn_from(struct call *c)
 
 const struct func sw_funcs_helm[] = {
     { "include", fn_include, "sv", "the output of a named template", 0, 0 },
-    { "tpl", fn_tpl, "sV", "the output of a text executed as a template", 0, 0 },
+    { "tpl", fn_tpl, "sv", "the output of a text executed as a template", 0, 0 },
     { "required", fn_required, "sv", "the value, or an error where it is nil or \"\"", 0, 0 },
     { "fail", fn_fail, "s", "end rendering with a message", 0, 0 },
     { "lookup", fn_lookup, "ssss", "an object of the cluster, by apiVersion, kind, namespace, name",

@@ -130,8 +130,8 @@ static int fn_set_suffix(struct call *c)
     if (sw_semver_parse(text, strlen(text), &checked, &why) < 0)
         return sw_call_fail(c, "%s",
                             strstr(sw_err_text(&why), "starts with 0") ? sw_err_text(&why)
-                            : meta                                     ? "Invalid Metadata string"
-                                   : "Invalid Prerelease string");
+                            : meta                                     ? "invalid metadata string"
+                                   : "invalid prerelease string");
     if (meta) {
         next.v.meta = checked.meta;
         next.v.meta_len = checked.meta_len;

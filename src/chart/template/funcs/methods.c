@@ -100,7 +100,10 @@ static int fn_files_lines(struct call *c)
 {
     const struct sw_value *v = sw_map_find(c->self.as.map, c->args[0].as.s, c->args[0].len);
     struct sw_list *lines = sw_list_new(c->arena, 0);
-    const char *s = v ? v->as.s : NULL, *end = v ? s + v->len : NULL;
+    bool any = v && v->len > 0;
+    const char *s = any ? v->as.s : NULL, *end = any ? s + v->len : NULL;
+    if (any && end[-1] == '\n')
+        end--;
     while (s) {
         const char *nl = memchr(s, '\n', (size_t)(end - s));
         if (sw_arena_is_over(c->arena))

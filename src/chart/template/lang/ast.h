@@ -161,7 +161,7 @@ struct tmpl {
     struct tmpl *next;
 };
 
-/** Parse @source. @*out gets its templates, the file's own last.
+/** Parse @source. @*out gets its templates; the file's own has the name of the source.
  * @return 0 | SW_INVALID: "template: NAME:LINE: ..." */
 int sw_template_parse(struct sw_arena *arena, const struct func_index *funcs,
                       const struct source *source, struct tmpl **out, struct sw_err *err);

@@ -24,7 +24,8 @@ struct exec {
     struct sw_template_opts opts;   /* defaults filled in */
     struct text text;               /* output, and scratch space after it */
     const struct func_index *funcs; /* for tpl, and methods */
-    struct scope *scope;
+    const struct scope *scope;
+    struct include_count *includes; /* of include, by name */
     struct frame *frame;
     struct var *vars; /* the stack of all frames */
     size_t n_vars, cap_vars;

@@ -3,12 +3,12 @@
  * that tpl executes. */
 #include "chart/template/lang/ast.h"
 
-/** The templates that a name can mean: all of a set, or those that a text given to tpl can use. */
+/** The templates that a name can mean: all of a set, and within tpl those of its text, which come
+ * first. A text within a text sees those of both. */
 struct scope {
-    struct sw_map *names;        /* of the set: see sw_scope_define() */
-    const struct tmpl *own;      /* tpl: the templates of its text, else NULL */
-    const struct name *replaced; /* tpl: the file whose templates cannot be used, else NULL */
-    struct include_count *includes;
+    struct sw_map *names;      /* of the set: see sw_scope_define() */
+    const struct tmpl *own;    /* tpl: the templates of its text, else NULL */
+    const struct scope *outer; /* tpl: that of the call, else NULL */
 };
 
 /** Add a definition to @names, a map made by sw_map_new() that only this and sw_scope_find() use.

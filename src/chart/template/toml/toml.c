@@ -257,11 +257,13 @@ static int write_element(struct writer *w, struct sw_value v, int depth)
         sw_text_printf(w->out, "%llu", (unsigned long long)v.as.u);
         return 0;
     case SW_K_FLOAT:
-        n = sw_float_go(v.as.f, 'f', 64, buf);
+        n = sw_float_go(v.as.f, 'g', 64, buf);
         if (!isfinite(v.as.f))
-            sw_text_puts(w->out, isnan(v.as.f) ? "nan" : v.as.f < 0 ? "-inf" : "+inf");
+            sw_text_printf(w->out, "%s%s", signbit(v.as.f) ? "-" : "",
+                           isnan(v.as.f) ? "nan" : "inf");
         else
-            sw_text_printf(w->out, "%s%s", buf, memchr(buf, '.', n) ? "" : ".0");
+            sw_text_printf(w->out, "%s%s", buf,
+                           memchr(buf, '.', n) || memchr(buf, 'e', n) ? "" : ".0");
         return 0;
     case SW_K_SLICE:
         sw_text_char(w->out, '[');
@@ -322,7 +324,8 @@ static int write_node(struct writer *w, const struct key *key, struct sw_value v
     if (rc < 0)
         return rc;
     if (!key)
-        return fail(w, "top-level values must be Go maps or structs");
+        return tables ? fail(w, "top-level values must be Go maps or structs")
+                      : write_element(w, v, 0);
     for (size_t i = 0; tables && i < sw_value_len(v) && rc == 0; i++) {
         newline(w);
         put_header(w, key, "[[", "]]");
