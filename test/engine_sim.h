@@ -34,7 +34,8 @@ struct sim_object {
     const char *needs_label; /* DaemonSet: its pods run only on nodes with this label */
     const char *annotations; /* further ones, JSON with ' for " */
     int content;             /* another number, another content */
-    int stage;
+    int stage, again;        /* see sw_rendered_object */
+    bool drop_ready, drop_before;
     const char *missing; /* variants whose image is not there, as far as the registry says */
 };
 
@@ -476,6 +477,9 @@ static inline void sim_render(struct sim *sim, const struct sw_action *a)
         p->objects[i] = (struct sw_rendered_object){
             .doc = sim_manifest(&s->objects[i], a->variant),
             .stage = s->objects[i].stage,
+            .again = s->objects[i].again,
+            .drop_ready = s->objects[i].drop_ready,
+            .drop_before = s->objects[i].drop_before,
             .missing = sim_misses(&s->objects[i], a->variant) ? "no such image" : NULL,
         };
 }

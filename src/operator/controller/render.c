@@ -113,6 +113,8 @@ static struct json_object *object_item(const struct sw_rendered_object *o)
     sw_json_set(item, json_object_new_boolean(o->once), "once", NULL);
     sw_json_set(item, json_object_new_boolean(o->drop_ready), "dropReady", NULL);
     sw_json_set(item, json_object_new_boolean(o->drop_failed), "dropFailed", NULL);
+    sw_json_set(item, json_object_new_boolean(o->drop_before), "dropBefore", NULL);
+    sw_json_set(item, json_object_new_int(o->again), "again", NULL);
     return item;
 }
 
@@ -141,13 +143,15 @@ void render_replace(struct render *w, struct json_object *list)
         o->once = sw_json_bool(item, false, "once", NULL);
         o->drop_ready = sw_json_bool(item, false, "dropReady", NULL);
         o->drop_failed = sw_json_bool(item, false, "dropFailed", NULL);
+        o->drop_before = sw_json_bool(item, false, "dropBefore", NULL);
+        o->again = (int)sw_json_int(item, 0, "again", NULL);
     }
 }
 
 /* ---- Helm's hooks ------------------------------------------------------------------------------
  */
 
-#define BEFORE (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE)
+#define BEFORE (SW_HOOK_PRE_INSTALL | SW_HOOK_PRE_UPGRADE | SW_HOOK_PRE_ROLLBACK)
 #define INSTALL (SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL)
 #define UPGRADE (SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE)
 #define ROLLBACK (SW_HOOK_PRE_ROLLBACK | SW_HOOK_POST_ROLLBACK)
@@ -175,20 +179,26 @@ static bool hook_is_due(const struct resource *r, const struct release_view *rel
     return install && (!release->was_deployed || is_in_inventory(r, m->doc));
 }
 
-static int hook_stage(const struct sw_manifest *m, unsigned before)
+/* When @m runs as a hook of @events (those of an install, an upgrade or a rollback), and what is
+ * deleted. Like Helm, no CustomResourceDefinition is: all of its objects would go with it. */
+static void set_hook(struct sw_rendered_object *o, const struct sw_manifest *m, unsigned events)
 {
-    return m->hook_weight + (m->hook_events & before ? -HOOK_STAGE : HOOK_STAGE);
+    bool before = m->hook_events & events & BEFORE, after = m->hook_events & events & ~BEFORE;
+    unsigned policies = sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition")
+                            ? 0
+                            : m->hook_policies;
+    o->stage = m->hook_weight + (before ? -HOOK_STAGE : HOOK_STAGE);
+    o->again = before && after ? m->hook_weight + HOOK_STAGE : 0;
+    o->drop_before = policies & SW_HOOK_DELETE_BEFORE_CREATION;
+    o->drop_ready = policies & SW_HOOK_DELETE_SUCCEEDED;
+    o->drop_failed = policies & SW_HOOK_DELETE_FAILED;
 }
 
 /* Add a hook of a rollback to this content. */
 static void add_extra_hook(struct render *w, const struct sw_manifest *m, struct json_object *doc)
 {
-    const struct sw_rendered_object hook = {
-        .doc = doc,
-        .stage = hook_stage(m, SW_HOOK_PRE_ROLLBACK),
-        .drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED,
-        .drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED,
-    };
+    struct sw_rendered_object hook = { .doc = doc };
+    set_hook(&hook, m, ROLLBACK);
     struct json_object *item = object_item(&hook);
     sw_json_set_str(item, RENDER_ONLY_BACK, "only", NULL);
     if (!w->extra)
@@ -270,12 +280,11 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
         sw_json_set_str(doc, version, "metadata", "annotations", "slipway.dev/revision", NULL);
     }
     document_made(w->r, "debug manifest", w->state, doc);
-    struct sw_rendered_object *o = add(w, json_object_get(doc), wait_all,
-                                       m->hook_events ? hook_stage(m, BEFORE) : 0);
+    struct sw_rendered_object *o = add(w, json_object_get(doc), wait_all, 0);
+    if (m->hook_events)
+        set_hook(o, m, pass->release.is_upgrade && m->hook_events & UPGRADE ? UPGRADE : INSTALL);
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
-    o->drop_ready = m->hook_policies & SW_HOOK_DELETE_SUCCEEDED;
-    o->drop_failed = m->hook_policies & SW_HOOK_DELETE_FAILED;
     item.object = o;
     return TRY_CAPABILITIES(object_rendered, w->r, w, &item, err);
 }

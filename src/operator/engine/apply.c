@@ -59,9 +59,14 @@ static bool same_group(const struct object *a, const struct object *b)
 /* Does @next have to wait for @earlier, which is in a group before its own? */
 static bool must_wait(const struct object *earlier, const struct object *next)
 {
+    /* hooks of one weight run one after the other; what only has to exist is not waited for */
+    bool hooks = next->stage && earlier->stage == next->stage;
     bool until_ready = earlier->stage < next->stage || next->rank == RANK_LAST ||
-                       earlier->rank == RANK_NAMESPACE || earlier->rank == RANK_CRD;
-    return earlier->text && !same_group(earlier, next) &&
+                       earlier->rank == RANK_NAMESPACE || earlier->rank == RANK_CRD ||
+                       (hooks && earlier->gate && earlier->gate->runs_to_completion);
+    if (object_waits_again(earlier) && earlier->again <= next->stage)
+        return true;
+    return earlier->text && (hooks || !same_group(earlier, next)) &&
            (!object_is_applied(earlier) || (until_ready && !object_is_ready(earlier)));
 }
 
@@ -77,7 +82,8 @@ bool apply_next(struct sw_engine *e, struct state *s)
         if (!o->text || object_is_applied(o) || o->doing != DOING_NOTHING || o->fault.code ||
             o->unserved || o->terminating || o->foreign)
             continue;
-        bool delete_first = o->present && o->gate->replace && !o->gate->dry_run &&
+        bool delete_first = o->present && (o->gate->replace || o->drop_before) &&
+                            !o->gate->dry_run &&
                             (o->redo || o->must_replace ||
                              (o->live_hash != o->hash && !o->adopted && !o->inherited));
         if (delete_first) {
@@ -171,18 +177,10 @@ bool apply_remove(struct sw_engine *e, struct state *s)
 /* ---- hooks that are not kept -------------------------------------------------------------------
  */
 
-static bool is_to_be_dropped(const struct state *s, struct object *o)
+/* All hooks of @o's side of the state are ready. They are deleted together: a Job may use a
+ * ServiceAccount. */
+static bool side_is_ready(const struct state *s, const struct object *o)
 {
-    if (!o->text || o->doing != DOING_NOTHING || o->terminating || !object_is_removable(o))
-        return false;
-    if (o->drop_failed && o->readiness.kind == SW_READINESS_FAILED) {
-        if (!o->failed_why)
-            object_fail(o, o->readiness.message, o->hash);
-        return o->failed_recorded; /* without the record a restart would run it again */
-    }
-    if (!o->drop_ready || o->done_hash != o->hash)
-        return false;
-    /* All hooks of its side of the state are deleted together: a Job may use a ServiceAccount. */
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *other = s->objects[i];
         bool same_side = other->stage && (other->stage < 0) == (o->stage < 0);
@@ -192,6 +190,39 @@ static bool is_to_be_dropped(const struct state *s, struct object *o)
     return true;
 }
 
+static bool is_to_be_dropped(const struct state *s, struct object *o)
+{
+    if (!o->text || o->doing != DOING_NOTHING || o->terminating || !object_is_removable(o))
+        return false;
+    if (o->drop_failed && o->readiness.kind == SW_READINESS_FAILED) {
+        if (!o->failed_why)
+            object_fail(o, o->readiness.message, o->hash);
+        return o->failed_recorded; /* without the record a restart would run it again */
+    }
+    return o->drop_ready && o->done_hash == o->hash && side_is_ready(s, o);
+}
+
+/* Begin the second run of hooks whose first is over. */
+static void run_again(struct sw_engine *e, struct state *s)
+{
+    bool any = false;
+    bool ends[] = { false, false };
+    for (size_t i = 0; i < s->n_objects; i++) {
+        struct object *o = s->objects[i];
+        bool over = object_waits_again(o) && o->done_hash == o->hash && o->doing == DOING_NOTHING &&
+                    o->observed && !o->terminating && !(o->drop_ready && object_is_removable(o));
+        if (!over || !(ends[o->stage > 0] = ends[o->stage > 0] || side_is_ready(s, o)))
+            continue;
+        object_set_run(o, true);
+        object_judge(o);
+        any = true;
+    }
+    if (!any)
+        return;
+    state_sort(s);
+    e->status_dirty = true;
+}
+
 void apply_delete_hooks(struct sw_engine *e, struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++)
@@ -199,6 +230,7 @@ void apply_delete_hooks(struct sw_engine *e, struct state *s)
             send_delete(e, s->objects[i]);
         else if (s->objects[i]->failed_why && !s->objects[i]->failed_in)
             e->status_dirty = true; /* its failure is to be recorded first */
+    run_again(e, s);
 }
 
 /* ---- answers -----------------------------------------------------------------------------------

@@ -154,12 +154,18 @@ struct sw_rendered_object {
      * the engine orders by kind: Namespace, CustomResourceDefinition (until established), the rest,
      * webhook configurations and APIServices last (once the others are ready). */
     int stage;
+    /** It runs a second time at this stage, when its first run is over: all hooks of that side of
+     * the state are ready, and it is deleted where @drop_ready says so. 0: it runs once. A hook of
+     * two events of one walk (`pre-install,post-install`). */
+    int again;
     /** Once it has run to completion it is not run again, whatever its content is later: hooks of
      * an install. */
     bool once;
     /** Deleted when it is ready, together with the other hooks of its side of the state (before,
      * after); or when it has failed, and stays failed. Its state goes on as if it still existed. */
     bool drop_ready, drop_failed;
+    /** An object of other content, or of the run before, is deleted and made again, not changed. */
+    bool drop_before;
     /** Why the image of this driver container does not exist, for people. The object is left as it
      * is, and the vendor's BuildConfig is applied; when its build is done, so is this. NULL: apply
      * it now. */

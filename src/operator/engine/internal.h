@@ -115,8 +115,10 @@ struct object {
     struct sw_gate *gate;
     bool awaited;
     int stage;
-    bool once, drop_ready, drop_failed; /* see sw_rendered_object */
-    char *failed_why;     /* a hook that is, or was, deleted because it failed so; NULL: none... */
+    bool once, drop_ready, drop_failed, drop_before; /* see sw_rendered_object */
+    int first, again; /* stages of its runs, see sw_rendered_object; @stage is that of the run... */
+    bool second;      /* ... which is the second one: @hash is another then */
+    char *failed_why; /* a hook that is, or was, deleted because it failed so; NULL: none... */
     uint64_t failed_hash; /* ... with this content */
     uint64_t failed_in;   /* serial of the first status that has it; 0: none yet */
     bool failed_recorded; /* that status was written */
@@ -519,7 +521,14 @@ bool object_lacks_image(const struct object *o);
 bool object_is_written(const struct object *o);
 /** Observed, or SW_ANN_HOLD: that it is not ready is not slipway's failure. */
 bool object_is_made_ready_by_others(const struct object *o);
-/** Does the cluster have this very content (or is it not written)? */
+/** The hash of its content in the run that is not, or is, the @second. */
+uint64_t object_run_hash(const struct object *o, bool second);
+/** Its first run is over with its content, and another is to come. */
+bool object_waits_again(const struct object *o);
+/** Begin its first run, or its @second: its stage and hash are those of that run. */
+void object_set_run(struct object *o, bool second);
+/** Does the cluster have this very content (or is it not written)? Of a hook that runs twice: that
+ * of its present run. */
 bool object_is_applied(const struct object *o);
 /** Applied, and ready where it is awaited. */
 bool object_is_ready(const struct object *o);

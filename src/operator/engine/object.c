@@ -247,6 +247,24 @@ static bool has_run(const struct object *o)
     return o->done_hash == o->hash && !since;
 }
 
+/* The two runs of an object differ in the lowest bit. */
+uint64_t object_run_hash(const struct object *o, bool second)
+{
+    return o->again ? (o->hash & ~UINT64_C(1)) | second : o->hash;
+}
+
+bool object_waits_again(const struct object *o)
+{
+    return o->text && o->again && !o->second && !o->failed_why;
+}
+
+void object_set_run(struct object *o, bool second)
+{
+    o->hash = object_run_hash(o, second);
+    o->second = second;
+    o->stage = second ? o->again : o->first;
+}
+
 bool object_is_applied(const struct object *o)
 {
     if (!object_is_written(o))
@@ -257,7 +275,7 @@ bool object_is_applied(const struct object *o)
         return false;
     if (o->failed_why)
         return true;
-    return (has_run(o) && !o->terminating) || is_in_place(o);
+    return (has_run(o) && (!o->terminating || o->drop_ready)) || is_in_place(o);
 }
 
 bool object_is_ready(const struct object *o)
@@ -304,7 +322,7 @@ void object_judge(struct object *o)
                          o->judged.message ? o->judged.message : "");
     if (o->workers && !object_lacks_image(o))
         workers_judge(o);
-    bool ends = written && (o->gate->runs_to_completion || o->drop_ready);
+    bool ends = written && (o->gate->runs_to_completion || o->drop_ready || o->again);
     if (ends && is_in_place(o) && o->readiness.kind == SW_READINESS_READY)
         o->done_hash = o->hash;
 }

@@ -58,12 +58,17 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->graced = o->grace_label != NULL;
     text_set(&o->missing, r->missing);
     o->awaited = gate->awaited || o->missing;
-    o->stage = r->stage;
+    o->stage = o->first = r->stage;
     o->once = r->once;
+    o->drop_before = r->drop_before;
     o->drop_ready = r->drop_ready;
     o->drop_failed = r->drop_failed;
+    o->again = r->again;
     if (o->once && o->done_hash)
-        o->done_hash = o->hash;
+        o->done_hash = object_run_hash(o, o->done_hash & 1);
+    uint64_t second = object_run_hash(o, true);
+    object_set_run(o, o->again && (o->done_hash == second || o->fingerprint_of == second ||
+                                   o->live_hash == second));
     if (o->failed_why && (o->failed_hash != o->hash || !o->drop_failed))
         object_fail(o, NULL, 0);
     o->rank = object_rank(&o->key, gate->dry_run);

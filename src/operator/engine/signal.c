@@ -143,7 +143,8 @@ bool state_gate_is_open(struct sw_engine *e, struct state *s)
     if (s->affine && s->n_variants == 0)
         return false; /* no node: see NoMatchingNodes in message.c */
     for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && !object_is_ready(s->objects[i]) && !is_spare(s, s->objects[i]))
+        if (object_waits_again(s->objects[i]) ||
+            (s->objects[i]->text && !object_is_ready(s->objects[i]) && !is_spare(s, s->objects[i])))
             return false;
     return nodes_have_labels(e, s);
 }

@@ -115,7 +115,8 @@ void state_sort(struct state *s)
         const struct object *o = s->objects[i];
         if (!o->text)
             continue;
-        s->digest += (o->hash ^ (uint64_t)(int64_t)o->stage) * UINT64_C(0x9e3779b97f4a7c15);
+        s->digest += (object_run_hash(o, false) ^ (uint64_t)(int64_t)o->first) *
+                     UINT64_C(0x9e3779b97f4a7c15);
         s->node_by_node = s->node_by_node || o->gate->n_node_labels ||
                           (o->awaited && workers_are_node_by_node(o->workers));
     }
@@ -161,7 +162,8 @@ bool state_has_node_labels(const struct state *s)
 bool state_is_applied(const struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && !object_is_applied(s->objects[i]))
+        if (object_waits_again(s->objects[i]) ||
+            (s->objects[i]->text && !object_is_applied(s->objects[i])))
             return false;
     return true;
 }

@@ -191,7 +191,10 @@ static struct json_object *object_doc(const struct object *o)
     add_text(doc, "name", o->key.name);
     add_text(doc, "state", o->state->name);
     add_text(doc, "uid", o->our_uid);
-    bool done = o->done_hash && o->done_hash == o->hash;
+    /* a second run that is applied says by its hash that the first is done */
+    bool done = o->done_hash &&
+                (o->done_hash == o->hash || (o->second && o->fingerprint_of != o->hash &&
+                                             o->done_hash == object_run_hash(o, false)));
     add_hex(doc, "hash", done ? o->done_hash : o->fingerprint_of);
     add_hex(doc, "seen", o->fingerprint_of == o->hash || !o->hash ? o->fingerprint : 0);
     add_flag(doc, "done", done);

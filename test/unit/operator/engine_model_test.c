@@ -47,6 +47,7 @@ static struct sim_object random_object(struct sim *sim, const struct sim_state *
     o.name = sw_arena_printf(sim->arena, "%s-%zu%s", s->name, i, by_variant ? "-%s" : "");
     o.awaited = sim_chance(sim, 70);
     o.stage = sim_chance(sim, 20) ? (int)pick(sim, 3) - 1 : 0;
+    o.again = o.stage < 0 && sim_chance(sim, 50) ? 1 : 0;
     if (s->n_needs && strcmp(o.kind, "DaemonSet") == 0 && sim_chance(sim, 50))
         o.needs_label = sw_arena_printf(sim->arena, SIM_LABEL "%s",
                                         recipe->states[s->needs[pick(sim, s->n_needs)]].name);

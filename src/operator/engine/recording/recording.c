@@ -308,9 +308,11 @@ static struct json_object *event_doc(const struct sw_recording *recording, const
         put_doc(rendered, "doc", redacted_manifest(recording, o->doc));
         put_number(rendered, "awaited", o->awaited);
         put_number(rendered, "stage", o->stage);
+        put_number(rendered, "again", o->again);
         put_number(rendered, "once", o->once);
         put_number(rendered, "dropReady", o->drop_ready);
         put_number(rendered, "dropFailed", o->drop_failed);
+        put_number(rendered, "dropBefore", o->drop_before);
         put_text(rendered, "missing", o->missing);
         objects = objects ? objects : json_object_new_array();
         (void)json_object_array_add(objects, rendered);

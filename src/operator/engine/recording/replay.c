@@ -238,9 +238,11 @@ static int read_objects(const struct replay *p, struct json_object *list, struct
             (struct sw_rendered_object){ .doc = doc,
                                          .awaited = number_at(item, "awaited") != 0,
                                          .stage = (int)number_at(item, "stage"),
+                                         .again = (int)number_at(item, "again"),
                                          .once = number_at(item, "once") != 0,
                                          .drop_ready = number_at(item, "dropReady") != 0,
                                          .drop_failed = number_at(item, "dropFailed") != 0,
+                                         .drop_before = number_at(item, "dropBefore") != 0,
                                          .missing = text_at(item, "missing") };
     }
     return 0;

@@ -130,6 +130,109 @@ static void objects_are_applied_by_stage_and_kind(void **state)
     sim_free(sim);
 }
 
+/* What Helm does with an account of both sides, and with the Jobs that use it. */
+static const struct sim_recipe two_events = STATES(
+    { .name = "a",
+      .objects = {
+          { .kind = "ServiceAccount",
+            .name = "acc",
+            .stage = -9,
+            .again = 1,
+            .drop_ready = true,
+            .drop_before = true },
+          { .kind = "Job", .name = "pre", .awaited = true, .stage = -9, .drop_ready = true },
+          { .kind = "ConfigMap", .name = "main" },
+          { .kind = "Job", .name = "post", .awaited = true, .stage = 1, .drop_ready = true } } }, );
+
+static size_t count_in_log(const struct sim *sim, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = sim->log; at && (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+static void hook_of_two_events_runs_twice(void **state)
+{
+    (void)state;
+    struct sim *sim = walked(&two_events);
+    expect_phase(sim, "a", "Ready");
+    expect_order(sim, "apply ServiceAccount acc", "apply Job pre");
+    expect_order(sim, "apply Job pre", "delete ServiceAccount acc");
+    expect_order(sim, "apply Job pre", "apply ConfigMap main");
+    expect_order(sim, "delete ServiceAccount acc", "apply Job post");
+    assert_int_equal(count_in_log(sim, "apply ServiceAccount acc"), 2);
+    assert_int_equal(count_in_log(sim, "apply Job"), 2);
+    assert_null(sim_find(sim, "ServiceAccount", "acc"));
+    size_t before = sim->n_applies;
+    sim_restart(sim);
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    assert_int_equal(sim->n_applies, before);
+    sim_free(sim);
+}
+
+/* A controller that is killed at any time goes on with the run that was under way. */
+static void hook_of_two_events_outlives_restarts(void **state)
+{
+    (void)state;
+    for (int64_t at_ms = 0; at_ms < 3000; at_ms += 100) {
+        struct sim *sim = new_sim(&two_events);
+        sim_start(sim);
+        sim_run(sim, at_ms);
+        sim_restart(sim);
+        sim_run(sim, 60000);
+        expect_phase(sim, "a", "Ready");
+        assert_in_range(count_in_log(sim, "apply ServiceAccount acc"), 2, 3);
+        assert_int_equal(count_in_log(sim, "apply Job pre"), 1);
+        assert_int_equal(count_in_log(sim, "apply Job post"), 1);
+        assert_null(sim_find(sim, "ServiceAccount", "acc"));
+        sim_free(sim);
+    }
+}
+
+/* A hook without a policy stays between its runs, and is replaced by the second. */
+static void hook_of_two_events_is_made_anew(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "Job",
+                         .name = "both",
+                         .awaited = true,
+                         .stage = -1,
+                         .again = 1,
+                         .drop_before = true },
+                       { .kind = "ConfigMap", .name = "main" } } }, );
+    struct sim *sim = walked(&recipe);
+    expect_phase(sim, "a", "Ready");
+    expect_order(sim, "apply Job both", "apply ConfigMap main");
+    expect_order(sim, "apply ConfigMap main", "delete Job both");
+    assert_int_equal(count_in_log(sim, "apply Job both"), 2);
+    assert_non_null(sim_find(sim, "Job", "both"));
+    sim_free(sim);
+}
+
+/* Helm makes one after the other: by weight, and within one weight by kind and name. */
+static void hooks_of_one_weight_run_one_by_one(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "Job", .name = "b", .awaited = true, .stage = -1 },
+                       { .kind = "Job",
+                         .name = "a",
+                         .awaited = true,
+                         .annotations = "{'sim/stuck':'1'}",
+                         .stage = -1 } } }, );
+    struct sim *sim = walked(&recipe);
+    expect_never(sim, "apply Job b");
+    set_status(sim, "Job", "a", "{'conditions':[{'type':'Complete','status':'True'}]}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
 static void webhooks_are_published_when_their_server_is_ready(void **state)
 {
     (void)state;
@@ -396,6 +499,10 @@ static const struct CMUnitTest gates_tests[] = {
     cmocka_unit_test(independent_states_run_side_by_side),
     cmocka_unit_test(nothing_is_applied_before_it_is_written_down),
     cmocka_unit_test(objects_are_applied_by_stage_and_kind),
+    cmocka_unit_test(hook_of_two_events_runs_twice),
+    cmocka_unit_test(hook_of_two_events_outlives_restarts),
+    cmocka_unit_test(hook_of_two_events_is_made_anew),
+    cmocka_unit_test(hooks_of_one_weight_run_one_by_one),
     cmocka_unit_test(webhooks_are_published_when_their_server_is_ready),
     cmocka_unit_test(a_failed_stage_fails_the_state),
     cmocka_unit_test(only_what_is_awaited_is_waited_for),

@@ -1,0 +1,19 @@
+#!/bin/bash
+# What charts that were written for Helm do, in small: each of charts/ is walked on the embedded cluster.
+cd "$(dirname "$0")/../../.." || exit 1
+. test/tap.sh
+slipway=${SLIPWAY:-build/test/slipway}
+charts=test/emulator/operator/charts
+trap 'rm -rf "$tap_dir"' EXIT
+
+walk() { # RC CHART ARGUMENTS...: the output is in $tap_dir/o
+    local rc=0
+    timeout 60 "$slipway" run "$charts/$2" --emulate --timeout 30s "${@:3}" >"$tap_dir/o" 2>&1 || rc=$?
+    [ $rc -eq "$1" ] || { echo "exit status $rc"; cat "$tap_dir/o"; return 1; }
+}
+said() { grep -q -- "$1" "$tap_dir/o" || { echo "not said: $1"; cat "$tap_dir/o"; return 1; }; }
+not_said() { ! grep -- "$1" "$tap_dir/o"; }
+
+hook_of_two_events() { walk 0 two-events && said 'two-events: Ready' && not_said Drifted; }
+t "a hook of pre-install and post-install is made again for the second" hook_of_two_events
+plan
