@@ -26,7 +26,7 @@ struct render {
     size_t n, cap, made_cap;
 };
 
-enum { HOOK_STAGE = 1000000 }; /* beyond any weight */
+enum { HOOK_STAGE = 1000000 }; /* beyond any weight that is used */
 
 static void drop_objects(struct render *w)
 {
@@ -187,8 +187,11 @@ static void set_hook(struct sw_rendered_object *o, const struct sw_manifest *m, 
     unsigned policies = sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition")
                             ? 0
                             : m->hook_policies;
-    o->stage = m->hook_weight + (before ? -HOOK_STAGE : HOOK_STAGE);
-    o->again = before && after ? m->hook_weight + HOOK_STAGE : 0;
+    int weight = m->hook_weight <= -HOOK_STAGE  ? 1 - HOOK_STAGE
+                 : m->hook_weight >= HOOK_STAGE ? HOOK_STAGE - 1
+                                                : m->hook_weight;
+    o->stage = weight + (before ? -HOOK_STAGE : HOOK_STAGE);
+    o->again = before && after ? weight + HOOK_STAGE : 0;
     o->drop_before = policies & SW_HOOK_DELETE_BEFORE_CREATION;
     o->drop_ready = policies & SW_HOOK_DELETE_SUCCEEDED;
     o->drop_failed = policies & SW_HOOK_DELETE_FAILED;
@@ -280,7 +283,8 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
         sw_json_set_str(doc, version, "metadata", "annotations", "slipway.dev/revision", NULL);
     }
     document_made(w->r, "debug manifest", w->state, doc);
-    struct sw_rendered_object *o = add(w, json_object_get(doc), wait_all, 0);
+    struct sw_rendered_object *o = add(w, json_object_get(doc), wait_all,
+                                       m->from_crds ? SW_STAGE_CRDS : 0);
     if (m->hook_events)
         set_hook(o, m, pass->release.is_upgrade && m->hook_events & UPGRADE ? UPGRADE : INSTALL);
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);

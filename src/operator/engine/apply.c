@@ -60,7 +60,7 @@ static bool same_group(const struct object *a, const struct object *b)
 static bool must_wait(const struct object *earlier, const struct object *next)
 {
     /* hooks of one weight run one after the other; what only has to exist is not waited for */
-    bool hooks = next->stage && earlier->stage == next->stage;
+    bool hooks = next->stage && next->stage != SW_STAGE_CRDS && earlier->stage == next->stage;
     bool until_ready = earlier->stage < next->stage || next->rank == RANK_LAST ||
                        earlier->rank == RANK_NAMESPACE || earlier->rank == RANK_CRD ||
                        (hooks && earlier->gate && earlier->gate->runs_to_completion);

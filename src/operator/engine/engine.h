@@ -19,6 +19,7 @@
  * Events say "look again": doubled, late and reordered ones do no harm, and lost ones only until
  * the next one. Only an answer that never comes stops it: each SW_ACT_RENDER, _APPLY, _DELETE,
  * _RELEASE, _LABEL, _STATUS and _LOGS must be answered exactly once, by success or by a code. */
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -141,6 +142,9 @@ struct sw_spec {
     /** .status of the resource as last read; used in the first SW_EV_SPEC only. */
     struct json_object *status;
 };
+
+/** The stage of what a chart has in crds/: before all hooks. */
+#define SW_STAGE_CRDS INT_MIN
 
 /** One object of a rendered state, complete: with namespace, owner reference, labels and
  * annotations. When it is applied the engine adds two annotations:

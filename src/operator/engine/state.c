@@ -115,8 +115,8 @@ void state_sort(struct state *s)
         const struct object *o = s->objects[i];
         if (!o->text)
             continue;
-        s->digest += (object_run_hash(o, false) ^ (uint64_t)(int64_t)o->first) *
-                     UINT64_C(0x9e3779b97f4a7c15);
+        int64_t stage = o->first == SW_STAGE_CRDS ? 0 : o->first; /* as it was recorded before */
+        s->digest += (object_run_hash(o, false) ^ (uint64_t)stage) * UINT64_C(0x9e3779b97f4a7c15);
         s->node_by_node = s->node_by_node || o->gate->n_node_labels ||
                           (o->awaited && workers_are_node_by_node(o->workers));
     }

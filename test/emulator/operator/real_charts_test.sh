@@ -16,4 +16,7 @@ not_said() { ! grep -- "$1" "$tap_dir/o"; }
 
 hook_of_two_events() { walk 0 two-events && said 'two-events: Ready' && not_said Drifted; }
 t "a hook of pre-install and post-install is made again for the second" hook_of_two_events
+
+crds_first() { walk 0 crds-first && said 'crds-first: Ready' && not_said Retrying; }
+t "what crds/ defines may be a hook before the install" crds_first
 plan
