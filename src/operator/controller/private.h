@@ -52,6 +52,7 @@ struct resource_private {
     struct refresh *refresh;     /* NULL: no recipe was loaded */
     struct plan_work *plan_work; /* a plan that waits for something */
     struct render *renders;      /* renders that wait for something */
+    struct json_object *scopes;  /* "<group>/<kind>" of the recipe's CRDs -> is it namespaced? */
     bool fault_of_render;        /* the plan is well, a template is not */
     struct prerequisite prerequisite;
     uint32_t some_node; /* a node that it selected last */

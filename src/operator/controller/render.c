@@ -56,24 +56,41 @@ void render_free(struct render *w)
 /* ---- the scope of kinds that are not served yet ------------------------------------------------
  */
 
-/* Has the kind of @doc a namespace, by its CustomResourceDefinition in the same state? */
-static bool is_namespaced_by_crd(const struct sw_rendered *rendered, struct json_object *doc)
+/* "<group>/<kind>"; heap */
+static char *scope_key(const char *group, size_t len, const char *kind)
 {
-    const char *api_version = sw_obj_api_version(doc);
-    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++) {
-        struct json_object *crd = sw_rendered_manifest(rendered, i)->doc;
-        const char *group = sw_json_str(crd, "", "spec", "group", NULL);
-        size_t len = strlen(group);
-        if (sw_streq(sw_obj_kind(crd), "CustomResourceDefinition") && len &&
-            sw_starts_with(api_version, group) && api_version[len] == '/' &&
-            sw_streq(sw_json_str(crd, "", "spec", "names", "kind", NULL), sw_obj_kind(doc)))
-            return sw_streq(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced");
-    }
-    return *sw_obj_namespace(doc);
+    return sw_printf("%.*s/%s", (int)len, group, kind);
 }
 
-static int find_scope(const struct render *w, const struct sw_rendered *rendered,
-                      struct json_object *doc, bool *namespaced, struct sw_err *err)
+/* Remember what the CustomResourceDefinitions of the recipe say: those of one state may define what
+ * another one has, and be served only when it has its turn. */
+static void note_scopes(struct resource *r, const struct sw_rendered *rendered)
+{
+    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++) {
+        struct json_object *crd = sw_rendered_manifest(rendered, i)->doc;
+        if (!sw_streq(sw_obj_kind(crd), "CustomResourceDefinition"))
+            continue;
+        const char *group = sw_json_str(crd, "", "spec", "group", NULL);
+        SW_AUTO_CHARS *key = scope_key(group, strlen(group),
+                                       sw_json_str(crd, "", "spec", "names", "kind", NULL));
+        bool namespaced = sw_streq(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced");
+        if (!r->own->scopes)
+            r->own->scopes = json_object_new_object();
+        (void)json_object_object_add(r->own->scopes, key, json_object_new_boolean(namespaced));
+    }
+}
+
+/* Has the kind of @doc a namespace, by the recipe's CustomResourceDefinitions? */
+static bool is_namespaced_by_crd(const struct resource *r, struct json_object *doc)
+{
+    const char *api_version = sw_obj_api_version(doc);
+    SW_AUTO_CHARS *key = scope_key(api_version, strcspn(api_version, "/"), sw_obj_kind(doc));
+    struct json_object *scope = sw_json_get(r->own->scopes, key);
+    return scope ? json_object_get_boolean(scope) : *sw_obj_namespace(doc);
+}
+
+static int find_scope(const struct render *w, struct json_object *doc, bool *namespaced,
+                      struct sw_err *err)
 {
     struct sw_kube *kube = w->r->c->kube;
     const char *api_version = sw_obj_api_version(doc);
@@ -81,7 +98,7 @@ static int find_scope(const struct render *w, const struct sw_rendered *rendered
     if (!kind && !sw_kube_kinds_known(kube, api_version)) /* no guess: it would be applied */
         return sw_err_set(err, SW_UNAVAILABLE, "the server does not say what kinds '%s' has",
                           api_version);
-    *namespaced = kind ? kind->namespaced : is_namespaced_by_crd(rendered, doc);
+    *namespaced = kind ? kind->namespaced : is_namespaced_by_crd(w->r, doc);
     return 0;
 }
 
@@ -235,7 +252,7 @@ static struct json_object *needs_of(const struct resource *r, size_t state)
 }
 
 /* Pass a manifest through the hooks, and add it. */
-static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t i,
+static int take_manifest(struct render *w, const struct sw_rendered *rendered, size_t i,
                          const struct pass *pass, bool wait_all, struct sw_err *err)
 {
     const struct sw_manifest *m = sw_rendered_manifest(rendered, i);
@@ -259,12 +276,12 @@ static int take_manifest(struct render *w, struct sw_rendered *rendered, size_t 
     };
     int rc = hook_env_fill(w->r, w, m->doc, &env, err);
     if (rc == 0)
-        rc = find_scope(w, rendered, m->doc, &env.namespaced, err);
+        rc = find_scope(w, m->doc, &env.namespaced, err);
     if (rc < 0)
         return rc;
     env.selector = pass->group ? sw_facts_selector(w->r->c->facts, pass->group) : NULL;
     env.needs = needs_of(w->r, m->state);
-    SW_AUTO_JSON *doc = sw_json_copy(m->doc); /* is_namespaced_by_crd() reads the original */
+    SW_AUTO_JSON *doc = sw_json_copy(m->doc);
     rc = sw_hooks_apply(doc, &env, err);
     json_object_put(env.selector);
     json_object_put(env.needs);
@@ -304,6 +321,8 @@ static int render_pass(struct render *w, int state, struct pass *pass, struct sw
     int rc = sw_renderer_render(r->renderer, lookups_wait(w->lookups), &env, (size_t)state,
                                 &rendered, err);
     bool wait_all = r->plan->states[state].wait_all;
+    if (rc == 0)
+        note_scopes(r, rendered);
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
         rc = take_manifest(w, rendered, i, pass, wait_all, err);
     return rc;

@@ -167,6 +167,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->doc);
     json_object_put(r->status);
     json_object_put(r->own->doubtful_status);
+    json_object_put(r->own->scopes);
     free(r->own->account);
     records_close(r);
     free(r->own->recipe_key);

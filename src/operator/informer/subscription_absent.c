@@ -218,6 +218,12 @@ static bool is_in_namespace(const struct subscription *s, const struct sw_kind *
 
 void subscription_begin(struct subscription *s, const struct sw_kind *kind)
 {
+    if (kind->namespaced && s->key.name && !(s->key.ns && *s->key.ns)) {
+        /* it was rendered when nothing said that its kind has namespaces: it will be again */
+        s->no_kind = true;
+        subscription_notify_fault(s, SW_NOTFOUND, "its kind has namespaces, which was not known");
+        return;
+    }
     s->to_join = kind;
     bool spares_a_list = is_in_namespace(s, kind) && !subscription_has_watch(s, kind) &&
                          !informer_knows_absent(s->informer, &s->key);

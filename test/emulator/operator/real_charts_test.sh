@@ -19,4 +19,10 @@ t "a hook of pre-install and post-install is made again for the second" hook_of_
 
 crds_first() { walk 0 crds-first && said 'crds-first: Ready' && not_said Retrying; }
 t "what crds/ defines may be a hook before the install" crds_first
+
+late_scope() { walk 0 late-scope && said 'late-scope: Ready' && not_said 'namespace is needed'; }
+t "an object whose kind an earlier state defines gets its namespace" late_scope
+
+operator_kind() { walk 0 operator-kind --rules "$charts/operator-kind/rules" && said 'operator-kind: Ready' && not_said 'namespace is needed'; }
+t "an object whose kind an operator brings gets its namespace when it is served" operator_kind
 plan
