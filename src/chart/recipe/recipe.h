@@ -277,9 +277,11 @@ bool sw_plan_state_mentions(const struct sw_plan *plan, size_t state, const char
 /** The values of the root chart as templates see them, coalesced, without facts; the caller's. */
 struct json_object *sw_plan_values(const struct sw_plan *plan);
 
-/** The label that a node gets when @state has finished on it:
- * "specialresource.openshift.io/state-<resource>-<label>", the caller's.
- * @return 0 | SW_INVALID: over 63 characters, or not a label */
+/** The label that a node gets when a state has finished on it:
+ * "specialresource.openshift.io/state-<resource>-<label>", the caller's. A name over 63 characters
+ * ("state-...") is cut and ends in a hash of the whole. */
+char *sw_recipe_label_key(const char *resource, const char *label);
+/** The same, checked. @return 0 | SW_INVALID: not a label */
 int sw_recipe_label(const char *resource, const char *label, char **key,
                     struct sw_err *err) SW_CHECKED;
 /** Check the labels of all states. @return 0 | SW_INVALID, naming the state */

@@ -95,7 +95,8 @@ struct json_object *sw_report_json(const struct sw_report *report)
             continue;
         json_object_object_foreach(all, key, value)
         {
-            if (sw_starts_with(key, prefix) && is_state(from, key + strlen(prefix)))
+            bool is_short = sw_json_find_by(from, "label", key); /* it ends in a hash */
+            if (is_short || (sw_starts_with(key, prefix) && is_state(from, key + strlen(prefix))))
                 (void)json_object_object_add(labels, key, json_object_get(value));
         }
     }

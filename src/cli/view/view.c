@@ -229,7 +229,8 @@ static void put_node_table(struct sw_line *line, struct json_object *doc)
         {
             const char *phase = json_object_get_string(value);
             bool ready = sw_streq(phase, "Ready");
-            sw_append(&states, "%s%s%s%s", *states ? " " : "", key + strlen(prefix),
+            size_t skip = sw_starts_with(key, prefix) ? strlen(prefix) : strcspn(key, "/") + 1;
+            sw_append(&states, "%s%s%s%s", *states ? " " : "", key + skip, /* or a shortened one */
                       ready ? "" : "=", ready ? "" : phase);
         }
         sw_line_put(line, SW_PLAIN, sw_json_str(node, "", "name", NULL));

@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 
+#include "chart/recipe/recipe.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
@@ -272,7 +273,7 @@ static void take_states(struct sw_engine *e, const struct sw_spec *spec)
         s->timeout_ms = from->timeout_ms;
         text_set(&s->title, from->title ? from->title : from->name);
         free(s->label);
-        s->label = from->label ? sw_printf(SW_STATE_LABEL "%s-%s", e->name, from->label) : NULL;
+        s->label = from->label ? sw_recipe_label_key(e->name, from->label) : NULL;
         if (s->phase == PH_REMOVED)
             state_note_change(e, s);
     }

@@ -25,4 +25,12 @@ t "an object whose kind an earlier state defines gets its namespace" late_scope
 
 operator_kind() { walk 0 operator-kind --rules "$charts/operator-kind/rules" && said 'operator-kind: Ready' && not_said 'namespace is needed'; }
 t "an object whose kind an operator brings gets its namespace when it is served" operator_kind
+long_label() {
+    local name=k8s-ephemeral-storage-metrics
+    cp -r "$charts/crds-first" "$tap_dir/$name"
+    sed -i "s/^name: .*/name: $name/" "$tap_dir/$name/Chart.yaml"
+    charts=$tap_dir walk 0 "$name" -o json && said "/state-$name-k8s-ephemeral-stor-[0-9a-f]*\": *\"Ready\"" &&
+        "$slipway" lint "$tap_dir/$name" >"$tap_dir/o" && said 'warning: .*its node label would have more than 63 characters'
+}
+t "a label that is too long for Kubernetes is shortened, and lint says so" long_label
 plan

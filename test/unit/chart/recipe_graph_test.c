@@ -331,18 +331,35 @@ static void a_label_names_resource_and_state(SW_UNUSED void **state)
     assert_string_equal(key, "specialresource.openshift.io/state-simple-kmod-0000");
 }
 
-static void a_label_over_63_characters_is_refused_with_the_state(SW_UNUSED void **state)
+static void a_label_over_63_characters_ends_in_a_hash(SW_UNUSED void **state)
+{
+    SW_AUTO_CHARS *fits = NULL, *long_one = NULL, *other = NULL;
+    assert_int_equal(sw_recipe_label("k8s-ephemeral-storage-metric", "k8s-ephemeral-storage-metric",
+                                     &fits, NULL),
+                     0);
+    assert_string_equal(fits, "specialresource.openshift.io/"
+                              "state-k8s-ephemeral-storage-metric-k8s-ephemeral-storage-metric");
+    assert_int_equal(sw_recipe_label("k8s-ephemeral-storage-metrics",
+                                     "k8s-ephemeral-storage-metrics", &long_one, NULL),
+                     0);
+    assert_int_equal(strlen(strchr(long_one, '/') + 1), 63);
+    assert_true(sw_starts_with(long_one,
+                               "specialresource.openshift.io/"
+                               "state-k8s-ephemeral-storage-metrics-k8s-ephemeral-stor-"));
+    assert_int_equal(sw_recipe_label("k8s-ephemeral-storage-metrics",
+                                     "k8s-ephemeral-storage-metriks", &other, NULL),
+                     0);
+    assert_string_not_equal(long_one, other);
+}
+
+static void a_label_with_a_wrong_character_is_refused_with_the_state(SW_UNUSED void **state)
 {
     RECIPE(r, CHART("top"), CONFIG_MAP("templates/0001-a.yaml", "a"));
     SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
-    char name[54];
-    memset(name, 'a', sizeof name - 1);
-    name[sizeof name - 1] = '\0';
     SW_ERR(err);
-    assert_int_equal(sw_plan_check_labels(plan, name, &err), SW_INVALID);
+    assert_int_equal(sw_plan_check_labels(plan, "a b", &err), SW_INVALID);
     assert_non_null(strstr(sw_err_text(&err), "state '0001'"));
-    name[52] = '\0';
-    assert_int_equal(sw_plan_check_labels(plan, name, &err), 0);
+    assert_int_equal(sw_plan_check_labels(plan, "a-b", &err), 0);
 }
 
 int main(void)
@@ -376,7 +393,8 @@ int main(void)
         cmocka_unit_test(crds_are_a_state_before_several_first_ones),
         cmocka_unit_test(a_chart_of_crds_alone_is_a_state),
         cmocka_unit_test(a_label_names_resource_and_state),
-        cmocka_unit_test(a_label_over_63_characters_is_refused_with_the_state),
+        cmocka_unit_test(a_label_over_63_characters_ends_in_a_hash),
+        cmocka_unit_test(a_label_with_a_wrong_character_is_refused_with_the_state),
     };
     return cmocka_run_group_tests_name("recipe_graph", tests, NULL, NULL);
 }
