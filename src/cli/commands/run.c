@@ -214,8 +214,11 @@ static void check(void *arg)
         end(run, SW_EXIT_OK, NULL);
     } else if (phase == SW_PHASE_ERRORED) {
         SW_AUTO_JSON *status = sw_controller_status(run->controller, run->name);
-        if (sw_json_find_by(sw_json_get(status, "states"), "class", "Failed"))
-            end(run, SW_EXIT_FAILED, NULL);
+        struct json_object *states = sw_json_get(status, "states"),
+                           *failed = sw_json_find_by(states, "class", "Failed");
+        bool is_recipe = sw_streq(sw_json_str(failed, "", "reason", NULL), "NotRendered");
+        if (failed)
+            end(run, is_recipe ? SW_EXIT_USAGE : SW_EXIT_FAILED, NULL);
     }
 }
 

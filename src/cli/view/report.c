@@ -117,8 +117,9 @@ char *sw_report_trouble(const struct sw_report *report)
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *state = sw_json_at(states, i);
         const char *message = sw_json_str(state, "", "message", NULL);
-        if (!*message || sw_streq(sw_json_str(state, "", "phase", NULL), "Ready") ||
-            !sw_json_get(state, "startedAt"))
+        const char *phase = sw_json_str(state, "", "phase", NULL);
+        bool begun = sw_json_get(state, "startedAt") || sw_streq(phase, "Failed");
+        if (!*message || sw_streq(phase, "Ready") || !begun)
             continue;
         sw_append(&text, "%sstate '%s': %s", *text ? "\n" : "",
                   sw_json_str(state, "", "name", NULL), message);

@@ -23,7 +23,6 @@ void resource_set_fault(struct resource *r, int code, const char *message)
     free(r->fault_message);
     r->fault = code;
     r->fault_message = copy;
-    r->own->fault_of_render = false;
 }
 
 struct json_object *resource_as_owner(const struct resource *r)

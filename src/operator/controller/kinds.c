@@ -239,6 +239,15 @@ void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool go
     }
 }
 
+bool kinds_are_awaited(const struct resource *r)
+{
+    for (const struct stale *s = r->c->own->stale; s; s = s->next)
+        for (const struct awaited *a = s->awaited; a; a = a->next)
+            if (r->recipe && sw_recipe_view_mentions(r->recipe, a->api_version))
+                return true;
+    return false;
+}
+
 void kinds_open(struct sw_controller *c, void (*on_changed)(struct sw_controller *c))
 {
     c->own->on_kinds = on_changed;

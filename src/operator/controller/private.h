@@ -27,6 +27,9 @@ struct render_request {
     char *state, *variant;
 };
 
+/** In a template: it reads the cluster. */
+#define LOOKUP_WORD "lookup "
+
 /** What lower files of the core call in higher ones; there is one, in resource.c. */
 struct resource_driver {
     void (*perform)(struct resource *r, const struct sw_action *a); /* an action of the engine */
@@ -53,7 +56,6 @@ struct resource_private {
     struct plan_work *plan_work; /* a plan that waits for something */
     struct render *renders;      /* renders that wait for something */
     struct json_object *scopes;  /* "<group>/<kind>" of the recipe's CRDs -> is it namespaced? */
-    bool fault_of_render;        /* the plan is well, a template is not */
     struct prerequisite prerequisite;
     uint32_t some_node; /* a node that it selected last */
     char *account;      /* of resource_account_now() */
@@ -228,6 +230,9 @@ bool kinds_ready(struct resource *r);
 char *kinds_trouble(const struct resource *r);
 /** A CRD was added or changed, or is gone (then @crd is as it was last). */
 void kinds_crd_changed(struct sw_controller *c, struct json_object *crd, bool gone);
+/** Is a CRD established that the server does not serve yet, of a group version that the recipe
+ * mentions? cluster_kinds_changed() follows. */
+bool kinds_are_awaited(const struct resource *r);
 
 /** Watch what the resource and (once it is loaded) r->recipe mention. @return false: not all of it
  * is known yet; plan_resume() will be called. */

@@ -456,15 +456,11 @@ static void try_render(void *arg)
     struct render *w = arg;
     SW_ERR(err);
     drop_objects(w);
-    w->waits = false;
     struct resource *r = w->r;
-    int rc = render(w, &err);
+    w->waits = kinds_are_awaited(r); /* of what a state before has brought */
+    int rc = w->waits ? SW_PENDING : render(w, &err);
     if (rc == SW_PENDING)
         return;
-    if (rc == SW_INVALID) {
-        resource_set_fault(r, rc, sw_err_text(&err));
-        r->own->fault_of_render = true;
-    }
     const char *rolled_back = rc == 0 ? capabilities_rendered(r, w) : NULL;
     resource_step(r, &(struct sw_event){
                          .kind = rc < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,

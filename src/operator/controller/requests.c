@@ -111,6 +111,8 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         report_dropped(op);
     if (a->code == 0 && a->object)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
+    if (a->code == 0 && a->object && sw_streq(op->key.kind, "CustomResourceDefinition"))
+        kinds_crd_changed(op->r->c, a->object, false); /* before a state is rendered for it */
     if (a->http_status == 201 && !op->dry_run && sw_streq(op->key.kind, "Namespace"))
         informer_namespace_is_new(op->r->c->informer, op->key.name);
     op_answer_of(op, a);

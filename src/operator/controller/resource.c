@@ -12,6 +12,8 @@ static void on_informed(const struct informer_event *event, void *arg, uint64_t 
 {
     struct resource *r = arg;
     EACH_CAPABILITY(object_observed, r, event->object);
+    if (event->object && sw_streq(event->key->kind, "CustomResourceDefinition"))
+        kinds_crd_changed(r->c, event->object, false); /* before a state is rendered for it */
     resource_step(r, &(struct sw_event){
                          .kind = event->synced ? SW_EV_SYNCED : SW_EV_OBSERVED,
                          .watch = watch,
@@ -112,12 +114,18 @@ static void perform(struct resource *r, const struct sw_action *a)
 
 static void on_plan(struct resource *r, int code, const char *message);
 
+static void resume(struct resource *r)
+{
+    plan_go_on(r);
+    render_resume(r);
+}
+
 static const struct resource_driver driver = {
     .perform = perform,
     .render = render_start,
     .refuse = on_plan,
     .replan = resource_replan,
-    .resume = plan_go_on,
+    .resume = resume,
 };
 
 static struct resource *resource_new(struct sw_controller *c, const char *name, const char *uid)
@@ -254,6 +262,7 @@ static void graph_of(const struct sw_plan_view *plan, const struct sw_policy *po
             .title = title,
             .needs = needs,
             .kernel_affine = s->kernel_affine,
+            .looks_up = sw_plan_view_mentions(plan, i, LOOKUP_WORD),
             .timeout_ms = sw_policy_timeout(policy, s->name, s->label),
         };
         if (!s->n_needs)
@@ -338,8 +347,7 @@ void resource_tell_if_walked(struct resource *r)
 
 void resource_recheck(struct resource *r)
 {
-    if ((!r->fault || r->own->fault_of_render) && r->plan && is_walked(r) &&
-        prerequisites_update(r))
+    if (!r->fault && r->plan && is_walked(r) && prerequisites_update(r))
         resource_tell(r);
 }
 
@@ -373,10 +381,7 @@ static void resource_changed(struct resource *r)
 static void on_replan(struct resource *r, int code, const char *message)
 {
     SW_AUTO_CHARS *revision = plan_revision(r);
-    /* a template's fault stays until there is something new to render */
-    bool same_fault = r->own->fault_of_render
-                          ? code == 0
-                          : code == r->fault && sw_streq(message, r->fault_message);
+    bool same_fault = code == r->fault && sw_streq(message, r->fault_message);
     if (!same_fault || !sw_streq(revision, r->revision))
         on_plan(r, code, message); /* a new revision: the engine renders again */
 }

@@ -79,14 +79,15 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
 /* Texts of templates that pass all values on. */
 static const char *const whole_values[] = { ".Values }", ".Values)", ".Values |", ".Values -",
                                             NULL };
+static const char *const lookups[] = { LOOKUP_WORD, NULL };
 
 const char **template_texts(void)
 {
     const char **words = NULL;
     size_t n = 0, cap = 0;
-    const char *const *lists[N_CAPABILITIES + 1] = { whole_values };
+    const char *const *lists[N_CAPABILITIES + 2] = { whole_values, lookups };
     for (size_t i = 0; i < N_CAPABILITIES; i++)
-        lists[i + 1] = capabilities[i]->words;
+        lists[i + 2] = capabilities[i]->words;
     for (size_t i = 0; i < SW_COUNT(lists); i++)
         for (const char *const *w = lists[i]; w && *w; w++) {
             SW_GROW(words, n, cap);

@@ -102,6 +102,7 @@ struct sw_state_spec {
     const size_t *needs; /* indexes of states; no cycles */
     size_t n_needs;
     bool kernel_affine; /* rendered once for each group (node_set.h) of the resource's nodes */
+    bool looks_up;      /* its templates read the cluster: rendered again when its turn comes */
     bool hidden;        /* what comes before the recipe (the namespace): not in the status */
     int64_t timeout_ms; /* how long it may take to get ready; 0: as SW_ANN_TIMEOUT on its objects
                            says, else as the resource does */

@@ -193,6 +193,7 @@ struct variant {
     bool stale;      /* to be rendered (again) */
     bool early;      /* its render was asked for before the needs were met */
     uint64_t serial; /* of the unanswered request; 0: none */
+    uint64_t asked;  /* of the last request */
     struct fault fault;
     char *rolled_back; /* see sw_event.rolled_back; NULL: it is not rolled back */
 };
@@ -203,7 +204,7 @@ struct state {
     struct state **needs;
     size_t n_needs;
     bool listed; /* in the recipe now */
-    bool affine, hidden;
+    bool affine, hidden, looks_up;
 
     enum phase phase;
     struct variant **variants;
@@ -283,6 +284,7 @@ struct sw_engine {
     /* the resource: see sw_spec */
     bool has_spec;    /* the first SW_EV_SPEC has come */
     bool has_builds;  /* one of its objects is a build: see build.c */
+    uint64_t served;  /* serial when the cluster last got a new kind or version of one */
     bool preparing;   /* not every state has been rendered yet */
     int64_t asked_ms; /* when all was last asked to be rendered */
     char *name, *uid, *revision, *blocked;
@@ -563,6 +565,12 @@ void state_sort(struct state *s);
 void state_forget_failure(struct state *s);
 /** Ready with its present content? */
 bool state_is_done(const struct state *s);
+/** Was @v rendered before its turn, and may come out differently now: by kinds that are served
+ * since, or by what its templates look up? */
+bool variant_is_premature(const struct sw_engine *e, const struct state *s,
+                          const struct variant *v);
+/** Is a variant of it? */
+bool state_is_premature(const struct sw_engine *e, const struct state *s);
 /** Is a render of it asked for, or to be? */
 bool state_is_rendering(const struct state *s);
 /** Have all of its renders gone well? */

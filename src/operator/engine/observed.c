@@ -176,12 +176,16 @@ bool object_observe(struct sw_engine *e, struct object *o, struct json_object *l
     uint64_t version = live ? read_version(live) : 0;
     if (live && o->present && version && version < o->version && sw_streq(o->uid, sw_obj_uid(live)))
         return false; /* older than the answer to an apply */
+    bool was_served = o->present && o->judged.kind == SW_READINESS_READY;
     object_drop_live(o);
     o->live = json_object_get(live);
     o->observed = true;
     o->unserved = false;
     fault_done(&o->watch_fault);
     object_assess(e, o);
+    bool brings_kinds = o->rank == RANK_CRD || sw_streq(o->key.kind, "APIService");
+    if (brings_kinds && !was_served && o->present && o->judged.kind == SW_READINESS_READY)
+        e->served = act_serial(e);
     if (o->state->phase == PH_READY)
         object_spare_live(o);
     return digest(o) != before;

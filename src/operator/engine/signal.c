@@ -253,7 +253,7 @@ bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
     case SG_REFUSED:
         return trouble(e, s) == TROUBLE_LASTING;
     case SG_NEEDS_MET:
-        return state_is_rendered(s) && needs_met(e, s);
+        return state_is_rendered(s) && !state_is_premature(e, s) && needs_met(e, s);
     case SG_NEEDS_LOST:
         return !is_busy(s) && !needs_met(e, s) && !state_is_applied(s);
     case SG_IN_PLACE:

@@ -94,14 +94,14 @@ void spec_refresh(struct sw_engine *e)
         for (size_t k = 0; k < s->n_variants; k++) {
             struct variant *v = s->variants[k];
             /* What failed before its needs were met is no failure yet: try again when they are. */
-            if (v->fault.code && v->early && !v->serial && state_may_start(e, s))
+            if (variant_is_premature(e, s, v) && !v->serial && state_may_start(e, s))
                 v->stale = true;
             if (!v->stale || v->serial)
                 continue;
             struct sw_action *a = act_add(e, SW_ACT_RENDER);
             v->stale = false;
             v->early = !state_may_start(e, s);
-            v->serial = a->serial = act_serial(e);
+            v->asked = v->serial = a->serial = act_serial(e);
             a->state = sw_arena_strdup(e->arena, s->name);
             a->variant = *v->name ? sw_arena_strdup(e->arena, v->name) : NULL;
         }
@@ -270,6 +270,7 @@ static void take_states(struct sw_engine *e, const struct sw_spec *spec)
         s->listed = true;
         s->hidden = from->hidden;
         s->affine = from->kernel_affine;
+        s->looks_up = from->looks_up;
         s->timeout_ms = from->timeout_ms;
         text_set(&s->title, from->title ? from->title : from->name);
         free(s->label);

@@ -135,6 +135,19 @@ bool state_is_done(const struct state *s)
     return s->phase == PH_READY && !state_is_rendering(s);
 }
 
+bool variant_is_premature(const struct sw_engine *e, const struct state *s, const struct variant *v)
+{
+    return v->early && (v->fault.code || s->looks_up || v->asked < e->served);
+}
+
+bool state_is_premature(const struct sw_engine *e, const struct state *s)
+{
+    for (size_t i = 0; i < s->n_variants; i++)
+        if (variant_is_premature(e, s, s->variants[i]))
+            return true;
+    return false;
+}
+
 bool state_is_rendering(const struct state *s)
 {
     for (size_t i = 0; i < s->n_variants; i++)

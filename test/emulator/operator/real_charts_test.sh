@@ -33,4 +33,16 @@ long_label() {
         "$slipway" lint "$tap_dir/$name" >"$tap_dir/o" && said 'warning: .*its node label would have more than 63 characters'
 }
 t "a label that is too long for Kubernetes is shortened, and lint says so" long_label
+needs_api() { walk 0 needs-api && said 'needs-api: Ready' && not_said warning && not_said Drifted; }
+t "a chart that fails without the API of an earlier state is rendered when that is served" needs_api
+
+# the other state goes on
+fails_alone() {
+    cp -r "$charts/needs-api" "$tap_dir/fails-alone"
+    sed -i 's/^name: .*/name: fails-alone/; s/, depends-on: .a.//' "$tap_dir/fails-alone/Chart.yaml"
+    echo '{{ fail "never" }}' >"$tap_dir/fails-alone/charts/b/templates/t.yaml"
+    charts=$tap_dir walk 2 fails-alone && said "state 'b': .*never" && said 'StateStarted: state a' &&
+        not_said 'StateFailed: state a'
+}
+t "a state that cannot be rendered fails alone" fails_alone
 plan

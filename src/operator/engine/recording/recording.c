@@ -276,6 +276,7 @@ static struct json_object *spec_doc(const struct sw_recording *recording,
             (void)json_object_array_add(needs, json_object_new_int64((int64_t)s->needs[k]));
         put_doc(state, "needs", needs);
         put_number(state, "kernelAffine", s->kernel_affine);
+        put_number(state, "looksUp", s->looks_up);
         put_number(state, "hidden", s->hidden);
         put_number(state, "timeout", s->timeout_ms);
         (void)json_object_array_add(states, state);

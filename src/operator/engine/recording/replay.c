@@ -157,6 +157,7 @@ static int read_state(const struct replay *p, struct json_object *doc, struct bo
                                  .title = text_at(doc, "title"),
                                  .n_needs = sw_json_len(needs),
                                  .kernel_affine = number_at(doc, "kernelAffine") != 0,
+                                 .looks_up = number_at(doc, "looksUp") != 0,
                                  .hidden = number_at(doc, "hidden") != 0,
                                  .timeout_ms = time_at(doc, "timeout") };
     if (!s->name)

@@ -130,6 +130,46 @@ static void objects_are_applied_by_stage_and_kind(void **state)
     sim_free(sim);
 }
 
+/* A chart may fail without the API of an earlier state, or render otherwise: it is rendered again
+ * when its turn comes and there is a new kind. Until then its failure is nobody's. */
+static void a_state_is_rendered_when_its_turn_comes(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "CustomResourceDefinition", .name = "a1", .awaited = true },
+                       { .kind = "Deployment", .name = "a2", .awaited = true } } },
+        { .name = "b", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "b1" } } }, );
+    struct refusal no = { SW_ACT_RENDER, "b", SW_INVALID, 0 };
+    struct sim *sim = new_sim(&recipe);
+    sim->arg = &no;
+    sim->refuse = refuse;
+    sim->frozen = true;
+    sim_start(sim);
+    sim_run(sim, 60000);
+    expect_phase(sim, "b", "Pending");
+    assert_string_equal(condition(sim, "Errored", "status"), "False");
+    assert_int_equal(no.n, 1);
+    no.code = 0;
+    sim->frozen = false;
+    size_t before = sim->n_renders;
+    sim_run(sim, 60000);
+    expect_phase(sim, "b", "Ready");
+    assert_int_equal(sim->n_renders, before + 1);
+    sim_free(sim);
+
+    sim = new_sim(&recipe); /* one that rendered well, too: it may come out otherwise now */
+    sim_start(sim);
+    sim_run(sim, 60000);
+    expect_phase(sim, "b", "Ready");
+    assert_int_equal(sim->n_renders, 3);
+    sim_restart(sim); /* what is in place is not touched */
+    size_t writes = sim->n_applies;
+    sim_run(sim, 60000);
+    assert_int_equal(sim->n_applies, writes);
+    sim_free(sim);
+}
+
 /* What Helm does with an account of both sides, and with the Jobs that use it. */
 static const struct sim_recipe two_events = STATES(
     { .name = "a",
@@ -499,6 +539,7 @@ static const struct CMUnitTest gates_tests[] = {
     cmocka_unit_test(independent_states_run_side_by_side),
     cmocka_unit_test(nothing_is_applied_before_it_is_written_down),
     cmocka_unit_test(objects_are_applied_by_stage_and_kind),
+    cmocka_unit_test(a_state_is_rendered_when_its_turn_comes),
     cmocka_unit_test(hook_of_two_events_runs_twice),
     cmocka_unit_test(hook_of_two_events_outlives_restarts),
     cmocka_unit_test(hook_of_two_events_is_made_anew),
