@@ -4,7 +4,12 @@ cd "$(dirname "$0")/../../.." || exit 1
 . test/tap.sh
 slipway=${SLIPWAY:-build/test/slipway}
 charts=test/emulator/operator/charts
-trap 'rm -rf "$tap_dir"' EXIT
+
+finish() {
+    [ ! -s "$tap_dir/pid" ] || kill "$(cat "$tap_dir/pid")"
+    rm -rf "$tap_dir"
+}
+trap finish EXIT
 
 walk() { # RC CHART ARGUMENTS...: the output is in $tap_dir/o
     local rc=0
@@ -45,4 +50,7 @@ fails_alone() {
         not_said 'StateFailed: state a'
 }
 t "a state that cannot be rendered fails alone" fails_alone
+notes() { walk 2 fails-in-notes && said 'color is missing' && walk 0 fails-in-notes --set color=red; }
+t "NOTES.txt is a part of rendering" notes
+
 plan

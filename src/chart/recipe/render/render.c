@@ -242,11 +242,23 @@ struct wanted {
     size_t state; /* or SW_ALL_STATES */
 };
 
+/* NOTES.txt is a part of rendering: charts check their values there. It is rendered with the first
+ * state of its chart, or of the recipe where its chart has none. */
+static size_t notes_state(const struct sw_plan *plan, const struct sw_plan_template *t)
+{
+    for (size_t i = 0; i < plan->n_states; i++)
+        if (sw_streq(plan->states[i].chart, t->chart->path))
+            return i;
+    return 0;
+}
+
 static bool is_wanted(const void *arg, const struct sw_plan_template *t)
 {
     const struct wanted *w = arg;
     if (w->state == SW_ALL_STATES || t->state == w->state)
         return true;
+    if (t->is_notes)
+        return notes_state(w->plan, t) == w->state;
     const struct sw_recipe_state *s = &w->plan->states[w->state];
     return t->grouped && s->group && sw_streq(s->chart, t->chart->path);
 }
