@@ -217,8 +217,12 @@ static void check(void *arg)
         struct json_object *states = sw_json_get(status, "states"),
                            *failed = sw_json_find_by(states, "class", "Failed");
         bool is_recipe = sw_streq(sw_json_str(failed, "", "reason", NULL), "NotRendered");
+        struct json_object *errored = sw_json_find_by(sw_json_get(status, "conditions"), "type",
+                                                      "Errored");
         if (failed)
             end(run, is_recipe ? SW_EXIT_USAGE : SW_EXIT_FAILED, NULL);
+        else if (!fault && sw_streq(sw_json_str(errored, "", "reason", NULL), "ChartFailure"))
+            end(run, SW_EXIT_USAGE, NULL); /* it renders to no object: nothing is going to change */
     }
 }
 

@@ -53,4 +53,7 @@ t "a state that cannot be rendered fails alone" fails_alone
 notes() { walk 2 fails-in-notes && said 'color is missing' && walk 0 fails-in-notes --set color=red; }
 t "NOTES.txt is a part of rendering" notes
 
+no_object() { walk 2 no-object --timeout 20s && said 'renders to no object' && not_said 'timed out'; }
+t "a recipe that renders to no object ends at once" no_object
+
 plan
