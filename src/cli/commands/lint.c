@@ -4,6 +4,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/lint/lint.h"
+#include "cli/lint/random.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 
@@ -70,6 +71,7 @@ static int find(struct lint_opts *o, const char *source, struct sw_problems *fou
     if (rc == 0) {
         sw_lint(opened.plan, rendered,
                 o->recipe.name ? o->recipe.name : sw_recipe_name(opened.recipe), found);
+        sw_lint_random(opened.plan, &opened.env, rendered, found);
     } else if (rc == SW_INVALID) { /* what is wrong with the YAML of each template, or else why */
         if (opened.plan &&
             sw_recipe_render_files(opened.plan, &opened.env, SW_ALL_STATES, &files, &ignored) == 0)

@@ -56,4 +56,10 @@ t "NOTES.txt is a part of rendering" notes
 no_object() { walk 2 no-object --timeout 20s && said 'renders to no object' && not_said 'timed out'; }
 t "a recipe that renders to no object ends at once" no_object
 
+differs() { # the Secret that is not looked up
+    "$slipway" lint "$charts/random" >"$tap_dir/o" &&
+        said 'random/templates/s.yaml:1: warning: Secret rnd comes out differently' && not_said 'Secret kept'
+}
+t "lint tells of what is random and not kept by a lookup" differs
+
 plan
