@@ -144,6 +144,9 @@ static int diff_object(struct sw_preview *preview, const struct sw_preview_pass 
     const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL, *name = sw_obj_name(doc);
     int rc = sw_cluster_get(&preview->conn, kind, ns, name, &get, &live, &why);
     bool is_new = rc == SW_NOTFOUND;
+    unsigned deleting = SW_HOOK_DELETE_SUCCEEDED | SW_HOOK_DELETE_FAILED;
+    if (is_new && preview->exists && m->hook_events && m->hook_policies & deleting)
+        return 0; /* it has run */
     SW_AUTO_JSON *kept = live && sw_streq(sw_obj_kind(doc), "DaemonSet")
                              ? sw_grace_period_keep(doc, live)
                              : NULL; /* as the controller keeps it */

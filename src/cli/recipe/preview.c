@@ -51,6 +51,7 @@ static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
                             &(struct sw_request_opts){ .retries = RETRIES }, &live, err);
     if (rc < 0 && rc != SW_NOTFOUND)
         return rc;
+    d->exists = live;
     d->resource = live ? sw_merge_apply(live, made) : json_object_get(made);
     d->ns = sw_json_str(d->resource, sw_obj_name(d->resource), "spec", "namespace", NULL);
     return 0;

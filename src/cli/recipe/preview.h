@@ -17,6 +17,7 @@ struct sw_preview {
     struct sw_opened_recipe opened; /* with its plan */
     struct json_object *resource;   /* the SpecialResource that the objects would belong to */
     const char *ns;                 /* of it, borrowed */
+    bool exists;                    /* it is on the cluster */
     char *version;                  /* of the server */
     const char **apis;              /* what it serves; strings owned */
     size_t n_apis, cap_apis;

@@ -62,4 +62,39 @@ differs() { # the Secret that is not looked up
 }
 t "lint tells of what is random and not kept by a lookup" differs
 
+# ---- a cluster that stays
+
+start() {
+    export KUBECONFIG=$tap_dir/kubeconfig
+    "$slipway" emulate --kube-version 1.33 --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate" 2>&1 &
+    echo $! >"$tap_dir/pid"
+    until_ok 30 test -s "$KUBECONFIG"
+}
+on_cluster() { # CHART ARGUMENTS...
+    "$slipway" run "$charts/$1" --timeout 30s "${@:2}" >"$tap_dir/o" 2>&1 || { cat "$tap_dir/o"; return 1; }
+}
+get() { curl -sf "$(sed -n 's/^ *server: //p' "$KUBECONFIG")$1"; }
+
+selectable() {
+    on_cluster selectable && not_said 'left out' &&
+        get /apis/apiextensions.k8s.io/v1/customresourcedefinitions/sels.example.com | grep -q '"selectableFields":\[{"jsonPath":".spec.color"}\]'
+}
+hooks_that_ran() {
+    on_cluster two-events && "$slipway" diff "$charts/two-events" >"$tap_dir/o" 2>&1 || { cat "$tap_dir/o"; return 1; }
+}
+kept() { # what is looked up stays, what is not does not
+    local data kept rnd
+    on_cluster random || return 1
+    kept=$(get /api/v1/namespaces/random/secrets/kept | grep -o '"p":"[^"]*"')
+    rnd=$(get /api/v1/namespaces/random/secrets/rnd | grep -o '"p":"[^"]*"')
+    on_cluster random --set again=true || return 1
+    data=$(get /api/v1/namespaces/random/secrets/kept | grep -o '"p":"[^"]*"')
+    [ -n "$kept" ] && [ "$kept" = "$data" ] || { echo "kept: $kept became $data"; return 1; }
+    [ "$rnd" != "$(get /api/v1/namespaces/random/secrets/rnd | grep -o '"p":"[^"]*"')" ]
+}
+export KUBECONFIG=$tap_dir/kubeconfig
+start
+t "selectableFields of a CRD are kept" selectable
+t "diff does not show hooks that were deleted as their policy says" hooks_that_ran
+t "what a chart looks up is kept, as Helm keeps it" kept
 plan
