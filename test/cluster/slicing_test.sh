@@ -78,7 +78,9 @@ spec:
   managementState: Managed
   logLevel: Normal
   operatorLogLevel: Normal
-  unsupportedConfigOverrides:
+  unsupportedConfigOverrides: # with emulated GPUs the first two are left out
+    nfd: {enabled: true}
+    gpu-operator: {enabled: true}
     webhook: {imagePullPolicy: Never}
     scheduler: {kubeSchedulerImage: slipway.local/kube-scheduler, imagePullPolicy: Never, placement: packed}
     device-plugin: {imagePullPolicy: Never, hostPaths: {podResources: $dir/kubelet/pod-resources, cdi: $cdi, journal: $journal}}
@@ -240,7 +242,7 @@ rebooted() {
 }
 crowd_goes() { kubectl delete deployment crowd && until_ok 90 nothing_left; }
 repaired() { # what the operator looks after comes back
-    kubectl -n $ns delete networkpolicy das-allow-egress-dns && until_ok 30 kubectl -n $ns get networkpolicy das-allow-egress-dns
+    kubectl -n $ns delete networkpolicy das-allow-egress-cluster-dns && until_ok 30 kubectl -n $ns get networkpolicy das-allow-egress-cluster-dns
 }
 undeployed() {
     TIMEOUT=180 make -s undeploy-das && ! kubectl -n $ns get dasoperator cluster 2>/dev/null && ! kubectl get specialresource nvidia-mig 2>/dev/null &&

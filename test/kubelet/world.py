@@ -223,7 +223,7 @@ class World:
     def start(self, *args, wait=True, env=None):
         self.log_path = self.dir + "/plugin-%d.log" % self.n
         self.n += 1
-        command = [PLUGIN, "--kubeconfig", self.api.kubeconfig, "--node-name", self.node,
+        command = [PLUGIN, "daemonset", "--kubeconfig", self.api.kubeconfig, "--node-name", self.node,
                    "--kubelet-dir", self.dir + "/kubelet", "--cdi-dir", self.dir + "/cdi",
                    "--journal-dir", self.dir + "/journal", "--boot-id-file", self.dir + "/boot_id",
                    "--health-probe-bind-address", "127.0.0.1:0",

@@ -79,6 +79,8 @@ int sw_metrics_server_open(struct sw_loop *loop, const struct sw_metrics_server_
     if (flags->secure) {
         serve.tls = &sw_serve_openssl;
         serve.own_name = opts->program;
+        serve.min_version = flags->min_version;
+        serve.cipher_suites = flags->suites;
         if (sw_text_or(flags->cert_dir, NULL)) {
             serve.cert_file = s->cert = sw_printf("%s/%s", flags->cert_dir, flags->cert_name);
             serve.key_file = s->key = sw_printf("%s/%s", flags->cert_dir, flags->cert_key);

@@ -16,7 +16,8 @@ struct sw_metrics_flags {
     const char *address; /* NULL or "0": not served */
     bool secure;         /* HTTPS, and the API server is asked; else HTTP for everybody */
     const char *cert_dir, *cert_name,
-        *cert_key; /* cert_dir NULL: a certificate of its own making */
+        *cert_key;                    /* cert_dir NULL: a certificate of its own making */
+    const char *min_version, *suites; /* of TLS, see sw_serve_opts; NULL: its defaults */
 };
 #define SW_METRICS_FLAGS_DEFAULT(where)                                                            \
     {                                                                                              \

@@ -22,6 +22,10 @@
 #include "operator/manifests/policy.h"
 #include "operator/renderer/renderer.h"
 
+/** On the SpecialResource nvidia-mig: the uid of the namespaced DASOperator that it is for, and
+ * goes with. */
+#define DAS_OWNER_ANNOTATION "slipway.dev/das-owner"
+
 #define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
 /** The hidden state that makes the namespace. */
 #define SW_STATE_NAMESPACE "(namespace)"

@@ -278,6 +278,7 @@ void resource_tell(struct resource *r)
     struct sw_spec spec = {
         .name = r->name,
         .uid = r->uid,
+        .predecessor = sw_obj_annotation(r->doc, DAS_OWNER_ANNOTATION),
         .generation = sw_json_int(r->doc, 0, "metadata", "generation", NULL),
         .deleting = document_is_deleting(r->doc),
         .node_selector = sw_json_find(r->doc, "spec", "nodeSelector", NULL),

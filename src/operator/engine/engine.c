@@ -54,7 +54,7 @@ void sw_engine_free(struct sw_engine *engine)
         e->name,           e->uid,          e->revision,         e->blocked, e->hold_message,
         e->overlap,        e->overlap_with, e->reported_overlap, e->records, e->records_reason,
         e->reported_clash, e->spec_reason,  e->reported_reason,  e->docs,    e->acts,
-        e->groups,         e->lost
+        e->groups,         e->lost,         e->predecessor
     };
     for (size_t i = 0; i < SW_COUNT(blocks); i++)
         free(blocks[i]);

@@ -111,6 +111,7 @@ struct sw_state_spec {
 /** The resource, with its recipe's states. */
 struct sw_spec {
     const char *name, *uid;
+    const char *predecessor; /* uid of the DASOperator whose objects it goes on with, or NULL */
     int64_t generation;
     enum sw_management management;
     bool deleting;                     /* has a deletionTimestamp: remove all, then FINALIZED */

@@ -142,7 +142,7 @@ struct object {
     bool observed, unserved, present, terminating, ours;
     bool deferred;            /* a BuildConfig that is not needed: see build.c */
     char *missing;            /* a driver container whose image does not exist: why; or NULL */
-    bool inherited;           /* SRO wrote it, and slipway has not yet */
+    bool inherited;           /* SRO or DAS wrote it, and slipway has not yet */
     bool borrowed;            /* another owner's Namespace or CRD: used as it is, never written */
     struct json_object *live; /* kept until its state is ready, for another render; with @graced
                                  longer */
@@ -287,7 +287,7 @@ struct sw_engine {
     uint64_t served;  /* serial when the cluster last got a new kind or version of one */
     bool preparing;   /* not every state has been rendered yet */
     int64_t asked_ms; /* when all was last asked to be rendered */
-    char *name, *uid, *revision, *blocked;
+    char *name, *uid, *predecessor, *revision, *blocked;
     int64_t generation;
     enum sw_management management;
     bool deleting, finalized, orphan;

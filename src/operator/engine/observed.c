@@ -17,6 +17,15 @@
 #define ANN_RESOURCE "slipway.dev/resource"
 #define ANN_ADOPTED "slipway.dev/adopted"
 
+/* DAS made it for the DASOperator whose place the resource takes. */
+static bool is_of_predecessor(const struct sw_engine *e, struct json_object *live)
+{
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
+    return e->predecessor &&
+           sw_streq(sw_json_str(sw_json_find_by(owners, "uid", e->predecessor), "", "kind", NULL),
+                    "DASOperator");
+}
+
 /* It is ours by owner reference, by slipway's annotation, or by the uid in the status.
  * @return NULL: ours; else why not, heap */
 static char *foreign_why(const struct sw_engine *e, const struct object *o,
@@ -24,7 +33,7 @@ static char *foreign_why(const struct sw_engine *e, const struct object *o,
 {
     struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
     struct json_object *controller = sw_obj_controller(live);
-    if ((e->uid && sw_json_find_by(owners, "uid", e->uid)) ||
+    if ((e->uid && sw_json_find_by(owners, "uid", e->uid)) || is_of_predecessor(e, live) ||
         (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live))))
         return NULL;
     if (controller)
@@ -99,7 +108,8 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
     if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
         o->adopted = true;
     o->ours = !why;
-    o->inherited = o->ours && hash && !sw_obj_annotation(live, ANN_RESOURCE);
+    o->inherited = o->ours && (hash || is_of_predecessor(e, live)) &&
+                   !sw_obj_annotation(live, ANN_RESOURCE);
     text_set(&o->foreign, o->borrowed ? NULL : why);
     text_set(&o->uid, sw_obj_uid(live));
     if (o->ours)

@@ -305,6 +305,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     e->has_spec = true;
     text_set(&e->name, spec->name);
     text_set(&e->uid, spec->uid);
+    text_set(&e->predecessor, spec->predecessor);
     text_set(&e->revision, spec->revision ? spec->revision : "");
     text_set(&e->blocked, spec->blocked);
     text_set(&e->spec_reason, spec->reason);

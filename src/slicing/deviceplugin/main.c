@@ -59,6 +59,10 @@ static const struct sw_flag flags[] = {
     { "health-probe-bind-address", 0, SW_FLAG_STRING, AT(health_address), "HOST:PORT", NULL,
       "for /healthz and /readyz (default :8081; 0: none)" },
     SW_METRICS_FLAGS(METRICS, "for /metrics (default 0: none)"),
+    { "tls-min-version", 0, SW_FLAG_STRING, METRICS(min_version), "VERSION", NULL,
+      "of metrics: VersionTLS12 (default) or VersionTLS13" },
+    { "tls-cipher-suites", 0, SW_FLAG_STRING, METRICS(suites), "LIST", NULL,
+      "of metrics, comma-separated; default: OpenSSL's choice" },
     { "boot-id-file", 0, SW_FLAG_STRING, AT(boot_id_file), "FILE", NULL,
       "default /proc/sys/kernel/random/boot_id" },
     SW_FLAG_LOG_FILE(AT(log_file)),
@@ -209,13 +213,17 @@ int main(int argc, char **argv)
     const struct sw_flag_set set = { .program = PROGRAM,
                                      .summary =
                                          "make MIG slices on this node and hand them to kubelet",
-                                     .args = "",
+                                     .args = "[daemonset]",
                                      .version = SW_VERSION,
                                      .flags = flags,
-                                     .go_style = true };
-    int rc = sw_flags_parse(&set, argc, argv, &s, NULL);
+                                     .go_style = true,
+                                     .max_operands = 1 };
+    struct sw_operands command; /* as DAS's program has it */
+    int rc = sw_flags_parse(&set, argc, argv, &s, &command);
     if (rc)
         return rc - 1;
+    if (command.n && !sw_streq(command.items[0], "daemonset"))
+        return sw_flags_usage(PROGRAM, "'%s' is no command; expected daemonset", command.items[0]);
     struct sw_device_plugin_opts opts;
     rc = make_opts(&s, &opts);
     return rc ? rc : serve(&s, &opts);

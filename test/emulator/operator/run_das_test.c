@@ -17,7 +17,22 @@ static void create_crds(struct world *w)
     }
 }
 
-static void start(struct world *w, const char *spec)
+/* Where GPUs are made up, a person says on which nodes. */
+static void label_nodes(struct world *w)
+{
+    SW_AUTO_JSON *nodes = json_object_get(world_get(w, "v1", "Node", NULL, NULL));
+    for (size_t i = 0; i < sw_json_len(nodes); i++) {
+        struct json_object *node = sw_json_at(nodes, i);
+        if (sw_obj_annotation(node, "emulator.slipway.dev/gpus"))
+            assert_int_equal(
+                world_patch(w, "v1", "Node", NULL, sw_obj_name(node), NULL,
+                            "{\"metadata\":{\"labels\":{\"nvidia.com/mig.capable\":\"true\"}}}"),
+                0);
+    }
+}
+
+/* The DASOperator, and no operator yet. */
+static void prepare(struct world *w, const char *spec)
 {
     SW_AUTO_CHARS *das = sw_printf("{\"apiVersion\":\"" DAS "\",\"kind\":\"DASOperator\","
                                    "\"metadata\":{\"name\":\"cluster\",\"namespace\":"
@@ -34,7 +49,13 @@ static void start(struct world *w, const char *spec)
                                      "\"metadata\":{\"name\":\"das-operator\"}}"),
                      0);
     assert_int_equal(world_create(w, das), 0);
+    label_nodes(w);
     w->name = "nvidia-mig";
+}
+
+static void start(struct world *w, const char *spec)
+{
+    prepare(w, spec);
     world_start(w);
 }
 
@@ -80,8 +101,7 @@ static void must_say(struct world *w, char *what)
 {
     if (!world_until(w, says, what, 10 * 60000))
         fail_msg("never %s: %s", what,
-                 json_object_to_json_string(
-                     world_get(w, DAS, "DASOperator", "das-operator", "cluster")));
+                 json_object_to_json_string(sw_json_find(resource(w), "status", "states", NULL)));
 }
 
 static void spec_becomes_values_of_the_recipe(void **state SW_UNUSED)
@@ -94,6 +114,8 @@ static void spec_becomes_values_of_the_recipe(void **state SW_UNUSED)
     struct json_object *set = sw_json_find(resource(&w), "spec", "set", NULL);
     assert_string_equal(sw_json_str(set, "", "device-plugin", "image", NULL), "here/daemonset:1");
     assert_string_equal(sw_json_str(set, "", "device-plugin", "emulatedMode", NULL), "enabled");
+    assert_false(sw_json_bool(set, true, "nfd", "enabled", NULL)); /* nothing for GPUs */
+    assert_false(sw_json_bool(set, true, "gpu-operator", "enabled", NULL));
     assert_string_equal(sw_json_str(set, "", "device-plugin", "nodeSelector", "gpu", NULL), "yes");
     assert_string_equal(sw_json_str(set, "", "scheduler", "logLevel", NULL), "debug");
     assert_string_equal(sw_json_str(set, "", "webhook", "image", NULL), "here/webhook:1");
@@ -112,8 +134,10 @@ static void conditions_tell_how_the_walk_goes(void **state SW_UNUSED)
     must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
     must_say(&w, "Degraded=False/AllComponentsHealthy");
     struct json_object *das = world_get(&w, DAS, "DASOperator", "das-operator", "cluster");
-    assert_int_equal(sw_json_len(sw_json_find(das, "status", "generations", NULL)), 3);
+    assert_int_equal(sw_json_len(sw_json_find(das, "status", "generations", NULL)), 4);
     assert_true(sw_json_int(das, 0, "status", "readyReplicas", NULL) >= 3);
+    assert_null(world_get(&w, "nvidia.com/v1", "ClusterPolicy", NULL, "gpu-cluster-policy"));
+    assert_null(world_get(&w, "v1", "Namespace", NULL, "openshift-nfd"));
     world_wait(&w, 60000);
     world_count(&w);
     world_wait(&w, 60000); /* at rest nothing is written */
@@ -234,6 +258,119 @@ static void unmanaged_is_left_alone(void **state SW_UNUSED)
     world_close(&w);
 }
 
+/* ---- in the place of DAS -----------------------------------------------------------------------
+ */
+
+/* Owners of the file have no uid. */
+static void create_as_das(struct world *w, struct json_object *doc, const char *owner_uid)
+{
+    const struct sw_kind *k = world_kind(w, sw_obj_api_version(doc), sw_obj_kind(doc));
+    struct json_object *owners = sw_json_find(doc, "metadata", "ownerReferences", NULL);
+    SW_AUTO_JSON *body = sw_json_copy(doc);
+    assert_non_null(k);
+    if (sw_json_len(owners))
+        sw_json_set_str(sw_json_at(sw_json_find(body, "metadata", "ownerReferences", NULL), 0),
+                        owner_uid, "uid", NULL);
+    w->answer_code = SW_PENDING;
+    (void)sw_kube_create(w->conn.kube, k, k->namespaced ? "das-operator" : NULL, NULL, body,
+                         &(struct sw_request_opts){ .field_manager = "das-operator" },
+                         world_on_answer, w);
+    assert_true(world_until(w, world_is_answered, NULL, 60000));
+    if (w->answer_code < 0)
+        fail_msg("%s %s: %d", sw_obj_kind(doc), sw_obj_name(doc), w->answer_code);
+}
+
+/* Each object of the file with the uid that it has, a line each; @create: they are made, too. */
+static char *left_by_das(struct world *w, bool create)
+{
+    SW_ERR(err);
+    struct sw_yaml_docs docs = { 0 };
+    SW_AUTO_CHARS *text = NULL, *owner = NULL;
+    char *out = sw_strdup("");
+    size_t len;
+    owner = sw_strdup(sw_obj_uid(world_get(w, DAS, "DASOperator", "das-operator", "cluster")));
+    assert_int_equal(sw_file_read(SW_SOURCE_DIR "/test/emulator/operator/takeover/das.yaml",
+                                  1 << 20, &text, &len, &err),
+                     0);
+    if (sw_yaml_parse_all(text, len, NULL, &docs, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    for (size_t i = 0; i < docs.n_docs; i++) {
+        struct json_object *doc = docs.docs[i].object;
+        const char *ns = *sw_obj_namespace(doc) ? sw_obj_namespace(doc) : NULL;
+        if (create)
+            create_as_das(w, doc, owner);
+        struct json_object *live = world_get(w, sw_obj_api_version(doc), sw_obj_kind(doc), ns,
+                                             sw_obj_name(doc));
+        sw_append(&out, "%s %s %s\n", sw_obj_kind(doc), sw_obj_name(doc),
+                  live ? sw_obj_uid(live) : "is gone");
+    }
+    sw_yaml_docs_done(&docs);
+    return out;
+}
+
+static struct json_object *only_container(struct world *w, const char *kind, const char *name)
+{
+    struct json_object *workload = world_get(w, "apps/v1", kind, "das-operator", name);
+    struct json_object *list = sw_json_find(workload, "spec", "template", "spec", "containers",
+                                            NULL);
+    assert_string_equal(sw_obj_annotation(workload, "slipway.dev/resource"), "nvidia-mig");
+    assert_int_equal(sw_json_len(list), 1);
+    return sw_json_at(list, 0);
+}
+
+static void what_das_left_is_taken_over_in_place(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    prepare(&w, "{}");
+    SW_AUTO_CHARS *before = left_by_das(&w, true);
+    assert_null(strstr(before, "is gone"));
+    world_start(&w);
+    must_say(&w, "Available=True/AllRequiredComponentsAvailable");
+    must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
+    SW_AUTO_CHARS *after = left_by_das(&w, false);
+    assert_string_equal(after, before);
+
+    /* of their containers nothing is left that slipway's images could not do */
+    struct json_object *c = only_container(&w, "Deployment", "das-operator-webhook");
+    assert_null(sw_json_get(c, "command"));
+    assert_null(sw_json_get(c, "startupProbe"));
+    assert_string_equal(sw_json_str(sw_json_at(sw_json_get(c, "args"), 0), "", NULL), "serve");
+    c = only_container(&w, "DaemonSet", "das-daemonset");
+    assert_null(sw_json_get(c, "command"));
+    assert_null(sw_json_get(c, "lifecycle"));
+    assert_non_null(strstr(json_object_to_json_string(c), "--tls-min-version=VersionTLS12"));
+    struct json_object *hooks = world_get(&w, "admissionregistration.k8s.io/v1",
+                                          "MutatingWebhookConfiguration", NULL,
+                                          "das-mutating-webhook-configuration");
+    assert_int_equal(sw_json_len(sw_json_get(hooks, "webhooks")), 1);
+
+    struct json_object *das = world_get(&w, DAS, "DASOperator", "das-operator", "cluster");
+    assert_int_equal(sw_json_int(das, 0, "status", "readyReplicas", NULL),
+                     2); /* its Deployment's */
+    struct json_object *webhook = sw_json_find_by(sw_json_find(das, "status", "generations", NULL),
+                                                  "name", "das-mutating-webhook-configuration");
+    assert_string_equal(sw_json_str(webhook, "", "resource", NULL),
+                        "mutatingwebhookconfigurations");
+    world_close(&w);
+}
+
+/* Of another owner: a user's, whatever it is called. */
+static void what_is_not_das_s_is_left_alone(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    prepare(&w, "{}");
+    assert_int_equal(world_create(&w, "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\","
+                                      "\"metadata\":{\"name\":\"das-scheduler\",\"namespace\":"
+                                      "\"das-operator\"}}"),
+                     0);
+    world_start(&w);
+    must_say(&w, "Degraded=True/ComponentReplicaMismatch");
+    struct json_object *theirs = world_get(&w, "v1", "ServiceAccount", "das-operator",
+                                           "das-scheduler");
+    assert_null(sw_obj_annotation(theirs, "slipway.dev/resource"));
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +383,8 @@ int main(void)
         cmocka_unit_test(unmanaged_is_left_alone),
         cmocka_unit_test(the_webhook_follows_the_clusters_tls_profile),
         cmocka_unit_test(a_kind_that_is_served_late_is_waited_for),
+        cmocka_unit_test(what_das_left_is_taken_over_in_place),
+        cmocka_unit_test(what_is_not_das_s_is_left_alone),
     };
     return cmocka_run_group_tests_name("run_das", tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
 metadata: {name: das-mutating-webhook-configuration}
 webhooks:
-- name: mutate-pod.das.openshift.io
+- name: instaslice.redhat.com
   admissionReviewVersions: [v1]
   sideEffects: None
   clientConfig:

@@ -125,7 +125,7 @@ nobody_answers() { # only pods with slices notice
     no_longer || return 1
     printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: late}\nspec: {%s}\n' "$(slice)" | kubectl create -f - >"$tap_dir/o" 2>&1 && return 1
     cat "$tap_dir/o"
-    grep -q 'failed calling webhook "mutate-pod.das.openshift.io"' "$tap_dir/o" && kubectl run plain --image x
+    grep -q 'failed calling webhook "instaslice.redhat.com"' "$tap_dir/o" && kubectl run plain --image x
 }
 excluded() { "$slipway" render states/webhook --namespace "$1" --kube-version 1.20 --set certificates=slipway | sed -n 's/^ *- \(--excluded-namespaces=.*\)/\1/p'; } # NAMESPACE
 # 1.20 labels no namespaces: the webhook is asked about those that are excluded, too, and leaves them

@@ -25,7 +25,7 @@ start() { # ARGS...: runs until stopped; sets $pid and $port
 get() { curl -sS --max-time 10 --cacert "$tap_dir/tls.crt" "https://localhost:$port$1"; }
 
 lives_and_dies() {
-    start --drain=0 || return 1
+    start serve --tls=true --drain=0 || return 1
     [ "$(get /healthz)" = ok ] && [ "$(get /readyz)" = ok ] || return 1
     kill -TERM $pid
     wait $pid
@@ -77,6 +77,7 @@ t 'serves until SIGTERM' lives_and_dies
 if grep -qs ' lo$' /proc/net/if_inet6; then t 'serves IPv6 and IPv4' ipv6; fi
 t "mutates by the flags' policy" mutates
 t "knows the flags that the state passes" knows_the_states_flags
+t 'a command that is none' fails "'watch' is no command" watch
 t 'an unknown flag' fails "'--nope'" --nope=1
 t 'a flag without its value' fails "option '--tlscert' needs a value" --tlscert
 t 'no number' fails "'x' is not a number" --port=x

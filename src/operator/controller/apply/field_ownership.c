@@ -1,16 +1,16 @@
-/* Objects that SRO wrote, by updates: their fields belong to SRO's field manager, and those that a
- * recipe drops would never be removed. Before such an object is applied for the first time, its
- * fields are handed over to slipway's manager.
- * Source: Kubernetes "Server-Side Apply", transferring ownership; client-go's csaupgrade. */
+/* Objects that SRO or DAS wrote, by updates: their fields belong to its field manager, and those
+ * that a recipe drops would never be removed. Before such an object is applied for the first time,
+ * its fields are handed over to slipway's manager. Source: Kubernetes "Server-Side Apply",
+ * transferring ownership; client-go's csaupgrade. */
 #include "operator/controller/apply/apply.h"
 #include "operator/controller/core.h"
 
-/* SRO's field managers, which the server took from its user agent. */
-static const char *const managers[] = { "manager", "special-resource-operator" };
+/* Field managers of SRO and DAS, which the server took from their user agents. */
+static const char *const managers[] = { "manager", "special-resource-operator", "das-operator" };
 
 enum { MAX_TRIES = 8 };
 
-static bool is_of_sro(struct json_object *entry)
+static bool is_of_predecessor(struct json_object *entry)
 {
     const char *manager = sw_json_str(entry, "", "manager", NULL);
     bool update = sw_streq(sw_json_str(entry, "", "operation", NULL), "Update") &&
@@ -36,16 +36,16 @@ static void add_fields(struct json_object *to, struct json_object *from)
     }
 }
 
-/* The managedFields of @live with SRO's entries made one of slipway's: a new list, the caller's;
- * NULL: SRO has none. Status is left out: on servers without entries for subresources it is in the
- * entry of the object. */
+/* The managedFields of @live with their entries made one of slipway's: a new list, the caller's;
+ * NULL: they have none. Status is left out: on servers without entries for subresources it is in
+ * the entry of the object. */
 static struct json_object *inherit_managed_fields(struct json_object *live)
 {
     struct json_object *list = sw_json_find(live, "metadata", "managedFields", NULL), *ours = NULL;
     SW_AUTO_JSON *out = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *entry = sw_json_at(list, i);
-        if (!is_of_sro(entry)) {
+        if (!is_of_predecessor(entry)) {
             (void)json_object_array_add(out, json_object_get(entry));
             continue;
         }

@@ -12,23 +12,33 @@
 #define RESOURCE_NAME "nvidia-mig"
 #define HASH_ANNOTATION "slipway.dev/das-operator"
 
-enum { SETTLE_MS = 100, AGAIN_MS = 5000, N_COMPONENTS = 3 };
+enum { SETTLE_MS = 100, AGAIN_MS = 5000, N_PARTS = 5, PART_OPERATOR = N_PARTS - 1 };
 
-/* The workloads that conditions report on; the recipe applies them. */
+/* What the status reports on. The recipe applies all but the last, and the status has their
+ * generations; conditions are about those that have pods. The last one is the operator itself, if
+ * it was deployed in the place of DAS. */
 static const struct {
-    const char *api_version, *kind, *name;
-    const char *wanted, *ready; /* fields of status: numbers of pods */
-} components[N_COMPONENTS] = {
-    { "apps/v1", "DaemonSet", "das-daemonset", "desiredNumberScheduled", "numberAvailable" },
-    { "apps/v1", "Deployment", "das-scheduler", "replicas", "availableReplicas" },
-    { "apps/v1", "Deployment", "das-operator-webhook", "replicas", "availableReplicas" },
+    const char *api_version, *kind, *name, *ns;
+    const char *wanted, *ready; /* fields of status: numbers of pods; NULL: it has none */
+    const char *group, *plural;
+} parts[N_PARTS] = {
+    { "apps/v1", "DaemonSet", "das-daemonset", DAS_NAMESPACE, "desiredNumberScheduled",
+      "numberAvailable", "apps", "daemonsets" },
+    { "apps/v1", "Deployment", "das-scheduler", DAS_NAMESPACE, "replicas", "availableReplicas",
+      "apps", "deployments" },
+    { "apps/v1", "Deployment", "das-operator-webhook", DAS_NAMESPACE, "replicas",
+      "availableReplicas", "apps", "deployments" },
+    { "admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration",
+      "das-mutating-webhook-configuration", "", NULL, NULL, "admissionregistration.k8s.io",
+      "mutatingwebhookconfigurations" },
+    { "apps/v1", "Deployment", DAS_OPERATOR, DAS_NAMESPACE, NULL, NULL, NULL, NULL },
 };
 
 struct das {
     struct sw_controller *c;
     struct sw_kube_watch *watch, *resource_watch;
     struct json_object *doc, *resource; /* as last seen; NULL: not there */
-    struct json_object *parts[N_COMPONENTS];
+    struct json_object *parts[N_PARTS];
     struct sw_kube_request *write, *status_write;
     struct sw_timer *timer;
     char *trouble; /* why the resource could not be written */
@@ -142,30 +152,39 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
     sw_timer_set(d->timer, AGAIN_MS);
 }
 
-/* What the components lack, for people: heap; NULL: nothing. @ready: how many pods are ready. */
-static char *shortage(const struct das *d, struct json_object *generations, int64_t *ready)
+static void add_generations(const struct das *d, struct json_object *list)
+{
+    for (size_t i = 0; i < N_PARTS; i++) {
+        if (!d->parts[i] || !parts[i].group)
+            continue;
+        const int64_t generation = sw_json_int(d->parts[i], 0, "metadata", "generation", NULL);
+        struct json_object *g = json_object_new_object();
+        sw_json_set_str(g, parts[i].group, "group", NULL);
+        sw_json_set_str(g, parts[i].plural, "resource", NULL);
+        sw_json_set_str(g, parts[i].ns, "namespace", NULL);
+        sw_json_set_str(g, parts[i].name, "name", NULL);
+        sw_json_set_str(g, "", "hash", NULL); /* as DAS leaves it */
+        sw_json_set(g, json_object_new_int64(generation), "lastGeneration", NULL);
+        (void)json_object_array_add(list, g);
+    }
+}
+
+/* What the components lack, for people: heap; NULL: nothing. @ready: how many replicas of the
+ * operator are, as with DAS; else, where it has another name, how many pods of the components. */
+static char *shortage(const struct das *d, int64_t *ready)
 {
     char *message = NULL;
     *ready = 0;
-    for (size_t i = 0; i < N_COMPONENTS; i++) {
+    for (size_t i = 0; i < N_PARTS; i++) {
         struct json_object *part = d->parts[i];
-        const int64_t want = sw_json_int(part, 0, "status", components[i].wanted, NULL);
-        const int64_t have = sw_json_int(part, 0, "status", components[i].ready, NULL);
+        if (!parts[i].wanted)
+            continue;
+        const int64_t want = sw_json_int(part, 0, "status", parts[i].wanted, NULL);
+        const int64_t have = sw_json_int(part, 0, "status", parts[i].ready, NULL);
         *ready += have;
-        if (part) {
-            struct json_object *g = json_object_new_object();
-            sw_json_set_str(g, "apps", "group", NULL);
-            sw_json_set_str(g, i == 0 ? "daemonsets" : "deployments", "resource", NULL);
-            sw_json_set_str(g, sw_obj_namespace(part), "namespace", NULL);
-            sw_json_set_str(g, components[i].name, "name", NULL);
-            sw_json_set(g,
-                        json_object_new_int64(sw_json_int(part, 0, "metadata", "generation", NULL)),
-                        "lastGeneration", NULL);
-            (void)json_object_array_add(generations, g);
-        }
         if (part && have >= want && want > 0)
             continue;
-        sw_append(&message, "%s%s", message ? ", " : "", components[i].name);
+        sw_append(&message, "%s%s", message ? ", " : "", parts[i].name);
         if (!part)
             sw_append(&message, " is not there");
         else if (want == 0)
@@ -173,6 +192,8 @@ static char *shortage(const struct das *d, struct json_object *generations, int6
         else
             sw_append(&message, " %lld of %lld", (long long)have, (long long)want);
     }
+    if (d->parts[PART_OPERATOR])
+        *ready = sw_json_int(d->parts[PART_OPERATOR], 0, "status", "readyReplicas", NULL);
     return message;
 }
 
@@ -230,8 +251,8 @@ static void write_status(struct das *d)
         return;
     int64_t ready;
     SW_AUTO_JSON *status = json_object_new_object();
-    struct json_object *generations = sw_json_need_list(status, "generations", NULL);
-    SW_AUTO_CHARS *lacks = shortage(d, generations, &ready);
+    SW_AUTO_CHARS *lacks = shortage(d, &ready);
+    add_generations(d, sw_json_need_list(status, "generations", NULL));
     sw_json_set(status,
                 json_object_new_int64(sw_json_int(d->doc, 0, "metadata", "generation", NULL)),
                 "observedGeneration", NULL);
@@ -291,13 +312,13 @@ static void open_watches(struct das *d)
         return;
     d->resource_watch = sw_kube_watch_open(
         d->c->kube, kind, &(struct sw_watch_opts){ .name = RESOURCE_NAME }, on_resource, d);
-    for (size_t i = 0; i < N_COMPONENTS; i++)
+    for (size_t i = 0; i < N_PARTS; i++)
         informer_subscribe(d->c->informer,
                            &(struct sw_action){ .watch = i,
-                                                .key = { .api_version = components[i].api_version,
-                                                         .kind = components[i].kind,
-                                                         .ns = DAS_NAMESPACE,
-                                                         .name = components[i].name } },
+                                                .key = { .api_version = parts[i].api_version,
+                                                         .kind = parts[i].kind,
+                                                         .ns = parts[i].ns,
+                                                         .name = parts[i].name } },
                            on_component, d);
 }
 
@@ -307,7 +328,7 @@ static void close_watches(struct das *d)
     sw_kube_watch_close(SW_TAKE(d->resource_watch));
     sw_kube_cancel(SW_TAKE(d->write));
     sw_kube_cancel(SW_TAKE(d->status_write));
-    for (size_t i = 0; i < N_COMPONENTS; i++)
+    for (size_t i = 0; i < N_PARTS; i++)
         set(&d->parts[i], NULL);
     set(&d->resource, NULL);
 }

@@ -3,8 +3,8 @@
 struct json_object;
 
 #define DAS_NAMESPACE "das-operator"
-/** On the SpecialResource: the uid of the namespaced DASOperator that it is for, and goes with. */
-#define DAS_OWNER_ANNOTATION "slipway.dev/das-owner"
+/** The Deployment of the operator, where `make deploy-das DAS_COMPAT=1` has put it. */
+#define DAS_OPERATOR "das-operator"
 
 /** The SpecialResource nvidia-mig for the DASOperator @doc, as it is applied; the caller's: chart,
  * and the values that follow from the operator's environment (RELATED_IMAGE_*, EMULATED_MODE) and

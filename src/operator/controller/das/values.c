@@ -10,6 +10,9 @@
 /* States of the recipe that run a program of slipway. */
 static const char *const programs[] = { "webhook", "scheduler", "device-plugin" };
 
+/* States that are of no use where GPUs are made up. */
+static const char *const for_gpus[] = { "nfd", "gpu-operator" };
+
 /* Log levels of OpenShift (OperatorSpec), and those of slipway. */
 static const struct {
     const char *theirs, *ours;
@@ -50,6 +53,8 @@ static struct json_object *values_of(struct json_object *doc)
     }
     if ((emulated = getenv("EMULATED_MODE")) && *emulated)
         sw_json_set_str(values, emulated, "device-plugin", "emulatedMode", NULL);
+    for (size_t i = 0; sw_streq(emulated, "enabled") && i < SW_COUNT(for_gpus); i++)
+        sw_json_set(values, json_object_new_boolean(false), for_gpus[i], "enabled", NULL);
     for (size_t i = 0; i < SW_COUNT(log_levels); i++)
         for (size_t k = 0; sw_streq(log_levels[i].theirs, log_level) && k < SW_COUNT(programs); k++)
             sw_json_set_str(values, log_levels[i].ours, programs[k], "logLevel", NULL);

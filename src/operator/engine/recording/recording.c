@@ -244,6 +244,7 @@ static struct json_object *spec_doc(const struct sw_recording *recording,
         change_hash(recording, sw_json_at(inventory, i), "hash", NULL, NULL);
     put_text(out, "name", spec->name);
     put_text(out, "uid", spec->uid);
+    put_text(out, "predecessor", spec->predecessor);
     put_number(out, "generation", spec->generation);
     put_number(out, "management", spec->management);
     put_number(out, "deleting", spec->deleting);

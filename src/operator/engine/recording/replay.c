@@ -185,6 +185,7 @@ static int read_spec(const struct replay *p, struct json_object *doc, struct bor
     b->spec = (struct sw_spec){
         .name = text_at(doc, "name"),
         .uid = text_at(doc, "uid"),
+        .predecessor = text_at(doc, "predecessor"),
         .generation = number_at(doc, "generation"),
         .management = (enum sw_management)management,
         .deleting = number_at(doc, "deleting") != 0,
