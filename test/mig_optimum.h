@@ -50,7 +50,8 @@ static SW_UNUSED void mig_run_make(struct mig_run *r, struct sw_mig_geometry *g,
 static SW_UNUSED struct mig_tally mig_run_policy(const struct mig_run *r, enum sw_mig_policy policy)
 {
     struct mig_tally t = { 0 };
-    struct sw_mig_gpu gpus[MIG_RUN_GPUS] = { { r->g, { 0 }, false }, { r->g, { 0 }, false } };
+    struct sw_mig_gpu gpus[MIG_RUN_GPUS] = { { r->g, { 0 }, false, false },
+                                             { r->g, { 0 }, false, false } };
     struct sw_mig_choice at[MIG_RUN_LEN] = { 0 };
     for (int i = 0; i < MIG_RUN_LEN; i++) {
         for (int j = 0; j < i; j++)

@@ -183,7 +183,9 @@ enum sw_mig_policy {
     SW_MIG_PACKED,     /* lose the least capability: keeps the largest profiles possible */
     SW_MIG_SPREAD,     /* on the emptiest GPU, node */
     SW_MIG_DENSE_NODE, /* on the fullest GPU, node that has room: keeps others empty */
-    SW_MIG_FIRST_FIT,  /* as DAS: on the emptiest GPU, node, at the first free start */
+    SW_MIG_FIRST_FIT, /* as DAS: on the emptiest node, at the first free start of the first GPU, the
+                         slices in the order of the requests. A GPU that is being cut for another
+                         pod comes after those that are not */
 };
 /** "packed", "spread", "dense-node", "first-fit". @return 0 | SW_INVALID */
 int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err *err) SW_CHECKED;
@@ -193,6 +195,7 @@ struct sw_mig_gpu {
     const struct sw_mig_geometry *geometry; /* borrowed; NULL: no slices here */
     struct sw_mig_use use;
     bool barred; /* nothing new here: unhealthy, being drained */
+    bool begun;  /* a slice is on its way to another pod; for SW_MIG_FIRST_FIT alone */
 };
 
 /** Where a slice is to lie. */

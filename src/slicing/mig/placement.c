@@ -28,20 +28,21 @@ int sw_mig_policy_parse(const char *text, enum sw_mig_policy *out, struct sw_err
 
 /* How bad a place is: first by GPU as @policy wants it, then by the capability that is lost, then
  * by the free slices of the GPU. */
-static uint32_t cost_of(const struct sw_mig_geometry *g, const struct sw_mig_use *use,
+static uint32_t cost_of(const struct sw_mig_gpu *gpus, size_t i, const struct sw_mig_use *use,
                         const struct sw_mig_kind *kind, struct sw_mig_place place,
                         enum sw_mig_policy policy)
 {
+    const struct sw_mig_geometry *g = gpus[i].geometry;
     struct sw_mig_use after = *use;
+    if (policy == SW_MIG_FIRST_FIT)
+        return (uint32_t)gpus[i].begun << 24 | (uint32_t)i << 8 | (uint32_t)place.start;
     sw_mig_take(&after, kind, place);
     const uint32_t free_slices = sw_mig_free_slices(g, use);
-    if (policy == SW_MIG_FIRST_FIT)
-        return (SW_MIG_MAX_SLICES - free_slices) << 24 | (uint32_t)place.start;
     const uint32_t loss = sw_mig_capability(g, use) - sw_mig_capability(g, &after);
-    const uint32_t gpu = policy == SW_MIG_SPREAD       ? SW_MIG_MAX_SLICES - free_slices
-                         : policy == SW_MIG_DENSE_NODE ? free_slices
-                                                       : 0;
-    return gpu << 24 | loss << 8 | free_slices; /* loss has 16 bits, as capabilities have */
+    const uint32_t load = policy == SW_MIG_SPREAD       ? SW_MIG_MAX_SLICES - free_slices
+                          : policy == SW_MIG_DENSE_NODE ? free_slices
+                                                        : 0;
+    return load << 24 | loss << 8 | free_slices; /* loss has 16 bits, as capabilities have */
 }
 
 static bool place_one(const struct sw_mig_gpu *gpus, size_t n_gpus, const struct sw_mig_use *uses,
@@ -56,7 +57,7 @@ static bool place_one(const struct sw_mig_gpu *gpus, size_t n_gpus, const struct
         for (size_t p = kind ? kind->n_places : 0; p-- > 0;) {
             if (!sw_mig_fits(g, &uses[i], kind, kind->places[p]))
                 continue;
-            const uint32_t cost = cost_of(g, &uses[i], kind, kind->places[p], policy);
+            const uint32_t cost = cost_of(gpus, i, &uses[i], kind, kind->places[p], policy);
             if (cost >= best)
                 continue;
             best = cost;
@@ -165,14 +166,15 @@ static void reset_uses(struct search *s)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* The requests, those with large and with few places first. */
+/* The requests, those with large and with few places first; SW_MIG_FIRST_FIT: as they come. */
 static void put_in_order(const struct sw_mig_gpu *gpus, size_t n_gpus,
-                         const struct sw_mig_profile *requests, size_t n_requests, uint16_t *order)
+                         const struct sw_mig_profile *requests, size_t n_requests,
+                         enum sw_mig_policy policy, uint16_t *order)
 {
     uint32_t hard[SW_MIG_MAX_REQUESTS];
     for (size_t i = 0; i < n_requests; i++) {
         hard[i] = 0;
-        for (size_t k = 0; k < n_gpus; k++) {
+        for (size_t k = 0; k < n_gpus && policy != SW_MIG_FIRST_FIT; k++) {
             const struct sw_mig_kind *kind = sw_mig_kind_find(gpus[k].geometry, &requests[i]);
             if (kind) {
                 hard[i] = kind->places[0].size * 1024u + kind->n_media * 64u + kind->n_ofa * 32u +
@@ -243,7 +245,7 @@ int sw_mig_place(const struct sw_mig_gpu *gpus, size_t n_gpus,
         }
     }
     uint16_t order[SW_MIG_MAX_REQUESTS];
-    put_in_order(gpus, n_gpus, requests, n_requests, order);
+    put_in_order(gpus, n_gpus, requests, n_requests, policy, order);
     struct sw_mig_choice *choices = sw_zalloc(n_requests + 1, sizeof *choices);
     struct sw_mig_use *uses = sw_zalloc(n_gpus + 1, sizeof *uses);
     struct search s = { .gpus = gpus,

@@ -54,6 +54,7 @@ int decide_place(const struct cache *p, const struct node *node, const struct po
     for (size_t i = 0; i < pod->pod_request.n; i++)
         profiles[i] = pod->pod_request.list[i].profile;
     cache_without(node, gone, n_gone, gpus);
+    cache_mark_begun(node, pod, gpus);
     cache_bar_held(node, pod, gpus);
     return sw_mig_place(gpus, node->n_gpus, profiles, pod->pod_request.n, p->policy,
                         choices ? choices : own, err);

@@ -128,8 +128,8 @@ static void gangs_are_placed_whenever_they_can_be(void **state)
         SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(names[m], 0));
         const size_t n = reachable(g, states);
         for (int i = 0; i < 3000; i++) {
-            struct sw_mig_gpu gpus[2] = { { g, states[mig_random(&seed) % n], false },
-                                          { g, states[mig_random(&seed) % n], false } };
+            struct sw_mig_gpu gpus[2] = { { g, states[mig_random(&seed) % n], false, false },
+                                          { g, states[mig_random(&seed) % n], false, false } };
             if (i % 4 == 0)
                 gpus[0].use = (struct sw_mig_use){ 0 };
             uint8_t kinds[5];
@@ -153,7 +153,7 @@ static void one_media_extension_a_gpu(void **state)
 {
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
-    struct sw_mig_gpu gpus[2] = { { g, { 0 }, false }, { g, { 0 }, false } };
+    struct sw_mig_gpu gpus[2] = { { g, { 0 }, false, false }, { g, { 0 }, false, false } };
     const struct sw_mig_profile pod_request[3] = { extended, extended, extended };
     struct sw_mig_choice c[3];
     SW_ERR(err);
@@ -167,7 +167,7 @@ static void three_small_ones_leave_room_for_a_large_one(void **state)
 {
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
-    struct sw_mig_gpu gpu = { g, { 0 }, false };
+    struct sw_mig_gpu gpu = { g, { 0 }, false, false };
     for (int i = 0; i < 3; i++) {
         struct sw_mig_choice c;
         assert_int_equal(sw_mig_place(&gpu, 1, &small, 1, SW_MIG_PACKED, &c, NULL), 0);
@@ -181,9 +181,9 @@ static void policies_choose_the_gpu(void **state)
 {
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
-    struct sw_mig_gpu gpus[3] = { { g, { 0 }, false },
-                                  { g, { 0x70, 0, 0 }, false },
-                                  { g, { 0x40, 0, 0 }, false } };
+    struct sw_mig_gpu gpus[3] = { { g, { 0 }, false, false },
+                                  { g, { 0x70, 0, 0 }, false, false },
+                                  { g, { 0x40, 0, 0 }, false, false } };
     struct sw_mig_choice c;
     assert_int_equal(sw_mig_place(gpus, 3, &small, 1, SW_MIG_SPREAD, &c, NULL), 0);
     assert_int_equal(c.gpu, 0);
@@ -199,7 +199,7 @@ static void says_what_is_missing(void **state)
 {
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
-    struct sw_mig_gpu gpus[2] = { { g, { 0x01, 0, 0 }, false }, { .geometry = NULL } };
+    struct sw_mig_gpu gpus[2] = { { g, { 0x01, 0, 0 }, false, false }, { .geometry = NULL } };
     struct sw_mig_choice c[2];
     SW_ERR(err);
     assert_int_equal(sw_mig_place(gpus, 2, &whole, 1, SW_MIG_PACKED, c, &err), SW_PENDING);
@@ -215,7 +215,8 @@ static void nodes_are_scored_by_policy(void **state)
 {
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
-    const struct sw_mig_gpu empty = { g, { 0 }, false }, used = { g, { 0x70, 0, 0 }, false };
+    const struct sw_mig_gpu empty = { g, { 0 }, false, false },
+                            used = { g, { 0x70, 0, 0 }, false, false };
     unsigned score[2][4];
     for (int i = 0; i < 2; i++)
         for (int p = 0; p < 4; p++) {
@@ -231,18 +232,26 @@ static void nodes_are_scored_by_policy(void **state)
     assert_true(score[1][SW_MIG_FIRST_FIT] < score[0][SW_MIG_FIRST_FIT]);
 }
 
-/* As DAS's own suite asks: two small slices on two GPUs both begin at 0; the third at 1. */
+/* As DAS's own suite asks: two small slices on two GPUs both begin at 0, since the first pod still
+ * waits for its slice; where none waits, the first GPU is filled. */
 static void first_fit_begins_at_the_beginning(void **state)
 {
     (void)state;
     SW_AUTO(sw_mig_geometry) *g = a100();
-    struct sw_mig_gpu gpus[2] = { { g, { 0 }, false }, { g, { 0 }, false } };
+    struct sw_mig_gpu gpus[2] = { { .geometry = g }, { .geometry = g } };
     static const struct {
+        bool begun[2];
         size_t gpu;
         unsigned start;
-    } wanted[] = { { 0, 0 }, { 1, 0 }, { 0, 1 } };
+    } wanted[] = { { { false, false }, 0, 0 },
+                   { { true, false }, 1, 0 },
+                   { { true, true }, 0, 1 },
+                   { { false, false }, 0, 2 },
+                   { { false, true }, 0, 3 } };
     for (size_t i = 0; i < SW_COUNT(wanted); i++) {
         struct sw_mig_choice c;
+        gpus[0].begun = wanted[i].begun[0];
+        gpus[1].begun = wanted[i].begun[1];
         assert_int_equal(sw_mig_place(gpus, 2, &small, 1, SW_MIG_FIRST_FIT, &c, NULL), 0);
         assert_int_equal(c.gpu, wanted[i].gpu);
         assert_int_equal(c.place.start, wanted[i].start);

@@ -310,6 +310,27 @@ static void test_any_order_gives_the_same_picture(void **state)
     }
 }
 
+static void reserve_small(struct scene *s, const char *uid, size_t gpu, unsigned start)
+{
+    struct pod *pod = scene_pod(s, uid, "\"mig.das.com/1g.5gb\":1", 0, NULL);
+    assert_int_equal(cache_reserve(s->p, pod, "a", 0, NULL), 0);
+    assert_int_equal(pod->claims->gpu, gpu);
+    assert_int_equal(pod->claims->place.start, start);
+}
+
+/* A GPU that is being cut for a pod is left to it, while there is another one. */
+static void test_first_fit_goes_by_the_claims_of_others(void **state)
+{
+    struct scene *s = *state;
+    scene_close(s);
+    scene_open(s, SW_MIG_FIRST_FIT);
+    scene_node(s, "a", "A100-40GB", 2);
+    (void)scene_claim(s, "c", "other", "a", 0, "1g.5gb", 0, 1, "inUse");
+    reserve_small(s, "p1", 0, 1); /* no GPU is being cut: the first */
+    reserve_small(s, "p2", 1, 0); /* the first is, for p1 */
+    reserve_small(s, "p3", 0, 2); /* both are */
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -329,6 +350,7 @@ int main(void)
         T(test_claims_of_another_profile_do_not_serve),
         T(test_names_that_would_be_too_long),
         T(test_waiting_pods_are_counted),
+        T(test_first_fit_goes_by_the_claims_of_others),
         T(test_any_order_gives_the_same_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,6 +187,8 @@ void cache_without(const struct node *node, const struct pod *const *pods, size_
  * NULL. */
 void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_t gpus,
                     int64_t now_ms);
+/** Mark those of @gpus, a copy of @node's, on which another pod than @pod waits for its slice. */
+void cache_mark_begun(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
 /** Bar those of @gpus, a copy of @node's, that are kept for a pod which goes before @pod. */
 void cache_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
 

@@ -73,6 +73,13 @@ void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_
     node->nominated_ms = now_ms;
 }
 
+void cache_mark_begun(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus)
+{
+    for (const struct claim *c = node->claims; c; c = c->next)
+        if (c->pod != pod && c->state < CLAIM_IN_USE && c->gpu < node->n_gpus)
+            gpus[c->gpu].begun = true;
+}
+
 void cache_bar_held(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus)
 {
     const struct pod *first = node->nominee;

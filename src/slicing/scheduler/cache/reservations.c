@@ -60,6 +60,7 @@ int cache_reserve(struct cache *p, struct pod *pod, const char *name, int64_t no
     }
     struct sw_mig_gpu *gpus = sw_alloc((node->n_gpus + 1) * sizeof *gpus);
     cache_without(node, NULL, 0, gpus);
+    cache_mark_begun(node, pod, gpus);
     cache_bar_held(node, pod, gpus);
     const int rc = n ? sw_mig_place(gpus, node->n_gpus, profiles, n, p->policy, choices, err) : 0;
     free(gpus);
