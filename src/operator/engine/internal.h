@@ -111,7 +111,7 @@ struct object {
     uint64_t hash; /* of @text */
     char *wanted;  /* what was rendered, where @text keeps the template of the pods that run (see
                       sw_grace_period_keep()); else NULL */
-    bool graced;   /* the grace period has a part in what was rendered */
+    bool adapts;   /* what is applied depends on what is there: see keep_template() */
     struct sw_gate *gate;
     bool awaited;
     int stage;
@@ -144,7 +144,7 @@ struct object {
     char *missing;            /* a driver container whose image does not exist: why; or NULL */
     bool inherited;           /* SRO or DAS wrote it, and slipway has not yet */
     bool borrowed;            /* another owner's Namespace or CRD: used as it is, never written */
-    struct json_object *live; /* kept until its state is ready, for another render; with @graced
+    struct json_object *live; /* kept until its state is ready, for another render; with @adapts
                                  longer */
     char *uid;                /* NULL: not there */
     char *foreign;            /* why it is not ours, or NULL */

@@ -129,7 +129,7 @@ void object_drop_content(struct object *o)
 {
     free(SW_TAKE(o->text));
     free(SW_TAKE(o->wanted));
-    o->graced = false;
+    o->adapts = false;
     sw_gate_free(SW_TAKE(o->gate));
     sw_placement_free(SW_TAKE(o->placement));
     free(SW_TAKE(o->grace_label));
@@ -145,7 +145,7 @@ void object_drop_live(struct object *o)
 
 void object_spare_live(struct object *o)
 {
-    if (!o->graced)
+    if (!o->adapts)
         object_drop_live(o);
 }
 

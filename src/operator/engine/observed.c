@@ -148,14 +148,17 @@ static uint64_t digest(const struct object *o)
     return sw_fnv64a(fields, sizeof fields);
 }
 
-/* Pods are not replaced for the grace period alone: the template that they run with is kept. */
+/* Pods are not replaced for the grace period alone: the template that they run with is kept; that
+ * of a Job cannot be changed. */
 static void keep_template(struct sw_engine *e, struct object *o)
 {
-    if (!o->graced)
+    if (!o->adapts)
         return;
     SW_AUTO_CHARS *wanted = sw_strdup(o->wanted ? o->wanted : o->text);
     SW_AUTO_JSON *doc = parse(wanted, strlen(wanted));
-    SW_AUTO_JSON *kept = o->live ? sw_grace_period_keep(doc, o->live) : NULL;
+    SW_AUTO_JSON *kept = !o->live                       ? NULL
+                         : sw_streq(o->key.kind, "Job") ? sw_job_keep(doc, o->live)
+                                                        : sw_grace_period_keep(doc, o->live);
     object_take_content(e, o, kept ? kept : doc);
     free(o->wanted);
     o->wanted = kept ? SW_TAKE(wanted) : NULL;

@@ -105,6 +105,7 @@ static const struct {
     { "v1", "ServiceAccount", "simple-kmod" },
     { "apps/v1", "DaemonSet", "rolling" },
     { "apps/v1", "DaemonSet", "simple-kmod" },
+    { "batch/v1", "Job", "simple-kmod" },
     { "rbac.authorization.k8s.io/v1", "Role", "rolling" },
     { "rbac.authorization.k8s.io/v1", "RoleBinding", "simple-kmod" },
     { "image.openshift.io/v1", "ImageStream", "simple-kmod" },
@@ -163,6 +164,7 @@ static void open_left(struct world *w)
         SW_AUTO_CHARS *now = picture(w);
         fail_msg("pods do not run:\n%s", now);
     }
+    world_wait(w, 60000); /* the Job's pod ends */
     forget_written();
 }
 
@@ -223,6 +225,9 @@ static void nothing_is_replaced_and_no_label_moves(void **state)
         fail_msg("%u writes of nodes: %s", n_node_writes, first_node_write);
     assert_string_equal(sw_obj_annotation(driver_of(&w, "rolling"), "slipway.dev/resource"),
                         "rolling");
+    struct json_object *job = world_get(&w, "batch/v1", "Job", "simple-kmod",
+                                        "simple-kmod-prepare");
+    assert_string_equal(sw_obj_annotation(job, "slipway.dev/resource"), "simple-kmod");
     world_kill(&w);
     world_start(&w);
     sro_is_ready(&w);

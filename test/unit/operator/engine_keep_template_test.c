@@ -102,11 +102,26 @@ static void what_has_the_grace_period_is_left_as_rendered(void **state)
     assert_null(sw_grace_period_keep(ours, NULL));
 }
 
+static void label_of_a_jobs_pods_is_left_out_where_sro_made_it(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *ours = doc_of("{template: {metadata: {labels: {a: b, "
+                                "specialresource.openshift.io/owned: 'true'}}}}");
+    SW_AUTO_JSON *of_sro = doc_of("{template: {metadata: {labels: {a: b, job-name: x}}}}");
+    SW_AUTO_JSON *kept = sw_job_keep(ours, of_sro);
+    struct json_object *labels = sw_json_find(kept, "spec", "template", "metadata", "labels", NULL);
+    assert_int_equal(sw_json_len(labels), 1);
+    assert_string_equal(sw_json_str(labels, "", "a", NULL), "b");
+    assert_null(sw_job_keep(ours, ours)); /* slipway's own */
+    assert_null(sw_job_keep(of_sro, of_sro));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(template_is_kept_where_it_means_the_same),
         cmocka_unit_test(what_has_the_grace_period_is_left_as_rendered),
+        cmocka_unit_test(label_of_a_jobs_pods_is_left_out_where_sro_made_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,12 @@ bool sw_is_feature_label(const char *key);
  * to be applied as it is. Pinned by test/unit/operator/engine_keep_template_test.c. */
 struct json_object *sw_grace_period_keep(struct json_object *manifest, struct json_object *live);
 
+/** @manifest, of a Job, without the label of slipway's in its pod template, where @live was made
+ * without one: by SRO, which labels the pods of other kinds only. A new document, the caller's;
+ * NULL: @manifest is to be applied as it is. Pinned by
+ * test/unit/operator/engine_keep_template_test.c. */
+struct json_object *sw_job_keep(struct json_object *manifest, struct json_object *live);
+
 /** sw_node_set_matches(); or only labels of features are missing, and the node has a label of
  * @resource by which pods stay. */
 bool sw_node_set_keeps(const struct sw_node_set *set, uint32_t node, struct json_object *selector,

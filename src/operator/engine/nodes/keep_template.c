@@ -198,3 +198,23 @@ struct json_object *sw_grace_period_keep(struct json_object *manifest, struct js
     take_asked_nodes(sw_json_get(template, "spec"), live_spec);
     return says(template, running) ? SW_TAKE(kept) : NULL;
 }
+
+/* ---- Jobs --------------------------------------------------------------------------------------
+ */
+
+#define OWNED_LABEL "specialresource.openshift.io/owned"
+
+static struct json_object *template_labels(struct json_object *doc)
+{
+    return sw_json_find(doc, "spec", "template", "metadata", "labels", NULL);
+}
+
+struct json_object *sw_job_keep(struct json_object *manifest, struct json_object *live)
+{
+    if (!sw_json_get(template_labels(manifest), OWNED_LABEL) ||
+        sw_json_get(template_labels(live), OWNED_LABEL))
+        return NULL;
+    struct json_object *kept = sw_json_copy(manifest);
+    json_object_object_del(template_labels(kept), OWNED_LABEL);
+    return kept;
+}
