@@ -13,19 +13,22 @@
 # (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
 # PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120), DAS_CR (a file with the DASOperator), LEGACY_RIGHTS (yes: the
 # controller runs with --legacy-rights), SRO_COMPAT (1: in the place of a Special Resource Operator: its namespace, the name of
-# its Deployment, one replica, and LEGACY_RIGHTS, since its users' resources name no account).
+# its Deployment, one replica, and LEGACY_RIGHTS, since its users' resources name no account), DAS_COMPAT (1: in the place of
+# the Dynamic Accelerator Slicer's operator: namespace, Deployment and ServiceAccount das-operator).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-deployment=slipway
+deployment=slipway account=slipway das_namespace=das-operator
 if [ -n "${SRO_COMPAT:-}" ]; then
     [ "${NAMESPACE:-slipway}" != slipway ] || NAMESPACE=openshift-special-resource-operator # the Makefile sets it
     : "${REPLICAS:=1}" "${LEGACY_RIGHTS:=yes}"
     deployment=special-resource-controller-manager
+elif [ -n "${DAS_COMPAT:-}" ]; then
+    [ "${NAMESPACE:-slipway}" != slipway ] || NAMESPACE=$das_namespace
+    deployment=das-operator account=das-operator
 fi
 : "${NAMESPACE:=slipway}" "${REGISTRY:=quay.io/slipway}" "${TIMEOUT:=120}" "${EMULATED_MODE:=}" "${API_SERVER:=}"
 : "${TAG:=$(git -C "$here" rev-parse --abbrev-ref HEAD 2>/dev/null | tr / - || echo latest)}"
 : "${IMG:=$REGISTRY/slipway:$TAG}" "${RELATED_IMAGES:=}" "${PULL_POLICY:=}" "${REPLICAS:=}" "${LEGACY_RIGHTS:=}"
-das_namespace=das-operator
 das_made=app.kubernetes.io/managed-by=slipway-deploy
 
 say() { echo "$*" >&2; }
@@ -172,12 +175,15 @@ fit() {
         grep -qx policy/v1 <<<"$served" || pdb=policy/v1beta1
         grep -q '^console.openshift.io/' <<<"$served" || console=
     fi
-    awk -v console="$console" -v foreign="$foreign" -v ns="$NAMESPACE" -v deployment="$deployment" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
+    awk -v console="$console" -v foreign="$foreign" -v ns="$NAMESPACE" -v deployment="$deployment" -v account="$account" -v openshift="$([ "$(platform)" != openshift ] || echo 1)" 'function flush() {
             if (doc ~ /(^|\n)kind: Deployment\n/) sub(/\n  name: slipway\n/, "\n  name: " deployment "\n", doc)
+            if (doc ~ /(^|\n)kind: ServiceAccount\n/) sub(/\n  name: slipway\n/, "\n  name: " account "\n", doc)
+            sub(/\n      serviceAccountName: slipway\n/, "\n      serviceAccountName: " account "\n", doc)
+            sub(/\n- kind: ServiceAccount\n  name: slipway\n/, "\n- kind: ServiceAccount\n  name: " account "\n", doc)
             if (doc ~ /(^|\n)kind: Namespace\n/) sub(/\n  name: slipway\n/, "\n  name: " ns "\n", doc)
             if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if ((console || doc !~ /(^|\n)kind: ConsoleLink\n/) && !(foreign && doc ~ /(^|\n)kind: Namespace\n/)) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
-        sed ${LEGACY_RIGHTS:+-e 's|^\( *\)- --leader-elect$|&\n\1- --legacy-rights|'} -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:slipway|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
+        sed ${LEGACY_RIGHTS:+-e 's|^\( *\)- --leader-elect$|&\n\1- --legacy-rights|'} -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:$account|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
 }
 
 parts() {
@@ -245,28 +251,42 @@ sro() {
         -o 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}' 2>/dev/null || true
 }
 
-# Its Deployment's selector cannot be changed, so it goes before ours comes; what it made stays.
-replace_sro() {
-    local found
-    found=$(sro)
-    [ -n "$found" ] || return 0
-    [ -n "${SRO_COMPAT:-}" ] || die "a Special Resource Operator is here (${found//$'\n'/, }): SRO_COMPAT=1 $0 deploy (SRO_COMPAT=1 make deploy) takes its place; see docs/migrating.md"
+# The operator of the Dynamic Accelerator Slicer, likewise.
+das_operator() {
+    k -n "$das_namespace" get deployments --field-selector metadata.name=das-operator -l '!app.kubernetes.io/part-of' \
+        -o 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}' 2>/dev/null || true
+}
+
+# A Deployment's selector cannot be changed, so theirs go before ours comes; what they made stays.
+replace() { # WHAT NAMESPACE/NAME...
+    local what=$1 namespace name
     while IFS=/ read -r namespace name; do
-        say "the Special Resource Operator's Deployment $namespace/$name goes"
+        say "the Deployment $namespace/$name of $what goes"
         k -n "$namespace" delete deployment "$name" --cascade=foreground --wait=true --timeout="${TIMEOUT}s" >/dev/null
-    done <<<"$found"
+    done <<<"$2"
+}
+
+replace_others() { # [only-told]: those whose place is to be taken go; of others it is said how
+    local of_sro of_das
+    of_sro=$(sro)
+    of_das=$(das_operator)
+    [ -z "$of_sro" ] || [ -n "${SRO_COMPAT:-}" ] || die "a Special Resource Operator is here (${of_sro//$'\n'/, }): SRO_COMPAT=1 $0 deploy (SRO_COMPAT=1 make deploy) takes its place; see docs/migrating.md"
+    [ -z "$of_das" ] || [ -n "${DAS_COMPAT:-}" ] || die "the Dynamic Accelerator Slicer's operator is here ($of_das): DAS_COMPAT=1 $0 das (DAS_COMPAT=1 make deploy-das) takes its place; see docs/migrating.md"
+    [ -z "${1:-}" ] || return 0
+    [ -z "$of_sro" ] || replace "the Special Resource Operator" "$of_sro"
+    [ -z "$of_das" ] || replace "the Dynamic Accelerator Slicer" "$of_das"
 }
 
 cmd_deploy() {
     local p
     check_images
     reach
-    [ -n "${SRO_COMPAT:-}" ] || replace_sro # says what to do, before anything is changed
+    replace_others only-told # before anything is changed
     cmd_install
     check_rights create namespaces clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io
     p=$(parts)
     own_namespace || say "namespace $NAMESPACE is there already: it stays as it is, and after undeploy too"
-    replace_sro
+    replace_others
     # shellcheck disable=SC2086
     render $p | apply "the operator"
     say "waiting for $IMG in namespace $NAMESPACE"
@@ -333,7 +353,7 @@ cmd_das() {
     for v in $(k api-versions); do [[ $v != *.*/* || $v == *.k8s.io/* ]] || groups="$groups -a $v"; done
     v=$(k get --raw /version | tr -d ' \n' | sed -n 's/.*"gitVersion":"v\([0-9.]*\).*/\1/p')
     # shellcheck disable=SC2086
-    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" $groups --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --namespace "$das_namespace" |
+    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" $groups --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --operator-account "$account" --namespace "$das_namespace" |
         apply "the rights of recipe nvidia-mig"
     k get namespace "$das_namespace" >/dev/null 2>&1 || {
         k create namespace "$das_namespace" >/dev/null
@@ -377,6 +397,6 @@ cmd_info() {
 
 case "${1:-}" in
 install | uninstall | deploy | undeploy | das | undas | render | info) c=$1; shift; "cmd_$c" "$@" ;;
--h | --help | help) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+-h | --help | help) sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

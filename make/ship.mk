@@ -14,6 +14,9 @@ export CONTAINER_COMMAND
 ifneq ($(origin SRO_COMPAT),undefined)
 export SRO_COMPAT
 endif
+ifneq ($(origin DAS_COMPAT),undefined)
+export DAS_COMPAT
+endif
 ifneq ($(origin KUBECTL),undefined)
 export KUBECTL
 endif
@@ -103,7 +106,7 @@ deploy: ## install the operator: TAG, IMG, NAMESPACE, KUBECTL=oc|kubectl, EMULAT
 undeploy: ## remove the operator and everything that it made
 	@hack/deploy.sh undeploy
 
-deploy-das: build ## install the operator and the nvidia-mig recipe, for slices of GPUs
+deploy-das: build ## install the operator and the nvidia-mig recipe, for slices of GPUs; DAS_COMPAT=1: in the place of DAS
 	@hack/deploy.sh das
 
 deploy-das-ocp: build ## the same on OpenShift

@@ -183,6 +183,24 @@ YAML
         kubectl delete namespace openshift-special-resource-operator
 }
 
+in_place_of_das() {
+    kubectl create namespace das-operator && kubectl -n das-operator create serviceaccount das-operator && kubectl apply -f - <<'YAML' || return 1
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: das-operator, namespace: das-operator}
+spec:
+  selector: {matchLabels: {app: das-operator}}
+  template:
+    metadata: {labels: {app: das-operator}}
+    spec: {serviceAccountName: das-operator, containers: [{name: instaslice-operator, image: das/operator}]}
+YAML
+    ! hack/deploy.sh deploy 2>"$tap_dir/said" && grep 'DAS_COMPAT=1 make deploy-das' "$tap_dir/said" && ! kubectl get namespace slipway 2>/dev/null &&
+        make -s deploy DAS_COMPAT=1 &&
+        [ "$(kubectl -n das-operator get deployment das-operator -o 'jsonpath={.spec.replicas} {.status.readyReplicas} {.spec.template.spec.serviceAccountName} {.spec.template.spec.containers[0].name}')" = '2 2 das-operator controller' ] &&
+        [ "$(kubectl get clusterrolebinding slipway -o 'jsonpath={.subjects[0].namespace}/{.subjects[0].name}')" = das-operator/das-operator ] &&
+        DAS_COMPAT=1 hack/deploy.sh deploy && DAS_COMPAT=1 hack/deploy.sh undeploy && ! kubectl -n das-operator get deployment das-operator 2>/dev/null && kubectl delete namespace das-operator
+}
+
 # The internal registry has only what was built.
 unpullable() {
     local out
@@ -218,6 +236,7 @@ t "run-local takes the recipes of the checkout" local_recipes
 t "targets that SRO's and DAS's users know" their_targets
 t "make-cm-recipe puts a chart into a ConfigMap" cm_recipe
 t "SRO is named before anything is done; SRO_COMPAT takes its place" in_place_of_sro
+t "DAS is named before anything is done; DAS_COMPAT takes its place" in_place_of_das
 t "namespace, image and mode are variables" elsewhere
 t "the kernel's label goes from nodes that slipway gave it to" kernel_labels
 t "a namespace that was there before stays, with what is in it" in_anothers
