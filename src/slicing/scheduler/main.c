@@ -5,6 +5,7 @@
 
 #include "base/loggather.h"
 #include "base/loglevel.h"
+#include "data/data.h"
 #include "data/flags/flags.h"
 #include "kube/lease.h"
 #include "slicing/scheduler/scheduler.h"
@@ -13,7 +14,7 @@
 #define NS_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 struct settings {
-    const char *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
+    const char *config, *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
     struct sw_serve_flags serve;
     struct sw_metrics_flags metrics;
     const char *health, *log_file, *lease_ns, *kube_version;
@@ -25,6 +26,9 @@ static const struct sw_flag flags[] = {
 #define AT(field) offsetof(struct settings, field)
 #define SERVE(field) AT(serve.field)
 #define METRICS(field) AT(metrics.field)
+    { "config", 0, SW_FLAG_STRING, AT(config), "FILE", NULL,
+      "KubeSchedulerConfiguration of DAS: the profile with the plugin MigAccelerator says "
+      "--scheduler-name and --namespace where they are not given" },
     { "kubeconfig", 0, SW_FLAG_STRING, AT(kubeconfig), "FILE", NULL,
       "the API server and who we are (default $KUBECONFIG, in-cluster, ~/.kube/config)" },
     { "context", 0, SW_FLAG_STRING, AT(context), "CONTEXT", NULL,
@@ -79,6 +83,54 @@ static const struct sw_flag flags[] = {
 static const char *or_null(const char *text)
 {
     return sw_text_or(text, NULL);
+}
+
+/* ---- the configuration of DAS ------------------------------------------------------------------
+ */
+
+enum { MAX_CONFIG = 1 << 20 };
+
+static const char *first_of(const char *flag, const char *of_config, const char *otherwise)
+{
+    return flag ? flag : sw_text_or(of_config, otherwise);
+}
+
+/* Of the profiles of @config the one for MIG, else the first. @args: of its plugin, or NULL. */
+static struct json_object *profile_of(struct json_object *config, struct json_object **args)
+{
+    struct json_object *profiles = sw_json_get(config, "profiles");
+    for (size_t i = 0; i < sw_json_len(profiles); i++) {
+        struct json_object *profile = sw_json_at(profiles, i);
+        struct json_object *plugin = sw_json_find_by(sw_json_get(profile, "pluginConfig"), "name",
+                                                     "MigAccelerator");
+        *args = sw_json_get(plugin, "args");
+        if (plugin)
+            return profile;
+    }
+    *args = NULL;
+    return sw_json_len(profiles) ? sw_json_at(profiles, 0) : NULL;
+}
+
+/* Flags first, then the file, then the environment. @config is the caller's: @s borrows from it. */
+static int take_config(struct settings *s, struct json_object **config)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    struct json_object *args = NULL;
+    int rc = 0;
+    if (s->config)
+        rc = sw_file_read(s->config, MAX_CONFIG, &text, &len, &err);
+    if (s->config && rc == 0)
+        rc = sw_yaml_parse(text, len, NULL, config, &err);
+    if (rc < 0)
+        return sw_flags_usage(PROGRAM, "--config: %s", sw_err_text(&err));
+    struct json_object *profile = profile_of(*config, &args);
+    s->scheduler_name = first_of(s->scheduler_name, sw_json_str(profile, "", "schedulerName", NULL),
+                                 "das-scheduler");
+    s->ns = first_of(s->ns, sw_json_str(args, "", "namespace", NULL),
+                     sw_text_or(getenv("INSTASLICE_NAMESPACE"), "das-operator"));
+    return 0;
 }
 
 static int print_config(const struct settings *s)
@@ -185,12 +237,10 @@ static int start(const struct settings *s)
 int main(int argc, char **argv)
 {
     sw_program_start();
-    struct settings s = { .ns = sw_text_or(getenv("INSTASLICE_NAMESPACE"), "das-operator"),
-                          .placement = "packed",
+    struct settings s = { .placement = "packed",
                           .preemption = true,
                           .nodes_to_score = 16,
                           .percentage_of_nodes_to_score = -1,
-                          .scheduler_name = "das-scheduler",
                           .node_label = "nvidia.com/mig.capable=true",
                           .serve = { .listen = "127.0.0.1", .port = 8888 },
                           .health = ":8081",
@@ -207,6 +257,10 @@ int main(int argc, char **argv)
     int rc = sw_flags_parse(&set, argc, argv, &s, NULL);
     if (rc)
         return rc - 1;
+    SW_AUTO_JSON *config = NULL;
+    rc = take_config(&s, &config);
+    if (rc)
+        return rc;
     if (!or_null(s.ns))
         return sw_flags_usage(PROGRAM, "--namespace is empty");
     return s.print_config ? print_config(&s) : start(&s);

@@ -91,7 +91,17 @@ placed_by() { # NAMESPACE ENV FLAG...
     end && cat "$dir/out" && return $rc
 }
 namespaces() {
-    cluster && placed_by das-operator -uINSTASLICE_NAMESPACE && placed_by from-env INSTASLICE_NAMESPACE=from-env &&
+    # as DAS starts its own
+    cat >"$dir/config.yaml" <<'YAML'
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- {schedulerName: default-scheduler}
+- schedulerName: das-scheduler
+  plugins: {multiPoint: {enabled: [{name: MigAccelerator}]}}
+  pluginConfig: [{name: MigAccelerator, args: {namespace: from-flag}}]
+YAML
+    cluster && placed_by from-flag INSTASLICE_NAMESPACE=from-env --config="$dir/config.yaml" && placed_by from-env -uX --config="$dir/config.yaml" --namespace=from-env && placed_by das-operator -uINSTASLICE_NAMESPACE && placed_by from-env INSTASLICE_NAMESPACE=from-env &&
         placed_by from-flag INSTASLICE_NAMESPACE=from-env --namespace=from-flag
     local rc=$?
     kill "$(cat "$dir/emulator.pid")"
@@ -104,6 +114,7 @@ t "--version" version
 t "an unknown flag" wrong 2 "unknown option '--nonsense'" --nonsense
 t "a flag without its value" wrong 2 "option '--namespace' needs a value" --namespace
 t "a placement that is none" wrong 2 "--placement: 'tight' is no policy" --placement=tight
+t "a configuration that is not there" wrong 2 "--config: .*$dir/none" --config="$dir/none"
 t "no namespace" wrong 2 "--namespace is empty" --namespace= --port=0
 t "a level that is none" wrong 2 "--log-level: 'loud'" --log-level=loud
 t "an address that is none" wrong 2 "is no address" --kubeconfig="$dir/kubeconfig" --port=0 --health-probe-bind-address=here
