@@ -20,12 +20,93 @@ static const char *account_fault(const struct resource *r)
     return fault ? fault : sw_dns_label_fault(resource_namespace(r));
 }
 
+/* ---- that of another resource ------------------------------------------------------------------
+ * A resource that was made for a dependency acts as its parent's account. Whoever may write
+ * resources can write the annotation; the operator alone writes the status. It says there which
+ * account that is, and for what content: one that others have changed is not walked as somebody
+ * else.
+ */
+
+static bool is_of_slipway(const char *annotation)
+{
+    static const char *const prefixes[] = { "slipway.dev/", "specialresource.openshift.io/",
+                                            "helm.sh/" };
+    for (size_t i = 0; i < SW_COUNT(prefixes); i++)
+        if (sw_starts_with(annotation, prefixes[i]))
+            return true;
+    return false;
+}
+
+struct json_object *resource_asked(struct json_object *doc)
+{
+    /* what only says whether the resource is worked on, and in which words */
+    static const char *const harmless_fields[] = { "managementState", "debug" },
+                             *const harmless_annotations[] = { "slipway.dev/no-hooks",
+                                                               "slipway.dev/releases" };
+    struct json_object *asked = json_object_new_object(), *annotations = json_object_new_object();
+    struct json_object *spec = sw_json_copy(sw_json_get(doc, "spec"));
+    for (size_t i = 0; spec && i < SW_COUNT(harmless_fields); i++)
+        (void)sw_json_del(spec, harmless_fields[i], NULL);
+    if (sw_json_find(doc, "metadata", "annotations", NULL)) {
+        json_object_object_foreach(sw_json_find(doc, "metadata", "annotations", NULL), key, value)
+        {
+            if (is_of_slipway(key))
+                (void)json_object_object_add(annotations, key, json_object_get(value));
+        }
+    }
+    for (size_t i = 0; i < SW_COUNT(harmless_annotations); i++)
+        (void)sw_json_del(annotations, harmless_annotations[i], NULL);
+    (void)json_object_object_add(asked, "spec", spec);
+    (void)json_object_object_add(asked, "annotations", annotations);
+    return asked;
+}
+
+/* As whom @doc, with its status, acts; heap. NULL: as itself; "": that is not confirmed. */
+static char *acts_as(struct json_object *doc)
+{
+    const char *wanted = sw_obj_annotation(doc, RESOURCE_ACTS_AS);
+    char digest[SW_SHA256_HEX];
+    if (!wanted)
+        return NULL;
+    SW_AUTO_JSON *asked = resource_asked(doc);
+    bool is_confirmed = sw_streq(sw_json_str(doc, NULL, "status", "actsAs", "account", NULL),
+                                 wanted) &&
+                        sw_streq(sw_json_str(doc, NULL, "status", "actsAs", "digest", NULL),
+                                 sw_json_sha256(asked, digest));
+    return sw_strdup(is_confirmed ? wanted : "");
+}
+
+bool account_take(struct resource *r, struct json_object *doc)
+{
+    SW_AUTO_CHARS *before = r->own->acts_as;
+    r->own->acts_as = acts_as(doc);
+    return !sw_streq(before, r->own->acts_as);
+}
+
+const char *resource_acts_as(const struct resource *r)
+{
+    return r->own->acts_as;
+}
+
+char *account_unconfirmed(const struct resource *r)
+{
+    if (!r->own->acts_as || *r->own->acts_as)
+        return NULL;
+    return sw_printf(
+        "annotation " RESOURCE_ACTS_AS ": %s: status.actsAs, which the operator writes, "
+        "does not confirm that for this content [Waiting: the resource whose dependency "
+        "it is, or that somebody removes the annotation]",
+        sw_obj_annotation(r->seen, RESOURCE_ACTS_AS));
+}
+
+/* ---- the account -------------------------------------------------------------------------------
+ */
+
 char *resource_account(const struct resource *r)
 {
     struct json_object *named = sw_json_find(r->seen, "spec", "serviceAccountName", NULL);
-    const char *acts_as = sw_obj_annotation(r->doc, RESOURCE_ACTS_AS);
-    if (acts_as)
-        return sw_strdup(acts_as);
+    if (r->own->acts_as)
+        return sw_strdup(r->own->acts_as);
     if (!named && r->c->opts.rights != SW_RIGHTS_ACCOUNT)
         return NULL;
     if (account_fault(r))
@@ -48,7 +129,7 @@ const char *resource_account_now(const struct resource *r)
 int account_check(const struct resource *r, struct sw_err *err)
 {
     SW_AUTO_CHARS *account = resource_account(r);
-    const char *fault = account && !*account ? account_fault(r) : NULL;
+    const char *fault = account && !*account && !r->own->acts_as ? account_fault(r) : NULL;
     if (!fault)
         return 0;
     if (sw_dns_label_fault(resource_namespace(r)))
@@ -85,7 +166,9 @@ static char *rbac_command(const struct resource *r, const char *account)
 
 char *account_message(const struct resource *r, int code, const char *message)
 {
-    SW_AUTO_CHARS *account = resource_account(r);
+    SW_AUTO_CHARS *account = resource_account(r), *unconfirmed = account_unconfirmed(r);
+    if (code == SW_INVALID && unconfirmed)
+        return SW_TAKE(unconfirmed);
     if (code == SW_INVALID && account && !*account) {
         SW_ERR(err);
         (void)account_check(r, &err);

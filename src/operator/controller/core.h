@@ -30,7 +30,7 @@
 /** The hidden state that makes the namespace. */
 #define SW_STATE_NAMESPACE "(namespace)"
 /** Annotation of a resource that was made for a dependency: the account that its objects are
- * written as, which is its parent's. */
+ * written as, which is its parent's. It counts only as far as status.actsAs confirms it. */
 #define RESOURCE_ACTS_AS "slipway.dev/acts-as"
 
 struct controller_private; /* private.h, for the core alone */
@@ -95,6 +95,12 @@ const char *resource_namespace(const struct resource *r);
 char *resource_account(const struct resource *r);
 /** The same, borrowed until it changes. */
 const char *resource_account_now(const struct resource *r);
+/** As whose account @r acts instead of its own, by its annotation; borrowed. NULL: it has none; "":
+ * the status does not confirm it. */
+const char *resource_acts_as(const struct resource *r);
+/** What of @doc, a SpecialResource, says what is done for it: {"spec", "annotations"}, the
+ * caller's. Its digest is status.actsAs.digest. */
+struct json_object *resource_asked(struct json_object *doc);
 /** The options of a request, or watch, that is made for @r, as its account:
  * REQUEST_AS(r, .retries = 2). Good for the enclosing block. */
 #define REQUEST_AS(r, ...) REQUEST_BY(resource_account_now(r), __VA_ARGS__)

@@ -7,6 +7,8 @@ bool prerequisites_update(struct resource *r)
     struct prerequisite now = { 0 }, *last = &r->own->prerequisite;
     struct json_object *selector = sw_json_find(r->doc, "spec", "nodeSelector", NULL);
     capabilities_check(r, &now);
+    if (!now.code && !now.blocked)
+        now.blocked = account_unconfirmed(r);
     if (!now.code && !now.blocked && sw_json_len(selector) && !cluster_selects_any(r))
         now.blocked = sw_printf(
             "NoMatchingNodes: no untainted node matches spec.nodeSelector %s [Waiting:"

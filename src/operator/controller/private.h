@@ -59,6 +59,7 @@ struct resource_private {
     struct prerequisite prerequisite;
     uint32_t some_node; /* a node that it selected last */
     char *account;      /* of resource_account_now() */
+    char *acts_as;      /* of resource_acts_as() */
     size_t finalizing;  /* the row whose finalize() is due; above N_CAPABILITIES: none */
     bool in_finalize, finalized_inside;
     struct json_object *records;            /* status.records; NULL: it has none */
@@ -119,6 +120,10 @@ void resource_free_all(struct sw_controller *c);
 /** account.c: is what the spec says of the account a name? @return 0 | SW_INVALID: the message
  * names the field */
 int account_check(const struct resource *r, struct sw_err *err);
+/** Take from @doc, with its status, as whom @r acts. @return whether that has changed */
+bool account_take(struct resource *r, struct json_object *doc);
+/** Why @r is not walked: its annotation is not confirmed; heap. NULL: it is, or there is none. */
+char *account_unconfirmed(const struct resource *r);
 /** records.c: take what r->status says of kept objects out of it. */
 void records_open(struct resource *r);
 void records_close(struct resource *r);

@@ -177,6 +177,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->own->doubtful_status);
     json_object_put(r->own->scopes);
     free(r->own->account);
+    free(r->own->acts_as);
     records_close(r);
     free(r->own->recipe_key);
     free(r->own->recipe_content);
@@ -393,13 +394,16 @@ void resource_replan(struct resource *r)
         plan_start(r, on_replan);
 }
 
-static void take_doc(struct resource *r, struct json_object *doc)
+/* @return whether it acts as somebody else than before */
+static bool take_doc(struct resource *r, struct json_object *doc)
 {
+    bool acts_as_another = account_take(r, doc);
     json_object_put(r->seen);
     r->seen = json_object_get(doc);
     if (!r->started) { /* later it is what slipway wrote */
         json_object_put(r->status);
         r->status = json_object_get(sw_json_get(doc, "status"));
+        (void)sw_json_del(r->status, "actsAs", NULL); /* not the engine's */
         records_open(r);
     }
     (void)sw_json_del(r->seen, "status", NULL);
@@ -410,6 +414,7 @@ static void take_doc(struct resource *r, struct json_object *doc)
     sw_json_pack(r->seen);
     SW_ERR(err);
     (void)resource_resolve(r, &err); /* the plan does it again and reports errors */
+    return acts_as_another;
 }
 
 static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
@@ -425,7 +430,7 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
     if (is_new)
         r = resource_new(c, w->name, w->uid);
     bool changed = is_new || differs(r->seen, w->object);
-    take_doc(r, w->object);
+    changed = take_doc(r, w->object) || changed;
     if (changed && document_is_deleting(r->doc) && !document_is_held(r->doc))
         resource_free(r); /* all was removed */
     else if (changed)

@@ -106,6 +106,80 @@ static void dependencies_have_no_more_rights_than_their_parent(void **state)
     chart_remove(root);
 }
 
+/* Who may write resources, but not their status. */
+static void nobody_acts_as_another_by_an_annotation(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = note_writers };
+    char *root = chart_root();
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    static const char *const claims[] = { "system:serviceaccount:kube-system:mighty",
+                                          "system:admin", "" };
+    world_open(&w);
+    sro_run(&w, b);
+    sro_until(&w, "b", "Ready", NULL);
+    assert_string_equal(writers[1], "system:serviceaccount:b:slipway-b");
+    for (size_t i = 0; i < SW_COUNT(claims); i++) {
+        SW_AUTO_CHARS *patch = sw_printf("{\"metadata\":{\"annotations\":{\"slipway.dev/acts-as\":"
+                                         "\"%s\"}},\"spec\":{\"set\":{\"color\":\"red%zu\"}}}",
+                                         claims[i], i);
+        SW_AUTO_CHARS *map = sw_printf("c-red%zu", i);
+        writers[1][0] = '\0';
+        assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL, patch), 0);
+        sro_until(&w, "b", "Progressing", "does not confirm that");
+        assert_null(world_get(&w, "v1", "ConfigMap", "b", map));
+        assert_string_equal(writers[1], "");
+    }
+    /* it goes on as itself */
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
+                                 "{\"metadata\":{\"annotations\":{\"slipway.dev/acts-as\":null}}}"),
+                     0);
+    sro_until(&w, "b", "Ready", NULL);
+    assert_string_equal(writers[1], "system:serviceaccount:b:slipway-b");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void child_that_others_change_is_not_walked_as_its_parents_account(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = note_writers };
+    char *root = chart_root();
+    SW_AUTO_CHARS *a = chart_with(root, "a", "b");
+    SW_AUTO_CHARS *b = chart_with(root, "b", "");
+    world_open(&w);
+    sro_run(&w, a);
+    sro_until(&w, "a", "Ready", NULL);
+    assert_string_equal(writers[1], "system:serviceaccount:a:slipway-a");
+    /* what the entry says comes back */
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
+                                 "{\"spec\":{\"set\":{\"color\":\"red\"}}}"),
+                     0);
+    world_wait(&w, 30000);
+    sro_until(&w, "a", "Ready", NULL);
+    assert_null(world_get(&w, "v1", "ConfigMap", "b", "c-red"));
+    /* what it does not say is told, until it is gone */
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
+                                 "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":"
+                                 "\"a=b\"}},\"spec\":{\"set\":{\"more\":\"red\"}}}"),
+                     0);
+    sro_until(&w, "a", "Errored", "somebody else has set its spec.set.more");
+    sro_until(&w, "b", "Progressing", "does not confirm that");
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
+                                 "{\"spec\":{\"set\":{\"more\":null}}}"),
+                     0);
+    sro_until(&w, "a", "Errored", "somebody else has set its annotations.slipway.dev/image-mirror");
+    assert_int_equal(
+        world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
+                    "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":null}}}"),
+        0);
+    sro_until(&w, "a", "Ready", NULL);
+    assert_string_equal(sw_json_str(sro_get(&w, "b"), "", "status", "actsAs", "account", NULL),
+                        "system:serviceaccount:a:slipway-a");
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void deleted_child_is_made_again(void **state)
 {
     (void)state;
@@ -509,6 +583,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dependency_is_made_and_ready_first_at_any_depth),
         cmocka_unit_test(dependencies_have_no_more_rights_than_their_parent),
+        cmocka_unit_test(nobody_acts_as_another_by_an_annotation),
+        cmocka_unit_test(child_that_others_change_is_not_walked_as_its_parents_account),
         cmocka_unit_test(deleted_child_is_made_again),
         cmocka_unit_test(template_that_fails_is_said_when_the_dependency_is_ready),
         cmocka_unit_test(cycle_is_refused_and_named),

@@ -198,7 +198,7 @@ static bool check_entry(struct resource *r, struct json_object *entry, struct pr
     bool outdated = sw_streq(decider, r->name) &&
                     (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
                      !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider) ||
-                     !sw_streq(sw_obj_annotation(child->seen, RESOURCE_ACTS_AS), account));
+                     !sw_streq(resource_acts_as(child), account));
     if (child && resource_is_deleting(child)) {
         o->blocked = sw_printf("waits for dependency %s: it is being deleted", name);
         return false;

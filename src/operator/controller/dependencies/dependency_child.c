@@ -61,18 +61,84 @@ static void creation_failed(struct creation *m, int code, const char *reason, co
     recheck_soon(r->c);
 }
 
+/* The end of a creation: the child comes through its watch. */
+static void creation_end(struct op *op, int code, const char *message)
+{
+    struct resource *r = op->r;
+    if (code < 0)
+        creation_failed(op->more, code, "FailedToCreateDependencySR", message);
+    else
+        prerequisite_done(&dependencies_of(r)->creation_fault);
+    op_free(op);
+    recheck_soon(r->c);
+}
+
+/* Where @has holds what @asked does not: its path, heap; NULL: nowhere. */
+static char *find_addition(struct json_object *has, struct json_object *asked, const char *path)
+{
+    char *found = NULL;
+    if (json_object_is_type(has, json_type_object) &&
+        json_object_is_type(asked, json_type_object)) {
+        json_object_object_foreach(has, key, value)
+        {
+            SW_AUTO_CHARS *at = sw_printf("%s%s%s", path, *path ? "." : "", key);
+            if (!found)
+                found = find_addition(value, sw_json_get(asked, key), at);
+        }
+        return found;
+    }
+    if (json_object_is_type(has, json_type_array) && json_object_is_type(asked, json_type_array) &&
+        sw_json_len(has) == sw_json_len(asked)) {
+        for (size_t i = 0; !found && i < sw_json_len(has); i++) {
+            SW_AUTO_CHARS *at = sw_printf("%s[%zu]", path, i);
+            found = find_addition(sw_json_at(has, i), sw_json_at(asked, i), at);
+        }
+        return found;
+    }
+    return sw_json_equal(has, asked) ? NULL : sw_strdup(path);
+}
+
+static void on_confirmed(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    creation_end(op, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
+}
+
+/* Let @child, as the server has it, act as the account that it asks for: status.actsAs. */
+static void confirm(struct op *op, struct json_object *child)
+{
+    struct creation *m = op->more;
+    SW_AUTO_JSON *has = resource_asked(child), *asked = resource_asked(m->child);
+    SW_AUTO_JSON *body = json_object_new_object();
+    SW_AUTO_CHARS *addition = find_addition(has, asked, "");
+    char digest[SW_SHA256_HEX];
+    if (addition) {
+        SW_AUTO_CHARS *message = sw_printf(
+            "somebody else has set its %s: remove that, or delete it "
+            "(it acts as the account of %s)",
+            addition, m->parent->name);
+        creation_end(op, SW_INVALID, message);
+        return;
+    }
+    sw_json_set_str(body, sw_obj_annotation(m->child, RESOURCE_ACTS_AS), "status", "actsAs",
+                    "account", NULL);
+    sw_json_set_str(body, sw_json_sha256(has, digest), "status", "actsAs", "digest", NULL);
+    op->req = sw_kube_patch(
+        op->r->c->kube, sw_kube_kind_find(op->r->c->kube, SW_GROUP_VERSION, "SpecialResource"),
+        NULL, m->name, SW_PATCH_MERGE, body,
+        REQUEST_OWN(KINDS, .subresource = "status", .retries = 4), on_confirmed, op);
+}
+
 static void on_child(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     struct creation *m = op->more;
-    struct resource *r = op->r;
     op->req = NULL;
-    if (a->code < 0)
-        creation_failed(m, a->code, "FailedToCreateDependencySR", sw_err_text(a->err));
+    if (a->code == 0 && sw_obj_annotation(m->child, RESOURCE_ACTS_AS))
+        confirm(op, a->object);
     else
-        prerequisite_done(&dependencies_of(r)->creation_fault);
-    op_free(op); /* the child comes through its watch */
-    recheck_soon(r->c);
+        creation_end(op, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
 }
 
 static void begin_child(struct op *op, const struct sw_kind *kind)
@@ -80,8 +146,7 @@ static void begin_child(struct op *op, const struct sw_kind *kind)
     struct creation *m = op->more;
     op->req = sw_kube_apply(
         op->r->c->kube, kind, NULL, m->name, m->child,
-        &(struct sw_request_opts){ .field_manager = MANAGER, .force = true, .retries = 4 },
-        on_child, op);
+        REQUEST_OWN(KINDS, .field_manager = MANAGER, .force = true, .retries = 4), on_child, op);
 }
 
 static void child_failed(struct op *op, int code, const char *message)
@@ -141,7 +206,7 @@ static void on_map_patched(const struct sw_kube_answer *a, void *arg)
     sw_json_set_str(doc, op->key.ns, "metadata", "namespace", NULL);
     sw_json_set_str(doc, m->parent->name, "data", m->name, NULL);
     op->req = sw_kube_create(op->r->c->kube, kind, op->key.ns, NULL, doc,
-                             &(struct sw_request_opts){ .retries = 4 }, on_map, op);
+                             REQUEST_OWN(RECORDS, .retries = 4), on_map, op);
 }
 
 static void begin_map(struct op *op, const struct sw_kind *kind)
@@ -150,7 +215,7 @@ static void begin_map(struct op *op, const struct sw_kind *kind)
     SW_AUTO_JSON *body = json_object_new_object();
     sw_json_set_str(body, m->parent->name, "data", m->name, NULL);
     op->req = sw_kube_patch(op->r->c->kube, kind, op->key.ns, MAP_NAME, SW_PATCH_MERGE, body,
-                            &(struct sw_request_opts){ .retries = 4 }, on_map_patched, op);
+                            REQUEST_OWN(RECORDS, .retries = 4), on_map_patched, op);
 }
 
 static void store_parent(struct creation *m)
