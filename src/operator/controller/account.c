@@ -9,15 +9,18 @@
 /* ---- the account -------------------------------------------------------------------------------
  */
 
+static const char *name_fault(struct json_object *doc, const char *ns)
+{
+    struct json_object *name = sw_json_find(doc, "spec", "serviceAccountName", NULL);
+    const char *fault = name ? sw_dns_subdomain_fault(json_object_get_string(name)) : NULL;
+    return fault ? fault : sw_dns_label_fault(ns);
+}
+
 /* What is wrong with the account that the spec names; NULL: nothing. A template is no name: what is
  * admitted must be what is used. */
 static const char *account_fault(const struct resource *r)
 {
-    struct json_object *name = sw_json_find(r->seen, "spec", "serviceAccountName", NULL);
-    if (!name)
-        return sw_dns_label_fault(resource_namespace(r));
-    const char *fault = sw_dns_subdomain_fault(json_object_get_string(name));
-    return fault ? fault : sw_dns_label_fault(resource_namespace(r));
+    return name_fault(r->seen, resource_namespace(r));
 }
 
 /* ---- that of another resource ------------------------------------------------------------------
@@ -102,17 +105,23 @@ char *account_unconfirmed(const struct resource *r)
 /* ---- the account -------------------------------------------------------------------------------
  */
 
+char *account_of(const struct sw_controller *c, struct json_object *doc, const char *ns,
+                 const char *name)
+{
+    const char *named = sw_json_str(doc, NULL, "spec", "serviceAccountName", NULL);
+    if (!named && c->opts.rights != SW_RIGHTS_ACCOUNT)
+        return NULL;
+    if (name_fault(doc, ns))
+        return sw_strdup("");
+    return sw_printf("system:serviceaccount:%s:%s%s", ns, named ? "" : DEFAULT_PREFIX,
+                     named ? named : name);
+}
+
 char *resource_account(const struct resource *r)
 {
-    struct json_object *named = sw_json_find(r->seen, "spec", "serviceAccountName", NULL);
     if (r->own->acts_as)
         return sw_strdup(r->own->acts_as);
-    if (!named && r->c->opts.rights != SW_RIGHTS_ACCOUNT)
-        return NULL;
-    if (account_fault(r))
-        return sw_strdup("");
-    return sw_printf("system:serviceaccount:%s:%s%s", resource_namespace(r),
-                     named ? "" : DEFAULT_PREFIX, named ? json_object_get_string(named) : r->name);
+    return account_of(r->c, r->seen, resource_namespace(r), r->name);
 }
 
 const char *resource_account_now(const struct resource *r)

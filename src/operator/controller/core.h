@@ -93,7 +93,11 @@ const char *resource_namespace(const struct resource *r);
  * sw_controller_opts.rights allows. "": the spec names none that may be used, and kube refuses
  * requests by it. */
 char *resource_account(const struct resource *r);
-/** The same, borrowed until it changes. */
+/** The same of another kind that has spec.serviceAccountName: of @doc, @name, whose objects are in
+ * @ns. */
+char *account_of(const struct sw_controller *c, struct json_object *doc, const char *ns,
+                 const char *name);
+/** resource_account(), borrowed until it changes. */
 const char *resource_account_now(const struct resource *r);
 /** As whose account @r acts instead of its own, by its annotation; borrowed. NULL: it has none; "":
  * the status does not confirm it. */

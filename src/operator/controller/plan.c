@@ -217,8 +217,9 @@ static void on_source(int code, struct sw_renderer *recipe, const char *message,
         sw_renderer_free(recipe); /* with the same files; its plan is kept */
     else
         w->fresh = recipe;
+    SW_AUTO_CHARS *fault = code == SW_INVALID ? account_message(r, code, message) : NULL;
     if (code < 0)
-        loaded(w, code, message);
+        loaded(w, code, fault ? fault : message);
     else
         try_load(w);
 }
@@ -241,7 +242,7 @@ static void load(struct plan_work *w)
     if (r->recipe && !is_old && sw_streq(key, r->own->recipe_key))
         on_source(0, NULL, NULL, w);
     else
-        source_load(r->c->sources, r->doc, &w->source, on_source, w);
+        source_load(r->c->sources, r->doc, resource_account_now(r), &w->source, on_source, w);
 }
 
 void plan_start(struct resource *r, plan_fn *done)

@@ -181,6 +181,35 @@ static void install(struct fixture *f)
         world_delete(&f->w, "sro.openshift.io/v1beta1", "SpecialResource", NULL, "driver"), 0);
 }
 
+static int n_as_account, n_as_others; /* requests for ConfigMaps of the module's namespace */
+
+static void count_accounts(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                           struct world *w SW_UNUSED)
+{
+    if (!sw_streq(req->resource, "configmaps") || !sw_streq(req->ns, "mods"))
+        return;
+    bool is_its = sw_streq(req->as_user, "system:serviceaccount:mods:slipway-mod");
+    n_as_account += is_its;
+    n_as_others += !is_its && !sw_streq(req->verb, "create"); /* the test creates */
+}
+
+static void a_module_does_nothing_but_as_its_account(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_module(&f);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    install(&f);
+    n_as_account = n_as_others = 0;
+    f.w.on_request = count_accounts;
+    add_module(&f, "");
+    must(&f, is_complete, "new");
+    assert_true(n_as_account >= 2); /* the watch of spec.watch, and what it renders */
+    assert_int_equal(n_as_others, 0);
+    stop(&f);
+}
+
 static void a_module_is_applied_for_the_version_that_it_watches(void **state)
 {
     (void)state;
@@ -413,6 +442,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_module_is_applied_for_the_version_that_it_watches),
+        cmocka_unit_test(a_module_does_nothing_but_as_its_account),
         cmocka_unit_test(another_value_at_the_path_is_another_version),
         cmocka_unit_test(a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying),
         cmocka_unit_test(an_object_that_the_selector_leaves_out_gives_no_version),

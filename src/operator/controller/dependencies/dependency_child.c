@@ -308,7 +308,7 @@ void depend_create_child(struct resource *r, struct json_object *entry, const ch
         .doc = json_object_new_object(),
     };
     sw_json_set(m->doc, json_object_get(depend_chart(entry)), "spec", "chart", NULL);
-    source_load(r->c->sources, m->doc, &m->source, on_chart, m);
+    source_load(r->c->sources, m->doc, resource_account_now(r), &m->source, on_chart, m);
 }
 
 void depend_stop_creating(struct resource *r)

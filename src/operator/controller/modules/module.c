@@ -44,9 +44,9 @@ void module_write_status(struct module *m)
     json_object_put(m->written);
     m->written = SW_TAKE(state);
     sw_kube_cancel(m->status_req);
-    m->status_req = sw_kube_patch(
-        m->c->kube, kind, NULL, m->name, SW_PATCH_MERGE, patch,
-        &(struct sw_request_opts){ .subresource = "status", .retries = 4 }, on_status, m);
+    m->status_req = sw_kube_patch(m->c->kube, kind, NULL, m->name, SW_PATCH_MERGE, patch,
+                                  REQUEST_OWN(KINDS, .subresource = "status", .retries = 4),
+                                  on_status, m);
 }
 
 void module_fail(struct module *m, const char *message)
@@ -59,6 +59,16 @@ void module_fail(struct module *m, const char *message)
     module_write_status(m);
     module_stop_round(m);
     module_begin_soon(m, AGAIN_MS);
+}
+
+void module_refused(struct module *m, int code, const char *message)
+{
+    SW_AUTO_CHARS *text = NULL;
+    if (m->account && !*m->account)
+        text = sw_printf("spec.serviceAccountName, spec.namespace: no account has these names");
+    else if (code == SW_FORBIDDEN && m->account)
+        text = sw_printf("%s; as %s, which needs the right", message, m->account);
+    module_fail(m, text ? text : message);
 }
 
 const char *module_namespace(const struct module *m)
@@ -102,6 +112,7 @@ static void module_free(struct module *m)
     json_object_put(m->written);
     free(m->trouble);
     free(m->recipe_key);
+    free(m->account);
     free(m->name);
     free(m);
 }
@@ -166,8 +177,9 @@ static void begin(void *arg)
     module_stop_round(m);
     m->entries = json_object_new_array();
     m->at_entry = 0;
-    if (module_collect(m, &err) < 0) {
-        module_fail(m, sw_err_text(&err));
+    int rc = module_collect(m, &err);
+    if (rc < 0) {
+        module_refused(m, rc, sw_err_text(&err));
         return;
     }
     struct json_object *kept = json_object_new_object(); /* versions that are still there */
@@ -184,7 +196,7 @@ static void begin(void *arg)
     if (m->recipe && sw_streq(key, m->recipe_key))
         module_next_entry(m);
     else
-        source_load(m->c->sources, m->seen, &m->source, on_source, m);
+        source_load(m->c->sources, m->seen, m->account, &m->source, on_source, m);
 }
 
 /* ---- the modules -------------------------------------------------------------------------------
@@ -212,6 +224,8 @@ static void put(struct sw_controller *c, struct module *m, const struct sw_watch
     m->generation = generation;
     json_object_put(m->seen);
     m->seen = json_object_get(w->object);
+    free(m->account);
+    m->account = account_of(c, m->seen, module_namespace(m), m->name);
     module_stop_round(m);
     module_open_watches(m);
     module_begin_soon(m, SETTLE_MS);

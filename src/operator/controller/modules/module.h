@@ -19,6 +19,8 @@ struct version_watch {
     struct sw_kube_watch *watch;
     struct sw_kube_request *req;
     struct json_object *objects; /* name -> object: of a watch without a name, several */
+    int code;                    /* of @trouble */
+    char *trouble;               /* the watch failed last; or NULL */
 };
 
 struct module {
@@ -26,6 +28,7 @@ struct module {
     struct module *next;
     char *name;
     struct json_object *seen;        /* the SpecialResourceModule */
+    char *account;                   /* that all is done as; see resource_account() */
     struct sw_renderer *recipe;      /* NULL: not loaded */
     struct sw_render_wait *wait;     /* for what its renderer does; or NULL */
     void (*go_on)(struct module *m); /* what @wait calls */
@@ -82,11 +85,14 @@ void module_write_status(struct module *m);
  * m->trouble. */
 void module_fail(struct module *m, const char *message);
 
+/** module.c: module_fail() of a request as its account, saying whose that was. */
+void module_refused(struct module *m, int code, const char *message);
+
 /** module_watch.c: watch the objects of spec.watch; earlier watches are closed. */
 void module_open_watches(struct module *m);
 void module_close_watches(struct module *m);
 /** module_watch.c: add the entries (versions, release images) at the watched paths to m->entries.
- * @return 0 | SW_INVALID: a path of spec.watch */
+ * @return 0 | SW_INVALID: a path of spec.watch | what a watch of it failed with */
 int module_collect(struct module *m, struct sw_err *err) SW_CHECKED;
 
 /** module_version.c: the present entry, "" after the last. */

@@ -28,8 +28,8 @@ static struct sw_kube_watch *watch(struct module *m, const struct sw_kind *kind,
 {
     const char *ns = sw_obj_namespace(m->doc);
     return sw_kube_watch_open(
-        m->c->kube, kind,
-        &(struct sw_watch_opts){ .ns = kind->namespaced ? ns : NULL, .name = name }, cb, m);
+        m->c->kube, kind, WATCH_BY(m->account, .ns = kind->namespaced ? ns : NULL, .name = name),
+        cb, m);
 }
 
 static void on_build(const struct sw_watch_event *w, void *arg)
@@ -55,6 +55,8 @@ static void check_build(struct module *m, struct json_object *config)
 static void on_awaited(const struct sw_watch_event *w, void *arg)
 {
     struct module *m = arg;
+    if (w->type == SW_WATCH_ERROR && w->code == SW_FORBIDDEN)
+        module_refused(m, w->code, w->err ? sw_err_text(w->err) : sw_code_name(w->code));
     if (w->type == SW_WATCH_DELETED)
         module_begin_soon(m, 0);
     if (w->type != SW_WATCH_ADDED && w->type != SW_WATCH_MODIFIED)
@@ -81,7 +83,7 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, sw_obj_api_version(m->doc),
                                                    sw_obj_kind(m->doc));
     if (a->code < 0)
-        module_fail(m, sw_err_text(a->err));
+        module_refused(m, a->code, sw_err_text(a->err));
     else if (!m->gate->awaited)
         manifest_is_done(m);
     else if (kind)
@@ -130,7 +132,7 @@ static void on_manifest_kind(int code, const struct sw_kind *kind, const struct 
     }
     const char *ns = sw_obj_namespace(m->doc);
     m->req = sw_kube_apply(m->c->kube, kind, *ns ? ns : NULL, sw_obj_name(m->doc), m->doc,
-                           &(struct sw_request_opts){ .retries = 2, .force = true }, on_applied, m);
+                           REQUEST_BY(m->account, .retries = 2, .force = true), on_applied, m);
 }
 
 static void next_manifest(struct module *m)

@@ -2,6 +2,8 @@
  */
 #include "operator/controller/modules/module.h"
 
+#include <stdlib.h>
+
 /* "$.a.b" and "{.a.b}" are ".a.b". */
 static int find_values(const char *path, struct json_object *doc, struct sw_json_list *out,
                        struct sw_err *err)
@@ -58,6 +60,8 @@ static int collect_from(struct module *m, const struct version_watch *e, struct 
 int module_collect(struct module *m, struct sw_err *err)
 {
     for (struct version_watch *e = m->watches; e; e = e->next) {
+        if (e->trouble)
+            return sw_err_set(err, e->code, "%s", e->trouble);
         json_object_object_foreach(e->objects, name, object)
         {
             (void)name;
@@ -78,6 +82,7 @@ void module_close_watches(struct module *m)
         sw_kube_cancel(e->req);
         json_object_put(e->spec);
         json_object_put(e->objects);
+        free(e->trouble);
         free(e);
     }
 }
@@ -85,6 +90,16 @@ void module_close_watches(struct module *m)
 static void on_version(const struct sw_watch_event *w, void *arg)
 {
     struct version_watch *e = arg;
+    bool refused = w->type == SW_WATCH_ERROR && (w->code == SW_FORBIDDEN || w->code == SW_INVALID);
+    if (refused && !sw_json_len(e->objects)) {
+        free(e->trouble);
+        e->trouble = sw_strdup(w->err ? sw_err_text(w->err) : sw_code_name(w->code));
+        e->code = w->code;
+        module_begin_soon(e->m, SETTLE_MS);
+        return;
+    }
+    if (w->type != SW_WATCH_ERROR)
+        free(SW_TAKE(e->trouble));
     if (w->type != SW_WATCH_ADDED && w->type != SW_WATCH_MODIFIED && w->type != SW_WATCH_DELETED)
         return;
     SW_AUTO_CHARS *name = sw_printf("%s/%s", w->ns ? w->ns : "", w->name);
@@ -108,7 +123,7 @@ static void on_version_kind(int code, const struct sw_kind *kind, const struct s
     const char *name = sw_json_str(e->spec, "", "name", NULL);
     e->watch = sw_kube_watch_open(
         e->m->c->kube, kind,
-        &(struct sw_watch_opts){ .ns = kind->namespaced ? ns : NULL, .name = *name ? name : NULL },
+        WATCH_BY(e->m->account, .ns = kind->namespaced ? ns : NULL, .name = *name ? name : NULL),
         on_version, e);
 }
 

@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/account/account.h"
 
 enum { RETRY_MS = 5000, RETRY_MAX_MS = 300000 };
 
@@ -103,8 +104,7 @@ static void watch_maps(struct refresh *f, struct json_object *maps)
                                  .version = version ? sw_strdup(version) : NULL };
         m->watch = sw_kube_watch_open(
             kube, kind,
-            &(struct sw_watch_opts){
-                .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true },
+            WATCH_OWN(OBJECTS, .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true),
             on_map, m); /* without a list: it was read just now */
     }
 }
@@ -119,7 +119,8 @@ struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg
 
 void refresh_update(struct refresh *f, const struct source *s, int code)
 {
-    bool failed = code == SW_UNAVAILABLE;
+    bool failed = code == SW_UNAVAILABLE ||
+                  (code == SW_FORBIDDEN && source_account(s)); /* it may be given the right */
     int64_t usual_ms = source_is_remote(s) ? f->all->refresh_ms : 0;
     int64_t in_ms = failed ? f->retry_ms : usual_ms;
     if (in_ms > 0 && !f->all->one_shot)

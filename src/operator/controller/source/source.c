@@ -12,6 +12,7 @@
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/account/account.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/source/fetch.h"
 #include "operator/controller/source/secret.h"
@@ -23,6 +24,7 @@ static const char verify_field[] = "spec.chart.verify";
 struct source {
     struct sources *all;
     struct json_object *doc; /* with spec.chart; owned */
+    char *account;           /* NULL: the operator */
     struct sw_kube_request *req;
     struct fetch *fetch;
     struct sw_timer *timer; /* calls @done, never before source_load() returned */
@@ -51,10 +53,16 @@ void source_free(struct source *s)
     json_object_put(s->maps);
     json_object_put(s->secret);
     json_object_put(s->keys);
+    free(s->account);
     free(s->content);
     free(s->map_url);
     free(s->message);
     free(s);
+}
+
+const char *source_account(const struct source *s)
+{
+    return s->account;
 }
 
 const char *source_content(const struct source *s)
@@ -264,7 +272,10 @@ static void on_map(const struct sw_kube_answer *a, void *arg)
     s->req = NULL;
     SW_ERR(err);
     if (a->code < 0 && a->code != SW_NOTFOUND) {
-        settle(s, sw_err_set(&err, a->code, "%s: %s", s->map_url, sw_err_text(a->err)), &err);
+        const char *who = s->account && a->code == SW_FORBIDDEN ? s->account : "";
+        int rc = sw_err_set(&err, a->code, "%s: %s%s%s", s->map_url, sw_err_text(a->err),
+                            *who ? "; as " : "", who);
+        settle(s, rc, &err);
         return;
     }
     struct json_object *map = a->code ? missing_map(s->map_url) : json_object_get(a->object);
@@ -295,8 +306,10 @@ static void load_map(struct source *s, const char *map_url)
     free(s->map_url);
     s->map_url = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
     SW_AUTO_CHARS *ns_name = sw_strndup(ns, (size_t)(slash - ns));
-    s->req = sw_kube_get(s->all->kube, kind, ns_name, strrchr(s->map_url, '/') + 1,
-                         &(struct sw_request_opts){ .retries = RETRIES }, on_map, s);
+    s->req = sw_kube_get(
+        s->all->kube, kind, ns_name, strrchr(s->map_url, '/') + 1,
+        REQUEST_BY(sw_streq(ns_name, s->all->ns) ? NULL : s->account, .retries = RETRIES), on_map,
+        s);
 }
 
 /* ---- the load ----------------------------------------------------------------------------------
@@ -384,11 +397,15 @@ static void on_secret(const struct sw_kube_answer *a, void *arg)
         load_verified(s);
 }
 
-void source_load(struct sources *all, struct json_object *doc, struct source **out, source_fn *done,
-                 void *arg)
+void source_load(struct sources *all, struct json_object *doc, const char *account,
+                 struct source **out, source_fn *done, void *arg)
 {
     struct source *s = *out = sw_zalloc(1, sizeof *s);
-    *s = (struct source){ .all = all, .doc = json_object_get(doc), .done = done, .arg = arg };
+    *s = (struct source){ .all = all,
+                          .doc = json_object_get(doc),
+                          .account = account ? sw_strdup(account) : NULL,
+                          .done = done,
+                          .arg = arg };
     s->timer = sw_timer_new(all->loop, on_settled, s);
     s->maps = json_object_new_array();
     struct json_object *ref = sw_json_find(doc, "spec", "chart", "repository", "secretRef", NULL);

@@ -36,9 +36,11 @@ struct source;
 /** @recipe, which is not loaded yet, is the callee's. @message of a failure. Never called before
  * source_load() returned. */
 typedef void source_fn(int code, struct sw_renderer *recipe, const char *message, void *arg);
-/** Load the recipe that spec.chart of @doc names; @*out until source_free(). */
-void source_load(struct sources *all, struct json_object *doc, struct source **out, source_fn *done,
-                 void *arg);
+/** Load the recipe that spec.chart of @doc names; @*out until source_free(). @account: whose
+ * requests they are, copied; NULL: the operator's. ConfigMaps of the operator's own namespace are
+ * for all. */
+void source_load(struct sources *all, struct json_object *doc, const char *account,
+                 struct source **out, source_fn *done, void *arg);
 /** Cancel the load, or free what is left of it. NULL is accepted. */
 void source_free(struct source *s);
 /** What distinguishes the place of one recipe (spec.chart of @doc) from another's; heap. */
@@ -54,6 +56,8 @@ bool source_is_remote(const struct source *s);
 struct refresh;
 /** @changed: load the recipe again. */
 struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg), void *arg);
+/** The account of source_load(); borrowed. */
+const char *source_account(const struct source *s);
 /** @s has settled with @code: from now on this is the load that may become old. */
 void refresh_update(struct refresh *f, const struct source *s, int code);
 /** NULL is accepted. */
