@@ -189,6 +189,9 @@ fit() {
 parts() {
     local p=base
     [ "$(platform)" != openshift ] || p="$p openshift"
+    # who may act as which account; with LEGACY_RIGHTS whoever writes a resource has the operator's rights anyway
+    [ -n "$LEGACY_RIGHTS" ] || ! k get --raw /apis/admissionregistration.k8s.io/v1 2>/dev/null | grep -q '"validatingadmissionpolicies"' ||
+        p="$p admission"
     [ "${MONITORING:-}" = no ] || ! grep -q '^monitoring.coreos.com/' <<<"$served" || p="$p monitoring"
     echo "$p"
 }

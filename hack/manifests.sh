@@ -97,6 +97,8 @@ kustomization crds $(cd deploy/crds && printf '%s\n' *_*.yaml)
 render namespace.yaml --set platform=kubernetes | file base/namespace.yaml
 render rbac.yaml --set platform=kubernetes | file base/rbac.yaml
 render controller.yaml --set platform=kubernetes | file base/controller.yaml
+render admission.yaml --set platform=kubernetes,admissionPolicy=always | file admission/admission.yaml
+kustomization admission admission.yaml
 kustomization base namespace.yaml rbac.yaml controller.yaml
 render openshift.yaml --set platform=openshift | file openshift/openshift.yaml
 kustomization openshift openshift.yaml

@@ -29,6 +29,14 @@ legacy() { # only where it is asked for, and then it may do what it did
     ! render | grep -qE -- '--legacy-rights|pods/eviction' && render --set legacyRights=true >"$tap_dir/legacy" && grep -qx -- ' *- --legacy-rights' "$tap_dir/legacy" && grep -q 'pods/eviction' "$tap_dir/legacy" &&
         refused legacyRights=perhaps legacyRights
 }
+accounts() { # whoever writes a resource needs the verb use on its account, where the server can ask for that
+    local policy=admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy
+    ! render | grep -q '^kind: ValidatingAdmissionPolicy' && ! render -a $policy --set admissionPolicy=never | grep -q '^kind: ValidatingAdmissionPolicy' &&
+        render -a $policy >"$tap_dir/policy" && [ "$(grep -c '^kind: ValidatingAdmissionPolicy' "$tap_dir/policy")" = 2 ] &&
+        grep -qF "!= 'system:serviceaccount:ops:slipway'" "$tap_dir/policy" && grep -qF "check('use').allowed()" "$tap_dir/policy" &&
+        ! grep -q names-an-account "$tap_dir/policy" && render --set admissionPolicy=always,legacyRights=true | grep -q names-an-account &&
+        refused admissionPolicy=perhaps admissionPolicy
+}
 nodes() { # bounded by the program's own defaults unless admins say more
     ! render -s templates/controller.yaml | grep -q -- '--nodes-' &&
         render --set 'nodePolicy.selector=pool in (gpu),nodePolicy.atWork=10%,nodePolicy.force=true,nodePolicy.controlPlane=true' -s templates/controller.yaml >"$tap_dir/nodes" &&
@@ -85,6 +93,7 @@ t "an older cluster gets the older PodDisruptionBudget" old
 t "one replica needs no PodDisruptionBudget" alone
 t "an account to act as is granted by name" acting_as
 t "the rights of SRO are only for those who ask" legacy
+t "with a policy for who may act as which account, where the server has the kind" accounts
 t "its definitions are those of deploy/crds" single_source
 t "each alert of the list is in the PrometheusRule" alerts
 t "alerts and panels speak of metrics that exist" known
