@@ -244,7 +244,9 @@ static bool is_in_place(const struct object *o)
 static bool has_run(const struct object *o)
 {
     bool since = o->present && o->ours && o->live_hash && o->live_hash != o->hash && !o->once;
-    return o->done_hash == o->hash && !since;
+    bool stays = o->second && !o->drop_ready &&
+                 !o->gate->runs_to_completion; /* after its last run */
+    return o->done_hash == o->hash && !since && !stays;
 }
 
 /* The two runs of an object differ in the lowest bit. */
@@ -323,7 +325,8 @@ void object_judge(struct object *o)
     if (o->workers && !object_lacks_image(o))
         workers_judge(o);
     bool ends = written && (o->gate->runs_to_completion || o->drop_ready || o->again);
-    if (ends && is_in_place(o) && o->readiness.kind == SW_READINESS_READY)
+    bool over = o->readiness.kind == SW_READINESS_READY || (o->again && !o->awaited);
+    if (ends && is_in_place(o) && over)
         o->done_hash = o->hash;
 }
 
