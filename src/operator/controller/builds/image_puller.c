@@ -52,7 +52,7 @@ static void on_bound(const struct sw_kube_answer *a, void *arg)
 static void begin_bind(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_patch(op->r->c->kube, kind, op->key.ns, BINDING, SW_PATCH_MERGE, op->doc,
-                            &(struct sw_request_opts){ .retries = 4 }, on_bound, op);
+                            REQUEST_AS(op->r, .retries = 4), on_bound, op);
 }
 
 /* A merge patch replaces the list, so it is sent with the version that was read. */
