@@ -102,7 +102,8 @@ int sw_renderer_load(struct sw_renderer *renderer, struct sw_render_wait *wait, 
                      const struct sw_recipe_view **out, struct sw_err *err) SW_CHECKED;
 /** Plan it, as sw_recipe_plan(). @label: the resource whose labels are checked as by
  * sw_plan_check_labels(), which must have something to apply; NULL: no check. @*out is borrowed
- * until the next plan of @renderer. A failure leaves the plan before it in force.
+ * until the next plan of @renderer. A failure leaves the plan before it in force. The request of
+ * the plan in force is answered at once, unless that plan looked something up.
  * @return 0 | SW_PENDING | as sw_recipe_plan() | as sw_renderer_load() */
 int sw_renderer_plan(struct sw_renderer *renderer, struct sw_render_wait *wait,
                      struct json_object *set, const struct sw_render_env *env, const char *label,

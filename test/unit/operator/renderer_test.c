@@ -236,6 +236,25 @@ static void test_same(void **state SW_UNUSED)
     assert_int_equal(child_pid(), 0);
 }
 
+/* A plan of the same request is there at once, even if its child is gone; one of another is not. */
+static void test_same_plan(void **state SW_UNUSED)
+{
+    struct scene s;
+    const struct sw_plan_view *first, *view = NULL;
+    SW_ERR(err);
+    open_with(&s, &(struct sw_renderers_opts){ .program = program() }, recipe, SW_COUNT(recipe));
+    assert_int_equal(plan(&s, &err), 0);
+    first = sw_renderer_plan_view(s.r);
+    SW_AUTO_JSON *set = json_object_new_object();
+    sw_json_set_str(set, "given", "text", NULL);
+    assert_int_equal(sw_renderer_plan(s.r, s.wait, set, &s.env, "test", true, &view, &err), 0);
+    assert_ptr_equal(view, first);
+    sw_json_set_str(set, "other", "text", NULL);
+    assert_int_equal(sw_renderer_plan(s.r, s.wait, set, &s.env, "test", true, &view, &err),
+                     SW_PENDING);
+    close_scene(&s);
+}
+
 static void test_errors(void **state SW_UNUSED)
 {
     static const char *const bad[][3][2] = {
@@ -554,9 +573,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same),      cmocka_unit_test(test_errors),
         cmocka_unit_test(test_lookups),   cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_impostors), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_confined),  cmocka_unit_test(test_many),
-        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_same_plan), cmocka_unit_test(test_impostors),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_confined),
+        cmocka_unit_test(test_many),      cmocka_unit_test(test_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
