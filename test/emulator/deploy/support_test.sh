@@ -50,6 +50,8 @@ YAML
     local operator=$!
     until_ok 30 eval '[ "$(kubectl get specialresource hello -o "jsonpath={.status.conditions[?(@.type==\"Ready\")].status}")" = True ]'
     local rc=$?
+    # the record follows the condition
+    until_ok 20 eval '[ "$(kubectl get secret -n hello sh.helm.release.v1.hello.v1 -o "jsonpath={.metadata.labels.status}")" = deployed ]' || rc=1
     kill $operator; wait $operator 2>/dev/null
     [ $rc = 0 ] || cat "$tap_dir/operator.log"
     return $rc
