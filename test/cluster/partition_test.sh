@@ -245,7 +245,7 @@ features() {
 }
 
 t "the ground is ready" start
-OPERATOR_NAMESPACE=default "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
+OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
 controller=$!
 trap 'kill $controller 2>/dev/null; wait $controller; kubectl taint node "$node" theirs- >/dev/null 2>&1; kubectl label node "$node" accel- $feature- >/dev/null; rm -rf "$tap_dir"' EXIT
 t "taints are set beside others', and the resource's pods run there" sets

@@ -155,7 +155,7 @@ audited() { # the only one who calls itself so while it runs
     kubectl delete specialresource real --ignore-not-found && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
         "$slipway" configmap charts/example/simple-kmod --namespace default | kubectl apply -f - || return 1
     far_nodes || return 1
-    "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address "127.0.0.1:0" >"$tap_dir/operator.log" 2>&1 &
+    "$slipway" controller --legacy-rights --metrics-bind-address 0 --health-probe-bind-address "127.0.0.1:0" >"$tap_dir/operator.log" 2>&1 &
     echo $! >"$tap_dir/operator"
     until_ok 60 grep -q 'the controller works' "$tap_dir/operator.log" || { cat "$tap_dir/operator.log"; return 1; }
     local port

@@ -142,7 +142,7 @@ removes() { # a healthy end: nothing of them is left
 }
 
 t "the definition is established" start
-OPERATOR_NAMESPACE=default "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
+OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
 controller=$!
 trap 'kill $controller 2>/dev/null; wait $controller; rm -rf "$tap_dir"' EXIT
 t "fields that SRO owned are taken over" adopts

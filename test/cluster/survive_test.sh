@@ -33,7 +33,7 @@ YAML
 }
 
 replica() { # NAME
-    POD_NAME=$1 OPERATOR_NAMESPACE=default "$slipway" controller --leader-elect --metrics-bind-address 0 \
+    POD_NAME=$1 OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --leader-elect --metrics-bind-address 0 \
         --health-probe-bind-address 0 >"$tap_dir/log.$1" 2>&1 &
     echo $! >"$tap_dir/pid.$1"
 }

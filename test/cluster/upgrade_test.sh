@@ -43,7 +43,7 @@ version() { kubectl -n drv get pods -l app=driver -o 'jsonpath={.items[*].spec.c
 walked() {
     make_chart && "$slipway" run "$chart" --timeout 240s || return 1
     kubectl patch specialresource drv --type merge -p '{"spec":{"upgradePolicy":{"timeout":"5m","drain":{"enable":true,"podSelector":"app=victim","gracePeriodSeconds":1}}}}' || return 1
-    "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/controller" 2>&1 &
+    "$slipway" controller --legacy-rights --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/controller" 2>&1 &
     echo $! >"$tap_dir/pid"
     until_ok 60 eval '[ "$(kubectl -n drv get ds driver -o "jsonpath={.spec.updateStrategy.type}")" = OnDelete ]' &&
         until_ok 60 ready
