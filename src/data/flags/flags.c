@@ -231,7 +231,14 @@ int sw_flags_parse(const struct sw_flag_set *set, int argc, char **argv, void *o
         if (rc)
             return rc;
     }
-    const struct sw_operands operands = { argv + optind, (size_t)(argc - optind) };
+    struct sw_operands operands = { argv + optind, (size_t)(argc - optind) };
+    if (set->command && operands.n) {
+        if (!sw_streq(operands.items[0], set->command))
+            return 1 + sw_flags_usage(set->program, "'%s' is no command; expected %s",
+                                      operands.items[0], set->command);
+        operands.items++;
+        operands.n--;
+    }
     if (operands.n > set->max_operands)
         return 1 + sw_flags_usage(set->program, "'%s' is one argument too many",
                                   operands.items[set->max_operands]);

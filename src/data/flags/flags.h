@@ -38,8 +38,9 @@ struct sw_flag_set {
     const char *details; /* the text of --help between usage and flags; NULL: none */
     const char *version; /* printed by --version; NULL: there is no such flag */
     const struct sw_flag *flags;
-    bool go_style; /* as Go's flag package: "-name" is "--name" */
-    size_t max_operands;
+    bool go_style;       /* as Go's flag package: "-name" is "--name" */
+    const char *command; /* a word that may stand behind the flags, and says nothing; NULL: none */
+    size_t max_operands; /* without @command */
 };
 
 /** The values of a flag that may be repeated; the strings are argv's. Zero-initialise; owned by

@@ -137,13 +137,10 @@ int main(int argc, char **argv)
                                      .version = SW_VERSION,
                                      .flags = flags,
                                      .go_style = true,
-                                     .max_operands = 1 };
-    struct sw_operands command; /* as DAS's program has it */
-    int rc = sw_flags_parse(&set, argc, argv, &s, &command);
+                                     .command = "serve" }; /* as DAS's program has it */
+    int rc = sw_flags_parse(&set, argc, argv, &s, NULL);
     if (rc)
         return rc - 1;
-    if (command.n && !sw_streq(command.items[0], "serve"))
-        return sw_flags_usage(PROGRAM, "'%s' is no command; expected serve", command.items[0]);
     struct sw_webhook_server_opts opts;
     rc = make_opts(&s, &opts);
     return rc ? rc : serve(&s, &opts);
