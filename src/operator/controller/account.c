@@ -6,21 +6,16 @@
 
 #define DEFAULT_PREFIX "slipway-"
 
-/* ---- the account -------------------------------------------------------------------------------
+/* ---- what is wrong with it ---------------------------------------------------------------------
  */
 
-static const char *name_fault(struct json_object *doc, const char *ns)
+/* What is wrong with the account that the spec of @doc, whose namespace is @ns, names; NULL:
+ * nothing. A template is no name: what is admitted must be what is used. */
+static const char *account_fault(struct json_object *doc, const char *ns)
 {
     struct json_object *name = sw_json_find(doc, "spec", "serviceAccountName", NULL);
     const char *fault = name ? sw_dns_subdomain_fault(json_object_get_string(name)) : NULL;
     return fault ? fault : sw_dns_label_fault(ns);
-}
-
-/* What is wrong with the account that the spec names; NULL: nothing. A template is no name: what is
- * admitted must be what is used. */
-static const char *account_fault(const struct resource *r)
-{
-    return name_fault(r->seen, resource_namespace(r));
 }
 
 /* ---- that of another resource ------------------------------------------------------------------
@@ -111,7 +106,7 @@ char *account_of(const struct sw_controller *c, struct json_object *doc, const c
     const char *named = sw_json_str(doc, NULL, "spec", "serviceAccountName", NULL);
     if (!named && c->opts.rights != SW_RIGHTS_ACCOUNT)
         return NULL;
-    if (name_fault(doc, ns))
+    if (account_fault(doc, ns))
         return sw_strdup("");
     return sw_printf("system:serviceaccount:%s:%s%s", ns, named ? "" : DEFAULT_PREFIX,
                      named ? named : name);
@@ -138,7 +133,9 @@ const char *resource_account_now(const struct resource *r)
 int account_check(const struct resource *r, struct sw_err *err)
 {
     SW_AUTO_CHARS *account = resource_account(r);
-    const char *fault = account && !*account && !r->own->acts_as ? account_fault(r) : NULL;
+    const char *fault = account && !*account && !r->own->acts_as
+                            ? account_fault(r->seen, resource_namespace(r))
+                            : NULL;
     if (!fault)
         return 0;
     if (sw_dns_label_fault(resource_namespace(r)))

@@ -39,7 +39,6 @@ const struct func_param sw_func_params[128] = {
     ['t'] = { "time.Time", SW_T_OBJECT, false },
     ['d'] = { "time.Duration", SW_T_DURATION, false },
     ['M'] = { "time.Month", SW_T_MONTH, false },
-    ['V'] = { "chartutil.Values", SW_T_VALUES, true },
     ['x'] = { "*semver.Version", SW_T_OBJECT, true },
     ['u'] = { "uint32", SW_T_UINT32, false },
     ['c'] = { "sprig.certificate", SW_T_OBJECT, false },

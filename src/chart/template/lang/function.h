@@ -28,7 +28,7 @@ typedef int func_fn(struct call *c);
 /* Parameter types, one letter each; '*' after the last: any number of those.
  *   v interface {}   r reflect.Value   s string   b bool   i int   I int64   f float64
  *   m map[string]interface {}   l []interface {}   S []string   y []uint8
- *   t time.Time   d time.Duration   M time.Month   V chartutil.Values   x *semver.Version
+ *   t time.Time   d time.Duration   M time.Month   x *semver.Version
  *   u uint32   c sprig.certificate */
 /** A function or method that templates can call. */
 struct func {
