@@ -61,6 +61,9 @@ static void dependency_is_made_and_ready_first_at_any_depth(void **state)
     chart_remove(root);
 }
 
+#define PATCH_SR(w, name, json)                                                                    \
+    assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, name, NULL, json), 0)
+
 /* Who wrote each ConfigMap c-... last; "": the operator. */
 static char writers[3][64];
 
@@ -87,17 +90,13 @@ static void dependencies_have_no_more_rights_than_their_parent(void **state)
     SW_AUTO_CHARS *c = chart_with(root, "c", "");
     world_open(&w);
     sro_apply(&w, a);
-    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "a", NULL,
-                                 "{\"spec\":{\"serviceAccountName\":\"author\"}}"),
-                     0);
+    PATCH_SR(&w, "a", "{\"spec\":{\"serviceAccountName\":\"author\"}}");
     world_start(&w);
     sro_until(&w, "a", "Ready", NULL);
     for (size_t i = 0; i < SW_COUNT(writers); i++)
         assert_string_equal(writers[i], "system:serviceaccount:a:author");
     /* the parent's account is another one: the children follow */
-    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "a", NULL,
-                                 "{\"spec\":{\"serviceAccountName\":null}}"),
-                     0);
+    PATCH_SR(&w, "a", "{\"spec\":{\"serviceAccountName\":null}}");
     sro_until(&w, "a", "Progressing", "dependency b");
     sro_until(&w, "a", "Ready", NULL);
     assert_string_equal(sw_obj_annotation(sro_get(&w, "c"), "slipway.dev/acts-as"),
@@ -125,15 +124,13 @@ static void nobody_acts_as_another_by_an_annotation(void **state)
                                          claims[i], i);
         SW_AUTO_CHARS *map = sw_printf("c-red%zu", i);
         writers[1][0] = '\0';
-        assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL, patch), 0);
+        PATCH_SR(&w, "b", patch);
         sro_until(&w, "b", "Progressing", "does not confirm that");
         assert_null(world_get(&w, "v1", "ConfigMap", "b", map));
         assert_string_equal(writers[1], "");
     }
     /* it goes on as itself */
-    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
-                                 "{\"metadata\":{\"annotations\":{\"slipway.dev/acts-as\":null}}}"),
-                     0);
+    PATCH_SR(&w, "b", "{\"metadata\":{\"annotations\":{\"slipway.dev/acts-as\":null}}}");
     sro_until(&w, "b", "Ready", NULL);
     assert_string_equal(writers[1], "system:serviceaccount:b:slipway-b");
     world_close(&w);
@@ -152,27 +149,19 @@ static void child_that_others_change_is_not_walked_as_its_parents_account(void *
     sro_until(&w, "a", "Ready", NULL);
     assert_string_equal(writers[1], "system:serviceaccount:a:slipway-a");
     /* what the entry says comes back */
-    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
-                                 "{\"spec\":{\"set\":{\"color\":\"red\"}}}"),
-                     0);
+    PATCH_SR(&w, "b", "{\"spec\":{\"set\":{\"color\":\"red\"}}}");
     world_wait(&w, 30000);
     sro_until(&w, "a", "Ready", NULL);
     assert_null(world_get(&w, "v1", "ConfigMap", "b", "c-red"));
     /* what it does not say is told, until it is gone */
-    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
-                                 "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":"
-                                 "\"a=b\"}},\"spec\":{\"set\":{\"more\":\"red\"}}}"),
-                     0);
+    PATCH_SR(&w, "b",
+             "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":"
+             "\"a=b\"}},\"spec\":{\"set\":{\"more\":\"red\"}}}");
     sro_until(&w, "a", "Errored", "somebody else has set its spec.set.more");
     sro_until(&w, "b", "Progressing", "does not confirm that");
-    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
-                                 "{\"spec\":{\"set\":{\"more\":null}}}"),
-                     0);
+    PATCH_SR(&w, "b", "{\"spec\":{\"set\":{\"more\":null}}}");
     sro_until(&w, "a", "Errored", "somebody else has set its annotations.slipway.dev/image-mirror");
-    assert_int_equal(
-        world_patch(&w, SR_VERSION, "SpecialResource", NULL, "b", NULL,
-                    "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":null}}}"),
-        0);
+    PATCH_SR(&w, "b", "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":null}}}");
     sro_until(&w, "a", "Ready", NULL);
     assert_string_equal(sw_json_str(sro_get(&w, "b"), "", "status", "actsAs", "account", NULL),
                         "system:serviceaccount:a:slipway-a");
@@ -267,15 +256,12 @@ static void values_of_a_dependency_follow_its_entry(void **state)
     SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"dependencies\":%s}}",
                                      json_object_to_json_string(deps));
     json_object_put(deps);
-    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "a", NULL, patch), 0);
+    PATCH_SR(&w, "a", patch);
     sro_until_there(&w, "v1", "ConfigMap", "b", "c-new");
     sro_until_gone(&w, "v1", "ConfigMap", "b", "c-of-a");
     world_close(&w);
     chart_remove(root);
 }
-
-#define PATCH_SR(w, name, json)                                                                    \
-    assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, name, NULL, json), 0)
 
 static bool event_says(struct world *w, void *arg)
 {
