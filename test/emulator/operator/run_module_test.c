@@ -183,6 +183,16 @@ static void install(struct fixture *f)
 
 static int n_as_account, n_as_others; /* requests for ConfigMaps of the module's namespace */
 
+/* A cluster with the operator, the chart of a module, and one release that the module can be for.
+ */
+static void start_with_release(struct fixture *f)
+{
+    start(f);
+    write_module(f);
+    put_release(f, "new", "4.10.20", KERNEL);
+    install(f);
+}
+
 static void count_accounts(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
                            struct world *w SW_UNUSED)
 {
@@ -197,10 +207,7 @@ static void a_module_does_nothing_but_as_its_account(void **state)
 {
     (void)state;
     struct fixture f;
-    start(&f);
-    write_module(&f);
-    put_release(&f, "new", "4.10.20", KERNEL);
-    install(&f);
+    start_with_release(&f);
     n_as_account = n_as_others = 0;
     f.w.on_request = count_accounts;
     add_module(&f, "");
@@ -214,10 +221,7 @@ static void a_module_is_applied_for_the_version_that_it_watches(void **state)
 {
     (void)state;
     struct fixture f;
-    start(&f);
-    write_module(&f);
-    put_release(&f, "new", "4.10.20", KERNEL);
-    install(&f);
+    start_with_release(&f);
     add_module(&f, "");
     must(&f, is_complete, "new");
     struct json_object *map = world_get(&f.w, "v1", "ConfigMap", "mods", "mod-4.10.20");
@@ -276,10 +280,7 @@ static void an_object_that_the_selector_leaves_out_gives_no_version(void **state
 {
     (void)state;
     struct fixture f;
-    start(&f);
-    write_module(&f);
-    put_release(&f, "new", "4.10.20", KERNEL);
-    install(&f);
+    start_with_release(&f);
     add_module(&f, ",\"selector\":[{\"path\":\"$.metadata.labels.who\",\"value\":\"us\","
                    "\"exclude\":true}]");
     world_wait(&f.w, 5000);
@@ -325,10 +326,7 @@ static void the_module_of_sros_examples_walks_unchanged(void **state)
     if (!shared || !*shared)
         skip();
     struct fixture f;
-    start(&f);
-    write_module(&f);
-    put_release(&f, "new", "4.10.20", KERNEL);
-    install(&f);
+    start_with_release(&f);
     add_crd(&f, "cluster.open-cluster-management.io", "ManagedCluster", "managedclusters", false);
     add_crd(&f, "policy.open-cluster-management.io", "Policy", "policies", true);
     add_crd(&f, "policy.open-cluster-management.io", "PlacementBinding", "placementbindings", true);
