@@ -159,7 +159,7 @@ audited() { # the only one who calls itself so while it runs
     echo $! >"$tap_dir/operator"
     until_ok 60 grep -q 'the controller works' "$tap_dir/operator.log" || { cat "$tap_dir/operator.log"; return 1; }
     local port
-    port=$(sed -n 's/.*address=127.0.0.1:\([0-9]*\).*/\1/p' "$tap_dir/operator.log" | head -1)
+    port=$(sed -n 's/.*listening for=health port=\([0-9]*\).*/\1/p' "$tap_dir/operator.log" | head -1)
     until_ok 60 curl -sf "http://127.0.0.1:$port/readyz"
 }
 
