@@ -55,7 +55,8 @@ static const struct sw_grpc_method methods[] = { { "/t.T/Echo", echo },
                                                  { "/t.T/Keep", keep },
                                                  { "/t.T/Refuse", refuse } };
 
-static void open_world(struct world *w)
+/* @greeting_ms, @stall_ms: when the server hangs up; a busy machine may be as slow as that. */
+static void open_world_of(struct world *w, int64_t greeting_ms, int64_t stall_ms)
 {
     *w = (struct world){ 0 };
     w->loop = sw_loop_new(NULL);
@@ -68,10 +69,15 @@ static void open_world(struct world *w)
                                                            .arg = w,
                                                            .max_message_bytes = 1 << 20,
                                                            .max_conns = 4,
-                                                           .greeting_ms = 100,
-                                                           .stall_ms = 300 },
+                                                           .greeting_ms = greeting_ms,
+                                                           .stall_ms = stall_ms },
                             &w->server, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
+}
+
+static void open_world(struct world *w)
+{
+    open_world_of(w, 20000, 20000);
 }
 
 static void close_world(struct world *w)
@@ -113,13 +119,14 @@ static struct sw_grpc_request *call(struct world *w, const char *path, const voi
                                                                           .arg = w });
 }
 
-static void until(struct world *w, const bool *what)
-{
-    const int64_t end_ms = sw_monotonic_ms() + 20000;
-    while (!*what && sw_monotonic_ms() < end_ms)
-        sw_loop_step(w->loop, 100);
-    assert_true(*what);
-}
+/* Go on until @condition holds, 20 s at most. */
+#define UNTIL(w, condition)                                                                        \
+    do {                                                                                           \
+        const int64_t until_ms = sw_monotonic_ms() + 20000;                                        \
+        while (!(condition) && sw_monotonic_ms() < until_ms)                                       \
+            sw_loop_step((w)->loop, 100);                                                          \
+        assert_true(condition);                                                                    \
+    } while (0)
 
 static void turns(struct world *w, int n)
 {
@@ -136,7 +143,7 @@ static void test_messages_of_all_sizes_come_back(void **state SW_UNUSED)
         char *bytes = sw_zalloc(1, sizes[i] + 1);
         memset(bytes, 'x', sizes[i]);
         (void)call(&w, "/t.T/Echo", bytes, sizes[i], 10000);
-        until(&w, &w.done);
+        UNTIL(&w, w.done);
         assert_int_equal(w.status, SW_GRPC_OK);
         assert_int_equal(w.n_messages, 1);
         assert_int_equal(w.n_bytes, sizes[i]);
@@ -150,15 +157,15 @@ static void test_what_is_refused_says_why(void **state SW_UNUSED)
     struct world w;
     open_world(&w);
     (void)call(&w, "/t.T/Refuse", "", 0, 10000);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_FAILED_PRECONDITION);
     assert_string_equal(w.words, "100 % no\nway \xc3\xa4");
     (void)call(&w, "/t.T/Nothing", "", 0, 10000);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_UNIMPLEMENTED);
     char *large = sw_zalloc(1, (1 << 20) + 1);
     (void)call(&w, "/t.T/Echo", large, (1 << 20) + 1, 10000);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_RESOURCE_EXHAUSTED);
     free(large);
     close_world(&w);
@@ -169,16 +176,14 @@ static void test_a_stream_goes_on_until_it_is_ended(void **state SW_UNUSED)
     struct world w;
     open_world(&w);
     (void)call(&w, "/t.T/Keep", "", 0, 0);
-    while (!w.n_calls)
-        sw_loop_step(w.loop, 100);
+    UNTIL(&w, w.n_calls);
     for (size_t i = 1; i <= 3; i++) {
         sw_grpc_call_send(w.calls[0], (const uint8_t *)"hello", 5);
-        while (w.n_messages < i)
-            sw_loop_step(w.loop, 100);
+        UNTIL(&w, w.n_messages >= i);
         assert_false(w.done);
     }
     sw_grpc_call_end(w.calls[0], SW_GRPC_OK, NULL);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_OK);
     assert_int_equal(w.n_gone, 0);
     close_world(&w);
@@ -189,19 +194,17 @@ static void test_only_the_last_state_waits_for_a_slow_reader(void **state SW_UNU
     struct world w;
     open_world(&w);
     (void)call(&w, "/t.T/Keep", "", 0, 0);
-    while (!w.n_calls)
-        sw_loop_step(w.loop, 100);
+    UNTIL(&w, w.n_calls);
     char *bytes = sw_zalloc(1, 50000);
     for (int i = 0; i < 1000; i++) { /* 50 MB, were they kept */
         (void)snprintf(bytes, 50000, "%d", i);
         sw_grpc_call_replace(w.calls[0], (uint8_t *)bytes, 50000);
     }
-    while (strcmp(w.last, "999") != 0)
-        sw_loop_step(w.loop, 100);
+    UNTIL(&w, strcmp(w.last, "999") == 0);
     assert_true(w.n_messages < 20);
     free(bytes);
     sw_grpc_call_end(w.calls[0], SW_GRPC_OK, NULL);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     close_world(&w);
 }
 
@@ -210,16 +213,13 @@ static void test_giving_up_is_told_to_the_other_side(void **state SW_UNUSED)
     struct world w;
     open_world(&w);
     struct sw_grpc_request *r = call(&w, "/t.T/Keep", "", 0, 0);
-    while (!w.n_calls)
-        sw_loop_step(w.loop, 100);
+    UNTIL(&w, w.n_calls);
     sw_grpc_request_cancel(r);
-    const int64_t end_ms = sw_monotonic_ms() + 10000;
-    while (!w.n_gone && sw_monotonic_ms() < end_ms)
-        sw_loop_step(w.loop, 100);
+    UNTIL(&w, w.n_gone);
     assert_int_equal(w.n_gone, 1);
     assert_false(w.done);
     (void)call(&w, "/t.T/Keep", "", 0, 50);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_DEADLINE_EXCEEDED);
     close_world(&w);
 }
@@ -229,11 +229,10 @@ static void test_calls_under_way_are_gone_when_the_server_closes(void **state SW
     struct world w;
     open_world(&w);
     (void)call(&w, "/t.T/Keep", "", 0, 0);
-    while (!w.n_calls)
-        sw_loop_step(w.loop, 100);
+    UNTIL(&w, w.n_calls);
     sw_grpc_server_close(SW_TAKE(w.server));
     assert_int_equal(w.n_gone, 1);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_UNAVAILABLE);
     close_world(&w);
 }
@@ -244,7 +243,7 @@ static void test_nobody_there(void **state SW_UNUSED)
     open_world(&w);
     sw_grpc_server_close(SW_TAKE(w.server));
     (void)call(&w, "/t.T/Echo", "", 0, 1000);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_UNAVAILABLE);
     assert_non_null(strstr(w.words, w.path));
     close_world(&w);
@@ -271,7 +270,7 @@ static bool is_closed(int fd)
 static void test_who_says_nothing_is_hung_up_on(void **state SW_UNUSED)
 {
     struct world w;
-    open_world(&w);
+    open_world_of(&w, 100, 300);
     const int silent = connect_raw(&w), garbage = connect_raw(&w);
     assert_int_equal(send(garbage, "GET / HTTP/1.1\r\n\r\n", 18, 0), 18);
     bool both = false;
@@ -292,15 +291,14 @@ static void test_a_call_is_served_though_all_connections_are_taken(void **state 
     open_world(&w);
     int idle[4];
     (void)call(&w, "/t.T/Keep", "", 0, 0);
-    while (!w.n_calls)
-        sw_loop_step(w.loop, 100);
+    UNTIL(&w, w.n_calls);
     for (int i = 0; i < 4; i++)
         idle[i] = connect_raw(&w);
     turns(&w, 2);
     assert_true(is_closed(idle[0])); /* the first call is older, but under way */
     assert_false(is_closed(idle[1]));
     (void)call(&w, "/t.T/Echo", "x", 1, 10000);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     assert_int_equal(w.status, SW_GRPC_OK);
     assert_true(is_closed(idle[1]));
     assert_int_equal(w.n_gone, 0);
@@ -308,7 +306,7 @@ static void test_a_call_is_served_though_all_connections_are_taken(void **state 
         (void)close(idle[i]);
     w.done = false;
     sw_grpc_call_end(w.calls[0], SW_GRPC_OK, NULL);
-    until(&w, &w.done);
+    UNTIL(&w, w.done);
     close_world(&w);
 }
 
