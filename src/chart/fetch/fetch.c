@@ -8,6 +8,7 @@
 #include "chart/fetch/common/provenance.h"
 #include "chart/fetch/git/git.h"
 #include "chart/fetch/sources.h"
+#include "data/text/url.h"
 #include "net/http/http.h"
 
 enum { MAX_GETS = 256 }; /* charts of one recipe */
@@ -40,12 +41,12 @@ bool sw_fetch_knows(const char *source)
 
 int sw_fetch_check(const char *url, struct sw_err *err)
 {
-    SW_AUTO_CHARS *known = sw_strdup("file://");
+    SW_AUTO_CHARS *known = sw_strdup("file://"), *shown = sw_url_shown(url);
     if (sw_starts_with(url, known) || sw_fetch_knows(url))
         return 0;
     for (size_t i = 0; i < SW_COUNT(sources); i++)
         sw_append(&known, ", %s", sources[i].scheme);
-    return sw_err_set(err, SW_INVALID, "'%s': recipes come from URLs that begin with %s", url,
+    return sw_err_set(err, SW_INVALID, "'%s': recipes come from URLs that begin with %s", shown,
                       known);
 }
 
@@ -93,7 +94,7 @@ void sw_fetcher_free(struct sw_fetcher *f)
     }
     free(f->got);
     free(f->signer);
-    free(f->first_host);
+    sw_url_server_done(&f->first);
     free(f);
 }
 
@@ -120,7 +121,7 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     struct sw_fetcher *f = fetcher;
     bool relative = sw_starts_with(ask->url, "file://") && ask->base;
     const struct source *source = find_source(relative ? ask->base : ask->url);
-    SW_AUTO_CHARS *shown = fetch_redact(ask->url);
+    SW_AUTO_CHARS *shown = sw_url_shown(ask->url), *base = sw_url_shown(ask->base ? ask->base : "");
     if (!source)
         return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from there", shown);
     if (relative && source->get != fetch_git)
@@ -128,7 +129,7 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
             err, SW_INVALID,
             "%s: a chart from %s depends on a folder, which is not fetched with it; put "
             "it in charts/",
-            shown, ask->base);
+            shown, base);
     if (f->n_got >= MAX_GETS)
         return sw_err_set(err, SW_INVALID, "%s: more than %d charts in one recipe", shown,
                           MAX_GETS);

@@ -20,14 +20,18 @@ struct json_object;
 
 /** Credentials for servers, and CAs to trust. Strings may be NULL: none, the system's. */
 struct sw_fetch_auth {
-    const char *username, *password; /* sent to the host that is asked first only */
-    bool pass_credentials;           /* sent to all hosts */
-    const char *ca_file;             /* PEM, instead of the system's */
-    const char *cert_file;           /* PEM: the client's certificate */
-    const char *key_file;            /* PEM: its key; of git+ssh:// the private SSH key */
-    bool insecure;                   /* do not verify certificates */
-    const char *docker_config;       /* docker's config.json; NULL: where docker has it */
-    const char *known_hosts; /* SSH's file; NULL: $SSH_KNOWN_HOSTS, else ~/.ssh/known_hosts */
+    const char *username, *password; /* sent to one server, when it requires them */
+    const char *url; /* that server: its URL, "host" or "host:port"; NULL: the one asked first; "":
+                        none */
+    bool pass_credentials; /* sent to all servers that require them */
+    bool plain_http; /* also where nobody has verified whom the connection leads to: without TLS, or
+                        with @insecure */
+    const char *ca_file;       /* PEM, instead of the system's */
+    const char *cert_file;     /* PEM: the client's certificate */
+    const char *key_file;      /* PEM: its key; of git+ssh:// the private SSH key */
+    bool insecure;             /* do not verify certificates */
+    const char *docker_config; /* docker's config.json; NULL: where docker has it */
+    const char *known_hosts;   /* SSH's file; NULL: $SSH_KNOWN_HOSTS, else ~/.ssh/known_hosts */
 };
 
 /** Zero values are the defaults; strings are borrowed for the fetcher's life. */

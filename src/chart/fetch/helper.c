@@ -60,7 +60,9 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     const struct sw_fetch_opts opts = {
         .auth = { .username = text_of(r, "username"),
                   .password = text_of(r, "password"),
+                  .url = sw_json_str(r, "", "credentialsFor", NULL),
                   .pass_credentials = sw_json_bool(r, false, "passCredentials", NULL),
+                  .plain_http = sw_json_bool(r, false, "plainHTTP", NULL),
                   .ca_file = text_of(r, "caFile"),
                   .cert_file = text_of(r, "certFile"),
                   .key_file = text_of(r, "keyFile"),

@@ -4,7 +4,8 @@
  * a bundle. Credentials are in the request: not on a command line, not in the environment.
  *
  *     {"url": "https://host/charts", "name": "driver", "version": "^1.2",
- *      "username": "", "password": "", "passCredentials": false, "caFile": "", "certFile": "",
+ *      "username": "", "password": "", "credentialsFor": "https://host",
+ *      "passCredentials": false, "plainHTTP": false, "caFile": "", "certFile": "",
  *      "keyFile": "", "insecure": false, "dockerConfig": "", "knownHosts": "",
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
  *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}]}

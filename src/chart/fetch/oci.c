@@ -11,6 +11,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/text/semver.h"
+#include "data/text/url.h"
 
 #define CONFIG_TYPE "application/vnd.cncf.helm.config.v1+json"
 
@@ -106,7 +107,8 @@ static int on_piece(const char *bytes, size_t len, struct sw_err *err SW_UNUSED,
 static int add_user(struct session *s, struct sw_err *err)
 {
     const struct sw_fetch_auth *auth = &s->f->opts.auth;
-    if (!auth->username || !fetch_is_trusted(s->f, s->ref.host))
+    SW_AUTO_CHARS *url = sw_printf("oci://%s", s->ref.host);
+    if (!auth->username || !fetch_is_trusted(s->f, url))
         return 0;
     SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, auth->username, "auths", s->ref.host, "username", NULL);
@@ -140,8 +142,11 @@ static int open_session(struct session *s, struct sw_err *err)
         sw_mirrors_add_insecure(mirrors, s->ref.host);
         sw_registry_set_mirrors(s->reg, mirrors);
     }
-    rc = add_user(s, err);
-    if (rc == 0)
+    SW_ERR(why);
+    bool may_log_in = fetch_may_send(s->f, true, &why) == 0; /* without, the registry may refuse */
+    if (may_log_in)
+        rc = add_user(s, err);
+    if (rc == 0 && may_log_in)
         rc = config ? sw_logins_add(s->logins, auth->docker_config, config, config_len, err)
                     : sw_logins_add_home(s->logins, err);
     if (rc == 0 && pem)
@@ -323,5 +328,6 @@ int fetch_oci(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
     json_object_put(s.doc);
     free(s.digest);
     free(s.bytes);
-    return rc < 0 ? sw_err_wrap(err, rc, "%s", ask->url) : 0;
+    SW_AUTO_CHARS *shown = sw_url_shown(ask->url);
+    return rc < 0 ? sw_err_wrap(err, rc, "%s", shown) : 0;
 }

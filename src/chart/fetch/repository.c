@@ -7,6 +7,7 @@
 #include "chart/fetch/sources.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/text/url.h"
 
 /* ---- addresses ---------------------------------------------------------------------------------
  */
@@ -81,7 +82,7 @@ static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size
     size_t path_len = strcspn(url, "?#");
     SW_AUTO_CHARS *path = sw_strndup(url, path_len);
     SW_AUTO_CHARS *beside = sw_printf("%s.prov%s", path, url + path_len);
-    SW_AUTO_CHARS *shown = fetch_redact(beside);
+    SW_AUTO_CHARS *shown = sw_url_shown(beside);
     SW_AUTO_CHARS *text = NULL;
     struct sw_provenance p = { .name = strrchr(path, '/') + 1,
                                .archive = bytes,
@@ -99,7 +100,7 @@ static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size
 static int get_archive(struct sw_fetcher *f, const char *url, const char *digest,
                        struct sw_recipe_got *got, struct sw_err *err)
 {
-    SW_AUTO_CHARS *shown = fetch_redact(url);
+    SW_AUTO_CHARS *shown = sw_url_shown(url);
     SW_AUTO_CHARS *full = *digest && !strchr(digest, ':') ? sw_printf("sha256:%s", digest)
                                                           : sw_strdup(digest);
     SW_AUTO_CHARS *bytes = NULL;
@@ -126,9 +127,11 @@ static int get_entry(struct sw_fetcher *f, const struct sw_recipe_ask *ask, cons
     if (sw_starts_with(full, "oci://"))
         return fetch_oci(f, &(struct sw_recipe_ask){ .url = full, .version = entry->version }, got,
                          err);
-    if (!sw_starts_with(full, "http://") && !sw_starts_with(full, "https://"))
+    if (!sw_starts_with(full, "http://") && !sw_starts_with(full, "https://")) {
+        SW_AUTO_CHARS *shown = sw_url_shown(full);
         return sw_err_set(err, SW_INVALID, "%s: chart '%s' is at %s, which is not supported", url,
-                          ask->name, full);
+                          ask->name, shown);
+    }
     int rc = get_archive(f, full, entry->digest, got, err);
     if (rc == 0)
         got->version = sw_strdup(entry->version);
@@ -141,7 +144,7 @@ int fetch_repository(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
     if (!ask->name || !*ask->name || is_archive(ask->url))
         return get_archive(f, ask->url, "", got, err);
     SW_AUTO_CHARS *url = below(ask->url, "index.yaml");
-    SW_AUTO_CHARS *shown = fetch_redact(url);
+    SW_AUTO_CHARS *shown = sw_url_shown(url);
     SW_AUTO_CHARS *text = NULL;
     SW_AUTO_JSON *index = NULL;
     struct sw_index_entry entry;

@@ -35,6 +35,7 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
         .auth = { .username = flags->username,
                   .password = flags->password,
                   .pass_credentials = flags->pass_credentials,
+                  .plain_http = true, /* his own password, to where he says */
                   .ca_file = flags->ca_file,
                   .cert_file = flags->cert_file,
                   .key_file = flags->key_file,

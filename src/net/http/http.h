@@ -52,10 +52,11 @@ SW_DEFINE_AUTO(sw_http_tls, sw_http_tls_free)
 /** The parts of an http or https address. All are owned; NULL where there is none. */
 struct sw_http_url {
     char *scheme;
-    char *host;  /* of an IPv6 address with its brackets */
-    char *port;  /* the scheme's where the address names none */
-    char *path;  /* "/" where the address has none */
-    char *query; /* without the '?' */
+    char *host;                /* of an IPv6 address with its brackets */
+    char *port;                /* the scheme's where the address names none */
+    char *path;                /* "/" where the address has none */
+    char *query;               /* without the '?' */
+    char *username, *password; /* without escapes; NULL: not in it */
 };
 /** Split an address. @out is the caller's: sw_http_url_done().
  * @return 0 | SW_INVALID: not an address; @out is untouched */

@@ -1,13 +1,15 @@
 #include <stdlib.h>
 
+#include "data/text/url.h"
 #include "net/http/http.h"
 #include "net/http/library.h"
 
 static char *component(CURLU *url, CURLUPart which)
 {
     char *text = NULL;
-    if (curl_url_get(url, which, &text, which == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) !=
-        CURLUE_OK)
+    bool is_user = which == CURLUPART_USER || which == CURLUPART_PASSWORD;
+    unsigned flags = which == CURLUPART_PORT ? CURLU_DEFAULT_PORT : is_user ? CURLU_URLDECODE : 0;
+    if (curl_url_get(url, which, &text, flags) != CURLUE_OK)
         return NULL;
     char *copy = sw_strdup(text);
     curl_free(text);
@@ -19,16 +21,20 @@ int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *
     struct sw_http_url parts = { 0 };
     sw_curl_load();
     CURLU *url = curl_url();
-    if (curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK)
+    /* ".." stays, as in transfers: it is the server's to say what that is */
+    if (curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) == CURLUE_OK)
         parts = (struct sw_http_url){ .scheme = component(url, CURLUPART_SCHEME),
                                       .host = component(url, CURLUPART_HOST),
                                       .port = component(url, CURLUPART_PORT),
                                       .path = component(url, CURLUPART_PATH),
-                                      .query = component(url, CURLUPART_QUERY) };
+                                      .query = component(url, CURLUPART_QUERY),
+                                      .username = component(url, CURLUPART_USER),
+                                      .password = component(url, CURLUPART_PASSWORD) };
     curl_url_cleanup(url);
     if (!parts.host || !parts.port || !parts.path) {
         sw_http_url_done(&parts);
-        return sw_err_set(err, SW_INVALID, "'%s' is not an address", text);
+        SW_AUTO_CHARS *shown = sw_url_shown(text);
+        return sw_err_set(err, SW_INVALID, "'%s' is not an address", shown);
     }
     *out = parts;
     return 0;
@@ -41,6 +47,8 @@ void sw_http_url_done(struct sw_http_url *url)
     free(url->port);
     free(url->path);
     free(url->query);
+    free(url->username);
+    free(url->password);
     *url = (struct sw_http_url){ 0 };
 }
 

@@ -188,7 +188,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "://" in path:  # we are the proxy
             path = "/ok" + urllib.parse.urlparse(path).path
         first, _, rest = path.lstrip("/").partition("/")
-        if first == "auth" and self.headers.get("Authorization") != USER:
+        if first in ("auth", "away") and self.headers.get("Authorization") != USER:
             return self.answer(401, b"who?", [("WWW-Authenticate", 'Basic realm="x"')])
         if first == "redirect":
             return self.answer(302, headers=[("Location", "/auth/" + rest)])

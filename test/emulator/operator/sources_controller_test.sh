@@ -113,7 +113,7 @@ t "a chart that is not in it" no_key
 
 from_web() {
     chart src/web web 1.0.0 one && "$slipway" package -d www src/web && index 1.0.0 &&
-        resource web web ^1 "$http/auth" 'username: user, password: "pass word"' &&
+        resource web web ^1 "$http/auth" 'username: user, password: "pass word", insecure_skip_tls_verify: true' &&
         shows web one web && ready web
 }
 t "a chart repository with a user" from_web
@@ -131,14 +131,14 @@ says_not() { ! says "$1" "$2"; }
 t "a repository that is gone for a while" down
 refused() {
     resource nobody web 1.0.0 "$http/auth" && complains nobody "HTTP 401" &&
-        resource nobody web 1.0.0 "$http/auth" 'username: user, password: "pass word"' &&
+        resource nobody web 1.0.0 "$http/auth" 'username: user, password: "pass word", insecure_skip_tls_verify: true' &&
         shows nobody one web && ready nobody
 }
 t "a user that was forgotten" refused
 from_secret() {
     kubectl create namespace slipway 2>/dev/null
     kubectl create secret generic login -n slipway --from-literal=username=user \
-        --from-literal=password='pass word' &&
+        --from-literal=password='pass word' --from-literal=plainHTTP=true &&
         resource by-secret web 1.0.0 "$http/auth" 'secretRef: {name: login, namespace: slipway}' &&
         shows by-secret one web && ready by-secret
 }
@@ -147,9 +147,23 @@ no_secret() {
     resource secretless web 1.0.0 "$http/auth" 'secretRef: {name: lost}' &&
         complains secretless "repository.secretRef: " &&
         kubectl create secret generic lost --from-literal=username=user \
-            --from-literal=password='pass word' && shows secretless one web
+            --from-literal=password='pass word' --from-literal=plainHTTP=true && shows secretless one web
 }
 t "a Secret that comes later" no_secret
+not_in_the_clear() { # a Secret that does not say so
+    kubectl create secret generic tls-only -n slipway --from-literal=username=user \
+        --from-literal=password='pass word' &&
+        resource clear web 1.0.0 "$http/auth" 'secretRef: {name: tls-only, namespace: slipway}' &&
+        complains clear "is not sent without TLS"
+}
+t "a password in a Secret is not sent without TLS" not_in_the_clear
+other_host() { # a Secret that is for another server
+    kubectl create secret generic elsewhere -n slipway --from-literal=username=user \
+        --from-literal=password='pass word' --from-literal=plainHTTP=true --from-literal=url=https://charts.example &&
+        resource other web 1.0.0 "$http/auth" 'secretRef: {name: elsewhere, namespace: slipway}' &&
+        complains other "HTTP 401"
+}
+t "a Secret for another server is not sent" other_host
 secret_stays() { ! grep -r "pass word" controller.log emulate.log && ! kubectl get events -A | grep "pass word"; }
 t "the password is in no log" secret_stays
 unknown() { resource ftp web 1.0.0 ftp://host/x && complains ftp "recipes come from URLs that begin with file://"; }

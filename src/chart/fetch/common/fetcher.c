@@ -16,20 +16,30 @@ int fetch_time_left(struct sw_fetcher *f, int64_t *ms, struct sw_err *err)
                                 (long long)(f->opts.timeout_ms + 999) / 1000);
 }
 
-bool fetch_is_trusted(struct sw_fetcher *f, const char *host)
+bool fetch_is_trusted(struct sw_fetcher *f, const char *url)
 {
-    if (!f->first_host)
-        f->first_host = sw_strdup(host);
-    return f->opts.auth.pass_credentials || sw_streq(f->first_host, host);
+    const struct sw_fetch_auth *auth = &f->opts.auth;
+    struct sw_url_server server;
+    if (!sw_url_server(url, &server))
+        return auth->pass_credentials;
+    if (!f->first.host && auth->url)
+        (void)sw_url_server(auth->url, &f->first);
+    else if (!f->first.host)
+        (void)sw_url_server(url, &f->first);
+    bool is_same = f->first.host && sw_url_server_is(&f->first, &server);
+    sw_url_server_done(&server);
+    return auth->pass_credentials || is_same;
 }
 
-char *fetch_redact(const char *url)
+int fetch_may_send(const struct sw_fetcher *f, bool tls, struct sw_err *err)
 {
-    const char *host = strstr(url, "://");
-    size_t len = host ? strcspn(host + 3, "/?#") : 0;
-    const char *at = host ? memrchr(host + 3, '@', len) : NULL;
-    const char *colon = at ? memchr(host + 3, ':', (size_t)(at - host - 3)) : NULL;
-    return colon ? sw_printf("%.*s:***%s", (int)(colon - url), url, at) : sw_strdup(url);
+    const struct sw_fetch_auth *auth = &f->opts.auth;
+    if ((tls && !auth->insecure) || auth->plain_http)
+        return 0;
+    return sw_err_set(err, SW_FORBIDDEN,
+                      "a password is required, and is not sent %s: \"plainHTTP\": \"true\" in its "
+                      "Secret would allow that",
+                      tls ? "where the certificate is not verified" : "without TLS");
 }
 
 const char *fetch_asked_by(const struct sw_fetcher *f)

@@ -3,6 +3,7 @@
  * request, and the checks that an archive passes before it becomes a chart. */
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/fetch.h"
+#include "data/text/url.h"
 
 struct git_store;
 struct sw_http_tls;
@@ -10,13 +11,13 @@ struct sw_provenance;
 
 /** See fetch.h. */
 struct sw_fetcher {
-    struct sw_fetch_opts opts; /* defaults filled in */
-    struct sw_cache *cache;    /* owned */
-    int64_t deadline_ms;       /* on the monotonic clock; 0: nothing was requested yet */
-    char *first_host;        /* "scheme://host:port" that gets credentials; NULL: none yet; owned */
-    struct sw_http_tls *tls; /* NULL: not read yet; owned */
-    struct git_store *stores; /* owned, see git/git.h */
-    struct sw_fetched *got;   /* owned, with its strings */
+    struct sw_fetch_opts opts;  /* defaults filled in */
+    struct sw_cache *cache;     /* owned */
+    int64_t deadline_ms;        /* on the monotonic clock; 0: nothing was requested yet */
+    struct sw_url_server first; /* that gets credentials where auth.url is NULL; owned */
+    struct sw_http_tls *tls;    /* NULL: not read yet; owned */
+    struct git_store *stores;   /* owned, see git/git.h */
+    struct sw_fetched *got;     /* owned, with its strings */
     size_t n_got, cap_got;
     bool cached;  /* the current chart is from the cache */
     char *signer; /* of the current chart; NULL: not checked; owned */
@@ -26,12 +27,11 @@ struct sw_fetcher {
  * @return 0 | SW_UNAVAILABLE: the deadline has passed */
 int fetch_time_left(struct sw_fetcher *f, int64_t *ms, struct sw_err *err);
 
-/** Whether credentials may be sent to @host ("https://host:port"): to the host that was asked
- * first, and to all where the options say so. */
-bool fetch_is_trusted(struct sw_fetcher *f, const char *host);
-
-/** A URL without the password that may be in it, for messages; the caller's. */
-char *fetch_redact(const char *url);
+/** Whether the credentials of the options are for the server of @url. */
+bool fetch_is_trusted(struct sw_fetcher *f, const char *url);
+/** Whether credentials may leave over such a connection. @tls: it has TLS.
+ * @return 0 | SW_FORBIDDEN, with what would allow it */
+int fetch_may_send(const struct sw_fetcher *f, bool tls, struct sw_err *err);
 
 /** What requires verified signatures, for messages: "--verify", "spec.chart.verify". Borrowed. */
 const char *fetch_asked_by(const struct sw_fetcher *f);
@@ -50,6 +50,7 @@ struct fetch_answer {
     char *body; /* NULL: not modified since @etag, @last_modified */
     size_t len;
     char *etag, *last_modified; /* NULL: the server sent none */
+    bool wants_user;            /* it requires a user and a password */
 };
 /** Free it. Twice is harmless. */
 void fetch_answer_done(struct fetch_answer *a);

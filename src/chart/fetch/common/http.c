@@ -6,7 +6,7 @@
 #include "chart/fetch/common/fetcher.h"
 #include "net/http/http.h"
 
-enum { IDLE_MS = 30000, REDIRECTS = 10 };
+enum { IDLE_MS = 30000, REDIRECTS = 5 };
 
 void fetch_answer_done(struct fetch_answer *a)
 {
@@ -40,6 +40,7 @@ static int get_tls(struct sw_fetcher *f, const struct sw_http_tls **out, struct 
 static void on_header(const char *name, const char *value, void *arg)
 {
     struct fetch_answer *a = arg;
+    a->wants_user |= strcasecmp(name, "WWW-Authenticate") == 0 && strcasestr(value, "basic");
     char **to = strcasecmp(name, "ETag") == 0            ? &a->etag
                 : strcasecmp(name, "Last-Modified") == 0 ? &a->last_modified
                                                          : NULL;
@@ -76,21 +77,34 @@ static int check_status(int status, bool with_user, struct sw_err *err)
                       status);
 }
 
-/* Basic authentication, where the host is trusted. */
-static int set_user(struct sw_fetcher *f, const char *url, struct sw_http_opts *opts,
-                    struct sw_err *err)
+/* The user and password in the URL, else those of the options where they are for its server.
+ * @bare: the URL without them. All is the caller's. */
+static int find_user(struct sw_fetcher *f, const char *url, struct sw_http_url *parts, char **bare,
+                     struct sw_err *err)
 {
-    struct sw_http_url parts;
-    int rc = sw_http_url_parse(url, &parts, err);
+    const struct sw_fetch_auth *auth = &f->opts.auth;
+    int rc = sw_http_url_parse(url, parts, err);
     if (rc < 0)
         return rc;
-    SW_AUTO_CHARS *host = sw_printf("%s://%s:%s", parts.scheme, parts.host, parts.port);
-    sw_http_url_done(&parts);
-    if (fetch_is_trusted(f, host)) {
-        opts->username = f->opts.auth.username;
-        opts->password = f->opts.auth.password;
+    SW_AUTO_CHARS *server = sw_printf("%s://%s:%s", parts->scheme, parts->host, parts->port);
+    *bare = sw_printf("%s%s%s%s", server, parts->path, parts->query ? "?" : "",
+                      parts->query ? parts->query : "");
+    if (fetch_is_trusted(f, server) && auth->username && !parts->username) {
+        parts->username = sw_strdup(auth->username);
+        parts->password = sw_strdup(auth->password ? auth->password : "");
     }
     return 0;
+}
+
+/* Whether @a and @b, URLs of HTTP, are of one server. */
+static bool is_same_server(const char *a, const char *b)
+{
+    struct sw_url_server one = { 0 }, other = { 0 };
+    bool same = sw_url_server(a, &one) && sw_url_server(b, &other) &&
+                sw_url_server_is(&one, &other);
+    sw_url_server_done(&one);
+    sw_url_server_done(&other);
+    return same;
 }
 
 int fetch_http_get(struct sw_fetcher *f, const char *url, const char *etag,
@@ -105,16 +119,18 @@ int fetch_http_get(struct sw_fetcher *f, const char *url, const char *etag,
     const char *headers[] = { if_etag ? if_etag : if_since, NULL, NULL };
     headers[1] = if_etag ? if_since : NULL;
     int64_t left_ms;
+    __attribute__((cleanup(sw_http_url_done))) struct sw_http_url parts = { 0 };
+    SW_AUTO_CHARS *bare = NULL;
     int rc = fetch_time_left(f, &left_ms, err);
     if (rc == 0)
-        rc = set_user(f, url, &opts, err);
+        rc = find_user(f, url, &parts, &bare, err);
     if (rc == 0)
         rc = get_tls(f, &opts.tls, err);
     if (rc < 0)
         return rc;
     const struct sw_http_spec spec = {
         .method = "GET",
-        .url = url,
+        .url = bare,
         .headers = headers,
         .timeout_ms = left_ms,
         .answer_ms = IDLE_MS < left_ms ? IDLE_MS : 0,
@@ -125,6 +141,17 @@ int fetch_http_get(struct sw_fetcher *f, const char *url, const char *etag,
         .arg = &got,
     };
     rc = sw_http_fetch(&opts, &spec, &answer, err);
+    /* only when it is asked for, and by that server: not by one that it redirects to */
+    if (rc == 0 && answer.http_status == 401 && got.wants_user && parts.username &&
+        is_same_server(bare, answer.url)) {
+        sw_http_answer_done(&answer);
+        fetch_answer_done(&got);
+        opts.username = parts.username;
+        opts.password = parts.password;
+        rc = fetch_may_send(f, sw_streq(parts.scheme, "https"), err);
+        if (rc == 0)
+            rc = sw_http_fetch(&opts, &spec, &answer, err);
+    }
     bool same = rc == 0 && answer.http_status == 304 && headers[0];
     if (rc == 0 && !same)
         rc = check_status(answer.http_status, opts.username, err);

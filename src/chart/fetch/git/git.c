@@ -15,6 +15,7 @@
 #include "chart/recipe/load/files.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/text/url.h"
 
 /* A git repository as far as it was fetched: objects in a folder of its own. All is owned. */
 struct git_store {
@@ -111,12 +112,16 @@ static int fetch_commit(struct sw_fetcher *f, const struct sw_git_url *url, cons
     s->next = f->stores;
     f->stores = s; /* its folder is removed with the fetcher */
     struct git_job job = { .url = url, .auth = f->opts.auth, .max_bytes = 4 * f->opts.max_bytes };
-    if (!fetch_is_trusted(f, url->host))
-        job.auth.username = job.auth.password = NULL;
+    bool is_ssh = sw_starts_with(url->remote, "ssh://"), is_folder = *url->remote == '/';
+    SW_ERR(why);
+    if (!is_folder && !fetch_is_trusted(f, url->remote))
+        job.auth.username = job.auth.password = job.auth.key_file = NULL;
     if (url->username)
         job.auth.username = url->username;
     if (url->password)
         job.auth.password = url->password;
+    if (!is_ssh && fetch_may_send(f, sw_starts_with(url->remote, "https://"), &why) < 0)
+        job.auth.password = NULL;
     int rc = fetch_time_left(f, &job.timeout_ms, err);
     if (rc == 0)
         rc = sw_cache_temp(f->cache, &s->dir, err);
@@ -172,7 +177,7 @@ int fetch_git(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
         sw_git_url_done(&url);
         return rc;
     }
-    SW_AUTO_CHARS *shown = fetch_redact(relative ? ask->base : ask->url);
+    SW_AUTO_CHARS *shown = sw_url_shown(relative ? ask->base : ask->url);
     const char *name = relative ? NULL : ask->name;
     bool is_cached = is_commit(url.ref) && find_cached(f, &url, url.ref, name, got);
     struct git_store *s = f->stores;

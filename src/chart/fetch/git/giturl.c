@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/text/url.h"
+
 static const struct {
     const char *prefix;
     const char *scheme; /* what git has in its place */
@@ -91,7 +93,7 @@ static int read_query(char *query, struct sw_git_url *url, struct sw_err *err)
         if (next)
             *next++ = '\0';
         if (!value)
-            return sw_err_set(err, SW_INVALID, "'%s': expected ref=... or path=...", at);
+            return sw_err_set(err, SW_INVALID, "expected ref=... or path=... behind the '?'");
         *value++ = '\0';
         char **to = sw_streq(at, "ref") ? &url->ref : sw_streq(at, "path") ? &url->path : NULL;
         if (!to)
@@ -171,13 +173,15 @@ int sw_git_url_parse(const char *text, struct sw_git_url *out, struct sw_err *er
         SW_AUTO_CHARS *rest = sw_strdup(text + strlen(schemes[i].prefix));
         int rc = parse_rest(rest, schemes[i].has_host, schemes[i].scheme, &url, err);
         if (rc < 0) {
+            SW_AUTO_CHARS *shown = sw_url_shown(text);
             sw_git_url_done(&url);
-            return sw_err_wrap(err, rc, "%s", text);
+            return sw_err_wrap(err, rc, "%s", shown);
         }
         *out = url;
         return 0;
     }
-    return sw_err_set(err, SW_INVALID, "%s: not a git repository's address", text);
+    SW_AUTO_CHARS *shown = sw_url_shown(text);
+    return sw_err_set(err, SW_INVALID, "%s: not a git repository's address", shown);
 }
 
 char *sw_git_url_text(const struct sw_git_url *url, const char *path, const char *ref)

@@ -13,10 +13,15 @@ static const struct {
     const char *key, *name;
     int only_ssh; /* 1: with SSH only; -1: with anything but SSH */
 } keys[] = {
-    { "username", "username", 0 },      { "password", "password", 0 },
-    { "ca.crt", "caData", 0 },          { "tls.crt", "certData", -1 },
-    { "tls.key", "keyData", -1 },       { ".dockerconfigjson", "dockerConfigData", 0 },
-    { "ssh-privatekey", "keyData", 1 }, { "known_hosts", "knownHostsData", 0 },
+    { "username", "username", 0 },
+    { "password", "password", 0 },
+    { "url", "credentialsFor", 0 },
+    { "ca.crt", "caData", 0 },
+    { "tls.crt", "certData", -1 },
+    { "tls.key", "keyData", -1 },
+    { ".dockerconfigjson", "dockerConfigData", 0 },
+    { "ssh-privatekey", "keyData", 1 },
+    { "known_hosts", "knownHostsData", 0 },
 };
 
 void secret_to_request(struct json_object *secret, bool ssh, struct json_object *request)
@@ -28,6 +33,13 @@ void secret_to_request(struct json_object *secret, bool ssh, struct json_object 
         if (text && !(keys[i].only_ssh && (keys[i].only_ssh > 0) != ssh))
             sw_json_set_str(request, text, keys[i].name, NULL);
         free(text);
+    }
+    const char *packed = sw_json_str(secret, NULL, "data", "plainHTTP", NULL);
+    size_t len;
+    SW_AUTO_CHARS *plain = packed ? sw_base64_decode(packed, strlen(packed), &len) : NULL;
+    if (secret) { /* its own word alone counts, not the resource's */
+        sw_json_set(request, json_object_new_boolean(sw_streq(plain, "true")), "plainHTTP", NULL);
+        sw_json_set(request, json_object_new_boolean(false), "passCredentials", NULL);
     }
 }
 

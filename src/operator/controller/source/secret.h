@@ -6,8 +6,9 @@
 
 struct json_object;
 
-/** Set the credentials of @secret in a request of the fetch helper (chart/fetch/helper.h); other
- * fields stay. NULL: none. @ssh: the private key is for SSH. */
+/** Set the credentials of @secret, and the server that they are for where it names one, in a
+ * request of the fetch helper (chart/fetch/helper.h); other fields stay. NULL: none. @ssh: the
+ * private key is for SSH. */
 void secret_to_request(struct json_object *secret, bool ssh, struct json_object *request);
 
 /** Set the public keys of a Secret, in OpenPGP's binary form or in ASCII armour, as one keyring in

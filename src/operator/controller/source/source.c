@@ -156,6 +156,9 @@ static int request_of(const struct source *s, const char *from, struct json_obje
     bool pass_all = sw_json_bool(repository, false, "pass_credentials_all", NULL);
     sw_json_set(request, json_object_new_boolean(pass_all), "passCredentials", NULL);
     sw_json_set_str(request, from, "url", NULL);
+    bool is_here = sw_starts_with(url(s), "cm://") || sw_starts_with(url(s), "file://");
+    sw_json_set_str(request, is_here ? "" : url(s), "credentialsFor", NULL);
+    sw_json_set(request, json_object_new_boolean(insecure), "plainHTTP", NULL); /* the author's */
     if (!sw_starts_with(from, "file://")) {
         sw_json_set_str(request, chart(s, "name"), "name", NULL);
         sw_json_set_str(request, chart(s, "version"), "version", NULL);
@@ -350,7 +353,7 @@ static void read_secret(struct source *s, struct json_object *ref, sw_kube_answe
     else
         s->req = sw_kube_get(s->all->kube, kind, sw_json_str(ref, s->all->ns, "namespace", NULL),
                              sw_json_str(ref, "", "name", NULL),
-                             &(struct sw_request_opts){ .retries = RETRIES }, done, s);
+                             REQUEST_BY(s->account, .retries = RETRIES), done, s);
 }
 
 /* @return the Secret; NULL: it could not be read, and the load has settled */
