@@ -73,6 +73,11 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
 int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
                     struct sw_recipe **out, struct sw_err *err) SW_CHECKED;
 
+/** The URL of the chart @name of @version that the repository @url has, the caller's. In a folder
+ * (file://) it is the folder itself, or in it a packed chart or an unpacked one, with its version
+ * in the name or without; every other URL is a copy of @url. */
+char *sw_fetch_chart_url(const char *url, const char *name, const char *version);
+
 /** One chart that was fetched. Borrowed from the fetcher. */
 struct sw_fetched {
     const char *origin; /* as sw_recipe_got.origin */

@@ -5,19 +5,13 @@
 #include <unistd.h>
 
 #include "cli/cluster/connect.h"
-#include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
-#include "kube/kube.h"
-#include "operator/engine/nodes/grace_period.h"
-#include "operator/manifests/hooks.h"
 
 /* As diff(1). */
 enum { NO_CHANGE = 0, SOME_CHANGE = 1, TROUBLE = 2 };
-
-enum { RETRIES = 3 };
 
 struct diff_opts {
     struct sw_recipe_flags recipe;
@@ -39,22 +33,6 @@ struct work {
 
 /* ---- output -------------------------------------------------------------------------------------
  */
-
-/* Remove what the server sets, and the annotations by which the engine finds its objects. */
-static void strip(struct json_object *doc)
-{
-    static const char *const metadata[] = { "managedFields",     "resourceVersion", "uid",
-                                            "creationTimestamp", "generation",      "selfLink" };
-    static const char *const annotations[] = { SW_SRO_PREFIX "hash", "slipway.dev/resource",
-                                               "slipway.dev/adopted" };
-    for (size_t i = 0; i < SW_COUNT(metadata); i++)
-        (void)sw_json_del(doc, "metadata", metadata[i], NULL);
-    for (size_t i = 0; i < SW_COUNT(annotations); i++)
-        (void)sw_json_del(doc, "metadata", "annotations", annotations[i], NULL);
-    if (sw_json_len(sw_json_find(doc, "metadata", "annotations", NULL)) == 0)
-        (void)sw_json_del(doc, "metadata", "annotations", NULL);
-    (void)sw_json_del(doc, "status", NULL);
-}
 
 /* Replace a Secret's values: @changed for those that differ from @other's. */
 static void mask_values(struct json_object *doc, const char *field, struct json_object *other,
@@ -83,8 +61,8 @@ static void compare(struct work *w, struct json_object *live, struct json_object
     SW_AUTO_CHARS *what = sw_printf("%s %s %s%s%s", sw_obj_api_version(wanted), sw_obj_kind(wanted),
                                     sw_obj_namespace(wanted), *sw_obj_namespace(wanted) ? "/" : "",
                                     sw_obj_name(wanted));
-    strip(live);
-    strip(wanted);
+    sw_preview_strip(live);
+    sw_preview_strip(wanted);
     if (sw_streq(sw_obj_kind(wanted), "Secret")) {
         SW_AUTO_JSON *unmasked = sw_json_copy(live);
         for (size_t i = 0; i < SW_COUNT(secret_fields); i++) {
@@ -123,42 +101,19 @@ static void report_failure(struct work *w, const struct sw_manifest *m, const ch
 static int diff_object(struct sw_preview *preview, const struct sw_preview_pass *pass,
                        const struct sw_manifest *m, void *arg, struct sw_err *err SW_UNUSED)
 {
-    const struct sw_request_opts get = { .retries = RETRIES },
-                                 dry_run = { .retries = RETRIES, .dry_run = true, .force = true };
     struct work *w = arg;
+    struct sw_preview_change change = { 0 };
     SW_ERR(why);
-    SW_AUTO_JSON *doc = NULL;
-    SW_AUTO_JSON *live = NULL;
-    SW_AUTO_JSON *applied = NULL;
-    const struct sw_kind *kind;
-    if (sw_preview_object(preview, pass, m, &doc, &kind, &why) < 0) {
+    int rc = sw_preview_apply(preview, pass, m, &change, &why);
+    if (rc < 0) {
         report_failure(w, m, sw_err_text(&why));
-        return 0;
+    } else if (!change.has_run) {
+        if (!change.is_served)
+            (void)fprintf(stderr, "slipway diff: %s:%d: %s %s is not served yet\n", m->path,
+                          m->line, sw_obj_api_version(change.wanted), sw_obj_kind(change.wanted));
+        compare(w, change.live, change.wanted);
     }
-    if (!kind) {
-        (void)fprintf(stderr, "slipway diff: %s:%d: %s %s is not served yet\n", m->path, m->line,
-                      sw_obj_api_version(doc), sw_obj_kind(doc));
-        compare(w, NULL, doc);
-        return 0;
-    }
-    const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL, *name = sw_obj_name(doc);
-    int rc = sw_cluster_get(&preview->conn, kind, ns, name, &get, &live, &why);
-    bool is_new = rc == SW_NOTFOUND;
-    unsigned deleting = SW_HOOK_DELETE_SUCCEEDED | SW_HOOK_DELETE_FAILED;
-    if (is_new && preview->exists && m->hook_events && m->hook_policies & deleting)
-        return 0; /* it has run */
-    SW_AUTO_JSON *kept = live && sw_streq(sw_obj_kind(doc), "DaemonSet")
-                             ? sw_grace_period_keep(doc, live)
-                             : NULL; /* as the controller keeps it */
-    if (rc == 0 || is_new)
-        rc = sw_cluster_apply(&preview->conn, kind, ns, name, kept ? kept : doc, &dry_run, &applied,
-                              &why);
-    if (rc == 0)
-        compare(w, live, applied);
-    else if (is_new && rc == SW_NOTFOUND) /* its namespace does not exist either */
-        compare(w, NULL, doc);
-    else
-        report_failure(w, m, sw_err_text(&why));
+    sw_preview_change_done(&change);
     w->gave_up = rc == SW_UNAVAILABLE || rc == SW_CANCELED;
     return w->gave_up ? SW_CANCELED : 0;
 }

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
 #include "cli/recipe/resource.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/engine/nodes/grace_period.h"
 #include "operator/manifests/hooks.h"
 
 enum { RETRIES = 3 };
@@ -31,6 +33,11 @@ static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
                          const struct sw_connect_opts *connect, const char *source,
                          struct sw_err *err)
 {
+    if (d->resource) {
+        d->exists = *sw_obj_uid(d->resource);
+        d->ns = sw_releases_namespace(d->resource);
+        return 0;
+    }
     const struct sw_resource_opts opts = {
         .recipe = source,
         .source = &flags->source,
@@ -53,7 +60,7 @@ static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
         return rc;
     d->exists = live;
     d->resource = live ? sw_merge_apply(live, made) : json_object_get(made);
-    d->ns = sw_json_str(d->resource, sw_obj_name(d->resource), "spec", "namespace", NULL);
+    d->ns = sw_releases_namespace(d->resource);
     return 0;
 }
 
@@ -95,16 +102,14 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
     return rc;
 }
 
-int sw_preview_init(struct sw_preview *preview, const char *command, struct sw_recipe_flags *flags,
-                    const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
-                    struct sw_err *err)
+int sw_preview_connect(struct sw_preview *preview, const char *command,
+                       const struct sw_connect_opts *connect, int64_t timeout_ms,
+                       struct sw_err *err)
 {
     SW_AUTO_CHARS *text = NULL;
     SW_AUTO_JSON *version = NULL;
     size_t len;
-    int rc = sw_recipe_flags_open(flags, source, true, &preview->opened, err);
-    if (rc == 0)
-        rc = sw_connection_init(&preview->conn, command, connect, err);
+    int rc = sw_connection_init(&preview->conn, command, connect, err);
     if (rc == 0 && timeout_ms)
         preview->conn.until_ms = sw_loop_now_ms(preview->conn.loop) + timeout_ms;
     if (rc == 0)
@@ -117,18 +122,41 @@ int sw_preview_init(struct sw_preview *preview, const char *command, struct sw_r
         return rc;
     sw_kube_each_api(preview->conn.kube, on_api, preview);
     preview->version = sw_strdup(sw_json_str(version, "", "gitVersion", NULL));
-    rc = make_resource(preview, flags, connect, source, err);
+    return 0;
+}
+
+int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
+                    const struct sw_connect_opts *connect, const char *source, struct sw_err *err)
+{
+    int rc = sw_recipe_flags_open(flags, source, true, &preview->opened, err);
+    if (rc == 0)
+        rc = make_resource(preview, flags, connect, source, err);
     if (rc == 0)
         rc = sw_cluster_facts_read(&preview->conn, preview->resource, &preview->facts, err);
     return rc == 0 ? plan(preview, flags, err) : rc;
 }
 
+int sw_preview_init(struct sw_preview *preview, const char *command, struct sw_recipe_flags *flags,
+                    const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
+                    struct sw_err *err)
+{
+    int rc = sw_preview_connect(preview, command, connect, timeout_ms, err);
+    return rc == 0 ? sw_preview_open(preview, flags, connect, source, err) : rc;
+}
+
+void sw_preview_close(struct sw_preview *preview)
+{
+    sw_opened_recipe_done(&preview->opened);
+    sw_cluster_facts_done(&preview->facts);
+    json_object_put(SW_TAKE(preview->resource));
+    preview->exists = false;
+    preview->ns = NULL;
+}
+
 void sw_preview_done(struct sw_preview *preview)
 {
     sw_connection_done(&preview->conn);
-    sw_opened_recipe_done(&preview->opened);
-    sw_cluster_facts_done(&preview->facts);
-    json_object_put(preview->resource);
+    sw_preview_close(preview);
     for (size_t i = 0; i < preview->n_apis; i++)
         free((char *)preview->apis[i]);
     free(preview->apis);
@@ -198,4 +226,75 @@ int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *
     *kind = served;
     *doc = SW_TAKE(made);
     return 0;
+}
+
+/* ---- what applying them would do ---------------------------------------------------------------
+ */
+
+void sw_preview_change_done(struct sw_preview_change *change)
+{
+    json_object_put(change->live);
+    json_object_put(change->wanted);
+    *change = (struct sw_preview_change){ 0 };
+}
+
+int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *pass,
+                     const struct sw_manifest *manifest, struct sw_preview_change *change,
+                     struct sw_err *err)
+{
+    const struct sw_request_opts get = { .retries = RETRIES },
+                                 dry_run = { .retries = RETRIES, .dry_run = true, .force = true };
+    const unsigned deleting = SW_HOOK_DELETE_SUCCEEDED | SW_HOOK_DELETE_FAILED;
+    struct sw_preview_change c = { 0 };
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO_JSON *applied = NULL;
+    const struct sw_kind *kind;
+    int rc = sw_preview_object(preview, pass, manifest, &doc, &kind, err);
+    if (rc < 0)
+        return rc;
+    c.is_served = kind;
+    c.wanted = json_object_get(doc);
+    if (!kind) {
+        *change = c;
+        return 0;
+    }
+    const char *ns = kind->namespaced ? sw_obj_namespace(doc) : NULL, *name = sw_obj_name(doc);
+    SW_ERR(why);
+    rc = sw_cluster_get(&preview->conn, kind, ns, name, &get, &c.live, &why);
+    bool is_new = rc == SW_NOTFOUND;
+    c.has_run = is_new && preview->exists && manifest->hook_events &&
+                manifest->hook_policies & deleting;
+    SW_AUTO_JSON *kept = sw_template_keep(doc, c.live); /* as the controller keeps it */
+    if ((rc == 0 || is_new) && !c.has_run) {
+        sw_err_done(&why);
+        rc = sw_cluster_apply(&preview->conn, kind, ns, name, kept ? kept : doc, &dry_run, &applied,
+                              &why);
+    }
+    if (is_new && rc == SW_NOTFOUND)
+        rc = 0; /* it has run, or its namespace does not exist either */
+    if (applied) {
+        json_object_put(c.wanted);
+        c.wanted = SW_TAKE(applied);
+    }
+    if (rc == 0)
+        *change = c;
+    else
+        sw_preview_change_done(&c);
+    return rc == 0 ? 0 : sw_err_set(err, rc, "%s", sw_err_text(&why));
+}
+
+void sw_preview_strip(struct json_object *doc)
+{
+    static const char *const metadata[] = { "managedFields",     "resourceVersion", "uid",
+                                            "creationTimestamp", "generation",      "selfLink" };
+    static const char *const annotations[] = { SW_SRO_PREFIX "hash", "slipway.dev/resource",
+                                               "slipway.dev/adopted",
+                                               "deprecated.daemonset.template.generation" };
+    for (size_t i = 0; i < SW_COUNT(metadata); i++)
+        (void)sw_json_del(doc, "metadata", metadata[i], NULL);
+    for (size_t i = 0; i < SW_COUNT(annotations); i++)
+        (void)sw_json_del(doc, "metadata", "annotations", annotations[i], NULL);
+    if (sw_json_len(sw_json_find(doc, "metadata", "annotations", NULL)) == 0)
+        (void)sw_json_del(doc, "metadata", "annotations", NULL);
+    (void)sw_json_del(doc, "status", NULL);
 }

@@ -11,15 +11,16 @@ struct sw_group;
 struct sw_kind;
 struct sw_manifest;
 
-/** A recipe and a cluster. Zero-initialise. */
+/** A recipe and a cluster. Zero-initialise; a resource that is set before the recipe is opened is
+ * the one that the objects belong to, as it is. */
 struct sw_preview {
     struct sw_connection conn;
     struct sw_opened_recipe opened; /* with its plan */
-    struct json_object *resource;   /* the SpecialResource that the objects would belong to */
-    const char *ns;                 /* of it, borrowed */
-    bool exists;                    /* it is on the cluster */
-    char *version;                  /* of the server */
-    const char **apis;              /* what it serves; strings owned */
+    struct json_object *resource; /* the SpecialResource that the objects would belong to; owned */
+    const char *ns;               /* of it, borrowed */
+    bool exists;                  /* it is on the cluster */
+    char *version;                /* of the server */
+    const char **apis;            /* what it serves; strings owned */
     size_t n_apis, cap_apis;
     struct sw_cluster_facts facts;
 };
@@ -30,6 +31,16 @@ struct sw_preview {
 int sw_preview_init(struct sw_preview *preview, const char *command, struct sw_recipe_flags *flags,
                     const struct sw_connect_opts *connect, const char *source, int64_t timeout_ms,
                     struct sw_err *err) SW_CHECKED;
+/** The first half of it: connect, and ask what the server serves. */
+int sw_preview_connect(struct sw_preview *preview, const char *command,
+                       const struct sw_connect_opts *connect, int64_t timeout_ms,
+                       struct sw_err *err) SW_CHECKED;
+/** The other half: open the recipe. After sw_preview_close() another one can be opened. */
+int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
+                    const struct sw_connect_opts *connect, const char *source,
+                    struct sw_err *err) SW_CHECKED;
+/** Free recipe and resource; the connection stays. */
+void sw_preview_close(struct sw_preview *preview);
 /** Close the connection and free what @preview holds. */
 void sw_preview_done(struct sw_preview *preview);
 
@@ -55,3 +66,21 @@ int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg,
 int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *pass,
                       const struct sw_manifest *manifest, struct json_object **doc,
                       const struct sw_kind **kind, struct sw_err *err) SW_CHECKED;
+
+/** What applying a manifest would do; sw_preview_change_done(). */
+struct sw_preview_change {
+    struct json_object *live;   /* NULL: it does not exist */
+    struct json_object *wanted; /* as the server would store it; where it or its namespace does not
+                                   exist yet, or the kind, as it would be sent */
+    bool is_served;             /* the server knows the kind */
+    bool has_run;               /* a hook that was deleted after it had run: nothing is done */
+};
+void sw_preview_change_done(struct sw_preview_change *change);
+/** Apply @manifest as a dry run, as the controller would apply it. @change is untouched on failure.
+ * @return 0 | SW_INVALID: a hook or the server refuses it | as requests.h */
+int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *pass,
+                     const struct sw_manifest *manifest, struct sw_preview_change *change,
+                     struct sw_err *err) SW_CHECKED;
+/** Remove from @doc what the server sets, and the annotations by which the engine finds its
+ * objects. */
+void sw_preview_strip(struct json_object *doc);

@@ -156,9 +156,7 @@ static void keep_template(struct sw_engine *e, struct object *o)
         return;
     SW_AUTO_CHARS *wanted = sw_strdup(o->wanted ? o->wanted : o->text);
     SW_AUTO_JSON *doc = parse(wanted, strlen(wanted));
-    SW_AUTO_JSON *kept = !o->live                       ? NULL
-                         : sw_streq(o->key.kind, "Job") ? sw_job_keep(doc, o->live)
-                                                        : sw_grace_period_keep(doc, o->live);
+    SW_AUTO_JSON *kept = sw_template_keep(doc, o->live);
     object_take_content(e, o, kept ? kept : doc);
     free(o->wanted);
     o->wanted = kept ? SW_TAKE(wanted) : NULL;

@@ -1,14 +1,10 @@
 /* The long-running controller and `status` as processes of their own, against the cluster of this
  * one. */
-#include "run_world.h"
+#include "run_child.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <signal.h>
-#include <stdio.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define KMOD SW_SOURCE_DIR "/charts/example/simple-kmod"
 
@@ -16,66 +12,6 @@ static char config[] = "/tmp/run_operator_test.XXXXXX";
 
 /* ---- processes ---------------------------------------------------------------------------------
  */
-
-struct child {
-    pid_t pid;
-    FILE *out;
-    int status;
-};
-
-static struct child start(char *const *argv)
-{
-    const char *program = getenv("SLIPWAY");
-    struct child c = { .out = tmpfile() };
-    assert_non_null(c.out);
-    c.pid = fork();
-    assert_true(c.pid >= 0);
-    if (c.pid == 0) {
-        (void)dup2(fileno(c.out), 1);
-        (void)dup2(fileno(c.out), 2);
-        (void)execv(program ? program : SW_SOURCE_DIR "/build/test/slipway", argv);
-        _exit(127);
-    }
-    return c;
-}
-#define START(...) start((char *const[]){ "slipway", __VA_ARGS__, NULL })
-
-/* What it has said so far; the caller's. */
-static char *said(struct child *c)
-{
-    (void)fseek(c->out, 0, SEEK_END);
-    long len = ftell(c->out);
-    char *text = sw_zalloc((size_t)len + 1, 1);
-    rewind(c->out);
-    size_t n = fread(text, 1, (size_t)len, c->out);
-    text[n] = '\0';
-    return text;
-}
-
-static bool has_ended(struct world *w SW_UNUSED, void *arg)
-{
-    struct child *c = arg;
-    if (c->pid && waitpid(c->pid, &c->status, WNOHANG) == c->pid)
-        c->pid = 0;
-    return c->pid == 0;
-}
-
-/* Turn the world until the process has ended; it must with @want. What it said is the caller's. */
-static char *end_of(struct world *w, struct child *c, int want)
-{
-    for (int i = 0; i < 3000 && !has_ended(w, c); i++)
-        sw_loop_step(w->conn.loop, 10);
-    char *text = said(c);
-    (void)fclose(c->out);
-    if (c->pid) {
-        (void)kill(c->pid, SIGKILL);
-        fail_msg("it did not end: %s", text);
-    }
-    int got = WIFEXITED(c->status) ? WEXITSTATUS(c->status) : -WTERMSIG(c->status);
-    if (got != want)
-        fail_msg("exit %d: %s", got, text);
-    return text;
-}
 
 static char *stop(struct world *w, struct child *c)
 {
@@ -109,15 +45,9 @@ static void until_said(struct world *w, struct child *c, const char *text)
 
 static void open_world(struct world *w)
 {
-    SW_ERR(err);
     w->real_clock = true;
     world_open_with(w, &(struct sw_emulator_opts){ 0 });
-    SW_AUTO_CHARS *text = sw_emulator_kubeconfig(w->conn.emulator);
-    (void)strcpy(config + strlen(config) - 6, "XXXXXX");
-    int fd = mkstemp(config);
-    assert_true(fd >= 0);
-    (void)close(fd);
-    assert_int_equal(sw_file_write(config, text, strlen(text), &err), 0);
+    write_config(w, config);
 }
 
 static void close_world(struct world *w)

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "base/loop.h"
@@ -90,6 +89,12 @@ static const char *url(const struct source *s)
     return sw_json_str(s->doc, "", "spec", "chart", "repository", "url", NULL);
 }
 
+/* Where the chart itself is. */
+static char *url_of(const struct source *s)
+{
+    return sw_fetch_chart_url(url(s), chart(s, "name"), chart(s, "version"));
+}
+
 char *source_key(struct json_object *doc)
 {
     return sw_json_text(sw_json_find(doc, "spec", "chart", NULL), SW_JSON_SORTED, NULL);
@@ -106,34 +111,6 @@ static void settle(struct source *s, int code, struct sw_err *err)
     s->code = code;
     s->message = code < 0 ? sw_strdup(sw_err_text(err)) : NULL;
     sw_timer_set(s->timer, 0);
-}
-
-/* ---- files -------------------------------------------------------------------------------------
- */
-
-static bool exists(const char *dir, const char *name)
-{
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, name);
-    return access(path, R_OK) == 0;
-}
-
-/* The chart in the folder that the URL names: the folder itself, or in it a packaged chart or an
- * unpacked one, with its version in the name or without. */
-static char *path_of(const struct source *s)
-{
-    const char *from = url(s), *root = from + strlen("file://"), *name = chart(s, "name");
-    SW_AUTO_CHARS *packed = sw_printf("%s-%s.tgz", name, chart(s, "version"));
-    SW_AUTO_CHARS *unpacked = sw_printf("%s/Chart.yaml", name);
-    SW_AUTO_CHARS *versioned = sw_printf("%s-%s/Chart.yaml", name, chart(s, "version"));
-    if (exists(root, "Chart.yaml") || !*name)
-        return sw_strdup(from);
-    if (exists(root, packed))
-        return sw_printf("%s/%s", from, packed);
-    if (exists(root, versioned))
-        return sw_printf("%s/%s-%s", from, name, chart(s, "version"));
-    if (exists(root, unpacked))
-        return sw_printf("%s/%s", from, name);
-    return sw_strdup(from);
 }
 
 /* ---- the helper --------------------------------------------------------------------------------
@@ -202,7 +179,7 @@ static void on_fetched(struct json_object *answer, const char *bundle, size_t le
 
 static void start_fetch(struct source *s)
 {
-    SW_AUTO_CHARS *from = sw_starts_with(url(s), "file://") ? path_of(s) : sw_strdup(url(s));
+    SW_AUTO_CHARS *from = url_of(s);
     s->is_remote |= !sw_starts_with(from, "file://") && !sw_starts_with(from, "cm://");
     struct json_object *request = NULL;
     SW_ERR(err);
@@ -327,7 +304,7 @@ static void load(struct source *s)
     } else if (s->keys && (is_file || sw_fetch_knows(url(s)))) {
         start_fetch(s); /* the helper refuses what is not packaged, and so cannot be signed */
     } else if (is_file) {
-        SW_AUTO_CHARS *path = path_of(s);
+        SW_AUTO_CHARS *path = url_of(s);
         struct sw_recipe_opts opts = local_opts(s);
         SW_AUTO(sw_recipe) *recipe = NULL;
         int rc = sw_recipe_open(path, &opts, &recipe, &err);

@@ -36,6 +36,9 @@ struct json_object *sw_grace_period_keep(struct json_object *manifest, struct js
  * test/unit/operator/engine_keep_template_test.c. */
 struct json_object *sw_job_keep(struct json_object *manifest, struct json_object *live);
 
+/** Whichever of these two is for @manifest's kind; NULL without @live. */
+struct json_object *sw_template_keep(struct json_object *manifest, struct json_object *live);
+
 /** sw_node_set_matches(); or only labels of features are missing, and the node has a label of
  * @resource by which pods stay. */
 bool sw_node_set_keeps(const struct sw_node_set *set, uint32_t node, struct json_object *selector,

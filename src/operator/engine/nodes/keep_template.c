@@ -218,3 +218,14 @@ struct json_object *sw_job_keep(struct json_object *manifest, struct json_object
     json_object_object_del(template_labels(kept), OWNED_LABEL);
     return kept;
 }
+
+/* ---- of any kind -------------------------------------------------------------------------------
+ */
+
+struct json_object *sw_template_keep(struct json_object *manifest, struct json_object *live)
+{
+    if (!live)
+        return NULL;
+    return sw_streq(sw_obj_kind(manifest), "Job") ? sw_job_keep(manifest, live)
+                                                  : sw_grace_period_keep(manifest, live);
+}
