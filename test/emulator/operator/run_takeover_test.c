@@ -1,5 +1,6 @@
 /* A cluster on which SRO ran is taken over, given back and taken over again: what does not differ
  * in meaning stays as it is. takeover/left.yaml says what SRO left. */
+#include "run_child.h"
 #include "run_sro.h"
 
 #define TAKEOVER SW_SOURCE_DIR "/test/emulator/operator/takeover"
@@ -76,11 +77,16 @@ static void left_each(struct world *w, const char *kind,
 
 static unsigned n_node_writes;
 static char *first_node_write;
+static bool is_planning; /* nothing may be written */
+static char *written;    /* what was, all the same */
 
 static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
                        struct world *w SW_UNUSED)
 {
     bool write = sw_streq(req->verb, "patch") || sw_streq(req->verb, "update");
+    bool read = sw_streq(req->verb, "get") || sw_streq(req->verb, "list");
+    if (is_planning && !read && !strstr(req->path, "dryRun=All") && !written)
+        written = sw_printf("%s %s", req->verb, req->path);
     if (write && sw_streq(req->resource, "nodes") && !n_node_writes++)
         first_node_write = sw_strndup(req->body, req->body_len);
 }
@@ -150,12 +156,13 @@ static bool pods_run(struct world *w, void *arg)
     return ready == *n;
 }
 
-static void open_left(struct world *w)
+static void open_left_with(struct world *w, bool real_clock)
 {
+    static const struct sw_emu_delays none;
     size_t n_pods = 9; /* three DaemonSets' on three nodes */
-    *w = (struct world){ .on_request = on_request };
-    world_open_with(w,
-                    &(struct sw_emulator_opts){ .no_nodes = true, .delays = sw_emu_delays_human });
+    *w = (struct world){ .on_request = on_request, .real_clock = real_clock };
+    world_open_with(w, &(struct sw_emulator_opts){
+                           .no_nodes = true, .delays = real_clock ? none : sw_emu_delays_human });
     SW_AUTO_CHARS *dir = sw_strdup(TAKEOVER "/rolling");
     sro_apply(w, dir); /* the definitions */
     assert_int_equal(world_delete(w, SR_VERSION, "SpecialResource", NULL, "rolling"), 0);
@@ -164,8 +171,13 @@ static void open_left(struct world *w)
         SW_AUTO_CHARS *now = picture(w);
         fail_msg("pods do not run:\n%s", now);
     }
-    world_wait(w, 60000); /* the Job's pod ends */
+    world_wait(w, real_clock ? 1000 : 60000); /* the Job's pod ends */
     forget_written();
+}
+
+static void open_left(struct world *w)
+{
+    open_left_with(w, false);
 }
 
 static void must_be_same(struct world *w, const char *before)
@@ -292,12 +304,196 @@ static void change_that_replaces_pods_brings_the_grace_period(void **state)
     world_close(&w);
 }
 
+/* ---- slipway takeover --plan -------------------------------------------------------------------
+ */
+
+#define SRO_NAMESPACE "openshift-special-resource-operator"
+
+/* The plan, the caller's: the document that it prints. */
+static struct json_object *plan(struct world *w, int exit_status)
+{
+    char config[] = "/tmp/run_takeover_test.XXXXXX";
+    struct json_object *doc = NULL;
+    SW_ERR(err);
+    write_config(w, config);
+    is_planning = true;
+    struct child c = START("takeover", "--plan", "-o", "json", "--kubeconfig", config);
+    SW_AUTO_CHARS *text = end_of(w, &c, exit_status);
+    is_planning = false;
+    (void)unlink(config);
+    if (written)
+        fail_msg("it writes: %s", written);
+    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
+        fail_msg("%s: %s", sw_err_text(&err), text);
+    return doc;
+}
+
+/* The entry of an object, borrowed; @fails if it has another change. */
+static struct json_object *entry_of(struct json_object *plan, const char *kind, const char *name,
+                                    const char *change)
+{
+    struct json_object *all = sw_json_get(plan, "objects"), *found = NULL;
+    for (size_t i = 0; i < sw_json_len(all); i++) {
+        struct json_object *entry = sw_json_at(all, i);
+        if (sw_streq(sw_json_str(entry, "", "kind", NULL), kind) &&
+            sw_streq(sw_json_str(entry, "", "name", NULL), name))
+            found = entry;
+    }
+    if (!sw_streq(sw_json_str(found, "none", "change", NULL), change))
+        fail_msg("%s %s is not '%s': %s", kind, name, change, json_object_to_json_string(plan));
+    return found;
+}
+
+static int count_of(struct json_object *plan, const char *change)
+{
+    return (int)sw_json_int(plan, 0, "counts", change, NULL);
+}
+
+static bool real_ready(struct world *w, void *arg SW_UNUSED)
+{
+    w->name = "rolling";
+    bool ready = world_is_ready(w, NULL);
+    w->name = "simple-kmod";
+    return ready && world_is_ready(w, NULL);
+}
+
+static int generation_of(struct world *w, struct json_object *entry)
+{
+    return (int)sw_json_int(world_get(w, sw_json_str(entry, "", "apiVersion", NULL),
+                                      sw_json_str(entry, "", "kind", NULL),
+                                      sw_json_str(entry, "", "namespace", NULL),
+                                      sw_json_str(entry, "", "name", NULL)),
+                            -1, "metadata", "generation", NULL);
+}
+
+/* Take over, and compare each DaemonSet with what @plan says of it. */
+static void plan_must_hold(struct world *w, struct json_object *plan)
+{
+    struct json_object *all = sw_json_get(plan, "objects");
+    int before[64];
+    size_t n = sw_json_len(all), n_changed = 0;
+    assert_true(n <= SW_COUNT(before));
+    for (size_t i = 0; i < n; i++)
+        before[i] = generation_of(w, sw_json_at(all, i));
+    world_start(w);
+    assert_true(world_until(w, real_ready, NULL, 60000));
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *entry = sw_json_at(all, i);
+        bool replaced = sw_streq(sw_json_str(entry, "", "change", NULL), "pods replaced");
+        if (!sw_streq(sw_json_str(entry, "", "kind", NULL), "DaemonSet"))
+            continue;
+        if ((generation_of(w, entry) != before[i]) != replaced)
+            fail_msg("%s", json_object_to_json_string(entry));
+        n_changed += replaced;
+    }
+    assert_int_equal(n_changed, count_of(plan, "pods replaced"));
+}
+
+static void plan_says_that_nothing_changes(void **state)
+{
+    (void)state;
+    struct world w;
+    open_left_with(&w, true);
+    SW_AUTO_CHARS *before = picture(&w);
+    SW_AUTO_JSON *doc = plan(&w, 0);
+    must_be_same(&w, before);
+    (void)entry_of(doc, "SpecialResource", "rolling", "adopted");
+    (void)entry_of(doc, "Namespace", "rolling", "unchanged");
+    (void)entry_of(doc, "Job", "simple-kmod-prepare", "adopted");
+    (void)entry_of(doc, "DaemonSet", "rolling-driver-container-b657a71de7fad62f", "adopted");
+    (void)entry_of(doc, "DaemonSet", "simple-kmod-driver-container-99249f257707c0c3", "adopted");
+    (void)entry_of(doc, "Node label", SRO "state-simple-kmod-1000", "unchanged");
+    assert_int_equal(count_of(doc, "changed") + count_of(doc, "pods replaced") +
+                         count_of(doc, "refused") + count_of(doc, "left"),
+                     0);
+    plan_must_hold(&w, doc);
+    forget_written();
+    world_close(&w);
+}
+
+static void plan_names_what_changes(void **state)
+{
+    (void)state;
+    struct world w;
+    open_left_with(&w, true);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rolling", NULL,
+                                 "{\"spec\":{\"set\":{\"tag\":2}}}"),
+                     0);
+    assert_int_equal(world_create(&w, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':"
+                                      "'of-old','namespace':'rolling'}}"),
+                     0);
+    SW_AUTO_CHARS *owned = sw_printf(
+        "{'metadata':{'labels':{'specialresource.openshift.io/owned':'true'},'ownerReferences':[{"
+        "'apiVersion':'sro.openshift.io/v1beta1','kind':'SpecialResource','name':'rolling','uid':'"
+        "%s'}]}}",
+        sw_obj_uid(sro_get(&w, "rolling")));
+    assert_int_equal(world_patch(&w, "v1", "ConfigMap", "rolling", "of-old", NULL, owned), 0);
+    SW_AUTO_JSON *doc = plan(&w, 1);
+    struct json_object *entry = entry_of(
+        doc, "DaemonSet", "rolling-driver-container-b657a71de7fad62f", "pods replaced");
+    assert_int_equal(sw_json_int(entry, 0, "pods", NULL), 2);
+    assert_true(
+        sw_json_has_text(sw_json_get(entry, "fields"), "spec.template.spec.containers[0].image"));
+    (void)entry_of(doc, "ConfigMap", "of-old", "left");
+    (void)entry_of(doc, "DaemonSet", "simple-kmod-driver-container-b657a71de7fad62f", "adopted");
+    plan_must_hold(&w, doc);
+    forget_written();
+    world_close(&w);
+}
+
+/* A definition that takes everything, and what is stored by it then; and SRO itself. */
+static void plan_names_what_is_refused_and_who_goes(void **state)
+{
+    static const char deployment[] =
+        "{'apiVersion':'apps/v1','kind':'Deployment','metadata':{'name':"
+        "'special-resource-controller-manager','namespace':'" SRO_NAMESPACE
+        "'},'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':"
+        "'b'}},'spec':{'containers':[{'name':'c','image':'quay.io/x/sro:1'}]}}}}";
+    static const char account[] =
+        "{'apiVersion':'v1','kind':'ServiceAccount','metadata':{'name':"
+        "'special-resource-controller-manager','namespace':'" SRO_NAMESPACE "'}}";
+    static const char module[] = "{'apiVersion':'sro.openshift.io/v1beta1','kind':"
+                                 "'SpecialResourceModule','metadata':{'name':'odd'},'spec':{"
+                                 "'watch':'everything'}}";
+    static const char ns[] =
+        "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'" SRO_NAMESPACE "'}}";
+    static const char *const objects[] = { ns, account, deployment, module };
+    (void)state;
+    struct world w;
+    open_left_with(&w, true);
+    assert_int_equal(
+        world_patch(&w, "apiextensions.k8s.io/v1", "CustomResourceDefinition", NULL,
+                    "specialresourcemodules.sro.openshift.io", NULL,
+                    "{'spec':{'versions':[{'name':'v1beta1','served':true,'storage':true,"
+                    "'subresources':{'status':{}},'schema':{'openAPIV3Schema':{'type':'object',"
+                    "'x-kubernetes-preserve-unknown-fields':true}}}]}}"),
+        0);
+    for (size_t i = 0; i < SW_COUNT(objects); i++)
+        assert_int_equal(world_create(&w, objects[i]), 0);
+    world_wait(&w, 500); /* the Deployment has its pod */
+    SW_AUTO_JSON *doc = plan(&w, 2);
+    (void)entry_of(doc, "CustomResourceDefinition", "specialresourcemodules.sro.openshift.io",
+                   "replaced");
+    struct json_object *odd = entry_of(doc, "SpecialResourceModule", "odd", "refused");
+    if (!strstr(sw_json_str(odd, "", "why", NULL), "spec.watch"))
+        fail_msg("%s", json_object_to_json_string(odd));
+    struct json_object *sro = entry_of(doc, "Deployment", "special-resource-controller-manager",
+                                       "replaced");
+    assert_int_equal(sw_json_int(sro, 0, "pods", NULL), 1);
+    (void)entry_of(doc, "ServiceAccount", "special-resource-controller-manager", "left");
+    forget_written();
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_replaced_and_no_label_moves),
         cmocka_unit_test(three_turns_with_sro_replace_nothing),
         cmocka_unit_test(change_that_replaces_pods_brings_the_grace_period),
+        cmocka_unit_test(plan_says_that_nothing_changes),
+        cmocka_unit_test(plan_names_what_changes),
+        cmocka_unit_test(plan_names_what_is_refused_and_who_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
