@@ -16,6 +16,8 @@ const struct sw_purpose_row sw_purposes[SW_N_PURPOSES] = {
                        "what is known of the cluster: versions, proxy, mirrors, CRDs" },
     [SW_OWN_RECORDS] = { "records", "configmaps secrets", "get list create patch delete",
                          "what it has done: records of releases, contents for rollbacks" },
+    [SW_OWN_RECIPES] = { "recipes", "configmaps", "get watch",
+                         "recipes in its own namespace; of all, whether they change" },
     [SW_OWN_EVENTS] = { "events", "events", "create", "Events" },
     [SW_OWN_LEASE] = { "lease", "leases", "get create update", "which replica leads" },
     [SW_OWN_REVIEWS] = { "reviews", "tokenreviews subjectaccessreviews", "create",

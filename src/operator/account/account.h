@@ -12,6 +12,7 @@ enum sw_purpose {
     SW_OWN_OBJECTS,
     SW_OWN_FACTS,
     SW_OWN_RECORDS,
+    SW_OWN_RECIPES,
     SW_OWN_EVENTS,
     SW_OWN_LEASE,
     SW_OWN_REVIEWS,
@@ -27,8 +28,8 @@ struct sw_purpose_row {
     const char *why;
 };
 
-/** By enum sw_purpose. Pinned by test/emulator/operator/run_rights_test.c, which holds all requests
- * of its scenarios against it. */
+/** By enum sw_purpose. Pinned by test/emulator/operator/run_world.h, which holds each request of
+ * all scenarios against it. */
 extern const struct sw_purpose_row sw_purposes[SW_N_PURPOSES];
 
 /** The options of a request that the operator makes as itself: REQUEST_OWN(NODES, .retries = 2).

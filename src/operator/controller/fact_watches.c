@@ -46,9 +46,8 @@ static bool watch_source(struct sw_controller *c, size_t i)
         return sw_kube_kinds_known(c->kube, from->api_version);
     if (!s->watch) {
         s->c = c;
-        s->watch = sw_kube_watch_open(c->kube, kind,
-                                      &(struct sw_watch_opts){ .ns = from->ns, .name = from->name },
-                                      on_source, s);
+        s->watch = sw_kube_watch_open(
+            c->kube, kind, WATCH_OWN(FACTS, .ns = from->ns, .name = from->name), on_source, s);
     }
     return s->known;
 }

@@ -8,6 +8,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/account/account.h"
 #include "operator/manifests/hooks.h"
 
 #include <json-c/json.h>

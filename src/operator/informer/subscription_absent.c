@@ -123,7 +123,7 @@ static void ask(struct subscription *s)
 {
     if (!s->req)
         s->req = sw_kube_get(s->informer->kube, s->shared->kind, s->key.ns, s->key.name,
-                             &(struct sw_request_opts){ .retries = LOOK_RETRIES }, on_object, s);
+                             REQUEST_OWN(OBJECTS, .retries = LOOK_RETRIES), on_object, s);
 }
 
 /* ---- namespaces, and what is in them -----------------------------------------------------------
@@ -207,7 +207,7 @@ static bool ask_namespace(struct subscription *s)
                                  .ns = sw_strdup(ns_of(s)) };
     informer->namespace_gets = l;
     l->req = sw_kube_get(informer->kube, kind, NULL, l->ns,
-                         &(struct sw_request_opts){ .retries = LOOK_RETRIES }, on_namespace, l);
+                         REQUEST_OWN(OBJECTS, .retries = LOOK_RETRIES), on_namespace, l);
     return true;
 }
 

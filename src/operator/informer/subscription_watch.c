@@ -238,11 +238,9 @@ void subscription_join(struct subscription *s, const struct sw_kind *kind)
         informer->watches = f;
         f->watch = sw_kube_watch_open(
             informer->kube, kind,
-            &(struct sw_watch_opts){ .ns = scope.ns,
-                                     .name = scope.name,
-                                     .label_selector = scope.selector,
-                                     .unlisted = f->unlisted,
-                                     .fields = s->use == SW_USE_WORKERS ? worker_fields : NULL },
+            WATCH_OWN(OBJECTS, .ns = scope.ns, .name = scope.name, .label_selector = scope.selector,
+                      .unlisted = f->unlisted,
+                      .fields = s->use == SW_USE_WORKERS ? worker_fields : NULL),
             on_watch, f);
     }
     s->shared->n_subscriptions++;

@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/account/account.h"
 
 enum { FRESH_MS = 30000, MAX_FILE_BYTES = 4 << 20, MAX_WAITING = 16, MAX_WARNED = 64 };
 
@@ -326,11 +327,11 @@ static void ask(struct sw_access *a, size_t i, const char *api_version, const ch
         return;
     struct slot *slot = &a->slots[i];
     *slot = (struct slot){ .a = a, .i = i };
-    struct sw_request_opts opts = { .retries = 2,
-                                    .field_selector = i == Q_NAMESPACE ? no_tokens : NULL };
+    const struct sw_request_opts *opts = REQUEST_OWN(
+        FACTS, .retries = 2, .field_selector = i == Q_NAMESPACE ? no_tokens : NULL);
     a->n_waiting++;
-    slot->req = name ? sw_kube_get(kube, kind, ns, name, &opts, on_answer, slot)
-                     : sw_kube_list(kube, kind, ns, &opts, on_answer, slot);
+    slot->req = name ? sw_kube_get(kube, kind, ns, name, opts, on_answer, slot)
+                     : sw_kube_list(kube, kind, ns, opts, on_answer, slot);
 }
 
 static void on_timer(void *arg)

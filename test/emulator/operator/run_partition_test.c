@@ -462,6 +462,7 @@ static void the_same_chart_twice_on_a_node_is_a_warning(void **state)
     world_apply(&s.w, &(struct sw_resource_opts){ .recipe = s.dir, .name = "gpu-b", .ns = "b" });
     world_start(&s.w);
     sro_until(&s.w, "gpu-b", "Overlapping", "selected by gpu as well, with the same chart: ");
+    sro_until(&s.w, "gpu", "Overlapping", "selected by gpu-b as well");
     struct json_object *c = sw_obj_condition(sro_get(&s.w, "gpu"), "Overlapping");
     assert_string_equal(sw_json_str(c, "", "reason", NULL), "SameRecipe");
     scene_close(&s);

@@ -10,6 +10,7 @@
 #include "emulator/emulator.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
+#include "operator/account/account.h"
 #include "operator/controller/controller.h"
 
 #include <json-c/json.h>
@@ -23,7 +24,9 @@
 
 struct world {
     struct sw_connection conn;
+    struct sw_kube *kube; /* the controller's; conn.kube is the scenario's */
     struct sw_controller *controller;
+    char *rights_fault; /* the first request that is neither an account's nor the operator's own */
     struct json_object *resource; /* that was applied last */
     const char *name;
     uint64_t n_requests, n_writes; /* since world_count() */
@@ -31,8 +34,9 @@ struct world {
     uint64_t kill_at;              /* this request is the controller's last; 0: none */
     bool killed, one_shot, installed;
     enum sw_releases releases;
-    const char *only; /* the one resource that the controller looks after */
-    bool real_clock;  /* other processes take part */
+    enum sw_rights rights; /* other than accounts': nothing is said of the controller's requests */
+    const char *only;      /* the one resource that the controller looks after */
+    bool real_clock;       /* other processes take part */
     const struct sw_registries_opts *registries; /* as the controller's */
     const char *graph_url;
     struct sw_node_policy nodes; /* what resources may do to nodes */
@@ -42,6 +46,74 @@ struct world {
     struct json_object *answer; /* of world_ask() */
     int answer_code;
 };
+
+/* ---- whose the controller's requests are -------------------------------------------------------
+ */
+
+static inline bool world_lists(const char *list, const char *word)
+{
+    for (size_t len = strlen(word); *list; list += strspn(list, " ")) {
+        size_t n = strcspn(list, " ");
+        if ((n == len && strncmp(list, word, n) == 0) || (n == 1 && *list == '*'))
+            return true;
+        list += n;
+    }
+    return false;
+}
+
+/* "pods/eviction" of the path of a request, or of "pods.GROUP", as watches are traced; heap. "":
+ * that of no resource. */
+static inline char *world_resource_of(const char *path)
+{
+    char *part[16] = { NULL }, *rest = sw_strndup(path, strcspn(path, "?")), *whole = rest;
+    size_t n = 0, i;
+    for (char *p; n < SW_COUNT(part) && (p = strsep(&rest, "/"));)
+        if (*p)
+            part[n++] = p;
+    if (*path != '/')
+        part[0][strcspn(part[0], ".")] = '\0';
+    i = *path != '/'                        ? 0
+        : n && strcmp(part[0], "api") == 0  ? 2
+        : n && strcmp(part[0], "apis") == 0 ? 3
+                                            : n;
+    if (i + 2 < n && strcmp(part[i], "namespaces") == 0)
+        i += 2;
+    char *resource = sw_printf("%s%s%s", i < n ? part[i] : "", i + 2 < n ? "/" : "",
+                               i + 2 < n ? part[i + 2] : "");
+    free(whole);
+    return resource;
+}
+
+/* What is wrong with a request of the controller; heap. NULL: it is made as an account, or for a
+ * purpose whose row has its verb and resource. SW_OWN_WALK is none here: in a world resources have
+ * accounts. */
+static inline char *world_rights_fault(const struct sw_kube_traced *t)
+{
+    SW_AUTO_CHARS *resource = world_resource_of(t->path);
+    const struct sw_purpose_row *row = NULL;
+    for (size_t i = 0; i < SW_N_PURPOSES; i++)
+        if (i != SW_OWN_WALK && sw_streq(sw_purposes[i].name, t->purpose))
+            row = &sw_purposes[i];
+    if (t->as_user ? *t->as_user && !t->purpose
+                   : row && world_lists(row->verbs, t->verb) &&
+                         (!*resource || world_lists(row->resources, resource)))
+        return NULL;
+    return sw_printf("%s %s (%s) as %s for %s", t->verb, t->path, resource,
+                     t->as_user ? t->as_user : "itself", t->purpose ? t->purpose : "nothing");
+}
+
+static inline void world_on_traced(const struct sw_kube_traced *t, void *arg)
+{
+    struct world *w = arg;
+    if (!w->rights_fault)
+        w->rights_fault = world_rights_fault(t);
+}
+
+static inline void world_check_rights(const struct world *w)
+{
+    if (w->rights_fault && w->rights == SW_RIGHTS_ACCOUNT)
+        fail_msg("whose request is that: %s", w->rights_fault);
+}
 
 static inline void world_on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault,
                                     void *arg)
@@ -79,7 +151,10 @@ static inline void world_open(struct world *w)
 
 static inline void world_close(struct world *w)
 {
+    world_check_rights(w);
     sw_controller_close(w->controller);
+    sw_kube_free(w->kube);
+    free(w->rights_fault);
     json_object_put(w->resource);
     json_object_put(w->answer);
     sw_connection_done(&w->conn);
@@ -96,9 +171,11 @@ static inline bool world_until(struct world *w, bool (*cond)(struct world *w, vo
                                int64_t for_ms)
 {
     int64_t end_ms = world_now(w) + for_ms;
-    while (!cond(w, arg) && world_now(w) < end_ms)
+    bool holds;
+    while (!(holds = cond(w, arg)) && world_now(w) < end_ms)
         sw_loop_step(w->conn.loop, end_ms - world_now(w));
-    return cond(w, arg);
+    world_check_rights(w);
+    return holds;
 }
 
 static inline bool world_never(struct world *w SW_UNUSED, void *arg SW_UNUSED)
@@ -126,8 +203,15 @@ static inline void world_on_event(const struct sw_controller_event *e SW_UNUSED,
 
 static inline void world_start(struct world *w)
 {
-    w->controller = sw_controller_open(w->conn.loop, w->conn.kube,
-                                       &(struct sw_controller_opts){ .one_shot = w->one_shot,
+    SW_ERR(err);
+    if (!w->kube &&
+        sw_kube_new(w->conn.loop, w->conn.config,
+                    &(struct sw_kube_opts){ .seed = 1, .on_traced = world_on_traced, .arg = w },
+                    &w->kube, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    w->controller = sw_controller_open(w->conn.loop, w->kube,
+                                       &(struct sw_controller_opts){ .rights = w->rights,
+                                                                     .one_shot = w->one_shot,
                                                                      .registries = w->registries,
                                                                      .graph_url = w->graph_url,
                                                                      .only = w->only,
@@ -141,12 +225,8 @@ static inline void world_start(struct world *w)
 /* As kill -9 would: nothing is said to anybody. The client's connections go with it. */
 static inline void world_kill(struct world *w)
 {
-    SW_ERR(err);
     sw_controller_close(SW_TAKE(w->controller));
-    sw_kube_free(SW_TAKE(w->conn.kube));
-    if (sw_kube_new(w->conn.loop, w->conn.config, &(struct sw_kube_opts){ .seed = 1 },
-                    &w->conn.kube, &err) < 0)
-        fail_msg("%s", sw_err_text(&err));
+    sw_kube_free(SW_TAKE(w->kube));
 }
 
 static inline void world_on_installed(int code, const struct sw_err *err, void *arg)

@@ -108,7 +108,8 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
     (void)json_object_array_add(
         patch, replace("/metadata/resourceVersion", json_object_new_string(version)));
     op->req = sw_kube_patch(op->r->c->kube, kind, kind->namespaced ? op->key.ns : NULL,
-                            op->key.name, SW_PATCH_JSON, patch, NULL, on_handed_over, op);
+                            op->key.name, SW_PATCH_JSON, patch, REQUEST_AS(op->r), on_handed_over,
+                            op);
     json_object_put(patch);
 }
 
@@ -116,5 +117,5 @@ void inherit_begin(struct op *op, const struct sw_kind *kind)
 {
     op->more = (void *)kind; /* good as long as the client */
     op->req = sw_kube_get(op->r->c->kube, kind, kind->namespaced ? op->key.ns : NULL, op->key.name,
-                          &(struct sw_request_opts){ .retries = 2 }, on_read, op);
+                          REQUEST_AS(op->r, .retries = 2), on_read, op);
 }

@@ -35,8 +35,7 @@ static bool facts_ready(struct resource *r, bool so_far SW_UNUSED)
     if (!b->secret_watch && kind)
         b->secret_watch = sw_kube_watch_open(
             r->c->kube, kind,
-            &(struct sw_watch_opts){ .ns = resource_namespace(r), .fields = secret_fields },
-            on_secret, b);
+            WATCH_OWN(FACTS, .ns = resource_namespace(r), .fields = secret_fields), on_secret, b);
     return !kind || b->secrets_known;
 }
 

@@ -99,9 +99,9 @@ static void on_orphan_read(const struct sw_kube_answer *a, void *arg)
                  (a->code == 0 &&
                   (is_deleting(a->object) || !sw_obj_annotation(a->object, DAS_OWNER_ANNOTATION)));
     if (a->code == 0 && !d->cleaned && kind && !d->doc)
-        d->write = sw_kube_delete(
-            d->c->kube, kind, NULL, RESOURCE_NAME,
-            &(struct sw_request_opts){ .uid = sw_obj_uid(a->object), .retries = 4 }, on_written, d);
+        d->write = sw_kube_delete(d->c->kube, kind, NULL, RESOURCE_NAME,
+                                  REQUEST_OWN(KINDS, .uid = sw_obj_uid(a->object), .retries = 4),
+                                  on_written, d);
     else if (!d->cleaned)
         sw_timer_set(d->timer, AGAIN_MS);
 }
@@ -113,8 +113,8 @@ static void drop_resource(struct das *d)
     if (d->cleaned || d->write || !kind || !das_namespace(d) || !d->watch ||
         !sw_kube_watch_is_synced(d->watch))
         return;
-    d->write = sw_kube_get(d->c->kube, kind, NULL, RESOURCE_NAME,
-                           &(struct sw_request_opts){ .retries = 4 }, on_orphan_read, d);
+    d->write = sw_kube_get(d->c->kube, kind, NULL, RESOURCE_NAME, REQUEST_OWN(KINDS, .retries = 4),
+                           on_orphan_read, d);
 }
 
 /* Apply the resource if it differs, or delete it if the DASOperator is Removed. */
@@ -128,15 +128,15 @@ static void keep_resource(struct das *d)
     if (sw_streq(management(d), "Removed")) {
         if (hash) /* else it was not created here */
             d->write = sw_kube_delete(d->c->kube, kind, NULL, RESOURCE_NAME,
-                                      &(struct sw_request_opts){ .retries = 4 }, on_written, d);
+                                      REQUEST_OWN(KINDS, .retries = 4), on_written, d);
         return;
     }
     SW_AUTO_JSON *body = das_resource(d->doc);
-    const struct sw_request_opts opts = { .force = true,
-                                          .retries = 4,
-                                          .field_manager = "slipway-das" };
     if (!sw_streq(hash, sw_obj_annotation(body, HASH_ANNOTATION)))
-        d->write = sw_kube_apply(d->c->kube, kind, NULL, RESOURCE_NAME, body, &opts, on_written, d);
+        d->write = sw_kube_apply(
+            d->c->kube, kind, NULL, RESOURCE_NAME, body,
+            REQUEST_OWN(KINDS, .force = true, .retries = 4, .field_manager = "slipway-das"),
+            on_written, d);
 }
 
 /* ---- the status --------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ static void write_status(struct das *d)
     sw_json_set(patch, json_object_get(status), "status", NULL);
     d->status_write = sw_kube_patch(
         d->c->kube, kind, das_namespace(d), DAS_NAME, SW_PATCH_MERGE, patch,
-        &(struct sw_request_opts){ .subresource = "status", .retries = 4 }, on_status_written, d);
+        REQUEST_OWN(KINDS, .subresource = "status", .retries = 4), on_status_written, d);
 }
 
 /* ---- the watches -------------------------------------------------------------------------------
@@ -310,8 +310,8 @@ static void open_watches(struct das *d)
     const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");
     if (d->resource_watch || !kind)
         return;
-    d->resource_watch = sw_kube_watch_open(
-        d->c->kube, kind, &(struct sw_watch_opts){ .name = RESOURCE_NAME }, on_resource, d);
+    d->resource_watch = sw_kube_watch_open(d->c->kube, kind,
+                                           WATCH_OWN(KINDS, .name = RESOURCE_NAME), on_resource, d);
     for (size_t i = 0; i < N_PARTS; i++)
         informer_subscribe(d->c->informer,
                            &(struct sw_action){ .watch = i,
@@ -374,8 +374,7 @@ static void start(struct sw_controller *c)
     }
     if (!d->watch)
         d->watch = sw_kube_watch_open(
-            c->kube, kind, &(struct sw_watch_opts){ .ns = das_namespace(d), .name = DAS_NAME },
-            on_das, d);
+            c->kube, kind, WATCH_OWN(KINDS, .ns = das_namespace(d), .name = DAS_NAME), on_das, d);
     if (d->doc)
         reconcile_soon(d);
 }

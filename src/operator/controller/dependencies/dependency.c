@@ -117,7 +117,7 @@ static bool child_is_known(struct sw_controller *c, const char *name)
         child = sw_zalloc(1, sizeof *child);
         *child = (struct child_watch){ .next = all->first, .c = c, .name = sw_strdup(name) };
         all->first = child;
-        child->watch = sw_kube_watch_open(c->kube, kind, &(struct sw_watch_opts){ .name = name },
+        child->watch = sw_kube_watch_open(c->kube, kind, WATCH_OWN(KINDS, .name = name),
                                           on_child_watch, child);
     }
     return child && child->synced;

@@ -67,7 +67,7 @@ static void begin(struct op *op, const struct sw_kind *kind)
     sw_json_set_str(body, sw_json_str(child->seen, "", "metadata", "resourceVersion", NULL),
                     "metadata", "resourceVersion", NULL);
     op->req = sw_kube_patch(op->r->c->kube, kind, NULL, child->name, SW_PATCH_MERGE, body,
-                            &(struct sw_request_opts){ .retries = 2 }, on_written, op);
+                            REQUEST_OWN(KINDS, .retries = 2), on_written, op);
 }
 
 static void write_owner(struct resource *r, const char *child)
@@ -133,7 +133,7 @@ static void begin_removal(struct op *op, const struct sw_kind *kind)
     }
     op->req = sw_kube_delete(
         op->r->c->kube, kind, NULL, child->name,
-        &(struct sw_request_opts){ .propagation = "Background", .uid = child->uid, .retries = 2 },
+        REQUEST_OWN(KINDS, .propagation = "Background", .uid = child->uid, .retries = 2),
         on_removed, op);
 }
 

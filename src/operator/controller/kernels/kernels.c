@@ -57,7 +57,7 @@ static void on_labelled(const struct sw_kube_answer *a, void *arg)
 static void begin(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
-                            &(struct sw_request_opts){ .retries = 8 }, on_labelled, op);
+                            REQUEST_OWN(NODES, .retries = 8), on_labelled, op);
 }
 
 static void failed(struct op *op, int code, const char *message SW_UNUSED)

@@ -257,7 +257,7 @@ static void start(struct sw_controller *c)
         all->http = sw_http_new(c->loop, &(struct sw_http_opts){ 0 });
     }
     if (!all->watch)
-        all->watch = sw_kube_watch_open(c->kube, kind, NULL, on_watch, c);
+        all->watch = sw_kube_watch_open(c->kube, kind, WATCH_OWN(KINDS), on_watch, c);
 }
 
 static void stop(struct sw_controller *c)

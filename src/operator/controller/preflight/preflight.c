@@ -93,8 +93,8 @@ static void finish(struct validation *v)
     SW_AUTO_JSON *patch = json_object_new_object();
     sw_json_set(patch, json_object_get(fresh), "status", "srStatuses", NULL);
     v->write = sw_kube_patch(v->c->kube, kind, NULL, v->name, SW_PATCH_MERGE, patch,
-                             &(struct sw_request_opts){ .subresource = "status", .retries = 4 },
-                             on_written, v);
+                             REQUEST_OWN(KINDS, .subresource = "status", .retries = 4), on_written,
+                             v);
 }
 
 /* lastTransitionTime changes with verificationStatus alone. */
@@ -263,7 +263,7 @@ static void start(struct sw_controller *c)
     if (!all)
         all = c->state[CAPABILITY_preflight] = sw_zalloc(1, sizeof *all);
     if (!all->watch)
-        all->watch = sw_kube_watch_open(c->kube, kind, NULL, on_watch, c);
+        all->watch = sw_kube_watch_open(c->kube, kind, WATCH_OWN(KINDS), on_watch, c);
 }
 
 static void stop_all(struct sw_controller *c)

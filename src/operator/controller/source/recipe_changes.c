@@ -104,7 +104,7 @@ static void watch_maps(struct refresh *f, struct json_object *maps)
                                  .version = version ? sw_strdup(version) : NULL };
         m->watch = sw_kube_watch_open(
             kube, kind,
-            WATCH_OWN(OBJECTS, .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true),
+            WATCH_OWN(RECIPES, .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true),
             on_map, m); /* without a list: it was read just now */
     }
 }

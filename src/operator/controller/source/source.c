@@ -286,10 +286,11 @@ static void load_map(struct source *s, const char *map_url)
     free(s->map_url);
     s->map_url = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
     SW_AUTO_CHARS *ns_name = sw_strndup(ns, (size_t)(slash - ns));
-    s->req = sw_kube_get(
-        s->all->kube, kind, ns_name, strrchr(s->map_url, '/') + 1,
-        REQUEST_BY(sw_streq(ns_name, s->all->ns) ? NULL : s->account, .retries = RETRIES), on_map,
-        s);
+    bool is_ours = sw_streq(ns_name, s->all->ns);
+    s->req = sw_kube_get(s->all->kube, kind, ns_name, strrchr(s->map_url, '/') + 1,
+                         is_ours ? REQUEST_OWN(RECIPES, .retries = RETRIES)
+                                 : REQUEST_BY(s->account, .retries = RETRIES),
+                         on_map, s);
 }
 
 /* ---- the load ----------------------------------------------------------------------------------

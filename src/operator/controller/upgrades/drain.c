@@ -121,10 +121,8 @@ static void evict(struct victim *v, const struct sw_kind *pods)
         sw_json_set(body, json_object_new_int64(d->policy.grace_s), "deleteOptions",
                     "gracePeriodSeconds", NULL);
     sw_json_set_str(body, v->uid, "deleteOptions", "preconditions", "uid", NULL);
-    SW_AUTO_CHARS *account = resource_account(d->r);
-    v->req = sw_kube_create(
-        d->c->kube, pods, v->ns, v->name, body,
-        &(struct sw_request_opts){ .subresource = "eviction", .as_user = account }, on_evicted, v);
+    v->req = sw_kube_create(d->c->kube, pods, v->ns, v->name, body,
+                            REQUEST_AS(d->r, .subresource = "eviction"), on_evicted, v);
     json_object_put(body);
 }
 
@@ -201,8 +199,8 @@ struct drain *drain_open(struct resource *r, const char *node,
         d->self[0] = '\0';
     d->timer = sw_timer_new(c->loop, on_timer, d);
     if (pods)
-        d->watch = sw_kube_watch_open(
-            c->kube, pods, &(struct sw_watch_opts){ .field_selector = field }, on_pod, d);
+        d->watch = sw_kube_watch_open(c->kube, pods, WATCH_OWN(OBJECTS, .field_selector = field),
+                                      on_pod, d);
     return d;
 }
 

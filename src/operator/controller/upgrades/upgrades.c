@@ -219,7 +219,7 @@ static void on_patched(const struct sw_kube_answer *a, void *arg)
 static void begin_patch(struct op *op, const struct sw_kind *kind)
 {
     op->req = sw_kube_patch(op->r->c->kube, kind, NULL, op->key.name, SW_PATCH_MERGE, op->doc,
-                            &(struct sw_request_opts){ .retries = 2 }, on_patched, op);
+                            REQUEST_OWN(NODES, .retries = 2), on_patched, op);
 }
 
 static void patch_failed(struct op *op, int code SW_UNUSED, const char *message SW_UNUSED)
@@ -318,10 +318,8 @@ static void on_pod_deleted(const struct sw_kube_answer *a, void *arg)
 
 static void begin_delete(struct op *op, const struct sw_kind *kind)
 {
-    SW_AUTO_CHARS *account = resource_account(op->r);
     op->req = sw_kube_delete(op->r->c->kube, kind, op->key.ns, op->key.name,
-                             &(struct sw_request_opts){ .retries = 2, .as_user = account },
-                             on_pod_deleted, op);
+                             REQUEST_AS(op->r, .retries = 2), on_pod_deleted, op);
 }
 
 /* The node whose old driver goes. */

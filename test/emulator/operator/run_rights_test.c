@@ -1,0 +1,103 @@
+/* Whose the controller's requests are: what run_world.h holds against the requests of all
+ * scenarios. Here: that it finds those that are nobody's. */
+#include "run_sro.h"
+
+#define ACCOUNT "system:serviceaccount:r:slipway-r"
+#define CONFIG_MAP "/api/v1/namespaces/r/configmaps/a"
+
+static const struct row {
+    const char *verb, *path, *as_user, *purpose;
+    bool good;
+} rows[] = {
+    { "patch", CONFIG_MAP, ACCOUNT, NULL, true },
+    { "patch", CONFIG_MAP, NULL, NULL, false },         /* nobody's */
+    { "patch", CONFIG_MAP, "", NULL, false },           /* an empty identity is none */
+    { "patch", CONFIG_MAP, ACCOUNT, "records", false }, /* one of both */
+    { "patch", CONFIG_MAP, NULL, "records", true },
+    { "patch", CONFIG_MAP "?fieldManager=slipway", NULL, "objects", false }, /* those are read */
+    { "get", CONFIG_MAP, NULL, "objects", true },
+    { "patch", CONFIG_MAP, NULL, "walk", false }, /* only with --legacy-rights */
+    { "patch", CONFIG_MAP, NULL, "anything", false },
+    { "patch", "/api/v1/nodes/a", NULL, "nodes", true },
+    { "patch", "/api/v1/nodes/a/status", NULL, "nodes", false },
+    { "delete", "/api/v1/nodes/a", NULL, "nodes", false },
+    { "create", "/api/v1/namespaces/r/pods/a/eviction", NULL, "objects", false },
+    { "create", "/api/v1/namespaces/r/pods/a/eviction", ACCOUNT, NULL, true },
+    { "patch", "/api/v1/namespaces/r", NULL, "records", false },
+    { "patch", "/apis/sro.openshift.io/v1beta1/specialresources/r/status", NULL, "kinds", true },
+    { "delete", "/apis/rbac.authorization.k8s.io/v1/clusterroles/r", NULL, "kinds", false },
+    { "watch", "daemonsets.apps", NULL, "objects", true },
+    { "watch", "daemonsets.apps", NULL, "nodes", false },
+    { "get", "/version", NULL, "discovery", true },
+    { "get", "/version", NULL, NULL, false },
+};
+
+static void every_request_is_an_accounts_or_for_a_purpose_of_the_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        const struct row *r = &rows[i];
+        SW_AUTO_CHARS *fault = world_rights_fault(&(struct sw_kube_traced){
+            .verb = r->verb, .path = r->path, .as_user = r->as_user, .purpose = r->purpose });
+        if (r->good != !fault)
+            fail_msg("row %zu: %s %s: %s", i, r->verb, r->path, fault ? fault : "found good");
+    }
+}
+
+static size_t n_accounts, n_own;
+
+static void count(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                  struct world *w SW_UNUSED)
+{
+    n_accounts += req->as_user != NULL;
+    n_own += !req->as_user;
+}
+
+/* What is checked is what the server gets. */
+static void a_walk_and_a_deletion_are_seen(void **state)
+{
+    (void)state;
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(
+        root, "r",
+        { "templates/0000-map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n" });
+    struct world w = { .on_request = count };
+    n_accounts = n_own = 0;
+    world_open(&w);
+    sro_run(&w, dir);
+    sro_until(&w, "r", "Ready", NULL);
+    sro_delete(&w, "r");
+    assert_true(n_accounts >= 3); /* namespace, map, its deletion */
+    assert_true(n_own > 0);
+    assert_null(w.rights_fault);
+    world_close(&w);
+    chart_remove(root);
+}
+
+/* With the operator's own rights the same walk is found. */
+static void a_walk_with_legacy_rights_is_found(void **state)
+{
+    (void)state;
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(
+        root, "r",
+        { "templates/0000-map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n" });
+    struct world w = { .rights = SW_RIGHTS_LEGACY };
+    world_open(&w);
+    sro_run(&w, dir);
+    sro_until(&w, "r", "Ready", NULL);
+    assert_non_null(w.rights_fault);
+    assert_non_null(strstr(w.rights_fault, "as itself for walk"));
+    world_close(&w);
+    chart_remove(root);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_request_is_an_accounts_or_for_a_purpose_of_the_table),
+        cmocka_unit_test(a_walk_and_a_deletion_are_seen),
+        cmocka_unit_test(a_walk_with_legacy_rights_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
