@@ -170,6 +170,22 @@ static char *rbac_command(const struct resource *r, const char *account)
     return text;
 }
 
+void account_report(struct resource *r)
+{
+    if (r->c->opts.rights != SW_RIGHTS_LEGACY || r->own->legacy_told || resource_account_now(r))
+        return;
+    SW_AUTO_CHARS *account = sw_printf("system:serviceaccount:%s:" DEFAULT_PREFIX "%s",
+                                       resource_namespace(r), r->name);
+    SW_AUTO_CHARS *command = rbac_command(r, account);
+    SW_AUTO_CHARS *message = sw_printf(
+        "it names no account and has the operator's own rights (--legacy-rights), as has whoever "
+        "may write it: %s, then spec.serviceAccountName: " DEFAULT_PREFIX "%s",
+        command, r->name);
+    r->own->legacy_told = true;
+    event_report(
+        r, &(struct sw_action){ .reason = "LegacyRights", .message = message, .warning = true });
+}
+
 char *account_message(const struct resource *r, int code, const char *message)
 {
     SW_AUTO_CHARS *account = resource_account(r), *unconfirmed = account_unconfirmed(r);

@@ -60,6 +60,7 @@ struct resource_private {
     uint32_t some_node; /* a node that it selected last */
     char *account;      /* of resource_account_now() */
     char *acts_as;      /* of resource_acts_as() */
+    bool legacy_told;   /* account_report() has told that it has none */
     size_t finalizing;  /* the row whose finalize() is due; above N_CAPABILITIES: none */
     bool in_finalize, finalized_inside;
     struct json_object *records;            /* status.records; NULL: it has none */
@@ -122,6 +123,9 @@ void resource_free_all(struct sw_controller *c);
 int account_check(const struct resource *r, struct sw_err *err);
 /** Take from @doc, with its status, as whom @r acts. @return whether that has changed */
 bool account_take(struct resource *r, struct json_object *doc);
+/** account.c: tell once, by a log line and an Event, that @r is walked with the operator's rights,
+ * where SW_RIGHTS_LEGACY lets it. */
+void account_report(struct resource *r);
 /** Why @r is not walked: its annotation is not confirmed; heap. NULL: it is, or there is none. */
 char *account_unconfirmed(const struct resource *r);
 /** records.c: take what r->status says of kept objects out of it. */

@@ -322,6 +322,8 @@ void resource_tell(struct resource *r)
     r->revision = plan_revision(r);
     spec.revision = r->revision;
     r->started = true;
+    if (spec.management != SW_UNMANAGED)
+        account_report(r);
     resource_step(r, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
     free(g.states);
     free(g.needs);

@@ -74,7 +74,18 @@ static void a_walk_and_a_deletion_are_seen(void **state)
     chart_remove(root);
 }
 
-/* With the operator's own rights the same walk is found. */
+static size_t legacy_events(struct world *w)
+{
+    struct json_object *list = world_get(w, "v1", "Event", NULL, NULL);
+    size_t n = 0;
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        n += sw_streq(sw_json_str(sw_json_at(list, i), "", "reason", NULL), "LegacyRights") &&
+             sw_streq(sw_json_str(sw_json_at(list, i), "", "type", NULL), "Warning");
+    return n;
+}
+
+/* With the operator's own rights the same walk is found, and told: once a start, of a resource that
+ * names no account. */
 static void a_walk_with_legacy_rights_is_found(void **state)
 {
     (void)state;
@@ -88,6 +99,23 @@ static void a_walk_with_legacy_rights_is_found(void **state)
     sro_until(&w, "r", "Ready", NULL);
     assert_non_null(w.rights_fault);
     assert_non_null(strstr(w.rights_fault, "as itself for walk"));
+    assert_int_equal(legacy_events(&w), 1);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "r", NULL,
+                                 "{\"spec\":{\"set\":{\"a\":1}}}"),
+                     0);
+    world_wait(&w, 60000);
+    assert_int_equal(legacy_events(&w), 1);
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 60000);
+    assert_int_equal(legacy_events(&w), 2);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "r", NULL,
+                                 "{\"spec\":{\"serviceAccountName\":\"weak\"}}"),
+                     0);
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 60000);
+    assert_int_equal(legacy_events(&w), 2);
     world_close(&w);
     chart_remove(root);
 }

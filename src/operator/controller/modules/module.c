@@ -202,6 +202,29 @@ static void begin(void *arg)
 /* ---- the modules -------------------------------------------------------------------------------
  */
 
+/* Once: it has the operator's rights, where SW_RIGHTS_LEGACY lets it. */
+static void report_legacy(struct module *m)
+{
+    static const char message[] = "it names no account and has the operator's own rights "
+                                  "(--legacy-rights), as has whoever may write it: set "
+                                  "spec.serviceAccountName";
+    if (m->c->opts.rights != SW_RIGHTS_LEGACY || m->account || m->legacy_told)
+        return;
+    m->legacy_told = true;
+    sw_log(SW_LOG_WARN, "LegacyRights", "module", m->name, "message", message, NULL);
+    sw_kube_event_send(
+        m->c->kube,
+        &(struct sw_kube_event){
+            .ns = "default",
+            .of = { SW_GROUP_VERSION, MODULE_KIND, .name = m->name, .uid = sw_obj_uid(m->seen) },
+            .reason = "LegacyRights",
+            .message = message,
+            .warning = true,
+            .component = "slipway",
+            .at_ms = sw_loop_wall_ms(m->c->loop) },
+        0);
+}
+
 /* @m: the module of that name; NULL: it is new. */
 static void put(struct sw_controller *c, struct module *m, const struct sw_watch_event *w)
 {
@@ -226,6 +249,7 @@ static void put(struct sw_controller *c, struct module *m, const struct sw_watch
     m->seen = json_object_get(w->object);
     free(m->account);
     m->account = account_of(c, m->seen, module_namespace(m), m->name);
+    report_legacy(m);
     module_stop_round(m);
     module_open_watches(m);
     module_begin_soon(m, SETTLE_MS);

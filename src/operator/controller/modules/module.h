@@ -29,6 +29,7 @@ struct module {
     char *name;
     struct json_object *seen;        /* the SpecialResourceModule */
     char *account;                   /* that all is done as; see resource_account() */
+    bool legacy_told;                /* an Event says that it has none */
     struct sw_renderer *recipe;      /* NULL: not loaded */
     struct sw_render_wait *wait;     /* for what its renderer does; or NULL */
     void (*go_on)(struct module *m); /* what @wait calls */
