@@ -217,6 +217,51 @@ static void a_module_does_nothing_but_as_its_account(void **state)
     stop(&f);
 }
 
+static bool is_ours(struct fixture *f, void *arg SW_UNUSED)
+{
+    struct json_object *map = world_get(&f->w, "v1", "ConfigMap", "other", "theirs");
+    return sw_streq(sw_json_str(map, "", "data", "x", NULL), "ours");
+}
+
+static void what_others_made_a_module_leaves_alone(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start_with_release(&f);
+    assert_int_equal(world_create(&f.w, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\","
+                                        "\"metadata\":{\"name\":\"other\"}}"),
+                     0);
+    write_file(&f, "templates/0000-map.yaml",
+               "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n---\n"
+               "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: theirs, namespace: other}\n"
+               "data: {x: ours}\n");
+    assert_int_equal(world_create(&f.w, "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+                                        "\"metadata\":{\"name\":\"theirs\",\"namespace\":"
+                                        "\"other\"},\"data\":{\"x\":\"theirs\"}}"),
+                     0);
+    add_module(&f, "");
+    must(&f, has_message, "ConfigMap theirs exists and is not this module's");
+    struct json_object *map = world_get(&f.w, "v1", "ConfigMap", "other", "theirs");
+    assert_string_equal(sw_json_str(map, "", "data", "x", NULL), "theirs");
+    assert_null(sw_json_find(map, "metadata", "ownerReferences", NULL));
+    assert_int_equal(world_delete(&f.w, "v1", "ConfigMap", "other", "theirs"), 0);
+    must(&f, is_complete, "new");
+    map = world_get(&f.w, "v1", "ConfigMap", "other", "theirs");
+    assert_string_equal(sw_json_str(map, "", "data", "x", NULL), "ours");
+    /* the namespace was there: it does not go with the module */
+    struct json_object *ns = world_get(&f.w, "v1", "Namespace", NULL, "other");
+    assert_null(sw_json_find(ns, "metadata", "ownerReferences", NULL));
+    /* its own it repairs, whoever wrote them last */
+    assert_int_equal(world_patch(&f.w, "v1", "ConfigMap", "other", "theirs", NULL,
+                                 "{\"data\":{\"x\":\"changed\"}}"),
+                     0);
+    assert_int_equal(world_patch(&f.w, "sro.openshift.io/v1beta1", "SpecialResourceModule", NULL,
+                                 "mod", NULL, "{\"spec\":{\"set\":{\"x\":\"another\"}}}"),
+                     0);
+    must(&f, is_ours, NULL);
+    stop(&f);
+}
+
 static void a_module_is_applied_for_the_version_that_it_watches(void **state)
 {
     (void)state;
@@ -439,6 +484,7 @@ static void preflight_tells_each_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_others_made_a_module_leaves_alone),
         cmocka_unit_test(a_module_is_applied_for_the_version_that_it_watches),
         cmocka_unit_test(a_module_does_nothing_but_as_its_account),
         cmocka_unit_test(another_value_at_the_path_is_another_version),

@@ -76,6 +76,15 @@ static void on_awaited(const struct sw_watch_event *w, void *arg)
         module_fail(m, message);
 }
 
+/* Wait for m->doc, which is there, if it has to be ready. */
+static void await(struct module *m, const struct sw_kind *kind)
+{
+    if (!m->gate->awaited)
+        manifest_is_done(m);
+    else
+        m->awaited = watch(m, kind, sw_obj_name(m->doc), on_awaited);
+}
+
 static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
     struct module *m = arg;
@@ -84,10 +93,8 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
                                                    sw_obj_kind(m->doc));
     if (a->code < 0)
         module_refused(m, a->code, sw_err_text(a->err));
-    else if (!m->gate->awaited)
-        manifest_is_done(m);
     else if (kind)
-        m->awaited = watch(m, kind, sw_obj_name(m->doc), on_awaited);
+        await(m, kind);
     else
         module_begin_soon(m, 0);
 }
@@ -115,6 +122,66 @@ static int prepare(struct module *m, const struct sw_manifest *manifest, const s
     return rc < 0 ? rc : sw_gate_new(m->doc, false, &m->gate, err);
 }
 
+/* ---- what is there ------------------------------------------------------------------------------
+ */
+
+static const char *namespace_of(const struct module *m, const struct sw_kind *kind)
+{
+    return kind->namespaced ? sw_obj_namespace(m->doc) : NULL;
+}
+
+/* Why the module does not write @live, which is there under the name of m->doc; heap. NULL: it is
+ * the module's, by owner reference, or the manifest asks to adopt it. */
+static char *foreign_why(const struct module *m, struct json_object *live)
+{
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL),
+                       *controller = sw_obj_controller(live);
+    if (sw_json_find_by(owners, "uid", sw_obj_uid(m->seen)) || m->gate->adopt)
+        return NULL;
+    return controller ? sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),
+                                  sw_json_str(controller, "?", "name", NULL))
+                      : sw_strdup("exists and is not this module's");
+}
+
+/* A namespace or a CRD that somebody else made is used as it is, by resources, too. */
+static bool is_borrowed(struct json_object *live)
+{
+    return sw_streq(sw_obj_kind(live), "Namespace") ||
+           sw_streq(sw_obj_kind(live), "CustomResourceDefinition");
+}
+
+static void on_read(const struct sw_kube_answer *a, void *arg)
+{
+    struct module *m = arg;
+    const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, sw_obj_api_version(m->doc),
+                                                   sw_obj_kind(m->doc));
+    m->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND) {
+        module_refused(m, a->code, sw_err_text(a->err));
+        return;
+    }
+    if (!kind) {
+        module_begin_soon(m, 0);
+        return;
+    }
+    SW_AUTO_CHARS *why = a->code == 0 ? foreign_why(m, a->object) : NULL;
+    if (why && is_borrowed(a->object)) {
+        await(m, kind);
+        return;
+    }
+    if (why) {
+        SW_AUTO_CHARS *message = sw_printf("%s %s %s: remove it, name another in the recipe, or "
+                                           "annotate it there with " SW_ANN_ADOPT,
+                                           sw_obj_kind(m->doc), sw_obj_name(m->doc), why);
+        module_fail(m, message);
+        return;
+    }
+    /* one that has come since is a conflict */
+    m->req = sw_kube_apply(m->c->kube, kind, namespace_of(m, kind), sw_obj_name(m->doc), m->doc,
+                           REQUEST_BY(m->account, .retries = 2, .force = a->code == 0), on_applied,
+                           m);
+}
+
 static void on_manifest_kind(int code, const struct sw_kind *kind, const struct sw_err *kind_err,
                              void *arg)
 {
@@ -130,9 +197,8 @@ static void on_manifest_kind(int code, const struct sw_kind *kind, const struct 
         module_fail(m, sw_err_text(&err));
         return;
     }
-    const char *ns = sw_obj_namespace(m->doc);
-    m->req = sw_kube_apply(m->c->kube, kind, *ns ? ns : NULL, sw_obj_name(m->doc), m->doc,
-                           REQUEST_BY(m->account, .retries = 2, .force = true), on_applied, m);
+    m->req = sw_kube_get(m->c->kube, kind, namespace_of(m, kind), sw_obj_name(m->doc),
+                         REQUEST_BY(m->account, .retries = 2), on_read, m);
 }
 
 static void next_manifest(struct module *m)
