@@ -100,12 +100,17 @@ render controller.yaml --set platform=kubernetes | file base/controller.yaml
 render admission.yaml --set platform=kubernetes,admissionPolicy=always | file admission/admission.yaml
 kustomization admission admission.yaml
 kustomization base namespace.yaml rbac.yaml controller.yaml
+# with the webhook of charts/slipway's admissionWebhook, for cert-manager's CA
+webhook="platform=kubernetes,admissionPolicy=never,admissionWebhook.enabled=true,admissionWebhook.annotations.cert-manager\\.io/inject-ca-from=slipway/slipway-admission"
+for part in namespace rbac controller admission; do render $part.yaml --set "$webhook" | file admission-webhook/$part.yaml; done
+kustomization admission-webhook namespace.yaml rbac.yaml controller.yaml admission.yaml
 render openshift.yaml --set platform=openshift | file openshift/openshift.yaml
 kustomization openshift openshift.yaml
 render monitoring.yaml --set platform=kubernetes,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true |
     file monitoring/monitoring.yaml
 kustomization monitoring monitoring.yaml
 kustomization overlays/kubernetes ../../crds ../../base
+kustomization overlays/admission-webhook ../../crds ../../admission-webhook
 kustomization overlays/openshift ../../crds ../../base ../../openshift ../../monitoring
 page >"$pages/metrics.md"
 

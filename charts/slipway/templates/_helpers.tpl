@@ -72,6 +72,12 @@ app.kubernetes.io/component: controller
 - nonResourceURLs: [/metrics, /requests]
   verbs: [get]
 {{- end }}
+{{- if and .Values.admissionWebhook.enabled (not .Values.metrics.secure) }}
+# who may act as which account
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end }}
 {{- with .Values.rbac.extraRules }}
 {{ toYaml . }}
 {{- end }}
@@ -163,6 +169,11 @@ containers:
   {{- if .Values.legacyRights }}
   - --legacy-rights
   {{- end }}
+  {{- if .Values.admissionWebhook.enabled }}
+  - --admission-bind-address=:{{ .Values.admissionWebhook.port }}
+  - --admission-cert-path=/etc/slipway-admission
+  - --admission-operator=system:serviceaccount:{{ .Release.Namespace }}:{{ .Values.serviceAccount.name }}
+  {{- end }}
   {{- with .Values.extraArgs }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -201,6 +212,11 @@ containers:
   - name: health
     protocol: TCP
     containerPort: 8081
+  {{- if .Values.admissionWebhook.enabled }}
+  - name: admission
+    protocol: TCP
+    containerPort: {{ .Values.admissionWebhook.port }}
+  {{- end }}
   startupProbe:
     httpGet: {path: /healthz, port: health}
     periodSeconds: 1
@@ -225,6 +241,9 @@ containers:
   {{- if .Values.metrics.certSecret }}
   - {name: metrics-certificate, mountPath: /etc/slipway-metrics, readOnly: true}
   {{- end }}
+  {{- if .Values.admissionWebhook.enabled }}
+  - {name: admission-certificate, mountPath: /etc/slipway-admission, readOnly: true}
+  {{- end }}
 volumes:
 # Recipes that were downloaded (256 MiB at most), and git repositories while they are fetched.
 - name: tmp
@@ -239,6 +258,11 @@ volumes:
 - name: metrics-certificate
   secret:
     secretName: {{ . }}
+{{- end }}
+{{- if .Values.admissionWebhook.enabled }}
+- name: admission-certificate
+  secret:
+    secretName: {{ .Values.admissionWebhook.certSecret }}
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:

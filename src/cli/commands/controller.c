@@ -13,6 +13,7 @@
 #include "kube/metrics/metrics_server.h"
 #include "net/http/http.h"
 #include "net/serve/serve.h"
+#include "operator/admission/admission.h"
 #include "operator/registries/registries.h"
 
 #include <stdio.h>
@@ -31,6 +32,7 @@ struct controller_opts {
     bool no_registries, legacy_rights;
     struct sw_metrics_flags metrics;
     const char *sro_metrics; /* --metrics-addr */
+    const char *admission, *admission_certs, *operator_user;
     const char *log_file, *health, *lease_ns, *releases, *registries_conf, *registry_ca, *graph_url;
     struct sw_record_opts record;
     struct sw_node_policy_opts nodes;
@@ -51,6 +53,14 @@ static const struct sw_flag flags[] = {
       "the same, by its name in SRO; on loopback by HTTP, for the kube-rbac-proxy before it" },
     { "health-probe-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, health),
       "HOST:PORT", NULL, "address for /healthz and /readyz; 0: not served (default :8081)" },
+    { "admission-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, admission),
+      "HOST:PORT", NULL,
+      "address of a webhook that asks whether who writes a resource may use its account "
+      "(default 0: not served)" },
+    { "admission-cert-path", 0, SW_FLAG_STRING, offsetof(struct controller_opts, admission_certs),
+      "DIR", NULL, "folder with its tls.crt and tls.key; read again when they change" },
+    { "admission-operator", 0, SW_FLAG_STRING, offsetof(struct controller_opts, operator_user),
+      "USER", NULL, "the operator's own user, whom it does not ask about" },
     { "releases", 0, SW_FLAG_STRING, offsetof(struct controller_opts, releases), "WHERE",
       "secret|configmap|none",
       "kind of the objects that record releases for helm, where there are none yet (default "
@@ -91,6 +101,7 @@ struct operator
     struct sw_node_policy nodes;
     struct sw_metrics_server *metrics; /* NULL: not served */
     struct sw_serve *health;           /* the same */
+    struct sw_admission *admission;    /* the same */
     char *identity;
 };
 
@@ -330,6 +341,14 @@ static int serve(struct operator* op, struct sw_err *err)
                                                                       .kube = op->conn.kube,
                                                                       .program = "slipway" },
                                     &op->metrics, err);
+    if (rc == 0)
+        rc = sw_admission_open(op->conn.loop,
+                               &(struct sw_admission_opts){ .address = op->opts.admission,
+                                                            .cert_dir = op->opts.admission_certs,
+                                                            .operator_user = op->opts.operator_user,
+                                                            .legacy = op->opts.legacy_rights,
+                                                            .kube = op->conn.kube },
+                               &op->admission, err);
     return rc < 0 ? rc : serve_health(op, err);
 }
 
@@ -389,6 +408,7 @@ static int execute(const struct sw_call *call)
     rc = rc ? rc - 1 : operate(&op);
     sw_metrics_server_close(op.metrics);
     sw_serve_close(op.health);
+    sw_admission_close(op.admission);
     sw_controller_close(op.controller);
     sw_recorder_close(op.recorder);
     sw_timer_free(op.trim);

@@ -8,6 +8,7 @@
 #include "data/json/hash.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
+#include "kube/review.h"
 #include "net/serve/serve.h"
 
 enum {
@@ -69,11 +70,6 @@ static const struct sw_kind token_reviews = { .group = "authentication.k8s.io",
                                               .api_version = "authentication.k8s.io/v1",
                                               .kind = "TokenReview",
                                               .plural = "tokenreviews" };
-static const struct sw_kind access_reviews = { .group = "authorization.k8s.io",
-                                               .version = "v1",
-                                               .api_version = "authorization.k8s.io/v1",
-                                               .kind = "SubjectAccessReview",
-                                               .plural = "subjectaccessreviews" };
 static const struct sw_request_opts question = { .timeout_ms = QUESTION_MS,
                                                  .ahead = true,
                                                  .purpose = "reviews" };
@@ -148,38 +144,20 @@ static void failed(struct answer *a, const char *what, const char *why)
 static void on_access_review(const struct sw_kube_answer *answer, void *arg)
 {
     struct answer *a = arg;
-    struct json_object *status = sw_json_get(answer->object, "status");
     if (answer->code < 0) {
         failed(a, "SubjectAccessReview", sw_err_text(answer->err));
         return;
     }
     a->access->troubled = false;
-    settle(a, sw_json_bool(status, false, "allowed", NULL) &&
-                      !sw_json_bool(status, false, "denied", NULL)
-                  ? ALLOWED
-                  : DENIED);
-}
-
-static void copy_field(struct json_object *to, struct json_object *from, const char *name)
-{
-    struct json_object *value = sw_json_get(from, name);
-    if (value)
-        sw_json_set(to, json_object_get(value), "spec", name, NULL);
+    settle(a, sw_kube_access_is_allowed(answer->object) ? ALLOWED : DENIED);
 }
 
 static void ask_access(struct answer *a, struct json_object *user)
 {
-    SW_AUTO_JSON *body = json_object_new_object();
-    sw_json_set_str(body, access_reviews.api_version, "apiVersion", NULL);
-    sw_json_set_str(body, access_reviews.kind, "kind", NULL);
-    sw_json_set_str(body, sw_json_str(user, "", "username", NULL), "spec", "user", NULL);
-    copy_field(body, user, "uid");
-    copy_field(body, user, "groups");
-    copy_field(body, user, "extra");
-    sw_json_set_str(body, a->verb, "spec", "nonResourceAttributes", "verb", NULL);
-    sw_json_set_str(body, a->path, "spec", "nonResourceAttributes", "path", NULL);
-    a->request = sw_kube_create(a->access->kube, &access_reviews, NULL, NULL, body, &question,
-                                on_access_review, a);
+    SW_AUTO_JSON *what = json_object_new_object();
+    sw_json_set_str(what, a->verb, "nonResourceAttributes", "verb", NULL);
+    sw_json_set_str(what, a->path, "nonResourceAttributes", "path", NULL);
+    a->request = sw_kube_access_review(a->access->kube, user, what, &question, on_access_review, a);
 }
 
 static void on_token_review(const struct sw_kube_answer *answer, void *arg)

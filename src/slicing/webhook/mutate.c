@@ -6,6 +6,7 @@
 
 #include "base/openssl.h"
 #include "data/data.h"
+#include "kube/review.h"
 #include "slicing/mig/mig.h"
 #include "slicing/webhook/tolerations.h"
 #include "slicing/webhook/webhook.h"
@@ -381,63 +382,38 @@ static int mutate_request(struct mutation *m, struct json_object *request)
                    : mutate_ephemeral(m, pod, sw_json_get(request, "oldObject"));
 }
 
-static void answer_request(struct mutation *m, struct json_object *request, bool v1,
-                           struct json_object *response, enum sw_webhook_outcome *outcome)
+/* Complete the @response to a request that was mutated into m->patch. */
+static void put_patch(struct mutation *m, struct json_object *response)
 {
-    const int rc = mutate_request(m, request);
-    const bool changed = rc == 0 && m->n_ops > 0;
-    *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
-    add(response, "uid", json_object_get(sw_json_find(request, "uid", NULL)));
-    add(response, "allowed", json_object_new_boolean(rc == 0));
-    if (rc < 0) {
-        struct json_object *status = json_object_new_object();
-        add(status, "status", json_object_new_string("Failure"));
-        add(status, "message", json_object_new_string(sw_err_text(m->err)));
-        add(status, "reason",
-            json_object_new_string(rc == SW_INVALID ? "BadRequest" : "Forbidden"));
-        add(status, "code", json_object_new_int(rc == SW_INVALID ? 400 : 403));
-        add(response, "status", status);
-    }
-    if (changed) {
-        size_t len;
-        SW_AUTO_CHARS *text = take_patch(m, &len);
-        SW_AUTO_CHARS *encoded = sw_alloc(len / 3 * 4 + 8);
-        const int n = EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)text,
-                                      (int)len);
-        add(response, "patchType", json_object_new_string("JSONPatch"));
-        add(response, "patch", json_object_new_string_len(encoded, n));
-    }
-    if (m->warnings && v1)
-        add(response, "warnings", json_object_get(m->warnings));
+    size_t len;
+    SW_AUTO_CHARS *text = take_patch(m, &len);
+    SW_AUTO_CHARS *encoded = sw_alloc(len / 3 * 4 + 8);
+    const int n = EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)text, (int)len);
+    add(response, "patchType", json_object_new_string("JSONPatch"));
+    add(response, "patch", json_object_new_string_len(encoded, n));
 }
 
 int sw_webhook_mutate(const struct sw_webhook_policy *policy, struct json_object *review,
                       struct json_object **out, enum sw_webhook_outcome *outcome,
                       struct sw_err *err)
 {
-    const char *version = sw_json_str(review, "", "apiVersion", NULL);
-    if (strcmp(sw_json_str(review, "", "kind", NULL), "AdmissionReview") != 0)
-        return sw_err_set(err, SW_INVALID, "kind: expected AdmissionReview, found '%.80s'",
-                          sw_json_str(review, "", "kind", NULL));
-    if (strcmp(version, "admission.k8s.io/v1") != 0 &&
-        strcmp(version, "admission.k8s.io/v1beta1") != 0)
-        return sw_err_set(err, SW_INVALID,
-                          "apiVersion: expected admission.k8s.io/v1 or v1beta1, found '%.80s'",
-                          version);
-    if (!*sw_json_str(review, "", "request", "uid", NULL))
-        return sw_err_set(err, SW_INVALID, "request.uid is missing");
+    int rc = sw_kube_review_check(review, err);
+    if (rc < 0)
+        return rc;
     SW_ERR(why);
     struct mutation m = { .policy = policy,
                           .patch = sw_json_writer_new(SW_JSON_PLAIN),
                           .err = &why };
-    struct json_object *doc = json_object_new_object(), *response = json_object_new_object();
-    answer_request(&m, sw_json_get(review, "request"), sw_ends_with(version, "/v1"), response,
-                   outcome);
-    add(doc, "kind", json_object_new_string("AdmissionReview"));
-    add(doc, "apiVersion", json_object_new_string(version));
-    add(doc, "response", response);
+    struct json_object *response;
+    rc = mutate_request(&m, sw_json_get(review, "request"));
+    const bool changed = rc == 0 && m.n_ops > 0;
+    *outcome = rc < 0 ? SW_WEBHOOK_DENIED : changed ? SW_WEBHOOK_MUTATED : SW_WEBHOOK_UNCHANGED;
+    *out = sw_kube_review_answer(review, rc, sw_err_text(&why), &response);
+    if (changed)
+        put_patch(&m, response);
+    if (m.warnings && sw_ends_with(sw_json_str(review, "", "apiVersion", NULL), "/v1"))
+        add(response, "warnings", json_object_get(m.warnings));
     sw_json_writer_free(m.patch);
     (void)json_object_put(m.warnings);
-    *out = doc;
     return 0;
 }

@@ -37,6 +37,15 @@ accounts() { # whoever writes a resource needs the verb use on its account, wher
         ! grep -q names-an-account "$tap_dir/policy" && render --set admissionPolicy=always,legacyRights=true | grep -q names-an-account &&
         refused admissionPolicy=perhaps admissionPolicy
 }
+webhook() { # off unless asked for; then it is told who the operator is, and a write that it cannot answer for is refused
+    ! render -s templates/controller.yaml | grep -q admission && ! render | grep -q '^kind: ValidatingWebhookConfiguration' &&
+        render --set admissionWebhook.enabled=true,admissionWebhook.port=9999,admissionWebhook.caBundle=Q0E= >"$tap_dir/webhook" &&
+        [ "$(grep -cE -- '- --admission-(bind-address=:9999|cert-path=/etc/slipway-admission|operator=system:serviceaccount:ops:slipway)$' "$tap_dir/webhook")" = 3 ] &&
+        grep -q '^  failurePolicy: Fail$' "$tap_dir/webhook" && grep -q 'caBundle: Q0E=$' "$tap_dir/webhook" && grep -qF 'resources: [specialresources, specialresourcemodules]' "$tap_dir/webhook" &&
+        grep -qF 'port: 9999}' "$tap_dir/webhook" && grep -q 'secretName: slipway-admission$' "$tap_dir/webhook" && ! grep -q inject-cabundle "$tap_dir/webhook" &&
+        render --set admissionWebhook.enabled=true,platform=openshift | grep -q 'service.beta.openshift.io/inject-cabundle: "true"' &&
+        render --set admissionWebhook.enabled=true,metrics.secure=false -s templates/rbac.yaml | grep -q subjectaccessreviews && refused admissionWebhook.port=0 admissionWebhook.port
+}
 nodes() { # bounded by the program's own defaults unless admins say more
     ! render -s templates/controller.yaml | grep -q -- '--nodes-' &&
         render --set 'nodePolicy.selector=pool in (gpu),nodePolicy.atWork=10%,nodePolicy.force=true,nodePolicy.controlPlane=true' -s templates/controller.yaml >"$tap_dir/nodes" &&
@@ -93,6 +102,7 @@ t "an older cluster gets the older PodDisruptionBudget" old
 t "one replica needs no PodDisruptionBudget" alone
 t "an account to act as is granted by name" acting_as
 t "the rights of SRO are only for those who ask" legacy
+t "a webhook asks the same, where that is wanted" webhook
 t "with a policy for who may act as which account, where the server has the kind" accounts
 t "its definitions are those of deploy/crds" single_source
 t "each alert of the list is in the PrometheusRule" alerts
