@@ -126,6 +126,8 @@ static const char *const read_verbs[] = { "get", "list", "watch", NULL };
 static const char *const write_verbs[] = { "create", "patch", "delete", NULL };
 static const char *const release_verbs[] = { "get", "list", "create", "patch", "delete", NULL };
 static const char *const get_verb[] = { "get", NULL };
+static const char *const watch_verb[] = { "watch", NULL };
+static const char *const apply_verbs[] = { "get", "list", "watch", "create", "patch", NULL };
 static const char *const bind_verb[] = { "bind", NULL };
 static const char *const hand_on_verbs[] = { "bind", "escalate", NULL };
 
@@ -143,6 +145,13 @@ static void allow_object(struct rights *r, struct json_object *doc)
                                               "Pod" };
     const char *ns = ns_of(r, doc), *kind = sw_obj_kind(doc);
     struct kind_facts k = facts_of_kind(r, sw_obj_api_version(doc), kind, *sw_obj_namespace(doc));
+    if (r->opts->module) { /* all as its account, which waits for them, too */
+        allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, apply_verbs);
+        if (sw_streq(kind, "BuildConfig"))
+            allow(r, ns, k.group, "builds", NULL, read_verbs);
+        kind_facts_done(&k);
+        return;
+    }
     if (!sw_streq(kind, "Pod"))
         allow_own(r, "", k.group, k.resource, NULL, read_verbs);
     allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, get_verb);
@@ -194,28 +203,37 @@ static void allow_lookups(struct rights *r)
     }
 }
 
-static void collect(struct rights *r)
+/* Objects that a module watches for versions. */
+static void allow_version_watches(struct rights *r)
+{
+    struct json_object *list = sw_json_find(r->opts->module, "spec", "watch", NULL);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *w = sw_json_at(list, i);
+        const char *ns = sw_json_str(w, "", "namespace", NULL),
+                   *name = sw_json_str(w, "", "name", NULL);
+        struct kind_facts k = facts_of_kind(r, sw_json_str(w, "", "apiVersion", NULL),
+                                            sw_json_str(w, "", "kind", NULL), *ns != '\0');
+        allow(r, k.namespaced ? ns : "", k.group, k.resource, *name ? name : NULL, read_verbs);
+        kind_facts_done(&k);
+    }
+}
+
+/* A recipe in a ConfigMap is read as the account; the operator sees when it changes. */
+static void allow_config_map(struct rights *r)
+{
+    const char *map = r->opts->config_map, *slash = map ? strchr(map, '/') : NULL;
+    if (!slash)
+        return;
+    SW_AUTO_CHARS *ns = sw_strndup(map, (size_t)(slash - map));
+    allow(r, ns, "", "configmaps", slash + 1, get_verb);
+    allow_own(r, ns, "", "configmaps", slash + 1, watch_verb);
+}
+
+/* What only a SpecialResource needs. */
+static void allow_walk(struct rights *r)
 {
     static const char *const patch_verb[] = { "patch", NULL };
     const struct sw_rbac_opts *o = r->opts;
-    allow_lookups(r);
-    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
-        struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
-        allow_object(r, doc);
-        const char *kind = sw_obj_kind(doc);
-        if (!sw_streq(sw_obj_api_version(doc), RBAC_VERSION))
-            continue;
-        if (sw_streq(kind, "ClusterRole") || sw_streq(kind, "Role")) {
-            allow_role(r, doc);
-            continue;
-        }
-        /* a binding to a role that is not in the recipe, so its rules are unknown */
-        const char *role_kind = sw_json_str(doc, "", "roleRef", "kind", NULL);
-        const char *role = sw_json_str(doc, "", "roleRef", "name", NULL);
-        if (!is_rendered(r, role_kind, role))
-            allow(r, sw_streq(kind, "ClusterRoleBinding") ? "" : ns_of(r, doc), RBAC_GROUP,
-                  sw_streq(role_kind, "ClusterRole") ? "clusterroles" : "roles", role, bind_verb);
-    }
     if (o->cluster_wide)
         allow(r, "", "", "namespaces", NULL,
               (const char *const[]){ "get", "create", "patch", "delete", NULL });
@@ -245,6 +263,38 @@ static void collect(struct rights *r)
     /* releases are recorded beside the recipe's objects, for helm */
     allow_own(r, o->ns, "", "configmaps", NULL, release_verbs);
     allow_own(r, o->ns, "", "secrets", NULL, release_verbs);
+}
+
+static void collect(struct rights *r)
+{
+    const struct sw_rbac_opts *o = r->opts;
+    allow_lookups(r);
+    allow_config_map(r);
+    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
+        struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
+        allow_object(r, doc);
+        const char *kind = sw_obj_kind(doc);
+        if (!sw_streq(sw_obj_api_version(doc), RBAC_VERSION))
+            continue;
+        if (sw_streq(kind, "ClusterRole") || sw_streq(kind, "Role")) {
+            allow_role(r, doc);
+            continue;
+        }
+        /* a binding to a role that is not in the recipe, so its rules are unknown */
+        const char *role_kind = sw_json_str(doc, "", "roleRef", "kind", NULL);
+        const char *role = sw_json_str(doc, "", "roleRef", "name", NULL);
+        if (!is_rendered(r, role_kind, role))
+            allow(r, sw_streq(kind, "ClusterRoleBinding") ? "" : ns_of(r, doc), RBAC_GROUP,
+                  sw_streq(role_kind, "ClusterRole") ? "clusterroles" : "roles", role, bind_verb);
+    }
+    if (o->module) {
+        allow_version_watches(r);
+        /* to own objects in a way that blocks the owner's deletion */
+        allow(r, "", "sro.openshift.io", "specialresourcemodules/finalizers", o->name,
+              (const char *const[]){ "update", NULL });
+    } else {
+        allow_walk(r);
+    }
 }
 
 /* ---- rules --------------------------------------------------------------------------------------

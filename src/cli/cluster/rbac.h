@@ -22,6 +22,10 @@ struct sw_rbac_opts {
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
     bool secrets;                /* templates use the builder's Secret */
     bool priority_classes;       /* the resource has spec.priorityClasses */
+    const char *config_map;      /* "NAMESPACE/NAME": the recipe is in that ConfigMap, which is not
+                                    in the operator's namespace; NULL: it is not */
+    struct json_object *module;  /* the SpecialResourceModule that applies it; NULL: a
+                                    SpecialResource walks it */
     /* lookups of templates: [{apiVersion, kind, namespace, name}], "" if missing; NULL: none */
     struct json_object *lookups;
 };

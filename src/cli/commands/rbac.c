@@ -11,6 +11,7 @@
 struct rbac_opts {
     struct sw_recipe_flags recipe;
     struct sw_rbac_opts rights;
+    const char *module; /* file */
 };
 
 #define FIELD(name) offsetof(struct rbac_opts, rights.name)
@@ -30,6 +31,11 @@ static const struct sw_flag flags[] = {
       "add the rights for spec.upgradePolicy of the resource: to delete and evict pods" },
     { "priority-classes", 0, SW_FLAG_BOOL, FIELD(priority_classes), NULL, NULL,
       "add the rights for spec.priorityClasses of the resource" },
+    { "config-map", 0, SW_FLAG_STRING, FIELD(config_map), "NS/NAME", NULL,
+      "the recipe is in that ConfigMap (cm://NS/NAME), outside the operator's namespace: add the "
+      "rights to read it" },
+    { "module", 0, SW_FLAG_STRING, offsetof(struct rbac_opts, module), "FILE", NULL,
+      "the rights of the SpecialResourceModule in FILE, whose recipe this is" },
     { "cluster-wide", 0, SW_FLAG_BOOL, FIELD(cluster_wide), NULL, NULL,
       "grant the rights in all namespaces, and to create the recipe's" },
     { "escalate", 0, SW_FLAG_BOOL, FIELD(escalate), NULL, NULL,
@@ -52,6 +58,33 @@ static int note_lookup(void *arg, const char *api_version, const char *kind, con
     return 0;
 }
 
+/* Read the module's file: it says whose the rights are. */
+static int read_module(struct rbac_opts *o, struct json_object **out, struct sw_err *err)
+{
+    enum { MAX_BYTES = 1 << 20 };
+    struct sw_rbac_opts *r = &o->rights;
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    int rc = sw_file_read(o->module, MAX_BYTES, &text, &len, err);
+    if (rc == 0)
+        rc = sw_yaml_parse(text, len, NULL, out, err);
+    if (rc == 0 && !sw_streq(sw_obj_kind(*out), "SpecialResourceModule"))
+        rc = sw_err_set(err, SW_INVALID, "kind: expected SpecialResourceModule, found '%s'",
+                        sw_obj_kind(*out));
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", o->module);
+    const char *url = sw_json_str(*out, "", "spec", "chart", "repository", "url", NULL);
+    const char *ns = sw_json_str(*out, "", "spec", "namespace", NULL);
+    r->module = *out;
+    r->name = sw_obj_name(*out);
+    r->ns = *ns ? ns : r->name;
+    if (!r->service_account)
+        r->service_account = sw_json_str(*out, NULL, "spec", "serviceAccountName", NULL);
+    if (!r->config_map && sw_starts_with(url, "cm://"))
+        r->config_map = url + strlen("cm://");
+    return 0;
+}
+
 static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
     struct rbac_opts *o = opts;
@@ -61,10 +94,20 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
         slash ? sw_strndup(r->service_account, (size_t)(slash - r->service_account)) : NULL;
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *lookups = json_object_new_array();
+    SW_AUTO_JSON *module = NULL;
     r->name = o->recipe.name ? o->recipe.name : sw_recipe_name(recipe->recipe);
     r->ns = o->recipe.namespace ? o->recipe.namespace : r->name;
     r->operator_ns = r->operator_ns ? r->operator_ns : sw_cli_operator_namespace();
     r->account = r->account ? r->account : "slipway";
+    int rc = o->module ? read_module(o, &module, err) : 0;
+    if (rc < 0)
+        return rc;
+    if (r->config_map && !strchr(r->config_map, '/'))
+        return sw_err_set(err, SW_INVALID, "--config-map: '%s' is not NAMESPACE/NAME",
+                          r->config_map);
+    if (r->config_map && sw_starts_with(r->config_map, r->operator_ns) &&
+        r->config_map[strlen(r->operator_ns)] == '/')
+        r->config_map = NULL; /* the operator reads its own */
     r->secrets = sw_recipe_mentions(recipe->recipe, "pushSecretName");
     r->lookups = lookups;
     if (slash) {
@@ -76,7 +119,7 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
     recipe->env.namespace = r->ns;
     recipe->env.lookup = note_lookup;
     recipe->env.lookup_arg = lookups;
-    int rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &rendered, err);
+    rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &rendered, err);
     if (rc < 0)
         return rc;
     SW_AUTO_JSON *list = sw_rbac_of(rendered, r);

@@ -102,6 +102,22 @@ Y
         has Role secrets get --service-account installer && "$slipway" rbac "$chart" --service-account installer >"$tap_dir/out" &&
         grep -A3 '^  name: installer-l$' "$tap_dir/out" | grep -q 'namespace: there' && ! grep -A3 '^  name: slipway-l$' "$tap_dir/out" | grep 'namespace: there'
 }
+in_a_config_map() { # outside the operator's namespace: the account reads it, the operator sees that it changes
+    "$slipway" rbac "$chart" --config-map team/chart --operator-namespace ops >"$tap_dir/out" || return 1
+    in_team() { awk -v name="$1" 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ "\n  name: " name "\n" && doc ~ /\n  namespace: team\n/) printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out"; }
+    in_team slipway-c | grep -q -- '- get' && in_team slipway-c | grep -q -- '- chart' && ! in_team slipway-c | grep -q -- '- watch' &&
+        in_team slipway-watch-c | grep -q -- '- watch' && ! in_team slipway-watch-c | grep -q -- '- get' &&
+        ! "$slipway" rbac "$chart" --config-map ops/chart --operator-namespace ops | grep -q -- '- chart$' && ! "$slipway" rbac "$chart" --config-map chart 2>/dev/null
+}
+of_a_module() { # all is its account's, objects that it watches included; the operator only acts as it
+    printf '{apiVersion: sro.openshift.io/v1beta1, kind: SpecialResourceModule, metadata: {name: mod}, spec: {namespace: mods, chart: {repository: {url: "cm://team/chart"}}, watch: [{apiVersion: v1, kind: ConfigMap, name: spoke, namespace: hub, path: $.a}]}}\n' >"$tap_dir/module.yaml"
+    "$slipway" rbac "$chart" --module "$tap_dir/module.yaml" --operator-namespace ops >"$tap_dir/out" || return 1
+    role slipway-mod >"$tap_dir/account"
+    grep -q 'name: slipway-as-slipway-mod' "$tap_dir/out" && grep -q -- '- widgetries' "$tap_dir/account" && grep -q -- '- patch' "$tap_dir/account" && ! grep -q -- '- delete' "$tap_dir/account" &&
+        grep -q -- '- spoke' "$tap_dir/account" && grep -q -- '- chart' "$tap_dir/account" && grep -q 'namespace: hub' "$tap_dir/account" && grep -q 'specialresourcemodules/finalizers' "$tap_dir/out" &&
+        [ "$(role slipway-watch-mod | grep -c -- '- apiGroups:')" = 1 ] && ! grep -q 'specialresources/' "$tap_dir/out" &&
+        ! "$slipway" rbac "$chart" --module "$chart/Chart.yaml" 2>"$tap_dir/err" && grep -q 'expected SpecialResourceModule' "$tap_dir/err"
+}
 same_again() { "$slipway" rbac "$chart" >"$tap_dir/a" && "$slipway" rbac "$chart" | cmp - "$tap_dir/a"; }
 applied() { # a server takes them, in the order in which they come
     command -v kubectl >/dev/null || return 0
@@ -126,6 +142,8 @@ t "a recipe that makes its namespace needs rights everywhere" everywhere
 t "another account gets them, and the operator may act as it" other_account
 t "without one it is the default account, which reads nothing elsewhere" own_account
 t "or that of a resource in another namespace" of_another
+t "a recipe in a ConfigMap elsewhere is read as the account" in_a_config_map
+t "a module has rights of its own" of_a_module
 t "with legacy rights all is the operator's" legacy
 t "pods may be evicted where asked for" upgrades
 t "PriorityClasses are the resource's, and asked for" priority_classes
