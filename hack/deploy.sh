@@ -13,7 +13,8 @@
 # (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
 # PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120), DAS_CR (a file with the DASOperator), LEGACY_RIGHTS (yes: the
 # controller runs with --legacy-rights), SRO_COMPAT (1: in the place of a Special Resource Operator: its namespace, the name of
-# its Deployment, one replica, and LEGACY_RIGHTS, since its users' resources name no account), DAS_COMPAT (1: in the place of
+# its Deployment, one replica, drivers in its form (--keep-node-selectors), and LEGACY_RIGHTS, since its users' resources name no
+# account), DAS_COMPAT (1: in the place of
 # the Dynamic Accelerator Slicer's operator: namespace, Deployment and ServiceAccount das-operator).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -183,7 +184,7 @@ fit() {
             if (doc ~ /(^|\n)kind: Namespace\n/) sub(/\n  name: slipway\n/, "\n  name: " ns "\n", doc)
             if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if ((console || doc !~ /(^|\n)kind: ConsoleLink\n/) && !(foreign && doc ~ /(^|\n)kind: Namespace\n/)) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
-        sed ${LEGACY_RIGHTS:+-e 's|^\( *\)- --leader-elect$|&\n\1- --legacy-rights|'} -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:$account|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
+        sed -e "s|^\( *\)- --leader-elect\$|&${LEGACY_RIGHTS:+\\n\\1- --legacy-rights}${SRO_COMPAT:+\\n\\1- --keep-node-selectors}|" -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:$account|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
 }
 
 parts() {
@@ -400,6 +401,6 @@ cmd_info() {
 
 case "${1:-}" in
 install | uninstall | deploy | undeploy | das | undas | render | info) c=$1; shift; "cmd_$c" "$@" ;;
--h | --help | help) sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,17p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+-h | --help | help) sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

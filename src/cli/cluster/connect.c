@@ -42,10 +42,12 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
 {
     conn->command = command;
     conn->loop = sw_loop_new(NULL);
-    conn->interrupt = evsignal_new(sw_loop_base(conn->loop), SIGINT, on_signal, conn);
-    conn->terminate = evsignal_new(sw_loop_base(conn->loop), SIGTERM, on_signal, conn);
-    (void)evsignal_add(conn->interrupt, NULL);
-    (void)evsignal_add(conn->terminate, NULL);
+    if (!opts->no_signals) {
+        conn->interrupt = evsignal_new(sw_loop_base(conn->loop), SIGINT, on_signal, conn);
+        conn->terminate = evsignal_new(sw_loop_base(conn->loop), SIGTERM, on_signal, conn);
+        (void)evsignal_add(conn->interrupt, NULL);
+        (void)evsignal_add(conn->terminate, NULL);
+    }
     int rc;
     if (opts->emulate) {
         struct sw_emulator_opts emu = {

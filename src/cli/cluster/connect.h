@@ -18,6 +18,7 @@ struct sw_connect_opts {
     const char *delays; /* NULL: the emulator's defaults */
     const char *rules;  /* folder of rules besides the built-in ones, or NULL */
     const char *faults; /* file with a plan of faults on the emulator, or NULL */
+    bool no_signals;    /* another connection may be open, whose loop handles them */
 };
 
 /** Rows for a command's table of flags, given its options struct and the member that is the

@@ -29,7 +29,7 @@ struct controller_opts {
     int64_t refresh_ms;
     struct sw_connect_opts connect;
     bool leader_elect;
-    bool no_registries, legacy_rights;
+    bool no_registries, legacy_rights, keep_selectors;
     struct sw_metrics_flags metrics;
     const char *sro_metrics; /* --metrics-addr */
     const char *admission, *admission_certs, *operator_user;
@@ -84,6 +84,10 @@ static const struct sw_flag flags[] = {
     { "legacy-rights", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, legacy_rights), NULL, NULL,
       "walk resources without spec.serviceAccountName with the operator's own rights, as SRO does: "
       "whoever may write a resource has them" },
+    { "keep-node-selectors", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, keep_selectors),
+      NULL, NULL,
+      "leave the nodeSelectors of drivers as they are, as SRO does: it can go on with them, but "
+      "there is no grace period for lost features" },
     SW_RECORD_FLAGS(struct controller_opts, record),
     SW_CONNECT_FLAGS(struct controller_opts, connect),
     { 0 },
@@ -157,6 +161,7 @@ static void start_work(void *arg)
         op->conn.loop, op->conn.kube,
         &(struct sw_controller_opts){ .rights = op->opts.legacy_rights ? SW_RIGHTS_LEGACY
                                                                        : SW_RIGHTS_ACCOUNT,
+                                      .keep_selectors = op->opts.keep_selectors,
                                       .registries = op->opts.no_registries ? NULL : &registries,
                                       .graph_url = op->opts.graph_url,
                                       .ns = own_namespace(op),

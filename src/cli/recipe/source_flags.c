@@ -11,13 +11,14 @@ static int get_config_map(void *arg, const char *ns, const char *name, struct js
                           struct sw_err *err)
 {
     static const struct sw_connect_opts defaults;
-    const struct sw_connect_opts *opts = arg ? arg : &defaults;
+    struct sw_connect_opts opts = arg ? *(const struct sw_connect_opts *)arg : defaults;
     struct sw_connection conn = { 0 };
     SW_AUTO_CHARS *text = NULL, *path = sw_printf("/api/v1/namespaces/%s/configmaps/%s", ns, name);
     size_t len;
-    if (opts->emulate)
+    if (opts.emulate)
         return sw_err_set(err, SW_NOTFOUND, "the embedded cluster begins empty");
-    int rc = sw_connection_init(&conn, "fetch", opts, err);
+    opts.no_signals = true;
+    int rc = sw_connection_init(&conn, "fetch", &opts, err);
     if (rc == 0)
         rc = sw_cluster_path(&conn, path, &(struct sw_request_opts){ .retries = 1 }, &text, &len,
                              err);

@@ -48,6 +48,7 @@ struct sw_controller_opts {
      * it.
      */
     bool one_shot;
+    bool keep_selectors; /* of drivers' pods, as SRO does: no grace period for lost features */
     enum sw_releases releases;
     const char *helper; /* the program whose `fetch -` fetches recipes; NULL: they are fetched in
                            this process, which blocks */

@@ -270,6 +270,7 @@ static int take_manifest(struct render *w, const struct sw_rendered *rendered, s
     struct sw_hook_env env = {
         .resource = w->r->doc,
         .ns = resource_namespace(w->r),
+        .keep_selectors = w->r->c->opts.keep_selectors,
         .from_crds = m->from_crds,
         .group = pass->group,
         .values = pass->values,

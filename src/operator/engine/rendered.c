@@ -55,7 +55,7 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->gate = gate;
     o->grace_label = SW_TAKE(label_before);
     object_take_content(e, o, r->doc);
-    o->adapts = o->grace_label || sw_streq(o->key.kind, "Job");
+    o->adapts = sw_streq(o->key.kind, "DaemonSet") || sw_streq(o->key.kind, "Job");
     text_set(&o->missing, r->missing);
     o->awaited = gate->awaited || o->missing;
     o->stage = o->first = r->stage;

@@ -137,7 +137,8 @@ int hook_node_affinity(struct json_object *doc, const struct sw_hook_env *env,
     struct json_object *pod_spec = sw_json_get(sw_hook_pod_template(doc), "spec");
     const char *resource = sw_obj_name(env->resource);
     bool labelled = sw_streq(sw_obj_kind(env->resource), "SpecialResource"); /* by its engine */
-    if (!labelled || !asks_for_features(pod_spec) || sw_label_value_fault(resource))
+    if (!labelled || env->keep_selectors || !asks_for_features(pod_spec) ||
+        sw_label_value_fault(resource))
         return 0;
     SW_AUTO_CHARS *key = sw_grace_period_key(resource, pod_spec);
     struct grace_terms s = { key, take_selected(pod_spec), json_object_new_array() };

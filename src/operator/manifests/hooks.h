@@ -21,6 +21,7 @@ struct sw_hook_env {
     struct json_object *resource; /* the SpecialResource */
     const char *ns;               /* the resource's namespace */
     bool namespaced;              /* the manifest's kind has a namespace */
+    bool keep_selectors;          /* nodeSelectors stay as the recipe has them */
     bool from_crds;               /* a file of the chart's crds/: not owned, as in Helm */
     const struct sw_group *group; /* the kernel it is rendered for; NULL: for all nodes */
     struct json_object *selector; /* labels of that group's nodes */

@@ -300,6 +300,39 @@ static void change_that_replaces_pods_brings_the_grace_period(void **state)
     assert_non_null(affinity_of(&w, "rolling"));
     assert_true(node_has(&w, "gpu-0", "stay.slipway.dev/"));
     assert_null(affinity_of(&w, "simple-kmod"));
+    SW_AUTO_CHARS *before = picture(&w); /* and stays, where drivers are left as they are */
+    world_kill(&w);
+    w.keep_selectors = true;
+    world_start(&w);
+    sro_is_ready(&w);
+    must_be_same(&w, before);
+    assert_non_null(affinity_of(&w, "rolling"));
+    forget_written();
+    world_close(&w);
+}
+
+static void driver_of_slipways_has_the_form_that_sro_gives_it(void **state)
+{
+    (void)state;
+    struct world w;
+    open_left(&w);
+    w.keep_selectors = true;
+    world_start(&w);
+    sro_is_ready(&w);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rolling", NULL,
+                                 "{\"spec\":{\"set\":{\"tag\":2}}}"),
+                     0);
+    sro_is_ready(&w);
+    struct json_object *spec = sw_json_find(driver_of(&w, "rolling"), "spec", "template", "spec",
+                                            NULL);
+    assert_string_equal(
+        sw_json_str(sw_json_at(sw_json_get(spec, "containers"), 0), "", "image", NULL),
+        "quay.io/x/driver:2");
+    assert_null(sw_json_get(spec, "affinity"));
+    assert_string_equal(sw_json_str(spec, "", "nodeSelector",
+                                    "feature.node.kubernetes.io/kernel-version.full", NULL),
+                        "4.18.0-305.45.1.el8_4.x86_64");
+    assert_false(node_has(&w, "gpu-0", "stay.slipway.dev/"));
     forget_written();
     world_close(&w);
 }
@@ -491,6 +524,7 @@ int main(void)
         cmocka_unit_test(nothing_is_replaced_and_no_label_moves),
         cmocka_unit_test(three_turns_with_sro_replace_nothing),
         cmocka_unit_test(change_that_replaces_pods_brings_the_grace_period),
+        cmocka_unit_test(driver_of_slipways_has_the_form_that_sro_gives_it),
         cmocka_unit_test(plan_says_that_nothing_changes),
         cmocka_unit_test(plan_names_what_changes),
         cmocka_unit_test(plan_names_what_is_refused_and_who_goes),

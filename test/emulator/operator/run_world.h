@@ -35,6 +35,7 @@ struct world {
     bool killed, one_shot, installed;
     enum sw_releases releases;
     enum sw_rights rights; /* other than accounts': nothing is said of the controller's requests */
+    bool keep_selectors;   /* --keep-node-selectors */
     const char *only;      /* the one resource that the controller looks after */
     bool real_clock;       /* other processes take part */
     const struct sw_registries_opts *registries; /* as the controller's */
@@ -209,17 +210,19 @@ static inline void world_start(struct world *w)
                     &(struct sw_kube_opts){ .seed = 1, .on_traced = world_on_traced, .arg = w },
                     &w->kube, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
-    w->controller = sw_controller_open(w->conn.loop, w->kube,
-                                       &(struct sw_controller_opts){ .rights = w->rights,
-                                                                     .one_shot = w->one_shot,
-                                                                     .registries = w->registries,
-                                                                     .graph_url = w->graph_url,
-                                                                     .only = w->only,
-                                                                     .node_policy = &w->nodes,
-                                                                     .releases = w->releases,
-                                                                     .on_event = world_on_event,
-                                                                     .on_trouble = world_on_trouble,
-                                                                     .arg = w });
+    w->controller = sw_controller_open(
+        w->conn.loop, w->kube,
+        &(struct sw_controller_opts){ .rights = w->rights,
+                                      .one_shot = w->one_shot,
+                                      .keep_selectors = w->keep_selectors,
+                                      .registries = w->registries,
+                                      .graph_url = w->graph_url,
+                                      .only = w->only,
+                                      .node_policy = &w->nodes,
+                                      .releases = w->releases,
+                                      .on_event = world_on_event,
+                                      .on_trouble = world_on_trouble,
+                                      .arg = w });
 }
 
 /* As kill -9 would: nothing is said to anybody. The client's connections go with it. */

@@ -102,6 +102,19 @@ static void what_has_the_grace_period_is_left_as_rendered(void **state)
     assert_null(sw_grace_period_keep(ours, NULL));
 }
 
+static void nodes_are_asked_for_as_before_without_the_grace_period_too(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *live = rendered(POD(KERNEL, ""));
+    SW_AUTO_JSON *ours = doc_of(POD(KERNEL, ""));
+    SW_AUTO_JSON *other = doc_of(POD(KERNEL, ", command: [new]"));
+    SW_AUTO_JSON *kept = sw_grace_period_keep(ours, live);
+    assert_true(json_object_equal(
+        sw_json_find(kept, "spec", "template", "spec", SW_REQUIRED_AFFINITY, NULL),
+        sw_json_find(live, "spec", "template", "spec", SW_REQUIRED_AFFINITY, NULL)));
+    assert_null(sw_grace_period_keep(other, live));
+}
+
 static void label_of_a_jobs_pods_is_left_out_where_sro_made_it(void **state)
 {
     (void)state;
@@ -121,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(template_is_kept_where_it_means_the_same),
         cmocka_unit_test(what_has_the_grace_period_is_left_as_rendered),
+        cmocka_unit_test(nodes_are_asked_for_as_before_without_the_grace_period_too),
         cmocka_unit_test(label_of_a_jobs_pods_is_left_out_where_sro_made_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

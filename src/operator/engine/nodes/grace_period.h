@@ -25,7 +25,7 @@ char *sw_grace_period_key(const char *resource, struct json_object *pod_spec);
 bool sw_is_feature_label(const char *key);
 
 /** @manifest, of a DaemonSet, with the nodeSelector and node affinity of @live, which the cluster
- * has: where both ask for the same nodes but for what the grace period adds to @manifest, and the
+ * has: where both ask for the same nodes but for what the grace period adds to one of them, and the
  * pods would not be replaced for another reason. A new document, the caller's; NULL: @manifest is
  * to be applied as it is. Pinned by test/unit/operator/engine_keep_template_test.c. */
 struct json_object *sw_grace_period_keep(struct json_object *manifest, struct json_object *live);

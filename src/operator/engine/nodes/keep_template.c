@@ -191,7 +191,7 @@ struct json_object *sw_grace_period_keep(struct json_object *manifest, struct js
     SW_AUTO_JSON *wanted = asked_nodes(sw_json_find(manifest, "spec", "template", "spec", NULL),
                                        &graced);
     SW_AUTO_JSON *has = asked_nodes(live_spec, &live_graced);
-    if (!graced || live_graced || !live_spec || !json_object_equal(wanted, has))
+    if (graced == live_graced || !live_spec || !json_object_equal(wanted, has))
         return NULL;
     SW_AUTO_JSON *kept = sw_json_copy(manifest);
     struct json_object *template = sw_json_find(kept, "spec", "template", NULL);
