@@ -7,6 +7,13 @@
 #include "cli/cluster/requests.h"
 #include "data/data.h"
 
+enum sw_releases sw_releases_of_flag(const char *where)
+{
+    return sw_streq(where, "none")        ? SW_RELEASES_NONE
+           : sw_streq(where, "configmap") ? SW_RELEASES_CONFIG_MAPS
+                                          : SW_RELEASES_SECRETS;
+}
+
 const char *sw_releases_namespace(struct json_object *resource)
 {
     const char *ns = sw_json_str(resource, "", "spec", "namespace", NULL);

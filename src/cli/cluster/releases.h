@@ -1,10 +1,22 @@
 #pragma once
 /* releases: Helm's records of a resource's release, as commands read them. */
 #include "base/base.h"
+#include "data/flags/flags.h"
 #include "operator/release/record.h"
 
 struct json_object;
 struct sw_connection;
+
+/** The flag that says in which kind of object releases are recorded: @member of @type, a string. */
+#define SW_RELEASES_FLAG(type, member)                                                             \
+    {                                                                                              \
+        "releases", 0, SW_FLAG_STRING, offsetof(type, member), "WHERE", "secret|configmap|none",   \
+            "kind of the objects that record releases for helm, where there are none yet "         \
+            "(default "                                                                            \
+            "secret)"                                                                              \
+    }
+/** @where: the value of that flag, or NULL for the default. */
+enum sw_releases sw_releases_of_flag(const char *where);
 
 /** The namespace of @resource's objects and records; borrowed. */
 const char *sw_releases_namespace(struct json_object *resource);

@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/node_policy_flags.h"
+#include "cli/cluster/releases.h"
 #include "cli/commands/commands.h"
 #include "cli/simulate/recorder.h"
 #include "data/text/metrics.h"
@@ -61,10 +62,7 @@ static const struct sw_flag flags[] = {
       "DIR", NULL, "folder with its tls.crt and tls.key; read again when they change" },
     { "admission-operator", 0, SW_FLAG_STRING, offsetof(struct controller_opts, operator_user),
       "USER", NULL, "the operator's own user, whom it does not ask about" },
-    { "releases", 0, SW_FLAG_STRING, offsetof(struct controller_opts, releases), "WHERE",
-      "secret|configmap|none",
-      "kind of the objects that record releases for helm, where there are none yet (default "
-      "secret)" },
+    SW_RELEASES_FLAG(struct controller_opts, releases),
     { "cache-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, cache_dir), "DIR", NULL,
       "folder for downloaded recipes (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)" },
     { "recipe-interval", 0, SW_FLAG_DURATION, offsetof(struct controller_opts, refresh_ms), "TIME",
@@ -129,14 +127,6 @@ static const char *own_namespace(const struct operator* op)
     return own && *own ? own : sw_kube_ns(op->conn.kube);
 }
 
-static enum sw_releases releases(const struct operator* op)
-{
-    const char *where = op->opts.releases;
-    return sw_streq(where, "none")        ? SW_RELEASES_NONE
-           : sw_streq(where, "configmap") ? SW_RELEASES_CONFIG_MAPS
-                                          : SW_RELEASES_SECRETS;
-}
-
 static void on_trim(void *arg SW_UNUSED)
 {
     sw_memory_settle();
@@ -165,7 +155,7 @@ static void start_work(void *arg)
                                       .registries = op->opts.no_registries ? NULL : &registries,
                                       .graph_url = op->opts.graph_url,
                                       .ns = own_namespace(op),
-                                      .releases = releases(op),
+                                      .releases = sw_releases_of_flag(op->opts.releases),
                                       .helper = SW_SELF,
                                       .renderers = { .program = SW_SELF },
                                       .cache_dir = op->opts.cache_dir,

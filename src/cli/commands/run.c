@@ -3,6 +3,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/install.h"
 #include "cli/cluster/overlap.h"
+#include "cli/cluster/releases.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/resource.h"
@@ -23,7 +24,7 @@ struct run_opts {
     struct sw_source_flags source;
     struct sw_connect_opts connect;
     struct sw_values_args values;
-    const char *name, *ns, *output, *registries_conf;
+    const char *name, *ns, *output, *registries_conf, *releases;
     struct sw_record_opts record;
     int64_t timeout_ms;
 };
@@ -50,6 +51,7 @@ static const struct sw_flag flags[] = {
       "time limit, such as 90s or 5m; 0: none (default 30m)" },
     { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct run_opts, registries_conf), "FILE",
       NULL, "file with mirrors of registries; with --emulate no registry is used without it" },
+    SW_RELEASES_FLAG(struct run_opts, releases),
     { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|text",
       "json: only one document, at the end (default text)" },
     SW_RECORD_FLAGS(struct run_opts, record),
@@ -272,6 +274,7 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
                                       .rights = SW_RIGHTS_CALLER,
                                       .only = run->name,
                                       .one_shot = true,
+                                      .releases = sw_releases_of_flag(run->opts.releases),
                                       .recording = sw_recorder_recording(run->recorder),
                                       .helper = SW_SELF,
                                       .cache_dir = run->opts.source.cache_dir,

@@ -135,6 +135,14 @@ const char *capabilities_rendered(struct resource *r, struct render *w)
     return why;
 }
 
+bool capabilities_are_busy(const struct resource *r)
+{
+    for (size_t i = 0; i < N_CAPABILITIES; i++)
+        if (capabilities[i]->is_busy && capabilities[i]->is_busy(r))
+            return true;
+    return false;
+}
+
 bool resource_is_rolled_back(const struct resource *r)
 {
     for (size_t i = 0; i < N_CAPABILITIES; i++)

@@ -157,6 +157,9 @@ struct capability {
     void (*stepped)(struct resource *r);
     /** Is a state rolled back now? The core ORs the answers. */
     bool (*is_rolled_back)(const struct resource *r);
+    /** Does the row still read or write what belongs to the walk? Unlike an op, it may go on after
+     * the status is written. The row calls resource_report() when that ends. */
+    bool (*is_busy)(const struct resource *r);
 
     /* ---- removal ---------------------------------------------------------------------------- */
 

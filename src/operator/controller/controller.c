@@ -127,7 +127,7 @@ bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
     for (const struct op *op = r->own->ops; op; op = op->next)
         if (!op->is_held)
             return false;
-    return !r->own->queue && !r->own->renders && !r->own->plan_work;
+    return !r->own->queue && !r->own->renders && !r->own->plan_work && !capabilities_are_busy(r);
 }
 
 /* ---- nodes -------------------------------------------------------------------------------------

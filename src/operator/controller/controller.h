@@ -103,7 +103,7 @@ int sw_controller_fault(struct sw_controller *c, const char *resource, const cha
  * [{"name", "labels": {}}], sorted by name; the caller's. */
 struct json_object *sw_controller_nodes(struct sw_controller *c, const char *resource);
 
-/** Whether no request and no render is under way for the resource. */
+/** Whether no request, no render and no record of the release is under way for the resource. */
 bool sw_controller_is_idle(struct sw_controller *c, const char *resource);
 
 /** All metrics in Prometheus' text format; heap. Names and labels are SRO's. */

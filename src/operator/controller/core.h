@@ -251,6 +251,8 @@ bool resource_is_rendering(const struct resource *r);
 bool resource_is_blocked(const struct resource *r);
 /** Free what @p owns; it is all zero then. */
 void prerequisite_done(struct prerequisite *p);
+/** Call sw_controller_opts.on_change. */
+void resource_report(struct resource *r);
 /** A state of it is rolled back now. */
 bool resource_is_rolled_back(const struct resource *r);
 

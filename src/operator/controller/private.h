@@ -110,6 +110,8 @@ bool capabilities_plan_ready(struct resource *r);
 struct release_view capabilities_release(struct resource *r);
 /** extra_hooks() of every row. */
 unsigned capabilities_extra_hooks(const struct resource *r);
+/** Does a row still read or write what belongs to the walk? */
+bool capabilities_are_busy(const struct resource *r);
 /** rendered() of the rows, up to the first that puts other objects in place; borrowed. */
 const char *capabilities_rendered(struct resource *r, struct render *w);
 

@@ -66,6 +66,11 @@ void resource_step(struct resource *r, struct sw_event *event)
         r->own->draining = false;
     }
     EACH_CAPABILITY(stepped, r);
+    resource_report(r);
+}
+
+void resource_report(struct resource *r)
+{
     if (r->c->opts.on_change)
         r->c->opts.on_change(r->name, r->c->opts.arg);
 }

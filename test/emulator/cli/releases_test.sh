@@ -39,7 +39,7 @@ spec: {restartPolicy: Never, containers: [{name: main, image: ubi9}]}
 END
     "$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate" 2>&1 &
     echo $! >"$tap_dir/emulate.pid"
-    until_ok 30 test -s "$KUBECONFIG" && "$slipway" run "$tap_dir/rel" --timeout 60s >/dev/null 2>&1 || return 1
+    until_ok 30 test -s "$KUBECONFIG" && "$slipway" run "$tap_dir/rel" --releases none --timeout 60s >/dev/null 2>&1 || return 1
     operator configmap
     until_ok 60 says 'rel  *1  deployed  *ConfigMap rel/sh.helm.release.v1.rel.v1  *yes' releases rel || return 1
     no_operator

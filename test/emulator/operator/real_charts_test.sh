@@ -92,9 +92,17 @@ kept() { # what is looked up stays, what is not does not
     [ -n "$kept" ] && [ "$kept" = "$data" ] || { echo "kept: $kept became $data"; return 1; }
     [ "$rnd" != "$(get /api/v1/namespaces/random/secrets/rnd | grep -o '"p":"[^"]*"')" ]
 }
+upgrade_hooks() { # what the first run deleted when it was over is there for the second, too
+    on_cluster upgrade-hook && on_cluster upgrade-hook --set color=blue && on_cluster upgrade-hook --set color=blue || return 1
+    get /api/v1/namespaces/upgrade-hook/configmaps/upgrades | grep -o '"data":{[^}]*}' | grep -F '{"revision":"2","upgrade":"true"}' &&
+        get /api/v1/namespaces/upgrade-hook/secrets/sh.helm.release.v1.upgrade-hook.v2 | grep -q '"status":"deployed"'
+}
+no_record() { on_cluster two-events --name none --releases none && ! get /api/v1/namespaces/none/secrets/sh.helm.release.v1.none.v1; }
 export KUBECONFIG=$tap_dir/kubeconfig
 start
 t "selectableFields of a CRD are kept" selectable
 t "diff does not show hooks that were deleted as their policy says" hooks_that_ran
 t "what a chart looks up is kept, as Helm keeps it" kept
+t "a second run with other values is an upgrade: its hooks run, and Helm has a record of it" upgrade_hooks
+t "run --releases none keeps no record" no_record
 plan

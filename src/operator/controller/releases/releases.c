@@ -96,6 +96,8 @@ void release_work_end(struct release_work *w)
     plan_resume(r); /* plan_ready() may be true now */
     if (!releases_of(r)->work && !release_move(r))
         settled(r); /* there may be another status to be recorded */
+    if (!releases_of(r)->work)
+        resource_report(r);
 }
 
 static void on_retry(void *arg)
@@ -406,6 +408,11 @@ static void add_revision(struct resource *r, struct json_object *all)
     sw_json_set(all, json_object_new_int64(s->is_used ? s->version : 0), "release", NULL);
 }
 
+static bool is_busy(const struct resource *r)
+{
+    return releases_of(r)->work;
+}
+
 static void resource_close(struct resource *r)
 {
     struct releases *s = releases_of(r);
@@ -429,6 +436,7 @@ const struct capability capability_releases = {
     .applying = applying,
     .object_observed = release_object_observed,
     .stepped = settled,
+    .is_busy = is_busy,
     .hooks_over = hooks_over,
     .resource_close = resource_close,
 };
