@@ -133,6 +133,15 @@ static bool set_serial(X509 *cert)
     return ok;
 }
 
+/* As Go's crypto/x509: nothing for an empty name, and any length, where OpenSSL's MBSTRING types
+ * stop at X.520's 64 characters. Names of Services are longer. */
+static bool set_common_name(X509_NAME *subject, const char *name)
+{
+    return !*name ||
+           X509_NAME_add_entry_by_NID(subject, NID_commonName, V_ASN1_UTF8STRING,
+                                      (const unsigned char *)name, (int)strlen(name), -1, 0) == 1;
+}
+
 static bool fill(X509 *cert, const struct sw_cert_request *r, EVP_PKEY *key, X509 *issuer)
 {
     X509_NAME *name = X509_get_subject_name(cert);
@@ -141,8 +150,7 @@ static bool fill(X509 *cert, const struct sw_cert_request *r, EVP_PKEY *key, X50
     return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
            ASN1_TIME_set(X509_getm_notBefore(cert), r->now_sec) &&
            ASN1_TIME_adj(X509_getm_notAfter(cert), r->now_sec, (int)r->days, 0) &&
-           X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
-                                      (const unsigned char *)r->common_name, -1, -1, 0) == 1 &&
+           set_common_name(name, r->common_name) &&
            X509_set_issuer_name(cert, issuer ? X509_get_subject_name(issuer) : name) == 1 &&
            X509_set_pubkey(cert, key) == 1 && add_extension(cert, issuer, NID_key_usage, usage) &&
            add_extension(cert, issuer, NID_ext_key_usage, "serverAuth,clientAuth") &&

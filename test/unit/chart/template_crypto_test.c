@@ -210,6 +210,26 @@ static void certificates_hold(void **state)
     EVP_PKEY_free(key);
 }
 
+/* X.520 ends at 64 characters, Go does not. */
+static void common_name_may_be_long_or_empty(void **state)
+{
+    (void)state;
+    char name[128];
+    const char *svc = "inteldeviceplugins-webhook-service.intel-device-plugins-operator.svc";
+    SW_AUTO_CHARS *text = sw_printf("{{ $k := genPrivateKey \"ecdsa\" }}"
+                                    "{{ $long := genSelfSignedCertWithKey \"%s\" nil nil 1 $k }}"
+                                    "{{ $none := genSelfSignedCertWithKey \"\" nil nil 1 $k }}"
+                                    "{{ dict \"long\" $long.Cert \"none\" $none.Cert | toJson }}",
+                                    svc);
+    SW_AUTO_JSON *doc = render_json(text);
+    X509 *lengthy = certificate(text_of(doc, "long")), *none = certificate(text_of(doc, "none"));
+    X509_NAME_get_text_by_NID(X509_get_subject_name(lengthy), NID_commonName, name, sizeof name);
+    assert_string_equal(name, svc);
+    assert_int_equal(X509_NAME_entry_count(X509_get_subject_name(none)), 0);
+    X509_free(lengthy);
+    X509_free(none);
+}
+
 static void given_keys_are_used(void **state)
 {
     (void)state;
@@ -301,6 +321,7 @@ int main(void)
         cmocka_unit_test(passwords_have_their_form),
         cmocka_unit_test(bad_ciphertexts_are_refused),
         cmocka_unit_test(certificates_hold),
+        cmocka_unit_test(common_name_may_be_long_or_empty),
         cmocka_unit_test(given_keys_are_used),
         cmocka_unit_test(keys_are_of_their_kind),
         cmocka_unit_test(wrong_certificates_are_refused),
