@@ -190,13 +190,16 @@ static bool side_is_ready(const struct state *s, const struct object *o)
     return true;
 }
 
-static bool is_to_be_dropped(const struct state *s, struct object *o)
+static bool is_to_be_dropped(struct sw_engine *e, const struct state *s, struct object *o)
 {
     if (!o->text || o->doing != DOING_NOTHING || o->terminating || !object_is_removable(o))
         return false;
+    const char *reason;
     if (o->drop_failed && o->readiness.kind == SW_READINESS_FAILED) {
+        if (!o->failed_why && container_logs_awaited(e, o))
+            return false;
         if (!o->failed_why)
-            object_fail(o, o->readiness.message, o->hash);
+            object_fail(o, object_detail(e, o, &reason), o->hash);
         return o->failed_recorded; /* without the record a restart would run it again */
     }
     return o->drop_ready && o->done_hash == o->hash && side_is_ready(s, o);
@@ -226,7 +229,7 @@ static void run_again(struct sw_engine *e, struct state *s)
 void apply_delete_hooks(struct sw_engine *e, struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++)
-        if (is_to_be_dropped(s, s->objects[i]) && delete_is_due(e, s->objects[i]))
+        if (is_to_be_dropped(e, s, s->objects[i]) && delete_is_due(e, s->objects[i]))
             send_delete(e, s->objects[i]);
         else if (s->objects[i]->failed_why && !s->objects[i]->failed_in)
             e->status_dirty = true; /* its failure is to be recorded first */

@@ -6,13 +6,13 @@
 
 #include "operator/engine/internal.h"
 
-enum { LOG_BYTES = 2048, MAX_LINE = 240, AGAIN_MS = 5 * 60000 };
+enum { LOG_BYTES = 2048, MAX_LINE = 240, AGAIN_MS = 5 * 60000, AWAIT_MS = 5000 };
 
 /* The container that has ended, in the pod that says most about why @o is not ready. @return false:
  * there is none */
 static bool find_ended(const struct object *o, const char **pod, const char **container)
 {
-    const struct sw_readiness *readiness = &o->readiness;
+    const struct sw_readiness *readiness = &o->judged; /* o->readiness names no container */
     *pod = o->key.name;
     if (!sw_streq(o->key.kind, "Pod") && !workers_worst(o, pod, &readiness))
         return false;
@@ -44,6 +44,18 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
     a->key = (struct sw_key){ "v1", "Pod", o->key.ns, sw_arena_strdup(e->arena, pod) };
     a->container = sw_arena_strdup(e->arena, container);
     a->n_bytes = LOG_BYTES;
+}
+
+bool container_logs_awaited(struct sw_engine *e, struct object *o)
+{
+    container_logs_ask(e, o);
+    bool answered = o->container_logs.pod && !o->container_logs.serial;
+    if (!o->container_logs.until_ms)
+        o->container_logs.until_ms = e->now_ms + AWAIT_MS; /* its pods may be seen after it */
+    if (answered || e->now_ms >= o->container_logs.until_ms)
+        return false;
+    act_wake(e, o->container_logs.until_ms);
+    return true;
 }
 
 /* The last line that is not blank, without control characters. Heap; NULL: none. */
@@ -88,7 +100,9 @@ const char *container_logs_line(const struct object *o)
 
 void container_logs_done(struct object *o)
 {
-    free(o->container_logs.pod);
-    free(o->container_logs.container);
-    free(o->container_logs.line);
+    free(SW_TAKE(o->container_logs.pod));
+    free(SW_TAKE(o->container_logs.container));
+    free(SW_TAKE(o->container_logs.line));
+    o->container_logs.serial = 0;
+    o->container_logs.until_ms = 0;
 }

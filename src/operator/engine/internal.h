@@ -163,7 +163,8 @@ struct object {
         char *pod, *container, *line; /* whose log was asked for, and its last line */
         uint64_t serial;              /* of the unanswered request; 0: none */
         int64_t asked_ms;
-        bool changed; /* its workers have changed since */
+        int64_t until_ms; /* how long container_logs_awaited() waits; 0: it has not been asked */
+        bool changed;     /* its workers have changed since */
     } container_logs;
 
     /* what is being done */
@@ -474,6 +475,9 @@ bool workers_worst(const struct object *o, const char **pod, const struct sw_rea
 
 /** Ask for the log of the container that keeps @o from being ready, once. */
 void container_logs_ask(struct sw_engine *e, struct object *o);
+/** @o failed and is about to be deleted: has the log to be awaited, so that it is not lost? It is
+ * asked for; for a few seconds at most. */
+bool container_logs_awaited(struct sw_engine *e, struct object *o);
 /** @return whether @event is the answer, and has a log */
 bool container_logs_take(struct object *o, const struct sw_event *event);
 /** The last line of that log, while the container is still the one; NULL: not known. Borrowed. */
@@ -540,6 +544,8 @@ bool object_is_known(struct sw_engine *e, const struct object *o);
 bool object_is_removable(const struct object *o);
 /** "DaemonSet ns/name"; of the step's arena. */
 const char *object_title(struct sw_engine *e, const struct object *o);
+/** The same without the title. */
+const char *object_detail(struct sw_engine *e, const struct object *o, const char **reason);
 /** Why it is not ready: "DaemonSet ns/x 1 of 3 pods are ready; pod ..."; of the step's arena. */
 const char *object_message(struct sw_engine *e, const struct object *o, const char **reason);
 

@@ -155,6 +155,8 @@ void object_fail(struct object *o, const char *why, uint64_t hash)
     o->failed_hash = why ? hash : 0;
     o->failed_in = 0;
     o->failed_recorded = false;
+    if (!why)
+        container_logs_done(o); /* another run has another log */
 }
 
 static void object_free(struct object *o)
@@ -336,12 +338,18 @@ const char *object_title(struct sw_engine *e, const struct object *o)
                            o->key.ns ? "/" : "", o->key.name);
 }
 
-const char *object_message(struct sw_engine *e, const struct object *o, const char **reason)
+const char *object_detail(struct sw_engine *e, const struct object *o, const char **reason)
 {
     *reason = o->readiness.reason;
+    if (o->failed_why) /* its pods and their log are in there */
+        return o->readiness.message;
     const char *pod = workers_message(e, o, reason);
     const char *line = container_logs_line(o);
-    return sw_arena_printf(e->arena, "%s %s%s%s%s%s", object_title(e, o), o->readiness.message,
-                           pod ? "; " : "", pod ? pod : "", line ? "; the end of its log: " : "",
-                           line ? line : "");
+    return sw_arena_printf(e->arena, "%s%s%s%s%s", o->readiness.message, pod ? "; " : "",
+                           pod ? pod : "", line ? "; the end of its log: " : "", line ? line : "");
+}
+
+const char *object_message(struct sw_engine *e, const struct object *o, const char **reason)
+{
+    return sw_arena_printf(e->arena, "%s %s", object_title(e, o), object_detail(e, o, reason));
 }

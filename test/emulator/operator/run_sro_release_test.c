@@ -298,7 +298,8 @@ static void failed_hook_may_be_deleted_and_stays_failed(void **state)
     static const char hook[] =
         "apiVersion: v1\nkind: Pod\nmetadata:\n  name: check\n  annotations:\n"
         "    helm.sh/hook: post-install\n    helm.sh/hook-delete-policy: hook-failed\n"
-        "    emulator.slipway.dev/exit-code: \"3\"\nspec:\n  restartPolicy: Never\n"
+        "    emulator.slipway.dev/exit-code: \"3\"\n    emulator.slipway.dev/log: no luck\nspec:\n "
+        " restartPolicy: Never\n"
         "  containers:\n  - name: c\n    image: i\n";
     struct world w = { .releases = SW_RELEASES_CONFIG_MAPS, .on_request = count_pods };
     n_pods = 0;
@@ -308,18 +309,18 @@ static void failed_hook_may_be_deleted_and_stays_failed(void **state)
                                { "templates/0001-hook.yaml", hook });
     world_open(&w);
     sro_run(&w, dir);
-    sro_until(&w, "rel", "Errored", "exit code 3");
+    sro_until(&w, "rel", "Errored", "exit code 3 (Error); the end of its log: no luck");
     sro_until_gone(&w, "v1", "Pod", "rel", "check");
     SW_AUTO_JSON *one = record_of(&w, "ConfigMap", "sh.helm.release.v1.rel.v1", "failed");
     assert_string_equal(sw_json_str(hook_entry(one, "check", "last_run"), "", "phase", NULL),
                         "Failed");
     world_wait(&w, 60000);
-    sro_until(&w, "rel", "Errored", "exit code 3");
+    sro_until(&w, "rel", "Errored", "exit code 3 (Error); the end of its log: no luck");
     assert_int_equal(n_pods, 1);
     world_kill(&w);
     world_start(&w);
     world_wait(&w, 10 * 60000);
-    sro_until(&w, "rel", "Errored", "exit code 3");
+    sro_until(&w, "rel", "Errored", "exit code 3 (Error); the end of its log: no luck");
     assert_int_equal(n_pods, 1); /* who was not there then does not run it once more */
     assert_null(world_get(&w, "v1", "Pod", "rel", "check"));
     world_close(&w);
