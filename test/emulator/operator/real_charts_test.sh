@@ -25,6 +25,9 @@ t "a hook of pre-install and post-install is made again for the second" hook_of_
 crds_first() { walk 0 crds-first && said 'crds-first: Ready' && not_said Retrying; }
 t "what crds/ defines may be a hook before the install" crds_first
 
+asks_crds() { walk 0 asks-crds && said 'asks-crds: Ready'; }
+t "what crds/ defines is served when the chart renders" asks_crds
+
 late_scope() { walk 0 late-scope && said 'late-scope: Ready' && not_said 'namespace is needed'; }
 t "an object whose kind an earlier state defines gets its namespace" late_scope
 

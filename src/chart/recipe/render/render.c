@@ -282,12 +282,82 @@ int sw_recipe_render_files(const struct sw_plan *plan, const struct sw_render_en
     return 0;
 }
 
+/* ---- what the server serves ---------------------------------------------------------------------
+ */
+
+/* Names for .Capabilities.APIVersions, in an arena. */
+struct apis {
+    struct sw_arena *arena;
+    const char **items; /* owned */
+    size_t n, cap;
+};
+
+static void add_api(struct apis *all, const char *name)
+{
+    SW_GROW(all->items, all->n, all->cap);
+    all->items[all->n++] = name;
+}
+
+static void add_crd(struct apis *all, struct json_object *crd)
+{
+    const char *group = sw_json_str(crd, "", "spec", "group", NULL),
+               *kind = sw_json_str(crd, "", "spec", "names", "kind", NULL);
+    struct json_object *versions = sw_json_find(crd, "spec", "versions", NULL);
+    for (size_t i = 0; i < sw_json_len(versions); i++) {
+        struct json_object *version = sw_json_at(versions, i);
+        const char *name = sw_json_str(version, "", "name", NULL);
+        if (!sw_json_bool(version, false, "served", NULL))
+            continue;
+        add_api(all, sw_arena_printf(all->arena, "%s/%s", group, name));
+        add_api(all, sw_arena_printf(all->arena, "%s/%s/%s", group, name, kind));
+    }
+}
+
+/* Helm installs crds/ before it renders, so their kinds are served then. Those of @state are not
+ * yet when it is rendered here. A file that cannot be read is an error later. */
+static void add_crds(struct apis *all, const struct sw_plan *plan, size_t state)
+{
+    for (size_t i = 0; i < plan->n_crd_charts; i++) {
+        const struct sw_chart *chart = plan->crd_charts[i]->loaded;
+        for (size_t f = 0; plan->crd_states[i] == state && f < chart->n_files; f++) {
+            const struct sw_recipe_file *file = &chart->files[f];
+            struct sw_split split = { .text = file->bytes, .len = file->len };
+            while (sw_recipe_is_crd(file->name) && sw_split_next(&split)) {
+                SW_AUTO_JSON *object = NULL;
+                SW_ERR(ignored);
+                if (sw_split_parse(&split, file->name, &object, &ignored) == 0)
+                    add_crd(all, object);
+            }
+        }
+    }
+}
+
+/* @env: of a server (SW_ALL_STATES: of `helm template`, which does not install). */
+static int run_state(const struct sw_plan *plan, const struct sw_render_env *env, size_t state,
+                     struct sw_rendered **out, struct sw_err *err)
+{
+    if (state >= plan->n_states || env->no_crds || !env->api_versions || env->add_api_versions ||
+        !sw_recipe_mentions(plan->recipe, ".APIVersions"))
+        return sw_recipe_render_files(plan, env, state, out, err);
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct apis all = { .arena = arena };
+    for (size_t i = 0; i < env->n_api_versions; i++)
+        add_api(&all, env->api_versions[i]);
+    add_crds(&all, plan, state);
+    struct sw_render_env with = *env;
+    with.api_versions = all.items;
+    with.n_api_versions = all.n;
+    int rc = sw_recipe_render_files(plan, &with, state, out, err);
+    free(all.items);
+    return rc;
+}
+
 int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env, size_t state,
                      struct sw_rendered **out, struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *r = NULL;
     env = env ? env : &default_env;
-    int rc = sw_recipe_render_files(plan, env, state, &r, err);
+    int rc = run_state(plan, env, state, &r, err);
     if (rc < 0)
         return rc;
     size_t n_run = r->run.n_files;
