@@ -110,11 +110,6 @@ struct sw_serve *sw_webhook_server_http(struct sw_webhook_server *server)
     return server->serve;
 }
 
-int sw_webhook_server_metrics_port(const struct sw_webhook_server *server)
-{
-    return sw_metrics_server_port(server->metrics_server);
-}
-
 void sw_webhook_server_close(struct sw_webhook_server *server)
 {
     if (!server)

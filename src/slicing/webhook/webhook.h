@@ -99,7 +99,5 @@ int sw_webhook_server_open(struct sw_loop *loop, const struct sw_webhook_server_
                            struct sw_webhook_server **out, struct sw_err *err) SW_CHECKED;
 /** Its HTTP server, borrowed: its port and state. sw_serve_stop() stops the loop, too. */
 struct sw_serve *sw_webhook_server_http(struct sw_webhook_server *server);
-/** The port of its metrics; 0: they are not served. */
-int sw_webhook_server_metrics_port(const struct sw_webhook_server *server);
 /** At once. NULL is accepted. */
 void sw_webhook_server_close(struct sw_webhook_server *server);
