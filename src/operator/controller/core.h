@@ -284,6 +284,10 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
 void resource_ask_values(struct resource *r, struct sw_facts_ask *ask);
 /** Do the recipe or templates in the spec mention one of @words (NULL-ended), or all values? */
 bool resource_mentions(const struct resource *r, const char *const *words);
+/** Keep @message (NULL: it went well) in @*last, which is the caller's.
+ * @return whether it is to be told: a failure, and not with the words that were told last */
+bool fault_is_news(char **last, const char *message);
+
 /** {part: image} as RELATED_IMAGES and RELATED_IMAGE_<PART>_IMAGE of the environment say, the
  * caller's; NULL: they say nothing. */
 struct json_object *related_images(void);

@@ -25,6 +25,16 @@ void resource_set_fault(struct resource *r, int code, const char *message)
     r->fault_message = copy;
 }
 
+bool fault_is_news(char **last, const char *message)
+{
+    bool same = sw_streq(*last, message);
+    if (!same) {
+        free(*last);
+        *last = message ? sw_strdup(message) : NULL;
+    }
+    return message && !same;
+}
+
 struct json_object *resource_as_owner(const struct resource *r)
 {
     struct json_object *owner = json_object_new_object(), *list = json_object_new_array();

@@ -46,6 +46,7 @@ struct resource_private {
     struct sw_timer *timer; /* the engine's */
     struct json_object
         *doubtful_status; /* fields of which the server's values are not known; NULL: none */
+    char *status_fault;   /* why the status could not be written, as it was told; NULL: it was */
     bool stepping, draining;
     struct render_request *queue, **queue_end;
     struct op *ops;              /* requests under way */

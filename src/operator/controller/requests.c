@@ -313,6 +313,18 @@ static void doubt_status(struct resource *r, struct json_object *doc)
     json_object_put(before);
 }
 
+/* An Event, too, where somebody has to change something. */
+static void say_status_fault(struct resource *r, int code)
+{
+    const char *why = r->own->status_fault;
+    sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", why, NULL);
+    if (code != SW_INVALID && code != SW_FORBIDDEN)
+        return;
+    SW_AUTO_CHARS *text = sw_printf("the status cannot be written: %s", why);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "StatusNotWritten", .message = text });
+}
+
 static void on_status_written(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
@@ -324,9 +336,9 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
         json_object_put(SW_TAKE(r->own->doubtful_status));
     } else {
         doubt_status(r, op->doc);
-        sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", answer_message(a),
-               NULL);
     }
+    if (fault_is_news(&r->own->status_fault, a->code ? answer_message(a) : NULL))
+        say_status_fault(r, a->code);
     op_answer(op, a->code, answer_message(a), NULL, NULL);
 }
 

@@ -175,6 +175,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->doc);
     json_object_put(r->status);
     json_object_put(r->own->doubtful_status);
+    free(r->own->status_fault);
     json_object_put(r->own->scopes);
     free(r->own->account);
     free(r->own->acts_as);

@@ -201,6 +201,46 @@ static void a_status_whose_answer_was_lost_is_written_again(void **state)
     scene_close(&s);
 }
 
+static int n_refused;
+
+static void refuse_statuses(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                            struct world *w SW_UNUSED)
+{
+    if (!sw_streq(req->subresource, "status") || !sw_streq(req->resource, "specialresources"))
+        return;
+    n_refused++;
+    fault->type = SW_FAULT_ERROR;
+    fault->code = 403;
+}
+
+static size_t n_events_of(struct world *w, const char *reason)
+{
+    SW_AUTO_JSON *list = json_object_get(world_get(w, "v1", "Event", NULL, NULL));
+    size_t n = 0;
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        n += sw_streq(sw_json_str(sw_json_at(list, i), "", "reason", NULL), reason);
+    return n;
+}
+
+static void a_status_that_cannot_be_written_is_told_once(void **state)
+{
+    (void)state;
+    struct scene s;
+    scene_open(&s, map);
+    sro_until(&s.w, "r", "Ready", NULL);
+    n_refused = 0;
+    s.w.on_request = refuse_statuses;
+    assert_int_equal(world_delete(&s.w, "v1", "ConfigMap", "r", "c"), 0);
+    world_wait(&s.w, 30 * 60000);
+    assert_true(n_refused > 1);
+    assert_int_equal(n_events_of(&s.w, "StatusNotWritten"), 1);
+    s.w.on_request = NULL;
+    world_wait(&s.w, 30 * 60000);
+    assert_int_equal(n_events_of(&s.w, "StatusNotWritten"), 1);
+    assert_non_null(world_get(&s.w, "v1", "ConfigMap", "r", "c"));
+    scene_close(&s);
+}
+
 /* What was applied is written down: nothing has to be rendered to take it away. */
 static void a_broken_recipe_can_be_deleted(void **state)
 {
@@ -328,6 +368,7 @@ int main(void)
         TEST(waiting_writes_and_logs_nothing),
         TEST(what_fails_again_is_told_once_a_run),
         TEST(a_status_whose_answer_was_lost_is_written_again),
+        TEST(a_status_that_cannot_be_written_is_told_once),
         TEST(a_broken_recipe_can_be_deleted),
         TEST(editing_one_file_walks_only_what_changed),
         TEST(writing_its_status_is_no_change_of_a_resource),

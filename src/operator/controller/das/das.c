@@ -41,8 +41,9 @@ struct das {
     struct json_object *parts[N_PARTS];
     struct sw_kube_request *write, *status_write;
     struct sw_timer *timer;
-    char *trouble; /* why the resource could not be written */
-    bool cleaned;  /* there is no resource of a DASOperator that is gone */
+    char *trouble;      /* why the resource could not be written */
+    char *status_fault; /* why the status could not be written, as it was told */
+    bool cleaned;       /* there is no resource of a DASOperator that is gone */
 };
 
 static void reconcile_soon(struct das *d)
@@ -146,9 +147,11 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
 {
     struct das *d = arg;
     d->status_write = NULL;
-    if (a->code == 0 || a->code == SW_NOTFOUND)
+    bool failed = a->code < 0 && a->code != SW_NOTFOUND;
+    if (fault_is_news(&d->status_fault, failed ? sw_err_text(a->err) : NULL))
+        sw_log(SW_LOG_WARN, "DASOperator's status not written", "error", d->status_fault, NULL);
+    if (!failed)
         return;
-    sw_log(SW_LOG_WARN, "DASOperator's status not written", "error", sw_err_text(a->err), NULL);
     sw_timer_set(d->timer, AGAIN_MS);
 }
 
@@ -389,6 +392,7 @@ static void stop(struct sw_controller *c)
     sw_timer_free(d->timer);
     json_object_put(d->doc);
     free(d->trouble);
+    free(d->status_fault);
     free(d);
 }
 

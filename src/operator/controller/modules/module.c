@@ -12,9 +12,9 @@ static void on_status(const struct sw_kube_answer *a, void *arg)
 {
     struct module *m = arg;
     m->status_req = NULL;
-    if (a->code < 0)
+    if (fault_is_news(&m->status_fault, a->code < 0 ? sw_err_text(a->err) : NULL))
         sw_log(SW_LOG_WARN, "module status not written", "module", m->name, "error",
-               sw_err_text(a->err), NULL);
+               m->status_fault, NULL);
 }
 
 /* By a merge patch, with null for each version that is gone. */
@@ -111,6 +111,7 @@ static void module_free(struct module *m)
     json_object_put(m->versions);
     json_object_put(m->written);
     free(m->trouble);
+    free(m->status_fault);
     free(m->recipe_key);
     free(m->account);
     free(m->name);

@@ -42,6 +42,7 @@ struct module {
     struct json_object *versions; /* status.versions as it should be */
     struct json_object *written;  /* {versions, message} as it was written */
     char *trouble;                /* status.message; or NULL */
+    char *status_fault;           /* why the status could not be written, as it was told */
     /* the round: one pass over all versions */
     struct json_object *entries; /* list of strings */
     size_t at_entry, at_state, at_manifest, channel;
