@@ -184,7 +184,7 @@ fit() {
             if (doc ~ /(^|\n)kind: Namespace\n/) sub(/\n  name: slipway\n/, "\n  name: " ns "\n", doc)
             if (openshift && doc ~ /\n  name: slipway-dashboard\n/) sub(/\n  namespace: [^\n]*/, "\n  namespace: openshift-config-managed", doc); if ((console || doc !~ /(^|\n)kind: ConsoleLink\n/) && !(foreign && doc ~ /(^|\n)kind: Namespace\n/)) printf "%s", doc; doc = "" }
         $0 == "---" { flush() } { doc = doc $0 "\n" } END { flush() }' |
-        sed -e "s|^\( *\)- --leader-elect\$|&${LEGACY_RIGHTS:+\\n\\1- --legacy-rights}${SRO_COMPAT:+\\n\\1- --keep-node-selectors}|" -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:$account|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
+        sed ${LEGACY_RIGHTS:+-e '/- --allowed-files=/d'} -e "s|^\( *\)- --leader-elect\$|&${LEGACY_RIGHTS:+\\n\\1- --legacy-rights}${SRO_COMPAT:+\\n\\1- --keep-node-selectors}|" -e "s|system:serviceaccount:slipway:slipway|system:serviceaccount:$NAMESPACE:$account|" -e "s|^apiVersion: policy/v1\$|apiVersion: $pdb|"
 }
 
 parts() {

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "base/loop.h"
+#include "data/text/url.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/internal.h"
 
@@ -33,13 +34,14 @@ static int read_address(struct sw_kube *k, bool *direct, char **connect_to, stru
     const char *source = c->source ? c->source : "the configuration";
     if (!c->server || !c->server[0])
         return sw_err_set(err, SW_INVALID, "%s: no server is given", source);
+    SW_AUTO_CHARS *shown = sw_url_shown(c->server);
     if (!sw_starts_with(c->server, "https://") && !sw_starts_with(c->server, "http://"))
         return sw_err_set(err, SW_INVALID,
                           "%s: server '%s' begins neither with https:// nor http://", source,
-                          c->server);
+                          shown);
     __attribute__((cleanup(sw_http_url_done))) struct sw_http_url url = { 0 };
     if (sw_http_url_parse(c->server, &url, NULL) < 0 || url.query)
-        return sw_err_set(err, SW_INVALID, "%s: server '%s' is not an address", source, c->server);
+        return sw_err_set(err, SW_INVALID, "%s: server '%s' is not an address", source, shown);
     *direct = sw_http_is_loopback(url.host) && !c->proxy_url;
     for (size_t len = strlen(url.path); len && url.path[len - 1] == '/'; len--)
         url.path[len - 1] = '\0';

@@ -104,8 +104,8 @@ static void start_controller(struct scale *s)
     s->child = fork();
     if (s->child != 0)
         return;
-    (void)execl(s->slipway, s->slipway, "controller", "--kubeconfig", kubeconfig,
-                "--metrics-bind-address", "0", "--health-probe-bind-address", "0",
+    (void)execl(s->slipway, s->slipway, "controller", "--kubeconfig", kubeconfig, "--allowed-files",
+                s->dir, "--metrics-bind-address", "0", "--health-probe-bind-address", "0",
                 "--no-registries", "--releases", "none", "--log-level", "error", (char *)NULL);
     _exit(127);
 }

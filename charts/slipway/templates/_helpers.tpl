@@ -152,6 +152,9 @@ containers:
   - --health-probe-bind-address=:8081
   - --log-level={{ .Values.logLevel }}
   - --log-level-file=/etc/slipway/logLevel
+  {{- if not .Values.legacyRights }}
+  - --allowed-files={{ join "," .Values.allowedFiles }}
+  {{- end }}
   {{- with .Values.nodePolicy }}
   {{- with .selector }}
   - {{ printf "--nodes-selector=%s" . | quote }}

@@ -1,9 +1,12 @@
 #include "chart/fetch/fetch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/folders.h"
 #include "chart/fetch/common/fetcher.h"
 #include "chart/fetch/common/provenance.h"
 #include "chart/fetch/git/git.h"
@@ -86,6 +89,7 @@ void sw_fetcher_free(struct sw_fetcher *f)
         return;
     fetch_git_done(f);
     sw_http_tls_free(f->tls);
+    sw_http_tls_free(f->own_tls);
     sw_cache_free(f->cache);
     for (size_t i = 0; i < f->n_got; i++) {
         free((char *)f->got[i].origin);
@@ -144,6 +148,29 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     return rc;
 }
 
+static int stat_of(const struct sw_fetcher *f, const char *path, struct stat *st,
+                   struct sw_err *err)
+{
+    int fd = f->opts.folders ? sw_folders_open(f->opts.folders, path, err) : -1;
+    if (f->opts.folders && fd < 0)
+        return fd;
+    int rc = fd < 0 ? stat(path, st) : fstat(fd, st);
+    if (rc < 0)
+        rc = sw_err_set(err, errno == EACCES ? SW_FORBIDDEN : SW_NOTFOUND, "%s: %s", path,
+                        strerror(errno));
+    if (fd >= 0)
+        (void)close(fd); /* what it is, is known */
+    return rc;
+}
+
+static int read_file(const struct sw_fetcher *f, const char *path, char **out, size_t *len,
+                     struct sw_err *err)
+{
+    return f->opts.folders
+               ? sw_folders_read(f->opts.folders, path, f->opts.max_bytes, out, len, err)
+               : sw_file_read(path, f->opts.max_bytes, out, len, err);
+}
+
 int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_recipe_opts *opts,
                     struct sw_recipe **out, struct sw_err *err)
 {
@@ -151,14 +178,17 @@ int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_re
         return sw_recipe_open(source, opts, out, err);
     const char *path = source + (sw_starts_with(source, "file://") ? strlen("file://") : 0);
     struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+    int rc = stat_of(f, path, &st, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", fetch_asked_by(f));
+    if (S_ISDIR(st.st_mode))
         return only_packed(f, path, err);
     const char *slash = strrchr(path, '/');
     SW_AUTO_CHARS *signature = sw_printf("%s.prov", path), *text = NULL, *archive = NULL;
     struct sw_provenance p = { .name = slash ? slash + 1 : path };
-    int rc = sw_file_read(path, f->opts.max_bytes, &archive, &p.archive_len, err);
+    rc = read_file(f, path, &archive, &p.archive_len, err);
     if (rc == 0)
-        rc = sw_file_read(signature, f->opts.max_bytes, &text, &p.text_len, err);
+        rc = read_file(f, signature, &text, &p.text_len, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", fetch_asked_by(f));
     p.archive = archive;

@@ -17,19 +17,23 @@
 #include "chart/recipe/recipe.h"
 
 struct json_object;
+struct sw_folders;
 
 /** Credentials for servers, and CAs to trust. Strings may be NULL: none, the system's. */
 struct sw_fetch_auth {
     const char *username, *password; /* sent to one server, when it requires them */
+    const char *secret; /* "namespace/name" of the Secret that all of this is from, for messages;
+                           NULL: from none */
     const char *url; /* that server: its URL, "host" or "host:port"; NULL: the one asked first; "":
                         none */
     bool pass_credentials; /* sent to all servers that require them */
     bool plain_http; /* also where nobody has verified whom the connection leads to: without TLS, or
                         with @insecure */
     const char *ca_file;       /* PEM, instead of the system's */
-    const char *cert_file;     /* PEM: the client's certificate */
+    const char *cert_file;     /* PEM: the client's certificate, for that server alone */
     const char *key_file;      /* PEM: its key; of git+ssh:// the private SSH key */
     bool insecure;             /* do not verify certificates */
+    bool only_given;           /* neither logins of docker nor keys of SSH that this machine has */
     const char *docker_config; /* docker's config.json; NULL: where docker has it */
     const char *known_hosts;   /* SSH's file; NULL: $SSH_KNOWN_HOSTS, else ~/.ssh/known_hosts */
 };
@@ -37,13 +41,14 @@ struct sw_fetch_auth {
 /** Zero values are the defaults; strings are borrowed for the fetcher's life. */
 struct sw_fetch_opts {
     struct sw_fetch_auth auth;
-    const char *cache_dir; /* NULL: sw_fetch_cache_dir(); "": no cache */
-    size_t cache_bytes;    /* most that the cache may hold; default 256 MiB */
-    size_t max_bytes;      /* of one download; default 64 MiB */
-    int64_t timeout_ms;    /* for all charts together; default 2 minutes */
-    bool verify;           /* accept only packed charts signed by a key in the keyring */
-    const char *keyring;   /* as sw_provenance.keyring */
-    const char *asked_by;  /* what requires @verify, for messages; NULL: --verify */
+    const char *cache_dir;            /* NULL: sw_fetch_cache_dir(); "": no cache */
+    size_t cache_bytes;               /* most that the cache may hold; default 256 MiB */
+    size_t max_bytes;                 /* of one download; default 64 MiB */
+    int64_t timeout_ms;               /* for all charts together; default 2 minutes */
+    const struct sw_folders *folders; /* files of charts are read below these alone; NULL: all */
+    bool verify;                      /* accept only packed charts signed by a key in the keyring */
+    const char *keyring;              /* as sw_provenance.keyring */
+    const char *asked_by;             /* what requires @verify, for messages; NULL: --verify */
     /** Get a ConfigMap of the cluster. @*out is the fetcher's.
      * @return 0 | SW_NOTFOUND | any error. NULL: cm:// cannot be read. */
     int (*config_map)(void *arg, const char *ns, const char *name, struct json_object **out,
@@ -75,8 +80,10 @@ int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_re
 
 /** The URL of the chart @name of @version that the repository @url has, the caller's. In a folder
  * (file://) it is the folder itself, or in it a packed chart or an unpacked one, with its version
- * in the name or without; every other URL is a copy of @url. */
-char *sw_fetch_chart_url(const char *url, const char *name, const char *version);
+ * in the name or without; every other URL is a copy of @url. @folders: what lies outside them is
+ * not looked at; NULL: all is. */
+char *sw_fetch_chart_url(const char *url, const char *name, const char *version,
+                         const struct sw_folders *folders);
 
 /** One chart that was fetched. Borrowed from the fetcher. */
 struct sw_fetched {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/folders.h"
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/fetch.h"
 #include "data/json/json.h"
@@ -16,7 +17,8 @@ struct work {
     struct json_object *request;
     char *missing; /* URL of a ConfigMap that is not in it; NULL: none; owned */
     struct sw_fetcher *fetcher;
-    bool is_remote; /* a part came from elsewhere: neither a file nor a ConfigMap */
+    struct sw_folders *folders; /* in which files may be read; NULL: in all; owned */
+    bool is_remote;             /* a part came from elsewhere: neither a file nor a ConfigMap */
 };
 
 static const char *text_of(struct json_object *request, const char *key)
@@ -61,16 +63,19 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
         .auth = { .username = text_of(r, "username"),
                   .password = text_of(r, "password"),
                   .url = sw_json_str(r, "", "credentialsFor", NULL),
+                  .secret = text_of(r, "secret"),
                   .pass_credentials = sw_json_bool(r, false, "passCredentials", NULL),
                   .plain_http = sw_json_bool(r, false, "plainHTTP", NULL),
                   .ca_file = text_of(r, "caFile"),
                   .cert_file = text_of(r, "certFile"),
                   .key_file = text_of(r, "keyFile"),
                   .insecure = sw_json_bool(r, false, "insecure", NULL),
+                  .only_given = w->folders,
                   .docker_config = text_of(r, "dockerConfig"),
                   .known_hosts = text_of(r, "knownHosts") },
         .cache_dir = sw_json_str(r, NULL, "cacheDir", NULL),
         .timeout_ms = sw_json_int(r, 0, "timeoutMs", NULL),
+        .folders = w->folders,
         .verify = text_of(r, "verifiedBy"),
         .asked_by = text_of(r, "verifiedBy"),
         .keyring = text_of(r, "keyring"),
@@ -82,6 +87,7 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     w->fetcher = f;
     const struct sw_recipe_opts open = { .get = get_chart,
                                          .get_arg = w,
+                                         .folders = w->folders,
                                          .chart = text_of(r, "name"),
                                          .version = text_of(r, "version") };
     int rc = sw_fetcher_open(f, sw_json_str(r, "", "url", NULL), &open, &recipe, err);
@@ -99,9 +105,27 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     return 0;
 }
 
-/* Libraries read files: "caData" is written to one, whose path becomes "caFile". */
-static int write_files(struct json_object *request, char **dir, struct sw_err *err)
+/* Of a file that the request names, in the folders that it allows, libraries read a copy: it
+ * becomes the data. */
+static int read_allowed(struct work *w, const char *data, const char *file, struct sw_err *err)
 {
+    enum { MAX_BYTES = 4 << 20 };
+    const char *path = text_of(w->request, file);
+    SW_AUTO_CHARS *text = NULL;
+    size_t len;
+    if (!path || !w->folders || text_of(w->request, data))
+        return 0;
+    int rc = sw_folders_read(w->folders, path, MAX_BYTES, &text, &len, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s", file);
+    sw_json_set_str(w->request, text, data, NULL);
+    return 0;
+}
+
+/* Libraries read files: "caData" is written to one, whose path becomes "caFile". */
+static int write_files(struct work *w, char **dir, struct sw_err *err)
+{
+    struct json_object *request = w->request;
     static const struct {
         const char *data, *file;
         bool is_base64;
@@ -114,8 +138,9 @@ static int write_files(struct json_object *request, char **dir, struct sw_err *e
     struct sw_cache *none = sw_cache_new(NULL, 0);
     int rc = 0;
     for (size_t i = 0; i < SW_COUNT(rows) && rc == 0; i++) {
+        rc = read_allowed(w, rows[i].data, rows[i].file, err);
         const char *text = text_of(request, rows[i].data);
-        if (!text)
+        if (!text || rc < 0)
             continue;
         rc = *dir ? 0 : sw_cache_temp(none, dir, err);
         SW_AUTO_CHARS *path = sw_printf("%s/%s", *dir ? *dir : "", rows[i].data);
@@ -140,7 +165,10 @@ void sw_fetch_do(struct json_object *request, struct json_object **answer, char 
     SW_ERR(err);
     *answer = json_object_new_object();
     *bundle = NULL;
-    int rc = write_files(request, &dir, &err);
+    const char *allowed = sw_json_str(request, NULL, "allowedFiles", NULL);
+    int rc = allowed ? sw_folders_new(allowed, &w.folders, &err) : 0;
+    if (rc == 0)
+        rc = write_files(&w, &dir, &err);
     if (rc == 0)
         rc = get(&w, *answer, bundle, len, &err);
     if (dir)
@@ -151,6 +179,7 @@ void sw_fetch_do(struct json_object *request, struct json_object **answer, char 
     else if (rc < 0)
         sw_json_set_str(*answer, sw_err_text(&err), "error", NULL);
     free(w.missing);
+    sw_folders_free(w.folders);
 }
 
 /* ---- over pipes --------------------------------------------------------------------------------

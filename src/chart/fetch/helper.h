@@ -4,10 +4,11 @@
  * a bundle. Credentials are in the request: not on a command line, not in the environment.
  *
  *     {"url": "https://host/charts", "name": "driver", "version": "^1.2",
- *      "username": "", "password": "", "credentialsFor": "https://host",
- *      "passCredentials": false, "plainHTTP": false, "caFile": "", "certFile": "",
+ *      "username": "", "password": "", "credentialsFor": "https://host", "secret":
+ * "namespace/name", "passCredentials": false, "plainHTTP": false, "caFile": "", "certFile": "",
  *      "keyFile": "", "insecure": false, "dockerConfig": "", "knownHosts": "",
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
+ *      "allowedFiles": "/recipes,/charts",
  *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}]}
  *
  * The contents of files can be given instead: "caData", "certData", "keyData", "dockerConfigData",

@@ -35,6 +35,7 @@ struct session {
     struct sw_err err;
     struct json_object *doc; /* of the last answer; owned */
     char *digest;            /* of the last manifest; owned */
+    char *withheld;          /* why a login was not used; NULL: none was withheld; owned */
     char *bytes;             /* of the blob so far; owned */
     size_t len, cap;
 };
@@ -103,19 +104,35 @@ static int on_piece(const char *bytes, size_t len, struct sw_err *err SW_UNUSED,
 /* ---- credentials -------------------------------------------------------------------------------
  */
 
-/* The user of the options comes before those of docker's configuration. */
 static int add_user(struct session *s, struct sw_err *err)
 {
     const struct sw_fetch_auth *auth = &s->f->opts.auth;
-    SW_AUTO_CHARS *url = sw_printf("oci://%s", s->ref.host);
-    if (!auth->username || !fetch_is_trusted(s->f, url))
-        return 0;
     SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, auth->username, "auths", s->ref.host, "username", NULL);
     sw_json_set_str(doc, auth->password ? auth->password : "", "auths", s->ref.host, "password",
                     NULL);
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
     return sw_logins_add(s->logins, "the user given", text, strlen(text), err);
+}
+
+/* The user of the options comes before those of docker's configuration, which are by registry.
+ * @config: docker's; NULL: what this machine has. What may not be sent is left out: the registry
+ * may not require it. */
+static int add_logins(struct session *s, const char *config, size_t len, struct sw_err *err)
+{
+    const struct sw_fetch_auth *auth = &s->f->opts.auth;
+    SW_AUTO_CHARS *url = sw_printf("oci://%s", s->ref.host);
+    SW_ERR(why);
+    int rc = 0;
+    if (auth->username && fetch_may_log_in(s->f, url, &why) == 0)
+        rc = add_user(s, err);
+    bool has_config = config || !auth->only_given;
+    if (rc == 0 && has_config && fetch_may_send(s->f, url, config ? &why : NULL) == 0)
+        rc = config ? sw_logins_add(s->logins, auth->docker_config, config, len, err)
+                    : sw_logins_add_home(s->logins, err);
+    if (why.code < 0)
+        s->withheld = sw_strdup(sw_err_text(&why));
+    return rc;
 }
 
 static int open_session(struct session *s, struct sw_err *err)
@@ -142,13 +159,7 @@ static int open_session(struct session *s, struct sw_err *err)
         sw_mirrors_add_insecure(mirrors, s->ref.host);
         sw_registry_set_mirrors(s->reg, mirrors);
     }
-    SW_ERR(why);
-    bool may_log_in = fetch_may_send(s->f, true, &why) == 0; /* without, the registry may refuse */
-    if (may_log_in)
-        rc = add_user(s, err);
-    if (rc == 0 && may_log_in)
-        rc = config ? sw_logins_add(s->logins, auth->docker_config, config, config_len, err)
-                    : sw_logins_add_home(s->logins, err);
+    rc = add_logins(s, config, config_len, err);
     if (rc == 0 && pem)
         rc = sw_registry_set_cas(s->reg, pem, NULL, err);
     return rc;
@@ -163,6 +174,11 @@ static int parse(const struct sw_recipe_ask *ask, struct sw_image_ref *ref, stru
 {
     const char *text = ask->url + strlen("oci://");
     size_t len = strlen(text);
+    SW_AUTO_CHARS *shown = sw_url_shown(ask->url);
+    if (!sw_streq(shown, ask->url))
+        return sw_err_set(err, SW_INVALID,
+                          "a registry's address holds neither a user nor a query: --username "
+                          "(username) or a Secret");
     while (len && text[len - 1] == '/')
         len--;
     SW_AUTO_CHARS *bare = sw_strndup(text, len);
@@ -319,6 +335,8 @@ int fetch_oci(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
     int rc = parse(ask, &s.ref, err);
     if (rc == 0)
         rc = get(&s, ask, got, err);
+    if (rc == SW_FORBIDDEN && s.withheld)
+        rc = sw_err_set(err, rc, "%s (%s)", sw_err_text(err), s.withheld);
     sw_registry_free(s.reg);
     sw_timer_free(s.timer);
     sw_loop_free(s.loop);
@@ -328,6 +346,7 @@ int fetch_oci(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
     json_object_put(s.doc);
     free(s.digest);
     free(s.bytes);
+    free(s.withheld);
     SW_AUTO_CHARS *shown = sw_url_shown(ask->url);
     return rc < 0 ? sw_err_wrap(err, rc, "%s", shown) : 0;
 }

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/folders.h"
 #include "chart/recipe/load/chart.h"
 #include "chart/recipe/plan/plan.h"
 #include "chart/recipe/schema/schema.h"
+#include "data/text/url.h"
 
 void sw_recipe_free(struct sw_recipe *recipe)
 {
@@ -57,9 +60,18 @@ static int open_path(const char *path, const struct sw_recipe_opts *opts, struct
                      struct sw_err *err)
 {
     struct stat st;
-    if (stat(path, &st) < 0)
+    const struct sw_folders *folders = opts ? opts->folders : NULL;
+    int fd = folders ? sw_folders_open(folders, path, err) : -1;
+    if (folders && fd < 0)
+        return fd;
+    if ((fd < 0 ? stat(path, &st) : fstat(fd, &st)) < 0) {
+        if (fd >= 0)
+            (void)close(fd);
         return sw_err_set(err, errno == EACCES ? SW_FORBIDDEN : SW_NOTFOUND, "%s: %s", path,
                           strerror(errno));
+    }
+    if (fd >= 0)
+        (void)close(fd); /* what it is, is known */
     struct sw_files files = sw_files_init(opts);
     if (S_ISDIR(st.st_mode)) {
         SW_AUTO_CHARS *dir = sw_strdup(path);
@@ -73,7 +85,8 @@ static int open_path(const char *path, const struct sw_recipe_opts *opts, struct
     size_t len;
     if (opts && opts->no_archives)
         return sw_err_set(err, SW_PENDING, "%s: a packaged chart", path);
-    int rc = sw_file_read(path, files.limits.max_bytes, &bytes, &len, err);
+    int rc = folders ? sw_folders_read(folders, path, files.limits.max_bytes, &bytes, &len, err)
+                     : sw_file_read(path, files.limits.max_bytes, &bytes, &len, err);
     return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
 }
 
@@ -86,8 +99,9 @@ int sw_recipe_open(const char *source, const struct sw_recipe_opts *opts, struct
         return open_path(source + strlen("file://"), opts, out, err);
     if (!is_url)
         return open_path(source, opts, out, err);
+    SW_AUTO_CHARS *shown = sw_url_shown(source);
     if (!opts || !opts->get)
-        return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from %.*s", source,
+        return sw_err_set(err, SW_INVALID, "%s: recipes cannot be read from %.*s", shown,
                           (int)(colon + 3 - source), source);
     struct sw_recipe_got got = { 0 };
     struct sw_recipe_ask ask = { .url = source, .name = opts->chart, .version = opts->version };

@@ -26,6 +26,7 @@ struct json_object;
 
 /** A parsed recipe: immutable, may be used by any number of plans. */
 struct sw_recipe;
+struct sw_folders;
 
 /** A chart to fetch: a source that is no path, or a dependency that is not in charts/. Borrowed for
  * the call. */
@@ -65,7 +66,9 @@ struct sw_recipe_opts {
     void *get_arg;
     const char *chart;   /* the source is a repository and this the chart in it; borrowed */
     const char *version; /* of a source that is fetched: a version or a range; borrowed */
-    bool no_archives;    /* SW_PENDING where a packaged chart would have to be read */
+    const struct sw_folders *folders; /* files are read below these alone; NULL: all that one may
+                                         read. Borrowed */
+    bool no_archives;                 /* SW_PENDING where a packaged chart would have to be read */
 };
 
 /** Load a recipe. @source: a directory, a file:// URL of one, a packaged chart (.tgz, .tar.gz,

@@ -169,9 +169,7 @@ static void on_header(const char *name, const char *value, void *arg)
  * declared insecure. */
 static bool may_go_plain(struct sw_registry_call *c, const struct sw_http_result *r)
 {
-    const char *host = c->endpoint->host;
-    bool allowed = c->endpoint->insecure || sw_starts_with(host, "localhost:") ||
-                   sw_starts_with(host, "127.") || sw_starts_with(host, "[::1]");
+    bool allowed = c->endpoint->insecure || endpoint_is_local(c->endpoint);
     bool no_tls = strstr(sw_err_text(r->err), "no TLS connection");
     return allowed && r->unsent && !c->endpoint->plain && (no_tls || c->endpoint->insecure);
 }

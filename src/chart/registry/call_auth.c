@@ -11,6 +11,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/text/base64.h"
+#include "data/text/url.h"
 
 enum { TOKEN_LIVES_MS = 60000, MAX_TOKEN_ANSWER = 1 << 20, REDIRECTS = 3 };
 
@@ -85,7 +86,8 @@ static void deny(struct sw_registry_call *c, int code, const char *why)
 static void read_token(struct sw_registry_call *c, int status)
 {
     SW_AUTO_JSON *doc = NULL;
-    SW_AUTO_CHARS *why = sw_printf("%s answers HTTP %d", c->challenge.realm, status);
+    SW_AUTO_CHARS *shown = sw_url_shown(c->challenge.realm);
+    SW_AUTO_CHARS *why = sw_printf("%s answers HTTP %d", shown, status);
     if (status == 429 || status >= 500) {
         c->challenged = false; /* the retry gets a new challenge first */
         deny(c, SW_UNAVAILABLE, why);
@@ -173,7 +175,8 @@ static void send_for_token(struct sw_registry_call *c, const struct sw_login *lo
                                                         .answer_ms = c->reg->opts.timeout_ms,
                                                         .idle_ms = c->reg->opts.timeout_ms,
                                                         .max_bytes = MAX_TOKEN_ANSWER,
-                                                        .max_redirects = REDIRECTS,
+                                                        /* a body would go wherever it leads */
+                                                        .max_redirects = refresh ? 0 : REDIRECTS,
                                                         .on_data = on_token_data,
                                                         .on_done = on_token,
                                                         .arg = c });
@@ -187,13 +190,14 @@ static void ask_for_token(struct sw_registry_call *c, const struct sw_login *log
         call_refuse(c, SW_INVALID, false, "the registry names no realm for tokens");
         return;
     }
-    /* without TLS a password is only sent to this machine, or where the registry is insecure */
+    /* without TLS a password is only sent where the registry is insecure, or from a registry on
+     * this machine to this machine */
     bool may_send = sw_streq(realm.scheme, "https") || c->endpoint->insecure ||
-                    sw_http_is_loopback(realm.host);
+                    (sw_http_is_loopback(realm.host) && endpoint_is_local(c->endpoint));
     if ((login->username || login->identity_token) && !may_send) {
+        SW_AUTO_CHARS *shown = sw_url_shown(c->challenge.realm);
         call_refuse(c, SW_INVALID, false,
-                    "%s issues the tokens, but a login is not sent without TLS",
-                    c->challenge.realm);
+                    "%s issues the tokens, but a login is not sent without TLS", shown);
         return;
     }
     bool usual = sw_streq(realm.port, sw_streq(realm.scheme, "https") ? "443" : "80");

@@ -39,6 +39,15 @@ static const char *ca_of(const struct sw_registry *reg, const char *host)
     return sw_json_str(reg->ca_by_host, NULL, key, NULL);
 }
 
+bool endpoint_is_local(const struct endpoint *p)
+{
+    const char *colon = strrchr(p->host, ':'), *bracket = strrchr(p->host, ']');
+    bool has_port = colon && (!bracket || colon > bracket);
+    SW_AUTO_CHARS *name = sw_strndup(p->host,
+                                     has_port ? (size_t)(colon - p->host) : strlen(p->host));
+    return sw_http_is_loopback(name);
+}
+
 static int open_endpoint(struct sw_registry *reg, struct endpoint *p, struct sw_err *err)
 {
     const char *own = ca_of(reg, p->host), *bundle = reg->ca_bundle;
@@ -53,12 +62,8 @@ static int open_endpoint(struct sw_registry *reg, struct endpoint *p, struct sw_
     int rc = sw_http_tls_new(&opts, &p->tls, err);
     if (rc < 0)
         return rc;
-    const char *colon = strrchr(p->host, ':'), *bracket = strrchr(p->host, ']');
-    bool has_port = colon && (!bracket || colon > bracket);
-    SW_AUTO_CHARS *name = sw_strndup(p->host,
-                                     has_port ? (size_t)(colon - p->host) : strlen(p->host));
     p->http = sw_http_new(reg->loop, &(struct sw_http_opts){ .user_agent = reg->opts.user_agent,
-                                                             .direct = sw_http_is_loopback(name),
+                                                             .direct = endpoint_is_local(p),
                                                              .tls = p->tls,
                                                              .on_freed = on_endpoint_freed,
                                                              .arg = p });

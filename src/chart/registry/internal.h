@@ -117,6 +117,8 @@ void endpoint_leave(struct sw_registry *reg, struct endpoint *endpoint);
 void endpoints_free(struct sw_registry *reg);
 /** "https://reg:5000"; of docker.io it is registry-1.docker.io. The caller's. */
 char *endpoint_url(const struct endpoint *endpoint);
+/** Whether it is on this machine, by a loopback address or as "localhost". */
+bool endpoint_is_local(const struct endpoint *endpoint);
 
 /** The token under @key; NULL: none, or it has expired. Borrowed. */
 const char *token_find(struct sw_registry *reg, const char *key);

@@ -229,6 +229,16 @@ static void allow_config_map(struct rights *r)
     allow_own(r, ns, "", "configmaps", slash + 1, watch_verb);
 }
 
+/* That Secret, and in its namespace alone. */
+static void allow_login(struct rights *r, const char *login)
+{
+    const char *slash = strchr(login, '/');
+    SW_AUTO_CHARS *ns = slash ? sw_strndup(login, (size_t)(slash - login))
+                              : sw_strdup(r->opts->operator_ns);
+    SW_AUTO_CHARS *key = sw_printf("\nsecrets\n%s", slash ? slash + 1 : login);
+    add_verbs(r->by_scope, ns, key, get_verb);
+}
+
 /* What only a SpecialResource needs. */
 static void allow_walk(struct rights *r)
 {
@@ -260,6 +270,8 @@ static void allow_walk(struct rights *r)
     }
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
+    if (o->login)
+        allow_login(r, o->login);
     /* releases are recorded beside the recipe's objects, for helm */
     allow_own(r, o->ns, "", "configmaps", NULL, release_verbs);
     allow_own(r, o->ns, "", "secrets", NULL, release_verbs);

@@ -26,6 +26,8 @@ struct sw_rbac_opts {
                                     in the operator's namespace; NULL: it is not */
     struct json_object *module;  /* the SpecialResourceModule that applies it; NULL: a
                                     SpecialResource walks it */
+    const char *login; /* "[namespace/]name" of its spec.chart.repository.secretRef; without a
+                          namespace in the operator's; NULL: none */
     /* lookups of templates: [{apiVersion, kind, namespace, name}], "" if missing; NULL: none */
     struct json_object *lookups;
 };

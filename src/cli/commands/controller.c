@@ -1,6 +1,7 @@
 /* slipway controller: the operator. It serves health and metrics, and reconciles every
  * SpecialResource, with --leader-elect while it is the leader. */
 #include "operator/controller/controller.h"
+#include "base/folders.h"
 #include "base/loglevel.h"
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
@@ -9,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/simulate/recorder.h"
 #include "data/text/metrics.h"
+#include "data/text/url.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
 #include "kube/metrics/metrics_server.h"
@@ -37,6 +39,7 @@ struct controller_opts {
     const char *log_file, *health, *lease_ns, *releases, *registries_conf, *registry_ca, *graph_url;
     struct sw_record_opts record;
     struct sw_node_policy_opts nodes;
+    const char *allowed_files;
 };
 
 static const struct sw_flag flags[] = {
@@ -65,6 +68,10 @@ static const struct sw_flag flags[] = {
     SW_RELEASES_FLAG(struct controller_opts, releases),
     { "cache-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, cache_dir), "DIR", NULL,
       "folder for downloaded recipes (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)" },
+    { "allowed-files", 0, SW_FLAG_STRING, offsetof(struct controller_opts, allowed_files),
+      "DIR[,DIR]", NULL,
+      "folders below which resources may name files of the controller: file://, caFile, certFile, "
+      "keyFile (default none; with --legacy-rights all)" },
     { "recipe-interval", 0, SW_FLAG_DURATION, offsetof(struct controller_opts, refresh_ms), "TIME",
       NULL,
       "time after which remote recipes are checked for a new version; 0: never (default 10m)" },
@@ -101,6 +108,7 @@ struct operator
     struct sw_lease *lease;
     struct sw_log_file *log_file;
     struct sw_node_policy nodes;
+    struct sw_folders *folders;        /* in which resources may name files; NULL: in all */
     struct sw_metrics_server *metrics; /* NULL: not served */
     struct sw_serve *health;           /* the same */
     struct sw_admission *admission;    /* the same */
@@ -159,6 +167,7 @@ static void start_work(void *arg)
                                       .helper = SW_SELF,
                                       .renderers = { .program = SW_SELF },
                                       .cache_dir = op->opts.cache_dir,
+                                      .folders = op->folders,
                                       .refresh_ms = op->opts.refresh_ms,
                                       .node_policy = &op->nodes,
                                       .recording = sw_recorder_recording(op->recorder),
@@ -366,9 +375,22 @@ static void on_signal(void *arg)
         stop_loop(op);
 }
 
+/* The folders of the flag, and the one that the recipes of DAS are in. */
+static int read_folders(struct operator* op, struct sw_err *err)
+{
+    const char *recipes = getenv("SLIPWAY_RECIPES"), *allowed = op->opts.allowed_files;
+    if (!allowed && op->opts.legacy_rights)
+        return 0;
+    SW_AUTO_CHARS *list = sw_printf("%s,%s", allowed ? allowed : "", recipes ? recipes : "");
+    int rc = sw_folders_new(list, &op->folders, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "--allowed-files") : 0;
+}
+
 static int operate(struct operator* op)
 {
     SW_ERR(err);
+    if (read_folders(op, &err) < 0)
+        return sw_cli_fail("controller", &err);
     if (sw_node_policy_flags(&op->opts.nodes, &op->nodes, &err) < 0)
         return sw_cli_fail("controller", &err);
     if (sw_recorder_open(&op->opts.record, &op->recorder, &err) < 0)
@@ -380,13 +402,18 @@ static int operate(struct operator* op)
     op->conn.arg = op;
     if (serve(op, &err) < 0 || (op->opts.leader_elect && compete(op, &err) < 0))
         return sw_cli_fail("controller", &err);
+    SW_AUTO_CHARS *shown = sw_url_shown(sw_kube_server(op->conn.kube));
     op->log_file = sw_log_file_open(op->conn.loop, op->opts.log_file);
-    sw_log(SW_LOG_INFO, "slipway", "version", sw_version, "server", sw_kube_server(op->conn.kube),
-           NULL);
+    sw_log(SW_LOG_INFO, "slipway", "version", sw_version, "server", shown, NULL);
     if (op->opts.legacy_rights)
         sw_log(SW_LOG_WARN,
                "legacy rights: resources without spec.serviceAccountName are walked "
                "with the operator's own rights, which all have who may write one",
+               NULL);
+    if (!op->folders)
+        sw_log(SW_LOG_WARN,
+               "legacy rights: who may write a resource may have all files read that the operator "
+               "may read; --allowed-files names folders",
                NULL);
     if (!op->opts.leader_elect)
         start_work(op);
@@ -411,6 +438,7 @@ static int execute(const struct sw_call *call)
     sw_log_file_close(op.log_file);
     sw_connection_done(&op.conn);
     sw_node_policy_done(&op.nodes);
+    sw_folders_free(op.folders);
     free(op.identity);
     return rc;
 }

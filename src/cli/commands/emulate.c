@@ -8,6 +8,7 @@
 
 #include "base/loop.h"
 #include "data/data.h"
+#include "data/text/url.h"
 #include "emulator/emulator.h"
 #include "emulator/rules/rules_client.h"
 #include "kube/kube.h"
@@ -201,8 +202,8 @@ static void on_version(const struct sw_kube_answer *a, void *arg)
         rules_failed(&err, run);
         return;
     }
-    sw_log(SW_LOG_INFO, "rules work", "server", sw_kube_server(run->conn.kube), "version", version,
-           NULL);
+    SW_AUTO_CHARS *shown = sw_url_shown(sw_kube_server(run->conn.kube));
+    sw_log(SW_LOG_INFO, "rules work", "server", shown, "version", version, NULL);
     sw_rules_client_start(run->client, run->rules, rules_failed, run);
 }
 

@@ -15,6 +15,7 @@
 #include "cli/view/report.h"
 #include "data/data.h"
 #include "data/json/redact.h"
+#include "data/text/url.h"
 #include "operator/release/record.h"
 
 enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000 };
@@ -391,8 +392,9 @@ static void gather_all(struct gather *g)
     SW_ERR(err);
     if (sw_cluster_path(&g->conn, "/version", NULL, &server, &len, &err) < 0)
         note(g, "/version", sw_err_text(&err));
-    char *version = sw_printf("slipway %s\nserver %s\n%s\n", sw_version,
-                              sw_kube_server(g->conn.kube), server ? server : "");
+    SW_AUTO_CHARS *api_server = sw_url_shown(sw_kube_server(g->conn.kube));
+    char *version = sw_printf("slipway %s\nserver %s\n%s\n", sw_version, api_server,
+                              server ? server : "");
     put(g, "version.txt", version, strlen(version));
     SW_AUTO_JSON *nodes = gather_nodes(g);
     gather_resources(g, nodes);

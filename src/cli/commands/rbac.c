@@ -36,6 +36,9 @@ static const struct sw_flag flags[] = {
       "rights to read it" },
     { "module", 0, SW_FLAG_STRING, offsetof(struct rbac_opts, module), "FILE", NULL,
       "the rights of the SpecialResourceModule in FILE, whose recipe this is" },
+    { "secret-ref", 0, SW_FLAG_STRING, FIELD(login), "[NS/]NAME", NULL,
+      "add the right to read the Secret of spec.chart.repository.secretRef (without NS: in the "
+      "operator's namespace)" },
     { "cluster-wide", 0, SW_FLAG_BOOL, FIELD(cluster_wide), NULL, NULL,
       "grant the rights in all namespaces, and to create the recipe's" },
     { "escalate", 0, SW_FLAG_BOOL, FIELD(escalate), NULL, NULL,

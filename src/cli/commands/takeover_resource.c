@@ -194,7 +194,7 @@ void takeover_resource(struct takeover *t, struct json_object *resource)
     SW_AUTO_CHARS *url = url_of(t, resource);
     SW_AUTO_CHARS *place = sw_fetch_chart_url(
         url, sw_json_str(resource, "", "spec", "chart", "name", NULL),
-        sw_json_str(resource, "", "spec", "chart", "version", NULL));
+        sw_json_str(resource, "", "spec", "chart", "version", NULL), NULL);
     SW_ERR(err);
     if (sw_json_find(resource, "metadata", "deletionTimestamp", NULL)) {
         takeover_add(t, TAKEOVER_DELETED, resource,

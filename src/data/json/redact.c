@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "data/json/hash.h"
 #include "data/json/path.h"
+#include "data/text/url.h"
 
 static const char *const secret_words[] = { "password",    "passwd",   "token",      "secret",
                                             "apikey",      "api_key",  "credential", "privatekey",
@@ -73,10 +74,26 @@ static void blank(struct json_object *at, const char *salt)
     }
 }
 
+void sw_redact_urls(struct json_object *value)
+{
+    const char *text = json_object_get_string(value), *sign = strstr(text, "://");
+    if (!sign)
+        return;
+    bool is_whole = !text[strcspn(text, " \t\r\n\"'")] && !memchr(text, '/', (size_t)(sign - text));
+    SW_AUTO_CHARS *shown = is_whole ? sw_url_shown(text) : sw_strdup(text);
+    if (!is_whole)
+        sw_url_blank(shown);
+    if (strcmp(shown, text) != 0)
+        (void)json_object_set_string(value, shown);
+}
+
 static void walk(struct json_object *at, const char *salt)
 {
     for (size_t i = 0; json_object_is_type(at, json_type_array) && i < sw_json_len(at); i++)
-        walk(sw_json_at(at, i), salt);
+        if (json_object_is_type(sw_json_at(at, i), json_type_string))
+            sw_redact_urls(sw_json_at(at, i));
+        else
+            walk(sw_json_at(at, i), salt);
     if (!json_object_is_type(at, json_type_object))
         return;
     /* {name: DB_PASSWORD, value: ...} */
@@ -88,6 +105,8 @@ static void walk(struct json_object *at, const char *salt)
     {
         if (json_object_is_type(value, json_type_string) && is_secret_name(key))
             json_object_object_add(at, key, mark(value, salt));
+        else if (json_object_is_type(value, json_type_string))
+            sw_redact_urls(value);
         else
             walk(value, salt);
     }
@@ -133,6 +152,7 @@ static char *blank_value(char *at, bool needs_sign)
 
 void sw_redact_text(char *text)
 {
+    sw_url_blank(text);
     for (char *at = text; *at;) {
         char *next = at + 1;
         if (strncasecmp(at, "bearer ", 7) == 0)

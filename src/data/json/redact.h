@@ -13,6 +13,8 @@ void sw_redact_object(struct json_object *object);
  * different values can be distinguished: "<12 bytes redacted, 1f0c22aa>". Keep @salt secret:
  * without it the value cannot be guessed from the hash. */
 void sw_redact_salted(struct json_object *object, const char *salt);
-/** Redact the text of a log in place: the values that follow "Bearer ", "Basic " or a name such as
- * password= or "token":. The length of the text does not change. */
+/** Hide passwords of URLs in a string, of a URL alone its query, too. */
+void sw_redact_urls(struct json_object *string);
+/** Redact the text of a log in place: passwords in URLs, the values that follow "Bearer ", "Basic "
+ * or a name such as password= or "token":. The length of the text does not change. */
 void sw_redact_text(char *text);

@@ -89,6 +89,21 @@ char *sw_url_shown(const char *url)
     return out;
 }
 
+void sw_url_blank(char *text)
+{
+    for (char *sign = strstr(text, "://"); sign; sign = strstr(sign + 3, "://")) {
+        char *from = sign + 3, *end = from + strcspn(from, " \t\r\n\"'<>`"), kept = *end;
+        *end = '\0';
+        char *at = (char *)user_end(from),
+             *colon = at ? memchr(from, ':', (size_t)(at - from)) : NULL;
+        bool by_key = sign - text >= 3 && strncasecmp(sign - 3, "ssh", 3) == 0;
+        char *secret = colon ? colon + 1 : by_key ? at : from;
+        *end = kept;
+        if (at)
+            memset(secret, '*', (size_t)(at - secret));
+    }
+}
+
 /* ---- servers -----------------------------------------------------------------------------------
  */
 

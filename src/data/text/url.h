@@ -8,6 +8,8 @@
  * the query only ref, path and version are shown. Works on what is no URL, too: upper case, unknown
  * schemes, none at all. Pinned by test/unit/data/data_url_test.c. */
 char *sw_url_shown(const char *url);
+/** Overwrite the passwords in all URLs of a text with '*'; of their queries nothing. */
+void sw_url_blank(char *text);
 
 /** A server: what a credential belongs to. */
 struct sw_url_server {

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "data/text/url.h"
 #include "net/http/tls.h"
 
 /* ---- callbacks' frames --------------------------------------------------------------------------
@@ -139,7 +140,7 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
     const char *words = curl_easy_strerror(rc);
     long errnum = 0;
     (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &errnum);
-    SW_AUTO_CHARS *server = sw_strdup(url_of(t));
+    SW_AUTO_CHARS *server = sw_url_shown(url_of(t));
     char *path = strstr(server, "://");
     path = path ? strchr(path + 3, '/') : NULL;
     if (path)
@@ -195,8 +196,9 @@ static void finish(struct sw_http_transfer *t, CURLcode rc)
     (void)curl_easy_getinfo(t->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     r.retry_after_ms = retry_after_s < 86400 ? retry_after_s * 1000 : 86400 * 1000;
     if (t->passing && !t->status && rc == CURLE_OK) { /* a 3xx without a Location */
+        SW_AUTO_CHARS *shown = sw_url_shown(r.url);
         r.code = SW_INVALID;
-        (void)sw_err_set(&err, r.code, "%s redirects without saying where to", r.url);
+        (void)sw_err_set(&err, r.code, "%s redirects without saying where to", shown);
     }
     stop(t);
     t->spec.on_done(&r, t->spec.arg);
@@ -209,7 +211,8 @@ static void timed_out(struct sw_http_transfer *t, int64_t after_ms, const char *
     const char *url = url_of(t);
     const char *host = strstr(url, "://");
     int len = host ? (int)(host + 3 - url + (int)strcspn(host + 3, "/")) : 0;
-    (void)sw_err_set(&err, SW_UNAVAILABLE, "%.*s: no %s within %lld s", len, url, waiting_for,
+    SW_AUTO_CHARS *server = sw_strndup(url, (size_t)len), *shown = sw_url_shown(server);
+    (void)sw_err_set(&err, SW_UNAVAILABLE, "%s: no %s within %lld s", shown, waiting_for,
                      (long long)((after_ms + 999) / 1000));
     struct sw_http_result r = {
         .code = SW_UNAVAILABLE, .http_status = t->status, .timed_out = true, .url = url, .err = &err

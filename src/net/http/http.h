@@ -61,6 +61,9 @@ struct sw_http_url {
 /** Split an address. @out is the caller's: sw_http_url_done().
  * @return 0 | SW_INVALID: not an address; @out is untouched */
 int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *err);
+/** Where a redirect of @base leads: its Location may be relative. @return the caller's; NULL: no
+ * address of http or https */
+char *sw_http_url_join(const char *base, const char *location);
 /** Free the parts. */
 void sw_http_url_done(struct sw_http_url *url);
 /** "localhost", "127.1.2.3", "[::1]": never behind a proxy. */

@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "data/text/url.h"
@@ -40,6 +41,24 @@ int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *
     return 0;
 }
 
+char *sw_http_url_join(const char *base, const char *location)
+{
+    sw_curl_load();
+    CURLU *url = curl_url();
+    char *text = NULL, *scheme = NULL, *copy = NULL;
+    bool ok = curl_url_set(url, CURLUPART_URL, base, CURLU_PATH_AS_IS) == CURLUE_OK &&
+              curl_url_set(url, CURLUPART_URL, location, CURLU_PATH_AS_IS) == CURLUE_OK &&
+              curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+              (sw_streq(scheme, "http") || sw_streq(scheme, "https")) &&
+              curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK;
+    if (ok)
+        copy = sw_strdup(text);
+    curl_free(text);
+    curl_free(scheme);
+    curl_url_cleanup(url);
+    return copy;
+}
+
 void sw_http_url_done(struct sw_http_url *url)
 {
     free(url->scheme);
@@ -55,5 +74,7 @@ void sw_http_url_done(struct sw_http_url *url)
 /* As Go's ProxyFromEnvironment: loopback addresses never use a proxy. */
 bool sw_http_is_loopback(const char *host)
 {
-    return sw_streq(host, "localhost") || sw_starts_with(host, "127.") || sw_streq(host, "[::1]");
+    struct in_addr address; /* "127.example" is a name as any other */
+    return sw_streq(host, "localhost") || sw_streq(host, "[::1]") ||
+           (sw_starts_with(host, "127.") && inet_pton(AF_INET, host, &address) == 1);
 }

@@ -16,6 +16,7 @@
 struct json_object;
 struct sw_controller;
 struct sw_err;
+struct sw_folders;
 struct sw_kube;
 struct sw_loop;
 struct sw_registries_opts;
@@ -55,8 +56,10 @@ struct sw_controller_opts {
     /** The children that read and render recipes; without a program that is done in this process.
      */
     struct sw_renderers_opts renderers;
-    const char *cache_dir; /* for downloads; NULL: sw_fetch_cache_dir() */
-    int64_t refresh_ms;    /* recipes from elsewhere are loaded again after so long; 0: never */
+    const char *cache_dir;            /* for downloads; NULL: sw_fetch_cache_dir() */
+    const struct sw_folders *folders; /* in which resources may name files; NULL: in all, since who
+                                         runs it wrote them. Borrowed */
+    int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */
     struct sw_engine_opts engine;
     /** What resources may do to nodes; NULL: the default, all zero; with @one_shot, which acts with
      * its user's rights, anything. Borrowed. */

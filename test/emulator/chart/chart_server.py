@@ -1,7 +1,7 @@
 """A server for test/emulator/chart/sources_test.sh: charts in all the ways that slipway gets them, and
 all the ways in which that goes wrong, by the first part of the path. Arguments: the folder to
 serve; a file for its port; a file for its log; and for TLS a certificate, a key and, where clients
-need a certificate, a CA."""
+need a certificate, a CA; with a word more they may have one."""
 import base64, hashlib, http.server, json, os, ssl, subprocess, sys, time, urllib.parse
 
 root, port_file, log_file = sys.argv[1:4]
@@ -55,8 +55,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
               "token" if "Bearer" in self.headers.get("Authorization", "") else \
               "other" if self.headers.get("Authorization") else "-"
         asked = "if" if self.headers.get("If-None-Match") else "-"
+        cert = " cert" if tls and self.connection.getpeercert() else ""
         with open(log_file, "a") as f:
-            f.write(f"{self.command} {self.path} {who} {asked}\n")
+            f.write(f"{self.command} {self.path} {who} {asked}{cert}\n")
 
     def answer(self, status, body=b"", headers=(), length=None):
         self.send_response(status)
@@ -163,6 +164,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     # ---- git -------------------------------------------------------------------------------------
     def git(self, path):
+        if path.startswith("moved/"):  # moved/HOST:PORT/REPOSITORY, on a server that requires a user
+            if self.headers.get("Authorization") != USER:
+                return self.answer(401, headers=[("WWW-Authenticate", 'Basic realm="git"')])
+            return self.answer(302, headers=[("Location", "https://" + path[len("moved/"):])])
         if path.startswith("private/"):
             if self.headers.get("Authorization") != USER:
                 return self.answer(401, headers=[("WWW-Authenticate", 'Basic realm="git"')])
@@ -190,11 +195,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         first, _, rest = path.lstrip("/").partition("/")
         if first in ("auth", "away") and self.headers.get("Authorization") != USER:
             return self.answer(401, b"who?", [("WWW-Authenticate", 'Basic realm="x"')])
+        if first == "round":
+            return self.answer(302, headers=[("Location", self.path)])
         if first == "redirect":
             return self.answer(302, headers=[("Location", "/auth/" + rest)])
-        if first == "away":  # to the same server by another name
-            host = "localhost:" + self.headers["Host"].partition(":")[2]
-            return self.answer(302, headers=[("Location", f"http://{host}/ok/{rest}")])
+        if first == "away":  # /away/SCHEME/HOST:PORT/PATH
+            scheme, _, rest = rest.partition("/")
+            return self.answer(302, headers=[("Location", f"{scheme}://{rest}")])
         if first in ("403", "404", "500", "503"):
             return self.answer(int(first), b"<html>no</html>")
         handler = {"ok": self.static, "auth": self.static, "wrong": self.wrong_digest,
@@ -217,7 +224,7 @@ if tls:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tls[0], tls[1])
     if len(tls) > 2:
-        context.verify_mode = ssl.CERT_REQUIRED
+        context.verify_mode = ssl.CERT_OPTIONAL if tls[3:] else ssl.CERT_REQUIRED
         context.load_verify_locations(tls[2])
     server.socket = context.wrap_socket(server.socket, server_side=True)
 with open(port_file + ".tmp", "w") as f:

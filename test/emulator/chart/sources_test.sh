@@ -80,9 +80,12 @@ start() { # NAME [ARGS]
     pids="$pids $!"
 }
 start http
+start plain
 start https server.pem server.key
+start asks server.pem server.key ca.pem optional
 start mutual server.pem server.key ca.pem
 start other other.pem other.key
+until_ok 20 test -s plain.port && until_ok 20 test -s asks.port
 until_ok 20 test -s http.port && until_ok 20 test -s https.port && until_ok 20 test -s mutual.port && until_ok 20 test -s other.port
 http=http://127.0.0.1:$(cat http.port)
 https=https://127.0.0.1:$(cat https.port)
@@ -129,13 +132,30 @@ t "a user and a password" with_user
 t "a redirect is followed" got "a 1.2.3" \
     fetch "$http/redirect/a-1.2.3.tgz" --username user --password "pass word"
 
-stays() {
+away() { # LOG WORDS COMMAND...: the first server got the user, what it redirects to got none
+    local log=$1 words=$2
+    shift 2
     : >http.log
-    got "a 1.2.3" fetch "$http/away/a-1.2.3.tgz" --username user --password "pass word" &&
-        cat http.log && grep -q "GET /away/a-1.2.3.tgz user" http.log &&
-        grep -q "GET /ok/a-1.2.3.tgz -" http.log
+    : >$log
+    "$@" --username user --password "pass word" >stdout 2>stderr
+    cat stdout stderr http.log $log
+    grep -qF -- "$words" stdout stderr && grep -q "GET /away/.* user" http.log && ! grep -v /away/ $log | grep user
 }
-t "credentials stay with the host that they are for" stays
+t "a user stays with the host that it is for" away http.log "a 1.2.3" \
+    fetch "$http/away/http/localhost:$(cat http.port)/ok/a-1.2.3.tgz"
+t "also where another host asks for it" away http.log "HTTP 401: the login is for 127.0.0.1:$(cat http.port), not for localhost" \
+    fetch "$http/away/http/localhost:$(cat http.port)/auth/a-1.2.3.tgz"
+t "where another port asks for it" away plain.log "HTTP 401: the login is for 127.0.0.1:$(cat http.port), not for 127.0.0.1:$(cat plain.port)" \
+    fetch "$http/away/http/127.0.0.1:$(cat plain.port)/auth/a-1.2.3.tgz"
+t "where another scheme asks for it" away https.log "HTTP 401: the login is for 127.0.0.1:$(cat http.port), not for 127.0.0.1:$(cat https.port)" \
+    fetch "$http/away/https/127.0.0.1:$(cat https.port)/auth/a-1.2.3.tgz" --ca-file ca.pem
+t "unless all may have it" got "a 1.2.3" fetch "$http/away/http/127.0.0.1:$(cat plain.port)/auth/a-1.2.3.tgz" \
+    --username user --password "pass word" --pass-credentials
+t "what is asked for with TLS is not got without" fails 2 "it redirects to another kind of address, which is not followed" \
+    fetch "$https/away/http/127.0.0.1:$(cat http.port)/ok/a-1.2.3.tgz" --ca-file ca.pem --username user --password "pass word"
+t "a redirect to a file is not followed" fails 2 "it redirects to another kind of address" \
+    fetch "$http/away/file//$tap_dir/www/a-1.2.3.tgz" --username user --password "pass word"
+t "a redirect to itself" fails 2 "it redirects too many times" fetch "$http/round/a.tgz"
 
 proxied() {
     : >http.log
@@ -153,6 +173,15 @@ t "a certificate of another name is refused" fails 2 "https://127.0.0.1:$(cat ot
 t "unless the user says so" got "a 1.11.0" fetch a --repo "$https/ok" --insecure-skip-tls-verify
 t "a client's certificate" got "a 1.11.0" fetch a --repo "$mutual/ok" --ca-file ca.pem \
     --cert-file client.pem --key-file client.key
+one_server() { # the certificate is for the server asked first
+    : >asks.log
+    got "a 1.2.3" fetch "$mutual/away/https/localhost:$(cat asks.port)/ok/a-1.2.3.tgz" --ca-file ca.pem \
+        --cert-file client.pem --key-file client.key --username user --password "pass word" &&
+        cat asks.log && grep -q "GET /ok/a-1.2.3.tgz - -$" asks.log &&
+        got "a 1.2.3" fetch "https://127.0.0.1:$(cat asks.port)/ok/a-1.2.3.tgz" --cache-dir "" --ca-file ca.pem \
+            --cert-file client.pem --key-file client.key && grep "GET /ok/a-1.2.3.tgz - - cert$" asks.log
+}
+t "a client's certificate stays with the server that it is for" one_server
 t "a server that wants one refuses who has none" fails 1 "$mutual/ok/index.yaml: " \
     fetch a --repo "$mutual/ok" --ca-file ca.pem
 t "a CA file that is none" fails 2 "ca.key" fetch a --repo "$https/ok" --ca-file ca.key
@@ -352,6 +381,12 @@ t "a token" got "h 1.0.0" fetch "$private" --ca-file ca.pem --username user --pa
 t "no token" fails 1 "the credentials are not accepted" fetch "$private" --ca-file ca.pem
 t "a wrong token" fails 1 "the credentials are not accepted" \
     fetch "$private" --ca-file ca.pem --username user --password no
+moved() { # libgit2 would ask whom it is sent to with the same password
+    : >asks.log
+    fails 1 "redirect" fetch "git+https://127.0.0.1:$(cat https.port)/git/moved/localhost:$(cat asks.port)/git/private/repo.git//charts/h" \
+        --ca-file ca.pem --username user --password "pass word" && cat asks.log && ! grep -q . asks.log
+}
+t "git: a password stays with the host that it is for" moved
 t "a path that leads outside" fails 2 "a path that leads outside the repository" \
     fetch "$git_url//../x" --ca-file ca.pem
 escapes() {

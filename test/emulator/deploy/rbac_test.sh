@@ -86,6 +86,11 @@ upgrades() { ! has ClusterRole pods/eviction create && has ClusterRole pods/evic
 priority_classes() { # those of the resource, which only it names
     ! has ClusterRole priorityclasses create && has ClusterRole priorityclasses create --priority-classes && has ClusterRole priorityclasses delete --priority-classes && has ClusterRole priorityclasses watch --priority-classes
 }
+login() { # the Secret of the charts' server: that one, in its namespace, by the account
+    "$slipway" rbac "$chart" --namespace n --cluster-wide --secret-ref gpu/charts-login >"$tap_dir/out" &&
+        role slipway-c >"$tap_dir/own" && grep -q 'namespace: gpu' "$tap_dir/own" && grep -q -- '- charts-login' "$tap_dir/own" && ! grep -q 'namespace: "\?n"\?$' "$tap_dir/own" &&
+        "$slipway" rbac "$chart" --namespace n --secret-ref charts-login >"$tap_dir/out" && role slipway-c | grep -q 'namespace: slipway'
+}
 looked_up() { # what templates ask for: one object by its name, a list, in a namespace or not
     mkdir -p "$tap_dir/l/templates"
     printf 'apiVersion: v2\nname: l\nversion: 0.1.0\n' >"$tap_dir/l/Chart.yaml"
@@ -147,6 +152,7 @@ t "a module has rights of its own" of_a_module
 t "with legacy rights all is the operator's" legacy
 t "pods may be evicted where asked for" upgrades
 t "PriorityClasses are the resource's, and asked for" priority_classes
+t "the Secret of spec.chart.repository may be read where asked for" login
 t "what templates look up may be read, and no more" looked_up
 t "equal recipes give equal rights" same_again
 t "a server takes what is printed" applied

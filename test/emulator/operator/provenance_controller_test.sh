@@ -44,7 +44,7 @@ for s in author.gpg author.asc stranger.gpg; do
     kubectl create secret generic "${s%.*}-${s#*.}" --from-file="$s" >/dev/null
 done
 kubectl create secret generic none --from-literal=unused= >/dev/null
-"$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 \
+"$slipway" controller --allowed-files "$tap_dir" --metrics-bind-address 0 --health-probe-bind-address 0 \
     --recipe-interval 500ms 2>controller.log &
 pids="$pids $!"
 

@@ -120,8 +120,8 @@ static void controller_walks_serves_and_stops(void **state)
     SW_AUTO_CHARS *m = sw_printf("127.0.0.1:%d", metrics);
     SW_AUTO_CHARS *h = sw_printf("127.0.0.1:%d", health);
     assert_int_equal(setenv("RELEASE_VERSION", "4.12.0", 1), 0);
-    struct child c = START("controller", "--kubeconfig", config, "--metrics-addr", m,
-                           "--health-probe-bind-address", h);
+    struct child c = START("controller", "--allowed-files", "/", "--kubeconfig", config,
+                           "--metrics-addr", m, "--health-probe-bind-address", h);
     until_ready(&w);
     SW_AUTO_CHARS *healthz = ask(health, "/healthz");
     SW_AUTO_CHARS *readyz = ask(health, "/readyz");
@@ -240,12 +240,14 @@ static void next_leader_takes_over_when_one_stops(void **state)
     struct world w = { 0 };
     open_world(&w);
     assert_int_equal(setenv("POD_NAME", "one", 1), 0);
-    struct child one = START("controller", "--kubeconfig", config, "--leader-elect",
-                             "--metrics-bind-address", "0", "--health-probe-bind-address", "0");
+    struct child one = START("controller", "--allowed-files", "/", "--kubeconfig", config,
+                             "--leader-elect", "--metrics-bind-address", "0",
+                             "--health-probe-bind-address", "0");
     until_said(&w, &one, "leading");
     assert_int_equal(setenv("POD_NAME", "two", 1), 0);
-    struct child two = START("controller", "--kubeconfig", config, "--leader-elect",
-                             "--metrics-bind-address", "0", "--health-probe-bind-address", "0");
+    struct child two = START("controller", "--allowed-files", "/", "--kubeconfig", config,
+                             "--leader-elect", "--metrics-bind-address", "0",
+                             "--health-probe-bind-address", "0");
     until_said(&w, &two, "leader identity=one");
     SW_AUTO_CHARS *first = stop(&w, &one);
     assert_has(first, "not leading any more");

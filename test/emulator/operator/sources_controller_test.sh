@@ -19,7 +19,8 @@ pids="$pids $!"
 until_ok 20 test -s kubeconfig && until_ok 20 test -s port
 http=http://127.0.0.1:$(cat port)
 kubectl apply -k "$root/deploy/crds" >/dev/null
-"$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 \
+mkdir -p src shelf "$tap_dir/elsewhere"
+"$slipway" controller --allowed-files "$tap_dir/src,$tap_dir/www,$tap_dir/src.git,$tap_dir/shelf" --metrics-bind-address 0 --health-probe-bind-address 0 \
     --recipe-interval 500ms 2>controller.log &
 pids="$pids $!"
 
@@ -154,16 +155,31 @@ not_in_the_clear() { # a Secret that does not say so
     kubectl create secret generic tls-only -n slipway --from-literal=username=user \
         --from-literal=password='pass word' &&
         resource clear web 1.0.0 "$http/auth" 'secretRef: {name: tls-only, namespace: slipway}' &&
-        complains clear "is not sent without TLS"
+        complains clear 'HTTP 401: the login of Secret slipway/tls-only is not sent without TLS: plainHTTP: "true" in that Secret'
 }
 t "a password in a Secret is not sent without TLS" not_in_the_clear
 other_host() { # a Secret that is for another server
     kubectl create secret generic elsewhere -n slipway --from-literal=username=user \
         --from-literal=password='pass word' --from-literal=plainHTTP=true --from-literal=url=https://charts.example &&
         resource other web 1.0.0 "$http/auth" 'secretRef: {name: elsewhere, namespace: slipway}' &&
-        complains other "HTTP 401"
+        complains other "HTTP 401: the login of Secret slipway/elsewhere is for charts.example:443, not for 127.0.0.1:$(cat port): its key url"
 }
 t "a Secret for another server is not sent" other_host
+dependency_of() { # what a ConfigMap names is not what the resource names
+    kubectl create configmap top --from-literal=Chart.yaml="{apiVersion: v2, name: top, version: 1.0.0,
+        dependencies: [{name: web, version: ^1, repository: $http/auth}]}" &&
+        resource top top 1.0.0 cm://default/top 'secretRef: {name: login, namespace: slipway}' &&
+        complains top "HTTP 401: the login of Secret slipway/login is for no server, not for 127.0.0.1:$(cat port): its key url" &&
+        kubectl create secret generic named -n slipway --from-literal=username=user --from-literal=password='pass word' \
+            --from-literal=plainHTTP=true --from-literal=url="$http" &&
+        resource top top 1.0.0 cm://default/top 'secretRef: {name: named, namespace: slipway}' &&
+        shows top two web && ready top
+}
+t "a Secret goes to what a chart names if it says so" dependency_of
+never_sent() { # no Secret was sent to a server that it is not for
+    ! grep -E "GET /ok/.* user" server.log
+}
+t "no server got a password that it did not ask for" never_sent
 secret_stays() { ! grep -r "pass word" controller.log emulate.log && ! kubectl get events -A | grep "pass word"; }
 t "the password is in no log" secret_stays
 unknown() { resource ftp web 1.0.0 ftp://host/x && complains ftp "recipes come from URLs that begin with file://"; }
@@ -190,6 +206,64 @@ from_git() {
         shows g two g
 }
 t "a git repository, and a commit to it" from_git
+
+# ---- files of the controller -----------------------------------------------------------------------
+
+answer() { # NAME URL [MORE]: the condition of a resource, without its names
+    kubectl delete sr "$1" --ignore-not-found >/dev/null
+    resource "$1" web 1.0.0 "$2" ${3:+"$3"} >/dev/null && until_ok 20 has_answer "$1" || return 1
+    kubectl get sr "$1" -o 'jsonpath={.status.conditions[?(@.type=="Errored")].message}' |
+        sed "s|$2|URL|g; s|[^ ]*/elsewhere/[^ :]*|FILE|g"
+}
+has_answer() { [ -n "$(kubectl get sr "$1" -o 'jsonpath={.status.conditions[?(@.type=="Errored")].message}')" ]; }
+same_answers() { # FIRST SECOND: both are refused in the same words
+    printf '%s\n' "$1" "$2"
+    [ -n "$1" ] && [ "$1" = "$2" ] && grep -q "below the folders of --allowed-files alone" <<<"$1"
+}
+outside() { # what is elsewhere: a chart, a file, a FIFO, a folder, nothing
+    chart elsewhere/web web 1.0.0 stolen && echo secret >elsewhere/file && mkfifo elsewhere/fifo && chmod 700 elsewhere
+    local none what
+    none=$(answer none "file://$tap_dir/elsewhere/none")
+    for what in web file fifo ../elsewhere/web; do
+        same_answers "$none" "$(answer none "file://$tap_dir/elsewhere/$what")" || return 1
+    done
+    same_answers "$none" "$(answer none "file://$tap_dir/shelf/../elsewhere/web")"
+}
+t "a chart elsewhere is refused, and whether it exists is not told" outside
+linked() { # a link that leads out of the folder, to what exists and to what does not
+    chart shelf/web web 1.0.0 one && ln -s ../../../elsewhere/file shelf/web/templates/1000-a.txt &&
+        ln -s "$tap_dir/elsewhere/file" shelf/absolute && mkdir -p shelf/dir &&
+        ln -s ../elsewhere/web shelf/there && ln -s ../elsewhere/none shelf/absent
+    local words="below the folders of --allowed-files alone" name
+    for name in web there absent absolute; do
+        answer link "file://$tap_dir/shelf/$name" | tee link.said
+        grep -q "$words" link.said && ! grep -q secret link.said || return 1
+    done
+    rm shelf/web/templates/1000-a.txt && ln -s ../../shared.txt shelf/web/templates/1000-a.txt && echo x >shelf/shared.txt &&
+        resource link web 1.0.0 "file://$tap_dir/shelf/web" && shows link one web
+}
+t "a link is followed below the folder, and no further" linked
+fifo() { mkfifo shelf/fifo && answer pipe "file://$tap_dir/shelf/fifo" | grep "not a regular file"; }
+t "a FIFO is not opened" fifo
+dependency_file() { # of a chart that may be read
+    chart shelf/deps web 1.0.0 one "dependencies: [{name: web, version: ^1, repository: 'file://../../elsewhere/web'}]" &&
+        answer dep "file://$tap_dir/shelf/deps" | grep "below the folders of --allowed-files alone"
+}
+t "nor may a dependency be elsewhere" dependency_file
+keys() { # caFile, certFile, keyFile
+    local key none
+    for key in caFile certFile keyFile; do
+        none=$(answer key "$http/ok" "$key: $tap_dir/elsewhere/none")
+        same_answers "$none" "$(answer key "$http/ok" "$key: $tap_dir/elsewhere/file")" || return 1
+        same_answers "$none" "$(answer key "$http/ok" "$key: $tap_dir/elsewhere/fifo")" || return 1
+    done
+    answer key "$http/ok" "caFile: $tap_dir/shelf/fifo" | grep "caFile: .*shelf/fifo: not a regular file"
+}
+t "caFile, certFile and keyFile likewise" keys
+git_elsewhere() {
+    same_answers "$(answer git "git+file://$tap_dir/elsewhere/none")" "$(answer git "git+file://$tap_dir/elsewhere/web")"
+}
+t "a git repository likewise" git_elsewhere
 
 nothing_is_left() { [ -z "$(ls -A "$TMPDIR")" ] && [ -z "$(ls -A cache/tmp)" ]; }
 t "nothing is left behind" until_ok 10 nothing_is_left

@@ -46,6 +46,23 @@ static void nothing_secret_of_a_url_is_shown(void **state SW_UNUSED)
     }
 }
 
+static void passwords_in_a_text_are_blanked(void **state SW_UNUSED)
+{
+    static const struct {
+        const char *text, *blanked;
+    } rows[] = {
+        { "get \"https://u:s3cret@h/a\": no", "get \"https://u:******@h/a\": no" },
+        { "a=http://u:s3cret@h b=HTTP://s3cret@h", "a=http://u:******@h b=HTTP://******@h" },
+        { "git+ssh://git@h ssh://git:s3cret@h", "git+ssh://git@h ssh://git:******@h" },
+        { "https://h/a@b me@h ://@ ://", "https://h/a@b me@h ://@ ://" },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *text = sw_strdup(rows[i].text);
+        sw_url_blank(text);
+        assert_string_equal(text, rows[i].blanked);
+    }
+}
+
 static void a_url_has_one_server(void **state SW_UNUSED)
 {
     static const struct {
@@ -99,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_secret_of_a_url_is_shown),
+        cmocka_unit_test(passwords_in_a_text_are_blanked),
         cmocka_unit_test(a_url_has_one_server),
         cmocka_unit_test(servers_are_the_same_by_host_and_port),
     };

@@ -370,6 +370,9 @@ static void an_address_is_taken_apart(void **state)
     assert_int_equal(sw_http_url_parse("http://[::1]", &u, NULL), 0);
     assert_string_equal(u.port, "80");
     assert_true(sw_http_is_loopback(u.host));
+    assert_true(sw_http_is_loopback("127.1.2.3"));
+    assert_false(sw_http_is_loopback("127.example"));
+    assert_false(sw_http_is_loopback("127.0.0.1.example"));
     sw_http_url_done(&u);
     assert_int_equal(sw_http_url_parse("http://a b", &u, NULL), SW_INVALID);
 }

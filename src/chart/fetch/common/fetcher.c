@@ -31,15 +31,43 @@ bool fetch_is_trusted(struct sw_fetcher *f, const char *url)
     return auth->pass_credentials || is_same;
 }
 
-int fetch_may_send(const struct sw_fetcher *f, bool tls, struct sw_err *err)
+/* "the login", and the Secret it is from. The caller's. */
+static char *name_of_login(const struct sw_fetcher *f)
+{
+    const char *secret = f->opts.auth.secret;
+    return sw_printf("the login%s%s", secret ? " of Secret " : "", secret ? secret : "");
+}
+
+int fetch_may_send(const struct sw_fetcher *f, const char *url, struct sw_err *err)
 {
     const struct sw_fetch_auth *auth = &f->opts.auth;
-    if ((tls && !auth->insecure) || auth->plain_http)
+    size_t len = strcspn(url, ":");
+    SW_AUTO_CHARS *scheme = sw_strndup(url, len), *login = name_of_login(f);
+    bool ssh = sw_ends_with(scheme, "ssh"), tls = !sw_ends_with(scheme, "http");
+    if (ssh || auth->plain_http || (tls && !auth->insecure))
         return 0;
-    return sw_err_set(err, SW_FORBIDDEN,
-                      "a password is required, and is not sent %s: \"plainHTTP\": \"true\" in its "
-                      "Secret would allow that",
-                      tls ? "where the certificate is not verified" : "without TLS");
+    return sw_err_set(err, SW_FORBIDDEN, "%s is not sent %s: %s would allow that", login,
+                      tls ? "where the certificate is not verified" : "without TLS",
+                      auth->secret ? "plainHTTP: \"true\" in that Secret"
+                                   : "insecure_skip_tls_verify");
+}
+
+int fetch_may_log_in(struct sw_fetcher *f, const char *url, struct sw_err *err)
+{
+    const struct sw_fetch_auth *auth = &f->opts.auth;
+    if (fetch_is_trusted(f, url))
+        return fetch_may_send(f, url, err);
+    SW_AUTO_CHARS *login = name_of_login(f);
+    struct sw_url_server server = { 0 };
+    (void)sw_url_server(url, &server);
+    int rc = sw_err_set(err, SW_FORBIDDEN, "%s is for %s%s%s, not for %s%s%s: %s", login,
+                        f->first.host ? f->first.host : "no server", f->first.port ? ":" : "",
+                        f->first.port ? f->first.port : "", server.host ? server.host : "this one",
+                        server.port ? ":" : "", server.port ? server.port : "",
+                        auth->secret ? "its key url says for which one"
+                                     : "--pass-credentials (pass_credentials_all) sends it to all");
+    sw_url_server_done(&server);
+    return rc;
 }
 
 const char *fetch_asked_by(const struct sw_fetcher *f)

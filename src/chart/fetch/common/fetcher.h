@@ -11,13 +11,14 @@ struct sw_provenance;
 
 /** See fetch.h. */
 struct sw_fetcher {
-    struct sw_fetch_opts opts;  /* defaults filled in */
-    struct sw_cache *cache;     /* owned */
-    int64_t deadline_ms;        /* on the monotonic clock; 0: nothing was requested yet */
-    struct sw_url_server first; /* that gets credentials where auth.url is NULL; owned */
-    struct sw_http_tls *tls;    /* NULL: not read yet; owned */
-    struct git_store *stores;   /* owned, see git/git.h */
-    struct sw_fetched *got;     /* owned, with its strings */
+    struct sw_fetch_opts opts;   /* defaults filled in */
+    struct sw_cache *cache;      /* owned */
+    int64_t deadline_ms;         /* on the monotonic clock; 0: nothing was requested yet */
+    struct sw_url_server first;  /* that gets credentials where auth.url is NULL; owned */
+    struct sw_http_tls *tls;     /* NULL: not read yet; owned */
+    struct sw_http_tls *own_tls; /* the same with the client's certificate */
+    struct git_store *stores;    /* owned, see git/git.h */
+    struct sw_fetched *got;      /* owned, with its strings */
     size_t n_got, cap_got;
     bool cached;  /* the current chart is from the cache */
     char *signer; /* of the current chart; NULL: not checked; owned */
@@ -29,9 +30,12 @@ int fetch_time_left(struct sw_fetcher *f, int64_t *ms, struct sw_err *err);
 
 /** Whether the credentials of the options are for the server of @url. */
 bool fetch_is_trusted(struct sw_fetcher *f, const char *url);
-/** Whether credentials may leave over such a connection. @tls: it has TLS.
- * @return 0 | SW_FORBIDDEN, with what would allow it */
-int fetch_may_send(const struct sw_fetcher *f, bool tls, struct sw_err *err);
+/** Whether credentials may leave over a connection to @url, of whatever scheme: with TLS, and with
+ * certificates verified, unless the options allow it without. @return 0 | SW_FORBIDDEN, with what
+ * would allow it */
+int fetch_may_send(const struct sw_fetcher *f, const char *url, struct sw_err *err) SW_CHECKED;
+/** The same of the options' user and password, which are for one server. */
+int fetch_may_log_in(struct sw_fetcher *f, const char *url, struct sw_err *err) SW_CHECKED;
 
 /** What requires verified signatures, for messages: "--verify", "spec.chart.verify". Borrowed. */
 const char *fetch_asked_by(const struct sw_fetcher *f);
@@ -51,6 +55,7 @@ struct fetch_answer {
     size_t len;
     char *etag, *last_modified; /* NULL: the server sent none */
     bool wants_user;            /* it requires a user and a password */
+    char *location;             /* of a redirect; NULL: none */
 };
 /** Free it. Twice is harmless. */
 void fetch_answer_done(struct fetch_answer *a);

@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/folders.h"
 #include "chart/fetch/common/fetcher.h"
 #include "chart/fetch/git/gitchild.h"
 #include "chart/fetch/git/gittree.h"
@@ -102,6 +104,28 @@ static void put_cached(struct sw_fetcher *f, const struct sw_git_url *url, const
 /* ---- the repository ----------------------------------------------------------------------------
  */
 
+/* Leave in @auth what may be sent to the URL's server. @why: set where something is withheld. */
+static void choose_login(struct sw_fetcher *f, const struct sw_git_url *url,
+                         struct sw_fetch_auth *auth, struct sw_err *why)
+{
+    bool is_folder = *url->remote == '/', has_login = auth->username || auth->password;
+    if (is_folder || fetch_may_log_in(f, url->remote, has_login ? why : NULL) < 0)
+        auth->username = auth->password = NULL;
+    if (is_folder || !fetch_is_trusted(f, url->remote))
+        auth->key_file = NULL;
+    if (url->username)
+        auth->username = url->username;
+    if (url->password && fetch_may_send(f, url->remote, why) == 0)
+        auth->password = url->password;
+}
+
+static int say_withheld(int rc, const struct sw_err *why, struct sw_err *err)
+{
+    return rc == SW_FORBIDDEN && why->code < 0
+               ? sw_err_set(err, rc, "%s (%s)", sw_err_text(err), sw_err_text(why))
+               : rc;
+}
+
 /* Find the URL's commit and fetch its objects. If the cache has the chart, it is in @got instead.
  */
 static int fetch_commit(struct sw_fetcher *f, const struct sw_git_url *url, const char *name,
@@ -112,16 +136,8 @@ static int fetch_commit(struct sw_fetcher *f, const struct sw_git_url *url, cons
     s->next = f->stores;
     f->stores = s; /* its folder is removed with the fetcher */
     struct git_job job = { .url = url, .auth = f->opts.auth, .max_bytes = 4 * f->opts.max_bytes };
-    bool is_ssh = sw_starts_with(url->remote, "ssh://"), is_folder = *url->remote == '/';
     SW_ERR(why);
-    if (!is_folder && !fetch_is_trusted(f, url->remote))
-        job.auth.username = job.auth.password = job.auth.key_file = NULL;
-    if (url->username)
-        job.auth.username = url->username;
-    if (url->password)
-        job.auth.password = url->password;
-    if (!is_ssh && fetch_may_send(f, sw_starts_with(url->remote, "https://"), &why) < 0)
-        job.auth.password = NULL;
+    choose_login(f, url, &job.auth, &why);
     int rc = fetch_time_left(f, &job.timeout_ms, err);
     if (rc == 0)
         rc = sw_cache_temp(f->cache, &s->dir, err);
@@ -134,7 +150,7 @@ static int fetch_commit(struct sw_fetcher *f, const struct sw_git_url *url, cons
     else
         rc = git_child_find(&job, &s->commit, err);
     if (rc < 0)
-        return rc;
+        return say_withheld(rc, &why, err);
     if (find_cached(f, url, s->commit, name, got))
         return 0;
     rc = fetch_time_left(f, &job.timeout_ms, err);
@@ -142,7 +158,7 @@ static int fetch_commit(struct sw_fetcher *f, const struct sw_git_url *url, cons
     if (rc == 0)
         rc = git_child_fetch(&job, err);
     s->is_complete = rc == 0;
-    return rc;
+    return rc < 0 ? say_withheld(rc, &why, err) : 0;
 }
 
 static int read_chart(struct sw_fetcher *f, const struct sw_git_url *url, const struct git_store *s,
@@ -172,6 +188,10 @@ int fetch_git(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
     if (rc == 0 && relative) { /* file://../other: another folder of the same commit */
         SW_AUTO_CHARS *from = SW_TAKE(url.path);
         rc = sw_git_path_join(from, ask->url + strlen("file://"), &url.path, err);
+    }
+    if (rc == 0 && *url.remote == '/' && f->opts.folders) {
+        int fd = sw_folders_open(f->opts.folders, url.remote, err);
+        rc = fd < 0 ? fd : close(fd);
     }
     if (rc < 0) {
         sw_git_url_done(&url);

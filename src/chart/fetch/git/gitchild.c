@@ -41,6 +41,8 @@ static int try_ssh(struct child *c, git_credential **out, const char *user, int 
     const char *pass = auth->password ? auth->password : "";
     if (auth->key_file)
         return attempt > 0 ? GIT_EAUTH : c->lib->ssh_key(out, user, NULL, auth->key_file, pass);
+    if (auth->only_given)
+        return GIT_EAUTH;
     if (attempt == 0)
         return getenv("SSH_AUTH_SOCK") ? c->lib->ssh_agent(out, user) : GIT_RETRY;
     if (attempt > (int)SW_COUNT(names) || !c->home)
@@ -146,6 +148,16 @@ static void callbacks_init(struct child *c, git_remote_callbacks *cb)
     cb->payload = c;
 }
 
+/* A server is not followed to another one, which libgit2 would ask with the same password. */
+static int forbid_redirects(const char *repo, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/config", repo);
+    FILE *f = fopen(path, "ae");
+    bool ok = f && fputs("[http]\n\tfollowRedirects = false\n", f) >= 0;
+    ok = (!f || fclose(f) == 0) && ok;
+    return ok ? 0 : sw_err_set(err, SW_UNAVAILABLE, "%s: %s", path, strerror(errno));
+}
+
 /* Open the objects' folder, connect to the server and list its refs. */
 static int open_session(struct child *c, struct session *s, struct sw_err *err)
 {
@@ -155,6 +167,8 @@ static int open_session(struct child *c, struct session *s, struct sw_err *err)
     proxy.type = GIT_PROXY_AUTO;
     SW_AUTO_CHARS *path = sw_printf("%s/repo", c->job->dir);
     int rc = c->lib->repository_init(&s->repo, path, 1);
+    if (rc == 0 && c->job->auth.password && forbid_redirects(path, err) < 0)
+        return SW_UNAVAILABLE;
     if (rc == 0)
         rc = c->lib->remote_create(&s->remote, s->repo, c->job->url->remote);
     if (rc == 0)

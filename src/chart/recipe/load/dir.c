@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folders.h"
 #include "chart/recipe/load/ignore.h"
 
 enum { MAX_DEPTH = 32 }; /* of nested folders: a link to a folder above would never end */
@@ -103,15 +104,26 @@ static int walk_unknown(struct walk *w, int fd, struct sw_err *err)
     return rc;
 }
 
-/* @parent: the folder that holds it. O_NONBLOCK: opening a pipe does not wait for its writer. */
+/* @parent: the folder that holds it. O_NONBLOCK: opening a pipe does not wait for its writer. What
+ * may be a link is found from the folder on in which files may be read. */
 static int walk_entry(struct walk *w, int parent, const struct dirent64 *e, struct sw_err *err)
 {
     bool is_dir = e->d_type == DT_DIR, is_file = e->d_type == DT_REG;
     if ((is_dir || is_file) && sw_ignore_match(w->ignore, w->path, is_dir))
         return 0;
-    int fd = openat(parent, e->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return fail(w, err);
+    const struct sw_folders *folders = w->files->limits.folders;
+    int fd = -1;
+    if (folders && !is_dir && !is_file) {
+        SW_AUTO_CHARS *full = sw_printf("%s/%s", w->dir, w->path);
+        fd = sw_folders_open(folders, full, err);
+        if (fd < 0)
+            return fd;
+    } else {
+        fd = openat(parent, e->d_name,
+                    O_RDONLY | O_CLOEXEC | O_NONBLOCK | (folders ? O_NOFOLLOW : 0));
+        if (fd < 0)
+            return fail(w, err);
+    }
     if (is_dir)
         return walk_dir(w, fd, err);
     if (!is_file)
@@ -191,14 +203,17 @@ int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *er
 {
     struct walk w = { .files = files, .dir = dir, .cap = 256 };
     w.path = sw_zalloc(w.cap, 1);
-    int fd = open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    int rc = fd < 0 ? fail(&w, err) : 0;
+    const struct sw_folders *folders = files->limits.folders;
+    int fd = folders ? sw_folders_open(folders, dir, err)
+                     : open(dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    int rc = fd >= 0 ? 0 : folders ? fd : fail(&w, err);
     SW_AUTO_CHARS *rules = sw_printf("%s/.helmignore", dir);
     SW_AUTO_CHARS *text = NULL;
     size_t len = 0;
     SW_ERR(why);
     if (rc == 0) {
-        rc = sw_file_read(rules, 1U << 20, &text, &len, &why);
+        rc = folders ? sw_folders_read(folders, rules, 1U << 20, &text, &len, &why)
+                     : sw_file_read(rules, 1U << 20, &text, &len, &why);
         rc = rc == SW_NOTFOUND ? 0 : rc;
         if (rc < 0)
             (void)sw_err_move(err, &why);

@@ -4,10 +4,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/folders.h"
 #include "chart/recipe/load/lock.h"
 #include "chart/recipe/schema/schema.h"
 #include "data/json/path.h"
+#include "data/text/url.h"
 
 enum { MAX_NESTING = 16 }; /* charts in charts */
 
@@ -165,16 +168,23 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
                                 struct sw_err *err)
 {
     const char *path = dep->repository + strlen("file://");
+    SW_AUTO_CHARS *shown = sw_url_shown(dep->repository);
     if (!chart->dir) /* a chart from the network may not read files of this machine */
         return sw_err_set(err, SW_INVALID,
                           "%s cannot be read for a chart that lies in no directory; "
                           "put it in charts/",
-                          dep->repository);
+                          shown);
     const char *dir = *path == '/' ? sw_arena_strdup(recipe->arena, path)
                                    : sw_arena_printf(recipe->arena, "%s/%s", chart->dir, path);
+    const struct sw_folders *folders = recipe->limits.folders;
+    int fd = folders ? sw_folders_open(folders, dir, err) : -1;
+    if (fd >= 0)
+        (void)close(fd);
+    else if (folders)
+        return fd;
     char *real = realpath(dir, NULL);
     if (!real)
-        return sw_err_set(err, SW_INVALID, "%s: there is no directory '%s'", dep->repository, dir);
+        return sw_err_set(err, SW_INVALID, "%s: there is no directory '%s'", shown, dir);
     const char *kept = sw_arena_strdup(recipe->arena, real);
     free(real);
     int rc = check_cycle(frame, kept, dep->name, err);
@@ -187,7 +197,7 @@ static int load_file_dependency(struct sw_recipe *recipe, const struct frame *fr
     if (rc < 0)
         return rc;
     if (!sw_streq(sub->name, dep->name))
-        return sw_err_set(err, SW_INVALID, "%s holds chart '%s'", dep->repository, sub->name);
+        return sw_err_set(err, SW_INVALID, "%s holds chart '%s'", shown, sub->name);
     add_chart(recipe, chart, sub);
     return 0;
 }
@@ -229,6 +239,13 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     return rc;
 }
 
+static int is_missing(const struct sw_dependency *dep, struct sw_err *err)
+{
+    SW_AUTO_CHARS *shown = sw_url_shown(dep->repository);
+    return sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
+                      *shown ? " from " : "", shown);
+}
+
 static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame,
                              struct sw_chart *chart, struct sw_err *err)
 {
@@ -251,8 +268,7 @@ static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame
             else if (rc == 0 && *dep->repository && recipe->limits.get)
                 rc = get_dependency(recipe, frame, chart, dep, version, err);
             else if (rc == 0)
-                rc = sw_err_set(err, SW_INVALID, "not in charts/, where it is to be put%s%s",
-                                *dep->repository ? " from " : "", dep->repository);
+                rc = is_missing(dep, err);
         }
         sub = find_subchart(chart, dep);
         if (rc == 0 && !is_version(version, sub))

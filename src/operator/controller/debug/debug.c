@@ -1,6 +1,7 @@
 /* spec.debug: values and manifests of a resource in the log. What looks like a secret is left out.
  */
 #include "operator/controller/debug/debug.h"
+#include "data/json/redact.h"
 #include "operator/controller/core.h"
 
 #include <stdlib.h>
@@ -29,6 +30,8 @@ static void redact(struct json_object *doc)
     {
         if (is_secret_key(key) && json_object_is_type(value, json_type_string))
             (void)json_object_set_string(value, "(left out)");
+        else if (json_object_is_type(value, json_type_string))
+            sw_redact_urls(value);
         else
             redact(value);
     }

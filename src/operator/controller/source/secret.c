@@ -38,6 +38,8 @@ void secret_to_request(struct json_object *secret, bool ssh, struct json_object 
     size_t len;
     SW_AUTO_CHARS *plain = packed ? sw_base64_decode(packed, strlen(packed), &len) : NULL;
     if (secret) { /* its own word alone counts, not the resource's */
+        SW_AUTO_CHARS *name = sw_printf("%s/%s", sw_obj_namespace(secret), sw_obj_name(secret));
+        sw_json_set_str(request, name, "secret", NULL);
         sw_json_set(request, json_object_new_boolean(sw_streq(plain, "true")), "plainHTTP", NULL);
         sw_json_set(request, json_object_new_boolean(false), "passCredentials", NULL);
     }

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/folders.h"
 #include "base/loop.h"
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/fetch.h"
 #include "chart/recipe/package/config_map.h"
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
+#include "data/text/url.h"
 #include "kube/kube.h"
 #include "operator/account/account.h"
 #include "operator/controller/controller.h"
@@ -92,7 +94,7 @@ static const char *url(const struct source *s)
 /* Where the chart itself is. */
 static char *url_of(const struct source *s)
 {
-    return sw_fetch_chart_url(url(s), chart(s, "name"), chart(s, "version"));
+    return sw_fetch_chart_url(url(s), chart(s, "name"), chart(s, "version"), s->all->folders);
 }
 
 char *source_key(struct json_object *doc)
@@ -140,6 +142,9 @@ static int request_of(const struct source *s, const char *from, struct json_obje
         sw_json_set_str(request, chart(s, "name"), "name", NULL);
         sw_json_set_str(request, chart(s, "version"), "version", NULL);
     }
+    SW_AUTO_CHARS *allowed = s->all->folders ? sw_folders_text(s->all->folders) : NULL;
+    if (allowed)
+        sw_json_set_str(request, allowed, "allowedFiles", NULL);
     if (s->all->cache_dir)
         sw_json_set_str(request, s->all->cache_dir, "cacheDir", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
@@ -202,7 +207,9 @@ static int leave_to_helper(void *arg, const struct sw_recipe_ask *ask SW_UNUSED,
 
 static struct sw_recipe_opts local_opts(struct source *s)
 {
-    return (struct sw_recipe_opts){ .get = leave_to_helper, .get_arg = s, .no_archives = true };
+    return (struct sw_recipe_opts){
+        .get = leave_to_helper, .get_arg = s, .folders = s->all->folders, .no_archives = true
+    };
 }
 
 static void settle_or_fetch(struct source *s, int code, struct sw_err *err)
@@ -274,8 +281,9 @@ static void load_map(struct source *s, const char *map_url)
     SW_ERR(err);
     const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
     const struct sw_kind *kind = sw_kube_kind_find(s->all->kube, "v1", "ConfigMap");
-    if (!slash || slash == ns || !slash[1] || slash[1] == '/') {
-        int rc = sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", map_url);
+    if (!slash || slash == ns || !slash[1] || slash[1] == '/' || strchr(ns, '@')) {
+        SW_AUTO_CHARS *shown = sw_url_shown(map_url);
+        int rc = sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", shown);
         settle(s, rc, &err);
         return;
     }
@@ -300,7 +308,10 @@ static void load(struct source *s)
 {
     SW_ERR(err);
     bool is_file = sw_starts_with(url(s), "file://");
-    if (is_file && s->all->in_children) {
+    if (is_file && s->all->folders && !sw_starts_with(url(s), "file:///")) {
+        SW_AUTO_CHARS *shown = sw_url_shown(url(s));
+        settle(s, sw_err_set(&err, SW_INVALID, "'%s' is not file:///<path>", shown), &err);
+    } else if (is_file && s->all->in_children) {
         start_fetch(s);
     } else if (s->keys && (is_file || sw_fetch_knows(url(s)))) {
         start_fetch(s); /* the helper refuses what is not packaged, and so cannot be signed */
@@ -406,6 +417,7 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
         .kube = kube,
         .ns = ns,
         .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
+        .folders = opts->folders,
         .one_shot = opts->one_shot,
         .refresh_ms = opts->refresh_ms,
         .fetches = fetch_queue_new(loop, opts->helper),

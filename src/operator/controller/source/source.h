@@ -7,6 +7,7 @@
 
 struct json_object;
 struct sw_controller_opts;
+struct sw_folders;
 struct sw_kube;
 struct sw_loop;
 struct sw_renderer;
@@ -16,15 +17,16 @@ struct sw_renderers;
 struct sources {
     struct sw_loop *loop;
     struct sw_kube *kube;
-    const char *ns;     /* of Secrets that name none; borrowed */
-    char *cache_dir;    /* NULL: the default one */
-    bool one_shot;      /* nothing is loaded again */
+    const char *ns;                   /* of Secrets that name none; borrowed */
+    char *cache_dir;                  /* NULL: the default one */
+    const struct sw_folders *folders; /* in which resources may name files; NULL: in all */
+    bool one_shot;                    /* nothing is loaded again */
     int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */
     struct fetch_queue *fetches;
     struct sw_renderers *renderers; /* for what was loaded; borrowed */
     bool in_children;               /* no recipe is read in this process */
 };
-/** @opts: helper, cache_dir (both copied), one_shot, refresh_ms, renderers. */
+/** @opts: helper, cache_dir (both copied), folders (borrowed), one_shot, refresh_ms, renderers. */
 struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
                             struct sw_renderers *renderers, const char *ns,
                             const struct sw_controller_opts *opts);
