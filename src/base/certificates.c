@@ -138,8 +138,8 @@ static bool set_serial(X509 *cert)
 static bool set_common_name(X509_NAME *subject, const char *name)
 {
     return !*name ||
-           X509_NAME_add_entry_by_NID(subject, NID_commonName, V_ASN1_UTF8STRING,
-                                      (const unsigned char *)name, (int)strlen(name), -1, 0) == 1;
+           X509_NAME_add_entry_by_txt(subject, "CN", V_ASN1_UTF8STRING, (const unsigned char *)name,
+                                      (int)strlen(name), -1, 0) == 1;
 }
 
 static bool fill(X509 *cert, const struct sw_cert_request *r, EVP_PKEY *key, X509 *issuer)
