@@ -6,7 +6,7 @@ export KUBECONFIG=$tap_dir/kubeconfig
 trap 'for p in "$tap_dir"/*.pid; do kill "$(cat "$p")" 2>/dev/null; done; rm -rf "$tap_dir"' EXIT
 
 operator() { # KIND
-    "$slipway" controller --releases "$1" --metrics-bind-address 0 --health-probe-bind-address 0 >>"$tap_dir/controller.log" 2>&1 &
+    "$slipway" controller --releases "$1" --allowed-files "$tap_dir" --metrics-bind-address 0 --health-probe-bind-address 0 >>"$tap_dir/controller.log" 2>&1 &
     echo $! >"$tap_dir/controller.pid"
 }
 no_operator() {
