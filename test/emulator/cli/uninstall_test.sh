@@ -33,7 +33,7 @@ END
 }
 
 operator() {
-    "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >>"$tap_dir/controller.log" 2>&1 &
+    "$slipway" controller --allowed-files "$tap_dir" --metrics-bind-address 0 --health-probe-bind-address 0 >>"$tap_dir/controller.log" 2>&1 &
     echo $! >"$tap_dir/controller.pid"
 }
 no_operator() { kill -9 "$(cat "$tap_dir/controller.pid")"; wait "$(cat "$tap_dir/controller.pid")" 2>/dev/null; true; }

@@ -18,7 +18,7 @@ start() {
     "$slipway" emulate --delays 1 --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate" 2>&1 &
     echo $! >"$tap_dir/pids"
     until_ok 30 test -s "$KUBECONFIG" && "$slipway" run recipes/nvidia-mig --timeout 60s || return 1
-    "$slipway" controller --metrics-bind-address "$metrics" --metrics-secure=false --health-probe-bind-address 0 >"$tap_dir/controller" 2>&1 &
+    "$slipway" controller --allowed-files "$PWD" --metrics-bind-address "$metrics" --metrics-secure=false --health-probe-bind-address 0 >"$tap_dir/controller" 2>&1 &
     echo $! >>"$tap_dir/pids"
 }
 

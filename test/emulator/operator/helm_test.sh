@@ -44,8 +44,8 @@ start() { # DRIVER
     "$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate" 2>&1 &
     echo $! >"$tap_dir/emulate.pid"
     until_ok 30 test -s "$KUBECONFIG" || return 1
-    "$slipway" run "$tap_dir/rel" --timeout 60s >"$tap_dir/run" 2>&1 || { cat "$tap_dir/run"; return 1; }
-    "$slipway" controller --releases "$1" --metrics-bind-address 0 --health-probe-bind-address 0 \
+    "$slipway" run "$tap_dir/rel" --releases none --timeout 60s >"$tap_dir/run" 2>&1 || { cat "$tap_dir/run"; return 1; }
+    "$slipway" controller --releases "$1" --allowed-files "$tap_dir" --metrics-bind-address 0 --health-probe-bind-address 0 \
         >"$tap_dir/controller" 2>&1 &
     echo $! >"$tap_dir/controller.pid"
     until_ok 60 says "rel-0.1.0" list -n rel
