@@ -1,6 +1,9 @@
 /* URLs as people write them: what of them may be shown, and whose they are. */
 #include "data/text/url.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,10 @@
 
 #include "data/data.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
 #include <cmocka.h>
 #include <string.h>
 
