@@ -8,7 +8,7 @@
  * "namespace/name", "passCredentials": false, "plainHTTP": false, "caFile": "", "certFile": "",
  *      "keyFile": "", "insecure": false, "dockerConfig": "", "knownHosts": "",
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
- *      "allowedFiles": "/recipes,/charts",
+ *      "allowedFiles": "/recipes,/states,/charts",
  *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}]}
  *
  * The contents of files can be given instead: "caData", "certData", "keyData", "dockerConfigData",
