@@ -209,6 +209,7 @@ static void on_source(int code, struct sw_renderer *recipe, const char *message,
     struct resource *r = w->r;
     const char *content = w->source ? source_content(w->source) : NULL;
     if (w->source) {
+        r->own->recipe_is_old = false; /* not before: another plan may have cancelled the load */
         if (!r->own->refresh)
             r->own->refresh = refresh_new(r->c->sources, on_recipe_changed, r);
         refresh_update(r->own->refresh, w->source, code);
@@ -237,9 +238,7 @@ static void load(struct plan_work *w)
         return;
     }
     SW_AUTO_CHARS *key = source_key(r->doc);
-    bool is_old = r->own->recipe_is_old;
-    r->own->recipe_is_old = false;
-    if (r->recipe && !is_old && sw_streq(key, r->own->recipe_key))
+    if (r->recipe && !r->own->recipe_is_old && sw_streq(key, r->own->recipe_key))
         on_source(0, NULL, NULL, w);
     else
         source_load(r->c->sources, r->doc, resource_account_now(r), &w->source, on_source, w);

@@ -1,7 +1,6 @@
 # Where the controller's recipes come from, and that it sees when they change there.
 . test/tap.sh
-# The program with sanitizers does not look for newer recipes here in time (docs/todo.md): the release is tried.
-slipway=$(realpath "${SLIPWAY_RELEASE:-${SLIPWAY:-build/slipway}}")
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
 root=$PWD
 for tool in kubectl python3; do
     command -v $tool >/dev/null || { skip "the controller's sources" "no $tool here"; plan; }
