@@ -156,7 +156,10 @@ static void on_recipe_changed(void *arg)
 {
     struct resource *r = arg;
     r->own->recipe_is_old = true;
-    r->own->driver->replan(r);
+    if (r->own->plan_work && !r->plan && !r->fault)
+        refresh_postpone(r->own->refresh); /* the first plan is still being made */
+    else
+        r->own->driver->replan(r);
 }
 
 /* The recipe that spec.chart names is there, or cannot be had: an old one of that name goes on. */

@@ -11,7 +11,7 @@
 #include "kube/kube.h"
 #include "operator/account/account.h"
 
-enum { RETRY_MS = 5000, RETRY_MAX_MS = 300000 };
+enum { RETRY_MS = 5000, RETRY_MAX_MS = 300000, POSTPONE_MS = 500 };
 
 struct map_watch {
     struct refresh *f;
@@ -115,6 +115,11 @@ struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg
     *f = (struct refresh){ .all = all, .changed = changed, .arg = arg, .retry_ms = RETRY_MS };
     f->timer = sw_timer_new(all->loop, on_timer, f);
     return f;
+}
+
+void refresh_postpone(struct refresh *f)
+{
+    sw_timer_set(f->timer, POSTPONE_MS);
 }
 
 void refresh_update(struct refresh *f, const struct source *s, int code)

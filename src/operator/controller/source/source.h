@@ -62,5 +62,7 @@ struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg
 const char *source_account(const struct source *s);
 /** @s has settled with @code: from now on this is the load that may become old. */
 void refresh_update(struct refresh *f, const struct source *s, int code);
+/** It changed, but cannot be loaded now: have @changed called again soon. */
+void refresh_postpone(struct refresh *f);
 /** NULL is accepted. */
 void refresh_free(struct refresh *f);
