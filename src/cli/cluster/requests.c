@@ -87,6 +87,22 @@ int sw_cluster_kinds(struct sw_connection *conn, struct sw_err *err)
     return finish(&w, sw_kube_discover(conn->kube, "*", on_done, &w), err);
 }
 
+static void add_removable(const struct sw_kind *kind, void *arg)
+{
+    struct sw_kind_list *list = arg;
+    if (!kind->served || !(kind->verbs & SW_CAN_LIST) || !(kind->verbs & SW_CAN_DELETE))
+        return;
+    SW_GROW(list->items, list->n, list->cap);
+    list->items[list->n++] = kind;
+}
+
+struct sw_kind_list sw_cluster_removable(const struct sw_connection *conn)
+{
+    struct sw_kind_list list = { 0 };
+    sw_kube_each_kind(conn->kube, add_removable, &list);
+    return list;
+}
+
 int sw_cluster_kind(struct sw_connection *conn, const char *api_version, const char *kind,
                     const struct sw_kind **out, struct sw_err *err)
 {

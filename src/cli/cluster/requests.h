@@ -12,6 +12,13 @@ struct sw_connection;
 
 /** Discover all kinds that the server serves. */
 int sw_cluster_kinds(struct sw_connection *conn, struct sw_err *err) SW_CHECKED;
+/** Kinds, in the order of discovery. */
+struct sw_kind_list {
+    const struct sw_kind **items; /* the array is owned, the kinds are the client's */
+    size_t n, cap;
+};
+/** All kinds that are served and whose objects can be listed and deleted. Free @items. */
+struct sw_kind_list sw_cluster_removable(const struct sw_connection *conn);
 /** Find a kind by apiVersion and name; NULL and SW_NOTFOUND if it is not served. */
 int sw_cluster_kind(struct sw_connection *conn, const char *api_version, const char *kind,
                     const struct sw_kind **out, struct sw_err *err) SW_CHECKED;

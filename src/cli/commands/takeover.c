@@ -311,20 +311,6 @@ static int find_operators(struct takeover *t, struct sw_err *err)
 /* ---- objects that no recipe asks for -----------------------------------------------------------
  */
 
-struct kinds {
-    const struct sw_kind **items;
-    size_t n, cap;
-};
-
-static void note_kind(const struct sw_kind *kind, void *arg)
-{
-    struct kinds *k = arg;
-    if ((kind->verbs & SW_CAN_LIST) == 0 || (kind->verbs & SW_CAN_DELETE) == 0)
-        return;
-    SW_GROW(k->items, k->n, k->cap);
-    k->items[k->n++] = kind;
-}
-
 static struct json_object *owner_of(struct json_object *doc)
 {
     struct json_object *owners = sw_json_find(doc, "metadata", "ownerReferences", NULL);
@@ -362,8 +348,7 @@ static void add_rest(struct takeover *t, const struct sw_kind *kind, const char 
 
 static void find_rest(struct takeover *t)
 {
-    struct kinds kinds = { 0 };
-    sw_kube_each_kind(t->preview.conn.kube, note_kind, &kinds);
+    struct sw_kind_list kinds = sw_cluster_removable(&t->preview.conn);
     for (size_t i = 0; i < kinds.n; i++) {
         add_rest(t, kinds.items[i], SW_MODULE_OWNED_LABEL "=true", true);
         add_rest(t, kinds.items[i], SW_OWNED_LABEL "=true", false);

@@ -286,20 +286,6 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
 /* ---- the operator ------------------------------------------------------------------------------
  */
 
-struct kinds {
-    const struct sw_kind **items;
-    size_t n, cap;
-};
-
-static void note_kind(const struct sw_kind *kind, void *arg)
-{
-    struct kinds *k = arg;
-    if ((kind->verbs & SW_CAN_LIST) == 0 || (kind->verbs & SW_CAN_DELETE) == 0 || !kind->served)
-        return;
-    SW_GROW(k->items, k->n, k->cap);
-    k->items[k->n++] = kind;
-}
-
 /* The order in which objects of `make deploy` are deleted: the Deployment first, so that nothing is
  * created again, Namespaces last. @return -1: another kind */
 static int rank_of(const struct sw_kind *kind)
@@ -356,8 +342,7 @@ static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
 
 static void remove_operator(struct uninstall *u)
 {
-    struct kinds kinds = { 0 };
-    sw_kube_each_kind(u->conn.kube, note_kind, &kinds);
+    struct sw_kind_list kinds = sw_cluster_removable(&u->conn);
     if (kinds.n)
         qsort(kinds.items, kinds.n, sizeof *kinds.items, by_rank);
     for (size_t i = 0; i < kinds.n; i++) /* a kind may be served in several versions */
