@@ -176,15 +176,38 @@ static int walk(struct walk *w, const char *folder, struct sw_err *err)
     return rc < 0 ? rc : out;
 }
 
+/* @path without "//", "." and "..", as its names alone say it (filepath.Clean of Go): a chart's
+ * file://../../states/nfd may lead from one folder to another. The caller's. */
+static char *clean(const char *path)
+{
+    char *out = sw_strdup(path), *end = out;
+    for (const char *at = path + strspn(path, "/"); *at; at += strspn(at, "/")) {
+        size_t len = strcspn(at, "/");
+        if (len == 2 && memcmp(at, "..", 2) == 0) {
+            while (end > out && *--end != '/')
+                continue;
+        } else if (len != 1 || *at != '.') {
+            *end++ = '/';
+            memmove(end, at, len);
+            end += len;
+        }
+        at += len;
+    }
+    *end = '\0';
+    return out;
+}
+
 int sw_folders_open(const struct sw_folders *folders, const char *path, struct sw_err *err)
 {
     int rc = refuse(path, err);
+    SW_AUTO_CHARS *cleaned = clean(path);
     for (size_t i = 0; i < folders->n && rc == SW_FORBIDDEN; i++) {
         const char *folder = folders->paths[i];
         size_t len = strlen(folder);
-        if (*path != '/' || strncmp(path, folder, len) != 0 || (path[len] && path[len] != '/'))
+        if (*path != '/' || strncmp(cleaned, folder, len) != 0 ||
+            (cleaned[len] && cleaned[len] != '/'))
             continue;
-        struct walk w = { .path = path, .rest = sw_strdup(path + len) };
+        struct walk w = { .path = path, .rest = sw_strdup(cleaned + len) };
         rc = walk(&w, folder, err);
         free(w.rest);
     }

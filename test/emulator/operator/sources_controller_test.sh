@@ -250,6 +250,11 @@ dependency_file() { # of a chart that may be read
         answer dep "file://$tap_dir/shelf/deps" | grep "below the folders of --allowed-files alone"
 }
 t "nor may a dependency be elsewhere" dependency_file
+between() { # as a recipe in /recipes has its states in /states
+    chart src/state state 1.0.0 one && chart shelf/user user 1.0.0 top "dependencies: [{name: state, version: ^1, repository: 'file://../../src/state'}]" &&
+        resource between user 1.0.0 "file://$tap_dir/shelf/user" && shows between one state && ready between
+}
+t "a dependency may be in another of the folders" between
 keys() { # caFile, certFile, keyFile
     local key none
     for key in caFile certFile keyFile; do
