@@ -170,6 +170,12 @@ static char *rbac_command(const struct resource *r, const char *account)
     return text;
 }
 
+char *account_rights_command(const struct resource *r)
+{
+    SW_AUTO_CHARS *account = resource_account(r);
+    return account && *account ? rbac_command(r, account) : NULL;
+}
+
 void account_report(struct resource *r)
 {
     if (r->c->opts.rights != SW_RIGHTS_LEGACY || r->own->legacy_told || resource_account_now(r))

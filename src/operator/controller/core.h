@@ -112,6 +112,8 @@ struct json_object *resource_asked(struct json_object *doc);
 /** The message of a failed request that was made as the account of @r: what the server says, and,
  * where the account may not (SW_FORBIDDEN), how it gets the right. Heap. */
 char *account_message(const struct resource *r, int code, const char *message);
+/** The command that gives the rights which @r needs; heap. NULL: it has no account. */
+char *account_rights_command(const struct resource *r);
 /** Does it have a deletionTimestamp? */
 bool resource_is_deleting(const struct resource *r);
 /** Is its managementState Removed? */
@@ -176,6 +178,8 @@ enum record_home {
 
 /** Does the status hold digests? Without any, records_adopt() comes first. */
 bool records_are_begun(const struct resource *r);
+/** Does the status name records that slipway wrote? */
+bool records_are_kept(const struct resource *r);
 /** Did the status that was found first have none, though an older version (or SRO) had written it?
  */
 bool records_are_old(const struct resource *r);

@@ -73,6 +73,11 @@ bool records_are_begun(const struct resource *r)
     return r->own->records;
 }
 
+bool records_are_kept(const struct resource *r)
+{
+    return sw_json_len(r->own->records) > 0;
+}
+
 bool records_are_old(const struct resource *r)
 {
     return r->own->records_are_old;

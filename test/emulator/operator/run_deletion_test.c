@@ -130,6 +130,52 @@ static void a_namespace_that_is_gone_holds_nothing(void **state)
     chart_remove(root);
 }
 
+static bool may_list;
+
+static void forbid_records(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                           struct world *w)
+{
+    note_request(req, fault, w);
+    if (!may_list && sw_streq(req->resource, "configmaps") && sw_streq(req->verb, "list") &&
+        sw_streq(req->ns, "rel"))
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
+}
+
+static char *walked_then_forbidden(struct world *w)
+{
+    char *root = walked(w, JOB("before", "pre-delete", "", ""));
+    w->on_request = forbid_records;
+    may_list = false;
+    delete_it(w);
+    sro_until(w, "rel", "Errored", "the deletion waits. To go on without hooks");
+    assert_string_equal(order, "");
+    assert_non_null(world_get(w, "v1", "ConfigMap", "rel", "c"));
+    return root;
+}
+
+static void records_that_may_not_be_read_hold_the_deletion(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked_then_forbidden(&w);
+    may_list = true;
+    until_gone(&w);
+    assert_string_equal(order, "+before -c ");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void but_not_where_their_namespace_is_gone(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked_then_forbidden(&w);
+    assert_int_equal(world_delete(&w, "v1", "Namespace", NULL, "rel"), 0);
+    until_gone(&w);
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void deleting_a_failed_hook_runs_it_again(void **state)
 {
     (void)state;
@@ -426,6 +472,8 @@ int main(void)
         cmocka_unit_test(without_hooks_nothing_is_waited_for),
         cmocka_unit_test(a_hook_that_fails_holds_the_deletion),
         cmocka_unit_test(a_namespace_that_is_gone_holds_nothing),
+        cmocka_unit_test(records_that_may_not_be_read_hold_the_deletion),
+        cmocka_unit_test(but_not_where_their_namespace_is_gone),
         cmocka_unit_test(deleting_a_failed_hook_runs_it_again),
         cmocka_unit_test(a_failed_hook_that_was_deleted_runs_when_the_resource_changes),
         cmocka_unit_test(orphans_run_no_hook_and_keep_their_records),

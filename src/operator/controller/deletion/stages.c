@@ -84,6 +84,17 @@ void deletion_give_up(struct deletion *f, const char *why)
 /* ---- the records -------------------------------------------------------------------------------
  */
 
+/* What keeps the hooks from being known lasts until somebody decides. */
+static void wait_for_somebody(struct deletion *f, const char *why)
+{
+    SW_AUTO_CHARS *message = sw_printf("%s [Failed: the deletion waits. To go on without hooks, "
+                                       "annotate the resource with " SW_DELETION_NO_HOOKS "=true]",
+                                       why);
+    f->stage = DELETION_DOUBTING;
+    deletion_report(f, true, message);
+    sw_timer_set(f->timer, DOUBT_MS);
+}
+
 static int read_hooks(struct deletion *f, struct json_object *record, struct json_object *release,
                       struct sw_err *err)
 {
@@ -118,13 +129,8 @@ static void doubt(struct deletion *f, enum sw_record_trust trust, const char *di
     f->status_is_new = false;
     SW_AUTO_CHARS *why = sw_record_why_not(trust, r->name, kind ? kind->kind : "",
                                            resource_namespace(r), f->record, digest);
-    SW_AUTO_CHARS *message = sw_printf("%s [Failed: the deletion waits. To go on without hooks, "
-                                       "annotate the resource with " SW_DELETION_NO_HOOKS "=true]",
-                                       why);
     record_refused(r, trust, kind ? kind->kind : "", f->record, digest, false);
-    f->stage = DELETION_DOUBTING;
-    deletion_report(f, true, message);
-    sw_timer_set(f->timer, DOUBT_MS);
+    wait_for_somebody(f, why);
 }
 
 /* The hooks of @record, if it can be trusted. @return whether that is decided */
@@ -181,6 +187,34 @@ static struct json_object *newest_known(struct deletion *f)
     return best; /* in @f->list, too */
 }
 
+static void on_namespace(const struct sw_kube_answer *a, void *arg)
+{
+    struct deletion *f = arg;
+    f->req = NULL;
+    if (a->code == SW_UNAVAILABLE)
+        sw_timer_set(f->timer, DELETION_RETRY_MS);
+    else if (a->code == SW_NOTFOUND) /* the records went with it */
+        deletion_enter(f, DELETION_REMOVING);
+    else
+        wait_for_somebody(f, f->forbidden);
+}
+
+/* The records may not be listed: the right to them went, alone or with their namespace. */
+static void on_forbidden(struct deletion *f, const char *why)
+{
+    struct resource *r = f->r;
+    const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Namespace");
+    SW_AUTO_CHARS *command = account_rights_command(r);
+    free(f->forbidden);
+    f->forbidden = sw_printf("%s%s%s", why, command ? "; to give the rights again: " : "",
+                             command ? command : "");
+    if (kind)
+        f->req = sw_kube_get(r->c->kube, kind, NULL, resource_namespace(r),
+                             REQUEST_OWN(OBJECTS, .retries = DELETION_RETRIES), on_namespace, f);
+    else
+        wait_for_somebody(f, f->forbidden);
+}
+
 static void on_list(const struct sw_kube_answer *a, void *arg)
 {
     struct deletion *f = arg;
@@ -189,6 +223,10 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
     f->req = NULL;
     if (a->code == SW_UNAVAILABLE || a->code == SW_GONE) {
         sw_timer_set(f->timer, DELETION_RETRY_MS);
+        return;
+    }
+    if (a->code == SW_FORBIDDEN && f->stage != DELETION_OVER && records_are_kept(f->r)) {
+        on_forbidden(f, sw_err_text(a->err));
         return;
     }
     if (a->code < 0 && a->code != SW_NOTFOUND && f->stage == DELETION_DOUBTING) {
@@ -341,6 +379,7 @@ static void resource_close(struct resource *r)
     json_object_put(f->done);
     free(f->record);
     free(f->record_uid);
+    free(f->forbidden);
     free(f->message);
     free(f);
 }

@@ -13,7 +13,8 @@ enum { DELETION_RETRIES = 4, DELETION_RETRY_MS = 5000 };
 
 enum deletion_stage {
     DELETION_READING,  /* the records are read */
-    DELETION_DOUBTING, /* the newest record is not what slipway wrote: somebody has to decide */
+    DELETION_DOUBTING, /* the newest record is not what slipway wrote, or none may be read:
+                        * somebody has to decide */
     DELETION_BEFORE,   /* pre-delete */
     DELETION_REMOVING, /* the engine removes the objects */
     DELETION_AFTER,    /* post-delete */
@@ -33,6 +34,7 @@ struct deletion {
     struct adoption *adoption;
     struct records_write *status; /* it is read again */
     bool status_is_new;           /* it was */
+    char *forbidden;              /* why the records may not be listed, and what gives the right */
     struct sw_timer *timer;
     struct sw_timer *emptied; /* continues after the step in emptied(); or NULL */
     char *message;            /* reported last */
