@@ -14,6 +14,7 @@ struct plan_work {
     struct source *source;
     struct sw_renderer *fresh; /* another recipe than r->renderer's, to be loaded; or NULL */
     bool waits_for_facts, is_loaded;
+    bool is_resolving; /* the templates of the spec are being rendered, to load what they name */
 };
 
 void plan_work_free(struct plan_work *w)
@@ -110,7 +111,9 @@ static void try_plan(void *arg)
         return;
     }
     SW_ERR(err);
-    int rc = resource_resolve(r, &err);
+    int rc = resource_resolve(r, lookups_wait(w->lookups), &err);
+    if (rc == SW_PENDING)
+        return;
     SW_AUTO_CHARS *key = source_key(r->doc);
     if (rc == 0 && !sw_streq(key, r->own->recipe_key)) {
         plan_start(r, w->done); /* with the facts of now, spec.chart names another recipe */
@@ -200,7 +203,9 @@ static void try_load(struct plan_work *w)
 static void on_answered(void *arg)
 {
     struct plan_work *w = arg;
-    if (w->is_loaded)
+    if (w->is_resolving)
+        load(w);
+    else if (w->is_loaded)
         try_plan(w);
     else
         try_load(w);
@@ -235,7 +240,10 @@ static void load(struct plan_work *w)
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
-    int rc = resource_resolve(r, &err);
+    int rc = resource_resolve(r, lookups_wait(w->lookups), &err);
+    w->is_resolving = rc == SW_PENDING;
+    if (w->is_resolving)
+        return;
     if (rc < 0) {
         finish(w, rc, sw_err_text(&err));
         return;

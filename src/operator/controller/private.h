@@ -49,9 +49,15 @@ struct resource_private {
     char *status_fault;   /* why the status could not be written, as it was told; NULL: it was */
     bool stepping, draining;
     struct render_request *queue, **queue_end;
-    struct op *ops;              /* requests under way */
-    char *recipe_key;            /* where the recipe came from */
-    char *recipe_content;        /* digest of all that was fetched; NULL: not known */
+    struct op *ops;                    /* requests under way */
+    char *recipe_key;                  /* where the recipe came from */
+    char *recipe_content;              /* digest of all that was fetched; NULL: not known */
+    struct sw_renderer *spec_renderer; /* of the templates in the spec; NULL: there were none */
+    struct sw_render_wait *spec_wait;  /* or NULL */
+    bool is_unresolved;                /* it has changed, and the templates are not rendered yet */
+    struct json_object *spec;          /* what they were rendered to, for @spec_request; or NULL */
+    char *spec_request;
+    struct json_object *spec_of; /* the spec with the templates */
     bool recipe_is_old;          /* there may be another one by now */
     struct refresh *refresh;     /* NULL: no recipe was loaded */
     struct plan_work *plan_work; /* a plan that waits for something */
@@ -162,14 +168,19 @@ bool prerequisites_update(struct resource *r);
  * ------------------------------------------------
  */
 
-/** Make r->doc of r->seen with the facts of now. @return 0 | SW_INVALID: the message names the
- * field; r->doc is r->seen then */
-int resource_resolve(struct resource *r, struct sw_err *err);
+/** Make r->doc of r->seen with the facts of now. @wait NULL: with what the spec was rendered to
+ * last.
+ * @return 0 | SW_PENDING: ask again when @wait calls; r->doc stays as it was | SW_INVALID: the
+ * message names the field; r->doc is r->seen then */
+int resource_resolve(struct resource *r, struct sw_render_wait *wait, struct sw_err *err);
 /** Does the spec of @doc hold a template? */
 bool resolve_is_needed(struct json_object *doc);
-/** @doc with the templates of its spec rendered, a new document. */
-int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
-                 struct sw_err *err);
+/** r->seen with the templates of its spec rendered, a new document. @return as resource_resolve()
+ */
+int resolve_spec(struct resource *r, struct sw_render_wait *wait, struct json_object *values,
+                 struct json_object **out, struct sw_err *err);
+/** What belongs to the rendered spec ends. */
+void spec_done(struct resource *r);
 
 /** values.c: all words that templates are searched for, ended by NULL; free the list. */
 const char **template_texts(void);

@@ -180,6 +180,7 @@ static void resource_free(struct resource *r)
     free(r->own->account);
     free(r->own->acts_as);
     records_close(r);
+    spec_done(r);
     free(r->own->recipe_key);
     free(r->own->recipe_content);
     prerequisite_done(&r->own->prerequisite);
@@ -415,14 +416,28 @@ static bool take_doc(struct resource *r, struct json_object *doc)
                                                                      */
     sw_json_set_str(r->seen, "SpecialResource", "kind", NULL);
     sw_json_pack(r->seen);
-    SW_ERR(err);
-    (void)resource_resolve(r, &err); /* the plan does it again and reports errors */
     return acts_as_another;
+}
+
+/* The resource has changed, and its spec is rendered. */
+static void on_resolved(void *arg)
+{
+    struct resource *r = arg;
+    SW_ERR(err);
+    if (!r->own->is_unresolved)
+        return;
+    if (!r->own->spec_wait && resolve_is_needed(r->seen))
+        r->own->spec_wait = sw_render_wait_new(on_resolved, r);
+    /* other failures: the plan does it again and reports them */
+    r->own->is_unresolved = resource_resolve(r, r->own->spec_wait, &err) == SW_PENDING;
+    if (!r->own->is_unresolved)
+        resource_changed(r);
 }
 
 static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
 {
     struct resource *r = resource_find(c, w->name);
+    SW_ERR(err);
     if (r && !sw_streq(r->uid, w->uid)) { /* deleted and created again while there was no watch */
         resource_free(r);
         r = NULL;
@@ -434,10 +449,13 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
         r = resource_new(c, w->name, w->uid);
     bool changed = is_new || differs(r->seen, w->object);
     changed = take_doc(r, w->object) || changed;
-    if (changed && document_is_deleting(r->doc) && !document_is_held(r->doc))
+    r->own->is_unresolved |= changed;
+    if (changed && document_is_deleting(w->object) && !document_is_held(w->object))
         resource_free(r); /* all was removed */
     else if (changed)
-        resource_changed(r);
+        on_resolved(r);
+    else
+        (void)resource_resolve(r, NULL, &err);
 }
 
 void resource_on_watch(const struct sw_watch_event *w, void *arg)

@@ -1,17 +1,9 @@
-/* Templates in a resource: every string of its spec that holds a template is rendered with the
- * run-time values as .Values. SRO renders the JSON of the resource as a whole; here each string is
- * rendered by itself, so that quotes in a template do not end the string. */
-#include "chart/template/template.h"
+/* Templates in a resource: which have some, and what they were rendered to, by a renderer of the
+ * resource's own (operator/renderer/spec.c). */
 #include "operator/controller/private.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct resolving {
-    struct sw_arena *arena;
-    struct sw_value root;
-    struct sw_err *err;
-};
 
 static bool is_template(struct json_object *value)
 {
@@ -36,74 +28,59 @@ static bool has_template(struct json_object *value)
     return is_template(value);
 }
 
-static int render(struct resolving *r, const char *path, struct json_object *text,
-                  struct json_object **out)
-{
-    SW_AUTO(sw_template_set) *set = sw_template_set_new();
-    struct sw_template_out rendered = { 0 };
-    const char *template = json_object_get_string(text);
-    int rc = sw_template_add(set, path, template, strlen(template), r->err);
-    if (rc == 0)
-        rc = sw_template_exec(set, path, r->root, r->arena, NULL, &rendered, r->err);
-    if (rc == 0)
-        *out = json_object_new_string_len(rendered.text, (int)rendered.len);
-    sw_template_out_done(&rendered);
-    return rc;
-}
-
-/* @value with its templates rendered: a new reference. */
-static int resolve(struct resolving *r, const char *path, struct json_object *value,
-                   struct json_object **out)
-{
-    int rc = 0;
-    if (is_template(value))
-        return render(r, path, value, out);
-    if (json_object_is_type(value, json_type_array)) {
-        *out = json_object_new_array();
-        for (size_t i = 0; rc == 0 && i < sw_json_len(value); i++) {
-            struct json_object *item = NULL;
-            SW_AUTO_CHARS *where = sw_printf("%s[%zu]", path, i);
-            rc = resolve(r, where, sw_json_at(value, i), &item);
-            (void)json_object_array_add(*out, item);
-        }
-    } else if (json_object_is_type(value, json_type_object)) {
-        *out = json_object_new_object();
-        json_object_object_foreach(value, key, item)
-        {
-            struct json_object *resolved = NULL;
-            SW_AUTO_CHARS *where = sw_printf("%s.%s", path, key);
-            rc = rc ? rc : resolve(r, where, item, &resolved);
-            (void)json_object_object_add(*out, key, resolved);
-        }
-    } else {
-        *out = json_object_get(value);
-    }
-    return rc;
-}
-
 bool resolve_is_needed(struct json_object *doc)
 {
     return has_template(sw_json_get(doc, "spec"));
 }
 
-int resolve_spec(struct json_object *doc, struct json_object *values, struct json_object **out,
-                 struct sw_err *err)
+void spec_done(struct resource *r)
 {
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct sw_map *root = sw_map_new(arena);
-    sw_map_set_cstr(root, "Values", sw_value_from_json(arena, values));
-    struct resolving r = { arena, sw_value_map(root), err };
+    sw_render_wait_free(SW_TAKE(r->own->spec_wait));
+    sw_renderer_free(SW_TAKE(r->own->spec_renderer));
+    json_object_put(SW_TAKE(r->own->spec));
+    json_object_put(SW_TAKE(r->own->spec_of));
+    free(SW_TAKE(r->own->spec_request));
+}
+
+/* Render it, unless that was done with the same values.
+ * @return as sw_renderer_resolve() */
+static int render_spec(struct resource *r, struct sw_render_wait *wait, struct json_object *values,
+                       struct sw_err *err)
+{
+    SW_AUTO_JSON *request = json_object_new_object();
     struct json_object *spec = NULL;
-    int rc = resolve(&r, "spec", sw_json_get(doc, "spec"), &spec);
-    if (rc < 0) {
-        json_object_put(spec);
+    sw_json_set(request, json_object_get(sw_json_get(r->seen, "spec")), "spec", NULL);
+    sw_json_set(request, json_object_get(values), "values", NULL);
+    SW_AUTO_CHARS *text = sw_json_text(request, SW_JSON_PLAIN, NULL);
+    bool is_same = sw_streq(text, r->own->spec_request),
+         is_old = r->own->spec && sw_json_equal(r->own->spec_of, sw_json_get(r->seen, "spec"));
+    if (is_same || (!wait && is_old && r->c->opts.renderers.program))
+        return 0;
+    if (!r->own->spec_renderer)
+        r->own->spec_renderer = sw_renderer_new(r->c->renderers, r->name, NULL, 0);
+    int rc = sw_renderer_resolve(r->own->spec_renderer, wait, request, &spec, err);
+    if (rc < 0)
         return rc;
-    }
+    json_object_put(r->own->spec);
+    free(r->own->spec_request);
+    json_object_put(r->own->spec_of);
+    r->own->spec = spec;
+    r->own->spec_of = json_object_get(sw_json_get(r->seen, "spec"));
+    r->own->spec_request = SW_TAKE(text);
+    return 0;
+}
+
+int resolve_spec(struct resource *r, struct sw_render_wait *wait, struct json_object *values,
+                 struct json_object **out, struct sw_err *err)
+{
+    int rc = render_spec(r, wait, values, err);
+    if (rc < 0)
+        return rc;
     *out = json_object_new_object();
-    json_object_object_foreach(doc, key, value)
+    json_object_object_foreach(r->seen, key, value)
     {
         bool is_spec = sw_streq(key, "spec");
-        (void)json_object_object_add(*out, key, is_spec ? spec : json_object_get(value));
+        (void)json_object_object_add(*out, key, json_object_get(is_spec ? r->own->spec : value));
     }
     return 0;
 }

@@ -119,18 +119,17 @@ bool resource_mentions(const struct resource *r, const char *const *words)
     return mentions(r, whole_values) || mentions(r, words);
 }
 
-int resource_resolve(struct resource *r, struct sw_err *err)
+int resource_resolve(struct resource *r, struct sw_render_wait *wait, struct sw_err *err)
 {
     struct json_object *resolved = NULL;
-    json_object_put(r->doc);
-    r->doc = json_object_get(r->seen);
-    if (!resolve_is_needed(r->seen))
-        return 0;
-    SW_AUTO_JSON *values = resource_values(r, NULL);
-    int rc = resolve_spec(r->seen, values, &resolved, err);
-    if (rc < 0)
+    int rc = 0;
+    if (resolve_is_needed(r->seen)) {
+        SW_AUTO_JSON *values = resource_values(r, NULL);
+        rc = resolve_spec(r, wait, values, &resolved, err);
+    }
+    if (rc == SW_PENDING && r->doc)
         return rc;
     json_object_put(r->doc);
-    r->doc = resolved;
-    return 0;
+    r->doc = resolved ? resolved : json_object_get(r->seen);
+    return rc;
 }

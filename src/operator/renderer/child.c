@@ -5,7 +5,6 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/util.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -35,8 +34,7 @@ struct child {
 
 static char *map_file(const char *bytes, size_t len)
 {
-    const char *dir = getenv("TMPDIR");
-    int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = sw_file_unnamed();
     size_t done = 0;
     while (fd >= 0 && done < len) {
         ssize_t n = write(fd, bytes + done, len - done);

@@ -7,6 +7,7 @@
  *     'P' JSON: plan                            'Q' JSON: a lookup, which the child waits for
  *     'R' JSON: render                          'A' JSON: the answer; after it the child waits
  *     'C' JSON: record
+ *     'S' JSON: render a spec; needs no load
  *     'O' JSON: what was looked up
  *
  * The child is no friend: what it sends is bounded, and read by functions that are fuzzed. */
@@ -61,6 +62,9 @@ struct json_object *env_to_json(const struct sw_render_env *env);
 /** Check the labels of a plan for the resource @label, and that there is something to apply. */
 int plan_check(const struct sw_recipe *recipe, const struct sw_plan *plan, const char *label,
                struct sw_err *err) SW_CHECKED;
+/** @spec with its templates rendered, @values as .Values. @*out is the caller's. */
+int spec_resolve(struct json_object *spec, struct json_object *values, struct json_object **out,
+                 struct sw_err *err) SW_CHECKED;
 /** The release as it is recorded; see sw_renderer_record(). */
 int record_make(const struct sw_recipe *recipe, const struct sw_plan *plan,
                 const struct sw_render_env *env, struct json_object *release,

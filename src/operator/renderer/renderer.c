@@ -86,6 +86,7 @@ struct sw_renderers {
     struct sw_timer *timer; /* runs the queue */
     struct sw_renderers_stats stats;
     bool told_unfiltered;
+    bool is_lent; /* the place of one child */
 };
 
 /* ---- life --------------------------------------------------------------------------------------
@@ -340,7 +341,7 @@ static void go_on(struct sw_renderer *r)
 {
     struct job *j = r->job;
     bool needs_plan = j->type == 'R' || j->type == 'C';
-    if (!r->child_loaded) {
+    if (!r->child_loaded && j->type != 'S') {
         send_load(r, j->type == 'L' ? j->request : "");
     } else if (needs_plan && r->child_plan != r->plan_serial) {
         r->step = STEP_PLAN;
@@ -503,14 +504,32 @@ static struct sw_renderer *find_idle(struct sw_renderers *all)
     return found;
 }
 
+static size_t places(const struct sw_renderers *all)
+{
+    return all->is_lent && all->opts.n_children > 1 ? all->opts.n_children - 1
+                                                    : all->opts.n_children;
+}
+
+bool sw_renderers_lend(struct sw_renderers *all, bool lend)
+{
+    if (all->is_lent != lend)
+        sw_timer_set(all->timer, 0);
+    all->is_lent = lend;
+    for (struct sw_renderer *r; all->stats.n_children > places(all) && (r = find_idle(all));)
+        drop_child(r);
+    return all->stats.n_children <= places(all);
+}
+
 /* Start a child for @r, in the place of one without work if need be. @return whether it has one */
 static bool make_room(struct sw_renderer *r)
 {
     struct sw_renderers *all = r->all;
-    struct sw_renderer *idle = all->stats.n_children >= all->opts.n_children ? find_idle(all) : r;
+    struct sw_renderer *idle = all->stats.n_children >= places(all) ? find_idle(all) : r;
     if (!idle)
         return false;
     drop_child(idle);
+    if (all->stats.n_children >= places(all))
+        return false;
     const struct child_events events = {
         .message = on_message, .ended = on_ended, .idle = on_idle, .arg = r
     };
@@ -775,6 +794,23 @@ int sw_renderer_render(struct sw_renderer *r, struct sw_render_wait *wait,
     rc = ask(r, wait, 'R', request_text(request), env, &j, err);
     if (rc == 0)
         *out = j->rendered ? sw_rendered_ref(j->rendered) : sw_rendered_new();
+    return rc;
+}
+
+int sw_renderer_resolve(struct sw_renderer *r, struct sw_render_wait *wait,
+                        struct json_object *request, struct json_object **out, struct sw_err *err)
+{
+    struct job *j;
+    if (!r->all->program)
+        return spec_resolve(sw_json_get(request, "spec"), sw_json_get(request, "values"), out, err);
+    if (!wait)
+        return sw_err_set(err, SW_PENDING, "%s: the spec is not rendered yet", r->origin);
+    int rc = ask(r, wait, 'S', sw_json_text(request, SW_JSON_PLAIN, NULL), NULL, &j, err);
+    struct json_object *spec = rc == 0 ? sw_json_get(j->answer, "spec") : NULL;
+    if (rc == 0 && !json_object_is_type(spec, json_type_object))
+        rc = sw_err_set(err, SW_INVALID, "a renderer answers without a spec");
+    if (rc == 0)
+        *out = json_object_get(spec);
     return rc;
 }
 

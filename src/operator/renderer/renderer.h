@@ -42,6 +42,11 @@ struct sw_renderers *sw_renderers_new(struct sw_loop *loop, const struct sw_rend
 /** Every renderer and every wait was freed before. NULL is accepted. */
 void sw_renderers_free(struct sw_renderers *all);
 
+/** Give up the place of a child for something else that takes as much memory, until it is taken
+ * back. A child without work is ended for it, no other one is started. @return whether there is no
+ * child in that place any more: else ask again */
+bool sw_renderers_lend(struct sw_renderers *all, bool lend);
+
 /** Figures for metrics. */
 struct sw_renderers_stats {
     uint64_t n_started, n_killed, n_lost; /* children: begun; ended for a limit; ended otherwise */
@@ -115,6 +120,13 @@ int sw_renderer_plan(struct sw_renderer *renderer, struct sw_render_wait *wait,
 int sw_renderer_render(struct sw_renderer *renderer, struct sw_render_wait *wait,
                        const struct sw_render_env *env, size_t state, struct sw_rendered **out,
                        struct sw_err *err) SW_CHECKED;
+/** Render the templates in a resource's spec: @request is {"spec", "values"}. It needs no recipe:
+ * @renderer may be one without a bundle. @*out is the caller's.
+ * @return 0 | SW_PENDING | SW_INVALID: a template fails, or took more than its limits |
+ *         SW_UNAVAILABLE: the child ended */
+int sw_renderer_resolve(struct sw_renderer *renderer, struct sw_render_wait *wait,
+                        struct json_object *request, struct json_object **out,
+                        struct sw_err *err) SW_CHECKED;
 /** The release of the last plan as Helm records it (record.h): @release has all but "chart",
  * "manifest" and "hooks". @runs: "last_run" of hooks by "<kind> <namespace>/<name>", or NULL.
  * @*packed: sw_release_pack(), the caller's. @content: sw_release_content(). @return as

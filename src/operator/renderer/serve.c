@@ -404,7 +404,14 @@ static void serve_one(struct server *s)
     SW_ERR(err);
     int rc;
     sandbox_work_begins();
-    if (type == 'L' && !s->recipe)
+    if (type == 'S') {
+        SW_AUTO_JSON *request = parsed(text, len);
+        struct json_object *spec = NULL;
+        rc = spec_resolve(sw_json_get(request, "spec"), sw_json_get(request, "values"), &spec,
+                          &err);
+        if (rc == 0)
+            sw_json_set(answer, spec, "spec", NULL);
+    } else if (type == 'L' && !s->recipe)
         rc = load(s, text, len, answer, &err);
     else if (type == 'P' || type == 'R' || type == 'C')
         rc = serve_json(s, type, text, len, answer, &err);

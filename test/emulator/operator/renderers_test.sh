@@ -46,6 +46,37 @@ list:
 t "a document that takes too much is, too" heavy
 honest() { recipe honest "$(object one)" && ready honest; }
 t "others go on" honest
+in_spec() { # a template in the resource itself
+    honest_spec() { kubectl patch sr honest --type merge -p '{"spec": {"set": {"word": "'"$1"'"}}}'; }
+    honest_spec '{{ range until 100000000 }}{{ end }}' && errored honest 'spec.set.word:1:.*took more than its' &&
+        kubectl create configmap honest --from-literal=0000-a.yaml="$(object '{{ .Values.word }}')" --dry-run=client -o yaml | kubectl apply -f - &&
+        honest_spec '{{ \"lo\" | upper }}' && until_ok 40 text_is LO && ready honest && honest_spec plain && until_ok 40 text_is plain
+}
+text_is() { [ "$(kubectl get cm -n honest made -o 'jsonpath={.data.text}')" = "$1" ]; }
+t "a template in a resource's spec is rendered by a child, too" in_spec
+bomb() { # 60 MiB that are packed to 61 KB
+    mkdir -p "$tap_dir/bomb/files" && printf 'apiVersion: v2\nname: bomb\nversion: 0.0.1\n' >"$tap_dir/bomb/Chart.yaml" &&
+        head -c 60M /dev/zero >"$tap_dir/bomb/files/zeros" && tar -C "$tap_dir" -czf "$tap_dir/bomb-0.0.1.tgz" bomb && rm "$tap_dir/bomb/files/zeros" &&
+        kubectl create configmap bomb --from-file="$tap_dir/bomb-0.0.1.tgz" && kubectl apply -f - <<Y && errored bomb 'takes more than the 40 MiB that a fetch may have'
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: bomb}
+spec: {namespace: bomb, chart: {name: bomb, version: 0.0.1, repository: {name: r, url: "cm://default/bomb"}}}
+Y
+}
+t "an archive that takes too much is told" bomb
+large() { # more than a fetch has at first
+    mkdir -p "$tap_dir/large/files" "$tap_dir/large/templates" && printf 'apiVersion: v2\nname: large\nversion: 0.0.1\n' >"$tap_dir/large/Chart.yaml" &&
+        object large >"$tap_dir/large/templates/0000-a.yaml" &&
+        head -c 6M /dev/zero | tr '\0' x >"$tap_dir/large/files/text" && tar -C "$tap_dir" -czf "$tap_dir/large-0.0.1.tgz" large &&
+        kubectl create configmap large --from-file="$tap_dir/large-0.0.1.tgz" && kubectl apply -f - <<Y && ready large
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: large}
+spec: {namespace: large, chart: {name: large, version: 0.0.1, repository: {name: r, url: "cm://default/large"}}}
+Y
+}
+t "a large one that is within limits is Ready" large
 alive() { kill -0 $controller && [ "$(awk '/VmHWM/ { print $2 }' /proc/$controller/status)" -lt 40000 ]; }
 t "the controller has taken less than 40 MB" alive
 killed() {
