@@ -220,6 +220,10 @@ void sw_program_start(void);
 int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_bytes,
                  struct sw_err *err) SW_CHECKED;
 
+/** A file without a name, below $TMPDIR or /tmp, else in memory, for reading and writing; the
+ * caller's. @return a descriptor, or -1 */
+int sw_file_unnamed(void) SW_CHECKED;
+
 /** Replace a file atomically: readers, and a restart after a crash, find the old or the new
  * content. It is readable by its owner alone, whatever the umask: values may be secret.
  * @return 0, or a negative code with the path in @err */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,13 @@ static int fail(struct sw_err *err, const char *path)
 {
     int e = errno;
     return sw_err_set(err, code_of_errno(e), "%s: %s", path, strerror(e));
+}
+
+int sw_file_unnamed(void)
+{
+    const char *dir = getenv("TMPDIR");
+    int fd = open(dir && *dir ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return fd >= 0 ? fd : memfd_create("slipway", MFD_CLOEXEC);
 }
 
 /* @size, from stat, is a hint: pipes and /proc say 0, and a file may grow. Only where it comes true

@@ -60,6 +60,14 @@ app.kubernetes.io/component: controller
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [get, list, watch]
+# the ranges of services, which no recipe may come from
+- apiGroups: [networking.k8s.io]
+  resources: [servicecidrs]
+  verbs: [list]
+- apiGroups: [""]
+  resources: [services]
+  resourceNames: [kubernetes]
+  verbs: [get]
 {{- if .Values.metrics.secure }}
 # who may read metrics
 - apiGroups: [authentication.k8s.io]
@@ -83,11 +91,11 @@ app.kubernetes.io/component: controller
 {{- end }}
 {{- end }}
 
-{{- /* Where facts come from that templates are given: versions, proxy, image mirrors, TLS profile, the
+{{- /* Where facts come from that templates are given: versions, proxy, networks, image mirrors, TLS profile, the
      driver toolkit; and what registries are asked with: the cluster's pull secret and CAs. */ -}}
 {{- define "slipway.openshiftRules" -}}
 - apiGroups: [config.openshift.io]
-  resources: [clusterversions, proxies, infrastructures, images, imagedigestmirrorsets, imagetagmirrorsets, apiservers]
+  resources: [clusterversions, proxies, infrastructures, images, imagedigestmirrorsets, imagetagmirrorsets, apiservers, networks]
   verbs: [get, list, watch]
 - apiGroups: [operator.openshift.io]
   resources: [imagecontentsourcepolicies]
@@ -168,6 +176,9 @@ containers:
   {{- if .force }}
   - --nodes-force
   {{- end }}
+  {{- end }}
+  {{- with .Values.allowedSources }}
+  - {{ printf "--allowed-sources=%s" (join "," .) | quote }}
   {{- end }}
   {{- if .Values.legacyRights }}
   - --legacy-rights

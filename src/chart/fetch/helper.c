@@ -2,15 +2,18 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/folders.h"
 #include "chart/fetch/common/cache.h"
+#include "chart/fetch/confine.h"
 #include "chart/fetch/fetch.h"
+#include "chart/fetch/reach/reach.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/text/base64.h"
 
-enum { REQUEST_MAX = 32 << 20 };
+enum { REQUEST_MAX = 32 << 20, FILE_MAX = 300 << 20 };
 
 /* One request. */
 struct work {
@@ -19,6 +22,7 @@ struct work {
     struct sw_fetcher *fetcher;
     struct sw_folders *folders; /* in which files may be read; NULL: in all; owned */
     bool is_remote;             /* a part came from elsewhere: neither a file nor a ConfigMap */
+    char *host;                 /* of the URL that was asked for last; NULL: none; owned */
 };
 
 static const char *text_of(struct json_object *request, const char *key)
@@ -45,11 +49,59 @@ static int find_config_map(void *arg, const char *ns, const char *name, struct j
     return sw_err_set(err, SW_PENDING, "%s is needed", w->missing);
 }
 
+/* ---- what may be reached -----------------------------------------------------------------------
+ */
+
+/* "host:port" of a URL; heap, "" for none */
+static char *host_of(const char *url)
+{
+    const char *from = strstr(url, "://");
+    from = from ? from + 3 : "";
+    size_t len = strcspn(from, "/?#");
+    const char *at = memrchr(from, '@', len);
+    return at ? sw_strndup(at + 1, (size_t)(from + len - at - 1)) : sw_strndup(from, len);
+}
+
+/* What a chart from elsewhere depends on its author did not write, but somebody else. */
+static bool is_written(const struct sw_recipe_ask *ask)
+{
+    return !ask->base || sw_starts_with(ask->base, "cm://") ||
+           sw_starts_with(ask->base, "file://") || !strstr(ask->base, "://");
+}
+
+static void note_asked(struct work *w, const struct sw_recipe_ask *ask)
+{
+    struct sw_reach *reach = sw_reach_enforced();
+    free(w->host);
+    w->host = host_of(ask->url);
+    if (reach && is_written(ask))
+        sw_reach_add_written(reach, w->host);
+}
+
+/* From here on this process reaches nothing else. */
+static int limit_reach(struct json_object *request, struct sw_err *err)
+{
+    struct json_object *cluster = sw_json_get(request, "clusterRanges");
+    const char *list = sw_json_str(request, NULL, "allowedSources", NULL);
+    SW_AUTO(sw_reach) *reach = NULL;
+    int rc = list ? sw_reach_new(list, &reach, err) : 0;
+    if (rc < 0 || !list)
+        return rc;
+    for (size_t i = 0; i < sw_json_len(cluster); i++) {
+        struct sw_range range;
+        if (sw_range_parse(sw_json_str(sw_json_at(cluster, i), "", NULL), &range))
+            sw_reach_add_cluster(reach, &range);
+    }
+    sw_reach_enforce(SW_TAKE(reach));
+    return 0;
+}
+
 /* A sw_recipe_get_fn. */
 static int get_chart(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                      struct sw_err *err)
 {
     struct work *w = arg;
+    note_asked(w, ask);
     w->is_remote |= !sw_starts_with(ask->url, "file://") && !sw_starts_with(ask->url, "cm://");
     return sw_fetcher_get(w->fetcher, ask, got, err);
 }
@@ -166,13 +218,17 @@ void sw_fetch_do(struct json_object *request, struct json_object **answer, char 
     *answer = json_object_new_object();
     *bundle = NULL;
     const char *allowed = sw_json_str(request, NULL, "allowedFiles", NULL);
-    int rc = allowed ? sw_folders_new(allowed, &w.folders, &err) : 0;
+    int rc = limit_reach(request, &err);
+    if (rc == 0 && allowed)
+        rc = sw_folders_new(allowed, &w.folders, &err);
     if (rc == 0)
         rc = write_files(&w, &dir, &err);
     if (rc == 0)
         rc = get(&w, *answer, bundle, len, &err);
     if (dir)
         sw_cache_remove(dir);
+    if (rc < 0 && sw_reach_refused()) /* nothing of what is there */
+        rc = sw_err_set(&err, SW_INVALID, "%s: address not allowed", w.host ? w.host : "");
     (void)json_object_object_add(*answer, "code", json_object_new_int(rc));
     if (rc == SW_PENDING && w.missing)
         sw_json_set_str(*answer, w.missing, "want", NULL);
@@ -180,6 +236,44 @@ void sw_fetch_do(struct json_object *request, struct json_object **answer, char 
         sw_json_set_str(*answer, sw_err_text(&err), "error", NULL);
     free(w.missing);
     sw_folders_free(w.folders);
+    free(w.host);
+}
+
+/* ---- its limits --------------------------------------------------------------------------------
+ */
+
+static size_t limit_bytes; /* of this process; 0: none */
+
+static _Noreturn void say_too_large(void)
+{
+    char line[128];
+    int len = snprintf(
+        line, sizeof line,
+        "{\"code\":%d,\"limit\":true,\"error\":\"the recipe takes more than the %zu MiB that a "
+        "fetch may have\"}\n",
+        SW_INVALID, limit_bytes >> 20);
+    _exit(write(STDOUT_FILENO, line, (size_t)len) == len ? 0 : 1);
+}
+
+/* "limits": this process works for somebody whom its caller does not trust. */
+static void confine(struct json_object *request)
+{
+    struct json_object *limits = sw_json_get(request, "limits");
+    if (!limits)
+        return;
+    SW_AUTO_CHARS *usual = sw_fetch_cache_dir();
+    struct sw_cache *cache = sw_cache_new(sw_json_str(request, usual, "cacheDir", NULL), 0);
+    const char *tmp = getenv("TMPDIR"), *dir = sw_cache_dir(cache);
+    limit_bytes = (size_t)sw_json_int(limits, 0, "bytes", NULL);
+    sw_confine(&(struct sw_confine_opts){
+        .bytes = limit_bytes,
+        .cpu_s = (unsigned)sw_json_int(limits, 0, "cpuS", NULL),
+        .file_bytes = FILE_MAX,
+        .may_run_programs = *sw_json_str(request, "", "verifiedBy", NULL),
+        .dirs = { sw_text_or(tmp, "/tmp"), dir },
+        .out_of_memory = say_too_large,
+    });
+    sw_cache_free(cache);
 }
 
 /* ---- over pipes --------------------------------------------------------------------------------
@@ -203,6 +297,7 @@ int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err)
         return rc;
     if (!json_object_is_type(request, json_type_object))
         return sw_err_set(err, SW_INVALID, "stdin: expected a JSON object");
+    confine(request);
     sw_fetch_do(request, &answer, &bundle, &bundle_len);
     SW_AUTO_CHARS *line = sw_json_text(answer, SW_JSON_PLAIN, NULL);
     bool ok = fprintf(out, "%s\n", line) > 0 &&

@@ -8,12 +8,15 @@
  * "namespace/name", "passCredentials": false, "plainHTTP": false, "caFile": "", "certFile": "",
  *      "keyFile": "", "insecure": false, "dockerConfig": "", "knownHosts": "",
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
- *      "allowedFiles": "/recipes,/states,/charts",
- *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}]}
+ *      "allowedFiles": "/recipes,/states,/charts", "allowedSources": "", "clusterRanges": ["10.96.0.0/12"],
+ *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}],
+ *      "limits": {"bytes": 41943040, "cpuS": 30}}
  *
  * The contents of files can be given instead: "caData", "certData", "keyData", "dockerConfigData",
  * "knownHostsData"; and, in base64, "keyringData". "verifiedBy" names what requires verified
- * signatures; empty: nothing does.
+ * signatures; empty: nothing does. "limits" confines the process (confine.h); who needs more memory
+ * answers "limit": true. With "allowedSources" only what reach.h says can be connected to, by this
+ * process from then on; "clusterRanges" are those of services and pods.
  *
  *     {"code": 0, "name": "driver", "version": "1.2.3", "origin": "https://...",
  *      "digest": "sha256:...", "remote": true}

@@ -4,6 +4,7 @@
 #include "base/folders.h"
 #include "base/loglevel.h"
 #include "base/loop.h"
+#include "chart/fetch/reach/reach.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/node_policy_flags.h"
 #include "cli/cluster/releases.h"
@@ -36,6 +37,7 @@ struct controller_opts {
     struct sw_metrics_flags metrics;
     const char *sro_metrics; /* --metrics-addr */
     const char *admission, *admission_certs, *operator_user;
+    const char *allowed_sources;
     const char *log_file, *health, *lease_ns, *releases, *registries_conf, *registry_ca, *graph_url;
     struct sw_record_opts record;
     struct sw_node_policy_opts nodes;
@@ -75,6 +77,10 @@ static const struct sw_flag flags[] = {
     { "recipe-interval", 0, SW_FLAG_DURATION, offsetof(struct controller_opts, refresh_ms), "TIME",
       NULL,
       "time after which remote recipes are checked for a new version; 0: never (default 10m)" },
+    { "allowed-sources", 0, SW_FLAG_STRING, offsetof(struct controller_opts, allowed_sources),
+      "LIST", NULL,
+      "hosts and addresses that recipes may come from, ! before those that they may not (default "
+      "$SLIPWAY_ALLOWED_SOURCES; see docs/recipes-from.md)" },
     { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct controller_opts, registries_conf),
       "FILE", NULL, "file with mirrors of registries (default /etc/containers/registries.conf)" },
     { "registry-ca-file", 0, SW_FLAG_STRING, offsetof(struct controller_opts, registry_ca), "FILE",
@@ -166,6 +172,7 @@ static void start_work(void *arg)
                                       .releases = sw_releases_of_flag(op->opts.releases),
                                       .helper = SW_SELF,
                                       .renderers = { .program = SW_SELF },
+                                      .allowed_sources = op->opts.allowed_sources,
                                       .cache_dir = op->opts.cache_dir,
                                       .folders = op->folders,
                                       .refresh_ms = op->opts.refresh_ms,
@@ -386,10 +393,21 @@ static int read_folders(struct operator* op, struct sw_err *err)
     return rc < 0 ? sw_err_wrap(err, rc, "--allowed-files") : 0;
 }
 
+/* The list is read by those who fetch: whether it can be read is told here. */
+static int check_sources(struct operator* op, struct sw_err *err)
+{
+    const char *given = getenv("SLIPWAY_ALLOWED_SOURCES");
+    SW_AUTO(sw_reach) *reach = NULL;
+    if (!op->opts.allowed_sources)
+        op->opts.allowed_sources = given ? given : "";
+    int rc = sw_reach_new(op->opts.allowed_sources, &reach, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "--allowed-sources") : 0;
+}
+
 static int operate(struct operator* op)
 {
     SW_ERR(err);
-    if (read_folders(op, &err) < 0)
+    if (read_folders(op, &err) < 0 || check_sources(op, &err) < 0)
         return sw_cli_fail("controller", &err);
     if (sw_node_policy_flags(&op->opts.nodes, &op->nodes, &err) < 0)
         return sw_cli_fail("controller", &err);

@@ -10,6 +10,13 @@
 #include "data/text/url.h"
 #include "net/http/tls.h"
 
+int (*http_gate)(const char *url, struct sw_err *err);
+
+void sw_http_set_gate(int (*gate)(const char *url, struct sw_err *err))
+{
+    http_gate = gate;
+}
+
 /* ---- callbacks' frames --------------------------------------------------------------------------
  */
 
@@ -226,6 +233,13 @@ static void timed_out(struct sw_http_transfer *t, int64_t after_ms, const char *
 static void on_whole_over(void *arg)
 {
     struct sw_http_transfer *t = arg;
+    if (t->state == T_SHUT) {
+        struct sw_http *http = t->http;
+        sw_http_enter(http);
+        finish(t, CURLE_OK);
+        sw_http_leave(http);
+        return;
+    }
     timed_out(t, t->spec.timeout_ms, t->status ? "end of the answer" : "answer");
 }
 
@@ -379,6 +393,18 @@ static void on_status_line(struct sw_http_transfer *t)
         t->passing |= status == redirects[i];
 }
 
+/** The answer redirects: may that be followed? */
+static void on_location(struct sw_http_transfer *t, const char *value)
+{
+    SW_ERR(err);
+    SW_AUTO_CHARS *url = sw_http_url_join(url_of(t), value);
+    int rc = url ? http_gate(url, &err)
+                 : sw_err_set(&err, SW_INVALID,
+                              "it redirects to another kind of address, which is not followed");
+    if (rc < 0 && !t->stop_code)
+        set_stop(t, rc, &err);
+}
+
 static void report_header(struct sw_http_transfer *t, const char *bytes, size_t len)
 {
     const char *colon = memchr(bytes, ':', len);
@@ -391,7 +417,10 @@ static void report_header(struct sw_http_transfer *t, const char *bytes, size_t 
         end--;
     SW_AUTO_CHARS *name_copy = sw_strndup(bytes, (size_t)(colon - bytes));
     SW_AUTO_CHARS *value_copy = sw_strndup(value, (size_t)(end - value));
-    t->spec.on_header(name_copy, value_copy, t->spec.arg);
+    if (http_gate && t->passing && strcasecmp(name_copy, "location") == 0)
+        on_location(t, value_copy);
+    if (t->spec.on_header && !t->passing)
+        t->spec.on_header(name_copy, value_copy, t->spec.arg);
 }
 
 static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
@@ -403,9 +432,10 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
         return 0;
     if (len > 5 && memcmp(bytes, "HTTP/", 5) == 0)
         on_status_line(t);
-    else if (t->spec.on_header && !t->passing && !t->status && len > 2)
+    else if (((t->spec.on_header && !t->passing) || (http_gate && t->passing)) && !t->status &&
+             len > 2)
         report_header(t, bytes, len);
-    if (t->state == T_DEAD)
+    if (t->state == T_DEAD || t->stop_code)
         return 0;
     if (len <= 2 && (len == 0 || bytes[0] == '\r' || bytes[0] == '\n'))
         on_headers_end(t);
@@ -438,6 +468,13 @@ struct sw_http_transfer *sw_http_start(struct sw_http *http, const struct sw_htt
         sw_timer_set(t->whole, spec->timeout_ms);
     if (spec->answer_ms)
         sw_timer_set(t->quiet, spec->answer_ms);
+    SW_ERR(err);
+    int rc = http_gate ? http_gate(spec->url, &err) : 0;
+    if (rc < 0) {
+        set_stop(t, rc, &err);
+        t->state = T_SHUT;
+        sw_timer_set(t->whole, 0);
+    }
     TAILQ_INSERT_TAIL(&http->all, t, in_all);
     sw_http_enter(http); /* starts it, unless we are inside a callback */
     sw_http_leave(http);

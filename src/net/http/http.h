@@ -69,6 +69,10 @@ void sw_http_url_done(struct sw_http_url *url);
 /** "localhost", "127.1.2.3", "[::1]": never behind a proxy. */
 bool sw_http_is_loopback(const char *host);
 
+/** For this process: @gate decides about the URL of each transfer, and of each redirect before it
+ * is followed, as an error of it says; from https to http none is followed. NULL: none is asked. */
+void sw_http_set_gate(int (*gate)(const char *url, struct sw_err *err));
+
 /* ---- transfers ---------------------------------------------------------------------------------
  */
 

@@ -8,8 +8,10 @@
 /** The number of idle libcurl handles that are kept for reuse. */
 enum { SPARE_HANDLES = 16 };
 
-/** The state of a transfer. */
-enum transfer_state { T_PENDING, T_RUNNING, T_DEAD };
+/** The state of a transfer. T_SHUT: the gate has refused it, which is reported in the next turn. */
+enum transfer_state { T_PENDING, T_RUNNING, T_SHUT, T_DEAD };
+/** Of sw_http_set_gate(), or NULL. */
+extern int (*http_gate)(const char *url, struct sw_err *err);
 
 /** One transfer; see http.h. */
 struct sw_http_transfer {

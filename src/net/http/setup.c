@@ -49,7 +49,7 @@ static void set_server(CURL *easy, struct sw_http_transfer *t)
 
 static void set_redirects(CURL *easy, const struct sw_http_spec *spec, bool tls)
 {
-    bool tls_only = tls && !spec->may_downgrade;
+    bool tls_only = tls && (!spec->may_downgrade || http_gate);
 #if LIBCURL_VERSION_NUM >= 0x075500
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, tls_only ? "https" : "http,https");

@@ -47,7 +47,8 @@ char *sw_http_url_join(const char *base, const char *location)
     CURLU *url = curl_url();
     char *text = NULL, *scheme = NULL, *copy = NULL;
     bool ok = curl_url_set(url, CURLUPART_URL, base, CURLU_PATH_AS_IS) == CURLUE_OK &&
-              curl_url_set(url, CURLUPART_URL, location, CURLU_PATH_AS_IS) == CURLUE_OK &&
+              curl_url_set(url, CURLUPART_URL, location, CURLU_PATH_AS_IS | CURLU_URLENCODE) ==
+                  CURLUE_OK &&
               curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
               (sw_streq(scheme, "http") || sw_streq(scheme, "https")) &&
               curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK;

@@ -77,6 +77,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     struct sw_node *node = sw_node_parse(w->object);
     if (!node)
         return;
+    sources_add_node(c->sources, w->object);
     SW_AUTO_CHARS *group = sw_group_id(node);
     bool changed, groups_changed;
     uint64_t version = strtoull(w->resource_version ? w->resource_version : "0", NULL, 10);

@@ -56,7 +56,9 @@ struct sw_controller_opts {
     /** The children that read and render recipes; without a program that is done in this process.
      */
     struct sw_renderers_opts renderers;
-    const char *cache_dir;            /* for downloads; NULL: sw_fetch_cache_dir() */
+    const char *allowed_sources; /* what the helpers may reach (chart/fetch/reach/reach.h), "" for
+                                    what is allowed without a list; NULL: everything */
+    const char *cache_dir;       /* for downloads; NULL: sw_fetch_cache_dir() */
     const struct sw_folders *folders; /* in which resources may name files; NULL: in all, since who
                                          runs it wrote them. Borrowed */
     int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */

@@ -49,7 +49,8 @@ struct sw_node {
 /** The label of Node Feature Discovery with the kernel's full version. */
 #define SW_KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
 
-/** The fields of a Node that sw_node_parse() reads, as paths of a projection; ends with NULL. */
+/** The fields of a Node that are read, by sw_node_parse() and (podCIDRs) for the ranges of pods, as
+ * paths of a projection; ends with NULL. */
 extern const char *const sw_node_fields[];
 
 /** Read a Node document; fields that are missing or of another type count as absent.

@@ -11,6 +11,8 @@
 const char *const sw_node_fields[] = {
     "metadata.labels",
     "metadata.annotations.slipway\\.dev/taints",
+    "spec.podCIDR",
+    "spec.podCIDRs",
     "spec.taints",
     "spec.unschedulable",
     "status.conditions[*].type",

@@ -1,7 +1,8 @@
 """A server for test/emulator/chart/sources_test.sh: charts in all the ways that slipway gets them, and
 all the ways in which that goes wrong, by the first part of the path. Arguments: the folder to
 serve; a file for its port; a file for its log; and for TLS a certificate, a key and, where clients
-need a certificate, a CA; with a word more they may have one."""
+need a certificate, a CA; with a word more they may have one. ADDRESS and PORT, from the environment:
+where it listens, 127.0.0.1 and any."""
 import base64, hashlib, http.server, json, os, ssl, subprocess, sys, time, urllib.parse
 
 root, port_file, log_file = sys.argv[1:4]
@@ -118,6 +119,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Authorization") != "Bearer let-me-in":
             scheme = "https" if tls else "http"
             realm = f"{scheme}://{self.headers['Host']}/token"
+            if path.startswith("elsewhere/"):
+                realm = f"http://127.0.0.2:{server.server_address[1]}/token"
             return self.answer(401, b"{}", [("WWW-Authenticate",
                                              f'Bearer realm="{realm}",service="test",scope="x"')])
         if path == "":
@@ -199,9 +202,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(302, headers=[("Location", self.path)])
         if first == "redirect":
             return self.answer(302, headers=[("Location", "/auth/" + rest)])
-        if first == "away":  # /away/SCHEME/HOST:PORT/PATH
+        if first in ("away", "to"):  # /away/SCHEME/HOST:PORT/PATH; "away" requires a user
             scheme, _, rest = rest.partition("/")
             return self.answer(302, headers=[("Location", f"{scheme}://{rest}")])
+        if first == "hops":  # /hops/3/path: three redirects
+            n, _, rest = rest.partition("/")
+            where = f"/hops/{int(n) - 1}/{rest}" if int(n) > 1 else "/ok/" + rest
+            return self.answer(302, headers=[("Location", where)])
         if first in ("403", "404", "500", "503"):
             return self.answer(int(first), b"<html>no</html>")
         handler = {"ok": self.static, "auth": self.static, "wrong": self.wrong_digest,
@@ -218,7 +225,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_POST = do_GET
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server = http.server.ThreadingHTTPServer((os.environ.get("ADDRESS", "127.0.0.1"), int(os.environ.get("PORT", "0"))),
+                                         Handler)
 server.daemon_threads = True
 if tls:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -67,7 +67,7 @@ fi
 pids="$pids $!"
 until_ok 20 test -s kubeconfig
 kubectl apply -k "$root/deploy/crds" >/dev/null
-"$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 --no-registries --record tape 2>controller.log &
+SLIPWAY_ALLOWED_SOURCES=127.0.0.1 "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 --no-registries --record tape 2>controller.log &
 pids="$pids $!"
 controller=$!
 errored() { kubectl get sr "$1" -o 'jsonpath={.status.conditions[?(@.type=="Errored")].message}' | grep -q .; }

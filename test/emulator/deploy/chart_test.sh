@@ -52,6 +52,11 @@ nodes() { # bounded by the program's own defaults unless admins say more
         [ "$(grep -cE -- '- ("--nodes-selector=pool in \(gpu\)"|--nodes-control-plane|--nodes-at-work=10%|--nodes-force)$' "$tap_dir/nodes")" = 4 ] &&
         refused nodePolicy.atWork=0 nodePolicy.atWork && refused nodePolicy.atWork=some nodePolicy.atWork
 }
+sources() {
+    ! render -s templates/controller.yaml | grep -q -- '--allowed-sources' &&
+        render --set 'allowedSources={*,reg.corp:5000,!10.0.0.0/8}' -s templates/controller.yaml | grep -qF -- '- "--allowed-sources=*,reg.corp:5000,!10.0.0.0/8"' &&
+        refused 'allowedSources={a b}' allowedSources
+}
 alone() { ! render --set replicas=1 | grep -q 'kind: PodDisruptionBudget'; }
 single_source() { # of the definitions that Helm installs
     diff <(cd deploy/crds && cat *_*.yaml) <(cat charts/slipway/crds/*.yaml) && [ "$(render --include-crds | grep -c '^kind: CustomResourceDefinition')" = "$(ls deploy/crds/*_*.yaml | wc -l)" ]
@@ -94,6 +99,7 @@ webhook_contract() {
 
 t "lint finds nothing" linted
 t "what resources may do to nodes is the admins' to say" nodes
+t "where recipes may come from, too" sources
 t "bad values are refused by name" refuses
 t "each value is in the schema" every_value
 t "everything goes to the release's namespace" namespaced

@@ -69,7 +69,7 @@ stops() {
 t "other calls are refused with an error" refused unshare --mount true
 t "none is allowed that breaks out of containers" names_no_more_than
 cluster >"$tap_dir/log" 2>&1 || { cat "$tap_dir/log"; echo "Bail out! no cluster"; exit 1; }
-python3 test/emulator/deploy/seccomp.py --kill $profile "$slipway" controller --leader-elect --leader-elect-namespace default --log-level-file "$tap_dir/level" \
+SLIPWAY_ALLOWED_SOURCES=127.0.0.1 python3 test/emulator/deploy/seccomp.py --kill $profile "$slipway" controller --leader-elect --leader-elect-namespace default --log-level-file "$tap_dir/level" \
     --metrics-bind-address "127.0.0.1:$metrics" --metrics-secure=false --health-probe-bind-address "127.0.0.1:$health" >"$tap_dir/controller" 2>&1 &
 controller=$!
 pids="$pids $controller"

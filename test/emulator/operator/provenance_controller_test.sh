@@ -44,6 +44,7 @@ for s in author.gpg author.asc stranger.gpg; do
     kubectl create secret generic "${s%.*}-${s#*.}" --from-file="$s" >/dev/null
 done
 kubectl create secret generic none --from-literal=unused= >/dev/null
+export SLIPWAY_ALLOWED_SOURCES=127.0.0.1
 "$slipway" controller --allowed-files "$tap_dir" --metrics-bind-address 0 --health-probe-bind-address 0 \
     --recipe-interval 500ms 2>controller.log &
 pids="$pids $!"

@@ -19,6 +19,7 @@ pids="$pids $!"
 until_ok 20 test -s kubeconfig && until_ok 20 test -s port
 http=http://127.0.0.1:$(cat port)
 kubectl apply -k "$root/deploy/crds" >/dev/null
+export SLIPWAY_ALLOWED_SOURCES=127.0.0.1
 mkdir -p src shelf "$tap_dir/elsewhere"
 "$slipway" controller --allowed-files "$tap_dir/src,$tap_dir/www,$tap_dir/src.git,$tap_dir/shelf" --metrics-bind-address 0 --health-probe-bind-address 0 \
     --recipe-interval 500ms 2>controller.log &
@@ -184,6 +185,25 @@ secret_stays() { ! grep -r "pass word" controller.log emulate.log && ! kubectl g
 t "the password is in no log" secret_stays
 unknown() { resource ftp web 1.0.0 ftp://host/x && complains ftp "recipes come from URLs that begin with file://"; }
 t "a URL of a kind that nobody knows" unknown
+
+not_allowed() { # the address of a Service, loopback in another form
+    kubectl create -n default service clusterip kubernetes --tcp=443 --clusterip 10.96.0.1 -o yaml
+    resource sideways web 1.0.0 "http://localhost.:1/ok" && complains sideways "localhost.:1: address not allowed" &&
+        resource sideways web 1.0.0 "http://[::ffff:127.0.0.2]:$(cat port)/ok" &&
+        complains sideways "[::ffff:127.0.0.2]:$(cat port): address not allowed" &&
+        resource sideways web 1.0.0 "$http/to/http/10.96.7.7:80/x" && complains sideways "${http#http://}: address not allowed" &&
+        kubectl delete sr sideways
+}
+t "an address that is not allowed, written or redirected to" not_allowed
+fair() { # servers that answer a byte at a time, and one that answers
+    local since i
+    for i in 1 2 3 4 5 6 7 8; do resource "slow$i" web 1.0.0 "$http/slow" || return 1; done
+    sleep 1
+    since=$SECONDS
+    resource honest web 1.0.0 "$http/ok" && until_ok 50 text_is honest web one && echo "after $((SECONDS - since)) s" &&
+        kubectl delete sr honest slow1 slow2 slow3 slow4 slow5 slow6 slow7 slow8
+}
+t "eight servers that hardly answer delay nobody for long" fair
 
 # ---- dependencies of charts, folders, git --------------------------------------------------------
 

@@ -377,6 +377,25 @@ static void an_address_is_taken_apart(void **state)
     assert_int_equal(sw_http_url_parse("http://a b", &u, NULL), SW_INVALID);
 }
 
+static void a_redirect_is_joined(void **state SW_UNUSED)
+{
+    static const struct {
+        const char *location, *to; /* NULL: not followed */
+    } rows[] = {
+        { "c d", "https://h/a/c%20d" },
+        { "//i:1/\xc3\xa4", "https://i:1/%c3%a4" },
+        { "/%2e%2e/x", "https://h/%2e%2e/x" },
+        { "HTTP://169.254.169.254/x y", "http://169.254.169.254/x%20y" },
+        { "file:///etc/passwd", NULL },
+        { "http://a b/", NULL },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *to = sw_http_url_join("https://h/a/b", rows[i].location);
+        if (!sw_streq(to, rows[i].to))
+            fail_msg("%s: %s", rows[i].location, to ? to : "(none)");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_hint_says_what_would_mend_a_server_that_is_not_trusted),
         cmocka_unit_test(fetch_waits_for_the_whole_answer),
         cmocka_unit_test(an_address_is_taken_apart),
+        cmocka_unit_test(a_redirect_is_joined),
     };
     return cmocka_run_group_tests_name("http", tests, NULL, NULL);
 }

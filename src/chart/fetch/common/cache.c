@@ -89,6 +89,11 @@ static bool is_made(struct sw_cache *cache)
     return ok;
 }
 
+const char *sw_cache_dir(struct sw_cache *cache)
+{
+    return is_made(cache) ? cache->dir : NULL;
+}
+
 static int remove_one(const char *path, const struct stat *st SW_UNUSED, int type SW_UNUSED,
                       struct FTW *at SW_UNUSED)
 {

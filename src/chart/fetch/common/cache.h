@@ -26,6 +26,8 @@ struct json_object *sw_cache_note(struct sw_cache *cache, const char *key);
 /** Write the note; at most 64 KiB of it are read again. */
 void sw_cache_set_note(struct sw_cache *cache, const char *key, struct json_object *note);
 
+/** Its folder, which is made; NULL: it has none. Borrowed. */
+const char *sw_cache_dir(struct sw_cache *cache);
 /** Create an empty folder in the cache, or in $TMPDIR where nothing is cached; heap.
  * @return 0 | SW_UNAVAILABLE, SW_FORBIDDEN */
 int sw_cache_temp(struct sw_cache *cache, char **dir, struct sw_err *err) SW_CHECKED;

@@ -14,6 +14,7 @@
 
 #include "chart/fetch/git/gitcert.h"
 #include "chart/fetch/git/gitlib.h"
+#include "chart/fetch/reach/reach.h"
 
 #if SW_HAVE_GIT
 
@@ -110,6 +111,8 @@ static int explain(struct child *c, int rc, struct sw_err *err)
     };
     const git_error *last = c->lib->error_last();
     const char *message = last && last->message ? last->message : "libgit2 does not say why";
+    if (sw_reach_refused())
+        return sw_err_set(err, SW_INVALID, "address not allowed");
     if (c->too_large)
         return sw_err_set(err, SW_INVALID, "the repository is larger than %zu bytes",
                           c->job->max_bytes);
@@ -148,7 +151,13 @@ static void callbacks_init(struct child *c, git_remote_callbacks *cb)
     cb->payload = c;
 }
 
-/* A server is not followed to another one, which libgit2 would ask with the same password. */
+/* libgit2 would ask another server with the same password, and does not tell which one it asks. */
+static bool may_redirect(const struct child *c)
+{
+    const struct sw_reach *reach = sw_reach_enforced();
+    return !c->job->auth.password && !(reach && sw_reach_is_by_name(reach));
+}
+
 static int forbid_redirects(const char *repo, struct sw_err *err)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/config", repo);
@@ -167,7 +176,7 @@ static int open_session(struct child *c, struct session *s, struct sw_err *err)
     proxy.type = GIT_PROXY_AUTO;
     SW_AUTO_CHARS *path = sw_printf("%s/repo", c->job->dir);
     int rc = c->lib->repository_init(&s->repo, path, 1);
-    if (rc == 0 && c->job->auth.password && forbid_redirects(path, err) < 0)
+    if (rc == 0 && !may_redirect(c) && forbid_redirects(path, err) < 0)
         return SW_UNAVAILABLE;
     if (rc == 0)
         rc = c->lib->remote_create(&s->remote, s->repo, c->job->url->remote);
@@ -317,9 +326,20 @@ static void make_home(struct child *c)
     (void)setenv("HOME", own, 1);
 }
 
+/* @return whether the URL may be asked, as far as its host says */
+static bool may_ask(const struct sw_git_url *url)
+{
+    unsigned port = sw_starts_with(url->remote, "https:")  ? 443
+                    : sw_starts_with(url->remote, "http:") ? 80
+                                                           : 22;
+    return !*url->host || sw_reach_admits(url->host, port);
+}
+
 static int set_up(struct child *c, struct sw_err *err)
 {
     make_home(c);
+    if (!may_ask(c->job->url))
+        return sw_err_set(err, SW_INVALID, "address not allowed");
     c->lib = sw_git_load(err);
     if (!c->lib)
         return SW_UNAVAILABLE;

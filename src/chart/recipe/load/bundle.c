@@ -14,20 +14,24 @@ static const char magic[] = "slipway bundle 1\n";
 /* ---- files <-> bytes ---------------------------------------------------------------------------
  */
 
+enum { HEAD_MAX = 64 }; /* of a file, without its name */
+
 void sw_files_to_bundle(const struct sw_files *files, char **bytes, size_t *len)
 {
-    FILE *f = open_memstream(bytes, len); /* only allocation can fail */
-    if (!f)
-        abort();
-    (void)fputs(magic, f);
+    size_t room = sizeof magic;
+    for (size_t i = 0; i < files->n; i++)
+        room += HEAD_MAX + strlen(files->items[i].name) + files->items[i].len;
+    char *out = *bytes = sw_alloc(room), *at = stpcpy(out, magic);
     for (size_t i = 0; i < files->n; i++) {
         const struct sw_recipe_file *file = &files->items[i];
-        (void)fprintf(f, "%zu %zu\n%s", strlen(file->name), file->len, file->name);
-        (void)fwrite(file->bytes, 1, file->len, f);
-        (void)fputc('\n', f);
+        at += sprintf(at, "%zu %zu\n", strlen(file->name), file->len);
+        at = stpcpy(at, file->name);
+        if (file->len)
+            at = mempcpy(at, file->bytes, file->len);
+        *at++ = '\n';
     }
-    if (fclose(f) != 0)
-        abort();
+    *at = '\0';
+    *len = (size_t)(at - out);
 }
 
 struct reading {

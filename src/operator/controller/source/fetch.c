@@ -1,7 +1,6 @@
 #include "operator/controller/source/fetch.h"
 
 #include <errno.h>
-#include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/util.h>
@@ -9,7 +8,9 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,39 +18,133 @@
 #include "base/loop.h"
 #include "chart/fetch/helper.h"
 #include "data/data.h"
+#include "operator/controller/source/ranges.h"
+#include "operator/renderer/renderer.h"
 
-enum { AT_A_TIME = 4, ANSWER_MAX = 96 << 20, DEADLINE_MS = 150000 };
+/* Two lanes: what is new begins in the fast one. Who takes longer than FAST_MS while others wait
+ * goes on in the slow one, or waits there, and begins there the next time: servers that hardly
+ * answer delay one another, not those that do. In each lane the resource is next whose turn is the
+ * longest ago. Who needs more memory than SW_FETCH_BYTES begins anew with SW_FETCH_MOST_BYTES, in
+ * the place of a renderer. */
+enum {
+    AT_A_TIME = 1, /* in each lane */
+    FAST_MS = 4000,
+    SLOW_MS = 10000, /* the first slice in the slow lane; the next is twice as long */
+    CHECK_MS = 500,
+    PLACE_MS = 100,
+    CPU_S = 30,
+    ANSWER_MAX = 96 << 20,
+    DEADLINE_MS = 150000,
+    MAX_TURNS = 512
+};
+
+/* A resource that had something fetched. */
+struct turn {
+    struct turn *next;
+    char *key;
+    uint64_t last;     /* in which of all turns */
+    bool is_slow;      /* it took long the last time */
+    bool is_large;     /* and much memory */
+    unsigned n_slices; /* that it has had in the slow lane */
+    size_t n_fetches;
+    bool is_busy;
+};
 
 struct fetch_queue {
     struct sw_loop *loop;
     char *helper; /* NULL: none */
+    char *allowed;
+    struct ranges *ranges; /* NULL: everything may be reached */
+    struct sw_renderers *renderers;
+    struct sw_timer *timer; /* for the place of a renderer */
     struct fetch *first;
+    struct turn *turns;
+    uint64_t n_turns;
 };
 
 struct fetch {
     struct fetch_queue *q;
     struct fetch *next;
+    struct turn *turn;
     struct json_object *request;
     fetch_fn *done; /* NULL: cancelled */
     void *arg;
     struct sw_timer *timer;
-    struct bufferevent *bev; /* to the helper's stdin and stdout; NULL: not started */
-    pid_t pid;               /* 0: none */
+    bool is_running;
+    int64_t begun_ms, used_ms; /* @used_ms: before it began anew */
+    struct bufferevent *bev;   /* to the helper's stdin; NULL: not started */
+    int answer;                /* its stdout, a file without a name; -1: none */
+    pid_t pid;                 /* 0: none */
 };
 
 static void start_next(struct fetch_queue *q);
+static void wait_larger(struct fetch *f);
+
+/* ---- turns -------------------------------------------------------------------------------------
+ */
+
+static void turn_free(struct fetch_queue *q, struct turn *turn)
+{
+    struct turn **at = &q->turns;
+    while (*at != turn)
+        at = &(*at)->next;
+    *at = turn->next;
+    free(turn->key);
+    free(turn);
+}
+
+/* Who took long is remembered, of very many the last ones. */
+static void forget_turns(struct fetch_queue *q)
+{
+    size_t n = 0;
+    for (struct turn *t = q->turns, *next; t; t = next) {
+        next = t->next;
+        if (!t->n_fetches && (!(t->is_slow || t->is_large) || ++n > MAX_TURNS))
+            turn_free(q, t);
+    }
+}
+
+static struct turn *turn_of(struct fetch_queue *q, const char *key)
+{
+    struct turn *t = q->turns;
+    while (t && !sw_streq(t->key, key))
+        t = t->next;
+    if (t)
+        return t;
+    t = sw_zalloc(1, sizeof *t);
+    *t = (struct turn){ .next = q->turns, .key = sw_strdup(key) };
+    return q->turns = t;
+}
 
 /* ---- life --------------------------------------------------------------------------------------
  */
 
-static void reap(struct fetch *f)
+/* @return its status, as waitpid() has it */
+static int reap(struct fetch *f)
 {
+    int status = 0;
     if (f->pid <= 0)
-        return;
+        return 0;
     (void)kill(f->pid, SIGKILL); /* it has answered, or is given up */
-    while (waitpid(f->pid, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(f->pid, &status, 0) < 0 && errno == EINTR)
         ;
     f->pid = 0;
+    return status;
+}
+
+/* What runs is ended, without an answer. */
+static void stop(struct fetch *f)
+{
+    sw_timer_stop(f->timer);
+    if (f->bev)
+        bufferevent_free(SW_TAKE(f->bev));
+    (void)reap(f);
+    if (f->answer >= 0)
+        (void)close(f->answer);
+    f->answer = -1;
+    if (f->is_running)
+        f->turn->is_busy = false;
+    f->is_running = false;
 }
 
 static void fetch_free(struct fetch *f)
@@ -58,9 +153,8 @@ static void fetch_free(struct fetch *f)
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;
-    if (f->bev)
-        bufferevent_free(f->bev);
-    reap(f);
+    stop(f);
+    f->turn->n_fetches--;
     sw_timer_free(f->timer);
     json_object_put(f->request);
     free(f);
@@ -72,18 +166,20 @@ static void finish(struct fetch *f, struct json_object *answer, const char *bund
     fetch_fn *done = f->done;
     void *arg = f->arg;
     f->done = NULL;
-    sw_timer_stop(f->timer);
-    reap(f);
+    f->turn->is_slow = sw_loop_now_ms(q->loop) - f->begun_ms > FAST_MS;
+    f->turn->n_slices = f->turn->is_slow ? f->turn->n_slices : 0;
+    stop(f);
     if (done)
         done(answer, bundle, len, arg);
     fetch_free(f);
+    forget_turns(q);
     start_next(q);
 }
 
-static void fail(struct fetch *f, const char *message)
+static void fail(struct fetch *f, int code, const char *message)
 {
     SW_AUTO_JSON *answer = json_object_new_object();
-    (void)json_object_object_add(answer, "code", json_object_new_int(SW_UNAVAILABLE));
+    (void)json_object_object_add(answer, "code", json_object_new_int(code));
     sw_json_set_str(answer, message, "error", NULL);
     finish(f, answer, NULL, 0);
 }
@@ -91,28 +187,34 @@ static void fail(struct fetch *f, const char *message)
 /* ---- the helper --------------------------------------------------------------------------------
  */
 
-static void on_event(struct bufferevent *bev, short what, void *arg)
+/* The helper has ended, and its answer is in the file. */
+static void on_event(struct bufferevent *bev SW_UNUSED, short what, void *arg)
 {
     struct fetch *f = arg;
+    struct stat st;
     if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
         return;
-    struct evbuffer *in = bufferevent_get_input(bev);
-    size_t len = evbuffer_get_length(in), bundle_len;
-    SW_AUTO_CHARS *text = sw_alloc(len + 1);
+    int status = reap(f);
+    bool over = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+    size_t len = fstat(f->answer, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0, bundle_len;
+    void *map = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, f->answer, 0) : MAP_FAILED;
     SW_AUTO_JSON *answer = NULL;
     const char *bundle;
     SW_ERR(err);
-    (void)evbuffer_remove(in, text, len);
-    if (sw_fetch_read_answer(text, len, &answer, &bundle, &bundle_len, &err) < 0)
-        fail(f, sw_err_text(&err));
+    if (over)
+        fail(f, SW_INVALID, "the recipe takes more time to unpack than a fetch may have");
+    else if (len > ANSWER_MAX)
+        fail(f, SW_INVALID, "the recipe is too large");
+    else if (map == MAP_FAILED)
+        fail(f, SW_UNAVAILABLE, "the fetch helper failed");
+    else if (sw_fetch_read_answer(map, len, &answer, &bundle, &bundle_len, &err) < 0)
+        fail(f, SW_UNAVAILABLE, sw_err_text(&err));
+    else if (sw_json_bool(answer, false, "limit", NULL) && !f->turn->is_large)
+        wait_larger(f);
     else
         finish(f, answer, bundle, bundle_len);
-}
-
-static void on_read(struct bufferevent *bev, void *arg)
-{
-    if (evbuffer_get_length(bufferevent_get_input(bev)) > ANSWER_MAX)
-        fail(arg, "the recipe is too large");
+    if (map != MAP_FAILED)
+        (void)munmap(map, len);
 }
 
 /* The whole request is written: the helper reads until the end. */
@@ -121,79 +223,234 @@ static void on_written(struct bufferevent *bev, void *arg SW_UNUSED)
     (void)shutdown(bufferevent_getfd(bev), SHUT_WR);
 }
 
+/* What the helper gets of the environment. */
+static const char *const inherited[] = {
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "LANG",
+    "LD_LIBRARY_PATH",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "SLIPWAY_CACHE_DIR",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "REGISTRY_AUTH_FILE",
+    "DOCKER_CONFIG",
+    "SSH_KNOWN_HOSTS",
+    "SSH_AUTH_SOCK",
+    "GNUPGHOME",
+    "ASAN_OPTIONS",
+    "LSAN_OPTIONS",
+    "UBSAN_OPTIONS",
+};
+
 static int spawn(struct fetch *f, int fd)
 {
+    char *environment[SW_COUNT(inherited) + 1] = { 0 };
+    size_t n = 0;
+    for (size_t i = 0; i < SW_COUNT(inherited); i++) {
+        const char *value = getenv(inherited[i]);
+        if (value)
+            environment[n++] = sw_printf("%s=%s", inherited[i], value);
+    }
     posix_spawn_file_actions_t actions;
     char name[] = "slipway", command[] = "fetch", from[] = "-";
     char *argv[] = { name, command, from, NULL };
     int rc = posix_spawn_file_actions_init(&actions);
-    if (rc)
-        return rc;
-    rc = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
     if (!rc)
-        rc = posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+        rc = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
     if (!rc)
-        rc = posix_spawn(&f->pid, f->q->helper, &actions, NULL, argv, environ);
+        rc = posix_spawn_file_actions_adddup2(&actions, f->answer, STDOUT_FILENO);
+    if (!rc)
+        rc = posix_spawn(&f->pid, f->q->helper, &actions, NULL, argv, environment);
     (void)posix_spawn_file_actions_destroy(&actions);
+    while (n)
+        free(environment[--n]);
     return rc;
+}
+
+/* What it may reach is known when it begins. */
+static void limit_fetch(struct fetch *f)
+{
+    if (!f->q->ranges)
+        return;
+    int64_t bytes = f->turn->is_large ? SW_FETCH_MOST_BYTES : SW_FETCH_BYTES;
+    sw_json_set(f->request, json_object_new_int64(bytes), "limits", "bytes", NULL);
+    sw_json_set(f->request, json_object_new_int(CPU_S), "limits", "cpuS", NULL);
+    sw_json_set_str(f->request, f->q->allowed, "allowedSources", NULL);
+    sw_json_set(f->request, ranges_to_json(f->q->ranges), "clusterRanges", NULL);
 }
 
 static void begin(struct fetch *f)
 {
     int fds[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
-        fail(f, "no socket for the fetch helper");
+    f->answer = sw_file_unnamed();
+    if (f->answer < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+        fail(f, SW_UNAVAILABLE, "no socket for the fetch helper, or no room for its answer");
         return;
     }
+    limit_fetch(f);
     SW_AUTO_CHARS *text = sw_json_text(f->request, SW_JSON_PLAIN, NULL);
     if (evutil_make_socket_nonblocking(fds[0]) < 0 || spawn(f, fds[1]) != 0) {
         (void)close(fds[0]);
         (void)close(fds[1]);
         f->pid = 0;
-        fail(f, "the fetch helper cannot be started");
+        fail(f, SW_UNAVAILABLE, "the fetch helper cannot be started");
         return;
     }
     (void)close(fds[1]);
     f->bev = bufferevent_socket_new(sw_loop_base(f->q->loop), fds[0], BEV_OPT_CLOSE_ON_FREE);
-    bufferevent_setcb(f->bev, on_read, on_written, on_event, f);
+    bufferevent_setcb(f->bev, NULL, on_written, on_event, f);
     (void)bufferevent_enable(f->bev, EV_READ | EV_WRITE);
     (void)bufferevent_write(f->bev, text, strlen(text));
-    sw_timer_set(f->timer, DEADLINE_MS);
+    sw_timer_set(f->timer, FAST_MS);
+}
+
+static void fetch_here(struct fetch *f)
+{
+    SW_AUTO_JSON *answer = NULL;
+    SW_AUTO_CHARS *bundle = NULL;
+    size_t len = 0;
+    sw_fetch_do(f->request, &answer, &bundle, &len);
+    finish(f, answer, bundle, len);
 }
 
 /* ---- the queue ---------------------------------------------------------------------------------
  */
 
-/* Its turn has come, or the helper's deadline has passed. */
+static size_t count(const struct fetch_queue *q, bool slow, bool running)
+{
+    size_t n = 0;
+    for (const struct fetch *f = q->first; f; f = f->next)
+        n += f->is_running == running && f->turn->is_slow == slow && (running || !f->turn->is_busy);
+    return n;
+}
+
+/* What ran begins anew when there is room. */
+static void wait_again(struct fetch *f)
+{
+    struct fetch_queue *q = f->q;
+    f->used_ms += sw_loop_now_ms(q->loop) - f->begun_ms;
+    if (f->done)
+        stop(f);
+    else
+        fetch_free(f);
+    start_next(q);
+}
+
+/* It begins anew, with more memory. */
+static void wait_larger(struct fetch *f)
+{
+    f->turn->is_large = true;
+    wait_again(f);
+}
+
+/* It runs in the slow lane. */
+static void check_slow(struct fetch *f, int64_t ran_ms)
+{
+    struct turn *turn = f->turn;
+    int64_t slice_ms = (int64_t)SLOW_MS << turn->n_slices;
+    if (ran_ms >= slice_ms && count(f->q, true, false)) {
+        turn->n_slices += turn->n_slices < 4;
+        wait_again(f);
+    } else {
+        sw_timer_set(f->timer, slice_ms - ran_ms > CHECK_MS ? slice_ms - ran_ms : CHECK_MS);
+    }
+}
+
+/* It has taken its time in its lane. */
+static void check_lane(struct fetch *f)
+{
+    struct fetch_queue *q = f->q;
+    int64_t ran_ms = sw_loop_now_ms(q->loop) - f->begun_ms;
+    if (ran_ms + f->used_ms >= DEADLINE_MS) {
+        fail(f, SW_UNAVAILABLE, "the fetch helper does not answer");
+    } else if (f->turn->is_slow) {
+        check_slow(f, ran_ms);
+    } else if (count(q, true, true) < AT_A_TIME) {
+        f->turn->is_slow = true;
+        sw_timer_set(f->timer, CHECK_MS);
+        start_next(q);
+    } else if (count(q, false, false)) {
+        f->turn->is_slow = true;
+        wait_again(f);
+    } else {
+        sw_timer_set(f->timer, CHECK_MS);
+    }
+}
+
 static void on_timer(void *arg)
 {
     struct fetch *f = arg;
-    if (f->bev) {
-        fail(f, "the fetch helper does not answer");
-    } else if (f->q->helper) {
+    if (f->bev)
+        check_lane(f);
+    else if (f->q->helper)
         begin(f);
-    } else {
-        SW_AUTO_JSON *answer = NULL;
-        SW_AUTO_CHARS *bundle = NULL;
-        size_t len = 0;
-        sw_fetch_do(f->request, &answer, &bundle, &len);
-        finish(f, answer, bundle, len);
-    }
+    else
+        fetch_here(f);
+}
+
+/* Who is large is one at a time. @return whether there is a place for it */
+static bool has_place(struct fetch_queue *q, const struct fetch *f)
+{
+    if (!f->turn->is_large)
+        return true;
+    for (const struct fetch *other = q->first; other; other = other->next)
+        if (other->is_running && other->turn->is_large)
+            return false;
+    bool is_free = sw_renderers_lend(q->renderers, true);
+    if (!is_free)
+        sw_timer_set(q->timer, PLACE_MS);
+    return is_free;
+}
+
+static struct fetch *find_next(struct fetch_queue *q, bool slow)
+{
+    struct fetch *found = NULL;
+    for (struct fetch *f = q->first; f; f = f->next)
+        if (!f->is_running && !f->turn->is_busy && f->turn->is_slow == slow &&
+            (!found || f->turn->last < found->turn->last) && has_place(q, f))
+            found = f;
+    return found;
 }
 
 static void start_next(struct fetch_queue *q)
 {
-    int n = 0;
-    for (struct fetch *f = q->first; f && n < AT_A_TIME; f = f->next, n++)
-        if (!f->bev && !sw_timer_is_set(f->timer))
+    bool is_large = false;
+    for (const struct fetch *f = q->first; f; f = f->next)
+        is_large |= f->turn->is_large;
+    if (!is_large)
+        (void)sw_renderers_lend(q->renderers, false);
+    if (!q->first || (q->ranges && !ranges_are_known(q->ranges)))
+        return;
+    for (int slow = 0; slow < 2; slow++) {
+        size_t n = count(q, slow, true);
+        for (struct fetch *f; n < AT_A_TIME && (f = find_next(q, slow)); n++) {
+            f->is_running = f->turn->is_busy = true;
+            f->turn->last = ++q->n_turns;
+            f->begun_ms = sw_loop_now_ms(q->loop);
             sw_timer_set(f->timer, 0);
+        }
+    }
 }
 
-struct fetch *fetch_start(struct fetch_queue *q, struct json_object *request, fetch_fn *done,
-                          void *arg)
+struct fetch *fetch_start(struct fetch_queue *q, const char *key, struct json_object *request,
+                          fetch_fn *done, void *arg)
 {
     struct fetch *f = sw_zalloc(1, sizeof *f);
-    *f = (struct fetch){ .q = q, .request = request, .done = done, .arg = arg };
+    *f = (struct fetch){
+        .q = q, .turn = turn_of(q, key), .request = request, .done = done, .arg = arg, .answer = -1
+    };
+    f->turn->n_fetches++;
     f->timer = sw_timer_new(q->loop, on_timer, f);
     struct fetch **end = &q->first;
     while (*end)
@@ -207,22 +464,49 @@ void fetch_cancel(struct fetch *f)
 {
     if (!f)
         return;
+    struct fetch_queue *q = f->q;
     f->done = NULL;
-    if (!f->bev) /* not begun */
-        fetch_free(f);
+    if (f->bev) /* it goes on */
+        return;
+    fetch_free(f);
+    start_next(q);
 }
 
-struct fetch_queue *fetch_queue_new(struct sw_loop *loop, const char *helper)
+static void on_due(void *arg)
+{
+    start_next(arg);
+}
+
+struct fetch_queue *fetch_queue_new(struct sw_loop *loop, struct sw_kube *kube,
+                                    struct sw_renderers *renderers, const char *helper,
+                                    const char *allowed)
 {
     struct fetch_queue *q = sw_zalloc(1, sizeof *q);
-    *q = (struct fetch_queue){ .loop = loop, .helper = helper ? sw_strdup(helper) : NULL };
+    *q = (struct fetch_queue){ .loop = loop,
+                               .renderers = renderers,
+                               .helper = helper ? sw_strdup(helper) : NULL,
+                               .allowed = allowed ? sw_strdup(allowed) : NULL };
+    if (helper && allowed)
+        q->ranges = ranges_new(loop, kube, on_due, q);
+    q->timer = sw_timer_new(loop, on_due, q);
     return q;
+}
+
+void fetch_queue_add_node(struct fetch_queue *q, struct json_object *node)
+{
+    if (q->ranges)
+        ranges_add_node(q->ranges, node);
 }
 
 void fetch_queue_free(struct fetch_queue *q)
 {
     while (q->first)
         fetch_free(q->first);
+    while (q->turns)
+        turn_free(q, q->turns);
+    ranges_free(q->ranges);
+    sw_timer_free(q->timer);
     free(q->helper);
+    free(q->allowed);
     free(q);
 }

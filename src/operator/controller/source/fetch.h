@@ -1,26 +1,40 @@
 #pragma once
 /* fetch: recipes fetched by a child process, `<helper> fetch -`, so that neither the network nor an
- * archive blocks the event loop, and the libraries for git and archives are loaded there. Four run
- * at a time, the others wait. */
+ * archive blocks the event loop, and the libraries for git and archives are loaded there. A few run
+ * at a time, the others wait; the one whose resource had a fetch the longest time ago is next, and
+ * those that take long make room for those that do not. */
 #include <stddef.h>
 
 struct json_object;
+struct sw_kube;
 struct sw_loop;
+struct sw_renderers;
 
 /** @answer as chart/fetch/helper.h has it, borrowed; @bundle too, where its code is 0. */
 typedef void fetch_fn(struct json_object *answer, const char *bundle, size_t len, void *arg);
 
+/** The memory that a helper may have, and one for which that is not enough. */
+enum { SW_FETCH_BYTES = 6 << 20, SW_FETCH_MOST_BYTES = 40 << 20 };
+
 struct fetch;
 struct fetch_queue;
 
-/** @helper: the program, copied; NULL: recipes are fetched in this process, which waits. */
-struct fetch_queue *fetch_queue_new(struct sw_loop *loop, const char *helper);
+/** @helper: the program, copied; NULL: recipes are fetched in this process, which waits. @allowed:
+ * what helpers may reach (chart/fetch/reach/reach.h), copied; the ranges of the cluster's services
+ * and pods are asked from @kube, borrowed. NULL: everything. @renderers: whose place a large fetch
+ * takes; borrowed. */
+struct fetch_queue *fetch_queue_new(struct sw_loop *loop, struct sw_kube *kube,
+                                    struct sw_renderers *renderers, const char *helper,
+                                    const char *allowed);
+/** What a Node says about the ranges of pods. */
+void fetch_queue_add_node(struct fetch_queue *q, struct json_object *node);
 /** Cancel all fetches; helpers that run are killed. */
 void fetch_queue_free(struct fetch_queue *q);
 
-/** @request is taken. @done is called once, never before this returned. */
-struct fetch *fetch_start(struct fetch_queue *q, struct json_object *request, fetch_fn *done,
-                          void *arg);
+/** @key: of the resource that it is for, copied. @request is taken. @done is called once, never
+ * before this returned. */
+struct fetch *fetch_start(struct fetch_queue *q, const char *key, struct json_object *request,
+                          fetch_fn *done, void *arg);
 /** @done is not called any more. A helper that runs goes on and fills the cache. NULL is accepted.
  */
 void fetch_cancel(struct fetch *f);

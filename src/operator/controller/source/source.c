@@ -188,11 +188,13 @@ static void start_fetch(struct source *s)
     s->is_remote |= !sw_starts_with(from, "file://") && !sw_starts_with(from, "cm://");
     struct json_object *request = NULL;
     SW_ERR(err);
+    SW_AUTO_CHARS *key = sw_printf("%s %s/%s", sw_json_str(s->doc, "", "kind", NULL),
+                                   sw_text_or(sw_obj_namespace(s->doc), ""), sw_obj_name(s->doc));
     int rc = request_of(s, from, &request, &err);
     if (rc < 0)
         settle(s, rc, &err);
     else
-        s->fetch = fetch_start(s->all->fetches, request, on_fetched, s);
+        s->fetch = fetch_start(s->all->fetches, key, request, on_fetched, s);
 }
 
 /* The sw_recipe_opts.get of recipes that are read in this process: a recipe with a dependency from
@@ -420,11 +422,16 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
         .folders = opts->folders,
         .one_shot = opts->one_shot,
         .refresh_ms = opts->refresh_ms,
-        .fetches = fetch_queue_new(loop, opts->helper),
+        .fetches = fetch_queue_new(loop, kube, renderers, opts->helper, opts->allowed_sources),
         .renderers = renderers,
         .in_children = opts->renderers.program,
     };
     return all;
+}
+
+void sources_add_node(struct sources *all, struct json_object *node)
+{
+    fetch_queue_add_node(all->fetches, node);
 }
 
 void sources_free(struct sources *all)

@@ -26,10 +26,13 @@ struct sources {
     struct sw_renderers *renderers; /* for what was loaded; borrowed */
     bool in_children;               /* no recipe is read in this process */
 };
-/** @opts: helper, cache_dir (both copied), folders (borrowed), one_shot, refresh_ms, renderers. */
+/** @opts: helper, allowed_sources, cache_dir (all copied), folders (borrowed), one_shot,
+ * refresh_ms, renderers. */
 struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
                             struct sw_renderers *renderers, const char *ns,
                             const struct sw_controller_opts *opts);
+/** What a Node says about where pods are: no recipe comes from there. */
+void sources_add_node(struct sources *all, struct json_object *node);
 /** Every load was freed before. */
 void sources_free(struct sources *all);
 
