@@ -8,7 +8,8 @@
  * "namespace/name", "passCredentials": false, "plainHTTP": false, "caFile": "", "certFile": "",
  *      "keyFile": "", "insecure": false, "dockerConfig": "", "knownHosts": "",
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
- *      "allowedFiles": "/recipes,/states,/charts", "allowedSources": "", "clusterRanges": ["10.96.0.0/12"],
+ *      "allowedFiles": "/recipes,/states,/charts",
+ *      "allowedSources": "", "clusterRanges": ["10.96.0.0/12"],
  *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}],
  *      "limits": {"bytes": 41943040, "cpuS": 30}}
  *
