@@ -3,7 +3,7 @@
 # line is "N passed, N failed". KEEP=1 leaves the cluster up; TESTS=regex picks tests by name.
 set -u
 unset IMG TAG REGISTRY NAMESPACE MAKEFLAGS MAKELEVEL # make exports them: not for what tests make
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 export SLIPWAY_CLUSTER_DIR=${SLIPWAY_CLUSTER_DIR:-$PWD/build/cluster}
 export SLIPWAY="$PWD/build/slipway" SLIPWAY_TEST="$PWD/build/test/slipway"
 logs=build/test-cluster
@@ -14,9 +14,9 @@ running=
 trap '[ -z "$running" ] || { kill "$running" 2>/dev/null; wait "$running"; }; [ -n "${KEEP:-}" ] || hack/cluster.sh down' EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
-KUBECONFIG=$(hack/cluster.sh up --openshift ${CLUSTER_UP:-}) || { echo "0 passed, 1 failed"; exit 1; }
-export KUBECONFIG
-ok=0 bad=0
+up() { KUBECONFIG=$(hack/cluster.sh up --openshift ${CLUSTER_UP:-}) && export KUBECONFIG; }
+up || { echo "0 passed, 1 failed"; exit 1; }
+ok=0 bad=0 failed=
 # one NAME FILE: runs a test; its exit status
 one() {
     timeout "${SW_TEST_TIMEOUT:-900}" bash "$2" >"$logs/$1.log" 2>&1 </dev/null &
@@ -29,12 +29,16 @@ one() {
 for t in test/cluster/*_test.sh; do
     n=$(basename "$t" .sh)
     [ -z "${TESTS:-}" ] || grep -qE "$TESTS" <<<"$n" || continue
+    # what a failed test left is not there for the next one
+    [ -z "$failed" ] || { hack/cluster.sh down; up; } || { bad=$((bad + 1)); break; }
+    failed=
     since=$SECONDS
     one "$n" "$t"
     rc=$?
-    if [ $rc -ne 0 ]; then # once more: a busy machine lets deadlines pass
+    if [ $rc -ne 0 ]; then # once more, on a new cluster: a busy machine lets deadlines pass
         cp "$logs/$n.log" "$logs/$n.first.log"
         echo "    $n: exit $rc, once more"; grep -v "^ok " "$logs/$n.log" | tail -n 40
+        hack/cluster.sh down; up || { bad=$((bad + 1)); break; }
         one "$n" "$t"
         rc=$?
     fi
@@ -43,6 +47,7 @@ for t in test/cluster/*_test.sh; do
     [ $rc -eq 0 ] && [ "$o" -eq 0 ] && [ "$b" -eq 0 ] && b=1
     ok=$((ok + o)) bad=$((bad + b))
     if [ "$b" -gt 0 ]; then
+        failed=$n
         echo "--- $n: exit $rc, $b failed"; grep -v '^ok ' "$logs/$n.log" | tail -n 60
     else
         echo "    $n: $o passed, $((SECONDS - since)) s"

@@ -96,7 +96,7 @@ deployed() { # NFD would find the GPU by its PCI id; the GPU operator's rules do
 das() { kubectl -n $ns get dasoperator cluster -o "jsonpath={.status.conditions[?(@.type==\"$1\")].status}/{.status.conditions[?(@.type==\"$1\")].reason}"; }
 das_is() { [ "$(das Available)" = True/AllRequiredComponentsAvailable ] && [ "$(das Progressing)" = False/AllComponentsAtDesiredState ] && [ "$(das Degraded)" = False/AllComponentsHealthy ]; }
 walked() {
-    until_ok 300 das_is || { kubectl -n $ns get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
+    until_ok 120 das_is || { kubectl -n $ns get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
     [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 7 ] &&
         kubectl -n $ns get daemonset/das-daemonset deployment/das-scheduler deployment/das-operator-webhook \
             mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all &&
