@@ -448,7 +448,7 @@ static void only_nodes_that_the_admins_allow_are_touched(void **state)
 #define ACCOUNT "system:serviceaccount:driver:weak"
 
 static struct {
-    size_t evictions, deletes, of_others;
+    size_t evictions, deletes, of_others, at_once;
     bool may_evict, may_delete;
 } asked;
 
@@ -462,6 +462,8 @@ static void as_the_account(const struct sw_emu_request *req, struct sw_emu_fault
     asked.evictions += eviction;
     asked.deletes += !eviction;
     asked.of_others += !sw_streq(req->as_user, ACCOUNT);
+    asked.at_once += req->body_len &&
+                     memmem(req->body, req->body_len, "gracePeriodSeconds", 18) != NULL;
     if (!(eviction ? asked.may_evict : asked.may_delete))
         *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
 }
@@ -472,7 +474,7 @@ static void pods_are_ended_as_the_resources_account(void **state)
     struct world w = { .on_request = as_the_account };
     memset(&asked, 0, sizeof asked);
     world_open(&w);
-    walk(&w, "{\"timeout\":\"5m\",\"drain\":{\"enable\":true}}");
+    walk(&w, "{\"timeout\":\"5m\",\"drain\":{\"enable\":true,\"gracePeriodSeconds\":0}}");
     patch(&w, "{\"spec\":{\"serviceAccountName\":\"weak\"}}");
     assert_int_equal(world_create(&w, APP), 0);
     assert_true(world_until(&w, app_runs, NULL, 10 * 60000));
@@ -489,6 +491,7 @@ static void pods_are_ended_as_the_resources_account(void **state)
     asked.may_delete = true;
     assert_true(world_until(&w, all_new, NULL, 3 * 60 * 60000));
     assert_int_equal(asked.of_others, 0);
+    assert_int_equal(asked.at_once, 0); /* that would be force */
     world_close(&w);
 }
 

@@ -117,7 +117,8 @@ static void evict(struct victim *v, const struct sw_kind *pods)
     sw_json_set_str(body, "Eviction", "kind", NULL);
     sw_json_set_str(body, v->name, "metadata", "name", NULL);
     sw_json_set_str(body, v->ns, "metadata", "namespace", NULL);
-    if (d->policy.grace_s >= 0)
+    /* 0 is force: the pod is gone from the API before its node has ended it */
+    if (d->policy.grace_s > 0 || (d->policy.grace_s == 0 && !d->policy.force_forbidden))
         sw_json_set(body, json_object_new_int64(d->policy.grace_s), "deleteOptions",
                     "gracePeriodSeconds", NULL);
     sw_json_set_str(body, v->uid, "deleteOptions", "preconditions", "uid", NULL);
