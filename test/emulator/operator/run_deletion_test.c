@@ -291,6 +291,50 @@ static void a_recipe_does_nothing_but_as_its_account(void **state)
     chart_remove(root);
 }
 
+static bool account_is_gone;
+
+static void deny_account(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                         struct world *w)
+{
+    note_request(req, fault, w);
+    if (account_is_gone && req->as_user)
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
+}
+
+static bool says_what_to_do(struct world *w, void *arg SW_UNUSED)
+{
+    struct json_object *conditions = sw_json_find(sro_get(w, "rel"), "status", "conditions", NULL);
+    return strstr(json_object_to_json_string(conditions),
+                  "as system:serviceaccount:rel:slipway-rel: slipway rbac rel | kubectl apply");
+}
+
+/* The account that a deletion needs was deleted before: nothing is done in its place by the
+ * operator, and who looks is told how to go on. */
+static void without_its_account_a_deletion_waits(void **state)
+{
+    (void)state;
+    static const char *const hooks[] = { "", JOB("before", "pre-delete", "", "") };
+    for (size_t i = 0; i < SW_COUNT(hooks); i++) {
+        struct world w = { 0 };
+        char *root = walked(&w, hooks[i]);
+        w.on_request = deny_account;
+        account_is_gone = true;
+        delete_it(&w);
+        for (int k = 0; k < 2; k++) { /* and so does the next controller */
+            assert_true(world_until(&w, says_what_to_do, NULL, 10 * 60000));
+            world_wait(&w, 10 * 60000);
+            assert_non_null(world_get(&w, "v1", "ConfigMap", "rel", "c"));
+            world_kill(&w);
+            world_start(&w);
+        }
+        account_is_gone = false;
+        until_gone(&w);
+        assert_null(world_get(&w, "v1", "ConfigMap", "rel", "c"));
+        world_close(&w);
+        chart_remove(root);
+    }
+}
+
 static void what_is_removed_runs_them_each_time(void **state)
 {
     (void)state;
@@ -478,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_failed_hook_that_was_deleted_runs_when_the_resource_changes),
         cmocka_unit_test(orphans_run_no_hook_and_keep_their_records),
         cmocka_unit_test(a_recipe_does_nothing_but_as_its_account),
+        cmocka_unit_test(without_its_account_a_deletion_waits),
         cmocka_unit_test(what_is_removed_runs_them_each_time),
         cmocka_unit_test(a_removal_that_was_called_off_is_no_deletion),
         cmocka_unit_test(a_hook_that_is_late_is_said_and_waited_for),
