@@ -52,7 +52,7 @@ static int list_kind(struct sw_connection *conn, const struct sw_kind *kind,
 {
     struct listing l = { .list = json_object_new_array() };
     struct sw_kube_request *req = sw_release_list(conn->kube, kind, sw_releases_namespace(resource),
-                                                  sw_obj_name(resource), on_page, &l);
+                                                  sw_obj_name(resource), NULL, on_page, &l);
     while (!l.answered && !conn->signal && left_ms(conn) > 0)
         sw_loop_step(conn->loop, left_ms(conn));
     if (!l.answered) {

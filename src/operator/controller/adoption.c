@@ -1,7 +1,11 @@
 /* Release records that were there before digests were kept: SRO's, those of a release that helm
  * made, those of older versions of slipway. Each gets its digest in the status, once; what is
  * written later has one from the beginning. Their objects are written as the resource's account,
- * as all others. */
+ * as all others.
+ *
+ * Whoever writes a resource chooses name and namespace, and so the release of somebody else: where
+ * the operator has not been at work before, records are read as the resource's account, and one
+ * that it may not read is not adopted. */
 #include "operator/controller/private.h"
 
 #include <stdlib.h>
@@ -12,6 +16,7 @@ enum { RETRIES = 4 };
 
 struct adoption {
     struct resource *r;
+    char *account;                /* as which they are read; NULL: as the operator itself */
     struct json_object *lists[2]; /* of ConfigMaps, Secrets */
     size_t n_listed;
     enum record_home home;
@@ -35,6 +40,7 @@ void adoption_cancel(struct adoption *a)
     for (size_t i = 0; i < SW_COUNT(a->lists); i++)
         json_object_put(a->lists[i]);
     json_object_put(a->change);
+    free(a->account);
     free(a);
 }
 
@@ -82,6 +88,12 @@ static void on_written(int code, const char *message, void *arg)
 
 static void read_next(struct adoption *a);
 
+/* Does @code end it? What is not there, or not for the account, is not adopted. */
+static bool is_failure(const struct adoption *a, int code)
+{
+    return code < 0 && code != SW_NOTFOUND && !(a->account && code == SW_FORBIDDEN);
+}
+
 static void on_record(const struct sw_kube_answer *answer, void *arg)
 {
     struct adoption *a = arg;
@@ -89,7 +101,7 @@ static void on_record(const struct sw_kube_answer *answer, void *arg)
     SW_ERR(err);
     char digest[SW_SHA256_HEX];
     a->req = NULL;
-    if (answer->code < 0 && answer->code != SW_NOTFOUND) {
+    if (is_failure(a, answer->code)) {
         end(a, answer->code, sw_err_text(answer->err));
         return;
     }
@@ -109,7 +121,9 @@ static void read_next(struct adoption *a)
     if (a->next < sw_json_len(chosen(a))) {
         const char *name = sw_obj_name(sw_json_at(chosen(a), a->next++));
         a->req = sw_kube_get(r->c->kube, chosen_kind(a), resource_namespace(r), name,
-                             REQUEST_OWN(RECORDS, .retries = RETRIES), on_record, a);
+                             a->account ? REQUEST_BY(a->account, .retries = RETRIES)
+                                        : REQUEST_OWN(RECORDS, .retries = RETRIES),
+                             on_record, a);
         return;
     }
     records_put_home(a->change, a->home);
@@ -135,7 +149,7 @@ static void on_list(const struct sw_kube_answer *answer, void *arg)
     if (sw_release_list_add(a->lists[a->n_listed], answer))
         return;
     a->req = NULL;
-    if (answer->code < 0 && answer->code != SW_NOTFOUND) {
+    if (is_failure(a, answer->code)) {
         end(a, answer->code, sw_err_text(answer->err));
         return;
     }
@@ -149,7 +163,8 @@ static void list_next(struct adoption *a)
     for (; a->n_listed < SW_COUNT(kinds); a->n_listed++) {
         const struct sw_kind *kind = sw_release_kind(r->c->kube, kinds[a->n_listed]);
         if (kind && is_asked(a, a->n_listed)) {
-            a->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, on_list, a);
+            a->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, a->account,
+                                     on_list, a);
             return;
         }
     }
@@ -168,6 +183,7 @@ struct adoption *records_adopt(struct resource *r, records_fn *done, void *arg)
 {
     struct adoption *a = sw_zalloc(1, sizeof *a);
     *a = (struct adoption){ .r = r, .done = done, .arg = arg };
+    a->account = records_are_old(r) ? NULL : resource_account(r);
     for (size_t i = 0; i < SW_COUNT(a->lists); i++)
         a->lists[i] = json_object_new_array();
     a->change = json_object_new_object();

@@ -151,8 +151,6 @@ struct capability {
 
     /** An object that the engine watches was seen (NULL: gone), just before the engine's event. */
     void (*object_observed)(struct resource *r, struct json_object *object);
-    /** The engine applies an object. Inside a step. */
-    void (*applying)(struct resource *r, const struct sw_action *action);
     /** The engine made a step and its actions are begun. */
     void (*stepped)(struct resource *r);
     /** Is a state rolled back now? The core ORs the answers. */

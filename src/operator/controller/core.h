@@ -176,7 +176,7 @@ enum record_home {
     RECORDS_IN_SECRETS,
 };
 
-/** Does the status hold digests? Without any, records_adopt() comes first. */
+/** Is it settled which records there are? Before, records_adopt() comes first. */
 bool records_are_begun(const struct resource *r);
 /** Does the status name records that slipway wrote? */
 bool records_are_kept(const struct resource *r);
@@ -203,6 +203,9 @@ typedef void records_fn(int code, const char *message, void *arg);
  * the handle is gone. Codes: those of sw_kube_patch(). */
 struct records_write *records_write(struct resource *r, struct json_object *change,
                                     records_fn *done, void *arg) SW_CHECKED;
+/** What a first status of a new resource has besides @status, a patch of it: a restarted controller
+ * sees by it that the resource is none of an older version. */
+void records_mark_new(struct resource *r, struct json_object *status);
 /** Read the status: an older one may have been seen. */
 struct records_write *records_read_again(struct resource *r, records_fn *done,
                                          void *arg) SW_CHECKED;

@@ -73,6 +73,7 @@ struct resource_private {
     struct json_object *records;            /* status.records; NULL: it has none */
     enum record_home records_in;            /* status.recordsIn */
     bool records_are_open, records_are_old; /* the status was seen; see core.h */
+    bool records_are_new;                   /* there was none, and nothing is adopted yet */
     char *record_doubt;                     /* for the status: a record is not used; or NULL */
     char *record_refused;                   /* said last; or NULL */
 };

@@ -33,6 +33,7 @@ static void merge(struct resource *r, struct json_object *change)
                 (void)json_object_object_del(r->own->records, name);
         }
     }
+    r->own->records_are_new &= !home;
     for (size_t i = 0; home && i < SW_COUNT(home_names); i++)
         if (sw_streq(home, home_names[i]))
             r->own->records_in = (enum record_home)i;
@@ -57,8 +58,10 @@ void records_open(struct resource *r)
     (void)sw_json_del(r->status, "recordsIn", NULL);
     if (!sw_json_len(r->status))
         json_object_put(SW_TAKE(r->status));
-    if (first)
+    if (first) {
         r->own->records_are_old = r->status && !r->own->records;
+        r->own->records_are_new = !r->status && !r->own->records;
+    }
 }
 
 void records_close(struct resource *r)
@@ -70,7 +73,7 @@ void records_close(struct resource *r)
 
 bool records_are_begun(const struct resource *r)
 {
-    return r->own->records;
+    return r->own->records && !r->own->records_are_new;
 }
 
 bool records_are_kept(const struct resource *r)
@@ -136,6 +139,12 @@ char *records_with(const struct resource *r, const char *name, const char *diges
     const char *now = sw_json_str(r->own->records, "", name, NULL);
     SW_AUTO_CHARS *all = *now ? sw_printf("%s %s", now, digest) : sw_strdup(digest);
     return strlen(all) > MAX_DIGESTS * SW_SHA256_HEX ? shortened(all) : SW_TAKE(all);
+}
+
+void records_mark_new(struct resource *r, struct json_object *status)
+{
+    if (r->own->records_are_new && !r->own->records)
+        (void)sw_json_need_map(status, "records", NULL);
 }
 
 /* A patch of the status, or a look at it. */

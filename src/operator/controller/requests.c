@@ -350,6 +350,7 @@ static void begin_status(struct op *op, const struct sw_kind *kind)
     SW_AUTO_JSON *empty = json_object_new_object();
     struct json_object *from = r->own->doubtful_status ? r->own->doubtful_status : r->status;
     sw_json_set(body, sw_merge_create(from ? from : empty, op->doc), "status", NULL);
+    records_mark_new(r, sw_json_get(body, "status"));
     op->req = sw_kube_patch(r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
                             REQUEST_OWN(KINDS, .subresource = "status", .retries = RETRIES),
                             on_status_written, op);

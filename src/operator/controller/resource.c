@@ -29,12 +29,6 @@ static void do_watch(struct resource *r, const struct sw_action *a)
     informer_subscribe(r->c->informer, a, on_informed, r);
 }
 
-static void do_apply(struct resource *r, const struct sw_action *a)
-{
-    EACH_CAPABILITY(applying, r, a);
-    request_apply(r, a);
-}
-
 static void do_unwatch(struct resource *r, const struct sw_action *a)
 {
     informer_unsubscribe(r->c->informer, r, a->watch);
@@ -91,7 +85,7 @@ static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
     [SW_ACT_RENDER] = render_queue_add, [SW_ACT_WATCH] = do_watch,
-    [SW_ACT_UNWATCH] = do_unwatch,      [SW_ACT_APPLY] = do_apply,
+    [SW_ACT_UNWATCH] = do_unwatch,      [SW_ACT_APPLY] = request_apply,
     [SW_ACT_DELETE] = request_delete,   [SW_ACT_LABEL] = request_label,
     [SW_ACT_STATUS] = request_status,   [SW_ACT_EVENT] = event_report,
     [SW_ACT_TIMER] = do_timer,          [SW_ACT_LOGS] = request_logs,

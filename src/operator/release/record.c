@@ -132,7 +132,7 @@ const struct sw_kind *sw_release_kind(struct sw_kube *kube, enum sw_releases rel
 }
 
 struct sw_kube_request *sw_release_list(struct sw_kube *kube, const struct sw_kind *kind,
-                                        const char *ns, const char *name,
+                                        const char *ns, const char *name, const char *account,
                                         void (*done)(const struct sw_kube_answer *page, void *arg),
                                         void *arg)
 {
@@ -140,8 +140,9 @@ struct sw_kube_request *sw_release_list(struct sw_kube *kube, const struct sw_ki
     SW_AUTO_CHARS *selector = sw_printf("owner=helm,name=%s", name);
     return sw_kube_list(
         kube, kind, ns,
-        REQUEST_OWN(RECORDS, .label_selector = selector, .fields = fields, .retries = 4), done,
-        arg);
+        account ? REQUEST_BY(account, .label_selector = selector, .fields = fields, .retries = 4)
+                : REQUEST_OWN(RECORDS, .label_selector = selector, .fields = fields, .retries = 4),
+        done, arg);
 }
 
 /* Others may put the labels on any object that they may write. */

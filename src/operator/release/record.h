@@ -19,9 +19,10 @@ enum sw_releases { SW_RELEASES_NONE, SW_RELEASES_CONFIG_MAPS, SW_RELEASES_SECRET
 const struct sw_kind *sw_release_kind(struct sw_kube *kube, enum sw_releases releases);
 
 /** List the records of the release @name in @ns, with labels and owners, without content. @kind:
- * sw_release_kind(). The answer comes in pages, as that of sw_kube_list(). */
+ * sw_release_kind(). @account: as which they are listed; NULL: as the operator itself. The answer
+ * comes in pages, as that of sw_kube_list(). */
 struct sw_kube_request *sw_release_list(struct sw_kube *kube, const struct sw_kind *kind,
-                                        const char *ns, const char *name,
+                                        const char *ns, const char *name, const char *account,
                                         void (*done)(const struct sw_kube_answer *page, void *arg),
                                         void *arg);
 /** Add the records of a page to @list, without what has only the labels of one: a record's name is

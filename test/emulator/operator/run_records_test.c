@@ -306,6 +306,82 @@ static void a_new_resource_takes_over_no_config_map(void **state)
     chart_remove(root);
 }
 
+static void set_url(struct world *w, const char *url)
+{
+    SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"chart\":{\"repository\":{\"url\":\"%s\"}}}}",
+                                     url);
+    assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, "rel", NULL, patch), 0);
+}
+
+/* A status does not make a resource an old one: its recipe could not be loaded, and the controller
+ * was started again. */
+static void nor_does_one_that_was_not_walked_before_a_restart(void **state)
+{
+    (void)state;
+    struct world w = { .releases = SW_RELEASES_SECRETS };
+    char *root = begin(&w);
+    SW_AUTO_CHARS *url = sw_strdup(
+        sw_json_str(sro_get(&w, "rel"), "", "spec", "chart", "repository", "url", NULL));
+    set_url(&w, "file:///nowhere");
+    world_start(&w);
+    sro_until(&w, "rel", "Errored", NULL);
+    world_kill(&w);
+    w.releases = SW_RELEASES_CONFIG_MAPS;
+    plant(&w, "1", evil);
+    w.releases = SW_RELEASES_SECRETS;
+    set_url(&w, url);
+    world_start(&w);
+    sro_until(&w, "rel", "Ready", NULL);
+    until_recorded(&w, RECORD("1"), "deployed");
+    assert_string_equal(sw_json_str(sro_get(&w, "rel"), "", "status", "recordsIn", NULL), "Secret");
+    delete_it(&w);
+    until_gone(&w);
+    assert_null(evil_as);
+    world_close(&w);
+    chart_remove(root);
+}
+
+/* ---- releases of others ------------------------------------------------------------------------
+ */
+
+static void may_nothing(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                        struct world *w)
+{
+    note_evil(req, fault, w);
+    if (req->as_user)
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
+}
+
+/* The author chooses name and namespace, and so a release that helm made there for somebody else.
+ * His resource's account may do nothing, so he must not get it done by the operator either. */
+static void what_others_released_stays(void **state)
+{
+    (void)state;
+    static const char *const states[] = { "Managed", "Removed" };
+    struct world w = { .releases = SW_RELEASES_SECRETS, .on_request = may_nothing };
+    char *root = begin(&w);
+    plant(&w, "1", evil);
+    SW_AUTO_CHARS *before = sw_strdup(
+        json_object_to_json_string(world_get(&w, "v1", "Secret", "rel", RECORD("1"))));
+    for (size_t i = 0; i < SW_COUNT(states); i++) {
+        SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"managementState\":\"%s\"}}", states[i]);
+        assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rel", NULL, patch),
+                         0);
+        world_start(&w);
+        world_wait(&w, 10 * 60000);
+        world_kill(&w);
+    }
+    world_start(&w);
+    delete_it(&w);
+    until_gone(&w);
+    assert_string_equal(
+        json_object_to_json_string(world_get(&w, "v1", "Secret", "rel", RECORD("1"))), before);
+    assert_null(world_get(&w, "v1", "Secret", "rel", RECORD("2")));
+    assert_null(evil_as);
+    world_close(&w);
+    chart_remove(root);
+}
+
 /* ---- from ConfigMaps to Secrets ----------------------------------------------------------------
  */
 
@@ -603,6 +679,8 @@ int main(void)
         cmocka_unit_test(an_object_with_the_labels_alone_is_no_record),
         cmocka_unit_test(what_has_no_digest_is_taken_over_once),
         cmocka_unit_test(a_new_resource_takes_over_no_config_map),
+        cmocka_unit_test(nor_does_one_that_was_not_walked_before_a_restart),
+        cmocka_unit_test(what_others_released_stays),
         cmocka_unit_test(records_are_moved_when_somebody_asks_for_it),
         cmocka_unit_test(a_record_that_others_changed_is_not_moved),
         cmocka_unit_test(records_are_moved_whenever_the_controller_was_killed),

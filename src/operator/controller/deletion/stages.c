@@ -275,7 +275,7 @@ static void list_records(struct deletion *f)
     f->next_record = 0;
     if (records_are_begun(f->r))
         f->req = sw_release_list(f->r->c->kube, records_kind(f->r), resource_namespace(f->r),
-                                 f->r->name, on_list, f);
+                                 f->r->name, NULL, on_list, f);
     else
         f->adoption = records_adopt(f->r, on_adopted, f);
 }

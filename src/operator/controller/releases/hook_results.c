@@ -10,7 +10,7 @@ static char *key_of(const struct resource *r, struct json_object *doc)
                      sw_obj_name(doc));
 }
 
-void release_object_observed(struct resource *r, struct json_object *object)
+void release_hook_observed(struct resource *r, struct json_object *object)
 {
     const char *why;
     if (!object || !sw_obj_annotation(object, "helm.sh/hook") ||

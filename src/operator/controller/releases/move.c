@@ -206,7 +206,8 @@ bool release_move(struct resource *r)
     struct release_work *w = release_work_new(r, NULL);
     const struct sw_kind *kind = kind_of(w, SW_RELEASES_CONFIG_MAPS);
     if (kind)
-        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, on_list, w);
+        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, NULL, on_list,
+                                 w);
     else
         release_work_end(w);
     return kind;

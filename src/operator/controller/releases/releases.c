@@ -228,6 +228,12 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         return;
     }
     w->version = newest_version(w->list) + !recorded;
+    if (!last && newest_version(w->list) && !records_are_kept(r)) {
+        SW_AUTO_CHARS *why = sw_printf("release %s of namespace %s is somebody else's", r->name,
+                                       resource_namespace(r));
+        give_up(w, SW_INVALID, why);
+        return;
+    }
     write_record(w);
 }
 
@@ -236,7 +242,8 @@ static void list_records(struct release_work *w)
     struct resource *r = w->r;
     const struct sw_kind *kind = records_kind(r);
     if (kind) {
-        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, on_list, w);
+        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, NULL, on_list,
+                                 w);
     } else {
         releases_of(r)->known = true;
         release_work_end(w);
@@ -349,8 +356,8 @@ static void hooks_over(struct resource *r)
 static void record_pending(struct resource *r)
 {
     struct releases *s = releases_of(r);
-    if (!s->is_begun || !(sw_recipe_view_mentions(r->recipe, "pre-delete") ||
-                          sw_recipe_view_mentions(r->recipe, "post-delete")))
+    if (!s->is_in_namespace || !(sw_recipe_view_mentions(r->recipe, "pre-delete") ||
+                                 sw_recipe_view_mentions(r->recipe, "post-delete")))
         return;
     char digest[SW_SHA256_HEX];
     digest_of(r, digest);
@@ -374,7 +381,7 @@ static void settled(struct resource *r)
         return;
     }
     bool same = sw_streq(s->settled, r->revision) && s->settled_phase == (int)phase;
-    if (same || sw_controller_phase(c, r->name) != phase)
+    if (!s->is_begun || same || sw_controller_phase(c, r->name) != phase)
         return;
     free(s->settled);
     s->settled = sw_strdup(r->revision);
@@ -391,9 +398,17 @@ static void settled(struct resource *r)
     read_records(r, status);
 }
 
-static void applying(struct resource *r, const struct sw_action *action)
+/* Records are written by the operator itself, in a namespace that the resource's author chose: not
+ * before the account has proven that it may write something. A namespace may be somebody else's. */
+static void object_observed(struct resource *r, struct json_object *object)
 {
-    releases_of(r)->is_begun |= action->key.ns != NULL; /* its namespace exists */
+    struct releases *s = releases_of(r);
+    struct json_object *owners = sw_json_find(object, "metadata", "ownerReferences", NULL);
+    bool is_ours = object && (sw_json_find_by(owners, "uid", r->uid) ||
+                              sw_streq(sw_obj_annotation(object, "slipway.dev/resource"), r->name));
+    s->is_begun |= is_ours && !sw_streq(sw_obj_kind(object), "Namespace");
+    s->is_in_namespace |= is_ours && sw_obj_namespace(object);
+    release_hook_observed(r, object);
 }
 
 static void release_view(struct resource *r, struct release_view *out)
@@ -433,8 +448,7 @@ const struct capability capability_releases = {
     .plan_ready = plan_ready,
     .release = release_view,
     .add_revision = add_revision,
-    .applying = applying,
-    .object_observed = release_object_observed,
+    .object_observed = object_observed,
     .stepped = settled,
     .is_busy = is_busy,
     .hooks_over = hooks_over,

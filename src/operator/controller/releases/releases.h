@@ -16,7 +16,8 @@ struct releases {
     bool was_deployed, is_upgrade; /* as in struct release_view */
     char digest[SW_SHA256_HEX];    /* of the revision: digest_of() */
     bool is_used;                  /* templates or hooks of the recipe depend on the release */
-    bool is_begun;                 /* an object was applied in its namespace */
+    bool is_begun;                 /* an object of the resource is there... */
+    bool is_in_namespace;          /* ... and one that has a namespace */
     char *recorded;                /* "digest status" that was recorded last */
     char *settled;                 /* r->revision that was last Ready or failed... */
     int settled_phase;             /* ... and which of both */
@@ -72,5 +73,5 @@ int release_make(struct release_work *w, char **packed, char content[static SW_S
                  struct sw_err *err) SW_CHECKED;
 /** The ConfigMap or Secret with @packed (sw_release_pack()), with a new salt; the caller's. */
 struct json_object *release_object(const struct release_work *w, const char *packed);
-/** object_observed(): keep how a hook ended, for the record. */
-void release_object_observed(struct resource *r, struct json_object *object);
+/** Keep how a hook ended, for the record. */
+void release_hook_observed(struct resource *r, struct json_object *object);

@@ -41,7 +41,7 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
     w->req = NULL;
     if (a->code < 0 && a->code != SW_NOTFOUND)
         sw_log(SW_LOG_DEBUG, "old release", "error", sw_err_text(a->err), NULL);
-    else if (record_is_known(w->r, name))
+    else
         release_put_digests(w, name, NULL);
     release_tidy(w);
 }
@@ -92,7 +92,8 @@ static bool is_too_old(struct release_work *w, struct json_object *old)
     return n_newer >= HISTORY;
 }
 
-/* The other records, one after the other: some are superseded now, or too old to be kept. */
+/* The other records that slipway wrote (or took over), one after the other: some are superseded
+ * now, or too old to be kept. */
 void release_tidy(struct release_work *w)
 {
     struct resource *r = w->r;
@@ -100,6 +101,8 @@ void release_tidy(struct release_work *w)
     while (kind && w->next < sw_json_len(w->list)) {
         struct json_object *old = sw_json_at(w->list, w->next++);
         const char *name = sw_obj_name(old), *ns = resource_namespace(r);
+        if (!record_is_known(r, name)) /* somebody else's */
+            continue;
         if (sw_release_version(old) >= w->version && !w->removing)
             continue;
         if (w->removing || is_too_old(w, old)) {
