@@ -396,6 +396,9 @@ static void child_that_was_there_before_is_nobodys(void **state)
     sro_until(&w, "a", "Ready", NULL);
     world_wait(&w, 60000);
     assert_null(world_get(&w, "v1", "ConfigMap", "b", "c-of-a"));
+    struct json_object *map = world_get(&w, "v1", "ConfigMap", "default",
+                                        "special-resource-dependencies");
+    assert_string_equal(sw_json_str(map, "", "data", "b", NULL), "a"); /* as SRO has it */
     sro_delete(&w, "a");
     world_wait(&w, 5 * 60000);
     assert_non_null(world_get(&w, "v1", "ConfigMap", "b", "c-none"));

@@ -216,6 +216,7 @@ static bool check_entry(struct resource *r, struct json_object *entry, struct pr
     }
     if (*decider)
         depend_own(r, child);
+    depend_map_complete(r, name);
     if (child->started && sw_controller_phase(r->c, name) == SW_PHASE_READY)
         return true;
     SW_AUTO_JSON *status = sw_controller_status(r->c, name);
@@ -269,6 +270,7 @@ static void resource_close(struct resource *r)
     depend_stop_creating(r);
     prerequisite_done(&d->creation_fault);
     free(SW_TAKE(d->reported));
+    json_object_put(SW_TAKE(d->mapped));
 }
 
 static void controller_close(struct sw_controller *c)

@@ -1,11 +1,9 @@
 /* Creating a child: the chart of an entry of spec.dependencies is read, the parent is recorded, the
- * child is applied. The parent is also recorded in SRO's ConfigMap special-resource-dependencies
- * (child: parent), for people and for SRO. */
+ * child is applied. */
 #include "operator/controller/dependencies/dependency.h"
 
 #include <stdlib.h>
 
-#define MAP_NAME "special-resource-dependencies"
 #define MANAGER "slipway-dependencies"
 
 enum { RETRY_MS = 10000 };
@@ -169,64 +167,15 @@ static void apply_child(struct creation *m)
 /* ---- recording the parent ----------------------------------------------------------------------
  */
 
-static void map_failed(struct op *op, int code, const char *message)
+static void on_parent(int code, const char *message, void *arg)
 {
-    creation_failed(op->more, code, "FailedToStoreDependencyInfo", message);
-    op_free(op);
-}
-
-static void on_map(const struct sw_kube_answer *a, void *arg)
-{
-    struct op *op = arg;
-    struct creation *m = op->more;
-    op->req = NULL;
-    if (a->code < 0) {
-        map_failed(op, a->code, sw_err_text(a->err));
+    struct creation *m = arg;
+    if (code == 0) {
+        apply_child(m);
         return;
     }
-    op->release = NULL; /* the next op frees the creation */
-    op_free(op);
-    apply_child(m);
-}
-
-static void on_map_patched(const struct sw_kube_answer *a, void *arg)
-{
-    struct op *op = arg;
-    const struct creation *m = op->more;
-    const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, "v1", "ConfigMap");
-    op->req = NULL;
-    if (a->code != SW_NOTFOUND || !kind) {
-        on_map(a, arg);
-        return;
-    }
-    SW_AUTO_JSON *doc = json_object_new_object();
-    sw_json_set_str(doc, "v1", "apiVersion", NULL);
-    sw_json_set_str(doc, "ConfigMap", "kind", NULL);
-    sw_json_set_str(doc, MAP_NAME, "metadata", "name", NULL);
-    sw_json_set_str(doc, op->key.ns, "metadata", "namespace", NULL);
-    sw_json_set_str(doc, m->parent->name, "data", m->name, NULL);
-    op->req = sw_kube_create(op->r->c->kube, kind, op->key.ns, NULL, doc,
-                             REQUEST_OWN(RECORDS, .retries = 4), on_map, op);
-}
-
-static void begin_map(struct op *op, const struct sw_kind *kind)
-{
-    const struct creation *m = op->more;
-    SW_AUTO_JSON *body = json_object_new_object();
-    sw_json_set_str(body, m->parent->name, "data", m->name, NULL);
-    op->req = sw_kube_patch(op->r->c->kube, kind, op->key.ns, MAP_NAME, SW_PATCH_MERGE, body,
-                            REQUEST_OWN(RECORDS, .retries = 4), on_map_patched, op);
-}
-
-static void store_parent(struct creation *m)
-{
-    struct sw_controller *c = m->parent->c;
-    struct op *op = op_new(m->parent, &(struct sw_key){ "v1", "ConfigMap", c->ns, MAP_NAME }, 0);
-    op->more = m;
-    op->release = creation_release;
-    op->begin = begin_map;
-    op->failed = map_failed;
-    op_with_kind(op);
+    creation_failed(m, code, "FailedToStoreDependencyInfo", message);
+    creation_release(m);
 }
 
 /* ---- the child's document ----------------------------------------------------------------------
@@ -276,7 +225,7 @@ static void on_loaded(void *arg)
     compose(m);
     sw_renderer_free(SW_TAKE(m->recipe));
     source_free(SW_TAKE(m->source));
-    store_parent(m);
+    depend_map_write(m->parent, m->name, on_parent, creation_release, m);
 }
 
 static void on_chart(int code, struct sw_renderer *recipe, const char *message, void *arg)
