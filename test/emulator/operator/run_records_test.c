@@ -382,6 +382,52 @@ static void what_others_released_stays(void **state)
     chart_remove(root);
 }
 
+static void may_nothing_in_rel(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                               struct world *w)
+{
+    note_evil(req, fault, w);
+    if (sw_streq(req->as_user, ACCOUNT))
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
+}
+
+static void set_spec(struct world *w, const char *field, const char *value)
+{
+    SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"%s\":\"%s\"}}", field, value);
+    assert_int_equal(world_patch(w, SR_VERSION, "SpecialResource", NULL, "rel", NULL, patch), 0);
+}
+
+/* Nor does it help to have records of the same name where the account may write, and then to move
+ * the resource. */
+static void also_from_a_resource_that_moves_there(void **state)
+{
+    (void)state;
+    struct world w = { .releases = SW_RELEASES_SECRETS, .on_request = may_nothing_in_rel };
+    char *root = begin(&w);
+    assert_int_equal(world_create(&w, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
+                                      "\"name\":\"mine\"}}"),
+                     0);
+    plant(&w, "1", evil);
+    SW_AUTO_CHARS *before = sw_strdup(
+        json_object_to_json_string(world_get(&w, "v1", "Secret", "rel", RECORD("1"))));
+    set_spec(&w, "namespace", "mine");
+    world_start(&w);
+    sro_until(&w, "rel", "Ready", NULL);
+    sro_until_there(&w, "v1", "Secret", "mine", RECORD("1"));
+    set_spec(&w, "namespace", "rel");
+    world_wait(&w, 10 * 60000);
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 10 * 60000);
+    set_spec(&w, "managementState", "Removed");
+    world_wait(&w, 10 * 60000);
+    assert_string_equal(
+        json_object_to_json_string(world_get(&w, "v1", "Secret", "rel", RECORD("1"))), before);
+    assert_null(world_get(&w, "v1", "Secret", "rel", RECORD("2")));
+    assert_null(evil_as);
+    world_close(&w);
+    chart_remove(root);
+}
+
 /* ---- from ConfigMaps to Secrets ----------------------------------------------------------------
  */
 
@@ -681,6 +727,7 @@ int main(void)
         cmocka_unit_test(a_new_resource_takes_over_no_config_map),
         cmocka_unit_test(nor_does_one_that_was_not_walked_before_a_restart),
         cmocka_unit_test(what_others_released_stays),
+        cmocka_unit_test(also_from_a_resource_that_moves_there),
         cmocka_unit_test(records_are_moved_when_somebody_asks_for_it),
         cmocka_unit_test(a_record_that_others_changed_is_not_moved),
         cmocka_unit_test(records_are_moved_whenever_the_controller_was_killed),

@@ -199,6 +199,26 @@ static void write_record(void *arg)
     w->write = records_write(r, change, on_allowed, w);
 }
 
+static void give_up_foreign(struct release_work *w)
+{
+    SW_AUTO_CHARS *why = sw_printf("release %s of namespace %s is somebody else's", w->r->name,
+                                   resource_namespace(w->r));
+    give_up(w, SW_INVALID, why);
+}
+
+/* The newest record has only the name of one that was taken over. */
+static void on_newest(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    w->req = NULL;
+    if (a->code < 0)
+        give_up(w, a->code, sw_err_text(a->err));
+    else if (release_is_own(w->r, a->object))
+        write_record(w);
+    else
+        give_up_foreign(w);
+}
+
 static void on_list(const struct sw_kube_answer *a, void *arg)
 {
     struct release_work *w = arg;
@@ -228,13 +248,16 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         return;
     }
     w->version = newest_version(w->list) + !recorded;
-    if (!last && newest_version(w->list) && !records_are_kept(r)) {
-        SW_AUTO_CHARS *why = sw_printf("release %s of namespace %s is somebody else's", r->name,
-                                       resource_namespace(r));
-        give_up(w, SW_INVALID, why);
-        return;
-    }
-    write_record(w);
+    bool is_owned = !newest_version(w->list);
+    for (size_t i = 0; i < sw_json_len(w->list); i++)
+        is_owned |= release_is_owned(r, sw_json_at(w->list, i));
+    if (is_owned)
+        write_record(w);
+    else if (last)
+        w->req = sw_kube_get(r->c->kube, records_kind(r), resource_namespace(r), sw_obj_name(last),
+                             REQUEST_OWN(RECORDS, .retries = RETRIES), on_newest, w);
+    else
+        give_up_foreign(w);
 }
 
 static void list_records(struct release_work *w)

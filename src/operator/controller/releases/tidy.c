@@ -55,14 +55,47 @@ static void on_tidied(const struct sw_kube_answer *a, void *arg)
     release_tidy(w);
 }
 
-/* A record whose status was deployed: make it superseded, in its label and in the record itself. */
+bool release_is_owned(const struct resource *r, struct json_object *record)
+{
+    struct json_object *owners = sw_json_find(record, "metadata", "ownerReferences", NULL);
+    return sw_json_find_by(owners, "uid", r->uid);
+}
+
+bool release_is_own(const struct resource *r, struct json_object *record)
+{
+    SW_AUTO_JSON *release = NULL;
+    SW_ERR(err);
+    char digest[SW_SHA256_HEX];
+    if (release_is_owned(r, record))
+        return true;
+    if (sw_release_of_record(record, &release, &err) < 0)
+        return false;
+    sw_release_digest(record, release, digest);
+    return record_check(r, sw_obj_name(record), digest) == SW_RECORD_TRUSTED;
+}
+
+static void delete_old(struct release_work *w, const struct sw_kind *kind, const char *name,
+                       const char *uid)
+{
+    w->req = sw_kube_delete(w->r->c->kube, kind, resource_namespace(w->r), name,
+                            REQUEST_OWN(RECORDS, .uid = uid, .retries = RETRIES), on_deleted, w);
+}
+
+static bool is_too_old(struct release_work *w, struct json_object *old);
+
+/* A record whose status was deployed: make it superseded, in its label and in the record itself. Or
+ * one that goes, and has to be looked at before. */
 static void on_old(const struct sw_kube_answer *a, void *arg)
 {
     struct release_work *w = arg;
     const struct sw_kind *kind = records_kind(w->r);
     w->req = NULL;
-    if (a->code < 0 || !kind) {
+    if (a->code < 0 || !kind || !release_is_own(w->r, a->object)) {
         release_tidy(w);
+        return;
+    }
+    if (w->removing || is_too_old(w, a->object)) {
+        delete_old(w, kind, sw_obj_name(a->object), sw_obj_uid(a->object));
         return;
     }
     SW_AUTO_JSON *release = NULL, *patch = NULL;
@@ -105,12 +138,13 @@ void release_tidy(struct release_work *w)
             continue;
         if (sw_release_version(old) >= w->version && !w->removing)
             continue;
-        if (w->removing || is_too_old(w, old)) {
-            w->req = sw_kube_delete(r->c->kube, kind, ns, name,
-                                    REQUEST_OWN(RECORDS, .retries = RETRIES), on_deleted, w);
+        bool goes = w->removing || is_too_old(w, old);
+        if (goes && release_is_owned(r, old)) {
+            delete_old(w, kind, name, NULL);
             return;
         }
-        if (sw_streq(w->status, "deployed") && sw_streq(release_label(old, "status"), "deployed")) {
+        if (goes || (sw_streq(w->status, "deployed") &&
+                     sw_streq(release_label(old, "status"), "deployed"))) {
             w->req = sw_kube_get(r->c->kube, kind, ns, name,
                                  REQUEST_OWN(RECORDS, .retries = RETRIES), on_old, w);
             return;
