@@ -10,6 +10,7 @@
 struct configmap_opts {
     struct sw_source_flags source;
     const char *name, *namespace;
+    bool packed;
 };
 
 #define FIELD(member) offsetof(struct configmap_opts, member)
@@ -20,6 +21,8 @@ static const struct sw_flag flags[] = {
       "name of the ConfigMap (default: the recipe's)" },
     { "namespace", 'n', SW_FLAG_STRING, FIELD(namespace), "NAME", NULL,
       "namespace of the ConfigMap (default: none)" },
+    { "packed", 0, SW_FLAG_BOOL, FIELD(packed), NULL, NULL,
+      "an archive with its index.yaml in any case, as the Special Resource Operator reads it" },
     { 0 },
 };
 
@@ -35,7 +38,7 @@ static int execute(const struct sw_call *call)
     if (rc)
         return rc - 1;
     if (sw_source_open(&o.source, rest.items[0], NULL, &recipe, NULL, &err) < 0 ||
-        sw_recipe_to_config_map(recipe, o.name, o.namespace, &map, &err) < 0)
+        sw_recipe_to_config_map(recipe, o.name, o.namespace, o.packed, &map, &err) < 0)
         return sw_cli_fail("configmap", &err);
     SW_AUTO_CHARS *text = sw_yaml_text(map, &len);
     sw_output_as_it_is(true);

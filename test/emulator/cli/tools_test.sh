@@ -187,6 +187,12 @@ prints_an_archive() {
         cmp - "$tap_dir/again/nvidia-mig-0.1.0.tgz"
 }
 
+packs_for_sro() { # which reads no keys
+    "$slipway" configmap "$tap_dir/my-recipe" --namespace here --packed >"$tap_dir/cm-sro.yaml" &&
+        grep -q 'cm://here/my-recipe/my-recipe-0.1.0.tgz' "$tap_dir/cm-sro.yaml" && ! grep -q 0000-settings "$tap_dir/cm-sro.yaml" &&
+        sed -n 's/^  my-recipe-0.1.0.tgz: //p' "$tap_dir/cm-sro.yaml" | base64 -d | tar tz | grep -qx my-recipe/templates/0000-settings.yaml
+}
+
 refuses_too_much() {
     cp -r "$tap_dir/my-recipe" "$tap_dir/large" &&
         head -c 2000000 /dev/urandom >"$tap_dir/large/noise.bin" &&
@@ -196,6 +202,7 @@ refuses_too_much() {
 
 t "configmap: a single chart is one key a file" prints_readable_keys
 t "configmap: dependencies make it an archive with an index" prints_an_archive
+t "configmap: --packed makes an archive of any recipe" packs_for_sro
 t "configmap: what is too large or misnamed is refused" refuses_too_much
 
 # ---- no cluster ----------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ static void create_map(struct world *w)
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO_JSON *map = NULL;
     if (sw_recipe_open(SW_SOURCE_DIR "/" KMOD, NULL, &recipe, &err) < 0 ||
-        sw_recipe_to_config_map(recipe, NULL, "default", &map, &err) < 0)
+        sw_recipe_to_config_map(recipe, NULL, "default", false, &map, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     assert_int_equal(world_create(w, json_object_to_json_string(map)), 0);
 }

@@ -8,7 +8,7 @@ static struct json_object *map_or_fail(const struct sw_recipe *recipe)
 {
     struct json_object *map = NULL;
     SW_ERR(err);
-    if (sw_recipe_to_config_map(recipe, "carrier", "here", &map, &err) < 0)
+    if (sw_recipe_to_config_map(recipe, "carrier", "here", false, &map, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     assert_string_equal(sw_obj_kind(map), "ConfigMap");
     assert_string_equal(sw_obj_name(map), "carrier");
@@ -95,7 +95,7 @@ static void more_than_a_mebibyte_is_refused(void **state SW_UNUSED)
     RECIPE(r, CHART("top"), CONFIG_MAP("templates/a.yaml", "a"), { "noise.txt", noise, 0 });
     struct json_object *map = NULL;
     SW_ERR(err);
-    assert_int_equal(sw_recipe_to_config_map(r, NULL, NULL, &map, &err), SW_INVALID);
+    assert_int_equal(sw_recipe_to_config_map(r, NULL, NULL, false, &map, &err), SW_INVALID);
     assert_null(map);
     assert_non_null(strstr(sw_err_text(&err), "more than a ConfigMap may hold"));
     assert_non_null(strstr(sw_err_text(&err), "file://"));
@@ -120,7 +120,7 @@ static void names_are_checked(void **state SW_UNUSED)
     RECIPE(r, CHART("top"), CONFIG_MAP("templates/a.yaml", "a"));
     for (size_t i = 0; i < SW_COUNT(bad); i++) {
         struct json_object *map = NULL;
-        assert_int_equal(sw_recipe_to_config_map(r, bad[i].name, bad[i].ns, &map, NULL),
+        assert_int_equal(sw_recipe_to_config_map(r, bad[i].name, bad[i].ns, false, &map, NULL),
                          SW_INVALID);
     }
 }

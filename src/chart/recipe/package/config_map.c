@@ -181,7 +181,7 @@ static int check_word(const char *what, const char *word, bool dots, size_t max,
 }
 
 int sw_recipe_to_config_map(const struct sw_recipe *recipe, const char *name, const char *ns,
-                            struct json_object **out, struct sw_err *err)
+                            bool packed, struct json_object **out, struct sw_err *err)
 {
     SW_AUTO_JSON *map = json_object_new_object();
     name = name ? name : sw_recipe_name(recipe);
@@ -198,7 +198,7 @@ int sw_recipe_to_config_map(const struct sw_recipe *recipe, const char *name, co
     struct sw_files files = sw_files_init(NULL);
     rc = sw_recipe_list_files(recipe, &files, err);
     size_t total = files.bytes;
-    bool is_plain = total <= SW_CONFIG_MAP_MAX; /* each file is a key */
+    bool is_plain = !packed && total <= SW_CONFIG_MAP_MAX; /* each file is a key */
     for (size_t i = 0; i < files.n; i++)
         is_plain = is_plain && key_of(&files.items[i]);
     for (size_t i = 0; rc == 0 && is_plain && i < files.n; i++) {

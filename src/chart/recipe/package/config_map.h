@@ -27,10 +27,11 @@ enum { SW_CONFIG_MAP_MAX = 1024 * 1024 }; /* bytes of all values: the API server
  * follow from keys, each file is a key of `data`, to be read and edited in place. Else, since keys
  * cannot hold '/', it is a Helm repository as SRO's users write it: `index.yaml` in `data`, the
  * packaged chart in `binaryData`.
- * @name NULL: the recipe's; @ns NULL: none is written. @*out is the caller's.
+ * @name NULL: the recipe's; @ns NULL: none is written; @packed: a repository in any case, which is
+ * all that SRO reads. @*out is the caller's.
  * @return 0 | SW_INVALID: over SW_CONFIG_MAP_MAX; names that no ConfigMap may have | as
  *         sw_recipe_pack()
  * Read by sw_recipe_from_config_map() and the controller's cm:// URLs. Pinned by
  * test/unit/chart/recipe_config_map_test.c and test/emulator/cli/tools_test.sh. */
 int sw_recipe_to_config_map(const struct sw_recipe *recipe, const char *name, const char *ns,
-                            struct json_object **out, struct sw_err *err) SW_CHECKED;
+                            bool packed, struct json_object **out, struct sw_err *err) SW_CHECKED;
