@@ -1,5 +1,8 @@
 #include "data/data.h"
+#include "data/text/cut.h"
 #include "kube/kube.h"
+
+enum { MESSAGE_BYTES = 1024 }; /* the API servers of events.k8s.io take no longer one */
 
 struct json_object *sw_kube_event_doc(const struct sw_kube_event *e)
 {
@@ -17,7 +20,8 @@ struct json_object *sw_kube_event_doc(const struct sw_kube_event *e)
     sw_json_set_str(doc, e->of.name, "involvedObject", "name", NULL);
     sw_json_set_str(doc, e->of.uid, "involvedObject", "uid", NULL);
     sw_json_set_str(doc, e->reason, "reason", NULL);
-    sw_json_set_str(doc, e->message, "message", NULL);
+    SW_AUTO_CHARS *message = sw_text_cut(e->message, MESSAGE_BYTES);
+    sw_json_set_str(doc, message, "message", NULL);
     sw_json_set_str(doc, e->warning ? "Warning" : "Normal", "type", NULL);
     sw_json_set_str(doc, e->component, "source", "component", NULL);
     if (e->host)

@@ -11,10 +11,10 @@
 /* ---- finding -----------------------------------------------------------------------------------
  */
 
-static int find_parts(const struct jp_node *part, struct json_object *doc, struct sw_json_list *out,
-                      struct sw_err *err)
+static int find_parts(const struct jp_node *part, struct json_object *doc, uint64_t *work,
+                      struct sw_json_list *out, struct sw_err *err)
 {
-    const struct jp_strictness lenient = { 0 };
+    const struct jp_strictness lenient = { .work = work };
     int rc = 0;
     for (; part && rc == 0; part = part->next) {
         if (part->kind == JP_EXPRESSION)
@@ -24,7 +24,7 @@ static int find_parts(const struct jp_node *part, struct json_object *doc, struc
         struct sw_json_list each = { 0 };
         rc = jp_eval(&part->path, doc, lenient, &each, err);
         for (size_t i = 0; i < each.n_values && rc == 0; i++)
-            rc = find_parts(part->body, each.values[i], out, err);
+            rc = find_parts(part->body, each.values[i], work, out, err);
         sw_json_list_done(&each);
     }
     return rc;
@@ -34,7 +34,8 @@ int sw_jsonpath_find(const struct sw_jsonpath *path, struct json_object *doc,
                      struct sw_json_list *out, struct sw_err *err)
 {
     struct sw_json_list found = { 0 };
-    int rc = find_parts(path->parts, doc, &found, err);
+    uint64_t work = 0;
+    int rc = find_parts(path->parts, doc, &work, &found, err);
     if (rc < 0) {
         sw_json_list_done(&found);
         return rc;
@@ -113,7 +114,10 @@ static int print_parts(const struct jp_node *part, struct json_object *doc,
 int sw_jsonpath_print(const struct sw_jsonpath *path, struct json_object *doc, bool allow_missing,
                       char **out, struct sw_err *err)
 {
-    const struct jp_strictness strict = { .missing_keys = !allow_missing, .shapes = true };
+    uint64_t work = 0;
+    const struct jp_strictness strict = { .missing_keys = !allow_missing,
+                                          .shapes = true,
+                                          .work = &work };
     struct sw_buffer text = { 0 };
     int rc = print_parts(path->parts, doc, strict, &text, err);
     char *taken = sw_buffer_take(&text, NULL);

@@ -38,7 +38,7 @@ void sw_json_list_done(struct sw_json_list *list);
 /** Find all values of the path's expressions; text between expressions and `range` are ignored.
  * @out is replaced. It is not an error to find no value: missing keys and values of another type
  * are skipped, slices are limited to the length of the list.
- * @return 0 | SW_INVALID: more than 100,000 values */
+ * @return 0 | SW_INVALID: more than 100,000 values, or 2,000,000 had to be looked at */
 int sw_jsonpath_find(const struct sw_jsonpath *path, struct json_object *doc,
                      struct sw_json_list *out, struct sw_err *err) SW_CHECKED;
 

@@ -73,7 +73,8 @@ struct sw_jsonpath {
 /** Which mismatches between path and document are errors; the others find no value. */
 struct jp_strictness {
     bool missing_keys; /* a key that no value has */
-    bool shapes; /* an index out of range, or a value that is not a list where one is needed */
+    bool shapes;    /* an index out of range, or a value that is not a list where one is needed */
+    uint64_t *work; /* how many values were looked at so far, by all paths of one evaluation */
 };
 
 /** Values that @path finds in @doc, appended to @out. @return 0 | SW_NOTFOUND | SW_INVALID */

@@ -6,7 +6,7 @@
 #include "data/json/path.h"
 #include "data/jsonpath/jsonpath_ast.h"
 
-enum { MAX_VALUES = 100000 };
+enum { MAX_VALUES = 100000, MAX_WORK = 2000000 };
 
 struct eval {
     struct jp_strictness strict;
@@ -19,13 +19,21 @@ void sw_json_list_done(struct sw_json_list *list)
     *list = (struct sw_json_list){ 0 };
 }
 
+/* A value is looked at. @return 0 | SW_INVALID: they are too many */
+static int check_work(const struct eval *e)
+{
+    if (++*e->strict.work > MAX_WORK)
+        return sw_err_set(e->err, SW_INVALID, "a JSONPath looks at more than %d values", MAX_WORK);
+    return 0;
+}
+
 static int add(const struct eval *e, struct sw_json_list *out, struct json_object *value)
 {
     if (out->n_values == MAX_VALUES)
         return sw_err_set(e->err, SW_INVALID, "a JSONPath finds more than %d values", MAX_VALUES);
     SW_GROW(out->values, out->n_values, out->cap);
     out->values[out->n_values++] = value;
-    return 0;
+    return check_work(e);
 }
 
 static bool is_map(struct json_object *doc)
@@ -140,7 +148,7 @@ static int eval_side(const struct eval *e, const struct jp_path *side, struct js
 {
     struct sw_json_list found = { 0 };
     /* elements without the field do not match; a missing field is not an error here */
-    struct eval lenient = { .err = e->err };
+    struct eval lenient = { .strict.work = e->strict.work, .err = e->err };
     int rc = eval_path(&lenient, side, item, &found);
     if (rc == 0 && found.n_values > 1)
         rc = misfit(e, "a filter can only compare one element at a time");
@@ -158,7 +166,7 @@ static int matches(const struct eval *e, const struct jp_step *step, struct json
     struct json_object *left, *right;
     if (step->op == JP_EXISTS) {
         struct sw_json_list found = { 0 };
-        struct eval lenient = { .err = e->err };
+        struct eval lenient = { .strict.work = e->strict.work, .err = e->err };
         int rc = eval_path(&lenient, &step->left, item, &found);
         bool any = found.n_values > 0;
         sw_json_list_done(&found);
@@ -178,7 +186,9 @@ static int eval_filter(const struct eval *e, const struct jp_step *step, struct 
     int rc = 0;
     for (size_t i = 0; i < json_object_array_length(in) && rc >= 0; i++) {
         struct json_object *item = json_object_array_get_idx(in, i);
-        rc = matches(e, step, item);
+        rc = check_work(e);
+        if (rc == 0)
+            rc = matches(e, step, item);
         if (rc > 0)
             rc = add(e, out, item);
     }
@@ -189,6 +199,9 @@ static int eval_one(const struct eval *e, const struct jp_step *step, struct jso
                     struct sw_json_list *out)
 {
     struct json_object *value;
+    int rc = check_work(e);
+    if (rc < 0)
+        return rc;
     switch (step->kind) {
     case JP_FIELD:
         if (is_map(in) && json_object_object_get_ex(in, step->field, &value))

@@ -45,16 +45,20 @@ struct workload_out {
     const struct resource *r;
 };
 
+enum { MOST_NODES = 100 }; /* that are named in a label */
+
 static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
 {
     const struct workload_out *w = arg;
     const char *ns = key->ns ? key->ns : "";
-    size_t n = *nodes != '\0';
+    size_t n = *nodes != '\0', len = 0;
     for (const char *c = nodes; *c; c++)
-        n += *c == ',';
+        if (*c == ',' && n++ == MOST_NODES)
+            len = (size_t)(c - nodes);
+    SW_AUTO_CHARS *most = len ? sw_printf("%.*s,...", (int)len, nodes) : sw_strdup(nodes);
     if (n)
         sw_metrics_add(w->out, "sro_used_nodes", 1, "cr", w->r->name, "kind", key->kind, "name",
-                       key->name, "namespace", ns, "nodes", nodes, NULL);
+                       key->name, "namespace", ns, "nodes", most, NULL);
     sw_metrics_add(w->counts, "slipway_used_nodes", n, "cr", w->r->name, "kind", key->kind, "name",
                    key->name, "namespace", ns, NULL);
 }
@@ -159,7 +163,8 @@ char *sw_controller_metrics(struct sw_controller *c)
         put_objects(objects, r, status);
     }
     sw_metrics_head(objects, "sro_used_nodes", "gauge",
-                    "Nodes that the pods of an applied workload are on, by their names; always 1");
+                    "Nodes that the pods of an applied workload are on, by their names (the first "
+                    "100); always 1");
     struct sw_metrics nodes = { .prefix = "" }, *counts = &nodes;
     sw_metrics_head(counts, "slipway_used_nodes", "gauge",
                     "How many nodes the pods of an applied workload are on");

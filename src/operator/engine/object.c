@@ -8,14 +8,17 @@
 
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/text/cut.h"
 #include "operator/engine/internal.h"
 
 /* ---- faults ------------------------------------------------------------------------------------
  */
 
+enum { FAULT_BYTES = 4096 }; /* others wrote it; it ends up in the status */
+
 void fault_set(struct fault *fault, int code, const char *message)
 {
-    char *copy = sw_strdup(message && *message ? message : sw_code_name(code));
+    char *copy = sw_text_cut(message && *message ? message : sw_code_name(code), FAULT_BYTES);
     fault_done(fault);
     *fault = (struct fault){ code, copy };
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -283,6 +284,31 @@ static void refuses_what_is_no_condition(void **state)
     }
 }
 
+/* Many steps over many values that find nothing much in the end. */
+static void work_is_bounded(void **state)
+{
+    (void)state;
+    SW_AUTO_CHARS *path = sw_strdup("{.a[*]}"); /* each expression looks at all values again */
+    SW_AUTO_JSON *doc = json_object_new_object();
+    struct json_object *list = json_object_new_array();
+    struct sw_json_list found = { 0 };
+    SW_AUTO(sw_jsonpath) *p = NULL;
+    SW_ERR(err);
+    for (int i = 0; i < 30000; i++)
+        (void)json_object_array_add(list, json_object_new_string("x"));
+    (void)json_object_object_add(doc, "a", list);
+    for (int i = 0; i < 500; i++)
+        sw_append(&path, "{.a[?(@..b==@..c)]}");
+    assert_int_equal(sw_jsonpath_compile(path, &p, &err), 0);
+    struct timespec begin, end;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    assert_int_equal(sw_jsonpath_find(p, doc, &found, &err), SW_INVALID);
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    assert_true(end.tv_sec - begin.tv_sec < 5); /* with sanitizers; some 50 ms without */
+    assert_non_null(strstr(sw_err_text(&err), "looks at more than"));
+    sw_json_list_done(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +318,7 @@ int main(void)
         cmocka_unit_test(printing_minds_what_kubectl_minds),
         cmocka_unit_test(refuses_what_is_no_path),
         cmocka_unit_test(depth_and_number_of_values_are_bounded),
+        cmocka_unit_test(work_is_bounded),
         cmocka_unit_test(conditions_hold_or_not),
         cmocka_unit_test(refuses_what_is_no_condition),
     };

@@ -143,7 +143,15 @@ static void log_patterns_are_go_s(void **state)
 static void costly_log_patterns_are_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "(a)\\1", "a\\", "((a{9}){9}){9}", "(", "[a" };
+    static const char *const bad[] = { "(a)\\1",
+                                       "a\\",
+                                       "((a{9}){9}){9}",
+                                       "(",
+                                       "[a",
+                                       "a{1001}",
+                                       "(a{32767}){32767}",
+                                       "(a{40}){,40}",
+                                       "a{99999999999999999999}" };
     regex_t regex;
     for (size_t i = 0; i < SW_COUNT(bad); i++)
         assert_int_equal(pattern_compile(bad[i], &regex, NULL), SW_INVALID);

@@ -11,6 +11,7 @@
 
 #define MAX_PATTERN 512
 #define MAX_INTERVALS 2
+#define MAX_REPEATS 1000 /* of all intervals together: each repetition is a copy */
 
 /* What \d and the like are outside and inside of brackets. */
 static const struct {
@@ -25,11 +26,21 @@ static const struct {
     { 'W', "[^[:alnum:]_]", NULL },
 };
 
+/* The larger bound of the interval at @text. */
+static unsigned long bound_of(const char *text)
+{
+    char *end;
+    unsigned long low = strtoul(text + 1, &end, 10);
+    unsigned long high = *end == ',' ? strtoul(end + 1, NULL, 10) : 0;
+    return high > low ? high : low;
+}
+
 /* @return what is wrong, or NULL. */
 static const char *rewrite(const char *text, struct printbuf *out)
 {
     bool inside = false;
     int intervals = 0;
+    unsigned long repeats = 1;
     for (const char *c = text; *c; c++) {
         if (*c == '\\') {
             const char *instead = NULL;
@@ -48,8 +59,13 @@ static const char *rewrite(const char *text, struct printbuf *out)
             continue;
         }
         inside = *c == '[' || (inside && *c != ']');
-        if (!inside && *c == '{' && ++intervals > MAX_INTERVALS)
-            return "has too many {...}";
+        if (!inside && *c == '{') {
+            unsigned long bound = bound_of(c);
+            if (++intervals > MAX_INTERVALS)
+                return "has too many {...}";
+            if (bound > MAX_REPEATS || (repeats *= bound ? bound : 1) > MAX_REPEATS)
+                return "has a {...} that is too large";
+        }
         sprintbuf(out, "%c", *c);
     }
     return NULL;

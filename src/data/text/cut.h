@@ -1,0 +1,7 @@
+#pragma once
+/* cut: texts of others that are passed on have a bearable length. */
+#include <stddef.h>
+
+/** @text, or its beginning with "..." where it has more than @most bytes; no character of UTF-8 is
+ * cut in two. Heap, the caller's. */
+char *sw_text_cut(const char *text, size_t most);
