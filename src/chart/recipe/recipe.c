@@ -209,6 +209,40 @@ bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word)
     return false;
 }
 
+/* Is there a @word in @text that none of @after, ended by NULL, follows? */
+static bool has_other(const char *text, size_t len, const char *word, const char *const *after)
+{
+    const char *end = text + len, *at = text;
+    while ((at = memmem(at, (size_t)(end - at), word, strlen(word)))) {
+        at += strlen(word);
+        const char *const *a = after;
+        while (*a && !((size_t)(end - at) >= strlen(*a) && memcmp(at, *a, strlen(*a)) == 0))
+            a++;
+        if (!*a)
+            return true;
+    }
+    return false;
+}
+
+bool sw_recipe_sees_all_versions(const struct sw_recipe *recipe)
+{
+    static const char *const member[] = { ".", NULL }, *const has[] = { ".Has \"", ".Has `", NULL },
+                             *const none[] = { NULL };
+    const char *text;
+    size_t len;
+    for (size_t i = 0; sw_recipe_template_text(recipe, i, &text, &len); i++)
+        if (has_other(text, len, ".Capabilities", member) ||
+            has_other(text, len, "APIVersions", has))
+            return true;
+    for (size_t i = 0; i < recipe->n_charts; i++) { /* values may be templates, too */
+        const struct sw_chart *chart = recipe->charts[i];
+        const struct sw_recipe_file *values = sw_files_find(chart->in, chart->n_in, "values.yaml");
+        if (values && has_other(values->bytes, values->len, "APIVersions", none))
+            return true;
+    }
+    return false;
+}
+
 bool sw_recipe_template_text(const struct sw_recipe *recipe, size_t i, const char **text,
                              size_t *len)
 {

@@ -142,6 +142,9 @@ struct sw_recipe_chart sw_recipe_chart(const struct sw_recipe *recipe, size_t i)
 /** Whether @word occurs in the text of any template of the recipe or its subcharts. For facts that
  * are only fetched when a recipe uses them. */
 bool sw_recipe_mentions(const struct sw_recipe *recipe, const char *word);
+/** May templates see any API version, and not those alone that their texts name? They do unless
+ * each use of .Capabilities.APIVersions is `.Has "..."`. */
+bool sw_recipe_sees_all_versions(const struct sw_recipe *recipe);
 
 /** The text of the @i-th template of the recipe, borrowed. @return false: there are not so many */
 bool sw_recipe_template_text(const struct sw_recipe *recipe, size_t i, const char **text,
@@ -365,7 +368,7 @@ int sw_recipe_render_files(const struct sw_plan *plan, const struct sw_render_en
                            size_t state, struct sw_rendered **out, struct sw_err *err) SW_CHECKED;
 /** A result that another process rendered: sw_rendered_add() fills it. It has manifests alone. */
 struct sw_rendered *sw_rendered_new(void);
-/** Add a manifest, behind the others. @m is copied, a reference of its document taken. */
+/** Add a manifest, behind the others. @m is copied, its document kept: as text if it is large. */
 void sw_rendered_add(struct sw_rendered *rendered, const struct sw_manifest *m);
 /** One more reference: each is given back by sw_rendered_free(). */
 struct sw_rendered *sw_rendered_ref(struct sw_rendered *rendered);
@@ -375,7 +378,7 @@ SW_DEFINE_AUTO(sw_rendered, sw_rendered_free)
 
 /** The manifests in the order to apply them. Borrowed. */
 size_t sw_rendered_n_manifests(const struct sw_rendered *rendered);
-/** The @i-th of them. */
+/** The @i-th of them; its document until the next one is asked for. */
 const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *rendered, size_t i);
 /** The documents in the same order. Borrowed. */
 size_t sw_rendered_n_docs(const struct sw_rendered *rendered);

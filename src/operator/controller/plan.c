@@ -51,11 +51,43 @@ struct sw_render_env core_render_env(struct sw_controller *c, const char *name, 
     };
 }
 
+/* Of what the server serves, the API versions that a render of @r may depend on: a CRD that others
+ * install is no reason to render again. They are in r->own->apis until the next call. */
+static void apis_of(struct resource *r)
+{
+    struct resource_private *p = r->own;
+    SW_AUTO_CHARS *version = sw_strdup("");
+    SW_AUTO_CHARS *set = sw_json_text(sw_json_find(r->doc, "spec", "set", NULL), SW_JSON_PLAIN,
+                                      NULL); /* there may be templates in it */
+    const bool all = !r->recipe || r->recipe->sees_all_versions || strstr(set, "APIVersions");
+    bool counts = false;
+    p->n_apis = 0;
+    for (size_t i = 0; i < r->c->n_apis; i++) {
+        const char *api = r->c->apis[i], *slash = strchr(api, '/'); /* "v1/Pod", "apps/v1" */
+        size_t len = strcspn(api, "/");
+        if (slash && !(api[0] == 'v' && api[1] >= '0' && api[1] <= '9'))
+            len = (size_t)(slash + 1 - api) + strcspn(slash + 1, "/");
+        if (strncmp(version, api, len) != 0 || version[len]) {
+            free(version);
+            version = sw_strndup(api, len);
+            counts = all || !strchr(version, '/') || sw_recipe_view_mentions(r->recipe, version) ||
+                     sw_json_get(p->missing, version);
+        }
+        if (!counts)
+            continue;
+        SW_GROW(p->apis, p->n_apis, p->apis_cap);
+        p->apis[p->n_apis++] = api;
+    }
+}
+
 struct sw_render_env resource_render_env(struct resource *r, struct json_object *values,
                                          struct lookups *l)
 {
     const struct release_view release = capabilities_release(r);
     struct sw_render_env env = core_render_env(r->c, r->name, resource_namespace(r), values);
+    apis_of(r);
+    env.api_versions = r->own->n_apis ? r->own->apis : r->c->apis;
+    env.n_api_versions = r->own->n_apis;
     env.revision = release.revision;
     env.is_upgrade = release.is_upgrade;
     env.lookup = l ? lookups_find : NULL;
@@ -277,8 +309,9 @@ char *plan_revision(struct resource *r)
     if (!groups.n)
         sw_json_set(all, resource_values(r, NULL), "", NULL);
     struct json_object *apis = sw_json_need_list(all, "apis", NULL);
-    for (size_t i = 0; i < r->c->n_apis; i++)
-        (void)json_object_array_add(apis, json_object_new_string(r->c->apis[i]));
+    apis_of(r);
+    for (size_t i = 0; i < r->own->n_apis; i++)
+        (void)json_object_array_add(apis, json_object_new_string(r->own->apis[i]));
     EACH_CAPABILITY(add_revision, r, all);
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);

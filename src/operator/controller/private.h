@@ -63,6 +63,9 @@ struct resource_private {
     struct plan_work *plan_work; /* a plan that waits for something */
     struct render *renders;      /* renders that wait for something */
     struct json_object *scopes;  /* "<group>/<kind>" of the recipe's CRDs -> is it namespaced? */
+    struct json_object *missing; /* API versions of rendered objects that were not served */
+    const char **apis;           /* see apis_of() in plan.c; borrowed from the controller */
+    size_t n_apis, apis_cap;
     struct prerequisite prerequisite;
     uint32_t some_node; /* a node that it selected last */
     char *account;      /* of resource_account_now() */

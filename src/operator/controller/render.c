@@ -1,4 +1,6 @@
 /* Rendering a state: templates, then manifest hooks, then the list of objects for the engine. */
+#include "base/kept.h"
+#include "data/json/large.h"
 #include "operator/controller/private.h"
 #include "operator/manifests/hooks.h"
 
@@ -14,7 +16,9 @@ struct render {
     uint64_t serial;
     struct lookups *lookups;
     struct made {
-        struct json_object *doc;  /* owned reference of the object's */
+        struct json_object *doc;  /* owned reference of the object's; NULL: */
+        struct sw_kept *text;     /* ... a large one, as the object has it, owned */
+        char *kind, *name;        /* of that one */
         bool forward;             /* it belongs to no rollback */
     } * made;                     /* of each of objects */
     struct json_object *extra;    /* items of a rollback alone, of object_item(); or NULL */
@@ -32,6 +36,9 @@ static void drop_objects(struct render *w)
 {
     for (size_t i = 0; i < w->n; i++) {
         json_object_put(w->made[i].doc);
+        sw_kept_free(w->made[i].text);
+        free(w->made[i].kind);
+        free(w->made[i].name);
         free((char *)w->objects[i].missing);
     }
     w->n = 0;
@@ -98,6 +105,12 @@ static int find_scope(const struct render *w, struct json_object *doc, bool *nam
     if (!kind && !sw_kube_kinds_known(kube, api_version)) /* no guess: it would be applied */
         return sw_err_set(err, SW_UNAVAILABLE, "the server does not say what kinds '%s' has",
                           api_version);
+    if (!kind) { /* it may be another render when it is served: see apis_of() in plan.c */
+        if (!w->r->own->missing)
+            w->r->own->missing = json_object_new_object();
+        (void)json_object_object_add(w->r->own->missing, api_version,
+                                     json_object_new_boolean(true));
+    }
     *namespaced = kind ? kind->namespaced : is_namespaced_by_crd(w->r, doc);
     return 0;
 }
@@ -120,11 +133,29 @@ static struct sw_rendered_object *add(struct render *w, struct json_object *doc,
     return &w->objects[w->n++];
 }
 
+/* The last object that was added is complete: of a large one the text is kept. */
+static void put_away(struct render *w)
+{
+    struct made *m = &w->made[w->n - 1];
+    struct sw_rendered_object *o = &w->objects[w->n - 1];
+    if (!sw_json_is_large(m->doc))
+        return;
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(m->doc, SW_JSON_SORTED, &len);
+    m->kind = sw_strdup(sw_obj_kind(m->doc));
+    m->name = sw_strdup(sw_obj_name(m->doc));
+    m->text = sw_kept_new(text, len);
+    sw_kept_rest(m->text);
+    o->text = m->text;
+    o->doc = NULL;
+    json_object_put(SW_TAKE(m->doc));
+}
+
 /* An object as an item of render_objects(). */
 static struct json_object *object_item(const struct sw_rendered_object *o)
 {
     struct json_object *item = json_object_new_object();
-    sw_json_set(item, json_object_get(o->doc), "doc", NULL);
+    sw_json_set(item, sw_rendered_object_doc(o), "doc", NULL);
     sw_json_set(item, json_object_new_int(o->stage), "stage", NULL);
     sw_json_set(item, json_object_new_boolean(o->awaited), "awaited", NULL);
     sw_json_set(item, json_object_new_boolean(o->once), "once", NULL);
@@ -162,6 +193,7 @@ void render_replace(struct render *w, struct json_object *list)
         o->drop_failed = sw_json_bool(item, false, "dropFailed", NULL);
         o->drop_before = sw_json_bool(item, false, "dropBefore", NULL);
         o->again = (int)sw_json_int(item, 0, "again", NULL);
+        put_away(w);
     }
 }
 
@@ -308,7 +340,9 @@ static int take_manifest(struct render *w, const struct sw_rendered *rendered, s
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     item.object = o;
-    return TRY_CAPABILITIES(object_rendered, w->r, w, &item, err);
+    rc = TRY_CAPABILITIES(object_rendered, w->r, w, &item, err);
+    put_away(w);
+    return rc;
 }
 
 static int render_pass(struct render *w, int state, struct pass *pass, struct sw_err *err)
@@ -416,10 +450,12 @@ void render_wait(struct render *w)
 
 bool render_has(const struct render *w, const char *kind, const char *name)
 {
-    for (size_t i = 0; i < w->n; i++)
-        if (sw_streq(sw_obj_kind(w->made[i].doc), kind) &&
-            sw_streq(sw_obj_name(w->made[i].doc), name))
+    for (size_t i = 0; i < w->n; i++) {
+        const struct made *m = &w->made[i];
+        if (sw_streq(m->doc ? sw_obj_kind(m->doc) : m->kind, kind) &&
+            sw_streq(m->doc ? sw_obj_name(m->doc) : m->name, name))
             return true;
+    }
     return false;
 }
 

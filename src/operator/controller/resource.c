@@ -171,6 +171,8 @@ static void resource_free(struct resource *r)
     json_object_put(r->own->doubtful_status);
     free(r->own->status_fault);
     json_object_put(r->own->scopes);
+    json_object_put(r->own->missing);
+    free(r->own->apis);
     free(r->own->account);
     free(r->own->acts_as);
     records_close(r);

@@ -57,7 +57,7 @@ static int render_spec(struct resource *r, struct sw_render_wait *wait, struct j
     if (is_same || (!wait && is_old && r->c->opts.renderers.program))
         return 0;
     if (!r->own->spec_renderer)
-        r->own->spec_renderer = sw_renderer_new(r->c->renderers, r->name, NULL, 0);
+        r->own->spec_renderer = sw_renderer_new(r->c->renderers, r->name, NULL);
     int rc = sw_renderer_resolve(r->own->spec_renderer, wait, request, &spec, err);
     if (rc < 0)
         return rc;

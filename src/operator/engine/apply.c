@@ -2,7 +2,10 @@
  * removing all of them in the opposite order. */
 #include <json-c/json.h>
 
+#include "base/kept.h"
 #include "operator/engine/internal.h"
+
+enum { LARGE_BYTES = 64 << 10 };
 
 /* ---- requests ----------------------------------------------------------------------------------
  */
@@ -70,6 +73,21 @@ static bool must_wait(const struct object *earlier, const struct object *next)
            (!object_is_applied(earlier) || (until_ready && !object_is_ready(earlier)));
 }
 
+/* Large objects are applied one at a time: a request has its document, its text and the answer's.
+ */
+static bool is_large(const struct object *o)
+{
+    return sw_kept_len(o->text) >= LARGE_BYTES;
+}
+
+static bool large_is_under_way(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->doing == DOING_APPLY && s->objects[i]->text && is_large(s->objects[i]))
+            return true;
+    return false;
+}
+
 bool apply_next(struct sw_engine *e, struct state *s)
 {
     if (!state_is_rendered(s))
@@ -86,6 +104,8 @@ bool apply_next(struct sw_engine *e, struct state *s)
                             !o->gate->dry_run &&
                             (o->redo || o->must_replace ||
                              (o->live_hash != o->hash && !o->adopted && !o->inherited));
+        if (!delete_first && is_large(o) && large_is_under_way(s))
+            continue;
         if (delete_first) {
             send_delete(e, o);
         } else if (o->gate->dry_run || repair_is_due(e, o)) {

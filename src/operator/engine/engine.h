@@ -30,6 +30,7 @@
 
 struct json_object;
 struct sw_engine;
+struct sw_kept;
 
 /** One object of the cluster. Two keys are the same object when group (not version), kind,
  * namespace and name are. */
@@ -153,7 +154,8 @@ struct sw_spec {
  * specialresource.openshift.io/hash (of its content: by it a later run knows that nothing is to be
  * done) and slipway.dev/resource (the owner's name, for where an owner reference cannot be). */
 struct sw_rendered_object {
-    struct json_object *doc; /* borrowed for the step */
+    struct json_object *doc;    /* borrowed for the step; NULL: */
+    const struct sw_kept *text; /* ... its JSON, sorted; borrowed */
     bool awaited; /* the state waits for it without an annotation (`slipway.dev/wait: all`) */
     /** Objects of a lower stage are ready (as far as they are awaited) before one of a higher stage
      * is applied: hooks before install below 0, after install above 0, by weight. Within a stage
@@ -177,6 +179,9 @@ struct sw_rendered_object {
      * it now. */
     const char *missing;
 };
+
+/** The document of @object; the caller's. */
+struct json_object *sw_rendered_object_doc(const struct sw_rendered_object *object);
 
 /** Fields that a kind does not use are zero. Everything is borrowed for the step. */
 struct sw_event {

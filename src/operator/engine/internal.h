@@ -106,12 +106,11 @@ struct object {
     struct state *state;
 
     /* as rendered */
-    char *text; /* compact JSON; NULL: not rendered any more, to be retired */
-    size_t len;
-    uint64_t hash; /* of @text */
-    char *wanted;  /* what was rendered, where @text keeps the template of the pods that run (see
-                      sw_grace_period_keep()); else NULL */
-    bool adapts;   /* what is applied depends on what is there: see keep_template() */
+    struct sw_kept *text;   /* compact JSON; NULL: not rendered any more, to be retired */
+    uint64_t hash;          /* of @text */
+    struct sw_kept *wanted; /* what was rendered, where @text keeps the template of the pods that
+                               run (see sw_grace_period_keep()); else NULL */
+    bool adapts;            /* what is applied depends on what is there: see keep_template() */
     struct sw_gate *gate;
     bool awaited;
     int stage;
@@ -145,7 +144,8 @@ struct object {
     bool inherited;           /* SRO or DAS wrote it, and slipway has not yet */
     bool borrowed;            /* another owner's Namespace or CRD: used as it is, never written */
     struct json_object *live; /* kept until its state is ready, for another render; with @adapts
-                                 longer */
+                                 longer, a large one not at all */
+    bool unread;              /* it was large, and there before @text: to be read again */
     char *uid;                /* NULL: not there */
     char *foreign;            /* why it is not ours, or NULL */
     uint64_t version;         /* resourceVersion */
@@ -621,7 +621,7 @@ void object_set_fingerprint(struct object *o, struct json_object *live);
 
 /** Take the content of a manifest. @return 0 | SW_INVALID: an annotation is wrong */
 int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
-                  struct sw_err *err);
+                  struct json_object *doc, struct sw_err *err);
 /** @doc is what is applied, from now on. */
 void object_take_content(struct sw_engine *e, struct object *o, struct json_object *doc);
 /** It is no object of its state's content any more. */

@@ -6,7 +6,9 @@
 #include <json-c/json.h>
 #include <json-c/linkhash.h>
 
+#include "base/kept.h"
 #include "data/json/json.h"
+#include "data/json/large.h"
 #include "data/json/path.h"
 #include "data/text/cut.h"
 #include "operator/engine/internal.h"
@@ -130,8 +132,8 @@ struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct
 
 void object_drop_content(struct object *o)
 {
-    free(SW_TAKE(o->text));
-    free(SW_TAKE(o->wanted));
+    sw_kept_free(SW_TAKE(o->text));
+    sw_kept_free(SW_TAKE(o->wanted));
     o->adapts = false;
     sw_gate_free(SW_TAKE(o->gate));
     sw_placement_free(SW_TAKE(o->placement));
@@ -148,8 +150,11 @@ void object_drop_live(struct object *o)
 
 void object_spare_live(struct object *o)
 {
-    if (!o->adapts)
-        object_drop_live(o);
+    bool is_large = o->live && sw_json_is_large(o->live);
+    if (o->adapts || (o->state->phase != PH_READY && !is_large))
+        return;
+    o->unread = is_large && !o->text;
+    object_drop_live(o);
 }
 
 void object_fail(struct object *o, const char *why, uint64_t hash)

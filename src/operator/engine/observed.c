@@ -8,6 +8,7 @@
 
 #include <json-c/json.h>
 
+#include "base/kept.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
@@ -52,24 +53,24 @@ static uint64_t read_version(struct json_object *live)
 }
 
 /* A manifest; the caller's. */
-static struct json_object *parse(const char *text, size_t len)
+static struct json_object *parse(const struct sw_kept *text)
 {
     struct json_object *doc = NULL;
-    int rc = sw_json_parse(text, len, NULL, &doc, NULL);
+    int rc = sw_json_parse(sw_kept_bytes(text), sw_kept_len(text), NULL, &doc, NULL);
     assert(rc == 0); /* it was written by sw_json_text() */
     (void)rc;
+    sw_kept_rest(text);
     return doc;
 }
 
-/* What is applied; the caller's. */
-static struct json_object *manifest(const struct object *o)
+struct json_object *sw_rendered_object_doc(const struct sw_rendered_object *object)
 {
-    return parse(o->text, o->len);
+    return object->doc ? json_object_get(object->doc) : parse(object->text);
 }
 
 struct json_object *object_document(struct sw_engine *e, const struct object *o)
 {
-    struct json_object *doc = manifest(o);
+    struct json_object *doc = parse(o->text);
     if (o->gate->dry_run)
         return doc;
     char hash[17];
@@ -83,7 +84,7 @@ struct json_object *object_document(struct sw_engine *e, const struct object *o)
 
 static uint64_t fingerprint(const struct object *o, struct json_object *live)
 {
-    SW_AUTO_JSON *ours = manifest(o);
+    SW_AUTO_JSON *ours = parse(o->text);
     return drift_fingerprint(ours, live);
 }
 
@@ -154,11 +155,12 @@ static void keep_template(struct sw_engine *e, struct object *o)
 {
     if (!o->adapts)
         return;
-    SW_AUTO_CHARS *wanted = sw_strdup(o->wanted ? o->wanted : o->text);
-    SW_AUTO_JSON *doc = parse(wanted, strlen(wanted));
+    const struct sw_kept *rendered = o->wanted ? o->wanted : o->text;
+    SW_AUTO(sw_kept) *wanted = sw_kept_new(sw_kept_bytes(rendered), sw_kept_len(rendered));
+    SW_AUTO_JSON *doc = parse(wanted);
     SW_AUTO_JSON *kept = sw_template_keep(doc, o->live);
     object_take_content(e, o, kept ? kept : doc);
-    free(o->wanted);
+    sw_kept_free(o->wanted);
     o->wanted = kept ? SW_TAKE(wanted) : NULL;
 }
 
@@ -197,7 +199,6 @@ bool object_observe(struct sw_engine *e, struct object *o, struct json_object *l
     bool brings_kinds = o->rank == RANK_CRD || sw_streq(o->key.kind, "APIService");
     if (brings_kinds && !was_served && o->present && o->judged.kind == SW_READINESS_READY)
         e->served = act_serial(e);
-    if (o->state->phase == PH_READY)
-        object_spare_live(o);
+    object_spare_live(o);
     return digest(o) != before;
 }

@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 
+#include "base/kept.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
@@ -25,13 +26,12 @@ void object_take_content(struct sw_engine *e, struct object *o, struct json_obje
 {
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_SORTED, &len);
-    if (sw_streq(text, o->text))
+    if (o->text && sw_kept_equal(o->text, text, len))
         return;
     SW_AUTO_CHARS *label_before = SW_TAKE(o->grace_label);
-    free(o->text);
-    o->text = SW_TAKE(text);
-    o->len = len;
-    o->hash = sw_fnv64a(o->text, o->len);
+    sw_kept_free(o->text);
+    o->text = sw_kept_new(text, len);
+    o->hash = sw_fnv64a(text, len);
     struct json_object *pod_spec = sw_json_find(doc, "spec", "template", "spec", NULL);
     sw_placement_free(o->placement);
     sw_placement_free(o->grace_placement);
@@ -43,18 +43,18 @@ void object_take_content(struct sw_engine *e, struct object *o, struct json_obje
 }
 
 int object_render(struct sw_engine *e, struct object *o, const struct sw_rendered_object *r,
-                  struct sw_err *err)
+                  struct json_object *doc, struct sw_err *err)
 {
     uint64_t before = o->hash;
     struct sw_gate *gate = NULL;
-    int rc = sw_gate_new(r->doc, r->awaited, &gate, err);
+    int rc = sw_gate_new(doc, r->awaited, &gate, err);
     if (rc < 0)
         return rc;
     SW_AUTO_CHARS *label_before = o->grace_label ? sw_strdup(o->grace_label) : NULL;
     object_drop_content(o);
     o->gate = gate;
     o->grace_label = SW_TAKE(label_before);
-    object_take_content(e, o, r->doc);
+    object_take_content(e, o, doc);
     o->adapts = sw_streq(o->key.kind, "DaemonSet") || sw_streq(o->key.kind, "Job");
     text_set(&o->missing, r->missing);
     o->awaited = gate->awaited || o->missing;
@@ -72,17 +72,18 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     if (o->failed_why && (o->failed_hash != o->hash || !o->drop_failed))
         object_fail(o, NULL, 0);
     o->rank = object_rank(&o->key, gate->dry_run);
-    o->keep = sw_streq(sw_obj_annotation(r->doc, "helm.sh/resource-policy"), "keep");
+    o->keep = sw_streq(sw_obj_annotation(doc, "helm.sh/resource-policy"), "keep");
     o->must_replace = false;
     fault_done(&o->fault);
     bool watched = o->awaited || gate->by_node || (gate->driver_container && gate->vendor);
-    take_workers(e, o, watched ? workers_new(r->doc) : NULL);
+    take_workers(e, o, watched ? workers_new(doc) : NULL);
     e->has_builds = e->has_builds || object_is_build(o);
     o->deferred = o->deferred && object_is_build(o);
     if (o->live) {
         object_assess(e, o);
-    } else if (o->present && o->hash != before && !object_is_written(o)) {
+    } else if (o->present && (o->unread || (o->hash != before && !object_is_written(o)))) {
         act_unwatch(e, o->watch); /* it is read again: its gate may be another */
+        o->unread = false;
         o->watch = 0;
         o->observed = false;
     }

@@ -170,9 +170,10 @@ static bool claim(struct sw_engine *e, struct object *o, struct state *s)
 static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
                        const struct sw_rendered_object *r, struct sw_err *err)
 {
-    const char *ns = sw_obj_namespace(r->doc);
-    struct sw_key key = { sw_obj_api_version(r->doc), sw_obj_kind(r->doc), *ns ? ns : NULL,
-                          sw_obj_name(r->doc) };
+    SW_AUTO_JSON *doc = sw_rendered_object_doc(r);
+    const char *ns = sw_obj_namespace(doc);
+    struct sw_key key = { sw_obj_api_version(doc), sw_obj_kind(doc), *ns ? ns : NULL,
+                          sw_obj_name(doc) };
     if (!*key.api_version || !*key.kind || !*key.name)
         return sw_err_set(err, SW_INVALID, "an object without apiVersion, kind or metadata.name");
     struct object *o = object_need(e, &key, s);
@@ -189,7 +190,7 @@ static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
         return 0;
     free((char *)o->key.api_version); /* the same group: the registry's hash does not change */
     o->key.api_version = sw_strdup(key.api_version);
-    return object_render(e, o, r, err);
+    return object_render(e, o, r, doc, err);
 }
 
 void spec_take_render(struct sw_engine *e, const struct sw_event *event)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/json/large.h"
+
 #define OWNED_SELECTOR SW_OWNED_LABEL "=true"
 
 static const char *const worker_fields[] = {
@@ -94,14 +96,17 @@ static void shared_watch_changed(struct shared_watch *f, const struct sw_watch_e
         else
             subscription_get(s); /* perhaps only the label is gone by which the watch selects */
     }
-    /* keep that it is there, and the document itself until a subscriber was notified */
+    /* keep that it is there, and the document itself until a subscriber was notified; a large one
+     * is read again for it */
     SW_AUTO_CHARS *k = observed_key(w->ns, w->name);
     struct lh_entry *e = lh_table_lookup_entry(f->seen, k);
     if (e)
         (void)lh_table_delete_entry(f->seen, e);
     if (!gone)
         (void)lh_table_insert(f->seen, SW_TAKE(k),
-                              was_notified || !f->of_owned ? NULL : json_object_get(w->object));
+                              was_notified || !f->of_owned || sw_json_is_large(w->object)
+                                  ? NULL
+                                  : json_object_get(w->object));
     informer_notified(informer);
 }
 

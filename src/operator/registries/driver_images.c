@@ -190,7 +190,7 @@ struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
                                     .images = json_object_new_array(),
                                     .built = true };
     for (size_t i = 0; i < sw_rendered_n_manifests(ask->rendered); i++) {
-        struct json_object *doc = sw_rendered_manifest(ask->rendered, i)->doc;
+        SW_AUTO_JSON *doc = json_object_get(sw_rendered_manifest(ask->rendered, i)->doc);
         if (!sw_streq(sw_obj_kind(doc), "DaemonSet") ||
             !sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
             continue;

@@ -9,15 +9,15 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kept.h"
 #include "base/loop.h"
 #include "operator/renderer/frame.h"
 
-enum { LAST_WORDS_MS = 500, EXIT_LIMIT = 4, KEPT_IN_FILE = 64 << 10 };
+enum { LAST_WORDS_MS = 500, EXIT_LIMIT = 4, PIECE_BYTES = 256 << 10 };
 
 struct child {
     const struct sw_renderers_opts *opts;
@@ -28,50 +28,6 @@ struct child {
     bool is_idle, is_late;
     bool *freed; /* set when it is freed within a message; or NULL */
 };
-
-/* ---- bytes -------------------------------------------------------------------------------------
- */
-
-static char *map_file(const char *bytes, size_t len)
-{
-    int fd = sw_file_unnamed();
-    size_t done = 0;
-    while (fd >= 0 && done < len) {
-        ssize_t n = write(fd, bytes + done, len - done);
-        if (n <= 0 && errno != EINTR)
-            break;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    void *map = done == len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    if (fd >= 0)
-        (void)close(fd);
-    return map == MAP_FAILED ? NULL : map;
-}
-
-struct kept kept_new(const char *bytes, size_t len)
-{
-    struct kept k = { .len = len };
-    if (len >= KEPT_IN_FILE && (k.bytes = map_file(bytes, len)))
-        k.is_mapped = true;
-    else
-        k.bytes = sw_strndup(bytes, len);
-    return k;
-}
-
-void kept_rest(struct kept *k)
-{
-    if (k->is_mapped)
-        (void)madvise(k->bytes, k->len, MADV_DONTNEED); /* a hint */
-}
-
-void kept_done(struct kept *k)
-{
-    if (k->is_mapped)
-        (void)munmap(k->bytes, k->len);
-    else
-        free(k->bytes);
-    *k = (struct kept){ 0 };
-}
 
 /* ---- the end -----------------------------------------------------------------------------------
  */
@@ -188,16 +144,26 @@ static void on_event(struct bufferevent *bev SW_UNUSED, short what, void *arg)
     end(c, why, over);
 }
 
-void child_send(struct child *c, char type, const char *text, size_t text_len, const char *bytes,
-                size_t len)
+/* What was sent is not needed in memory any more. */
+static void on_sent(const void *bytes, size_t len, void *arg)
+{
+    sw_kept_rest_range(arg, bytes, len);
+    sw_kept_free(arg);
+}
+
+void child_send(struct child *c, char type, const char *text, size_t text_len,
+                struct sw_kept *bytes)
 {
     char head[FRAME_HEAD];
+    const size_t len = bytes ? sw_kept_len(bytes) : 0;
     struct evbuffer *out = bufferevent_get_output(c->bev);
     frame_head(head, type, text_len + len);
     (void)evbuffer_add(out, head, sizeof head);
     (void)evbuffer_add(out, text, text_len);
-    if (len)
-        (void)evbuffer_add_reference(out, bytes, len, NULL, NULL);
+    for (size_t at = 0; at < len; at += PIECE_BYTES)
+        (void)evbuffer_add_reference(out, sw_kept_bytes(bytes) + at,
+                                     len - at < PIECE_BYTES ? len - at : PIECE_BYTES, on_sent,
+                                     sw_kept_ref(bytes));
     c->is_idle = false;
     sw_timer_set(c->timer, c->opts->wall_ms);
 }

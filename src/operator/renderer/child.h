@@ -6,6 +6,7 @@
 #include "operator/renderer/renderer.h"
 
 struct child;
+struct sw_kept;
 /** What a child tells; none is called from a function below. After @ended the child is only to be
  * freed. */
 struct child_events {
@@ -21,20 +22,8 @@ struct child *child_start(struct sw_loop *loop, const struct sw_renderers_opts *
                           const struct child_events *events);
 /** Kill it. NULL is accepted. */
 void child_free(struct child *child);
-/** Send a message of two parts; @bytes is borrowed for the child's life. Its clock starts. */
+/** Send a message: @text, and after it @bytes, which get a reference, or NULL. Its clock starts. */
 void child_send(struct child *child, char type, const char *text, size_t text_len,
-                const char *bytes, size_t len);
+                struct sw_kept *bytes);
 /** Its clock stops: it waits for the controller. @idle: it has no work. */
 void child_rests(struct child *child, bool idle);
-
-/** Bytes that are kept for long, in a file without a name where there is a place for it. */
-struct kept {
-    char *bytes;
-    size_t len;
-    bool is_mapped;
-};
-/** Keep a copy of @bytes. */
-struct kept kept_new(const char *bytes, size_t len);
-/** They are not needed in memory for some time. */
-void kept_rest(struct kept *kept);
-void kept_done(struct kept *kept);

@@ -112,6 +112,7 @@ int recipe_view_read(struct json_object *answer, struct sw_recipe_view *out, str
         .version = text_of(answer, "version"),
         .words = lines_of(sw_json_get(answer, "words")),
         .versions = text_of(answer, "versions"),
+        .sees_all_versions = sw_json_bool(answer, true, "seesAllVersions", NULL),
         .metadata = json_object_get(metadata),
         .base = json_object_is_type(base, json_type_object) ? json_object_get(base) : NULL,
     };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kept.h"
 #include "base/loop.h"
 #include "operator/renderer/child.h"
 #include "operator/renderer/frame.h"
@@ -56,7 +57,7 @@ struct sw_renderer {
     struct sw_renderer *next;
     struct sw_renderers *all;
     char *origin;
-    struct kept bundle;
+    struct sw_kept *bundle; /* NULL: it was read in this process */
     bool is_loaded;
     struct sw_recipe_view view;
     struct sw_plan_view *plan;
@@ -128,12 +129,12 @@ struct sw_renderers_stats sw_renderers_stats(const struct sw_renderers *all)
 }
 
 struct sw_renderer *sw_renderer_new(struct sw_renderers *all, const char *origin,
-                                    const char *bundle, size_t len)
+                                    struct sw_kept *bundle)
 {
     struct sw_renderer *r = sw_zalloc(1, sizeof *r);
-    *r = (struct sw_renderer){ .next = all->first, .all = all, .origin = sw_strdup(origin) };
-    if (bundle)
-        r->bundle = kept_new(bundle, len);
+    *r = (struct sw_renderer){
+        .next = all->first, .all = all, .origin = sw_strdup(origin), .bundle = bundle
+    };
     all->first = r;
     return r;
 }
@@ -144,13 +145,14 @@ struct sw_renderer *sw_renderer_of(struct sw_renderers *all, struct sw_recipe *r
     size_t len = 0;
     SW_ERR(err);
     if (!all->program) {
-        struct sw_renderer *here = sw_renderer_new(all, sw_recipe_origin(recipe), NULL, 0);
+        struct sw_renderer *here = sw_renderer_new(all, sw_recipe_origin(recipe), NULL);
         here->recipe = recipe;
         return here;
     }
     if (sw_recipe_to_bundle(recipe, &bundle, &len, &err) < 0) /* the child will say so */
         sw_log(SW_LOG_WARN, "a recipe is too large", "error", sw_err_text(&err), NULL);
-    struct sw_renderer *r = sw_renderer_new(all, sw_recipe_origin(recipe), bundle, len);
+    struct sw_renderer *r = sw_renderer_new(all, sw_recipe_origin(recipe),
+                                            sw_kept_new(bundle, len));
     sw_recipe_free(recipe);
     return r;
 }
@@ -209,7 +211,7 @@ void sw_renderer_free(struct sw_renderer *r)
     plan_view_free(r->plan);
     sw_plan_free(r->made);
     sw_recipe_free(r->recipe);
-    kept_done(&r->bundle);
+    sw_kept_free(r->bundle);
     free(r->plan_request);
     free(r->origin);
     free(r);
@@ -333,7 +335,7 @@ static void send_load(struct sw_renderer *r, const char *file)
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
     SW_AUTO_CHARS *line = sw_printf("%s\n", text);
     r->step = STEP_LOAD;
-    child_send(r->child, 'L', line, strlen(line), r->bundle.bytes, r->bundle.len);
+    child_send(r->child, 'L', line, strlen(line), r->bundle);
 }
 
 /* The next message of r->job: a new child has to load and plan first. */
@@ -345,10 +347,10 @@ static void go_on(struct sw_renderer *r)
         send_load(r, j->type == 'L' ? j->request : "");
     } else if (needs_plan && r->child_plan != r->plan_serial) {
         r->step = STEP_PLAN;
-        child_send(r->child, 'P', r->plan_request, strlen(r->plan_request), NULL, 0);
+        child_send(r->child, 'P', r->plan_request, strlen(r->plan_request), NULL);
     } else {
         r->step = STEP_JOB;
-        child_send(r->child, j->type, j->request, j->len, NULL, 0);
+        child_send(r->child, j->type, j->request, j->len, NULL);
     }
 }
 
@@ -364,7 +366,7 @@ static void send_lookup(struct job *j, int code, const char *message, struct jso
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, &len);
     json_object_put(SW_TAKE(j->question));
     j->phase = RUNNING;
-    child_send(j->r->child, 'O', text, len, NULL, 0);
+    child_send(j->r->child, 'O', text, len, NULL);
 }
 
 /* Answer j->question, if that is known by now. */
@@ -415,7 +417,6 @@ static void take_answer(struct sw_renderer *r, struct json_object *answer)
         return;
     }
     if (r->step == STEP_LOAD && code == 0) {
-        kept_rest(&r->bundle);
         if (!sw_json_bool(answer, false, "filtered", NULL) && !all->told_unfiltered) {
             all->told_unfiltered = true;
             sw_log(SW_LOG_WARN,
@@ -670,9 +671,9 @@ static bool is_here(const struct sw_renderer *r)
 static int load_here(struct sw_renderer *r, const char *file, struct sw_err *err)
 {
     int rc = r->recipe ? 0
-                       : sw_recipe_from_bundle(r->origin, r->bundle.bytes, r->bundle.len, NULL,
-                                               &r->recipe, err);
-    kept_done(&r->bundle);
+                       : sw_recipe_from_bundle(r->origin, sw_kept_bytes(r->bundle),
+                                               sw_kept_len(r->bundle), NULL, &r->recipe, err);
+    sw_kept_free(SW_TAKE(r->bundle));
     if (rc < 0)
         return rc;
     struct json_object *base = NULL;
@@ -685,6 +686,7 @@ static int load_here(struct sw_renderer *r, const char *file, struct sw_err *err
         .metadata = json_object_get((struct json_object *)sw_recipe_metadata(r->recipe)),
         .base = base,
         .loaded = r->recipe,
+        .sees_all_versions = sw_recipe_sees_all_versions(r->recipe),
     };
     recipe_digest(r->recipe, r->view.digest);
     return 0;

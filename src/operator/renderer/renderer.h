@@ -16,6 +16,7 @@
 #include "data/json/hash.h"
 
 struct json_object;
+struct sw_kept;
 struct sw_loop;
 
 /* ---- all children of a controller --------------------------------------------------------------
@@ -76,6 +77,7 @@ struct sw_recipe_view {
     struct json_object *base;       /* the SpecialResource in the file that sw_renderer_load() asked
                                      * for; NULL: none */
     const struct sw_recipe *loaded; /* in this process; NULL: in a child */
+    bool sees_all_versions;         /* sw_recipe_sees_all_versions() */
     char *words, *versions;         /* of a child: what was found; "" in its lines: see view.c */
 };
 
@@ -91,9 +93,10 @@ struct sw_plan_view {
 
 /** A recipe that is loaded, or is about to be. */
 struct sw_renderer;
-/** @bundle: sw_recipe_to_bundle(); copied. @origin names it in messages. */
+/** @bundle: sw_recipe_to_bundle(); taken. NULL: for sw_renderer_resolve() alone. @origin names it
+ * in messages. */
 struct sw_renderer *sw_renderer_new(struct sw_renderers *all, const char *origin,
-                                    const char *bundle, size_t len);
+                                    struct sw_kept *bundle);
 /** The same of a recipe that was read in this process, which is taken. */
 struct sw_renderer *sw_renderer_of(struct sw_renderers *all, struct sw_recipe *recipe);
 /** Who waits for it is told to ask again, another one. NULL is accepted. */

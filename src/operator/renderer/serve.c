@@ -207,6 +207,8 @@ static int load(struct server *s, const char *text, size_t len, struct json_obje
     sw_json_set_str(answer, sw_recipe_version(s->recipe), "version", NULL);
     sw_json_set_str(answer, digest, "digest", NULL);
     sw_json_set(answer, json_object_new_boolean(sandbox_is_filtered()), "filtered", NULL);
+    sw_json_set(answer, json_object_new_boolean(sw_recipe_sees_all_versions(s->recipe)),
+                "seesAllVersions", NULL);
     sw_json_set(answer, texts_found(s, recipe_has, 0), "words", NULL);
     sw_json_set_str(answer, versions, "versions", NULL);
     if (base)

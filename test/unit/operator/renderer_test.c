@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/kept.h"
 #include "base/loop.h"
 #include "data/data.h"
 
@@ -48,7 +49,7 @@ static struct sw_renderer *recipe_of(struct sw_renderers *all, const char *const
     if (sw_recipe_from_files("test", list, n, NULL, &recipe, &err) < 0 ||
         sw_recipe_to_bundle(recipe, &bundle, &len, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
-    return sw_renderer_new(all, "test", bundle, len);
+    return sw_renderer_new(all, "test", sw_kept_new(bundle, len));
 }
 
 static void open_with(struct scene *s, const struct sw_renderers_opts *opts,
@@ -236,6 +237,76 @@ static void test_same(void **state SW_UNUSED)
     assert_int_equal(child_pid(), 0);
 }
 
+/* Manifests that are too large to be kept as trees are the same, in whatever order they are read.
+ */
+static void test_large(void **state SW_UNUSED)
+{
+    struct scene here, child;
+    struct sw_rendered *a = NULL, *b = NULL;
+    SW_ERR(err);
+    SW_AUTO_CHARS *text = sw_strdup("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: large}\n"
+                                    "data:\n");
+    for (int i = 0; i < 5000; i++)
+        sw_append(&text, "  key%d: the %d-th of many values\n", i, i);
+    const char *const files[][2] = {
+        { "Chart.yaml", "apiVersion: v2\nname: test\nversion: 1.0.0\n" },
+        { "templates/1000-a.yaml", text },
+        { "templates/1000-b.yaml",
+          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: small}\ndata: {a: b}\n" },
+        { "templates/1000-c.yaml", text },
+    };
+    open_with(&here, &(struct sw_renderers_opts){ 0 }, files, SW_COUNT(files));
+    open_with(&child, &(struct sw_renderers_opts){ .program = program() }, files, SW_COUNT(files));
+    assert_int_equal(plan(&here, &err), 0);
+    assert_int_equal(plan(&child, &err), 0);
+    assert_int_equal(render(&here, SW_ALL_STATES, &a, &err), 0);
+    assert_int_equal(render(&child, SW_ALL_STATES, &b, &err), 0);
+    static const size_t order[] = { 0, 1, 2, 2, 0, 1 };
+    assert_int_equal(sw_rendered_n_manifests(a), 3);
+    assert_int_equal(sw_rendered_n_manifests(b), 3);
+    for (size_t i = 0; i < SW_COUNT(order); i++)
+        assert_true(sw_json_equal(sw_rendered_manifest(a, order[i])->doc,
+                                  sw_rendered_manifest(b, order[i])->doc));
+    sw_rendered_free(a);
+    sw_rendered_free(b);
+    close_scene(&here);
+    close_scene(&child);
+}
+
+/* Of the API versions of a cluster a recipe depends on those that it names, unless it may see all.
+ */
+static void test_versions(void **state SW_UNUSED)
+{
+    static const struct {
+        const char *text;
+        bool all;
+    } cases[] = {
+        { "a: 1", false },
+        { "# {{ .Capabilities.KubeVersion }}", false },
+        { "# {{ .Capabilities.APIVersions.Has \"a/v1\" }} {{ .Capabilities.APIVersions.Has `b/v1` "
+          "}}",
+          false },
+        { "# {{ .Capabilities.APIVersions.Has \"a/v1\" }} {{ .Capabilities.APIVersions.Has $x }}",
+          true },
+        { "# {{ range .Capabilities.APIVersions }}{{ end }}", true },
+        { "# {{ with .Capabilities }}{{ end }}", true },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++)
+        for (int in_child = 0; in_child < 2; in_child++) {
+            const char *const files[][2] = {
+                { "Chart.yaml", "apiVersion: v2\nname: test\nversion: 1.0.0\n" },
+                { "templates/1000-a.yaml", cases[i].text },
+            };
+            struct scene s;
+            SW_ERR(err);
+            open_with(&s, &(struct sw_renderers_opts){ .program = in_child ? program() : NULL },
+                      files, SW_COUNT(files));
+            assert_int_equal(load(&s, &err), 0);
+            assert_int_equal(sw_renderer_recipe(s.r)->sees_all_versions, cases[i].all);
+            close_scene(&s);
+        }
+}
+
 /* A plan of the same request is there at once, even if its child is gone; one of another is not. */
 static void test_same_plan(void **state SW_UNUSED)
 {
@@ -283,7 +354,7 @@ static void test_errors(void **state SW_UNUSED)
             open_with(&s, &(struct sw_renderers_opts){ .program = in_child ? program() : NULL },
                       recipe, SW_COUNT(recipe));
             sw_renderer_free(s.r);
-            s.r = sw_renderer_new(s.all, "bad", bundle, strlen(bundle));
+            s.r = sw_renderer_new(s.all, "bad", sw_kept_new(bundle, strlen(bundle)));
             int rc = plan(&s, &err);
             if (rc == 0)
                 rc = render(&s, 0, &rendered, &err);
@@ -576,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_same_plan), cmocka_unit_test(test_impostors),
         cmocka_unit_test(test_limits),    cmocka_unit_test(test_confined),
         cmocka_unit_test(test_many),      cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_large),     cmocka_unit_test(test_versions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kept.h"
 #include "chart/recipe/plan/execute.h"
 #include "chart/recipe/plan/split.h"
 #include "chart/recipe/render/hook.h"
@@ -23,6 +24,13 @@ struct doc {
     bool kernel_affine;
 };
 
+/* Manifests of another process that are kept as texts. */
+struct texts {
+    struct sw_kept **items; /* of each manifest; NULL: it has its document */
+    size_t cap;
+    size_t at; /* the one that has a document now; SIZE_MAX: none */
+};
+
 struct sw_rendered {
     size_t refs; /* besides the first */
     struct sw_arena *arena;
@@ -31,6 +39,7 @@ struct sw_rendered {
     size_t n_docs, cap_docs;
     struct sw_manifest *manifests; /* owned */
     size_t n_manifests, cap_manifests;
+    struct texts *texts;            /* NULL: none */
     struct sw_rendered_file *files; /* in the arena; those of crds/ are the last ones */
     size_t *crd_states;             /* of these */
     size_t n_files;
@@ -385,6 +394,8 @@ struct sw_rendered *sw_rendered_new(void)
 {
     struct sw_rendered *r = sw_zalloc(1, sizeof *r);
     r->arena = sw_arena_new();
+    r->texts = sw_zalloc(1, sizeof *r->texts);
+    r->texts->at = SIZE_MAX;
     return r;
 }
 
@@ -394,7 +405,16 @@ void sw_rendered_add(struct sw_rendered *r, const struct sw_manifest *m)
     struct sw_manifest *copy = &r->manifests[r->n_manifests++];
     *copy = *m;
     copy->path = sw_arena_strdup(r->arena, m->path);
-    copy->doc = json_object_get(m->doc);
+    size_t len;
+    SW_AUTO_CHARS *text = sw_json_text(m->doc, SW_JSON_PLAIN, &len);
+    SW_AUTO(sw_kept) *kept = sw_kept_new(text, len);
+    if (r->texts->cap < r->cap_manifests) {
+        r->texts->cap = r->cap_manifests;
+        r->texts->items = sw_realloc(r->texts->items, r->texts->cap, sizeof *r->texts->items);
+    }
+    bool is_away = sw_kept_is_away(kept);
+    copy->doc = is_away ? NULL : json_object_get(m->doc);
+    r->texts->items[r->n_manifests - 1] = is_away ? SW_TAKE(kept) : NULL;
 }
 
 struct sw_rendered *sw_rendered_ref(struct sw_rendered *r)
@@ -411,6 +431,11 @@ void sw_rendered_free(struct sw_rendered *r)
         (void)json_object_put(r->docs[i].object);
     for (size_t i = 0; i < r->n_manifests; i++)
         (void)json_object_put(r->manifests[i].doc);
+    for (size_t i = 0; r->texts && i < r->n_manifests; i++)
+        sw_kept_free(r->texts->items[i]);
+    if (r->texts)
+        free(r->texts->items);
+    free(r->texts);
     free(r->docs);
     free(r->manifests);
     sw_outputs_done(&r->run);
@@ -423,8 +448,25 @@ size_t sw_rendered_n_manifests(const struct sw_rendered *r)
     return r->n_manifests;
 }
 
+/* Of those that are kept as texts one has a document. */
+static void load(const struct sw_rendered *r, size_t i)
+{
+    struct texts *texts = r->texts;
+    if (texts->at == i)
+        return;
+    if (texts->at != SIZE_MAX)
+        json_object_put(SW_TAKE(r->manifests[texts->at].doc));
+    const struct sw_kept *text = texts->items[i];
+    if (sw_json_parse(sw_kept_bytes(text), sw_kept_len(text), NULL, &r->manifests[i].doc, NULL) < 0)
+        abort(); /* it was written by sw_json_text() */
+    sw_kept_rest(text);
+    texts->at = i;
+}
+
 const struct sw_manifest *sw_rendered_manifest(const struct sw_rendered *r, size_t i)
 {
+    if (r->texts && r->texts->items[i])
+        load(r, i);
     return &r->manifests[i];
 }
 

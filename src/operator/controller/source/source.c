@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/folders.h"
+#include "base/kept.h"
 #include "base/loop.h"
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/fetch.h"
@@ -174,7 +175,7 @@ static void on_fetched(struct json_object *answer, const char *bundle, size_t le
         s->content = sw_strdup(sw_json_str(answer, "", "digest", NULL));
         s->is_remote |= sw_json_bool(answer, false, "remote", NULL);
         s->recipe = sw_renderer_new(s->all->renderers, sw_json_str(answer, "", "origin", NULL),
-                                    bundle, len);
+                                    sw_kept_new(bundle, len));
     } else {
         code = code == SW_PENDING ? SW_INVALID : code;
         sw_err_set(&err, code, "%s", sw_json_str(answer, "too many ConfigMaps", "error", NULL));

@@ -307,7 +307,8 @@ static struct json_object *event_doc(const struct sw_recording *recording, const
     for (size_t i = 0; i < e->n_objects; i++) {
         const struct sw_rendered_object *o = &e->objects[i];
         struct json_object *rendered = json_object_new_object();
-        put_doc(rendered, "doc", redacted_manifest(recording, o->doc));
+        SW_AUTO_JSON *doc = sw_rendered_object_doc(o);
+        put_doc(rendered, "doc", redacted_manifest(recording, doc));
         put_number(rendered, "awaited", o->awaited);
         put_number(rendered, "stage", o->stage);
         put_number(rendered, "again", o->again);
