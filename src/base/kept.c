@@ -1,10 +1,12 @@
 #include "base/kept.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { IN_FILE_BYTES = 16 << 10 };
@@ -13,6 +15,7 @@ struct sw_kept {
     size_t refs; /* besides the first */
     char *bytes;
     size_t len;
+    size_t skipped; /* bytes before these */
     bool is_mapped;
 };
 
@@ -52,6 +55,39 @@ struct sw_kept *sw_kept_new(const char *bytes, size_t len)
     return k;
 }
 
+int sw_kept_take_file(int fd, size_t most, struct sw_kept **out, struct sw_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        (void)close(fd);
+        return sw_err_set(err, SW_UNAVAILABLE, "what was written cannot be read");
+    }
+    if (st.st_size < 0 || (uintmax_t)st.st_size > most) {
+        (void)close(fd);
+        return sw_err_set(err, SW_INVALID, "more than %zu bytes", most);
+    }
+    const size_t len = (size_t)st.st_size;
+    struct sw_kept *k = sw_zalloc(1, sizeof *k);
+    *k = (struct sw_kept){ .len = len, .is_mapped = len > 0 };
+    if (!len)
+        (void)close(fd);
+    k->bytes = len ? map(fd, len) : sw_strdup("");
+    if (!k->bytes) {
+        free(k);
+        return sw_err_set(err, SW_UNAVAILABLE, "what was written cannot be read");
+    }
+    *out = k;
+    return 0;
+}
+
+void sw_kept_skip(struct sw_kept *k, size_t n)
+{
+    assert(n <= k->len);
+    k->bytes += n;
+    k->len -= n;
+    k->skipped += n;
+}
+
 struct sw_kept *sw_kept_ref(struct sw_kept *k)
 {
     k->refs++;
@@ -63,9 +99,9 @@ void sw_kept_free(struct sw_kept *k)
     if (!k || k->refs-- > 0)
         return;
     if (k->is_mapped)
-        (void)munmap(k->bytes, k->len);
+        (void)munmap(k->bytes - k->skipped, k->len + k->skipped);
     else
-        free(k->bytes);
+        free(k->bytes - k->skipped);
     free(k);
 }
 

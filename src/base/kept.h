@@ -10,6 +10,12 @@ struct sw_kept;
 
 /** Keep a copy of @bytes. */
 struct sw_kept *sw_kept_new(const char *bytes, size_t len);
+/** Keep what is in the file @fd, from its beginning; it is closed in any case. Nobody must change
+ * the file any more. @return 0 | SW_INVALID: there are more than @most bytes in it | SW_UNAVAILABLE
+ */
+int sw_kept_take_file(int fd, size_t most, struct sw_kept **out, struct sw_err *err) SW_CHECKED;
+/** Its first @n bytes do not belong to it any more. */
+void sw_kept_skip(struct sw_kept *kept, size_t n);
 /** One more reference: each is given back by sw_kept_free(). */
 struct sw_kept *sw_kept_ref(struct sw_kept *kept);
 /** NULL is accepted. */

@@ -83,12 +83,50 @@ static void test_no_place(void **state SW_UNUSED)
     assert_int_equal(unsetenv("TMPDIR"), 0);
 }
 
+static void test_written_by_others(void **state SW_UNUSED)
+{
+    struct sw_kept *k = NULL;
+    SW_ERR(err);
+    int fd = sw_file_unnamed(), ends[2];
+    if (fd < 0)
+        skip();
+    assert_int_equal(write(fd, "hello", 5), 5);
+    assert_int_equal(sw_kept_take_file(fd, 5, &k, &err), 0);
+    assert_true(sw_kept_equal(k, "hello", 5));
+    sw_kept_skip(k, 2);
+    assert_true(sw_kept_equal(k, "llo", 3));
+    sw_kept_skip(k, 3);
+    assert_int_equal(sw_kept_len(k), 0);
+    sw_kept_rest(k);
+    sw_kept_free(k);
+    fd = sw_file_unnamed();
+    assert_int_equal(write(fd, "hello!", 6), 6);
+    assert_int_equal(sw_kept_take_file(fd, 5, &k, &err), SW_INVALID);
+    assert_int_equal(sw_kept_take_file(sw_file_unnamed(), 5, &k, &err), 0);
+    assert_int_equal(sw_kept_len(k), 0);
+    sw_kept_free(k);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(sw_kept_take_file(ends[0], 5, &k, &err), SW_UNAVAILABLE);
+    (void)close(ends[1]);
+}
+
+static void test_skip(void **state SW_UNUSED)
+{
+    SW_AUTO_CHARS *text = make(LARGE);
+    SW_AUTO(sw_kept) *k = sw_kept_new(text, LARGE), *small = sw_kept_new("small", 5);
+    sw_kept_skip(k, 5001); /* of a page a part */
+    assert_true(sw_kept_equal(k, text + 5001, LARGE - 5001));
+    assert_memory_equal(sw_kept_bytes(k), text + 5001, LARGE - 5001);
+    sw_kept_skip(small, 4);
+    assert_true(sw_kept_equal(small, "l", 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_rests),
-        cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_kept),     cmocka_unit_test(test_rests),
+        cmocka_unit_test(test_no_place), cmocka_unit_test(test_written_by_others),
+        cmocka_unit_test(test_skip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

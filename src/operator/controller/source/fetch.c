@@ -8,13 +8,12 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/kept.h"
 #include "base/loop.h"
 #include "chart/fetch/helper.h"
 #include "data/data.h"
@@ -160,7 +159,8 @@ static void fetch_free(struct fetch *f)
     free(f);
 }
 
-static void finish(struct fetch *f, struct json_object *answer, const char *bundle, size_t len)
+/* @bundle is taken. */
+static void finish(struct fetch *f, struct json_object *answer, struct sw_kept *bundle)
 {
     struct fetch_queue *q = f->q;
     fetch_fn *done = f->done;
@@ -170,7 +170,9 @@ static void finish(struct fetch *f, struct json_object *answer, const char *bund
     f->turn->n_slices = f->turn->is_slow ? f->turn->n_slices : 0;
     stop(f);
     if (done)
-        done(answer, bundle, len, arg);
+        done(answer, bundle, arg);
+    else
+        sw_kept_free(bundle);
     fetch_free(f);
     forget_turns(q);
     start_next(q);
@@ -181,40 +183,54 @@ static void fail(struct fetch *f, int code, const char *message)
     SW_AUTO_JSON *answer = json_object_new_object();
     (void)json_object_object_add(answer, "code", json_object_new_int(code));
     sw_json_set_str(answer, message, "error", NULL);
-    finish(f, answer, NULL, 0);
+    finish(f, answer, NULL);
 }
 
 /* ---- the helper --------------------------------------------------------------------------------
  */
 
-/* The helper has ended, and its answer is in the file. */
+/* What the helper has written, which has ended. @bundle: what follows the answer where its code is
+ * 0, else NULL; the caller's. @return 0 | SW_INVALID | SW_UNAVAILABLE */
+static int read_answer(struct fetch *f, struct json_object **answer, struct sw_kept **bundle,
+                       struct sw_err *err)
+{
+    SW_AUTO(sw_kept) *file = NULL;
+    const char *rest;
+    size_t len;
+    int fd = f->answer;
+    f->answer = -1;
+    int rc = sw_kept_take_file(fd, ANSWER_MAX, &file, err);
+    if (rc < 0)
+        return sw_err_set(err, rc, "%s",
+                          rc == SW_INVALID ? "the recipe is too large" : "the fetch helper failed");
+    rc = sw_fetch_read_answer(sw_kept_bytes(file), sw_kept_len(file), answer, &rest, &len, err);
+    if (rc < 0 || sw_json_int(*answer, SW_UNAVAILABLE, "code", NULL) != 0)
+        return rc;
+    sw_kept_skip(file, sw_kept_len(file) - len);
+    sw_kept_rest(file);
+    *bundle = SW_TAKE(file);
+    return 0;
+}
+
 static void on_event(struct bufferevent *bev SW_UNUSED, short what, void *arg)
 {
     struct fetch *f = arg;
-    struct stat st;
     if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
         return;
     int status = reap(f);
-    bool over = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
-    size_t len = fstat(f->answer, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0, bundle_len;
-    void *map = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, f->answer, 0) : MAP_FAILED;
     SW_AUTO_JSON *answer = NULL;
-    const char *bundle;
+    SW_AUTO(sw_kept) *bundle = NULL;
     SW_ERR(err);
-    if (over)
-        fail(f, SW_INVALID, "the recipe takes more time to unpack than a fetch may have");
-    else if (len > ANSWER_MAX)
-        fail(f, SW_INVALID, "the recipe is too large");
-    else if (map == MAP_FAILED)
-        fail(f, SW_UNAVAILABLE, "the fetch helper failed");
-    else if (sw_fetch_read_answer(map, len, &answer, &bundle, &bundle_len, &err) < 0)
-        fail(f, SW_UNAVAILABLE, sw_err_text(&err));
+    int rc = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU
+                 ? sw_err_set(&err, SW_INVALID,
+                              "the recipe takes more time to unpack than a fetch may have")
+                 : read_answer(f, &answer, &bundle, &err);
+    if (rc < 0)
+        fail(f, rc, sw_err_text(&err));
     else if (sw_json_bool(answer, false, "limit", NULL) && !f->turn->is_large)
         wait_larger(f);
     else
-        finish(f, answer, bundle, bundle_len);
-    if (map != MAP_FAILED)
-        (void)munmap(map, len);
+        finish(f, answer, SW_TAKE(bundle));
 }
 
 /* The whole request is written: the helper reads until the end. */
@@ -321,7 +337,7 @@ static void fetch_here(struct fetch *f)
     SW_AUTO_CHARS *bundle = NULL;
     size_t len = 0;
     sw_fetch_do(f->request, &answer, &bundle, &len);
-    finish(f, answer, bundle, len);
+    finish(f, answer, bundle ? sw_kept_new(bundle, len) : NULL);
 }
 
 /* ---- the queue ---------------------------------------------------------------------------------

@@ -6,12 +6,14 @@
 #include <stddef.h>
 
 struct json_object;
+struct sw_kept;
 struct sw_kube;
 struct sw_loop;
 struct sw_renderers;
 
-/** @answer as chart/fetch/helper.h has it, borrowed; @bundle too, where its code is 0. */
-typedef void fetch_fn(struct json_object *answer, const char *bundle, size_t len, void *arg);
+/** @answer as chart/fetch/helper.h has it, borrowed. @bundle is the callee's, and there where the
+ * code is 0. */
+typedef void fetch_fn(struct json_object *answer, struct sw_kept *bundle, void *arg);
 
 /** The memory that a helper may have, and one for which that is not enough. */
 enum { SW_FETCH_BYTES = 6 << 20, SW_FETCH_MOST_BYTES = 40 << 20 };

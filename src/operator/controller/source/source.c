@@ -5,7 +5,6 @@
 
 #include "base/base.h"
 #include "base/folders.h"
-#include "base/kept.h"
 #include "base/loop.h"
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/fetch.h"
@@ -160,7 +159,7 @@ static int request_of(const struct source *s, const char *from, struct json_obje
     return 0;
 }
 
-static void on_fetched(struct json_object *answer, const char *bundle, size_t len, void *arg)
+static void on_fetched(struct json_object *answer, struct sw_kept *bundle, void *arg)
 {
     struct source *s = arg;
     SW_ERR(err);
@@ -175,7 +174,7 @@ static void on_fetched(struct json_object *answer, const char *bundle, size_t le
         s->content = sw_strdup(sw_json_str(answer, "", "digest", NULL));
         s->is_remote |= sw_json_bool(answer, false, "remote", NULL);
         s->recipe = sw_renderer_new(s->all->renderers, sw_json_str(answer, "", "origin", NULL),
-                                    sw_kept_new(bundle, len));
+                                    bundle);
     } else {
         code = code == SW_PENDING ? SW_INVALID : code;
         sw_err_set(&err, code, "%s", sw_json_str(answer, "too many ConfigMaps", "error", NULL));
