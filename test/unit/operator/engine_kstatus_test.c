@@ -12,6 +12,7 @@
 
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "kube/kube.h"
 
 #define R SW_READINESS_READY
 #define W SW_READINESS_WAITING
@@ -301,12 +302,52 @@ static void every_rule_has_vectors(void **state)
     }
 }
 
+/* Whoever may write a status, of a pod or of a custom resource, has it in ours, and in Events. */
+static void what_others_wrote_is_cut(void **state)
+{
+    (void)state;
+    enum { MANY = 10000, MOST = 1024 };
+    static const char *const kinds[] = { "v1 Pod", "apps/v1 Deployment", "example.com/v1 Thing" };
+    char text[MANY + 1];
+    memset(text, 'x', MANY);
+    text[MANY] = '\0';
+    for (size_t i = 0; i < SW_COUNT(kinds); i++) {
+        const struct vector v = { kinds[i], W, NULL, "'metadata':{'name':'o','generation':1}" };
+        SW_AUTO_JSON *doc = document(&v);
+        struct json_object *conditions = json_object_new_array(), *one;
+        for (size_t k = 0; k < MANY; k++) {
+            one = json_object_new_object();
+            sw_json_set_str(one, k ? "Other" : "Stalled", "type", NULL);
+            sw_json_set_str(one, k ? "False" : "True", "status", NULL);
+            sw_json_set_str(one, k % 1000 ? "short" : text, "reason", NULL);
+            sw_json_set_str(one, k % 1000 ? "short" : text, "message", NULL);
+            (void)json_object_array_add(conditions, one);
+        }
+        sw_json_set(doc, conditions, "status", "conditions", NULL);
+        sw_json_set_str(doc, "Failed", "status", "phase", NULL);
+        sw_json_set_str(doc, text, "status", "message", NULL);
+        SW_READINESS(got);
+        sw_kstatus(doc, &got);
+        assert_int_not_equal(got.kind, R);
+        assert_true(strlen(got.message) <= MOST && strlen(got.reason) <= 128);
+    }
+    const struct sw_kube_event event = { .of = { "v1", "Pod", "ns", "pod", "uid" },
+                                         .id = "pod.1",
+                                         .ns = "ns",
+                                         .reason = "Failed",
+                                         .message = text,
+                                         .component = "slipway" };
+    SW_AUTO_JSON *doc = sw_kube_event_doc(&event);
+    assert_int_equal(strlen(sw_json_str(doc, "", "message", NULL)), MOST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_is_judged_by_its_rule),
         cmocka_unit_test(what_is_not_there_is_waited_for),
         cmocka_unit_test(every_rule_has_vectors),
+        cmocka_unit_test(what_others_wrote_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
