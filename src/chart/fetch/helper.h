@@ -11,7 +11,7 @@
  *      "allowedFiles": "/recipes,/states,/charts",
  *      "allowedSources": "", "clusterRanges": ["10.96.0.0/12"],
  *      "cacheDir": "", "timeoutMs": 120000, "configMaps": [{...}],
- *      "limits": {"bytes": 41943040, "cpuS": 30}}
+ *      "limits": {"bytes": 52428800, "cpuS": 30}}
  *
  * The contents of files can be given instead: "caData", "certData", "keyData", "dockerConfigData",
  * "knownHostsData"; and, in base64, "keyringData". "verifiedBy" names what requires verified

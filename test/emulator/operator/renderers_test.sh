@@ -57,7 +57,7 @@ t "a template in a resource's spec is rendered by a child, too" in_spec
 bomb() { # 60 MiB that are packed to 61 KB
     mkdir -p "$tap_dir/bomb/files" && printf 'apiVersion: v2\nname: bomb\nversion: 0.0.1\n' >"$tap_dir/bomb/Chart.yaml" &&
         head -c 60M /dev/zero >"$tap_dir/bomb/files/zeros" && tar -C "$tap_dir" -czf "$tap_dir/bomb-0.0.1.tgz" bomb && rm "$tap_dir/bomb/files/zeros" &&
-        kubectl create configmap bomb --from-file="$tap_dir/bomb-0.0.1.tgz" && kubectl apply -f - <<Y && errored bomb 'takes more than the 40 MiB that a fetch may have'
+        kubectl create configmap bomb --from-file="$tap_dir/bomb-0.0.1.tgz" && kubectl apply -f - <<Y && errored bomb 'takes more than the 50 MiB that a fetch may have'
 apiVersion: sro.openshift.io/v1beta1
 kind: SpecialResource
 metadata: {name: bomb}

@@ -16,7 +16,7 @@ struct sw_renderers;
 typedef void fetch_fn(struct json_object *answer, struct sw_kept *bundle, void *arg);
 
 /** The memory that a helper may have, and one for which that is not enough. */
-enum { SW_FETCH_BYTES = 6 << 20, SW_FETCH_MOST_BYTES = 40 << 20 };
+enum { SW_FETCH_BYTES = 6 << 20, SW_FETCH_MOST_BYTES = 50 << 20 };
 
 struct fetch;
 struct fetch_queue;
