@@ -135,10 +135,12 @@ YAML
         grep '"impersonatedUser"' "$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" | grep 'system:serviceaccount:hired:installer' | grep -q '"verb":"patch"'
 }
 
-# Every refused request of the operator's account since its rights were there.
+# Every refused request of the operator's account since its rights were there. Whether a release that is
+# there is the resource's is asked as the resource's account, which need not have a right to it.
 nothing_refused() {
     local log=$SLIPWAY_CLUSTER_DIR/log/audit.jsonl
-    ! tail -n +"$(cat "$tap_dir/mark")" "$log" | grep '"username":"system:serviceaccount:slipway:slipway"' | grep '"code":403'
+    ! tail -n +"$(cat "$tap_dir/mark")" "$log" | grep '"username":"system:serviceaccount:slipway:slipway"' | grep '"code":403' |
+        grep -vE '"requestURI":"/api/v1/namespaces/hired/secrets\?labelSelector=owner%3Dhelm.*"verb":"list".*"impersonatedUser"'
 }
 
 taken_over() { # the leader goes, the other one leads
