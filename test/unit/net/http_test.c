@@ -393,6 +393,9 @@ static void a_redirect_is_joined(void **state SW_UNUSED)
         if (!sw_streq(to, rows[i].to))
             fail_msg("%s: %s", rows[i].location, to ? to : "(none)");
     }
+    SW_AUTO_CHARS *dots = sw_http_url_join("https://h/a/b", "/%2e%2e/x");
+    if (!sw_streq(dots, "https://h/%2e%2e/x") && !sw_streq(dots, "https://h/x")) /* libcurl 8 */
+        fail_msg("%s", dots ? dots : "(none)");
 }
 
 int main(void)
