@@ -4,16 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_BLOCK_BYTES 0 /* each allocation its own block: the sanitizer sees its ends */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_BLOCK_BYTES 0
-#endif
-#endif
-#ifndef ARENA_BLOCK_BYTES
-#define ARENA_BLOCK_BYTES 16384
-#endif
+/* With sanitizers each allocation is its own block: they see its ends. */
+#define ARENA_BLOCK_BYTES (SW_IS_SANITIZED ? 0 : 16384)
 #define FIRST_BLOCK_BYTES 1024 /* then doubling: there are hundreds of small arenas */
 
 struct block {

@@ -80,6 +80,17 @@ void sw_err_done(struct sw_err *err);
 
 #define SW_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SW_UNUSED __attribute__((unused))
+/* Is this a build with sanitizers that keep a shadow of memory? It is larger than any limit. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SW_IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define SW_IS_SANITIZED 1
+#endif
+#endif
+#ifndef SW_IS_SANITIZED
+#define SW_IS_SANITIZED 0
+#endif
 #define SW_CHECKED __attribute__((warn_unused_result))
 
 /** The cleanup function of SW_AUTO_CHARS. */
@@ -219,6 +230,9 @@ void sw_program_start(void);
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID (a directory, or larger than @max_bytes) */
 int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_bytes,
                  struct sw_err *err) SW_CHECKED;
+
+/** Close all descriptors from @first on. */
+void sw_close_from(int first);
 
 /** A file without a name, below $TMPDIR or /tmp, else in memory, for reading and writing; the
  * caller's. @return a descriptor, or -1 */

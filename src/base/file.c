@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int code_of_errno(int e)
@@ -28,6 +29,14 @@ static int fail(struct sw_err *err, const char *path)
 {
     int e = errno;
     return sw_err_set(err, code_of_errno(e), "%s: %s", path, strerror(e));
+}
+
+void sw_close_from(int first)
+{
+    if (syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0)
+        return;
+    for (int fd = first; fd < 1024; fd++) /* before Linux 5.9, or where that is not allowed */
+        (void)close(fd);
 }
 
 int sw_file_unnamed(void)

@@ -2,9 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/seccomp.h"
 
 #if __has_include(<linux/landlock.h>)
 #include <linux/landlock.h>
@@ -26,17 +24,6 @@
 #define HAS_LANDLOCK 0
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LIMITS_MEMORY 0 /* the sanitizer's shadow is larger than any limit */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define LIMITS_MEMORY 0
-#endif
-#endif
-#ifndef LIMITS_MEMORY
-#define LIMITS_MEMORY 1
-#endif
-
 enum { THREAD_STACK = 512 << 10 };
 
 static void limit(int resource, rlim_t most)
@@ -44,14 +31,6 @@ static void limit(int resource, rlim_t most)
     const struct rlimit l = { most, most };
     if (most)
         (void)setrlimit(resource, &l);
-}
-
-static void close_others(void)
-{
-    if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
-        return;
-    for (int fd = 3; fd < 1024; fd++) /* before Linux 5.9, or where that call is not allowed */
-        (void)close(fd);
 }
 
 /* ---- files -------------------------------------------------------------------------------------
@@ -100,13 +79,7 @@ static void limit_writes(const char *const *dirs SW_UNUSED)
 /* ---- system calls ------------------------------------------------------------------------------
  */
 
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
-
-#ifdef ARCH
+#ifdef SW_SECCOMP_ARCH
 /* What neither libcurl, libgit2, libssh2 nor name services do. */
 static const int refused[] = {
     SYS_execveat,       SYS_ptrace,       SYS_process_vm_readv, SYS_process_vm_writev,
@@ -128,60 +101,27 @@ static const int refused[] = {
 };
 static const int families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
 
-struct filter {
-    struct sock_filter code[120];
-    unsigned short n;
-};
+#define REFUSE SW_SECCOMP_FAIL(EPERM)
 
-static void add(struct filter *f, struct sock_filter one)
+/* Of sockets only those of some families. */
+static void limit_sockets(struct sw_seccomp *f)
 {
-    f->code[f->n++] = one;
-}
-
-#define LOAD(field)                                                                                \
-    (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(what) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, (what))
-#define JUMP(how, k, yes, no)                                                                      \
-    (struct sock_filter) BPF_JUMP(BPF_JMP | (how) | BPF_K, (k), (yes), (no))
-#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
-
-static void refuse(struct filter *f, int call)
-{
-    add(f, JUMP(BPF_JEQ, (unsigned)call, 0, 1));
-    add(f, RETURN(REFUSE));
-}
-
-/* Of sockets only those of some families. Little-endian machines: the low word comes first. */
-static void limit_sockets(struct filter *f)
-{
-    add(f, JUMP(BPF_JEQ, SYS_socket, 0, 2 * SW_COUNT(families) + 2));
-    add(f, LOAD(args));
-    for (size_t i = 0; i < SW_COUNT(families); i++) {
-        add(f, JUMP(BPF_JEQ, (unsigned)families[i], 0, 1));
-        add(f, RETURN(SECCOMP_RET_ALLOW));
-    }
-    add(f, RETURN(REFUSE));
+    sw_seccomp_add(f, SW_SECCOMP_JUMP(BPF_JEQ, SYS_socket, 0, 2 * SW_COUNT(families) + 2));
+    sw_seccomp_add(f, SW_SECCOMP_LOAD(SW_SECCOMP_FIELD(args)));
+    sw_seccomp_calls(f, families, SW_COUNT(families), SECCOMP_RET_ALLOW);
+    sw_seccomp_add(f, SW_SECCOMP_RETURN(REFUSE));
 }
 
 static void limit_calls(bool may_run_programs)
 {
-    struct filter f = { .n = 0 };
-    add(&f, LOAD(arch));
-    add(&f, JUMP(BPF_JEQ, ARCH, 1, 0));
-    add(&f, RETURN(SECCOMP_RET_KILL_PROCESS));
-    add(&f, LOAD(nr));
-#ifdef __x86_64__
-    add(&f, JUMP(BPF_JGE, 0x40000000, 0, 1)); /* x32 */
-    add(&f, RETURN(SECCOMP_RET_KILL_PROCESS));
-#endif
-    for (size_t i = 0; i < SW_COUNT(refused); i++)
-        refuse(&f, refused[i]);
+    static const int programs[] = { SYS_execve };
+    struct sw_seccomp f = { .n = 0 };
+    sw_seccomp_begin(&f);
+    sw_seccomp_calls(&f, refused, SW_COUNT(refused), REFUSE);
     if (!may_run_programs)
-        refuse(&f, SYS_execve);
+        sw_seccomp_calls(&f, programs, SW_COUNT(programs), REFUSE);
     limit_sockets(&f);
-    add(&f, RETURN(SECCOMP_RET_ALLOW));
-    const struct sock_fprog program = { f.n, f.code };
-    (void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+    (void)sw_seccomp_enter(&f, SECCOMP_RET_ALLOW);
 }
 #else
 static void limit_calls(bool may_run_programs SW_UNUSED)
@@ -193,12 +133,12 @@ void sw_confine(const struct sw_confine_opts *opts)
 {
     const struct rlimit no_core = { 0, 0 };
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close_others();
+    sw_close_from(3);
     sw_on_out_of_memory(opts->out_of_memory);
     (void)setrlimit(RLIMIT_CORE, &no_core);
     limit(RLIMIT_CPU, opts->cpu_s);
     limit(RLIMIT_FSIZE, opts->file_bytes);
-    if (LIMITS_MEMORY) {
+    if (!SW_IS_SANITIZED) {
         /* threads resolve names: without heaps and large stacks of their own */
         pthread_attr_t threads;
         (void)mallopt(M_ARENA_MAX, 1);

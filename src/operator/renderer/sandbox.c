@@ -2,9 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,19 +15,9 @@
 #include <unistd.h>
 
 #include "base/openssl.h"
+#include "base/seccomp.h"
 #include "chart/template/template.h"
 #include "operator/renderer/frame.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define LIMITS_MEMORY 0 /* the sanitizer's shadow is larger than any limit */
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
-#define LIMITS_MEMORY 0
-#endif
-#endif
-#ifndef LIMITS_MEMORY
-#define LIMITS_MEMORY 1
-#endif
 
 enum { EXIT_LIMIT = 4, SIGNAL_STACK = 64 << 10 };
 
@@ -131,7 +118,7 @@ static void handle_signals(void)
     (void)sigaltstack(&other, NULL);
     handle(SIGXCPU, on_time);
     handle(SIGTERM, on_time); /* the controller's clock */
-    if (LIMITS_MEMORY) {
+    if (!SW_IS_SANITIZED) {
         handle(SIGSEGV, on_fault);
         handle(SIGBUS, on_fault);
     }
@@ -141,13 +128,7 @@ static void handle_signals(void)
 /* ---- the filter of system calls ----------------------------------------------------------------
  */
 
-#if defined(__x86_64__)
-#define ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCH AUDIT_ARCH_AARCH64
-#endif
-
-#ifdef ARCH
+#ifdef SW_SECCOMP_ARCH
 
 static const int allowed[] = {
     SYS_read,          SYS_write,        SYS_munmap,         SYS_mremap,          SYS_brk,
@@ -215,64 +196,29 @@ static const int deadly[] = {
 #endif
 };
 
-#define FIELD(name) offsetof(struct seccomp_data, name)
-#define LOAD(at) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (at))
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
-#define KILL SECCOMP_RET_KILL_PROCESS
-#define FAIL(error) (SECCOMP_RET_ERRNO | (error))
-
-struct filter {
-    struct sock_filter code[400];
-    unsigned short n;
-};
-
-static void add(struct filter *f, struct sock_filter one)
-{
-    f->code[f->n++] = one;
-}
-
-/* For each of @calls: @what. The number is loaded. */
-static void rule(struct filter *f, const int *calls, size_t n, unsigned what)
-{
-    for (size_t i = 0; i < n; i++) {
-        add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i], 0, 1));
-        add(f, (struct sock_filter)RETURN(what));
-    }
-}
-
 /* For @call: allow it if none of the bits @forbidden is in the argument @arg, and it equals
- * @wanted, where that is not negative. Little-endian machines: the low word comes first. */
-static void rule_arg(struct filter *f, int call, int arg, unsigned forbidden, int wanted)
+ * @wanted, where that is not negative. */
+static void rule_arg(struct sw_seccomp *f, int call, int arg, unsigned forbidden, int wanted)
 {
-    add(f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 4));
-    add(f, (struct sock_filter)LOAD(FIELD(args) + (unsigned)arg * sizeof(uint64_t)));
-    add(f, wanted < 0
-               ? (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, forbidden, 1, 0)
-               : (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)wanted, 0, 1));
-    add(f, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
-    add(f, (struct sock_filter)RETURN(FAIL(EPERM)));
+    sw_seccomp_add(f, SW_SECCOMP_JUMP(BPF_JEQ, (unsigned)call, 0, 4));
+    sw_seccomp_add(f, SW_SECCOMP_LOAD(SW_SECCOMP_FIELD(args) + (unsigned)arg * sizeof(uint64_t)));
+    sw_seccomp_add(f, wanted < 0 ? SW_SECCOMP_JUMP(BPF_JSET, forbidden, 1, 0)
+                                 : SW_SECCOMP_JUMP(BPF_JEQ, (unsigned)wanted, 0, 1));
+    sw_seccomp_add(f, SW_SECCOMP_RETURN(SECCOMP_RET_ALLOW));
+    sw_seccomp_add(f, SW_SECCOMP_RETURN(SW_SECCOMP_FAIL(EPERM)));
 }
 
 static bool filter_calls(void)
 {
-    static struct filter f;
-    add(&f, (struct sock_filter)LOAD(FIELD(arch)));
-    add(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0));
-    add(&f, (struct sock_filter)RETURN(KILL));
-    add(&f, (struct sock_filter)LOAD(FIELD(nr)));
-#ifdef __x86_64__
-    add(&f, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1)); /* x32 */
-    add(&f, (struct sock_filter)RETURN(KILL));
-#endif
-    rule(&f, allowed, SW_COUNT(allowed), SECCOMP_RET_ALLOW);
-    rule(&f, absent, SW_COUNT(absent), FAIL(ENOENT));
-    rule(&f, deadly, SW_COUNT(deadly), KILL);
+    static struct sw_seccomp f;
+    sw_seccomp_begin(&f);
+    sw_seccomp_calls(&f, allowed, SW_COUNT(allowed), SECCOMP_RET_ALLOW);
+    sw_seccomp_calls(&f, absent, SW_COUNT(absent), SW_SECCOMP_FAIL(ENOENT));
+    sw_seccomp_calls(&f, deadly, SW_COUNT(deadly), SECCOMP_RET_KILL_PROCESS);
     rule_arg(&f, SYS_mmap, 2, PROT_EXEC, -1);
     rule_arg(&f, SYS_mprotect, 2, PROT_EXEC, -1);
     rule_arg(&f, SYS_prlimit64, 1, 0, RLIMIT_CPU);
-    add(&f, (struct sock_filter)RETURN(FAIL(ENOSYS)));
-    const struct sock_fprog program = { f.n, f.code };
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+    return sw_seccomp_enter(&f, SW_SECCOMP_FAIL(ENOSYS));
 }
 
 #else
@@ -306,14 +252,6 @@ static void read_ahead(void)
     (void)sw_stack_has_room();
 }
 
-static void close_others(void)
-{
-    if (syscall(SYS_close_range, 1U, ~0U, 0U) == 0)
-        return;
-    for (int fd = 1; fd < 1024; fd++) /* before Linux 5.9, or where that call is not allowed */
-        (void)close(fd);
-}
-
 void sandbox_enter(int fd, size_t bytes, unsigned cpu_s, unsigned wall_ms)
 {
     sandbox.fd = STDIN_FILENO;
@@ -325,13 +263,13 @@ void sandbox_enter(int fd, size_t bytes, unsigned cpu_s, unsigned wall_ms)
     (void)clearenv();
     if (fd != STDIN_FILENO)
         (void)dup2(fd, STDIN_FILENO);
-    close_others();
+    sw_close_from(1);
     handle_signals();
     (void)setpriority(PRIO_PROCESS, 0, 10); /* others come first */
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_FSIZE, 0, 0);
     limit(RLIMIT_NOFILE, 1, 1);
-    if (LIMITS_MEMORY)
+    if (!SW_IS_SANITIZED)
         limit(RLIMIT_AS, bytes, bytes);
     (void)prctl(PR_SET_DUMPABLE, 0);
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
