@@ -52,16 +52,6 @@ static int find_config_map(void *arg, const char *ns, const char *name, struct j
 /* ---- what may be reached -----------------------------------------------------------------------
  */
 
-/* "host:port" of a URL; heap, "" for none */
-static char *host_of(const char *url)
-{
-    const char *from = strstr(url, "://");
-    from = from ? from + 3 : "";
-    size_t len = strcspn(from, "/?#");
-    const char *at = memrchr(from, '@', len);
-    return at ? sw_strndup(at + 1, (size_t)(from + len - at - 1)) : sw_strndup(from, len);
-}
-
 /* What a chart from elsewhere depends on its author did not write, but somebody else. */
 static bool is_written(const struct sw_recipe_ask *ask)
 {
@@ -73,7 +63,7 @@ static void note_asked(struct work *w, const struct sw_recipe_ask *ask)
 {
     struct sw_reach *reach = sw_reach_enforced();
     free(w->host);
-    w->host = host_of(ask->url);
+    w->host = strstr(ask->url, "://") ? sw_reach_place(ask->url) : sw_strdup("");
     if (reach && is_written(ask))
         sw_reach_add_written(reach, w->host);
 }

@@ -204,14 +204,18 @@ void sw_reach_add_written(struct sw_reach *r, const char *place)
     add_name(&r->written, name);
 }
 
-void sw_reach_add_proxy(struct sw_reach *r, const char *url)
+char *sw_reach_place(const char *url)
 {
     const char *host = strstr(url, "://");
     host = host ? host + 3 : url;
-    size_t len = strcspn(host, "/");
+    size_t len = strcspn(host, "/?#");
     const char *at = memrchr(host, '@', len);
-    SW_AUTO_CHARS *text = at ? sw_strndup(at + 1, (size_t)(host + len - at - 1))
-                             : sw_strndup(host, len);
+    return at ? sw_strndup(at + 1, (size_t)(host + len - at - 1)) : sw_strndup(host, len);
+}
+
+void sw_reach_add_proxy(struct sw_reach *r, const char *url)
+{
+    SW_AUTO_CHARS *text = sw_reach_place(url);
     unsigned port;
     if (!take_port(text, &port))
         return;

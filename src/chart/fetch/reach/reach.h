@@ -59,6 +59,8 @@ void sw_reach_free(struct sw_reach *reach); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_reach, sw_reach_free)
 /** A range of the cluster's services or pods. */
 void sw_reach_add_cluster(struct sw_reach *reach, const struct sw_range *range);
+/** The "host" or "host:port" of a URL, whose scheme may be missing, without a login; heap. */
+char *sw_reach_place(const char *url);
 /** The author himself wrote this host, or host:port: it may resolve to private addresses. */
 void sw_reach_add_written(struct sw_reach *reach, const char *place);
 /** The proxy of a URL ("http://proxy:3128", "proxy:3128") may be connected to. */
