@@ -41,14 +41,20 @@ int sw_http_url_parse(const char *text, struct sw_http_url *out, struct sw_err *
     return 0;
 }
 
+/* How libcurl reads the Location of an answer that it follows: blanks are escaped. */
+#ifdef CURLU_ALLOW_SPACE
+#define REDIRECT_FLAGS (CURLU_PATH_AS_IS | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+#else
+#define REDIRECT_FLAGS (CURLU_PATH_AS_IS | CURLU_URLENCODE)
+#endif
+
 char *sw_http_url_join(const char *base, const char *location)
 {
     sw_curl_load();
     CURLU *url = curl_url();
     char *text = NULL, *scheme = NULL, *copy = NULL;
     bool ok = curl_url_set(url, CURLUPART_URL, base, CURLU_PATH_AS_IS) == CURLUE_OK &&
-              curl_url_set(url, CURLUPART_URL, location, CURLU_PATH_AS_IS | CURLU_URLENCODE) ==
-                  CURLUE_OK &&
+              curl_url_set(url, CURLUPART_URL, location, REDIRECT_FLAGS) == CURLUE_OK &&
               curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
               (sw_streq(scheme, "http") || sw_streq(scheme, "https")) &&
               curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK;
