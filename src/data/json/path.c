@@ -230,6 +230,11 @@ struct json_object *sw_obj_controller(struct json_object *obj)
     return NULL;
 }
 
+bool sw_obj_has_owner(struct json_object *obj, const char *uid)
+{
+    return sw_json_find_by(sw_json_find(obj, "metadata", "ownerReferences", NULL), "uid", uid);
+}
+
 struct json_object *sw_obj_condition(struct json_object *obj, const char *type)
 {
     return sw_json_find_by(sw_json_find(obj, "status", "conditions", NULL), "type", type);

@@ -80,6 +80,8 @@ const char *sw_obj_annotation(struct json_object *obj, const char *key);
  * none.
  */
 struct json_object *sw_obj_controller(struct json_object *obj);
+/** Has it an element whose uid is @uid? */
+bool sw_obj_has_owner(struct json_object *obj, const char *uid);
 /** The element of status.conditions whose type is @type, borrowed; NULL if it is missing. */
 struct json_object *sw_obj_condition(struct json_object *obj, const char *type);
 

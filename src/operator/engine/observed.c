@@ -32,9 +32,8 @@ static bool is_of_predecessor(const struct sw_engine *e, struct json_object *liv
 static char *foreign_why(const struct sw_engine *e, const struct object *o,
                          struct json_object *live)
 {
-    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
     struct json_object *controller = sw_obj_controller(live);
-    if ((e->uid && sw_json_find_by(owners, "uid", e->uid)) || is_of_predecessor(e, live) ||
+    if ((e->uid && sw_obj_has_owner(live, e->uid)) || is_of_predecessor(e, live) ||
         (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live))))
         return NULL;
     if (controller)

@@ -10,8 +10,7 @@ static struct json_object *owners_with(const struct resource *child, const struc
                                        bool with)
 {
     struct json_object *now = sw_json_find(child->seen, "metadata", "ownerReferences", NULL);
-    bool is_owner = sw_json_find_by(now, "uid", r->uid);
-    if (is_owner == with)
+    if (sw_obj_has_owner(child->seen, r->uid) == with)
         return NULL;
     struct json_object *owners = with ? resource_as_owner(r) : json_object_new_array();
     for (size_t i = 0; i < sw_json_len(now); i++)

@@ -134,9 +134,8 @@ static const char *namespace_of(const struct module *m, const struct sw_kind *ki
  * the module's, by owner reference, or the manifest asks to adopt it. */
 static char *foreign_why(const struct module *m, struct json_object *live)
 {
-    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL),
-                       *controller = sw_obj_controller(live);
-    if (sw_json_find_by(owners, "uid", sw_obj_uid(m->seen)) || m->gate->adopt)
+    struct json_object *controller = sw_obj_controller(live);
+    if (sw_obj_has_owner(live, sw_obj_uid(m->seen)) || m->gate->adopt)
         return NULL;
     return controller ? sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),
                                   sw_json_str(controller, "?", "name", NULL))

@@ -250,7 +250,7 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
     w->version = newest_version(w->list) + !recorded;
     bool is_owned = !newest_version(w->list);
     for (size_t i = 0; i < sw_json_len(w->list); i++)
-        is_owned |= release_is_owned(r, sw_json_at(w->list, i));
+        is_owned |= sw_obj_has_owner(sw_json_at(w->list, i), r->uid);
     if (is_owned)
         write_record(w);
     else if (last)
@@ -426,8 +426,7 @@ static void settled(struct resource *r)
 static void object_observed(struct resource *r, struct json_object *object)
 {
     struct releases *s = releases_of(r);
-    struct json_object *owners = sw_json_find(object, "metadata", "ownerReferences", NULL);
-    bool is_ours = object && (sw_json_find_by(owners, "uid", r->uid) ||
+    bool is_ours = object && (sw_obj_has_owner(object, r->uid) ||
                               sw_streq(sw_obj_annotation(object, "slipway.dev/resource"), r->name));
     s->is_begun |= is_ours && !sw_streq(sw_obj_kind(object), "Namespace");
     s->is_in_namespace |= is_ours && sw_obj_namespace(object);

@@ -56,10 +56,8 @@ const char *release_label(struct json_object *record, const char *key);
 /** Update or delete the other records of w->list, one after the other, from w->next on, then end
  * the work. */
 void release_tidy(struct release_work *w);
-/** Is the resource an owner of @record? Names alone say nothing: its namespace may be another one
- * by now. */
-bool release_is_owned(const struct resource *r, struct json_object *record);
-/** Is @record, with its content, one that slipway wrote or took over for @r? */
+/** Is @record, with its content, one that slipway wrote or took over for @r? Names alone say
+ * nothing: its namespace may be another one by now. */
 bool release_is_own(const struct resource *r, struct json_object *record);
 /** Set the digests of the record @name (NULL: none) when all of that is done. */
 void release_put_digests(struct release_work *w, const char *name, const char *digests);

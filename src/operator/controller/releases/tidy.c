@@ -55,18 +55,12 @@ static void on_tidied(const struct sw_kube_answer *a, void *arg)
     release_tidy(w);
 }
 
-bool release_is_owned(const struct resource *r, struct json_object *record)
-{
-    struct json_object *owners = sw_json_find(record, "metadata", "ownerReferences", NULL);
-    return sw_json_find_by(owners, "uid", r->uid);
-}
-
 bool release_is_own(const struct resource *r, struct json_object *record)
 {
     SW_AUTO_JSON *release = NULL;
     SW_ERR(err);
     char digest[SW_SHA256_HEX];
-    if (release_is_owned(r, record))
+    if (sw_obj_has_owner(record, r->uid))
         return true;
     if (sw_release_of_record(record, &release, &err) < 0)
         return false;
@@ -139,7 +133,7 @@ void release_tidy(struct release_work *w)
         if (sw_release_version(old) >= w->version && !w->removing)
             continue;
         bool goes = w->removing || is_too_old(w, old);
-        if (goes && release_is_owned(r, old)) {
+        if (goes && sw_obj_has_owner(old, r->uid)) {
             delete_old(w, kind, name, NULL);
             return;
         }
