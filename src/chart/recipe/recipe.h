@@ -236,6 +236,13 @@ struct sw_render_env {
     int64_t now_ns;          /* what templates see as now; 0: the clock */
 };
 
+/** The Helm release of a subchart that is one of its own (slipway.dev/releases). */
+struct sw_release_of_state {
+    const char *name;      /* .Release.Name */
+    const char *namespace; /* .Release.Namespace; NULL: that of the recipe's release */
+    const char *chart;     /* full path of the subchart */
+};
+
 /** One state of the graph. */
 struct sw_recipe_state {
     /* Unique in the plan: the four digits of numbered templates, else the resource group, else the
@@ -255,6 +262,7 @@ struct sw_recipe_state {
     bool wait_all;      /* slipway.dev/wait: all, of its chart or of one above */
     bool kernel_affine; /* its text has the kernel-affine annotation: render once a kernel */
     bool has_crds;      /* the chart's crds/ belong to it */
+    const struct sw_release_of_state *release; /* NULL: the recipe's own */
 };
 
 /** A recipe with its values: the charts that are enabled, and the states. */
@@ -323,6 +331,8 @@ struct sw_manifest {
     const char *path;        /* template or crds/ file: "chart/templates/0000-a.yaml" */
     int line;                /* of the rendered text where its document begins, from 1 */
     size_t state;            /* index in the plan */
+    const char *namespace;   /* of an object that names none: its release's; NULL: the recipe's */
+    bool is_first;           /* the namespace of a release of its own: made before all else of it */
     bool from_crds;          /* of crds/, which is not rendered */
     bool kernel_affine;      /* its template's text has the kernel-affine annotation */
     unsigned hook_events;    /* enum sw_hook_event; 0: not a hook */

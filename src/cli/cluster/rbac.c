@@ -131,19 +131,21 @@ static const char *const apply_verbs[] = { "get", "list", "watch", "create", "pa
 static const char *const bind_verb[] = { "bind", NULL };
 static const char *const hand_on_verbs[] = { "bind", "escalate", NULL };
 
-static const char *ns_of(const struct rights *r, struct json_object *doc)
+static const char *ns_of(const struct rights *r, const struct sw_manifest *m)
 {
-    return sw_json_str(doc, r->opts->ns, "metadata", "namespace", NULL);
+    return sw_json_str(m->doc, m->namespace ? m->namespace : r->opts->ns, "metadata", "namespace",
+                       NULL);
 }
 
 /* Objects of a kind are watched by slipway's label in all namespaces. The readiness of what makes
  * pods is read from the pods. */
-static void allow_object(struct rights *r, struct json_object *doc)
+static void allow_object(struct rights *r, const struct sw_manifest *m)
 {
+    struct json_object *doc = m->doc;
     static const char *const pod_makers[] = { "DaemonSet",  "Deployment", "StatefulSet",
                                               "ReplicaSet", "Job",        "CronJob",
                                               "Pod" };
-    const char *ns = ns_of(r, doc), *kind = sw_obj_kind(doc);
+    const char *ns = ns_of(r, m), *kind = sw_obj_kind(doc);
     struct kind_facts k = facts_of_kind(r, sw_obj_api_version(doc), kind, *sw_obj_namespace(doc));
     if (r->opts->module) { /* all as its account, which waits for them, too */
         allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, apply_verbs);
@@ -171,10 +173,11 @@ static void allow_object(struct rights *r, struct json_object *doc)
 }
 
 /* To create a role, an account must have the rights in it, or the verb escalate. */
-static void allow_role(struct rights *r, struct json_object *doc)
+static void allow_role(struct rights *r, const struct sw_manifest *m)
 {
+    struct json_object *doc = m->doc;
     bool everywhere = sw_streq(sw_obj_kind(doc), "ClusterRole");
-    const char *ns = everywhere ? "" : ns_of(r, doc);
+    const char *ns = everywhere ? "" : ns_of(r, m);
     struct json_object *rules = sw_json_get(doc, "rules");
     if (r->opts->escalate || (everywhere && sw_json_get(doc, "aggregationRule"))) {
         allow(r, ns, RBAC_GROUP, everywhere ? "clusterroles" : "roles", sw_obj_name(doc),
@@ -283,20 +286,21 @@ static void collect(struct rights *r)
     allow_lookups(r);
     allow_config_map(r);
     for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
-        struct json_object *doc = sw_rendered_manifest(r->rendered, i)->doc;
-        allow_object(r, doc);
+        const struct sw_manifest *m = sw_rendered_manifest(r->rendered, i);
+        struct json_object *doc = m->doc;
+        allow_object(r, m);
         const char *kind = sw_obj_kind(doc);
         if (!sw_streq(sw_obj_api_version(doc), RBAC_VERSION))
             continue;
         if (sw_streq(kind, "ClusterRole") || sw_streq(kind, "Role")) {
-            allow_role(r, doc);
+            allow_role(r, m);
             continue;
         }
         /* a binding to a role that is not in the recipe, so its rules are unknown */
         const char *role_kind = sw_json_str(doc, "", "roleRef", "kind", NULL);
         const char *role = sw_json_str(doc, "", "roleRef", "name", NULL);
         if (!is_rendered(r, role_kind, role))
-            allow(r, sw_streq(kind, "ClusterRoleBinding") ? "" : ns_of(r, doc), RBAC_GROUP,
+            allow(r, sw_streq(kind, "ClusterRoleBinding") ? "" : ns_of(r, m), RBAC_GROUP,
                   sw_streq(role_kind, "ClusterRole") ? "clusterroles" : "roles", role, bind_verb);
     }
     if (o->module) {

@@ -106,6 +106,10 @@ static void print_json(FILE *out, const struct sw_plan *plan)
         sw_json_set(state, json_object_new_boolean(s->wait_all), "waitAll", NULL);
         if (s->label)
             sw_json_set_str(state, s->label, "label", NULL);
+        if (s->release)
+            sw_json_set_str(state, s->release->name, "release", "name", NULL);
+        if (s->release && s->release->namespace)
+            sw_json_set_str(state, s->release->namespace, "release", "namespace", NULL);
         (void)json_object_array_add(states, state);
     }
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PRETTY, NULL);

@@ -204,7 +204,8 @@ static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
         if (*sw_obj_name(m->doc) && sw_streq(sw_obj_name(other->doc), sw_obj_name(m->doc)) &&
             sw_streq(sw_obj_kind(other->doc), sw_obj_kind(m->doc)) &&
             sw_streq(sw_obj_api_version(other->doc), sw_obj_api_version(m->doc)) &&
-            sw_streq(sw_obj_namespace(other->doc), sw_obj_namespace(m->doc))) {
+            sw_streq(sw_obj_namespace(other->doc), sw_obj_namespace(m->doc)) &&
+            (*sw_obj_namespace(m->doc) || sw_streq(other->namespace, m->namespace))) {
             ERROR(l, m, "%s %s is in %s:%d too", sw_obj_kind(m->doc), sw_obj_name(m->doc),
                   other->path, other->line);
             return;

@@ -8,11 +8,13 @@
 #include "data/text/nearest.h"
 #include "operator/manifests/hooks.h"
 
-/* The annotations of a chart, and the value that switches each on; "false" and "none" are allowed,
- * too. */
+/* The annotations of a chart, and the value that switches each on ("false" and "none" are allowed,
+ * too); NULL: planning checks it. */
 static const struct {
     const char *name, *on;
-} annotations[] = { { "slipway.dev/wait", "all" }, { "slipway.dev/rollback", "true" } };
+} annotations[] = { { "slipway.dev/wait", "all" },
+                    { "slipway.dev/rollback", "true" },
+                    { "slipway.dev/releases", NULL } };
 
 static void __attribute__((format(printf, 5, 6)))
 add(const struct sw_recipe_chart *c, struct sw_problems *problems, bool is_error, const char *field,
@@ -36,7 +38,7 @@ static void check_annotation(const struct sw_recipe_chart *c, const char *key, c
         names[i] = annotations[i].name;
         if (!sw_streq(annotations[i].name, key))
             continue;
-        if (!sw_streq(value, annotations[i].on) && !sw_streq(value, "false") &&
+        if (annotations[i].on && !sw_streq(value, annotations[i].on) && !sw_streq(value, "false") &&
             !sw_streq(value, "none"))
             add(c, problems, false, field, "'%s' asks for nothing; '%s' does", value,
                 annotations[i].on);

@@ -37,8 +37,11 @@ static int find(void *arg, const char *api_version, const char *kind, const char
     (void)err;
     *out = NULL;
     for (size_t i = 0; name && i < sw_rendered_n_manifests(c->rendered); i++) {
-        struct json_object *doc = sw_rendered_manifest(c->rendered, i)->doc;
-        const char *own = *sw_obj_namespace(doc) ? sw_obj_namespace(doc) : c->ns;
+        const struct sw_manifest *m = sw_rendered_manifest(c->rendered, i);
+        struct json_object *doc = m->doc;
+        const char *own = *sw_obj_namespace(doc) ? sw_obj_namespace(doc)
+                          : m->namespace         ? m->namespace
+                                                 : c->ns;
         if (sw_streq(sw_obj_api_version(doc), api_version) && sw_streq(sw_obj_kind(doc), kind) &&
             sw_streq(sw_obj_name(doc), name) && (!ns || !*ns || sw_streq(own, ns))) {
             *out = stored(doc);

@@ -213,7 +213,7 @@ int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *
                                          : NULL;
     struct sw_hook_env env = {
         .resource = preview->resource,
-        .ns = preview->ns,
+        .ns = manifest->namespace ? manifest->namespace : preview->ns,
         .namespaced = served ? served->namespaced : *sw_obj_namespace(made) != '\0',
         .from_crds = manifest->from_crds,
         .group = pass->group,

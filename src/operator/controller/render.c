@@ -301,7 +301,7 @@ static int take_manifest(struct render *w, const struct sw_rendered *rendered, s
                           m->path, m->line);
     struct sw_hook_env env = {
         .resource = w->r->doc,
-        .ns = resource_namespace(w->r),
+        .ns = m->namespace ? m->namespace : resource_namespace(w->r),
         .keep_selectors = w->r->c->opts.keep_selectors,
         .from_crds = m->from_crds,
         .group = pass->group,
@@ -334,7 +334,7 @@ static int take_manifest(struct render *w, const struct sw_rendered *rendered, s
     }
     document_made(w->r, "debug manifest", w->state, doc);
     struct sw_rendered_object *o = add(w, json_object_get(doc), wait_all,
-                                       m->from_crds ? SW_STAGE_CRDS : 0);
+                                       m->from_crds || m->is_first ? SW_STAGE_CRDS : 0);
     if (m->hook_events)
         set_hook(o, m, pass->release.is_upgrade && m->hook_events & UPGRADE ? UPGRADE : INSTALL);
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);

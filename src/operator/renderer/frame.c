@@ -145,6 +145,21 @@ static const char *kept(struct sw_arena *arena, struct json_object *doc, const c
     return text ? sw_arena_strdup(arena, text) : NULL;
 }
 
+/* NULL: it has none. One without a name is refused by read_state(). */
+static const struct sw_release_of_state *read_release(struct sw_arena *arena,
+                                                      struct json_object *doc)
+{
+    if (!doc)
+        return NULL;
+    struct sw_release_of_state *release = sw_arena_alloc(arena, sizeof *release);
+    *release = (struct sw_release_of_state){
+        .name = kept(arena, doc, "name"),
+        .namespace = kept(arena, doc, "namespace"),
+        .chart = kept(arena, doc, "chart"),
+    };
+    return release;
+}
+
 /* @i: the index of the state, which needs only states before it. */
 static bool read_state(struct sw_plan_view *view, struct json_object *doc, size_t i)
 {
@@ -176,9 +191,12 @@ static bool read_state(struct sw_plan_view *view, struct json_object *doc, size_
         .wait_all = sw_json_bool(doc, false, "waitAll", NULL),
         .kernel_affine = sw_json_bool(doc, false, "kernelAffine", NULL),
         .has_crds = sw_json_bool(doc, false, "hasCrds", NULL),
+        .release = read_release(arena, sw_json_get(doc, "release")),
     };
     view->words[i] = lines_of(sw_json_get(doc, "words"));
-    return view->states[i].name && *view->states[i].name && view->states[i].chart;
+    const struct sw_recipe_state *s = &view->states[i];
+    bool is_release = !s->release || (s->release->name && s->release->chart);
+    return s->name && *s->name && s->chart && is_release;
 }
 
 static int by_name(const void *a, const void *b)
@@ -248,12 +266,15 @@ int manifest_take(struct json_object *message, const struct sw_plan_view *plan,
     if (!json_object_is_type(doc, json_type_object) || !*sw_obj_kind(doc) ||
         !*sw_obj_api_version(doc) || state < 0)
         return sw_err_set(err, SW_INVALID, "a renderer answers without a manifest");
+    const struct sw_release_of_state *release = plan->states[state].release;
     sw_rendered_add(rendered,
                     &(struct sw_manifest){
                         .doc = doc,
                         .path = sw_json_str(message, "", "path", NULL),
                         .line = (int)sw_json_int(message, 0, "line", NULL),
                         .state = (size_t)state,
+                        .namespace = release ? release->namespace : NULL,
+                        .is_first = sw_json_bool(message, false, "first", NULL),
                         .from_crds = sw_json_bool(message, false, "crd", NULL),
                         .kernel_affine = sw_json_bool(message, false, "affine", NULL),
                         .hook_events = (unsigned)sw_json_int(message, 0, "events", NULL),

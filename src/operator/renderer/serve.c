@@ -290,6 +290,13 @@ static struct json_object *state_to_json(const struct server *s, size_t i)
     sw_json_set(doc, json_object_new_boolean(state->kernel_affine), "kernelAffine", NULL);
     sw_json_set(doc, json_object_new_boolean(state->has_crds), "hasCrds", NULL);
     sw_json_set(doc, texts_found(s, state_has, i), "words", NULL);
+    if (state->release) {
+        struct json_object *release = json_object_new_object();
+        sw_json_set(doc, release, "release", NULL);
+        set_text(release, state->release->name, "name");
+        set_text(release, state->release->namespace, "namespace");
+        set_text(release, state->release->chart, "chart");
+    }
     return doc;
 }
 
@@ -328,6 +335,8 @@ static int send_manifest(struct server *s, const struct sw_manifest *m, size_t *
     sw_json_set(doc, json_object_new_int(m->line), "line", NULL);
     sw_json_set(doc, json_object_new_boolean(m->from_crds), "crd", NULL);
     sw_json_set(doc, json_object_new_boolean(m->kernel_affine), "affine", NULL);
+    if (m->is_first)
+        sw_json_set(doc, json_object_new_boolean(true), "first", NULL);
     sw_json_set(doc, json_object_new_int64(m->hook_events), "events", NULL);
     sw_json_set(doc, json_object_new_int64(m->hook_policies), "policies", NULL);
     sw_json_set(doc, json_object_new_int(m->hook_weight), "weight", NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/recipe/plan/own_release.h"
 #include "chart/recipe/plan/split.h"
 #include "data/json/json.h"
 
@@ -45,6 +46,15 @@ struct sw_value sw_plan_render_values(const struct sw_plan *plan, struct sw_aren
     return values;
 }
 
+struct sw_value sw_plan_chart_values(const struct sw_plan *plan, const struct sw_plan_chart *chart,
+                                     struct sw_arena *arena, const struct json_object *facts)
+{
+    if (!chart->parent)
+        return sw_plan_render_values(plan, arena, facts);
+    struct sw_value above = sw_plan_chart_values(plan, chart->parent, arena, facts);
+    return sw_value_path(above, chart->name);
+}
+
 /* ---- the data of templates ----------------------------------------------------------------------
  */
 
@@ -53,8 +63,10 @@ struct execution {
     const struct sw_plan *plan;
     const struct sw_render_env *env;
     struct sw_arena *arena;
-    struct sw_value release, caps;
-    struct sw_map *roots;     /* by the chart's path */
+    struct sw_value caps;
+    struct sw_map *roots; /* by the chart's path */
+    bool *is_asked;       /* by number of releases of their own: left_out is known */
+    struct sw_outputs *run;
     uint64_t fuel, fuel_left; /* steps for all templates together */
     size_t max_memory;        /* bytes, of the values and the templates */
 };
@@ -94,22 +106,42 @@ static struct sw_value caps_of(struct execution *s)
     return sw_template_caps_value(s->arena, &caps);
 }
 
-static struct sw_value make_root(struct execution *s, const struct sw_plan_chart *chart,
-                                 struct sw_value values)
+/* @own: NULL for the recipe's. */
+static struct sw_value release_of(struct execution *s, const struct sw_plan_release *own)
 {
+    const struct sw_render_env *env = s->env;
+    struct sw_template_release release = {
+        .name = own            ? own->of.name
+                : env->release ? env->release
+                               : s->plan->recipe->root->name,
+        .namespace = own && own->of.namespace ? own->of.namespace
+                     : env->namespace         ? env->namespace
+                                              : "default",
+        .revision = env->revision,
+        .is_upgrade = env->is_upgrade,
+    };
+    return sw_template_release_value(s->arena, &release);
+}
+
+/* @release: of the chart above. */
+static struct sw_value make_root(struct execution *s, const struct sw_plan_chart *chart,
+                                 struct sw_value values, struct sw_value release)
+{
+    if (chart->release)
+        release = release_of(s, chart->release);
     struct sw_map *subcharts = sw_map_new(s->arena);
     for (size_t i = 0; i < chart->n_subcharts; i++) {
         const struct sw_plan_chart *sub = chart->subcharts[i];
         struct sw_value v = sw_value_path(values, sub->name);
         if (!sw_value_is_map(v))
             v = sw_value_map(sw_map_new(s->arena));
-        sw_map_set_cstr(subcharts, sub->name, make_root(s, sub, v));
+        sw_map_set_cstr(subcharts, sub->name, make_root(s, sub, v, release));
     }
     struct sw_template_root root = {
         .values = values,
         .chart = chart->meta,
         .is_root = !chart->parent,
-        .release = s->release,
+        .release = release,
         .caps = s->caps,
         .files = chart->loaded->template_files,
         .n_files = chart->loaded->n_files,
@@ -122,19 +154,72 @@ static struct sw_value make_root(struct execution *s, const struct sw_plan_chart
 
 enum { MAX_OUTPUT = 16 << 20 }; /* of all templates together */
 
-static int run_one(struct execution *s, const struct sw_plan_template *t, struct sw_outputs *run,
-                   struct sw_err *err)
+static struct sw_template_opts options(struct execution *s, size_t used)
 {
-    size_t start = run->out.len;
-    struct sw_template_opts opts = {
+    return (struct sw_template_opts){
         .fuel = s->fuel,
         .fuel_left = &s->fuel_left,
         .max_memory_bytes = s->max_memory,
-        .max_output_bytes = start < MAX_OUTPUT ? MAX_OUTPUT - start : 1,
+        .max_output_bytes = used < MAX_OUTPUT ? MAX_OUTPUT - used : 1,
         .lookup = s->env->lookup ? on_lookup : NULL,
         .lookup_arg = (void *)s->env,
         .now_ns = s->env->now_ns,
     };
+}
+
+/* @text is what a condition printed. @return 0 | SW_INVALID: neither true nor false */
+static int read_answer(const struct sw_template_out *text, bool *yes, struct sw_err *err)
+{
+    size_t from = 0, end = text->len;
+    while (from < end && sw_split_is_blank(text->text[from]))
+        from++;
+    while (end > from && sw_split_is_blank(text->text[end - 1]))
+        end--;
+    SW_AUTO_CHARS *answer = sw_strndup(text->len ? text->text + from : "", end - from);
+    *yes = sw_streq(answer, "true");
+    return *yes || !*answer || sw_streq(answer, "false")
+               ? 0
+               : sw_err_set(err, SW_INVALID, "it printed '%.40s', expected true or false", answer);
+}
+
+/* Find out whether @release is to be installed. */
+static int ask(struct execution *s, const struct sw_plan_release *release, struct sw_err *err)
+{
+    if (!release || !release->only_if || s->is_asked[release->number])
+        return 0;
+    struct sw_template_out text = { 0 };
+    struct sw_template_opts opts = options(s, 0);
+    const struct sw_value *root = sw_map_find_cstr(s->roots, release->above->path);
+    int rc = sw_template_exec(s->plan->parsed->set, release->only_if, *root, s->arena, &opts, &text,
+                              err);
+    bool yes = false;
+    if (rc == 0)
+        rc = read_answer(&text, &yes, err);
+    s->run->left_out[release->number] = !yes;
+    s->is_asked[release->number] = true;
+    sw_template_out_done(&text);
+    return rc < 0 && rc != SW_PENDING
+               ? sw_err_wrap(err, rc, "%s/Chart.yaml: slipway.dev/releases: '%s'",
+                             release->above->loaded->origin, release->only_if)
+               : rc;
+}
+
+/* Ask the releases of the plan's states that @filter names. */
+static int ask_for_states(struct execution *s, const struct sw_plan_filter *filter,
+                          struct sw_err *err)
+{
+    int rc = 0;
+    for (size_t i = 0; filter->asks && rc == 0 && i < s->plan->n_states; i++)
+        if (filter->state == SW_ALL_STATES || filter->state == i)
+            rc = ask(s, s->plan->state_releases[i], err);
+    return rc;
+}
+
+static int run_one(struct execution *s, const struct sw_plan_template *t, struct sw_outputs *run,
+                   struct sw_err *err)
+{
+    size_t start = run->out.len;
+    struct sw_template_opts opts = options(s, start);
     const struct sw_value *root = sw_map_find_cstr(s->roots, t->chart->path);
     int rc = sw_template_exec(s->plan->parsed->set, t->path, *root, s->arena, &opts, &run->out,
                               err);
@@ -159,8 +244,7 @@ static int by_path(const void *a, const void *b)
 }
 
 int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
-                sw_plan_filter_fn *filter, const void *arg, struct sw_outputs *run,
-                struct sw_err *err)
+                const struct sw_plan_filter *filter, struct sw_outputs *run, struct sw_err *err)
 {
     SW_AUTO(sw_arena) *arena = sw_arena_new();
     struct execution s = {
@@ -168,31 +252,34 @@ int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
         .env = env,
         .arena = arena,
         .roots = sw_map_new(arena),
+        .is_asked = sw_arena_alloc(arena, plan->n_releases + 1),
+        .run = run,
         .fuel = env->fuel ? env->fuel : SW_TEMPLATE_FUEL,
         .max_memory = env->max_memory_bytes ? env->max_memory_bytes : SW_TEMPLATE_BYTES,
     };
     s.fuel_left = s.fuel;
     size_t values = sw_arena_used(plan->arena);
     sw_arena_limit(arena, s.max_memory > values ? s.max_memory - values : 0);
-    struct sw_template_release release = {
-        .name = env->release ? env->release : plan->recipe->root->name,
-        .namespace = env->namespace ? env->namespace : "default",
-        .revision = env->revision,
-        .is_upgrade = env->is_upgrade,
-    };
-    s.release = sw_template_release_value(arena, &release);
+    run->left_out = sw_zalloc(plan->n_releases + 1, sizeof *run->left_out);
     s.caps = caps_of(&s);
-    (void)make_root(&s, plan->root, sw_plan_render_values(plan, arena, env->facts));
+    (void)make_root(&s, plan->root, sw_plan_render_values(plan, arena, env->facts),
+                    release_of(&s, NULL));
     if (sw_arena_is_over(arena))
         return sw_err_set(err, SW_INVALID,
                           "the values of chart '%s' take more than %zu MiB of memory",
                           plan->root->path, s.max_memory >> 20);
-    for (size_t i = 0; i < plan->n_templates; i++) {
+    int rc = ask_for_states(&s, filter, err);
+    for (size_t i = 0; rc == 0 && i < plan->n_templates; i++) {
         const struct sw_plan_template *t = &plan->templates[i];
-        int rc = t->is_partial || !filter(arg, t) ? 0 : run_one(&s, t, run, err);
-        if (rc < 0)
-            return rc;
+        const struct sw_plan_release *release = sw_plan_release_of(t->chart);
+        if (t->is_partial || !filter->takes(filter->arg, t))
+            continue;
+        rc = filter->asks ? ask(&s, release, err) : 0;
+        if (rc == 0 && !(release && run->left_out[release->number]))
+            rc = run_one(&s, t, run, err);
     }
+    if (rc < 0)
+        return rc;
     if (run->n_files > 0)
         qsort(run->files, run->n_files, sizeof *run->files, by_path);
     return 0;
@@ -202,5 +289,6 @@ void sw_outputs_done(struct sw_outputs *run)
 {
     sw_template_out_done(&run->out);
     free(run->files);
+    free(run->left_out);
     *run = (struct sw_outputs){ 0 };
 }

@@ -7,6 +7,7 @@
 #include "chart/recipe/load/names.h"
 #include "chart/recipe/plan/cycle.h"
 #include "chart/recipe/plan/groups.h"
+#include "chart/recipe/plan/own_release.h"
 #include "chart/recipe/plan/plan.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
@@ -70,6 +71,8 @@ static int add_state(struct graph *g, const struct sw_plan_chart *chart, const c
     for (const struct sw_plan_chart *p = chart; p && !wait; p = p->parent)
         wait = sw_chart_annotation(p->loaded, ann_wait);
     s->wait_all = sw_streq(wait, "all");
+    const struct sw_plan_release *release = sw_plan_release_of(chart);
+    s->release = release ? &release->of : NULL;
     g->owners[g->n] = chart;
     return (int)g->n++;
 }
@@ -421,12 +424,14 @@ static int finish(struct graph *g)
         return rc;
     plan->states = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *plan->states);
     plan->n_states = g->n;
+    plan->state_releases = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *plan->state_releases);
     for (size_t i = 0; i < g->n; i++)
         place[order[i]] = i;
     for (size_t i = 0; i < g->n; i++) {
         list_templates(g, order[i]);
         struct sw_recipe_state *s = &plan->states[i];
         *s = g->states[order[i]];
+        plan->state_releases[i] = sw_plan_release_of(g->owners[order[i]]);
         size_t *needs = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *needs);
         for (size_t k = 0; k < g->n; k++)
             if (sw_needs_has(&g->needs, order[i], order[k]))

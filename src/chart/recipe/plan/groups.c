@@ -66,7 +66,8 @@ int sw_resource_groups_find(const struct sw_plan *plan, const struct sw_plan_cha
     gs->arena = plan->arena;
     gs->needs = sw_needs_init(SW_MAX_GROUPS);
     struct sw_outputs run = { 0 };
-    int rc = sw_plan_run(plan, env, is_grouped_of, chart, &run, err);
+    struct sw_plan_filter filter = { .takes = is_grouped_of, .arg = chart };
+    int rc = sw_plan_run(plan, env, &filter, &run, err);
     for (size_t i = 0; i < run.n_files && rc == 0; i++) {
         const struct sw_output *file = &run.files[i];
         struct sw_split split = { .text = run.out.text + file->start, .len = file->len };

@@ -47,6 +47,8 @@ struct sw_plan {
     const struct sw_plan_chart **crd_charts;
     size_t *crd_states;
     size_t n_crd_charts;
+    size_t n_releases;                             /* of subcharts of their own: own_release.h */
+    const struct sw_plan_release **state_releases; /* of each state; NULL: the recipe's */
 };
 
 /** One reference less; the last one frees it. NULL is accepted. */

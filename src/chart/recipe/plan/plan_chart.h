@@ -8,6 +8,8 @@
 #include "chart/recipe/load/chart.h"
 #include "chart/template/value/value.h"
 
+struct sw_plan_release;
+
 /** An enabled dependency and its name. */
 struct sw_plan_chart_dep {
     const struct sw_dependency *dep;
@@ -22,8 +24,9 @@ struct sw_plan_chart {
     const char *path;       /* "root/charts/a/charts/b" */
     struct sw_value values; /* the chart's defaults, as import-values left them */
     struct sw_value meta;   /* Chart.yaml under this name, with the enabled dependencies: a map */
-    struct sw_plan_chart *parent;     /* NULL: the root */
-    struct sw_plan_chart **subcharts; /* enabled subcharts, in the order of dependencies: */
+    const struct sw_plan_release *release; /* that begins with it; NULL: none does */
+    struct sw_plan_chart *parent;          /* NULL: the root */
+    struct sw_plan_chart **subcharts;      /* enabled subcharts, in the order of dependencies: */
     size_t n_subcharts;
     struct sw_plan_chart_dep *deps; /* the enabled entries of dependencies: */
     size_t n_deps;

@@ -4,11 +4,13 @@
 
 #include "base/kept.h"
 #include "chart/recipe/plan/execute.h"
+#include "chart/recipe/plan/own_release.h"
 #include "chart/recipe/plan/split.h"
 #include "chart/recipe/render/hook.h"
 #include "chart/recipe/render/order.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/yaml/yaml.h"
 
 /* The place of a document within its state; hooks of other events come after all states. */
 enum phase { PHASE_CRDS, PHASE_BEFORE, PHASE_OBJECTS, PHASE_AFTER, PHASE_OTHER };
@@ -22,6 +24,7 @@ struct doc {
     unsigned rank; /* of its kind */
     size_t number; /* as they were found */
     bool kernel_affine;
+    bool is_first; /* the namespace of a release of its own */
 };
 
 /* Manifests of another process that are kept as texts. */
@@ -147,6 +150,60 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
     return 0;
 }
 
+/* ---- namespaces of releases of their own --------------------------------------------------------
+ */
+
+static bool has_namespace(const struct sw_rendered *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_docs; i++)
+        if (sw_streq(sw_obj_kind(r->docs[i].object), "Namespace") &&
+            sw_streq(sw_obj_name(r->docs[i].object), name))
+            return true;
+    return false;
+}
+
+static struct json_object *namespace_of(const struct sw_plan_release *release)
+{
+    struct json_object *doc = json_object_new_object(), *labels = NULL;
+    sw_json_set_str(doc, "v1", "apiVersion", NULL);
+    sw_json_set_str(doc, "Namespace", "kind", NULL);
+    sw_json_set_str(doc, release->of.namespace, "metadata", "name", NULL);
+    if (release->labels &&
+        sw_json_parse(release->labels, strlen(release->labels), NULL, &labels, NULL) == 0)
+        sw_json_set(doc, labels, "metadata", "labels", NULL);
+    return doc;
+}
+
+/* Add the namespace of the release of @state, if it has one of its own that nothing else makes. */
+static void add_namespace(struct sw_rendered *r, const struct sw_plan *plan,
+                          const struct sw_render_env *env, size_t state)
+{
+    const struct sw_plan_release *release = plan->state_releases[state];
+    const char *ns = release ? release->of.namespace : NULL;
+    if (!ns || r->run.left_out[release->number] || sw_streq(ns, env->namespace) ||
+        has_namespace(r, ns))
+        return;
+    struct json_object *doc = namespace_of(release);
+    size_t len;
+    SW_AUTO_CHARS *text = sw_yaml_text(doc, &len);
+    while (len > 0 && sw_split_is_blank(text[len - 1]))
+        len--;
+    SW_GROW(r->docs, r->n_docs, r->cap_docs);
+    r->docs[r->n_docs] = (struct doc){
+        .number = r->n_docs,
+        .object = doc,
+        .phase = PHASE_CRDS,
+        .is_first = true,
+        .doc = { .path = sw_arena_printf(r->arena, "%s/Chart.yaml", release->above->path),
+                 .line = 1,
+                 .text = sw_arena_strndup(r->arena, text, len),
+                 .len = len,
+                 .state = state,
+                 .chart = plan->states[state].chart },
+    };
+    r->n_docs++;
+}
+
 /* ---- order, and manifests -----------------------------------------------------------------------
  */
 
@@ -164,6 +221,8 @@ static int by_order(const void *x, const void *y)
     if (c == 0)
         c = compare(a->phase, b->phase);
     if (c == 0)
+        c = b->is_first - a->is_first;
+    if (c == 0)
         c = (a->hook.weight > b->hook.weight) - (a->hook.weight < b->hook.weight);
     if (c == 0 && a->doc.hook_events)
         c = strcmp(sw_obj_name(a->object), sw_obj_name(b->object));
@@ -174,14 +233,20 @@ static int by_order(const void *x, const void *y)
     return c ? c : compare(a->number, b->number);
 }
 
-static void add_manifest(struct sw_rendered *r, const struct doc *d, struct json_object *object)
+static void add_manifest(struct sw_rendered *r, const struct sw_plan *plan, const struct doc *d,
+                         struct json_object *object)
 {
+    const struct sw_plan_release *release = plan->state_releases[d->doc.state];
     SW_GROW(r->manifests, r->n_manifests, r->cap_manifests);
     r->manifests[r->n_manifests++] = (struct sw_manifest){
         .doc = object,
         .path = d->doc.path,
         .line = d->doc.line,
         .state = d->doc.state,
+        .namespace = release && release->of.namespace
+                         ? sw_arena_strdup(r->arena, release->of.namespace)
+                         : NULL,
+        .is_first = d->is_first,
         .from_crds = d->doc.from_crds,
         .kernel_affine = d->kernel_affine,
         .hook_events = d->doc.hook_events,
@@ -191,7 +256,8 @@ static void add_manifest(struct sw_rendered *r, const struct doc *d, struct json
 }
 
 /* Add the items of a List. Those of a typed list may omit kind and apiVersion. */
-static int add_items(struct sw_rendered *r, const struct doc *d, struct sw_err *err)
+static int add_items(struct sw_rendered *r, const struct sw_plan *plan, const struct doc *d,
+                     struct sw_err *err)
 {
     struct json_object *items = sw_json_get(d->object, "items");
     const char *kind = sw_obj_kind(d->object);
@@ -208,7 +274,7 @@ static int add_items(struct sw_rendered *r, const struct doc *d, struct sw_err *
         int rc = check_head(d->doc.path, d->doc.line, item, err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "items[%zu]", i);
-        add_manifest(r, d, json_object_get(item));
+        add_manifest(r, plan, d, json_object_get(item));
     }
     return 0;
 }
@@ -229,7 +295,9 @@ static void list_files(struct sw_rendered *r, const struct sw_plan *plan,
     }
     for (size_t i = 0; i < plan->n_crd_charts && !env->no_crds; i++) {
         const struct sw_plan_chart *chart = plan->crd_charts[i];
-        if (only != SW_ALL_STATES && plan->crd_states[i] != only)
+        const struct sw_plan_release *release = sw_plan_release_of(chart);
+        if ((only != SW_ALL_STATES && plan->crd_states[i] != only) ||
+            (release && r->run.left_out[release->number]))
             continue;
         for (size_t f = 0; f < chart->loaded->n_files; f++) {
             const struct sw_recipe_file *file = &chart->loaded->files[f];
@@ -283,7 +351,10 @@ int sw_recipe_render_files(const struct sw_plan *plan, const struct sw_render_en
         return sw_err_set(err, SW_NOTFOUND, "there is no state %zu", state);
     struct wanted wanted = { plan, state };
     env = env ? env : &default_env;
-    int rc = sw_plan_run(plan, env, is_wanted, &wanted, &r->run, err);
+    struct sw_plan_filter filter = {
+        .takes = is_wanted, .arg = &wanted, .asks = true, .state = state
+    };
+    int rc = sw_plan_run(plan, env, &filter, &r->run, err);
     if (rc < 0)
         return rc;
     list_files(r, plan, env, state);
@@ -374,15 +445,18 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
         rc = read_file(r, plan, env, state, &r->files[i], NULL, r->crd_states[i - n_run], err);
     for (size_t i = 0; i < n_run && rc == 0; i++)
         rc = read_file(r, plan, env, state, &r->files[i], r->run.files[i].tmpl, SIZE_MAX, err);
+    for (size_t i = 0; rc == 0 && i < plan->n_states; i++)
+        if (state == SW_ALL_STATES || state == i)
+            add_namespace(r, plan, env, i);
     if (rc == 0 && r->n_docs > 0)
         qsort(r->docs, r->n_docs, sizeof *r->docs, by_order);
     for (size_t i = 0; i < r->n_docs && rc == 0; i++) {
         struct doc *d = &r->docs[i];
         d->doc.first_manifest = r->n_manifests;
         if (d->object && is_list(d->object))
-            rc = add_items(r, d, err);
+            rc = add_items(r, plan, d, err);
         else if (d->object)
-            add_manifest(r, d, json_object_get(d->object));
+            add_manifest(r, plan, d, json_object_get(d->object));
         d->doc.n_manifests = r->n_manifests - d->doc.first_manifest;
     }
     if (rc == 0)
@@ -405,6 +479,7 @@ void sw_rendered_add(struct sw_rendered *r, const struct sw_manifest *m)
     struct sw_manifest *copy = &r->manifests[r->n_manifests++];
     *copy = *m;
     copy->path = sw_arena_strdup(r->arena, m->path);
+    copy->namespace = m->namespace ? sw_arena_strdup(r->arena, m->namespace) : NULL;
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(m->doc, SW_JSON_PLAIN, &len);
     SW_AUTO(sw_kept) *kept = sw_kept_new(text, len);

@@ -1,0 +1,180 @@
+#include "chart/recipe/plan/own_release.h"
+
+#include <string.h>
+
+#include "chart/recipe/plan/execute.h"
+#include "chart/recipe/plan/plan.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "data/selector/selector.h"
+#include "data/yaml/yaml.h"
+
+static const char annotation[] = "slipway.dev/releases";
+
+enum { MAX_NAME = 53 }; /* Helm's limit of a release's name */
+
+const struct sw_plan_release *sw_plan_release_of(const struct sw_plan_chart *chart)
+{
+    for (; chart; chart = chart->parent)
+        if (chart->release)
+            return chart->release;
+    return NULL;
+}
+
+/* ---- one entry ----------------------------------------------------------------------------------
+ */
+
+/* @text, a template of the values of @chart, rendered; the caller's. */
+static int render_text(const struct sw_plan *plan, const struct sw_plan_chart *chart,
+                       const struct sw_render_env *env, const char *text, char **out,
+                       struct sw_err *err)
+{
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    SW_AUTO(sw_template_set) *set = sw_template_set_new();
+    struct sw_template_out rendered = { 0 };
+    SW_AUTO_CHARS *name = sw_printf("%s/Chart.yaml", chart->path);
+    struct sw_map *root = sw_map_new(arena);
+    sw_map_set_cstr(root, "Values", sw_plan_chart_values(plan, chart, arena, env->facts));
+    int rc = sw_template_add(set, name, text, strlen(text), err);
+    if (rc == 0)
+        rc = sw_template_exec(set, name, sw_value_map(root), arena, NULL, &rendered, err);
+    if (rc == 0)
+        *out = sw_strndup(rendered.text, rendered.len);
+    sw_template_out_done(&rendered);
+    return rc;
+}
+
+static int check_labels(struct json_object *labels, struct sw_err *err)
+{
+    if (labels && !json_object_is_type(labels, json_type_object))
+        return sw_err_set(err, SW_INVALID, "namespaceLabels: expected a map");
+    if (!labels)
+        return 0;
+    json_object_object_foreach(labels, key, value)
+    {
+        const char *fault = sw_label_key_fault(key);
+        if (!fault && !json_object_is_type(value, json_type_string))
+            fault = "expected a string";
+        if (!fault)
+            fault = sw_label_value_fault(json_object_get_string(value));
+        if (fault)
+            return sw_err_set(err, SW_INVALID, "namespaceLabels: '%s': %s", key, fault);
+    }
+    return 0;
+}
+
+/* Only known keys, all but the labels texts. */
+static int check_fields(struct json_object *entry, struct sw_err *err)
+{
+    static const char *const known[] = { "name", "namespace", "if" };
+    if (!json_object_is_type(entry, json_type_object))
+        return sw_err_set(err, SW_INVALID, "expected a map");
+    json_object_object_foreach(entry, key, value)
+    {
+        bool is_text = false;
+        for (size_t i = 0; i < SW_COUNT(known); i++)
+            is_text |= sw_streq(key, known[i]);
+        if (!is_text && !sw_streq(key, "namespaceLabels"))
+            return sw_err_set(err, SW_INVALID, "'%s' is not known", key);
+        if (is_text && !json_object_is_type(value, json_type_string))
+            return sw_err_set(err, SW_INVALID, "%s: expected a string", key);
+    }
+    return check_labels(sw_json_get(entry, "namespaceLabels"), err);
+}
+
+static int read_entry(struct sw_plan *plan, const struct sw_plan_chart *above,
+                      struct sw_plan_chart *sub, struct json_object *entry, struct sw_err *err)
+{
+    int rc = check_fields(entry, err);
+    if (rc < 0)
+        return rc;
+    const char *name = sw_json_str(entry, sub->name, "name", NULL),
+               *namespace = sw_json_str(entry, NULL, "namespace", NULL),
+               *only_if = sw_json_str(entry, NULL, "if", NULL);
+    const char *fault = strlen(name) > MAX_NAME ? "a release's name has 53 characters at most"
+                                                : sw_dns_subdomain_fault(name);
+    if (fault)
+        return sw_err_set(err, SW_INVALID, "name: '%s': %s", name, fault);
+    fault = namespace ? sw_dns_label_fault(namespace) : NULL;
+    if (fault)
+        return sw_err_set(err, SW_INVALID, "namespace: '%s': %s", namespace, fault);
+    struct json_object *labels = sw_json_get(entry, "namespaceLabels");
+    struct sw_plan_release *release = sw_arena_alloc(plan->arena, sizeof *release);
+    *release = (struct sw_plan_release){
+        .of = { .name = sw_arena_strdup(plan->arena, name),
+                .namespace = namespace ? sw_arena_strdup(plan->arena, namespace) : NULL,
+                .chart = sub->path },
+        .labels = labels ? sw_arena_strdup(plan->arena, json_object_to_json_string(labels)) : NULL,
+        .only_if = only_if ? sw_arena_strdup(plan->arena, only_if) : NULL,
+        .above = above,
+        .number = plan->n_releases++,
+    };
+    sub->release = release;
+    return 0;
+}
+
+/* ---- the annotations ----------------------------------------------------------------------------
+ */
+
+/* An enabled subchart by alias or name; NULL: there is none. */
+static struct sw_plan_chart *find_subchart(const struct sw_plan_chart *chart, const char *name)
+{
+    for (size_t i = 0; i < chart->n_subcharts; i++)
+        if (sw_streq(chart->subcharts[i]->name, name))
+            return chart->subcharts[i];
+    return NULL;
+}
+
+static bool is_dependency(const struct sw_plan_chart *chart, const char *name)
+{
+    for (size_t i = 0; i < chart->loaded->n_deps; i++) {
+        const struct sw_dependency *dep = &chart->loaded->deps[i];
+        if (sw_streq(*dep->alias ? dep->alias : dep->name, name))
+            return true;
+    }
+    return false;
+}
+
+static int read_map(struct sw_plan *plan, const struct sw_plan_chart *chart, const char *text,
+                    struct sw_err *err)
+{
+    SW_AUTO_JSON *map = NULL;
+    int rc = sw_yaml_parse(text, strlen(text), &(struct sw_yaml_opts){ .file = annotation }, &map,
+                           err);
+    if (rc < 0)
+        return rc;
+    if (!json_object_is_type(map, json_type_object))
+        return sw_err_set(err, SW_INVALID, "%s: expected a map of subcharts", annotation);
+    json_object_object_foreach(map, name, entry)
+    {
+        struct sw_plan_chart *sub = find_subchart(chart, name);
+        if (!sub && !is_dependency(chart, name))
+            return sw_err_set(err, SW_INVALID, "%s: there is no subchart '%s'", annotation, name);
+        rc = sub ? read_entry(plan, chart, sub, entry, err) : 0; /* else it is disabled */
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "%s: %s", annotation, name);
+    }
+    return 0;
+}
+
+static int read_chart(struct sw_plan *plan, const struct sw_plan_chart *chart,
+                      const struct sw_render_env *env, struct sw_err *err)
+{
+    const char *text = sw_chart_annotation(chart->loaded, annotation);
+    SW_AUTO_CHARS *rendered = NULL;
+    int rc = 0;
+    if (text && strstr(text, "{{"))
+        rc = render_text(plan, chart, env, text, &rendered, err);
+    if (text && rc == 0)
+        rc = read_map(plan, chart, rendered ? rendered : text, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "%s/Chart.yaml", chart->loaded->origin);
+    for (size_t i = 0; rc == 0 && i < chart->n_subcharts; i++)
+        rc = read_chart(plan, chart->subcharts[i], env, err);
+    return rc;
+}
+
+int sw_plan_find_releases(struct sw_plan *plan, const struct sw_render_env *env, struct sw_err *err)
+{
+    return read_chart(plan, plan->root, env, err);
+}

@@ -1,0 +1,259 @@
+/* Subcharts that are releases of their own: slipway.dev/releases of the chart above. */
+#include "recipe_util.h"
+
+/* The recipe "top" over the vendor's chart "gpu"; @releases: the annotation's text, each line
+ * indented by four. */
+#define TOP(releases)                                                                              \
+    {                                                                                              \
+        "Chart.yaml",                                                                              \
+            "apiVersion: v2\nname: top\nversion: 1.0.0\nannotations:\n"                            \
+            "  slipway.dev/releases: |\n" releases,                                                \
+            0                                                                                      \
+    }
+#define WHO(kind)                                                                                  \
+    "apiVersion: v1\nkind: " kind                                                                  \
+    "\nmetadata: {name: {{ .Release.Name }}-in-{{ .Release.Namespace }}}\n"
+#define VENDOR                                                                                     \
+    SUBCHART("gpu", "gpu"), { "charts/gpu/templates/who.yaml", WHO("ConfigMap"), 0 },              \
+        { "charts/gpu/crds/x.yaml",                                                                \
+          "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"                  \
+          "metadata: {name: xs.example.com}\n",                                                    \
+          0 },                                                                                     \
+    {                                                                                              \
+        "templates/own.yaml", WHO("Secret"), 0                                                     \
+    }
+
+/* "Kind/name" of all manifests, and "@namespace" where the release has one. */
+static char *manifests(const struct sw_rendered *out)
+{
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < sw_rendered_n_manifests(out); i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(out, i);
+        char *more = sw_printf("%s%s%s/%s%s%s", text, i ? " " : "", sw_obj_kind(m->doc),
+                               sw_obj_name(m->doc), m->namespace ? "@" : "",
+                               m->namespace ? m->namespace : "");
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+static void expect_manifests(const struct sw_recipe *r, const char *values, size_t state,
+                             const char *want)
+{
+    static const struct sw_render_env env = { .release = "mine", .namespace = "here" };
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, values);
+    SW_AUTO(sw_rendered) *out = NULL;
+    SW_ERR(err);
+    if (sw_recipe_render(plan, &env, state, &out, &err) < 0)
+        fail_msg("%s", sw_err_text(&err));
+    SW_AUTO_CHARS *text = manifests(out);
+    assert_string_equal(text, want);
+}
+
+/* ---- name and namespace -------------------------------------------------------------------------
+ */
+
+static void the_subchart_sees_its_own_release_and_its_namespace_comes_first(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {name: gpu-operator, namespace: gpus}\n"), VENDOR);
+    expect_manifests(r, NULL, SW_ALL_STATES,
+                     "Namespace/gpus@gpus CustomResourceDefinition/xs.example.com@gpus "
+                     "ConfigMap/gpu-operator-in-gpus@gpus Secret/mine-in-here");
+}
+
+static void
+without_a_name_it_is_the_subcharts_and_without_a_namespace_the_recipes(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {}\n"), VENDOR);
+    expect_manifests(r, NULL, SW_ALL_STATES,
+                     "CustomResourceDefinition/xs.example.com ConfigMap/gpu-in-here "
+                     "Secret/mine-in-here");
+}
+
+static void what_is_below_the_subchart_is_in_its_release(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {namespace: gpus}\n"), SUBCHART("gpu", "gpu"),
+           SUBCHART("gpu/charts/nfd", "nfd"),
+           { "charts/gpu/charts/nfd/templates/who.yaml", WHO("ConfigMap"), 0 });
+    expect_manifests(r, NULL, SW_ALL_STATES, "Namespace/gpus@gpus ConfigMap/gpu-in-gpus@gpus");
+}
+
+static void a_state_names_its_release(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {name: g, namespace: gpus}\n"), VENDOR);
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    const struct sw_recipe_state *gpu = sw_plan_state(plan, 0), *own = sw_plan_state(plan, 1);
+    assert_string_equal(gpu->release->name, "g");
+    assert_string_equal(gpu->release->namespace, "gpus");
+    assert_string_equal(gpu->release->chart, "top/charts/gpu");
+    assert_null(own->release);
+}
+
+static void values_of_the_chart_may_name_the_namespace(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {namespace: \"{{ .Values.where }}\"}\n"), VENDOR);
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, "where: there");
+    assert_string_equal(sw_plan_state(plan, 0)->release->namespace, "there");
+}
+
+static void the_namespace_gets_its_labels(SW_UNUSED void **state)
+{
+    RECIPE(r,
+           TOP("    gpu:\n      namespace: gpus\n      namespaceLabels:\n"
+               "        pod-security.kubernetes.io/enforce: privileged\n"),
+           VENDOR);
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO_CHARS *text = render_text(plan, NULL, 0);
+    assert_non_null(strstr(text, "pod-security.kubernetes.io/enforce: privileged"));
+}
+
+static void a_namespace_that_the_chart_makes_is_not_made_twice(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {namespace: gpus}\n"), SUBCHART("gpu", "gpu"),
+           { "charts/gpu/templates/ns.yaml",
+             "apiVersion: v1\nkind: Namespace\nmetadata: {name: gpus}\n", 0 });
+    expect_manifests(r, NULL, SW_ALL_STATES, "Namespace/gpus@gpus");
+}
+
+static void the_recipes_own_namespace_is_not_made(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {namespace: here}\n"), SUBCHART("gpu", "gpu"),
+           { "charts/gpu/templates/who.yaml", WHO("ConfigMap"), 0 });
+    expect_manifests(r, NULL, SW_ALL_STATES, "ConfigMap/gpu-in-here@here");
+}
+
+/* ---- whether it is installed --------------------------------------------------------------------
+ */
+
+#define IF TOP("    gpu: {namespace: gpus, if: top.installs}\n")
+#define INSTALLS(text)                                                                             \
+    {                                                                                              \
+        "templates/_h.tpl", "{{ define \"top.installs\" }} " text "\n{{ end }}", 0                 \
+    }
+
+static void
+a_release_that_is_not_to_be_installed_renders_nothing_crds_included(SW_UNUSED void **state)
+{
+    RECIPE(r, IF, INSTALLS("{{ .Values.install }}"), VENDOR);
+    expect_manifests(r, "install: false", SW_ALL_STATES, "Secret/mine-in-here");
+    expect_manifests(r, "install: false", 0, "");
+    expect_manifests(r, "install: true", 0,
+                     "Namespace/gpus@gpus CustomResourceDefinition/xs.example.com@gpus "
+                     "ConfigMap/gpu-in-gpus@gpus");
+}
+
+/* What is on the cluster decides. */
+static int find_api(SW_UNUSED void *arg, SW_UNUSED const char *api_version, const char *kind,
+                    SW_UNUSED const char *namespace, SW_UNUSED const char *name,
+                    struct json_object **out, SW_UNUSED struct sw_err *err)
+{
+    *out = sw_streq(kind, "There") ? json_object_new_object() : NULL;
+    if (*out)
+        sw_json_set_str(*out, kind, "kind", NULL);
+    return 0;
+}
+
+static void the_condition_may_look_something_up(SW_UNUSED void **state)
+{
+    RECIPE(r, IF, INSTALLS("{{ empty (lookup \"v1\" .Values.kind \"\" \"x\") }}"), VENDOR);
+    const struct sw_render_env env = { .lookup = find_api };
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, "kind: Missing");
+    SW_AUTO_CHARS *missing = render_text(plan, &env, 0);
+    assert_non_null(strstr(missing, "gpu-in-gpus"));
+    SW_AUTO(sw_plan) *other = plan_or_fail(r, "kind: There");
+    SW_AUTO_CHARS *there = render_text(other, &env, 0);
+    assert_string_equal(there, "");
+}
+
+static void expect_render_error(const struct sw_recipe *r, const char *words)
+{
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO(sw_rendered) *out = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_recipe_render(plan, NULL, 0, &out, &err), SW_INVALID);
+    if (!strstr(sw_err_text(&err), words))
+        fail_msg("'%s' does not contain '%s'", sw_err_text(&err), words);
+}
+
+static void an_answer_that_is_neither_true_nor_false_is_named(SW_UNUSED void **state)
+{
+    RECIPE(r, IF, INSTALLS("perhaps"), VENDOR);
+    expect_render_error(r, "test/Chart.yaml: slipway.dev/releases: 'top.installs': it printed "
+                           "'perhaps', expected true or false");
+}
+
+static void a_condition_that_no_template_defines_is_named(SW_UNUSED void **state)
+{
+    RECIPE(r, IF, VENDOR);
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO(sw_rendered) *out = NULL;
+    SW_ERR(err);
+    assert_true(sw_recipe_render(plan, NULL, 0, &out, &err) < 0);
+    assert_non_null(strstr(sw_err_text(&err), "top.installs"));
+}
+
+/* ---- mistakes -----------------------------------------------------------------------------------
+ */
+
+static void mistakes_are_named_with_file_and_field(SW_UNUSED void **state)
+{
+    static const struct {
+        const char *releases, *words;
+    } cases[] = {
+        { "    gpus: {}\n", "test/Chart.yaml: slipway.dev/releases: there is no subchart 'gpus'" },
+        { "    gpu: x\n", "slipway.dev/releases: gpu: expected a map" },
+        { "    gpu: {nmae: x}\n", "slipway.dev/releases: gpu: 'nmae' is not known" },
+        { "    gpu: {name: 1}\n", "slipway.dev/releases: gpu: name: expected a string" },
+        { "    gpu: {name: Up}\n", "slipway.dev/releases: gpu: name: 'Up': " },
+        { "    gpu: {name: a1234567890123456789012345678901234567890123456789012345}\n",
+          "a release's name has 53 characters at most" },
+        { "    gpu: {namespace: a.b}\n", "slipway.dev/releases: gpu: namespace: 'a.b': " },
+        { "    gpu: {namespaceLabels: [a]}\n", "gpu: namespaceLabels: expected a map" },
+        { "    gpu: {namespaceLabels: {a: 1}}\n", "namespaceLabels: 'a': expected a string" },
+        { "    gpu: {namespaceLabels: {\"a b\": c}}\n", "namespaceLabels: 'a b': " },
+        { "    - gpu\n", "slipway.dev/releases: expected a map of subcharts" },
+        { "    gpu: {\n", "test/Chart.yaml: slipway.dev/releases:" },
+        { "    gpu: {namespace: \"{{ .Values.x\"}\n", "test/Chart.yaml: " },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *chart = sw_printf("apiVersion: v2\nname: top\nversion: 1.0.0\n"
+                                         "annotations:\n  slipway.dev/releases: |\n%s",
+                                         cases[i].releases);
+        RECIPE(r, { "Chart.yaml", chart, 0 }, VENDOR);
+        expect_plan_error(r, NULL, cases[i].words);
+    }
+}
+
+static void a_release_of_a_subchart_that_is_off_is_dropped(SW_UNUSED void **state)
+{
+    RECIPE(r,
+           { "Chart.yaml",
+             "apiVersion: v2\nname: top\nversion: 1.0.0\nannotations:\n"
+             "  slipway.dev/releases: \"gpu: {}\"\n"
+             "dependencies: [{name: gpu, version: 1.0.0, condition: gpu.enabled}]\n",
+             0 },
+           VENDOR);
+    expect_graph(r, "gpu: {enabled: false}", "top");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_subchart_sees_its_own_release_and_its_namespace_comes_first),
+        cmocka_unit_test(without_a_name_it_is_the_subcharts_and_without_a_namespace_the_recipes),
+        cmocka_unit_test(what_is_below_the_subchart_is_in_its_release),
+        cmocka_unit_test(a_state_names_its_release),
+        cmocka_unit_test(values_of_the_chart_may_name_the_namespace),
+        cmocka_unit_test(the_namespace_gets_its_labels),
+        cmocka_unit_test(a_namespace_that_the_chart_makes_is_not_made_twice),
+        cmocka_unit_test(the_recipes_own_namespace_is_not_made),
+        cmocka_unit_test(a_release_that_is_not_to_be_installed_renders_nothing_crds_included),
+        cmocka_unit_test(the_condition_may_look_something_up),
+        cmocka_unit_test(an_answer_that_is_neither_true_nor_false_is_named),
+        cmocka_unit_test(a_condition_that_no_template_defines_is_named),
+        cmocka_unit_test(mistakes_are_named_with_file_and_field),
+        cmocka_unit_test(a_release_of_a_subchart_that_is_off_is_dropped),
+    };
+    return cmocka_run_group_tests_name("recipe_release", tests, NULL, NULL);
+}
