@@ -1,13 +1,16 @@
 /* slipway's definitions accept all that those of the Special Resource Operator and of the Dynamic
  * Accelerator Slicer accept, and keep the fields that those keep. crds/theirs.yaml has their
- * schemas, crds/samples.yaml resources; each is changed at random. */
+ * schemas, crds/samples.yaml resources; where ../shared is, what both left on clusters is taken,
+ * too. Each is changed at random, the same way each time. */
 #include "emulator/schema/schema.h"
 #include "emulator/store/status.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -15,7 +18,11 @@
 
 #define HERE SW_SOURCE_DIR "/test/unit/emulator/crds/"
 
-enum { N_MUTANTS = 1000, N_OLDEST = 1 }; /* of each definition; those of SRO 4.8 */
+enum {
+    N_MUTANTS = 1000, /* of each definition */
+    N_OLDEST = 1,     /* definitions of SRO 4.8 */
+    LONG = 5000,
+};
 
 static const char *const ours[] = {
     "deploy/crds/sro.openshift.io_specialresources.yaml",
@@ -72,9 +79,16 @@ static json_object *schema_of(json_object *crd)
 
 static json_object *any_value(void)
 {
-    switch (below(9)) {
+    switch (below(11)) {
     case 0:
         return NULL;
+    case 9: {
+        SW_AUTO_CHARS *text = sw_zalloc(LONG + 1, 1);
+        memset(text, 'x', LONG);
+        return json_object_new_string(text);
+    }
+    case 10:
+        return json_object_new_double(0.5);
     case 1:
         return json_object_new_string("");
     case 2:
@@ -94,6 +108,8 @@ static json_object *any_value(void)
     }
 }
 
+static void mutate_map(json_object *at);
+
 static void mutate(json_object *at)
 {
     size_t n = sw_json_len(at), pick = n ? below(n) : 0;
@@ -105,11 +121,18 @@ static void mutate(json_object *at)
             (void)json_object_array_add(at, sw_json_copy(item));
         else
             json_object_array_put_idx(at, pick, any_value());
+    } else if (json_object_is_type(at, json_type_object) && n) {
+        mutate_map(at);
+    }
+}
+
+static void mutate_map(json_object *at)
+{
+    size_t pick = below(sw_json_len(at)), i = 0;
+    if (below(8) == 0) {
+        json_object_object_add(at, "another", any_value());
         return;
     }
-    if (!json_object_is_type(at, json_type_object) || !n)
-        return;
-    size_t i = 0;
     json_object_object_foreach(at, key, value)
     {
         if (i++ != pick)
@@ -189,37 +212,62 @@ static void compare(json_object *doc, json_object *mine, json_object *theirs, bo
                  json_object_to_json_string(there));
 }
 
+/* Add the objects of @kind in the file at @path to @out, an array. */
+static void add_samples(json_object *out, const char *path, const char *kind)
+{
+    struct sw_yaml_docs docs = { 0 };
+    read_all(path, &docs);
+    for (size_t i = 0; i < docs.n_docs; i++)
+        if (sw_streq(sw_obj_kind(docs.docs[i].object), kind))
+            (void)json_object_array_add(out, json_object_get(docs.docs[i].object));
+    sw_yaml_docs_done(&docs);
+}
+
+/* The resources of @kind, an array, the caller's. */
+static json_object *samples_of(const char *kind)
+{
+    static const char *const left[] = { "sro-simple-kmod", "sro-rolling", "sro-acm-ice", "das" };
+    const char *shared = getenv("SW_SHARED");
+    json_object *out = json_object_new_array();
+    add_samples(out, HERE "samples.yaml", kind);
+    for (size_t i = 0; shared && *shared && i < SW_COUNT(left); i++) {
+        SW_AUTO_CHARS *path = sw_printf("%s/takeover/%s.yaml", shared, left[i]);
+        if (access(path, R_OK) == 0)
+            add_samples(out, path, kind);
+    }
+    return out;
+}
+
+/* Compare @row, a definition of theirs, with ours of that kind: the samples, and mutants of them.
+ */
+static void compare_definition(json_object *row, bool old)
+{
+    SW_AUTO_JSON *crd = definition(sw_obj_kind(row));
+    SW_AUTO_JSON *samples = samples_of(sw_obj_kind(row));
+    size_t n = sw_json_len(samples);
+    struct counts counts = { 0 };
+    assert_string_equal(sw_json_str(crd, "", "spec", "scope", NULL),
+                        sw_json_str(row, "", "scope", NULL));
+    for (size_t i = 0; i < n + N_MUTANTS; i++) { /* first as they are */
+        SW_AUTO_JSON *doc = sw_json_copy(sw_json_at(samples, i < n ? i : below(n)));
+        for (size_t m = i < n ? 0 : 1 + below(3); m > 0; m--)
+            mutate(doc);
+        if (json_object_is_type(sw_json_get(doc, "metadata"), json_type_object))
+            compare(doc, schema_of(crd), sw_json_get(row, "schema"), old, &counts);
+    }
+    print_message("%s: %u accepted, %u refused\n", sw_json_str(row, "", "of", NULL),
+                  counts.accepted, counts.refused);
+    assert_true(counts.accepted >= N_MUTANTS / 10 && counts.refused >= N_MUTANTS / 20);
+}
+
 static void what_theirs_accept_is_accepted(void **state)
 {
     (void)state;
-    struct sw_yaml_docs theirs = { 0 }, samples = { 0 };
+    struct sw_yaml_docs theirs = { 0 };
     read_all(HERE "theirs.yaml", &theirs);
-    read_all(HERE "samples.yaml", &samples);
-    for (size_t t = 0; t < theirs.n_docs; t++) {
-        json_object *row = theirs.docs[t].object;
-        const char *kind = sw_obj_kind(row);
-        SW_AUTO_JSON *crd = definition(kind);
-        json_object *their_schema = sw_json_get(row, "schema");
-        struct counts counts = { 0 };
-        assert_string_equal(sw_json_str(crd, "", "spec", "scope", NULL),
-                            sw_json_str(row, "", "scope", NULL));
-        for (size_t i = 0; i < samples.n_docs + N_MUTANTS; i++) { /* first as they are */
-            size_t pick = i < samples.n_docs ? i : below(samples.n_docs);
-            json_object *sample = samples.docs[pick].object;
-            while (!sw_streq(sw_obj_kind(sample), kind))
-                sample = samples.docs[pick = (pick + 1) % samples.n_docs].object;
-            SW_AUTO_JSON *doc = sw_json_copy(sample);
-            for (size_t n = i < samples.n_docs ? 0 : 1 + below(3); n > 0; n--)
-                mutate(doc);
-            if (json_object_is_type(sw_json_get(doc, "metadata"), json_type_object))
-                compare(doc, schema_of(crd), their_schema, t < N_OLDEST, &counts);
-        }
-        if (counts.accepted < N_MUTANTS / 10 || counts.refused < N_MUTANTS / 20)
-            fail_msg("%s: %u accepted, %u refused", sw_json_str(row, "", "of", NULL),
-                     counts.accepted, counts.refused);
-    }
+    for (size_t t = 0; t < theirs.n_docs; t++)
+        compare_definition(theirs.docs[t].object, t < N_OLDEST);
     sw_yaml_docs_done(&theirs);
-    sw_yaml_docs_done(&samples);
 }
 
 int main(void)
