@@ -481,6 +481,46 @@ static void preflight_tells_each_verdict(void **state)
     stop(&f);
 }
 
+static void refuse_verdicts(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                            struct world *w SW_UNUSED)
+{
+    if (sw_streq(req->resource, "preflightvalidations") && sw_streq(req->verb, "patch"))
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 422 };
+}
+
+static void count_refused(enum sw_log_level level SW_UNUSED, const char *line, size_t len_bytes,
+                          void *arg)
+{
+    unsigned *n = arg;
+    *n += memmem(line, len_bytes, "preflight status not written", 28) != NULL;
+}
+
+static void verdicts_that_cannot_be_written_are_told_once(void **state)
+{
+    (void)state;
+    struct fixture f;
+    unsigned n = 0;
+    start(&f);
+    f.w.on_request = refuse_verdicts;
+    write_driver(&f);
+    world_apply(&f.w, &(struct sw_resource_opts){ .recipe = f.dir });
+    sw_log_set_level(SW_LOG_WARN);
+    sw_log_set_sink(count_refused, &n);
+    world_start(&f.w);
+    SW_AUTO_CHARS *pv = sw_printf("{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":"
+                                  "\"PreflightValidation\",\"metadata\":{\"name\":\"next\"},"
+                                  "\"spec\":{\"updateImage\":\"%s/release:new\"}}",
+                                  f.host);
+    assert_int_equal(world_create(&f.w, pv), 0);
+    world_wait(&f.w, 10 * 60000); /* it is tried each minute */
+    sw_log_set_sink(NULL, NULL);
+    sw_log_set_level(SW_LOG_ERROR);
+    assert_int_equal(n, 1);
+    f.w.on_request = NULL;
+    must_say(&f, "Error", "the release image cannot be read");
+    stop(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,6 +532,7 @@ int main(void)
         cmocka_unit_test(an_object_that_the_selector_leaves_out_gives_no_version),
         cmocka_unit_test(the_module_of_sros_examples_walks_unchanged),
         cmocka_unit_test(preflight_tells_each_verdict),
+        cmocka_unit_test(verdicts_that_cannot_be_written_are_told_once),
     };
     return cmocka_run_group_tests_name("run_module", tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ struct validation {
     struct sw_driver_images *check;
     struct sw_render_wait *wait; /* of the resource that is rendered; or NULL */
     struct sw_kube_request *write;
+    char *write_fault; /* why the status was not written, as told last; or NULL */
     struct sw_timer *timer;
 };
 
@@ -59,6 +60,7 @@ static void validation_free(struct validation *v)
     free(v->kernel);
     free(v->image);
     free(v->name);
+    free(v->write_fault);
     free(v);
 }
 
@@ -69,9 +71,9 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
 {
     struct validation *v = arg;
     v->write = NULL;
-    if (a->code < 0)
+    if (fault_is_news(&v->write_fault, a->code < 0 ? sw_err_text(a->err) : NULL))
         sw_log(SW_LOG_WARN, "preflight status not written", "preflightvalidation", v->name, "error",
-               sw_err_text(a->err), NULL);
+               v->write_fault, NULL);
     if (a->code == 0) {
         json_object_put(v->statuses);
         v->statuses = json_object_get(sw_json_find(a->object, "status", "srStatuses", NULL));
