@@ -131,7 +131,8 @@ bool sw_facts_put_toolkit(struct sw_facts *facts, const char *image,
 /** Images that could not be read are to be read again. */
 void sw_facts_forget_toolkits(struct sw_facts *facts);
 /** Why @group has no toolkit, naming those that there are; NULL: it has one, or there is no such
- * ImageStream. Heap, the caller's. */
+ * ImageStream, or it has no images at all (SRO goes on then, with an empty value). Heap, the
+ * caller's. */
 char *sw_facts_lacks_toolkit(const struct sw_facts *facts, const struct sw_group *group);
 /** Read the file's text. @toolkit borrows from @*doc, which is the caller's.
  * @return 0 | SW_INVALID */

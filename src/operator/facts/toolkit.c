@@ -142,13 +142,14 @@ void sw_facts_forget_toolkits(struct sw_facts *facts)
 char *sw_facts_lacks_toolkit(const struct sw_facts *facts, const struct sw_group *group)
 {
     struct json_object *info;
-    if (!facts->cluster.toolkit_tags || *toolkit_find(facts, group, &info))
+    struct json_object *tags = facts->cluster.toolkit_tags;
+    if (!tags || !json_object_object_length(tags) || *toolkit_find(facts, group, &info))
         return NULL;
     char *text = sw_printf("no driver toolkit is for kernel %s; ImageStream "
                            "openshift/driver-toolkit has",
                            group->kernel);
     int n = 0;
-    json_object_object_foreach(facts->cluster.toolkit_tags, tag, image)
+    json_object_object_foreach(tags, tag, image)
     {
         struct json_object *i = info_of(facts, image);
         const char *kernel = sw_json_str(i, NULL, "kernel", NULL);
@@ -158,10 +159,5 @@ char *sw_facts_lacks_toolkit(const struct sw_facts *facts, const struct sw_group
         free(text);
         text = longer;
     }
-    if (n)
-        return text;
-    free(text);
-    return sw_printf("no driver toolkit is for kernel %s: ImageStream openshift/driver-toolkit has "
-                     "no images",
-                     group->kernel);
+    return text;
 }

@@ -340,6 +340,28 @@ static void older_image_of_a_tag_is_for_the_kernel_that_still_runs(void **state)
     sw_facts_free(f);
 }
 
+/* As where SRO walks: its ImageStream is there, and nothing has been imported. */
+static void an_image_stream_without_items_is_no_fault(void **state)
+{
+    (void)state;
+    struct sw_facts *f = cluster();
+    struct sw_groups g;
+    sw_facts_set_openshift(f, true);
+    put_source(f, 3, "{\"status\":{\"tags\":[{\"tag\":\"latest\",\"items\":null}]}}", false);
+    sw_facts_groups(f, NULL, NULL, &g);
+    assert_null(sw_facts_unknown_toolkit(f, &g));
+    assert_null(sw_facts_lacks_toolkit(f, g.items[0]));
+    put_source(f, 3,
+               "{\"status\":{\"tags\":[{\"tag\":\"other\",\"items\":["
+               "{\"dockerImageReference\":\"dtk:other\"}]}]}}",
+               true);
+    char *why = sw_facts_lacks_toolkit(f, g.items[0]);
+    assert_non_null(strstr(why, "no driver toolkit is for kernel"));
+    free(why);
+    sw_groups_done(&g);
+    sw_facts_free(f);
+}
+
 static void values_without_openshift_are_empty_not_an_error(void **state)
 {
     (void)state;
@@ -405,6 +427,7 @@ int main(void)
         cmocka_unit_test(values_carry_every_name_and_strings_only),
         cmocka_unit_test(test_tls_profile),
         cmocka_unit_test(older_image_of_a_tag_is_for_the_kernel_that_still_runs),
+        cmocka_unit_test(an_image_stream_without_items_is_no_fault),
         cmocka_unit_test(values_without_openshift_are_empty_not_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
