@@ -303,6 +303,13 @@ static void child_goes_with_the_last_who_needs_it(void **state)
     chart_remove(root);
 }
 
+/* The parent of @child in SRO's list; "": none. */
+static const char *listed_parent(struct world *w, const char *child)
+{
+    return sw_json_str(world_get(w, "v1", "ConfigMap", "default", "special-resource-dependencies"),
+                       "", "data", child, NULL);
+}
+
 #define NO_ENTRIES "{\"spec\":{\"dependencies\":[]}}"
 
 static void child_that_is_needed_no_more_goes(void **state)
@@ -327,6 +334,7 @@ static void child_that_is_needed_no_more_goes(void **state)
     /* the other needs it still: it is the same one, with the other's values now */
     sro_until_there(&w, "v1", "ConfigMap", "b", "c-of-other");
     world_wait(&w, 60000);
+    assert_string_equal(listed_parent(&w, "b"), "other");
     assert_int_equal(
         sw_json_len(sw_json_find(sro_get(&w, "b"), "metadata", "ownerReferences", NULL)), 1);
     world_kill(&w); /* and it is seen after a restart, too */
@@ -336,6 +344,8 @@ static void child_that_is_needed_no_more_goes(void **state)
     sro_until_gone(&w, "v1", "Namespace", NULL, "b");
     sro_until_gone(&w, "v1", "Namespace", NULL, "c");
     assert_true(world_until(&w, event_says, "DependencyRemoved", 60000));
+    assert_string_equal(listed_parent(&w, "b"), "");
+    assert_string_equal(listed_parent(&w, "c"), "");
     sro_until(&w, "other", "Ready", NULL);
     sro_until(&w, "own", "Ready", NULL); /* somebody made it himself */
     world_close(&w);
@@ -400,6 +410,7 @@ static void child_that_was_there_before_is_nobodys(void **state)
                                         "special-resource-dependencies");
     assert_string_equal(sw_json_str(map, "", "data", "b", NULL), "a"); /* as SRO has it */
     sro_delete(&w, "a");
+    assert_string_equal(listed_parent(&w, "b"), "");
     world_wait(&w, 5 * 60000);
     assert_non_null(world_get(&w, "v1", "ConfigMap", "b", "c-none"));
     world_close(&w);

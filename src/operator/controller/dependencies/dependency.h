@@ -13,6 +13,7 @@ struct dependencies {
     struct prerequisite creation_fault; /* why a child could not be created, until the next try */
     char *reported;         /* dependencies whose values others decide, as reported last; or NULL */
     bool releases_children; /* it is being removed from the owners of its children */
+    bool finalizing; /* finalize_done() is due when that, and its entries' removal, is over */
     struct creation *creation;  /* a child that is being created, or NULL */
     int64_t creation_due_ms;    /* no child is created before */
     struct json_object *mapped; /* names of children that depend_map_complete() has seen to */
@@ -47,9 +48,17 @@ void depend_map_write(struct resource *parent, const char *child, depend_map_don
                       void (*drop)(void *arg), void *arg);
 /** The same for a child that is there already, once, and only where no parent is named. */
 void depend_map_complete(struct resource *parent, const char *child);
+/** Remove the entry of @child (NULL: all entries) where it names @parent; another resource that
+ * needs the child is named then. A failure is logged. */
+void depend_map_forget(struct resource *parent, const char *child);
+/** Is that under way? */
+bool depend_map_is_forgetting(const struct resource *parent);
 
 /** Cancel it, unless a request was sent. */
 void depend_stop_creating(struct resource *r);
-/** dependency_owners.c: finalize(). With deletionPolicy orphan, children that were created for
- * dependencies of @r lose it as an owner. @return false: finalize_done() will be called */
+/** dependency_owners.c: finalize(). SRO's ConfigMap loses @r; with deletionPolicy orphan, children
+ * that were created for dependencies of @r lose it as an owner. @return false: finalize_done() will
+ * be called */
 bool depend_finalize(struct resource *r);
+/** Call finalize_done() if it is due and nothing is under way any more. */
+void depend_finalized(struct resource *r);

@@ -131,3 +131,77 @@ void depend_map_complete(struct resource *parent, const char *child)
     (void)json_object_object_add(d->mapped, child, NULL);
     write_entry(parent, &(struct mapping){ .child = sw_strdup(child) });
 }
+
+/* ---- entries that go ---------------------------------------------------------------------------
+ */
+
+static void forgotten(struct op *op, int code, const char *message)
+{
+    struct resource *r = op->r;
+    const struct mapping *m = op->more;
+    if (code < 0 && code != SW_NOTFOUND)
+        sw_log(SW_LOG_WARN, "dependency stays in " MAP_NAME, "resource", r->name, "dependency",
+               m->child ? m->child : "all", "error", message, NULL);
+    for (struct resource *other = r->c->resources; other && m->child; other = other->next)
+        if (dependencies_of(other)->mapped)
+            json_object_object_del(dependencies_of(other)->mapped, m->child);
+    op_free(op);
+    recheck_soon(r->c); /* another resource may be named now */
+    depend_finalized(r);
+}
+
+static void on_forgotten(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    forgotten(op, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
+}
+
+/* The entries that name the resource, or the one of @m->child, by a merge patch. */
+static void on_read_to_forget(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    const struct mapping *m = op->more;
+    const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, "v1", "ConfigMap");
+    SW_AUTO_JSON *gone = json_object_new_object();
+    op->req = NULL;
+    if (a->code == 0 && sw_json_get(a->object, "data")) {
+        json_object_object_foreach(sw_json_get(a->object, "data"), child, parent)
+        {
+            if (sw_streq(json_object_get_string(parent), op->r->name) &&
+                (!m->child || sw_streq(child, m->child)))
+                (void)json_object_object_add(gone, child, NULL);
+        }
+    }
+    if (!kind || !json_object_object_length(gone)) {
+        forgotten(op, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
+        return;
+    }
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set(body, json_object_get(gone), "data", NULL);
+    op->req = sw_kube_patch(op->r->c->kube, kind, op->key.ns, MAP_NAME, SW_PATCH_MERGE, body,
+                            REQUEST_OWN(RECORDS, .retries = 4), on_forgotten, op);
+}
+
+static void begin_forgetting(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_get(op->r->c->kube, kind, op->key.ns, MAP_NAME,
+                          REQUEST_OWN(RECORDS, .retries = 4), on_read_to_forget, op);
+}
+
+void depend_map_forget(struct resource *parent, const char *child)
+{
+    struct op *op = op_new(parent, &(struct sw_key){ "v1", "ConfigMap", parent->c->ns, MAP_NAME },
+                           0);
+    struct mapping *m = op->more = sw_zalloc(1, sizeof *m);
+    *m = (struct mapping){ .child = child ? sw_strdup(child) : NULL };
+    op->release = mapping_free;
+    op->begin = begin_forgetting;
+    op->failed = forgotten;
+    op_with_kind(op);
+}
+
+bool depend_map_is_forgetting(const struct resource *parent)
+{
+    return op_find(parent, begin_forgetting, NULL, NULL) != NULL;
+}

@@ -26,12 +26,22 @@ static bool any_under_way(const struct resource *r, const char *child)
     return op_find(r, begin, NULL, child);
 }
 
+static bool is_busy(const struct resource *r)
+{
+    return any_under_way(r, NULL) || depend_map_is_forgetting(r);
+}
+
+void depend_finalized(struct resource *r)
+{
+    if (dependencies_of(r)->finalizing && !is_busy(r))
+        finalize_done(r, CAPABILITY_dependencies);
+}
+
 static void over(struct op *op)
 {
     struct resource *r = op->r;
     op_free(op);
-    if (dependencies_of(r)->releases_children && !any_under_way(r, NULL))
-        finalize_done(r, CAPABILITY_dependencies);
+    depend_finalized(r);
 }
 
 static void failed(struct op *op, int code, const char *message)
@@ -90,8 +100,12 @@ bool depend_finalize(struct resource *r)
 {
     struct sw_policy policy;
     (void)sw_policy_read(r->doc, &policy, NULL);
-    bool begun = dependencies_of(r)->releases_children;
-    dependencies_of(r)->releases_children = policy.orphan;
+    struct dependencies *d = dependencies_of(r);
+    bool begun = d->finalizing;
+    d->finalizing = true;
+    d->releases_children = policy.orphan;
+    if (!begun && sw_json_len(sw_json_find(r->doc, "spec", "dependencies", NULL)))
+        depend_map_forget(r, NULL);
     for (struct resource *child = r->c->resources; child && policy.orphan && !begun;
          child = child->next) {
         struct json_object *owners = owners_with(child, r, false);
@@ -99,7 +113,7 @@ bool depend_finalize(struct resource *r)
             write_owner(r, child->name);
         json_object_put(owners);
     }
-    return !dependencies_of(r)->releases_children || !any_under_way(r, NULL);
+    return !is_busy(r);
 }
 
 /* ---- children that are not needed any more -----------------------------------------------------
@@ -179,7 +193,9 @@ void depend_prune(struct resource *r)
             write_owner(r, child->name);
         else if (others)
             remove_child(r, child);
-        if (others)
-            recheck_soon(r->c); /* the entry of another resource may decide its values now */
+        if (!others)
+            continue;
+        depend_map_forget(r, child->name);
+        recheck_soon(r->c); /* the entry of another resource may decide its values now */
     }
 }
