@@ -26,6 +26,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
     if (!c->opts.node_policy)
         c->opts.node_policy = opts->one_shot ? &any : &careful;
     c->opts.engine.node_policy = c->opts.node_policy;
+    c->opts.engine.no_grace_labels = c->opts.keep_selectors;
     c->own->trouble = 1; /* nothing was reported yet */
     c->own->words = template_texts();
     struct sw_renderers_opts renderers = opts->renderers;

@@ -288,6 +288,8 @@ struct sw_engine_opts {
     int64_t retry_min_ms;  /* back-off after what passes by itself; default 500 ms ... */
     int64_t retry_max_ms;  /* ... doubling to 30 s; after what does not, this times 10 */
     int64_t status_gap_ms; /* between status writes that carry only progress; default 3 s */
+    bool no_grace_labels;  /* drivers' pods go with the labels that they ask for: those by which
+                              they could stay are taken off nodes (grace_period.h) */
     /** Nodes that are tainted for resources; NULL: all. Borrowed. */
     const struct sw_node_policy *node_policy;
 };

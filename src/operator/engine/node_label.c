@@ -210,7 +210,7 @@ static void check_grace_label(const char *key, const char *value, void *arg)
     else if (!o)
         over = !u->unsure && !e->preparing;
     else if (sw_placement_takes(o->placement, e->nodes, u->node))
-        over = false;
+        over = e->opts.no_grace_labels;
     else if (!sw_placement_takes(o->grace_placement, e->nodes, u->node))
         over = true; /* no label of a feature is missing: another kernel, for example */
     else
@@ -229,7 +229,7 @@ static void update_grace_labels(struct update *u, bool any, struct json_object *
     if (engine_orphans(e))
         return;
     sw_node_set_each_label(e->nodes, u->node, check_grace_label, &g);
-    if (!any || engine_removes_all(e))
+    if (!any || engine_removes_all(e) || e->opts.no_grace_labels)
         return;
     for (const struct object *o; (o = object_next(e, &it));) {
         const char *label = o->state->label;

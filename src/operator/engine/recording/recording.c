@@ -168,6 +168,8 @@ struct sw_recording *sw_recording_new(const struct sw_recording_opts *opts)
     sw_json_set(doc, json_object_new_int64(e->retry_min_ms), "engine", "retryMinMs", NULL);
     sw_json_set(doc, json_object_new_int64(e->retry_max_ms), "engine", "retryMaxMs", NULL);
     sw_json_set(doc, json_object_new_int64(e->status_gap_ms), "engine", "statusGapMs", NULL);
+    if (e->no_grace_labels)
+        sw_json_set(doc, json_object_new_boolean(true), "engine", "noGraceLabels", NULL);
     write_line(recording, doc);
     return recording;
 }

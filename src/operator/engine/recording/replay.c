@@ -427,7 +427,9 @@ static int replay_text(struct replay *p, const char *text, size_t len, struct sw
             p->opts = (struct sw_engine_opts){ .grace_ms = time_at(e, "graceMs"),
                                                .retry_min_ms = time_at(e, "retryMinMs"),
                                                .retry_max_ms = time_at(e, "retryMaxMs"),
-                                               .status_gap_ms = time_at(e, "statusGapMs") };
+                                               .status_gap_ms = time_at(e, "statusGapMs"),
+                                               .no_grace_labels = sw_json_bool(
+                                                   e, false, "noGraceLabels", NULL) };
         } else {
             rc = replay_line(p, doc, err);
         }
