@@ -32,6 +32,8 @@ static const struct sw_flag flags[] = {
       "json: one document (default text)" },
     { "charts", 0, SW_FLAG_STRING, offsetof(struct takeover_opts, charts), "DIR", NULL,
       "folder that is /charts in the operator's image (default charts)" },
+    { "keep-node-selectors", 0, SW_FLAG_BOOL, offsetof(struct takeover_opts, keep_selectors), NULL,
+      NULL, "slipway will run with this option, as SRO_COMPAT=1 sets it" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct takeover_opts, timeout_ms), "TIME", NULL,
       "time limit for each resource, such as 90s or 5m (default 60s)" },
     SW_CONNECT_FLAGS(struct takeover_opts, connect),
@@ -362,6 +364,7 @@ static void find_rest(struct takeover *t)
 static int read_all(struct takeover *t, struct sw_err *err)
 {
     SW_AUTO_JSON *resources = NULL;
+    t->preview.keep_selectors = t->opts.keep_selectors;
     int rc = sw_preview_connect(&t->preview, "takeover", &t->opts.connect, t->opts.timeout_ms, err);
     if (rc == 0)
         rc = check_definitions(t, err);

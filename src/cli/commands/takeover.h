@@ -9,7 +9,7 @@ struct json_object;
 struct takeover_opts {
     struct sw_connect_opts connect;
     const char *output, *charts;
-    bool plan;
+    bool plan, keep_selectors;
     int64_t timeout_ms;
 };
 

@@ -215,6 +215,7 @@ int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *
         .resource = preview->resource,
         .ns = manifest->namespace ? manifest->namespace : preview->ns,
         .namespaced = served ? served->namespaced : *sw_obj_namespace(made) != '\0',
+        .keep_selectors = preview->keep_selectors,
         .from_crds = manifest->from_crds,
         .group = pass->group,
         .selector = selector,

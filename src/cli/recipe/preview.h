@@ -19,6 +19,7 @@ struct sw_preview {
     struct json_object *resource; /* the SpecialResource that the objects would belong to; owned */
     const char *ns;               /* of it, borrowed */
     bool exists;                  /* it is on the cluster */
+    bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
     char *version;                /* of the server */
     const char **apis;            /* what it serves; strings owned */
     size_t n_apis, cap_apis;

@@ -344,15 +344,16 @@ static void driver_of_slipways_has_the_form_that_sro_gives_it(void **state)
 
 #define SRO_NAMESPACE "openshift-special-resource-operator"
 
-/* The plan, the caller's: the document that it prints. */
-static struct json_object *plan(struct world *w, int exit_status)
+/* The plan, the caller's: the document that it prints. @flag: one more option, or NULL. */
+static struct json_object *plan_with(struct world *w, const char *flag, int exit_status)
 {
     char config[] = "/tmp/run_takeover_test.XXXXXX";
     struct json_object *doc = NULL;
     SW_ERR(err);
     write_config(w, config);
     is_planning = true;
-    struct child c = START("takeover", "--plan", "-o", "json", "--kubeconfig", config);
+    struct child c = START("takeover", "--plan", "-o", "json", "--kubeconfig", config,
+                           (char *)flag);
     SW_AUTO_CHARS *text = end_of(w, &c, exit_status);
     is_planning = false;
     (void)unlink(config);
@@ -361,6 +362,11 @@ static struct json_object *plan(struct world *w, int exit_status)
     if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
         fail_msg("%s: %s", sw_err_text(&err), text);
     return doc;
+}
+
+static struct json_object *plan(struct world *w, int exit_status)
+{
+    return plan_with(w, NULL, exit_status);
 }
 
 /* The entry of an object, borrowed; @fails if it has another change. */
@@ -476,6 +482,29 @@ static void plan_names_what_changes(void **state)
     world_close(&w);
 }
 
+static void plan_knows_that_node_selectors_stay(void **state)
+{
+    static const char driver[] = "rolling-driver-container-b657a71de7fad62f";
+    static const char affinity[] = "spec.template.spec.affinity";
+    (void)state;
+    struct world w;
+    open_left_with(&w, true);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rolling", NULL,
+                                 "{\"spec\":{\"set\":{\"tag\":2}}}"),
+                     0);
+    SW_AUTO_JSON *without = plan(&w, 1);
+    SW_AUTO_JSON *with = plan_with(&w, "--keep-node-selectors", 1);
+    struct json_object *entry = entry_of(without, "DaemonSet", driver, "pods replaced");
+    assert_true(sw_json_has_text(sw_json_get(entry, "fields"), affinity));
+    entry = entry_of(with, "DaemonSet", driver, "pods replaced"); /* for its image alone */
+    assert_false(sw_json_has_text(sw_json_get(entry, "fields"), affinity));
+    w.keep_selectors = true;
+    plan_must_hold(&w, with);
+    assert_null(affinity_of(&w, "rolling"));
+    forget_written();
+    world_close(&w);
+}
+
 /* A definition that takes everything, and what is stored by it then; and SRO itself. */
 static void plan_names_what_is_refused_and_who_goes(void **state)
 {
@@ -529,6 +558,7 @@ int main(void)
         cmocka_unit_test(driver_of_slipways_has_the_form_that_sro_gives_it),
         cmocka_unit_test(plan_says_that_nothing_changes),
         cmocka_unit_test(plan_names_what_changes),
+        cmocka_unit_test(plan_knows_that_node_selectors_stay),
         cmocka_unit_test(plan_names_what_is_refused_and_who_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
