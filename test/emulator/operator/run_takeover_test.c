@@ -56,20 +56,26 @@ static void create_left(struct world *w, struct json_object *doc)
                      0);
 }
 
-static void left_each(struct world *w, const char *kind,
-                      void (*each)(struct world *w, struct json_object *doc))
+static void left_each_of(struct world *w, const char *file, const char *kind,
+                         void (*each)(struct world *w, struct json_object *doc))
 {
     SW_ERR(err);
     struct sw_yaml_docs docs = { 0 };
     SW_AUTO_CHARS *text = NULL;
     size_t len;
-    assert_int_equal(sw_file_read(TAKEOVER "/left.yaml", 1 << 20, &text, &len, &err), 0);
+    assert_int_equal(sw_file_read(file, 1 << 20, &text, &len, &err), 0);
     if (sw_yaml_parse_all(text, len, NULL, &docs, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     for (size_t i = 0; i < docs.n_docs; i++)
         if (!kind || sw_streq(sw_obj_kind(docs.docs[i].object), kind))
             each(w, docs.docs[i].object);
     sw_yaml_docs_done(&docs);
+}
+
+static void left_each(struct world *w, const char *kind,
+                      void (*each)(struct world *w, struct json_object *doc))
+{
+    left_each_of(w, TAKEOVER "/left.yaml", kind, each);
 }
 
 /* ---- what was written --------------------------------------------------------------------------
@@ -115,10 +121,20 @@ static const struct {
     { "rbac.authorization.k8s.io/v1", "Role", "rolling" },
     { "rbac.authorization.k8s.io/v1", "RoleBinding", "simple-kmod" },
     { "image.openshift.io/v1", "ImageStream", "simple-kmod" },
+    { "v1", "Pod", "cert-manager" },
+    { "v1", "Pod", "ping-pong" },
+    { "v1", "Service", "ping-pong" },
+    { "v1", "ServiceAccount", "cert-manager" },
+    { "apps/v1", "Deployment", "cert-manager" },
+    { "apps/v1", "Deployment", "ping-pong" },
+    { "apps/v1", "ReplicaSet", "cert-manager" },
+    { "apps/v1", "ReplicaSet", "ping-pong" },
+    { "cert-manager.io/v1", "Issuer", "ping-pong" },
     { SR_VERSION, "SpecialResource", NULL },
 };
 
-/* Which objects there are, with uid and generation, and the labels of nodes: a text. */
+/* Which objects there are, with uid and generation, and the labels of nodes: a text. The generation
+ * of Deployments counts annotations, too. */
 static char *picture(struct world *w)
 {
     char *text = sw_strdup("");
@@ -132,7 +148,10 @@ static char *picture(struct world *w)
             bool node = sw_streq(looked_at[i].kind, "Node");
             bool pod = sw_streq(looked_at[i].kind, "Pod");
             sw_append(&text, "%s %s %s %d %s\n", looked_at[i].kind, sw_obj_name(doc),
-                      sw_obj_uid(doc), (int)sw_json_int(doc, 0, "metadata", "generation", NULL),
+                      sw_obj_uid(doc),
+                      sw_streq(looked_at[i].kind, "Deployment")
+                          ? 0
+                          : (int)sw_json_int(doc, 0, "metadata", "generation", NULL),
                       node  ? labels
                       : pod ? sw_json_str(doc, "", "status", "phase", NULL)
                             : "");
@@ -335,6 +354,55 @@ static void driver_of_slipways_has_the_form_that_sro_gives_it(void **state)
                                     "feature.node.kubernetes.io/kernel-version.full", NULL),
                         "4.18.0-305.45.1.el8_4.x86_64");
     assert_false(node_has(&w, "gpu-0", "stay.slipway.dev/"));
+    forget_written();
+    world_close(&w);
+}
+
+/* ---- a resource with a dependency --------------------------------------------------------------
+ */
+
+/* SRO sets no label for a chart without numbers; slipway does. */
+static void label_ready_nodes(struct world *w)
+{
+    SW_AUTO_JSON *nodes = json_object_get(world_get(w, "v1", "Node", NULL, NULL));
+    for (size_t i = 0; i < sw_json_len(nodes); i++) {
+        struct json_object *node = sw_json_at(nodes, i);
+        if (sw_json_len(sw_json_find(node, "spec", "taints", NULL)))
+            continue;
+        assert_int_equal(world_patch(w, "v1", "Node", NULL, sw_obj_name(node), NULL,
+                                     "{\"metadata\":{\"labels\":{\"" SRO
+                                     "state-ping-pong-0001\":\"Ready\",\"" SRO
+                                     "state-ping-pong-0002\":\"Ready\",\"" SRO
+                                     "state-ping-pong-0004\":\"Ready\",\"" SRO
+                                     "state-cert-manager-cert-manager\":\"Ready\"}}}"),
+                         0);
+    }
+}
+
+static void child_that_sro_made_is_taken_over_with_its_parent(void **state)
+{
+    (void)state;
+    struct world w = { .on_request = on_request };
+    world_open(&w);
+    SW_AUTO_CHARS *dir = sw_strdup(TAKEOVER "/rolling");
+    sro_apply(&w, dir); /* the definitions */
+    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "rolling"), 0);
+    left_each_of(&w, TAKEOVER "/parent.yaml", NULL, create_left);
+    label_ready_nodes(&w);
+    world_wait(&w, 5 * 60000); /* pods run */
+    forget_written();
+    SW_AUTO_CHARS *before = picture(&w);
+    assert_non_null(strstr(before, "Deployment ping-pong-server "));
+    for (int i = 0; i < 2; i++) {
+        world_start(&w);
+        sro_until(&w, "ping-pong", "Ready", NULL);
+        sro_until(&w, "cert-manager", "Ready", NULL);
+        world_wait(&w, 10 * 60000);
+        must_be_same(&w, before);
+        world_kill(&w);
+    }
+    if (n_node_writes)
+        fail_msg("%u writes of nodes: %s", n_node_writes, first_node_write);
     forget_written();
     world_close(&w);
 }
@@ -556,6 +624,7 @@ int main(void)
         cmocka_unit_test(three_turns_with_sro_replace_nothing),
         cmocka_unit_test(change_that_replaces_pods_brings_the_grace_period),
         cmocka_unit_test(driver_of_slipways_has_the_form_that_sro_gives_it),
+        cmocka_unit_test(child_that_sro_made_is_taken_over_with_its_parent),
         cmocka_unit_test(plan_says_that_nothing_changes),
         cmocka_unit_test(plan_names_what_changes),
         cmocka_unit_test(plan_knows_that_node_selectors_stay),

@@ -1,0 +1,151 @@
+# What the Special Resource Operator left is taken over on a real API server and kubelet: the same objects, pods and
+# labels of nodes as before. The fixtures are those of test/emulator/operator/run_takeover_test.c.
+. test/tap.sh
+slipway=${SLIPWAY_TEST:-build/test/slipway}
+[ -x "$slipway" ] || slipway=${SLIPWAY:-build/slipway}
+left=$PWD/test/emulator/operator/takeover
+node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+kernel=$(kubectl get node "$node" -o 'jsonpath={.status.nodeInfo.kernelVersion}')
+state=specialresource.openshift.io/state
+# SRO sets no label for a chart without numbers (cert-manager's); slipway does
+labels="node-role.kubernetes.io/worker $state-rolling-1000 $state-simple-kmod-0000 $state-simple-kmod-1000
+    $state-ping-pong-0001 $state-ping-pong-0002 $state-ping-pong-0004 $state-cert-manager-cert-manager"
+namespaces="rolling simple-kmod cert-manager ping-pong"
+resources="rolling simple-kmod cert-manager ping-pong"
+
+# FNV-1a of 64 bits, as SRO names what is for one kernel
+fnv64() {
+    local h=$((0xcbf29ce484222325)) i c
+    for ((i = 0; i < ${#1}; i++)); do
+        printf -v c '%d' "'${1:i:1}"
+        h=$(((h ^ c) * 0x100000001b3))
+    done
+    printf '%x' "$h"
+}
+
+# documents FILE: for this node alone. Kernels of RHCOS, which SRO knows, name their machine. Where this node's does
+# not, slipway asks for the architecture besides, and so do the pods.
+documents() {
+    local dashes=${kernel//[_]/-} arch=
+    case $kernel in *x86_64* | *aarch64* | *arm64* | *amd64*) ;; *) arch="kubernetes.io\/arch: $(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/'), " ;; esac
+    awk 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } !/kind: Node\n/ && !/99249f257707c0c3/' "$left/$1" |
+        sed "s/nodeSelector: {feature/nodeSelector: {${arch}feature/; s/4.18.0-305.45.1.el8_4.x86_64/$kernel/g; s/b657a71de7fad62f/$(fnv64 "8.4-$dashes")/g; s|CHARTS|file://$left|"
+}
+
+# put FILE: creates what is in it, SpecialResources first, with the uids of owners
+put() {
+    local doc script="" name
+    documents "$1" >"$tap_dir/all"
+    awk 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } /kind: SpecialResource\n/' "$tap_dir/all" | kubectl create --field-manager manager -f - || return 1
+    for name in $(sed -n 's/.*kind: SpecialResource, name: \([a-z-]*\)}$/\1/p' "$tap_dir/all" | sort -u); do
+        script="$script;s/kind: SpecialResource, name: $name}\$/kind: SpecialResource, name: $name, uid: $(kubectl get specialresource "$name" -o 'jsonpath={.metadata.uid}')}/"
+    done
+    sed "${script#;}" "$tap_dir/all" | awk 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } !/kind: SpecialResource\n/' |
+        until_created
+}
+
+# a definition of the documents is served a moment after it is there
+until_created() {
+    cat >"$tap_dir/rest"
+    until_ok 30 created
+}
+created() { ! kubectl create --field-manager manager -f "$tap_dir/rest" 2>&1 | grep -v 'AlreadyExists\| created$' | grep .; }
+
+pods_run() { [ "$(kubectl get pods -A -l '!k8s-app' --field-selector status.phase=Running -o name | wc -l)" = "$1" ]; }
+
+leftovers() {
+    kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml -f deploy/crds/sro.openshift.io_specialresourcemodules.yaml \
+        -f deploy/crds/sro.openshift.io_preflightvalidations.yaml &&
+        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io crd/preflightvalidations.sro.openshift.io --timeout=240s || return 1
+    local l
+    for l in $labels; do
+        case $l in *worker) kubectl label node "$node" "$l=" ;; *) kubectl label node "$node" "$l=Ready" ;; esac || return 1
+    done
+    put left.yaml && put parent.yaml && until_ok 120 pods_run 6
+}
+
+# all that was there: kind, name, uid, generation, restarts; and the node's labels. The generation of Deployments
+# counts annotations, too: their ReplicaSets say whether a template has changed
+picture() {
+    local ns
+    for ns in $namespaces; do
+        kubectl -n "$ns" get pods,serviceaccounts,daemonsets,deployments,replicasets,jobs,services,roles,rolebindings,imagestreams,issuers.cert-manager.io,secrets \
+            -o 'jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.generation} {.status.containerStatuses[*].restartCount}{"\n"}{end}' |
+            grep -v '^Secret .*/sh\.helm\.release\|^Secret .*-token-' | sed 's/^\(Deployment [^ ]* [^ ]*\) .*/\1/'
+    done
+    kubectl get specialresources,preflightvalidations,namespaces,customresourcedefinitions \
+        -o 'jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.metadata.generation}{"\n"}{end}'
+    kubectl get node "$node" -o 'jsonpath={.metadata.labels}'
+}
+
+all_ready() {
+    local r
+    for r in $resources; do
+        kubectl get specialresource "$r" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status} {.status.inventory}' | grep -q '^True .' || return 1
+    done
+}
+
+start() {
+    OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --keep-node-selectors --no-registries --metrics-bind-address 0 \
+        --health-probe-bind-address 0 >>"$tap_dir/log" 2>&1 &
+    echo $! >"$tap_dir/pid"
+}
+stop() {
+    local pid
+    pid=$(cat "$tap_dir/pid" 2>/dev/null) && kill "$pid" && until_ok 20 eval "! kill -0 $pid 2>/dev/null"
+    rm -f "$tap_dir/pid"
+}
+
+# what slipway has written since: verb and resource, by the server's audit log
+written() {
+    sed -n "$(($1 + 1)),\$p" "$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" | grep '"userAgent":"slipway' |
+        grep -E '"verb":"(create|update|patch|delete|deletecollection)"' | grep -v '"resource":"\(selfsubject\|subject\)' |
+        sed 's/.*"verb":"\([a-z]*\)".*"resource":"\([a-z]*\)".*/\1 \2/' | sort | uniq -c
+}
+lines() { wc -l <"$SLIPWAY_CLUSTER_DIR/log/audit.jsonl"; }
+
+rehearsed() {
+    picture >"$tap_dir/before" && [ "$(grep -c '^Pod ' "$tap_dir/before")" = 6 ] &&
+        "$slipway" takeover --plan --keep-node-selectors >"$tap_dir/plan"
+    local rc=$?
+    cat "$tap_dir/plan"
+    [ $rc = 0 ] && ! grep -v ' dasoperators' "$tap_dir/plan" | grep -E '^(changed|pods replaced|created|deleted|left|refused) '
+}
+
+same() { picture >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"; }
+
+taken_over() {
+    local at
+    at=$(lines)
+    start
+    until_ok 120 all_ready && sleep 3 && same || { tail -n 20 "$tap_dir/log"; return 1; }
+    kubectl -n rolling get ds -o 'jsonpath={.items[*].metadata.annotations.slipway\.dev/resource}' | grep -q rolling || return 1
+    written "$at" >"$tap_dir/written"
+    cat "$tap_dir/written"
+    ! grep -E ' (nodes|pods|namespaces)$| delete ' "$tap_dir/written"
+}
+
+rests() { # a restart writes nothing about what runs
+    local at
+    stop || return 1
+    at=$(lines)
+    start
+    until_ok 120 eval 'grep -q "resource=ping-pong.*Ready\|Ready.*resource=ping-pong" "$tap_dir/log"'
+    sleep 5
+    same && written "$at" | tee "$tap_dir/written" && ! grep -vE ' (events|specialresources|leases)$' "$tap_dir/written"
+}
+
+gone() {
+    kubectl delete specialresource $resources --timeout=240s && kubectl delete preflightvalidation next && stop
+    kubectl delete namespace $namespaces --timeout=240s && kubectl delete crd --ignore-not-found issuers.cert-manager.io || return 1
+    kubectl -n default delete configmap --ignore-not-found special-resource-dependencies || return 1
+    ! kubectl get node "$node" -o 'jsonpath={.metadata.labels}' | grep "$state" && kubectl label node "$node" node-role.kubernetes.io/worker-
+}
+
+trap 'stop 2>/dev/null; rm -rf "$tap_dir"' EXIT
+t "what SRO left is there, and runs" leftovers
+t "the rehearsal says that nothing changes" rehearsed
+t "it is taken over: nothing is replaced, no label moves" taken_over
+t "a restart writes nothing" rests
+t "what was made goes" gone
+plan
