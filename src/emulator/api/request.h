@@ -33,7 +33,7 @@ struct sw_req {
     enum sw_form form;
     struct sw_emu_request info;
     struct sw_emu_fault fault;
-    struct sw_timer *timer;     /* a delay, or a watch's end */
+    struct sw_timer *timer;     /* a delay, or the end of a watch or a log */
     struct sw_watch *watch;     /* rest_watch.c */
     char *warnings;             /* to send, one a line */
     char *manager;              /* the field manager */

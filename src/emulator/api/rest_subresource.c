@@ -181,6 +181,16 @@ static const char *tail(const char *text, long n)
     return at;
 }
 
+/* Between the text and the end of the answer: a client whose first read takes both may be told of
+ * the end with the text. From a kubelet they come one after the other. */
+enum { LOG_END_MS = 10 };
+
+static void end_log(void *arg)
+{
+    struct sw_req *req = arg;
+    sw_serve_end(req->reply);
+}
+
 static void log_text(struct sw_req *req, struct sw_object *object)
 {
     SW_STATUS(status);
@@ -207,14 +217,15 @@ static void log_text(struct sw_req *req, struct sw_object *object)
     const char *from = text ? text : "";
     if (lines && strtol(lines, NULL, 10) > 0)
         from = tail(from, strtol(lines, NULL, 10));
-    struct sw_serve_reply *reply = req->reply;
     if (req->fault.type == SW_FAULT_LOST) {
         sw_rest_send(req, 200, "text/plain", from, strlen(from));
         return;
     }
     sw_rest_begin_stream(req, "text/plain"); /* in chunks, as from a kubelet */
-    sw_serve_write(reply, from, strlen(from));
-    sw_serve_end(reply);
+    sw_serve_write(req->reply, from, strlen(from));
+    sw_timer_free(SW_TAKE(req->timer));
+    req->timer = sw_timer_new(sw_store_loop(req->store), end_log, req);
+    sw_timer_set(req->timer, LOG_END_MS);
 }
 
 /* ---- eviction -----------------------------------------------------------------------------------
