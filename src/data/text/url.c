@@ -21,11 +21,11 @@ static const char *behind_scheme(const char *url)
     return strncmp(at, "://", 3) == 0 ? at + 3 : url;
 }
 
-/* "ssh://", "git+ssh://", in any case: who logs in by a key has a name that is no secret. */
-static bool is_ssh(const char *url)
+/* Is what stands before the host "ssh://", "git+ssh://", in any case? Who logs in by a key has a
+ * name that is no secret. */
+static bool is_ssh(const char *url, const char *host)
 {
-    const char *end = strstr(url, "://");
-    return end && end - url >= 3 && strncasecmp(end - 3, "ssh", 3) == 0;
+    return host - url >= 6 && strncasecmp(host - 6, "ssh://", 6) == 0;
 }
 
 /* The '@' behind the user; NULL: there is none. One behind the first slash is a path's ("@scope",
@@ -72,10 +72,10 @@ char *sw_url_shown(const char *url)
     if (at) {
         size_t n_name = strcspn(host, ":@");
         bool has_password = host + n_name < at;
-        if (has_password)
-            sw_append(&out, "%.*s:***", (int)n_name, host);
+        if (has_password || is_ssh(url, host))
+            sw_append(&out, "%.*s%s", (int)n_name, host, has_password ? ":***" : "");
         else
-            sw_append(&out, "%.*s", is_ssh(url) ? (int)n_name : 3, is_ssh(url) ? host : "***");
+            sw_append(&out, "***");
         host = at;
     }
     size_t len = strcspn(host, "?#");

@@ -25,6 +25,7 @@ static void nothing_secret_of_a_url_is_shown(void **state SW_UNUSED)
         { "https://s3cret@host/charts", "https://***@host/charts" },
         { "git+ssh://git@host/repo.git", "git+ssh://git@host/repo.git" },
         { "git+ssh://git:s3cret@host/repo", "git+ssh://git:***@host/repo" },
+        { "s3cret@host/a?ssh://", "***@host/a?***" },
         { "https://user:s3c@ret@host/a", "https://user:***@host/a" },
         { "https://user:s3/cret@host/a", "https://user:***@host/a" },
         { "https://user:s3?c#ret@host/a", "https://user:***@host/a" },
