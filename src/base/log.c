@@ -129,9 +129,12 @@ double sw_monotonic_s(void)
 
 char *sw_time_rfc3339(int64_t ms, char buf[static 21])
 {
-    time_t t = (time_t)(ms / 1000);
+    time_t t = (time_t)(ms / 1000 - (ms % 1000 < 0)); /* the second that has begun */
     struct tm tm;
-    if (!gmtime_r(&t, &tm) || strftime(buf, 21, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-        memcpy(buf, "1970-01-01T00:00:00Z", 21);
+    if (!gmtime_r(&t, &tm) || tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
+        return memcpy(buf, "1970-01-01T00:00:00Z", 21);
+    const unsigned year = (unsigned)tm.tm_year + 1900; /* %Y would write three digits of 452 */
+    (void)snprintf(buf, 5, "%04u", year % 10000);
+    (void)strftime(buf + 4, 17, "-%m-%dT%H:%M:%SZ", &tm);
     return buf;
 }

@@ -123,6 +123,10 @@ static void time_is_printed_as_kubernetes_does(void **state)
     (void)state;
     char buf[21];
     assert_string_equal(sw_time_rfc3339(1767323045999, buf), "2026-01-02T03:04:05Z");
+    assert_string_equal(sw_time_rfc3339(-1, buf), "1969-12-31T23:59:59Z");
+    assert_string_equal(sw_time_rfc3339(-47892898554000, buf), "0452-05-02T01:04:06Z");
+    assert_string_equal(sw_time_rfc3339(INT64_MIN, buf), "1970-01-01T00:00:00Z");
+    assert_string_equal(sw_time_rfc3339(INT64_MAX, buf), "1970-01-01T00:00:00Z");
 }
 
 int main(void)
