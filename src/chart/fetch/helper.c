@@ -300,9 +300,12 @@ int sw_fetch_read_answer(const char *text, size_t len, struct json_object **answ
                          const char **bundle, size_t *bundle_len, struct sw_err *err)
 {
     const char *end = memchr(text, '\n', len);
+    SW_AUTO_JSON *line = NULL;
     SW_ERR(why);
-    if (!end || sw_json_parse(text, (size_t)(end - text), NULL, answer, &why) < 0)
+    if (!end || sw_json_parse(text, (size_t)(end - text), NULL, &line, &why) < 0 ||
+        !json_object_is_type(line, json_type_object))
         return sw_err_set(err, SW_UNAVAILABLE, "the fetch helper failed");
+    *answer = SW_TAKE(line);
     *bundle = end + 1;
     *bundle_len = len - (size_t)(end + 1 - text);
     return 0;

@@ -391,7 +391,7 @@ static void what_no_fetcher_knows_is_refused(void **state SW_UNUSED)
 
 static void a_broken_helper_is_seen(void **state SW_UNUSED)
 {
-    static const char *const bad[] = { "", "{}", "{\n", "no\n" };
+    static const char *const bad[] = { "", "{}", "{\n", "no\n", "null\n", "[]\n" };
     for (size_t i = 0; i < SW_COUNT(bad); i++) {
         SW_AUTO_JSON *answer = NULL;
         const char *bundle;
