@@ -49,7 +49,11 @@ struct sw_grpc_server_opts {
     size_t n_methods;
     void *arg;
     size_t max_message_bytes; /* of a request; 0: 4 MiB */
-    int max_conns;       /* 0: 16; another one takes the place of the oldest that has no call */
+    size_t max_held_bytes;    /* of all requests that have begun; 0: four of the largest */
+    /** 0: 32. Another one takes the place of one of the process that has most of them (those that
+     * this process cannot see, in other pods, count as one): first the oldest that never had a
+     * call, then the oldest between calls, then the newest with a call. */
+    int max_conns;
     int max_calls;       /* under way on one connection; 0: 32 */
     int64_t greeting_ms; /* for the first frames of a connection; 0: 10 s */
     int64_t stall_ms;    /* a reader that takes nothing for so long is hung up on; 0: 30 s */

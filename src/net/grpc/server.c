@@ -14,7 +14,7 @@
 #include "net/grpc/grpc.h"
 #include "net/grpc/session.h"
 
-enum { SEND_AHEAD_BYTES = 64 * 1024, MAX_CONNS = 16, MAX_CALLS = 32 };
+enum { SEND_AHEAD_BYTES = 64 * 1024, MAX_CONNS = 32, MAX_CALLS = 32, BACKLOG = 128 };
 
 struct peer {
     LIST_ENTRY(peer) link;
@@ -22,6 +22,8 @@ struct peer {
     struct bufferevent *bev;
     struct grpc_session *session;
     struct sw_timer *deadline; /* for the greeting, then for taking what we send */
+    pid_t pid;                 /* of the other side; 0: it is in another namespace */
+    bool called;               /* it had a call that was whole */
     bool busy;                 /* inside the session: nothing may be freed */
     bool broken;
 };
@@ -34,6 +36,7 @@ struct sw_grpc_server {
     ino_t inode;
     LIST_HEAD(peer_list, peer) peers;
     int n_peers;
+    size_t held; /* bytes of messages */
 };
 
 struct sw_grpc_call {
@@ -170,7 +173,7 @@ static void on_end(struct grpc_stream *stream)
     } else if (!call->has_request) {
         grpc_stream_end(stream, SW_GRPC_INVALID_ARGUMENT, "one message was expected");
     } else {
-        call->served = true;
+        call->served = p->called = true;
         m->serve(call, call->request, call->len, p->server->opts.arg);
     }
 }
@@ -217,33 +220,62 @@ void sw_grpc_call_on_gone(struct sw_grpc_call *call,
 /* ---- the socket --------------------------------------------------------------------------------
  */
 
-/* The oldest connection that has no call; NULL: all have one. */
-static struct peer *oldest_idle(const struct sw_grpc_server *s)
+/* How many connections the process @pid has. */
+static int count_of(const struct sw_grpc_server *s, pid_t pid)
 {
-    struct peer *p, *oldest = NULL;
+    const struct peer *p;
+    int n = 0;
+    LIST_FOREACH(p, &s->peers, link)
+    n += p->pid == pid;
+    return n;
+}
+
+/* What is closed first. */
+static int rank(const struct peer *p)
+{
+    return !LIST_EMPTY(&p->session->streams) && p->called ? 2 : p->called ? 1 : 0;
+}
+
+/* The connection whose place a new one of the process @pid takes. */
+static struct peer *choose(const struct sw_grpc_server *s, pid_t pid)
+{
+    struct peer *p, *best = NULL;
+    int most = 0;
     LIST_FOREACH(p, &s->peers, link) /* the newest first */
-    if (LIST_EMPTY(&p->session->streams))
-        oldest = p;
-    return oldest;
+    {
+        const int n = count_of(s, p->pid) + (p->pid == pid);
+        const bool oldest = rank(p) < 2;
+        if (best && (n < most ||
+                     (n == most && (rank(p) > rank(best) || (rank(p) == rank(best) && !oldest)))))
+            continue;
+        best = p;
+        most = n;
+    }
+    return best;
+}
+
+static pid_t pid_of(evutil_socket_t fd)
+{
+    struct ucred other = { 0 };
+    socklen_t len = sizeof other;
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &len) == 0 ? other.pid : 0;
 }
 
 static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t fd,
                       struct sockaddr *addr SW_UNUSED, int len SW_UNUSED, void *arg)
 {
     struct sw_grpc_server *s = arg;
-    if (s->n_peers >= s->opts.max_conns) {
-        struct peer *idle = oldest_idle(s);
-        if (!idle) {
-            (void)close(fd);
-            return;
-        }
-        hang_up(idle);
-    }
+    const pid_t pid = pid_of(fd);
+    if (s->n_peers >= s->opts.max_conns)
+        hang_up(choose(s, pid));
     struct peer *p = sw_zalloc(1, sizeof *p);
     p->server = s;
+    p->pid = pid;
     p->bev = bufferevent_socket_new(sw_loop_base(s->loop), fd, BEV_OPT_CLOSE_ON_FREE);
     p->session = grpc_session_new(true, &server_ops, p, s->opts.max_message_bytes,
                                   (uint32_t)s->opts.max_calls);
+    p->session->held = &s->held;
+    p->session->max_held = s->opts.max_held_bytes;
     p->deadline = sw_timer_new(s->loop, on_deadline, p);
     LIST_INSERT_HEAD(&s->peers, p, link);
     s->n_peers++;
@@ -270,7 +302,7 @@ static int listen_on(struct sw_grpc_server *s, struct sw_err *err)
     (void)strcpy(addr.sun_path, s->socket);
     (void)unlink(s->socket); /* of a life before */
     s->listener = evconnlistener_new_bind(sw_loop_base(s->loop), on_accept, s,
-                                          LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 16,
+                                          LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
                                           (struct sockaddr *)&addr, sizeof addr);
     struct stat st;
     if (!s->listener || stat(s->socket, &st) != 0)
@@ -289,6 +321,8 @@ int sw_grpc_server_open(struct sw_loop *loop, const struct sw_grpc_server_opts *
     LIST_INIT(&s->peers);
     if (!s->opts.max_message_bytes)
         s->opts.max_message_bytes = 4u << 20;
+    if (!s->opts.max_held_bytes)
+        s->opts.max_held_bytes = 4 * s->opts.max_message_bytes;
     s->opts.max_conns = opts->max_conns ? opts->max_conns : MAX_CONNS;
     s->opts.max_calls = opts->max_calls ? opts->max_calls : MAX_CALLS;
     s->opts.greeting_ms = opts->greeting_ms ? opts->greeting_ms : 10 * 1000;

@@ -46,6 +46,8 @@ static void free_stream(struct grpc_stream *st)
 {
     LIST_REMOVE(st, link);
     drop_chunks(st, true);
+    if (st->session->held)
+        *st->session->held -= st->held;
     free(st->path);
     free(st->words);
     free(st->body);
@@ -296,12 +298,20 @@ static int finish_message(struct grpc_stream *st)
     return status;
 }
 
-/* The memory of a message grows with what has really come. */
-static void take_bytes(struct grpc_stream *st, const uint8_t *bytes, size_t len)
+/* The memory of a message grows with what has really come. @return as begin_message() */
+static int take_bytes(struct grpc_stream *st, const uint8_t *bytes, size_t len)
 {
+    struct grpc_session *s = st->session;
+    if (s->held) {
+        if (*s->held + len > s->max_held)
+            return SW_GRPC_RESOURCE_EXHAUSTED;
+        *s->held += len;
+        st->held += len;
+    }
     st->body = sw_realloc(st->body, st->got + len, 1);
     memcpy(st->body + st->got, bytes, len);
     st->got += len;
+    return 0;
 }
 
 static int read_messages(struct grpc_stream *st, const uint8_t *bytes, size_t len)
@@ -315,7 +325,7 @@ static int read_messages(struct grpc_stream *st, const uint8_t *bytes, size_t le
                 status = begin_message(st);
         } else {
             const size_t part = st->need - st->got < len ? st->need - st->got : len;
-            take_bytes(st, bytes, part);
+            status = take_bytes(st, bytes, part);
             bytes += part;
             len -= part;
         }
@@ -329,9 +339,10 @@ static int read_messages(struct grpc_stream *st, const uint8_t *bytes, size_t le
 
 static const char *why_refused(int status)
 {
-    return status == SW_GRPC_UNIMPLEMENTED        ? "compressed messages are not served"
-           : status == SW_GRPC_RESOURCE_EXHAUSTED ? "the message is too large"
-                                                  : "one message was expected";
+    return status == SW_GRPC_UNIMPLEMENTED ? "compressed messages are not served"
+           : status == SW_GRPC_RESOURCE_EXHAUSTED
+               ? "the message is too large, or too many are there"
+               : "one message was expected";
 }
 
 static int on_data(nghttp2_session *h2, uint8_t flags SW_UNUSED, int32_t id, const uint8_t *bytes,

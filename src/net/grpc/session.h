@@ -33,7 +33,7 @@ struct grpc_stream {
     uint8_t prefix[5];
     size_t n_prefix;
     uint8_t *body;
-    size_t need, got;
+    size_t need, got, held; /* held: bytes of all its messages */
     /* what goes out */
     STAILQ_HEAD(grpc_chunks, grpc_chunk) out;
     bool answering; /* server: headers were submitted */
@@ -62,6 +62,8 @@ struct grpc_session {
     size_t max_message_bytes;
     LIST_HEAD(grpc_streams, grpc_stream) streams;
     bool greeted; /* the other side's settings have come */
+    /* Bytes of messages that the streams of several sessions hold; NULL: they are not counted. */
+    size_t *held, max_held;
 };
 
 /** A session; grpc_session_free() frees it. @ops is borrowed for its life. */

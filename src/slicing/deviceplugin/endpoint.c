@@ -9,7 +9,12 @@
 #include "slicing/deviceplugin/tickets.h"
 
 /* A kubelet that restarts is mostly back before LOST_MS have passed. */
-enum { REGISTER_AGAIN_MS = 1000, LOST_MS = 3000, REGISTER_TIMEOUT_MS = 10 * 1000 };
+enum {
+    REGISTER_AGAIN_MS = 1000,
+    LOST_MS = 3000,
+    REGISTER_TIMEOUT_MS = 10 * 1000,
+    MAX_MESSAGE_BYTES = 256 * 1024, /* lists of devices, of which a node has some hundred */
+};
 
 struct watcher { /* a ListAndWatch under way */
     LIST_ENTRY(watcher) link;
@@ -204,8 +209,11 @@ int dp_endpoint_listen(struct dp_endpoint *e, struct sw_err *err)
     SW_AUTO_CHARS *path = sw_printf("%s/%s", e->p->plugins_dir, e->r->socket);
     return sw_grpc_server_open(
         e->p->loop,
-        &(struct sw_grpc_server_opts){
-            .socket = path, .methods = methods, .n_methods = SW_COUNT(methods), .arg = e },
+        &(struct sw_grpc_server_opts){ .socket = path,
+                                       .methods = methods,
+                                       .n_methods = SW_COUNT(methods),
+                                       .arg = e,
+                                       .max_message_bytes = MAX_MESSAGE_BYTES },
         &e->server, err);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -68,6 +69,7 @@ static void open_world_of(struct world *w, int64_t greeting_ms, int64_t stall_ms
                                                            .n_methods = SW_COUNT(methods),
                                                            .arg = w,
                                                            .max_message_bytes = 1 << 20,
+                                                           .max_held_bytes = 2 << 20,
                                                            .max_conns = 4,
                                                            .greeting_ms = greeting_ms,
                                                            .stall_ms = stall_ms },
@@ -310,6 +312,85 @@ static void test_a_call_is_served_though_all_connections_are_taken(void **state 
     close_world(&w);
 }
 
+static void test_a_call_is_served_though_all_connections_have_calls(void **state SW_UNUSED)
+{
+    struct world w;
+    open_world(&w);
+    for (size_t i = 0; i < 4; i++) {
+        (void)call(&w, "/t.T/Keep", "", 0, 0);
+        UNTIL(&w, w.n_calls == i + 1);
+    }
+    w.done = false;
+    (void)call(&w, "/t.T/Echo", "x", 1, 10000);
+    UNTIL(&w, w.n_messages == 1);
+    assert_int_equal(w.n_gone, 1); /* the newest of them: the first caller keeps his */
+    sw_grpc_call_end(w.calls[0], SW_GRPC_OK, NULL);
+    w.done = false;
+    UNTIL(&w, w.done);
+    assert_int_equal(w.status, SW_GRPC_OK);
+    close_world(&w);
+}
+
+/* Another process that opens three connections and waits for the end of @fd. */
+static pid_t other_process(struct world *w, int fds[2])
+{
+    char byte = 0;
+    if (pipe(fds) != 0)
+        fail();
+    const pid_t pid = fork();
+    if (pid == 0) {
+        for (int i = 0; i < 3; i++)
+            (void)connect_raw(w);
+        _exit(write(fds[1], &byte, 1) == 1 && pause());
+    }
+    assert_int_equal(read(fds[0], &byte, 1), 1);
+    return pid;
+}
+
+static void test_a_process_takes_no_connection_from_one_with_fewer(void **state SW_UNUSED)
+{
+    struct world w;
+    int fds[2];
+    open_world(&w);
+    const int first = connect_raw(&w);
+    const pid_t other = other_process(&w, fds);
+    turns(&w, 2);
+    (void)call(&w, "/t.T/Echo", "x", 1, 10000);
+    UNTIL(&w, w.done);
+    assert_int_equal(w.status, SW_GRPC_OK);
+    assert_false(is_closed(first)); /* though it is the oldest, and never said anything */
+    (void)kill(other, SIGKILL);
+    (void)waitpid(other, NULL, 0);
+    (void)close(first);
+    (void)close(fds[0]);
+    (void)close(fds[1]);
+    close_world(&w);
+}
+
+static void test_requests_of_all_connections_together_are_bounded(void **state SW_UNUSED)
+{
+    struct world w;
+    SW_AUTO_CHARS *large = sw_zalloc(1, 1 << 20);
+    open_world(&w);
+    for (size_t i = 0; i < 2; i++) {
+        (void)call(&w, "/t.T/Keep", large, 1 << 20, 0);
+        UNTIL(&w, w.n_calls == i + 1);
+    }
+    (void)call(&w, "/t.T/Keep", "x", 1, 10000);
+    UNTIL(&w, w.done);
+    assert_int_equal(w.status, SW_GRPC_RESOURCE_EXHAUSTED);
+    for (size_t i = 0; i < 2; i++) {
+        w.done = false;
+        sw_grpc_call_end(w.calls[i], SW_GRPC_OK, NULL);
+        UNTIL(&w, w.done);
+    }
+    w.done = false;
+    (void)call(&w, "/t.T/Echo", "x", 1, 10000);
+    UNTIL(&w, w.done);
+    assert_int_equal(w.status, SW_GRPC_OK);
+    close_world(&w);
+}
+
 static void test_the_socket_file_is_ours_or_not(void **state SW_UNUSED)
 {
     struct world w;
@@ -348,6 +429,9 @@ int main(void)
         cmocka_unit_test(test_nobody_there),
         cmocka_unit_test(test_who_says_nothing_is_hung_up_on),
         cmocka_unit_test(test_a_call_is_served_though_all_connections_are_taken),
+        cmocka_unit_test(test_a_call_is_served_though_all_connections_have_calls),
+        cmocka_unit_test(test_a_process_takes_no_connection_from_one_with_fewer),
+        cmocka_unit_test(test_requests_of_all_connections_together_are_bounded),
         cmocka_unit_test(test_the_socket_file_is_ours_or_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
