@@ -12,6 +12,7 @@
 #include "emulator/emulator.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
+#include "process.h"
 
 #include <fcntl.h>
 #include <ftw.h>
@@ -56,13 +57,6 @@ struct bench {
     double last_request_s;
     int n_open, n_failed;
 };
-
-static double now_s(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void die(const char *what)
 {

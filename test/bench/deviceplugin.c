@@ -19,6 +19,7 @@
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
 #include "net/grpc/grpc.h"
+#include "process.h"
 
 enum { N_RESOURCES = 7, N_ROUNDS = 20, N_AT_ONCE = 7, SETTLED_S = 7 };
 
@@ -40,13 +41,6 @@ static int n_registered;
 static char *answer; /* of the last request */
 static int answer_code;
 static bool answered;
-
-static double now_s(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void die(const char *what)
 {
@@ -173,35 +167,6 @@ static pid_t start_plugin(const char *program)
     _exit(127);
 }
 
-static long rss_kib(pid_t pid, const char *field)
-{
-    char path[64], line[256];
-    long kib = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, field, strlen(field)) == 0)
-            kib = strtol(line + strlen(field), NULL, 10);
-    if (f)
-        (void)fclose(f);
-    return kib;
-}
-
-/* utime + stime of a process, in seconds */
-static double cpu_s(pid_t pid)
-{
-    char path[64], buf[1024];
-    unsigned long user = 0, sys = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "r");
-    const char *p = f && fgets(buf, sizeof buf, f) ? strrchr(buf, ')') : NULL;
-    if (p)
-        (void)sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &sys);
-    if (f)
-        (void)fclose(f);
-    return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
-}
-
 static char *gpu_uuid(void)
 {
     for (;;) {
@@ -237,12 +202,6 @@ static void one_pod(int i, int start, const char *gpu)
              "{\"namespace\":\"default\",\"name\":\"p%d\",\"uid\":\"%s\"}}}",
              i, gpu, start, i, sw_obj_uid(pod)));
     state = ask("PATCH", path, "{\"status\":{\"state\":\"created\"}}");
-}
-
-static int cmp(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 int main(int argc, char **argv)
@@ -291,7 +250,7 @@ int main(int argc, char **argv)
     const double each_ms = (cpu_s(pid) - cpu) / n * 1e3; /* of a pod's whole life, claims and all */
     for (const double settled = now_s() + SETTLED_S; now_s() < settled;)
         sw_loop_step(loop, 100);
-    qsort(took, (size_t)n, sizeof took[0], cmp);
+    qsort(took, (size_t)n, sizeof took[0], by_value);
     (void)printf("{\"bench\":\"device-plugin-allocate\",\"n\":%d,\"p50_ms\":%.3f,\"p99_ms\":%.3f,"
                  "\"max_ms\":%.3f,\"cpu_ms_of_a_pod\":%.3f,"
                  "\"target_ms\":5}\n",

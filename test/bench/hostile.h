@@ -1,145 +1,184 @@
 #pragma once
-/* Hostile connections to a TLS server, of one kind each, from eight addresses of loopback, by a
- * process of its own: what is closed is opened again, at most 2,000 a second. For webhook.c. */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <openssl/ssl.h>
+/* Hostile connections to a server, of one kind each, from eight addresses of loopback (to a unix
+ * socket: from eight processes): what is closed is opened again, at most 2,000 a second. A kind is
+ * a row of a table: what is sent first, what after it, and how. For hostile.c. */
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { HOSTILE_CONNS = 2000, HOSTILE_ADDRESSES = 8, HOSTILE_OPENS_PER_MS = 2 };
+#include "wire.h"
 
-enum hostile_kind {
-    HOSTILE_SILENT, /* no byte is sent */
-    HOSTILE_IDLE,   /* the handshake, and no more */
-    HOSTILE_SLOW,   /* a request of which a byte comes now and then */
-    HOSTILE_UNREAD, /* requests for metrics in one piece, no answer is read */
-    HOSTILE_BUSY,   /* requests for metrics, one after the other */
-    HOSTILE_SHAKES, /* a handshake after the other */
-    N_HOSTILE,
+enum {
+    HOSTILE_CONNS = 2000,
+    HOSTILE_PEERS = 8,
+    HOSTILE_OPENS_PER_S = 2000,
+    HOSTILE_WRITES = 4, /* of one connection a turn, of a millisecond */
 };
 
-static const char *const hostile_names[N_HOSTILE] = {
-    [HOSTILE_SILENT] = "silent", [HOSTILE_IDLE] = "idle", [HOSTILE_SLOW] = "slow",
-    [HOSTILE_UNREAD] = "unread", [HOSTILE_BUSY] = "busy", [HOSTILE_SHAKES] = "handshakes",
+/** What a connection does once @start has been sent. */
+enum hostile_manner {
+    HOSTILE_DUMB,    /* it sends nothing at all, not even a handshake */
+    HOSTILE_HOLD,    /* nothing more, and reads nothing */
+    HOSTILE_TRICKLE, /* @unit again and again, a byte now and then */
+    HOSTILE_POUR,    /* @unit again and again, as fast as it is taken; reads nothing */
+    HOSTILE_ASK,     /* @unit, waits for bytes, and again */
+    HOSTILE_AGAIN,   /* it closes, and comes again */
 };
 
+/** Bytes of which each frame of HTTP/2 may name its stream. */
+struct hostile_bytes {
+    const uint8_t *bytes;
+    size_t len;
+};
+
+/** A kind of hostile connection. */
+struct hostile_kind {
+    const char *name;
+    enum hostile_manner manner;
+    struct hostile_bytes start, unit;
+    bool counts;     /* unit is frames of HTTP/2, of a new stream each time */
+    size_t max_sent; /* then it holds; 0: never */
+};
+
+/** One connection. */
 struct hostile {
-    int fd; /* -1: closed */
-    SSL *ssl;
-    bool shaken;
-    size_t sent;
+    struct wire wire;
+    bool asked, shaken, waits; /* asked: the handshake began */
+    size_t sent;               /* bytes of start, then of all units */
 };
 
-static const char hostile_request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-
-static inline void hostile_close(struct hostile *h)
+/** The frames of @unit, of the stream that comes after @round others. @out has room for them. */
+static inline void hostile_number(const struct hostile_bytes *unit, size_t round, uint8_t *out)
 {
-    SSL_free(h->ssl);
-    if (h->fd >= 0)
-        (void)close(h->fd);
-    *h = (struct hostile){ .fd = -1 };
-}
-
-static inline void hostile_open(struct hostile *h, SSL_CTX *ctx, int port, int i)
-{
-    const struct sockaddr_in from = { .sin_family = AF_INET,
-                                      .sin_addr.s_addr = htonl(0x7f000002U +
-                                                               (uint32_t)i % HOSTILE_ADDRESSES) };
-    const struct sockaddr_in to = { .sin_family = AF_INET,
-                                    .sin_port = htons((uint16_t)port),
-                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    h->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (h->fd < 0)
-        return;
-    (void)bind(h->fd, (const struct sockaddr *)&from, sizeof from);
-    if (connect(h->fd, (const struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS) {
-        hostile_close(h);
-        return;
+    const uint32_t stream = (uint32_t)(2 * round + 3);
+    memcpy(out, unit->bytes, unit->len);
+    for (size_t at = 0; at + 9 <= unit->len;) {
+        const uint32_t id = htonl(stream);
+        memcpy(out + at + 5, &id, 4);
+        at += 9 + ((size_t)out[at] << 16 | (size_t)out[at + 1] << 8 | out[at + 2]);
     }
-    h->ssl = SSL_new(ctx);
-    (void)SSL_set_fd(h->ssl, h->fd);
-    SSL_set_connect_state(h->ssl);
 }
 
-/* What the kind does where it may read or write. @return false: the connection is over */
-static inline bool hostile_act(struct hostile *h, enum hostile_kind kind)
+/* Send what comes next, at most @max bytes. @return as wire_write() */
+static inline long hostile_send(struct hostile *h, const struct hostile_kind *k, size_t max)
+{
+    uint8_t numbered[512];
+    const struct hostile_bytes *start = &k->start, *unit = &k->unit;
+    const uint8_t *from = start->bytes + h->sent;
+    size_t len = start->len - h->sent;
+    if (h->sent >= start->len) {
+        const size_t behind = h->sent - start->len, at = behind % unit->len;
+        from = unit->bytes;
+        if (k->counts) {
+            hostile_number(unit, behind / unit->len, numbered);
+            from = numbered;
+        }
+        from += at;
+        len = unit->len - at;
+    }
+    const long n = wire_write(&h->wire, from, len < max ? len : max);
+    h->sent += n > 0 ? (size_t)n : 0;
+    return n;
+}
+
+static inline bool hostile_is_full(const struct hostile *h, const struct hostile_kind *k)
+{
+    return k->max_sent && h->sent >= k->max_sent;
+}
+
+/* What the kind does in a turn. @return false: the connection is over */
+static inline bool hostile_act(struct hostile *h, const struct hostile_kind *k, bool turn)
 {
     char bytes[4096];
-    if (kind == HOSTILE_SILENT)
-        return recv(h->fd, bytes, 1, MSG_DONTWAIT) != 0;
+    if (k->manner == HOSTILE_DUMB)
+        return !wire_is_over(&h->wire);
     if (!h->shaken) {
-        const int rc = SSL_do_handshake(h->ssl);
-        h->shaken = rc == 1;
-        const int why = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(h->ssl, rc);
-        return (why == SSL_ERROR_NONE && kind != HOSTILE_SHAKES) || why == SSL_ERROR_WANT_READ ||
-               why == SSL_ERROR_WANT_WRITE;
+        const long rc = wire_handshake(&h->wire);
+        h->shaken = rc > 0;
+        h->asked = true;
+        return rc >= 0 && !(h->shaken && k->manner == HOSTILE_AGAIN && !k->start.len);
     }
-    int n = 1;
-    if (kind == HOSTILE_SLOW)
-        n = SSL_write(h->ssl, &hostile_request[h->sent++ % 16], 1);
-    else if (kind == HOSTILE_UNREAD && h->sent++ < 64)
-        for (int i = 0; i < 16 && n > 0; i++)
-            n = SSL_write(h->ssl, hostile_request, sizeof hostile_request - 1);
-    else if (kind == HOSTILE_BUSY && SSL_read(h->ssl, bytes, sizeof bytes) != 0)
-        n = SSL_write(h->ssl, hostile_request, sizeof hostile_request - 1);
-    else if (kind == HOSTILE_IDLE || kind == HOSTILE_UNREAD)
-        return recv(h->fd, bytes, 1, MSG_DONTWAIT | MSG_PEEK) != 0;
-    if (n > 0)
-        return true;
-    const int why = SSL_get_error(h->ssl, n);
-    return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE;
+    long n = 1;
+    for (int i = 0; i < HOSTILE_WRITES && h->sent < k->start.len && n > 0; i++)
+        n = hostile_send(h, k, SIZE_MAX);
+    if (n < 0 || h->sent < k->start.len)
+        return n >= 0;
+    if (k->manner == HOSTILE_AGAIN)
+        return false;
+    if (k->manner == HOSTILE_TRICKLE && turn)
+        return hostile_send(h, k, 1) >= 0;
+    for (int i = 0; k->manner == HOSTILE_POUR && i < HOSTILE_WRITES && n > 0; i++)
+        n = hostile_is_full(h, k) ? 0 : hostile_send(h, k, SIZE_MAX);
+    if (k->manner == HOSTILE_ASK) {
+        n = h->waits ? wire_read(&h->wire, bytes, sizeof bytes) : 1;
+        if (n > 0)
+            do
+                n = hostile_send(h, k, SIZE_MAX);
+            while (n > 0 && (h->sent - k->start.len) % k->unit.len);
+        h->waits = true;
+    }
+    return n >= 0 && !(k->manner != HOSTILE_ASK && wire_is_over(&h->wire));
 }
 
-/* In the child: never returns. */
-static inline void hostile_run(enum hostile_kind kind, int port)
+/* What a connection waits for. */
+static inline short hostile_events(const struct hostile *h, const struct hostile_kind *k)
+{
+    if (k->manner == HOSTILE_DUMB)
+        return POLLRDHUP;
+    if (!h->shaken)
+        return h->asked ? POLLIN : POLLOUT;
+    if (h->sent < k->start.len || (k->manner == HOSTILE_POUR && !hostile_is_full(h, k)))
+        return POLLOUT | POLLRDHUP;
+    return k->manner == HOSTILE_ASK ? h->waits ? POLLIN : POLLOUT : POLLRDHUP;
+}
+
+/* One process's connections, for good; @peer: which process, of @n. */
+static inline void hostile_run(const struct hostile_kind *kind, const struct wire_server *to,
+                               int peer, int n)
 {
     static struct hostile all[HOSTILE_CONNS];
     static struct pollfd fds[HOSTILE_CONNS];
-    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    const int n_conns = HOSTILE_CONNS / n;
+    double opens = 0;
     (void)signal(SIGPIPE, SIG_IGN);
-    for (int i = 0; i < HOSTILE_CONNS; i++)
-        all[i].fd = -1;
+    for (int i = 0; i < n_conns; i++)
+        all[i].wire.fd = -1;
     for (unsigned turn = 0;; turn++) {
-        int n_opened = 0;
-        for (int i = 0; i < HOSTILE_CONNS; i++) {
-            if (all[i].fd < 0 && n_opened < HOSTILE_OPENS_PER_MS) {
-                hostile_open(&all[i], ctx, port, i);
-                n_opened++;
+        opens = opens < 4 ? opens + HOSTILE_OPENS_PER_S / 1000.0 / n : opens;
+        for (int i = 0; i < n_conns; i++) {
+            struct hostile *h = &all[i];
+            if (h->wire.fd < 0 && opens >= 1) {
+                opens--;
+                *h = (struct hostile){ 0 };
+                const uint32_t from = 0x7f000002U + (uint32_t)(peer + i) % HOSTILE_PEERS;
+                (void)wire_open(&h->wire, to, from, SOCK_NONBLOCK);
             }
-            fds[i] = (struct pollfd){ .fd = all[i].fd, .events = POLLIN };
-            if (all[i].fd >= 0 && !all[i].shaken && kind != HOSTILE_SILENT && all[i].sent == 0)
-                fds[i].events |= SSL_want_write(all[i].ssl) ? POLLOUT : 0;
+            fds[i] = (struct pollfd){ .fd = h->wire.fd, .events = hostile_events(h, kind) };
         }
         const struct timespec pause = { .tv_nsec = 1000 * 1000 };
         (void)nanosleep(&pause, NULL);
-        (void)poll(fds, HOSTILE_CONNS, 0);
-        for (int i = 0; i < HOSTILE_CONNS; i++) {
-            const bool slow = all[i].shaken && kind == HOSTILE_SLOW &&
-                              turn % 256 == (unsigned)i % 256;
-            const bool first = !all[i].shaken && all[i].fd >= 0;
-            const bool pours = all[i].shaken && kind == HOSTILE_UNREAD && all[i].sent < 64;
-            if (all[i].fd >= 0 && (fds[i].revents || slow || first || pours) &&
-                !hostile_act(&all[i], kind))
-                hostile_close(&all[i]);
+        (void)poll(fds, (nfds_t)n_conns, 0);
+        for (int i = 0; i < n_conns; i++) {
+            const bool its_turn = kind->manner == HOSTILE_TRICKLE &&
+                                  turn % 256 == (unsigned)i % 256;
+            if (all[i].wire.fd >= 0 && (fds[i].revents || its_turn) &&
+                !hostile_act(&all[i], kind, its_turn))
+                wire_close(&all[i].wire);
         }
     }
 }
 
-/** Begin; kill and wait for the process that is returned. */
-static inline pid_t hostile_start(enum hostile_kind kind, int port)
+/** Begin; @pids are to be killed, and waited for, where they are not 0. */
+static inline void hostile_begin(const struct hostile_kind *kind, const struct wire_server *to,
+                                 pid_t pids[static HOSTILE_PEERS])
 {
-    const pid_t pid = fork();
-    if (pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        hostile_run(kind, port);
+    const int n = to->socket ? HOSTILE_PEERS : 1;
+    for (int i = 0; i < HOSTILE_PEERS; i++) {
+        pids[i] = i < n ? fork() : 0;
+        if (i < n && pids[i] == 0) {
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            hostile_run(kind, to, i, n);
+        }
     }
-    return pid;
 }

@@ -15,6 +15,7 @@
 #include "emulator/emulator.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
+#include "process.h"
 
 #include <json-c/json.h>
 #include <signal.h>
@@ -52,13 +53,6 @@ struct scale {
     int n_open; /* requests of our own */
     int next_node, n_failed;
 };
-
-static double now_s(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void die(const char *what)
 {

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "data/data.h"
+#include "process.h"
 #include "slicing/scheduler/cache/cache.h"
 #include "slicing/scheduler/extender.h"
 
@@ -74,24 +75,6 @@ static char *question(const char *profile)
     return text;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static long rss_kib(void)
-{
-    char *text = NULL;
-    size_t len;
-    if (sw_file_read("/proc/self/status", 1 << 16, &text, &len, NULL) < 0)
-        return 0;
-    const char *at = strstr(text, "VmRSS:");
-    const long kib = at ? strtol(at + 6, NULL, 10) : 0;
-    free(text);
-    return kib;
-}
-
 static void measure(struct cache *p, const char *what, const char *profile)
 {
     SW_AUTO(extender) *x = extender_new(p, true, 16);
@@ -111,7 +94,7 @@ static void measure(struct cache *p, const char *what, const char *profile)
            "\"claims\":%d,\"fit\":%zu,\"p50_ms\":%.2f,\"p99_ms\":%.2f,\"target_p99_ms\":5,"
            "\"rss_kib\":%ld,\"target_rss_kib\":32768}\n",
            what, NODES, GPUS, CLAIMS, outcome.n_fit, took[TIMES / 2], took[TIMES * 99 / 100],
-           rss_kib());
+           rss_kib(getpid(), "VmRSS:"));
 }
 
 int main(void)

@@ -5,9 +5,7 @@
  *
  * The server is a process of its own, so that its CPU and memory are its alone. */
 #include <arpa/inet.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,9 +17,10 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "hostile.h"
+#include "certificate.h"
+#include "process.h"
 
-enum { N_ADMISSIONS = 30000, WARM_UP = 500, N_BESIDE = 2000 /* admissions beside hostile ones */ };
+enum { N_ADMISSIONS = 30000, WARM_UP = 500 };
 
 static const struct {
     int conns;
@@ -36,36 +35,8 @@ static char *request;
 static size_t request_len;
 static int port;
 
-static double now_s(void)
-{
-    struct timespec ts;
-    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 /* ---- the server --------------------------------------------------------------------------------
  */
-
-static void write_certificate(const char *cert_path, const char *key_path)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *cert = X509_new();
-    (void)X509_set_version(cert, 2);
-    (void)ASN1_INTEGER_set(X509_get_serialNumber(cert), 1);
-    (void)X509_gmtime_adj(X509_getm_notBefore(cert), -60);
-    (void)X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
-    (void)X509_set_pubkey(cert, key);
-    (void)X509_sign(cert, key, EVP_sha256());
-    FILE *f = fopen(cert_path, "w"), *k = fopen(key_path, "w");
-    if (!f || !k)
-        exit(1);
-    (void)PEM_write_X509(f, cert);
-    (void)PEM_write_PrivateKey(k, key, NULL, NULL, 0, NULL, NULL);
-    (void)fclose(f);
-    (void)fclose(k);
-    X509_free(cert);
-    EVP_PKEY_free(key);
-}
 
 /* Start it and read its port from the first lines it logs. */
 static pid_t start(const char *program, const char *cert, const char *key)
@@ -103,37 +74,6 @@ static pid_t start(const char *program, const char *cert, const char *key)
     }
     (void)close(fds[0]);
     return pid;
-}
-
-/* utime + stime of a process, in seconds */
-static double cpu_s(pid_t pid)
-{
-    char path[64], buf[1024];
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *f = fopen(path, "r");
-    unsigned long user = 0, sys = 0;
-    if (f && fgets(buf, sizeof buf, f)) {
-        const char *p = strrchr(buf, ')');
-        if (p)
-            (void)sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &sys);
-    }
-    if (f)
-        (void)fclose(f);
-    return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
-}
-
-static long rss_kib(pid_t pid, const char *field)
-{
-    char path[64], line[256];
-    long kib = 0;
-    (void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, field, strlen(field)) == 0)
-            kib = strtol(line + strlen(field), NULL, 10);
-    if (f)
-        (void)fclose(f);
-    return kib;
 }
 
 /* ---- the client: one thread, one request under way on each connection ---------------------------
@@ -221,12 +161,6 @@ static void work(struct worker *w)
     }
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void run(SSL_CTX *ctx, pid_t pid, size_t row, int n, bool print)
 {
     struct worker w = { .n_clients = peer[row].conns, .budget = n };
@@ -254,64 +188,6 @@ static void run(SSL_CTX *ctx, pid_t pid, size_t row, int n, bool print)
     }
     free(w.clients);
     free(w.latency_s);
-}
-
-/* Admissions on four connections, one every 2 ms, while 2,000 hostile connections of one kind are
- * there
- * (-1: none). */
-static void run_beside(SSL_CTX *ctx, pid_t pid, int kind)
-{
-    struct worker w = { .n_clients = 4, .budget = N_BESIDE };
-    struct client clients[4] = { 0 };
-    double latency_s[N_BESIDE];
-    w.clients = clients;
-    for (int i = 0; i < w.n_clients; i++)
-        if (!(clients[i].ssl = connect_tls(ctx)))
-            exit(1);
-    for (int i = 0; i < w.n_clients; i++) {
-        send_one(&clients[i]);
-        while (!receive(&w, &clients[i]))
-            continue;
-    }
-    const pid_t hostile = kind < 0 ? 0 : hostile_start((enum hostile_kind)kind, port);
-    const double begin = now_s(), cpu = cpu_s(pid);
-    for (double until = begin + (hostile ? 2 : 0); now_s() < until;)
-        (void)usleep(10000); /* until most of them are there */
-    for (int i = 0; i < N_BESIDE; i++) {
-        struct client *c = &clients[i % 4];
-        (void)usleep(2000);
-        send_one(c);
-        while (!receive(&w, c))
-            continue;
-        latency_s[i] = now_s() - c->sent_s;
-    }
-    const double wall = now_s() - begin, used = cpu_s(pid) - cpu;
-    double new_s = now_s(); /* a connection that is new, with its handshake */
-    struct client late = { .ssl = connect_tls(ctx) };
-    if (late.ssl) {
-        send_one(&late);
-        while (!receive(&w, &late))
-            continue;
-    }
-    new_s = now_s() - new_s;
-    qsort(latency_s, N_BESIDE, sizeof *latency_s, by_value);
-    printf(
-        "{\"bench\":\"webhook-beside\",\"hostile\":\"%s\",\"hostile_connections\":%d,\"failed\":%d,"
-        "\"p50_ms\":%.3f,\"p99_ms\":%.3f,\"new_connection_ms\":%.1f,\"cpu_percent\":%.0f,"
-        "\"rss_kib\":%ld,\"target\":{\"p99_ms\":8,\"rss_kib\":24576}}\n",
-        kind < 0 ? "none" : hostile_names[kind], hostile ? HOSTILE_CONNS : 0, w.n_bad + !late.ssl,
-        latency_s[N_BESIDE / 2] * 1e3, latency_s[N_BESIDE * 99 / 100] * 1e3, new_s * 1e3,
-        used / wall * 100, rss_kib(pid, "VmRSS:"));
-    (void)fflush(stdout);
-    if (hostile) {
-        (void)kill(hostile, SIGKILL);
-        (void)waitpid(hostile, NULL, 0);
-    }
-    for (int i = 0; i < w.n_clients; i++) {
-        (void)close(SSL_get_fd(clients[i].ssl));
-        SSL_free(clients[i].ssl);
-    }
-    SSL_free(late.ssl);
 }
 
 int main(int argc, char **argv)
@@ -342,8 +218,6 @@ int main(int argc, char **argv)
     run(ctx, pid, 1, WARM_UP, false);
     for (size_t i = 0; i < SW_COUNT(peer); i++)
         run(ctx, pid, i, N_ADMISSIONS, true);
-    for (int kind = -1; kind < N_HOSTILE; kind++)
-        run_beside(ctx, pid, kind);
     (void)kill(pid, SIGTERM);
     (void)waitpid(pid, NULL, 0);
     SSL_CTX_free(ctx);
