@@ -3,6 +3,7 @@
  * hostile and the honest clients of hostile.c stand on it. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,6 +59,8 @@ static inline bool wire_open(struct wire *w, const struct wire_server *to, uint3
         wire_close(w);
         return false;
     }
+    const int on = 1;
+    (void)setsockopt(w->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* no such thing: unix */
     if (to->tls) {
         w->ssl = SSL_new(to->tls);
         (void)SSL_set_mode(w->ssl,

@@ -93,6 +93,16 @@ enum sw_conn_result sw_conn_read(struct sw_conn *c)
     return rc;
 }
 
+void sw_conn_trim(struct sw_conn *c)
+{
+    struct sw_conn_buffer *b = &c->in;
+    const size_t len = b->len - b->at;
+    if (b->cap <= READ_BYTES / 4 + len || len >= READ_BYTES)
+        return; /* a large body grows by doubling */
+    memmove(b->bytes, b->bytes + b->at, len);
+    *b = (struct sw_conn_buffer){ sw_realloc(b->bytes, len, 1), 0, len, len };
+}
+
 enum sw_conn_result sw_conn_flush(struct sw_conn *c)
 {
     struct sw_conn_buffer *b = &c->out;

@@ -55,6 +55,8 @@ enum sw_conn_result sw_conn_handshake(struct sw_conn *c);
 enum sw_conn_result sw_conn_read(struct sw_conn *c);
 /** Write @out until it is empty. */
 enum sw_conn_result sw_conn_flush(struct sw_conn *c);
+/** More is to come that is not there yet: keep no larger buffer than what has come needs. */
+void sw_conn_trim(struct sw_conn *c);
 /** Has TLS read bytes from the socket that were not read from it? */
 bool sw_conn_has_more(const struct sw_conn *c);
 

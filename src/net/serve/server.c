@@ -21,8 +21,8 @@ enum {
     HANDSHAKES_PER_TURN = 2, /* each takes as long as many requests */
     ANSWERS_PER_TURN = 16,   /* to requests that came in one piece with others */
     GRACE_MS = 5000,         /* for requests under way when no more connections are accepted */
-    SMALL_BYTES = 32 *
-                  1024, /* of a request that each connection may read, however many there are */
+    /* of a request that each connection may read, however many there are */
+    SMALL_BYTES = 8 * 1024,
     TICK_MS = 1000,
     SOCKET_BYTES = 64 * 1024,
     READ_AHEAD = 64 * 1024, /* bytes of the next requests, during an answer with on_close */
@@ -182,16 +182,58 @@ static size_t body_bytes(const struct sw_serve_reply *p)
     return !at->head_len ? 0 : at->chunked ? p->server->opts.max_body_bytes : at->content_len;
 }
 
-/* Whether the request whose head has come fits in beside the others. */
-static bool has_room(const struct sw_serve_reply *p)
+static size_t held_bytes(const struct sw_serve_reply *p)
+{
+    return body_bytes(p) + p->conn.out.len - p->conn.out.at;
+}
+
+static size_t peer_bytes(const struct sw_serve *s, const struct sw_serve_peer *peer)
+{
+    size_t n = 0;
+    for (const struct sw_serve_reply *q = s->conns; q; q = q->next)
+        n += q->peer == peer ? held_bytes(q) : 0;
+    return n;
+}
+
+/* The connection that is late most with a request, or with taking an answer, of the address that
+ * holds most; NULL: the address of @p does, or all of it is being answered. */
+static struct sw_serve_reply *greediest(const struct sw_serve_reply *p)
 {
     const struct sw_serve *s = p->server;
+    struct sw_serve_reply *late = NULL;
+    const struct sw_serve_peer *greedy = NULL;
+    size_t most = peer_bytes(s, p->peer);
+    for (const struct sw_serve_peer *other = s->peers; other; other = other->next) {
+        const size_t n = other == p->peer || other->is_trusted ? 0 : peer_bytes(s, other);
+        greedy = n > most ? other : greedy;
+        most = n > most ? n : most;
+    }
+    for (struct sw_serve_reply *q = s->conns; q && greedy; q = q->next)
+        if (q->peer == greedy && !q->asked && held_bytes(q) &&
+            (!late || q->deadline_ms < late->deadline_ms))
+            late = q;
+    return late;
+}
+
+/* Whether the request whose head has come fits in beside the others. Who holds less goes before who
+ * holds more. */
+static bool make_room(const struct sw_serve_reply *p)
+{
+    struct sw_serve *s = p->server;
     const size_t wanted = body_bytes(p);
-    size_t taken = 0;
-    for (const struct sw_serve_reply *q = s->conns; q && wanted > SMALL_BYTES; q = q->next)
-        if (q != p)
-            taken += body_bytes(q) + q->conn.out.len - q->conn.out.at;
-    return !taken || taken + wanted <= s->opts.max_bodies_bytes;
+    while (wanted > SMALL_BYTES) {
+        size_t taken = 0;
+        for (const struct sw_serve_reply *q = s->conns; q; q = q->next)
+            taken += q == p ? 0 : held_bytes(q);
+        if (!taken || taken + wanted <= s->opts.max_bodies_bytes)
+            return true;
+        struct sw_serve_reply *late = greediest(p);
+        if (!late)
+            return false;
+        s->counts.crowded_out++;
+        hang_up(late);
+    }
+    return true;
 }
 
 /* What is left of a body of known length is skipped: a client that is still writing reads no
@@ -245,7 +287,7 @@ static void serve_next(struct sw_serve_reply *p)
         const bool begun = p->progress.head_len > 0;
         const int rc = sw_serve_next(&p->progress, in->bytes + in->at, in->len - in->at, limits,
                                      &r);
-        if (rc == 0 && !begun && p->progress.head_len && !has_room(p)) {
+        if (rc == 0 && !begun && p->progress.head_len && !make_room(p)) {
             refuse_overload(p);
             continue;
         }
@@ -255,6 +297,7 @@ static void serve_next(struct sw_serve_reply *p)
                 sw_conn_put(&p->conn, go_on, sizeof go_on - 1);
                 p->progress.wants_continue = false;
             }
+            sw_conn_trim(&p->conn);
             return;
         }
         if (rc != 1) {
@@ -694,7 +737,7 @@ static void fill_defaults(struct sw_serve_opts *o)
     o->reload_ms = o->reload_ms ? o->reload_ms : 1000;
     o->max_head_bytes = o->max_head_bytes ? o->max_head_bytes : 16 * 1024;
     o->max_body_bytes = o->max_body_bytes ? o->max_body_bytes : 3 * 1024 * 1024;
-    o->max_bodies_bytes = o->max_bodies_bytes ? o->max_bodies_bytes : 32 * 1024 * 1024;
+    o->max_bodies_bytes = o->max_bodies_bytes ? o->max_bodies_bytes : 4 * 1024 * 1024;
     o->max_conns = o->max_conns ? o->max_conns : 512;
 }
 

@@ -34,9 +34,17 @@ static void much(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_rep
     sw_serve_answer(reply, 200, "x", text, sizeof text);
 }
 
+static void take(const struct sw_serve_request *r, struct sw_serve_reply *reply,
+                 void *arg SW_UNUSED)
+{
+    SW_AUTO_CHARS *text = sw_printf("took %zu", r->body_len);
+    sw_serve_text(reply, 200, text);
+}
+
 static const struct sw_serve_route routes[] = { { "GET", "/now", now },
                                                 { "GET", "/first", first },
-                                                { "GET", "/much", much } };
+                                                { "GET", "/much", much },
+                                                { "POST", "/take", take } };
 
 static int setup(void **state SW_UNUSED)
 {
@@ -101,6 +109,7 @@ static int open_small(const char *trusted)
                                         .n_routes = SW_COUNT(routes),
                                         .address = "127.0.0.1",
                                         .max_conns = 16,
+                                        .max_bodies_bytes = 100 * 1000,
                                         .trusted_peers = trusted };
     sw_serve_close(SW_TAKE(server));
     return sw_serve_open(loop, &opts, &server, &err);
@@ -200,6 +209,53 @@ static void many_requests_in_one_piece_are_served_in_turns(void **state SW_UNUSE
     (void)close(fd);
 }
 
+#define TAKE "POST /take HTTP/1.1\r\nContent-Length: 40000\r\n\r\n"
+
+/* Who has begun large requests and does not go on does not keep a smaller one of another away. */
+static void a_body_takes_the_room_of_who_holds_more(void **state SW_UNUSED)
+{
+    static char body[40001];
+    assert_int_equal(open_small(NULL), 0);
+    const int hostile[] = { dial_from(2), dial_from(2) }, own = dial_from(3);
+    memset(body, ' ', sizeof body - 1);
+    for (size_t i = 0; i < 2; i++) {
+        say(hostile[i], TAKE);
+        (void)hear(hostile[i]);
+    }
+    const int third = dial_from(2);
+    say(third, TAKE);
+    say(third, body);
+    assert_non_null(strstr(hear(third), "HTTP/1.1 503 ")); /* of the same address */
+    say(own, TAKE);
+    say(own, body);
+    assert_non_null(strstr(hear(own), "took 40000"));
+    assert_true(is_closed(hostile[0])); /* the one that is late most */
+    assert_false(is_closed(hostile[1]));
+    (void)close(hostile[0]), (void)close(hostile[1]), (void)close(third), (void)close(own);
+}
+
+/* What of a request has come is kept, in no more memory than it takes. */
+static void a_request_that_comes_in_pieces_is_served(void **state SW_UNUSED)
+{
+    static char body[40001];
+    assert_int_equal(open_small(NULL), 0);
+    const int fd = dial_from(2);
+    memset(body, ' ', sizeof body - 1);
+    for (const char *c = NOW; *c; c++) {
+        say(fd, (char[]){ *c, '\0' });
+        if (strstr(hear(fd), "now"))
+            break;
+    }
+    say(fd, TAKE);
+    (void)hear(fd);
+    for (size_t i = 0; i < 40000; i += 5000) {
+        (void)hear(fd);
+        assert_int_equal(write(fd, body + i, 5000), 5000);
+    }
+    assert_non_null(strstr(hear(fd), "took 40000"));
+    (void)close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +266,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_trusted_address_may_have_all, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_is_served_when_the_answer_before_it_was_taken,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(a_body_takes_the_room_of_who_holds_more, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_that_comes_in_pieces_is_served, setup, teardown),
         cmocka_unit_test_setup_teardown(many_requests_in_one_piece_are_served_in_turns, setup,
                                         teardown),
     };
