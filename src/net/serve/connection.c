@@ -124,10 +124,15 @@ void sw_serve_leave(struct sw_serve *s, struct sw_serve_peer *peer)
  */
 
 /* What is closed first: a connection of which no request came yet, then one between requests, then
- * one that is late with a request or with taking an answer. 3: it waits for its answer. */
+ * one that is late with a request or with taking an answer, then one with an answer that may end at
+ * any time, as a watch. NEVER: it waits for its answer. */
+enum { NEVER = 4 };
+
 static int rank(const struct sw_serve_reply *p)
 {
-    return p->asked ? 3 : !p->served ? 0 : sw_serve_is_between(p) && !p->stalled ? 1 : 2;
+    if (p->asked)
+        return p->on_close ? 3 : NEVER;
+    return !p->served ? 0 : sw_serve_is_between(p) && !p->stalled ? 1 : 2;
 }
 
 /* Of the connections of @peer, or NULL of those of all peers that have @n_conns of them, the one to
@@ -136,7 +141,7 @@ static struct sw_serve_reply *choose(const struct sw_serve *s, const struct sw_s
                                      int n_conns)
 {
     struct sw_serve_reply *best = NULL;
-    int best_rank = 3;
+    int best_rank = NEVER;
     for (struct sw_serve_reply *p = s->conns; p; p = p->next) {
         if (peer ? p->peer != peer : p->peer->is_trusted || p->peer->n_conns < n_conns)
             continue;

@@ -195,21 +195,30 @@ static size_t peer_bytes(const struct sw_serve *s, const struct sw_serve_peer *p
     return n;
 }
 
-/* The connection that is late most with a request, or with taking an answer, of the address that
- * holds most; NULL: the address of @p does, or all of it is being answered. */
-static struct sw_serve_reply *greediest(const struct sw_serve_reply *p)
+/* Of all addresses that are not trusted, but without what @but holds. */
+static size_t strangers_bytes(const struct sw_serve *s, const struct sw_serve_reply *but)
 {
-    const struct sw_serve *s = p->server;
+    size_t n = 0;
+    for (const struct sw_serve_reply *q = s->conns; q; q = q->next)
+        n += q == but || q->peer->is_trusted ? 0 : held_bytes(q);
+    return n;
+}
+
+/* The connection that is late most with a request, or with taking an answer, of the address that
+ * holds most, and more than @than (NULL: nothing); NULL: there is none, or all of it is being
+ * answered. */
+static struct sw_serve_reply *greediest(const struct sw_serve *s, const struct sw_serve_peer *than)
+{
     struct sw_serve_reply *late = NULL;
     const struct sw_serve_peer *greedy = NULL;
-    size_t most = peer_bytes(s, p->peer);
+    size_t most = than ? peer_bytes(s, than) : 0;
     for (const struct sw_serve_peer *other = s->peers; other; other = other->next) {
-        const size_t n = other == p->peer || other->is_trusted ? 0 : peer_bytes(s, other);
+        const size_t n = other == than || other->is_trusted ? 0 : peer_bytes(s, other);
         greedy = n > most ? other : greedy;
         most = n > most ? n : most;
     }
     for (struct sw_serve_reply *q = s->conns; q && greedy; q = q->next)
-        if (q->peer == greedy && !q->asked && held_bytes(q) &&
+        if (q->peer == greedy && (!q->asked || q->on_close) && held_bytes(q) &&
             (!late || q->deadline_ms < late->deadline_ms))
             late = q;
     return late;
@@ -221,17 +230,32 @@ static bool make_room(const struct sw_serve_reply *p)
 {
     struct sw_serve *s = p->server;
     const size_t wanted = body_bytes(p);
-    while (wanted > SMALL_BYTES) {
-        size_t taken = 0;
-        for (const struct sw_serve_reply *q = s->conns; q; q = q->next)
-            taken += q == p ? 0 : held_bytes(q);
+    while (wanted > SMALL_BYTES && !p->peer->is_trusted) {
+        const size_t taken = strangers_bytes(s, p);
         if (!taken || taken + wanted <= s->opts.max_bodies_bytes)
             return true;
-        struct sw_serve_reply *late = greediest(p);
+        struct sw_serve_reply *late = greediest(s, p->peer);
         if (!late)
             return false;
         s->counts.crowded_out++;
         hang_up(late);
+    }
+    return true;
+}
+
+/* Answers that are not taken: end those of the address that holds most. @return false: @p was one
+ */
+static bool shed(struct sw_serve_reply *p)
+{
+    struct sw_serve *s = p->server;
+    for (size_t all; (all = strangers_bytes(s, NULL)) > s->opts.max_bodies_bytes;) {
+        struct sw_serve_reply *late = greediest(s, NULL);
+        if (!late || held_bytes(late) == all)
+            break; /* one that is alone may be larger */
+        s->counts.crowded_out++;
+        hang_up(late);
+        if (late == p)
+            return false;
     }
     return true;
 }
@@ -341,7 +365,7 @@ static bool flush(struct sw_serve_reply *p)
         p->stalled = true; /* and nothing is read until it is out */
         set_reading(p);
         (void)event_add(p->writable, NULL);
-        return true;
+        return p->peer->is_trusted || shed(p);
     }
     if (p->stalled) {
         p->stalled = false;
@@ -802,9 +826,13 @@ int sw_serve_socket(const struct sw_serve *server)
 
 void sw_serve_accept(struct sw_serve *server)
 {
-    int fd;
-    while ((fd = accept4(sw_serve_socket(server), NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-        on_accept(server->listener, fd, NULL, 0, server);
+    struct sockaddr_in6 from; /* as large as any that it listens on */
+    struct sockaddr *who = (struct sockaddr *)&from;
+    socklen_t len = sizeof from;
+    for (int fd;
+         (fd = accept4(sw_serve_socket(server), who, &len, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;
+         len = sizeof from)
+        on_accept(server->listener, fd, who, (int)len, server);
 }
 
 void sw_serve_drop(struct sw_serve *server)

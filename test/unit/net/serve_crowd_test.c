@@ -1,5 +1,6 @@
 /* serve: many connections, and what one of them may take. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -41,9 +42,21 @@ static void take(const struct sw_serve_request *r, struct sw_serve_reply *reply,
     sw_serve_text(reply, 200, text);
 }
 
+static void on_watch_over(void *arg SW_UNUSED)
+{
+}
+
+static void watch(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                  void *arg SW_UNUSED)
+{
+    sw_serve_on_close(reply, on_watch_over, NULL);
+    sw_serve_begin(reply, 200, "x", NULL);
+}
+
 static const struct sw_serve_route routes[] = { { "GET", "/now", now },
                                                 { "GET", "/first", first },
                                                 { "GET", "/much", much },
+                                                { "GET", "/watch", watch },
                                                 { "POST", "/take", take } };
 
 static int setup(void **state SW_UNUSED)
@@ -234,6 +247,50 @@ static void a_body_takes_the_room_of_who_holds_more(void **state SW_UNUSED)
     (void)close(hostile[0]), (void)close(hostile[1]), (void)close(third), (void)close(own);
 }
 
+/* Answers that do not end keep no other address away. */
+static void a_new_connection_takes_the_place_of_a_watch(void **state SW_UNUSED)
+{
+    int fds[16];
+    assert_int_equal(open_small(NULL), 0);
+    for (int i = 0; i < 16; i++) {
+        fds[i] = dial_from(2 + i / 4);
+        say(fds[i], "GET /watch HTTP/1.1\r\n\r\n");
+        assert_non_null(strstr(hear(fds[i]), " 200 "));
+    }
+    const int own = dial_from(9);
+    say(own, NOW);
+    assert_non_null(strstr(hear(own), "now"));
+    (void)close(own);
+    for (int i = 0; i < 16; i++)
+        (void)close(fds[i]);
+    (void)hear(own);
+}
+
+/* Of answers that nobody takes, those of the address that has most are given up. */
+static void answers_that_are_not_taken_are_bounded_together(void **state SW_UNUSED)
+{
+    static char bytes[1 << 20];
+    assert_int_equal(open_small(NULL), 0);
+    const int lazy[] = { dial_from(2), dial_from(2) }, own = dial_from(3);
+    for (size_t i = 0; i < 2; i++) {
+        say(lazy[i], "GET /much HTTP/1.1\r\n\r\n");
+        (void)hear(own);
+    }
+    size_t n_closed = 0;
+    for (size_t i = 0; i < 2; i++) {
+        ssize_t n = 1;
+        for (int k = 0; k < 100 && n > 0; k++) {
+            n = recv(lazy[i], bytes, sizeof bytes, MSG_DONTWAIT);
+            sw_loop_step(loop, 1);
+        }
+        n_closed += n == 0 || (n < 0 && errno == ECONNRESET);
+    }
+    assert_int_equal(n_closed, 1); /* the other one is alone then */
+    say(own, NOW);
+    assert_non_null(strstr(hear(own), "now"));
+    (void)close(lazy[0]), (void)close(lazy[1]), (void)close(own);
+}
+
 /* What of a request has come is kept, in no more memory than it takes. */
 static void a_request_that_comes_in_pieces_is_served(void **state SW_UNUSED)
 {
@@ -267,6 +324,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_request_is_served_when_the_answer_before_it_was_taken,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_body_takes_the_room_of_who_holds_more, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_a_watch, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(answers_that_are_not_taken_are_bounded_together, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_request_that_comes_in_pieces_is_served, setup, teardown),
         cmocka_unit_test_setup_teardown(many_requests_in_one_piece_are_served_in_turns, setup,
                                         teardown),
