@@ -38,6 +38,7 @@ struct target {
     struct wire_server at;
     const char *request; /* HTTP; NULL: gRPC */
     const char *greedy;  /* what a hostile one asks for by HTTP: a path; NULL: /healthz */
+    const char *endless; /* a path whose answer does not end; NULL: there is none */
 };
 
 static void die(const char *what)
@@ -172,7 +173,14 @@ static size_t http_kinds(const struct target *t, struct hostile_kind *out)
         { .name = "connects", .manner = HOSTILE_AGAIN },
     };
     memcpy(out, kinds, sizeof kinds);
-    return SW_COUNT(kinds);
+    if (!t->endless)
+        return SW_COUNT(kinds);
+    out[SW_COUNT(kinds)] = (struct hostile_kind){
+        .name = "calls",
+        .manner = HOSTILE_HOLD,
+        .start = text_bytes(sw_printf("GET %s HTTP/1.1\r\nHost: x\r\n\r\n", t->endless)),
+    };
+    return SW_COUNT(kinds) + 1;
 }
 
 /* ---- honest clients ----------------------------------------------------------------------------
@@ -459,7 +467,7 @@ static void start_emulator(struct bench *b)
     SW_AUTO_CHARS *listen = sw_printf("--listen=127.0.0.1:%d", b->api.port = free_port());
     SW_AUTO_CHARS *out = sw_printf("--kubeconfig-out=%s/kubeconfig", b->dir);
     b->emulator = start(
-        (char *[]){ "build/slipway", "emulate", listen, out, "--log-level=error", NULL });
+        (char *[]){ "build/slipway", "emulate", listen, out, "--log-level=error", NULL, NULL });
     wait_for_port(&b->api, "the emulator");
     make_crds(b);
     make(b, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"das-operator\"}}");
@@ -500,7 +508,7 @@ static void start_plugin(struct bench *b, int health)
         die("no kubelet");
     b->plugin = start((char *[]){ "build/slipway-device-plugin", "--node-name=node",
                                   "--emulated-mode", "--log-level=error", kubeconfig, dir, cdi,
-                                  journal, at, NULL });
+                                  journal, at, NULL, NULL });
     for (const double end = now_s() + PATIENCE_S; n_registered < 7 && now_s() < end;)
         sw_loop_step(loop, 100);
     if (n_registered < 7)
@@ -516,7 +524,7 @@ static void bench_emulator(struct bench *b)
 {
     beside_all(b, &(struct target){ "emulator", b->emulator, b->api,
                                     "GET /api/v1/namespaces/default HTTP/1.1\r\nHost: x\r\n\r\n",
-                                    "/openapi/v2" });
+                                    "/openapi/v2", "/api/v1/pods?watch=1" });
 }
 
 static void bench_webhook(struct bench *b, SSL_CTX *tls)
@@ -530,13 +538,13 @@ static void bench_webhook(struct bench *b, SSL_CTX *tls)
     if (sw_file_read("test/bench/admission.json", 1 << 20, &review, &len, NULL) < 0)
         die("test/bench/admission.json");
     b->webhook = start((char *[]){ "build/slipway-webhook", "--listen=127.0.0.1", "--drain=0",
-                                   "--log-level=error", port, cert, key, NULL });
+                                   "--log-level=error", port, cert, key, NULL, NULL });
     wait_for_port(&at, "the webhook");
     SW_AUTO_CHARS *request = sw_printf(
         "POST /mutate-pod?timeout=10s HTTP/1.1\r\nHost: x\r\n"
         "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
         len, review);
-    beside_all(b, &(struct target){ "webhook", b->webhook, at, request, NULL });
+    beside_all(b, &(struct target){ "webhook", b->webhook, at, request, NULL, NULL });
 }
 
 static const char healthz[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -552,12 +560,13 @@ static void bench_controller(struct bench *b, SSL_CTX *tls, const char *token)
     SW_AUTO_CHARS *request = sw_printf(
         "GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", token);
     b->controller = start((char *[]){ "build/slipway", "controller", "--no-registries",
-                                      "--log-level=error", kubeconfig, m, h, cache, NULL });
+                                      "--log-level=error", kubeconfig, m, h, cache, NULL, NULL });
     wait_for_port(&metrics, "the controller");
     wait_for_port(&health, "the controller");
-    beside_all(
-        b, &(struct target){ "controller-metrics", b->controller, metrics, request, "/metrics" });
-    beside_all(b, &(struct target){ "controller-health", b->controller, health, healthz, NULL });
+    beside_all(b, &(struct target){ "controller-metrics", b->controller, metrics, request,
+                                    "/metrics", NULL });
+    beside_all(b,
+               &(struct target){ "controller-health", b->controller, health, healthz, NULL, NULL });
 }
 
 static void bench_scheduler(struct bench *b)
@@ -566,19 +575,22 @@ static void bench_scheduler(struct bench *b)
     SW_AUTO_CHARS *kubeconfig = sw_printf("--kubeconfig=%s/kubeconfig", b->dir);
     SW_AUTO_CHARS *port = sw_printf("--port=%d", extender.port);
     SW_AUTO_CHARS *h = sw_printf("--health-probe-bind-address=127.0.0.1:%d", probes.port);
-    static const char body[] = "{\"pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\"},"
-                               "\"spec\":{\"schedulerName\":\"das-scheduler\",\"containers\":[{"
-                               "\"name\":\"c\",\"image\":\"x\"}]}},\"nodenames\":[\"node\"]}";
+    static const char body[] =
+        "{\"pod\":{\"metadata\":{\"name\":\"p\",\"uid\":\"u\",\"namespace\":\"default\"},"
+        "\"spec\":{\"schedulerName\":\"das-scheduler\",\"containers\":[{"
+        "\"name\":\"c\",\"image\":\"x\"}]}},\"nodenames\":[\"node\"]}";
     SW_AUTO_CHARS *request = sw_printf(
         "POST /filter HTTP/1.1\r\nHost: x\r\n"
         "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
         sizeof body - 1, body);
-    b->scheduler = start(
-        (char *[]){ "build/slipway-scheduler", "--log-level=error", kubeconfig, port, h, NULL });
+    b->scheduler = start((char *[]){ "build/slipway-scheduler", "--log-level=error", kubeconfig,
+                                     port, h, NULL, NULL });
     wait_for_port(&extender, "the scheduler");
     wait_for_port(&probes, "the scheduler");
-    beside_all(b, &(struct target){ "scheduler-extender", b->scheduler, extender, request, NULL });
-    beside_all(b, &(struct target){ "scheduler-health", b->scheduler, probes, healthz, NULL });
+    beside_all(
+        b, &(struct target){ "scheduler-extender", b->scheduler, extender, request, NULL, NULL });
+    beside_all(b,
+               &(struct target){ "scheduler-health", b->scheduler, probes, healthz, NULL, NULL });
 }
 
 static void bench_plugin(struct bench *b)
@@ -587,9 +599,10 @@ static void bench_plugin(struct bench *b)
     SW_AUTO_CHARS *socket = sw_printf("%s/kubelet/device-plugins/mig.das.com_1g.5gb.sock", b->dir);
     start_plugin(b, health.port);
     wait_for_port(&health, "the device plugin");
-    beside_all(b, &(struct target){ "device-plugin-health", b->plugin, health, healthz, NULL });
-    beside_all(
-        b, &(struct target){ "device-plugin-grpc", b->plugin, { .socket = socket }, NULL, NULL });
+    beside_all(b,
+               &(struct target){ "device-plugin-health", b->plugin, health, healthz, NULL, NULL });
+    beside_all(b, &(struct target){
+                      "device-plugin-grpc", b->plugin, { .socket = socket }, NULL, NULL, NULL });
 }
 
 static int remove_one(const char *path, const struct stat *st SW_UNUSED, int type SW_UNUSED,
