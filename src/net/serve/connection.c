@@ -54,9 +54,10 @@ static bool read_range(char *text, struct sw_serve_range *out)
     if (n > all || (slash && (end == slash + 1 || *end)))
         return false;
     if (is_ipv4) {
-        *out = (struct sw_serve_range){ of_ipv4(&ipv4), (unsigned)n + 96 };
+        *out = (struct sw_serve_range){ of_ipv4(&ipv4), (unsigned)n + 96, true };
         return true;
     }
+    *out = (struct sw_serve_range){ 0 };
     memcpy(out->address.bytes, &ipv6, 16);
     out->n_bits = (unsigned)n > 64 ? 64 : (unsigned)n; /* a peer is known by so many */
     return true;
@@ -81,11 +82,12 @@ int sw_serve_read_trusted(struct sw_serve *s, struct sw_err *err)
 
 static bool is_trusted(const struct sw_serve *s, const struct sw_serve_address *address)
 {
+    const bool is_ipv4 = address->bytes[10] == 0xff; /* of IPv6 the first 64 bits are known */
     for (size_t i = 0; i < s->n_trusted; i++) {
         const struct sw_serve_range *r = &s->trusted[i];
         const size_t whole = r->n_bits / 8;
         const unsigned rest = r->n_bits % 8;
-        if (memcmp(address->bytes, r->address.bytes, whole) == 0 &&
+        if (is_ipv4 == r->is_ipv4 && memcmp(address->bytes, r->address.bytes, whole) == 0 &&
             (!rest || (address->bytes[whole] ^ r->address.bytes[whole]) >> (8 - rest) == 0))
             return true;
     }

@@ -27,10 +27,11 @@ struct sw_serve_peer {
     struct sw_serve_peer *next;
 };
 
-/** Addresses whose first @n_bits are those of @address. */
+/** Addresses of one family whose first @n_bits are those of @address. */
 struct sw_serve_range {
     struct sw_serve_address address;
     unsigned n_bits;
+    bool is_ipv4;
 };
 
 /** One connection; it is also the reply that a route gets. */

@@ -186,6 +186,23 @@ static void a_trusted_address_may_have_all(void **state SW_UNUSED)
     assert_non_null(strstr(sw_err_text(&err), "10.0.0.0/33"));
 }
 
+static void a_range_of_ipv6_trusts_no_ipv4_address(void **state SW_UNUSED)
+{
+    static const char *const ranges[] = { "::1", "::/0", "::ffff:0:0/96" };
+    for (size_t i = 0; i < SW_COUNT(ranges); i++) {
+        int many[6], n_closed = 0;
+        assert_int_equal(open_small(ranges[i]), 0);
+        for (int k = 0; k < 6; k++)
+            many[k] = dial_from(3);
+        (void)hear(many[5]);
+        for (int k = 0; k < 6; k++)
+            n_closed += is_closed(many[k]);
+        assert_int_equal(n_closed, 2);
+        for (int k = 0; k < 6; k++)
+            (void)close(many[k]);
+    }
+}
+
 /* Who asks again and again and reads nothing is not asked for more memory than one answer takes. */
 static void a_request_is_served_when_the_answer_before_it_was_taken(void **state SW_UNUSED)
 {
@@ -321,6 +338,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_address_has_a_quarter_of_the_connections, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_trusted_address_may_have_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_range_of_ipv6_trusts_no_ipv4_address, setup, teardown),
         cmocka_unit_test_setup_teardown(a_request_is_served_when_the_answer_before_it_was_taken,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_body_takes_the_room_of_who_holds_more, setup, teardown),
