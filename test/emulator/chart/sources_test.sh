@@ -387,6 +387,12 @@ moved() { # libgit2 would ask whom it is sent to with the same password
         --ca-file ca.pem --username user --password "pass word" && cat asks.log && ! grep -q . asks.log
 }
 t "git: a password stays with the host that it is for" moved
+moved_port() { # libgit2 follows within the host
+    : >asks.log
+    fails 1 "" fetch "git+https://127.0.0.1:$(cat https.port)/git/moved/127.0.0.1:$(cat asks.port)/git/private/repo.git//charts/h" \
+        --ca-file ca.pem --username user --password "pass word" && cat asks.log && ! grep -q . asks.log
+}
+t "git: a password stays with the port that it is for" moved_port
 t "a path that leads outside" fails 2 "a path that leads outside the repository" \
     fetch "$git_url//../x" --ca-file ca.pem
 escapes() {

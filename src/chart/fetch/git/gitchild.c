@@ -15,6 +15,7 @@
 #include "chart/fetch/git/gitcert.h"
 #include "chart/fetch/git/gitlib.h"
 #include "chart/fetch/reach/reach.h"
+#include "data/text/url.h"
 
 #if SW_HAVE_GIT
 
@@ -158,6 +159,16 @@ static bool may_redirect(const struct child *c)
     return !c->job->auth.password && !(reach && sw_reach_is_by_name(reach));
 }
 
+/* Without redirects libgit2 still follows those to another port of the host. */
+static void keep_to_port(const char *remote)
+{
+    struct sw_url_server server;
+    if (!sw_starts_with(remote, "http") || !sw_url_server(remote, &server))
+        return;
+    sw_reach_keep_to_port(server.port ? (unsigned)strtoul(server.port, NULL, 10) : 0);
+    sw_url_server_done(&server);
+}
+
 static int forbid_redirects(const char *repo, struct sw_err *err)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/config", repo);
@@ -178,6 +189,8 @@ static int open_session(struct child *c, struct session *s, struct sw_err *err)
     int rc = c->lib->repository_init(&s->repo, path, 1);
     if (rc == 0 && !may_redirect(c) && forbid_redirects(path, err) < 0)
         return SW_UNAVAILABLE;
+    if (c->job->auth.password)
+        keep_to_port(c->job->url->remote);
     if (rc == 0)
         rc = c->lib->remote_create(&s->remote, s->repo, c->job->url->remote);
     if (rc == 0)

@@ -419,7 +419,11 @@ bool sw_reach_has_host(struct sw_reach *r, const char *place, unsigned usual_por
  */
 
 static struct sw_reach *enforced;
-static bool *refused; /* shared with children */
+static bool *refused;      /* shared with children */
+static unsigned only_port; /* 0: any */
+
+static const char *const proxy_variables[] = { "http_proxy", "https_proxy", "all_proxy",
+                                               "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY" };
 
 struct sw_reach *sw_reach_enforced(void)
 {
@@ -448,7 +452,9 @@ static bool may_connect(const struct sockaddr *to, socklen_t len)
     unsigned port = ntohs(v4 ? ((const struct sockaddr_in *)to)->sin_port
                              : ((const struct sockaddr_in6 *)to)->sin6_port);
     struct in6_addr address = address_of(to);
-    return sw_reach_has_address(enforced, &address, port);
+    if (only_port && port != only_port)
+        return false;
+    return !enforced || sw_reach_has_address(enforced, &address, port);
 }
 
 /* Sockets of the machine (name service), and those that ask name servers. */
@@ -466,14 +472,24 @@ int reach_connect(int fd, const struct sockaddr *to, socklen_t len) __asm__("con
 __attribute__((visibility("default"), used)) int reach_connect(int fd, const struct sockaddr *to,
                                                                socklen_t len)
 {
-    if (enforced && len >= sizeof to->sa_family && !is_for_names(fd, to)) {
-        *refused = !may_connect(to, len);
-        if (*refused) {
+    if ((enforced || only_port) && len >= sizeof to->sa_family && !is_for_names(fd, to)) {
+        const bool may = may_connect(to, len);
+        if (refused)
+            *refused = !may;
+        if (!may) {
             errno = EACCES;
             return -1;
         }
     }
     return (int)syscall(SYS_connect, fd, to, len);
+}
+
+void sw_reach_keep_to_port(unsigned port)
+{
+    for (size_t i = 0; i < SW_COUNT(proxy_variables); i++)
+        if (sw_text_or(getenv(proxy_variables[i]), NULL))
+            return;
+    only_port = port;
 }
 
 /* A sw_http_gate. */
@@ -491,10 +507,8 @@ static int on_url(const char *url, struct sw_err *err)
 
 void sw_reach_enforce(struct sw_reach *reach)
 {
-    static const char *const variables[] = { "http_proxy", "https_proxy", "all_proxy",
-                                             "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY" };
-    for (size_t i = 0; i < SW_COUNT(variables); i++) {
-        const char *url = getenv(variables[i]);
+    for (size_t i = 0; i < SW_COUNT(proxy_variables); i++) {
+        const char *url = getenv(proxy_variables[i]);
         if (url && *url)
             sw_reach_add_proxy(reach, url);
     }

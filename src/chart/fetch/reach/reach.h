@@ -79,12 +79,16 @@ bool sw_reach_has_address(const struct sw_reach *reach, const struct in6_addr *a
 /** From here on nothing else can be connected to in this process and its children. @reach is taken.
  * The proxies of the environment are added to it. */
 void sw_reach_enforce(struct sw_reach *reach);
+/** From here on nothing but @port can be connected to in this process and its children, beside what
+ * is enforced: for a library that follows redirects to other ports of a host with its password.
+ * Does nothing where there is a proxy, which is told the port. */
+void sw_reach_keep_to_port(unsigned port);
 /** What is enforced; NULL: nothing. Borrowed. */
 struct sw_reach *sw_reach_enforced(void);
 /** sw_reach_has_host() of what is enforced. */
 bool sw_reach_admits(const char *place, unsigned usual_port);
-/** Whether the last connection or URL that was asked for, in this process or a child, was refused.
- */
+/** Whether the last connection or URL that was asked for, in this process or a child, was refused
+ * by what is enforced. */
 bool sw_reach_refused(void);
 /** Whether redirects cannot be judged by addresses alone: there is a proxy, or the list names
  * hosts. */
