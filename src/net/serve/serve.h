@@ -115,7 +115,7 @@ struct sw_serve_opts {
     /* When there are so many, a new one takes the place of one of the address that has most: first
      * those that never sent a whole request, then the one that has been idle for longest. One
      * address may have a quarter of them, unless it is in @trusted_peers. INT_MAX: without bound.
-     * 0: 512 */
+     * 0: 384 */
     int max_conns;
     const char *trusted_peers; /* addresses and CIDRs, separated by commas; NULL: none */
 };

@@ -762,7 +762,7 @@ static void fill_defaults(struct sw_serve_opts *o)
     o->max_head_bytes = o->max_head_bytes ? o->max_head_bytes : 16 * 1024;
     o->max_body_bytes = o->max_body_bytes ? o->max_body_bytes : 3 * 1024 * 1024;
     o->max_bodies_bytes = o->max_bodies_bytes ? o->max_bodies_bytes : 4 * 1024 * 1024;
-    o->max_conns = o->max_conns ? o->max_conns : 512;
+    o->max_conns = o->max_conns ? o->max_conns : 384;
 }
 
 static int open_tls(struct sw_serve *s, struct sw_err *err)
