@@ -84,6 +84,7 @@ struct sim {
     const char *node_selector; /* JSON with ' */
     const char *boot_id;       /* of the nodes that are put from here on; NULL: not told */
     const char *own_taints, *tolerations, *overlap;
+    size_t n_more; /* ConfigMaps that each state renders beside its own objects */
 
     struct json_object *store;  /* "apiVersion|kind|ns|name" -> document */
     struct json_object *nodes;  /* name -> labels */
@@ -471,8 +472,14 @@ static inline void sim_render(struct sim *sim, const struct sw_action *a)
         p->event.message = "templates/x.yaml:1: no";
         return;
     }
-    p->objects = sw_zalloc(s->n_objects + 1, sizeof *p->objects);
-    p->event.n_objects = s->n_objects;
+    p->objects = sw_zalloc(s->n_objects + sim->n_more + 1, sizeof *p->objects);
+    p->event.n_objects = s->n_objects + sim->n_more;
+    for (size_t i = 0; i < sim->n_more; i++) {
+        SW_AUTO_CHARS *name = sw_printf("more-%zu", i);
+        p->objects[s->n_objects + i] = (struct sw_rendered_object){
+            .doc = sim_manifest(&(struct sim_object){ .kind = "ConfigMap", .name = name }, NULL),
+        };
+    }
     for (size_t i = 0; i < s->n_objects; i++)
         p->objects[i] = (struct sw_rendered_object){
             .doc = sim_manifest(&s->objects[i], a->variant),

@@ -36,12 +36,24 @@ void nodes_mark_all(struct sw_engine *e)
 /* ---- lost nodes --------------------------------------------------------------------------------
  */
 
+/* Where it is, or would be: they are in the order of their nodes. */
+static size_t lost_place(const struct sw_engine *e, uint32_t node)
+{
+    size_t from = 0, to = e->n_lost;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (e->lost[middle].node < node)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 struct lost_node *lost_find(const struct sw_engine *e, uint32_t node)
 {
-    for (size_t i = 0; i < e->n_lost; i++)
-        if (e->lost[i].node == node)
-            return &e->lost[i];
-    return NULL;
+    const size_t at = lost_place(e, node);
+    return at < e->n_lost && e->lost[at].node == node ? &e->lost[at] : NULL;
 }
 
 void lost_forget(struct sw_engine *e, uint32_t node)
@@ -49,7 +61,7 @@ void lost_forget(struct sw_engine *e, uint32_t node)
     struct lost_node *l = lost_find(e, node);
     if (!l)
         return;
-    *l = e->lost[--e->n_lost];
+    memmove(l, l + 1, (size_t)(&e->lost[--e->n_lost] - l) * sizeof *l);
     e->status_dirty = true;
 }
 
@@ -58,7 +70,8 @@ void lost_add(struct sw_engine *e, uint32_t node, int64_t since_ms)
     struct lost_node *l = lost_find(e, node);
     if (!l) {
         SW_GROW(e->lost, e->n_lost, e->cap_lost);
-        l = &e->lost[e->n_lost++];
+        l = &e->lost[lost_place(e, node)];
+        memmove(l + 1, l, (size_t)(&e->lost[e->n_lost++] - l) * sizeof *l);
         *l = (struct lost_node){ .node = node };
         e->status_dirty = true;
     }
@@ -86,19 +99,24 @@ void lost_update(struct sw_engine *e)
 /* ---- in the status -----------------------------------------------------------------------------
  */
 
-/* Nodes that were lost at the same time share an entry: a rack may have hundreds. */
+enum { MOST_LOST = 500 /* more names would make the status long */ };
+
+/* Nodes that were lost at the same time share an entry: a rack may have hundreds. Of those that are
+ * not named the grace period begins anew after a restart. */
 struct json_object *lost_doc(const struct sw_engine *e)
 {
-    struct json_object *list = NULL;
-    for (uint32_t n = 0; e->n_lost && n < sw_node_set_end(e->nodes); n++) {
-        const struct lost_node *l = lost_find(e, n);
-        const char *name = sw_node_set_name(e->nodes, n);
+    struct json_object *list = NULL, *entry = NULL;
+    size_t n_named = 0;
+    for (size_t i = 0; i < e->n_lost && n_named < MOST_LOST; i++) {
+        const struct lost_node *l = &e->lost[i];
+        const char *name = sw_node_set_name(e->nodes, l->node);
         char since[21];
-        if (!l || !name || l->expired)
+        if (!name || l->expired)
             continue;
         list = list ? list : json_object_new_array();
         sw_time_rfc3339(l->since_ms, since);
-        struct json_object *entry = sw_json_find_by(list, "since", since);
+        if (!sw_streq(sw_json_str(entry, "", "since", NULL), since))
+            entry = sw_json_find_by(list, "since", since);
         if (!entry) {
             entry = json_object_new_object();
             sw_json_set_str(entry, since, "since", NULL);
@@ -106,6 +124,7 @@ struct json_object *lost_doc(const struct sw_engine *e)
         }
         (void)json_object_array_add(sw_json_need_list(entry, "nodes", NULL),
                                     json_object_new_string(name));
+        n_named++;
     }
     return list;
 }

@@ -167,8 +167,38 @@ static bool claim(struct sw_engine *e, struct object *o, struct state *s)
     return true;
 }
 
+/* The inventory is in the status, which an API server takes up to 1.5 MiB: half of that for what is
+ * asked for, and half for what was asked for before and has to go. */
+enum { MAX_LISTED_BYTES = 640 * 1024, LISTED_BYTES = 180 /* of an object, without its names */ };
+
+static size_t listed_bytes(const struct object *o)
+{
+    const struct sw_key *k = &o->key;
+    return LISTED_BYTES + strlen(k->api_version) + strlen(k->kind) + (k->ns ? strlen(k->ns) : 0) +
+           strlen(k->name) + strlen(o->state->name);
+}
+
+static int too_many(const char *kind, const char *name, struct sw_err *err)
+{
+    return sw_err_set(err, SW_INVALID,
+                      "%s %s is one object too many: the status of a resource lists all of its "
+                      "objects, and has room for some 2,500; divide the recipe",
+                      kind, name);
+}
+
+/* What all objects take that are rendered now. */
+static size_t all_listed_bytes(struct sw_engine *e)
+{
+    size_t n = 0;
+    struct object_iter it = { 0 };
+    for (const struct object *o; (o = object_next(e, &it));)
+        n += o->text && o->n_variants ? listed_bytes(o) : 0;
+    return n;
+}
+
+/* @bytes: of all objects that are rendered so far; this one is added. */
 static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
-                       const struct sw_rendered_object *r, struct sw_err *err)
+                       const struct sw_rendered_object *r, size_t *bytes, struct sw_err *err)
 {
     SW_AUTO_JSON *doc = sw_rendered_object_doc(r);
     const char *ns = sw_obj_namespace(doc);
@@ -179,6 +209,9 @@ static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
     struct object *o = object_need(e, &key, s);
     if (!claim(e, o, s))
         return 0;
+    *bytes += o->text && o->n_variants ? 0 : listed_bytes(o);
+    if (*bytes > MAX_LISTED_BYTES)
+        return too_many(key.kind, key.name, err);
     /* of several variants that render it, the content of the first by name is taken */
     bool first = true;
     for (size_t i = 0; i < o->n_variants; i++)
@@ -208,8 +241,14 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     int rc = rendered ? 0 : event->code;
     for (size_t i = 0; rendered && i < s->n_objects; i++)
         (void)drop_variant(s->objects[i], v);
+    size_t bytes = rendered ? all_listed_bytes(e) : 0;
+    const size_t most = MAX_LISTED_BYTES / LISTED_BYTES; /* without a look at their names */
+    if (rc == 0 && event->n_objects > most) {
+        SW_AUTO_JSON *doc = sw_rendered_object_doc(&event->objects[most]);
+        rc = too_many(sw_obj_kind(doc), sw_obj_name(doc), &err);
+    }
     for (size_t i = 0; rc == 0 && i < event->n_objects; i++)
-        rc = take_object(e, s, v, &event->objects[i], &err);
+        rc = take_object(e, s, v, &event->objects[i], &bytes, &err);
     for (size_t i = 0; rendered && i < s->n_objects; i++)
         if (s->objects[i]->text && s->objects[i]->n_variants == 0)
             object_unrender(e, s->objects[i]);

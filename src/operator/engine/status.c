@@ -113,6 +113,31 @@ static struct json_object *variant_doc(struct sw_engine *e, const struct state *
     return doc;
 }
 
+enum { MOST_VARIANTS = 100 };
+
+static bool is_all_ready(struct json_object *variant)
+{
+    return !sw_json_find(variant, "message", NULL) &&
+           sw_json_int(variant, 0, "objects", "ready", NULL) ==
+               sw_json_int(variant, 0, "objects", "total", NULL);
+}
+
+/* All of them; of too many those first that are not ready. */
+static struct json_object *variants_doc(struct sw_engine *e, const struct state *s)
+{
+    struct json_object *list = json_object_new_array();
+    const bool all = s->n_variants <= MOST_VARIANTS;
+    for (int ready = 0; ready < (all ? 1 : 2); ready++)
+        for (size_t i = 0; i < s->n_variants && sw_json_len(list) < MOST_VARIANTS; i++) {
+            struct json_object *doc = variant_doc(e, s, s->variants[i]);
+            if (all || is_all_ready(doc) == ready)
+                json_object_array_add(list, doc);
+            else
+                json_object_put(doc);
+        }
+    return list;
+}
+
 static const char *class_of(const struct state *s)
 {
     switch (state_shown(s)) {
@@ -168,10 +193,9 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_hex(doc, "revision", s->begun);
     if (!s->affine || s->n_variants == 0)
         return doc;
-    struct json_object *variants = json_object_new_array();
-    for (size_t i = 0; i < s->n_variants; i++)
-        json_object_array_add(variants, variant_doc(e, s, s->variants[i]));
-    json_object_object_add(doc, "variants", variants);
+    json_object_object_add(doc, "variants", variants_doc(e, s));
+    if (s->n_variants > MOST_VARIANTS)
+        add_number(doc, "moreVariants", s->n_variants - MOST_VARIANTS);
     return doc;
 }
 
