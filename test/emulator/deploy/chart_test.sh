@@ -37,6 +37,20 @@ accounts() { # whoever writes a resource needs the verb use on its account, wher
         ! grep -q names-an-account "$tap_dir/policy" && render --set admissionPolicy=always,legacyRights=true | grep -q names-an-account &&
         refused admissionPolicy=perhaps admissionPolicy
 }
+same_question() { # policy and webhook ask about the same writes and accounts, in the same words
+    local says="who writes it needs the verb use on that account" what text
+    "$slipway" render charts/slipway --namespace ops -a admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy --set admissionWebhook.enabled=true -s templates/admission.yaml >"$tap_dir/both" || return 1
+    for text in "authorizer.group('').resource('serviceaccounts').namespace(variables.accountNamespace).name(variables.account).check('use').allowed()" \
+        "variables.given.contains('{{') ? '' : variables.given == '' ? object.metadata.name : variables.given" \
+        "has(object.spec.serviceAccountName) ? object.spec.serviceAccountName : 'slipway-' + object.metadata.name" \
+        "$says" "request.userInfo.username != 'system:serviceaccount:ops:slipway'"; do
+        grep -qF -- "$text" "$tap_dir/both" || { echo "not there: $text"; return 1; }
+    done
+    for what in "$says" 'strstr(ns, "{{") ? "" : \*ns ? ns : name' '"slipway-%s", name' '"use", resource, "verb"' '"serviceaccounts", resource, "resource"'; do
+        grep -q -- "$what" src/operator/admission/admission.c || { echo "the webhook asks otherwise: $what"; return 1; }
+    done
+    [ "$(grep -cF 'resources: [specialresources, specialresourcemodules]' "$tap_dir/both")" = 2 ] && [ "$(grep -c 'operations: \[CREATE, UPDATE\]' "$tap_dir/both")" = 2 ]
+}
 webhook() { # off unless asked for; then it is told who the operator is, and a write that it cannot answer for is refused
     ! render -s templates/controller.yaml | grep -q admission && ! render | grep -q '^kind: ValidatingWebhookConfiguration' &&
         render --set admissionWebhook.enabled=true,admissionWebhook.port=9999,admissionWebhook.caBundle=Q0E= >"$tap_dir/webhook" &&
@@ -110,6 +124,7 @@ t "an account to act as is granted by name" acting_as
 t "the rights of SRO are only for those who ask" legacy
 t "a webhook asks the same, where that is wanted" webhook
 t "with a policy for who may act as which account, where the server has the kind" accounts
+t "the policy asks what the webhook asks" same_question
 t "its definitions are those of deploy/crds" single_source
 t "each alert of the list is in the PrometheusRule" alerts
 t "alerts and panels speak of metrics that exist" known
