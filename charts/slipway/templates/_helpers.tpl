@@ -173,6 +173,9 @@ containers:
   {{- if ne (toString .atWork) "1" }}
   - --nodes-at-work={{ .atWork }}
   {{- end }}
+  {{- if ne (toString .tainted) "50%" }}
+  - --nodes-tainted={{ .tainted }}
+  {{- end }}
   {{- if .force }}
   - --nodes-force
   {{- end }}

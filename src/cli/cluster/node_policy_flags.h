@@ -6,7 +6,7 @@
 
 /** Embed this in a command's options, and SW_NODE_POLICY_FLAGS in its rows. */
 struct sw_node_policy_opts {
-    const char *selector, *at_work;
+    const char *selector, *at_work, *tainted;
     bool control_plane, force;
 };
 #define SW_NODE_POLICY_FLAGS(type, member)                                                         \
@@ -17,6 +17,9 @@ struct sw_node_policy_opts {
         SW_FLAG_ROW("nodes-at-work", 0, SW_FLAG_STRING, offsetof(type, member.at_work), "N",       \
                     "nodes whose drivers are replaced at a time, of all resources, or a "          \
                     "percentage (default 1)"),                                                     \
+        SW_FLAG_ROW("nodes-tainted", 0, SW_FLAG_STRING, offsetof(type, member.tainted), "N",       \
+                    "nodes that have taints of resources, of all together, or a percentage "       \
+                    "(default 50%)"),                                                              \
         SW_FLAG_ROW("nodes-force", 0, SW_FLAG_BOOL, offsetof(type, member.force), NULL,            \
                     "allow drain.force of spec.upgradePolicy, and NoExecute in spec.taints")
 
@@ -25,5 +28,5 @@ static inline int sw_node_policy_flags(const struct sw_node_policy_opts *opts,
                                        struct sw_node_policy *out, struct sw_err *err)
 {
     *out = (struct sw_node_policy){ .control_plane = opts->control_plane, .force = opts->force };
-    return sw_node_policy_read(out, opts->selector, opts->at_work, err);
+    return sw_node_policy_read(out, opts->selector, opts->at_work, opts->tainted, err);
 }

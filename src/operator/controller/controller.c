@@ -9,8 +9,12 @@
 struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
                                          const struct sw_controller_opts *opts)
 {
-    static const struct sw_node_policy careful,
-        any = { .control_plane = true, .force = true, .at_work = 100, .percent = true };
+    static const struct sw_node_policy careful, any = { .control_plane = true,
+                                                        .force = true,
+                                                        .at_work = 100,
+                                                        .percent = true,
+                                                        .tainted = 100,
+                                                        .tainted_percent = true };
     struct sw_controller *c = sw_zalloc(1, sizeof *c);
     *c = (struct sw_controller){
         .loop = loop,

@@ -62,6 +62,8 @@ void sw_engine_free(struct sw_engine *engine)
     fault_done(&e->label_fault);
     bitset_done(&e->dirty);
     bitset_done(&e->busy);
+    bitset_done(&e->tainting);
+    bitset_done(&e->untainted);
     bitset_done(&e->later);
     bitset_done(&e->counted);
     struct json_object *const docs[] = { e->node_selector, e->taints,  e->tolerations,

@@ -318,9 +318,10 @@ struct sw_engine {
     bool groups_dirty;
 
     /* node labels */
-    struct bitset dirty, busy; /* nodes to update; nodes with an unanswered patch */
-    struct bitset later;       /* nodes to update after the next render */
-    struct bitset counted;     /* nodes that the status has ever counted */
+    struct bitset dirty, busy;         /* nodes to update; nodes with an unanswered patch */
+    struct bitset tainting, untainted; /* get the first taint by that patch; may get none for now */
+    struct bitset later;               /* nodes to update after the next render */
+    struct bitset counted;             /* nodes that the status has ever counted */
     struct lost_node *lost;
     size_t n_lost, cap_lost;
     struct fault label_fault;

@@ -278,6 +278,48 @@ static struct json_object *difference(struct update *u)
     return patch;
 }
 
+static bool is_tainted(const struct sw_engine *e, uint32_t node)
+{
+    return sw_node_set_name(e->nodes, node) &&
+           (*sw_node_set_taint_record(e->nodes, node) || bitset_has(&e->tainting, node));
+}
+
+/* How many more nodes may get taints of resources. */
+static int64_t taints_left(const struct sw_engine *e)
+{
+    if (!e->opts.node_policy)
+        return INT64_MAX;
+    int64_t n = sw_node_policy_tainted(e->opts.node_policy, sw_node_set_count(e->nodes));
+    for (uint32_t i = 0; i < sw_node_set_end(e->nodes); i++)
+        n -= is_tainted(e, i);
+    return n;
+}
+
+/* The node is to get the resource's taints, unless as many have some as admins allow. */
+static enum change taint_within_bound(struct sw_engine *e, uint32_t node)
+{
+    if (sw_json_len(e->taints) == 0 || is_tainted(e, node) || taints_left(e) > 0)
+        return SET;
+    if (e->untainted.count == 0)
+        act_event(e, true, "TooManyTaints",
+                  "node %s gets no taint: as many nodes have taints of resources as the flag "
+                  "--nodes-tainted of the controller allows",
+                  sw_node_set_name(e->nodes, node));
+    (void)bitset_put(&e->untainted, node, true);
+    return KEEP;
+}
+
+/* Nodes that got no taint get one when others have lost theirs. */
+static void taint_again(struct sw_engine *e)
+{
+    int64_t left = e->untainted.count ? taints_left(e) : 0;
+    for (uint32_t n = bitset_next(&e->untainted, 0); n != UINT32_MAX && left > 0;
+         n = bitset_next(&e->untainted, n + 1), left--) {
+        (void)bitset_put(&e->untainted, n, false);
+        nodes_mark(e, n);
+    }
+}
+
 /* The resource's own taints are on its nodes from when its states may begin until all is removed.
  */
 static enum change decide_taints(struct update *u)
@@ -294,7 +336,7 @@ static enum change decide_taints(struct update *u)
     if (node_selected(e, u->node) && !allowed)
         return taint_is_set(e, u->node) ? CLEAR : KEEP;
     if (node_selected(e, u->node))
-        return e->blocked ? KEEP : SET;
+        return e->blocked ? KEEP : taint_within_bound(e, u->node);
     return taint_is_set(e, u->node) ? after_grace(u) : KEEP;
 }
 
@@ -317,6 +359,8 @@ static bool update_node(struct sw_engine *e, uint32_t node)
     struct json_object *patch = difference(&u);
     enum change change = decide_taints(&u);
     bool retaint = change != KEEP && taint_difference(e, node, change == SET, &taints);
+    if (retaint && change == SET)
+        (void)bitset_put(&e->tainting, node, true);
     bool gone = u.before && u.before->expired && !node_selected(e, node) && is_marked(e, node);
     if (!u.lost && !u.unsure && !gone)
         lost_forget(e, node);
@@ -352,6 +396,7 @@ bool label_update(struct sw_engine *e)
         return false;
     }
     lost_update(e);
+    taint_again(e);
     for (size_t i = 0; i < e->n_states; i++) {
         struct state *s = e->states[i];
         int64_t at_ms = s->shut_ms + e->opts.grace_ms;
@@ -388,6 +433,8 @@ void label_forget_node(struct sw_engine *e, uint32_t node)
 {
     (void)bitset_put(&e->dirty, node, false);
     (void)bitset_put(&e->busy, node, false);
+    (void)bitset_put(&e->tainting, node, false);
+    (void)bitset_put(&e->untainted, node, false);
     lost_forget(e, node);
     for (size_t i = 0; i < e->n_states; i++)
         if (bitset_put(&e->states[i]->done, node, false))
@@ -405,6 +452,7 @@ void label_answered(struct sw_engine *e, const struct sw_event *event)
 {
     if (!bitset_put(&e->busy, event->node, false))
         return;
+    (void)bitset_put(&e->tainting, event->node, false);
     nodes_mark(e, event->node);
     e->status_dirty = true;
     if (event->code == SW_CONFLICT)

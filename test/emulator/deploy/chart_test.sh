@@ -62,9 +62,9 @@ webhook() { # off unless asked for; then it is told who the operator is, and a w
 }
 nodes() { # bounded by the program's own defaults unless admins say more
     ! render -s templates/controller.yaml | grep -q -- '--nodes-' &&
-        render --set 'nodePolicy.selector=pool in (gpu),nodePolicy.atWork=10%,nodePolicy.force=true,nodePolicy.controlPlane=true' -s templates/controller.yaml >"$tap_dir/nodes" &&
-        [ "$(grep -cE -- '- ("--nodes-selector=pool in \(gpu\)"|--nodes-control-plane|--nodes-at-work=10%|--nodes-force)$' "$tap_dir/nodes")" = 4 ] &&
-        refused nodePolicy.atWork=0 nodePolicy.atWork && refused nodePolicy.atWork=some nodePolicy.atWork
+        render --set 'nodePolicy.selector=pool in (gpu),nodePolicy.atWork=10%,nodePolicy.tainted=3,nodePolicy.force=true,nodePolicy.controlPlane=true' -s templates/controller.yaml >"$tap_dir/nodes" &&
+        [ "$(grep -cE -- '- ("--nodes-selector=pool in \(gpu\)"|--nodes-control-plane|--nodes-at-work=10%|--nodes-tainted=3|--nodes-force)$' "$tap_dir/nodes")" = 5 ] &&
+        refused nodePolicy.atWork=0 nodePolicy.atWork && refused nodePolicy.atWork=some nodePolicy.atWork && refused nodePolicy.tainted=0 nodePolicy.tainted
 }
 sources() {
     ! render -s templates/controller.yaml | grep -q -- '--allowed-sources' &&

@@ -418,7 +418,7 @@ static void only_nodes_that_the_admins_allow_are_touched(void **state)
     (void)state;
     struct world w = { 0 };
     SW_ERR(err);
-    assert_int_equal(sw_node_policy_read(&w.nodes, "keep!=yes", NULL, &err), 0);
+    assert_int_equal(sw_node_policy_read(&w.nodes, "keep!=yes", NULL, NULL, &err), 0);
     world_open(&w);
     walk(&w, "{\"drain\":{\"enable\":true}}");
     SW_AUTO_CHARS *name = sw_strdup(a_worker(&w));

@@ -43,13 +43,15 @@ static void flags_say_more(void **state)
     struct sw_node_set *set = sw_node_set_new();
     put(set, "in", "zone", "a");
     put(set, "out", "zone", "b");
-    assert_int_equal(sw_node_policy_read(&policy, "zone in (a)", "10%", &err), 0);
+    assert_int_equal(sw_node_policy_read(&policy, "zone in (a)", "10%", NULL, &err), 0);
     assert_true(sw_node_policy_allows(&policy, set, sw_node_set_find(set, "in")));
     assert_false(sw_node_policy_allows(&policy, set, sw_node_set_find(set, "out")));
     assert_int_equal(sw_node_policy_at_work(&policy, 3), 1);
     assert_int_equal(sw_node_policy_at_work(&policy, 101), 11);
     sw_node_policy_done(&policy);
-    assert_int_equal(sw_node_policy_read(&policy, NULL, "7", &err), 0);
+    assert_int_equal(sw_node_policy_read(&policy, NULL, "7", "20%", &err), 0);
+    assert_int_equal(sw_node_policy_tainted(&policy, 11), 3);
+    assert_int_equal(sw_node_policy_tainted(&(struct sw_node_policy){ 0 }, 5), 3);
     assert_int_equal(sw_node_policy_at_work(&policy, 3), 7);
     static const char *const bad[][3] = {
         { "zone in", NULL, "--nodes-selector: " }, { NULL, "0", "--nodes-at-work: '0'" },
@@ -58,7 +60,7 @@ static void flags_say_more(void **state)
     };
     for (size_t i = 0; i < SW_COUNT(bad); i++) {
         struct sw_node_policy p = { 0 };
-        assert_int_equal(sw_node_policy_read(&p, bad[i][0], bad[i][1], &err), SW_INVALID);
+        assert_int_equal(sw_node_policy_read(&p, bad[i][0], bad[i][1], NULL, &err), SW_INVALID);
         if (!strstr(sw_err_text(&err), bad[i][2]))
             fail_msg("%s", sw_err_text(&err));
         sw_node_policy_done(&p);

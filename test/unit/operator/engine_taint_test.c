@@ -1,5 +1,6 @@
 /* The resource's own taints on its nodes: set, mended, taken off, and nobody else's touched. */
 #include "engine_sim.h"
+#include "operator/engine/nodes/node_policy.h"
 
 #define GPU "[{'key':'gpu','value':'yes','effect':'NoSchedule'}]"
 #define GPU_RECORD "{\"r\":[\"gpu=yes:NoSchedule\"]}"
@@ -94,6 +95,41 @@ static void taint_and_label_that_are_due_together_are_one_patch(void **state)
     assert_string_equal(taints(sim, "n3"), "gpu=yes:NoSchedule");
     assert_string_equal(sim_label(sim, "n3", "a"), "Ready");
     assert_int_equal(sim->n_labels - before, 1);
+    sim_free(sim);
+}
+
+/* Admins bound how many nodes have taints of resources, whatever resource has set them. */
+static void no_more_nodes_are_tainted_than_admins_allow(void **state)
+{
+    (void)state;
+    static const struct sw_node_policy one = { .tainted = 1 };
+    struct sim *sim = new_sim(&config);
+    sim->opts.node_policy = &one;
+    sim_start(sim);
+    sim_run(sim, 60000);
+    assert_string_equal(taints(sim, "n0"), "gpu=yes:NoSchedule");
+    assert_string_equal(taints(sim, "n1"), "");
+    assert_string_equal(sim_label(sim, "n1", "a"), "Ready");
+    assert_non_null(strstr(sim->log, "TooManyTaints"));
+    sim_node(sim, "n0", "{}"); /* its taint goes, and another node may have one */
+    sim_run(sim, 600000);
+    assert_string_equal(taints(sim, "n0"), "");
+    assert_string_equal(taints(sim, "n1"), "gpu=yes:NoSchedule");
+    sim_free(sim);
+}
+
+static void taints_of_other_resources_count(void **state)
+{
+    (void)state;
+    static const struct sw_node_policy one = { .tainted = 1 };
+    struct sim *sim = new_sim(&config);
+    sim->opts.node_policy = &one;
+    sw_json_set_str(sim->taints, "{\"other\":[\"x=:NoSchedule\"]}", "n2", "record", NULL);
+    sim_node(sim, "n2", "{}");
+    sim_start(sim);
+    sim_run(sim, 60000);
+    assert_string_equal(taints(sim, "n0"), "");
+    assert_string_equal(taints(sim, "n1"), "");
     sim_free(sim);
 }
 
@@ -303,6 +339,8 @@ int main(void)
         TEST(selected_nodes_are_tainted_and_no_others),
         TEST(own_taints_do_not_exclude_a_node),
         TEST(taint_and_label_that_are_due_together_are_one_patch),
+        TEST(no_more_nodes_are_tainted_than_admins_allow),
+        TEST(taints_of_other_resources_count),
         TEST(nothing_is_written_once_they_are_set),
         TEST(foreign_taints_stay_with_their_times),
         TEST(a_taint_that_was_there_before_is_not_taken_off),

@@ -10,22 +10,32 @@ void sw_node_policy_done(struct sw_node_policy *policy)
     *policy = (struct sw_node_policy){ 0 };
 }
 
+/* "7" or "10%" into @n and @percent; NULL leaves both. */
+static int read_share(const char *flag, const char *text, int64_t *n, bool *percent,
+                      struct sw_err *err)
+{
+    char *end;
+    if (!text)
+        return 0;
+    long long value = strtoll(text, &end, 10);
+    bool share = sw_streq(end, "%");
+    if (end == text || value < 1 || value > (share ? 100 : 1000000) || (*end && !share))
+        return sw_err_set(err, SW_INVALID, "%s: '%s' is not a number or a percentage above 0", flag,
+                          text);
+    *n = value;
+    *percent = share;
+    return 0;
+}
+
 int sw_node_policy_read(struct sw_node_policy *policy, const char *selector, const char *at_work,
-                        struct sw_err *err)
+                        const char *tainted, struct sw_err *err)
 {
     if (selector && sw_selector_parse(selector, &policy->nodes, err) < 0)
         return sw_err_wrap(err, SW_INVALID, "--nodes-selector");
-    if (!at_work)
-        return 0;
-    char *end;
-    long long n = strtoll(at_work, &end, 10);
-    policy->percent = sw_streq(end, "%");
-    if (end == at_work || n < 1 || n > (policy->percent ? 100 : 1000000) ||
-        (*end && !policy->percent))
-        return sw_err_set(err, SW_INVALID,
-                          "--nodes-at-work: '%s' is not a number or a percentage above 0", at_work);
-    policy->at_work = n;
-    return 0;
+    int rc = read_share("--nodes-at-work", at_work, &policy->at_work, &policy->percent, err);
+    return rc < 0 ? rc
+                  : read_share("--nodes-tainted", tainted, &policy->tainted,
+                               &policy->tainted_percent, err);
 }
 
 struct one_node {
@@ -51,8 +61,18 @@ bool sw_node_policy_allows(const struct sw_node_policy *policy, const struct sw_
     return sw_selector_selects(&policy->nodes, label_of, &one);
 }
 
+static int64_t share_of(int64_t n, bool percent, size_t n_nodes)
+{
+    return percent ? (n * (int64_t)n_nodes + 99) / 100 : n;
+}
+
 int64_t sw_node_policy_at_work(const struct sw_node_policy *policy, size_t n_nodes)
 {
-    int64_t n = policy->at_work ? policy->at_work : 1;
-    return policy->percent ? (n * (int64_t)n_nodes + 99) / 100 : n;
+    return share_of(policy->at_work ? policy->at_work : 1, policy->percent, n_nodes);
+}
+
+int64_t sw_node_policy_tainted(const struct sw_node_policy *policy, size_t n_nodes)
+{
+    return policy->tainted ? share_of(policy->tainted, policy->tainted_percent, n_nodes)
+                           : share_of(50, true, n_nodes);
 }
