@@ -129,6 +129,8 @@ static void log_patterns_are_go_s(void **state)
         { "50% \\S+", "50% off", true },
         { "\\w+\\s\\w+", "two words", true },
         { "a{2}", "aa", true },
+        { "^(a+b+)+[+]+(\\[+])+$", "aabab++[[]", true },
+        { "(insmod|modprobe) .+\\.ko( ok)?.*?$", "insmod x.ko ok", true },
         { "[[:digit:]]\\]", "7]", true },
     };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
@@ -151,7 +153,10 @@ static void costly_log_patterns_are_refused(void **state)
                                        "a{1001}",
                                        "(a{32767}){32767}",
                                        "(a{40}){,40}",
-                                       "a{99999999999999999999}" };
+                                       "a{99999999999999999999}",
+                                       "a+++++++++++++++++++++++++",
+                                       "((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+",
+                                       "((((a{999})+)+)+)+" };
     regex_t regex;
     for (size_t i = 0; i < SW_COUNT(bad); i++)
         assert_int_equal(pattern_compile(bad[i], &regex, NULL), SW_INVALID);

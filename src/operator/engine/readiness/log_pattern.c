@@ -12,6 +12,8 @@
 #define MAX_PATTERN 512
 #define MAX_INTERVALS 2
 #define MAX_REPEATS 1000 /* of all intervals together: each repetition is a copy */
+#define MAX_SIZE 4000    /* characters, with all copies: "a+" is "aa*", "(a+)+" twice that */
+#define MAX_DEPTH 32     /* of groups */
 
 /* What \d and the like are outside and inside of brackets. */
 static const struct {
@@ -35,12 +37,66 @@ static unsigned long bound_of(const char *text)
     return high > low ? high : low;
 }
 
+/* How large the pattern is once its repetitions are copies. */
+struct size {
+    unsigned long total[MAX_DEPTH], last; /* of each group that is open, of what came last */
+    int depth;
+};
+
+static const char *repeat(struct size *s, unsigned long times)
+{
+    if (__builtin_mul_overflow(s->last, times, &s->last) || s->last > MAX_SIZE)
+        return "is too large, with its repetitions";
+    s->total[s->depth] += s->last;
+    return s->total[s->depth] > MAX_SIZE ? "is too large, with its repetitions" : NULL;
+}
+
+static const char *open_group(struct size *s)
+{
+    if (++s->depth == MAX_DEPTH)
+        return "has too many groups in each other";
+    s->total[s->depth] = 0;
+    return NULL;
+}
+
+static void close_group(struct size *s)
+{
+    if (s->depth == 0)
+        return; /* the compiler says what is wrong */
+    s->last = s->total[s->depth--];
+    s->total[s->depth] += s->last;
+}
+
+/* What the character @c, which is not escaped and not inside of brackets, adds. */
+static const char *measure(struct size *s, const char *c, unsigned long bound)
+{
+    switch (*c) {
+    case '(':
+        return open_group(s);
+    case ')':
+        close_group(s);
+        return NULL;
+    case '+':
+        return repeat(s, 2);
+    case '{':
+        return repeat(s, bound ? bound : 1);
+    case '*':
+    case '?':
+        return NULL;
+    default:
+        s->last = 1;
+        s->total[s->depth]++;
+        return NULL;
+    }
+}
+
 /* @return what is wrong, or NULL. */
 static const char *rewrite(const char *text, struct printbuf *out)
 {
     bool inside = false;
     int intervals = 0;
     unsigned long repeats = 1;
+    struct size size = { 0 };
     for (const char *c = text; *c; c++) {
         if (*c == '\\') {
             const char *instead = NULL;
@@ -56,8 +112,11 @@ static const char *rewrite(const char *text, struct printbuf *out)
                 sprintbuf(out, "%s", instead);
             else
                 sprintbuf(out, inside ? "%c" : "\\%c", *c);
+            size.last = 1;
+            size.total[size.depth] += !inside;
             continue;
         }
+        const bool was_inside = inside;
         inside = *c == '[' || (inside && *c != ']');
         if (!inside && *c == '{') {
             unsigned long bound = bound_of(c);
@@ -66,6 +125,9 @@ static const char *rewrite(const char *text, struct printbuf *out)
             if (bound > MAX_REPEATS || (repeats *= bound ? bound : 1) > MAX_REPEATS)
                 return "has a {...} that is too large";
         }
+        const char *fault = was_inside ? NULL : measure(&size, c, *c == '{' ? bound_of(c) : 0);
+        if (fault)
+            return fault;
         sprintbuf(out, "%c", *c);
     }
     return NULL;
