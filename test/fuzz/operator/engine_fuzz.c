@@ -74,8 +74,9 @@ static void play(struct sw_engine *e, const struct input *in)
     rendered.serial = step(e, &first, &status);
     rendered.objects = objects;
     for (size_t i = 1; i < in->n; i++)
-        objects[rendered.n_objects++] = (struct sw_rendered_object){ .doc = in->docs[i],
-                                                                     .awaited = i % 2 };
+        if (in->docs[i]) /* null renders no object */
+            objects[rendered.n_objects++] = (struct sw_rendered_object){ .doc = in->docs[i],
+                                                                         .awaited = i % 2 };
     (void)step(e, &rendered, &status);
     struct sw_event written = { .kind = SW_EV_STATUS_WRITTEN, .now_ms = 1500, .serial = status };
     (void)step(e, &written, &status);
