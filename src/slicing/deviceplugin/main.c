@@ -140,7 +140,7 @@ static const struct sw_serve_route routes[] = {
 static int serve_health(struct process *p, const char *address, struct sw_err *err)
 {
     const struct sw_serve_opts opts = {
-        .routes = routes, .n_routes = SW_COUNT(routes), .arg = p, .max_conns = 16
+        .routes = routes, .n_routes = SW_COUNT(routes), .arg = p, .max_conns = 64
     };
     int rc = sw_serve_open_at(p->loop, sw_text_or(address, NULL), &opts, &p->health, err);
     if (rc < 0)
