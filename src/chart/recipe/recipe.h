@@ -291,6 +291,10 @@ bool sw_plan_state_mentions(const struct sw_plan *plan, size_t state, const char
 /** The values of the root chart as templates see them, coalesced, without facts; the caller's. */
 struct json_object *sw_plan_values(const struct sw_plan *plan);
 
+/** The values of the chart at @chart, a full path, as templates see them, without facts; the
+ * caller's. NULL: the plan has no such chart. */
+struct json_object *sw_plan_values_of(const struct sw_plan *plan, const char *chart);
+
 /** The label that a node gets when a state has finished on it:
  * "specialresource.openshift.io/state-<resource>-<label>", the caller's. A name over 63 characters
  * ("state-...") is cut and ends in a hash of the whole. */

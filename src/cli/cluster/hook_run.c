@@ -111,7 +111,7 @@ static int prepare(struct sw_hook_run *run, const struct sw_release_hook *hook, 
         return rc;
     rc = sw_hooks_apply(run->doc,
                         &(struct sw_hook_env){ .resource = run->resource,
-                                               .ns = run->ns,
+                                               .ns = hook->ns,
                                                .namespaced = run->kind->namespaced },
                         err);
     if (rc == 0 && run->is_deletion) { /* without an owner it is not deleted, as with Helm */

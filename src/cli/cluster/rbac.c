@@ -289,6 +289,10 @@ static void collect(struct rights *r)
         const struct sw_manifest *m = sw_rendered_manifest(r->rendered, i);
         struct json_object *doc = m->doc;
         allow_object(r, m);
+        if (m->namespace) { /* a release of its own is recorded by the account */
+            allow(r, m->namespace, "", "configmaps", NULL, release_verbs);
+            allow(r, m->namespace, "", "secrets", NULL, release_verbs);
+        }
         const char *kind = sw_obj_kind(doc);
         if (!sw_streq(sw_obj_api_version(doc), RBAC_VERSION))
             continue;

@@ -33,10 +33,12 @@ static int take(struct json_object *item, const char *event, const char *ns,
     if (!*sw_obj_kind(doc) || !*sw_obj_name(doc) || !sw_helm_hook_read(doc, &hook))
         return sw_err_set(err, SW_INVALID, "%s: a hook without kind or name", path);
     const char *own = sw_obj_namespace(doc);
+    ns = sw_json_str(item, ns, SW_RELEASE_HOOK_NAMESPACE, NULL);
     SW_GROW(out->items, out->n, out->cap);
     struct sw_release_hook *to = &out->items[out->n++];
     *to = (struct sw_release_hook){ .policies = hook.policies, .weight = hook.weight };
     to->key = sw_printf("%s %s %s/%s", event, sw_obj_kind(doc), *own ? own : ns, sw_obj_name(doc));
+    to->ns = sw_strdup(ns);
     to->doc = SW_TAKE(doc);
     return 0;
 }
@@ -68,6 +70,7 @@ void sw_release_hooks_done(struct sw_release_hooks *hooks)
     for (size_t i = 0; i < hooks->n; i++) {
         json_object_put(hooks->items[i].doc);
         free(hooks->items[i].key);
+        free(hooks->items[i].ns);
     }
     free(hooks->items);
     *hooks = (struct sw_release_hooks){ 0 };

@@ -13,8 +13,12 @@ struct json_object;
 #define SW_DELETION_DONE_NOTE "slipway.dev/deletion-hooks"
 #define SW_DELETION_RUN_MARK "slipway.dev/deletion"
 
+/** Field of a recorded hook: the namespace that it has if its object names none. */
+#define SW_RELEASE_HOOK_NAMESPACE "namespace"
+
 struct sw_release_hook {
     struct json_object *doc; /* as the recipe renders it; owned */
+    char *ns;                /* of an object that names none */
     char *key;               /* "pre-delete Job ns/name": what it is shown and recorded as */
     unsigned policies;       /* enum sw_hook_policy */
     int weight;

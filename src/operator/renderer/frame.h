@@ -67,7 +67,7 @@ int spec_resolve(struct json_object *spec, struct json_object *values, struct js
                  struct sw_err *err) SW_CHECKED;
 /** The release as it is recorded; see sw_renderer_record(). */
 int record_make(const struct sw_recipe *recipe, const struct sw_plan *plan,
-                const struct sw_render_env *env, struct json_object *release,
+                const struct sw_render_env *env, const char *path, struct json_object *release,
                 struct json_object *runs, char **packed, char content[static SW_SHA256_HEX],
                 struct sw_err *err) SW_CHECKED;
 /** The SpecialResource in the file @name of @recipe; NULL: there is none. The caller's. */

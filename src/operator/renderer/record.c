@@ -67,13 +67,18 @@ static bool is_known_file(const char *name)
     return sw_starts_with(name, "charts/");
 }
 
-static struct json_object *chart_of(const struct sw_recipe *recipe)
+/* @path: of a subchart in @plan; NULL: the recipe itself. */
+static struct json_object *chart_of(const struct sw_recipe *recipe, const struct sw_plan *plan,
+                                    const char *path)
 {
     struct json_object *chart = json_object_new_object(), *templates = json_object_new_array(),
                        *others = json_object_new_array(), *values = NULL;
     struct sw_files files = sw_files_init(NULL);
+    const struct json_object *metadata = sw_recipe_metadata(recipe);
     SW_ERR(err);
-    if (sw_recipe_list_files(recipe, &files, &err) < 0)
+    int rc = path ? sw_plan_list_files(plan, path, &files, &metadata, &err)
+                  : sw_recipe_list_files(recipe, &files, &err);
+    if (rc < 0)
         sw_log(SW_LOG_DEBUG, "files of the recipe", "error", sw_err_text(&err), NULL);
     for (size_t i = 0; i < files.n; i++) {
         const char *name = files.items[i].name;
@@ -92,8 +97,7 @@ static struct json_object *chart_of(const struct sw_recipe *recipe)
         }
     }
     sw_files_done(&files);
-    sw_json_set(chart, sw_json_copy((struct json_object *)sw_recipe_metadata(recipe)), "metadata",
-                NULL);
+    sw_json_set(chart, sw_json_copy((struct json_object *)metadata), "metadata", NULL);
     sw_json_set(chart, NULL, "lock", NULL);
     sw_json_set(chart, templates, "templates", NULL);
     sw_json_set(chart, values ? values : json_object_new_object(), "values", NULL);
@@ -125,8 +129,8 @@ static struct json_object *run_of(const struct sw_render_env *env, struct json_o
 {
     const unsigned now = env->is_upgrade ? SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE
                                          : SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL;
-    const char *ns = sw_obj_namespace(m->doc);
-    SW_AUTO_CHARS *key = sw_printf("%s %s/%s", sw_obj_kind(m->doc), *ns ? ns : env->namespace,
+    const char *ns = sw_obj_namespace(m->doc), *own = m->namespace ? m->namespace : env->namespace;
+    SW_AUTO_CHARS *key = sw_printf("%s %s/%s", sw_obj_kind(m->doc), *ns ? ns : own,
                                    sw_obj_name(m->doc));
     struct json_object *run = m->hook_events & now ? sw_json_get(runs, key) : NULL;
     return run ? sw_json_copy(run) : sw_release_run("", "", "");
@@ -160,13 +164,27 @@ static struct json_object *hook_of(const struct sw_render_env *env, struct json_
     sw_json_set(hook, json_object_new_int(m->hook_weight), "weight", NULL);
     sw_json_set(hook, names_of(m->hook_policies, policies, SW_COUNT(policies)), "delete_policies",
                 NULL);
+    if (m->namespace) /* Helm has no such field, and ignores it */
+        sw_json_set_str(hook, m->namespace, SW_RELEASE_HOOK_NAMESPACE, NULL);
     return hook;
 }
 
-/* Set "manifest", as `helm get manifest` prints it, and "hooks". */
-static int add_manifests(const struct sw_plan *plan, const struct sw_render_env *env,
-                         struct json_object *runs, struct json_object *release, struct sw_err *err)
+/* Is @doc an object of the release of the subchart @path, or, NULL, of the recipe's? */
+static bool is_of_release(const struct sw_plan *plan, const struct sw_rendered_doc *doc,
+                          const char *path)
 {
+    const struct sw_release_of_state *release = sw_plan_state(plan, doc->state)->release;
+    return sw_streq(release ? release->chart : NULL, path);
+}
+
+/* Set "manifest", as `helm get manifest` prints it, and "hooks": of the release of the subchart
+ * @path, or, NULL, of the recipe's, which has the hooks of all, since those of a deletion are read
+ * from it. @return 0 | SW_NOTFOUND: the release of @path is not installed */
+static int add_manifests(const struct sw_plan *plan, const struct sw_render_env *env,
+                         const char *path, struct json_object *runs, struct json_object *release,
+                         struct sw_err *err)
+{
+    bool is_empty = true;
     SW_AUTO(sw_rendered) *rendered = NULL;
     struct sw_render_env without_crds = *env;
     without_crds.no_crds = true;
@@ -177,8 +195,10 @@ static int add_manifests(const struct sw_plan *plan, const struct sw_render_env 
     struct json_object *hooks = json_object_new_array();
     for (size_t i = 0; i < sw_rendered_n_docs(rendered); i++) {
         const struct sw_rendered_doc *doc = sw_rendered_doc(rendered, i);
-        if (!doc->n_manifests)
+        bool is_here = is_of_release(plan, doc, path);
+        if (!doc->n_manifests || !(is_here || (!path && doc->hook_events)))
             continue;
+        is_empty = false;
         if (doc->hook_events) {
             (void)json_object_array_add(
                 hooks,
@@ -192,18 +212,20 @@ static int add_manifests(const struct sw_plan *plan, const struct sw_render_env 
     sw_json_set(release, json_object_new_string_len(text->buf, text->bpos), "manifest", NULL);
     sw_json_set(release, hooks, "hooks", NULL);
     printbuf_free(text);
-    return 0;
+    return path && is_empty ? sw_err_set(err, SW_NOTFOUND, "%s is not installed", path) : 0;
 }
 
 int record_make(const struct sw_recipe *recipe, const struct sw_plan *plan,
-                const struct sw_render_env *env, struct json_object *release,
+                const struct sw_render_env *env, const char *path, struct json_object *release,
                 struct json_object *runs, char **packed, char content[static SW_SHA256_HEX],
                 struct sw_err *err)
 {
-    int rc = add_manifests(plan, env, runs, release, err);
+    int rc = add_manifests(plan, env, path, runs, release, err);
     if (rc < 0)
         return rc;
-    sw_json_set(release, chart_of(recipe), "chart", NULL);
+    if (path) /* what the charts above set is what a user of the chart would have set */
+        sw_json_set(release, sw_plan_values_of(plan, path), "config", NULL);
+    sw_json_set(release, chart_of(recipe, plan, path), "chart", NULL);
     sw_release_content(release, content);
     *packed = sw_release_pack(release);
     return 0;

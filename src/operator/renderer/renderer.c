@@ -817,19 +817,21 @@ int sw_renderer_resolve(struct sw_renderer *r, struct sw_render_wait *wait,
 }
 
 int sw_renderer_record(struct sw_renderer *r, struct sw_render_wait *wait,
-                       const struct sw_render_env *env, struct json_object *release,
-                       struct json_object *runs, char **packed, char content[static SW_SHA256_HEX],
-                       struct sw_err *err)
+                       const struct sw_render_env *env, const char *chart,
+                       struct json_object *release, struct json_object *runs, char **packed,
+                       char content[static SW_SHA256_HEX], struct sw_err *err)
 {
     struct job *j;
     int rc = check_planned(r, err);
     if (rc < 0)
         return rc;
     if (is_here(r))
-        return record_make(r->recipe, r->made, env, release, runs, packed, content, err);
+        return record_make(r->recipe, r->made, env, chart, release, runs, packed, content, err);
     struct json_object *request = json_object_new_object();
     sw_json_set(request, env_to_json(env), "env", NULL);
     sw_json_set(request, json_object_get(release), "release", NULL);
+    if (chart)
+        sw_json_set_str(request, chart, "chart", NULL);
     if (runs)
         sw_json_set(request, json_object_get(runs), "runs", NULL);
     rc = ask(r, wait, 'C', request_text(request), env, &j, err);

@@ -131,13 +131,14 @@ int sw_renderer_resolve(struct sw_renderer *renderer, struct sw_render_wait *wai
                         struct json_object *request, struct json_object **out,
                         struct sw_err *err) SW_CHECKED;
 /** The release of the last plan as Helm records it (record.h): @release has all but "chart",
- * "manifest" and "hooks". @runs: "last_run" of hooks by "<kind> <namespace>/<name>", or NULL.
+ * "manifest" and "hooks". @chart: full path of the subchart whose own release it is ("config" is
+ * set, too), or NULL. @runs: "last_run" of hooks by "<kind> <namespace>/<name>", or NULL.
  * @*packed: sw_release_pack(), the caller's. @content: sw_release_content(). @return as
  * sw_renderer_render() */
 int sw_renderer_record(struct sw_renderer *renderer, struct sw_render_wait *wait,
-                       const struct sw_render_env *env, struct json_object *release,
-                       struct json_object *runs, char **packed, char content[static SW_SHA256_HEX],
-                       struct sw_err *err) SW_CHECKED;
+                       const struct sw_render_env *env, const char *chart,
+                       struct json_object *release, struct json_object *runs, char **packed,
+                       char content[static SW_SHA256_HEX], struct sw_err *err) SW_CHECKED;
 
 /** The recipe, once it is loaded, else NULL; its plan, or NULL. Borrowed. */
 const struct sw_recipe_view *sw_renderer_recipe(const struct sw_renderer *renderer);

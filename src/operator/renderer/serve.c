@@ -376,8 +376,9 @@ static int record(struct server *s, struct json_object *request, const struct sw
 {
     SW_AUTO_CHARS *packed = NULL;
     char content[SW_SHA256_HEX];
-    int rc = record_make(s->recipe, s->plan, env, sw_json_get(request, "release"),
-                         sw_json_get(request, "runs"), &packed, content, err);
+    int rc = record_make(s->recipe, s->plan, env, sw_json_str(request, NULL, "chart", NULL),
+                         sw_json_get(request, "release"), sw_json_get(request, "runs"), &packed,
+                         content, err);
     if (rc < 0)
         return rc;
     if (strlen(packed) > FRAME_ANSWER_MAX / 2)

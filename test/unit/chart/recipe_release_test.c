@@ -10,6 +10,7 @@
             "  slipway.dev/releases: |\n" releases,                                                \
             0                                                                                      \
     }
+#define SUB(name) SUBCHART(name, name), CONFIG_MAP("charts/" name "/templates/x.yaml", name)
 #define WHO(kind)                                                                                  \
     "apiVersion: v1\nkind: " kind                                                                  \
     "\nmetadata: {name: {{ .Release.Name }}-in-{{ .Release.Namespace }}}\n"
@@ -225,6 +226,20 @@ static void mistakes_are_named_with_file_and_field(SW_UNUSED void **state)
     }
 }
 
+static void two_releases_of_one_name_and_namespace_are_refused(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    a: {name: x, namespace: ns}\n    b: {name: x, namespace: ns}\n"),
+           SUBCHART("a", "a"), SUBCHART("b", "b"));
+    expect_plan_error(r, NULL,
+                      "slipway.dev/releases: b: chart 'top/charts/a' has release 'x' of namespace "
+                      "'ns' already");
+    RECIPE(own, TOP("    a: {name: top}\n"), SUBCHART("a", "a"));
+    expect_plan_error(own, NULL, "chart 'top' has release 'top' of namespace 'default' already");
+    RECIPE(apart, TOP("    a: {name: x, namespace: ns}\n    b: {name: x, namespace: ms}\n"),
+           SUB("a"), SUB("b"));
+    expect_graph(apart, NULL, "a; b");
+}
+
 static void a_release_of_a_subchart_that_is_off_is_dropped(SW_UNUSED void **state)
 {
     RECIPE(r,
@@ -253,6 +268,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_is_neither_true_nor_false_is_named),
         cmocka_unit_test(a_condition_that_no_template_defines_is_named),
         cmocka_unit_test(mistakes_are_named_with_file_and_field),
+        cmocka_unit_test(two_releases_of_one_name_and_namespace_are_refused),
         cmocka_unit_test(a_release_of_a_subchart_that_is_off_is_dropped),
     };
     return cmocka_run_group_tests_name("recipe_release", tests, NULL, NULL);

@@ -214,8 +214,8 @@ static char *everything(struct scene *s)
     SW_AUTO_CHARS *packed = NULL;
     char content[SW_SHA256_HEX];
     sw_json_set_str(record, "name", "name", NULL);
-    if (DONE(s, sw_renderer_record(s->r, s->wait, &s->env, record, NULL, &packed, content, &err)) <
-        0)
+    if (DONE(s, sw_renderer_record(s->r, s->wait, &s->env, NULL, record, NULL, &packed, content,
+                                   &err)) < 0)
         fail_msg("%s", sw_err_text(&err));
     sw_append(&text, "%s %s\n", packed, content);
     return text;

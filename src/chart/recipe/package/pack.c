@@ -6,6 +6,7 @@
 
 #include "chart/archive/libarchive.h"
 #include "chart/recipe/load/chart.h"
+#include "chart/recipe/plan/plan.h"
 
 /* ---- which files --------------------------------------------------------------------------------
  */
@@ -83,17 +84,33 @@ static int by_rank(const void *pa, const void *pb)
     return order ? order : strcmp(a, b);
 }
 
-int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files, struct sw_err *err)
+static int list_chart(const struct sw_chart *chart, const struct sw_recipe_file *own, size_t n,
+                      struct sw_files *files, struct sw_err *err)
 {
-    int rc = add_files(files, recipe->sources[0].items, recipe->sources[0].n, "", err);
+    int rc = add_files(files, own, n, "", err);
     if (rc == 0)
-        rc = add_dependencies(files, recipe->root, "", err);
+        rc = add_dependencies(files, chart, "", err);
     if (rc == 0)
         rc = sw_files_sort(files, err); /* nothing twice */
     if (rc < 0)
-        return sw_err_wrap(err, rc, "%s", recipe->root->origin);
+        return sw_err_wrap(err, rc, "%s", chart->origin);
     qsort(files->items, files->n, sizeof *files->items, by_rank);
     return 0;
+}
+
+int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files, struct sw_err *err)
+{
+    return list_chart(recipe->root, recipe->sources[0].items, recipe->sources[0].n, files, err);
+}
+
+int sw_plan_list_files(const struct sw_plan *plan, const char *chart, struct sw_files *files,
+                       const struct json_object **metadata, struct sw_err *err)
+{
+    const struct sw_plan_chart *at = sw_plan_chart_at(plan, chart);
+    if (!at)
+        return sw_err_set(err, SW_NOTFOUND, "the plan has no chart '%s'", chart);
+    *metadata = at->loaded->meta;
+    return list_chart(at->loaded, at->loaded->in, at->loaded->n_in, files, err);
 }
 
 /* ---- the archive --------------------------------------------------------------------------------

@@ -16,6 +16,12 @@
 int sw_recipe_list_files(const struct sw_recipe *recipe, struct sw_files *files,
                          struct sw_err *err) SW_CHECKED;
 
+/** The same of the chart at @chart, a full path in @plan, as if it were a recipe of its own; and
+ * its Chart.yaml as a document, borrowed.
+ * @return as sw_recipe_list_files() | SW_NOTFOUND: there is no such chart */
+int sw_plan_list_files(const struct sw_plan *plan, const char *chart, struct sw_files *files,
+                       const struct json_object **metadata, struct sw_err *err) SW_CHECKED;
+
 /** "<name>-<version>.tgz", the caller's. */
 char *sw_recipe_archive_name(const struct sw_recipe *recipe);
 

@@ -113,6 +113,28 @@ static int read_entry(struct sw_plan *plan, const struct sw_plan_chart *above,
     return 0;
 }
 
+/* Helm tells releases apart by name and namespace. */
+static int check_unique(const struct sw_plan *plan, const struct sw_plan_chart *chart,
+                        const struct sw_render_env *env, const struct sw_plan_release *release,
+                        struct sw_err *err)
+{
+    const char *own = env->namespace ? env->namespace : "default",
+               *ns = release->of.namespace ? release->of.namespace : own;
+    const struct sw_plan_release *other = chart->release;
+    const char *name = other           ? other->of.name
+                       : chart->parent ? NULL
+                       : env->release  ? env->release
+                                       : plan->recipe->root->name;
+    const char *other_ns = other && other->of.namespace ? other->of.namespace : own;
+    if (other != release && sw_streq(name, release->of.name) && sw_streq(other_ns, ns))
+        return sw_err_set(err, SW_INVALID, "chart '%s' has release '%s' of namespace '%s' already",
+                          chart->path, name, ns);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < chart->n_subcharts; i++)
+        rc = check_unique(plan, chart->subcharts[i], env, release, err);
+    return rc;
+}
+
 /* ---- the annotations ----------------------------------------------------------------------------
  */
 
@@ -135,8 +157,8 @@ static bool is_dependency(const struct sw_plan_chart *chart, const char *name)
     return false;
 }
 
-static int read_map(struct sw_plan *plan, const struct sw_plan_chart *chart, const char *text,
-                    struct sw_err *err)
+static int read_map(struct sw_plan *plan, const struct sw_plan_chart *chart,
+                    const struct sw_render_env *env, const char *text, struct sw_err *err)
 {
     SW_AUTO_JSON *map = NULL;
     int rc = sw_yaml_parse(text, strlen(text), &(struct sw_yaml_opts){ .file = annotation }, &map,
@@ -151,6 +173,8 @@ static int read_map(struct sw_plan *plan, const struct sw_plan_chart *chart, con
         if (!sub && !is_dependency(chart, name))
             return sw_err_set(err, SW_INVALID, "%s: there is no subchart '%s'", annotation, name);
         rc = sub ? read_entry(plan, chart, sub, entry, err) : 0; /* else it is disabled */
+        if (rc == 0 && sub)
+            rc = check_unique(plan, plan->root, env, sub->release, err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "%s: %s", annotation, name);
     }
@@ -166,7 +190,7 @@ static int read_chart(struct sw_plan *plan, const struct sw_plan_chart *chart,
     if (text && strstr(text, "{{"))
         rc = render_text(plan, chart, env, text, &rendered, err);
     if (text && rc == 0)
-        rc = read_map(plan, chart, rendered ? rendered : text, err);
+        rc = read_map(plan, chart, env, rendered ? rendered : text, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s/Chart.yaml", chart->loaded->origin);
     for (size_t i = 0; rc == 0 && i < chart->n_subcharts; i++)

@@ -235,6 +235,32 @@ struct json_object *sw_plan_values(const struct sw_plan *plan)
     return sw_value_to_json(plan->values);
 }
 
+const struct sw_plan_chart *sw_plan_chart_at(const struct sw_plan *plan, const char *path)
+{
+    const struct sw_plan_chart *at = plan->root, *next = at;
+    while (next && !sw_streq(at->path, path)) {
+        next = NULL;
+        for (size_t i = 0; i < at->n_subcharts && !next; i++) {
+            const char *sub = at->subcharts[i]->path;
+            size_t len = strlen(sub);
+            if (strncmp(path, sub, len) == 0 && (path[len] == '/' || !path[len]))
+                next = at->subcharts[i];
+        }
+        at = next;
+    }
+    return at;
+}
+
+struct json_object *sw_plan_values_of(const struct sw_plan *plan, const char *chart)
+{
+    const struct sw_plan_chart *at = sw_plan_chart_at(plan, chart);
+    if (!at)
+        return NULL;
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct sw_value values = sw_plan_chart_values(plan, at, arena, NULL);
+    return sw_value_is_map(values) ? sw_value_to_json(values) : json_object_new_object();
+}
+
 bool sw_plan_state_mentions(const struct sw_plan *plan, size_t state, const char *word)
 {
     for (size_t i = 0; i < plan->n_templates; i++) {

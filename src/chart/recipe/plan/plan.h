@@ -51,5 +51,8 @@ struct sw_plan {
     const struct sw_plan_release **state_releases; /* of each state; NULL: the recipe's */
 };
 
+/** The chart at @path, a full path ("root/charts/a"), in the plan's arena; NULL: there is none. */
+const struct sw_plan_chart *sw_plan_chart_at(const struct sw_plan *plan, const char *path);
+
 /** One reference less; the last one frees it. NULL is accepted. */
 void sw_template_cache_unref(struct sw_template_cache *cache);

@@ -230,10 +230,9 @@ static int prepare(struct deletion *f, const struct sw_kind *kind, struct sw_err
     SW_AUTO_JSON *values = resource_values(r, NULL);
     const char *event = f->stage == DELETION_AFTER ? "post-delete" : "pre-delete";
     SW_AUTO_CHARS *mark = sw_release_hooks_mark(event, f->record_uid, !resource_is_deleting(r));
-    struct sw_hook_env env = { .resource = r->doc,
-                               .ns = resource_namespace(r),
-                               .values = values,
-                               .namespaced = kind->namespaced };
+    struct sw_hook_env env = {
+        .resource = r->doc, .ns = current(f)->ns, .values = values, .namespaced = kind->namespaced
+    };
     if (sw_hook_asked(doc, SW_SRO_PREFIX "proxy") && !fact_source_ready(r->c, "proxy"))
         return sw_err_set(err, SW_UNAVAILABLE, "the cluster's proxy is being read");
     int rc = hook_env_fill(r, NULL, doc, &env, err);

@@ -7,11 +7,10 @@
 /* ---- the release -------------------------------------------------------------------------------
  */
 
-static struct json_object *info_of(const struct release_work *w)
+static struct json_object *info_of(const struct resource *r, const struct release_head *head)
 {
     char now[21];
-    struct resource *r = w->r;
-    bool deployed = sw_streq(w->status, "deployed");
+    bool deployed = sw_streq(head->status, "deployed");
     struct json_object *info = json_object_new_object();
     sw_time_rfc3339(sw_loop_wall_ms(r->c->loop), now);
     sw_json_set_str(info, sw_json_str(r->seen, now, "metadata", "creationTimestamp", NULL),
@@ -19,14 +18,31 @@ static struct json_object *info_of(const struct release_work *w)
     sw_json_set_str(info, now, "last_deployed", NULL);
     sw_json_set_str(info, "", "deleted", NULL);
     sw_json_set_str(info,
-                    sw_streq(w->status, "pending-install")   ? "Initial install underway"
-                    : sw_streq(w->status, "pending-upgrade") ? "Preparing upgrade"
-                    : !deployed                              ? "Release failed"
-                    : w->version > 1                         ? "Upgrade complete"
-                                                             : "Install complete",
+                    sw_streq(head->status, "pending-install")   ? "Initial install underway"
+                    : sw_streq(head->status, "pending-upgrade") ? "Preparing upgrade"
+                    : !deployed                                 ? "Release failed"
+                    : head->version > 1                         ? "Upgrade complete"
+                                                                : "Install complete",
                     "description", NULL);
-    sw_json_set_str(info, w->status, "status", NULL);
+    sw_json_set_str(info, head->status, "status", NULL);
     return info;
+}
+
+struct json_object *release_begun(const struct resource *r, const struct release_head *head)
+{
+    struct json_object *release = json_object_new_object();
+    sw_json_set_str(release, head->name, "name", NULL);
+    sw_json_set(release, info_of(r, head), "info", NULL);
+    sw_json_set(release, json_object_new_int64(head->version), "version", NULL);
+    sw_json_set_str(release, head->namespace, "namespace", NULL);
+    return release;
+}
+
+struct release_head release_head(const struct release_work *w)
+{
+    struct resource *r = w->r;
+    return (struct release_head){ r->name, resource_namespace(r), w->status, releases_of(r)->digest,
+                                  w->version };
 }
 
 int release_make(struct release_work *w, char **packed, char content[static SW_SHA256_HEX],
@@ -34,41 +50,37 @@ int release_make(struct release_work *w, char **packed, char content[static SW_S
 {
     struct resource *r = w->r;
     if (!w->release) { /* once: its times are those of the first try */
-        w->release = json_object_new_object();
-        sw_json_set_str(w->release, r->name, "name", NULL);
-        sw_json_set(w->release, info_of(w), "info", NULL);
+        struct release_head head = release_head(w);
+        w->release = release_begun(r, &head);
         sw_json_set(w->release, sw_json_copy(sw_json_find(r->doc, "spec", "set", NULL)), "config",
                     NULL);
-        sw_json_set(w->release, json_object_new_int64(w->version), "version", NULL);
-        sw_json_set_str(w->release, resource_namespace(r), "namespace", NULL);
     }
     SW_AUTO_JSON *values = resource_values(r, NULL);
     struct sw_render_env env = resource_render_env(r, values, w->lookups);
-    return sw_renderer_record(r->renderer, lookups_wait(w->lookups), &env, w->release,
+    return sw_renderer_record(r->renderer, lookups_wait(w->lookups), &env, NULL, w->release,
                               releases_of(r)->hook_runs, packed, content, err);
 }
 
 /* ---- its object --------------------------------------------------------------------------------
  */
 
-struct json_object *release_object(const struct release_work *w, const char *packed)
+struct json_object *release_object(const struct resource *r, const struct release_head *head,
+                                   const char *packed)
 {
-    struct resource *r = w->r;
     const struct sw_kind *kind = records_kind(r);
     bool in_secret = kind && sw_streq(kind->kind, "Secret");
     char salt[SW_RECORD_SALT_HEX];
     struct json_object *doc = json_object_new_object();
-    SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, r->name, w->version);
-    SW_AUTO_CHARS *version = sw_printf("%" PRId64, w->version);
+    SW_AUTO_CHARS *name = sw_printf("sh.helm.release.v1.%s.v%" PRId64, head->name, head->version);
+    SW_AUTO_CHARS *version = sw_printf("%" PRId64, head->version);
     SW_AUTO_CHARS *now = sw_printf("%" PRId64, sw_loop_wall_ms(r->c->loop) / 1000);
-    const char *const labels[][2] = {
-        { "owner", "helm" },    { "name", r->name },   { "status", w->status },
-        { "version", version }, { "modifiedAt", now }, { DIGEST_LABEL, releases_of(r)->digest }
-    };
+    const char *const labels[][2] = { { "owner", "helm" },        { "name", head->name },
+                                      { "status", head->status }, { "version", version },
+                                      { "modifiedAt", now },      { DIGEST_LABEL, head->digest } };
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
     sw_json_set_str(doc, in_secret ? "Secret" : "ConfigMap", "kind", NULL);
     sw_json_set_str(doc, name, "metadata", "name", NULL);
-    sw_json_set_str(doc, resource_namespace(r), "metadata", "namespace", NULL);
+    sw_json_set_str(doc, head->namespace, "metadata", "namespace", NULL);
     for (size_t i = 0; i < SW_COUNT(labels); i++)
         sw_json_set_str(doc, labels[i][1], "metadata", "labels", labels[i][0], NULL);
     sw_record_salt(salt);

@@ -185,7 +185,8 @@ static void write_record(void *arg)
         return;
     }
     json_object_put(w->doc);
-    w->doc = release_object(w, packed);
+    struct release_head head = release_head(w);
+    w->doc = release_object(r, &head, packed);
     const char *name = sw_obj_name(w->doc);
     sw_release_seal(w->doc, digest);
     SW_AUTO_CHARS *digests = records_with(r, name, digest);
@@ -372,6 +373,7 @@ static void hooks_over(struct resource *r)
     read_records(r, NULL);
     if (s->work)
         s->work->removing = true;
+    own_records_begin(r, NULL);
 }
 
 /* Hooks of a deletion are read from a record. So a recipe that has some is recorded when its first
@@ -419,6 +421,7 @@ static void settled(struct resource *r)
     free(s->recorded);
     s->recorded = SW_TAKE(recorded);
     read_records(r, status);
+    own_records_begin(r, status);
 }
 
 /* Records are written by the operator itself, in a namespace that the resource's author chose: not
@@ -447,13 +450,14 @@ static void add_revision(struct resource *r, struct json_object *all)
 
 static bool is_busy(const struct resource *r)
 {
-    return releases_of(r)->work;
+    return releases_of(r)->work || releases_of(r)->own;
 }
 
 static void resource_close(struct resource *r)
 {
     struct releases *s = releases_of(r);
     release_work_free(SW_TAKE(s->work));
+    own_records_free(SW_TAKE(s->own));
     adoption_cancel(SW_TAKE(s->adoption));
     sw_timer_free(SW_TAKE(s->timer));
     free(SW_TAKE(s->recorded));

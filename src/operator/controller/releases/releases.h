@@ -1,7 +1,7 @@
 #pragma once
 /* releases: Helm's records of what is deployed. releases.c reads and writes them, record.c makes
  * one, tidy.c sees to the older ones, move.c makes Secrets of them, hook_results.c keeps how hooks
- * of an install or an upgrade ended. */
+ * of an install or an upgrade ended, own_records.c records the releases of subcharts. */
 #include "operator/controller/core.h"
 #include "operator/release/record.h"
 
@@ -23,6 +23,7 @@ struct releases {
     int settled_phase;             /* ... and which of both */
     struct json_object *hook_runs; /* hooks that have ended: key -> last_run; or NULL */
     struct sw_timer *timer;        /* to try again; or NULL */
+    struct own_records *own;       /* of subcharts' releases, under way; or NULL */
     struct release_work *work;     /* under way; or NULL */
     struct adoption *adoption;     /* the same, before a plan */
     bool not_adopted;              /* it failed: the walk goes on without */
@@ -51,6 +52,13 @@ struct release_work {
     struct json_object *change;  /* of digests, when the rest is done; or NULL */
 };
 
+/** What a record says of itself. Borrowed. */
+struct release_head {
+    const char *name, *namespace, *status;
+    const char *digest; /* of the revision */
+    int64_t version;
+};
+
 /** A label of a record, "" if it has none; borrowed. */
 const char *release_label(struct json_object *record, const char *key);
 /** Update or delete the other records of w->list, one after the other, from w->next on, then end
@@ -74,7 +82,18 @@ bool release_move(struct resource *r);
  * @return 0 | SW_PENDING: write_record() is called again | SW_INVALID: cannot be rendered */
 int release_make(struct release_work *w, char **packed, char content[static SW_SHA256_HEX],
                  struct sw_err *err) SW_CHECKED;
+/** The head of the record that @w is about. */
+struct release_head release_head(const struct release_work *w);
+/** What is known of a release without its recipe: "name", "info", "version", "namespace"; the
+ * caller's. */
+struct json_object *release_begun(const struct resource *r, const struct release_head *head);
 /** The ConfigMap or Secret with @packed (sw_release_pack()), with a new salt; the caller's. */
-struct json_object *release_object(const struct release_work *w, const char *packed);
+struct json_object *release_object(const struct resource *r, const struct release_head *head,
+                                   const char *packed);
+/** Record the releases of subcharts (slipway.dev/releases) with @status, a constant: as the
+ * resource's account, for Helm alone; slipway never reads what they hold. NULL: delete them. */
+void own_records_begin(struct resource *r, const char *status);
+/** Cancel it. NULL is accepted. */
+void own_records_free(struct own_records *own);
 /** Keep how a hook ended, for the record. */
 void release_hook_observed(struct resource *r, struct json_object *object);
