@@ -119,6 +119,16 @@ static int only_packed(const struct sw_fetcher *f, const char *source, struct sw
                       fetch_asked_by(f));
 }
 
+/* A chart that could not be fetched: say how to do without. */
+static int without_network(const struct sw_recipe_ask *ask, int rc, struct sw_err *err)
+{
+    SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
+    return sw_err_set(err, rc,
+                      "%s; to do without it, put %s-%s.tgz into a folder and name it with "
+                      "--charts-dir",
+                      why, ask->name, ask->version && *ask->version ? ask->version : "VERSION");
+}
+
 int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                    struct sw_err *err)
 {
@@ -140,7 +150,12 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     if (f->opts.verify && !source->is_signed)
         return only_packed(f, shown, err);
     f->cached = false;
-    int rc = source->get(f, ask, got, err);
+    int rc = f->opts.charts_dir && ask->name && !f->opts.verify ? fetch_at_hand(f, ask, got, err)
+                                                                : SW_NOTFOUND;
+    if (rc == SW_NOTFOUND)
+        rc = source->get(f, ask, got, err);
+    if (rc == SW_UNAVAILABLE && ask->name)
+        rc = without_network(ask, rc, err);
     if (rc < 0)
         sw_recipe_got_done(got);
     else

@@ -41,10 +41,14 @@ struct sw_fetch_auth {
 /** Zero values are the defaults; strings are borrowed for the fetcher's life. */
 struct sw_fetch_opts {
     struct sw_fetch_auth auth;
-    const char *cache_dir;            /* NULL: sw_fetch_cache_dir(); "": no cache */
-    size_t cache_bytes;               /* most that the cache may hold; default 256 MiB */
-    size_t max_bytes;                 /* of one download; default 64 MiB */
-    int64_t timeout_ms;               /* for all charts together; default 2 minutes */
+    const char *cache_dir; /* NULL: sw_fetch_cache_dir(); "": no cache */
+    size_t cache_bytes;    /* most that the cache may hold; default 256 MiB */
+    size_t max_bytes;      /* of one download; default 64 MiB */
+    int64_t timeout_ms;    /* for all charts together; default 2 minutes */
+    /* A folder of charts that are taken from there instead of being fetched: <name>-<version>.tgz,
+     * the highest version that fits, else an unpacked chart <name>/ of whatever version. NULL:
+     * none. Where it has none, a chart is fetched. */
+    const char *charts_dir;
     const struct sw_folders *folders; /* files of charts are read below these alone; NULL: all */
     bool verify;                      /* accept only packed charts signed by a key in the keyring */
     const char *keyring;              /* as sw_provenance.keyring */

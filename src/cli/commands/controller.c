@@ -9,6 +9,7 @@
 #include "cli/cluster/node_policy_flags.h"
 #include "cli/cluster/releases.h"
 #include "cli/commands/commands.h"
+#include "cli/recipe/source_flags.h"
 #include "cli/simulate/recorder.h"
 #include "data/text/metrics.h"
 #include "data/text/url.h"
@@ -29,7 +30,7 @@
 #define TRIM_MS 5000
 
 struct controller_opts {
-    const char *cache_dir;
+    const char *cache_dir, *charts_dir;
     int64_t refresh_ms;
     struct sw_connect_opts connect;
     bool leader_elect;
@@ -70,6 +71,9 @@ static const struct sw_flag flags[] = {
     SW_RELEASES_FLAG(struct controller_opts, releases),
     { "cache-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, cache_dir), "DIR", NULL,
       "folder for downloaded recipes (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)" },
+    { "charts-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, charts_dir), "DIR", NULL,
+      "folder of charts that are taken from there instead of being fetched (default "
+      "$SLIPWAY_CHARTS_DIR)" },
     { "allowed-files", 0, SW_FLAG_STRING, offsetof(struct controller_opts, allowed_files),
       "DIR[,DIR]", NULL,
       "folders below which resources may name files of the controller: file://, caFile, certFile, "
@@ -174,6 +178,7 @@ static void start_work(void *arg)
                                       .renderers = { .program = SW_SELF },
                                       .allowed_sources = op->opts.allowed_sources,
                                       .cache_dir = op->opts.cache_dir,
+                                      .charts_dir = sw_source_charts_dir(op->opts.charts_dir),
                                       .folders = op->folders,
                                       .refresh_ms = op->opts.refresh_ms,
                                       .node_policy = &op->nodes,

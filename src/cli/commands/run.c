@@ -270,18 +270,20 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
     bool ask = !run->opts.connect.emulate || run->opts.registries_conf;
     run->controller = sw_controller_open(
         run->conn.loop, run->conn.kube,
-        &(struct sw_controller_opts){ .registries = ask ? &registries : NULL,
-                                      .rights = SW_RIGHTS_CALLER,
-                                      .only = run->name,
-                                      .one_shot = true,
-                                      .releases = sw_releases_of_flag(run->opts.releases),
-                                      .recording = sw_recorder_recording(run->recorder),
-                                      .helper = SW_SELF,
-                                      .cache_dir = run->opts.source.cache_dir,
-                                      .on_change = on_change,
-                                      .on_event = on_event,
-                                      .on_trouble = on_trouble,
-                                      .arg = run });
+        &(struct sw_controller_opts){
+            .registries = ask ? &registries : NULL,
+            .rights = SW_RIGHTS_CALLER,
+            .only = run->name,
+            .one_shot = true,
+            .releases = sw_releases_of_flag(run->opts.releases),
+            .recording = sw_recorder_recording(run->recorder),
+            .helper = SW_SELF,
+            .cache_dir = run->opts.source.cache_dir,
+            .charts_dir = sw_source_charts_dir(run->opts.source.charts_dir),
+            .on_change = on_change,
+            .on_event = on_event,
+            .on_trouble = on_trouble,
+            .arg = run });
 }
 
 static void walk(struct run *run)

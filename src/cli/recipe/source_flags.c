@@ -1,5 +1,7 @@
 #include "cli/recipe/source_flags.h"
 
+#include <stdlib.h>
+
 #include "chart/fetch/fetch.h"
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
@@ -28,6 +30,12 @@ static int get_config_map(void *arg, const char *ns, const char *name, struct js
     return rc;
 }
 
+const char *sw_source_charts_dir(const char *flag)
+{
+    const char *set = getenv("SLIPWAY_CHARTS_DIR");
+    return flag ? flag : set && *set ? set : NULL;
+}
+
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,
                    struct sw_fetcher **fetcher, struct sw_err *err)
@@ -43,6 +51,7 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
                   .insecure = flags->insecure,
                   .docker_config = flags->registry_config },
         .cache_dir = flags->cache_dir,
+        .charts_dir = sw_source_charts_dir(flags->charts_dir),
         .timeout_ms = flags->fetch_timeout_ms,
         .verify = flags->verify,
         .keyring = flags->keyring,

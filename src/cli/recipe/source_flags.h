@@ -13,7 +13,7 @@ struct sw_fetcher;
 struct sw_source_flags {
     const char *repo, *version;
     const char *username, *password, *ca_file, *cert_file, *key_file, *registry_config;
-    const char *cache_dir;
+    const char *cache_dir, *charts_dir;
     int64_t fetch_timeout_ms;
     bool insecure, pass_credentials, verify;
     const char *keyring;
@@ -52,9 +52,14 @@ struct sw_source_flags {
                       "file of public keys for --verify (default pubring.* in ~/.gnupg)"),         \
         SW_SOURCE_ROW(at, "cache-dir", SW_FLAG_STRING, cache_dir, "DIR",                           \
                       "folder for downloads (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)"), \
+        SW_SOURCE_ROW(at, "charts-dir", SW_FLAG_STRING, charts_dir, "DIR",                         \
+                      "folder of charts that are taken from there instead of being fetched "       \
+                      "(default $SLIPWAY_CHARTS_DIR)"),                                            \
         SW_SOURCE_ROW(at, "fetch-timeout", SW_FLAG_DURATION, fetch_timeout_ms, "TIME",             \
                       "time limit for getting the recipe (default 2m)")
 
+/** The folder of charts that --charts-dir or the environment names; NULL: none. Borrowed. */
+const char *sw_source_charts_dir(const char *flag);
 /** Open the recipe that the options and @source name. @connect: the cluster for cm:// URLs; NULL:
  * as kubectl would find it. @fetcher: where to put the fetcher that got the recipe, the caller's;
  * may be NULL.

@@ -125,6 +125,10 @@ static int flatten(struct sw_files *to, const struct sw_chart *chart, const char
         SW_AUTO_CHARS *name = sw_printf("%s%s", prefix, f->name);
         rc = sw_files_copy(to, name, f->bytes, f->len, err);
     }
+    if (rc == 0 && chart->any_version) {
+        SW_AUTO_CHARS *mark = sw_printf("%s" SW_ANY_VERSION_FILE, prefix);
+        rc = sw_files_copy(to, mark, "", 0, err);
+    }
     bool plain = true; /* sorting by name keeps the order, else numbers before the names do */
     for (size_t i = 1; i < chart->n_charts; i++)
         plain &= strcmp(chart->charts[i - 1]->name, chart->charts[i]->name) < 0;

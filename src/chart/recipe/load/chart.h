@@ -32,6 +32,9 @@ enum sw_template_mark {
     SW_MARK_GROUP = 1 << 1,         /* HIP-0025's annotation of resource groups */
 };
 
+/** In a bundle: the chart with this file has any_version. Helm takes no such file for a chart. */
+#define SW_ANY_VERSION_FILE "charts/.any-version"
+
 /** One chart. Members are in the recipe's arena or sources unless they say otherwise. */
 struct sw_chart {
     const char *name;
@@ -42,6 +45,7 @@ struct sw_chart {
     const struct sw_recipe_file *in; /* all its files, those in charts/ too */
     size_t n_in;
     struct json_object *meta; /* Chart.yaml; owned by the recipe */
+    bool any_version;         /* it was put in the place of the version that a dependency names */
     bool is_library;
     struct sw_recipe_file *templates; /* names as in the chart: "templates/a.yaml"; sorted */
     uint8_t *marks;                   /* of each template, enum sw_template_mark */
@@ -76,6 +80,8 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
                            const struct sw_recipe_file *files, size_t n,
                            struct sw_err *err) SW_CHECKED;
 
+/** Whether @chart may be the dependency of @range; "": of any version. */
+bool sw_chart_fits(const struct sw_chart *chart, const char *range);
 /** Whether @version lies in @range (">= 1.16.0-0", "~1.2 || ^3"); false where one is malformed.
  * Source: Helm's chartutil.IsCompatibleRange. */
 bool sw_version_in_range(const char *range, const char *version);

@@ -119,9 +119,9 @@ static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
 /* ---- dependencies elsewhere ---------------------------------------------------------------------
  */
 
-static bool is_version(const char *range, const struct sw_chart *chart)
+bool sw_chart_fits(const struct sw_chart *chart, const char *range)
 {
-    return !*range || sw_version_in_range(range, chart->version);
+    return chart->any_version || !*range || sw_version_in_range(range, chart->version);
 }
 
 /* The subchart that fits @dep; else the last one of its name, of any version. */
@@ -133,7 +133,7 @@ static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct
         if (!sw_streq(sub->name, dep->name))
             continue;
         found = sub;
-        if (is_version(dep->version, sub))
+        if (sw_chart_fits(sub, dep->version))
             break;
     }
     return found;
@@ -233,6 +233,8 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     }
     if (rc == 0)
         rc = sw_chart_check_got(sub, dep->name, got.version, err);
+    if (rc == 0)
+        sub->any_version |= got.any_version;
     sw_recipe_got_done(&got);
     if (rc == 0)
         add_chart(recipe, chart, sub);
@@ -256,7 +258,7 @@ static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame
         const struct sw_dependency *dep = &chart->deps[i];
         const char *version = dep->version;
         const struct sw_chart *sub = find_subchart(chart, dep);
-        bool is_present = sub && is_version(dep->version, sub);
+        bool is_present = sub && sw_chart_fits(sub, dep->version);
         for (size_t k = 0; k < n_own; k++)
             is_present |= chart->charts[k] == sub; /* in charts/, of any version */
         if (!is_present) {
@@ -271,7 +273,7 @@ static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame
                 rc = is_missing(dep, err);
         }
         sub = find_subchart(chart, dep);
-        if (rc == 0 && !is_version(version, sub))
+        if (rc == 0 && !sw_chart_fits(sub, version))
             rc = sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", version,
                             sub->origin, sub->version);
         if (rc < 0)
@@ -412,6 +414,7 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
     chart->origin = sw_arena_strdup(recipe->arena, in->origin);
     chart->dir = in->dir;
     chart->base = in->base;
+    chart->any_version = sw_files_find(in->files, in->n, SW_ANY_VERSION_FILE);
     chart->in = in->files;
     chart->n_in = in->n;
     chart->values = sw_value_map(sw_map_new(recipe->arena));

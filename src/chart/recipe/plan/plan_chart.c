@@ -66,8 +66,7 @@ static struct sw_plan_chart *clone(struct builder *b, const struct sw_plan_chart
 
 static bool is_for(const struct sw_dependency *dep, const struct sw_plan_chart *chart)
 {
-    return sw_streq(dep->name, chart->loaded->name) &&
-           (!*dep->version || sw_version_in_range(dep->version, chart->loaded->version));
+    return sw_streq(dep->name, chart->loaded->name) && sw_chart_fits(chart->loaded, dep->version);
 }
 
 /* The subcharts under their aliases: first those that no dependency names, as Helm has them. */

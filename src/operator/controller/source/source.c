@@ -147,6 +147,8 @@ static int request_of(const struct source *s, const char *from, struct json_obje
         sw_json_set_str(request, allowed, "allowedFiles", NULL);
     if (s->all->cache_dir)
         sw_json_set_str(request, s->all->cache_dir, "cacheDir", NULL);
+    if (s->all->charts_dir)
+        sw_json_set_str(request, s->all->charts_dir, "chartsDir", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
     sw_json_set(request, json_object_get(s->maps), "configMaps", NULL);
     if (s->keys) {
@@ -419,6 +421,7 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
         .kube = kube,
         .ns = ns,
         .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
+        .charts_dir = opts->charts_dir ? sw_strdup(opts->charts_dir) : NULL,
         .folders = opts->folders,
         .one_shot = opts->one_shot,
         .refresh_ms = opts->refresh_ms,
@@ -438,5 +441,6 @@ void sources_free(struct sources *all)
 {
     fetch_queue_free(all->fetches);
     free(all->cache_dir);
+    free(all->charts_dir);
     free(all);
 }
