@@ -14,8 +14,8 @@ struct own_records {
     struct resource *r;
     const char *status; /* NULL: they are deleted */
     struct lookups *lookups;
-    char **seen; /* charts of releases that are done, or are the present one */
-    size_t n_seen, cap_seen;
+    char **begun; /* charts of releases that are done, or are the present one */
+    size_t n_begun, cap_begun;
     char *name, *ns, *chart; /* the present one */
     char digest[SW_SHA256_HEX];
     struct json_object *list, *release; /* its records; what is known without the recipe */
@@ -42,9 +42,9 @@ void own_records_free(struct own_records *o)
     sw_kube_cancel(o->req);
     lookups_free(o->lookups);
     forget_release(o);
-    for (size_t i = 0; i < o->n_seen; i++)
-        free(o->seen[i]);
-    free(o->seen);
+    for (size_t i = 0; i < o->n_begun; i++)
+        free(o->begun[i]);
+    free(o->begun);
     free(o);
 }
 
@@ -206,10 +206,10 @@ static void digest_of(struct own_records *o)
     o->digest[32] = '\0'; /* a label's value has 63 characters at most */
 }
 
-static bool is_seen(const struct own_records *o, const char *chart)
+static bool is_begun(const struct own_records *o, const char *chart)
 {
-    for (size_t i = 0; i < o->n_seen; i++)
-        if (sw_streq(o->seen[i], chart))
+    for (size_t i = 0; i < o->n_begun; i++)
+        if (sw_streq(o->begun[i], chart))
             return true;
     return false;
 }
@@ -220,7 +220,7 @@ static const struct sw_release_of_state *find_next(const struct own_records *o)
     const struct sw_plan_view *plan = o->r->plan;
     for (size_t i = 0; plan && i < plan->n_states; i++) {
         const struct sw_release_of_state *release = plan->states[i].release;
-        if (release && !is_seen(o, release->chart))
+        if (release && !is_begun(o, release->chart))
             return release;
     }
     return NULL;
@@ -240,8 +240,8 @@ static void next_release(struct own_records *o)
     o->name = sw_strdup(release->name);
     o->ns = sw_strdup(release->namespace ? release->namespace : resource_namespace(r));
     o->chart = sw_strdup(release->chart);
-    SW_GROW(o->seen, o->n_seen, o->cap_seen);
-    o->seen[o->n_seen++] = sw_strdup(release->chart);
+    SW_GROW(o->begun, o->n_begun, o->cap_begun);
+    o->begun[o->n_begun++] = sw_strdup(release->chart);
     digest_of(o);
     o->list = json_object_new_array();
     o->req = sw_release_list(r->c->kube, kind, o->ns, o->name, resource_account_now(r), on_list, o);
