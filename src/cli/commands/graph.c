@@ -25,7 +25,8 @@ static const struct sw_flag flags[] = {
 /* ---- formats ------------------------------------------------------------------------------------
  */
 
-/* One line for each state: its name, and the states that it needs. */
+/* One line for each state: its name, the states that it needs, and the release that it is of, if it
+ * is another one than the recipe's. */
 static void print_text(FILE *out, const struct sw_plan *plan)
 {
     int width = 0;
@@ -41,6 +42,10 @@ static void print_text(FILE *out, const struct sw_plan *plan)
             (void)fprintf(out, "%-*s  after", width, s->name);
         for (size_t k = 0; k < s->n_needs; k++)
             (void)fprintf(out, " %s", sw_plan_state(plan, s->needs[k])->name);
+        if (s->release)
+            (void)fprintf(out, " (release %s%s%s)", s->release->name,
+                          s->release->namespace ? " of namespace " : "",
+                          s->release->namespace ? s->release->namespace : "");
         (void)fputc('\n', out);
     }
 }

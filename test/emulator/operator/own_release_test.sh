@@ -120,6 +120,21 @@ only() { # NAMESPACE VERSION
     [ "$(records "$1")" = "secret/sh.helm.release.v1.gpu-operator.v$2" ]
 }
 
+# The account that walks the recipe records the release, too.
+rights() {
+    "$slipway" rbac "$top" >"$tap_dir/rbac" && python3 - "$tap_dir/rbac" <<'END'
+import sys, re
+roles = [d for d in open(sys.argv[1]).read().split("---") if "\nkind: ClusterRole\n" in d]
+rule = re.compile(r"  - secrets\n  verbs:\n  - create\n  - delete\n  - get\n  - list\n  - patch\n")
+sys.exit(not any(rule.search(r) for r in roles))
+END
+}
+shown() {
+    "$slipway" graph "$top" | grep -qx 'gpu (release gpu-operator of namespace gpus)' &&
+        "$slipway" graph "$top" -o json |
+        jq -e '.states[0].release == {"name": "gpu-operator", "namespace": "gpus"}'
+}
+
 # What somebody else has installed under that name is his.
 foreign() {
     kubectl create -n taken -f - <<'END' && patch '{"where":"taken"}' && until_ok 30 told && only taken 7
@@ -158,6 +173,8 @@ if ! command -v kubectl >/dev/null; then
     skip "a release of its own" "no kubectl here"
 else
     recipe
+    t "the graph shows it" shown
+    t "slipway rbac gives the right to record it" rights
     t "a walk" starts
     t "its objects are in its namespace, which has its labels" in_its_namespace
     t "helm's record of it is there, as if helm had installed it" recorded
