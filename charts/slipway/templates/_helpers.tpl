@@ -183,6 +183,9 @@ containers:
   {{- with .Values.allowedSources }}
   - {{ printf "--allowed-sources=%s" (join "," .) | quote }}
   {{- end }}
+  {{- with .Values.mirror }}
+  - {{ printf "--mirror=%s" (join "," .) | quote }}
+  {{- end }}
   {{- if .Values.legacyRights }}
   - --legacy-rights
   {{- end }}

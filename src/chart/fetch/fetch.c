@@ -11,6 +11,7 @@
 #include "chart/fetch/common/provenance.h"
 #include "chart/fetch/git/git.h"
 #include "chart/fetch/sources.h"
+#include "chart/registry/registry.h"
 #include "data/text/url.h"
 #include "net/http/http.h"
 
@@ -133,6 +134,12 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
                    struct sw_err *err)
 {
     struct sw_fetcher *f = fetcher;
+    struct sw_recipe_ask mirrored = *ask;
+    SW_AUTO_CHARS *url = NULL;
+    if (f->opts.mirror && !ask->base && sw_url_mirror(f->opts.mirror, ask->url, &url, err) < 0)
+        return sw_err_wrap(err, SW_INVALID, "--mirror");
+    mirrored.url = url ? url : ask->url;
+    ask = &mirrored;
     bool relative = sw_starts_with(ask->url, "file://") && ask->base;
     const struct source *source = find_source(relative ? ask->base : ask->url);
     SW_AUTO_CHARS *shown = sw_url_shown(ask->url), *base = sw_url_shown(ask->base ? ask->base : "");

@@ -49,6 +49,7 @@ struct sw_fetch_opts {
      * the highest version that fits, else an unpacked chart <name>/ of whatever version. NULL:
      * none. Where it has none, a chart is fetched. */
     const char *charts_dir;
+    const char *mirror; /* rules of sw_url_mirror() for all sources that are fetched; NULL: none */
     const struct sw_folders *folders; /* files of charts are read below these alone; NULL: all */
     bool verify;                      /* accept only packed charts signed by a key in the keyring */
     const char *keyring;              /* as sw_provenance.keyring */

@@ -117,6 +117,7 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
                   .known_hosts = text_of(r, "knownHosts") },
         .cache_dir = sw_json_str(r, NULL, "cacheDir", NULL),
         .charts_dir = text_of(r, "chartsDir"),
+        .mirror = text_of(r, "mirror"),
         .timeout_ms = sw_json_int(r, 0, "timeoutMs", NULL),
         .folders = w->folders,
         .verify = text_of(r, "verifiedBy"),

@@ -10,7 +10,7 @@
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
  *      "allowedFiles": "/recipes,/states,/charts",
  *      "allowedSources": "", "clusterRanges": ["10.96.0.0/12"],
- *      "cacheDir": "", "chartsDir": "", "timeoutMs": 120000, "configMaps": [{...}],
+ *      "cacheDir": "", "chartsDir": "", "mirror": "", "timeoutMs": 120000, "configMaps": [{...}],
  *      "limits": {"bytes": 52428800, "cpuS": 30}}
  *
  * The contents of files can be given instead: "caData", "certData", "keyData", "dockerConfigData",

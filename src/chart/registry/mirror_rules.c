@@ -35,6 +35,13 @@ int sw_mirror_rule_next(const char **text, struct sw_mirror_rule *rule, struct s
     return 1;
 }
 
+/* Is what @rule says the beginning of @name, up to one of @ends? */
+static bool is_for(const struct sw_mirror_rule *rule, const char *name, const char *ends)
+{
+    return strncmp(name, rule->from, rule->from_len) == 0 &&
+           (!name[rule->from_len] || strchr(ends, name[rule->from_len]));
+}
+
 int sw_image_mirror(const char *rules, const char *image, char **out, struct sw_err *err)
 {
     size_t len = strcspn(image, "/");
@@ -45,12 +52,34 @@ int sw_image_mirror(const char *rules, const char *image, char **out, struct sw_
     struct sw_mirror_rule rule, best = { 0 };
     int rc;
     while ((rc = sw_mirror_rule_next(&rules, &rule, err)) > 0)
-        if (rule.from_len > best.from_len && strncmp(name, rule.from, rule.from_len) == 0 &&
-            (!name[rule.from_len] || strchr("/:@", name[rule.from_len])))
+        if (rule.from_len > best.from_len && is_for(&rule, name, "/:@"))
             best = rule;
     if (rc < 0)
         return rc;
     *out = best.from_len ? sw_printf("%.*s%s", (int)best.to_len, best.to, name + best.from_len)
                          : NULL;
+    return 0;
+}
+
+int sw_url_mirror(const char *rules, const char *url, char **out, struct sw_err *err)
+{
+    static const char mark[] = "://";
+    const char *at = strstr(url, mark), *name = at ? at + strlen(mark) : url;
+    struct sw_mirror_rule rule, best = { 0 };
+    int rc;
+    while ((rc = sw_mirror_rule_next(&rules, &rule, err)) > 0) {
+        bool has_scheme = memmem(rule.from, rule.from_len, mark, strlen(mark));
+        if (rule.from_len > best.from_len && is_for(&rule, has_scheme ? url : name, "/:"))
+            best = rule;
+    }
+    if (rc < 0)
+        return rc;
+    bool from_scheme = best.from_len && memmem(best.from, best.from_len, mark, strlen(mark)),
+         to_scheme = best.to_len && memmem(best.to, best.to_len, mark, strlen(mark));
+    const char *rest = (from_scheme ? url : name) + best.from_len;
+    *out = !best.from_len ? NULL
+           : to_scheme
+               ? sw_printf("%.*s%s", (int)best.to_len, best.to, rest)
+               : sw_printf("%.*s%.*s%s", (int)(name - url), url, (int)best.to_len, best.to, rest);
     return 0;
 }

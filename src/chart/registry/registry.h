@@ -135,6 +135,9 @@ char *sw_image_from_fields(struct json_object *map);
  * "nginx" counts as docker.io/library/nginx. @out: the caller's; NULL where no rule fits.
  * @return 0 | SW_INVALID: the rules */
 int sw_image_mirror(const char *rules, const char *image, char **out, struct sw_err *err);
+/** The same for the URL of a chart repository or registry. A SOURCE without a scheme is compared
+ * with what follows the URL's, a MIRROR without one keeps it. */
+int sw_url_mirror(const char *rules, const char *url, char **out, struct sw_err *err);
 
 /* ---- the client --------------------------------------------------------------------------------
  */

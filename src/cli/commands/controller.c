@@ -19,6 +19,7 @@
 #include "net/http/http.h"
 #include "net/serve/serve.h"
 #include "operator/admission/admission.h"
+#include "operator/manifests/hooks.h"
 #include "operator/registries/registries.h"
 
 #include <stdio.h>
@@ -30,7 +31,7 @@
 #define TRIM_MS 5000
 
 struct controller_opts {
-    const char *cache_dir, *charts_dir;
+    const char *cache_dir, *charts_dir, *mirror;
     int64_t refresh_ms;
     struct sw_connect_opts connect;
     bool leader_elect;
@@ -74,6 +75,10 @@ static const struct sw_flag flags[] = {
     { "charts-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, charts_dir), "DIR", NULL,
       "folder of charts that are taken from there instead of being fetched (default "
       "$SLIPWAY_CHARTS_DIR)" },
+    { "mirror", 0, SW_FLAG_STRING, offsetof(struct controller_opts, mirror), "SOURCE=MIRROR,...",
+      NULL,
+      "charts and images of servers whose name begins with SOURCE come from MIRROR; \"cluster\": "
+      "images from the mirrors of the cluster's settings" },
     { "allowed-files", 0, SW_FLAG_STRING, offsetof(struct controller_opts, allowed_files),
       "DIR[,DIR]", NULL,
       "folders below which resources may name files of the controller: file://, caFile, certFile, "
@@ -179,6 +184,7 @@ static void start_work(void *arg)
                                       .allowed_sources = op->opts.allowed_sources,
                                       .cache_dir = op->opts.cache_dir,
                                       .charts_dir = sw_source_charts_dir(op->opts.charts_dir),
+                                      .mirror = op->opts.mirror,
                                       .folders = op->folders,
                                       .refresh_ms = op->opts.refresh_ms,
                                       .node_policy = &op->nodes,
@@ -406,7 +412,8 @@ static int check_sources(struct operator* op, struct sw_err *err)
     if (!op->opts.allowed_sources)
         op->opts.allowed_sources = given ? given : "";
     int rc = sw_reach_new(op->opts.allowed_sources, &reach, err);
-    return rc < 0 ? sw_err_wrap(err, rc, "--allowed-sources") : 0;
+    return rc < 0 ? sw_err_wrap(err, rc, "--allowed-sources")
+                  : sw_mirror_check(op->opts.mirror, err);
 }
 
 static int operate(struct operator* op)

@@ -280,6 +280,7 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
             .helper = SW_SELF,
             .cache_dir = run->opts.source.cache_dir,
             .charts_dir = sw_source_charts_dir(run->opts.source.charts_dir),
+            .mirror = run->opts.source.mirror,
             .on_change = on_change,
             .on_event = on_event,
             .on_trouble = on_trouble,

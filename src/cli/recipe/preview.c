@@ -128,6 +128,7 @@ int sw_preview_connect(struct sw_preview *preview, const char *command,
 int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
                     const struct sw_connect_opts *connect, const char *source, struct sw_err *err)
 {
+    preview->mirror = flags->source.mirror;
     int rc = sw_recipe_flags_open(flags, source, true, &preview->opened, err);
     if (rc == 0)
         rc = make_resource(preview, flags, connect, source, err);
@@ -219,6 +220,7 @@ int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *
         .from_crds = manifest->from_crds,
         .group = pass->group,
         .selector = selector,
+        .mirror = preview->mirror,
         .values = pass->values,
     };
     int rc = sw_hooks_apply(made, &env, err);

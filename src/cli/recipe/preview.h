@@ -18,6 +18,7 @@ struct sw_preview {
     struct sw_opened_recipe opened; /* with its plan */
     struct json_object *resource; /* the SpecialResource that the objects would belong to; owned */
     const char *ns;               /* of it, borrowed */
+    const char *mirror;           /* of images, from the flags; or NULL. Borrowed */
     bool exists;                  /* it is on the cluster */
     bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
     char *version;                /* of the server */

@@ -13,7 +13,7 @@ struct sw_fetcher;
 struct sw_source_flags {
     const char *repo, *version;
     const char *username, *password, *ca_file, *cert_file, *key_file, *registry_config;
-    const char *cache_dir, *charts_dir;
+    const char *cache_dir, *charts_dir, *mirror;
     int64_t fetch_timeout_ms;
     bool insecure, pass_credentials, verify;
     const char *keyring;
@@ -55,6 +55,9 @@ struct sw_source_flags {
         SW_SOURCE_ROW(at, "charts-dir", SW_FLAG_STRING, charts_dir, "DIR",                         \
                       "folder of charts that are taken from there instead of being fetched "       \
                       "(default $SLIPWAY_CHARTS_DIR)"),                                            \
+        SW_SOURCE_ROW(at, "mirror", SW_FLAG_STRING, mirror, "SOURCE=MIRROR,...",                   \
+                      "charts of servers whose name begins with SOURCE come from MIRROR; what is " \
+                      "applied takes its images from there, too"),                                 \
         SW_SOURCE_ROW(at, "fetch-timeout", SW_FLAG_DURATION, fetch_timeout_ms, "TIME",             \
                       "time limit for getting the recipe (default 2m)")
 

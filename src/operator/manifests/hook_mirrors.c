@@ -70,17 +70,28 @@ static int mirror_operands(struct json_object *at, const char *rules, const stru
     return rc;
 }
 
-const char *sw_mirror_rules(struct json_object *doc, struct json_object *resource)
+int sw_mirror_check(const char *rules, struct sw_err *err)
+{
+    struct sw_mirror_rule rule;
+    int rc = 1;
+    while (rc > 0 && rules && !sw_streq(rules, SW_MIRROR_CLUSTER))
+        rc = sw_mirror_rule_next(&rules, &rule, err);
+    return rc < 0 ? sw_err_wrap(err, rc, "--mirror") : 0;
+}
+
+const char *sw_mirror_rules(struct json_object *doc, struct json_object *resource,
+                            const char *common)
 {
     const char *own = sw_obj_annotation(doc, SW_IMAGE_MIRROR);
-    return own ? own : sw_obj_annotation(resource, SW_IMAGE_MIRROR);
+    const char *of_resource = sw_obj_annotation(resource, SW_IMAGE_MIRROR);
+    return own ? own : of_resource ? of_resource : common;
 }
 
 int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
     static const char *const strategies[] = { "dockerStrategy", "sourceStrategy",
                                               "customStrategy" };
-    const char *rules = sw_mirror_rules(doc, env->resource);
+    const char *rules = sw_mirror_rules(doc, env->resource, env->mirror);
     if (!rules)
         return 0;
     struct json_object *pod = sw_hook_pod_template(doc), *container;

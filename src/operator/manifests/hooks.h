@@ -27,6 +27,7 @@ struct sw_hook_env {
     struct json_object *selector; /* labels of that group's nodes */
     struct json_object *values;   /* the run-time values: proxy, platform */
     struct json_object *needs;    /* labels that nodes have when what it needs is finished there */
+    const char *mirror; /* SW_IMAGE_MIRROR of manifests and resources without one; NULL: none */
     const struct sw_mirrors *mirrors; /* of the cluster's registries; NULL: none are known */
     /** The certificate in Secret @ns/@secret, made for @service where there is none; @service NULL:
      * only if it is there. NULL: certificates are left alone.
@@ -91,6 +92,9 @@ int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env,
  * what makes no pods. */
 struct json_object *sw_hook_pod_template(struct json_object *doc);
 
-/** The value of SW_IMAGE_MIRROR on the manifest @doc, else on @resource; NULL: neither has it.
- * Borrowed. */
-const char *sw_mirror_rules(struct json_object *doc, struct json_object *resource);
+/** Check rules that were given as an option. NULL is accepted. @return 0 | SW_INVALID */
+int sw_mirror_check(const char *rules, struct sw_err *err) SW_CHECKED;
+/** The value of SW_IMAGE_MIRROR on the manifest @doc, else on @resource, else @common; NULL: there
+ * is none. Borrowed. */
+const char *sw_mirror_rules(struct json_object *doc, struct json_object *resource,
+                            const char *common);

@@ -69,7 +69,9 @@ nodes() { # bounded by the program's own defaults unless admins say more
 sources() {
     ! render -s templates/controller.yaml | grep -q -- '--allowed-sources' &&
         render --set 'allowedSources={*,reg.corp:5000,!10.0.0.0/8}' -s templates/controller.yaml | grep -qF -- '- "--allowed-sources=*,reg.corp:5000,!10.0.0.0/8"' &&
-        refused 'allowedSources={a b}' allowedSources
+        refused 'allowedSources={a b}' allowedSources &&
+        render --set 'mirror={quay.io=m.local/q,ghcr.io=m.local/g}' -s templates/controller.yaml |
+        grep -qF -- '- "--mirror=quay.io=m.local/q,ghcr.io=m.local/g"' && refused 'mirror={quay.io}' mirror
 }
 alone() { ! render --set replicas=1 | grep -q 'kind: PodDisruptionBudget'; }
 single_source() { # of the definitions that Helm installs

@@ -417,6 +417,36 @@ static void the_closest_variant_is_chosen(void **state)
     assert_int_equal(manifest_choose(index, "windows/amd64", &digest, NULL), SW_NOTFOUND);
 }
 
+static void urls_of_charts_come_from_the_mirror(SW_UNUSED void **state)
+{
+    static const char rules[] = "quay.io=mirror.local:5000/quay, charts.jetstack.io=mirror.local, "
+                                "https://helm.ngc.nvidia.com/nvidia=oci://mirror.local/nv";
+    static const char *const cases[][2] = {
+        { "oci://quay.io/jetstack/charts", "oci://mirror.local:5000/quay/jetstack/charts" },
+        { "oci://quay.io", "oci://mirror.local:5000/quay" },
+        { "https://charts.jetstack.io", "https://mirror.local" },
+        { "http://charts.jetstack.io:8080/x", "http://mirror.local:8080/x" },
+        { "https://helm.ngc.nvidia.com/nvidia", "oci://mirror.local/nv" },
+        { "https://helm.ngc.nvidia.com/nvidia/charts/a-1.tgz",
+          "oci://mirror.local/nv/charts/a-1.tgz" },
+        { "http://helm.ngc.nvidia.com/nvidia", NULL }, /* the scheme is another one */
+        { "https://helm.ngc.nvidia.com/nvidia2", NULL },
+        { "oci://quay.io.example.com/x", NULL },
+        { "oci://example.com/quay.io", NULL },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *got = NULL;
+        SW_ERR(err);
+        assert_int_equal(sw_url_mirror(rules, cases[i][0], &got, &err), 0);
+        if (!sw_streq(got, cases[i][1]))
+            fail_msg("%s: %s", cases[i][0], got ? got : "(none)");
+    }
+    SW_AUTO_CHARS *none = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_url_mirror("quay.io", "oci://a", &none, &err), SW_INVALID);
+    assert_null(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +463,7 @@ int main(void)
         cmocka_unit_test(challenges_are_read),
         cmocka_unit_test(manifests_are_known_by_what_they_say_or_look_like),
         cmocka_unit_test(the_closest_variant_is_chosen),
+        cmocka_unit_test(urls_of_charts_come_from_the_mirror),
     };
     return cmocka_run_group_tests_name("registry_parts", tests, NULL, NULL);
 }

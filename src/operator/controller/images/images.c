@@ -194,7 +194,8 @@ static int hook_env(struct resource *r, struct render *w, struct json_object *do
     bool has_images = sw_hook_pod_template(doc);
     for (size_t i = 0; i < SW_COUNT(kinds); i++)
         has_images |= sw_streq(sw_obj_kind(doc), kinds[i]);
-    if (!has_images || !sw_streq(sw_mirror_rules(doc, r->doc), SW_MIRROR_CLUSTER) ||
+    env->mirror = r->c->opts.mirror;
+    if (!has_images || !sw_streq(sw_mirror_rules(doc, r->doc, env->mirror), SW_MIRROR_CLUSTER) ||
         find_mirrors(r->c, &env->mirrors) != SW_PENDING)
         return 0;
     if (w)

@@ -17,6 +17,7 @@
 #include "operator/controller/controller.h"
 #include "operator/controller/source/fetch.h"
 #include "operator/controller/source/secret.h"
+#include "operator/manifests/hooks.h"
 #include "operator/renderer/renderer.h"
 
 enum { MAX_MAPS = 32, RETRIES = 4 }; /* MAX_MAPS: ConfigMaps of one recipe */
@@ -149,6 +150,8 @@ static int request_of(const struct source *s, const char *from, struct json_obje
         sw_json_set_str(request, s->all->cache_dir, "cacheDir", NULL);
     if (s->all->charts_dir)
         sw_json_set_str(request, s->all->charts_dir, "chartsDir", NULL);
+    if (s->all->mirror)
+        sw_json_set_str(request, s->all->mirror, "mirror", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
     sw_json_set(request, json_object_get(s->maps), "configMaps", NULL);
     if (s->keys) {
@@ -422,6 +425,9 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
         .ns = ns,
         .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
         .charts_dir = opts->charts_dir ? sw_strdup(opts->charts_dir) : NULL,
+        .mirror = opts->mirror && !sw_streq(opts->mirror, SW_MIRROR_CLUSTER)
+                      ? sw_strdup(opts->mirror)
+                      : NULL,
         .folders = opts->folders,
         .one_shot = opts->one_shot,
         .refresh_ms = opts->refresh_ms,
@@ -442,5 +448,6 @@ void sources_free(struct sources *all)
     fetch_queue_free(all->fetches);
     free(all->cache_dir);
     free(all->charts_dir);
+    free(all->mirror);
     free(all);
 }

@@ -19,7 +19,7 @@ struct sources {
     struct sw_kube *kube;
     const char *ns;                   /* of Secrets that name none; borrowed */
     char *cache_dir;                  /* NULL: the default one */
-    char *charts_dir;                 /* sw_fetch_opts.charts_dir, or NULL */
+    char *charts_dir, *mirror;        /* as in sw_fetch_opts, or NULL */
     const struct sw_folders *folders; /* in which resources may name files; NULL: in all */
     bool one_shot;                    /* nothing is loaded again */
     int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */
