@@ -41,3 +41,13 @@ until_ok() {
         sleep 0.1
     done
 }
+
+# stop NAME: end the process whose pid is in $tap_dir/NAME.pid, and wait until it is gone.
+stop() {
+    local pid
+    [ -s "$tap_dir/$1.pid" ] || return 0
+    pid=$(cat "$tap_dir/$1.pid")
+    rm "$tap_dir/$1.pid"
+    kill "$pid" && until_ok 30 ended "$pid"
+}
+ended() { ! kill -0 "$1" 2>/dev/null; }

@@ -51,15 +51,6 @@ start() { # DRIVER
     until_ok 60 says "rel-0.1.0" list -n rel
 }
 
-stop() { # NAME
-    local pid
-    [ -s "$tap_dir/$1.pid" ] || return 0
-    pid=$(cat "$tap_dir/$1.pid")
-    rm "$tap_dir/$1.pid"
-    kill "$pid" && until_ok 30 ended "$pid"
-}
-ended() { ! kill -0 "$1" 2>/dev/null; }
-
 says() { # WORDS ARGUMENTS...: of helm
     "$helm" "${@:2}" >"$tap_dir/o" 2>&1 || { cat "$tap_dir/o"; return 1; }
     grep -q -- "$1" "$tap_dir/o" || { echo "helm ${*:2} does not say: $1"; cat "$tap_dir/o"; return 1; }

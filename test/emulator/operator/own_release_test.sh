@@ -14,15 +14,6 @@ finish() {
 }
 trap finish EXIT
 
-stop() { # NAME
-    local pid
-    [ -s "$tap_dir/$1.pid" ] || return 0
-    pid=$(cat "$tap_dir/$1.pid")
-    rm "$tap_dir/$1.pid"
-    kill "$pid" && until_ok 30 ended "$pid"
-}
-ended() { ! kill -0 "$1" 2>/dev/null; }
-
 recipe() {
     mkdir -p "$top/templates" "$top/charts/gpu/templates"
     cat >"$top/Chart.yaml" <<'END'

@@ -45,25 +45,17 @@ upstream/intel/sgx-device-plugin||image.tag=v0.0.1|NodeFeatureRule .* is not ser
 END
 }
 
-stop() {
-    local pid
-    [ -s "$tap_dir/pid" ] || return 0
-    pid=$(cat "$tap_dir/pid")
-    rm "$tap_dir/pid"
-    kill "$pid" && until_ok 30 ended "$pid"
-}
-ended() { ! kill -0 "$1" 2>/dev/null; }
 finish() {
-    stop
+    stop emulate
     rm -rf "$tap_dir"
 }
 trap finish EXIT
 
 start() {
-    stop
+    stop emulate
     rm -f "$KUBECONFIG"
     "$slipway" emulate --kube-version 1.33 --delays 0.1 --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate" 2>&1 &
-    echo $! >"$tap_dir/pid"
+    echo $! >"$tap_dir/emulate.pid"
     until_ok 60 test -s "$KUBECONFIG"
 }
 
