@@ -153,10 +153,14 @@ gone() { [ -z "$(records "$1")" ]; }
 
 hooks_run_there() {
     patch '{"install":true}' && until_ok 30 recorded_in_gpus &&
-        until_ok 30 kubectl get configmap -n gpus theirs || return 1
+        until_ok 30 kubectl get configmap -n gpus theirs && until_ok 30 hooked || return 1
     kubectl get jobs -n gpus -w --no-headers >"$tap_dir/jobs" 2>/dev/null & # the namespace goes, too
     echo $! >"$tap_dir/watch.pid"
     kubectl delete specialresource top --wait=false && until_ok 30 all_gone && until_ok 5 grep -q cleanup "$tap_dir/jobs"
+}
+hooked() { # the recipe's record, from which hooks of a deletion are read
+    kubectl get secret -n top -l owner=helm,name=top,status=deployed -o 'jsonpath={.items[-1:].data.release}' |
+        base64 -d | base64 -d | gunzip | jq -e '[.hooks[].name] == ["cleanup"]'
 }
 all_gone() { ! kubectl get specialresource top 2>/dev/null; }
 
