@@ -201,7 +201,7 @@ static int run_hook(struct sw_hook_run *run, const struct sw_release_hook *hook,
     *passed = run->live && sw_release_hook_outcome(run->live, &why) == SW_HOOK_SUCCEEDED;
     (void)printf("%s: %s%s%s\n", hook->key, *passed ? "Succeeded" : "Failed", *passed ? "" : ": ",
                  *passed ? "" : why);
-    if (!*passed || run->logs)
+    if (!*passed || run->logs || sw_release_hook_shows_log(run->doc))
         print_logs(run);
     if (run->live || run->is_deletion)
         record_result(run, hook, *passed ? "" : why);

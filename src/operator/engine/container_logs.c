@@ -1,9 +1,8 @@
 /* The end of a failed container's log: asked for once for each pod that keeps its object from being
  * ready, and shown with the reason. */
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "data/text/cut.h"
 #include "operator/engine/internal.h"
 
 enum { LOG_BYTES = 2048, MAX_LINE = 240, AGAIN_MS = 5 * 60000, AWAIT_MS = 5000 };
@@ -58,26 +57,6 @@ bool container_logs_awaited(struct sw_engine *e, struct object *o)
     return true;
 }
 
-/* The last line that is not blank, without control characters. Heap; NULL: none. */
-static char *last_line(const char *text)
-{
-    size_t end = strlen(text);
-    while (end && isspace((unsigned char)text[end - 1]))
-        end--;
-    size_t begin = end;
-    while (begin && text[begin - 1] != '\n' && text[begin - 1] != '\r')
-        begin--;
-    if (begin == end)
-        return NULL;
-    size_t len = end - begin;
-    char *line = len > MAX_LINE ? sw_printf("%.*s...", MAX_LINE, text + begin)
-                                : sw_strndup(text + begin, len);
-    for (char *c = line; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = ' ';
-    return line;
-}
-
 bool container_logs_take(struct object *o, const struct sw_event *event)
 {
     if (!o->container_logs.serial || o->container_logs.serial != event->serial)
@@ -86,7 +65,7 @@ bool container_logs_take(struct object *o, const struct sw_event *event)
     if (event->code || !event->text)
         return false; /* who may not read logs gets the reason without them */
     free(o->container_logs.line);
-    o->container_logs.line = last_line(event->text);
+    o->container_logs.line = sw_text_last_line(event->text, MAX_LINE);
     return true;
 }
 

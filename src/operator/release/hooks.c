@@ -84,6 +84,18 @@ static bool is_true(struct json_object *live, const char *type)
     return sw_streq(sw_json_str(sw_obj_condition(live, type), "", "status", NULL), "True");
 }
 
+bool sw_release_hook_shows_log(struct json_object *doc)
+{
+    static const char policy[] = "hook-succeeded", blanks[] = " ,";
+    const char *text = sw_obj_annotation(doc, "helm.sh/hook-output-log-policy");
+    for (text = text ? text : ""; *text; text += strcspn(text, blanks)) {
+        text += strspn(text, blanks);
+        if (strcspn(text, blanks) == strlen(policy) && strncmp(text, policy, strlen(policy)) == 0)
+            return true;
+    }
+    return false;
+}
+
 enum sw_hook_outcome sw_release_hook_outcome(struct json_object *live, const char **why)
 {
     const char *phase = sw_json_str(live, "Pending", "status", "phase", NULL);

@@ -36,6 +36,10 @@ int sw_release_hooks_read(struct json_object *release, const char *event, const 
                           struct sw_release_hooks *out, struct sw_err *err) SW_CHECKED;
 void sw_release_hooks_done(struct sw_release_hooks *hooks);
 
+/** Is the log of the hook @doc to be shown when it has succeeded (helm.sh/hook-output-log-policy:
+ * hook-succeeded)? That of one that has failed always is. Source: Helm 3.18. */
+bool sw_release_hook_shows_log(struct json_object *doc);
+
 enum sw_hook_outcome { SW_HOOK_RUNS, SW_HOOK_SUCCEEDED, SW_HOOK_FAILED };
 /** How far a hook's object is. Jobs and Pods are waited for, others are done when they are there
  * (Helm's rule). *@why, borrowed of @live or constant: of what failed or still runs. */

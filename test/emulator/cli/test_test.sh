@@ -35,13 +35,15 @@ start() {
     { hook broken 1 before-hook-creation 3 "no such device"; hook never 2 before-hook-creation 0 ""; } | recipe bad
     { hook swept 1 hook-failed 4 "no luck"; } | recipe swept
     : | recipe none
+    hook loud 1 before-hook-creation 0 "all is said" | sed 's/^    helm.sh\/hook: test/&\n    helm.sh\/hook-output-log-policy: hook-failed, hook-succeeded/' |
+        recipe loud
     hook stuck 1 before-hook-creation 0 "" | sed 's/^spec: {/spec: {nodeSelector: {no: node}, /' | recipe stuck
-    for name in good bad swept none stuck; do
+    for name in good bad swept none stuck loud; do
         "$slipway" run "$tap_dir/$name" --timeout 60s >/dev/null 2>&1 || { echo "$name is not Ready"; return 1; }
     done
     "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/controller" 2>&1 &
     echo $! >"$tap_dir/controller.pid"
-    for name in good bad swept none stuck; do until_ok 60 recorded "$name" || { tail -5 "$tap_dir/controller"; return 1; }; done
+    for name in good bad swept none stuck loud; do until_ok 60 recorded "$name" || { tail -5 "$tap_dir/controller"; return 1; }; done
 }
 
 recorded() { "$slipway" test "$1" --only nobody 2>&1 | grep -q "has no test"; }
@@ -66,6 +68,7 @@ succeeding() {
 
 again() { tests 0 good && says 'good/second: Succeeded'; }
 logs() { tests 0 good --logs && says 'all is well' && says 'fine'; }
+asked() { tests 0 loud && says 'all is said'; }
 one() { tests 0 good --only second && says_not 'good/first'; }
 failing() { tests 1 bad && says 'test Pod bad/broken: Failed' && says 'no such device' && says_not 'bad/never'; }
 swept() { tests 1 swept && says 'no luck' && tests 1 swept && says 'no luck'; }
@@ -78,6 +81,7 @@ t "start" start
 t "all succeed, by weight: exit status 0" succeeding
 t "a second run replaces the first one's pods" again
 t "--logs prints the logs of what succeeds" logs
+t "a test that asks for it has its log printed" asked
 t "--only runs one test" one
 t "one that fails: exit status 1, its log, and no other after it" failing
 t "hook-failed deletes what failed, after its log" swept

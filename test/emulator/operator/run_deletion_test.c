@@ -117,6 +117,21 @@ static void a_hook_that_fails_holds_the_deletion(void **state)
     chart_remove(root);
 }
 
+static void the_end_of_a_failed_hooks_log_is_in_the_message(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(&w, JOB("stop", "pre-delete", POLICY("hook-failed"),
+                                FAILS ", emulator.slipway.dev/log: \"a driver is in use\""));
+    delete_it(&w);
+    sro_until(&w, "rel", "Errored", "the end of its log: a driver is in use");
+    world_kill(&w); /* its pods are gone by then, the note on the record has it */
+    world_start(&w);
+    sro_until(&w, "rel", "Errored", "the end of its log: a driver is in use");
+    world_close(&w);
+    chart_remove(root);
+}
+
 static void a_namespace_that_is_gone_holds_nothing(void **state)
 {
     (void)state;
@@ -515,6 +530,7 @@ int main(void)
         cmocka_unit_test(hooks_run_before_and_after_the_objects_go),
         cmocka_unit_test(without_hooks_nothing_is_waited_for),
         cmocka_unit_test(a_hook_that_fails_holds_the_deletion),
+        cmocka_unit_test(the_end_of_a_failed_hooks_log_is_in_the_message),
         cmocka_unit_test(a_namespace_that_is_gone_holds_nothing),
         cmocka_unit_test(records_that_may_not_be_read_hold_the_deletion),
         cmocka_unit_test(but_not_where_their_namespace_is_gone),

@@ -381,6 +381,8 @@ static void resource_close(struct resource *r)
     free(f->record_uid);
     free(f->forbidden);
     free(f->message);
+    free(f->log_of);
+    free(f->log);
     free(f);
 }
 

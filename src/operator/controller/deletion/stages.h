@@ -5,7 +5,8 @@
  *
  * The hooks are those of the newest record of the release. A hook that has succeeded is noted on
  * the record first, so that a controller that is killed runs none of them twice. stages.c has the
- * stages, stages_hooks.c runs the hooks of one, stages_records.c removes the owner of records. */
+ * stages, stages_hooks.c runs the hooks of one, stages_logs.c reads the log of one that failed,
+ * stages_records.c removes the owner of records. */
 #include "operator/controller/core.h"
 #include "operator/release/hooks.h"
 
@@ -46,6 +47,8 @@ struct deletion {
     const struct sw_kind *kind;
     struct sw_kube_watch *watch;
     bool synced;
+    char *log_of; /* uid of the hook's object whose log was read... */
+    char *log;    /* ... and its last line; NULL: there is none, or it may not be read */
 };
 
 static inline struct deletion *deletion_of(const struct resource *r)
@@ -68,6 +71,13 @@ void deletion_run_hooks(struct deletion *f);
 void deletion_retry_failed(struct deletion *f);
 /** Cancel the requests and the watch of the hook that runs. */
 void deletion_leave_hook(struct deletion *f);
+
+/** Is the log of f->live, which has failed, read, or has it none? */
+bool deletion_has_log(const struct deletion *f);
+/** Read it, then continue with deletion_run_hooks(). */
+void deletion_read_log(struct deletion *f);
+/** @why it failed, and the end of its log; heap. */
+char *deletion_with_log(const struct deletion *f, const char *why);
 
 /** Remove the resource from the owners of those in f->list, from f->next_record on, then finalize.
  */

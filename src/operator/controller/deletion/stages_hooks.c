@@ -159,11 +159,25 @@ static bool is_late(struct deletion *f)
     return left_ms <= 0;
 }
 
+/* The hook's object has failed. */
+static void failed(struct deletion *f, const char *reason)
+{
+    const struct sw_release_hook *hook = current(f);
+    bool is_noted = sw_json_get(f->done, hook->key);
+    SW_AUTO_CHARS *why = deletion_with_log(f, reason);
+    fail(f, why);
+    if (!(hook->policies & SW_HOOK_DELETE_FAILED))
+        return;
+    if (!is_noted)
+        note(f, why); /* before it is deleted: after a restart it would be run again */
+    else if (!f->req)
+        remove_live(f, sw_obj_uid(f->live));
+}
+
 static void check_hook(struct deletion *f)
 {
     const struct sw_release_hook *hook = current(f);
     const char *why;
-    bool is_noted;
     if (!f->synced || f->req)
         return;
     if (!f->live) {
@@ -185,14 +199,10 @@ static void check_hook(struct deletion *f)
         note(f, "");
         break;
     case SW_HOOK_FAILED:
-        is_noted = sw_json_get(f->done, hook->key);
-        fail(f, why);
-        if (!(hook->policies & SW_HOOK_DELETE_FAILED))
-            break;
-        if (!is_noted)
-            note(f, why); /* before it is deleted: after a restart it would be run again */
-        else if (!f->req)
-            remove_live(f, sw_obj_uid(f->live));
+        if (deletion_has_log(f))
+            failed(f, why);
+        else
+            deletion_read_log(f);
         break;
     case SW_HOOK_RUNS:
         if (is_late(f)) {
