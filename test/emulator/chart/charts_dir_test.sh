@@ -15,7 +15,7 @@ vendor() {
         >"$3/templates/c.yaml"
 }
 packed() { # NAME VERSION
-    vendor "$1" "$2" "$tap_dir/work/$1-$2" && "$slipway" package "$tap_dir/work/$1-$2" -d "$charts" >/dev/null
+    vendor "$1" "$2" "$tap_dir/src/$1-$2" && "$slipway" package "$tap_dir/src/$1-$2" -d "$charts" >/dev/null
 }
 recipe() { # VERSION [MORE-OF-THE-DEPENDENCY]
     rm -rf "$tap_dir/top"
