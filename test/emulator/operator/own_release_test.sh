@@ -146,7 +146,7 @@ told() {
 not_any_more() {
     patch '{"where":"gpus"}' && until_ok 30 recorded_in_gpus || return 1
     patch '{"where":"gpus","install":false}' && until_ok 30 gone gpus &&
-        ! kubectl get configmap -n gpus theirs
+        ! kubectl get configmap -n gpus theirs && kubectl get namespace taken # it is not slipway's
 }
 recorded_in_gpus() { [ -n "$(records gpus)" ]; }
 gone() { [ -z "$(records "$1")" ]; }
@@ -156,6 +156,7 @@ hooks_run_there() {
         until_ok 30 kubectl get configmap -n gpus theirs && until_ok 30 hooked || return 1
     kubectl get jobs -n gpus -w --no-headers >"$tap_dir/jobs" 2>/dev/null & # the namespace goes, too
     echo $! >"$tap_dir/watch.pid"
+    kubectl create job -n gpus first --image=ubi9 && until_ok 30 grep -q first "$tap_dir/jobs" || return 1
     kubectl delete specialresource top --wait=false && until_ok 30 all_gone && until_ok 5 grep -q cleanup "$tap_dir/jobs"
 }
 hooked() { # the recipe's record, from which hooks of a deletion are read
