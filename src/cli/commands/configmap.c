@@ -17,6 +17,7 @@ struct configmap_opts {
 
 static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(FIELD(source)),
+    SW_MIRROR_FLAG(FIELD(source)),
     { "name", 0, SW_FLAG_STRING, FIELD(name), "NAME", NULL,
       "name of the ConfigMap (default: the recipe's)" },
     { "namespace", 'n', SW_FLAG_STRING, FIELD(namespace), "NAME", NULL,

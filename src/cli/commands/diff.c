@@ -20,6 +20,7 @@ struct diff_opts {
 
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct diff_opts, recipe)),
+    SW_MIRROR_FLAG(offsetof(struct diff_opts, recipe.source)),
     SW_CONNECT_FLAGS(struct diff_opts, connect),
     { 0 },
 };

@@ -20,6 +20,7 @@ struct fetch_opts {
 
 static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(FIELD(source)),
+    SW_MIRROR_FLAG(FIELD(source)),
     { "destination", 'd', SW_FLAG_STRING, FIELD(destination), "DIR", NULL,
       "write the recipe with its dependencies to an archive in this folder" },
     { "output", 'o', SW_FLAG_STRING, FIELD(format), "FORMAT", "text|json",

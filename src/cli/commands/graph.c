@@ -17,6 +17,7 @@ struct graph_opts {
 
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct graph_opts, recipe)),
+    SW_MIRROR_FLAG(offsetof(struct graph_opts, recipe.source)),
     { "output", 'o', SW_FLAG_STRING, offsetof(struct graph_opts, format), "FORMAT",
       "text|dot|mermaid|svg|json", "output format (default text; svg needs Graphviz's dot)" },
     { 0 },

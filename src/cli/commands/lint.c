@@ -15,6 +15,7 @@ struct lint_opts {
 
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct lint_opts, recipe)),
+    SW_MIRROR_FLAG(offsetof(struct lint_opts, recipe.source)),
     { "output", 'o', SW_FLAG_STRING, offsetof(struct lint_opts, format), "FORMAT", "text|json",
       "output format (default text)" },
     { 0 },

@@ -11,6 +11,7 @@ struct package_opts {
 
 static const struct sw_flag flags[] = {
     SW_SOURCE_FLAGS(offsetof(struct package_opts, source)),
+    SW_MIRROR_FLAG(offsetof(struct package_opts, source)),
     { "destination", 'd', SW_FLAG_STRING, offsetof(struct package_opts, destination), "DIR", NULL,
       "folder to write to (default: the current one)" },
     { 0 },

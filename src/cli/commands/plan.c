@@ -38,6 +38,7 @@ static const struct sw_flag flags[] = {
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct plan_opts, timeout_ms), "TIME", NULL,
       "time limit, such as 90s or 5m (default 30s)" },
     SW_RECIPE_FLAGS(offsetof(struct plan_opts, recipe)),
+    SW_MIRROR_FLAG(offsetof(struct plan_opts, recipe.source)),
     SW_CONNECT_FLAGS(struct plan_opts, connect),
     { 0 },
 };

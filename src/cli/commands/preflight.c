@@ -46,6 +46,7 @@ static const struct sw_flag flags[] = {
     { "registry-ca-file", 0, SW_FLAG_STRING, FIELD(registry_ca), "FILE", NULL,
       "PEM file of CA certificates of registries to trust besides the system's" },
     SW_RECIPE_FLAGS(FIELD(recipe)),
+    SW_MIRROR_FLAG(FIELD(recipe.source)),
     SW_CONNECT_FLAGS(struct preflight_opts, connect),
     { 0 },
 };

@@ -18,6 +18,7 @@ struct rbac_opts {
 
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(offsetof(struct rbac_opts, recipe)),
+    SW_MIRROR_FLAG(offsetof(struct rbac_opts, recipe.source)),
     { "operator-namespace", 0, SW_FLAG_STRING, FIELD(operator_ns), "NAME", NULL,
       "namespace of the operator (default $OPERATOR_NAMESPACE, else slipway)" },
     { "operator-account", 0, SW_FLAG_STRING, FIELD(account), "NAME", NULL,

@@ -24,6 +24,7 @@ struct render_opts {
 
 static const struct sw_flag flags[] = {
     SW_RECIPE_FLAGS(FIELD(recipe)),
+    SW_MIRROR_FLAG(FIELD(recipe.source)),
     { "include-crds", 0, SW_FLAG_BOOL, FIELD(include_crds), NULL, NULL,
       "print the CRDs in crds/, too" },
     { "no-hooks", 0, SW_FLAG_BOOL, FIELD(no_hooks), NULL, NULL, "leave out Helm's hooks" },

@@ -56,6 +56,7 @@ static const struct sw_flag flags[] = {
       "json: only one document, at the end (default text)" },
     SW_RECORD_FLAGS(struct run_opts, record),
     SW_SOURCE_FLAGS(offsetof(struct run_opts, source)),
+    SW_MIRROR_FLAG(offsetof(struct run_opts, source)),
     SW_CONNECT_FLAGS(struct run_opts, connect),
     { 0 },
 };

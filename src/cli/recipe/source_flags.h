@@ -55,11 +55,14 @@ struct sw_source_flags {
         SW_SOURCE_ROW(at, "charts-dir", SW_FLAG_STRING, charts_dir, "DIR",                         \
                       "folder of charts that are taken from there instead of being fetched "       \
                       "(default $SLIPWAY_CHARTS_DIR)"),                                            \
-        SW_SOURCE_ROW(at, "mirror", SW_FLAG_STRING, mirror, "SOURCE=MIRROR,...",                   \
-                      "charts of servers whose name begins with SOURCE come from MIRROR; what is " \
-                      "applied takes its images from there, too"),                                 \
         SW_SOURCE_ROW(at, "fetch-timeout", SW_FLAG_DURATION, fetch_timeout_ms, "TIME",             \
                       "time limit for getting the recipe (default 2m)")
+
+/** One row more: a mirror of charts and images. */
+#define SW_MIRROR_FLAG(at)                                                                         \
+    SW_SOURCE_ROW(at, "mirror", SW_FLAG_STRING, mirror, "SOURCE=MIRROR,...",                       \
+                  "charts of servers whose name begins with SOURCE come from MIRROR; what is "     \
+                  "applied takes its images from there, too")
 
 /** The folder of charts that --charts-dir or the environment names; NULL: none. Borrowed. */
 const char *sw_source_charts_dir(const char *flag);
