@@ -51,3 +51,9 @@ stop() {
     kill "$pid" && until_ok 30 ended "$pid"
 }
 ended() { ! kill -0 "$1" 2>/dev/null; }
+
+# established CRD...: wait until these definitions are served. `kubectl wait` fails at once where one has
+# no conditions yet.
+established() {
+    until_ok 80 kubectl wait --for=condition=Established "$@" --timeout=240s
+}

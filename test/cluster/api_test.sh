@@ -43,7 +43,7 @@ stale_update() {
 }
 
 crd() {
-    kubectl apply -f - <<'YAML' && kubectl wait --for=condition=Established crd/things.test.slipway.dev --timeout=240s && until_ok 20 kubectl -n $ns get things
+    kubectl apply -f - <<'YAML' && established crd/things.test.slipway.dev && until_ok 20 kubectl -n $ns get things
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: things.test.slipway.dev}

@@ -58,7 +58,7 @@ manifests() {
 
 deployed() {
     kubectl create namespace $ns --dry-run=client -o yaml | kubectl apply -f - && kubectl apply -f states/scheduler/crds &&
-        kubectl wait --for=condition=Established crd/allocationclaims.inference.redhat.com --timeout=240s &&
+        established crd/allocationclaims.inference.redhat.com &&
         kubectl label --overwrite node "$node" nvidia.com/mig.capable=true && manifests >"$tap_dir/manifests" &&
         kubectl apply -f "$tap_dir/manifests" &&
         { kubectl -n $ns rollout status daemonset/das-daemonset --timeout=240s || { kubectl -n $ns get pods -o yaml | tail -60; kubectl -n $ns logs ds/das-daemonset; false; }; }

@@ -32,7 +32,7 @@ explained() {
 
 crds_apply() {
     kubectl apply -k deploy/crds &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=240s &&
+        established crd/specialresources.sro.openshift.io &&
         kubectl apply -f states/scheduler/crds &&
         until_ok 20 explained
 }

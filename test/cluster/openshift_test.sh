@@ -53,7 +53,7 @@ spec:
     subresources: {status: {}}
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 YAML
-        kubectl wait --for=condition=Established crd/routes.route.openshift.io --timeout=240s &&
+        established crd/routes.route.openshift.io &&
         until_ok 20 route && until_ok 20 admitted
 }
 

@@ -27,7 +27,7 @@ YAML
 
 start() {
     kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=240s &&
+        established crd/specialresources.sro.openshift.io &&
         kubectl label node "$node" accel=yes --overwrite &&
         kubectl taint node "$node" theirs=x:PreferNoSchedule --overwrite &&
         chart plugin <<'YAML'

@@ -31,7 +31,7 @@ field() { kubectl get "$@" -o "jsonpath=$path"; }
 
 start() {
     kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=240s
+        established crd/specialresources.sro.openshift.io
 }
 
 adopts() {

@@ -48,7 +48,7 @@ picture() { kubectl -n survivor get configmaps,jobs -o 'jsonpath={range .items[*
 
 starts() {
     make_chart && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io --timeout=240s || return 1
+        established crd/specialresources.sro.openshift.io || return 1
     kubectl -n default delete lease $lease --ignore-not-found
     replica one
     until_ok 30 leads one || { cat "$tap_dir/log.one"; return 1; }

@@ -56,7 +56,7 @@ pods_run() { [ "$(kubectl get pods -A -l '!k8s-app' --field-selector status.phas
 leftovers() {
     kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml -f deploy/crds/sro.openshift.io_specialresourcemodules.yaml \
         -f deploy/crds/sro.openshift.io_preflightvalidations.yaml &&
-        kubectl wait --for=condition=Established crd/specialresources.sro.openshift.io crd/preflightvalidations.sro.openshift.io --timeout=240s || return 1
+        established crd/specialresources.sro.openshift.io crd/preflightvalidations.sro.openshift.io || return 1
     local l
     for l in $labels; do
         case $l in *worker) kubectl label node "$node" "$l=" ;; *) kubectl label node "$node" "$l=Ready" ;; esac || return 1

@@ -59,7 +59,7 @@ $binding"
 set_up() {
     local n
     for n in specialresources specialresourcemodules; do
-        kubectl apply -f deploy/crds/sro.openshift.io_$n.yaml && kubectl wait --for=condition=Established "crd/$n.sro.openshift.io" --timeout=240s || return 1
+        kubectl apply -f deploy/crds/sro.openshift.io_$n.yaml && established "crd/$n.sro.openshift.io" || return 1
     done
     for n in $ns $team $victim; do kubectl create namespace $n || return 1; done
     sed -e "s/name: slipway\$/name: $ns/; s/namespace: slipway\$/namespace: $ns/" deploy/base/rbac.yaml >"$tap_dir/rbac.yaml" &&
