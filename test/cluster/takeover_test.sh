@@ -58,6 +58,10 @@ leftovers() {
         -f deploy/crds/sro.openshift.io_preflightvalidations.yaml &&
         established crd/specialresources.sro.openshift.io crd/preflightvalidations.sro.openshift.io || return 1
     local l
+    # what another walk on this cluster has left on the node is none of SRO's
+    for l in $(kubectl get node "$node" -o json | jq -r '.metadata.labels | keys[] | select(startswith("stay.slipway.dev/"))'); do
+        kubectl label node "$node" "$l-" || return 1
+    done
     for l in $labels; do
         case $l in *worker) kubectl label node "$node" "$l=" ;; *) kubectl label node "$node" "$l=Ready" ;; esac || return 1
     done
