@@ -103,16 +103,24 @@ static void begin(struct op *op, const struct sw_kind *kind)
                               REQUEST_OWN(RECORDS, .retries = 4), on_read, op);
 }
 
-static void write_entry(struct resource *parent, const struct mapping *entry)
+/* @entry is copied; its child is taken. */
+static void start(struct resource *parent, const struct mapping *entry,
+                  void (*begin_it)(struct op *op, const struct sw_kind *kind),
+                  void (*failed)(struct op *op, int code, const char *message))
 {
     struct op *op = op_new(parent, &(struct sw_key){ "v1", "ConfigMap", parent->c->ns, MAP_NAME },
                            0);
     struct mapping *m = op->more = sw_zalloc(1, sizeof *m);
     *m = *entry;
     op->release = mapping_free;
-    op->begin = begin;
-    op->failed = end;
+    op->begin = begin_it;
+    op->failed = failed;
     op_with_kind(op);
+}
+
+static void write_entry(struct resource *parent, const struct mapping *entry)
+{
+    start(parent, entry, begin, end);
 }
 
 void depend_map_write(struct resource *parent, const char *child, depend_map_done *done,
@@ -191,14 +199,8 @@ static void begin_forgetting(struct op *op, const struct sw_kind *kind)
 
 void depend_map_forget(struct resource *parent, const char *child)
 {
-    struct op *op = op_new(parent, &(struct sw_key){ "v1", "ConfigMap", parent->c->ns, MAP_NAME },
-                           0);
-    struct mapping *m = op->more = sw_zalloc(1, sizeof *m);
-    *m = (struct mapping){ .child = child ? sw_strdup(child) : NULL };
-    op->release = mapping_free;
-    op->begin = begin_forgetting;
-    op->failed = forgotten;
-    op_with_kind(op);
+    start(parent, &(struct mapping){ .child = child ? sw_strdup(child) : NULL }, begin_forgetting,
+          forgotten);
 }
 
 bool depend_map_is_forgetting(const struct resource *parent)
