@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRIES = 4, MAX_BYTES = 1024 * 1024 - 4096 };
+enum { RETRIES = 4 };
 
 /* The releases of a plan that are being recorded. */
 struct own_records {
@@ -140,11 +140,8 @@ static void write_record(void *arg)
         tidy(o);
         return;
     }
-    if (rc == 0 && strlen(packed) > MAX_BYTES)
-        rc = sw_err_set(&err, SW_INVALID,
-                        "too large to be recorded: %zu bytes packed, an object "
-                        "takes %d",
-                        strlen(packed), (int)MAX_BYTES);
+    if (rc == 0)
+        rc = release_check_size(packed, &err);
     if (rc < 0) {
         fail(o, rc, sw_err_text(&err));
         return;

@@ -3,6 +3,7 @@
 #include "operator/controller/releases/releases.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- the release -------------------------------------------------------------------------------
  */
@@ -59,6 +60,17 @@ int release_make(struct release_work *w, char **packed, char content[static SW_S
     struct sw_render_env env = resource_render_env(r, values, w->lookups);
     return sw_renderer_record(r->renderer, lookups_wait(w->lookups), &env, NULL, w->release,
                               releases_of(r)->hook_runs, packed, content, err);
+}
+
+int release_check_size(const char *packed, struct sw_err *err)
+{
+    enum { MAX_BYTES = 1024 * 1024 - 4096 };
+    size_t len = strlen(packed);
+    return len <= MAX_BYTES ? 0
+                            : sw_err_set(err, SW_INVALID,
+                                         "the release is too large to be recorded: %zu bytes "
+                                         "packed, an object takes %d",
+                                         len, (int)MAX_BYTES);
 }
 
 /* ---- its object --------------------------------------------------------------------------------

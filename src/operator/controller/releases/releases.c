@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1024 * 1024 - 4096, RETRIES = 4, RETRY_MS = 15000 };
+enum { RETRIES = 4, RETRY_MS = 15000 };
 
 /* ---- what is deployed --------------------------------------------------------------------------
  */
@@ -177,11 +177,8 @@ static void write_record(void *arg)
                 rc < 0 ? sw_err_text(&err) : "the server serves no ConfigMaps");
         return;
     }
-    if (strlen(packed) > MAX_BYTES) {
-        SW_AUTO_CHARS *why = sw_printf("the release is too large to be recorded: %zu bytes packed, "
-                                       "an object takes %d",
-                                       strlen(packed), (int)MAX_BYTES);
-        give_up(w, SW_INVALID, why);
+    if ((rc = release_check_size(packed, &err)) < 0) {
+        give_up(w, rc, sw_err_text(&err));
         return;
     }
     json_object_put(w->doc);

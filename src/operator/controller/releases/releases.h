@@ -87,6 +87,8 @@ struct release_head release_head(const struct release_work *w);
 /** What is known of a release without its recipe: "name", "info", "version", "namespace"; the
  * caller's. */
 struct json_object *release_begun(const struct resource *r, const struct release_head *head);
+/** Whether an object can hold @packed. @return 0 | SW_INVALID */
+int release_check_size(const char *packed, struct sw_err *err) SW_CHECKED;
 /** The ConfigMap or Secret with @packed (sw_release_pack()), with a new salt; the caller's. */
 struct json_object *release_object(const struct resource *r, const struct release_head *head,
                                    const char *packed);
