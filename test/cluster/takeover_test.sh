@@ -6,7 +6,7 @@ slipway=${SLIPWAY_TEST:-build/test/slipway}
 left=$PWD/test/emulator/operator/takeover
 node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
 kernel=$(kubectl get node "$node" -o 'jsonpath={.status.nodeInfo.kernelVersion}')
-state=specialresource.openshift.io/state
+state=specialresource.openshift.io/state nfd=feature.node.kubernetes.io
 # SRO sets no label for a chart without numbers (cert-manager's); slipway does
 labels="node-role.kubernetes.io/worker $state-rolling-1000 $state-simple-kmod-0000 $state-simple-kmod-1000
     $state-ping-pong-0001 $state-ping-pong-0002 $state-ping-pong-0004 $state-cert-manager-cert-manager"
@@ -65,6 +65,9 @@ leftovers() {
     for l in $labels; do
         case $l in *worker) kubectl label node "$node" "$l=" ;; *) kubectl label node "$node" "$l=Ready" ;; esac || return 1
     done
+    # the system that SRO took the node for: the NFD of another walk may have found the machine's own
+    kubectl label --overwrite node "$node" $nfd/system-os_release.ID=rhcos $nfd/system-os_release.RHEL_VERSION=8.4 \
+        $nfd/system-os_release.VERSION_ID=4.10 $nfd/system-os_release.OSTREE_VERSION=410.84.202205191234-0 || return 1
     put left.yaml && put parent.yaml && until_ok 120 pods_run 6
 }
 

@@ -127,7 +127,9 @@ static const char *const write_verbs[] = { "create", "patch", "delete", NULL };
 static const char *const release_verbs[] = { "get", "list", "create", "patch", "delete", NULL };
 static const char *const get_verb[] = { "get", NULL };
 static const char *const watch_verb[] = { "watch", NULL };
-static const char *const apply_verbs[] = { "get", "list", "watch", "create", "patch", NULL };
+static const char *const all_verbs[] = {
+    "get", "list", "watch", "create", "patch", "delete", NULL
+};
 static const char *const bind_verb[] = { "bind", NULL };
 static const char *const hand_on_verbs[] = { "bind", "escalate", NULL };
 
@@ -147,8 +149,8 @@ static void allow_object(struct rights *r, const struct sw_manifest *m)
                                               "Pod" };
     const char *ns = ns_of(r, m), *kind = sw_obj_kind(doc);
     struct kind_facts k = facts_of_kind(r, sw_obj_api_version(doc), kind, *sw_obj_namespace(doc));
-    if (r->opts->module) { /* all as its account, which waits for them, too */
-        allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, apply_verbs);
+    if (r->opts->module) { /* all as its account, which waits for them and deletes them, too */
+        allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, all_verbs);
         if (sw_streq(kind, "BuildConfig"))
             allow(r, ns, k.group, "builds", NULL, read_verbs);
         kind_facts_done(&k);

@@ -118,7 +118,7 @@ of_a_module() { # all is its account's, objects that it watches included; the op
     printf '{apiVersion: sro.openshift.io/v1beta1, kind: SpecialResourceModule, metadata: {name: mod}, spec: {namespace: mods, chart: {repository: {url: "cm://team/chart"}}, watch: [{apiVersion: v1, kind: ConfigMap, name: spoke, namespace: hub, path: $.a}]}}\n' >"$tap_dir/module.yaml"
     "$slipway" rbac "$chart" --module "$tap_dir/module.yaml" --operator-namespace ops >"$tap_dir/out" || return 1
     role slipway-mod >"$tap_dir/account"
-    grep -q 'name: slipway-as-slipway-mod' "$tap_dir/out" && grep -q -- '- widgetries' "$tap_dir/account" && grep -q -- '- patch' "$tap_dir/account" && ! grep -q -- '- delete' "$tap_dir/account" &&
+    grep -q 'name: slipway-as-slipway-mod' "$tap_dir/out" && grep -q -- '- widgetries' "$tap_dir/account" && grep -q -- '- patch' "$tap_dir/account" && grep -q -- '- delete' "$tap_dir/account" &&
         grep -q -- '- spoke' "$tap_dir/account" && grep -q -- '- chart' "$tap_dir/account" && grep -q 'namespace: hub' "$tap_dir/account" && grep -q 'specialresourcemodules/finalizers' "$tap_dir/out" &&
         [ "$(role slipway-watch-mod | grep -c -- '- apiGroups:')" = 1 ] && ! grep -q 'specialresources/' "$tap_dir/out" &&
         ! "$slipway" rbac "$chart" --module "$chart/Chart.yaml" 2>"$tap_dir/err" && grep -q 'expected SpecialResourceModule' "$tap_dir/err"

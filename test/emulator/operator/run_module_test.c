@@ -1,13 +1,10 @@
 /* SpecialResourceModules and PreflightValidations: release images in a registry on loopback, the
  * upgrade graph on the same server. */
-#include "run_world.h"
+#include "run_left.h"
 
 #include "operator/registries/registries.h"
 #include "unit/chart/registry_server.h"
 
-#include <sys/stat.h>
-
-#define SRO "specialresource.openshift.io/"
 #define KERNEL "4.18.0-305.40.1.el8_4.x86_64"
 
 struct fixture {
@@ -283,6 +280,11 @@ static void a_module_is_applied_for_the_version_that_it_watches(void **state)
     stop(&f);
 }
 
+static bool has_none_of_old(struct fixture *f, void *arg SW_UNUSED)
+{
+    return !world_get(&f->w, "v1", "ConfigMap", "mods", "mod-4.10.20");
+}
+
 static void another_value_at_the_path_is_another_version(void **state)
 {
     (void)state;
@@ -299,6 +301,7 @@ static void another_value_at_the_path_is_another_version(void **state)
     SW_AUTO_CHARS *then = sw_printf("{\"data\":{\"release\":\"%s/release:next\"}}", f.host);
     assert_int_equal(world_patch(&f.w, "v1", "ConfigMap", "mods", "spoke", NULL, then), 0);
     must(&f, is_complete, "next"); /* and the one before is no longer in the status */
+    must(&f, has_none_of_old, "");
     assert_non_null(world_get(&f.w, "v1", "ConfigMap", "mods", "mod-4.11.0"));
     assert_int_equal(f.n_graphs, 0);
     stop(&f);
@@ -407,6 +410,157 @@ static void the_module_of_sros_examples_walks_unchanged(void **state)
     assert_int_equal(sw_json_len(builds), 1);
     assert_non_null(strstr(
         sw_json_str(sw_json_at(builds, 0), "", "spec", "source", "dockerfile", NULL), "/dtk:new"));
+    stop(&f);
+}
+
+/* ---- what SRO left ------------------------------------------------------------------------------
+ */
+
+static const char *left_host; /* that HOST of the file stands for */
+
+static void create_left_module(struct world *w, struct json_object *doc)
+{
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
+    SW_AUTO_CHARS *named = sw_strdup("");
+    const char *from = text;
+    for (const char *at; (at = strstr(from, "HOST")); from = at + strlen("HOST"))
+        sw_append(&named, "%.*s%s", (int)(at - from), from, left_host);
+    sw_append(&named, "%s", from);
+    SW_AUTO_JSON *body = NULL;
+    assert_int_equal(sw_json_parse(named, strlen(named), NULL, &body, NULL), 0);
+    create_left(w, body);
+}
+
+static void start_left(struct fixture *f)
+{
+    start_with_release(f);
+    put_release(f, "next", "4.11.0", "4.18.0-372.1.1.el8_6.x86_64");
+    left_host = f->host;
+    left_each_of(&f->w, TAKEOVER "/modules.yaml", NULL, create_left_module);
+    world_wait(&f->w, 10 * 60000); /* what was left is built */
+}
+
+/* Each object of the modules' namespaces, with uid and generation: a text. */
+static char *left_picture(struct fixture *f)
+{
+    static const char *const kinds[][2] = {
+        { "v1", "ConfigMap" },
+        { "build.openshift.io/v1", "BuildConfig" },
+        { "build.openshift.io/v1", "Build" },
+        { "v1", "Pod" },
+        { "policy.open-cluster-management.io/v1", "Policy" },
+        { "policy.open-cluster-management.io/v1", "PlacementBinding" },
+        { "apps.open-cluster-management.io/v1", "PlacementRule" },
+        { "v1", "Namespace" },
+        { SR_VERSION, "SpecialResourceModule" },
+    };
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < SW_COUNT(kinds); i++) {
+        SW_AUTO_JSON *list = json_object_get(
+            world_get(&f->w, kinds[i][0], kinds[i][1], NULL, NULL));
+        for (size_t k = 0; k < sw_json_len(list); k++) {
+            struct json_object *doc = sw_json_at(list, k);
+            sw_append(&text, "%s %s/%s %s %d\n", kinds[i][1], sw_obj_namespace(doc),
+                      sw_obj_name(doc), sw_obj_uid(doc),
+                      (int)sw_json_int(doc, 0, "metadata", "generation", NULL));
+        }
+    }
+    return text;
+}
+
+static bool are_adopted(struct fixture *f, void *arg SW_UNUSED)
+{
+    static const char *const names[] = { "acm-ice", "acm-simple-kmod" };
+    bool all = true;
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        SW_AUTO_CHARS *image = sw_printf("%s/dtk:new", f->host);
+        struct json_object *module = world_get(&f->w, SR_VERSION, "SpecialResourceModule", NULL,
+                                               names[i]);
+        all = all && sw_json_len(sw_json_find(module, "status", "inventory", NULL)) > 1 &&
+              sw_json_bool(module, false, "status", "versions", image, "complete", NULL) &&
+              !sw_json_find(module, "status", "message", NULL);
+    }
+    return all;
+}
+
+static int n_left_writes; /* of what is not slipway's own bookkeeping */
+static char *first_left_write;
+
+static void count_left_writes(const struct sw_emu_request *req,
+                              struct sw_emu_fault *fault SW_UNUSED, struct world *w SW_UNUSED)
+{
+    bool reads = sw_streq(req->verb, "get") || sw_streq(req->verb, "list") ||
+                 sw_streq(req->verb, "watch");
+    bool marks = sw_streq(req->verb, "patch") && req->ns && *req->ns; /* compared by the picture */
+    if (reads || marks || sw_streq(req->resource, "events") ||
+        sw_streq(req->resource, "specialresourcemodules") || n_left_writes++)
+        return;
+    first_left_write = sw_printf("%s %s", req->verb, req->path);
+}
+
+static void modules_that_sro_left_are_taken_over_as_they_are(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start_left(&f);
+    SW_AUTO_CHARS *before = left_picture(&f);
+    assert_non_null(strstr(before, "Build acm-ice/acm-ice-4-10-20-1 "));
+    for (int i = 0; i < 2; i++) {
+        n_left_writes = 0;
+        world_start(&f.w);
+        f.w.on_request = count_left_writes;
+        must(&f, are_adopted, "");
+        world_wait(&f.w, 60000);
+        f.w.on_request = NULL;
+        if (n_left_writes)
+            fail_msg("%s", first_left_write);
+        SW_AUTO_CHARS *after = left_picture(&f);
+        assert_string_equal(after, before);
+        struct json_object *build = world_get(&f.w, "build.openshift.io/v1", "BuildConfig",
+                                              "acm-ice", "acm-ice-4-10-20");
+        assert_string_not_equal(sw_obj_annotation(build, SRO "hash"), "18406289862162899356");
+        world_kill(&f.w);
+    }
+    stop(&f);
+}
+
+static bool is_built_anew(struct fixture *f, void *arg SW_UNUSED)
+{
+    return world_get(&f->w, "build.openshift.io/v1", "BuildConfig", "acm-ice", "acm-ice-4-11-0") &&
+           !world_get(&f->w, "build.openshift.io/v1", "BuildConfig", "acm-ice", "acm-ice-4-10-20");
+}
+
+static void what_the_recipe_dropped_goes_and_what_sro_left_of_old_versions_stays(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start_left(&f);
+    /* SRO wrote it, and the recipe has dropped it since */
+    struct json_object *map = world_get(&f.w, "v1", "ConfigMap", "acm-ice", "acm-ice-scripts");
+    SW_AUTO_JSON *body = sw_json_copy(map);
+    sw_json_set_str(body, "old", "data", "unload.sh", NULL);
+    send_as_sro(&f.w, body, true);
+    world_start(&f.w);
+    must(&f, are_adopted, "");
+    map = world_get(&f.w, "v1", "ConfigMap", "acm-ice", "acm-ice-scripts");
+    assert_null(sw_json_find(map, "data", "unload.sh", NULL));
+    SW_AUTO_CHARS *next = sw_printf("{\"clusterClaims\":[{\"name\":\"osimage.openshift.io\","
+                                    "\"value\":\"%s/release:next\"}]}",
+                                    f.host);
+    assert_int_equal(world_patch(&f.w, "cluster.open-cluster-management.io/v1", "ManagedCluster",
+                                 NULL, "spoke1", NULL, next),
+                     0);
+    must(&f, is_built_anew, "");
+    assert_non_null(
+        world_get(&f.w, "build.openshift.io/v1", "BuildConfig", "acm-ice", "acm-ice-4-10-15"));
+    assert_non_null(
+        world_get(&f.w, "policy.open-cluster-management.io/v1", "Policy", "acm-ice", "acm-ice"));
+    /* without any version nothing goes */
+    assert_int_equal(world_patch(&f.w, "cluster.open-cluster-management.io/v1", "ManagedCluster",
+                                 NULL, "spoke1", NULL, "{\"clusterClaims\":[]}"),
+                     0);
+    world_wait(&f.w, 60000);
+    assert_true(is_built_anew(&f, NULL));
     stop(&f);
 }
 
@@ -531,6 +685,8 @@ int main(void)
         cmocka_unit_test(a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying),
         cmocka_unit_test(an_object_that_the_selector_leaves_out_gives_no_version),
         cmocka_unit_test(the_module_of_sros_examples_walks_unchanged),
+        cmocka_unit_test(modules_that_sro_left_are_taken_over_as_they_are),
+        cmocka_unit_test(what_the_recipe_dropped_goes_and_what_sro_left_of_old_versions_stays),
         cmocka_unit_test(preflight_tells_each_verdict),
         cmocka_unit_test(verdicts_that_cannot_be_written_are_told_once),
     };

@@ -7,6 +7,9 @@ struct json_object;
 struct op;
 struct sw_kind;
 
+/** The JSON patch that hands the fields of @live which SRO or DAS wrote over to slipway's field
+ * manager, the caller's; NULL: they wrote none. */
+struct json_object *inherit_patch(struct json_object *live);
 /** Take over the fields of op->key that SRO wrote, then call op->apply. */
 void inherit_begin(struct op *op, const struct sw_kind *kind);
 /** Remove the fields from @doc that @message says the server does not declare; their names are

@@ -92,25 +92,32 @@ static struct json_object *replace(const char *path, struct json_object *value)
     return doc;
 }
 
+struct json_object *inherit_patch(struct json_object *live)
+{
+    struct json_object *fields = inherit_managed_fields(live);
+    if (!fields)
+        return NULL;
+    const char *version = sw_json_str(live, "", "metadata", "resourceVersion", NULL);
+    struct json_object *patch = json_object_new_array();
+    (void)json_object_array_add(patch, replace("/metadata/managedFields", fields));
+    (void)json_object_array_add(
+        patch, replace("/metadata/resourceVersion", json_object_new_string(version)));
+    return patch;
+}
+
 static void on_read(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     const struct sw_kind *kind = op->more;
     op->req = NULL;
-    struct json_object *fields = a->code < 0 ? NULL : inherit_managed_fields(a->object);
-    if (!fields) {
+    SW_AUTO_JSON *patch = a->code < 0 ? NULL : inherit_patch(a->object);
+    if (!patch) {
         op->apply(op, kind);
         return;
     }
-    const char *version = sw_json_str(a->object, "", "metadata", "resourceVersion", NULL);
-    struct json_object *patch = json_object_new_array();
-    (void)json_object_array_add(patch, replace("/metadata/managedFields", fields));
-    (void)json_object_array_add(
-        patch, replace("/metadata/resourceVersion", json_object_new_string(version)));
     op->req = sw_kube_patch(op->r->c->kube, kind, kind->namespaced ? op->key.ns : NULL,
                             op->key.name, SW_PATCH_JSON, patch, REQUEST_AS(op->r), on_handed_over,
                             op);
-    json_object_put(patch);
 }
 
 void inherit_begin(struct op *op, const struct sw_kind *kind)

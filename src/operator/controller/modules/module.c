@@ -17,28 +17,37 @@ static void on_status(const struct sw_kube_answer *a, void *arg)
                m->status_fault, NULL);
 }
 
-/* By a merge patch, with null for each version that is gone. */
+/* status.versions as a merge patch: with null for each version, and each list, that is gone. */
+static struct json_object *versions_patch(const struct module *m)
+{
+    struct json_object *patch = sw_json_copy(m->versions),
+                       *old = sw_json_get(m->written, "versions");
+    if (old) {
+        json_object_object_foreach(old, image, version)
+        {
+            if (!json_object_object_get_ex(patch, image, NULL))
+                (void)json_object_object_add(patch, image, NULL);
+            else if (sw_json_get(version, "reconciledTemplates") &&
+                     !sw_json_get(sw_json_get(patch, image), "reconciledTemplates"))
+                sw_json_set(patch, NULL, image, "reconciledTemplates", NULL);
+        }
+    }
+    return patch;
+}
+
 void module_write_status(struct module *m)
 {
     const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, SW_GROUP_VERSION, MODULE_KIND);
     SW_AUTO_JSON *state = json_object_new_object();
     SW_AUTO_JSON *patch = json_object_new_object();
     sw_json_set(state, sw_json_copy(m->versions), "versions", NULL);
+    sw_json_set(state, sw_json_copy(m->inventory), "inventory", NULL);
     if (m->trouble)
         sw_json_set_str(state, m->trouble, "message", NULL);
     if (!kind || sw_json_equal(state, m->written))
         return;
-    struct json_object *versions = sw_json_copy(m->versions);
-    struct json_object *old = sw_json_get(m->written, "versions");
-    if (old) {
-        json_object_object_foreach(old, image, unused)
-        {
-            (void)unused;
-            if (!json_object_object_get_ex(versions, image, NULL))
-                (void)json_object_object_add(versions, image, NULL);
-        }
-    }
-    sw_json_set(patch, versions, "status", "versions", NULL);
+    sw_json_set(patch, versions_patch(m), "status", "versions", NULL);
+    sw_json_set(patch, sw_json_copy(m->inventory), "status", "inventory", NULL);
     sw_json_set(patch, m->trouble ? json_object_new_string(m->trouble) : NULL, "status", "message",
                 NULL);
     json_object_put(m->written);
@@ -95,6 +104,7 @@ void module_stop_round(struct module *m)
     json_object_put(SW_TAKE(m->doc));
     sw_gate_free(SW_TAKE(m->gate));
     json_object_put(SW_TAKE(m->entries));
+    json_object_put(SW_TAKE(m->made));
     free(SW_TAKE(m->body));
     m->body_len = 0;
 }
@@ -109,6 +119,7 @@ static void module_free(struct module *m)
     json_object_put(m->seen);
     json_object_put(m->known);
     json_object_put(m->versions);
+    json_object_put(m->inventory);
     json_object_put(m->written);
     free(m->trouble);
     free(m->status_fault);
@@ -177,6 +188,7 @@ static void begin(void *arg)
     SW_ERR(err);
     module_stop_round(m);
     m->entries = json_object_new_array();
+    m->made = json_object_new_array();
     m->at_entry = 0;
     int rc = module_collect(m, &err);
     if (rc < 0) {
@@ -226,6 +238,19 @@ static void report_legacy(struct module *m)
         0);
 }
 
+/* What the operator before this one has written. */
+static void read_status(struct module *m, struct json_object *status)
+{
+    struct json_object *inventory = sw_json_get(status, "inventory");
+    bool is_list = json_object_is_type(inventory, json_type_array);
+    m->inventory = is_list ? sw_json_copy(inventory) : json_object_new_array();
+    m->written = json_object_new_object();
+    sw_json_set(m->written, sw_json_copy(sw_json_get(status, "versions")), "versions", NULL);
+    sw_json_set(m->written, sw_json_copy(m->inventory), "inventory", NULL);
+    if (sw_json_get(status, "message"))
+        sw_json_set(m->written, sw_json_copy(sw_json_get(status, "message")), "message", NULL);
+}
+
 /* @m: the module of that name; NULL: it is new. */
 static void put(struct sw_controller *c, struct module *m, const struct sw_watch_event *w)
 {
@@ -240,9 +265,7 @@ static void put(struct sw_controller *c, struct module *m, const struct sw_watch
                               .known = json_object_new_object(),
                               .versions = json_object_new_object() };
         m->timer = sw_timer_new(c->loop, begin, m);
-        m->written = json_object_new_object();
-        sw_json_set(m->written, sw_json_copy(sw_json_find(w->object, "status", "versions", NULL)),
-                    "versions", NULL);
+        read_status(m, sw_json_get(w->object, "status"));
         modules_of(c)->first = m;
     }
     m->generation = generation;

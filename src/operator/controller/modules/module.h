@@ -1,6 +1,7 @@
 #pragma once
 /* modules: SpecialResourceModules. module.c opens and closes them, module_watch.c finds versions,
- * module_version.c works on one version after another, module_objects.c applies its objects. */
+ * module_version.c works on one version after another, module_objects.c applies its objects,
+ * module_inventory.c knows which there are and deletes those of versions that are gone. */
 #include "net/http/http.h"
 #include "operator/controller/core.h"
 #include "operator/engine/readiness/gate.h"
@@ -37,14 +38,16 @@ struct module {
     const struct sw_plan_view *plan; /* of the version that is worked on, or NULL */
     int64_t generation;
     struct version_watch *watches;
-    struct sw_timer *timer;       /* to begin */
-    struct json_object *known;    /* entry -> what its release image says */
-    struct json_object *versions; /* status.versions as it should be */
-    struct json_object *written;  /* {versions, message} as it was written */
-    char *trouble;                /* status.message; or NULL */
-    char *status_fault;           /* why the status could not be written, as it was told */
+    struct sw_timer *timer;        /* to begin */
+    struct json_object *known;     /* entry -> what its release image says */
+    struct json_object *versions;  /* status.versions as it should be */
+    struct json_object *inventory; /* status.inventory as it should be: what may be there */
+    struct json_object *written;   /* {versions, inventory, message} as it was written */
+    char *trouble;                 /* status.message; or NULL */
+    char *status_fault;            /* why the status could not be written, as it was told */
     /* the round: one pass over all versions */
     struct json_object *entries; /* list of strings */
+    struct json_object *made;    /* what this round has applied, as in @inventory */
     size_t at_entry, at_state, at_manifest, channel;
     struct source *source;
     struct sw_http_transfer *transfer;
@@ -103,8 +106,16 @@ const char *module_entry(const struct module *m);
 struct json_object *module_version(struct module *m);
 /** module_version.c: continue with m->at_entry; after the last one the round is done. */
 void module_next_entry(struct module *m);
+/** module_version.c: all versions are complete: delete what is left of others, then stop. */
+void module_end_round(struct module *m);
 
 /** module_objects.c: continue with m->at_state; after the last one the version is complete. */
 void module_next_state(struct module *m);
 /** module_objects.c: close the watches of the object that is waited for. */
 void module_stop_waiting(struct module *m);
+
+/** module_inventory.c: @doc was applied in this round. */
+void module_record(struct module *m, struct json_object *doc);
+/** module_inventory.c: delete the next object that no version renders any more, and continue with
+ * module_end_round(). @return false: there is none */
+bool module_delete_gone(struct module *m);

@@ -2,6 +2,12 @@
  * for. */
 #include "operator/controller/modules/module.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "operator/controller/apply/apply.h"
+#include "operator/engine/nodes/grace_period.h"
+
 static void next_manifest(struct module *m);
 
 static void manifest_is_done(struct module *m)
@@ -91,9 +97,12 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
     m->req = NULL;
     const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, sw_obj_api_version(m->doc),
                                                    sw_obj_kind(m->doc));
-    if (a->code < 0)
+    if (a->code < 0) {
         module_refused(m, a->code, sw_err_text(a->err));
-    else if (kind)
+        return;
+    }
+    module_record(m, m->doc);
+    if (kind)
         await(m, kind);
     else
         module_begin_soon(m, 0);
@@ -149,6 +158,54 @@ static bool is_borrowed(struct json_object *live)
            sw_streq(sw_obj_kind(live), "CustomResourceDefinition");
 }
 
+static void on_read(const struct sw_kube_answer *a, void *arg);
+
+static void read_live(struct module *m, const struct sw_kind *kind)
+{
+    m->req = sw_kube_get(m->c->kube, kind, namespace_of(m, kind), sw_obj_name(m->doc),
+                         REQUEST_BY(m->account, .retries = 2), on_read, m);
+}
+
+/* m->doc, as it goes over @live (NULL: it is not there). Its hash tells SRO, if that comes back,
+ * that somebody else wrote it last. */
+static void adapt(struct module *m, struct json_object *live)
+{
+    struct json_object *kept = sw_template_keep(m->doc, live);
+    char hash[17];
+    size_t len;
+    if (kept) {
+        json_object_put(m->doc);
+        m->doc = kept;
+    }
+    (void)sw_json_del(m->doc, "metadata", "annotations", SW_SRO_PREFIX "hash", NULL);
+    SW_AUTO_CHARS *text = sw_json_text(m->doc, SW_JSON_SORTED, &len);
+    (void)snprintf(hash, sizeof hash, "%016" PRIx64, sw_fnv64a(text, len));
+    sw_json_set_str(m->doc, hash, "metadata", "annotations", SW_SRO_PREFIX "hash", NULL);
+}
+
+/* @force: over the fields of others; what has come since it was read is a conflict. */
+static void apply(struct module *m, const struct sw_kind *kind, bool force)
+{
+    m->req = sw_kube_apply(m->c->kube, kind, namespace_of(m, kind), sw_obj_name(m->doc), m->doc,
+                           REQUEST_BY(m->account, .retries = 2, .force = force), on_applied, m);
+}
+
+static void on_handed_over(const struct sw_kube_answer *a, void *arg)
+{
+    struct module *m = arg;
+    const struct sw_kind *kind = sw_kube_kind_find(m->c->kube, sw_obj_api_version(m->doc),
+                                                   sw_obj_kind(m->doc));
+    m->req = NULL;
+    if (!kind)
+        module_begin_soon(m, 0);
+    else if (a->code == SW_CONFLICT)
+        read_live(m, kind);
+    else if (a->code < 0)
+        module_refused(m, a->code, sw_err_text(a->err));
+    else
+        apply(m, kind, true);
+}
+
 static void on_read(const struct sw_kube_answer *a, void *arg)
 {
     struct module *m = arg;
@@ -175,10 +232,13 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
         module_fail(m, message);
         return;
     }
-    /* one that has come since is a conflict */
-    m->req = sw_kube_apply(m->c->kube, kind, namespace_of(m, kind), sw_obj_name(m->doc), m->doc,
-                           REQUEST_BY(m->account, .retries = 2, .force = a->code == 0), on_applied,
-                           m);
+    SW_AUTO_JSON *fields = a->code == 0 ? inherit_patch(a->object) : NULL;
+    adapt(m, a->code == 0 ? a->object : NULL);
+    if (fields)
+        m->req = sw_kube_patch(m->c->kube, kind, namespace_of(m, kind), sw_obj_name(m->doc),
+                               SW_PATCH_JSON, fields, REQUEST_BY(m->account), on_handed_over, m);
+    else
+        apply(m, kind, a->code == 0);
 }
 
 static void on_manifest_kind(int code, const struct sw_kind *kind, const struct sw_err *kind_err,
@@ -196,8 +256,7 @@ static void on_manifest_kind(int code, const struct sw_kind *kind, const struct 
         module_fail(m, sw_err_text(&err));
         return;
     }
-    m->req = sw_kube_get(m->c->kube, kind, namespace_of(m, kind), sw_obj_name(m->doc),
-                         REQUEST_BY(m->account, .retries = 2), on_read, m);
+    read_live(m, kind);
 }
 
 static void next_manifest(struct module *m)
@@ -223,6 +282,7 @@ void module_next_state(struct module *m)
     m->at_manifest = 0;
     if (m->at_state >= m->plan->n_states) {
         sw_json_set(module_version(m), json_object_new_boolean(true), "complete", NULL);
+        (void)sw_json_del(module_version(m), "reconciledTemplates", NULL); /* as SRO leaves it */
         module_write_status(m);
         m->at_entry++;
         module_next_entry(m);

@@ -169,12 +169,19 @@ static void ask_graph(struct module *m)
                                                         .arg = m });
 }
 
+void module_end_round(struct module *m)
+{
+    if (module_delete_gone(m))
+        return;
+    free(SW_TAKE(m->trouble));
+    module_write_status(m);
+    module_stop_round(m);
+}
+
 void module_next_entry(struct module *m)
 {
     if (m->at_entry >= sw_json_len(m->entries)) {
-        free(SW_TAKE(m->trouble));
-        module_write_status(m);
-        module_stop_round(m);
+        module_end_round(m);
         return;
     }
     const char *entry = module_entry(m);
