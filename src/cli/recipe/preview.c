@@ -12,6 +12,7 @@
 #include "kube/kube.h"
 #include "operator/engine/nodes/grace_period.h"
 #include "operator/manifests/hooks.h"
+#include "operator/release/hooks.h"
 
 enum { RETRIES = 3 };
 
@@ -102,6 +103,25 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
     return rc;
 }
 
+/* Which hooks of an install SRO has run. */
+static int read_markers(struct sw_preview *d, struct sw_err *err)
+{
+    int rc = 0;
+    d->sro_ran = 0;
+    for (const struct sw_hook_marker *m = sw_hook_markers; d->exists && rc == 0 && m->name; m++) {
+        SW_AUTO_JSON *map = NULL;
+        SW_ERR(why);
+        rc = sw_cluster_find(&d->conn, "v1", "ConfigMap", d->ns, m->name,
+                             &(struct sw_request_opts){ .retries = RETRIES }, &map, &why);
+        if (rc == 0 && sw_hook_marker_is_of(map, sw_obj_uid(d->resource)))
+            d->sro_ran |= m->event;
+        rc = rc == SW_UNAVAILABLE || rc == SW_CANCELED
+                 ? sw_err_set(err, rc, "%s", sw_err_text(&why))
+                 : 0; /* not there, or not to be read */
+    }
+    return rc;
+}
+
 int sw_preview_connect(struct sw_preview *preview, const char *command,
                        const struct sw_connect_opts *connect, int64_t timeout_ms,
                        struct sw_err *err)
@@ -134,6 +154,8 @@ int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
         rc = make_resource(preview, flags, connect, source, err);
     if (rc == 0)
         rc = sw_cluster_facts_read(&preview->conn, preview->resource, &preview->facts, err);
+    if (rc == 0)
+        rc = read_markers(preview, err);
     return rc == 0 ? plan(preview, flags, err) : rc;
 }
 
@@ -168,11 +190,13 @@ void sw_preview_done(struct sw_preview *preview)
 /* ---- its manifests ------------------------------------------------------------------------------
  */
 
-/* Whether an install applies the manifest of @pass: no hook of another event, nothing that is only
- * observed or tried, and what is the same for all kernels only once. */
-static bool is_applied(const struct sw_manifest *m, const struct sw_preview_pass *pass)
+/* Whether an install applies the manifest of @pass: no hook of another event, none that SRO has
+ * run, nothing that is only observed or tried, and what is the same for all kernels only once. */
+static bool is_applied(const struct sw_preview *preview, const struct sw_manifest *m,
+                       const struct sw_preview_pass *pass)
 {
-    const unsigned events = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL | SW_HOOK_PRE_UPGRADE |
+    const unsigned install = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL;
+    const unsigned events = (install & ~preview->sro_ran) | SW_HOOK_PRE_UPGRADE |
                             SW_HOOK_POST_UPGRADE;
     if (sw_hook_asked(m->doc, SW_OBSERVE) || sw_hook_asked(m->doc, SW_DRY_RUN) ||
         (m->hook_events && !(m->hook_events & events)))
@@ -193,7 +217,7 @@ int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg, 
                               &pass.rendered, err);
         for (size_t k = 0; rc == 0 && k < sw_rendered_n_manifests(pass.rendered); k++) {
             const struct sw_manifest *m = sw_rendered_manifest(pass.rendered, k);
-            if (is_applied(m, &pass))
+            if (is_applied(preview, m, &pass))
                 rc = each(preview, &pass, m, arg, err);
         }
         preview->opened.env.facts = NULL;

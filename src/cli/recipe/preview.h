@@ -21,6 +21,7 @@ struct sw_preview {
     const char *mirror;           /* of images, from the flags; or NULL. Borrowed */
     bool exists;                  /* it is on the cluster */
     bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
+    unsigned sro_ran;             /* enum sw_hook_event: of an install, which SRO has run */
     char *version;                /* of the server */
     const char **apis;            /* what it serves; strings owned */
     size_t n_apis, cap_apis;

@@ -52,6 +52,7 @@ struct release_view {
     int64_t revision;  /* from 1 on */
     bool was_deployed; /* some revision was deployed before */
     bool is_upgrade;   /* was_deployed, and this is not the first revision */
+    unsigned sro_ran;  /* enum sw_hook_event: events of an install whose hooks SRO has run */
 };
 
 /** One object of a state, after the manifest hooks, in the list that the engine gets. */

@@ -218,14 +218,15 @@ static bool is_in_inventory(const struct resource *r, struct json_object *doc)
 }
 
 /* Is the hook of @m one of an install or upgrade that is under way? Once something was deployed,
- * hooks of the install alone are not started any more. */
+ * or where SRO has run them, hooks of the install alone are not started any more. */
 static bool hook_is_due(const struct resource *r, const struct release_view *release,
                         const struct sw_manifest *m)
 {
-    bool install = m->hook_events & INSTALL, upgrade = m->hook_events & UPGRADE;
-    if (release->is_upgrade && upgrade)
+    unsigned install = m->hook_events & INSTALL;
+    if (release->is_upgrade && m->hook_events & UPGRADE)
         return true;
-    return install && (!release->was_deployed || is_in_inventory(r, m->doc));
+    bool has_run = release->was_deployed || !(install & ~release->sro_ran);
+    return install && (!has_run || is_in_inventory(r, m->doc));
 }
 
 /* When @m runs as a hook of @events (those of an install, an upgrade or a rollback), and what is

@@ -4,9 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/recipe/recipe.h"
 #include "chart/recipe/render/hook.h"
 #include "data/data.h"
 #include "data/text/base64.h"
+
+/* ---- what SRO has run --------------------------------------------------------------------------
+ */
+
+const struct sw_hook_marker sw_hook_markers[] = {
+    { "sh.helm.hooks.pre-install", SW_HOOK_PRE_INSTALL },
+    { "sh.helm.hooks.post-install", SW_HOOK_POST_INSTALL },
+    { 0 },
+};
+
+bool sw_hook_marker_is_of(struct json_object *map, const char *uid)
+{
+    return sw_obj_has_owner(map, uid);
+}
 
 /* ---- its hooks ---------------------------------------------------------------------------------
  */

@@ -40,6 +40,17 @@ void sw_release_hooks_done(struct sw_release_hooks *hooks);
  * hook-succeeded)? That of one that has failed always is. Source: Helm 3.18. */
 bool sw_release_hook_shows_log(struct json_object *doc);
 
+/** A ConfigMap in the namespace of a resource by which SRO knows that it has run the hooks of an
+ * event (enum sw_hook_event). Source: SRO, pkg/helmer, ExecHook(). */
+struct sw_hook_marker {
+    const char *name;
+    unsigned event;
+};
+/** Ended by one without a name. */
+extern const struct sw_hook_marker sw_hook_markers[];
+/** Is @map such a mark of the resource of @uid? */
+bool sw_hook_marker_is_of(struct json_object *map, const char *uid);
+
 enum sw_hook_outcome { SW_HOOK_RUNS, SW_HOOK_SUCCEEDED, SW_HOOK_FAILED };
 /** How far a hook's object is. Jobs and Pods are waited for, others are done when they are there
  * (Helm's rule). *@why, borrowed of @live or constant: of what failed or still runs. */

@@ -6,7 +6,7 @@
 /* ---- what was written --------------------------------------------------------------------------
  */
 
-static unsigned n_node_writes;
+static unsigned n_node_writes, n_hook_writes;
 static char *first_node_write;
 static bool is_planning; /* nothing may be written */
 static char *written;    /* what was, all the same */
@@ -18,6 +18,7 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
     bool read = sw_streq(req->verb, "get") || sw_streq(req->verb, "list");
     if (is_planning && !read && !strstr(req->path, "dryRun=All") && !written)
         written = sw_printf("%s %s", req->verb, req->path);
+    n_hook_writes += write && sw_streq(req->name, "cert-manager-startupapicheck");
     if (write && sw_streq(req->resource, "nodes") && !n_node_writes++)
         first_node_write = sw_strndup(req->body, req->body_len);
 }
@@ -328,6 +329,7 @@ static void child_that_sro_made_is_taken_over_with_its_parent(void **state)
     }
     if (n_node_writes)
         fail_msg("%u writes of nodes: %s", n_node_writes, first_node_write);
+    assert_int_equal(n_hook_writes, 0);
     forget_written();
     world_close(&w);
 }

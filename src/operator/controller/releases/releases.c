@@ -340,7 +340,7 @@ static bool plan_ready(struct resource *r)
     for (size_t i = 0; i < N_USES && r->c->opts.releases != SW_RELEASES_NONE; i++)
         s->is_used |= sw_recipe_view_mentions(r->recipe, words[i]);
     if (!s->is_used)
-        return true;
+        return sro_hooks_known(r);
     if (s->known) {
         char digest[SW_SHA256_HEX];
         digest_of(r, digest);
@@ -348,7 +348,7 @@ static bool plan_ready(struct resource *r)
     }
     if (!s->known && !s->work)
         read_records(r, NULL);
-    return s->known;
+    return s->known && sro_hooks_known(r);
 }
 
 static void changed(struct resource *r)
@@ -436,7 +436,8 @@ static void object_observed(struct resource *r, struct json_object *object)
 static void release_view(struct resource *r, struct release_view *out)
 {
     const struct releases *s = releases_of(r);
-    *out = (struct release_view){ s->version ? s->version : 1, s->was_deployed, s->is_upgrade };
+    *out = (struct release_view){ s->version ? s->version : 1, s->was_deployed, s->is_upgrade,
+                                  s->sro_ran };
 }
 
 static void add_revision(struct resource *r, struct json_object *all)
@@ -456,6 +457,7 @@ static void resource_close(struct resource *r)
     release_work_free(SW_TAKE(s->work));
     own_records_free(SW_TAKE(s->own));
     adoption_cancel(SW_TAKE(s->adoption));
+    sw_kube_cancel(SW_TAKE(s->marker_req));
     sw_timer_free(SW_TAKE(s->timer));
     free(SW_TAKE(s->recorded));
     free(SW_TAKE(s->settled));

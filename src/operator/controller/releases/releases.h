@@ -1,7 +1,8 @@
 #pragma once
 /* releases: Helm's records of what is deployed. releases.c reads and writes them, record.c makes
  * one, tidy.c sees to the older ones, move.c makes Secrets of them, hook_results.c keeps how hooks
- * of an install or an upgrade ended, own_records.c records the releases of subcharts. */
+ * of an install or an upgrade ended, sro_hooks.c knows which SRO has run, own_records.c records the
+ * releases of subcharts. */
 #include "operator/controller/core.h"
 #include "operator/release/record.h"
 
@@ -28,12 +29,19 @@ struct releases {
     struct adoption *adoption;     /* the same, before a plan */
     bool not_adopted;              /* it failed: the walk goes on without */
     bool not_moved;                /* records stay ConfigMaps, for a lasting reason */
+    unsigned sro_ran;              /* as in struct release_view */
+    size_t n_markers;              /* of sw_hook_markers that were read */
+    struct sw_kube_request *marker_req;
 };
 
 static inline struct releases *releases_of(const struct resource *r)
 {
     return r->state[CAPABILITY_releases];
 }
+
+/** sro_hooks.c: is it known which hooks of an install SRO has run? If not, plan_resume() will be
+ * called. */
+bool sro_hooks_known(struct resource *r);
 
 /* Reading the records, and writing or removing some. */
 struct release_work {
