@@ -23,13 +23,11 @@ fnv64() {
     printf '%x' "$h"
 }
 
-# documents FILE: for this node alone. Kernels of RHCOS, which SRO knows, name their machine. Where this node's does
-# not, slipway asks for the architecture besides, and so do the pods.
+# documents FILE: for this node alone, whose kernel's name need not tell its machine, as that of RHCOS does
 documents() {
-    local dashes=${kernel//[_]/-} arch=
-    case $kernel in *x86_64* | *aarch64* | *arm64* | *amd64*) ;; *) arch="kubernetes.io\/arch: $(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/'), " ;; esac
+    local dashes=${kernel//[_]/-}
     awk 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } !/kind: Node\n/ && !/99249f257707c0c3/' "$left/$1" |
-        sed "s/nodeSelector: {feature/nodeSelector: {${arch}feature/; s/4.18.0-305.45.1.el8_4.x86_64/$kernel/g; s/b657a71de7fad62f/$(fnv64 "8.4-$dashes")/g; s|CHARTS|file://$left|"
+        sed "s/4.18.0-305.45.1.el8_4.x86_64/$kernel/g; s/b657a71de7fad62f/$(fnv64 "8.4-$dashes")/g; s|CHARTS|file://$left|"
 }
 
 # put FILE: creates what is in it, SpecialResources first, with the uids of owners

@@ -291,7 +291,8 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
     bool is_new = rc == SW_NOTFOUND;
     c.has_run = is_new && preview->exists && manifest->hook_events &&
                 manifest->hook_policies & deleting;
-    SW_AUTO_JSON *kept = sw_template_keep(doc, c.live); /* as the controller keeps it */
+    SW_AUTO_JSON *kept = sw_template_keep(doc, c.live,
+                                          preview->facts.node_set); /* as the controller keeps it */
     if ((rc == 0 || is_new) && !c.has_run) {
         sw_err_done(&why);
         rc = sw_cluster_apply(&preview->conn, kind, ns, name, kept ? kept : doc, &dry_run, &applied,

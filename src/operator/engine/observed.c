@@ -157,7 +157,7 @@ static void keep_template(struct sw_engine *e, struct object *o)
     const struct sw_kept *rendered = o->wanted ? o->wanted : o->text;
     SW_AUTO(sw_kept) *wanted = sw_kept_new(sw_kept_bytes(rendered), sw_kept_len(rendered));
     SW_AUTO_JSON *doc = parse(wanted);
-    SW_AUTO_JSON *kept = sw_template_keep(doc, o->live);
+    SW_AUTO_JSON *kept = sw_template_keep(doc, o->live, e->nodes);
     object_take_content(e, o, kept ? kept : doc);
     sw_kept_free(o->wanted);
     o->wanted = kept ? SW_TAKE(wanted) : NULL;

@@ -84,7 +84,7 @@ static void template_is_kept_where_it_means_the_same(void **state)
         SW_AUTO_JSON *live = doc_of(rows[i].live);
         sw_json_set_str(live, "true", "spec", "template", "metadata", "labels", SW_OWNED_LABEL,
                         NULL);
-        SW_AUTO_JSON *kept = sw_grace_period_keep(ours, live);
+        SW_AUTO_JSON *kept = sw_grace_period_keep(ours, live, NULL);
         if ((kept != NULL) != rows[i].kept)
             fail_msg("row %zu: %s with %s", i, rows[i].chart, rows[i].live);
         if (!kept)
@@ -102,8 +102,8 @@ static void what_has_the_grace_period_is_left_as_rendered(void **state)
 {
     (void)state;
     SW_AUTO_JSON *ours = rendered(POD(KERNEL, ""));
-    assert_null(sw_grace_period_keep(ours, ours));
-    assert_null(sw_grace_period_keep(ours, NULL));
+    assert_null(sw_grace_period_keep(ours, ours, NULL));
+    assert_null(sw_grace_period_keep(ours, NULL, NULL));
 }
 
 static void nodes_are_asked_for_as_before_without_the_grace_period_too(void **state)
@@ -112,11 +112,52 @@ static void nodes_are_asked_for_as_before_without_the_grace_period_too(void **st
     SW_AUTO_JSON *live = rendered(POD(KERNEL, ""));
     SW_AUTO_JSON *ours = doc_of(POD(KERNEL, ""));
     SW_AUTO_JSON *other = doc_of(POD(KERNEL, ", command: [new]"));
-    SW_AUTO_JSON *kept = sw_grace_period_keep(ours, live);
+    SW_AUTO_JSON *kept = sw_grace_period_keep(ours, live, NULL);
     assert_true(json_object_equal(
         sw_json_find(kept, "spec", "template", "spec", SW_REQUIRED_AFFINITY, NULL),
         sw_json_find(live, "spec", "template", "spec", SW_REQUIRED_AFFINITY, NULL)));
-    assert_null(sw_grace_period_keep(other, live));
+    assert_null(sw_grace_period_keep(other, live, NULL));
+}
+
+#define KERNEL_KEY "feature.node.kubernetes.io/kernel-version.full"
+#define OF_KERNEL(more) "nodeSelector: {role: '', " KERNEL_KEY ": '6.1'" more "}, "
+
+static void add_node(struct sw_node_set *nodes, const char *name, const char *kernel,
+                     const char *arch)
+{
+    const char *labels[] = { KERNEL_KEY, kernel, "kubernetes.io/arch", arch };
+    (void)sw_node_set_put(
+        nodes, &(struct sw_node_set_facts){ .name = name, .labels = labels, .n_labels = 2 }, NULL);
+}
+
+/* As SRO left a driver of a kernel whose name does not tell the machine. */
+static void architecture_alone_replaces_no_pod(void **state)
+{
+    (void)state;
+    struct sw_node_set *nodes = sw_node_set_new();
+    SW_AUTO_JSON *ours = doc_of(POD(OF_KERNEL(", kubernetes.io/arch: amd64"), ""));
+    SW_AUTO_JSON *graced = rendered(POD(OF_KERNEL(", kubernetes.io/arch: amd64"), ""));
+    SW_AUTO_JSON *live = doc_of(POD(OF_KERNEL(""), ""));
+    sw_json_set_str(live, "true", "spec", "template", "metadata", "labels", SW_OWNED_LABEL, NULL);
+    struct json_object *both[] = { ours, graced };
+    add_node(nodes, "a", "6.1", "amd64");
+    add_node(nodes, "b", "5.4", "arm64");
+    assert_null(sw_grace_period_keep(ours, live, nodes)); /* the recipe asks for it */
+    for (size_t i = 0; i < SW_COUNT(both); i++) {
+        sw_json_set_str(both[i], "true", "metadata", "annotations", SW_KERNEL_AFFINE, NULL);
+        SW_AUTO_JSON *kept = sw_grace_period_keep(both[i], live, nodes);
+        struct json_object *spec = sw_json_find(kept, "spec", "template", "spec", NULL);
+        assert_true(json_object_equal(
+            sw_json_get(spec, "nodeSelector"),
+            sw_json_find(live, "spec", "template", "spec", "nodeSelector", NULL)));
+        assert_null(sw_json_get(spec, "affinity"));
+    }
+    SW_AUTO_JSON *other = doc_of(POD(OF_KERNEL(", kubernetes.io/arch: amd64"), ", command: [n]"));
+    sw_json_set_str(other, "true", "metadata", "annotations", SW_KERNEL_AFFINE, NULL);
+    assert_null(sw_grace_period_keep(other, live, nodes)); /* the pods are replaced anyway */
+    add_node(nodes, "c", "6.1", "arm64");                  /* it is for one of two machines now */
+    assert_null(sw_grace_period_keep(ours, live, nodes));
+    sw_node_set_free(nodes);
 }
 
 static void label_of_a_jobs_pods_is_left_out_where_sro_made_it(void **state)
@@ -139,6 +180,7 @@ int main(void)
         cmocka_unit_test(template_is_kept_where_it_means_the_same),
         cmocka_unit_test(what_has_the_grace_period_is_left_as_rendered),
         cmocka_unit_test(nodes_are_asked_for_as_before_without_the_grace_period_too),
+        cmocka_unit_test(architecture_alone_replaces_no_pod),
         cmocka_unit_test(label_of_a_jobs_pods_is_left_out_where_sro_made_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

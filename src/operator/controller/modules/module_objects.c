@@ -170,7 +170,7 @@ static void read_live(struct module *m, const struct sw_kind *kind)
  * that somebody else wrote it last. */
 static void adapt(struct module *m, struct json_object *live)
 {
-    struct json_object *kept = sw_template_keep(m->doc, live);
+    struct json_object *kept = sw_template_keep(m->doc, live, m->c->nodes);
     char hash[17];
     size_t len;
     if (kept) {

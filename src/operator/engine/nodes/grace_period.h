@@ -25,10 +25,12 @@ char *sw_grace_period_key(const char *resource, struct json_object *pod_spec);
 bool sw_is_feature_label(const char *key);
 
 /** @manifest, of a DaemonSet, with the nodeSelector and node affinity of @live, which the cluster
- * has: where both ask for the same nodes but for what the grace period adds to one of them, and the
- * pods would not be replaced for another reason. A new document, the caller's; NULL: @manifest is
- * to be applied as it is. Pinned by test/unit/operator/engine_keep_template_test.c. */
-struct json_object *sw_grace_period_keep(struct json_object *manifest, struct json_object *live);
+ * has: where both ask for the same nodes but for what the grace period adds to one of them, or for
+ * the architecture where no other machine of @nodes runs the kernel, and the pods would not be
+ * replaced for another reason. A new document, the caller's; NULL: @manifest is to be applied as it
+ * is. Pinned by test/unit/operator/engine_keep_template_test.c. */
+struct json_object *sw_grace_period_keep(struct json_object *manifest, struct json_object *live,
+                                         const struct sw_node_set *nodes);
 
 /** @manifest, of a Job, without the label of slipway's in its pod template, where @live was made
  * without one: by SRO, which labels the pods of other kinds only. A new document, the caller's;
@@ -37,7 +39,8 @@ struct json_object *sw_grace_period_keep(struct json_object *manifest, struct js
 struct json_object *sw_job_keep(struct json_object *manifest, struct json_object *live);
 
 /** Whichever of these two is for @manifest's kind; NULL without @live. */
-struct json_object *sw_template_keep(struct json_object *manifest, struct json_object *live);
+struct json_object *sw_template_keep(struct json_object *manifest, struct json_object *live,
+                                     const struct sw_node_set *nodes);
 
 /** sw_node_set_matches(); or only labels of features are missing, and the node has a label of
  * @resource by which pods stay. */

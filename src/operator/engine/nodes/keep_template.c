@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KERNEL_AFFINE "specialresource.openshift.io/kernel-affine"
+#define ARCH_LABEL "kubernetes.io/arch"
+#define KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
+
 /* ---- which nodes a pod spec asks for -----------------------------------------------------------
  */
 
@@ -166,6 +170,36 @@ static void set_or_delete(struct json_object *pod_spec, const char *key, struct 
         (void)sw_json_del(pod_spec, key, NULL);
 }
 
+/* Does a node of another machine than @arch run @kernel? */
+static bool runs_elsewhere(const struct sw_node_set *nodes, const char *kernel, const char *arch)
+{
+    for (uint32_t i = 0; i < sw_node_set_end(nodes); i++)
+        if (sw_streq(sw_node_set_label(nodes, i, KERNEL_LABEL), kernel) &&
+            !sw_streq(sw_node_set_label(nodes, i, ARCH_LABEL), arch))
+            return true;
+    return false;
+}
+
+/* @doc, without asking for the machine's architecture where it is slipway that asks: for a driver
+ * of one kernel whose name does not tell (facts/group.c), which SRO selected by that kernel alone,
+ * and which no other machine runs. The caller's. */
+static struct json_object *without_arch(struct json_object *doc, struct json_object *live_spec,
+                                        const struct sw_node_set *nodes)
+{
+    struct json_object *copy = sw_json_copy(doc);
+    struct json_object *spec = sw_json_find(copy, "spec", "template", "spec", NULL);
+    const char *arch = sw_json_str(spec, NULL, "nodeSelector", ARCH_LABEL, NULL);
+    const char *kernel = sw_json_str(live_spec, NULL, "nodeSelector", KERNEL_LABEL, NULL);
+    if (arch && kernel && sw_streq(sw_obj_annotation(doc, KERNEL_AFFINE), "true") &&
+        !sw_json_find(live_spec, "nodeSelector", ARCH_LABEL, NULL) &&
+        !runs_elsewhere(nodes, kernel, arch)) {
+        (void)sw_json_del(spec, "nodeSelector", ARCH_LABEL, NULL);
+        if (sw_json_len(sw_json_get(spec, "nodeSelector")) == 0)
+            (void)sw_json_del(spec, "nodeSelector", NULL);
+    }
+    return copy;
+}
+
 /* Give @pod_spec the nodeSelector and the required node affinity of @live. */
 static void take_asked_nodes(struct json_object *pod_spec, struct json_object *live)
 {
@@ -183,17 +217,19 @@ static void take_asked_nodes(struct json_object *pod_spec, struct json_object *l
         (void)sw_json_del(pod_spec, "affinity", NULL);
 }
 
-struct json_object *sw_grace_period_keep(struct json_object *manifest, struct json_object *live)
+struct json_object *sw_grace_period_keep(struct json_object *manifest, struct json_object *live,
+                                         const struct sw_node_set *nodes)
 {
     struct json_object *running = sw_json_find(live, "spec", "template", NULL);
     struct json_object *live_spec = sw_json_get(running, "spec");
     bool graced, live_graced;
-    SW_AUTO_JSON *wanted = asked_nodes(sw_json_find(manifest, "spec", "template", "spec", NULL),
+    SW_AUTO_JSON *kept = without_arch(manifest, live_spec, nodes);
+    bool has_less = !json_object_equal(kept, manifest);
+    SW_AUTO_JSON *wanted = asked_nodes(sw_json_find(kept, "spec", "template", "spec", NULL),
                                        &graced);
     SW_AUTO_JSON *has = asked_nodes(live_spec, &live_graced);
-    if (graced == live_graced || !live_spec || !json_object_equal(wanted, has))
+    if ((graced == live_graced && !has_less) || !live_spec || !json_object_equal(wanted, has))
         return NULL;
-    SW_AUTO_JSON *kept = sw_json_copy(manifest);
     struct json_object *template = sw_json_find(kept, "spec", "template", NULL);
     take_asked_nodes(sw_json_get(template, "spec"), live_spec);
     return says(template, running) ? SW_TAKE(kept) : NULL;
@@ -222,10 +258,11 @@ struct json_object *sw_job_keep(struct json_object *manifest, struct json_object
 /* ---- of any kind -------------------------------------------------------------------------------
  */
 
-struct json_object *sw_template_keep(struct json_object *manifest, struct json_object *live)
+struct json_object *sw_template_keep(struct json_object *manifest, struct json_object *live,
+                                     const struct sw_node_set *nodes)
 {
     if (!live)
         return NULL;
     return sw_streq(sw_obj_kind(manifest), "Job") ? sw_job_keep(manifest, live)
-                                                  : sw_grace_period_keep(manifest, live);
+                                                  : sw_grace_period_keep(manifest, live, nodes);
 }
