@@ -374,12 +374,14 @@ static int read_all(struct takeover *t, struct sw_err *err)
     int listed = rc ? rc : find_all(t, API_VERSION, "SpecialResource", NULL, &resources, &none);
     if (rc == 0 && listed < 0 && listed != SW_NOTFOUND)
         rc = sw_err_set(err, listed, "%s", sw_err_text(&none));
+    t->resources = resources;
     for (size_t i = 0; rc == 0 && !t->preview.conn.signal && i < sw_json_len(resources); i++)
         takeover_resource(t, sw_json_at(resources, i));
     if (rc == 0)
         find_rest(t);
     if (rc == 0 && t->preview.conn.signal)
         rc = sw_err_set(err, SW_CANCELED, "interrupted");
+    t->resources = NULL;
     return rc;
 }
 

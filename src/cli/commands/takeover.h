@@ -29,9 +29,10 @@ enum takeover_change {
 /** One run of the command. */
 struct takeover {
     struct takeover_opts opts;
-    struct sw_preview preview;   /* the connection, and the resource that is looked at */
-    struct json_object *entries; /* one an object, in the order of the work */
-    struct json_object *seen;    /* by uid: the objects that are in @entries */
+    struct sw_preview preview;     /* the connection, and the resource that is looked at */
+    struct json_object *resources; /* all SpecialResources, borrowed */
+    struct json_object *entries;   /* one an object, in the order of the work */
+    struct json_object *seen;      /* by uid: the objects that are in @entries */
     size_t n_changed, n_refused;
 };
 

@@ -11,6 +11,7 @@
 #include "cli/recipe/preview.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/manifests/dependency.h"
 
 /* Where SRO's image has its charts. */
 static const char image_charts[] = "file:///charts";
@@ -60,6 +61,22 @@ static int open_recipe(struct takeover *t, struct sw_preview *p, struct sw_recip
     }
     p->conn.until_ms = sw_loop_now_ms(p->conn.loop) + t->opts.timeout_ms;
     return sw_preview_open(p, flags, &t->opts.connect, source, err);
+}
+
+/* @resource with the values that it gets as a child of another; the caller's. Where one of them
+ * names an account, they have two. */
+static struct json_object *with_values(const struct takeover *t, struct json_object *resource)
+{
+    struct json_object *set = NULL, *copy = sw_json_copy(resource);
+    for (size_t i = 0; !set && i < sw_json_len(t->resources); i++) {
+        struct json_object *parent = sw_json_at(t->resources, i);
+        if (parent != resource && !*sw_json_str(parent, "", "spec", "serviceAccountName", NULL) &&
+            !*sw_json_str(resource, "", "spec", "serviceAccountName", NULL))
+            set = sw_dependency_values(parent, resource);
+    }
+    if (set)
+        sw_json_set(copy, sw_json_copy(set), "spec", "set", NULL);
+    return copy;
 }
 
 /* ---- one object --------------------------------------------------------------------------------
@@ -202,7 +219,7 @@ void takeover_resource(struct takeover *t, struct json_object *resource)
         return;
     }
     struct sw_preview *p = &t->preview;
-    p->resource = json_object_get(resource);
+    p->resource = with_values(t, resource);
     int rc = open_recipe(t, p, &flags, place, &err);
     if (rc == 0 &&
         sw_streq(sw_json_str(resource, "", "spec", "managementState", NULL), "Unmanaged"))

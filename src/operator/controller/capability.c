@@ -103,6 +103,14 @@ bool capabilities_facts_ready(struct resource *r, bool so_far)
     return so_far;
 }
 
+struct json_object *capabilities_default_set(struct resource *r)
+{
+    struct json_object *set = NULL;
+    for (size_t i = 0; !set && i < N_CAPABILITIES; i++)
+        set = capabilities[i]->default_set ? capabilities[i]->default_set(r) : NULL;
+    return set;
+}
+
 bool capabilities_plan_ready(struct resource *r)
 {
     for (size_t i = 0; i < N_CAPABILITIES; i++)

@@ -94,6 +94,9 @@ struct capability {
     /** Follows changed(), for every row. @return false: the engine must not get the change yet; the
      * row calls resource_tell() later. With INTENT_WALK the answer is ignored. */
     bool (*intent)(struct resource *r, enum resource_intent intent);
+    /** What spec.set is where the resource has no values of its own, borrowed until the next
+     * change; NULL: the row says nothing. The first answer counts. */
+    struct json_object *(*default_set)(struct resource *r);
     /** Check the row's fields of spec. @return 0 | SW_INVALID: the message begins with the field */
     int (*validate)(struct resource *r, struct sw_err *err);
     /** Fill the row's fields of the engine's spec. Strings and documents must stay valid until the

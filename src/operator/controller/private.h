@@ -119,6 +119,8 @@ bool capabilities_facts_ready(struct resource *r, bool so_far);
 bool capabilities_plan_ready(struct resource *r);
 /** release() of every row. @return { 1, false, false } where there is none */
 struct release_view capabilities_release(struct resource *r);
+/** default_set() of the rows; borrowed. */
+struct json_object *capabilities_default_set(struct resource *r);
 /** extra_hooks() of every row. */
 unsigned capabilities_extra_hooks(const struct resource *r);
 /** Does a row still read or write what belongs to the walk? */

@@ -472,6 +472,7 @@ void resource_on_watch(const struct sw_watch_event *w, void *arg)
     case SW_WATCH_SYNCED:
         c->resources_synced = true;
         recheck_soon(c);
+        plan_resume_all(c);
         break;
     case SW_WATCH_ERROR:
         controller_trouble(c, w->code, w->err ? sw_err_text(w->err) : "");

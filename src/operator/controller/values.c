@@ -119,6 +119,23 @@ bool resource_mentions(const struct resource *r, const char *const *words)
     return mentions(r, whole_values) || mentions(r, words);
 }
 
+/* r->seen with @set in its spec; the caller's. */
+static struct json_object *with_set(const struct resource *r, struct json_object *set)
+{
+    struct json_object *doc = json_object_new_object(), *spec = json_object_new_object();
+    json_object_object_foreach(r->seen, key, value)
+    {
+        (void)json_object_object_add(doc, key, json_object_get(value));
+    }
+    json_object_object_foreach(sw_json_get(r->seen, "spec"), field, content)
+    {
+        (void)json_object_object_add(spec, field, json_object_get(content));
+    }
+    (void)json_object_object_add(spec, "set", json_object_get(set));
+    (void)json_object_object_add(doc, "spec", spec);
+    return doc;
+}
+
 int resource_resolve(struct resource *r, struct sw_render_wait *wait, struct sw_err *err)
 {
     struct json_object *resolved = NULL;
@@ -129,6 +146,9 @@ int resource_resolve(struct resource *r, struct sw_render_wait *wait, struct sw_
     }
     if (rc == SW_PENDING && r->doc)
         return rc;
+    struct json_object *set = resolved ? NULL : capabilities_default_set(r);
+    if (set && sw_json_get(r->seen, "spec"))
+        resolved = with_set(r, set);
     json_object_put(r->doc);
     r->doc = resolved ? resolved : json_object_get(r->seen);
     return rc;

@@ -305,10 +305,19 @@ static void label_ready_nodes(struct world *w)
     }
 }
 
+static bool child_says(struct world *w, void *arg)
+{
+    struct json_object *spec = sw_json_find(
+        world_get(w, "apps/v1", "Deployment", "cert-manager", "cert-manager"), "spec", "template",
+        "spec", NULL);
+    return sw_json_has_text(
+        sw_json_find(sw_json_at(sw_json_get(spec, "containers"), 0), "args", NULL), arg);
+}
+
 static void child_that_sro_made_is_taken_over_with_its_parent(void **state)
 {
     (void)state;
-    struct world w = { .on_request = on_request };
+    struct world w = { .on_request = on_request, .rights = SW_RIGHTS_LEGACY };
     world_open(&w);
     SW_AUTO_CHARS *dir = sw_strdup(TAKEOVER "/rolling");
     sro_apply(&w, dir); /* the definitions */
@@ -330,7 +339,35 @@ static void child_that_sro_made_is_taken_over_with_its_parent(void **state)
     if (n_node_writes)
         fail_msg("%u writes of nodes: %s", n_node_writes, first_node_write);
     assert_int_equal(n_hook_writes, 0);
+    /* the entry's values go on to be the child's */
+    world_start(&w);
+    sro_until(&w, "ping-pong", "Ready", NULL);
+    assert_int_equal(
+        world_patch(
+            &w, SR_VERSION, "SpecialResource", NULL, "ping-pong", NULL,
+            "{\"spec\":{\"dependencies\":[{\"chart\":{\"name\":\"cert-manager\",\"version\":"
+            "\"1.5.0\",\"repository\":{\"name\":\"jetstack\",\"url\":\"file://" TAKEOVER
+            "/cert-manager\"}},\"set\":{\"verbosity\":\"v=3\"}}]}}"),
+        0);
+    if (!world_until(&w, child_says, "v=3", 60000))
+        fail_msg("the child does not get the entry's values");
     forget_written();
+    world_close(&w);
+}
+
+/* Else whoever may write the parent would decide what is done as the child's account. */
+static void child_with_another_account_has_its_own_values(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    world_open(&w);
+    SW_AUTO_CHARS *dir = sw_strdup(TAKEOVER "/rolling");
+    sro_apply(&w, dir); /* the definitions */
+    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "rolling"), 0);
+    left_each_of(&w, TAKEOVER "/parent.yaml", NULL, create_left);
+    world_start(&w);
+    if (!world_until(&w, child_says, "v=1", 60000))
+        fail_msg("the entry decides the values of another account's resource");
     world_close(&w);
 }
 
@@ -552,6 +589,7 @@ int main(void)
         cmocka_unit_test(change_that_replaces_pods_brings_the_grace_period),
         cmocka_unit_test(driver_of_slipways_has_the_form_that_sro_gives_it),
         cmocka_unit_test(child_that_sro_made_is_taken_over_with_its_parent),
+        cmocka_unit_test(child_with_another_account_has_its_own_values),
         cmocka_unit_test(plan_says_that_nothing_changes),
         cmocka_unit_test(plan_names_what_changes),
         cmocka_unit_test(plan_knows_that_node_selectors_stay),

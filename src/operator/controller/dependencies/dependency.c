@@ -22,18 +22,6 @@ struct child_watches {
 /* ---- entries -----------------------------------------------------------------------------------
  */
 
-/* The chart of an entry: under "chart", or (older resources) the entry itself. */
-struct json_object *depend_chart(struct json_object *entry)
-{
-    struct json_object *chart = sw_json_get(entry, "chart");
-    return chart ? chart : entry;
-}
-
-const char *depend_name(struct json_object *entry)
-{
-    return sw_json_str(depend_chart(entry), "", "name", NULL);
-}
-
 static struct json_object *entries(const struct resource *r)
 {
     return sw_json_find(r->doc, "spec", "dependencies", NULL);
@@ -41,11 +29,34 @@ static struct json_object *entries(const struct resource *r)
 
 bool depend_needs(const struct resource *r, const char *name)
 {
-    struct json_object *list = entries(r);
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        if (sw_streq(depend_name(sw_json_at(list, i)), name))
-            return true;
-    return false;
+    return sw_dependency_find(r->doc, name);
+}
+
+/* ---- values of children that SRO made ----------------------------------------------------------
+ */
+
+/* Whoever may write the parent would decide what is done as the child's account: they have one. */
+static bool is_of_one_account(const struct resource *a, const struct resource *b)
+{
+    SW_AUTO_CHARS *one = resource_account(a), *other = resource_account(b);
+    return sw_streq(one, other);
+}
+
+/* Those of the entry of the first parent, by name. */
+static struct json_object *default_set(struct resource *child)
+{
+    const struct resource *first = NULL;
+    for (const struct resource *r = child->c->resources; r; r = r->next)
+        if (r != child && r->doc && (!first || strcmp(r->name, first->name) < 0) &&
+            sw_dependency_values(r->doc, child->seen) && is_of_one_account(r, child))
+            first = r;
+    return first ? sw_dependency_values(first->doc, child->seen) : NULL;
+}
+
+/* Parents are to be known before their children are rendered. */
+static bool plan_ready(struct resource *r)
+{
+    return r->c->resources_synced || r->c->only;
 }
 
 /* ---- cycles ------------------------------------------------------------------------------------
@@ -71,7 +82,7 @@ static bool leads_back(struct sw_controller *c, struct trail *trail, const char 
     struct resource *r = resource_find(c, name);
     struct json_object *list = r ? entries(r) : NULL;
     for (size_t i = 0; i < sw_json_len(list); i++)
-        if (leads_back(c, trail, depend_name(sw_json_at(list, i))))
+        if (leads_back(c, trail, sw_dependency_name(sw_json_at(list, i))))
             return true;
     trail->n--;
     return false;
@@ -136,7 +147,7 @@ static void fail(struct prerequisite *o, int code, const char *reason, char *mes
  * as that has the entry. "": the child was not created for a dependency. */
 static const char *decider_of(struct resource *r, const struct resource *child)
 {
-    const char *name = sw_obj_annotation(child->seen, ANN_PARENT);
+    const char *name = sw_obj_annotation(child->seen, SW_DEPENDENCY_OF);
     if (!name || r->c->only)
         return name ? name : "";
     struct resource *decider = resource_find(r->c, name);
@@ -151,7 +162,7 @@ static void report_others_values(struct resource *r)
     struct json_object *all = entries(r);
     for (size_t i = 0; i < sw_json_len(all); i++) {
         char digest[SW_SHA256_HEX];
-        struct resource *child = resource_find(r->c, depend_name(sw_json_at(all, i)));
+        struct resource *child = resource_find(r->c, sw_dependency_name(sw_json_at(all, i)));
         const char *decider = child ? decider_of(r, child) : "";
         sw_json_sha256(sw_json_at(all, i), digest);
         if (!*decider || sw_streq(decider, r->name) ||
@@ -177,7 +188,7 @@ static void report_others_values(struct resource *r)
 /* @return whether the child of @entry is Ready; else @o is filled */
 static bool check_entry(struct resource *r, struct json_object *entry, struct prerequisite *o)
 {
-    const char *name = depend_name(entry);
+    const char *name = sw_dependency_name(entry);
     SW_AUTO_CHARS *cycle = find_cycle(r, name);
     char digest[SW_SHA256_HEX];
     sw_json_sha256(entry, digest);
@@ -197,7 +208,7 @@ static bool check_entry(struct resource *r, struct json_object *entry, struct pr
     SW_AUTO_CHARS *account = resource_account(r); /* the child has no more permissions than @r */
     bool outdated = sw_streq(decider, r->name) &&
                     (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
-                     !sw_streq(sw_obj_annotation(child->seen, ANN_PARENT), decider) ||
+                     !sw_streq(sw_obj_annotation(child->seen, SW_DEPENDENCY_OF), decider) ||
                      !sw_streq(resource_acts_as(child), account));
     if (child && resource_is_deleting(child)) {
         o->blocked = sw_printf("waits for dependency %s: it is being deleted", name);
@@ -261,7 +272,13 @@ static void stepped(struct resource *child)
 
 static void changed(struct resource *r)
 {
+    struct json_object *list = entries(r);
     dependencies_of(r)->creation_due_ms = 0;
+    for (size_t i = 0; r->c->resources_synced && i < sw_json_len(list); i++) {
+        struct resource *child = resource_find(r->c, sw_dependency_name(sw_json_at(list, i)));
+        if (child && sw_dependency_values(r->doc, child->seen))
+            facts_changed(r->c); /* its values are others, perhaps */
+    }
 }
 
 static void resource_close(struct resource *r)
@@ -291,6 +308,8 @@ const struct capability capability_dependencies = {
     .resource_size = sizeof(struct dependencies),
     .controller_size = sizeof(struct child_watches),
     .changed = changed,
+    .default_set = default_set,
+    .plan_ready = plan_ready,
     .check = check,
     .stepped = stepped,
     .finalize = depend_finalize,

@@ -3,8 +3,8 @@
  * them, dependency_child.c creates those that do not exist, dependency_owners.c keeps their
  * ownerReferences, dependency_map.c SRO's list of parents. */
 #include "operator/controller/core.h"
+#include "operator/manifests/dependency.h"
 
-#define ANN_PARENT "slipway.dev/dependency-of"
 #define ANN_DIGEST "slipway.dev/dependency-digest"
 
 struct creation;
@@ -24,10 +24,6 @@ static inline struct dependencies *dependencies_of(const struct resource *r)
     return r->state[CAPABILITY_dependencies];
 }
 
-/** The chart of an entry of spec.dependencies; borrowed. */
-struct json_object *depend_chart(struct json_object *entry);
-/** "" where it has none. */
-const char *depend_name(struct json_object *entry);
 /** Has @r an entry of that name? */
 bool depend_needs(const struct resource *r, const char *name);
 

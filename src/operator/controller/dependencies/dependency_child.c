@@ -186,13 +186,13 @@ static void compose(struct creation *m)
 {
     struct json_object *doc = m->child, *set = sw_json_get(m->entry, "set");
     SW_AUTO_CHARS *account = resource_account(m->parent);
-    SW_AUTO_JSON *chart = sw_json_copy(depend_chart(m->entry));
+    SW_AUTO_JSON *chart = sw_json_copy(sw_dependency_chart(m->entry));
     json_object_object_del(chart, "set"); /* of an entry without "chart" */
     (void)sw_json_del(doc, "status", NULL);
     sw_json_set_str(doc, SW_GROUP_VERSION, "apiVersion", NULL);
     sw_json_set_str(doc, "SpecialResource", "kind", NULL);
     sw_json_set_str(doc, m->name, "metadata", "name", NULL);
-    sw_json_set_str(doc, m->parent->name, "metadata", "annotations", ANN_PARENT, NULL);
+    sw_json_set_str(doc, m->parent->name, "metadata", "annotations", SW_DEPENDENCY_OF, NULL);
     sw_json_set_str(doc, m->digest, "metadata", "annotations", ANN_DIGEST, NULL);
     if (account) /* whatever account the chart's own resource names */
         sw_json_set_str(doc, account, "metadata", "annotations", RESOURCE_ACTS_AS, NULL);
@@ -251,12 +251,12 @@ void depend_create_child(struct resource *r, struct json_object *entry, const ch
     struct creation *m = dependencies_of(r)->creation = sw_zalloc(1, sizeof *m);
     *m = (struct creation){
         .parent = r,
-        .name = sw_strdup(depend_name(entry)),
+        .name = sw_strdup(sw_dependency_name(entry)),
         .digest = sw_strdup(digest),
         .entry = json_object_get(entry),
         .doc = json_object_new_object(),
     };
-    sw_json_set(m->doc, json_object_get(depend_chart(entry)), "spec", "chart", NULL);
+    sw_json_set(m->doc, json_object_get(sw_dependency_chart(entry)), "spec", "chart", NULL);
     source_load(r->c->sources, m->doc, resource_account_now(r), &m->source, on_chart, m);
 }
 

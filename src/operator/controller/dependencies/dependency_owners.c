@@ -170,7 +170,7 @@ static bool entries_are_known(const struct resource *r)
 {
     struct json_object *list = sw_json_find(r->doc, "spec", "dependencies", NULL);
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *name = depend_name(sw_json_at(list, i));
+        const char *name = sw_dependency_name(sw_json_at(list, i));
         if (!*name || strstr(name, "{{"))
             return false;
     }
@@ -184,7 +184,7 @@ void depend_prune(struct resource *r)
         return;
     (void)sw_policy_read(r->doc, &policy, NULL);
     for (struct resource *child = r->c->resources; child; child = child->next) {
-        if (!sw_obj_annotation(child->seen, ANN_PARENT) || depend_needs(r, child->name) ||
+        if (!sw_obj_annotation(child->seen, SW_DEPENDENCY_OF) || depend_needs(r, child->name) ||
             resource_is_deleting(child) || any_under_way(r, child->name) ||
             op_find(r, begin_removal, NULL, child->name))
             continue;
