@@ -94,6 +94,18 @@ void object_set_fingerprint(struct object *o, struct json_object *live)
     o->fingerprint_of = live ? o->hash : 0;
 }
 
+/* A Deployment of SRO's that is what is rendered. It is not written before something changes: a
+ * server counts its annotations in its generation, too. What is rendered then goes over it, with
+ * the fields that SRO owned. */
+static bool is_taken_as_it_is(const struct object *o, struct json_object *live)
+{
+    bool has_changed = o->fingerprint_of && o->fingerprint_of != o->hash;
+    if (!o->inherited || !o->text || has_changed || !sw_streq(o->key.kind, "Deployment"))
+        return false;
+    SW_AUTO_JSON *doc = parse(o->text);
+    return sw_live_says(doc, live);
+}
+
 static void read_live(struct sw_engine *e, struct object *o, struct json_object *live)
 {
     const char *hash = sw_obj_annotation(live, ANN_HASH);
@@ -119,6 +131,11 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
     o->version = read_version(live);
     o->live_hash = hash ? strtoull(hash, NULL, 16) : 0;
     o->live_fingerprint = 0;
+    if (is_taken_as_it_is(o, live)) {
+        o->live_hash = o->hash;
+        if (!o->fingerprint_of)
+            object_set_fingerprint(o, live);
+    }
     bool written = object_is_written(o) || (o->deferred && o->text); /* it may become needed */
     if (written && o->live_hash == o->hash) {
         o->live_fingerprint = fingerprint(o, live);

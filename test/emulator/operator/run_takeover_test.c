@@ -6,7 +6,7 @@
 /* ---- what was written --------------------------------------------------------------------------
  */
 
-static unsigned n_node_writes, n_hook_writes;
+static unsigned n_node_writes, n_hook_writes, n_deployment_writes;
 static char *first_node_write;
 static bool is_planning; /* nothing may be written */
 static char *written;    /* what was, all the same */
@@ -18,6 +18,7 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
     bool read = sw_streq(req->verb, "get") || sw_streq(req->verb, "list");
     if (is_planning && !read && !strstr(req->path, "dryRun=All") && !written)
         written = sw_printf("%s %s", req->verb, req->path);
+    n_deployment_writes += write && sw_streq(req->resource, "deployments");
     n_hook_writes += write && sw_streq(req->name, "cert-manager-startupapicheck");
     if (write && sw_streq(req->resource, "nodes") && !n_node_writes++)
         first_node_write = sw_strndup(req->body, req->body_len);
@@ -326,6 +327,7 @@ static void child_that_sro_made_is_taken_over_with_its_parent(void **state)
     label_ready_nodes(&w);
     world_wait(&w, 5 * 60000); /* pods run */
     forget_written();
+    n_deployment_writes = 0;
     SW_AUTO_CHARS *before = picture(&w);
     assert_non_null(strstr(before, "Deployment ping-pong-server "));
     for (int i = 0; i < 2; i++) {
@@ -339,6 +341,7 @@ static void child_that_sro_made_is_taken_over_with_its_parent(void **state)
     if (n_node_writes)
         fail_msg("%u writes of nodes: %s", n_node_writes, first_node_write);
     assert_int_equal(n_hook_writes, 0);
+    assert_int_equal(n_deployment_writes, 0);
     /* the entry's values go on to be the child's */
     world_start(&w);
     sro_until(&w, "ping-pong", "Ready", NULL);

@@ -38,6 +38,11 @@ struct json_object *sw_grace_period_keep(struct json_object *manifest, struct js
  * test/unit/operator/engine_keep_template_test.c. */
 struct json_object *sw_job_keep(struct json_object *manifest, struct json_object *live);
 
+/** Has @live all that @ours says? What it has beside that are defaults of the server, or what the
+ * recipe has dropped: then pods are replaced, and keep the grace period's terms for the next time.
+ */
+bool sw_live_says(struct json_object *ours, struct json_object *live);
+
 /** Whichever of these two is for @manifest's kind; NULL without @live. */
 struct json_object *sw_template_keep(struct json_object *manifest, struct json_object *live,
                                      const struct sw_node_set *nodes);

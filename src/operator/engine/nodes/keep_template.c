@@ -131,10 +131,7 @@ static bool is_same_scalar(struct json_object *a, struct json_object *b)
            sw_quantity_cmp(&x, &y) == 0;
 }
 
-/* Has @live all that @ours says? What it has beside that are defaults of the server, or what the
- * recipe has dropped: then the pods are replaced, and keep the grace period's terms for the next
- * time. */
-static bool says(struct json_object *ours, struct json_object *live)
+bool sw_live_says(struct json_object *ours, struct json_object *live)
 {
     if (is_empty(ours) && is_empty(live))
         return true;
@@ -142,7 +139,7 @@ static bool says(struct json_object *ours, struct json_object *live)
         json_object_is_type(live, json_type_object)) {
         json_object_object_foreach(ours, key, value)
         {
-            if (!says(value, sw_json_get(live, key)))
+            if (!sw_live_says(value, sw_json_get(live, key)))
                 return false;
         }
         return true;
@@ -151,7 +148,7 @@ static bool says(struct json_object *ours, struct json_object *live)
         size_t n = sw_json_len(ours);
         bool same = n == sw_json_len(live);
         for (size_t i = 0; same && i < n; i++)
-            same = says(sw_json_at(ours, i), sw_json_at(live, i));
+            same = sw_live_says(sw_json_at(ours, i), sw_json_at(live, i));
         return same;
     }
     bool nested = json_object_is_type(ours, json_type_object) ||
@@ -232,7 +229,7 @@ struct json_object *sw_grace_period_keep(struct json_object *manifest, struct js
         return NULL;
     struct json_object *template = sw_json_find(kept, "spec", "template", NULL);
     take_asked_nodes(sw_json_get(template, "spec"), live_spec);
-    return says(template, running) ? SW_TAKE(kept) : NULL;
+    return sw_live_says(template, running) ? SW_TAKE(kept) : NULL;
 }
 
 /* ---- Jobs --------------------------------------------------------------------------------------
