@@ -13,6 +13,7 @@
 #include "operator/engine/nodes/grace_period.h"
 #include "operator/manifests/hooks.h"
 #include "operator/release/hooks.h"
+#include "operator/renderer/renderer.h"
 
 enum { RETRIES = 3 };
 
@@ -103,6 +104,28 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
     return rc;
 }
 
+/* Render the templates in the resource's spec, as the controller does before it plans. */
+static int resolve(struct sw_preview *d, struct sw_err *err)
+{
+    struct json_object *spec = NULL;
+    SW_AUTO_JSON *request = json_object_new_object();
+    sw_json_set(request, json_object_get(sw_json_get(d->resource, "spec")), "spec", NULL);
+    sw_json_set(request, values_for(d, NULL), "values", NULL);
+    struct sw_renderers *all = sw_renderers_new(d->conn.loop, &(struct sw_renderers_opts){ 0 });
+    struct sw_renderer *renderer = sw_renderer_new(all, sw_obj_name(d->resource), NULL);
+    int rc = sw_renderer_resolve(renderer, NULL, request, &spec, err);
+    sw_renderer_free(renderer);
+    sw_renderers_free(all);
+    if (rc < 0)
+        return rc;
+    struct json_object *resolved = sw_json_copy(d->resource);
+    sw_json_set(resolved, spec, "spec", NULL);
+    json_object_put(d->given); /* options may point into it */
+    d->given = d->resource;
+    d->resource = resolved;
+    return 0;
+}
+
 /* Which hooks of an install SRO has run. */
 static int read_markers(struct sw_preview *d, struct sw_err *err)
 {
@@ -154,6 +177,10 @@ int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
         rc = make_resource(preview, flags, connect, source, err);
     if (rc == 0)
         rc = sw_cluster_facts_read(&preview->conn, preview->resource, &preview->facts, err);
+    if (rc == 0 && sw_json_get(preview->resource, "spec"))
+        rc = resolve(preview, err);
+    if (rc == 0)
+        preview->ns = sw_releases_namespace(preview->resource);
     if (rc == 0)
         rc = read_markers(preview, err);
     return rc == 0 ? plan(preview, flags, err) : rc;
@@ -172,6 +199,7 @@ void sw_preview_close(struct sw_preview *preview)
     sw_opened_recipe_done(&preview->opened);
     sw_cluster_facts_done(&preview->facts);
     json_object_put(SW_TAKE(preview->resource));
+    json_object_put(SW_TAKE(preview->given));
     preview->exists = false;
     preview->ns = NULL;
 }

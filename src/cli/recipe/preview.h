@@ -17,6 +17,7 @@ struct sw_preview {
     struct sw_connection conn;
     struct sw_opened_recipe opened; /* with its plan */
     struct json_object *resource; /* the SpecialResource that the objects would belong to; owned */
+    struct json_object *given;    /* it, before the templates in its spec were rendered; owned */
     const char *ns;               /* of it, borrowed */
     const char *mirror;           /* of images, from the flags; or NULL. Borrowed */
     bool exists;                  /* it is on the cluster */

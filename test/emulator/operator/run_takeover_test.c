@@ -487,6 +487,22 @@ static void plan_says_that_nothing_changes(void **state)
     world_close(&w);
 }
 
+static void plan_renders_templates_of_the_values(void **state)
+{
+    (void)state;
+    struct world w;
+    open_left_with(&w, true);
+    assert_int_equal(world_patch(&w, SR_VERSION, "SpecialResource", NULL, "rolling", NULL,
+                                 "{\"spec\":{\"set\":{\"tag\":"
+                                 "\"{{ if .Values.kernelFullVersion }}1{{ end }}\"}}}"),
+                     0);
+    SW_AUTO_JSON *doc = plan(&w, 0);
+    (void)entry_of(doc, "DaemonSet", "rolling-driver-container-b657a71de7fad62f", "adopted");
+    plan_must_hold(&w, doc);
+    forget_written();
+    world_close(&w);
+}
+
 static void plan_names_what_changes(void **state)
 {
     (void)state;
@@ -594,6 +610,7 @@ int main(void)
         cmocka_unit_test(child_that_sro_made_is_taken_over_with_its_parent),
         cmocka_unit_test(child_with_another_account_has_its_own_values),
         cmocka_unit_test(plan_says_that_nothing_changes),
+        cmocka_unit_test(plan_renders_templates_of_the_values),
         cmocka_unit_test(plan_names_what_changes),
         cmocka_unit_test(plan_knows_that_node_selectors_stay),
         cmocka_unit_test(plan_names_what_is_refused_and_who_goes),
