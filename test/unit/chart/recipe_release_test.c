@@ -124,6 +124,46 @@ static void the_recipes_own_namespace_is_not_made(SW_UNUSED void **state)
     expect_manifests(r, NULL, SW_ALL_STATES, "ConfigMap/gpu-in-here@here");
 }
 
+/* Annotations of the objects of a rendered recipe, as "Kind/name key=value". */
+static char *annotations(const struct sw_rendered *out, const char *key)
+{
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < sw_rendered_n_manifests(out); i++) {
+        struct json_object *doc = sw_rendered_manifest(out, i)->doc;
+        const char *value = sw_obj_annotation(doc, key);
+        if (!value)
+            continue;
+        char *more = sw_printf("%s%s%s/%s=%s", text, *text ? " " : "", sw_obj_kind(doc),
+                               sw_obj_name(doc), value);
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+static void the_chart_above_annotates_what_the_vendors_renders(SW_UNUSED void **state)
+{
+    RECIPE(r,
+           TOP("    gpu:\n      annotations:\n        ConfigMap: {slipway.dev/hold: \"true\"}\n"
+               "        Secret/b: {slipway.dev/hold: x}\n"),
+           SUBCHART("gpu", "gpu"),
+           { "charts/gpu/templates/all.yaml",
+             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {other: kept}}\n"
+             "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
+             "---\napiVersion: v1\nkind: Secret\nmetadata: {name: b}\n",
+             0 },
+           CONFIG_MAP("templates/own.yaml", "own"));
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO(sw_rendered) *out = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_recipe_render(plan, NULL, SW_ALL_STATES, &out, &err), 0);
+    SW_AUTO_CHARS *held = annotations(out, "slipway.dev/hold"), *other = annotations(out, "other");
+    assert_string_equal(held, "Secret/b=x ConfigMap/a=true");
+    assert_string_equal(other, "ConfigMap/a=kept");
+    SW_AUTO_CHARS *text = render_text(plan, NULL, 0);
+    assert_non_null(strstr(text, "slipway.dev/hold: \"true\""));
+}
+
 /* ---- whether it is installed --------------------------------------------------------------------
  */
 
@@ -213,6 +253,11 @@ static void mistakes_are_named_with_file_and_field(SW_UNUSED void **state)
         { "    gpu: {namespaceLabels: [a]}\n", "gpu: namespaceLabels: expected a map" },
         { "    gpu: {namespaceLabels: {a: 1}}\n", "namespaceLabels: 'a': expected a string" },
         { "    gpu: {namespaceLabels: {\"a b\": c}}\n", "namespaceLabels: 'a b': " },
+        { "    gpu: {annotations: [a]}\n", "gpu: annotations: expected a map" },
+        { "    gpu: {annotations: {Pod: x}}\n", "gpu: annotations: Pod: expected a map" },
+        { "    gpu: {annotations: {Pod/: {a: b}}}\n", "'Pod/': expected a kind, or kind/name" },
+        { "    gpu: {annotations: {Pod: {a: 1}}}\n", "Pod: 'a': expected a string" },
+        { "    gpu: {annotations: {Pod: {a b: c}}}\n", "Pod: 'a b': " },
         { "    - gpu\n", "slipway.dev/releases: expected a map of subcharts" },
         { "    gpu: {\n", "test/Chart.yaml: slipway.dev/releases:" },
         { "    gpu: {namespace: \"{{ .Values.x\"}\n", "test/Chart.yaml: " },
@@ -233,11 +278,21 @@ static void two_releases_of_one_name_and_namespace_are_refused(SW_UNUSED void **
     expect_plan_error(r, NULL,
                       "slipway.dev/releases: b: chart 'top/charts/a' has release 'x' of namespace "
                       "'ns' already");
-    RECIPE(own, TOP("    a: {name: top}\n"), SUBCHART("a", "a"));
-    expect_plan_error(own, NULL, "chart 'top' has release 'top' of namespace 'default' already");
     RECIPE(apart, TOP("    a: {name: x, namespace: ns}\n    b: {name: x, namespace: ms}\n"),
            SUB("a"), SUB("b"));
     expect_graph(apart, NULL, "a; b");
+}
+
+static void a_release_that_is_called_as_the_recipes_is_that_one(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {name: top, annotations: {ConfigMap: {a: b}}}\n"), VENDOR);
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    assert_null(sw_plan_state(plan, 0)->release);
+    SW_AUTO_CHARS *text = render_text(plan, NULL, 0);
+    assert_non_null(strstr(text, "a: b"));
+    RECIPE(elsewhere, TOP("    gpu: {name: top, namespace: gpus}\n"), VENDOR);
+    SW_AUTO(sw_plan) *apart = plan_or_fail(elsewhere, NULL);
+    assert_non_null(sw_plan_state(apart, 0)->release);
 }
 
 static void a_release_of_a_subchart_that_is_off_is_dropped(SW_UNUSED void **state)
@@ -258,6 +313,7 @@ int main(void)
         cmocka_unit_test(the_subchart_sees_its_own_release_and_its_namespace_comes_first),
         cmocka_unit_test(without_a_name_it_is_the_subcharts_and_without_a_namespace_the_recipes),
         cmocka_unit_test(what_is_below_the_subchart_is_in_its_release),
+        cmocka_unit_test(the_chart_above_annotates_what_the_vendors_renders),
         cmocka_unit_test(a_state_names_its_release),
         cmocka_unit_test(values_of_the_chart_may_name_the_namespace),
         cmocka_unit_test(the_namespace_gets_its_labels),
@@ -269,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_condition_that_no_template_defines_is_named),
         cmocka_unit_test(mistakes_are_named_with_file_and_field),
         cmocka_unit_test(two_releases_of_one_name_and_namespace_are_refused),
+        cmocka_unit_test(a_release_that_is_called_as_the_recipes_is_that_one),
         cmocka_unit_test(a_release_of_a_subchart_that_is_off_is_dropped),
     };
     return cmocka_run_group_tests_name("recipe_release", tests, NULL, NULL);

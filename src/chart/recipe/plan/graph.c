@@ -72,7 +72,7 @@ static int add_state(struct graph *g, const struct sw_plan_chart *chart, const c
         wait = sw_chart_annotation(p->loaded, ann_wait);
     s->wait_all = sw_streq(wait, "all");
     const struct sw_plan_release *release = sw_plan_release_of(chart);
-    s->release = release ? &release->of : NULL;
+    s->release = release && !release->is_recipes ? &release->of : NULL;
     g->owners[g->n] = chart;
     return (int)g->n++;
 }

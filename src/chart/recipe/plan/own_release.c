@@ -63,7 +63,73 @@ static int check_labels(struct json_object *labels, struct sw_err *err)
     return 0;
 }
 
-/* Only known keys, all but the labels texts. */
+/* The annotations of one kind of objects: checked, and added to @release, which has room. */
+static int read_annotations(struct sw_plan *plan, struct sw_plan_annotation *all, size_t *n,
+                            const char *who, struct json_object *annotations, struct sw_err *err)
+{
+    const char *slash = strchr(who, '/'), *name = NULL;
+    const char *kind = sw_arena_strndup(plan->arena, who, strcspn(who, "/"));
+    if (slash)
+        name = sw_arena_strdup(plan->arena, slash + 1);
+    if (!*kind || (name && !*name))
+        return sw_err_set(err, SW_INVALID, "'%s': expected a kind, or kind/name", who);
+    if (!json_object_is_type(annotations, json_type_object))
+        return sw_err_set(err, SW_INVALID, "%s: expected a map", who);
+    json_object_object_foreach(annotations, key, value)
+    {
+        const char *fault = sw_label_key_fault(key);
+        if (!fault && !json_object_is_type(value, json_type_string))
+            fault = "expected a string";
+        if (fault)
+            return sw_err_set(err, SW_INVALID, "%s: '%s': %s", who, key, fault);
+        all[(*n)++] = (struct sw_plan_annotation){ kind, name, sw_arena_strdup(plan->arena, key),
+                                                   sw_arena_strdup(plan->arena,
+                                                                   json_object_get_string(value)) };
+    }
+    return 0;
+}
+
+static int find_annotations(struct sw_plan *plan, struct sw_plan_release *release,
+                            struct json_object *map, struct sw_err *err)
+{
+    size_t room = 0, n = 0;
+    if (!map)
+        return 0;
+    if (!json_object_is_type(map, json_type_object))
+        return sw_err_set(err, SW_INVALID, "annotations: expected a map");
+    json_object_object_foreach(map, k, v)
+    {
+        (void)k;
+        if (json_object_is_type(v, json_type_object))
+            room += (size_t)json_object_object_length(v);
+    }
+    struct sw_plan_annotation *all = sw_arena_alloc(plan->arena, (room + 1) * sizeof *all);
+    int rc = 0;
+    json_object_object_foreach(map, who, annotations)
+    {
+        if (rc == 0)
+            rc = read_annotations(plan, all, &n, who, annotations, err);
+    }
+    release->annotations = all;
+    release->n_annotations = n;
+    return rc < 0 ? sw_err_wrap(err, rc, "annotations") : 0;
+}
+
+bool sw_plan_annotate(const struct sw_plan_release *release, struct json_object *object)
+{
+    bool any = false;
+    for (size_t i = 0; release && i < release->n_annotations; i++) {
+        const struct sw_plan_annotation *a = &release->annotations[i];
+        if (!sw_streq(a->kind, sw_obj_kind(object)) ||
+            (a->name && !sw_streq(a->name, sw_obj_name(object))))
+            continue;
+        sw_json_set_str(object, a->value, "metadata", "annotations", a->key, NULL);
+        any = true;
+    }
+    return any;
+}
+
+/* Only known keys; name, namespace and if are texts. */
 static int check_fields(struct json_object *entry, struct sw_err *err)
 {
     static const char *const known[] = { "name", "namespace", "if" };
@@ -74,7 +140,7 @@ static int check_fields(struct json_object *entry, struct sw_err *err)
         bool is_text = false;
         for (size_t i = 0; i < SW_COUNT(known); i++)
             is_text |= sw_streq(key, known[i]);
-        if (!is_text && !sw_streq(key, "namespaceLabels"))
+        if (!is_text && !sw_streq(key, "namespaceLabels") && !sw_streq(key, "annotations"))
             return sw_err_set(err, SW_INVALID, "'%s' is not known", key);
         if (is_text && !json_object_is_type(value, json_type_string))
             return sw_err_set(err, SW_INVALID, "%s: expected a string", key);
@@ -82,8 +148,18 @@ static int check_fields(struct json_object *entry, struct sw_err *err)
     return check_labels(sw_json_get(entry, "namespaceLabels"), err);
 }
 
+/* Is it the release of the whole recipe? */
+static bool is_recipes(const struct sw_plan *plan, const struct sw_render_env *env,
+                       const struct sw_release_of_state *of)
+{
+    const char *own = env->namespace ? env->namespace : "default",
+               *name = env->release ? env->release : plan->recipe->root->name;
+    return sw_streq(of->name, name) && (!of->namespace || sw_streq(of->namespace, own));
+}
+
 static int read_entry(struct sw_plan *plan, const struct sw_plan_chart *above,
-                      struct sw_plan_chart *sub, struct json_object *entry, struct sw_err *err)
+                      const struct sw_render_env *env, struct sw_plan_chart *sub,
+                      struct json_object *entry, struct sw_err *err)
 {
     int rc = check_fields(entry, err);
     if (rc < 0)
@@ -109,29 +185,26 @@ static int read_entry(struct sw_plan *plan, const struct sw_plan_chart *above,
         .above = above,
         .number = plan->n_releases++,
     };
+    release->is_recipes = is_recipes(plan, env, &release->of);
     sub->release = release;
-    return 0;
+    return find_annotations(plan, release, sw_json_get(entry, "annotations"), err);
 }
 
 /* Helm tells releases apart by name and namespace. */
-static int check_unique(const struct sw_plan *plan, const struct sw_plan_chart *chart,
-                        const struct sw_render_env *env, const struct sw_plan_release *release,
-                        struct sw_err *err)
+static int check_unique(const struct sw_plan_chart *chart, const struct sw_render_env *env,
+                        const struct sw_plan_release *release, struct sw_err *err)
 {
     const char *own = env->namespace ? env->namespace : "default",
                *ns = release->of.namespace ? release->of.namespace : own;
     const struct sw_plan_release *other = chart->release;
-    const char *name = other           ? other->of.name
-                       : chart->parent ? NULL
-                       : env->release  ? env->release
-                                       : plan->recipe->root->name;
     const char *other_ns = other && other->of.namespace ? other->of.namespace : own;
-    if (other != release && sw_streq(name, release->of.name) && sw_streq(other_ns, ns))
+    if (other && other != release && sw_streq(other->of.name, release->of.name) &&
+        sw_streq(other_ns, ns))
         return sw_err_set(err, SW_INVALID, "chart '%s' has release '%s' of namespace '%s' already",
-                          chart->path, name, ns);
+                          chart->path, release->of.name, ns);
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < chart->n_subcharts; i++)
-        rc = check_unique(plan, chart->subcharts[i], env, release, err);
+        rc = check_unique(chart->subcharts[i], env, release, err);
     return rc;
 }
 
@@ -172,9 +245,9 @@ static int read_map(struct sw_plan *plan, const struct sw_plan_chart *chart,
         struct sw_plan_chart *sub = find_subchart(chart, name);
         if (!sub && !is_dependency(chart, name))
             return sw_err_set(err, SW_INVALID, "%s: there is no subchart '%s'", annotation, name);
-        rc = sub ? read_entry(plan, chart, sub, entry, err) : 0; /* else it is disabled */
+        rc = sub ? read_entry(plan, chart, env, sub, entry, err) : 0; /* else it is disabled */
         if (rc == 0 && sub)
-            rc = check_unique(plan, plan->root, env, sub->release, err);
+            rc = check_unique(plan->root, env, sub->release, err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "%s: %s", annotation, name);
     }

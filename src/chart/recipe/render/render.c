@@ -105,6 +105,17 @@ static size_t state_of(const struct sw_plan *plan, const struct sw_plan_template
     return t->state != SIZE_MAX ? t->state : last;
 }
 
+/* The text of @d after a change of @object. */
+static void say_again(struct sw_rendered *r, struct doc *d, struct json_object *object)
+{
+    size_t len;
+    SW_AUTO_CHARS *text = sw_yaml_text(object, &len);
+    while (len > 0 && sw_split_is_blank(text[len - 1]))
+        len--;
+    d->doc.text = sw_arena_strndup(r->arena, text, len);
+    d->doc.len = len;
+}
+
 /* Read the documents of @file. @t: its template; NULL: a file of crds/, which belongs to @state.
  * @only: drop documents of other states. */
 static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
@@ -140,6 +151,8 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
                 continue;
             (void)sw_json_del(object, "metadata", "annotations", SW_ANN_GROUP_NEEDS, NULL);
         }
+        if (t && sw_plan_annotate(plan->state_releases[d.doc.state], object))
+            say_again(r, &d, object);
         d.phase = phase_of(&d, env);
         d.doc.group = plan->states[d.doc.state].group;
         d.doc.chart = plan->states[d.doc.state].chart;
@@ -183,25 +196,19 @@ static void add_namespace(struct sw_rendered *r, const struct sw_plan *plan,
     if (!ns || r->run.left_out[release->number] || sw_streq(ns, env->namespace) ||
         has_namespace(r, ns))
         return;
-    struct json_object *doc = namespace_of(release);
-    size_t len;
-    SW_AUTO_CHARS *text = sw_yaml_text(doc, &len);
-    while (len > 0 && sw_split_is_blank(text[len - 1]))
-        len--;
-    SW_GROW(r->docs, r->n_docs, r->cap_docs);
-    r->docs[r->n_docs] = (struct doc){
+    struct doc d = {
         .number = r->n_docs,
-        .object = doc,
+        .object = namespace_of(release),
         .phase = PHASE_CRDS,
         .is_first = true,
         .doc = { .path = sw_arena_printf(r->arena, "%s/Chart.yaml", release->above->path),
                  .line = 1,
-                 .text = sw_arena_strndup(r->arena, text, len),
-                 .len = len,
                  .state = state,
                  .chart = plan->states[state].chart },
     };
-    r->n_docs++;
+    say_again(r, &d, d.object);
+    SW_GROW(r->docs, r->n_docs, r->cap_docs);
+    r->docs[r->n_docs++] = d;
 }
 
 /* ---- order, and manifests -----------------------------------------------------------------------
