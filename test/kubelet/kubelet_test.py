@@ -608,19 +608,21 @@ def the_gpu_operators_policy_is_the_gate_of_real_gpus(api):
                                            "schema": {"openAPIV3Schema": schema}}]}})
     policies = "/apis/%s/v1/%s" % (group, plural)
     until("served", lambda: api.get(policies))
-    name = {"metadata": {"name": "gpu-cluster-policy"}, "apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy"}
     condition = {"type": "Ready", "status": "False", "reason": "x", "message": "x",
                  "lastTransitionTime": "2026-01-01T00:00:00Z"}
-    for ready in ({"state": "ready"}, {"conditions": [dict(condition, status="True")]}):
-        api.post(policies, dict(name, status={"state": "notReady", "conditions": [condition]}))
+    # OpenShift's documents call it gpu-cluster-policy, Helm's chart cluster-policy
+    for name, ready in (("gpu-cluster-policy", {"state": "ready"}),
+                        ("cluster-policy", {"conditions": [dict(condition, status="True")]})):
+        api.post(policies, {"metadata": {"name": name}, "apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy",
+                            "status": {"state": "notReady", "conditions": [condition]}})
         w = World(api, emulated=False, start=False, gate=None)
         w.start(wait=False)
-        until("said", lambda: "ClusterPolicy gpu-cluster-policy" in w.log() and "is not ready" in w.log())
+        until("said", lambda: "ClusterPolicy " + name in w.log() and "is not ready" in w.log())
         assert not w.kubelet.registered
-        api.patch(policies + "/gpu-cluster-policy", {"status": ready})
+        api.patch(policies + "/" + name, {"status": ready})
         until("registered", lambda: len(w.kubelet.registered) == 7)
         w.close()
-        api.delete(policies + "/gpu-cluster-policy")
+        api.delete(policies + "/" + name)
     api.delete(crds + "/" + plural + "." + group)
 
 

@@ -45,7 +45,8 @@ struct sw_device_plugin_opts {
     const char *emulated_model; /* "A100-40GB" */
     int emulated_count;         /* 2 */
     const char *nvml_library;   /* NULL: libnvidia-ml.so.1 */
-    const char *gate;           /* "apiVersion/Kind/name" that must be ready; NULL or "": none */
+    const char *gate; /* "apiVersion/Kind/name" that must be ready, name "*": one of them; NULL or
+                         "": none */
     const char *gate_ns;        /* NULL: it has none */
     const char *gate_condition; /* alternatives, " || " between them */
     bool keep_when_shut;        /* a gate that shuts again withdraws nothing */
@@ -53,7 +54,7 @@ struct sw_device_plugin_opts {
     int64_t claim_wait_ms;      /* 10 s */
 };
 
-#define SW_DEVICE_PLUGIN_GATE "nvidia.com/v1/ClusterPolicy/gpu-cluster-policy"
+#define SW_DEVICE_PLUGIN_GATE "nvidia.com/v1/ClusterPolicy/*"
 #define SW_DEVICE_PLUGIN_GATE_CONDITION                                                            \
     "{.status.state} == ready || {.status.conditions[?(@.type==\"Ready\")].status} == True"
 

@@ -10,7 +10,8 @@ enum { ASK_AGAIN_MS = 5000, MAX_CONDITIONS = 8 };
 
 struct dp_gate {
     struct sw_device_plugin *p;
-    char *api_version, *kind, *name;
+    char *api_version, *kind, *name;                 /* "*": one of them is enough */
+    struct json_object *met;                         /* names of objects that meet a condition */
     struct sw_condition *conditions[MAX_CONDITIONS]; /* one is enough */
     size_t n_conditions;
     struct sw_kube_request *request;
@@ -20,9 +21,11 @@ struct dp_gate {
     bool seen, ready;
 };
 
-static void say(struct dp_gate *g, const char *state)
+/* @name: of the object that it is about; NULL: the gate's. */
+static void say(struct dp_gate *g, const char *name, const char *state)
 {
-    SW_AUTO_CHARS *text = sw_printf("%s %s (%s) %s", g->kind, g->name, g->api_version, state);
+    SW_AUTO_CHARS *text = sw_printf("%s %s (%s) %s", g->kind, sw_text_or(name, g->name),
+                                    g->api_version, state);
     if (!sw_streq(text, g->text))
         sw_log(SW_LOG_INFO, "gate", "state", text, NULL);
     free(g->text);
@@ -34,10 +37,11 @@ const char *dp_gate_text(const struct dp_gate *g)
     return g && g->text ? g->text : "the gate has not been looked at yet";
 }
 
-static void turn(struct dp_gate *g, bool ready, const char *state)
+static void turn(struct dp_gate *g, const char *name, const char *state)
 {
     struct sw_device_plugin *p = g->p;
-    say(g, state);
+    bool ready = json_object_object_length(g->met) > 0;
+    say(g, name, state);
     if (g->seen && g->ready == ready)
         return;
     g->seen = true;
@@ -45,6 +49,13 @@ static void turn(struct dp_gate *g, bool ready, const char *state)
     p->shut_again = !ready && p->open && !p->opts.keep_when_shut;
     p->open |= ready;
     p->changed(p);
+}
+
+static void note(struct dp_gate *g, const char *name, bool is_met)
+{
+    json_object_object_del(g->met, name);
+    if (is_met)
+        sw_json_set(g->met, json_object_new_boolean(true), name, NULL);
 }
 
 static void on_object(const struct sw_watch_event *e, void *arg)
@@ -56,17 +67,19 @@ static void on_object(const struct sw_watch_event *e, void *arg)
     case SW_WATCH_MODIFIED:
         for (size_t i = 0; i < g->n_conditions; i++)
             ready |= sw_condition_holds(g->conditions[i], e->object);
-        turn(g, ready, ready ? "is ready" : "is not ready");
+        note(g, e->name, ready);
+        turn(g, e->name, ready ? "is ready" : "is not ready");
         break;
     case SW_WATCH_DELETED:
-        turn(g, false, "was deleted");
+        note(g, e->name, false);
+        turn(g, e->name, "was deleted");
         break;
     case SW_WATCH_SYNCED:
         if (sw_kube_watch_n_objects(g->watch) == 0)
-            turn(g, false, "does not exist");
+            turn(g, NULL, "does not exist");
         break;
     case SW_WATCH_ERROR:
-        say(g, sw_err_text(e->err));
+        say(g, NULL, sw_err_text(e->err));
         break;
     }
 }
@@ -78,14 +91,14 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     struct dp_gate *g = arg;
     g->request = NULL;
     if (code < 0) {
-        say(g, sw_err_text(err));
+        say(g, NULL, sw_err_text(err));
         sw_timer_set(g->again, ASK_AGAIN_MS); /* its CRD may come later */
         return;
     }
     g->watch = sw_kube_watch_open(
         g->p->kube, kind,
         &(struct sw_watch_opts){ .ns = kind->namespaced ? g->p->opts.gate_ns : NULL,
-                                 .name = g->name },
+                                 .name = sw_streq(g->name, "*") ? NULL : g->name },
         on_object, g);
 }
 
@@ -95,7 +108,7 @@ static void on_again(void *arg)
     g->request = sw_kube_kind(g->p->kube, g->api_version, g->kind, on_kind, g);
 }
 
-/* @object: "nvidia.com/v1/ClusterPolicy/name", "v1/ConfigMap/name" */
+/* @object: "nvidia.com/v1/ClusterPolicy/name", "v1/ConfigMap/name"; name "*" */
 static int parse(struct dp_gate *g, const char *object, const char *conditions, struct sw_err *err)
 {
     const char *name = strrchr(object, '/'), *kind = name;
@@ -128,6 +141,7 @@ int dp_gate_new(struct sw_device_plugin *p, struct dp_gate **out, struct sw_err 
     }
     struct dp_gate *g = sw_zalloc(1, sizeof *g);
     g->p = p;
+    g->met = json_object_new_object();
     g->again = sw_timer_new(p->loop, on_again, g);
     const int rc = parse(g, p->opts.gate, p->opts.gate_condition, err);
     if (rc < 0) {
@@ -152,5 +166,6 @@ void dp_gate_free(struct dp_gate *g)
     free(g->kind);
     free(g->name);
     free(g->text);
+    json_object_put(g->met);
     free(g);
 }

@@ -47,8 +47,8 @@ static const struct sw_flag flags[] = {
       "how many GPUs, 1 to 64 (default 2)" },
     { "nvml-library", 0, SW_FLAG_STRING, AT(library), "FILE", NULL, "default libnvidia-ml.so.1" },
     { "gate", 0, SW_FLAG_STRING, AT(gate), "OBJECT", NULL,
-      "apiVersion/Kind/name that must be ready before anything is offered; empty: none (default "
-      "the GPU operator's ClusterPolicy)" },
+      "apiVersion/Kind/name that must be ready before anything is offered, with * for any name; "
+      "empty: none (default the GPU operator's ClusterPolicy)" },
     { "gate-namespace", 0, SW_FLAG_STRING, AT(gate_ns), "NAMESPACE", NULL, "of the gate's object" },
     { "gate-condition", 0, SW_FLAG_STRING, AT(gate_condition), "CONDITION", NULL,
       "JSONPath == value; several with ' || ' (default: state or condition Ready)" },
