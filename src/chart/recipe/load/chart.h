@@ -32,7 +32,8 @@ enum sw_template_mark {
     SW_MARK_GROUP = 1 << 1,         /* HIP-0025's annotation of resource groups */
 };
 
-/** In a bundle: the chart with this file has any_version. Helm takes no such file for a chart. */
+/** In a bundle or a package: the chart with this file has any_version. Helm takes no such file for
+ * a chart. */
 #define SW_ANY_VERSION_FILE "charts/.any-version"
 
 /** One chart. Members are in the recipe's arena or sources unless they say otherwise. */

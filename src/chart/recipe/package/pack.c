@@ -52,6 +52,11 @@ static int add_dependencies(struct sw_files *to, const struct sw_chart *chart, c
                 rc = add_files(to, files.items, files.n, inner, err);
             sw_files_done(&files);
         }
+        if (rc == 0 && sub->any_version &&
+            !sw_files_find(sub->in, sub->n_in, SW_ANY_VERSION_FILE)) {
+            SW_AUTO_CHARS *mark = sw_printf("%s" SW_ANY_VERSION_FILE, inner);
+            rc = sw_files_copy(to, mark, "", 0, err);
+        }
         if (rc == 0)
             rc = add_dependencies(to, sub, inner, err);
     }
