@@ -62,7 +62,8 @@ MAINS    := $(filter %/main.c,$(SRC))
 LIBSRC   := $(filter-out $(MAINS),$(SRC))
 
 # Files that travel in the program: NAME = the C array, FILES_NAME = what is in it.
-EMBEDDED             := sw_emulator_rules sw_deploy_crds sw_kind_fields
+EMBEDDED             := sw_emulator_rules sw_stand_ins sw_deploy_crds sw_kind_fields
+FILES_sw_stand_ins      := $(patsubst src/emulator/stand_ins/%,src/emulator/stand_ins/./%,$(sort $(shell find src/emulator/stand_ins -mindepth 2 -type f)))
 FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/builtin/*.yaml))
 FILES_sw_kind_fields    := src/cli/lint/fields.txt
 FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*_*.yaml))
@@ -232,7 +233,7 @@ SEEDS ?= 100
 .PHONY: chaos
 chaos: deps ## SEEDS=n random fault plans for each recipe, and the crash sweep: all must converge
 	@$(MAKE) --no-print-directory -s build $(BUILD)/test/chaos
-	@$(BUILD)/test/chaos all $(SEEDS) recipes/nvidia-mig charts/example/simple-kmod
+	@SLIPWAY_STAND_INS=1 $(BUILD)/test/chaos all $(SEEDS) recipes/nvidia-mig charts/example/simple-kmod
 
 # libFuzzer: make fuzz [FUZZ_SECONDS=60] [TARGET=yaml]
 FUZZ_SECONDS ?= 60

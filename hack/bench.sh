@@ -5,6 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 runs=${RUNS:-5}
+export SLIPWAY_STAND_INS=1
 out=$(mktemp); work=$(mktemp -d); trap 'rm -rf "$out" "$work"' EXIT
 
 # whole COMMAND...: wall seconds, CPU seconds and peak memory of whole processes, one JSON object

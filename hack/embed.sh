@@ -1,5 +1,6 @@
 #!/bin/sh
-# embed.sh NAME FILE... : print a C source that holds the files as `const struct sw_embedded NAME[]`.
+# embed.sh NAME FILE... : print a C source that holds the files as `const struct sw_embedded NAME[]`. A file is
+# called by what follows "/./" in its path, else by its last part.
 set -eu
 name=$1
 shift
@@ -7,7 +8,8 @@ printf '#include "base/base.h"\n\nextern const struct sw_embedded %s[];\n' "$nam
 printf 'const struct sw_embedded %s[] = {\n' "$name"
 for f in "$@"; do
     [ -f "$f" ] || continue
-    printf '    { "%s",\n' "$(basename "$f")"
+    case $f in */./*) of=${f##*/./} ;; *) of=${f##*/} ;; esac
+    printf '    { "%s",\n' "$of"
     # one C string a line; octal for what is not plain, so that no escape swallows the next letter
     sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/?/\\?/g' -e 's/	/\\t/g' -e 's/^/      "/' -e 's/$/\\n"/' "$f"
     [ -s "$f" ] || printf '      ""\n'

@@ -4,9 +4,10 @@
 #
 #   prereq.sh deploy | undeploy  cert-manager | nfd | nvidia  [--ocp] [--dry-run]
 #
-# --ocp installs through the Operator Lifecycle Manager, else from manifests; both come from states/.
+# --ocp installs through the Operator Lifecycle Manager, else from the vendor's chart; both come from states/.
 # It may be repeated, and ends when the part is ready (TIMEOUT seconds, 600). --dry-run prints what would
-# be applied, or what would be deleted. Versions are pinned, and overridden by:
+# be applied, or what would be deleted. SLIPWAY_CHARTS_DIR names a folder of charts that are not fetched.
+# Versions are pinned, and overridden by:
 #   CERT_MANAGER_VERSION (image tag)  CERT_MANAGER_CHANNEL  CERT_MANAGER_CSV
 #   NFD_VERSION          (image tag)  NFD_CHANNEL           NFD_CSV
 #   NVIDIA_VERSION       (image tag)  NVIDIA_CHANNEL        NVIDIA_CSV
@@ -17,7 +18,7 @@ slipway=${SLIPWAY:-$here/build/slipway}
 : "${TIMEOUT:=600}"
 say() { echo "$*" >&2; }
 die() { say "prereq: $*"; exit 1; }
-usage() { sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//'; }
+usage() { sed -n '2,16p' "$0" | sed 's/^# \{0,1\}//'; }
 [ -n "${KUBECTL:-}" ] || KUBECTL=$(command -v kubectl || command -v oc) || die "neither kubectl nor oc is here (KUBECTL=...)"
 k() { "$KUBECTL" "$@"; }
 
@@ -26,8 +27,8 @@ choose() { # PART
     part=$1
     case $part in
     cert-manager) state=cert-manager ns=cert-manager version=${CERT_MANAGER_VERSION:-} channel=${CERT_MANAGER_CHANNEL:-} csv=${CERT_MANAGER_CSV:-} ;;
-    nfd) state=nfd ns=openshift-nfd version=${NFD_VERSION:-} channel=${NFD_CHANNEL:-} csv=${NFD_CSV:-} ;;
-    nvidia) state=gpu-operator ns=nvidia-gpu-operator version=${NVIDIA_VERSION:-} channel=${NVIDIA_CHANNEL:-} csv=${NVIDIA_CSV:-} ;;
+    nfd) state=nfd ns=node-feature-discovery version=${NFD_VERSION:-} channel=${NFD_CHANNEL:-} csv=${NFD_CSV:-} ;;
+    nvidia) state=gpu-operator ns=gpu-operator version=${NVIDIA_VERSION:-} channel=${NVIDIA_CHANNEL:-} csv=${NVIDIA_CSV:-} ;;
     *) die "unknown part '$part': cert-manager, nfd or nvidia" ;;
     esac
 }
@@ -37,19 +38,20 @@ version_flags() {
     [ -z "$csv" ] || printf ' --set olm.startingCSV=%s' "$csv"
     [ -z "$version" ] && return 0
     case $part in
-    cert-manager) printf ' --set images.%s=quay.io/jetstack/cert-manager-%s:%s' controller controller "$version" webhook webhook "$version" cainjector cainjector "$version" ;;
-    nfd) printf ' --set image=registry.k8s.io/nfd/node-feature-discovery:%s' "$version" ;;
-    nvidia) printf ' --set image=nvcr.io/nvidia/gpu-operator:%s' "$version" ;;
+    cert-manager) printf ' --set cert-manager.%simage.tag=%s' '' "$version" webhook. "$version" cainjector. "$version" ;;
+    nfd) printf ' --set node-feature-discovery.image.tag=%s' "$version" ;;
+    nvidia) printf ' --set gpu-operator.operator.version=%s' "$version" ;;
     esac
 }
 
-# The state's manifests without what slipway only looks at or tries, one a file in $work, in order.
+# The state's manifests without what slipway only looks at or tries, and without hooks, which are Helm's and
+# slipway's to run; one a file in $work, in order.
 manifests() {
     # shellcheck disable=SC2046,SC2086
     "$slipway" render "$here/states/$state" --namespace "$ns" --include-crds --set "mode=$mode" -a operators.coreos.com/v1alpha1 \
         $(version_flags) ${SET:-} >"$work/all" || die "states/$state cannot be rendered"
     awk -v dir="$work" 'function flush() {
-            if (doc ~ /(^|\n)kind: / && doc !~ /slipway.dev\/(observe|dry-run): "true"/) { file = sprintf("%s/%03d.yaml", dir, n++); printf "%s", doc > file; close(file) }
+            if (doc ~ /(^|\n)kind: / && doc !~ /slipway.dev\/(observe|dry-run): "true"/ && doc !~ /helm.sh\/hook"?: /) { file = sprintf("%s/%03d.yaml", dir, n++); printf "%s", doc > file; close(file) }
             doc = "" }
         $0 == "---" { flush(); next } { doc = doc $0 "\n" } END { flush() }' "$work/all"
 }
@@ -142,7 +144,7 @@ undeploy() {
 }
 
 [ $# -ge 2 ] || { usage >&2; exit 2; }
-command=$1 mode=manifests dry=
+command=$1 mode=chart dry=
 choose "$2"
 shift 2
 for a in "$@"; do

@@ -4,6 +4,7 @@
 tap_n=0 tap_bad=0
 tap_dir=$(mktemp -d)
 trap 'rm -rf "$tap_dir"' EXIT
+export SLIPWAY_STAND_INS=1 # no test fetches a vendor's chart
 
 t() {
     local name=$1 since=$SECONDS

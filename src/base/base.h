@@ -284,7 +284,7 @@ char *sw_time_rfc3339(int64_t ms, char buf[static 21]);
 
 /** One file that the build put into the binary (hack/embed.sh). A list ends with a NULL name. */
 struct sw_embedded {
-    const char *name; /* base name */
+    const char *name; /* base name, or what follows a "./" in its path */
     const char *text; /* NUL-terminated besides */
     size_t len_bytes;
 };

@@ -34,6 +34,11 @@ struct sw_emu_delays {
 /** The delays of `--delays 1`: slow enough for a person to follow. */
 extern const struct sw_emu_delays sw_emu_delays_human;
 
+/** Small charts that play the vendors' own under their names, each file as "<chart>/<path>"; ended
+ * by a NULL name. They install what the built-in rules play, and nothing that works on a cluster.
+ */
+extern const struct sw_embedded sw_stand_ins[];
+
 /** Read a factor of these delays: "0" (none), "0.5", "1".
  * @return 0 | SW_INVALID: not a number from 0 to 1000 */
 int sw_emu_delays_read(const char *text, struct sw_emu_delays *out, struct sw_err *err) SW_CHECKED;

@@ -12,8 +12,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "chart/fetch/fetch.h"
 #include "chart/recipe/recipe.h"
 #include "chart/template/template.h"
+#include "emulator/emulator.h"
 
 enum { MAX_RUNS = 2000 };
 static const double seconds_each = 1.0;
@@ -83,6 +85,9 @@ static double now_us(void)
 static int run(const char *chart, const char *values_path, struct figures *f, size_t *bytes,
                struct sw_err *err)
 {
+    SW_AUTO(sw_fetcher) *fetcher = sw_fetcher_new(
+        &(struct sw_fetch_opts){ .stand_ins = sw_stand_ins });
+    const struct sw_recipe_opts opts = { .get = sw_fetcher_get, .get_arg = fetcher };
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO(sw_values) *values = sw_values_new();
     SW_AUTO(sw_plan) *plan = NULL;
@@ -93,7 +98,7 @@ static int run(const char *chart, const char *values_path, struct figures *f, si
     double t0 = now_us();
     int rc = values_path ? sw_values_add_file(values, values_path, err) : 0;
     if (rc == 0)
-        rc = sw_recipe_open(chart, NULL, &recipe, err);
+        rc = sw_recipe_open(chart, &opts, &recipe, err);
     double t1 = now_us();
     if (rc == 0)
         rc = sw_recipe_plan(recipe, values, &env, &plan, err);

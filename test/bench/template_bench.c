@@ -9,7 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "chart/fetch/fetch.h"
 #include "chart/recipe/recipe.h"
+#include "emulator/emulator.h"
 
 enum { MAX_RUNS = 20000 };
 static const double seconds_each = 1.0;
@@ -30,13 +32,16 @@ static int by_size(const void *a, const void *b)
 static int measure(const char *chart, const char *values_path, struct sw_err *err)
 {
     static double times[MAX_RUNS];
+    SW_AUTO(sw_fetcher) *fetcher = sw_fetcher_new(
+        &(struct sw_fetch_opts){ .stand_ins = sw_stand_ins });
+    const struct sw_recipe_opts opts = { .get = sw_fetcher_get, .get_arg = fetcher };
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO(sw_values) *values = sw_values_new();
     SW_AUTO(sw_plan) *plan = NULL;
     struct sw_render_env env = { .kube_version = "v1.29.0", .no_crds = true };
     int rc = values_path ? sw_values_add_file(values, values_path, err) : 0;
     if (rc == 0)
-        rc = sw_recipe_open(chart, NULL, &recipe, err);
+        rc = sw_recipe_open(chart, &opts, &recipe, err);
     if (rc == 0)
         rc = sw_recipe_plan(recipe, values, &env, &plan, err);
     size_t n = 0, bytes = 0, files = 0;

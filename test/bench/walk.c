@@ -88,6 +88,7 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
                                        &(struct sw_controller_opts){ .rights = SW_RIGHTS_CALLER,
                                                                      .only = b->name,
                                                                      .one_shot = true,
+                                                                     .stand_ins = sw_stand_ins,
                                                                      .on_change = on_change,
                                                                      .on_event = on_event,
                                                                      .arg = b });

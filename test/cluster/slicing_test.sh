@@ -43,7 +43,7 @@ packed() {
 # cert-manager as somebody else's: its kinds, and Deployments that only sleep. What it does with
 # Certificates the rules do while they are available.
 cert_manager() {
-    "$SLIPWAY" render states/cert-manager --namespace cert-manager --set mode=manifests --show-only templates/crds.yaml >"$tap_dir/cert-manager.yaml" || return 1
+    "$SLIPWAY" render src/emulator/stand_ins/cert-manager --namespace cert-manager --set crds.enabled=true,crds.keep=false --show-only templates/crds.yaml >"$tap_dir/cert-manager.yaml" || return 1
     local name
     for name in cert-manager cert-manager-webhook cert-manager-cainjector; do
         cat <<YAML

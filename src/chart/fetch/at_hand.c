@@ -1,5 +1,5 @@
 /* Charts at hand: a folder that is looked into before a chart is fetched, as on a site without a
- * network, or for a chart that is being worked on. */
+ * network, or for a chart that is being worked on; and stand-ins, to try a recipe with. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -88,8 +88,9 @@ static int take_folder(const char *dir, struct sw_recipe_got *got, struct sw_err
     return 0;
 }
 
-int fetch_at_hand(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
-                  struct sw_err *err)
+/* The chart of that name in the folder. */
+static int take_from_folder(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
+                            struct sw_recipe_got *got, struct sw_err *err)
 {
     SW_AUTO_CHARS *dir = sw_printf("%s/%s", f->opts.charts_dir, ask->name);
     SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", dir);
@@ -107,4 +108,36 @@ int fetch_at_hand(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct 
     sw_log(SW_LOG_WARN, "chart of a folder, of whatever version", "chart", ask->name, "from", dir,
            "instead", ask->version ? ask->version : "", "of", shown, NULL);
     return take_folder(dir, got, err);
+}
+
+/* The stand-in of that name. */
+static int take_stand_in(const struct sw_embedded *stand_ins, const char *name,
+                         struct sw_recipe_got *got, struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(NULL);
+    size_t len = strlen(name);
+    int rc = 0;
+    for (const struct sw_embedded *e = stand_ins; rc == 0 && e->name; e++)
+        if (strncmp(e->name, name, len) == 0 && e->name[len] == '/')
+            rc = sw_files_copy(&files, e->name + len + 1, e->text, e->len_bytes, err);
+    if (rc < 0 || !files.n) {
+        sw_files_done(&files);
+        return rc < 0 ? rc : SW_NOTFOUND;
+    }
+    got->files = files.items;
+    got->n_files = files.n;
+    got->origin = sw_strdup(name);
+    got->digest = sw_strdup("");
+    got->any_version = true;
+    got->is_stand_in = true;
+    return 0;
+}
+
+int fetch_at_hand(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+                  struct sw_err *err)
+{
+    int rc = f->opts.charts_dir ? take_from_folder(f, ask, got, err) : SW_NOTFOUND;
+    return rc == SW_NOTFOUND && f->opts.stand_ins
+               ? take_stand_in(f->opts.stand_ins, ask->name, got, err)
+               : rc;
 }

@@ -106,12 +106,12 @@ void sw_fetcher_free(struct sw_fetcher *f)
 /* ---- getting -----------------------------------------------------------------------------------
  */
 
-static void note_got(struct sw_fetcher *f, const char *origin, const char *digest)
+static void note_got(struct sw_fetcher *f, const char *origin, const char *digest, bool is_stand_in)
 {
     char *signer = SW_TAKE(f->signer);
     SW_GROW(f->got, f->n_got, f->cap_got);
     f->got[f->n_got++] = (struct sw_fetched){ sw_strdup(origin), sw_strdup(digest), signer,
-                                              f->cached };
+                                              f->cached, is_stand_in };
 }
 
 static int only_packed(const struct sw_fetcher *f, const char *source, struct sw_err *err)
@@ -157,8 +157,7 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     if (f->opts.verify && !source->is_signed)
         return only_packed(f, shown, err);
     f->cached = false;
-    int rc = f->opts.charts_dir && ask->name && !f->opts.verify ? fetch_at_hand(f, ask, got, err)
-                                                                : SW_NOTFOUND;
+    int rc = ask->name && !f->opts.verify ? fetch_at_hand(f, ask, got, err) : SW_NOTFOUND;
     if (rc == SW_NOTFOUND)
         rc = source->get(f, ask, got, err);
     if (rc == SW_UNAVAILABLE && ask->name)
@@ -166,7 +165,7 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     if (rc < 0)
         sw_recipe_got_done(got);
     else
-        note_got(f, got->origin, got->digest);
+        note_got(f, got->origin, got->digest, got->is_stand_in);
     return rc;
 }
 
@@ -221,7 +220,7 @@ int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_re
                            f->opts.asked_by ? ": " : "", signature);
     SW_AUTO_CHARS *digest = sw_digest_of(archive, p.archive_len);
     f->cached = false;
-    note_got(f, path, digest);
+    note_got(f, path, digest, false);
     return sw_recipe_from_archive(path, archive, p.archive_len, opts, out, err);
 }
 

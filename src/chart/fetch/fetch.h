@@ -49,6 +49,9 @@ struct sw_fetch_opts {
      * the highest version that fits, else an unpacked chart <name>/ of whatever version. NULL:
      * none. Where it has none, a chart is fetched. */
     const char *charts_dir;
+    /* Charts that play others of the same name, each file as "<chart>/<path>": taken where
+     * @charts_dir has none, instead of being fetched. NULL: none. */
+    const struct sw_embedded *stand_ins;
     const char *mirror; /* rules of sw_url_mirror() for all sources that are fetched; NULL: none */
     const struct sw_folders *folders; /* files of charts are read below these alone; NULL: all */
     bool verify;                      /* accept only packed charts signed by a key in the keyring */
@@ -96,8 +99,9 @@ struct sw_fetched {
     const char *digest; /* "sha256:<hex>"; "": none, as of a ConfigMap's files */
     const char *signer; /* as gpgv names it; NULL: not verified */
     bool cached;        /* it was in the cache: no byte of it was downloaded */
+    bool is_stand_in;   /* one of sw_fetch_opts.stand_ins; the origin is the chart's name */
 };
-/** How many charts were fetched. */
+/** How many charts were fetched, or taken from where they are at hand. */
 size_t sw_fetcher_n_got(const struct sw_fetcher *f);
 /** The @i-th of them, in the order in which they were requested. */
 const struct sw_fetched *sw_fetcher_got(const struct sw_fetcher *f, size_t i);

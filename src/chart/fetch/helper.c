@@ -18,6 +18,7 @@ enum { REQUEST_MAX = 32 << 20, FILE_MAX = 300 << 20 };
 /* One request. */
 struct work {
     struct json_object *request;
+    const struct sw_embedded *stand_ins;
     char *missing; /* URL of a ConfigMap that is not in it; NULL: none; owned */
     struct sw_fetcher *fetcher;
     struct sw_folders *folders; /* in which files may be read; NULL: in all; owned */
@@ -117,6 +118,7 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
                   .known_hosts = text_of(r, "knownHosts") },
         .cache_dir = sw_json_str(r, NULL, "cacheDir", NULL),
         .charts_dir = text_of(r, "chartsDir"),
+        .stand_ins = sw_json_bool(r, false, "standIns", NULL) ? w->stand_ins : NULL,
         .mirror = text_of(r, "mirror"),
         .timeout_ms = sw_json_int(r, 0, "timeoutMs", NULL),
         .folders = w->folders,
@@ -201,10 +203,10 @@ static int write_files(struct work *w, char **dir, struct sw_err *err)
     return rc;
 }
 
-void sw_fetch_do(struct json_object *request, struct json_object **answer, char **bundle,
-                 size_t *len)
+void sw_fetch_do(struct json_object *request, const struct sw_embedded *stand_ins,
+                 struct json_object **answer, char **bundle, size_t *len)
 {
-    struct work w = { .request = request };
+    struct work w = { .request = request, .stand_ins = stand_ins };
     SW_AUTO_CHARS *dir = NULL;
     SW_ERR(err);
     *answer = json_object_new_object();
@@ -271,7 +273,7 @@ static void confine(struct json_object *request)
 /* ---- over pipes --------------------------------------------------------------------------------
  */
 
-int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err)
+int sw_fetch_serve(FILE *in, FILE *out, const struct sw_embedded *stand_ins, struct sw_err *err)
 {
     SW_AUTO_JSON *request = NULL, *answer = NULL;
     SW_AUTO_CHARS *bundle = NULL;
@@ -290,7 +292,7 @@ int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err)
     if (!json_object_is_type(request, json_type_object))
         return sw_err_set(err, SW_INVALID, "stdin: expected a JSON object");
     confine(request);
-    sw_fetch_do(request, &answer, &bundle, &bundle_len);
+    sw_fetch_do(request, stand_ins, &answer, &bundle, &bundle_len);
     SW_AUTO_CHARS *line = sw_json_text(answer, SW_JSON_PLAIN, NULL);
     bool ok = fprintf(out, "%s\n", line) > 0 &&
               (!bundle || fwrite(bundle, 1, bundle_len, out) == bundle_len);

@@ -10,8 +10,8 @@
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
  *      "allowedFiles": "/recipes,/states,/charts",
  *      "allowedSources": "", "clusterRanges": ["10.96.0.0/12"],
- *      "cacheDir": "", "chartsDir": "", "mirror": "", "timeoutMs": 120000, "configMaps": [{...}],
- *      "limits": {"bytes": 52428800, "cpuS": 30}}
+ *      "cacheDir": "", "chartsDir": "", "standIns": false, "mirror": "", "timeoutMs": 120000,
+ * "configMaps": [{...}], "limits": {"bytes": 52428800, "cpuS": 30}}
  *
  * The contents of files can be given instead: "caData", "certData", "keyData", "dockerConfigData",
  * "knownHostsData"; and, in base64, "keyringData". "verifiedBy" names what requires verified
@@ -32,14 +32,15 @@
 
 struct json_object;
 
-/** Fetch what @request asks for, in this process. @*answer is the caller's; so is @*bundle, NULL
- * where code is not 0. */
-void sw_fetch_do(struct json_object *request, struct json_object **answer, char **bundle,
-                 size_t *len);
+/** Fetch what @request asks for, in this process. @stand_ins: as in sw_fetch_opts, for "standIns";
+ * NULL: there are none. @*answer is the caller's; so is @*bundle, NULL where code is not 0. */
+void sw_fetch_do(struct json_object *request, const struct sw_embedded *stand_ins,
+                 struct json_object **answer, char **bundle, size_t *len);
 
-/** `slipway fetch -`: one request from @in, its answer to @out. @return 0 | SW_INVALID: not a
- * request | SW_UNAVAILABLE: the answer cannot be written */
-int sw_fetch_serve(FILE *in, FILE *out, struct sw_err *err) SW_CHECKED;
+/** `slipway fetch -`: one request from @in, its answer to @out. @stand_ins: as above. @return 0 |
+ * SW_INVALID: not a request | SW_UNAVAILABLE: the answer cannot be written */
+int sw_fetch_serve(FILE *in, FILE *out, const struct sw_embedded *stand_ins,
+                   struct sw_err *err) SW_CHECKED;
 
 /** Read the answer of a helper. @*answer: its first line, the caller's. @*bundle: what follows, in
  * @text. @return 0 | SW_UNAVAILABLE: not an answer */

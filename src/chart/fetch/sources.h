@@ -12,8 +12,8 @@ int fetch_repository(struct sw_fetcher *f, const struct sw_recipe_ask *ask,
 /** oci://: a chart in a registry. */
 int fetch_oci(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
               struct sw_err *err);
-/** Any source: the chart in sw_fetch_opts.charts_dir. @return SW_NOTFOUND, without a message: it is
- * not there */
+/** Any source: the chart in sw_fetch_opts.charts_dir, or its stand-in. @return SW_NOTFOUND, without
+ * a message: there is none */
 int fetch_at_hand(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                   struct sw_err *err);
 /** cm://: a ConfigMap, by sw_fetch_opts.config_map. */

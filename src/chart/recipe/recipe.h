@@ -49,6 +49,7 @@ struct sw_recipe_got {
     char *digest;  /* "sha256:<hex>" of the bytes */
     char *version; /* the version that was chosen and that the chart must have; NULL: no choice */
     bool any_version; /* its version need not be the one that was asked for */
+    bool is_stand_in; /* it plays the chart that was asked for */
 };
 /** Free it. Twice is harmless. */
 void sw_recipe_got_done(struct sw_recipe_got *got);

@@ -13,6 +13,7 @@
 #include "cli/simulate/recorder.h"
 #include "data/text/metrics.h"
 #include "data/text/url.h"
+#include "emulator/emulator.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
 #include "kube/metrics/metrics_server.h"
@@ -32,6 +33,7 @@
 
 struct controller_opts {
     const char *cache_dir, *charts_dir, *mirror;
+    bool stand_ins;
     int64_t refresh_ms;
     struct sw_connect_opts connect;
     bool leader_elect;
@@ -75,6 +77,9 @@ static const struct sw_flag flags[] = {
     { "charts-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, charts_dir), "DIR", NULL,
       "folder of charts that are taken from there instead of being fetched (default "
       "$SLIPWAY_CHARTS_DIR)" },
+    { "stand-ins", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, stand_ins), NULL, NULL,
+      "take the emulator's stand-ins for the vendors' charts, on an emulator only (default "
+      "$SLIPWAY_STAND_INS)" },
     { "mirror", 0, SW_FLAG_STRING, offsetof(struct controller_opts, mirror), "SOURCE=MIRROR,...",
       NULL,
       "charts and images of servers whose name begins with SOURCE come from MIRROR; \"cluster\": "
@@ -172,27 +177,28 @@ static void start_work(void *arg)
                                              .ca_file = op->opts.registry_ca };
     op->controller = sw_controller_open(
         op->conn.loop, op->conn.kube,
-        &(struct sw_controller_opts){ .rights = op->opts.legacy_rights ? SW_RIGHTS_LEGACY
-                                                                       : SW_RIGHTS_ACCOUNT,
-                                      .keep_selectors = op->opts.keep_selectors,
-                                      .registries = op->opts.no_registries ? NULL : &registries,
-                                      .graph_url = op->opts.graph_url,
-                                      .ns = own_namespace(op),
-                                      .releases = sw_releases_of_flag(op->opts.releases),
-                                      .helper = SW_SELF,
-                                      .renderers = { .program = SW_SELF },
-                                      .allowed_sources = op->opts.allowed_sources,
-                                      .cache_dir = op->opts.cache_dir,
-                                      .charts_dir = sw_source_charts_dir(op->opts.charts_dir),
-                                      .mirror = op->opts.mirror,
-                                      .folders = op->folders,
-                                      .refresh_ms = op->opts.refresh_ms,
-                                      .node_policy = &op->nodes,
-                                      .recording = sw_recorder_recording(op->recorder),
-                                      .on_event = on_event,
-                                      .on_change = on_change,
-                                      .on_trouble = on_trouble,
-                                      .arg = op });
+        &(struct sw_controller_opts){
+            .rights = op->opts.legacy_rights ? SW_RIGHTS_LEGACY : SW_RIGHTS_ACCOUNT,
+            .keep_selectors = op->opts.keep_selectors,
+            .registries = op->opts.no_registries ? NULL : &registries,
+            .graph_url = op->opts.graph_url,
+            .ns = own_namespace(op),
+            .releases = sw_releases_of_flag(op->opts.releases),
+            .helper = SW_SELF,
+            .renderers = { .program = SW_SELF },
+            .allowed_sources = op->opts.allowed_sources,
+            .cache_dir = op->opts.cache_dir,
+            .charts_dir = sw_source_charts_dir(op->opts.charts_dir),
+            .stand_ins = sw_source_stand_ins(op->opts.stand_ins) ? sw_stand_ins : NULL,
+            .mirror = op->opts.mirror,
+            .folders = op->folders,
+            .refresh_ms = op->opts.refresh_ms,
+            .node_policy = &op->nodes,
+            .recording = sw_recorder_recording(op->recorder),
+            .on_event = on_event,
+            .on_change = on_change,
+            .on_trouble = on_trouble,
+            .arg = op });
 }
 
 /* ---- leadership --------------------------------------------------------------------------------

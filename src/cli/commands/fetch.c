@@ -9,6 +9,7 @@
 #include "cli/recipe/source_flags.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "emulator/emulator.h"
 
 struct fetch_opts {
     struct sw_source_flags source;
@@ -96,7 +97,7 @@ static int execute(const struct sw_call *call)
     if (rc)
         return rc - 1;
     sw_output_as_it_is(sw_streq(rest.items[0], "-"));
-    rc = sw_streq(rest.items[0], "-") ? sw_fetch_serve(stdin, stdout, &err)
+    rc = sw_streq(rest.items[0], "-") ? sw_fetch_serve(stdin, stdout, sw_stand_ins, &err)
                                       : fetch(&o, rest.items[0], &err);
     return rc < 0 ? sw_cli_fail("fetch", &err) : rc;
 }

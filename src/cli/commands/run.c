@@ -10,6 +10,7 @@
 #include "cli/simulate/recorder.h"
 #include "cli/view/live.h"
 #include "data/data.h"
+#include "emulator/emulator.h"
 #include "operator/controller/controller.h"
 #include "operator/registries/registries.h"
 
@@ -281,6 +282,10 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
             .helper = SW_SELF,
             .cache_dir = run->opts.source.cache_dir,
             .charts_dir = sw_source_charts_dir(run->opts.source.charts_dir),
+            .stand_ins = sw_source_stand_ins(run->opts.source.stand_ins ||
+                                             run->opts.connect.emulate)
+                             ? sw_stand_ins
+                             : NULL,
             .mirror = run->opts.source.mirror,
             .on_change = on_change,
             .on_event = on_event,

@@ -7,6 +7,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "data/json/json.h"
+#include "emulator/emulator.h"
 
 /* A ConfigMap of the cluster, for cm:// URLs. @arg: its struct sw_connect_opts, or NULL. */
 static int get_config_map(void *arg, const char *ns, const char *name, struct json_object **out,
@@ -36,10 +37,42 @@ const char *sw_source_charts_dir(const char *flag)
     return flag ? flag : set && *set ? set : NULL;
 }
 
+/* Nobody shall take them for the vendors' charts. */
+static void tell_stand_ins(const struct sw_fetcher *f)
+{
+    SW_AUTO_CHARS *names = NULL;
+    for (size_t i = 0; i < sw_fetcher_n_got(f); i++) {
+        const struct sw_fetched *got = sw_fetcher_got(f, i);
+        char *more = got->is_stand_in
+                         ? sw_printf("%s%s%s", names ? names : "", names ? ", " : "", got->origin)
+                         : NULL;
+        if (!more)
+            continue;
+        free(names);
+        names = more;
+    }
+    if (names)
+        sw_log(SW_LOG_WARN, "stand-ins of the emulator, not the vendors' charts", "charts", names,
+               NULL);
+}
+
+static void advise_stand_ins(struct sw_err *err)
+{
+    SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
+    (void)sw_err_set(err, SW_UNAVAILABLE, "%s; to only try the recipe, --stand-ins", why);
+}
+
+bool sw_source_stand_ins(bool flag)
+{
+    const char *set = getenv("SLIPWAY_STAND_INS");
+    return flag || (set && *set && !sw_streq(set, "0"));
+}
+
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,
                    struct sw_fetcher **fetcher, struct sw_err *err)
 {
+    bool with_stand_ins = sw_source_stand_ins(flags->stand_ins || (connect && connect->emulate));
     const struct sw_fetch_opts opts = {
         .auth = { .username = flags->username,
                   .password = flags->password,
@@ -52,6 +85,7 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
                   .docker_config = flags->registry_config },
         .cache_dir = flags->cache_dir,
         .charts_dir = sw_source_charts_dir(flags->charts_dir),
+        .stand_ins = with_stand_ins ? sw_stand_ins : NULL,
         .mirror = flags->mirror,
         .timeout_ms = flags->fetch_timeout_ms,
         .verify = flags->verify,
@@ -66,6 +100,10 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
                                          .version = flags->version };
     const char *from = flags->repo ? flags->repo : source;
     int rc = sw_fetcher_open(f, from, &open, out, err);
+    if (rc == 0)
+        tell_stand_ins(f);
+    else if (rc == SW_UNAVAILABLE && !with_stand_ins)
+        advise_stand_ins(err);
     if (fetcher)
         *fetcher = SW_TAKE(f);
     return rc;

@@ -15,7 +15,7 @@ struct sw_source_flags {
     const char *username, *password, *ca_file, *cert_file, *key_file, *registry_config;
     const char *cache_dir, *charts_dir, *mirror;
     int64_t fetch_timeout_ms;
-    bool insecure, pass_credentials, verify;
+    bool stand_ins, insecure, pass_credentials, verify;
     const char *keyring;
 };
 
@@ -55,6 +55,9 @@ struct sw_source_flags {
         SW_SOURCE_ROW(at, "charts-dir", SW_FLAG_STRING, charts_dir, "DIR",                         \
                       "folder of charts that are taken from there instead of being fetched "       \
                       "(default $SLIPWAY_CHARTS_DIR)"),                                            \
+        SW_SOURCE_ROW(at, "stand-ins", SW_FLAG_BOOL, stand_ins, NULL,                              \
+                      "take the emulator's stand-ins for the vendors' charts, to try a recipe "    \
+                      "without a network (default with --emulate or $SLIPWAY_STAND_INS)"),         \
         SW_SOURCE_ROW(at, "fetch-timeout", SW_FLAG_DURATION, fetch_timeout_ms, "TIME",             \
                       "time limit for getting the recipe (default 2m)")
 
@@ -66,6 +69,8 @@ struct sw_source_flags {
 
 /** The folder of charts that --charts-dir or the environment names; NULL: none. Borrowed. */
 const char *sw_source_charts_dir(const char *flag);
+/** Whether the emulator's stand-ins are taken, by the option or by $SLIPWAY_STAND_INS. */
+bool sw_source_stand_ins(bool flag);
 /** Open the recipe that the options and @source name. @connect: the cluster for cm:// URLs; NULL:
  * as kubectl would find it. @fetcher: where to put the fetcher that got the recipe, the caller's;
  * may be NULL.

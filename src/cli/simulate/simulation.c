@@ -84,9 +84,11 @@ static void on_started(void *arg)
         sw_controller_resume(w->controller);
         return;
     }
-    w->controller = sw_controller_open(
-        w->conn.loop, w->kube,
-        &(struct sw_controller_opts){ .rights = SW_RIGHTS_CALLER, .on_event = on_event, .arg = w });
+    w->controller = sw_controller_open(w->conn.loop, w->kube,
+                                       &(struct sw_controller_opts){ .rights = SW_RIGHTS_CALLER,
+                                                                     .stand_ins = sw_stand_ins,
+                                                                     .on_event = on_event,
+                                                                     .arg = w });
 }
 
 static void on_stopped(const char *why, void *arg)
@@ -215,7 +217,9 @@ static int prepare(struct sw_walk *w, struct sw_err *err)
         .arg = w,
         .delays = sw_emu_delays_human,
     };
-    int rc = sw_resource_make(&(struct sw_resource_opts){ .recipe = s->recipe }, &w->resource, err);
+    static const struct sw_source_flags source = { .stand_ins = true };
+    int rc = sw_resource_make(&(struct sw_resource_opts){ .recipe = s->recipe, .source = &source },
+                              &w->resource, err);
     w->conn.command = "replay";
     w->conn.loop = sw_loop_new(&(struct sw_loop_opts){ .virtual_clock = true });
     if (rc == 0)

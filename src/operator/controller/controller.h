@@ -60,8 +60,9 @@ struct sw_controller_opts {
                                     what is allowed without a list; NULL: everything */
     const char *cache_dir;       /* for downloads; NULL: sw_fetch_cache_dir() */
     const char *charts_dir;      /* sw_fetch_opts.charts_dir; NULL: none */
-    const char *mirror;          /* SOURCE=MIRROR rules for charts and images, for the life of the
-                                  * controller; NULL: none */
+    const struct sw_embedded *stand_ins; /* sw_fetch_opts.stand_ins; the helper takes its own */
+    const char *mirror; /* SOURCE=MIRROR rules for charts and images, for the life of the
+                         * controller; NULL: none */
     const struct sw_folders *folders; /* in which resources may name files; NULL: in all, since who
                                          runs it wrote them. Borrowed */
     int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */

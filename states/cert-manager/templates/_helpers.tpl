@@ -1,11 +1,11 @@
 {{/*
-How cert-manager comes onto this cluster: observe, olm or manifests. What this state installed
+How cert-manager comes onto this cluster: observe, olm or chart. What this state installed
 itself carries the owner mark, so the answer stays the same when the API is served later on. Asked
 is what makes the API served: its definition is there, and marked, before anything else of this state,
 or not there yet, while others of the group are.
 */}}
-{{- define "cert-manager.mode" -}}
-{{- $install := ternary "olm" "manifests" (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
+{{- define "state.cert-manager.mode" -}}
+{{- $install := ternary "olm" "chart" (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
 {{- else if not (.Capabilities.APIVersions.Has "cert-manager.io/v1") -}}
@@ -18,7 +18,12 @@ or not there yet, while others of the group are.
 {{- $found = lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "certificates.cert-manager.io" -}}
 {{- end -}}
 {{- $owned := dig "metadata" "labels" "specialresource.openshift.io/owned" "" (default dict $found) -}}
-{{- $begun := and (eq $install "manifests") (empty $found) -}}
+{{- $begun := and (eq $install "chart") (empty $found) -}}
 {{- ternary $install "observe" (or $begun (eq $owned "true")) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Is the vendor's chart installed? */}}
+{{- define "state.cert-manager.installs" -}}
+{{- eq (include "state.cert-manager.mode" .) "chart" -}}
 {{- end -}}

@@ -18,11 +18,11 @@ again() {
     generations >"$tap_dir/g1" && hack/prereq.sh deploy "$@" >"$tap_dir/again" && ! grep ' created$' "$tap_dir/again" && generations | diff "$tap_dir/g1" -
 }
 undeployed() { # leaves no workload, and may be repeated
-    hack/prereq.sh undeploy "$@" && hack/prereq.sh undeploy "$@" && [ -z "$(kubectl get deployments,daemonsets -n cert-manager -o name)$(kubectl get namespace cert-manager openshift-nfd nvidia-gpu-operator --ignore-not-found -o name)" ]
+    hack/prereq.sh undeploy "$@" && hack/prereq.sh undeploy "$@" && [ -z "$(kubectl get deployments,daemonsets -n cert-manager -o name)$(kubectl get namespace cert-manager node-feature-discovery gpu-operator --ignore-not-found -o name)" ]
 }
 dry() { # prints, and needs no cluster
     KUBECONFIG=/nonexistent CERT_MANAGER_VERSION=v9.9.9 hack/prereq.sh deploy cert-manager --dry-run | grep -q 'cert-manager-webhook:v9.9.9' &&
-        NVIDIA_CHANNEL=v99 hack/prereq.sh deploy nvidia --ocp --dry-run | grep -q 'channel: "v99"' && hack/prereq.sh undeploy nfd --dry-run | grep -q '^Namespace/openshift-nfd$'
+        NVIDIA_CHANNEL=v99 hack/prereq.sh deploy nvidia --ocp --dry-run | grep -q 'channel: "v99"' && hack/prereq.sh undeploy nfd --dry-run | grep -q '^Namespace/node-feature-discovery$'
 }
 no_olm() {
     local out
@@ -44,7 +44,7 @@ t "what is not known is refused" bad_usage
 cluster kubernetes
 t "without OLM --ocp is refused" no_olm
 for p in cert-manager nfd nvidia; do
-    t "$p comes up from manifests" deployed $p
+    t "$p comes up from its chart" deployed $p
     t "$p a second time changes nothing" again $p
 done
 t "a recipe takes cert-manager as it is" recipe_observes

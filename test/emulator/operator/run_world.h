@@ -215,6 +215,7 @@ static inline void world_start(struct world *w)
         &(struct sw_controller_opts){ .rights = w->rights,
                                       .one_shot = w->one_shot,
                                       .keep_selectors = w->keep_selectors,
+                                      .stand_ins = sw_stand_ins,
                                       .registries = w->registries,
                                       .graph_url = w->graph_url,
                                       .only = w->only,
@@ -261,8 +262,9 @@ static inline void world_apply(struct world *w, const struct sw_resource_opts *o
 
 static inline void world_run(struct world *w, const char *recipe)
 {
+    static const struct sw_source_flags source = { .stand_ins = true };
     SW_AUTO_CHARS *path = sw_printf("%s/%s", SW_SOURCE_DIR, recipe);
-    world_apply(w, &(struct sw_resource_opts){ .recipe = path });
+    world_apply(w, &(struct sw_resource_opts){ .recipe = path, .source = &source });
     if (!w->controller)
         world_start(w);
 }

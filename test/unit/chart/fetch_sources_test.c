@@ -342,7 +342,7 @@ static void expect_answer(const char *json, int code, const char *words)
     SW_AUTO_JSON *doc = request(json), *answer = NULL;
     SW_AUTO_CHARS *bundle = NULL;
     size_t len;
-    sw_fetch_do(doc, &answer, &bundle, &len);
+    sw_fetch_do(doc, NULL, &answer, &bundle, &len);
     SW_AUTO_CHARS *text = sw_json_text(answer, SW_JSON_PLAIN, NULL);
     if (sw_json_int(answer, 1, "code", NULL) != code || !strstr(text, words))
         fail_msg("%s is not %d, '%s'", text, code, words);

@@ -53,7 +53,8 @@ struct fetch_queue {
     struct sw_loop *loop;
     char *helper; /* NULL: none */
     char *allowed;
-    struct ranges *ranges; /* NULL: everything may be reached */
+    const struct sw_embedded *stand_ins; /* where there is no helper */
+    struct ranges *ranges;               /* NULL: everything may be reached */
     struct sw_renderers *renderers;
     struct sw_timer *timer; /* for the place of a renderer */
     struct fetch *first;
@@ -336,7 +337,7 @@ static void fetch_here(struct fetch *f)
     SW_AUTO_JSON *answer = NULL;
     SW_AUTO_CHARS *bundle = NULL;
     size_t len = 0;
-    sw_fetch_do(f->request, &answer, &bundle, &len);
+    sw_fetch_do(f->request, f->q->stand_ins, &answer, &bundle, &len);
     finish(f, answer, bundle ? sw_kept_new(bundle, len) : NULL);
 }
 
@@ -495,13 +496,14 @@ static void on_due(void *arg)
 
 struct fetch_queue *fetch_queue_new(struct sw_loop *loop, struct sw_kube *kube,
                                     struct sw_renderers *renderers, const char *helper,
-                                    const char *allowed)
+                                    const char *allowed, const struct sw_embedded *stand_ins)
 {
     struct fetch_queue *q = sw_zalloc(1, sizeof *q);
     *q = (struct fetch_queue){ .loop = loop,
                                .renderers = renderers,
                                .helper = helper ? sw_strdup(helper) : NULL,
-                               .allowed = allowed ? sw_strdup(allowed) : NULL };
+                               .allowed = allowed ? sw_strdup(allowed) : NULL,
+                               .stand_ins = stand_ins };
     if (helper && allowed)
         q->ranges = ranges_new(loop, kube, on_due, q);
     q->timer = sw_timer_new(loop, on_due, q);

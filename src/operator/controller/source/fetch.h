@@ -20,6 +20,7 @@ enum { SW_FETCH_BYTES = 6 << 20, SW_FETCH_MOST_BYTES = 50 << 20 };
 
 struct fetch;
 struct fetch_queue;
+struct sw_embedded;
 
 /** @helper: the program, copied; NULL: recipes are fetched in this process, which waits. @allowed:
  * what helpers may reach (chart/fetch/reach/reach.h), copied; the ranges of the cluster's services
@@ -27,7 +28,7 @@ struct fetch_queue;
  * takes; borrowed. */
 struct fetch_queue *fetch_queue_new(struct sw_loop *loop, struct sw_kube *kube,
                                     struct sw_renderers *renderers, const char *helper,
-                                    const char *allowed);
+                                    const char *allowed, const struct sw_embedded *stand_ins);
 /** What a Node says about the ranges of pods. */
 void fetch_queue_add_node(struct fetch_queue *q, struct json_object *node);
 /** Cancel all fetches; helpers that run are killed. */

@@ -150,6 +150,8 @@ static int request_of(const struct source *s, const char *from, struct json_obje
         sw_json_set_str(request, s->all->cache_dir, "cacheDir", NULL);
     if (s->all->charts_dir)
         sw_json_set_str(request, s->all->charts_dir, "chartsDir", NULL);
+    if (s->all->stand_ins)
+        sw_json_set(request, json_object_new_boolean(true), "standIns", NULL);
     if (s->all->mirror)
         sw_json_set_str(request, s->all->mirror, "mirror", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
@@ -425,13 +427,15 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
         .ns = ns,
         .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
         .charts_dir = opts->charts_dir ? sw_strdup(opts->charts_dir) : NULL,
+        .stand_ins = opts->stand_ins != NULL,
         .mirror = opts->mirror && !sw_streq(opts->mirror, SW_MIRROR_CLUSTER)
                       ? sw_strdup(opts->mirror)
                       : NULL,
         .folders = opts->folders,
         .one_shot = opts->one_shot,
         .refresh_ms = opts->refresh_ms,
-        .fetches = fetch_queue_new(loop, kube, renderers, opts->helper, opts->allowed_sources),
+        .fetches = fetch_queue_new(loop, kube, renderers, opts->helper, opts->allowed_sources,
+                                   opts->stand_ins),
         .renderers = renderers,
         .in_children = opts->renderers.program,
     };

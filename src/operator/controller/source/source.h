@@ -20,6 +20,7 @@ struct sources {
     const char *ns;                   /* of Secrets that name none; borrowed */
     char *cache_dir;                  /* NULL: the default one */
     char *charts_dir, *mirror;        /* as in sw_fetch_opts, or NULL */
+    bool stand_ins;                   /* there are some in sw_controller_opts */
     const struct sw_folders *folders; /* in which resources may name files; NULL: in all */
     bool one_shot;                    /* nothing is loaded again */
     int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */
