@@ -9,6 +9,7 @@
 #include "chart/fetch/common/fetcher.h"
 #include "chart/fetch/sources.h"
 #include "chart/recipe/load/files.h"
+#include "data/json/json.h"
 #include "data/text/semver.h"
 
 /* The version in "<name>-<version>.tgz"; heap. NULL: @file is not called so. */
@@ -140,4 +141,31 @@ int fetch_at_hand(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct 
     return rc == SW_NOTFOUND && f->opts.stand_ins
                ? take_stand_in(f->opts.stand_ins, ask->name, got, err)
                : rc;
+}
+
+/* ---- what cannot be had ------------------------------------------------------------------------
+ */
+
+int fetch_missing(const struct sw_recipe_ask *ask, const char *why, struct sw_recipe_got *got,
+                  struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(NULL);
+    SW_AUTO_JSON *text_of_why = json_object_new_string(why);
+    SW_AUTO_CHARS *quoted = sw_json_text(text_of_why, SW_JSON_PLAIN, NULL);
+    SW_AUTO_CHARS *chart = sw_printf("apiVersion: v2\nname: %s\nversion: 0.0.0-missing\n",
+                                     ask->name),
+                  *text = sw_printf("{{ fail %s }}\n", quoted);
+    int rc = sw_files_copy(&files, "Chart.yaml", chart, strlen(chart), err);
+    if (rc == 0)
+        rc = sw_files_copy(&files, "templates/missing.yaml", text, strlen(text), err);
+    if (rc < 0) {
+        sw_files_done(&files);
+        return rc;
+    }
+    got->files = files.items;
+    got->n_files = files.n;
+    got->origin = sw_url_shown(ask->url);
+    got->digest = sw_strdup("");
+    got->any_version = true;
+    return 0;
 }

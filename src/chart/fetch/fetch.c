@@ -10,6 +10,7 @@
 #include "chart/fetch/common/fetcher.h"
 #include "chart/fetch/common/provenance.h"
 #include "chart/fetch/git/git.h"
+#include "chart/fetch/reach/reach.h"
 #include "chart/fetch/sources.h"
 #include "chart/registry/registry.h"
 #include "data/text/url.h"
@@ -106,12 +107,15 @@ void sw_fetcher_free(struct sw_fetcher *f)
 /* ---- getting -----------------------------------------------------------------------------------
  */
 
-static void note_got(struct sw_fetcher *f, const char *origin, const char *digest, bool is_stand_in)
+static struct sw_fetched *note_got(struct sw_fetcher *f, const char *origin, const char *digest)
 {
     char *signer = SW_TAKE(f->signer);
     SW_GROW(f->got, f->n_got, f->cap_got);
-    f->got[f->n_got++] = (struct sw_fetched){ sw_strdup(origin), sw_strdup(digest), signer,
-                                              f->cached, is_stand_in };
+    f->got[f->n_got] = (struct sw_fetched){ .origin = sw_strdup(origin),
+                                            .digest = sw_strdup(digest),
+                                            .signer = signer,
+                                            .cached = f->cached };
+    return &f->got[f->n_got++];
 }
 
 static int only_packed(const struct sw_fetcher *f, const char *source, struct sw_err *err)
@@ -162,11 +166,20 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
         rc = source->get(f, ask, got, err);
     if (rc == SW_UNAVAILABLE && ask->name)
         rc = without_network(ask, rc, err);
-    if (rc < 0)
+    bool is_missing = rc == SW_UNAVAILABLE && ask->is_release && f->opts.late &&
+                      !sw_reach_refused(); /* of what may not be reached nothing is told */
+    if (is_missing) {
         sw_recipe_got_done(got);
-    else
-        note_got(f, got->origin, got->digest, got->is_stand_in);
-    return rc;
+        rc = fetch_missing(ask, sw_err_text(err), got, err);
+    }
+    if (rc < 0) {
+        sw_recipe_got_done(got);
+        return rc;
+    }
+    struct sw_fetched *note = note_got(f, got->origin, got->digest);
+    note->is_stand_in = got->is_stand_in;
+    note->is_missing = is_missing;
+    return 0;
 }
 
 static int stat_of(const struct sw_fetcher *f, const char *path, struct stat *st,
@@ -220,7 +233,7 @@ int sw_fetcher_open(struct sw_fetcher *f, const char *source, const struct sw_re
                            f->opts.asked_by ? ": " : "", signature);
     SW_AUTO_CHARS *digest = sw_digest_of(archive, p.archive_len);
     f->cached = false;
-    note_got(f, path, digest, false);
+    (void)note_got(f, path, digest);
     return sw_recipe_from_archive(path, archive, p.archive_len, opts, out, err);
 }
 

@@ -52,6 +52,9 @@ struct sw_fetch_opts {
     /* Charts that play others of the same name, each file as "<chart>/<path>": taken where
      * @charts_dir has none, instead of being fetched. NULL: none. */
     const struct sw_embedded *stand_ins;
+    /* A chart that cannot be had now, and that may turn out not to be installed (sw_recipe_ask's
+     * is_release), is an error when its templates are rendered, and not before. */
+    bool late;
     const char *mirror; /* rules of sw_url_mirror() for all sources that are fetched; NULL: none */
     const struct sw_folders *folders; /* files of charts are read below these alone; NULL: all */
     bool verify;                      /* accept only packed charts signed by a key in the keyring */
@@ -99,6 +102,7 @@ struct sw_fetched {
     const char *digest; /* "sha256:<hex>"; "": none, as of a ConfigMap's files */
     const char *signer; /* as gpgv names it; NULL: not verified */
     bool cached;        /* it was in the cache: no byte of it was downloaded */
+    bool is_missing;    /* it cannot be had now: sw_fetch_opts.late */
     bool is_stand_in;   /* one of sw_fetch_opts.stand_ins; the origin is the chart's name */
 };
 /** How many charts were fetched, or taken from where they are at hand. */

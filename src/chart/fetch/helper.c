@@ -120,6 +120,7 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
         .charts_dir = text_of(r, "chartsDir"),
         .stand_ins = sw_json_bool(r, false, "standIns", NULL) ? w->stand_ins : NULL,
         .mirror = text_of(r, "mirror"),
+        .late = true,
         .timeout_ms = sw_json_int(r, 0, "timeoutMs", NULL),
         .folders = w->folders,
         .verify = text_of(r, "verifiedBy"),
@@ -146,6 +147,9 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
     sw_json_set_str(answer, sw_recipe_version(recipe), "version", NULL);
     sw_json_set_str(answer, sw_recipe_origin(recipe), "origin", NULL);
     sw_json_set_str(answer, digest, "digest", NULL);
+    for (size_t i = 0; i < sw_fetcher_n_got(f); i++)
+        if (sw_fetcher_got(f, i)->is_missing)
+            sw_json_set(answer, json_object_new_boolean(true), "missing", NULL);
     if (w->is_remote)
         sw_json_set(answer, json_object_new_boolean(true), "remote", NULL);
     return 0;

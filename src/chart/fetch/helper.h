@@ -20,11 +20,12 @@
  * process from then on; "clusterRanges" are those of services and pods.
  *
  *     {"code": 0, "name": "driver", "version": "1.2.3", "origin": "https://...",
- *      "digest": "sha256:...", "remote": true}
+ *      "digest": "sha256:...", "remote": true, "missing": true}
  *     {"code": -7, "error": "https://host/charts/index.yaml: ..."}
  *     {"code": -1, "want": "cm://ns/name"}
  *
- * The last one asks for another request, with that ConfigMap, or {"missing": true} in its place. */
+ * "missing": a chart could not be had that the recipe may do without (sw_fetch_opts.late). The last
+ * one asks for another request, with that ConfigMap, or {"missing": true} in its place. */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -36,6 +36,8 @@ struct sw_recipe_ask {
     const char *version; /* a version, or a range of them; NULL or "": any */
     const char *base;    /* sw_recipe_got.origin of the chart that has the dependency, to which a
                           * file:// @url is relative; NULL: none */
+    bool
+        is_release; /* the chart above makes it a release of its own, which need not be installed */
 };
 
 /** A chart that was fetched: files, or a packaged chart. All is owned; zero-initialise,

@@ -127,6 +127,7 @@ static int execute(const struct sw_call *call)
     struct work w = { .colours = sw_cli_colours(STDOUT_FILENO) };
     struct sw_operands rest;
     SW_ERR(err);
+    w.opts.recipe.source.late = true;
     int rc = sw_cli_parse(call, &w.opts, 1, &rest);
     if (rc) {
         rc--;

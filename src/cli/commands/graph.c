@@ -182,6 +182,7 @@ static int draw(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 static int execute(const struct sw_call *call)
 {
     struct graph_opts o = { .format = "text" };
+    o.recipe.source.late = true;
     return sw_recipe_execute(call, &o, &o.recipe, 1, draw);
 }
 

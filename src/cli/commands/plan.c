@@ -286,6 +286,7 @@ static int execute(const struct sw_call *call)
     struct plan p = { .opts = { .timeout_ms = 30000 } };
     struct sw_operands rest;
     SW_ERR(err);
+    p.opts.recipe.source.late = true;
     int rc = sw_cli_parse(call, &p.opts, 1, &rest);
     if (rc) {
         rc--;

@@ -363,6 +363,7 @@ static int execute(const struct sw_call *call)
     struct run run = { .opts = { .timeout_ms = INT64_C(30) * 60 * 1000 } };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN); /* events are printed instead */
+    run.opts.source.late = true;
     int rc = sw_cli_parse(call, &run.opts, 1, &rest);
     rc = rc ? rc - 1 : run_recipe(&run, rest.items[0]);
     sw_live_close(run.live);

@@ -17,6 +17,7 @@ struct sw_source_flags {
     int64_t fetch_timeout_ms;
     bool stand_ins, insecure, pass_credentials, verify;
     const char *keyring;
+    bool late; /* no option: as in sw_fetch_opts */
 };
 
 #define SW_SOURCE_FLAG(at, field) ((at) + offsetof(struct sw_source_flags, field))

@@ -32,6 +32,8 @@ enum sw_template_mark {
     SW_MARK_GROUP = 1 << 1,         /* HIP-0025's annotation of resource groups */
 };
 
+/** Which subcharts are releases of their own (plan/own_release.h). */
+#define SW_ANN_RELEASES "slipway.dev/releases"
 /** In a bundle or a package: the chart with this file has any_version. Helm takes no such file for
  * a chart. */
 #define SW_ANY_VERSION_FILE "charts/.any-version"

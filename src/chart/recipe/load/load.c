@@ -214,13 +214,23 @@ int sw_chart_check_got(const struct sw_chart *chart, const char *name, const cha
     return 0;
 }
 
+/* Does slipway.dev/releases of @chart name @dep? It may be a template, so it is only searched. */
+static bool is_own_release(const struct sw_chart *chart, const struct sw_dependency *dep)
+{
+    const char *releases = sw_chart_annotation(chart, SW_ANN_RELEASES);
+    SW_AUTO_CHARS *key = sw_printf("%s:", *dep->alias ? dep->alias : dep->name);
+    const char *at = releases ? strstr(releases, key) : NULL;
+    return at && (at == releases || !strchr("-_.", at[-1]));
+}
+
 /* A dependency that opts->get fetches. */
 static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
                           struct sw_chart *chart, const struct sw_dependency *dep,
                           const char *version, struct sw_err *err)
 {
     struct sw_recipe_got got = { 0 };
-    struct sw_recipe_ask ask = { dep->repository, dep->name, version, chart->base };
+    struct sw_recipe_ask ask = { dep->repository, dep->name, version, chart->base,
+                                 is_own_release(chart, dep) };
     struct sw_chart *sub;
     int rc = recipe->limits.get(recipe->limits.get_arg, &ask, &got, err);
     const char *origin = rc == 0 ? sw_arena_strdup(recipe->arena, got.origin) : NULL;

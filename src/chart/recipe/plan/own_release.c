@@ -9,7 +9,7 @@
 #include "data/selector/selector.h"
 #include "data/yaml/yaml.h"
 
-static const char annotation[] = "slipway.dev/releases";
+static const char annotation[] = SW_ANN_RELEASES;
 
 enum { MAX_NAME = 53 }; /* Helm's limit of a release's name */
 

@@ -126,14 +126,15 @@ void refresh_update(struct refresh *f, const struct source *s, int code)
 {
     bool failed = code == SW_UNAVAILABLE ||
                   (code == SW_FORBIDDEN && source_account(s)); /* it may be given the right */
+    bool again = failed || source_is_missing(s);
     int64_t usual_ms = source_is_remote(s) ? f->all->refresh_ms : 0;
-    int64_t in_ms = failed ? f->retry_ms : usual_ms;
+    int64_t in_ms = again ? f->retry_ms : usual_ms;
     if (in_ms > 0 && !f->all->one_shot)
         sw_timer_set(f->timer, in_ms);
     else
         sw_timer_stop(f->timer); /* no timer without end: simulated clocks jump to the next one */
     int64_t next_ms = f->retry_ms * 2 < RETRY_MAX_MS ? f->retry_ms * 2 : RETRY_MAX_MS;
-    f->retry_ms = failed ? next_ms : RETRY_MS;
+    f->retry_ms = again ? next_ms : RETRY_MS;
     if (!failed) /* else the ConfigMaps are not known */
         watch_maps(f, source_maps(s));
 }

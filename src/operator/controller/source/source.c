@@ -41,6 +41,7 @@ struct source {
     struct json_object *maps;   /* the ConfigMaps that it is made of, as they were read; owned */
     char *map_url;              /* of the ConfigMap that is being read */
     bool is_remote;             /* the source may have another one later */
+    bool is_missing;            /* a chart that it may do without could not be had */
 };
 
 void source_free(struct source *s)
@@ -80,6 +81,11 @@ struct json_object *source_maps(const struct source *s)
 bool source_is_remote(const struct source *s)
 {
     return s->is_remote;
+}
+
+bool source_is_missing(const struct source *s)
+{
+    return s->is_missing;
 }
 
 static const char *chart(const struct source *s, const char *key)
@@ -180,6 +186,7 @@ static void on_fetched(struct json_object *answer, struct sw_kept *bundle, void 
     if (code == 0) {
         s->content = sw_strdup(sw_json_str(answer, "", "digest", NULL));
         s->is_remote |= sw_json_bool(answer, false, "remote", NULL);
+        s->is_missing = sw_json_bool(answer, false, "missing", NULL);
         s->recipe = sw_renderer_new(s->all->renderers, sw_json_str(answer, "", "origin", NULL),
                                     bundle);
     } else {

@@ -58,6 +58,8 @@ const char *source_content(const struct source *s);
 struct json_object *source_maps(const struct source *s);
 /** Was it fetched from a place that may have another one later? */
 bool source_is_remote(const struct source *s);
+/** Was a chart not to be had that the recipe may do without (sw_fetch_opts.late)? */
+bool source_is_missing(const struct source *s);
 
 /** Watches for changes of one recipe at its source (recipe_changes.c). */
 struct refresh;

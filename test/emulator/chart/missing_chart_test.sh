@@ -1,0 +1,86 @@
+# A vendor's chart that cannot be had: an error where it is to be installed, and nowhere else.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+unset SLIPWAY_STAND_INS SLIPWAY_CHARTS_DIR
+export SLIPWAY_CACHE_DIR=$tap_dir/cache
+unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
+
+# a recipe over a chart that nobody serves, installed where @installs is true
+recipe() { # [RELEASES]
+    local top=$tap_dir/top
+    mkdir -p "$top/templates"
+    cat >"$top/Chart.yaml" <<YAML
+apiVersion: v2
+name: top
+version: 1.0.0
+annotations:
+  slipway.dev/wait: all
+  slipway.dev/releases: |
+    ${1:-gpu: {name: gpu, namespace: gpus, if: top.installs}}
+dependencies:
+- {name: gpu, version: 1.2.3, repository: "oci://127.0.0.1:9/charts", condition: gpu.enabled}
+YAML
+    printf 'installs: false\n' >"$top/values.yaml"
+    printf '{{ define "top.installs" }}{{ .Values.installs }}{{ end }}' >"$top/templates/_helpers.tpl"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n' >"$top/templates/own.yaml"
+}
+run() { "$slipway" run "$tap_dir/top" --emulate --delays 0 --timeout 30s "$@" >"$tap_dir/out" 2>&1; }
+
+not_needed() { run && grep -q 'Ready' "$tap_dir/out"; }
+needed() {
+    ! run --set installs=true && grep -q "127.0.0.1:9/charts/gpu:1.2.3: .*; to do without it, put gpu-1.2.3.tgz into a folder and name it with --charts-dir" "$tap_dir/out"
+}
+switched_off() { recipe && run --set gpu.enabled=false; }
+no_release() { recipe '{}' && ! run && grep -q "dependencies\[0\] 'gpu': .*cannot connect" "$tap_dir/out"; }
+complete() { # what is to be kept or given away has all of it
+    local c
+    recipe
+    for c in "package -d $tap_dir" "configmap --namespace x" render rbac; do
+        # shellcheck disable=SC2086
+        ! "$slipway" $c "$tap_dir/top" >"$tap_dir/out" 2>&1 && grep -q "dependencies\[0\] 'gpu'" "$tap_dir/out" || { echo "$c"; return 1; }
+    done
+}
+drawn() { "$slipway" graph "$tap_dir/top" >"$tap_dir/out" && grep -q 'release gpu of namespace gpus' "$tap_dir/out"; }
+# An operator asks again, and goes on when the chart is there.
+comes_later() {
+    export KUBECONFIG=$tap_dir/kubeconfig
+    "$slipway" emulate --delays 0 --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+    echo $! >"$tap_dir/pids"
+    until_ok 20 test -s "$KUBECONFIG" || return 1
+    mkdir -p "$tap_dir/charts"
+    "$slipway" controller --legacy-rights --allowed-files "$tap_dir" --charts-dir "$tap_dir/charts" --allowed-sources "${1:-127.0.0.1}" --metrics-bind-address 0 \
+        --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
+    echo $! >>"$tap_dir/pids"
+    kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml >/dev/null
+    until_ok 20 eval 'kubectl apply -f "$tap_dir/resource.yaml"' || return 1
+    until_ok 30 eval 'kubectl get specialresource top -o json | grep -q "gpu:1.2.3.*to do without it"' || { tail "$tap_dir/log"; return 1; }
+    mkdir -p "$tap_dir/charts/gpu/templates"
+    printf 'apiVersion: v2\nname: gpu\nversion: 1.2.3\n' >"$tap_dir/charts/gpu/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: vendors}\n' >"$tap_dir/charts/gpu/templates/x.yaml"
+    kubectl wait --for=condition=Ready specialresource/top --timeout=60s && kubectl -n gpus get configmap vendors
+}
+
+recipe
+cat >"$tap_dir/resource.yaml" <<YAML
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: top}
+spec:
+  namespace: top
+  chart: {name: top, version: 1.0.0, repository: {name: here, url: "file://$tap_dir/top"}}
+  set: {installs: true}
+YAML
+t "what is not installed need not be had" not_needed
+t "what is to be installed is named, with how to get it" needed
+t "graph draws it" drawn
+t "package, configmap, render and rbac want all of it" complete
+t "a subchart that is switched off need not be had" switched_off
+t "a chart that is no release of its own must be" no_release
+recipe
+if command -v kubectl >/dev/null; then
+    t "an operator goes on when it comes" comes_later
+    xargs -r kill <"$tap_dir/pids"
+else
+    skip "an operator goes on when it comes" "no kubectl here"
+fi
+plan
