@@ -202,12 +202,16 @@ audit_over() {
     until_ok 30 eval '! kill -0 "$(cat "$tap_dir/operator")" 2>/dev/null'
 }
 
-# few_requests N MOST: of the walk, watches included
+# few_requests N MOST: of the walk, watches included. What tells how far it is (the status, Events, labels of
+# nodes) is written oftener where a machine is so busy that the three nodes do not get ready together.
 few_requests() {
+    local all telling
     asked "$(cat "$tap_dir/from$1")" "$(cat "$tap_dir/to$1")" >"$tap_dir/asked"
     cat "$tap_dir/asked"
-    echo "# $(wc -l <"$tap_dir/asked") requests of the operator from apply to Ready" >&3
-    [ -s "$tap_dir/asked" ] && grep -q '^watch ' "$tap_dir/asked" && [ "$(wc -l <"$tap_dir/asked")" -le "$2" ]
+    all=$(wc -l <"$tap_dir/asked")
+    telling=$(grep -cE '^(patch .*/status|create .*/events|patch /api/v1/nodes/)' "$tap_dir/asked")
+    echo "# $all requests of the operator from apply to Ready, $telling of them to tell how far it is" >&3
+    grep -q '^watch ' "$tap_dir/asked" && [ $((all - telling)) -le "$2" ] && [ "$telling" -le 24 ]
 }
 
 exec 3>&1
@@ -226,11 +230,10 @@ if [ -n "$(kubectl get nodes -o name)" ] && [ -f "$audit" ]; then
     t "at rest it asks for nothing" at_rest
     t "it is taken away again" audit_over
     t "all three nodes carry the label of its last state" on_three_nodes
-    # one of them is the Event of --legacy-rights, one reads the Service default/kubernetes (where services are: no
-    # recipe comes from there), and a busy machine may write a node or the status once more
-    t "from apply to Ready, for the first time: at most 43 requests" few_requests 1 43
-    t "the next ones at most 40" few_requests 2 40
+    # one of them reads the Service default/kubernetes (where services are: no recipe comes from there)
+    t "from apply to Ready, for the first time: at most 34 requests besides those that tell of it" few_requests 1 34
+    t "the next ones at most 30" few_requests 2 30
 fi
 t "an account without rights is told what it may not do" refused
-kubectl delete specialresource real --ignore-not-found --wait=false >/dev/null 2>&1
+"$slipway" uninstall real --yes >/dev/null 2>&1
 plan

@@ -144,7 +144,7 @@ gone() {
     kubectl delete specialresource $resources --timeout=240s && kubectl delete preflightvalidation next && stop
     kubectl delete namespace $namespaces --timeout=240s && kubectl delete crd --ignore-not-found issuers.cert-manager.io || return 1
     kubectl -n default delete configmap --ignore-not-found special-resource-dependencies || return 1
-    ! kubectl get node "$node" -o 'jsonpath={.metadata.labels}' | grep "$state" && kubectl label node "$node" node-role.kubernetes.io/worker-
+    ! kubectl get node "$node" -o 'jsonpath={.metadata.labels}' | grep -E "$state-(rolling|simple-kmod|ping-pong|cert-manager)" && kubectl label node "$node" node-role.kubernetes.io/worker-
 }
 
 trap 'stop 2>/dev/null; rm -rf "$tap_dir"' EXIT
