@@ -26,9 +26,9 @@ k() { "$KUBECTL" "$@"; }
 choose() { # PART
     part=$1
     case $part in
-    cert-manager) state=cert-manager ns=cert-manager version=${CERT_MANAGER_VERSION:-} channel=${CERT_MANAGER_CHANNEL:-} csv=${CERT_MANAGER_CSV:-} ;;
-    nfd) state=nfd ns=node-feature-discovery version=${NFD_VERSION:-} channel=${NFD_CHANNEL:-} csv=${NFD_CSV:-} ;;
-    nvidia) state=gpu-operator ns=gpu-operator version=${NVIDIA_VERSION:-} channel=${NVIDIA_CHANNEL:-} csv=${NVIDIA_CSV:-} ;;
+    cert-manager) state=cert-manager version=${CERT_MANAGER_VERSION:-} channel=${CERT_MANAGER_CHANNEL:-} csv=${CERT_MANAGER_CSV:-} ;;
+    nfd) state=nfd version=${NFD_VERSION:-} channel=${NFD_CHANNEL:-} csv=${NFD_CSV:-} ;;
+    nvidia) state=gpu-operator version=${NVIDIA_VERSION:-} channel=${NVIDIA_CHANNEL:-} csv=${NVIDIA_CSV:-} ;;
     *) die "unknown part '$part': cert-manager, nfd or nvidia" ;;
     esac
 }
@@ -48,7 +48,7 @@ version_flags() {
 # slipway's to run; one a file in $work, in order.
 manifests() {
     # shellcheck disable=SC2046,SC2086
-    "$slipway" render "$here/states/$state" --namespace "$ns" --include-crds --set "mode=$mode" -a operators.coreos.com/v1alpha1 \
+    "$slipway" render "$here/states/$state" --include-crds --set "mode=$mode" -a operators.coreos.com/v1alpha1 \
         $(version_flags) ${SET:-} >"$work/all" || die "states/$state cannot be rendered"
     awk -v dir="$work" 'function flush() {
             if (doc ~ /(^|\n)kind: / && doc !~ /slipway.dev\/(observe|dry-run): "true"/ && doc !~ /helm.sh\/hook"?: /) { file = sprintf("%s/%03d.yaml", dir, n++); printf "%s", doc > file; close(file) }
