@@ -38,7 +38,7 @@ intel() { # nodes told apart by what they have; settings reach the plugins
         "$slipway" run recipes/intel-device-plugins --set qat.enabled=true,gpu.sharedDevNum=10,gpu.preferredAllocationPolicy=packed --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
         kubectl -n intel-device-plugins get daemonset intel-gpu-plugin-intel-device-plugins -o json | grep -q -- '-shared-dev-num=10' &&
         kubectl -n intel-device-plugins get daemonset intel-qat-plugin-intel-device-plugins &&
-        [ "$(kubectl get nodes -l specialresource.openshift.io/state-intel-device-plugins-gpu=Ready -o name)" = node/gpu-0 ]
+        [ "$(kubectl get nodes -l specialresource.openshift.io/state-intel-device-plugins-gpu=Ready -o name | xargs)" = "node/gpu-0 node/worker-0" ]
 }
 intel_refuses() {
     local set
@@ -61,8 +61,11 @@ sample_pod() { # runs once the recipe is there
 t "states and recipes are described" described
 for r in recipes/*/; do t "${r%/} is clean for lint" linted "$r"; done
 for p in openshift kubernetes; do
-    for r in nvidia-mig nvidia-gpu simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
+    for r in nvidia-mig nvidia-gpu intel-device-plugins simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
     t "nvidia-gpu walks with images that are there on $p" walks recipes/nvidia-gpu $p --set driver-build.enabled=false,driver-container.fromBuild=false,monitoring.enabled=false
+done
+for p in openshift kubernetes; do
+    t "intel-device-plugins walks with all kinds on $p" walks recipes/intel-device-plugins $p --set qat.enabled=true,sgx.enabled=true,dsa.enabled=true,iaa.enabled=true,dlb.enabled=true,fpga.enabled=true,npu.enabled=true
 done
 t "intel-device-plugins refuses what Intel's webhooks refuse" intel_refuses
 t "intel-device-plugins takes images by the names of Intel's operator" intel_image

@@ -219,6 +219,101 @@ static void nodes_are_labelled_with_what_they_are(void **state)
     cluster_close(&c);
 }
 
+/* A rule of Node Feature Discovery whose only term is @term. */
+static char *feature_rule(const char *name, const char *terms)
+{
+    return sw_printf(
+        "{apiVersion: nfd.openshift.io/v1alpha1, kind: NodeFeatureRule, metadata: "
+        "{name: %s}, spec: {rules: [{name: %s, labels: {example.com/%s: \"true\"}, %s}]}}",
+        name, name, name, terms);
+}
+
+/* "1" where worker-0, which has features, gets the label of a rule with @terms. */
+static void expect_rule(struct cluster *c, const char *name, const char *terms, bool labelled)
+{
+    SW_AUTO_CHARS *rule = feature_rule(name, terms);
+    SW_AUTO_CHARS *label = sw_printf("{.metadata.labels['example\\.com/%s']}", name);
+    put(c, rule);
+    settle(c);
+    expect(c, "v1", "Node", NULL, "worker-0", label, labelled ? "true" : "");
+}
+
+static void node_feature_rules_label_by_what_a_node_has(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *terms;
+        bool labelled;
+    } cases[] = {
+        { "in",
+          "matchFeatures: [{feature: pci.device, matchExpressions: {vendor: {op: In, value: "
+          "[\"8086\"]}, class: {op: In, value: [\"0300\", \"0380\"]}}}]",
+          true },
+        { "one-device-has-all",
+          "matchFeatures: [{feature: pci.device, matchExpressions: {device: {op: "
+          "In, value: [\"56c1\"]}, class: {op: In, value: [\"0b40\"]}}}]",
+          false },
+        { "exists",
+          "matchFeatures: [{feature: kernel.loadedmodule, matchExpressions: {i915: {op: "
+          "Exists}}}]",
+          true },
+        { "exists-not",
+          "matchFeatures: [{feature: kernel.loadedmodule, matchExpressions: {xe: {op: "
+          "Exists}}}]",
+          false },
+        { "absent",
+          "matchFeatures: [{feature: kernel.loadedmodule, matchExpressions: {xe: {op: "
+          "DoesNotExist}}}]",
+          true },
+        { "is-true",
+          "matchFeatures: [{feature: cpu.security, matchExpressions: {sgx.enabled: {op: "
+          "IsTrue}}}]",
+          true },
+        { "all-terms",
+          "matchFeatures: [{feature: cpu.security, matchExpressions: {sgx.enabled: {op: "
+          "IsTrue}}}, {feature: kernel.loadedmodule, matchExpressions: {xe: {op: Exists}}}]",
+          false },
+        { "any",
+          "matchAny: [{matchFeatures: [{feature: kernel.loadedmodule, matchExpressions: {xe: "
+          "{op: Exists}}}]}, {matchFeatures: [{feature: kernel.loadedmodule, matchExpressions: "
+          "{i915: {op: Exists}}}]}]",
+          true },
+        { "none",
+          "matchAny: [{matchFeatures: [{feature: kernel.loadedmodule, matchExpressions: {xe: "
+          "{op: Exists}}}]}]",
+          false },
+        { "unknown",
+          "matchFeatures: [{feature: usb.device, matchExpressions: {vendor: {op: Exists}}}]",
+          false },
+    };
+    struct cluster c;
+    open_openshift(&c);
+    install_gpus(&c);
+    discover(&c);
+    for (size_t i = 0; i < SW_COUNT(cases); i++)
+        expect_rule(&c, cases[i].name, cases[i].terms, cases[i].labelled);
+    cluster_close(&c);
+}
+
+static void the_label_of_a_node_feature_rule_goes_with_it(void **state)
+{
+    (void)state;
+    struct cluster c;
+    open_openshift(&c);
+    install_gpus(&c);
+    discover(&c);
+    expect_rule(&c, "i915",
+                "matchFeatures: [{feature: kernel.loadedmodule, matchExpressions: {i915: "
+                "{op: Exists}}}]",
+                true);
+    drop(&c, "nfd.openshift.io/v1alpha1", "NodeFeatureRule", NULL, "i915");
+    settle(&c);
+    expect(&c, "v1", "Node", NULL, "worker-0", "{.metadata.labels['example\\.com/i915']}", "");
+    expect(&c, "v1", "Node", NULL, "worker-0",
+           "{.metadata.labels['feature.node.kubernetes.io/system-os_release.ID']}", "rhcos");
+    cluster_close(&c);
+}
+
 static void the_cluster_policy_is_ready_when_gpu_nodes_are(void **state)
 {
     (void)state;
@@ -522,6 +617,8 @@ int main(void)
         cmocka_unit_test(without_an_operator_group_nothing_is_installed),
         cmocka_unit_test(certificates_get_their_secrets),
         cmocka_unit_test(nodes_are_labelled_with_what_they_are),
+        cmocka_unit_test(node_feature_rules_label_by_what_a_node_has),
+        cmocka_unit_test(the_label_of_a_node_feature_rule_goes_with_it),
         cmocka_unit_test(the_cluster_policy_is_ready_when_gpu_nodes_are),
         cmocka_unit_test(a_node_that_says_what_it_can_already_is_discovered),
         cmocka_unit_test(the_cluster_policy_leaves_ready_when_an_operand_does),
