@@ -97,7 +97,7 @@ das() { kubectl -n $ns get dasoperator cluster -o "jsonpath={.status.conditions[
 das_is() { [ "$(das Available)" = True/AllRequiredComponentsAvailable ] && [ "$(das Progressing)" = False/AllComponentsAtDesiredState ] && [ "$(das Degraded)" = False/AllComponentsHealthy ]; }
 walked() {
     until_ok 120 das_is || { kubectl -n $ns get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
-    [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 7 ] &&
+    [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 10 ] &&
         kubectl -n $ns get daemonset/das-daemonset deployment/das-scheduler deployment/das-operator-webhook \
             mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all &&
         [ "$(kubectl -n nvidia-mig-validation get pod nvidia-mig-validation -o 'jsonpath={.status.phase} {.spec.schedulerName} {.spec.containers[0].resources.limits}')" = 'Succeeded das-scheduler {"mig.das.com/1g.5gb":"1"}' ]
