@@ -171,6 +171,9 @@ static void allow_object(struct rights *r, const struct sw_manifest *m)
         allow(r, ns, k.group, "buildconfigs/instantiate", NULL,
               (const char *const[]){ "create", NULL });
     }
+    if (sw_streq(kind, "Subscription") &&
+        sw_obj_annotation(doc, "slipway.dev/approve-install-plan"))
+        allow(r, ns, k.group, "installplans", NULL, (const char *const[]){ "get", "patch", NULL });
     kind_facts_done(&k);
 }
 

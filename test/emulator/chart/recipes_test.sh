@@ -67,6 +67,8 @@ done
 for p in openshift kubernetes; do
     t "intel-device-plugins walks with all kinds on $p" walks recipes/intel-device-plugins $p --set qat.enabled=true,sgx.enabled=true,dsa.enabled=true,iaa.enabled=true,dlb.enabled=true,fpga.enabled=true,npu.enabled=true
 done
+t "nfd walks with a pinned version of OLM's catalogue" walks states/nfd openshift --set olm.startingCSV=nfd.4.13.0
+t "cert-manager walks with a pinned version of OLM's catalogue" walks states/cert-manager openshift --set olm.startingCSV=cert-manager-operator.v1.13.0
 t "intel-device-plugins refuses what Intel's webhooks refuse" intel_refuses
 t "intel-device-plugins takes images by the names of Intel's operator" intel_image
 t "centos-simple-kmod walks to Ready on kubernetes" walks charts/example/centos-simple-kmod-0.0.1 kubernetes
