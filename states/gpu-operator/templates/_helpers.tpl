@@ -1,4 +1,4 @@
-{{/* The ClusterPolicy that is there: there is one in a cluster, whatever its name. JSON; {}: none. */}}
+{{/* The ClusterPolicy that is there: there is one in a cluster, whatever its name. JSON; without a name: none. */}}
 {{- define "state.gpu-operator.found" -}}
 {{- $found := dict -}}
 {{- if .Capabilities.APIVersions.Has "nvidia.com/v1" -}}
@@ -6,7 +6,7 @@
 {{- $found = . -}}
 {{- end -}}
 {{- end -}}
-{{- toJson (pick (default dict $found.metadata) "name" "labels") -}}
+{{- toJson (dict "metadata" (pick (default dict $found.metadata) "name" "labels" "annotations")) -}}
 {{- end -}}
 
 {{/* How the GPU operator comes onto this cluster: observe, olm or chart (see values.yaml). */}}
@@ -16,9 +16,17 @@
 {{- .Values.mode -}}
 {{- else -}}
 {{- $found := fromJson (include "state.gpu-operator.found" .) -}}
-{{- $owned := dig "labels" "specialresource.openshift.io/owned" "" $found -}}
-{{- ternary "observe" $install (and (not (empty $found)) (ne $owned "true")) -}}
+{{- $ours := eq (include "state.gpu-operator.ours" (list . $found)) "true" -}}
+{{- ternary "observe" $install (and (not (empty $found.metadata)) (not $ours)) -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Did this resource bring the object (list . OBJECT)? Another resource's is observed as anybody's. */}}
+{{- define "state.gpu-operator.ours" -}}
+{{- $me := (index . 0).Release.Name -}}
+{{- $object := default dict (index . 1) -}}
+{{- $owned := eq (dig "metadata" "labels" "specialresource.openshift.io/owned" "" $object) "true" -}}
+{{- and $owned (eq (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $me) -}}
 {{- end -}}
 
 {{/* Is the vendor's chart installed? */}}
