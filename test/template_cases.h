@@ -90,7 +90,8 @@ static struct sw_value case_root(struct sw_arena *arena, const struct case_chart
                                  struct json_object *doc)
 {
     static const struct sw_template_release release = { .name = "rel", .namespace = "ns1" };
-    static const struct sw_template_caps caps = { .kube_version = "v1.29.3" };
+    static const struct sw_template_caps caps = { .kube_version = "v1.29.3",
+                                                  .helm_version = "v3.7" };
     static const char *const chart_yaml[][2] = {
         { "name", "c" },        { "version", "1.2.3" }, { "appVersion", "4.5.6" },
         { "apiVersion", "v2" }, { "description", "d" },

@@ -11,7 +11,7 @@
  * capabilities of that moment, once for each kernel where the state is kernel-affine. Nothing here
  * talks to a cluster, waits, or decides when a state is finished.
  *
- * Loading, values and rendering are Helm 3.7.1's; the graph's conventions are
+ * Loading, values and rendering are Helm 3.21's; the graph's conventions are
  * SRO's numbered templates and HIP-0025's subcharts and resource groups. */
 #include <stdbool.h>
 #include <stddef.h>
@@ -227,7 +227,7 @@ struct sw_render_env {
     /* Runtime values: an object whose keys win over all values, in every chart of the recipe. A
      * scalar does not replace a table of the chart's own of that name, nor the reverse. */
     const struct json_object *facts;
-    const char *kube_version; /* "v1.29.0"; default: Helm 3.7.1's */
+    const char *kube_version; /* "v1.29.0"; default: Helm 3.21's */
     /* "v1", "apps/v1", "apps/v1/Deployment"; NULL: Helm's default set */
     const char *const *api_versions;
     size_t n_api_versions;

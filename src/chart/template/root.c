@@ -232,11 +232,11 @@ struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_t
 {
     struct sw_object *o = sw_object_new(arena, &capabilities_type);
     struct sw_object *build = sw_object_new(arena, &build_info_type);
-    const char *helm = caps->helm_version ? caps->helm_version : "v3.7";
+    const char *helm = caps->helm_version ? caps->helm_version : "v3.21.4";
     build->fields[0] = sw_value_str(arena, helm, strlen(helm));
     for (size_t i = 1; i < build_info_type.n_fields; i++)
         build->fields[i] = sw_value_text("", 0);
-    const char *version = caps->kube_version ? caps->kube_version : "v1.22.0";
+    const char *version = caps->kube_version ? caps->kube_version : "v1.36.0";
     const char *major = version + (version[0] == 'v'), *minor = major + number_len(major);
     minor += *minor == '.';
     struct sw_object *kube = sw_object_new(arena, &kube_version_type);
@@ -260,23 +260,25 @@ const char *const *sw_template_default_api_versions(void)
     static const char *const versions[] = {
         "v1",
         "admissionregistration.k8s.io/v1",
+        "admissionregistration.k8s.io/v1alpha1",
         "admissionregistration.k8s.io/v1beta1",
         "internal.apiserver.k8s.io/v1alpha1",
         "apps/v1",
         "apps/v1beta1",
         "apps/v1beta2",
         "authentication.k8s.io/v1",
+        "authentication.k8s.io/v1alpha1",
         "authentication.k8s.io/v1beta1",
         "authorization.k8s.io/v1",
         "authorization.k8s.io/v1beta1",
         "autoscaling/v1",
         "autoscaling/v2",
-        "autoscaling/v2beta1",
-        "autoscaling/v2beta2",
         "batch/v1",
         "batch/v1beta1",
         "certificates.k8s.io/v1",
         "certificates.k8s.io/v1beta1",
+        "certificates.k8s.io/v1alpha1",
+        "coordination.k8s.io/v1alpha2",
         "coordination.k8s.io/v1beta1",
         "coordination.k8s.io/v1",
         "discovery.k8s.io/v1",
@@ -284,9 +286,10 @@ const char *const *sw_template_default_api_versions(void)
         "events.k8s.io/v1",
         "events.k8s.io/v1beta1",
         "extensions/v1beta1",
-        "flowcontrol.apiserver.k8s.io/v1alpha1",
+        "flowcontrol.apiserver.k8s.io/v1",
         "flowcontrol.apiserver.k8s.io/v1beta1",
         "flowcontrol.apiserver.k8s.io/v1beta2",
+        "flowcontrol.apiserver.k8s.io/v1beta3",
         "networking.k8s.io/v1",
         "networking.k8s.io/v1beta1",
         "node.k8s.io/v1",
@@ -297,12 +300,17 @@ const char *const *sw_template_default_api_versions(void)
         "rbac.authorization.k8s.io/v1",
         "rbac.authorization.k8s.io/v1beta1",
         "rbac.authorization.k8s.io/v1alpha1",
-        "scheduling.k8s.io/v1alpha1",
+        "resource.k8s.io/v1",
+        "resource.k8s.io/v1beta2",
+        "resource.k8s.io/v1beta1",
+        "resource.k8s.io/v1alpha3",
+        "scheduling.k8s.io/v1alpha2",
         "scheduling.k8s.io/v1beta1",
         "scheduling.k8s.io/v1",
         "storage.k8s.io/v1beta1",
         "storage.k8s.io/v1",
         "storage.k8s.io/v1alpha1",
+        "storagemigration.k8s.io/v1beta1",
         "apiextensions.k8s.io/v1beta1",
         "apiextensions.k8s.io/v1",
         NULL,

@@ -1,12 +1,12 @@
 #pragma once
-/* template: Go's text/template with sprig's and Helm's functions, as Helm 3.7.1 renders charts.
+/* template: Go's text/template with sprig's and Helm's functions, as Helm 3.21 renders charts.
  *
  * A set holds the parsed templates of a chart and its subcharts; it is parsed once and executed as
  * often as needed. A render also needs a root value for each chart ("."), made here from values,
  * Chart.yaml, release, capabilities and files (the second half of this header).
  *
  * Reading charts, merging values and ordering objects are the recipe module's work. Behaviour: Go's
- * text/template documentation, sprig 3.2.2, Helm 3.7.1; pinned by test/golden/template. */
+ * text/template documentation, sprig 3.3, Helm 3.21; pinned by test/golden/template. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -112,16 +112,16 @@ struct sw_template_file {
     size_t len;
 };
 
-/** .Capabilities. @kube_version: "v1.29.3"; NULL: Helm 3.7.1's default. @api_versions: "v1",
+/** .Capabilities. @kube_version: "v1.29.3"; NULL: Helm 3.21's default. @api_versions: "v1",
  * "apps/v1", "apps/v1/Deployment"...; NULL: Helm's default set. */
 struct sw_template_caps {
     const char *kube_version;
     const char *const *api_versions;
     size_t n_api_versions;
-    const char *helm_version; /* NULL: "v3.7" */
+    const char *helm_version; /* NULL: "v3.21.4" */
 };
 
-/** Helm's default set of API versions (client-go's scheme at Helm 3.7.1, with the versions that
+/** Helm's default set of API versions (client-go's scheme at Helm 3.21, with the versions that
  * came later). @return a static list ended by NULL. */
 const char *const *sw_template_default_api_versions(void);
 

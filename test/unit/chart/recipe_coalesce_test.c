@@ -1,5 +1,5 @@
 /* Values of a chart and its subcharts, one over the other, and which subcharts take part. Where
- * Helm's versions differ, 3.7.1 is followed. */
+ * Helm's versions differ, 3.21 is followed. */
 #include "recipe_util.h"
 
 static void expect_coalesced(const struct sw_recipe *recipe, const char *user, const char *json)
@@ -83,11 +83,17 @@ static void null_deletes_a_subcharts_default_that_no_dependency_lists(SW_UNUSED 
     expect_coalesced(r, "sub: {a: null}", "{\"sub\":{\"b\":2,\"global\":{}}}");
 }
 
-/* Helm 3.7.1 puts the subchart's defaults into the parent's first, and these take the null. */
-static void null_does_not_delete_the_default_of_a_dependency(SW_UNUSED void **state)
+static void null_deletes_the_default_of_a_dependency(SW_UNUSED void **state)
 {
     RECIPE(r, TOP("dependencies: [{name: sub, version: 1.0.0}]\n"), SUB_VALUES("sub", "a: 1\n"));
-    expect_coalesced(r, "sub: {a: null}", "{\"sub\":{\"a\":1,\"global\":{}}}");
+    expect_coalesced(r, "sub: {a: null}", "{\"sub\":{\"global\":{}}}");
+}
+
+static void a_parents_null_deletes_the_default_of_a_subchart(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("dependencies: [{name: sub, version: 1.0.0}]\n"), VALUES("sub: {a: null}\n"),
+           SUB_VALUES("sub", "a: 1\nb: 2\n"));
+    expect_coalesced(r, NULL, "{\"sub\":{\"b\":2,\"global\":{}}}");
 }
 
 /* ---- condition, tags, alias ---------------------------------------------------------------------
@@ -160,7 +166,7 @@ static void templates_see_the_dependencies_that_are_on(SW_UNUSED void **state)
 static void charts_of_an_alias_of_an_alias_are_bounded(SW_UNUSED void **state)
 {
     struct sw_recipe_file files[17] = { 0 };
-    char names[17][192], texts[17][512];
+    char names[17][192], texts[17][8192];
     char path[160] = "";
     for (int i = 0; i < 15; i++) {
         (void)snprintf(names[i], sizeof names[i], "%sChart.yaml", path);
@@ -168,13 +174,30 @@ static void charts_of_an_alias_of_an_alias_are_bounded(SW_UNUSED void **state)
         (void)snprintf(path + len, sizeof path - len, "charts/c/");
         int n = snprintf(texts[i], sizeof texts[i],
                          "apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies:\n");
-        for (int k = 0; i < 14 && k < 8; k++)
+        for (int k = 0; i < 14 && k < 120; k++)
             n += snprintf(texts[i] + n, sizeof texts[i] - (size_t)n,
                           "- {name: c, version: 1.0.0, alias: a%d}\n", k);
         files[i] = (struct sw_recipe_file){ names[i], texts[i], 0 };
     }
     SW_AUTO(sw_recipe) *r = open_or_fail(files);
     expect_plan_error(r, NULL, "more than 10000 charts");
+}
+
+/* Helm writes the alias in the place of the name, in entries that both instances of `sub` share. */
+static void an_alias_inside_a_chart_that_is_there_twice_is_one_of_the_first(SW_UNUSED void **state)
+{
+    RECIPE(r,
+           TOP("dependencies:\n"
+               "- {name: sub, version: 1.0.0, alias: one}\n"
+               "- {name: sub, version: 1.0.0, alias: two}\n"),
+           { "charts/sub/Chart.yaml",
+             "apiVersion: v2\nname: sub\nversion: 1.0.0\n"
+             "dependencies: [{name: low, version: 1.0.0, alias: other}]\n",
+             0 },
+           SUBCHART("sub/charts/low", "low"));
+    expect_coalesced(r, NULL,
+                     "{\"one\":{\"global\":{},\"other\":{\"global\":{}}},"
+                     "\"two\":{\"global\":{},\"low\":{\"global\":{}}}}");
 }
 
 /* ---- import-values ------------------------------------------------------------------------------
@@ -209,6 +232,19 @@ static void an_import_into_what_is_imported_ends(SW_UNUSED void **state)
                "  import-values: [{child: data, parent: sub.data.data}]\n"),
            SUB_VALUES("sub", "data: {a: 1}\n"));
     expect_coalesced(r, NULL, "{\"sub\":{\"data\":{\"a\":1,\"data\":{\"a\":1}},\"global\":{}}}");
+}
+
+static void an_export_may_be_imported_into_a_part_of_itself(SW_UNUSED void **state)
+{
+    RECIPE(r,
+           TOP("dependencies:\n"
+               "- name: sub\n  version: 1.0.0\n  import-values:\n"
+               "  - {child: exports.p, parent: a}\n  - {child: exports, parent: a.b}\n"),
+           SUB_VALUES("sub", "exports: {p: {v: 1}}\n"));
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO_JSON *values = sw_plan_values(plan);
+    SW_AUTO_CHARS *text = sw_json_text(sw_json_get(values, "a"), SW_JSON_SORTED, NULL);
+    assert_string_equal(text, "{\"b\":{\"p\":{\"v\":1}},\"v\":1}");
 }
 
 static void a_malformed_import_is_named(SW_UNUSED void **state)
@@ -282,16 +318,19 @@ int main(void)
         cmocka_unit_test(globals_reach_down),
         cmocka_unit_test(a_subcharts_value_must_be_a_map),
         cmocka_unit_test(null_deletes_a_subcharts_default_that_no_dependency_lists),
-        cmocka_unit_test(null_does_not_delete_the_default_of_a_dependency),
+        cmocka_unit_test(null_deletes_the_default_of_a_dependency),
+        cmocka_unit_test(a_parents_null_deletes_the_default_of_a_subchart),
         cmocka_unit_test(a_condition_decides),
         cmocka_unit_test(tags_decide_where_no_condition_does),
         cmocka_unit_test(an_alias_takes_its_own_values),
         cmocka_unit_test(a_nested_condition_is_read_at_the_subcharts_path),
         cmocka_unit_test(templates_see_the_dependencies_that_are_on),
         cmocka_unit_test(charts_of_an_alias_of_an_alias_are_bounded),
+        cmocka_unit_test(an_alias_inside_a_chart_that_is_there_twice_is_one_of_the_first),
         cmocka_unit_test(exports_are_imported),
         cmocka_unit_test(child_and_parent_name_the_places),
         cmocka_unit_test(an_import_into_what_is_imported_ends),
+        cmocka_unit_test(an_export_may_be_imported_into_a_part_of_itself),
         cmocka_unit_test(a_malformed_import_is_named),
         cmocka_unit_test(facts_win_in_every_chart),
         cmocka_unit_test(a_fact_spares_a_table_of_the_charts_own),

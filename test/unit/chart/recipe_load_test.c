@@ -82,6 +82,9 @@ static void dependencies_are_checked(SW_UNUSED void **state)
 {
     LOAD_ERROR("test/Chart.yaml: dependencies[0]: name: required",
                CHART_TEXT("name: a\nversion: 1.0.0\ndependencies: [{version: 1.0.0}]\n"));
+    LOAD_ERROR("'x' is there twice",
+               CHART_TEXT("name: a\nversion: 1.0.0\n"
+                          "dependencies: [{name: x}, {name: b, alias: x}]\n"));
     LOAD_ERROR("alias: 'a b'", CHART_TEXT("name: a\nversion: 1.0.0\n"
                                           "dependencies: [{name: x, alias: 'a b'}]\n"));
     LOAD_ERROR("depends-on[1]: expected a string",
@@ -159,6 +162,28 @@ static void another_version_than_asked_for_is_refused(SW_UNUSED void **state)
     LOAD_ERROR("dependencies[0] 's': version '>= 2' is asked for, test/charts/s is 1.0.0",
                CHART_TEXT("name: a\nversion: 1.0.0\ndependencies: [{name: s, version: '>= 2'}]\n"),
                SUBCHART("s", "s"));
+}
+
+static void texts_of_chart_yaml_are_one_printable_line(SW_UNUSED void **state)
+{
+    RECIPE(r, CHART_TEXT("name: a\nversion: 1.0.0\ndescription: \"two\\nli\\u200Bnes\"\n"),
+           { "templates/a.yaml", "# {{ .Chart.Description }}", 0 });
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO_CHARS *text = render_text(plan, NULL, SW_ALL_STATES);
+    assert_string_equal(text, "# two lines");
+}
+
+static void capabilities_are_the_newest_helms(SW_UNUSED void **state)
+{
+    RECIPE(r, CHART_TEXT("name: a\nversion: 1.0.0\n"),
+           { "templates/a.yaml",
+             "# {{ .Capabilities.KubeVersion }} {{ .Capabilities.HelmVersion.Version }}"
+             " {{ .Capabilities.APIVersions.Has \"resource.k8s.io/v1\" }}"
+             " {{ .Capabilities.APIVersions.Has \"autoscaling/v2beta2\" }}",
+             0 });
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO_CHARS *text = render_text(plan, NULL, SW_ALL_STATES);
+    assert_string_equal(text, "# v1.36.0 v3.21.4 true false");
 }
 
 static void a_dependency_without_a_version_takes_any(SW_UNUSED void **state)
@@ -478,6 +503,8 @@ int main(void)
         cmocka_unit_test(a_mistake_in_a_subchart_names_it),
         cmocka_unit_test(a_missing_dependency_is_named_with_where_it_comes_from),
         cmocka_unit_test(another_version_than_asked_for_is_refused),
+        cmocka_unit_test(texts_of_chart_yaml_are_one_printable_line),
+        cmocka_unit_test(capabilities_are_the_newest_helms),
         cmocka_unit_test(a_dependency_without_a_version_takes_any),
         cmocka_unit_test(a_file_repository_needs_a_chart_in_a_directory),
         cmocka_unit_test(charts_in_charts_are_bounded),

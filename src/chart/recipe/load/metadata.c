@@ -8,6 +8,7 @@
 #include "data/json/path.h"
 #include "data/text/number.h"
 #include "data/text/semver.h"
+#include "data/text/unicode.h"
 #include "data/yaml/yaml.h"
 
 /* The fields whose type Helm enforces, since it reads them into a struct. */
@@ -120,6 +121,50 @@ static int check_annotations(struct json_object *meta, struct sw_err *err)
     return 0;
 }
 
+/* ---- texts as Helm cleans them ------------------------------------------------------------------
+ */
+
+/* A space for each white space, and no character that does not print; NULL: it is so already.
+ * Source: Helm 3.21 pkg/chart sanitizeString. */
+static struct json_object *cleaned(struct json_object *value)
+{
+    const char *s = json_object_get_string(value);
+    size_t len = (size_t)json_object_get_string_len(value), n = 0, width;
+    SW_AUTO_CHARS *out = sw_zalloc(len + 1, 1);
+    for (size_t at = 0; at < len; at += width) {
+        uint32_t rune;
+        width = sw_rune_decode(s + at, len - at, &rune);
+        if (sw_rune_is_space(rune)) {
+            out[n++] = ' ';
+        } else if (sw_rune_is_print(rune)) {
+            memcpy(out + n, s + at, width);
+            n += width;
+        }
+    }
+    return n == len && memcmp(out, s, len) == 0 ? NULL : json_object_new_string_len(out, (int)n);
+}
+
+static void clean(struct json_object *map, const char *const *names)
+{
+    for (; *names; names++) {
+        struct json_object *value = sw_json_get(map, *names);
+        struct json_object *text = json_object_is_type(value, json_type_string) ? cleaned(value)
+                                                                                : NULL;
+        if (text)
+            (void)json_object_object_add(map, *names, text);
+        for (size_t i = 0; i < sw_json_len(value); i++) {
+            text = json_object_is_type(sw_json_at(value, i), json_type_string)
+                       ? cleaned(sw_json_at(value, i))
+                       : NULL;
+            if (text)
+                (void)json_object_array_put_idx(value, i, text);
+        }
+    }
+}
+
+/* ---- the parts of Chart.yaml --------------------------------------------------------------------
+ */
+
 static int read_dependency(struct json_object *doc, struct sw_dependency *dep, struct sw_err *err)
 {
     if (!json_object_is_type(doc, json_type_object))
@@ -127,6 +172,10 @@ static int read_dependency(struct json_object *doc, struct sw_dependency *dep, s
     int rc = 0;
     for (size_t i = 0; i < SW_COUNT(dependency_fields) && rc == 0; i++)
         rc = check_field(doc, dependency_fields[i].name, dependency_fields[i].type, err);
+    static const char *const texts[] = {
+        "name", "version", "repository", "condition", "tags", NULL
+    };
+    clean(doc, texts);
     *dep = (struct sw_dependency){
         .name = sw_json_str(doc, "", "name", NULL),
         .version = sw_json_str(doc, "", "version", NULL),
@@ -153,6 +202,12 @@ static int read_dependency(struct json_object *doc, struct sw_dependency *dep, s
     return rc;
 }
 
+/* The key of its values. */
+static const char *key_of(const struct sw_dependency *dep)
+{
+    return *dep->alias ? dep->alias : dep->name;
+}
+
 static int parse(const struct sw_chart *chart, const struct sw_recipe_file *file,
                  struct json_object **doc, struct sw_err *err)
 {
@@ -177,6 +232,14 @@ static int check_metadata(struct sw_chart *chart, struct sw_err *err)
         rc = check_field(chart->meta, fields[i].name, fields[i].type, err);
     if (rc == 0)
         rc = check_annotations(chart->meta, err);
+    static const char *const texts[] = { "name",        "description", "home",    "icon",
+                                         "condition",   "tags",        "sources", "appVersion",
+                                         "kubeVersion", "keywords",    NULL };
+    static const char *const maintainer_texts[] = { "name", "email", "url", NULL };
+    clean(chart->meta, texts);
+    struct json_object *maintainers = sw_json_get(chart->meta, "maintainers");
+    for (size_t i = 0; i < sw_json_len(maintainers); i++)
+        clean(sw_json_at(maintainers, i), maintainer_texts);
     const char *type = sw_json_str(chart->meta, "", "type", NULL);
     chart->name = sw_json_str(chart->meta, "", "name", NULL);
     chart->version = sw_json_str(chart->meta, "", "version", NULL);
@@ -230,6 +293,10 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
     chart->deps = sw_arena_alloc(recipe->arena, (chart->n_deps + 1) * sizeof *chart->deps);
     for (size_t i = 0; i < chart->n_deps; i++) {
         rc = read_dependency(sw_json_at(list, i), &chart->deps[i], err);
+        for (size_t k = 0; k < i && rc == 0; k++)
+            if (sw_streq(key_of(&chart->deps[k]), key_of(&chart->deps[i])))
+                rc = sw_err_set(err, SW_INVALID, "'%s' is there twice, as a name or an alias",
+                                key_of(&chart->deps[i]));
         if (rc < 0)
             return sw_err_wrap(err, rc, "%s/%s: dependencies[%zu]", chart->origin, from, i);
     }

@@ -30,7 +30,7 @@ static void add_facts(struct sw_arena *arena, const struct sw_plan_chart *chart,
             if (sw_value_is_map(*there) != is_table)
                 continue;
             if (is_table)
-                sw_coalesce_tables(fact.as.map, there->as.map);
+                sw_coalesce_tables(fact.as.map, there->as.map, false);
         }
         sw_map_set(values, all[i].key, all[i].key_len, fact);
     }

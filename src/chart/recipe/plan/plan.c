@@ -14,7 +14,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 
-static const char default_kube_version[] = "v1.22.0"; /* Helm 3.7.1's */
+static const char default_kube_version[] = "v1.36.0"; /* Helm 3.21's */
 
 /* ---- values -------------------------------------------------------------------------------------
  */

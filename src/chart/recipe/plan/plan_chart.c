@@ -10,6 +10,14 @@ enum {
     MAX_PATH = 1000,    /* of import-values' parent */
 };
 
+/* Helm changes the entries of `dependencies:` as it goes, and where a chart is there under several
+ * aliases, they share these entries: the second finds an alias in the place of a name, and what it
+ * would import is imported already. Charts were tested with that. */
+struct sw_plan_dep_state {
+    bool renamed;
+    unsigned imported; /* how often */
+};
+
 struct builder {
     struct sw_arena *arena;
     size_t n_charts;
@@ -38,7 +46,13 @@ static int build_raw(struct builder *b, const struct sw_chart *loaded, struct sw
     struct sw_plan_chart *chart = sw_arena_alloc(b->arena, sizeof *chart);
     chart->loaded = loaded;
     chart->name = loaded->name;
-    chart->values = sw_value_copy(b->arena, loaded->values, false);
+    chart->values = loaded->values;
+    chart->states = sw_arena_alloc(b->arena, (loaded->n_deps + 1) * sizeof *chart->states);
+    chart->deps = sw_arena_alloc(b->arena, (loaded->n_deps + 1) * sizeof *chart->deps);
+    chart->n_deps = loaded->n_deps;
+    for (size_t d = 0; d < loaded->n_deps; d++) /* until they are chosen from */
+        chart->deps[d] = (struct sw_plan_chart_dep){ &loaded->deps[d], loaded->deps[d].name,
+                                                     false };
     chart->subcharts = sw_arena_alloc(b->arena, (loaded->n_charts + 1) * sizeof *chart->subcharts);
     for (size_t i = 0; i < loaded->n_charts; i++) {
         int rc = build_raw(b, loaded->charts[i], &chart->subcharts[chart->n_subcharts++], err);
@@ -49,7 +63,7 @@ static int build_raw(struct builder *b, const struct sw_chart *loaded, struct sw
     return 0;
 }
 
-/* The same subcharts again, for an alias. The values are shared, as in Helm. */
+/* The same subcharts again, for an alias. */
 static struct sw_plan_chart *clone(struct builder *b, const struct sw_plan_chart *raw)
 {
     b->n_charts++;
@@ -64,9 +78,12 @@ static struct sw_plan_chart *clone(struct builder *b, const struct sw_plan_chart
 /* ---- the enabled ones ---------------------------------------------------------------------------
  */
 
-static bool is_for(const struct sw_dependency *dep, const struct sw_plan_chart *chart)
+/* Whether the @i-th dependency of @parent names @chart. */
+static bool is_for(const struct sw_plan_chart *parent, size_t i, const struct sw_plan_chart *chart)
 {
-    return sw_streq(dep->name, chart->loaded->name) && sw_chart_fits(chart->loaded, dep->version);
+    const struct sw_dependency *dep = &parent->loaded->deps[i];
+    const char *name = parent->states[i].renamed ? dep->alias : dep->name;
+    return sw_streq(name, chart->loaded->name) && sw_chart_fits(chart->loaded, dep->version);
 }
 
 /* The subcharts under their aliases: first those that no dependency names, as Helm has them. */
@@ -80,25 +97,25 @@ static void name_subcharts(struct builder *b, struct sw_plan_chart *chart)
     chart->n_subcharts = 0;
     for (size_t i = 0; i < n_raw; i++) {
         size_t d = 0;
-        while (d < loaded->n_deps && !is_for(&loaded->deps[d], raw[i]))
+        while (d < loaded->n_deps && !is_for(chart, d, raw[i]))
             d++;
         if (d == loaded->n_deps)
             chart->subcharts[chart->n_subcharts++] = raw[i];
     }
     chart->deps = sw_arena_alloc(b->arena, loaded->n_deps * sizeof *chart->deps);
-    chart->n_deps = loaded->n_deps;
     for (size_t d = 0; d < loaded->n_deps; d++) {
         const struct sw_dependency *dep = &loaded->deps[d];
         chart->deps[d] = (struct sw_plan_chart_dep){ dep, *dep->alias ? dep->alias : dep->name,
                                                      true };
         for (size_t i = 0; i < n_raw; i++) {
-            if (!is_for(dep, raw[i]))
+            if (!is_for(chart, d, raw[i]))
                 continue;
             struct sw_plan_chart *copy = clone(b, raw[i]);
             copy->name = chart->deps[d].name;
             chart->subcharts[chart->n_subcharts++] = copy;
             break;
         }
+        chart->states[d].renamed = *dep->alias != '\0';
     }
 }
 
@@ -158,7 +175,7 @@ static int choose(struct builder *b, struct sw_plan_chart *chart, struct sw_valu
     if (b->n_charts > MAX_CHARTS)
         return too_many(chart->loaded, err);
     struct sw_value all = sw_value_copy(b->arena, values, false);
-    int rc = sw_plan_chart_coalesce(chart, b->arena, all.as.map, true, err);
+    int rc = sw_plan_chart_coalesce(chart, b->arena, all.as.map, false, err);
     if (rc < 0)
         return rc;
     struct sw_map *tags = table_at(all, "tags");
@@ -203,40 +220,36 @@ static struct sw_map *wrap(struct builder *b, const char *path, struct sw_map *d
     return map;
 }
 
-static struct sw_map *exported(struct builder *b, struct sw_map *values, const char *name,
-                               const char *child)
-{
-    struct sw_map *table = table_at(sw_value_map(values),
-                                    sw_arena_printf(b->arena, "%s.%s", name, child));
-    return table ? sw_value_copy(b->arena, sw_value_map(table), false).as.map : NULL;
-}
-
-/* One entry of import-values. @into: where it goes; Helm 3.7.1 turns it into the chart's values
- * themselves as soon as an entry is a map, so that these overrule the child's from then on. */
+/* Merge one entry of import-values into @into. */
 static int import_entry(struct builder *b, struct sw_map *values, const struct sw_plan_chart_dep *d,
-                        struct json_object *entry, struct sw_map **into, struct sw_err *err)
+                        struct json_object *entry, struct sw_map *into, struct sw_err *err)
 {
-    if (json_object_is_type(entry, json_type_string)) {
-        const char *child = sw_arena_printf(b->arena, "exports.%s", json_object_get_string(entry));
-        struct sw_map *table = exported(b, values, d->name, child);
-        if (table)
-            sw_coalesce_tables(*into, table);
-        return 0;
-    }
-    const char *child = sw_json_str(entry, NULL, "child", NULL);
-    const char *parent = sw_json_str(entry, NULL, "parent", NULL);
+    bool is_name = json_object_is_type(entry, json_type_string);
+    const char *child = is_name
+                            ? sw_arena_printf(b->arena, "exports.%s", json_object_get_string(entry))
+                            : sw_json_str(entry, NULL, "child", NULL);
+    const char *parent = is_name ? "." : sw_json_str(entry, NULL, "parent", NULL);
     if (!child || !parent)
         return sw_err_set(err, SW_INVALID, "expected a string, or a map with child and parent");
     if (strlen(parent) > MAX_PATH)
         return sw_err_set(err, SW_INVALID, "parent: longer than %d characters", MAX_PATH);
-    struct sw_map *table = exported(b, values, d->name, child);
-    if (table) {
-        sw_coalesce_tables(values, wrap(b, parent, table));
-        *into = values;
+    struct sw_map *table = table_at(sw_value_map(values),
+                                    sw_arena_printf(b->arena, "%s.%s", d->name, child));
+    if (table) { /* a copy: it may be imported into itself, which does not end in Helm */
+        struct sw_value copy = sw_value_copy(b->arena, sw_value_map(table), false);
+        sw_coalesce_tables(into, wrap(b, parent, copy.as.map), true);
     }
     return 0;
 }
 
+static struct sw_plan_dep_state *state_of(struct sw_plan_chart *chart,
+                                          const struct sw_plan_chart_dep *d)
+{
+    return &chart->states[d->dep - chart->loaded->deps];
+}
+
+/* The chart's values, under those that its dependencies export: these are its defaults from now on.
+ */
 static int import_values(struct builder *b, struct sw_plan_chart *chart, struct sw_err *err)
 {
     for (size_t i = 0; i < chart->n_subcharts; i++) {
@@ -246,22 +259,46 @@ static int import_values(struct builder *b, struct sw_plan_chart *chart, struct 
     }
     if (chart->n_deps == 0)
         return 0;
-    struct sw_map *values = sw_map_new(b->arena), *into = sw_map_new(b->arena);
+    struct sw_map *values = sw_map_new(b->arena), *imported = sw_map_new(b->arena);
     int rc = sw_plan_chart_coalesce(chart, b->arena, values, true, err);
     for (size_t i = 0; i < chart->n_deps && rc == 0; i++) {
         const struct sw_plan_chart_dep *d = &chart->deps[i];
-        for (size_t j = 0; j < sw_json_len(d->dep->import_values) && rc == 0; j++) {
-            rc = import_entry(b, values, d, sw_json_at(d->dep->import_values, j), &into, err);
+        unsigned *before = &state_of(chart, d)->imported;
+        for (size_t j = 0; !*before && j < sw_json_len(d->dep->import_values) && rc == 0; j++) {
+            rc = import_entry(b, values, d, sw_json_at(d->dep->import_values, j), imported, err);
             if (rc < 0)
                 rc = sw_err_wrap(err, rc, "%s/Chart.yaml: dependency '%s': import-values[%zu]",
                                  chart->loaded->origin, d->name, j);
         }
+        (*before)++;
     }
     if (rc < 0)
         return rc;
-    sw_coalesce_tables(into, values);
-    chart->values = sw_value_map(into);
+    sw_coalesce_tables(values, imported, true);
+    chart->values = sw_value_map(values);
     return 0;
+}
+
+/* The entries of import-values as Helm leaves them for templates: all in the long form. They are
+ * gone where they were imported twice. */
+static struct sw_value imported_values(struct builder *b, struct sw_plan_chart *chart,
+                                       const struct sw_plan_chart_dep *d)
+{
+    size_t n = state_of(chart, d)->imported > 1 ? 0 : sw_json_len(d->dep->import_values);
+    struct sw_list *list = n ? sw_list_new(b->arena, n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *entry = sw_json_at(d->dep->import_values, i);
+        bool is_name = json_object_is_type(entry, json_type_string);
+        const char *child = is_name ? sw_arena_printf(b->arena, "exports.%s",
+                                                      json_object_get_string(entry))
+                                    : sw_json_str(entry, "", "child", NULL);
+        struct sw_map *map = sw_map_new(b->arena);
+        sw_map_set_cstr(map, "child", sw_value_cstr(child));
+        sw_map_set_cstr(map, "parent",
+                        sw_value_cstr(is_name ? "." : sw_json_str(entry, "", "parent", NULL)));
+        sw_list_add(list, sw_value_map(map));
+    }
+    return list ? sw_value_list(list) : sw_value_nil();
 }
 
 /* Set path and parent, and Chart.yaml for templates: with the alias and the enabled dependencies.
@@ -278,7 +315,8 @@ static void place_chart(struct builder *b, struct sw_plan_chart *chart,
     for (size_t i = 0; i < chart->n_deps; i++) {
         struct sw_value dep = sw_value_from_json(b->arena, chart->deps[i].dep->doc);
         sw_map_set_cstr(dep.as.map, "name", sw_value_cstr(chart->deps[i].name));
-        sw_map_set_cstr(dep.as.map, "enabled", sw_value_bool(true));
+        sw_map_set_cstr(dep.as.map, "enabled", sw_value_bool(chart->deps[i].enabled));
+        sw_map_set_cstr(dep.as.map, "import-values", imported_values(b, chart, &chart->deps[i]));
         sw_list_add(deps, dep);
     }
     if (chart->loaded->n_deps)

@@ -14,8 +14,10 @@ struct sw_plan_release;
 struct sw_plan_chart_dep {
     const struct sw_dependency *dep;
     const char *name; /* alias, else name */
-    bool enabled;     /* only while the tree is built: else all are */
+    bool enabled;     /* false: of a chart that no dependency lists, where Helm does not ask */
 };
+
+struct sw_plan_dep_state;
 
 /** See above. All is in the plan's arena. */
 struct sw_plan_chart {
@@ -30,12 +32,13 @@ struct sw_plan_chart {
     size_t n_subcharts;
     struct sw_plan_chart_dep *deps; /* the enabled entries of dependencies: */
     size_t n_deps;
+    struct sw_plan_dep_state *states; /* of all entries, while the tree is built */
 };
 
 /** Build the tree of enabled charts for user values @values (a map, not changed): aliases, tags,
  * conditions, import-values. All in @arena.
  * @return 0 | SW_INVALID: a subchart's value that is no map
- * Source: Helm 3.7.1 chartutil.ProcessDependencies. Pinned by
+ * Source: Helm 3.21 chartutil.ProcessDependenciesWithMerge. Pinned by
  * test/unit/chart/recipe_coalesce_test.c. */
 int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,
                          struct sw_value values, struct sw_plan_chart **out,
@@ -43,12 +46,13 @@ int sw_plan_charts_build(const struct sw_recipe *recipe, struct sw_arena *arena,
 
 /** Coalesce: user values @dest (a map, changed) over @chart's defaults, and so on down the tree;
  * a subchart's values end up in its parent's under its name. Defaults are copied, so that templates
- * may change the result; @share: they are not, and what subcharts add to them stays there.
+ * may change the result. A null in @dest deletes a default; @keep_nulls: it stays, instead.
  * @return 0 | SW_INVALID: a subchart's value that is no map
- * Source: Helm 3.7.1 chartutil.CoalesceValues. Pinned by test/unit/chart/recipe_coalesce_test.c. */
+ * Source: Helm 3.21 chartutil.CoalesceValues and (@keep_nulls) MergeValues. Pinned by
+ * test/unit/chart/recipe_coalesce_test.c. */
 int sw_plan_chart_coalesce(const struct sw_plan_chart *chart, struct sw_arena *arena,
-                           struct sw_map *dest, bool share, struct sw_err *err) SW_CHECKED;
+                           struct sw_map *dest, bool keep_nulls, struct sw_err *err) SW_CHECKED;
 
-/** Merge map @src into @dst, which wins; a null in @dst deletes. Values are shared, not copied.
- * Source: Helm 3.7.1 chartutil.CoalesceTables. */
-void sw_coalesce_tables(struct sw_map *dst, struct sw_map *src);
+/** Merge map @src into @dst, which wins; a null in @dst deletes, or (@keep_nulls) stays. Values are
+ * shared, not copied. Source: Helm 3.21 chartutil.CoalesceTables and MergeTables. */
+void sw_coalesce_tables(struct sw_map *dst, struct sw_map *src, bool keep_nulls);
