@@ -169,10 +169,11 @@ SW_DEFINE_AUTO(sw_values, sw_values_free)
 
 /** The syntax of an expression, by the flag that it is given with. */
 enum sw_values_syntax {
-    SW_VALUES_TYPED,  /* --set: a.b[0].c=1,d={x,y}; true, false, null and integers are typed */
-    SW_VALUES_STRING, /* --set-string: every value a string */
-    SW_VALUES_JSON,   /* --set-json: a.b={"c": [1]} */
-    SW_VALUES_FILE,   /* --set-file: a.b=path, the value is the file's text */
+    SW_VALUES_TYPED,   /* --set: a.b[0].c=1,d={x,y}; true, false, null and integers are typed */
+    SW_VALUES_STRING,  /* --set-string: every value a string */
+    SW_VALUES_JSON,    /* --set-json: a.b={"c": [1]} */
+    SW_VALUES_FILE,    /* --set-file: a.b=path, the value is the file's text */
+    SW_VALUES_LITERAL, /* --set-literal: a.b=text, all of it a string, no character is special */
 };
 
 /** Merge a values file's text. @name is for messages. @return 0 | SW_INVALID with line */
@@ -201,8 +202,11 @@ struct sw_values_flags {
     size_t n_string;
     const char *const *file; /* --set-file */
     size_t n_file;
+    const char *const *literal; /* --set-literal */
+    size_t n_literal;
 };
-/** Helm's precedence: files, --set-json, --set, --set-string, --set-file, the later winning.
+/** Helm's precedence: files, --set-json, --set, --set-string, --set-file, --set-literal, the later
+ * winning.
  * @return 0 | SW_INVALID | SW_NOTFOUND | SW_FORBIDDEN */
 int sw_values_from_flags(const struct sw_values_flags *flags, struct sw_values **out,
                          struct sw_err *err) SW_CHECKED;
@@ -234,8 +238,9 @@ struct sw_render_env {
     bool add_api_versions;       /* @api_versions are added to the default set */
     sw_recipe_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
-    bool no_crds;  /* leave crds/ out */
-    uint64_t fuel; /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
+    bool no_crds;   /* leave crds/ out */
+    bool no_schema; /* values need not fit values.schema.json */
+    uint64_t fuel;  /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
     size_t max_memory_bytes; /* of the values and all templates; default SW_TEMPLATE_BYTES */
     int64_t now_ns;          /* what templates see as now; 0: the clock */
 };

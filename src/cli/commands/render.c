@@ -29,6 +29,8 @@ static const struct sw_flag flags[] = {
       "print the CRDs in crds/, too" },
     { "no-hooks", 0, SW_FLAG_BOOL, FIELD(no_hooks), NULL, NULL, "leave out Helm's hooks" },
     { "skip-tests", 0, SW_FLAG_BOOL, FIELD(skip_tests), NULL, NULL, "leave out test hooks" },
+    { "skip-schema-validation", 0, SW_FLAG_BOOL, FIELD(recipe.no_schema), NULL, NULL,
+      "values need not fit the charts' values.schema.json" },
     { "is-upgrade", 0, SW_FLAG_BOOL, FIELD(is_upgrade), NULL, NULL,
       "templates see an upgrade instead of an install" },
     { "show-only", 's', SW_FLAG_LIST, FIELD(show_only), "TEMPLATE", NULL,

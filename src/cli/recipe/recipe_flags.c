@@ -9,8 +9,8 @@
 
 void sw_values_args_done(struct sw_values_args *args)
 {
-    struct sw_list_arg *lists[] = { &args->files, &args->set, &args->set_string, &args->set_json,
-                                    &args->set_file };
+    struct sw_list_arg *lists[] = { &args->files,    &args->set,      &args->set_string,
+                                    &args->set_json, &args->set_file, &args->set_literal };
     for (size_t i = 0; i < SW_COUNT(lists); i++)
         sw_list_arg_done(lists[i]);
 }
@@ -78,6 +78,8 @@ struct sw_values_flags sw_values_args_read(struct sw_values_args *args, struct s
         .n_string = args->set_string.n,
         .file = args->set_file.items,
         .n_file = args->set_file.n,
+        .literal = args->set_literal.items,
+        .n_literal = args->set_literal.n,
     };
 }
 
@@ -110,6 +112,7 @@ int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool
         .api_versions = flags->api_versions.items,
         .n_api_versions = flags->api_versions.n,
         .add_api_versions = true,
+        .no_schema = flags->no_schema,
     };
     if (rc == 0 && !no_plan)
         rc = sw_recipe_plan(opened->recipe, opened->values, &opened->env, &opened->plan, err);

@@ -11,7 +11,7 @@ struct json_object;
 
 /** The options that set values. Zero-initialise; sw_values_args_done(). */
 struct sw_values_args {
-    struct sw_list_arg files, set, set_string, set_json, set_file;
+    struct sw_list_arg files, set, set_string, set_json, set_file, set_literal;
 };
 /** The rows of a command's table; @at: the offset of its struct sw_values_args. */
 #define SW_VALUES_ARG(at, field) ((at) + offsetof(struct sw_values_args, field))
@@ -25,7 +25,9 @@ struct sw_values_args {
         SW_FLAG_ROW("set-json", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_json), "A.B=JSON",          \
                     "set values given as JSON"),                                                   \
         SW_FLAG_ROW("set-file", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_file), "A.B=FILE",          \
-                    "set values to the content of files")
+                    "set values to the content of files"),                                         \
+        SW_FLAG_ROW("set-literal", 0, SW_FLAG_LIST, SW_VALUES_ARG(at, set_literal), "A.B=TEXT",    \
+                    "set a value to a text as it is: no comma, brace or backslash is special")
 
 /** The options for sw_values_from_flags(), borrowed from @args. File names with commas are split in
  * @args; the parts are allocated in @arena. */
@@ -41,6 +43,7 @@ struct sw_recipe_flags {
     const char *facts;
     const char *kube_version;
     struct sw_list_arg api_versions;
+    bool no_schema; /* of render */
 };
 /** Free the lists; the strings are argv's. */
 void sw_recipe_flags_done(struct sw_recipe_flags *flags);

@@ -140,6 +140,14 @@ packs_the_same_again() {
         cmp "$tap_dir/packed/my-recipe-0.1.0.tgz" "$tap_dir/again/my-recipe-0.1.0.tgz"
 }
 
+skips_schema() {
+    local chart=$tap_dir/strict
+    mkdir -p "$chart/templates" && printf 'apiVersion: v2\nname: strict\nversion: 1.0.0\n' >"$chart/Chart.yaml" &&
+        printf '{"properties": {"a": {"type": "integer"}}}' >"$chart/values.schema.json" &&
+        printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Values.a }}"}\n' >"$chart/templates/a.yaml" || return 1
+    ! "$slipway" render "$chart" --set a=x && "$slipway" render "$chart" --set a=x --skip-schema-validation | grep -q 'name: "x"'
+}
+
 packs_dependencies() {
     "$slipway" package recipes/nvidia-mig -d "$tap_dir/again" &&
         "$slipway" render recipes/nvidia-mig >"$tap_dir/before" &&
@@ -167,6 +175,7 @@ packs_no_nonsense() {
 t "package: an archive with one folder, without what .helmignore names" packs
 t "package: it renders as the folder does" renders_as_before
 t "package: equal recipes, equal bytes" packs_the_same_again
+t "render: --skip-schema-validation takes what a schema refuses" skips_schema
 t "package: dependencies in other folders are packed too" packs_dependencies
 t "what is written may be read by its owner alone" writes_for_its_owner
 t "package: bad input is told" packs_no_nonsense

@@ -130,6 +130,16 @@ static void set_json_reads_json(SW_UNUSED void **state)
     expect_bad(SW_VALUES_JSON, NULL, "a=tru", "--set-json");
 }
 
+/* As Helm 3.21.4 prints them. */
+static void set_literal_takes_the_text_as_it_is(SW_UNUSED void **state)
+{
+    expect_set(SW_VALUES_LITERAL, NULL, "a.b=1,c={x}", "{\"a\":{\"b\":\"1,c={x}\"}}");
+    expect_set(SW_VALUES_LITERAL, NULL, "a=\\d+\\.x", "{\"a\":\"\\\\d+\\\\.x\"}");
+    expect_set(SW_VALUES_LITERAL, NULL, "a[1]=null", "{\"a\":[null,\"null\"]}");
+    expect_set(SW_VALUES_LITERAL, NULL, "a,b=c", "{\"a,b\":\"c\"}");
+    expect_set(SW_VALUES_LITERAL, NULL, "a=", "{\"a\":\"\"}");
+}
+
 static void set_file_reads_files(SW_UNUSED void **state)
 {
     char path[] = "/tmp/slipway-set-XXXXXX", expression[64];
@@ -193,6 +203,7 @@ int main(void)
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(set_string_makes_strings),
         cmocka_unit_test(set_json_reads_json),
+        cmocka_unit_test(set_literal_takes_the_text_as_it_is),
         cmocka_unit_test(set_file_reads_files),
         cmocka_unit_test(flags_have_helms_precedence),
         cmocka_unit_test(a_values_file_must_be_a_map),

@@ -191,7 +191,7 @@ int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *value
         rc = sw_err_set(err, SW_INVALID, "chart '%s' asks for Kubernetes %s, this is %s",
                         plan->root->path, range, version);
     if (rc == 0)
-        rc = check_values(plan, env->facts, err);
+        rc = env->no_schema ? 0 : check_values(plan, env->facts, err);
     if (rc == 0)
         rc = find_templates(plan, err);
     if (rc == 0)

@@ -36,7 +36,7 @@ static struct run read_run(struct parser *p, const char *stops)
     struct run run = { 0 };
     char *text = sw_arena_alloc(p->arena, strlen(p->at) + 1);
     while (*p->at && !strchr(stops, *p->at)) {
-        if (*p->at == '\\' && !*++p->at)
+        if (*p->at == '\\' && p->syntax != SW_VALUES_LITERAL && !*++p->at)
             break;
         text[run.len++] = *p->at++;
     }
@@ -125,6 +125,11 @@ static const char *json_end(const char *s)
 /* The value after '='. */
 static int read_value(struct parser *p, struct sw_value *out)
 {
+    if (p->syntax == SW_VALUES_LITERAL) { /* to the end */
+        struct run all = read_run(p, "");
+        *out = sw_value_text(all.text, all.len);
+        return 0;
+    }
     if (p->syntax == SW_VALUES_JSON) {
         while (isspace((unsigned char)*p->at))
             p->at++;
@@ -220,7 +225,7 @@ static struct sw_value *open_key(struct parser *p, struct sw_map *map, const str
 /* One "key=value", "key.rest" or "key[index]rest". */
 static int read_key(struct parser *p, struct sw_map *map, int nesting)
 {
-    struct run key = read_run(p, "=[,.");
+    struct run key = read_run(p, p->syntax == SW_VALUES_LITERAL ? "=[." : "=[,.");
     if (!key.stop || key.stop == ',')
         return sw_err_set(p->err, SW_INVALID, "key '%s' has no value", key.text);
     if (key.len == 0 && key.stop != '=')

@@ -79,10 +79,9 @@ int sw_values_set(struct sw_values *values, enum sw_values_syntax syntax, const 
                   struct sw_err *err)
 {
     static const char *const flags[] = {
-        [SW_VALUES_TYPED] = "--set",
-        [SW_VALUES_STRING] = "--set-string",
-        [SW_VALUES_JSON] = "--set-json",
-        [SW_VALUES_FILE] = "--set-file",
+        [SW_VALUES_TYPED] = "--set",           [SW_VALUES_STRING] = "--set-string",
+        [SW_VALUES_JSON] = "--set-json",       [SW_VALUES_FILE] = "--set-file",
+        [SW_VALUES_LITERAL] = "--set-literal",
     };
     int rc = sw_strvals_parse(values->map, syntax, expression, err);
     return rc < 0 ? sw_err_wrap(err, rc, "%s %s", flags[syntax], expression) : 0;
@@ -119,6 +118,8 @@ int sw_values_from_flags(const struct sw_values_flags *flags, struct sw_values *
         rc = set_all(values, SW_VALUES_STRING, flags->string, flags->n_string, err);
     if (rc == 0)
         rc = set_all(values, SW_VALUES_FILE, flags->file, flags->n_file, err);
+    if (rc == 0)
+        rc = set_all(values, SW_VALUES_LITERAL, flags->literal, flags->n_literal, err);
     if (rc == 0)
         *out = SW_TAKE(values);
     return rc;
