@@ -53,6 +53,12 @@ stop() {
 }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
+# patch_status PATH JSON: of an object on the real cluster, whose kubectl cannot: a merge patch, as a kubelet sends it
+patch_status() {
+    curl -sfk -X PATCH -H 'Authorization: Bearer slipway-admin-token' -H 'Content-Type: application/merge-patch+json' \
+        -d "$2" "$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')$1/status" >/dev/null
+}
+
 # established CRD...: wait until these definitions are served. `kubectl wait` fails at once where one has
 # no conditions yet.
 established() {

@@ -107,12 +107,6 @@ asked() {
         awk -v from="$1" -v to="$2" '$2 >= from && $2 <= to && !seen[$1]++ { print $3, $4 }'
 }
 
-# patch_status PATH JSON: as a kubelet does
-patch_status() {
-    curl -sfk -X PATCH -H 'Authorization: Bearer slipway-admin-token' -H 'Content-Type: application/merge-patch+json' \
-        -d "$2" "$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')$1/status" >/dev/null
-}
-
 # Two nodes more, of which there is only what the API server knows: this loop is their kubelet, until
 # its file is gone.
 far_kubelets() {
