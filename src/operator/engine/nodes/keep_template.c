@@ -177,23 +177,28 @@ static bool runs_elsewhere(const struct sw_node_set *nodes, const char *kernel, 
     return false;
 }
 
-/* @doc, without asking for the machine's architecture where it is slipway that asks: for a driver
- * of one kernel whose name does not tell (facts/group.c), which SRO selected by that kernel alone,
- * and which no other machine runs. The caller's. */
-static struct json_object *without_arch(struct json_object *doc, struct json_object *live_spec,
-                                        const struct sw_node_set *nodes)
+/* Is it slipway alone that asks for the machine's architecture: for a driver of one kernel whose
+ * name does not tell (facts/group.c), which SRO selected by that kernel alone, and which no other
+ * machine runs? */
+static bool asks_for_arch(struct json_object *doc, struct json_object *live_spec,
+                          const struct sw_node_set *nodes)
+{
+    const char *arch = sw_json_str(doc, NULL, "spec", "template", "spec", "nodeSelector",
+                                   ARCH_LABEL, NULL);
+    const char *kernel = sw_json_str(live_spec, NULL, "nodeSelector", KERNEL_LABEL, NULL);
+    return arch && kernel && sw_streq(sw_obj_annotation(doc, KERNEL_AFFINE), "true") &&
+           !sw_json_find(live_spec, "nodeSelector", ARCH_LABEL, NULL) &&
+           !runs_elsewhere(nodes, kernel, arch);
+}
+
+/* A copy of @doc that does not; the caller's. */
+static struct json_object *without_arch(struct json_object *doc)
 {
     struct json_object *copy = sw_json_copy(doc);
     struct json_object *spec = sw_json_find(copy, "spec", "template", "spec", NULL);
-    const char *arch = sw_json_str(spec, NULL, "nodeSelector", ARCH_LABEL, NULL);
-    const char *kernel = sw_json_str(live_spec, NULL, "nodeSelector", KERNEL_LABEL, NULL);
-    if (arch && kernel && sw_streq(sw_obj_annotation(doc, KERNEL_AFFINE), "true") &&
-        !sw_json_find(live_spec, "nodeSelector", ARCH_LABEL, NULL) &&
-        !runs_elsewhere(nodes, kernel, arch)) {
-        (void)sw_json_del(spec, "nodeSelector", ARCH_LABEL, NULL);
-        if (sw_json_len(sw_json_get(spec, "nodeSelector")) == 0)
-            (void)sw_json_del(spec, "nodeSelector", NULL);
-    }
+    (void)sw_json_del(spec, "nodeSelector", ARCH_LABEL, NULL);
+    if (sw_json_len(sw_json_get(spec, "nodeSelector")) == 0)
+        (void)sw_json_del(spec, "nodeSelector", NULL);
     return copy;
 }
 
@@ -220,13 +225,14 @@ struct json_object *sw_grace_period_keep(struct json_object *manifest, struct js
     struct json_object *running = sw_json_find(live, "spec", "template", NULL);
     struct json_object *live_spec = sw_json_get(running, "spec");
     bool graced, live_graced;
-    SW_AUTO_JSON *kept = without_arch(manifest, live_spec, nodes);
-    bool has_less = !json_object_equal(kept, manifest);
-    SW_AUTO_JSON *wanted = asked_nodes(sw_json_find(kept, "spec", "template", "spec", NULL),
-                                       &graced);
+    SW_AUTO_JSON *kept = asks_for_arch(manifest, live_spec, nodes) ? without_arch(manifest) : NULL;
+    SW_AUTO_JSON *wanted = asked_nodes(
+        sw_json_find(kept ? kept : manifest, "spec", "template", "spec", NULL), &graced);
     SW_AUTO_JSON *has = asked_nodes(live_spec, &live_graced);
-    if ((graced == live_graced && !has_less) || !live_spec || !json_object_equal(wanted, has))
+    if ((graced == live_graced && !kept) || !live_spec || !json_object_equal(wanted, has))
         return NULL;
+    if (!kept)
+        kept = sw_json_copy(manifest);
     struct json_object *template = sw_json_find(kept, "spec", "template", NULL);
     take_asked_nodes(sw_json_get(template, "spec"), live_spec);
     return sw_live_says(template, running) ? SW_TAKE(kept) : NULL;
