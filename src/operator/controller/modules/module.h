@@ -48,6 +48,7 @@ struct module {
     /* the round: one pass over all versions */
     struct json_object *entries; /* list of strings */
     struct json_object *made;    /* what this round has applied, as in @inventory */
+    size_t gone;                 /* the entry of @inventory that is being deleted */
     size_t at_entry, at_state, at_manifest, channel;
     struct source *source;
     struct sw_http_transfer *transfer;

@@ -46,15 +46,15 @@ static size_t find_gone(const struct module *m)
     return i;
 }
 
-/* A field of that entry. */
+/* A field of the entry that is being deleted. */
 static const char *gone(const struct module *m, const char *field)
 {
-    return sw_json_str(sw_json_at(m->inventory, find_gone(m)), "", field, NULL);
+    return sw_json_str(sw_json_at(m->inventory, m->gone), "", field, NULL);
 }
 
 static void forget_gone(struct module *m)
 {
-    (void)json_object_array_del_idx(m->inventory, find_gone(m), 1);
+    (void)json_object_array_del_idx(m->inventory, m->gone, 1);
     module_end_round(m);
 }
 
@@ -124,7 +124,8 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
 bool module_delete_gone(struct module *m)
 {
     /* without a version nobody says what is to be there: a cluster that is imported anew */
-    if (!sw_json_len(m->entries) || find_gone(m) >= sw_json_len(m->inventory))
+    m->gone = sw_json_len(m->entries) ? find_gone(m) : sw_json_len(m->inventory);
+    if (m->gone >= sw_json_len(m->inventory))
         return false;
     m->req = sw_kube_kind(m->c->kube, gone(m, "apiVersion"), gone(m, "kind"), on_kind, m);
     return true;
