@@ -10,8 +10,8 @@ enum { ASK_AGAIN_MS = 5000, MAX_CONDITIONS = 8 };
 
 struct dp_gate {
     struct sw_device_plugin *p;
-    char *api_version, *kind, *name;                 /* "*": one of them is enough */
-    struct json_object *met;                         /* names of objects that meet a condition */
+    char *api_version, *kind, *name; /* "*": one of them is enough */
+    struct json_object *met;         /* the objects that meet a condition, by namespace and name */
     struct sw_condition *conditions[MAX_CONDITIONS]; /* one is enough */
     size_t n_conditions;
     struct sw_kube_request *request;
@@ -51,11 +51,13 @@ static void turn(struct dp_gate *g, const char *name, const char *state)
     p->changed(p);
 }
 
-static void note(struct dp_gate *g, const char *name, bool is_met)
+static void note(struct dp_gate *g, const struct sw_watch_event *e, bool is_met)
 {
-    json_object_object_del(g->met, name);
+    SW_AUTO_CHARS *key = sw_printf("%s/%s", e->ns, e->name);
     if (is_met)
-        sw_json_set(g->met, json_object_new_boolean(true), name, NULL);
+        sw_json_set(g->met, json_object_new_boolean(true), key, NULL);
+    else
+        json_object_object_del(g->met, key);
 }
 
 static void on_object(const struct sw_watch_event *e, void *arg)
@@ -67,11 +69,11 @@ static void on_object(const struct sw_watch_event *e, void *arg)
     case SW_WATCH_MODIFIED:
         for (size_t i = 0; i < g->n_conditions; i++)
             ready |= sw_condition_holds(g->conditions[i], e->object);
-        note(g, e->name, ready);
+        note(g, e, ready);
         turn(g, e->name, ready ? "is ready" : "is not ready");
         break;
     case SW_WATCH_DELETED:
-        note(g, e->name, false);
+        note(g, e, false);
         turn(g, e->name, "was deleted");
         break;
     case SW_WATCH_SYNCED:
