@@ -72,21 +72,28 @@ static int take_packed(struct sw_fetcher *f, const struct sw_recipe_ask *ask, ch
     return rc;
 }
 
+/* Hand @files over, if @rc says that they are there, as a chart of whatever version. */
+static int give(struct sw_files *files, int rc, char *origin, struct sw_recipe_got *got)
+{
+    if (rc < 0) {
+        free(origin);
+        sw_files_done(files);
+        return rc;
+    }
+    got->files = files->items;
+    got->n_files = files->n;
+    got->origin = origin;
+    got->digest = sw_strdup("");
+    got->any_version = true;
+    return 0;
+}
+
 /* A folder has whatever version is being worked on. */
 static int take_folder(const char *dir, struct sw_recipe_got *got, struct sw_err *err)
 {
     struct sw_files files = sw_files_init(NULL);
     int rc = sw_files_read_dir(&files, dir, err);
-    if (rc < 0) {
-        sw_files_done(&files);
-        return rc;
-    }
-    got->files = files.items;
-    got->n_files = files.n;
-    got->origin = sw_strdup(dir);
-    got->digest = sw_strdup("");
-    got->any_version = true;
-    return 0;
+    return give(&files, rc, sw_strdup(dir), got);
 }
 
 /* The chart of that name in the folder. */
@@ -121,17 +128,10 @@ static int take_stand_in(const struct sw_embedded *stand_ins, const char *name,
     for (const struct sw_embedded *e = stand_ins; rc == 0 && e->name; e++)
         if (strncmp(e->name, name, len) == 0 && e->name[len] == '/')
             rc = sw_files_copy(&files, e->name + len + 1, e->text, e->len_bytes, err);
-    if (rc < 0 || !files.n) {
-        sw_files_done(&files);
-        return rc < 0 ? rc : SW_NOTFOUND;
-    }
-    got->files = files.items;
-    got->n_files = files.n;
-    got->origin = sw_strdup(name);
-    got->digest = sw_strdup("");
-    got->any_version = true;
-    got->is_stand_in = true;
-    return 0;
+    if (rc == 0 && !files.n)
+        rc = SW_NOTFOUND;
+    got->is_stand_in = rc == 0;
+    return give(&files, rc, sw_strdup(name), got);
 }
 
 int fetch_at_hand(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
@@ -158,14 +158,5 @@ int fetch_missing(const struct sw_recipe_ask *ask, const char *why, struct sw_re
     int rc = sw_files_copy(&files, "Chart.yaml", chart, strlen(chart), err);
     if (rc == 0)
         rc = sw_files_copy(&files, "templates/missing.yaml", text, strlen(text), err);
-    if (rc < 0) {
-        sw_files_done(&files);
-        return rc;
-    }
-    got->files = files.items;
-    got->n_files = files.n;
-    got->origin = sw_url_shown(ask->url);
-    got->digest = sw_strdup("");
-    got->any_version = true;
-    return 0;
+    return give(&files, rc, sw_url_shown(ask->url), got);
 }
