@@ -6,6 +6,7 @@
 
 #include "data/data.h"
 #include "emulator/store/kinds.h"
+#include "operator/manifests/hooks.h"
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"
 #define RBAC_VERSION RBAC_GROUP "/v1"
@@ -171,8 +172,7 @@ static void allow_object(struct rights *r, const struct sw_manifest *m)
         allow(r, ns, k.group, "buildconfigs/instantiate", NULL,
               (const char *const[]){ "create", NULL });
     }
-    if (sw_streq(kind, "Subscription") &&
-        sw_obj_annotation(doc, "slipway.dev/approve-install-plan"))
+    if (sw_streq(kind, "Subscription") && sw_obj_annotation(doc, SW_APPROVE_INSTALL_PLAN))
         allow(r, ns, k.group, "installplans", NULL, (const char *const[]){ "get", "patch", NULL });
     kind_facts_done(&k);
 }

@@ -79,6 +79,7 @@ extern const struct sw_hook sw_hooks[];
 #define SW_OBSERVE "slipway.dev/observe"
 #define SW_DRIVER "slipway.dev/driver"
 #define SW_DRY_RUN "slipway.dev/dry-run"
+#define SW_APPROVE_INSTALL_PLAN "slipway.dev/approve-install-plan"
 
 /** Does an annotation of the manifest say "true"? */
 bool sw_hook_asked(struct json_object *doc, const char *annotation);

@@ -4,20 +4,20 @@
  * another Subscription's package with it. The annotation of the manifest counts, not the one in the
  * cluster, which others may write. */
 #include "operator/controller/core.h"
+#include "operator/manifests/hooks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define OLM "operators.coreos.com/v1alpha1"
-#define ANN_APPROVE "slipway.dev/approve-install-plan"
 
 /* A Subscription of the resource with that annotation. */
 struct approval {
     struct approval *next;
     char *ns, *name;
-    char *versions; /* what may be installed: names of ClusterServiceVersions, comma separated */
-    char *plan;     /* its present plan; NULL: none yet */
-    char *settled;  /* the plan that needs no look any more; NULL: none */
+    struct json_object *versions; /* what may be installed: names of ClusterServiceVersions */
+    char *plan;                   /* its present plan; NULL: none yet */
+    char *settled;                /* the plan that needs no look any more; NULL: none */
 };
 
 struct approvals {
@@ -43,7 +43,7 @@ static void drop(struct approval **at)
     *at = gone->next;
     free(gone->ns);
     free(gone->name);
-    free(gone->versions);
+    json_object_put(gone->versions);
     free(gone->plan);
     free(gone->settled);
     free(gone);
@@ -58,46 +58,34 @@ static void resource_close(struct resource *r)
 /* ---- what a plan installs -----------------------------------------------------------------------
  */
 
-/* Is @name one of the comma separated @versions? */
-static bool is_among(const char *versions, const char *name)
+/* The names in comma separated @text, each once; the caller's. */
+static struct json_object *names_in(const char *text)
 {
-    for (const char *at = versions; *at;) {
-        at += strspn(at, ", ");
-        size_t len = strcspn(at, ", ");
-        if (len && len == strlen(name) && strncmp(at, name, len) == 0)
-            return true;
-        at += len;
+    struct json_object *names = json_object_new_array();
+    for (size_t len; *(text += strspn(text, ", ")); text += len) {
+        len = strcspn(text, ", ");
+        SW_AUTO_CHARS *name = sw_strndup(text, len);
+        if (!sw_json_has_text(names, name))
+            (void)json_object_array_add(names, json_object_new_string(name));
     }
-    return false;
+    return names;
 }
 
-static size_t count(const char *versions)
-{
-    size_t n = 0;
-    for (const char *at = versions; *(at += strspn(at, ", ")); at += strcspn(at, ", "))
-        n++;
-    return n;
-}
-
-static bool installs_exactly(struct json_object *names, const char *versions)
+static bool installs_exactly(struct json_object *names, struct json_object *versions)
 {
     size_t n = sw_json_len(names);
     for (size_t i = 0; i < n; i++)
-        if (!is_among(versions, sw_json_str(sw_json_at(names, i), "", NULL)))
+        if (!sw_json_has_text(versions, sw_json_str(sw_json_at(names, i), "", NULL)))
             return false;
-    return n > 0 && n == count(versions);
+    return n > 0 && n == sw_json_len(versions);
 }
 
 /* "a, b"; heap */
 static char *list(struct json_object *names)
 {
     char *text = sw_strdup("");
-    for (size_t i = 0; i < sw_json_len(names); i++) {
-        char *more = sw_printf("%s%s%s", text, *text ? ", " : "",
-                               sw_json_str(sw_json_at(names, i), "", NULL));
-        free(text);
-        text = more;
-    }
+    for (size_t i = 0; i < sw_json_len(names); i++)
+        sw_append(&text, "%s%s", i ? ", " : "", sw_json_str(sw_json_at(names, i), "", NULL));
     return text;
 }
 
@@ -167,11 +155,10 @@ static void approve(struct op *op, const struct sw_kube_answer *a)
 
 static void refuse(struct op *op, const struct approval *approval, struct json_object *names)
 {
-    SW_AUTO_CHARS *would = list(names);
+    SW_AUTO_CHARS *would = list(names), *approved = list(approval->versions);
     SW_AUTO_CHARS *text = sw_printf("install plan %s of Subscription %s/%s would install %s; the "
                                     "recipe approves %s",
-                                    op->key.name, approval->ns, approval->name, would,
-                                    approval->versions);
+                                    op->key.name, approval->ns, approval->name, would, approved);
     event_record(op->r, &(struct sw_action){
                             .warning = true, .reason = "InstallPlanNotApproved", .message = text });
     settle(op);
@@ -228,19 +215,20 @@ static int object_rendered(struct resource *r, struct render *w SW_UNUSED, struc
     if (!is_subscription(doc))
         return 0;
     const char *ns = sw_obj_namespace(doc), *name = sw_obj_name(doc),
-               *versions = sw_obj_annotation(doc, ANN_APPROVE);
+               *approved = sw_obj_annotation(doc, SW_APPROVE_INSTALL_PLAN);
     struct approval **at = find(r, ns, name), *a = *at;
-    if (a && !versions)
+    if (a && !approved)
         drop(at);
-    if (!versions || (a && sw_streq(a->versions, versions)))
+    SW_AUTO_JSON *versions = approved ? names_in(approved) : NULL;
+    if (!versions || (a && sw_json_equal(a->versions, versions)))
         return 0;
     if (!a) {
         a = *at = sw_zalloc(1, sizeof *a);
         a->ns = sw_strdup(ns);
         a->name = sw_strdup(name);
     }
-    free(a->versions);
-    a->versions = sw_strdup(versions);
+    json_object_put(a->versions);
+    a->versions = SW_TAKE(versions);
     free(SW_TAKE(a->settled)); /* the plan that was refused may be the right one now */
     check_plan(r, a);
     return 0;
