@@ -43,13 +43,8 @@ static void tell_stand_ins(const struct sw_fetcher *f)
     SW_AUTO_CHARS *names = NULL;
     for (size_t i = 0; i < sw_fetcher_n_got(f); i++) {
         const struct sw_fetched *got = sw_fetcher_got(f, i);
-        char *more = got->is_stand_in
-                         ? sw_printf("%s%s%s", names ? names : "", names ? ", " : "", got->origin)
-                         : NULL;
-        if (!more)
-            continue;
-        free(names);
-        names = more;
+        if (got->is_stand_in)
+            sw_append(&names, "%s%s", names ? ", " : "", got->origin);
     }
     if (names)
         sw_log(SW_LOG_WARN, "stand-ins of the emulator, not the vendors' charts", "charts", names,

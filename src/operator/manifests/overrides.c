@@ -216,10 +216,8 @@ char *sw_overrides_unused(struct json_object *resource, uint64_t used)
             continue;
         struct json_object *t = sw_json_get(sw_json_at(list, i), "target");
         const char *kind = sw_json_str(t, "", "kind", NULL);
-        char *more = sw_printf("%s%sspec.overrides[%zu] (%s '%s')", all ? all : "", all ? ", " : "",
-                               i, *kind ? kind : "any kind", sw_json_str(t, "*", "name", NULL));
-        free(all);
-        all = more;
+        sw_append(&all, "%sspec.overrides[%zu] (%s '%s')", all ? ", " : "", i,
+                  *kind ? kind : "any kind", sw_json_str(t, "*", "name", NULL));
     }
     return all;
 }

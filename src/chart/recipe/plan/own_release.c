@@ -44,6 +44,13 @@ static int render_text(const struct sw_plan *plan, const struct sw_plan_chart *c
     return rc;
 }
 
+/* Why an entry is no label or annotation; NULL: it may be one. */
+static const char *entry_fault(const char *key, struct json_object *value)
+{
+    const char *fault = sw_label_key_fault(key);
+    return fault || json_object_is_type(value, json_type_string) ? fault : "expected a string";
+}
+
 static int check_labels(struct json_object *labels, struct sw_err *err)
 {
     if (labels && !json_object_is_type(labels, json_type_object))
@@ -52,9 +59,7 @@ static int check_labels(struct json_object *labels, struct sw_err *err)
         return 0;
     json_object_object_foreach(labels, key, value)
     {
-        const char *fault = sw_label_key_fault(key);
-        if (!fault && !json_object_is_type(value, json_type_string))
-            fault = "expected a string";
+        const char *fault = entry_fault(key, value);
         if (!fault)
             fault = sw_label_value_fault(json_object_get_string(value));
         if (fault)
@@ -77,9 +82,7 @@ static int read_annotations(struct sw_plan *plan, struct sw_plan_annotation *all
         return sw_err_set(err, SW_INVALID, "%s: expected a map", who);
     json_object_object_foreach(annotations, key, value)
     {
-        const char *fault = sw_label_key_fault(key);
-        if (!fault && !json_object_is_type(value, json_type_string))
-            fault = "expected a string";
+        const char *fault = entry_fault(key, value);
         if (fault)
             return sw_err_set(err, SW_INVALID, "%s: '%s': %s", who, key, fault);
         all[(*n)++] = (struct sw_plan_annotation){ kind, name, sw_arena_strdup(plan->arena, key),
