@@ -53,6 +53,27 @@ stop() {
 }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
+# emulated OPTION...: an emulator at $KUBECONFIG, with the definitions. operating OPTION...: an operator on it, with the
+# rights of who runs it, and its log in $tap_dir/log. `stop emulated`, `stop operating` end them.
+emulated() {
+    rm -f "$KUBECONFIG"
+    "$slipway" emulate --delays 0 --kubeconfig-out "$KUBECONFIG" "$@" >/dev/null 2>&1 &
+    echo $! >"$tap_dir/emulated.pid"
+    until_ok 20 test -s "$KUBECONFIG" && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
+        established crd/specialresources.sro.openshift.io
+}
+operating() {
+    "$slipway" controller --legacy-rights --metrics-bind-address 0 --health-probe-bind-address 0 "$@" >"$tap_dir/log" 2>&1 &
+    echo $! >"$tap_dir/operating.pid"
+}
+
+# resource NAME URL VERSION [REPOSITORY]: prints a SpecialResource that has its chart from there, and its name for its
+# chart and namespace. What is printed after it goes into its spec.
+resource() {
+    printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: %s}\nspec:\n  namespace: %s\n' "$1" "$1"
+    printf '  chart: {name: %s, version: %s, repository: {name: %s, url: "%s"}}\n' "$1" "$3" "${4:-here}" "$2"
+}
+
 # patch_status PATH JSON: of an object on the real cluster, whose kubectl cannot: a merge patch, as a kubelet sends it
 patch_status() {
     curl -sfk -X PATCH -H 'Authorization: Bearer slipway-admin-token' -H 'Content-Type: application/merge-patch+json' \

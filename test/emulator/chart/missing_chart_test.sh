@@ -2,7 +2,7 @@
 . test/tap.sh
 slipway=${SLIPWAY:-build/slipway}
 unset SLIPWAY_STAND_INS SLIPWAY_CHARTS_DIR
-export SLIPWAY_CACHE_DIR=$tap_dir/cache
+export SLIPWAY_CACHE_DIR=$tap_dir/cache KUBECONFIG=$tap_dir/kubeconfig
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
 # a recipe over a chart that nobody serves, installed where @installs is true
@@ -43,16 +43,9 @@ complete() { # what is to be kept or given away has all of it
 drawn() { "$slipway" graph "$tap_dir/top" >"$tap_dir/out" && grep -q 'release gpu of namespace gpus' "$tap_dir/out"; }
 # An operator asks again, and goes on when the chart is there.
 comes_later() {
-    export KUBECONFIG=$tap_dir/kubeconfig
-    "$slipway" emulate --delays 0 --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
-    echo $! >"$tap_dir/pids"
-    until_ok 20 test -s "$KUBECONFIG" || return 1
-    mkdir -p "$tap_dir/charts"
-    "$slipway" controller --legacy-rights --allowed-files "$tap_dir" --charts-dir "$tap_dir/charts" --allowed-sources "${1:-127.0.0.1}" --metrics-bind-address 0 \
-        --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
-    echo $! >>"$tap_dir/pids"
-    kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml >/dev/null
-    until_ok 20 eval 'kubectl apply -f "$tap_dir/resource.yaml"' || return 1
+    emulated && mkdir -p "$tap_dir/charts" &&
+        operating --allowed-files "$tap_dir" --charts-dir "$tap_dir/charts" --allowed-sources 127.0.0.1 || return 1
+    { resource top "file://$tap_dir/top" 1.0.0; echo '  set: {installs: true}'; } | kubectl apply -f - || return 1
     until_ok 30 eval 'kubectl get specialresource top -o json | grep -q "gpu:1.2.3.*to do without it"' || { tail "$tap_dir/log"; return 1; }
     mkdir -p "$tap_dir/charts/gpu/templates"
     printf 'apiVersion: v2\nname: gpu\nversion: 1.2.3\n' >"$tap_dir/charts/gpu/Chart.yaml"
@@ -61,15 +54,6 @@ comes_later() {
 }
 
 recipe
-cat >"$tap_dir/resource.yaml" <<YAML
-apiVersion: sro.openshift.io/v1beta1
-kind: SpecialResource
-metadata: {name: top}
-spec:
-  namespace: top
-  chart: {name: top, version: 1.0.0, repository: {name: here, url: "file://$tap_dir/top"}}
-  set: {installs: true}
-YAML
 t "what is not installed need not be had" not_needed
 t "what is to be installed is named, with how to get it" needed
 t "graph draws it" drawn
@@ -79,7 +63,7 @@ t "a chart that is no release of its own must be" no_release
 recipe
 if command -v kubectl >/dev/null; then
     t "an operator goes on when it comes" comes_later
-    xargs -r kill <"$tap_dir/pids"
+    stop operating; stop emulated
 else
     skip "an operator goes on when it comes" "no kubectl here"
 fi

@@ -4,21 +4,9 @@
 slipway=${SLIPWAY:-build/slipway}
 export KUBECONFIG=$tap_dir/kubeconfig
 command -v kubectl >/dev/null || { skip "recipes together" "no kubectl here"; plan; }
-trap 'xargs -r kill <"$tap_dir/pids" 2>/dev/null; rm -rf "$tap_dir"' EXIT
-up() { # PLATFORM
-    [ ! -f "$tap_dir/pids" ] || xargs -r kill <"$tap_dir/pids"
-    rm -f "$KUBECONFIG" "$tap_dir/pids"
-    "$slipway" emulate --platform "$1" --delays 0 --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
-    echo $! >"$tap_dir/pids"
-    until_ok 20 test -s "$KUBECONFIG" || return 1
-    kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml && established crd/specialresources.sro.openshift.io || return 1
-    "$slipway" controller --legacy-rights --allowed-files "$PWD" --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
-    echo $! >>"$tap_dir/pids"
-}
-resource() { # RECIPE
-    printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: %s}\nspec:\n  namespace: %s\n  chart: {name: %s, version: 0.1.0, repository: {name: here, url: "file://%s/recipes/%s"}}\n' "$1" "$1" "$1" "$PWD" "$1"
-}
-come() { resource "$1" | kubectl apply -f - && kubectl wait --for=condition=Ready "specialresource/$1" --timeout=60s || { kubectl get specialresource "$1" -o json | jq -r '.status.conditions[].message'; tail -5 "$tap_dir/log"; return 1; }; }
+trap 'stop operating; stop emulated; rm -rf "$tap_dir"' EXIT
+up() { stop operating && stop emulated && emulated --platform "$1" && operating --allowed-files "$PWD"; }
+come() { resource "$1" "file://$PWD/recipes/$1" 0.1.0 | kubectl apply -f - && kubectl wait --for=condition=Ready "specialresource/$1" --timeout=60s || { kubectl get specialresource "$1" -o json | jq -r '.status.conditions[].message'; tail -5 "$tap_dir/log"; return 1; }; }
 # who is left is Ready, also when what it shared has gone with its owner and come again
 go() {
     kubectl delete specialresource "$1" --timeout=60s || return 1

@@ -3,7 +3,7 @@
 slipway=${SLIPWAY:-build/slipway}
 export KUBECONFIG=$tap_dir/kubeconfig
 command -v kubectl >/dev/null || { skip "install plans" "no kubectl here"; plan; }
-trap 'xargs -r kill <"$tap_dir/pids" 2>/dev/null; rm -rf "$tap_dir"' EXIT
+trap 'stop operating; stop emulated; rm -rf "$tap_dir"' EXIT
 
 recipe() { # APPROVED VERSIONS
     local top=$tap_dir/top
@@ -22,25 +22,10 @@ YAML
 plan_is() { kubectl -n top get installplans -o 'jsonpath={.items[*].spec.approved}' | grep -q "^$1\$"; }
 event() { kubectl get events -A -o json | jq -r '.items[].message' | grep -q "$1"; }
 
-up() {
-    "$slipway" emulate --platform openshift --delays 0 --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
-    echo $! >"$tap_dir/pids"
-    until_ok 20 test -s "$KUBECONFIG" || return 1
-    kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml && established crd/specialresources.sro.openshift.io || return 1
-    "$slipway" controller --legacy-rights --allowed-files "$tap_dir" --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/log" 2>&1 &
-    echo $! >>"$tap_dir/pids"
-}
-# version of the chart, so that its files are read again
-walk() {
-    recipe "$1"
-    kubectl apply -f - <<YAML
-apiVersion: sro.openshift.io/v1beta1
-kind: SpecialResource
-metadata: {name: top}
-spec:
-  namespace: top
-  chart: {name: top, version: 1.0.0, repository: {name: $2, url: "file://$tap_dir/top"}}
-YAML
+up() { emulated --platform openshift && operating --allowed-files "$tap_dir"; }
+# another name of the repository: the chart's files are read again
+walk() { # APPROVED REPOSITORY
+    recipe "$1" && resource top "file://$tap_dir/top" 1.0.0 "$2" | kubectl apply -f -
 }
 refused() { # PINS
     walk "$1" first && until_ok 30 event 'install plan .* of Subscription top/nfd would install nfd.4.14.0; the recipe approves' &&

@@ -30,11 +30,8 @@ static char *manifests(const struct sw_rendered *out)
     char *text = sw_strdup("");
     for (size_t i = 0; i < sw_rendered_n_manifests(out); i++) {
         const struct sw_manifest *m = sw_rendered_manifest(out, i);
-        char *more = sw_printf("%s%s%s/%s%s%s", text, i ? " " : "", sw_obj_kind(m->doc),
-                               sw_obj_name(m->doc), m->namespace ? "@" : "",
-                               m->namespace ? m->namespace : "");
-        free(text);
-        text = more;
+        sw_append(&text, "%s%s/%s%s%s", i ? " " : "", sw_obj_kind(m->doc), sw_obj_name(m->doc),
+                  m->namespace ? "@" : "", m->namespace ? m->namespace : "");
     }
     return text;
 }
@@ -131,12 +128,9 @@ static char *annotations(const struct sw_rendered *out, const char *key)
     for (size_t i = 0; i < sw_rendered_n_manifests(out); i++) {
         struct json_object *doc = sw_rendered_manifest(out, i)->doc;
         const char *value = sw_obj_annotation(doc, key);
-        if (!value)
-            continue;
-        char *more = sw_printf("%s%s%s/%s=%s", text, *text ? " " : "", sw_obj_kind(doc),
-                               sw_obj_name(doc), value);
-        free(text);
-        text = more;
+        if (value)
+            sw_append(&text, "%s%s/%s=%s", *text ? " " : "", sw_obj_kind(doc), sw_obj_name(doc),
+                      value);
     }
     return text;
 }
