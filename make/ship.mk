@@ -131,7 +131,7 @@ test-e2e: deps-tests ## the tests on a real cluster; focus=REGEX picks some
 # ---- what recipes build on ------------------------------------------------------------------------
 .PHONY: deploy-cert-manager deploy-cert-manager-ocp deploy-nfd deploy-nfd-ocp deploy-nvidia deploy-nvidia-ocp \
     undeploy-cert-manager undeploy-cert-manager-ocp undeploy-nfd undeploy-nfd-ocp undeploy-nvidia undeploy-nvidia-ocp
-deploy-cert-manager: build ## install cert-manager from manifests and wait (DRY_RUN=1 prints)
+deploy-cert-manager: build ## install cert-manager from its chart and wait (DRY_RUN=1 prints)
 	@hack/prereq.sh deploy cert-manager $(if $(DRY_RUN),--dry-run)
 deploy-cert-manager-ocp: build ## install cert-manager through the Operator Lifecycle Manager and wait
 	@hack/prereq.sh deploy cert-manager --ocp $(if $(DRY_RUN),--dry-run)
@@ -139,7 +139,7 @@ undeploy-cert-manager: build ## remove it again
 	@hack/prereq.sh undeploy cert-manager $(if $(DRY_RUN),--dry-run)
 undeploy-cert-manager-ocp: build ## remove it again
 	@hack/prereq.sh undeploy cert-manager --ocp $(if $(DRY_RUN),--dry-run)
-deploy-nfd: build ## install Node Feature Discovery from manifests and wait (DRY_RUN=1 prints)
+deploy-nfd: build ## install Node Feature Discovery from its chart and wait (DRY_RUN=1 prints)
 	@hack/prereq.sh deploy nfd $(if $(DRY_RUN),--dry-run)
 deploy-nfd-ocp: build ## install Node Feature Discovery through the Operator Lifecycle Manager and wait
 	@hack/prereq.sh deploy nfd --ocp $(if $(DRY_RUN),--dry-run)
@@ -147,7 +147,7 @@ undeploy-nfd: build ## remove it again
 	@hack/prereq.sh undeploy nfd $(if $(DRY_RUN),--dry-run)
 undeploy-nfd-ocp: build ## remove it again
 	@hack/prereq.sh undeploy nfd --ocp $(if $(DRY_RUN),--dry-run)
-deploy-nvidia: build ## install NVIDIA's GPU operator from manifests and wait (DRY_RUN=1 prints)
+deploy-nvidia: build ## install NVIDIA's GPU operator from its chart and wait (DRY_RUN=1 prints)
 	@hack/prereq.sh deploy nvidia $(if $(DRY_RUN),--dry-run)
 deploy-nvidia-ocp: build ## install NVIDIA's GPU operator through the Operator Lifecycle Manager and wait
 	@hack/prereq.sh deploy nvidia --ocp $(if $(DRY_RUN),--dry-run)
