@@ -314,6 +314,9 @@ static void collect(struct rights *r)
     }
     if (o->module) {
         allow_version_watches(r);
+        if (o->cluster_wide)
+            allow(r, "", "", "namespaces", NULL,
+                  (const char *const[]){ "get", "create", "patch", NULL });
         /* to own objects in a way that blocks the owner's deletion */
         allow(r, "", "sro.openshift.io", "specialresourcemodules/finalizers", o->name,
               (const char *const[]){ "update", NULL });

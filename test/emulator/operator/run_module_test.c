@@ -11,6 +11,7 @@ struct fixture {
     struct world w;
     struct registry r;
     char *host, *dir, *graph;
+    const char *ns; /* spec.namespace of the module; NULL: "mods" */
     bool no_graph;
     int n_graphs;
 };
@@ -126,12 +127,12 @@ static void add_module_at(struct fixture *f, const char *selector, const char *p
                      0);
     SW_AUTO_CHARS *module = sw_printf(
         "{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":\"SpecialResourceModule\","
-        "\"metadata\":{\"name\":\"mod\"},\"spec\":{\"namespace\":\"mods\",\"set\":{\"x\":\"value\"}"
+        "\"metadata\":{\"name\":\"mod\"},\"spec\":{\"namespace\":\"%s\",\"set\":{\"x\":\"value\"}"
         ","
         "\"chart\":{\"name\":\"driver\",\"version\":\"0.1.0\",\"repository\":{\"name\":\"r\","
         "\"url\":\"file://%s\"}},\"watch\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
         "\"name\":\"spoke\",\"namespace\":\"mods\",\"path\":\"%s\"%s}]}}",
-        f->dir, path, selector);
+        f->ns ? f->ns : "mods", f->dir, path, selector);
     world_start(&f->w);
     world_wait(&f->w, 1000);
     assert_int_equal(world_create(&f->w, module), 0);
@@ -277,6 +278,25 @@ static void a_module_is_applied_for_the_version_that_it_watches(void **state)
     assert_string_equal(sw_json_str(sw_json_at(owners, 0), "", "kind", NULL),
                         "SpecialResourceModule");
     assert_int_equal(f.n_graphs, 2); /* not in stable, but in fast */
+    stop(&f);
+}
+
+static void the_namespace_of_a_module_is_made(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start_with_release(&f);
+    f.ns = "made";
+    add_module(&f, "");
+    must(&f, is_complete, "new");
+    struct json_object *ns = world_get(&f.w, "v1", "Namespace", NULL, "made");
+    assert_string_equal(sw_obj_label(ns, "specialresourcemodule.openshift.io/owned"), "true");
+    assert_string_equal(sw_obj_annotation(ns, "openshift.io/cluster-monitoring"), "true");
+    assert_null(sw_json_find(ns, "metadata", "ownerReferences", NULL));
+    assert_non_null(world_get(&f.w, "v1", "ConfigMap", "made", "mod-4.10.20"));
+    /* one that others made is used as it is */
+    assert_null(sw_obj_label(world_get(&f.w, "v1", "Namespace", NULL, "mods"),
+                             "specialresourcemodule.openshift.io/owned"));
     stop(&f);
 }
 
@@ -681,6 +701,7 @@ int main(void)
         cmocka_unit_test(what_others_made_a_module_leaves_alone),
         cmocka_unit_test(a_module_is_applied_for_the_version_that_it_watches),
         cmocka_unit_test(a_module_does_nothing_but_as_its_account),
+        cmocka_unit_test(the_namespace_of_a_module_is_made),
         cmocka_unit_test(another_value_at_the_path_is_another_version),
         cmocka_unit_test(a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying),
         cmocka_unit_test(an_object_that_the_selector_leaves_out_gives_no_version),

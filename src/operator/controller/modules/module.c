@@ -182,6 +182,15 @@ static void on_source(int code, struct sw_renderer *recipe, const char *message,
     load(m);
 }
 
+static void open_recipe(struct module *m)
+{
+    SW_AUTO_CHARS *key = source_key(m->seen);
+    if (m->recipe && sw_streq(key, m->recipe_key))
+        module_next_entry(m);
+    else
+        source_load(m->c->sources, m->seen, m->account, &m->source, on_source, m);
+}
+
 static void begin(void *arg)
 {
     struct module *m = arg;
@@ -205,11 +214,7 @@ static void begin(void *arg)
     }
     json_object_put(m->versions);
     m->versions = kept;
-    SW_AUTO_CHARS *key = source_key(m->seen);
-    if (m->recipe && sw_streq(key, m->recipe_key))
-        module_next_entry(m);
-    else
-        source_load(m->c->sources, m->seen, m->account, &m->source, on_source, m);
+    module_need_namespace(m, open_recipe);
 }
 
 /* ---- the modules -------------------------------------------------------------------------------

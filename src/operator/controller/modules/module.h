@@ -1,7 +1,8 @@
 #pragma once
 /* modules: SpecialResourceModules. module.c opens and closes them, module_watch.c finds versions,
- * module_version.c works on one version after another, module_objects.c applies its objects,
- * module_inventory.c knows which there are and deletes those of versions that are gone. */
+ * module_namespace.c makes the namespace, module_version.c works on one version after another,
+ * module_objects.c applies its objects, module_inventory.c knows which there are and deletes those
+ * of versions that are gone. */
 #include "net/http/http.h"
 #include "operator/controller/core.h"
 #include "operator/engine/readiness/gate.h"
@@ -33,7 +34,7 @@ struct module {
     bool legacy_told;                /* an Event says that it has none */
     struct sw_renderer *recipe;      /* NULL: not loaded */
     struct sw_render_wait *wait;     /* for what its renderer does; or NULL */
-    void (*go_on)(struct module *m); /* what @wait calls */
+    void (*go_on)(struct module *m); /* what comes after @wait, or the namespace */
     char *recipe_key;                /* where it came from */
     const struct sw_plan_view *plan; /* of the version that is worked on, or NULL */
     int64_t generation;
@@ -100,6 +101,9 @@ void module_close_watches(struct module *m);
 /** module_watch.c: add the entries (versions, release images) at the watched paths to m->entries.
  * @return 0 | SW_INVALID: a path of spec.watch | what a watch of it failed with */
 int module_collect(struct module *m, struct sw_err *err) SW_CHECKED;
+
+/** module_namespace.c: make the namespace where it is not there, then call @go_on. */
+void module_need_namespace(struct module *m, void (*go_on)(struct module *m));
 
 /** module_version.c: the present entry, "" after the last. */
 const char *module_entry(const struct module *m);
