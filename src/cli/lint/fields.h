@@ -24,7 +24,3 @@ typedef void sw_fields_fn(void *arg, const char *path, const char *text);
  * that its group does not have. */
 void sw_fields_check(const struct sw_fields *fields, struct json_object *doc, sw_fields_fn *fn,
                      void *arg);
-
-/** The line of a field in the text of its document, counted from @first_line; @first_line if the
- * field is missing. */
-int sw_field_line(const char *yaml, size_t len_bytes, int first_line, const char *path);

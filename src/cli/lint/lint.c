@@ -55,7 +55,7 @@ static int line_of(const struct lint *l, const char *field)
 {
     const struct sw_rendered_doc *d = l->doc;
     SW_AUTO_CHARS *path = sw_printf("%s%s%s", l->within, *l->within ? "." : "", field);
-    return sw_field_line(d->text, d->len, d->line, path);
+    return sw_yaml_line(d->text, d->len, d->line, path);
 }
 
 static char *annotation_path(const char *key)

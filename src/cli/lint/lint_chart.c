@@ -25,7 +25,7 @@ add(const struct sw_recipe_chart *c, struct sw_problems *problems, bool is_error
     SW_AUTO_CHARS *text = sw_vprintf(fmt, ap);
     va_end(ap);
     SW_AUTO_CHARS *path = sw_printf("%s/Chart.yaml", c->origin);
-    int line = sw_field_line(c->text, c->len, 1, field);
+    int line = sw_yaml_line(c->text, c->len, 1, field);
     sw_problems_add(problems, is_error, path, line, "%s: %s", field, text);
 }
 

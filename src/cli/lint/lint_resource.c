@@ -31,7 +31,7 @@ static void on_field(void *arg, const char *path, const char *text)
         start = next ? next + 1 : end;
     }
     SW_AUTO_CHARS *whole = sw_printf("%s%s", t->within, path);
-    int line = sw_field_line(start, (size_t)(end - start), first_line, whole);
+    int line = sw_yaml_line(start, (size_t)(end - start), first_line, whole);
     sw_problems_add(t->problems, true, t->name, line, "%s", text);
 }
 

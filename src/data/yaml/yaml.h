@@ -97,3 +97,7 @@ char *sw_yaml_writer_take(struct sw_yaml_writer *writer, size_t *len_bytes) SW_C
 /** The order in which yaml.v2 prints keys: letters after other characters, runs of digits by value.
  */
 int sw_yaml_key_cmp(const char *a, size_t a_len, const char *b, size_t b_len);
+
+/** The line of a field ("spec.containers[0].image") in the text of its document, counted from
+ * @first_line; @first_line if the field is missing. */
+int sw_yaml_line(const char *yaml, size_t len_bytes, int first_line, const char *path);

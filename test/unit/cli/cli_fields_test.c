@@ -107,21 +107,6 @@ static void kinds_that_are_not_are_told(void **state)
     }
 }
 
-static void a_field_is_found_in_the_text(void **state)
-{
-    (void)state;
-    static const char yaml[] = "# note\na: 1\nb:\n- c: {d: 2}\n- c:\n    d: 3\ne.f/g: x\n";
-    static const struct {
-        const char *path;
-        int line;
-    } rows[] = { { "a", 11 },        { "b", 12 },     { "b[0].c.d", 13 }, { "b[1]", 14 },
-                 { "b[1].c.d", 15 }, { "e.f/g", 16 }, { "none", 10 } };
-    for (size_t i = 0; i < SW_COUNT(rows); i++)
-        if (sw_field_line(yaml, sizeof yaml - 1, 10, rows[i].path) != rows[i].line)
-            fail_msg("%s: %d", rows[i].path,
-                     sw_field_line(yaml, sizeof yaml - 1, 10, rows[i].path));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,7 +116,6 @@ int main(void)
         cmocka_unit_test(quantities_and_ports_may_be_numbers),
         cmocka_unit_test(of_other_kinds_only_metadata_is_looked_at),
         cmocka_unit_test(kinds_that_are_not_are_told),
-        cmocka_unit_test(a_field_is_found_in_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -294,9 +294,24 @@ static void reads_as_the_template_cases_want(void **state)
     assert_true(n > 10);
 }
 
+static void a_field_is_found_in_the_text(void **state)
+{
+    (void)state;
+    static const char yaml[] = "# note\na: 1\nb:\n- c: {d: 2}\n- c:\n    d: 3\ne.f/g: x\n";
+    static const struct {
+        const char *path;
+        int line;
+    } rows[] = { { "a", 11 },        { "b", 12 },     { "b[0].c.d", 13 }, { "b[1]", 14 },
+                 { "b[1].c.d", 15 }, { "e.f/g", 16 }, { "none", 10 } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++)
+        if (sw_yaml_line(yaml, sizeof yaml - 1, 10, rows[i].path) != rows[i].line)
+            fail_msg("%s: %d", rows[i].path, sw_yaml_line(yaml, sizeof yaml - 1, 10, rows[i].path));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_field_is_found_in_the_text),
         cmocka_unit_test(reads_what_the_reference_reads),
         cmocka_unit_test(keeps_the_order_of_keys),
         cmocka_unit_test(keeps_large_integers),

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lint/fields.h"
-#include "data/data.h"
+#include "data/json/sink.h"
 #include "data/yaml/yaml.h"
 
 enum { DEEPEST = 64 };
@@ -118,7 +117,7 @@ static int on_key(void *arg, const char *text, size_t len, struct sw_err *err)
     return here(w, err);
 }
 
-int sw_field_line(const char *yaml, size_t len_bytes, int first_line, const char *path)
+int sw_yaml_line(const char *yaml, size_t len_bytes, int first_line, const char *path)
 {
     static const struct sw_sink_ops ops = {
         .null = on_null,
