@@ -189,6 +189,13 @@ size_t sw_recipe_n_charts(const struct sw_recipe *recipe)
     return recipe->n_charts;
 }
 
+const struct sw_recipe_file *sw_recipe_chart_file(const struct sw_recipe *recipe, size_t i,
+                                                  const char *path)
+{
+    const struct sw_chart *chart = recipe->charts[i];
+    return sw_files_find(chart->in, chart->n_in, path);
+}
+
 struct sw_recipe_chart sw_recipe_chart(const struct sw_recipe *recipe, size_t i)
 {
     const struct sw_chart *chart = recipe->charts[i];

@@ -73,6 +73,10 @@ struct sw_recipe_opts {
     const struct sw_folders *folders; /* files are read below these alone; NULL: all that one may
                                          read. Borrowed */
     bool no_archives;                 /* SW_PENDING where a packaged chart would have to be read */
+    /* To look at other versions than those that the root chart is pinned to. Borrowed. */
+    bool no_lock;                /* its Chart.lock does not count, nor do its digests */
+    const char *of_dependency;   /* its dependency of this name, which is fetched, */
+    const char *instead_version; /* is of this version, or the newest in this range */
 };
 
 /** Load a recipe. @source: a directory, a file:// URL of one, a packaged chart (.tgz, .tar.gz,
@@ -138,6 +142,10 @@ struct sw_recipe_chart {
     size_t len;
     struct json_object *metadata; /* the same as a document */
 };
+/** A file of the @i-th chart by its path in the chart, charts/ included; NULL: there is none.
+ * Borrowed. */
+const struct sw_recipe_file *sw_recipe_chart_file(const struct sw_recipe *recipe, size_t i,
+                                                  const char *path);
 /** How many charts the recipe has, subcharts of subcharts included. */
 size_t sw_recipe_n_charts(const struct sw_recipe *recipe);
 /** The @i-th of them; the first is the root chart. */

@@ -10,6 +10,7 @@
 #include "chart/registry/registry.h"
 #include "cli/command/cli.h"
 #include "cli/commands/commands.h"
+#include "cli/recipe/images.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 
@@ -34,60 +35,6 @@ static const struct sw_flag flags[] = {
       "images of FROM (a registry, or a path in it) are mirrored to TO; can be repeated" },
     { 0 },
 };
-
-/* ---- images ------------------------------------------------------------------------------------
- */
-
-static void add_image(struct json_object *images, const char *image)
-{
-    if (*image && !sw_json_get(images, image))
-        (void)json_object_object_add(images, image, json_object_new_object());
-}
-
-static bool is_image_value(const char *text)
-{
-    struct sw_image_ref ref = { 0 };
-    SW_ERR(err);
-    bool ok = strchr(text, '/') && !strchr(text, ' ') && !strstr(text, "://") &&
-              sw_image_ref_parse(text, &ref, &err) == 0 && (ref.tag || ref.digest);
-    sw_image_ref_done(&ref);
-    return ok;
-}
-
-/* Add the images of a document: values of "image" and "...Image", values of variables that are
- * named like an image (RELATED_IMAGE_X: operators pass them on), and what an operator's custom
- * resource names by repository, image and version. */
-static void find_images(struct json_object *images, struct json_object *at)
-{
-    for (size_t i = 0; json_object_is_type(at, json_type_array) && i < sw_json_len(at); i++)
-        find_images(images, sw_json_at(at, i));
-    if (!json_object_is_type(at, json_type_object))
-        return;
-    const char *variable = sw_json_str(at, "", "name", NULL);
-    if (strstr(variable, "IMAGE") && is_image_value(sw_json_str(at, "", "value", NULL)))
-        add_image(images, sw_json_str(at, "", "value", NULL));
-    json_object_object_foreach(at, key, value)
-    {
-        bool containers = (sw_streq(key, "containers") || sw_streq(key, "initContainers")) &&
-                          json_object_is_type(value, json_type_array);
-        for (size_t i = 0; containers && i < sw_json_len(value); i++) /* a tag is not needed */
-            add_image(images, sw_json_str(sw_json_at(value, i), "", "image", NULL));
-        bool named = sw_streq(key, "image") || sw_ends_with(key, "Image");
-        if (json_object_is_type(value, json_type_string) && named &&
-            is_image_value(json_object_get_string(value)))
-            add_image(images, json_object_get_string(value));
-        else
-            find_images(images, value);
-        SW_AUTO_CHARS *parts = sw_image_from_fields(value);
-        if (parts && sw_streq(key, "driver"))
-            (void)fprintf(stderr,
-                          "slipway bundle: warning: %s: the operator adds the nodes' system to the "
-                          "tag (-ubuntu22.04): add those to images.txt\n",
-                          parts);
-        else if (parts)
-            add_image(images, parts);
-    }
-}
 
 /* ---- digests -----------------------------------------------------------------------------------
  */
@@ -284,11 +231,24 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
     return rc;
 }
 
+static void warn_of(struct json_object *drivers)
+{
+    json_object_object_foreach(drivers, image, entry)
+    {
+        (void)entry;
+        (void)fprintf(stderr,
+                      "slipway bundle: warning: %s: the operator adds the nodes' system to the tag "
+                      "(-ubuntu22.04): add those to images.txt\n",
+                      image);
+    }
+}
+
 static int bundle(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
     struct bundle_opts *o = opts;
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *images = json_object_new_object();
+    SW_AUTO_JSON *drivers = json_object_new_object();
     struct sw_mirror_rule rule;
     int rc;
     o->rules = sw_strdup("");
@@ -301,7 +261,8 @@ static int bundle(void *opts, struct sw_opened_recipe *recipe, struct sw_err *er
         return sw_err_wrap(err, rc, "--mirror");
     rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &rendered, err);
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
-        find_images(images, sw_rendered_manifest(rendered, i)->doc);
+        sw_images_find(sw_rendered_manifest(rendered, i)->doc, images, drivers);
+    warn_of(drivers);
     if (rc == 0 && o->digests)
         rc = ask_digests(images, err);
     if (rc < 0)

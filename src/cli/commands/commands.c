@@ -21,12 +21,14 @@ const struct sw_command sw_command_version = {
     .execute = execute,
 };
 
+/* clang-format off */
 const struct sw_command *const sw_commands[] = {
-    &sw_command_run,       &sw_command_controller, &sw_command_status,    &sw_command_explain,
-    &sw_command_emulate,   &sw_command_replay,     &sw_command_hooks,     &sw_command_completion,
-    &sw_command_render,    &sw_command_graph,      &sw_command_lint,      &sw_command_fetch,
-    &sw_command_create,    &sw_command_package,    &sw_command_configmap, &sw_command_diff,
-    &sw_command_rbac,      &sw_command_man,        &sw_command_gather,    &sw_command_bundle,
-    &sw_command_uninstall, &sw_command_preflight,  &sw_command_plan,      &sw_command_test,
-    &sw_command_releases,  &sw_command_takeover,   &sw_command_version,   NULL
+    &sw_command_run, &sw_command_controller, &sw_command_status, &sw_command_explain,
+    &sw_command_emulate, &sw_command_replay, &sw_command_hooks, &sw_command_completion,
+    &sw_command_render, &sw_command_graph, &sw_command_lint, &sw_command_fetch,
+    &sw_command_create, &sw_command_package, &sw_command_configmap, &sw_command_diff,
+    &sw_command_rbac, &sw_command_man, &sw_command_gather, &sw_command_bundle,
+    &sw_command_uninstall, &sw_command_preflight, &sw_command_plan, &sw_command_test,
+    &sw_command_releases, &sw_command_takeover, &sw_command_vendor, &sw_command_version,
+    NULL
 };

@@ -7,7 +7,7 @@
 
 static void print_choices(const char *choices)
 {
-    for (const char *c = choices; *c; c++)
+    for (const char *c = choices; *c && *c != ' '; c++)
         (void)putchar(*c == '|' ? ' ' : *c);
 }
 
@@ -22,6 +22,12 @@ static void print_commands(const struct sw_command *const *all)
 static bool has_choices(const struct sw_command *c)
 {
     return strstr(c->args, "COMMAND") || islower((unsigned char)*c->args);
+}
+
+/* Whether files come after the choices: "list|lock CHART". */
+static bool has_files_too(const struct sw_command *c)
+{
+    return has_choices(c) && !strstr(c->args, "COMMAND") && strchr(c->args, ' ');
 }
 
 static void print_operands(const struct sw_command *const *all, const struct sw_command *c)
@@ -66,7 +72,11 @@ static void bash(const struct sw_command *const *all)
         if (has_choices(c)) {
             (void)printf("    %s) COMPREPLY=($(compgen -W \"", c->name);
             print_operands(all, c);
-            (void)printf("\" -- \"$cur\")) ;;\n");
+            (void)printf("\" -- \"$cur\"))");
+            if (has_files_too(c))
+                (void)printf("; [ \"$COMP_CWORD\" -eq 2 ] || "
+                             "COMPREPLY=($(compgen -f -- \"$cur\"))");
+            (void)printf(" ;;\n");
         }
     (void)printf("    *) local IFS=$'\\n'; COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
                  "complete -o filenames -F _slipway slipway\n");
@@ -118,11 +128,12 @@ static void zsh(const struct sw_command *const *all)
         for (const struct sw_flag *f = c->flags; f->name; f++)
             zsh_flag(f);
         (void)printf("            '--log-level[log level]:LEVEL:(error warn info debug)' \\\n"
-                     "            '--help[print help]' \\\n            '*:");
+                     "            '--help[print help]' \\\n            '%s:",
+                     has_files_too(c) ? "1" : "*");
         if (has_choices(c)) {
             (void)printf("word:(");
             print_operands(all, c);
-            (void)printf(")' ;;\n");
+            (void)printf(")'%s ;;\n", has_files_too(c) ? " '*:file:_files'" : "");
         } else {
             (void)printf("file:_files' ;;\n");
         }
@@ -160,7 +171,13 @@ static void fish(const struct sw_command *const *all)
         for (const struct sw_flag *f = c->flags; f->name; f++)
             fish_flag(condition, f);
         if (has_choices(c)) {
-            (void)printf("complete -c slipway %s -f -a '", condition);
+            (void)printf("complete -c slipway %s", condition);
+            if (has_files_too(c)) {
+                (void)printf(" -n 'not __fish_seen_subcommand_from ");
+                print_operands(all, c);
+                (void)printf("'");
+            }
+            (void)printf(" -f -a '");
             print_operands(all, c);
             (void)printf("'\n");
         }

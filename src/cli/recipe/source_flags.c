@@ -93,12 +93,15 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
     const struct sw_recipe_opts open = { .get = sw_fetcher_get,
                                          .get_arg = f,
                                          .chart = flags->repo ? source : NULL,
-                                         .version = flags->version };
+                                         .version = flags->version,
+                                         .no_lock = flags->no_lock,
+                                         .of_dependency = flags->of_dependency,
+                                         .instead_version = flags->instead_version };
     const char *from = flags->repo ? flags->repo : source;
     int rc = sw_fetcher_open(f, from, &open, out, err);
     if (rc == 0)
         tell_stand_ins(f);
-    else if (rc == SW_UNAVAILABLE && !with_stand_ins)
+    else if (rc == SW_UNAVAILABLE && !with_stand_ins && !flags->no_stand_ins)
         advise_stand_ins(err);
     if (fetcher)
         *fetcher = SW_TAKE(f);

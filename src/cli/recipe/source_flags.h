@@ -17,7 +17,11 @@ struct sw_source_flags {
     int64_t fetch_timeout_ms;
     bool stand_ins, insecure, pass_credentials, verify;
     const char *keyring;
-    bool late; /* no option: as in sw_fetch_opts */
+    /* No options: */
+    bool late;                                   /* as in sw_fetch_opts */
+    bool no_stand_ins;                           /* they are of no use here */
+    bool no_lock;                                /* as in sw_recipe_opts */
+    const char *of_dependency, *instead_version; /* as in sw_recipe_opts */
 };
 
 #define SW_SOURCE_FLAG(at, field) ((at) + offsetof(struct sw_source_flags, field))

@@ -47,6 +47,7 @@ struct sw_chart {
     const char *base;   /* where it was fetched from, for its file:// URLs; NULL: not fetched */
     const struct sw_recipe_file *in; /* all its files, those in charts/ too */
     size_t n_in;
+    const char *digest;       /* of the archive that was fetched, "sha256:<hex>"; NULL: not known */
     struct json_object *meta; /* Chart.yaml; owned by the recipe */
     bool any_version;         /* it was put in the place of the version that a dependency names */
     bool is_library;
@@ -83,6 +84,9 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
                            const struct sw_recipe_file *files, size_t n,
                            struct sw_err *err) SW_CHECKED;
 
+/** The subchart that fits @dep; else the last one of its name, of any version; NULL: none. */
+struct sw_chart *sw_chart_of_dependency(const struct sw_chart *chart,
+                                        const struct sw_dependency *dep);
 /** Whether @chart may be the dependency of @range; "": of any version. */
 bool sw_chart_fits(const struct sw_chart *chart, const char *range);
 /** Whether @version lies in @range (">= 1.16.0-0", "~1.2 || ^3"); false where one is malformed.

@@ -8,6 +8,7 @@
 
 #include "base/folders.h"
 #include "chart/recipe/load/lock.h"
+#include "chart/recipe/load/pins.h"
 #include "chart/recipe/schema/schema.h"
 #include "data/json/path.h"
 #include "data/text/url.h"
@@ -124,8 +125,8 @@ bool sw_chart_fits(const struct sw_chart *chart, const char *range)
     return chart->any_version || !*range || sw_version_in_range(range, chart->version);
 }
 
-/* The subchart that fits @dep; else the last one of its name, of any version. */
-static struct sw_chart *find_subchart(const struct sw_chart *chart, const struct sw_dependency *dep)
+struct sw_chart *sw_chart_of_dependency(const struct sw_chart *chart,
+                                        const struct sw_dependency *dep)
 {
     struct sw_chart *found = NULL;
     for (size_t i = 0; i < chart->n_charts; i++) {
@@ -223,10 +224,21 @@ static bool is_own_release(const struct sw_chart *chart, const struct sw_depende
     return at && (at == releases || !strchr("-_.", at[-1]));
 }
 
+/* What is fetched has the digest that was locked, unless it stands for another chart. */
+static int check_digest(const struct sw_recipe_got *got, const char *want, struct sw_err *err)
+{
+    if (!*want || got->any_version || sw_streq(got->digest, want))
+        return 0;
+    return sw_err_set(err, SW_INVALID,
+                      "%s: its digest is %s, and " SW_DIGESTS_FILE " has %s: somebody changed what "
+                      "was published; look at it, and slipway vendor lock takes it",
+                      got->origin, *got->digest ? got->digest : "not known", want);
+}
+
 /* A dependency that opts->get fetches. */
 static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
                           struct sw_chart *chart, const struct sw_dependency *dep,
-                          const char *version, struct sw_err *err)
+                          const char *version, const char *digest, struct sw_err *err)
 {
     struct sw_recipe_got got = { 0 };
     struct sw_recipe_ask ask = { dep->repository, dep->name, version, chart->base,
@@ -234,6 +246,11 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     struct sw_chart *sub;
     int rc = recipe->limits.get(recipe->limits.get_arg, &ask, &got, err);
     const char *origin = rc == 0 ? sw_arena_strdup(recipe->arena, got.origin) : NULL;
+    const char *kept = rc == 0 && got.digest && *got.digest
+                           ? sw_arena_strdup(recipe->arena, got.digest)
+                           : NULL;
+    if (rc == 0)
+        rc = check_digest(&got, digest, err);
     if (rc == 0)
         rc = check_cycle(frame, origin, dep->name, err);
     if (rc == 0) {
@@ -243,8 +260,10 @@ static int get_dependency(struct sw_recipe *recipe, const struct frame *frame,
     }
     if (rc == 0)
         rc = sw_chart_check_got(sub, dep->name, got.version, err);
-    if (rc == 0)
+    if (rc == 0) {
         sub->any_version |= got.any_version;
+        sub->digest = kept;
+    }
     sw_recipe_got_done(&got);
     if (rc == 0)
         add_chart(recipe, chart, sub);
@@ -258,34 +277,57 @@ static int is_missing(const struct sw_dependency *dep, struct sw_err *err)
                       *shown ? " from " : "", shown);
 }
 
+/* Is @dep of the root chart looked at in another version than the one that is asked for? */
+static bool is_instead(const struct sw_recipe *recipe, const struct frame *frame,
+                       const struct sw_dependency *dep)
+{
+    return !frame->up && recipe->limits.of_dependency &&
+           sw_streq(dep->name, recipe->limits.of_dependency);
+}
+
+/* Load a dependency that is not in charts/, in the version and of the digest that are locked. */
+static int load_dependency(struct sw_recipe *recipe, const struct frame *frame,
+                           struct sw_chart *chart, const struct sw_lock *lock, size_t i,
+                           const char **version, struct sw_err *err)
+{
+    const struct sw_dependency *dep = &chart->deps[i];
+    *version = is_instead(recipe, frame, dep) ? dep->version : sw_lock_version(lock, chart, i);
+    if (sw_starts_with(dep->repository, "file://") && !(chart->base && recipe->limits.get))
+        return load_file_dependency(recipe, frame, chart, dep, err);
+    if (*dep->repository && recipe->limits.get)
+        return get_dependency(recipe, frame, chart, dep, *version,
+                              sw_lock_digest(lock, dep, *version), err);
+    return is_missing(dep, err);
+}
+
 static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame,
                              struct sw_chart *chart, struct sw_err *err)
 {
-    struct sw_lock lock = { 0 };
+    struct sw_lock lock = { .is_read = !frame->up && recipe->limits.no_lock };
     size_t n_own = chart->n_charts; /* subcharts from charts/; those after them were fetched */
     int rc = 0;
     for (size_t i = 0; i < chart->n_deps && rc == 0; i++) {
-        const struct sw_dependency *dep = &chart->deps[i];
+        struct sw_dependency *dep = &chart->deps[i];
+        if (is_instead(recipe, frame, dep))
+            dep->version = recipe->limits.instead_version;
         const char *version = dep->version;
-        const struct sw_chart *sub = find_subchart(chart, dep);
+        const struct sw_chart *sub = sw_chart_of_dependency(chart, dep);
         bool is_present = sub && sw_chart_fits(sub, dep->version);
         for (size_t k = 0; k < n_own; k++)
             is_present |= chart->charts[k] == sub; /* in charts/, of any version */
         if (!is_present) {
-            bool is_file = sw_starts_with(dep->repository, "file://");
             rc = lock.is_read ? 0 : sw_lock_read(&lock, chart, err);
-            version = sw_lock_version(&lock, chart, i);
-            if (rc == 0 && is_file && !(chart->base && recipe->limits.get))
-                rc = load_file_dependency(recipe, frame, chart, dep, err);
-            else if (rc == 0 && *dep->repository && recipe->limits.get)
-                rc = get_dependency(recipe, frame, chart, dep, version, err);
-            else if (rc == 0)
-                rc = is_missing(dep, err);
+            if (rc == 0)
+                rc = load_dependency(recipe, frame, chart, &lock, i, &version, err);
         }
-        sub = find_subchart(chart, dep);
+        sub = sw_chart_of_dependency(chart, dep);
         if (rc == 0 && !sw_chart_fits(sub, version))
             rc = sw_err_set(err, SW_INVALID, "version '%s' is asked for, %s is %s", version,
                             sub->origin, sub->version);
+        if (rc == 0 && is_instead(recipe, frame, dep)) {
+            dep->version = sub->any_version ? dep->version : sub->version;
+            sw_json_set_str(dep->doc, dep->version, "version", NULL);
+        }
         if (rc < 0)
             sw_err_wrap(err, rc, "%s/Chart.yaml: dependencies[%zu] '%s'", chart->origin, i,
                         dep->name);

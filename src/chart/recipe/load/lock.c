@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/recipe/load/pins.h"
 #include "data/json/hash.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
@@ -61,44 +62,45 @@ static struct json_object *list_as_go(struct json_object *deps)
     return out;
 }
 
-static bool is_digest_of(struct json_object *doc, const char *digest)
+static char *digest_of(struct json_object *doc)
 {
     char hex[SW_SHA256_HEX];
     size_t len;
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_HTML, &len);
-    SW_AUTO_CHARS *want = sw_printf("sha256:%s", sw_sha256_hex(text, len, hex));
-    return sw_streq(want, digest);
+    return sw_printf("sha256:%s", sw_sha256_hex(text, len, hex));
+}
+
+char *sw_lock_digest_of(struct json_object *asked, struct json_object *locked)
+{
+    SW_AUTO_JSON *both = json_object_new_array();
+    (void)json_object_array_add(both, list_as_go(asked));
+    (void)json_object_array_add(both, list_as_go(locked));
+    return digest_of(both);
 }
 
 /* Helm 3 hashes both lists, that of Chart.yaml and that of the lock. Helm 2 hashed the former. */
 static bool is_in_sync(const struct sw_chart *chart, struct json_object *lock)
 {
     const char *digest = sw_json_str(lock, "", "digest", NULL);
-    struct json_object *asked = list_as_go(sw_json_get(chart->meta, "dependencies"));
-    SW_AUTO_JSON *both = json_object_new_array();
-    (void)json_object_array_add(both, asked);
-    (void)json_object_array_add(both, list_as_go(sw_json_get(lock, "dependencies")));
-    if (is_digest_of(both, digest))
+    struct json_object *asked = sw_json_get(chart->meta, "dependencies");
+    SW_AUTO_CHARS *now = sw_lock_digest_of(asked, sw_json_get(lock, "dependencies"));
+    if (sw_streq(now, digest))
         return true;
     if (!sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1"))
         return false;
     SW_AUTO_JSON *old = json_object_new_object();
-    (void)json_object_object_add(old, "dependencies", json_object_get(asked));
-    return is_digest_of(old, digest);
+    (void)json_object_object_add(old, "dependencies", list_as_go(asked));
+    SW_AUTO_CHARS *helm2 = digest_of(old);
+    return sw_streq(helm2, digest);
 }
 
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
-int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err)
+/* Read @file, which has its entries, each with a name, in a list at @key. */
+static int read_list(const struct sw_chart *chart, const struct sw_recipe_file *file,
+                     const char *key, struct json_object **out, struct sw_err *err)
 {
-    bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
-    const struct sw_recipe_file *file = sw_files_find(chart->in, chart->n_in, "Chart.lock");
-    if (!file && v1)
-        file = sw_files_find(chart->in, chart->n_in, "requirements.lock");
-    lock->is_read = true;
-    if (!file)
-        return 0;
     SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, file->name);
     SW_AUTO_JSON *doc = NULL;
     int rc = sw_yaml_parse(file->bytes, file->len,
@@ -106,27 +108,42 @@ int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_e
                            err);
     if (rc < 0)
         return rc;
-    struct json_object *deps = sw_json_get(doc, "dependencies");
+    struct json_object *list = sw_json_get(doc, key);
     if (!json_object_is_type(doc, json_type_object))
         return sw_err_set(err, SW_INVALID, "%s: expected a map", name);
-    if (deps && !json_object_is_type(deps, json_type_array))
-        return sw_err_set(err, SW_INVALID, "%s: dependencies: expected a list", name);
-    for (size_t i = 0; i < sw_json_len(deps); i++)
-        if (!*sw_json_str(sw_json_at(deps, i), "", "name", NULL))
-            return sw_err_set(err, SW_INVALID, "%s: dependencies[%zu]: expected a map with a name",
-                              name, i);
-    if (!is_in_sync(chart, doc))
-        return sw_err_set(err, SW_INVALID,
-                          "%s: its digest is of other dependencies than Chart.yaml has: "
-                          "make it again (helm dependency update)",
-                          name);
-    lock->doc = SW_TAKE(doc);
+    if (list && !json_object_is_type(list, json_type_array))
+        return sw_err_set(err, SW_INVALID, "%s: %s: expected a list", name, key);
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (!*sw_json_str(sw_json_at(list, i), "", "name", NULL))
+            return sw_err_set(err, SW_INVALID, "%s: %s[%zu]: expected a map with a name", name, key,
+                              i);
+    *out = SW_TAKE(doc);
     return 0;
+}
+
+int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err)
+{
+    bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
+    const struct sw_recipe_file *digests = sw_files_find(chart->in, chart->n_in, SW_DIGESTS_FILE),
+                                *file = sw_files_find(chart->in, chart->n_in, "Chart.lock");
+    if (!file && v1)
+        file = sw_files_find(chart->in, chart->n_in, "requirements.lock");
+    lock->is_read = true;
+    int rc = file ? read_list(chart, file, "dependencies", &lock->doc, err) : 0;
+    if (rc == 0 && file && !is_in_sync(chart, lock->doc))
+        rc = sw_err_set(err, SW_INVALID,
+                        "%s/%s: its digest is of other dependencies than Chart.yaml has: make it "
+                        "again (slipway vendor lock, or helm dependency update)",
+                        chart->origin, file->name);
+    if (rc == 0 && digests)
+        rc = read_list(chart, digests, "charts", &lock->digests, err);
+    return rc;
 }
 
 void sw_lock_done(struct sw_lock *lock)
 {
     (void)json_object_put(lock->doc);
+    (void)json_object_put(lock->digests);
     *lock = (struct sw_lock){ 0 };
 }
 
@@ -138,4 +155,18 @@ const char *sw_lock_version(const struct sw_lock *lock, const struct sw_chart *c
     if (!sw_streq(sw_json_str(same, "", "name", NULL), dep->name))
         same = sw_json_find_by(deps, "name", dep->name);
     return sw_json_str(same, dep->version, "version", NULL);
+}
+
+const char *sw_lock_digest(const struct sw_lock *lock, const struct sw_dependency *dep,
+                           const char *version)
+{
+    struct json_object *charts = sw_json_get(lock->digests, "charts");
+    for (size_t i = 0; i < sw_json_len(charts); i++) {
+        struct json_object *one = sw_json_at(charts, i);
+        if (sw_streq(sw_json_str(one, "", "name", NULL), dep->name) &&
+            sw_streq(sw_json_str(one, "", "version", NULL), version) &&
+            sw_streq(sw_json_str(one, "", "repository", NULL), dep->repository))
+            return sw_json_str(one, "", "digest", NULL);
+    }
+    return "";
 }
