@@ -183,6 +183,16 @@ int sw_cluster_apply(struct sw_connection *conn, const struct sw_kind *kind, con
     return rc;
 }
 
+int sw_cluster_update(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                      const char *name, struct json_object *doc, const struct sw_request_opts *opts,
+                      struct json_object **out, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    int rc = finish(&w, sw_kube_update(conn->kube, kind, ns, name, doc, opts, on_answer, &w), err);
+    *out = w.object;
+    return rc;
+}
+
 int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                      const char *name, struct json_object *patch, struct sw_err *err)
 {

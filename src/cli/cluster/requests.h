@@ -47,6 +47,10 @@ int sw_cluster_delete(struct sw_connection *conn, const struct sw_kind *kind, co
 int sw_cluster_apply(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                      const char *name, struct json_object *doc, const struct sw_request_opts *opts,
                      struct json_object **out, struct sw_err *err) SW_CHECKED;
+/** Replace one object by @doc, which has a resourceVersion; @*out: as of an apply. */
+int sw_cluster_update(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
+                      const char *name, struct json_object *doc, const struct sw_request_opts *opts,
+                      struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** A merge patch. */
 int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                      const char *name, struct json_object *patch, struct sw_err *err) SW_CHECKED;

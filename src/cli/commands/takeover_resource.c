@@ -117,7 +117,9 @@ static void add_change(struct takeover *t, const struct sw_preview *p,
     sw_preview_strip(live);
     sw_preview_strip(c->wanted);
     more.fields = takeover_fields(live, c->wanted);
-    enum takeover_change change = sw_json_len(more.fields) ? TAKEOVER_CHANGED : TAKEOVER_ADOPTED;
+    enum takeover_change change = sw_json_len(more.fields) ? TAKEOVER_CHANGED
+                                  : c->is_left             ? TAKEOVER_UNCHANGED
+                                                           : TAKEOVER_ADOPTED;
     if (pods && is_of_template(more.fields)) {
         bool waits = sw_streq(sw_json_str(c->wanted, "", "spec", "updateStrategy", "type", NULL),
                               "OnDelete");

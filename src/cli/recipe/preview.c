@@ -7,10 +7,12 @@
 #include "base/loop.h"
 #include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
+#include "cli/recipe/preview_fields.h"
 #include "cli/recipe/resource.h"
 #include "data/data.h"
 #include "kube/kube.h"
 #include "operator/engine/nodes/grace_period.h"
+#include "operator/engine/readiness/gate.h"
 #include "operator/manifests/hooks.h"
 #include "operator/release/hooks.h"
 #include "operator/renderer/renderer.h"
@@ -293,6 +295,36 @@ void sw_preview_change_done(struct sw_preview_change *change)
     *change = (struct sw_preview_change){ 0 };
 }
 
+/* SRO made it, slipway has not written it yet, and takes its fields over when it does. */
+static bool is_inherited(struct json_object *doc, struct json_object *live)
+{
+    SW_AUTO(sw_gate) *gate = NULL;
+    SW_ERR(ignored);
+    return sw_obj_annotation(live, SW_SRO_PREFIX "hash") &&
+           !sw_obj_annotation(live, "slipway.dev/resource") &&
+           sw_gate_new(doc, false, &gate, &ignored) == 0 && !gate->replace;
+}
+
+/* @applied, an answer to a dry run over @live, without the fields of SRO's that go with the
+ * takeover, the caller's; with the server's defaults for them, where it may be asked. */
+static struct json_object *without_dropped(struct sw_preview *preview, const struct sw_kind *kind,
+                                           struct json_object *live, struct json_object *applied)
+{
+    const struct sw_request_opts dry_run = { .retries = RETRIES, .dry_run = true };
+    SW_AUTO_JSON *less = sw_json_copy(applied);
+    struct json_object *out = NULL;
+    SW_ERR(ignored);
+    if (!preview_fields_drop(less))
+        return json_object_get(applied);
+    (void)sw_json_del(less, "metadata", "managedFields", NULL);
+    sw_json_set_str(less, sw_json_str(live, "", "metadata", "resourceVersion", NULL), "metadata",
+                    "resourceVersion", NULL);
+    if (sw_cluster_update(&preview->conn, kind, kind->namespaced ? sw_obj_namespace(less) : NULL,
+                          sw_obj_name(less), less, &dry_run, &out, &ignored) < 0)
+        out = SW_TAKE(less);
+    return out;
+}
+
 int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *pass,
                      const struct sw_manifest *manifest, struct sw_preview_change *change,
                      struct sw_err *err)
@@ -321,7 +353,11 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
                 manifest->hook_policies & deleting;
     SW_AUTO_JSON *kept = sw_template_keep(doc, c.live,
                                           preview->facts.node_set); /* as the controller keeps it */
-    if ((rc == 0 || is_new) && !c.has_run) {
+    bool inherited = rc == 0 && is_inherited(doc, c.live);
+    c.is_left = inherited && sw_streq(sw_obj_kind(doc), "Deployment") && sw_live_says(doc, c.live);
+    if (c.is_left)
+        applied = json_object_get(c.live);
+    else if ((rc == 0 || is_new) && !c.has_run) {
         sw_err_done(&why);
         rc = sw_cluster_apply(&preview->conn, kind, ns, name, kept ? kept : doc, &dry_run, &applied,
                               &why);
@@ -330,7 +366,8 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
         rc = 0; /* it has run, or its namespace does not exist either */
     if (applied) {
         json_object_put(c.wanted);
-        c.wanted = SW_TAKE(applied);
+        c.wanted = inherited && !c.is_left ? without_dropped(preview, kind, c.live, applied)
+                                           : SW_TAKE(applied);
     }
     if (rc == 0)
         *change = c;

@@ -76,6 +76,7 @@ struct sw_preview_change {
     struct json_object *live;   /* NULL: it does not exist */
     struct json_object *wanted; /* as the server would store it; where it or its namespace does not
                                    exist yet, or the kind, as it would be sent */
+    bool is_left;               /* the controller does not write it before it changes */
     bool is_served;             /* the server knows the kind */
     bool has_run;               /* a hook that was deleted after it had run: nothing is done */
 };

@@ -50,3 +50,34 @@ struct json_object *sw_ownership_release(struct json_object *live, const char *u
     json_object_put(body);
     return NULL;
 }
+
+/* ---- fields -------------------------------------------------------------------------------------
+ */
+
+/* Field managers of SRO and DAS, which the server took from their user agents. */
+static const char *const managers[] = { "manager", "special-resource-operator", "das-operator" };
+
+bool sw_entry_is_of_predecessor(struct json_object *entry)
+{
+    const char *manager = sw_json_str(entry, "", "manager", NULL);
+    bool update = sw_streq(sw_json_str(entry, "", "operation", NULL), "Update") &&
+                  !*sw_json_str(entry, "", "subresource", NULL);
+    for (size_t i = 0; update && i < SW_COUNT(managers); i++)
+        if (sw_streq(manager, managers[i]))
+            return true;
+    return false;
+}
+
+void sw_fields_add(struct json_object *to, struct json_object *from)
+{
+    if (!json_object_is_type(from, json_type_object))
+        return;
+    json_object_object_foreach(from, key, value)
+    {
+        struct json_object *there = sw_json_get(to, key);
+        if (there)
+            sw_fields_add(there, value);
+        else
+            sw_json_set(to, sw_json_copy(value), key, NULL);
+    }
+}

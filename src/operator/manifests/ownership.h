@@ -1,7 +1,9 @@
 #pragma once
 /* ownership: what marks an object as a resource's, and how it is removed from an object that is
  * left behind (deletionPolicy: orphan), so that neither the garbage collector nor a later resource
- * takes the object for its own. Pod templates keep the label: running pods are not replaced. */
+ * takes the object for its own. Pod templates keep the label: running pods are not replaced. And
+ * whose the fields of an object are that SRO or DAS wrote. */
+#include <stdbool.h>
 
 struct json_object;
 
@@ -11,3 +13,8 @@ struct json_object *sw_owners_without(struct json_object *object, const char *ui
 /** A merge patch that removes slipway's marks from @live, which the resource of @uid owned; the
  * caller's. NULL: there are none (any more). */
 struct json_object *sw_ownership_release(struct json_object *live, const char *uid);
+
+/** Is the entry of metadata.managedFields one of SRO's or DAS's, about anything but the status? */
+bool sw_entry_is_of_predecessor(struct json_object *entry);
+/** Make @to the union of both sets of fields (fieldsV1), which are maps of maps. @from: or NULL. */
+void sw_fields_add(struct json_object *to, struct json_object *from);

@@ -4,37 +4,9 @@
  * transferring ownership; client-go's csaupgrade. */
 #include "operator/controller/apply/apply.h"
 #include "operator/controller/core.h"
-
-/* Field managers of SRO and DAS, which the server took from their user agents. */
-static const char *const managers[] = { "manager", "special-resource-operator", "das-operator" };
+#include "operator/manifests/ownership.h"
 
 enum { MAX_TRIES = 8 };
-
-static bool is_of_predecessor(struct json_object *entry)
-{
-    const char *manager = sw_json_str(entry, "", "manager", NULL);
-    bool update = sw_streq(sw_json_str(entry, "", "operation", NULL), "Update") &&
-                  !*sw_json_str(entry, "", "subresource", NULL);
-    for (size_t i = 0; update && i < SW_COUNT(managers); i++)
-        if (sw_streq(manager, managers[i]))
-            return true;
-    return false;
-}
-
-/* Make @to the union of both sets of fields (fieldsV1), which are maps of maps. */
-static void add_fields(struct json_object *to, struct json_object *from)
-{
-    if (!json_object_is_type(from, json_type_object))
-        return;
-    json_object_object_foreach(from, key, value)
-    {
-        struct json_object *there = sw_json_get(to, key);
-        if (there)
-            add_fields(there, value);
-        else
-            sw_json_set(to, sw_json_copy(value), key, NULL);
-    }
-}
 
 /* The managedFields of @live with their entries made one of slipway's: a new list, the caller's;
  * NULL: they have none. Status is left out: on servers without entries for subresources it is in
@@ -45,14 +17,14 @@ static struct json_object *inherit_managed_fields(struct json_object *live)
     SW_AUTO_JSON *out = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *entry = sw_json_at(list, i);
-        if (!is_of_predecessor(entry)) {
+        if (!sw_entry_is_of_predecessor(entry)) {
             (void)json_object_array_add(out, json_object_get(entry));
             continue;
         }
         SW_AUTO_JSON *fields = sw_json_copy(sw_json_get(entry, "fieldsV1"));
         (void)sw_json_del(fields, "f:status", NULL);
         if (ours) {
-            add_fields(sw_json_get(ours, "fieldsV1"), fields);
+            sw_fields_add(sw_json_get(ours, "fieldsV1"), fields);
             continue;
         }
         ours = sw_json_copy(entry);
