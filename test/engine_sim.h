@@ -27,11 +27,14 @@
  */
 
 /* An object of a state, in few words. */
+#define SIM_RESOURCES "sim/resources" /* a label of a node: its extended resources */
+
 struct sim_object {
     const char *kind; /* ConfigMap, Deployment, DaemonSet, Job, Pod, ... */
     const char *name; /* "%s" in it: the variant */
     bool awaited;
     const char *needs_label; /* DaemonSet: its pods run only on nodes with this label */
+    const char *on_label;    /* another kind: it is for nodes with this label, "yes" */
     const char *annotations; /* further ones, JSON with ' for " */
     int content;             /* another number, another content */
     int stage, again;        /* see sw_rendered_object */
@@ -336,6 +339,7 @@ static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const c
                                .taints = taints,
                                .n_taints = n_taints,
                                .taint_record = sw_json_str(sim->taints, "", name, "record", NULL),
+                               .resources = sw_json_str(labels, "", SIM_RESOURCES, NULL),
                                .group = group,
                                .labels = pairs,
                                .n_labels = n,
@@ -440,6 +444,8 @@ static inline struct json_object *sim_manifest(const struct sim_object *o, const
     }
     if (strcmp(o->kind, "Pod") == 0)
         sw_json_set_str(doc, "Never", "spec", "restartPolicy", NULL);
+    if (o->on_label)
+        sw_json_set_str(doc, "yes", "spec", "nodeSelector", o->on_label, NULL);
     return doc;
 }
 

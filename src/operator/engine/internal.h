@@ -584,8 +584,8 @@ bool state_is_rendering(const struct state *s);
 bool state_is_rendered(const struct state *s);
 /** Are all of its objects applied? */
 bool state_is_applied(const struct state *s);
-/** Has an object of it SW_ANN_NODE_LABELS? */
-bool state_has_node_labels(const struct state *s);
+/** Does an object of it wait for labels or resources of nodes? */
+bool state_waits_for_nodes(const struct state *s);
 /** How its new content failed, where it has the content that was ready before; NULL otherwise. */
 const char *state_rolled_back(const struct state *s);
 /** Is there a state that needs it, and is not removed yet? */
@@ -679,12 +679,14 @@ const char *signal_name(enum signal signal);
 bool state_may_start(struct sw_engine *e, const struct state *s);
 /** Does @need let @s begin? */
 bool need_is_met(const struct state *s, const struct state *need);
-/** Are all awaited objects ready, and do all nodes have the gate's labels? */
+/** Are all awaited objects ready, and all nodes as they are waited for? */
 bool state_gate_is_open(struct sw_engine *e, struct state *s);
-/** A node has changed: count again where SW_ANN_NODE_LABELS is missing. */
+/** A node has changed: count it again where the state waits for nodes. */
 void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node);
-/** Has the node all labels of SW_ANN_NODE_LABELS? */
-bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t node);
+/** Is the node one for which an object of the state waits? */
+bool state_waits_for_node(struct sw_engine *e, const struct state *s, uint32_t node);
+/** Has the node all labels and resources for which objects of the state wait there? */
+bool node_is_as_waited_for(struct sw_engine *e, const struct state *s, uint32_t node);
 
 /* ---- message.c ---------------------------------------------------------------------------------
  */

@@ -64,21 +64,27 @@ static const char *gate_message(struct sw_engine *e, const struct state *s, cons
     }
     if (worst && worst->readiness.kind != SW_READINESS_READY)
         return object_message(e, worst, reason);
-    if ((s->affine && s->n_variants == 0) ||
-        (state_has_node_labels(s) && s->members_known && s->members.count == 0)) {
+    bool no_kernel = s->affine && s->n_variants == 0;
+    if (no_kernel || (state_waits_for_nodes(s) && s->members_known && s->members.count == 0)) {
         *reason = "NoMatchingNodes";
-        return "no node matches the resource's nodeSelector";
+        return no_kernel ? "no node matches the resource's nodeSelector"
+                         : "no node of the resource is one that it waits for";
     }
     uint32_t first = bitset_next(&s->lacking, 0);
     const char *name = sw_node_set_name(e->nodes, first);
     if (first == UINT32_MAX)
         return NULL;
-    *reason = "NodeLabels";
-    for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && s->objects[i]->gate->n_node_labels)
-            return sw_arena_printf(e->arena, "%zu of %zu nodes have no label %s yet (%s)",
-                                   s->lacking.count, s->members.count,
-                                   s->objects[i]->gate->node_labels[0], name ? name : "?");
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct sw_gate *gate = s->objects[i]->text ? s->objects[i]->gate : NULL;
+        bool by_label = gate && gate->n_node_labels;
+        if (!gate || !sw_gate_is_by_node(gate))
+            continue;
+        *reason = by_label ? "NodeLabels" : "NodeResources";
+        return sw_arena_printf(
+            e->arena, "%zu of %zu nodes have no %s %s yet (%s)", s->lacking.count, s->members.count,
+            by_label ? "label" : "allocatable",
+            by_label ? gate->node_labels[0] : gate->node_resources[0], name ? name : "?");
+    }
     return NULL;
 }
 

@@ -64,12 +64,11 @@ static bool concerns(const struct sw_engine *e, const struct object *o, uint32_t
     return false;
 }
 
-/* With SW_ANN_NODE_LABELS all nodes of the resource are nodes of the state. */
 static bool is_node_of(struct sw_engine *e, const struct state *s, uint32_t node)
 {
     bool any = false;
-    if (state_has_node_labels(s))
-        return node_selected(e, node);
+    if (state_waits_for_nodes(s))
+        return state_waits_for_node(e, s, node);
     for (size_t i = 0; i < s->n_objects; i++) {
         if (!is_daemon(s->objects[i]))
             continue;
@@ -86,7 +85,7 @@ static bool rest_is_ready(const struct sw_engine *e, const struct state *s, uint
     bool any = !s->affine;
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
-        bool by_node = is_daemon(o) || (o->text && o->gate->n_node_labels);
+        bool by_node = is_daemon(o) || (o->text && sw_gate_is_by_node(o->gate));
         if (!concerns(e, o, node))
             continue;
         if (by_node ? !object_is_applied(o) : !object_is_ready(o))
@@ -140,7 +139,7 @@ static enum change decide_by_node(struct update *u, struct state *s)
         return KEEP;
     }
     bool member = is_node_of(e, s, u->node);
-    bool labels = node_has_gate_labels(e, s, u->node);
+    bool labels = node_is_as_waited_for(e, s, u->node);
     bool pods = true, rest = rest_is_ready(e, s, u->node);
     for (size_t i = 0; pods && i < s->n_objects; i++)
         pods = !is_daemon(s->objects[i]) || !belongs(e, s->objects[i], u->node) ||

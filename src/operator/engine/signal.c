@@ -83,34 +83,57 @@ static bool is_observed(struct sw_engine *e, const struct state *s)
     return true;
 }
 
-bool node_has_gate_labels(struct sw_engine *e, const struct state *s, uint32_t node)
+/* Does @o wait for the node? */
+static bool waits_for(struct sw_engine *e, const struct object *o, uint32_t node)
 {
-    for (size_t i = 0; i < s->n_objects; i++) {
-        const struct object *o = s->objects[i];
-        for (size_t k = 0; o->text && k < o->gate->n_node_labels; k++)
-            if (!sw_node_set_label(e->nodes, node, o->gate->node_labels[k]))
-                return false;
-    }
+    return o->text && sw_gate_is_by_node(o->gate) &&
+           sw_node_set_matches(e->nodes, node, o->gate->node_selector);
+}
+
+bool state_waits_for_node(struct sw_engine *e, const struct state *s, uint32_t node)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (waits_for(e, s->objects[i], node))
+            return node_selected(e, node);
+    return false;
+}
+
+static bool is_as_gate_says(struct sw_engine *e, const struct sw_gate *gate, uint32_t node)
+{
+    for (size_t k = 0; k < gate->n_node_labels; k++)
+        if (!sw_node_set_label(e->nodes, node, gate->node_labels[k]))
+            return false;
+    for (size_t k = 0; k < gate->n_node_resources; k++)
+        if (!sw_node_set_has_resource(e->nodes, node, gate->node_resources[k]))
+            return false;
+    return true;
+}
+
+bool node_is_as_waited_for(struct sw_engine *e, const struct state *s, uint32_t node)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (waits_for(e, s->objects[i], node) && !is_as_gate_says(e, s->objects[i]->gate, node))
+            return false;
     return true;
 }
 
 static void count_node(struct sw_engine *e, struct state *s, uint32_t node)
 {
-    bool member = node_selected(e, node);
+    bool member = state_waits_for_node(e, s, node);
     (void)bitset_put(&s->members, node, member);
-    (void)bitset_put(&s->lacking, node, member && !node_has_gate_labels(e, s, node));
+    (void)bitset_put(&s->lacking, node, member && !node_is_as_waited_for(e, s, node));
 }
 
 void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node)
 {
-    if (s->members_known && state_has_node_labels(s))
+    if (s->members_known && state_waits_for_nodes(s))
         count_node(e, s, node);
 }
 
 /* Counted once, then updated node by node: a cluster has many, and events come one by one. */
-static bool nodes_have_labels(struct sw_engine *e, struct state *s)
+static bool nodes_are_as_waited_for(struct sw_engine *e, struct state *s)
 {
-    if (!state_has_node_labels(s))
+    if (!state_waits_for_nodes(s))
         return true;
     for (uint32_t n = 0; !s->members_known && n < sw_node_set_end(e->nodes); n++)
         count_node(e, s, n);
@@ -146,7 +169,7 @@ bool state_gate_is_open(struct sw_engine *e, struct state *s)
         if (object_waits_again(s->objects[i]) ||
             (s->objects[i]->text && !object_is_ready(s->objects[i]) && !is_spare(s, s->objects[i])))
             return false;
-    return nodes_have_labels(e, s);
+    return nodes_are_as_waited_for(e, s);
 }
 
 static bool gate_failed(const struct state *s)
@@ -204,7 +227,7 @@ static bool gate_is_held(struct sw_engine *e, struct state *s)
             return false;
         foreign = true;
     }
-    return foreign && s->ready_ms && s->begun == s->digest && nodes_have_labels(e, s);
+    return foreign && s->ready_ms && s->begun == s->digest && nodes_are_as_waited_for(e, s);
 }
 
 static bool is_to_be_removed(const struct sw_engine *e, const struct state *s)

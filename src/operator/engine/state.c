@@ -117,7 +117,7 @@ void state_sort(struct state *s)
             continue;
         int64_t stage = o->first == SW_STAGE_CRDS ? 0 : o->first; /* as it was recorded before */
         s->digest += (object_run_hash(o, false) ^ (uint64_t)stage) * UINT64_C(0x9e3779b97f4a7c15);
-        s->node_by_node = s->node_by_node || o->gate->n_node_labels ||
+        s->node_by_node = s->node_by_node || sw_gate_is_by_node(o->gate) ||
                           (o->awaited && workers_are_node_by_node(o->workers));
     }
     if (s->digest == 0)
@@ -164,10 +164,10 @@ bool state_is_rendered(const struct state *s)
     return !state_is_rendering(s);
 }
 
-bool state_has_node_labels(const struct state *s)
+bool state_waits_for_nodes(const struct state *s)
 {
     for (size_t i = 0; i < s->n_objects; i++)
-        if (s->objects[i]->text && s->objects[i]->gate->n_node_labels)
+        if (s->objects[i]->text && sw_gate_is_by_node(s->objects[i]->gate))
             return true;
     return false;
 }

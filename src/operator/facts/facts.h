@@ -39,6 +39,7 @@ struct sw_node {
     char *os_image; /* nodeInfo's */
     char *boot_id;
     char *taint_record; /* text of SW_TAINTS_ANNOTATION, "" without */
+    char *resources;    /* extended ones of which it has any: names, sorted, a blank between two */
     struct sw_os os;
     bool ready, unschedulable;
     size_t n_labels, n_taints;

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "data/json/path.h"
+#include "data/text/quantity.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ const char *const sw_node_fields[] = {
     "spec.podCIDRs",
     "spec.taints",
     "spec.unschedulable",
+    "status.allocatable",
     "status.conditions[*].type",
     "status.conditions[*].status",
     "status.nodeInfo.kernelVersion",
@@ -83,6 +85,31 @@ static void parse_taints(struct sw_node *node, struct json_object *taints)
     }
 }
 
+/* Extended resources have names with a domain; the others are those of every node. */
+static char *resources_of(struct json_object *allocatable)
+{
+    const char **names = sw_zalloc(sw_json_len(allocatable) + 1, sizeof *names);
+    size_t n = 0;
+    if (json_object_is_type(allocatable, json_type_object)) {
+        json_object_object_foreach(allocatable, name, amount)
+        {
+            struct sw_quantity q;
+            SW_ERR(err); /* what is no quantity is none */
+            if (strchr(name, '/') && sw_quantity_from_json(amount, &q, &err) == 0 &&
+                sw_quantity_milli(&q) > 0)
+                names[n++] = name;
+            sw_err_done(&err);
+        }
+    }
+    if (n > 1)
+        qsort(names, n, sizeof *names, by_key);
+    char *out = sw_strdup("");
+    for (size_t i = 0; i < n; i++)
+        sw_append(&out, "%s%s", i ? " " : "", names[i]);
+    free(names);
+    return out;
+}
+
 #define RELEASE "feature.node.kubernetes.io/system-os_release."
 
 void sw_os_detect(const struct sw_node *node, struct sw_os *out)
@@ -110,6 +137,7 @@ struct sw_node *sw_node_parse(struct json_object *object)
     node->kernel = sw_strdup(*kernel || !label ? kernel : label);
     node->arch = sw_strdup(text(info, "architecture"));
     node->os_image = sw_strdup(text(info, "osImage"));
+    node->resources = resources_of(sw_json_get(status, "allocatable"));
     node->boot_id = sw_strdup(text(info, "bootID"));
     node->unschedulable = json_object_get_boolean(sw_json_get(spec, "unschedulable"));
     node->ready = sw_streq(
@@ -129,6 +157,7 @@ void sw_node_free(struct sw_node *node)
     free(node->os_image);
     free(node->boot_id);
     free(node->taint_record);
+    free(node->resources);
     free(node->labels);
     free(node->taints);
     sw_os_done(&node->os);

@@ -277,6 +277,9 @@ const struct sw_hook sw_hooks[] = {
         "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it"),
     WAIT("slipway.dev/wait-for-node-labels", "*",
          "label keys, comma separated: the state finishes node by node, as each node gets them"),
+    WAIT("slipway.dev/wait-for-node-resources", "*",
+         "extended resources, comma separated: the state finishes node by node, as each node has "
+         "some of each allocatable; <domain>/* is any of that domain"),
     WAIT("slipway.dev/adopt", "*",
          "\"true\": somebody else's object of that name is taken over; it is not deleted later"),
     WAIT("slipway.dev/replace", "*",

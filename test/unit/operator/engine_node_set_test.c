@@ -41,6 +41,30 @@ static void a_node_keeps_its_number(void **state)
     sw_node_set_free(r);
 }
 
+static void extended_resources_are_found_by_name_or_domain(void **state)
+{
+    (void)state;
+    struct sw_node_set *r = sw_node_set_new();
+    struct sw_node_set_facts facts = { .name = "a", .resources = "a.b/c gpu.x/i9 gpu.x/xe" };
+    bool changed;
+    uint32_t a = sw_node_set_put(r, &facts, NULL);
+    static const struct {
+        const char *name;
+        bool is_there;
+    } rows[] = { { "a.b/c", true },    { "gpu.x/xe", true }, { "gpu.x/*", true },
+                 { "gpu.x/i", false }, { "gpu/*", false },   { "b/c", false },
+                 { "a.b/*", true },    { "", false },        { "*", false } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++)
+        assert_int_equal(sw_node_set_has_resource(r, a, rows[i].name), rows[i].is_there);
+    (void)sw_node_set_put(r, &facts, &changed);
+    assert_false(changed);
+    facts.resources = NULL;
+    (void)sw_node_set_put(r, &facts, &changed);
+    assert_true(changed);
+    assert_false(sw_node_set_has_resource(r, a, "a.b/c"));
+    sw_node_set_free(r);
+}
+
 static void what_is_older_is_ignored(void **state)
 {
     (void)state;
@@ -268,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_keeps_its_number),
+        cmocka_unit_test(extended_resources_are_found_by_name_or_domain),
         cmocka_unit_test(what_is_older_is_ignored),
         cmocka_unit_test(what_an_answer_brought_is_told_by_the_next_put),
         cmocka_unit_test(another_boot_id_is_a_reboot_and_told_once),

@@ -17,7 +17,7 @@ struct taint {
 
 struct node {
     char *name; /* NULL: no node has this number */
-    uint32_t group, record;
+    uint32_t group, record, resources;
     uint32_t n_taints;
     struct labels labels;
     struct taint *taints; /* NULL: none */
@@ -66,6 +66,7 @@ static void node_done(struct sw_node_set *r, struct node *n)
     labels_done(r->pool, &n->labels);
     drop_taints(r, n);
     pool_drop(r->pool, n->group);
+    pool_drop(r->pool, n->resources);
     free(n->name);
     *n = (struct node){ 0 };
 }
@@ -121,6 +122,7 @@ static void node_init(struct sw_node_set *r, struct node *n, const struct sw_nod
         .name = sw_strdup(f->name),
         .group = pool_hold(r->pool, or_empty(f->group)),
         .record = pool_hold(r->pool, or_empty(f->taint_record)),
+        .resources = pool_hold(r->pool, or_empty(f->resources)),
         .n_taints = (uint32_t)f->n_taints,
         .taints = new_taints(f->n_taints),
         .version = f->version,
@@ -140,8 +142,8 @@ static void node_init(struct sw_node_set *r, struct node *n, const struct sw_nod
 
 static bool same_node(const struct node *a, const struct node *b)
 {
-    return a->group == b->group && a->record == b->record && a->ready == b->ready &&
-           a->unschedulable == b->unschedulable && !b->rebooted &&
+    return a->group == b->group && a->record == b->record && a->resources == b->resources &&
+           a->ready == b->ready && a->unschedulable == b->unschedulable && !b->rebooted &&
            labels_same(&a->labels, &b->labels) && a->n_taints == b->n_taints &&
            (a->n_taints == 0 || !memcmp(a->taints, b->taints, a->n_taints * sizeof *a->taints));
 }
@@ -369,6 +371,21 @@ const char *sw_node_set_label(const struct sw_node_set *set, uint32_t node, cons
     uint32_t id = n ? pool_find(set->pool, key) : UINT32_MAX;
     const struct pair *found = id != UINT32_MAX ? labels_find(set->pool, &n->labels, id) : NULL;
     return found ? pool_text(set->pool, found->value) : NULL;
+}
+
+bool sw_node_set_has_resource(const struct sw_node_set *set, uint32_t node, const char *name)
+{
+    const struct node *n = get(set, node);
+    size_t len = strlen(name);
+    bool any = len > 1 && sw_ends_with(name, "/*");
+    len -= any ? 1 : 0; /* without the star */
+    for (const char *at = n ? pool_text(set->pool, n->resources) : ""; *at;) {
+        size_t here = strcspn(at, " ");
+        if ((any ? here > len : here == len) && strncmp(at, name, len) == 0)
+            return true;
+        at += here + (at[here] == ' ');
+    }
+    return false;
 }
 
 bool sw_node_set_is_ready(const struct sw_node_set *set, uint32_t node)

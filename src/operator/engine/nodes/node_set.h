@@ -43,6 +43,9 @@ struct sw_node_set_facts {
     /** Which of the taints slipway has set, as its annotation on the node says (taint.c); "" or
      * NULL: none. */
     const char *taint_record;
+    /** Extended resources that it has allocatable, more than 0 of each: names, sorted, a blank
+     * between two; "" or NULL: none. */
+    const char *resources;
     bool ready;         /* its Ready condition is True */
     bool unschedulable; /* cordoned */
     /** It differs from the last one: the node has rebooted. "" or NULL: not known. */
@@ -120,6 +123,9 @@ size_t sw_node_set_n_taints(const struct sw_node_set *set, uint32_t node);
 struct sw_taint sw_node_set_taint(const struct sw_node_set *set, uint32_t node, size_t i);
 /** See sw_node_set_facts.taint_record; "" without. Borrowed likewise. */
 const char *sw_node_set_taint_record(const struct sw_node_set *set, uint32_t node);
+/** Has it any allocatable of the extended resource @name, or with "<domain>/" and a star of any of
+ * that domain? As of the last put. */
+bool sw_node_set_has_resource(const struct sw_node_set *set, uint32_t node, const char *name);
 /** The resourceVersion of all this; 0: unknown. */
 uint64_t sw_node_set_version(const struct sw_node_set *set, uint32_t node);
 

@@ -70,6 +70,41 @@ static int read_checked(struct json_object *manifest, struct sw_gate *gate, stru
     return 0;
 }
 
+/* The names in an annotation. */
+static void read_names(struct json_object *manifest, const char *annotation, char ***names,
+                       size_t *n)
+{
+    size_t cap = 0;
+    for (const char *at = sw_obj_annotation(manifest, annotation); at && *at;) {
+        size_t len = strcspn(at, ", ");
+        if (len) {
+            SW_GROW(*names, *n, cap);
+            (*names)[(*n)++] = sw_strndup(at, len);
+        }
+        at += len + (at[len] != '\0');
+    }
+}
+
+static void free_names(char **names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+/* The nodes on which an operator works for its custom resource. Owned; NULL: it does not say. */
+static struct json_object *selector_of(struct json_object *manifest)
+{
+    struct json_object *selector = sw_json_find(manifest, "spec", "nodeSelector", NULL);
+    bool is_map = json_object_is_type(selector, json_type_object);
+    return is_map ? sw_json_copy(selector) : NULL;
+}
+
+bool sw_gate_is_by_node(const struct sw_gate *gate)
+{
+    return gate->n_node_labels || gate->n_node_resources;
+}
+
 int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **out,
                 struct sw_err *err)
 {
@@ -78,16 +113,10 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     int rc = read_checked(manifest, gate, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s %s", kind, sw_obj_name(manifest));
-    size_t cap = 0;
-    const char *at = sw_obj_annotation(manifest, SW_ANN_NODE_LABELS);
-    while (at && *at) {
-        size_t len = strcspn(at, ", ");
-        if (len) {
-            SW_GROW(gate->node_labels, gate->n_node_labels, cap);
-            gate->node_labels[gate->n_node_labels++] = sw_strndup(at, len);
-        }
-        at += len + (at[len] != '\0');
-    }
+    read_names(manifest, SW_ANN_NODE_LABELS, &gate->node_labels, &gate->n_node_labels);
+    read_names(manifest, SW_ANN_NODE_RESOURCES, &gate->node_resources, &gate->n_node_resources);
+    if (sw_gate_is_by_node(gate))
+        gate->node_selector = selector_of(manifest);
     const char *vendor = sw_obj_annotation(manifest, SW_ANN_VENDOR);
     gate->vendor = vendor && *vendor ? sw_strdup(vendor) : NULL;
     gate->driver_container = sw_streq(sw_obj_annotation(manifest, SW_ANN_STATE),
@@ -102,9 +131,9 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     gate->runs_to_completion = sw_streq(kind, "Job") || (pod && pod_runs_to_completion(manifest));
     gate->replace = is_true(manifest, SW_ANN_REPLACE) || gate->runs_to_completion || pod;
     gate->awaited = wait_all || gate->observe || gate->hold || gate->dry_run || gate->custom ||
-                    gate->log_pattern || gate->n_node_labels || is_true(manifest, SW_ANN_WAIT) ||
-                    sw_obj_annotation(manifest, SW_ANN_HOOK) || sw_streq(kind, "Namespace") ||
-                    sw_streq(kind, "CustomResourceDefinition");
+                    gate->log_pattern || sw_gate_is_by_node(gate) ||
+                    is_true(manifest, SW_ANN_WAIT) || sw_obj_annotation(manifest, SW_ANN_HOOK) ||
+                    sw_streq(kind, "Namespace") || sw_streq(kind, "CustomResourceDefinition");
     *out = SW_TAKE(gate);
     return 0;
 }
@@ -122,9 +151,9 @@ void sw_gate_free(struct sw_gate *gate)
         return;
     conditions_done(&gate->success);
     conditions_done(&gate->failure);
-    for (size_t i = 0; i < gate->n_node_labels; i++)
-        free(gate->node_labels[i]);
-    free(gate->node_labels);
+    free_names(gate->node_labels, gate->n_node_labels);
+    free_names(gate->node_resources, gate->n_node_resources);
+    (void)json_object_put(gate->node_selector);
     if (gate->log_pattern)
         regfree(&gate->log_regex);
     free(gate->log_pattern);

@@ -42,6 +42,10 @@ struct sw_condition;
 /** Keys, comma-separated: each node of the state must carry these labels; the state finishes node
  * by node. On any object of the state. */
 #define SW_ANN_NODE_LABELS "slipway.dev/wait-for-node-labels"
+/** Names of extended resources ("gpu.intel.com/i915", "gpu.intel.com/" and a star for any of them),
+ * comma-separated: each node of the state must have some of each allocatable, as with
+ * SW_ANN_NODE_LABELS. */
+#define SW_ANN_NODE_RESOURCES "slipway.dev/wait-for-node-resources"
 /** "true": an existing object of another owner may be taken over (it is not deleted later). */
 #define SW_ANN_ADOPT "slipway.dev/adopt"
 /** "true": where a change is refused because a field is immutable, delete and create again. */
@@ -81,6 +85,11 @@ struct sw_gate {
     int64_t n_retries;       /* -1: any number */
     char **node_labels;      /* keys of SW_ANN_NODE_LABELS */
     size_t n_node_labels;
+    char **node_resources; /* names of SW_ANN_NODE_RESOURCES */
+    size_t n_node_resources;
+    /** Where it waits for nodes: those with the labels in its spec.nodeSelector; NULL: all nodes of
+     * the resource. Owned. */
+    struct json_object *node_selector;
     char *log_pattern; /* SW_ANN_WAIT_FOR_LOGS, or NULL */
     regex_t log_regex; /* compiled @log_pattern */
 };
@@ -90,6 +99,8 @@ struct sw_gate {
  * @return 0 | SW_INVALID: an annotation's value is wrong; names annotation and place */
 int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **out,
                 struct sw_err *err) SW_CHECKED;
+/** Does it wait for nodes, one by one? */
+bool sw_gate_is_by_node(const struct sw_gate *gate);
 void sw_gate_free(struct sw_gate *gate); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_gate, sw_gate_free)
 

@@ -387,6 +387,7 @@ static void on_put(const struct sw_node_set_facts *facts, void *arg)
     put_doc(node, "labels", labels);
     put_doc(node, "taints", taints);
     put_text(node, "record", facts->taint_record);
+    put_text(node, "resources", facts->resources);
     put_number(node, "ready", facts->ready);
     put_number(node, "cordoned", facts->unschedulable);
     put_text(node, "boot", facts->boot_id);

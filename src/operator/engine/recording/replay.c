@@ -92,6 +92,7 @@ static void replay_put(struct replay *p, struct json_object *node)
                               .taints = list,
                               .n_taints = sw_json_len(taints),
                               .taint_record = text_at(node, "record"),
+                              .resources = text_at(node, "resources"),
                               .ready = number_at(node, "ready") != 0,
                               .unschedulable = number_at(node, "cordoned") != 0,
                               .boot_id = text_at(node, "boot"),

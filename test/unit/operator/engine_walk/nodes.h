@@ -147,7 +147,7 @@ static void no_matching_node_is_not_ready(void **state)
     expect_phase(sim, "b", "Waiting");
     expect_message(sim, "b", "no node matches");
     expect_phase(sim, "c", "Waiting");
-    expect_message(sim, "c", "no node matches");
+    expect_message(sim, "c", "no node of the resource");
     sim_free(sim);
 }
 
@@ -178,6 +178,38 @@ static void node_labels_may_be_waited_for(void **state)
     sim_node_gone(sim, "n2");
     sim_run(sim, 60000);
     expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
+/* An operator makes devices of the nodes that its custom resource selects. */
+static void node_resources_may_be_waited_for(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = {
+              { .kind = "ConfigMap",
+                .name = "a1",
+                .on_label = "gpu",
+                .annotations =
+                    "{'slipway.dev/wait-for-node-resources':'gpu.example/*, b/c'}" } } }, );
+    struct sim *sim = walked(&recipe);
+    expect_phase(sim, "a", "Waiting");
+    expect_message(sim, "a", "no node of the resource is one that it waits for");
+    sim_node(sim, "n0", "{'kernel':'k1','gpu':'yes','sim/resources':'b/c gpu.example.other/x'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Waiting");
+    expect_message(sim, "a", "1 of 1 nodes have no allocatable gpu.example/* yet (n0)");
+    assert_null(sim_label(sim, "n0", "a"));
+    sim_node(sim, "n0", "{'kernel':'k1','gpu':'yes','sim/resources':'b/c gpu.example/x'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
+    assert_null(sim_label(sim, "n1", "a")); /* not selected */
+    sim_node(sim, "n1", "{'kernel':'k1','gpu':'yes'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Waiting");
+    assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
     sim_free(sim);
 }
 
@@ -315,6 +347,7 @@ static const struct CMUnitTest nodes_tests[] = {
     cmocka_unit_test(deselected_nodes_lose_their_labels),
     cmocka_unit_test(no_matching_node_is_not_ready),
     cmocka_unit_test(node_labels_may_be_waited_for),
+        cmocka_unit_test(node_resources_may_be_waited_for),
     cmocka_unit_test(labels_that_come_with_an_answer_count),
     cmocka_unit_test(logs_may_be_waited_for),
     cmocka_unit_test(each_kernel_has_its_own_objects),
