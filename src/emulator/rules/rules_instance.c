@@ -55,20 +55,21 @@ void sw_instance_wait(struct instance *i, int64_t in_ms)
     sw_timer_set(i->timer, in_ms);
 }
 
-static char *object_key(const struct sw_rules *rules, const struct rule *rule, const char *ns,
-                        const char *name)
+static char *object_key(const struct sw_rules *rules, const struct rule *rule, const char *kind,
+                        const char *ns, const char *name)
 {
-    return sw_printf("%zu#%s/%s", number_of(rules, rule), ns, name);
+    return sw_printf("%zu#%s %s/%s", number_of(rules, rule), kind, ns, name);
 }
 
-struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *ns,
-                                const char *name, bool make)
+struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *kind,
+                                const char *ns, const char *name, bool make)
 {
-    SW_AUTO_CHARS *key = object_key(rules, rule, ns, name);
+    SW_AUTO_CHARS *key = object_key(rules, rule, kind, ns, name);
     struct instance *i = sw_table_find(rules->by_object, key);
     if (i || !make)
         return i;
     i = sw_instance_new(rules, rule);
+    i->kind = sw_strdup(kind);
     i->ns = sw_strdup(ns);
     i->name = sw_strdup(name);
     (void)lh_table_insert(rules->by_object, SW_TAKE(key), i);
@@ -94,7 +95,7 @@ static void drop_deps(struct sw_rules *rules, struct instance *i)
 void sw_instance_free(struct sw_rules *rules, struct instance *i)
 {
     if (i->name) {
-        SW_AUTO_CHARS *key = object_key(rules, i->rule, i->ns, i->name);
+        SW_AUTO_CHARS *key = object_key(rules, i->rule, i->kind, i->ns, i->name);
         (void)lh_table_delete(rules->by_object, key);
     }
     for (size_t k = 0; i->dirty && k < rules->n_dirty; k++)
@@ -106,6 +107,7 @@ void sw_instance_free(struct sw_rules *rules, struct instance *i)
     if (i->next)
         i->next->link = i->link;
     free(i->deps);
+    free(i->kind);
     free(i->ns);
     free(i->name);
     free(i->image);

@@ -160,7 +160,7 @@ struct instance {
     struct instance *next, **link; /* of its rule */
     struct sw_rules *rules;
     const struct rule *rule;
-    char *ns, *name;        /* RULE: of its object */
+    char *kind, *ns, *name; /* RULE: of its object; @kind as sw_rules_kind_key() */
     char *image;            /* IMAGE: its name */
     bool result;            /* IMAGE: it exists; SCHEDULER: it is served */
     bool held, matured;     /* the conditions hold; and have for the rule's delay */
@@ -185,7 +185,7 @@ struct sw_rules {
     struct sw_rules_opts opts; /* strings owned */
     struct rule_set set;
     struct instance **instances; /* by rule: the head of a list */
-    struct lh_table *by_object;  /* "rule#ns/name" -> instance */
+    struct lh_table *by_object;  /* "rule#group/Kind ns/name" -> instance */
     struct lh_table *deps;       /* key -> struct dep */
     struct lh_table *kinds;      /* "group/Kind" -> struct kind_rules: rules that are `for` it */
     struct lh_table *images;     /* image -> instance; NULL: no rule matches it */
@@ -222,10 +222,10 @@ void sw_instances_close(struct sw_rules *rules);
 struct instance *sw_instance_new(struct sw_rules *rules, const struct rule *rule);
 /** Free the instance. */
 void sw_instance_free(struct sw_rules *rules, struct instance *instance);
-/** The instance of @rule for an object, borrowed; where there is none it is made (@make), or the
- * result is NULL. */
-struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *ns,
-                                const char *name, bool make);
+/** The instance of @rule for an object of @kind (as sw_rules_kind_key()), borrowed; where there is
+ * none it is made (@make), or the result is NULL. */
+struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule, const char *kind,
+                                const char *ns, const char *name, bool make);
 /** Run the instance in @in_ms. */
 void sw_instance_wait(struct instance *instance, int64_t in_ms);
 /** Run the instance in the next turn. */

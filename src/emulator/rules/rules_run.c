@@ -144,6 +144,13 @@ static int run_conditions(struct sw_rules *rules, struct instance *i, struct sco
     return todo.n ? sw_each_run(&rule->each, scope, run_actions, &todo, err) : 0;
 }
 
+/* Is the clause about objects of @kind? */
+static bool is_of_kind(const struct clause *on, const char *kind)
+{
+    SW_AUTO_CHARS *own = sw_rules_kind_key(on->api_version, on->kind);
+    return sw_streq(own, kind);
+}
+
 /* Find the instance's object and compare it with the rule's `for` clauses. *@out is counted; NULL:
  * it does not exist. @return 1: one matches, 0, or an error */
 static int find_object(struct sw_rules *rules, const struct instance *i, struct scope *scope,
@@ -155,15 +162,14 @@ static int find_object(struct sw_rules *rules, const struct instance *i, struct 
     for (size_t k = 0; k < rule->n_on && !doc; k++) {
         ref.api_version = rule->on[k].api_version;
         ref.kind = rule->on[k].kind;
-        doc = rules->backend.find(rules->backend.self, &ref);
+        if (is_of_kind(&rule->on[k], i->kind))
+            doc = rules->backend.find(rules->backend.self, &ref);
     }
     sw_scope_init(scope, rules, *out = json_object_get(doc));
-    if (!doc)
-        return 0;
-    SW_AUTO_CHARS *own = sw_rules_kind_key(sw_obj_api_version(doc), sw_obj_kind(doc));
-    for (size_t k = 0; k < rule->n_on; k++) {
-        SW_AUTO_CHARS *kind = sw_rules_kind_key(rule->on[k].api_version, rule->on[k].kind);
-        int rc = sw_streq(kind, own) ? sw_clause_matches(&rule->on[k], scope, doc, err) : 0;
+    for (size_t k = 0; doc && k < rule->n_on; k++) {
+        int rc = is_of_kind(&rule->on[k], i->kind)
+                     ? sw_clause_matches(&rule->on[k], scope, doc, err)
+                     : 0;
         if (rc)
             return rc;
     }

@@ -44,7 +44,8 @@ void sw_rules_changed(struct sw_rules *rules, json_object *before, json_object *
     const struct kind_rules *on = sw_table_find(rules->kinds, kind);
     for (size_t i = 0; on && i < on->n; i++) {
         bool make = after && may_be_on(rules, on->rules[i], doc);
-        struct instance *instance = sw_instance_of(rules, on->rules[i], ns, sw_obj_name(doc), make);
+        struct instance *instance = sw_instance_of(rules, on->rules[i], kind, ns, sw_obj_name(doc),
+                                                   make);
         if (instance)
             sw_instance_dirty(rules, instance);
     }

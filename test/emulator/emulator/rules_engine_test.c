@@ -53,6 +53,22 @@ static void a_rule_is_for_what_matches(void **state)
     cluster_close(&c);
 }
 
+static void objects_of_two_kinds_may_have_one_name(void **state)
+{
+    (void)state;
+    struct cluster c;
+    open_with(&c, "rule: r\n"
+                  "for: [{apiVersion: v1, kind: ConfigMap, name: a1}, {apiVersion: v1, kind: "
+                  "Secret, name: a1}]\n"
+                  "do: [{patch: {metadata: {labels: {kind: '{{ .object.kind }}'}}}}]\n");
+    map(&c, "a1", "}, data: {x: one");
+    put(&c, "{apiVersion: v1, kind: Secret, metadata: {name: a1}}");
+    settle(&c);
+    see_map(&c, "a1", "{.metadata.labels.kind}", "ConfigMap");
+    expect(&c, "v1", "Secret", "default", "a1", "{.metadata.labels.kind}", "Secret");
+    cluster_close(&c);
+}
+
 static void what_somebody_undoes_is_done_again(void **state)
 {
     (void)state;
@@ -389,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_is_for_what_matches),
+        cmocka_unit_test(objects_of_two_kinds_may_have_one_name),
         cmocka_unit_test(what_somebody_undoes_is_done_again),
         cmocka_unit_test(nothing_is_written_that_is_so_already),
         cmocka_unit_test(when_and_otherwise_follow_other_objects),
