@@ -17,18 +17,10 @@ or not there yet, while others of the group are.
 {{- else -}}
 {{- $found = lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "certificates.cert-manager.io" -}}
 {{- end -}}
-{{- $ours := eq (include "state.cert-manager.ours" (list . $found)) "true" -}}
+{{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
 {{- $begun := and (eq $install "chart") (empty $found) -}}
 {{- ternary $install "observe" (or $begun $ours) -}}
 {{- end -}}
-{{- end -}}
-
-{{/* Did this resource bring the object (list . OBJECT)? Another resource's is observed as anybody's. */}}
-{{- define "state.cert-manager.ours" -}}
-{{- $me := (index . 0).Release.Name -}}
-{{- $object := default dict (index . 1) -}}
-{{- $owned := eq (dig "metadata" "labels" "specialresource.openshift.io/owned" "" $object) "true" -}}
-{{- and $owned (eq (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $me) -}}
 {{- end -}}
 
 {{/* Is the vendor's chart installed? */}}

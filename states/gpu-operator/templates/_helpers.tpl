@@ -16,17 +16,9 @@
 {{- .Values.mode -}}
 {{- else -}}
 {{- $found := fromJson (include "state.gpu-operator.found" .) -}}
-{{- $ours := eq (include "state.gpu-operator.ours" (list . $found)) "true" -}}
+{{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
 {{- ternary "observe" $install (and (not (empty $found.metadata)) (not $ours)) -}}
 {{- end -}}
-{{- end -}}
-
-{{/* Did this resource bring the object (list . OBJECT)? Another resource's is observed as anybody's. */}}
-{{- define "state.gpu-operator.ours" -}}
-{{- $me := (index . 0).Release.Name -}}
-{{- $object := default dict (index . 1) -}}
-{{- $owned := eq (dig "metadata" "labels" "specialresource.openshift.io/owned" "" $object) "true" -}}
-{{- and $owned (eq (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $me) -}}
 {{- end -}}
 
 {{/* Is the vendor's chart installed? */}}

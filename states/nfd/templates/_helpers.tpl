@@ -11,24 +11,16 @@ tells who brought it: what this state installed carries the owner mark.
 {{- if .Capabilities.APIVersions.Has "nfd.openshift.io/v1" -}}
 {{- $found = lookup "nfd.openshift.io/v1" "NodeFeatureDiscovery" .Values.olm.namespace .Values.olm.instance -}}
 {{- end -}}
-{{- $ours := eq (include "state.nfd.ours" (list . $found)) "true" -}}
+{{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
 {{- ternary "observe" "olm" (and (not (empty $found)) (not $ours)) -}}
 {{- else if not (.Capabilities.APIVersions.Has "nfd.k8s-sigs.io/v1alpha1") -}}
 {{- /* asked, so that the state is rendered again when the API goes with who brought it */ -}}
 chart
 {{- else -}}
 {{- $found := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "nodefeatures.nfd.k8s-sigs.io" -}}
-{{- $ours := eq (include "state.nfd.ours" (list . $found)) "true" -}}
+{{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
 {{- ternary "observe" "chart" (and (not (empty $found)) (not $ours)) -}}
 {{- end -}}
-{{- end -}}
-
-{{/* Did this resource bring the object (list . OBJECT)? Another resource's is observed as anybody's. */}}
-{{- define "state.nfd.ours" -}}
-{{- $me := (index . 0).Release.Name -}}
-{{- $object := default dict (index . 1) -}}
-{{- $owned := eq (dig "metadata" "labels" "specialresource.openshift.io/owned" "" $object) "true" -}}
-{{- and $owned (eq (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $me) -}}
 {{- end -}}
 
 {{/* Is the vendor's chart installed? */}}
