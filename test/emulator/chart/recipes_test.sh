@@ -21,6 +21,7 @@ walks() { # RECIPE PLATFORM [OPTION]...
 described() {
     local d
     for d in states/*/ recipes/*/; do
+        [ -s "$d/README.md" ] && grep -q '^type: library' "$d/Chart.yaml" && continue
         [ -s "$d/README.md" ] && [ -s "$d/values.yaml" ] && grep -q 'slipway.dev/wait: all' "$d/Chart.yaml" || { echo "$d"; return 1; }
     done
     for d in recipes/*/; do [ -s "$d$(basename "$d").yaml" ] || { echo "$d has no resource"; return 1; }; done
@@ -33,20 +34,45 @@ other_kernel() {
         "$slipway" run recipes/nvidia-gpu --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
         [ "$(kubectl -n nvidia-gpu get daemonsets -o 'jsonpath={range .items[*]}{.status.desiredNumberScheduled}{"\n"}{end}' | grep -c '^0$')" = 1 ]
 }
-intel() { # nodes told apart by what they have; settings reach the plugins
+intel() { # nodes told apart by what they have; settings reach the plugins; a part is ready where there are devices to give
     cluster kubernetes && kubectl label node gpu-0 intel.feature.node.kubernetes.io/gpu=true intel.feature.node.kubernetes.io/qat=true &&
-        "$slipway" run recipes/intel-device-plugins --set qat.enabled=true,gpu.sharedDevNum=10,gpu.preferredAllocationPolicy=packed --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
-        kubectl -n intel-device-plugins get daemonset intel-gpu-plugin-intel-device-plugins -o json | grep -q -- '-shared-dev-num=10' &&
-        kubectl -n intel-device-plugins get daemonset intel-qat-plugin-intel-device-plugins &&
+        "$slipway" run recipes/intel-device-plugins --set qat.enabled=true,gpu.sharedDevNum=10,gpu.allocationPolicy=packed --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
+        [ "$(kubectl get node gpu-0 worker-0 -o 'jsonpath={.items[*].status.allocatable.gpu\.intel\.com/i915}')" = "10 10" ] &&
+        kubectl -n inteldeviceplugins-system get daemonset intel-qat-plugin-intel-device-plugins &&
+        [ "$(kubectl get gpudeviceplugin intel-device-plugins -o 'jsonpath={.spec.preferredAllocationPolicy} {.status.numberReady}')" = "packed 2" ] &&
         [ "$(kubectl get nodes -l specialresource.openshift.io/state-intel-device-plugins-gpu=Ready -o name | xargs)" = "node/gpu-0 node/worker-0" ]
 }
-intel_refuses() {
-    local set
-    for set in gpu.preferredAllocationPolicy=packed gpu.device=tpu gpu.allowIDs=56c0 'gpu.allowIDs=0x56c0,gpu.denyIDs=0x56c1' qat.enabled=true,qat.dpdkDriver=uio qat.enabled=true,qat.provisioningConfig=x; do
-        ! "$slipway" render recipes/intel-device-plugins --set "$set" >"$tap_dir/out" 2>&1 || { echo "$set was taken"; return 1; }
+intel_recorded() { # each part is a release of its own
+    kubectl get secrets -A -l owner=helm -o 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.labels.name}{"\n"}{end}' | sort -u >"$tap_dir/releases" &&
+        grep -qx 'inteldeviceplugins-system/intel-device-plugins-operator' "$tap_dir/releases" && grep -qx 'intel-device-plugins/intel-gpu' "$tap_dir/releases" || { cat "$tap_dir/releases"; return 1; }
+}
+intel_without_devices() { # a plugin that runs and gives nothing is no end
+    ! "$slipway" run recipes/intel-device-plugins --emulate --platform kubernetes --delays 0 --timeout 3s --rules "$tap_dir/rules" >"$tap_dir/said" 2>&1 &&
+        grep -q "state 'gpu': 1 of 1 nodes have no allocatable gpu.intel.com/[*] yet (worker-0)" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+intel_refused() {
+    ! "$slipway" run recipes/intel-device-plugins --emulate --platform kubernetes --delays 0 --timeout 5s --set gpu.allocationPolicy=tight >"$tap_dir/said" 2>&1 &&
+        grep -q 'GpuDevicePlugin.*preferredAllocationPolicy.*Unsupported value: "tight"' "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+intel_image() { "$slipway" render recipes/intel-device-plugins --set gpu.image.hub=r.example/g,gpu.image.tag=1 2>/dev/null | grep -q 'image: "\?r.example/g/intel-gpu-plugin:1'; }
+# the rules are Intel's own, where its charts are there
+intel_rules() {
+    local kind
+    for kind in gpu qat sgx dsa iaa dlb npu; do
+        "$slipway" render states/intel-node-rules | rules_of "$kind" >"$tap_dir/ours" &&
+            "$slipway" render "$SW_SHARED/upstream/intel/$kind-device-plugin" | rules_of "$kind" >"$tap_dir/theirs" &&
+            [ -s "$tap_dir/ours" ] && diff "$tap_dir/theirs" "$tap_dir/ours" || { echo "$kind"; return 1; }
     done
 }
-intel_image() { "$slipway" render recipes/intel-device-plugins --set global.images.INTEL_GPU_PLUGIN_SHA=r.example/g@sha256:1 | grep -q 'image: r.example/g@sha256:1'; }
+rules_of() { # KIND <MANIFESTS: the rule that gives a node its label, as JSON
+    mkdir -p "$tap_dir/rule/templates"
+    printf 'apiVersion: v2\nname: rule\nversion: 0.1.0\n' >"$tap_dir/rule/Chart.yaml"
+    awk -v kind="$1" 'function flush() { if (doc ~ /kind: NodeFeatureRule/ && doc ~ "intel.feature.node.kubernetes.io/" kind) printf "%s", doc; doc = "" }
+        $0 == "---" { flush(); next } { doc = doc $0 "\n" } END { flush() }' >"$tap_dir/rule/rules.yaml"
+    printf '{{- range (fromYaml (.Files.Get "rules.yaml")).spec.rules }}{{ if eq .name "intel.%s" }}rule: {{ toJson . }}{{ end }}{{ end }}\n' "$1" >"$tap_dir/rule/templates/_rule.tpl"
+    printf 'kind: Rule\napiVersion: v1\nmetadata: {name: r}\n{{ template "rule/templates/_rule.tpl" . }}\n' >"$tap_dir/rule/templates/rule.yaml"
+    "$slipway" render "$tap_dir/rule" | grep '^rule: '
+}
 
 # Paths that users of other systems have in their fingers.
 sample_kmod() { # applied as a file, its chart being where the operator's image has it
@@ -69,8 +95,16 @@ for p in openshift kubernetes; do
 done
 t "nfd walks with a pinned version of OLM's catalogue" walks states/nfd openshift --set olm.startingCSV=nfd.4.13.0
 t "cert-manager walks with a pinned version of OLM's catalogue" walks states/cert-manager openshift --set olm.startingCSV=cert-manager-operator.v1.13.0
-t "intel-device-plugins refuses what Intel's webhooks refuse" intel_refuses
-t "intel-device-plugins takes images by the names of Intel's operator" intel_image
+t "intel-device-plugins: what Intel's definitions refuse is told" intel_refused
+t "intel-device-plugins: images come from a mirror of one's own" intel_image
+mkdir -p "$tap_dir/rules"
+sed '/^rule: intel-devices/,/^---/d' src/emulator/rules/builtin/intel-operator.yaml >"$tap_dir/rules/intel-operator.yaml"
+t "intel-device-plugins: a plugin without devices is no end" intel_without_devices
+if [ -d "${SW_SHARED:-}/upstream/intel" ]; then
+    t "intel-node-rules has the rules of Intel's charts" intel_rules
+else
+    skip "intel-node-rules has the rules of Intel's charts" "no charts of vendors here"
+fi
 t "centos-simple-kmod walks to Ready on kubernetes" walks charts/example/centos-simple-kmod-0.0.1 kubernetes
 t "simple-kmod walks under its versioned path" walks charts/example/simple-kmod-0.0.1 openshift
 if command -v kubectl >/dev/null; then
@@ -78,5 +112,6 @@ if command -v kubectl >/dev/null; then
     t "the samples of DAS's users are where they look for them" sample_pod
     t "a kernel without GPUs is not waited for" other_kernel
     t "intel-device-plugins walks, a part for each kind" intel
+    t "intel-device-plugins: each part is a release of its own" intel_recorded
 fi
 plan

@@ -43,20 +43,23 @@ all_say_so() {
     local c
     for c in src/emulator/stand_ins/*/; do
         recipe "$(basename "$c")" && render --stand-ins --include-crds --set cert-manager.crds.enabled=true || return 1
-        [ "$(grep -c '^kind: ' "$tap_dir/out")" -gt 3 ] || return 1
+        [ "$(grep -c '^kind: ' "$tap_dir/out")" -gt 1 ] || return 1
         awk 'BEGIN { RS = "\n---\n" } /\nkind: / && !/[{]name: top[}]/ && !/-0.0.0-stand-in/ { print; bad = 1 } END { exit bad }' "$tap_dir/out" || return 1
     done
 }
 # the vendors' own, where they are there, install what the stand-ins play: kind and name
 as_the_vendors() {
-    local shared=$SW_SHARED c from args="--include-crds --namespace there --set cert-manager.crds.enabled=true,gpu-operator.nfd.enabled=false"
+    local c args="--include-crds --namespace there --set cert-manager.crds.enabled=true,gpu-operator.nfd.enabled=false"
+    mkdir -p "$tap_dir/vendors"
+    for c in "$SW_SHARED"/upstream/*/ "$SW_SHARED"/upstream/intel/*/ "$SW_SHARED"/charts/*/; do
+        [ ! -f "$c/Chart.yaml" ] || ln -sfn "$(realpath "$c")" "$tap_dir/vendors/$(sed -n 's/^name: *//p' "$c/Chart.yaml")"
+    done
     for c in src/emulator/stand_ins/*/; do
         c=$(basename "$c")
-        from=$shared/upstream; [ -d "$from/$c" ] || from=$shared/charts
         recipe "$c"
         # shellcheck disable=SC2086
         "$slipway" render "$tap_dir/top" $args --name "$c" --stand-ins 2>/dev/null | objects >"$tap_dir/ours" &&
-            "$slipway" render "$tap_dir/top" $args --name "$c" --charts-dir "$from" 2>/dev/null | objects >"$tap_dir/theirs" || return 1
+            "$slipway" render "$tap_dir/top" $args --name "$c" --charts-dir "$tap_dir/vendors" 2>/dev/null | objects >"$tap_dir/theirs" || return 1
         [ -z "$(comm -23 "$tap_dir/ours" "$tap_dir/theirs")" ] || { comm -23 "$tap_dir/ours" "$tap_dir/theirs"; return 1; }
     done
 }
