@@ -347,7 +347,7 @@ static const struct CMUnitTest nodes_tests[] = {
     cmocka_unit_test(deselected_nodes_lose_their_labels),
     cmocka_unit_test(no_matching_node_is_not_ready),
     cmocka_unit_test(node_labels_may_be_waited_for),
-        cmocka_unit_test(node_resources_may_be_waited_for),
+    cmocka_unit_test(node_resources_may_be_waited_for),
     cmocka_unit_test(labels_that_come_with_an_answer_count),
     cmocka_unit_test(logs_may_be_waited_for),
     cmocka_unit_test(each_kernel_has_its_own_objects),
