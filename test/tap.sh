@@ -74,7 +74,7 @@ resource() {
     printf '  chart: {name: %s, version: %s, repository: {name: %s, url: "%s"}}\n' "$1" "$3" "${4:-here}" "$2"
 }
 
-# patch_status PATH JSON: of an object on the real cluster, whose kubectl cannot: a merge patch, as a kubelet sends it
+# patch_status PATH JSON: of an object, where kubectl cannot (1.20): a merge patch, as a kubelet sends it
 patch_status() {
     curl -sfk -X PATCH -H 'Authorization: Bearer slipway-admin-token' -H 'Content-Type: application/merge-patch+json' \
         -d "$2" "$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')$1/status" >/dev/null

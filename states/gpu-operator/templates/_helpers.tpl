@@ -11,13 +11,14 @@
 
 {{/* How the GPU operator comes onto this cluster: observe, olm or chart (see values.yaml). */}}
 {{- define "state.gpu-operator.mode" -}}
-{{- $install := ternary "olm" "chart" (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
+{{- else if and (.Capabilities.APIVersions.Has "nvidia.com/v1") (eq (include "state.by-definition" (list . "clusterpolicies.nvidia.com")) "chart") -}}
+chart
 {{- else -}}
 {{- $found := fromJson (include "state.gpu-operator.found" .) -}}
 {{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
-{{- ternary "observe" $install (and (not (empty $found.metadata)) (not $ours)) -}}
+{{- ternary "observe" (include "state.install" .) (and (not (empty $found.metadata)) (not $ours)) -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,23 +1,12 @@
-{{/*
-How the operator comes onto this cluster: observe, olm or chart (see values.yaml). What this state
-installed carries the owner mark, so that the answer stays the same when the API is served later on.
-*/}}
+{{/* How the operator comes onto this cluster: observe, olm or chart (see values.yaml). */}}
 {{- define "state.intel-operator.mode" -}}
-{{- $install := ternary "olm" "chart" (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
 {{- else if not (.Capabilities.APIVersions.Has "deviceplugin.intel.com/v1") -}}
-{{- $install -}}
+{{- /* asked, so that the state is rendered again when the API comes or goes */ -}}
+{{- include "state.install" . -}}
 {{- else -}}
-{{- $found := dict -}}
-{{- if eq $install "olm" -}}
-{{- $found = lookup "operators.coreos.com/v1alpha1" "Subscription" .Values.olm.namespace .Values.olm.package -}}
-{{- else -}}
-{{- $found = lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "gpudeviceplugins.deviceplugin.intel.com" -}}
-{{- end -}}
-{{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
-{{- $begun := and (eq $install "chart") (empty $found) -}}
-{{- ternary $install "observe" (or $begun $ours) -}}
+{{- include "state.by-definition" (list . "gpudeviceplugins.deviceplugin.intel.com") -}}
 {{- end -}}
 {{- end -}}
 

@@ -6,6 +6,50 @@
 {{- and $owned (eq (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $me) -}}
 {{- end -}}
 
+{{/*
+How a part that nobody else has brought is installed: olm where OLM is served, unless its catalogue of .Values.olm
+answers and lacks the package; else chart. Once there is a Subscription of this resource's, it stays olm.
+*/}}
+{{- define "state.install" -}}
+{{- $olm := .Values.olm -}}
+{{- if not (.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
+chart
+{{- else if eq (include "state.subscribed" .) "true" -}}
+olm
+{{- else if not (.Capabilities.APIVersions.Has "packages.operators.coreos.com/v1") -}}
+olm
+{{- else -}}
+{{- $catalogue := lookup "operators.coreos.com/v1alpha1" "CatalogSource" $olm.sourceNamespace $olm.source | default dict -}}
+{{- $answers := eq (dig "status" "connectionState" "lastObservedState" "" $catalogue) "READY" -}}
+{{- $package := lookup "packages.operators.coreos.com/v1" "PackageManifest" $olm.sourceNamespace $olm.package -}}
+{{- ternary "chart" "olm" (and $answers (empty $package)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Has this resource a Subscription of .Values.olm? */}}
+{{- define "state.subscribed" -}}
+{{- if .Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1" -}}
+{{- include "state.ours" (list . (lookup "operators.coreos.com/v1alpha1" "Subscription" .Values.olm.namespace .Values.olm.package)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+How a part with the definition (list . NAME) is there or comes: chart where this resource brought the definition,
+which it does by the chart alone, whatever a catalogue gets later; olm where it has a Subscription; observe where
+somebody else brought it; and as it is installed where nobody has.
+*/}}
+{{- define "state.by-definition" -}}
+{{- $root := index . 0 -}}
+{{- $definition := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" (index . 1) -}}
+{{- if empty $definition -}}
+{{- include "state.install" $root -}}
+{{- else if eq (include "state.ours" (list $root $definition)) "true" -}}
+chart
+{{- else -}}
+{{- ternary "olm" "observe" (eq (include "state.subscribed" $root) "true") -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "state.olm.group" -}}
 apiVersion: v1
 kind: Namespace
