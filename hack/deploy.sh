@@ -13,8 +13,8 @@
 # (a JSON file or text), API_SERVER (host:port, where pods cannot reach the service's address),
 # PULL_POLICY, REPLICAS, TIMEOUT (seconds, 120), DAS_CR (a file with the DASOperator), LEGACY_RIGHTS (yes: the
 # controller runs with --legacy-rights), SRO_COMPAT (1: in the place of a Special Resource Operator: its namespace, the name of
-# its Deployment, one replica, drivers in its form (--keep-node-selectors), and LEGACY_RIGHTS, since its users' resources name no
-# account), DAS_COMPAT (1: in the place of
+# its Deployment, one replica, drivers in its form (--keep-node-selectors), LEGACY_RIGHTS, since its users' resources name no
+# account, and what its role allowed), DAS_COMPAT (1: in the place of
 # the Dynamic Accelerator Slicer's operator: namespace, Deployment and ServiceAccount das-operator).
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -190,6 +190,7 @@ fit() {
 parts() {
     local p=base
     [ "$(platform)" != openshift ] || p="$p openshift"
+    [ -z "${SRO_COMPAT:-}" ] || p="$p sro"
     # who may act as which account; with LEGACY_RIGHTS whoever writes a resource has the operator's rights anyway
     [ -n "$LEGACY_RIGHTS" ] || ! k get --raw /apis/admissionregistration.k8s.io/v1 2>/dev/null | grep -q '"validatingadmissionpolicies"' ||
         p="$p admission"

@@ -106,6 +106,8 @@ for part in namespace rbac controller admission; do render $part.yaml --set "$we
 kustomization admission-webhook namespace.yaml rbac.yaml controller.yaml admission.yaml
 render openshift.yaml --set platform=openshift | file openshift/openshift.yaml
 kustomization openshift openshift.yaml
+render sro.yaml --set rbac.sro=true | file sro/rbac.yaml
+kustomization sro rbac.yaml
 render monitoring.yaml --set platform=kubernetes,metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true |
     file monitoring/monitoring.yaml
 kustomization monitoring monitoring.yaml

@@ -178,7 +178,9 @@ YAML
     ! hack/deploy.sh deploy 2>"$tap_dir/said" && grep 'SRO_COMPAT=1 make deploy' "$tap_dir/said" && ! kubectl get namespace slipway 2>/dev/null &&
         make -s deploy SRO_COMPAT=1 &&
         kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager -o 'jsonpath={.spec.replicas} {.status.readyReplicas} {.spec.template.spec.containers[0].args}' |
-        grep '^1 1 .*--legacy-rights.*--keep-node-selectors' && SRO_COMPAT=1 hack/deploy.sh deploy && SRO_COMPAT=1 hack/deploy.sh undeploy &&
+        grep '^1 1 .*--legacy-rights.*--keep-node-selectors' && kubectl get clusterrole slipway-as-sro -o 'jsonpath={.rules[*].resources}' | grep daemonsets &&
+        kubectl get clusterrolebinding slipway-as-sro -o 'jsonpath={.subjects[*].namespace}/{.subjects[*].name}' | grep -x openshift-special-resource-operator/slipway &&
+        SRO_COMPAT=1 hack/deploy.sh deploy && SRO_COMPAT=1 hack/deploy.sh undeploy && ! kubectl get clusterrole slipway-as-sro 2>/dev/null &&
         ! kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager 2>/dev/null &&
         kubectl delete namespace openshift-special-resource-operator
 }
