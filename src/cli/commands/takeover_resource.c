@@ -12,6 +12,7 @@
 #include "data/data.h"
 #include "kube/kube.h"
 #include "operator/manifests/dependency.h"
+#include "operator/manifests/hooks.h"
 
 /* Where SRO's image has its charts. */
 static const char image_charts[] = "file:///charts";
@@ -104,6 +105,21 @@ static int64_t pods_of(struct json_object *live)
     return 0;
 }
 
+/* Remove what says whose the object is: SRO's marks become slipway's, or go from a definition,
+ * which outlives its resource here. */
+static void strip_marks(struct json_object *doc)
+{
+    static const char *const marks[][2] = {
+        { "labels", "app.kubernetes.io/managed-by" },
+        { "labels", SW_OWNED_LABEL },
+        { "annotations", "meta.helm.sh/release-name" },
+        { "annotations", "meta.helm.sh/release-namespace" },
+    };
+    (void)sw_json_del(doc, "metadata", "ownerReferences", NULL);
+    for (size_t i = 0; i < SW_COUNT(marks); i++) /* both have the maps, for what is compared */
+        json_object_object_del(sw_json_need_map(doc, "metadata", marks[i][0], NULL), marks[i][1]);
+}
+
 static void add_change(struct takeover *t, const struct sw_preview *p,
                        const struct sw_preview_change *c)
 {
@@ -116,6 +132,8 @@ static void add_change(struct takeover *t, const struct sw_preview *p,
     int64_t pods = pods_of(live);
     sw_preview_strip(live);
     sw_preview_strip(c->wanted);
+    strip_marks(live);
+    strip_marks(c->wanted);
     more.fields = takeover_fields(live, c->wanted);
     enum takeover_change change = sw_json_len(more.fields) ? TAKEOVER_CHANGED
                                   : c->is_left             ? TAKEOVER_UNCHANGED
