@@ -277,7 +277,7 @@ static void changed(struct resource *r)
     for (size_t i = 0; r->c->resources_synced && i < sw_json_len(list); i++) {
         struct resource *child = resource_find(r->c, sw_dependency_name(sw_json_at(list, i)));
         if (child && sw_dependency_values(r->doc, child->seen))
-            facts_changed(r->c); /* its values are others, perhaps */
+            resource_replan(child); /* its values are others, perhaps */
     }
 }
 
