@@ -235,6 +235,27 @@ static bool is_applied(const struct sw_preview *preview, const struct sw_manifes
     return affine ? pass->group != NULL : pass->first;
 }
 
+/* Show the objects of one state, as @pass has them. */
+static int show_state(struct sw_preview *preview, struct sw_preview_pass *pass, size_t state,
+                      sw_preview_fn *each, void *arg, struct sw_err *err)
+{
+    const struct sw_recipe_state *row = sw_plan_state(preview->opened.plan, state);
+    if (row->kernel_affine && !pass->group) { /* as the operator, which waits for a node */
+        sw_log(SW_LOG_WARN, "left out: no node has a kernel for it", "state", row->name, NULL);
+        return 0;
+    }
+    int rc = sw_recipe_render(preview->opened.plan, &preview->opened.env, state, &pass->rendered,
+                              err);
+    for (size_t k = 0; rc == 0 && k < sw_rendered_n_manifests(pass->rendered); k++) {
+        const struct sw_manifest *m = sw_rendered_manifest(pass->rendered, k);
+        if (is_applied(preview, m, pass))
+            rc = each(preview, pass, m, arg, err);
+    }
+    sw_rendered_free(pass->rendered);
+    pass->rendered = NULL;
+    return rc;
+}
+
 int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg, struct sw_err *err)
 {
     const struct sw_groups *groups = &preview->facts.groups;
@@ -243,15 +264,9 @@ int sw_preview_each(struct sw_preview *preview, sw_preview_fn *each, void *arg, 
         const struct sw_group *group = groups->n ? groups->items[i] : NULL;
         struct sw_preview_pass pass = { group, values_for(preview, group), NULL, i == 0 };
         preview->opened.env.facts = pass.values;
-        rc = sw_recipe_render(preview->opened.plan, &preview->opened.env, SW_ALL_STATES,
-                              &pass.rendered, err);
-        for (size_t k = 0; rc == 0 && k < sw_rendered_n_manifests(pass.rendered); k++) {
-            const struct sw_manifest *m = sw_rendered_manifest(pass.rendered, k);
-            if (is_applied(preview, m, &pass))
-                rc = each(preview, &pass, m, arg, err);
-        }
+        for (size_t s = 0; rc == 0 && s < sw_plan_n_states(preview->opened.plan); s++)
+            rc = show_state(preview, &pass, s, each, arg, err);
         preview->opened.env.facts = NULL;
-        sw_rendered_free(pass.rendered);
         json_object_put(pass.values);
     }
     return rc;

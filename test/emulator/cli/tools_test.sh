@@ -336,6 +336,18 @@ kept_template() { # a driver that SRO brought up: its template goes on in the fo
 
 t "diff: the template of pods that run is kept where it means the same" kept_template
 t "diff: what is applied once for each kernel is compared for each" once_a_kernel
+without_nodes() { # as the operator, which waits for a node
+    rm -f "$tap_dir/bare"
+    "$slipway" emulate --no-nodes --platform kubernetes --kubeconfig-out "$tap_dir/bare" >/dev/null 2>&1 &
+    local pid=$! rc
+    until_ok 20 test -s "$tap_dir/bare"
+    KUBECONFIG=$tap_dir/bare differs 1 recipes/simple-kmod
+    rc=$?
+    kill $pid
+    [ $rc -eq 0 ] && grep -q 'left out: no node has a kernel for it" state=driver-container' "$tap_dir/stderr" &&
+        grep -q '^+++ ' "$tap_dir/diff"
+}
+t "diff: where no node has a kernel, what is for each kernel is left out" without_nodes
 t "diff: errors end with 2" tells_errors
 t "diff: none of a recipe with dependencies and hooks, once it is applied" none_of_a_large_recipe
 
