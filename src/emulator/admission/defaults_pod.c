@@ -13,21 +13,27 @@ void sw_default(json_object *map, const char *key, json_object *value)
         json_object_object_add(map, key, value);
 }
 
+/* Whether @map can get the field: a client may have sent something else in its place. */
+static bool is_open(json_object *map, const char *key)
+{
+    return json_object_is_type(map, json_type_object) && !sw_json_get(map, key);
+}
+
 void sw_default_str(json_object *map, const char *key, const char *value)
 {
-    if (!sw_json_get(map, key))
+    if (is_open(map, key))
         json_object_object_add(map, key, json_object_new_string(value));
 }
 
 void sw_default_int(json_object *map, const char *key, int value)
 {
-    if (!sw_json_get(map, key))
+    if (is_open(map, key))
         json_object_object_add(map, key, json_object_new_int(value));
 }
 
 void sw_default_bool(json_object *map, const char *key, bool value)
 {
-    if (!sw_json_get(map, key))
+    if (is_open(map, key))
         json_object_object_add(map, key, json_object_new_boolean(value));
 }
 
