@@ -14,6 +14,8 @@ enum {
     HOSTILE_PEERS = 8,
     HOSTILE_OPENS_PER_S = 2000,
     HOSTILE_WRITES = 4, /* of one connection a turn, of a millisecond */
+    /* They stand for other machines: on this one's processors they leave the program its turn. */
+    HOSTILE_NICE = 10,
 };
 
 /** What a connection does once @start has been sent. */
@@ -178,6 +180,7 @@ static inline void hostile_begin(const struct hostile_kind *kind, const struct w
         pids[i] = i < n ? fork() : 0;
         if (i < n && pids[i] == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            (void)!nice(HOSTILE_NICE);
             hostile_run(kind, to, i, n);
         }
     }
