@@ -5,18 +5,18 @@
 #include "base/base.h"
 #include "data/data.h"
 
-void sw_default(json_object *map, const char *key, json_object *value)
-{
-    if (sw_json_get(map, key))
-        json_object_put(value);
-    else
-        json_object_object_add(map, key, value);
-}
-
 /* Whether @map can get the field: a client may have sent something else in its place. */
 static bool is_open(json_object *map, const char *key)
 {
     return json_object_is_type(map, json_type_object) && !sw_json_get(map, key);
+}
+
+void sw_default(json_object *map, const char *key, json_object *value)
+{
+    if (is_open(map, key))
+        json_object_object_add(map, key, value);
+    else
+        json_object_put(value);
 }
 
 void sw_default_str(json_object *map, const char *key, const char *value)
@@ -39,8 +39,10 @@ void sw_default_bool(json_object *map, const char *key, bool value)
 
 void sw_default_list(json_object *map, const char *key, const char *value)
 {
-    json_object *list = sw_json_need_list(map, key, NULL);
-    if (sw_json_len(list) == 0)
+    json_object *list = json_object_is_type(map, json_type_object)
+                            ? sw_json_need_list(map, key, NULL)
+                            : NULL;
+    if (list && sw_json_len(list) == 0)
         json_object_array_add(list, json_object_new_string(value));
 }
 
