@@ -371,7 +371,7 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
     bool inherited = rc == 0 && is_inherited(doc, c.live);
     c.is_left = inherited && sw_streq(sw_obj_kind(doc), "Deployment") && sw_live_says(doc, c.live);
     if (c.is_left)
-        applied = json_object_get(c.live);
+        applied = sw_json_copy(c.live);
     else if ((rc == 0 || is_new) && !c.has_run) {
         sw_err_done(&why);
         rc = sw_cluster_apply(&preview->conn, kind, ns, name, kept ? kept : doc, &dry_run, &applied,

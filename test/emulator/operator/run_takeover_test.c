@@ -451,10 +451,27 @@ static struct json_object *object_of(struct world *w, struct json_object *entry)
     return doc;
 }
 
+/* An object has one entry: what is left alone is not told once more as nobody's. */
+static void each_must_be_told_once(struct json_object *plan)
+{
+    struct json_object *all = sw_json_get(plan, "objects");
+    SW_AUTO_JSON *told = json_object_new_object();
+    for (size_t i = 0; i < sw_json_len(all); i++) {
+        struct json_object *entry = sw_json_at(all, i);
+        SW_AUTO_CHARS *key = sw_printf("%s %s/%s", sw_json_str(entry, "", "kind", NULL),
+                                       sw_json_str(entry, "", "namespace", NULL),
+                                       sw_json_str(entry, "", "name", NULL));
+        if (sw_json_get(told, key))
+            fail_msg("%s is told twice: %s", key, json_object_to_json_string(plan));
+        (void)json_object_object_add(told, key, json_object_new_boolean(true));
+    }
+}
+
 /* Take over, and compare each object with what @plan says of it. */
 static void plan_must_hold(struct world *w, struct json_object *plan)
 {
     struct json_object *all = sw_json_get(plan, "objects");
+    each_must_be_told_once(plan);
     SW_AUTO_JSON *before = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(all); i++)
         (void)json_object_array_add(before, object_of(w, sw_json_at(all, i)));
