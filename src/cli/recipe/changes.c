@@ -96,9 +96,12 @@ static void add_values(struct side *s, const struct sw_changes_of *of)
     SW_AUTO_JSON *values = sw_plan_values_of(of->recipe->plan, path);
     SW_AUTO_JSON *own = defaults_of(of->recipe->recipe, 0);
     SW_AUTO_JSON *chart = defaults_of(of->recipe->recipe, of->pin->chart);
-    (void)json_object_object_del(values, "global");
-    if (values)
+    if (!values) /* it is switched off: what it would begin with */
+        values = json_object_get(chart);
+    if (json_object_is_type(values, json_type_object)) {
+        json_object_object_del(values, "global");
         add_leaves(s->maps[VALUES], "", values);
+    }
     if (sw_json_get(own, of->pin->key))
         add_known(s, of->pin->key, sw_json_get(own, of->pin->key), chart);
 }

@@ -166,6 +166,10 @@ only_shows() {
         python3 -c 'import json; d = json.load(open("o")); assert d["to"] == "1.1.0" and d["changes"]["rights"]["changed"] and not d["written"]'
 }
 same() { vendor update state --version 1.0.0 && shows 'nothing of what it installs changes'; }
+switched_off() { # it renders nothing, and its values are those that it would begin with
+    state 1.0.0 && sed -i 's/^  version: 1.0.0/&\n  condition: engine.enabled/' state/Chart.yaml && printf '  enabled: false\n' >>state/values.yaml &&
+        vendor update state && shows '  ~ level: "info" -> "debug"' && ! grep -q 'images' o && grep -q 'version: 1.1.0' state/Chart.yaml
+}
 # The version from which one comes need not be published any more.
 from_nowhere() {
     state 0.9.0 && vendor update state && grep -q "compared with nothing" err && shows "state: engine 1.1.0 ($http)" &&
@@ -206,6 +210,7 @@ t 'without --version the newest one is taken' to_newest
 t 'there is a way back' and_back
 t 'with --dry-run nothing is written' only_shows
 t 'the same version changes nothing' same
+t 'a chart that is switched off is compared, too' switched_off
 t 'a version that is gone is no reason to stay' from_nowhere
 t 'a dependency may be written in one line' in_one_line
 t 'what only people can change is refused, and stays' by_people
