@@ -139,7 +139,7 @@ folders_word() {
 
 # The part of DEPLOY that is asked for: a kustomization beside the checkout's, then kubectl's own kustomize.
 render() { # FOLDER...
-    local dir=$here/build/deploy image=${IMG%:*} tag=${IMG##*:} f
+    local dir=$here/build/deploy.$$ image=${IMG%:*} tag=${IMG##*:} f rc=0 # of its own: two may run at once
     [[ $IMG == *@* ]] && image=${IMG%@*}
     [[ ${IMG##*/} == *:* || $IMG == *@* ]] || { image=$IMG; tag=latest; }
     rm -rf "$dir"; mkdir -p "$dir"
@@ -155,7 +155,9 @@ render() { # FOLDER...
         fi
         case " $* " in *" base "*) printf 'patchesStrategicMerge:\n- env.yaml\n' ;; esac
     } >"$dir/kustomization.yaml"
-    { k kustomize "$dir" 2>"$dir/log" || die "kustomize: $(tail -1 "$dir/log")"; } | fit
+    { k kustomize "$dir" 2>"$dir/log" || die "kustomize: $(tail -1 "$dir/log")"; } | fit || rc=$?
+    rm -rf "$dir"
+    return $rc
 }
 
 # A namespace that was there before is somebody else's: neither labelled nor taken away.
