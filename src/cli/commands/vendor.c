@@ -9,6 +9,7 @@
 
 #include "chart/recipe/load/files.h"
 #include "chart/recipe/load/pins.h"
+#include "chart/recipe/package/pack.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/changes.h"
 #include "cli/recipe/recipe_flags.h"
@@ -175,18 +176,12 @@ static int write_file(const char *chart, const char *name, const char *text,
     return sw_file_write(path, text, strlen(text), err);
 }
 
-static int64_t now_s(void)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH"); /* set by reproducible builds */
-    return epoch ? strtoll(epoch, NULL, 10) : time(NULL);
-}
-
 /* Write the files that lock @recipe, which is in the folder @chart. */
 static int write_locks(const struct sw_recipe *recipe, const char *chart,
                        struct json_object *written, struct sw_err *err)
 {
     SW_AUTO_CHARS *lock = NULL, *digests = sw_recipe_digests_text(recipe);
-    int rc = sw_recipe_lock_text(recipe, now_s(), &lock, err);
+    int rc = sw_recipe_lock_text(recipe, sw_build_time_s(time(NULL)), &lock, err);
     if (rc == 0)
         rc = write_file(chart, "Chart.lock", lock, written, err);
     return rc == 0 ? write_file(chart, SW_DIGESTS_FILE, digests, written, err) : rc;

@@ -148,21 +148,21 @@ static void add_definition(struct side *s, struct json_object *crd)
 /* ---- rights ------------------------------------------------------------------------------------
  */
 
-/* A role may have several rules for one thing. */
-static void add_verbs(struct side *s, const char *key, struct json_object *verbs)
-{
-    SW_AUTO_CHARS *text = sw_strdup(sw_json_str(s->maps[RIGHTS], "", key, NULL));
-    for (size_t i = 0; i < sw_json_len(verbs); i++)
-        sw_append(&text, "%s%s", *text ? ", " : "", json_object_get_string(sw_json_at(verbs, i)));
-    put(s, RIGHTS, key, text);
-}
-
 static char *list_text(struct json_object *list)
 {
     char *text = sw_strdup("");
     for (size_t i = 0; i < sw_json_len(list); i++)
         sw_append(&text, "%s%s", i ? ", " : "", json_object_get_string(sw_json_at(list, i)));
     return text;
+}
+
+/* A role may have several rules for one thing. */
+static void add_verbs(struct side *s, const char *key, struct json_object *verbs)
+{
+    const char *had = sw_json_str(s->maps[RIGHTS], "", key, NULL);
+    SW_AUTO_CHARS *more = list_text(verbs),
+                  *text = sw_printf("%s%s%s", had, *had ? ", " : "", more);
+    put(s, RIGHTS, key, text);
 }
 
 static void add_rule(struct side *s, const char *role, struct json_object *rule)

@@ -138,17 +138,21 @@ static ssize_t on_bytes(struct archive *a SW_UNUSED, void *arg, const void *byte
     return (ssize_t)len;
 }
 
+int64_t sw_build_time_s(int64_t otherwise_s)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH"); /* set by reproducible builds */
+    char *end = NULL;
+    long long seconds = epoch ? strtoll(epoch, &end, 10) : 0;
+    return !epoch || end == epoch || *end || seconds < 0 ? otherwise_s : seconds;
+}
+
 static bool write_file(struct archive *a, const char *folder, const struct sw_recipe_file *f)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", folder, f->name);
     struct archive_entry *e = sw_archive.entry_new();
     if (!e)
         return false;
-    const char *epoch = getenv("SOURCE_DATE_EPOCH"); /* set by reproducible builds */
-    char *end = NULL;
-    long long seconds = epoch ? strtoll(epoch, &end, 10) : 0;
-    if (!epoch || end == epoch || *end || seconds < 0)
-        seconds = 315532800; /* 1980, which every archive format can hold */
+    int64_t seconds = sw_build_time_s(315532800); /* 1980, which every archive format can hold */
     sw_archive.entry_set_pathname(e, path);
     sw_archive.entry_set_filetype(e, AE_IFREG);
     sw_archive.entry_set_perm(e, 0644);

@@ -2,6 +2,7 @@
 /* pack: a recipe as a packaged chart, which sw_recipe_open() reads again: the recipe that comes out
  * renders as the one that went in. */
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/base.h"
 #include "chart/recipe/load/files.h"
@@ -36,3 +37,7 @@ int sw_files_pack(const struct sw_files *files, const char *folder, char **bytes
  * Source: Helm 3.7.1 pkg/chartutil/save.go. Pinned by test/unit/chart/recipe_pack_test.c. */
 int sw_recipe_pack(const struct sw_recipe *recipe, char **bytes, size_t *len,
                    struct sw_err *err) SW_CHECKED;
+
+/** The time of what is made: $SOURCE_DATE_EPOCH, in seconds since 1970; @otherwise_s where it is
+ * not set, or is no such number. */
+int64_t sw_build_time_s(int64_t otherwise_s);
