@@ -15,7 +15,6 @@ enum {
     MAX_HEAD = 64 * 1024, /* bytes; a body: 3 MiB, as kube-apiserver has it */
     /* of clients from elsewhere, where it listens there: on loopback they are the user's own */
     MAX_CONNS = 1024,
-    MAX_BODIES = 16 * 1024 * 1024, /* bytes */
 };
 
 struct sw_rest {
@@ -254,7 +253,6 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
                                                     .port = port,
                                                     .no_deadlines = true,
                                                     .max_head_bytes = MAX_HEAD,
-                                                    .max_bodies_bytes = MAX_BODIES,
                                                     .max_conns = MAX_CONNS,
                                                     .trusted_peers = "127.0.0.1,::1" },
                            &rest->serve, err);

@@ -107,10 +107,10 @@ struct sw_serve_opts {
     int64_t drain_ms;          /* from stop until no connection is accepted; 0: at once */
     size_t max_head_bytes;     /* request line and headers; 0: 16 KiB */
     size_t max_body_bytes;     /* 0: 3 MiB */
-    /** Of all requests that are being read and of answers that are not taken yet, but for those of
-     * @trusted_peers. What does not fit ends one of the address that has most of these bytes; where
-     * that is its own, a request is skipped and answered with 503, unless it is small (8 KiB) or
-     * alone. 0: 4 MiB */
+    /** Of all requests that are being read, their heads too, and of answers that are not taken yet,
+     * but for those of @trusted_peers. What does not fit ends one of the address that has most of
+     * these bytes; where that is its own, a request is skipped and answered with 503, unless it is
+     * small (8 KiB) or alone. 0: 4 MiB */
     size_t max_bodies_bytes;
     /* When there are so many, a new one takes the place of one of the address that has most: first
      * those that never sent a whole request, then the one that has been idle for longest. One

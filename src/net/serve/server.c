@@ -23,6 +23,7 @@ enum {
     GRACE_MS = 5000,         /* for requests under way when no more connections are accepted */
     /* of a request that each connection may read, however many there are */
     SMALL_BYTES = 8 * 1024,
+    TINY_BYTES = 1024, /* of a head: it is not looked at whether they fit */
     TICK_MS = 1000,
     SOCKET_BYTES = 64 * 1024,
     READ_AHEAD = 64 * 1024, /* bytes of the next requests, during an answer with on_close */
@@ -176,15 +177,23 @@ static void refuse(struct sw_serve_reply *p, int status, const char *why)
     put_answer(p, status, "text/plain; charset=utf-8", retry_after(status), why, strlen(why));
 }
 
+static size_t unread_bytes(const struct sw_serve_reply *p)
+{
+    return p->conn.in.len - p->conn.in.at;
+}
+
 static size_t body_bytes(const struct sw_serve_reply *p)
 {
     const struct sw_serve_progress *at = &p->progress;
     return !at->head_len ? 0 : at->chunked ? p->server->opts.max_body_bytes : at->content_len;
 }
 
+/* What it holds or may come to hold: of a request that has begun, of those behind it, and of
+ * answers. */
 static size_t held_bytes(const struct sw_serve_reply *p)
 {
-    return body_bytes(p) + p->conn.out.len - p->conn.out.at;
+    const size_t body = body_bytes(p), in = unread_bytes(p);
+    return (body > in ? body : in) + p->conn.out.len - p->conn.out.at;
 }
 
 static size_t peer_bytes(const struct sw_serve *s, const struct sw_serve_peer *peer)
@@ -243,8 +252,8 @@ static bool make_room(const struct sw_serve_reply *p)
     return true;
 }
 
-/* Answers that are not taken: end those of the address that holds most. @return false: @p was one
- */
+/* More than fits was read, or is not taken: end connections of the address that holds most.
+ * @return false: @p was one */
 static bool shed(struct sw_serve_reply *p)
 {
     struct sw_serve *s = p->server;
@@ -258,6 +267,13 @@ static bool shed(struct sw_serve_reply *p)
             return false;
     }
     return true;
+}
+
+/* Of a head that has not ended, or of what comes behind a request that is being answered.
+ * @return false: there was no room, and the connection has ended */
+static bool fits(struct sw_serve_reply *p)
+{
+    return p->progress.head_len || unread_bytes(p) <= TINY_BYTES || p->peer->is_trusted || shed(p);
 }
 
 /* What is left of a body of known length is skipped: a client that is still writing reads no
@@ -278,7 +294,7 @@ static void refuse_overload(struct sw_serve_reply *p)
 /* @return false: there is more to skip */
 static bool skip_refused(struct sw_serve_reply *p)
 {
-    const size_t here = p->conn.in.len - p->conn.in.at, n = p->skip < here ? p->skip : here;
+    const size_t here = unread_bytes(p), n = p->skip < here ? p->skip : here;
     if (!p->skip)
         return true;
     sw_conn_consume(&p->conn, n);
@@ -344,8 +360,7 @@ static void serve_next(struct sw_serve_reply *p)
 /* Read, or do not read, as the state of the answers asks for. */
 static void set_reading(struct sw_serve_reply *p)
 {
-    const size_t ahead = p->conn.in.len - p->conn.in.at;
-    if (!p->stalled && (!p->asked || (p->on_close && ahead < READ_AHEAD)))
+    if (!p->stalled && (!p->asked || (p->on_close && unread_bytes(p) < READ_AHEAD)))
         (void)event_add(p->readable, NULL);
     else
         (void)event_del(p->readable);
@@ -443,7 +458,9 @@ static void pump(struct sw_serve_reply *p)
             return;
         if (fresh)
             set_deadline(p, p->server->opts.request_ms);
-        if (!serve_all(p))
+        if (p->asked && !fits(p))
+            return;
+        if (!serve_all(p) || !fits(p))
             return;
         if (sw_serve_is_between(p))
             set_deadline(p, p->server->opts.idle_ms);

@@ -308,6 +308,33 @@ static void answers_that_are_not_taken_are_bounded_together(void **state SW_UNUS
     (void)close(lazy[0]), (void)close(lazy[1]), (void)close(own);
 }
 
+/* Heads that do not end keep no other address away, and count as bodies do. */
+static void heads_that_do_not_end_are_bounded_together(void **state SW_UNUSED)
+{
+    static char head[12 * 1024 + 1];
+    int fds[16], n_closed = 0;
+    assert_int_equal(open_small(NULL), 0);
+    memset(head, 'x', sizeof head - 1);
+    memcpy(head, "GET /", 5);
+    for (int i = 0; i < 12; i++) {
+        fds[i] = dial_from(2 + i / 4);
+        say(fds[i], head);
+        (void)hear(fds[i]);
+    }
+    for (int i = 0; i < 12; i++)
+        n_closed += is_closed(fds[i]);
+    assert_int_equal(n_closed, 4); /* eight of 12 KiB fit into 100,000 bytes */
+    const int own = dial_from(9);
+    say(own, "GET /now HTTP/1.1\r\nX: ");
+    (void)hear(own);
+    say(own, "y\r\n\r\n");
+    assert_non_null(strstr(hear(own), "now"));
+    (void)close(own);
+    for (int i = 0; i < 12; i++)
+        (void)close(fds[i]);
+    (void)hear(own);
+}
+
 /* What of a request has come is kept, in no more memory than it takes. */
 static void a_request_that_comes_in_pieces_is_served(void **state SW_UNUSED)
 {
@@ -345,6 +372,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_new_connection_takes_the_place_of_a_watch, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(answers_that_are_not_taken_are_bounded_together, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(heads_that_do_not_end_are_bounded_together, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_request_that_comes_in_pieces_is_served, setup, teardown),
         cmocka_unit_test_setup_teardown(many_requests_in_one_piece_are_served_in_turns, setup,
