@@ -72,7 +72,7 @@ struct sim_pending {
 
 struct sim {
     struct sw_arena *arena;
-    struct sw_node_set *roster;
+    struct sw_node_set *node_set;
     struct sw_engine *engine;
     struct sw_engine_opts opts;
     int64_t now_ms, timer_ms;
@@ -311,8 +311,8 @@ static inline struct json_object *sim_find(struct sim *sim, const char *kind, co
 /* ---- nodes -------------------------------------------------------------------------------------
  */
 
-static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const char *group,
-                                      bool ready)
+static inline uint32_t sim_put_node(struct sim *sim, const char *name, const char *group,
+                                    bool ready)
 {
     struct json_object *labels = sw_json_get(sim->nodes, name);
     const char *pairs[64];
@@ -333,7 +333,7 @@ static inline uint32_t sim_roster_put(struct sim *sim, const char *name, const c
                                               sw_json_str(t, "", "effect", NULL),
                                               sw_json_str(t, "", "timeAdded", NULL) };
     }
-    return sw_node_set_put(sim->roster,
+    return sw_node_set_put(sim->node_set,
                            &(struct sw_node_set_facts){
                                .name = name,
                                .taints = taints,
@@ -354,7 +354,7 @@ static inline void sim_node(struct sim *sim, const char *name, const char *label
 {
     json_object_object_add(sim->nodes, name, sim_json(labels));
     const char *kernel = sw_json_str(sim->nodes, "", name, "kernel", NULL);
-    uint32_t node = sim_roster_put(sim, name, kernel, true);
+    uint32_t node = sim_put_node(sim, name, kernel, true);
     if (sim->engine)
         sim_push(sim, SW_EV_NODE)->event.node = node;
 }
@@ -364,7 +364,7 @@ static inline void sim_taint(struct sim *sim, const char *name, const char *tain
 {
     sw_json_set(sim->taints, sim_json(taints), name, "taints", NULL);
     const char *kernel = sw_json_str(sim->nodes, "", name, "kernel", NULL);
-    uint32_t node = sim_roster_put(sim, name, kernel, true);
+    uint32_t node = sim_put_node(sim, name, kernel, true);
     if (sim->engine)
         sim_push(sim, SW_EV_NODE)->event.node = node;
 }
@@ -381,7 +381,7 @@ static inline void sim_node_gone(struct sim *sim, const char *name)
     }
     json_object_put(all);
     json_object_object_del(sim->nodes, name);
-    sim_push(sim, SW_EV_NODE)->event.node = sw_node_set_remove(sim->roster, name);
+    sim_push(sim, SW_EV_NODE)->event.node = sw_node_set_remove(sim->node_set, name);
 }
 
 static inline const char *sim_label(struct sim *sim, const char *node, const char *state)
@@ -635,8 +635,8 @@ static inline void sim_label_node(struct sim *sim, const struct sw_action *a)
         sw_json_set(sim->taints, json_object_get(a->taints), a->key.name, "taints", NULL);
         sw_json_set_str(sim->taints, a->record ? a->record : "", a->key.name, "record", NULL);
     }
-    (void)sw_node_set_put_labels(sim->roster, a->node, labels, ++sim->version);
-    sw_node_set_put_taints(sim->roster, a->node,
+    (void)sw_node_set_put_labels(sim->node_set, a->node, labels, ++sim->version);
+    sw_node_set_put_taints(sim->node_set, a->node,
                            sw_json_find(sim->taints, a->key.name, "taints", NULL),
                            sw_json_str(sim->taints, "", a->key.name, "record", NULL));
     sim_push(sim, SW_EV_NODE)->event.node = a->node;
@@ -819,7 +819,7 @@ static inline bool sim_live_daemon_set(struct sim *sim, struct json_object *ds)
         SW_AUTO_CHARS *name = sw_printf("%s-%s", app, node);
         struct sw_key key = { "v1", "Pod", SIM_NS, name };
         struct json_object *pod = sim_get(sim, &key);
-        bool fits = sw_node_affinity_takes_pod(sim->roster, sw_node_set_find(sim->roster, node),
+        bool fits = sw_node_affinity_takes_pod(sim->node_set, sw_node_set_find(sim->node_set, node),
                                                spec);
         if (!fits && pod) {
             sim_remove(sim, pod);
@@ -1012,7 +1012,7 @@ static inline void sim_restart(struct sim *sim)
         sim_watch_done(&sim->watches[i]);
     sim->n_watches = 0;
     sim->timer_ms = 0;
-    sim->engine = sw_engine_new(sim->roster, &sim->opts);
+    sim->engine = sw_engine_new(sim->node_set, &sim->opts);
     sim_spec(sim);
 }
 
@@ -1020,7 +1020,7 @@ static inline struct sim *sim_new(const struct sim_recipe *recipe, uint64_t seed
 {
     struct sim *sim = sw_zalloc(1, sizeof *sim);
     sim->arena = sw_arena_new();
-    sim->roster = sw_node_set_new();
+    sim->node_set = sw_node_set_new();
     sim->now_ms = 1700000000000;
     sim->random = seed * 2654435761u + 88172645463325252u;
     sim->recipe = *recipe;
@@ -1036,7 +1036,7 @@ static inline struct sim *sim_new(const struct sim_recipe *recipe, uint64_t seed
 
 static inline void sim_start(struct sim *sim)
 {
-    sim->engine = sw_engine_new(sim->roster, &sim->opts);
+    sim->engine = sw_engine_new(sim->node_set, &sim->opts);
     sim_spec(sim);
 }
 
@@ -1048,7 +1048,7 @@ static inline void sim_free(struct sim *sim)
         sim_watch_done(&sim->watches[i]);
     free(sim->watches);
     free(sim->queue);
-    sw_node_set_free(sim->roster);
+    sw_node_set_free(sim->node_set);
     json_object_put(sim->store);
     json_object_put(sim->nodes);
     json_object_put(sim->taints);

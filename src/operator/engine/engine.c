@@ -12,7 +12,7 @@
 #define MINUTE_MS 60000
 #define KEPT_ACTIONS 8
 
-struct sw_engine *sw_engine_new(const struct sw_node_set *nodes, const struct sw_engine_opts *opts)
+struct sw_engine *sw_engine_new(struct sw_node_set *nodes, const struct sw_engine_opts *opts)
 {
     struct sw_engine *e = sw_zalloc(1, sizeof *e);
     e->nodes = nodes;
@@ -43,6 +43,7 @@ void sw_engine_free(struct sw_engine *engine)
     struct sw_engine *e = engine;
     if (!e)
         return;
+    label_done(e);
     objects_free(e);
     for (size_t i = 0; i < e->n_states; i++)
         state_free(e->states[i]);
@@ -60,11 +61,6 @@ void sw_engine_free(struct sw_engine *engine)
         free(blocks[i]);
     fault_done(&e->spec_fault);
     fault_done(&e->label_fault);
-    bitset_done(&e->dirty);
-    bitset_done(&e->busy);
-    bitset_done(&e->tainting);
-    bitset_done(&e->untainted);
-    bitset_done(&e->later);
     bitset_done(&e->counted);
     struct json_object *const docs[] = { e->node_selector, e->taints,  e->tolerations,
                                          e->written,       e->writing, e->conditions,

@@ -296,7 +296,7 @@ struct sw_engine_opts {
 
 /** A new engine, the caller's; sw_engine_free(). @nodes outlives it; engines may share it. @opts
  * may be NULL. */
-struct sw_engine *sw_engine_new(const struct sw_node_set *nodes, const struct sw_engine_opts *opts);
+struct sw_engine *sw_engine_new(struct sw_node_set *nodes, const struct sw_engine_opts *opts);
 void sw_engine_free(struct sw_engine *engine); /* NULL is accepted */
 SW_DEFINE_AUTO(sw_engine, sw_engine_free)
 

@@ -269,7 +269,7 @@ struct lost_node {
 
 /** See engine.h. */
 struct sw_engine {
-    const struct sw_node_set *nodes;
+    struct sw_node_set *nodes;
     struct sw_engine_opts opts;
     int64_t now_ms;
     uint64_t last_serial;
@@ -318,10 +318,11 @@ struct sw_engine {
     bool groups_dirty;
 
     /* node labels */
-    struct bitset dirty, busy;         /* nodes to update; nodes with an unanswered patch */
-    struct bitset tainting, untainted; /* get the first taint by that patch; may get none for now */
-    struct bitset later;               /* nodes to update after the next render */
-    struct bitset counted;             /* nodes that the status has ever counted */
+    struct bitset dirty, busy; /* nodes to update; nodes with an unanswered patch */
+    struct bitset tainting,
+        untainted;         /* get the first taint by a patch under way; may get none for now */
+    struct bitset later;   /* nodes to update after the next render */
+    struct bitset counted; /* nodes that the status has ever counted */
     struct lost_node *lost;
     size_t n_lost, cap_lost;
     struct fault label_fault;
@@ -725,6 +726,8 @@ bool label_update(struct sw_engine *e);
 void label_selector_changed(struct sw_engine *e);
 /** The node is gone. */
 void label_forget_node(struct sw_engine *e, uint32_t node);
+/** Before the engine is freed: no taint of its own is on its way any more. */
+void label_done(struct sw_engine *e);
 /** Take the answer to SW_ACT_LABEL. */
 void label_answered(struct sw_engine *e, const struct sw_event *event);
 /** Is nothing left to patch? */

@@ -277,10 +277,11 @@ static struct json_object *difference(struct update *u)
     return patch;
 }
 
-static bool is_tainted(const struct sw_engine *e, uint32_t node)
+/* Its first taint is on its way, or no longer. */
+static void set_tainting(struct sw_engine *e, uint32_t node, bool is)
 {
-    return sw_node_set_name(e->nodes, node) &&
-           (*sw_node_set_taint_record(e->nodes, node) || bitset_has(&e->tainting, node));
+    if (bitset_put(&e->tainting, node, is))
+        sw_node_set_begin_taint(e->nodes, node, is);
 }
 
 /* How many more nodes may get taints of resources. */
@@ -288,16 +289,15 @@ static int64_t taints_left(const struct sw_engine *e)
 {
     if (!e->opts.node_policy)
         return INT64_MAX;
-    int64_t n = sw_node_policy_tainted(e->opts.node_policy, sw_node_set_count(e->nodes));
-    for (uint32_t i = 0; i < sw_node_set_end(e->nodes); i++)
-        n -= is_tainted(e, i);
-    return n;
+    return sw_node_policy_tainted(e->opts.node_policy, sw_node_set_count(e->nodes)) -
+           (int64_t)sw_node_set_n_tainted(e->nodes);
 }
 
 /* The node is to get the resource's taints, unless as many have some as admins allow. */
 static enum change taint_within_bound(struct sw_engine *e, uint32_t node)
 {
-    if (sw_json_len(e->taints) == 0 || is_tainted(e, node) || taints_left(e) > 0)
+    if (sw_json_len(e->taints) == 0 || sw_node_set_counts_as_tainted(e->nodes, node) ||
+        taints_left(e) > 0)
         return SET;
     if (e->untainted.count == 0)
         act_event(e, true, "TooManyTaints",
@@ -359,7 +359,7 @@ static bool update_node(struct sw_engine *e, uint32_t node)
     enum change change = decide_taints(&u);
     bool retaint = change != KEEP && taint_difference(e, node, change == SET, &taints);
     if (retaint && change == SET)
-        (void)bitset_put(&e->tainting, node, true);
+        set_tainting(e, node, true);
     bool gone = u.before && u.before->expired && !node_selected(e, node) && is_marked(e, node);
     if (!u.lost && !u.unsure && !gone)
         lost_forget(e, node);
@@ -432,12 +432,24 @@ void label_forget_node(struct sw_engine *e, uint32_t node)
 {
     (void)bitset_put(&e->dirty, node, false);
     (void)bitset_put(&e->busy, node, false);
-    (void)bitset_put(&e->tainting, node, false);
+    set_tainting(e, node, false);
     (void)bitset_put(&e->untainted, node, false);
     lost_forget(e, node);
     for (size_t i = 0; i < e->n_states; i++)
         if (bitset_put(&e->states[i]->done, node, false))
             e->status_dirty = true;
+}
+
+void label_done(struct sw_engine *e)
+{
+    for (uint32_t n = bitset_next(&e->tainting, 0); n != UINT32_MAX;
+         n = bitset_next(&e->tainting, n + 1))
+        sw_node_set_begin_taint(e->nodes, n, false);
+    bitset_done(&e->dirty);
+    bitset_done(&e->busy);
+    bitset_done(&e->tainting);
+    bitset_done(&e->untainted);
+    bitset_done(&e->later);
 }
 
 void label_selector_changed(struct sw_engine *e)
@@ -451,7 +463,7 @@ void label_answered(struct sw_engine *e, const struct sw_event *event)
 {
     if (!bitset_put(&e->busy, event->node, false))
         return;
-    (void)bitset_put(&e->tainting, event->node, false);
+    set_tainting(e, event->node, false);
     nodes_mark(e, event->node);
     e->status_dirty = true;
     if (event->code == SW_CONFLICT)

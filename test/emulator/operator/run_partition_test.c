@@ -200,6 +200,56 @@ static void the_control_plane_is_not_tainted(void **state)
     scene_close(&s);
 }
 
+/* How many nodes have taints that slipway has set. */
+static int n_tainted(struct world *w)
+{
+    struct json_object *all = world_get(w, "v1", "Node", NULL, NULL);
+    int n = 0;
+    for (size_t i = 0; i < sw_json_len(all); i++)
+        n += sw_obj_annotation(sw_json_at(all, i), RECORD) != NULL;
+    return n;
+}
+
+static void add_node(struct world *w, const char *name)
+{
+    SW_AUTO_CHARS *node = sw_printf(
+        "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"for-%s\",\"labels\":{"
+        "\"kubernetes.io/arch\":\"amd64\",\"for\":\"%s\","
+        "\"feature.node.kubernetes.io/kernel-version.full\":\"5.14.0-70.el9.x86_64\"}},"
+        "\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}],\"nodeInfo\":{"
+        "\"kernelVersion\":\"5.14.0-70.el9.x86_64\",\"architecture\":\"amd64\","
+        "\"osImage\":\"Red Hat Enterprise Linux 9.0\"},"
+        "\"allocatable\":{\"cpu\":\"4\",\"memory\":\"8Gi\",\"pods\":\"110\"}}}",
+        name, name);
+    assert_int_equal(world_create(w, node), 0);
+}
+
+/* Several resources, each with a node of its own, may taint one of them. */
+static void resources_that_begin_together_taint_no_more_nodes_than_admins_allow(void **state)
+{
+    (void)state;
+    struct scene s = { 0 };
+    const char *const names[] = { "gpu", "nic", "fpga" };
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        SW_AUTO_CHARS *spec = sw_printf("  nodeSelector:\n    for: %s\n  taints:\n  - key: k\n"
+                                        "    effect: NoSchedule\n",
+                                        names[i]);
+        if (i == 0) {
+            scene_apply(&s, names[i], spec);
+        } else {
+            SW_AUTO_CHARS *dir = chart(s.root, names[i], spec);
+            sro_apply(&s.w, dir);
+        }
+        add_node(&s.w, names[i]);
+    }
+    s.w.nodes.tainted = 1;
+    world_start(&s.w);
+    for (size_t i = 0; i < SW_COUNT(names); i++)
+        sro_until(&s.w, names[i], "Ready", NULL);
+    assert_int_equal(n_tainted(&s.w), 1);
+    scene_close(&s);
+}
+
 static void deleting_takes_off_ours_and_leaves_theirs(void **state)
 {
     (void)state;
@@ -476,6 +526,7 @@ int main(void)
         TEST(tainted_nodes_are_the_resources_and_its_pods_run_there),
         TEST(pods_are_not_ended_by_force_unless_the_admins_allow_it),
         TEST(the_control_plane_is_not_tainted),
+        TEST(resources_that_begin_together_taint_no_more_nodes_than_admins_allow),
         TEST(deleting_takes_off_ours_and_leaves_theirs),
         TEST(a_node_that_is_selected_later_is_tainted_and_labelled),
         TEST(a_restart_writes_nothing),

@@ -94,12 +94,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct input in = { 0 };
     read_lines(&in, (const char *)data, len);
-    struct sw_node_set *roster = sw_node_set_new();
-    (void)sw_node_set_put(roster, &(struct sw_node_set_facts){ .name = "n", .ready = true }, NULL);
-    struct sw_engine *e = sw_engine_new(roster, NULL);
+    struct sw_node_set *set = sw_node_set_new();
+    (void)sw_node_set_put(set, &(struct sw_node_set_facts){ .name = "n", .ready = true }, NULL);
+    struct sw_engine *e = sw_engine_new(set, NULL);
     play(e, &in);
     sw_engine_free(e);
-    sw_node_set_free(roster);
+    sw_node_set_free(set);
     for (size_t i = 0; i < in.n; i++)
         (void)json_object_put(in.docs[i]);
     return 0;

@@ -27,7 +27,7 @@ static struct sim *walked(const struct sim_recipe *recipe)
 
 static bool minds(struct sim *sim, const char *node)
 {
-    return sw_engine_concerns_node(sim->engine, sw_node_set_find(sim->roster, node));
+    return sw_engine_concerns_node(sim->engine, sw_node_set_find(sim->node_set, node));
 }
 
 static void its_own_node_is_minded_and_anothers_not(void **state)
@@ -81,7 +81,7 @@ static void a_node_that_is_gone_is_minded(void **state)
 {
     (void)state;
     struct sim *sim = walked(&config);
-    uint32_t node = sw_node_set_remove(sim->roster, "other");
+    uint32_t node = sw_node_set_remove(sim->node_set, "other");
     assert_true(sw_engine_concerns_node(sim->engine, node));
     sim_free(sim);
 }

@@ -133,6 +133,27 @@ static void taints_of_other_resources_count(void **state)
     sim_free(sim);
 }
 
+/* Those that another resource is setting right now, too. */
+static void taints_that_are_on_their_way_count(void **state)
+{
+    (void)state;
+    static const struct sw_node_policy one = { .tainted = 1 };
+    struct sim *sim = new_sim(&config);
+    const uint32_t n2 = sw_node_set_find(sim->node_set, "n2");
+    sim->opts.node_policy = &one;
+    sw_node_set_begin_taint(sim->node_set, n2, true);
+    sim_start(sim);
+    sim_run(sim, 60000);
+    assert_string_equal(taints(sim, "n0"), "");
+    assert_string_equal(taints(sim, "n1"), "");
+    sw_node_set_begin_taint(sim->node_set, n2, false); /* it was refused */
+    sim_node(sim, "n0", "{'accel':'1','new':'1'}");
+    sim_run(sim, 60000);
+    assert_string_equal(taints(sim, "n0"), "gpu=yes:NoSchedule");
+    assert_string_equal(taints(sim, "n1"), "");
+    sim_free(sim);
+}
+
 static void nothing_is_written_once_they_are_set(void **state)
 {
     (void)state;
@@ -341,6 +362,7 @@ int main(void)
         TEST(taint_and_label_that_are_due_together_are_one_patch),
         TEST(no_more_nodes_are_tainted_than_admins_allow),
         TEST(taints_of_other_resources_count),
+        TEST(taints_that_are_on_their_way_count),
         TEST(nothing_is_written_once_they_are_set),
         TEST(foreign_taints_stay_with_their_times),
         TEST(a_taint_that_was_there_before_is_not_taken_off),

@@ -18,7 +18,7 @@ struct taint {
 struct node {
     char *name; /* NULL: no node has this number */
     uint32_t group, record, resources;
-    uint32_t n_taints;
+    uint32_t n_taints, n_tainting;
     struct labels labels;
     struct taint *taints; /* NULL: none */
     uint64_t version;
@@ -32,7 +32,7 @@ struct sw_node_set {
     struct pool *pool;
     struct node *nodes;
     size_t n, cap; /* numbers in use are below n */
-    size_t count;
+    size_t count, n_tainted;
     struct lh_table *by_name; /* name -> number + 1 */
     struct sw_node_set_observer observer;
 };
@@ -57,6 +57,19 @@ static void drop_taints(struct sw_node_set *r, struct node *n)
     }
     free(n->taints);
     pool_drop(r->pool, n->record);
+}
+
+/* Has it taints of resources, or is it getting some? */
+static bool is_tainted(const struct sw_node_set *r, const struct node *n)
+{
+    return n->name && (n->n_tainting || *pool_text(r->pool, n->record));
+}
+
+/* Call it after a change of @n. @before: whether it was before. */
+static void count_tainted(struct sw_node_set *r, const struct node *n, bool before)
+{
+    r->n_tainted += is_tainted(r, n);
+    r->n_tainted -= before;
 }
 
 static void node_done(struct sw_node_set *r, struct node *n)
@@ -175,11 +188,14 @@ uint32_t sw_node_set_put(struct sw_node_set *set, const struct sw_node_set_facts
         struct node fresh;
         node_init(set, &fresh, facts);
         number = add(set, fresh);
+        count_tainted(set, &set->nodes[number], false);
     } else if (facts->version && facts->version < set->nodes[number].version) {
         differs = false;
     } else {
         struct node *old = &set->nodes[number], fresh;
+        const bool was_tainted = is_tainted(set, old);
         node_init(set, &fresh, facts);
+        fresh.n_tainting = old->n_tainting;
         fresh.boot = fresh.boot ? fresh.boot : old->boot; /* a put without bootID is no reboot */
         fresh.rebooted = old->boot && fresh.boot != old->boot;
         differs = old->changed_by_others || !same_node(old, &fresh);
@@ -192,6 +208,7 @@ uint32_t sw_node_set_put(struct sw_node_set *set, const struct sw_node_set_facts
         old->labels = (struct labels){ 0 };
         node_done(set, old);
         *old = fresh;
+        count_tainted(set, old, was_tainted);
     }
     if (changed)
         *changed = differs;
@@ -265,10 +282,25 @@ void sw_node_set_put_taints(struct sw_node_set *set, uint32_t node, struct json_
         fresh.taints[fresh.n_taints++] = hold_taint(set, &facts);
     }
     fresh.record = pool_hold(set->pool, or_empty(record));
+    const bool was_tainted = is_tainted(set, n);
     drop_taints(set, n);
     n->taints = fresh.taints;
     n->n_taints = fresh.n_taints;
     n->record = fresh.record;
+    count_tainted(set, n, was_tainted);
+}
+
+void sw_node_set_begin_taint(struct sw_node_set *set, uint32_t node, bool begins)
+{
+    if (node >= set->n || !set->nodes[node].name)
+        return;
+    struct node *n = &set->nodes[node];
+    const bool was_tainted = is_tainted(set, n);
+    if (begins)
+        n->n_tainting++;
+    else if (n->n_tainting)
+        n->n_tainting--;
+    count_tainted(set, n, was_tainted);
 }
 
 uint32_t sw_node_set_remove(struct sw_node_set *set, const char *name)
@@ -279,7 +311,9 @@ uint32_t sw_node_set_remove(struct sw_node_set *set, const char *name)
     if (set->observer.remove)
         set->observer.remove(name, set->observer.arg);
     (void)lh_table_delete(set->by_name, name); /* it was found just now */
+    const bool was_tainted = is_tainted(set, &set->nodes[number]);
     node_done(set, &set->nodes[number]);
+    count_tainted(set, &set->nodes[number], was_tainted);
     set->count--;
     return number;
 }
@@ -325,6 +359,16 @@ void sw_node_set_each_label(const struct sw_node_set *set, uint32_t node,
 uint32_t sw_node_set_end(const struct sw_node_set *set)
 {
     return (uint32_t)set->n;
+}
+
+size_t sw_node_set_n_tainted(const struct sw_node_set *set)
+{
+    return set->n_tainted;
+}
+
+bool sw_node_set_counts_as_tainted(const struct sw_node_set *set, uint32_t node)
+{
+    return node < set->n && is_tainted(set, &set->nodes[node]);
 }
 
 size_t sw_node_set_count(const struct sw_node_set *set)

@@ -86,6 +86,10 @@ bool sw_node_set_put_labels(struct sw_node_set *set, uint32_t node, struct json_
  * slipway has set, from the answer whose labels were put just now. */
 void sw_node_set_put_taints(struct sw_node_set *set, uint32_t node, struct json_object *taints,
                             const char *record);
+/** An engine has begun to set its taints on the node (@begins), or that has been answered, or given
+ * up: until then the node counts as tainted, for all engines. Ends as often as it began; that of a
+ * node that is gone counts as ended. */
+void sw_node_set_begin_taint(struct sw_node_set *set, uint32_t node, bool begins);
 /** Remove a node. Its number may become another node's with the next put: step the engines with
  * SW_EV_NODE first. @return the number it had, or SW_NO_NODE */
 uint32_t sw_node_set_remove(struct sw_node_set *set, const char *name);
@@ -123,6 +127,10 @@ size_t sw_node_set_n_taints(const struct sw_node_set *set, uint32_t node);
 struct sw_taint sw_node_set_taint(const struct sw_node_set *set, uint32_t node, size_t i);
 /** See sw_node_set_facts.taint_record; "" without. Borrowed likewise. */
 const char *sw_node_set_taint_record(const struct sw_node_set *set, uint32_t node);
+/** How many nodes have taints that slipway has set, or are getting some. */
+size_t sw_node_set_n_tainted(const struct sw_node_set *set);
+/** Is the node one of them? */
+bool sw_node_set_counts_as_tainted(const struct sw_node_set *set, uint32_t node);
 /** Has it any allocatable of the extended resource @name, or with "<domain>/" and a star of any of
  * that domain? As of the last put. */
 bool sw_node_set_has_resource(const struct sw_node_set *set, uint32_t node, const char *name);

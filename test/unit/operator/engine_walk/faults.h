@@ -431,11 +431,11 @@ static void a_restart_neither_prolongs_nor_ends_the_grace(void **state)
 {
     (void)state;
     struct sim *sim = walked(&chain);
-    sim_roster_put(sim, "n1", "k1", false);
+    sim_put_node(sim, "n1", "k1", false);
     struct json_object *pod = sim_find(sim, "Pod", "b1-n1");
     (void)sim_set_status(sim, pod, sim_json("{'phase':'Running'}"));
-    sim_step(sim,
-             &(struct sw_event){ .kind = SW_EV_NODE, .node = sw_node_set_find(sim->roster, "n1") });
+    sim_step(sim, &(struct sw_event){ .kind = SW_EV_NODE,
+                                      .node = sw_node_set_find(sim->node_set, "n1") });
     sim->frozen = true;
     sim_run(sim, 180000);
     assert_string_equal(sim_label(sim, "n1", "b"), "Ready");
@@ -455,10 +455,10 @@ static void a_node_that_comes_back_in_time_is_forgiven(void **state)
 {
     (void)state;
     struct sim *sim = walked(&chain);
-    uint32_t n1 = sw_node_set_find(sim->roster, "n1");
+    uint32_t n1 = sw_node_set_find(sim->node_set, "n1");
     sim->frozen = true;
     for (int i = 0; i < 4; i++) {
-        sim_roster_put(sim, "n1", "k1", i % 2);
+        sim_put_node(sim, "n1", "k1", i % 2);
         (void)sim_set_status(sim, sim_find(sim, "Pod", "b1-n1"),
                              i % 2 ? sim_json("{'phase':'Running','conditions':[{'type':'Ready',"
                                               "'status':'True'}]}")

@@ -81,7 +81,7 @@ static void a_missed_heartbeat_takes_nothing_off_for_a_while(void **state)
     (void)state;
     struct sim *sim = walked(&chain);
     sim->frozen = true;
-    sim_push(sim, SW_EV_NODE)->event.node = sim_roster_put(sim, "n0", "k1", false);
+    sim_push(sim, SW_EV_NODE)->event.node = sim_put_node(sim, "n0", "k1", false);
     (void)sim_set_status(sim, sim_find(sim, "Pod", "b1-n0"), sim_json("{'phase':'Running'}"));
     sim_run(sim, 200000);
     assert_string_equal(sim_label(sim, "n0", "b"), "Ready");
@@ -104,14 +104,14 @@ static void deselected_nodes_lose_their_labels(void **state)
     assert_null(sim_label(sim, "n1", "a"));
     /* The node lost its label: wait, it may come back. */
     json_object_object_del(sw_json_get(sim->nodes, "n0"), "gpu");
-    sim_push(sim, SW_EV_NODE)->event.node = sim_roster_put(sim, "n0", "k1", true);
+    sim_push(sim, SW_EV_NODE)->event.node = sim_put_node(sim, "n0", "k1", true);
     sim_run(sim, 200000);
     assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
     sim_run(sim, 200000);
     assert_null(sim_label(sim, "n0", "a"));
     /* The user chose other nodes: at once. */
     json_object_object_add(sw_json_get(sim->nodes, "n0"), "gpu", json_object_new_string("yes"));
-    sim_push(sim, SW_EV_NODE)->event.node = sim_roster_put(sim, "n0", "k1", true);
+    sim_push(sim, SW_EV_NODE)->event.node = sim_put_node(sim, "n0", "k1", true);
     sim_run(sim, 1000);
     assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
     sim->node_selector = "{'gpu':'no'}";
@@ -233,7 +233,7 @@ static void labels_that_come_with_an_answer_count(void **state)
     for (uint32_t n = 0; n < 2; n++) {
         struct json_object *labels = sw_json_get(sim->nodes, n ? "n1" : "n0");
         json_object_object_add(labels, "nfd", json_object_new_string("1"));
-        (void)sw_node_set_put_labels(sim->roster, n, labels, ++sim->version);
+        (void)sw_node_set_put_labels(sim->node_set, n, labels, ++sim->version);
     }
     sim_run(sim, 5000);
     expect_phase(sim, "b", "Ready");
