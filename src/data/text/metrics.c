@@ -125,6 +125,16 @@ void sw_metrics_add_histogram(struct sw_metrics *m, const char *name, const stru
     put_count(m, n);
 }
 
+char *sw_metrics_names(const char *names, size_t most, size_t *n)
+{
+    size_t len = 0;
+    *n = *names != '\0';
+    for (const char *c = names; *c; c++)
+        if (*c == ',' && (*n)++ == most)
+            len = (size_t)(c - names);
+    return len ? sw_printf("%.*s,...", (int)len, names) : sw_strdup(names);
+}
+
 char *sw_metrics_take(struct sw_metrics *m, size_t *len_bytes)
 {
     return sw_buffer_take(&m->text, len_bytes);

@@ -31,6 +31,10 @@ void sw_metrics_add(struct sw_metrics *m, const char *name, uint64_t value, ...)
 void sw_metrics_add_real(struct sw_metrics *m, const char *name, int decimals, double value, ...)
     __attribute__((sentinel));
 
+/** A label's value that names things: of @names, separated by commas, the first @most, and "..."
+ * for others. @n: how many there are. @return the caller's */
+char *sw_metrics_names(const char *names, size_t most, size_t *n) __attribute__((returns_nonnull));
+
 /** A metric of one sample without labels: its heading and the sample. */
 void sw_metrics_one(struct sw_metrics *m, const char *name, const char *type, const char *help,
                     uint64_t value);

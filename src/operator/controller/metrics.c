@@ -51,11 +51,8 @@ static void put_workload(const struct sw_key *key, const char *nodes, void *arg)
 {
     const struct workload_out *w = arg;
     const char *ns = key->ns ? key->ns : "";
-    size_t n = *nodes != '\0', len = 0;
-    for (const char *c = nodes; *c; c++)
-        if (*c == ',' && n++ == MOST_NODES)
-            len = (size_t)(c - nodes);
-    SW_AUTO_CHARS *most = len ? sw_printf("%.*s,...", (int)len, nodes) : sw_strdup(nodes);
+    size_t n;
+    SW_AUTO_CHARS *most = sw_metrics_names(nodes, MOST_NODES, &n);
     if (n)
         sw_metrics_add(w->out, "sro_used_nodes", 1, "cr", w->r->name, "kind", key->kind, "name",
                        key->name, "namespace", ns, "nodes", most, NULL);

@@ -518,6 +518,30 @@ static void the_same_chart_twice_on_a_node_is_a_warning(void **state)
     scene_close(&s);
 }
 
+/* What a resource says of others is bounded, however many select its nodes. */
+static void of_many_that_share_a_node_20_are_named(void **state)
+{
+    (void)state;
+    enum { MANY = 30 };
+    struct scene s;
+    scene_apply(&s, "gpu", SELECTED);
+    SW_AUTO_CHARS *name = select_node(&s.w);
+    for (int i = 0; i < MANY; i++) {
+        SW_AUTO_CHARS *other = sw_printf("other-%d", i);
+        world_apply(&s.w, &(struct sw_resource_opts){ .recipe = s.dir, .name = other, .ns = "b" });
+    }
+    world_start(&s.w);
+    sro_until(&s.w, "gpu", "Overlapping", "with the same chart: ");
+    world_wait(&s.w, 60000);
+    SW_AUTO_CHARS *metrics = sw_controller_metrics(s.w.controller);
+    int n = 0;
+    for (const char *at = metrics;
+         (at = strstr(at, "slipway_overlapping_nodes{specialresource=\"gpu\",")); at++)
+        n++;
+    assert_int_equal(n, 20);
+    scene_close(&s);
+}
+
 #define TEST(f) cmocka_unit_test(f)
 
 int main(void)
@@ -537,6 +561,7 @@ int main(void)
         TEST(an_override_for_no_object_is_said_once),
         TEST(shared_nodes_are_reported_by_both),
         TEST(the_same_chart_twice_on_a_node_is_a_warning),
+        TEST(of_many_that_share_a_node_20_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

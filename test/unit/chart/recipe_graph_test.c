@@ -295,6 +295,28 @@ static void a_cycle_of_groups_is_named(SW_UNUSED void **state)
     expect_plan_error(r, NULL, "cycle: web -> db -> web");
 }
 
+/* As many groups as @n, each of which needs all before it. */
+#define NEEDY(n)                                                                                   \
+    {                                                                                              \
+        "templates/a.yaml",                                                                        \
+            "{{ $all := list }}{{ range $i := until " #n " }}\n---\napiVersion: v1\n"              \
+            "kind: ConfigMap\nmetadata:\n  name: c{{ $i }}\n  annotations:\n"                      \
+            "    helm.sh/resource-group: a-group-with-a-name-of-some-length-{{ $i }}\n"            \
+            "    helm.sh/depends-on/resource-groups: '{{ toJson $all }}'\n"                        \
+            "{{ $all = append $all (printf \"a-group-with-a-name-of-some-length-%d\" $i) }}"       \
+            "{{ end }}",                                                                           \
+            0                                                                                      \
+    }
+
+static void needs_that_a_status_has_no_room_for_are_refused(SW_UNUSED void **state)
+{
+    RECIPE(few, CHART("top"), NEEDY(50));
+    SW_AUTO(sw_plan) *plan = plan_or_fail(few, NULL);
+    assert_int_equal(sw_plan_state(plan, 49)->n_needs, 49);
+    RECIPE(many, CHART("top"), NEEDY(150));
+    expect_plan_error(many, NULL, "needs too many others: the status of a resource names");
+}
+
 /* ---- crds/ --------------------------------------------------------------------------------------
  */
 
@@ -389,6 +411,7 @@ int main(void)
         cmocka_unit_test(what_orders_groups_is_taken_off_the_manifest),
         cmocka_unit_test(an_unknown_group_is_named_with_its_place),
         cmocka_unit_test(a_cycle_of_groups_is_named),
+        cmocka_unit_test(needs_that_a_status_has_no_room_for_are_refused),
         cmocka_unit_test(crds_belong_to_the_first_state),
         cmocka_unit_test(crds_are_a_state_before_several_first_ones),
         cmocka_unit_test(a_chart_of_crds_alone_is_a_state),

@@ -73,12 +73,34 @@ static void buckets_are_cumulated(void **state)
                               "p_t_count 3\n");
 }
 
+static void of_10000_names_a_label_has_as_many_as_it_may(void **state SW_UNUSED)
+{
+    struct sw_buffer names = { 0 };
+    size_t n;
+    for (int i = 0; i < 10000; i++) {
+        SW_AUTO_CHARS *name = sw_printf("%snode-%d", i ? "," : "", i);
+        sw_buffer_put(&names, name, strlen(name));
+    }
+    SW_AUTO_CHARS *all = sw_buffer_take(&names, NULL);
+    SW_AUTO_CHARS *most = sw_metrics_names(all, 100, &n);
+    assert_int_equal(n, 10000);
+    assert_true(strlen(most) < 100 * strlen("node-99,"));
+    assert_non_null(strstr(most, "node-98,node-99,..."));
+    SW_AUTO_CHARS *few = sw_metrics_names("a,b", 2, &n);
+    assert_string_equal(few, "a,b");
+    assert_int_equal(n, 2);
+    SW_AUTO_CHARS *none = sw_metrics_names("", 2, &n);
+    assert_string_equal(none, "");
+    assert_int_equal(n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_follow_their_heading),
         cmocka_unit_test(label_values_are_escaped),
         cmocka_unit_test(buckets_are_cumulated),
+        cmocka_unit_test(of_10000_names_a_label_has_as_many_as_it_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,9 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 
-enum { MAX_STATES = 1000 };
+/* The status of a resource names for each state those that it needs: 128 KiB are for these names,
+ * some 60 needs of each of 100 states. */
+enum { MAX_STATES = 1000, MAX_NEEDS_BYTES = 128 * 1024, QUOTES_BYTES = 3 };
 
 static const char ann_wait[] = "slipway.dev/wait";
 static const char ann_subcharts[] = "helm.sh/depends-on/subcharts";
@@ -404,6 +406,25 @@ static void list_templates(struct graph *g, size_t i)
     s->templates = paths;
 }
 
+/* The needs of state @i, by place; @bytes: of all names so far. */
+static int list_needs(struct graph *g, const size_t *order, size_t i, size_t *bytes)
+{
+    struct sw_recipe_state *s = &g->plan->states[i];
+    size_t *needs = sw_arena_alloc(g->arena, (i + 1) * sizeof *needs);
+    for (size_t k = 0; k < i; k++)
+        if (sw_needs_has(&g->needs, order[i], order[k])) {
+            needs[s->n_needs++] = k;
+            *bytes += strlen(g->plan->states[k].name) + QUOTES_BYTES;
+        }
+    s->needs = needs;
+    return *bytes <= MAX_NEEDS_BYTES
+               ? 0
+               : sw_err_set(g->err, SW_INVALID,
+                            "%s: state '%s' needs too many others: the status of a resource names "
+                            "all needs of its states, and has room for %d KiB of names",
+                            s->chart, s->name, MAX_NEEDS_BYTES / 1024);
+}
+
 /* Sort the states into the plan. */
 static int finish(struct graph *g)
 {
@@ -427,16 +448,14 @@ static int finish(struct graph *g)
     plan->state_releases = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *plan->state_releases);
     for (size_t i = 0; i < g->n; i++)
         place[order[i]] = i;
+    size_t n_bytes = 0;
     for (size_t i = 0; i < g->n; i++) {
         list_templates(g, order[i]);
-        struct sw_recipe_state *s = &plan->states[i];
-        *s = g->states[order[i]];
+        plan->states[i] = g->states[order[i]];
         plan->state_releases[i] = sw_plan_release_of(g->owners[order[i]]);
-        size_t *needs = sw_arena_alloc(g->arena, (g->n + 1) * sizeof *needs);
-        for (size_t k = 0; k < g->n; k++)
-            if (sw_needs_has(&g->needs, order[i], order[k]))
-                needs[s->n_needs++] = k;
-        s->needs = needs;
+        rc = list_needs(g, order, i, &n_bytes);
+        if (rc < 0)
+            return rc;
     }
     for (size_t t = 0; t < plan->n_templates; t++)
         if (plan->templates[t].state != SIZE_MAX)

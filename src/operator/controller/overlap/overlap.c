@@ -10,7 +10,12 @@
 
 #include "data/text/metrics.h"
 
-enum { SETTLE_MS = 50, MAX_NAMES = 3, BITS = 64 };
+enum {
+    SETTLE_MS = 50,
+    MAX_NAMES = 3,   /* of nodes that two resources share */
+    MAX_OTHERS = 20, /* resources that one is told to share nodes with, also by metrics */
+    BITS = 64
+};
 
 /* Another resource that selects some of the same nodes. */
 struct overlap_item {
@@ -20,6 +25,7 @@ struct overlap_item {
 struct overlap_outcome {
     char *message, *with; /* NULL: there is no other */
     bool is_bad;          /* one of them is of the same chart */
+    bool has_more;        /* beyond MAX_OTHERS */
     struct overlap_item *items;
     size_t n, cap;
 };
@@ -105,6 +111,10 @@ static void add_shared(struct resource *r, const struct resource *other, struct 
         n += (size_t)__builtin_popcountll(a->claims[i] & b->claims[i]);
     if (!n || sw_overlap_is_meant(r->doc, other->doc, find_document, r->c))
         return;
+    if (o->n == MAX_OTHERS) {
+        o->has_more = true;
+        return;
+    }
     bool same_chart = sw_streq(sw_json_str(r->doc, "", "spec", "chart", "name", NULL),
                                sw_json_str(other->doc, "", "spec", "chart", "name", NULL));
     SW_AUTO_CHARS *names = names_of_shared(r, other, n);
@@ -120,9 +130,11 @@ static void add_shared(struct resource *r, const struct resource *other, struct 
 static void compare(struct resource *r)
 {
     struct overlap_outcome now = { 0 };
-    for (struct resource *other = r->c->resources; other; other = other->next)
+    for (struct resource *other = r->c->resources; other && !now.has_more; other = other->next)
         if (other != r)
             add_shared(r, other, &now);
+    if (now.has_more)
+        sw_append(&now.message, "; and nodes are selected by more resources");
     bool same = sw_streq(now.message, overlap_of(r)->outcome.message) &&
                 now.is_bad == overlap_of(r)->outcome.is_bad;
     outcome_done(&overlap_of(r)->outcome);
@@ -193,7 +205,8 @@ static void metrics(struct sw_controller *c, struct sw_metrics *out)
 {
     sw_metrics_head(
         out, "slipway_overlapping_nodes", "gauge",
-        "Nodes that another resource selects as well, with no dependency between the two");
+        "Nodes that another resource (of some, the first 20) selects as well, with no dependency "
+        "between the two");
     for (const struct resource *r = c->resources; r; r = r->next) {
         const struct overlap_outcome *o = &overlap_of(r)->outcome;
         for (size_t i = 0; i < o->n; i++)
