@@ -81,7 +81,8 @@ struct sw_fetcher *sw_fetcher_new(const struct sw_fetch_opts *opts)
     if (!f->opts.timeout_ms)
         f->opts.timeout_ms = 120000;
     SW_AUTO_CHARS *dir = f->opts.cache_dir ? NULL : sw_fetch_cache_dir();
-    f->cache = sw_cache_new(f->opts.cache_dir ? f->opts.cache_dir : dir, f->opts.cache_bytes);
+    f->cache = sw_cache_new(f->opts.cache_dir ? f->opts.cache_dir : dir, f->opts.cache_scope,
+                            f->opts.cache_bytes);
     return f;
 }
 

@@ -42,9 +42,12 @@ struct sw_fetch_auth {
 struct sw_fetch_opts {
     struct sw_fetch_auth auth;
     const char *cache_dir; /* NULL: sw_fetch_cache_dir(); "": no cache */
-    size_t cache_bytes;    /* most that the cache may hold; default 256 MiB */
-    size_t max_bytes;      /* of one download; default 64 MiB */
-    int64_t timeout_ms;    /* for all charts together; default 2 minutes */
+    /* Whose downloads these are, such as the Secret that they were logged in with: others do not
+     * find them in the cache. NULL: all who read this folder may have them. */
+    const char *cache_scope;
+    size_t cache_bytes; /* most that the cache may hold; default 256 MiB */
+    size_t max_bytes;   /* of one download; default 64 MiB */
+    int64_t timeout_ms; /* for all charts together; default 2 minutes */
     /* A folder of charts that are taken from there instead of being fetched: <name>-<version>.tgz,
      * the highest version that fits, else an unpacked chart <name>/ of whatever version. NULL:
      * none. Where it has none, a chart is fetched. */

@@ -117,6 +117,7 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
                   .docker_config = text_of(r, "dockerConfig"),
                   .known_hosts = text_of(r, "knownHosts") },
         .cache_dir = sw_json_str(r, NULL, "cacheDir", NULL),
+        .cache_scope = text_of(r, "cacheScope"),
         .charts_dir = text_of(r, "chartsDir"),
         .stand_ins = sw_json_bool(r, false, "standIns", NULL) ? w->stand_ins : NULL,
         .mirror = text_of(r, "mirror"),
@@ -185,7 +186,7 @@ static int write_files(struct work *w, char **dir, struct sw_err *err)
                  { "dockerConfigData", "dockerConfig", false },
                  { "knownHostsData", "knownHosts", false },
                  { "keyringData", "keyring", true } };
-    struct sw_cache *none = sw_cache_new(NULL, 0);
+    struct sw_cache *none = sw_cache_new(NULL, NULL, 0);
     int rc = 0;
     for (size_t i = 0; i < SW_COUNT(rows) && rc == 0; i++) {
         rc = read_allowed(w, rows[i].data, rows[i].file, err);
@@ -260,7 +261,7 @@ static void confine(struct json_object *request)
     if (!limits)
         return;
     SW_AUTO_CHARS *usual = sw_fetch_cache_dir();
-    struct sw_cache *cache = sw_cache_new(sw_json_str(request, usual, "cacheDir", NULL), 0);
+    struct sw_cache *cache = sw_cache_new(sw_json_str(request, usual, "cacheDir", NULL), NULL, 0);
     const char *tmp = getenv("TMPDIR"), *dir = sw_cache_dir(cache);
     limit_bytes = (size_t)sw_json_int(limits, 0, "bytes", NULL);
     sw_confine(&(struct sw_confine_opts){

@@ -10,8 +10,8 @@
  *      "verifiedBy": "spec.chart.verify", "keyring": "",
  *      "allowedFiles": "/recipes,/states,/charts",
  *      "allowedSources": "", "clusterRanges": ["10.96.0.0/12"],
- *      "cacheDir": "", "chartsDir": "", "standIns": false, "mirror": "", "timeoutMs": 120000,
- * "configMaps": [{...}], "limits": {"bytes": 52428800, "cpuS": 30}}
+ *      "cacheDir": "", "cacheScope": "", "chartsDir": "", "standIns": false, "mirror": "",
+ * "timeoutMs": 120000, "configMaps": [{...}], "limits": {"bytes": 52428800, "cpuS": 30}}
  *
  * The contents of files can be given instead: "caData", "certData", "keyData", "dockerConfigData",
  * "knownHostsData"; and, in base64, "keyringData". "verifiedBy" names what requires verified

@@ -145,6 +145,14 @@ from_secret() {
         shows by-secret one web && ready by-secret
 }
 t "a user in a Secret" from_secret
+# An index may name any digest: what the login of others has fetched is not for who has none.
+stolen() {
+    mkdir -p www/stolen &&
+        printf 'apiVersion: v1\nentries:\n  web:\n  - {name: web, version: 1.0.0, urls: ["%s/auth/web-1.0.0.tgz"], digest: "%s"}\n' \
+            "$http" "$(sha256sum <www/web-1.0.0.tgz | cut -c1-64)" >www/stolen/index.yaml &&
+        resource thief web 1.0.0 "$http/ok/stolen" && complains thief "401" && ! kubectl get cm -n thief web 2>/dev/null
+}
+t "a chart that was fetched with a login is not in the cache of others" stolen
 no_secret() {
     resource secretless web 1.0.0 "$http/auth" 'secretRef: {name: lost}' &&
         complains secretless "repository.secretRef: " &&

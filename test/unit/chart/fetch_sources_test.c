@@ -225,7 +225,7 @@ static bool has(struct sw_cache *cache, const char *digest)
 
 static void the_cache_gives_what_it_was_given(void **state SW_UNUSED)
 {
-    struct sw_cache *cache = sw_cache_new(dir, 1000);
+    struct sw_cache *cache = sw_cache_new(dir, NULL, 1000);
     SW_AUTO_CHARS *digest = put(cache, "hello");
     SW_AUTO_CHARS *bytes = NULL;
     size_t len;
@@ -244,9 +244,34 @@ static void the_cache_gives_what_it_was_given(void **state SW_UNUSED)
     sw_cache_free(cache);
 }
 
+static void who_has_another_scope_does_not_find_it(void **state SW_UNUSED)
+{
+    const char *const scopes[] = { NULL, "a/login@1", "a/login@2" };
+    struct sw_cache *caches[3];
+    SW_AUTO_JSON *note = json_object_new_object();
+    char *digests[3];
+    for (size_t i = 0; i < SW_COUNT(scopes); i++) {
+        SW_AUTO_CHARS *text = sw_printf("%zu", i);
+        caches[i] = sw_cache_new(dir, scopes[i], 1000);
+        digests[i] = put(caches[i], text);
+        sw_cache_set_note(caches[i], text, note);
+    }
+    for (size_t i = 0; i < SW_COUNT(scopes); i++)
+        for (size_t k = 0; k < SW_COUNT(scopes); k++) {
+            SW_AUTO_CHARS *text = sw_printf("%zu", k);
+            SW_AUTO_JSON *found = sw_cache_note(caches[i], text);
+            assert_int_equal(has(caches[i], digests[k]), i == k);
+            assert_int_equal(found != NULL, i == k);
+        }
+    for (size_t i = 0; i < SW_COUNT(scopes); i++) {
+        sw_cache_free(caches[i]);
+        free(digests[i]);
+    }
+}
+
 static void what_was_damaged_is_not_there(void **state SW_UNUSED)
 {
-    struct sw_cache *cache = sw_cache_new(dir, 1000);
+    struct sw_cache *cache = sw_cache_new(dir, NULL, 1000);
     SW_AUTO_CHARS *digest = put(cache, "hello");
     SW_AUTO_CHARS *path = sw_printf("%s/sha256/%s", dir, digest + strlen("sha256:"));
     SW_ERR(err);
@@ -258,7 +283,7 @@ static void what_was_damaged_is_not_there(void **state SW_UNUSED)
 
 static void the_least_recently_used_goes(void **state SW_UNUSED)
 {
-    struct sw_cache *cache = sw_cache_new(dir, 25);
+    struct sw_cache *cache = sw_cache_new(dir, NULL, 25);
     SW_AUTO_CHARS *a = put(cache, "aaaaaaaaaa"), *b = put(cache, "bbbbbbbbbb");
     SW_AUTO_CHARS *path_a = sw_printf("%s/sha256/%s", dir, a + strlen("sha256:"));
     SW_AUTO_CHARS *path_b = sw_printf("%s/sha256/%s", dir, b + strlen("sha256:"));
@@ -285,7 +310,7 @@ static void processes_share_the_cache(void **state SW_UNUSED)
         pids[p] = fork();
         if (pids[p] != 0)
             continue;
-        struct sw_cache *cache = sw_cache_new(dir, 3000);
+        struct sw_cache *cache = sw_cache_new(dir, NULL, 3000);
         int bad = 0;
         for (int i = 0; i < ROUNDS; i++) {
             char text[301];
@@ -312,7 +337,7 @@ static void without_a_folder_nothing_is_kept(void **state SW_UNUSED)
 {
     static const char *const nowhere[] = { NULL, "", "/proc/nowhere/slipway" };
     for (size_t i = 0; i < SW_COUNT(nowhere); i++) {
-        struct sw_cache *cache = sw_cache_new(nowhere[i], 1000);
+        struct sw_cache *cache = sw_cache_new(nowhere[i], NULL, 1000);
         SW_AUTO_CHARS *digest = put(cache, "hello");
         assert_false(has(cache, digest));
         SW_AUTO_CHARS *tmp = NULL;
@@ -412,6 +437,8 @@ int main(void)
         cmocka_unit_test(an_index_says_what_is_missing),
         cmocka_unit_test(what_is_no_index_is_refused),
         cmocka_unit_test_setup_teardown(the_cache_gives_what_it_was_given, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(who_has_another_scope_does_not_find_it, make_dir,
+                                        remove_dir),
         cmocka_unit_test_setup_teardown(what_was_damaged_is_not_there, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(the_least_recently_used_goes, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(processes_share_the_cache, make_dir, remove_dir),

@@ -17,19 +17,24 @@
 #include "data/json/hash.h"
 #include "data/json/json.h"
 
-/* <dir>/sha256/<hex>, <dir>/notes/<hash of the key>, <dir>/tmp/<folder>, <dir>/lock */
+/* <dir>/sha256/<hex>, with a scope <hex>-<its hash>; <dir>/notes/<hash of the key>, likewise,
+ * <dir>/tmp/<folder>, <dir>/lock */
 struct sw_cache {
-    char *dir; /* NULL: nothing is cached */
+    char *dir;   /* NULL: nothing is cached */
+    char *scope; /* "-<hash>"; "" where there is none */
     size_t max_bytes;
     bool made;
 };
 
 enum { NOTE_MAX = 64 << 10, STALE_S = 3600 };
 
-struct sw_cache *sw_cache_new(const char *dir, size_t max_bytes)
+struct sw_cache *sw_cache_new(const char *dir, const char *scope, size_t max_bytes)
 {
     struct sw_cache *cache = sw_zalloc(1, sizeof *cache);
+    char hex[SW_SHA256_HEX];
     dir = sw_text_or(dir, NULL);
+    cache->scope = scope ? sw_printf("-%s", sw_sha256_hex(scope, strlen(scope), hex))
+                         : sw_strdup("");
     cache->dir = dir ? sw_strdup(dir) : NULL;
     cache->max_bytes = max_bytes;
     return cache;
@@ -40,6 +45,7 @@ void sw_cache_free(struct sw_cache *cache)
     if (!cache)
         return;
     free(cache->dir);
+    free(cache->scope);
     free(cache);
 }
 
@@ -123,7 +129,7 @@ int sw_cache_temp(struct sw_cache *cache, char **dir, struct sw_err *err)
 
 static char *path_of(const struct sw_cache *cache, const char *digest)
 {
-    return sw_printf("%s/sha256/%s", cache->dir, digest + strlen("sha256:"));
+    return sw_printf("%s/sha256/%s%s", cache->dir, digest + strlen("sha256:"), cache->scope);
 }
 
 /* The time of a file is that of its last use. */
@@ -248,7 +254,8 @@ void sw_cache_put(struct sw_cache *cache, const char *digest, const void *bytes,
 static char *note_path(const struct sw_cache *cache, const char *key)
 {
     char hex[SW_SHA256_HEX];
-    return sw_printf("%s/notes/%s", cache->dir, sw_sha256_hex(key, strlen(key), hex));
+    return sw_printf("%s/notes/%s%s", cache->dir, sw_sha256_hex(key, strlen(key), hex),
+                     cache->scope);
 }
 
 struct json_object *sw_cache_note(struct sw_cache *cache, const char *key)

@@ -10,8 +10,10 @@
 struct json_object;
 struct sw_cache;
 
-/** @dir: created at the first write; NULL or "": nothing is cached. */
-struct sw_cache *sw_cache_new(const char *dir, size_t max_bytes);
+/** @dir: created at the first write; NULL or "": nothing is cached. @scope: what is cached under it
+ * is found under it alone; NULL: what everybody may have. All scopes of a folder have @max_bytes.
+ */
+struct sw_cache *sw_cache_new(const char *dir, const char *scope, size_t max_bytes);
 /** The files stay. NULL is accepted. */
 void sw_cache_free(struct sw_cache *cache);
 

@@ -127,6 +127,22 @@ static void settle(struct source *s, int code, struct sw_err *err)
 
 static void load_map(struct source *s, const char *map_url);
 
+/* What a login has fetched is for who has it: those that name the same Secret, as it is now, or the
+ * resource that holds the login itself. */
+static void set_cache_scope(const struct source *s, struct json_object *request)
+{
+    static const char *const logins[] = { "username", "password", "certFile", "keyFile" };
+    SW_AUTO_CHARS *scope = NULL;
+    if (s->secret)
+        scope = sw_printf("Secret %s/%s@%s", sw_obj_namespace(s->secret), sw_obj_name(s->secret),
+                          sw_json_str(s->secret, "", "metadata", "resourceVersion", NULL));
+    for (size_t i = 0; !scope && i < SW_COUNT(logins); i++)
+        if (*sw_json_str(request, "", logins[i], NULL))
+            scope = sw_printf("SpecialResource %s", sw_obj_name(s->doc));
+    if (scope)
+        sw_json_set_str(request, scope, "cacheScope", NULL);
+}
+
 /* The request for the helper to fetch @from; the caller's.
  * @return 0 | SW_INVALID: the Secret of spec.chart.verify holds no key */
 static int request_of(const struct source *s, const char *from, struct json_object **out,
@@ -161,6 +177,7 @@ static int request_of(const struct source *s, const char *from, struct json_obje
     if (s->all->mirror)
         sw_json_set_str(request, s->all->mirror, "mirror", NULL);
     secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
+    set_cache_scope(s, request);
     sw_json_set(request, json_object_get(s->maps), "configMaps", NULL);
     if (s->keys) {
         sw_json_set_str(request, verify_field, "verifiedBy", NULL);
