@@ -135,6 +135,84 @@ YAML
         grep '"impersonatedUser"' "$SLIPWAY_CLUSTER_DIR/log/audit.jsonl" | grep 'system:serviceaccount:hired:installer' | grep -q '"verb":"patch"'
 }
 
+# The overlay with the webhook, which the API server calls by its Service: with a certificate of a CA of its own.
+behind_its_service() {
+    local dir=build/overlay.$$ rc ca=$tap_dir/ca cert=$tap_dir/serving
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout "$ca.key" -out "$ca.crt" 2>/dev/null &&
+        openssl req -newkey rsa:2048 -nodes -subj /CN=slipway-admission -keyout "$cert.key" -out "$cert.csr" 2>/dev/null &&
+        openssl x509 -req -in "$cert.csr" -CA "$ca.crt" -CAkey "$ca.key" -CAcreateserial -days 2 -out "$cert.crt" \
+            -extfile <(echo subjectAltName=DNS:slipway-admission.slipway.svc) 2>/dev/null &&
+        kubectl -n slipway create secret tls slipway-admission --cert "$cert.crt" --key "$cert.key" || return 1
+    mkdir -p "$dir"
+    cat >"$dir/kustomization.yaml" <<YAML
+bases: [../../deploy/overlays/admission-webhook]
+images: [{name: quay.io/slipway/slipway, newName: slipway.local/slipway, newTag: e2e}]
+patchesStrategicMerge: [patch.yaml]
+YAML
+    cat >"$dir/patch.yaml" <<YAML
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: slipway, namespace: slipway}
+spec:
+  template:
+    spec:
+      containers:
+      - name: controller
+        imagePullPolicy: Never
+        env:
+        - {name: KUBERNETES_SERVICE_HOST, value: "${API_SERVER%:*}"}
+        - {name: KUBERNETES_SERVICE_PORT, value: "${API_SERVER##*:}"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: slipway-accounts}
+webhooks:
+- name: accounts.slipway.dev
+  clientConfig: {caBundle: $(base64 -w0 <"$ca.crt")}
+YAML
+    kubectl apply -k "$dir"
+    rc=$?
+    rm -rf "$dir"
+    return $rc
+}
+author() { kubectl --as=jane "$@"; }
+hired_by() { # NAME ACCOUNT
+    author apply -f - 2>&1 <<YAML
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: $1}
+spec:
+  namespace: hired
+  serviceAccountName: $2
+  chart: {name: hello, version: 0.2.0, repository: {name: here, url: "cm://slipway/hello"}}
+YAML
+}
+asks() { # the author needs the verb use on the account; while nobody answers, nobody writes
+    local said
+    kubectl create clusterrole deploy-author --verb='*' --resource=specialresources.sro.openshift.io &&
+        kubectl create clusterrolebinding deploy-author --clusterrole deploy-author --user jane &&
+        behind_its_service && kubectl -n slipway rollout status deployment/slipway --timeout=60s || return 1
+    until_ok 60 eval 'hired_by mine installer | grep -F "needs the verb use"' && ! kubectl get specialresource mine 2>/dev/null &&
+        kubectl apply -f - <<'YAML' || return 1
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: use-installer, namespace: hired}
+rules:
+- {apiGroups: [""], resources: [serviceaccounts], resourceNames: [installer], verbs: [use]}
+YAML
+    kubectl -n hired create rolebinding use-installer --role use-installer --user jane &&
+        until_ok 20 eval 'hired_by mine installer | grep -E "created|configured"' && hired_by other default | grep -F "needs the verb use" &&
+        until_ok 60 eval 'kubectl get specialresource mine -o "jsonpath={.status.conditions[*].type}" | grep -q Ready' || return 1
+    kubectl -n slipway scale deployment/slipway --replicas 0 && until_ok 60 eval '[ -z "$(kubectl -n slipway get endpoints slipway-admission -o "jsonpath={.subsets}")" ]' &&
+        said=$(hired_by third installer) && echo "$said" && return 1
+    kubectl -n slipway scale deployment/slipway --replicas 2 && kubectl -n slipway rollout status deployment/slipway --timeout=60s &&
+        until_ok 30 author delete specialresource mine --wait=false && until_ok 60 eval '! kubectl get specialresource mine 2>/dev/null'
+}
+asks_no_more() {
+    kubectl delete validatingwebhookconfiguration slipway-accounts && kubectl -n slipway delete service,secret slipway-admission &&
+        kubectl delete clusterrole,clusterrolebinding deploy-author && deployed
+}
+
 # Every refused request of the operator's account since its rights were there. Whether a release that is
 # there is the resource's is asked as the resource's account, which need not have a right to it.
 nothing_refused() {
@@ -198,6 +276,8 @@ if [ -n "$node_ip" ]; then
     t "with what slipway rbac prints, a recipe from a ConfigMap walks to Ready" walks
     t "the edited recipe is walked again" edited
     t "another account's rights serve a resource that names it" as_account
+    t "behind its Service the webhook asks whether an author may use the account" asks
+    asks_no_more >/dev/null 2>&1
     t "another replica takes over" taken_over
     t "nothing that the operator asked for was refused" nothing_refused
     t "it uses less memory than it requests" small
