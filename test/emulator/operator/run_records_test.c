@@ -716,6 +716,42 @@ static void records_are_moved_whenever_the_controller_was_killed(void **state)
     fail_msg("it never ran through");
 }
 
+/* The same, but that the resource is removed before the next controller starts. */
+static void nothing_is_left_where_it_was_removed_while_records_were_moved(void **state)
+{
+    (void)state;
+    struct sample sample = sample_of(3);
+    static const char *const kinds[] = { "ConfigMap", "Secret" };
+    for (uint64_t at = 1; at < 200; at++) {
+        if (!sample_has(&sample, at))
+            continue;
+        struct world w = { .on_request = kill_when_due };
+        char *root = begin_old(&w);
+        world_start(&w);
+        sro_until(&w, "rel", "RecordsAtRisk", NULL);
+        world_wait(&w, 5000);
+        world_count(&w);
+        w.kill_at = at;
+        annotate(&w, "slipway.dev/releases", "secret");
+        assert_true(world_until(&w, is_moved_or_killed, NULL, 10 * 60000));
+        bool killed = w.killed;
+        world_kill(&w);
+        w.kill_at = 0;
+        set_spec(&w, "managementState", "Removed");
+        world_start(&w);
+        world_wait(&w, 10 * 60000);
+        for (size_t i = 0; i < SW_COUNT(kinds); i++)
+            for (size_t k = 1; k <= 2; k++)
+                if (world_get(&w, "v1", kinds[i], "rel", k == 1 ? RECORD("1") : RECORD("2")))
+                    fail_msg("killed after request %d: %s %zu is left", (int)at, kinds[i], k);
+        world_close(&w);
+        chart_remove(root);
+        if (!killed)
+            return;
+    }
+    fail_msg("it never ran through");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -731,6 +767,7 @@ int main(void)
         cmocka_unit_test(records_are_moved_when_somebody_asks_for_it),
         cmocka_unit_test(a_record_that_others_changed_is_not_moved),
         cmocka_unit_test(records_are_moved_whenever_the_controller_was_killed),
+        cmocka_unit_test(nothing_is_left_where_it_was_removed_while_records_were_moved),
         cmocka_unit_test(what_others_keep_is_not_gone_back_to),
         cmocka_unit_test(what_an_older_version_kept_is_gone_back_to),
         cmocka_unit_test(nothing_that_all_may_read_holds_a_password),

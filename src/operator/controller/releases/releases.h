@@ -49,6 +49,7 @@ struct release_work {
     struct lookups *lookups;
     const char *status;          /* to be recorded; NULL: none */
     bool removing;               /* all of them are deleted */
+    bool elsewhere;              /* removing: @list has those that are not at home */
     int64_t version;             /* of the record that is written */
     struct json_object *release; /* what is known of it without the recipe; or NULL */
     struct json_object *list;    /* sw_release_list() */

@@ -77,12 +77,21 @@ static void delete_old(struct release_work *w, const struct sw_kind *kind, const
 
 static bool is_too_old(struct release_work *w, struct json_object *old);
 
+/* The kind of the records in the list. */
+static const struct sw_kind *kind_of_list(const struct release_work *w)
+{
+    const enum sw_releases other = records_home(w->r) == RECORDS_IN_CONFIG_MAPS
+                                       ? SW_RELEASES_SECRETS
+                                       : SW_RELEASES_CONFIG_MAPS;
+    return w->elsewhere ? sw_release_kind(w->r->c->kube, other) : records_kind(w->r);
+}
+
 /* A record whose status was deployed: make it superseded, in its label and in the record itself. Or
  * one that goes, and has to be looked at before. */
 static void on_old(const struct sw_kube_answer *a, void *arg)
 {
     struct release_work *w = arg;
-    const struct sw_kind *kind = records_kind(w->r);
+    const struct sw_kind *kind = kind_of_list(w);
     w->req = NULL;
     if (a->code < 0 || !kind || !release_is_own(w->r, a->object)) {
         release_tidy(w);
@@ -119,12 +128,40 @@ static bool is_too_old(struct release_work *w, struct json_object *old)
     return n_newer >= HISTORY;
 }
 
+static void on_list_elsewhere(const struct sw_kube_answer *a, void *arg)
+{
+    struct release_work *w = arg;
+    if (sw_release_list_add(w->list, a))
+        return;
+    w->req = NULL;
+    release_tidy(w);
+}
+
+/* Where the removal came while records were moved, some are of the other kind. @return whether they
+ * are asked for */
+static bool list_elsewhere(struct release_work *w)
+{
+    struct resource *r = w->r;
+    if (!w->removing || w->elsewhere ||
+        (records_home(r) != RECORDS_MOVING && !sw_obj_annotation(r->doc, RELEASES_TO)))
+        return false;
+    w->elsewhere = true;
+    w->next = 0;
+    json_object_put(w->list);
+    w->list = json_object_new_array();
+    const struct sw_kind *kind = kind_of_list(w);
+    if (kind)
+        w->req = sw_release_list(r->c->kube, kind, resource_namespace(r), r->name, NULL,
+                                 on_list_elsewhere, w);
+    return kind;
+}
+
 /* The other records that slipway wrote (or took over), one after the other: some are superseded
  * now, or too old to be kept. */
 void release_tidy(struct release_work *w)
 {
     struct resource *r = w->r;
-    const struct sw_kind *kind = records_kind(w->r);
+    const struct sw_kind *kind = kind_of_list(w);
     while (kind && w->next < sw_json_len(w->list)) {
         struct json_object *old = sw_json_at(w->list, w->next++);
         const char *name = sw_obj_name(old), *ns = resource_namespace(r);
@@ -144,5 +181,6 @@ void release_tidy(struct release_work *w)
             return;
         }
     }
-    settle_digests(w);
+    if (!list_elsewhere(w))
+        settle_digests(w);
 }
