@@ -226,6 +226,18 @@ static void a_separator_behind_a_separator_is_text_as_in_helm(SW_UNUSED void **s
     expect_split("a: 1\n---\n---\nb: 2", "[1:a: 1][3:---\nb: 2]");
 }
 
+/* Helm writes a line end after each document, which kubectl's splitting leaves. */
+static void a_text_at_a_documents_end_keeps_its_line_end(SW_UNUSED void **state)
+{
+    struct sw_split s = { .text = "a: |\n  x\n\n---\na: |\n  x", .len = 23 };
+    for (int i = 0; i < 2; i++) {
+        SW_AUTO_JSON *doc = NULL;
+        assert_true(sw_split_next(&s));
+        assert_int_equal(sw_split_parse(&s, "t.yaml", &doc, NULL), 0);
+        assert_string_equal(sw_json_str(doc, "", "a", NULL), "x\n");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_cycle_beside_a_chain_is_found),
         cmocka_unit_test(documents_end_at_three_dashes),
         cmocka_unit_test(a_separator_behind_a_separator_is_text_as_in_helm),
+        cmocka_unit_test(a_text_at_a_documents_end_keeps_its_line_end),
     };
     return cmocka_run_group_tests_name("recipe_parts", tests, NULL, NULL);
 }

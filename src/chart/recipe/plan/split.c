@@ -1,5 +1,6 @@
 #include "chart/recipe/plan/split.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/json/json.h"
@@ -61,7 +62,11 @@ int sw_split_parse(const struct sw_split *s, const char *path, struct json_objec
                    struct sw_err *err)
 {
     struct sw_yaml_opts opts = { .file = path, .first_line = s->line, .allow_duplicate = true };
-    int rc = sw_yaml_parse(s->doc, s->doc_len, &opts, object, err);
+    char *text = sw_alloc(s->doc_len + 1); /* with a line end, which a text at its end keeps */
+    memcpy(text, s->doc, s->doc_len);
+    text[s->doc_len] = '\n';
+    int rc = sw_yaml_parse(text, s->doc_len + 1, &opts, object, err);
+    free(text);
     if (rc < 0 || !*object || json_object_is_type(*object, json_type_object))
         return rc;
     (void)json_object_put(SW_TAKE(*object));

@@ -29,7 +29,8 @@ static inline bool sw_split_is_blank(char c)
  * follows it. Pinned by test/unit/chart/recipe_parts_test.c. */
 bool sw_split_next(struct sw_split *split);
 
-/** The document as an object, the caller's; NULL: nothing but comments. @path: of the template, for
- * messages. @return 0 | SW_INVALID: "path:line: ...", malformed YAML or not a map */
+/** The document as an object, the caller's; NULL: nothing but comments. A text in it that ends with
+ * the document keeps its line end, as Helm writes one after each document. @path: of the template,
+ * for messages. @return 0 | SW_INVALID: "path:line: ...", malformed YAML or not a map */
 int sw_split_parse(const struct sw_split *split, const char *path, struct json_object **object,
                    struct sw_err *err) SW_CHECKED;
