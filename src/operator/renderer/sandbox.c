@@ -19,7 +19,7 @@
 #include "chart/template/template.h"
 #include "operator/renderer/frame.h"
 
-enum { EXIT_LIMIT = 4, SIGNAL_STACK = 64 << 10 };
+enum { EXIT_LIMIT = 4, SIGNAL_STACK = 64 << 10, ROOM = 1 << 20 };
 
 static struct {
     int fd;
@@ -104,6 +104,14 @@ static void on_fault(int signal SW_UNUSED)
     give_up(sandbox.bytes >> 20, "MiB");
 }
 
+/* json-c asserts that it has got the memory it asked for. What else is asserted ends the process as
+ * it would. */
+static void on_abort(int signal SW_UNUSED)
+{
+    if (mmap(NULL, ROOM, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        give_up(sandbox.bytes >> 20, "MiB");
+}
+
 static void handle(int signal, void (*handler)(int))
 {
     struct sigaction action = { .sa_handler = handler, .sa_flags = SA_ONSTACK };
@@ -121,6 +129,7 @@ static void handle_signals(void)
     if (!SW_IS_SANITIZED) {
         handle(SIGSEGV, on_fault);
         handle(SIGBUS, on_fault);
+        handle(SIGABRT, on_abort);
     }
     sw_on_out_of_memory(on_memory);
 }
