@@ -258,7 +258,13 @@ struct sw_release_of_state {
     const char *name;      /* .Release.Name */
     const char *namespace; /* .Release.Namespace; NULL: that of the recipe's release */
     const char *chart;     /* full path of the subchart */
+    const char *shared;    /* "<namespace>/<name>": one that resources share; NULL: it is none */
+    const char *version;   /* of the subchart, as it is pinned, without a leading v */
 };
+
+/** The run-time value that names the shared releases of others: {"<namespace>/<name>": their
+ * owner}. They are not installed again. */
+#define SW_RELEASES_OF_OTHERS "releasesOfOthers"
 
 /** One state of the graph. */
 struct sw_recipe_state {
@@ -353,11 +359,12 @@ struct sw_manifest {
     int line;                /* of the rendered text where its document begins, from 1 */
     size_t state;            /* index in the plan */
     const char *namespace;   /* of an object that names none: its release's; NULL: the recipe's */
-    bool is_first;           /* the namespace of a release of its own: made before all else of it */
-    bool from_crds;          /* of crds/, which is not rendered */
-    bool kernel_affine;      /* its template's text has the kernel-affine annotation */
-    unsigned hook_events;    /* enum sw_hook_event; 0: not a hook */
-    unsigned hook_policies;  /* enum sw_hook_policy */
+    const struct sw_release_of_state *release; /* that it is of; NULL: the recipe's */
+    bool is_first;          /* the namespace of a release of its own: made before all else of it */
+    bool from_crds;         /* of crds/, which is not rendered */
+    bool kernel_affine;     /* its template's text has the kernel-affine annotation */
+    unsigned hook_events;   /* enum sw_hook_event; 0: not a hook */
+    unsigned hook_policies; /* enum sw_hook_policy */
     int hook_weight;
 };
 

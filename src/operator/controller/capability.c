@@ -158,3 +158,8 @@ bool resource_is_rolled_back(const struct resource *r)
             return true;
     return false;
 }
+
+int resource_release_is_used(const struct resource *r, const char *release)
+{
+    return TRY_CAPABILITIES(release_is_used, r, release);
+}

@@ -167,6 +167,9 @@ struct capability {
 
     /** No hook of the deletion or removal runs any more (resource_hooks_over()). */
     void (*hooks_over)(struct resource *r);
+    /** Do others use the shared release, so that no hook of its deletion runs? @return 1 | 0 |
+     * SW_PENDING: that is not known yet */
+    int (*release_is_used)(const struct resource *r, const char *release);
     /** All but the namespace is removed, and sw_spec.hold keeps that. Inside a step. */
     void (*emptied)(struct resource *r);
     /** All objects are removed or left behind; do what precedes the removal of the finalizer.

@@ -384,5 +384,7 @@ void resource_tell_if_walked(struct resource *r);
 void resource_on_watch(const struct sw_watch_event *w, void *controller);
 /** Call hooks_over() of the rows: no hook of the deletion or removal runs any more. */
 void resource_hooks_over(struct resource *r);
+/** release_is_used() of the rows. */
+int resource_release_is_used(const struct resource *r, const char *release);
 /** Row @id is done with finalize(). Nothing happens unless that was called. */
 void finalize_done(struct resource *r, enum capability_id id);

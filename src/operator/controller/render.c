@@ -338,6 +338,7 @@ static int take_manifest(struct render *w, const struct sw_rendered *rendered, s
                                        m->from_crds || m->is_first ? SW_STAGE_CRDS : 0);
     if (m->hook_events)
         set_hook(o, m, pass->release.is_upgrade && m->hook_events & UPGRADE ? UPGRADE : INSTALL);
+    o->shared = m->release ? m->release->shared : NULL;
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     item.object = o;

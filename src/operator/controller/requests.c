@@ -193,7 +193,9 @@ static void on_release_read(const struct sw_kube_answer *a, void *arg)
     }
     const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
                                                    op->key.kind);
-    SW_AUTO_JSON *body = sw_ownership_release(a->object, op->r->uid);
+    SW_AUTO_JSON *body = op->doc
+                             ? sw_ownership_hand_over(a->object, op->r->uid, op->r->name, op->doc)
+                             : sw_ownership_release(a->object, op->r->uid);
     if (body && kind)
         op->req = sw_kube_patch(op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
                                 SW_PATCH_MERGE, body, REQUEST_AS(op->r, .retries = RETRIES),
@@ -212,6 +214,7 @@ void request_release(struct resource *r, const struct sw_action *a)
 {
     struct op *op = action_op(r, a, SW_EV_RELEASED);
     op->uid = copy_of(a->uid);
+    op->doc = json_object_get(a->heir);
     op->begin = begin_release;
     op->failed = release_answered;
     op_with_kind(op);

@@ -3,6 +3,7 @@
 #include <json-c/json.h>
 
 #include "base/kept.h"
+#include "data/json/path.h"
 #include "operator/engine/internal.h"
 
 enum { LARGE_BYTES = 64 << 10 };
@@ -135,6 +136,19 @@ static bool delete_is_due(struct sw_engine *e, const struct object *o)
     return true;
 }
 
+/* Who owns the shared release of @o instead; NULL: nobody. */
+static struct json_object *heir_of(const struct sw_engine *e, const struct object *o)
+{
+    return o->shared ? sw_json_get(e->heirs, o->shared) : NULL;
+}
+
+static void send_release(struct sw_engine *e, struct object *o)
+{
+    struct json_object *heir = heir_of(e, o);
+    struct sw_action *a = send(e, o, DOING_RELEASE);
+    a->heir = heir ? act_keep(e, json_object_get(heir)) : NULL;
+}
+
 /* @return true: it is freed; nothing is left that slipway may delete. */
 static bool remove_object(struct sw_engine *e, struct object *o)
 {
@@ -142,9 +156,10 @@ static bool remove_object(struct sw_engine *e, struct object *o)
     bool marked = o->present && o->ours && !o->terminating && !o->released && !o->borrowed;
     bool foreign = o->gate && (o->gate->observe || o->gate->dry_run);
     /* With its marks it would be deleted with the resource, though it is to stay. */
-    if (o->observed && marked && !foreign && (o->keep || o->adopted || engine_orphans(e))) {
+    if (o->observed && marked && !foreign &&
+        (o->keep || o->adopted || engine_orphans(e) || heir_of(e, o))) {
         if (delete_is_due(e, o))
-            (void)send(e, o, DOING_RELEASE);
+            send_release(e, o);
         return false;
     }
     if (never_was || o->released ||

@@ -142,6 +142,12 @@ struct sw_spec {
     /** What must come first (another resource), for the status, or NULL. Nothing new is started
      * meanwhile. */
     const char *blocked;
+    /** {release: {"name", "uid"}}: the resource that owns the release instead, or NULL. Objects of
+     * the release that are not rendered any more are handed over to it, and stay. */
+    struct json_object *heirs;
+    /** Entries of an inventory, as in a status, or NULL: objects of releases that others have
+     * handed over, before a render has them. */
+    struct json_object *inherited;
     /** .status of the resource as last read; used in the first SW_EV_SPEC only. */
     struct json_object *status;
 };
@@ -178,6 +184,8 @@ struct sw_rendered_object {
      * is, and the vendor's BuildConfig is applied; when its build is done, so is this. NULL: apply
      * it now. */
     const char *missing;
+    /** The release that it belongs to, which other resources may use, too; NULL: none. */
+    const char *shared;
 };
 
 /** The document of @object; the caller's. */
@@ -221,7 +229,8 @@ enum sw_action_kind {
                        last, so its fields are to be taken over first */
     SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: any), @propagation */
     SW_ACT_RELEASE, /* take slipway's marks off @key (owner reference, labels, annotations), only
-                       if it has @uid; the object stays, without an owner */
+                       if it has @uid; the object stays, without an owner, or with @heir as one:
+                       {"name", "uid"} of a resource */
     SW_ACT_LABEL,   /* merge patch of metadata.labels of @node (@key.name): @doc, a map of label to
                        value or null. @retaint: its taints become @taints, and the record of those
                        that slipway has set @record (NULL: none), if the node still has @version;
@@ -258,6 +267,7 @@ struct sw_action {
     struct json_object *doc;
     bool force, dry_run, inherit;
     const char *uid, *propagation;
+    struct json_object *heir;
     uint32_t node;
     bool retaint;
     struct json_object *taints;
@@ -298,6 +308,8 @@ struct sw_engine_opts {
  * may be NULL. */
 struct sw_engine *sw_engine_new(struct sw_node_set *nodes, const struct sw_engine_opts *opts);
 void sw_engine_free(struct sw_engine *engine); /* NULL is accepted */
+/** Has the resource an object of @release, or may it have one? */
+bool sw_engine_has_release(const struct sw_engine *engine, const char *release);
 SW_DEFINE_AUTO(sw_engine, sw_engine_free)
 
 /** Take one event. The actions, and all they point to, are borrowed until the next step; they are

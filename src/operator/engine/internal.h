@@ -122,6 +122,7 @@ struct object {
     uint64_t failed_in;   /* serial of the first status that has it; 0: none yet */
     bool failed_recorded; /* that status was written */
     enum rank rank;
+    char *shared; /* see sw_rendered_object; of the inventory until it is rendered; NULL: none */
     struct variant **variants; /* that have rendered it */
     size_t n_variants, cap_variants;
     struct sw_placement *placement; /* with @text: which nodes are to have its pods */
@@ -298,6 +299,7 @@ struct sw_engine {
     int64_t timeout_ms;        /* of states that have none of their own */
     struct json_object *node_selector, *taints;
     struct json_object *tolerations;                 /* the resource's, and of its own @taints */
+    struct json_object *heirs;                       /* see sw_spec; or NULL */
     char *overlap, *overlap_with, *reported_overlap; /* NULL: none */
     bool overlap_is_bad;
     char *records, *records_reason; /* NULL: none */
@@ -744,6 +746,8 @@ struct json_object *label_missing(struct sw_engine *e, const struct state *s, si
 
 /** Take what an earlier run wrote into the status (may be NULL). */
 void record_read(struct sw_engine *e, struct json_object *status);
+/** Take the entries of @inventory (or NULL) that are not known: others have made those objects. */
+void record_inherit(struct sw_engine *e, struct json_object *inventory);
 
 /* ---- spec.c ------------------------------------------------------------------------------------
  */

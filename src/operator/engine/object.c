@@ -175,6 +175,7 @@ static void object_free(struct object *o)
     object_drop_live(o);
     free(o->variants);
     free(o->uid);
+    free(o->shared);
     free(o->our_uid);
     free(o->foreign);
     free(o->missing);

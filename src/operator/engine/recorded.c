@@ -59,7 +59,8 @@ static void read_needs(struct sw_engine *e, struct json_object *doc)
     }
 }
 
-static void read_object(struct sw_engine *e, struct json_object *doc)
+/* NULL: it is known, or none. */
+static struct object *read_object(struct sw_engine *e, struct json_object *doc, const char *state)
 {
     struct sw_key key = {
         .api_version = sw_json_str(doc, "", "apiVersion", NULL),
@@ -67,11 +68,11 @@ static void read_object(struct sw_engine *e, struct json_object *doc)
         .ns = sw_json_str(doc, NULL, "namespace", NULL),
         .name = sw_json_str(doc, "", "name", NULL),
     };
-    const char *state = sw_json_str(doc, "", "state", NULL);
     if (!*key.api_version || !*key.kind || !*key.name || object_find(e, &key))
-        return;
+        return NULL;
     struct object *o = object_need(e, &key, state_need(e, state));
     const char *uid = sw_json_str(doc, "", "uid", NULL);
+    text_set(&o->shared, sw_json_str(doc, NULL, "release", NULL));
     o->recorded = true;
     o->listed_in = 1;
     o->our_uid = *uid ? sw_strdup(uid) : NULL;
@@ -86,6 +87,38 @@ static void read_object(struct sw_engine *e, struct json_object *doc)
     o->adopted = sw_json_bool(doc, false, "adopted", NULL);
     o->keep = sw_json_bool(doc, false, "keep", NULL);
     object_watch(e, o);
+    return o;
+}
+
+/* The state that what is inherited with the state @name is in until it is rendered: one of the
+ * recipe, since what is in others goes. */
+static const char *heir_state(const struct sw_engine *e, const char *name)
+{
+    const struct state *any = NULL;
+    for (size_t i = 0; i < e->n_states; i++) {
+        const struct state *s = e->states[i];
+        if (!s->listed || s->hidden)
+            continue;
+        any = any ? any : s;
+        if (sw_streq(s->name, name))
+            return name;
+    }
+    return any ? any->name : name;
+}
+
+void record_inherit(struct sw_engine *e, struct json_object *inventory)
+{
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *doc = sw_json_at(inventory, i);
+        const char *state = heir_state(e, sw_json_str(doc, "", "state", NULL));
+        struct object *o = read_object(e, doc, state);
+        if (!o)
+            continue;
+        o->recorded = false; /* the status does not list it yet */
+        o->listed_in = o->failed_in = 0;
+        o->failed_recorded = false;
+        state_sort(o->state);
+    }
 }
 
 void record_read(struct sw_engine *e, struct json_object *status)
@@ -97,7 +130,8 @@ void record_read(struct sw_engine *e, struct json_object *status)
     for (size_t i = 0; i < sw_json_len(states); i++)
         read_needs(e, sw_json_at(states, i));
     for (size_t i = 0; i < sw_json_len(inventory); i++)
-        read_object(e, sw_json_at(inventory, i));
+        (void)read_object(e, sw_json_at(inventory, i),
+                          sw_json_str(sw_json_at(inventory, i), "", "state", NULL));
     for (size_t i = 0; i < e->n_states; i++)
         state_sort(e->states[i]);
     lost_read(e, sw_json_find(status, "lostNodes", NULL));

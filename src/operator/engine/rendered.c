@@ -57,6 +57,7 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     object_take_content(e, o, doc);
     o->adapts = sw_streq(o->key.kind, "DaemonSet") || sw_streq(o->key.kind, "Job");
     text_set(&o->missing, r->missing);
+    text_set(&o->shared, r->shared);
     o->awaited = gate->awaited || o->missing;
     o->stage = o->first = r->stage;
     o->once = r->once;

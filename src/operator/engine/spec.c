@@ -366,6 +366,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     e->overlap_is_bad = spec->overlap_is_bad;
     text_set(&e->records, spec->records);
     text_set(&e->records_reason, spec->records_reason);
+    take_doc(&e->heirs, spec->heirs);
     fault_done(&e->spec_fault);
     if (spec->code)
         fault_set(&e->spec_fault, spec->code, spec->message);
@@ -375,6 +376,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     }
     if (!spec->code)
         take_states(e, spec);
+    record_inherit(e, spec->inherited);
     if (again)
         spec_facts_changed(e);
     for (size_t i = 0; i < e->n_states; i++) {

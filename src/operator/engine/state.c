@@ -216,6 +216,15 @@ bool engine_orphans(const struct sw_engine *e)
     return e->deleting && e->orphan;
 }
 
+bool sw_engine_has_release(const struct sw_engine *engine, const char *release)
+{
+    struct object_iter it = { 0 };
+    for (const struct object *o; (o = object_next(engine, &it));)
+        if (sw_streq(o->shared, release) && !(o->gate && (o->gate->observe || o->gate->dry_run)))
+            return true;
+    return false;
+}
+
 struct object *object_next(const struct sw_engine *e, struct object_iter *it)
 {
     for (; it->state < e->n_states; it->state++, it->at = 0)

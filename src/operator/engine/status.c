@@ -226,6 +226,8 @@ static struct json_object *object_doc(const struct object *o)
     add_hex(doc, "failedHash", o->failed_hash);
     add_flag(doc, "adopted", o->adopted);
     add_flag(doc, "keep", o->keep);
+    if (o->shared)
+        sw_json_set_str(doc, o->shared, "release", NULL);
     return doc;
 }
 

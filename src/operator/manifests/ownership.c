@@ -5,6 +5,8 @@
 #include "data/data.h"
 #include "operator/manifests/hooks.h"
 
+#define RESOURCE_MARK "slipway.dev/resource"
+
 static bool take_off(struct json_object *body, struct json_object *live, const char *where,
                      const char *key)
 {
@@ -34,7 +36,7 @@ struct json_object *sw_owners_without(struct json_object *live, const char *uid)
 
 struct json_object *sw_ownership_release(struct json_object *live, const char *uid)
 {
-    static const char *const annotations[] = { SW_SRO_PREFIX "hash", "slipway.dev/resource",
+    static const char *const annotations[] = { SW_SRO_PREFIX "hash", RESOURCE_MARK,
                                                "slipway.dev/adopted" };
     struct json_object *body = json_object_new_object(), *owners = sw_owners_without(live, uid);
     bool any = take_off(body, live, "labels", SW_OWNED_LABEL);
@@ -43,6 +45,37 @@ struct json_object *sw_ownership_release(struct json_object *live, const char *u
     if (owners)
         sw_json_set(body, owners, "metadata", "ownerReferences", NULL);
     if (any || owners) {
+        sw_json_set_str(body, sw_json_str(live, "", "metadata", "resourceVersion", NULL),
+                        "metadata", "resourceVersion", NULL);
+        return body;
+    }
+    json_object_put(body);
+    return NULL;
+}
+
+struct json_object *sw_ownership_hand_over(struct json_object *live, const char *uid,
+                                           const char *name, struct json_object *heir)
+{
+    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
+    struct json_object *body = json_object_new_object(), *fresh = json_object_new_array();
+    bool owned = false, marked = sw_streq(sw_obj_annotation(live, RESOURCE_MARK), name);
+    for (size_t i = 0; i < sw_json_len(owners); i++) {
+        struct json_object *owner = sw_json_copy(sw_json_at(owners, i));
+        if (sw_streq(sw_json_str(owner, "", "uid", NULL), uid)) {
+            owned = true;
+            sw_json_set_str(owner, sw_json_str(heir, "", "name", NULL), "name", NULL);
+            sw_json_set_str(owner, sw_json_str(heir, "", "uid", NULL), "uid", NULL);
+        }
+        (void)json_object_array_add(fresh, owner);
+    }
+    if (owned)
+        sw_json_set(body, fresh, "metadata", "ownerReferences", NULL);
+    else
+        json_object_put(fresh);
+    if (marked)
+        sw_json_set_str(body, sw_json_str(heir, "", "name", NULL), "metadata", "annotations",
+                        RESOURCE_MARK, NULL);
+    if (owned || marked) {
         sw_json_set_str(body, sw_json_str(live, "", "metadata", "resourceVersion", NULL),
                         "metadata", "resourceVersion", NULL);
         return body;

@@ -14,6 +14,11 @@ struct json_object *sw_owners_without(struct json_object *object, const char *ui
  * caller's. NULL: there are none (any more). */
 struct json_object *sw_ownership_release(struct json_object *live, const char *uid);
 
+/** A merge patch that makes @live, which the resource of @uid owned, one of @heir's ({"name",
+ * "uid"}, a SpecialResource); the caller's. NULL: it is not @uid's (any more). */
+struct json_object *sw_ownership_hand_over(struct json_object *live, const char *uid,
+                                           const char *name, struct json_object *heir);
+
 /** Is the entry of metadata.managedFields one of SRO's or DAS's, about anything but the status? */
 bool sw_entry_is_of_predecessor(struct json_object *entry);
 /** Make @to the union of both sets of fields (fieldsV1), which are maps of maps. @from: or NULL. */

@@ -54,6 +54,8 @@ static int take(struct json_object *item, const char *event, const char *ns,
     *to = (struct sw_release_hook){ .policies = hook.policies, .weight = hook.weight };
     to->key = sw_printf("%s %s %s/%s", event, sw_obj_kind(doc), *own ? own : ns, sw_obj_name(doc));
     to->ns = sw_strdup(ns);
+    const char *shared = sw_json_str(item, NULL, SW_RELEASE_HOOK_SHARED, NULL);
+    to->shared = shared ? sw_strdup(shared) : NULL;
     to->doc = SW_TAKE(doc);
     return 0;
 }
@@ -86,6 +88,7 @@ void sw_release_hooks_done(struct sw_release_hooks *hooks)
         json_object_put(hooks->items[i].doc);
         free(hooks->items[i].key);
         free(hooks->items[i].ns);
+        free(hooks->items[i].shared);
     }
     free(hooks->items);
     *hooks = (struct sw_release_hooks){ 0 };

@@ -15,11 +15,14 @@ struct json_object;
 
 /** Field of a recorded hook: the namespace that it has if its object names none. */
 #define SW_RELEASE_HOOK_NAMESPACE "namespace"
+/** Field of a recorded hook: the shared release that it is of. */
+#define SW_RELEASE_HOOK_SHARED "sharedRelease"
 
 struct sw_release_hook {
     struct json_object *doc; /* as the recipe renders it; owned */
     char *ns;                /* of an object that names none */
     char *key;               /* "pre-delete Job ns/name": what it is shown and recorded as */
+    char *shared;            /* the shared release that it is of, or NULL */
     unsigned policies;       /* enum sw_hook_policy */
     int weight;
     size_t at; /* among all of the release's */

@@ -156,6 +156,8 @@ static const struct sw_release_of_state *read_release(struct sw_arena *arena,
         .name = kept(arena, doc, "name"),
         .namespace = kept(arena, doc, "namespace"),
         .chart = kept(arena, doc, "chart"),
+        .shared = kept(arena, doc, "shared"),
+        .version = kept(arena, doc, "version"),
     };
     return release;
 }
@@ -274,6 +276,7 @@ int manifest_take(struct json_object *message, const struct sw_plan_view *plan,
                         .line = (int)sw_json_int(message, 0, "line", NULL),
                         .state = (size_t)state,
                         .namespace = release ? release->namespace : NULL,
+                        .release = release,
                         .is_first = sw_json_bool(message, false, "first", NULL),
                         .from_crds = sw_json_bool(message, false, "crd", NULL),
                         .kernel_affine = sw_json_bool(message, false, "affine", NULL),

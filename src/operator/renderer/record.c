@@ -166,6 +166,8 @@ static struct json_object *hook_of(const struct sw_render_env *env, struct json_
                 NULL);
     if (m->namespace) /* Helm has no such field, and ignores it */
         sw_json_set_str(hook, m->namespace, SW_RELEASE_HOOK_NAMESPACE, NULL);
+    if (m->release && m->release->shared)
+        sw_json_set_str(hook, m->release->shared, SW_RELEASE_HOOK_SHARED, NULL);
     return hook;
 }
 

@@ -296,6 +296,8 @@ static struct json_object *state_to_json(const struct server *s, size_t i)
         set_text(release, state->release->name, "name");
         set_text(release, state->release->namespace, "namespace");
         set_text(release, state->release->chart, "chart");
+        set_text(release, state->release->shared, "shared");
+        set_text(release, state->release->version, "version");
     }
     return doc;
 }

@@ -2,6 +2,8 @@
 {{- define "state.cert-manager.mode" -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
+{{- else if eq (include "state.of-another" (list . "cert-manager")) "true" -}}
+observe
 {{- else if not (.Capabilities.APIVersions.Has "cert-manager.io/v1") -}}
 {{- /* asked, so that the state is rendered again when the API comes or goes */ -}}
 {{- include "state.install" . -}}

@@ -13,6 +13,8 @@
 {{- define "state.gpu-operator.mode" -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
+{{- else if eq (include "state.of-another" (list . "gpu-operator")) "true" -}}
+observe
 {{- else if and (.Capabilities.APIVersions.Has "nvidia.com/v1") (eq (include "state.by-definition" (list . "clusterpolicies.nvidia.com")) "chart") -}}
 chart
 {{- else -}}

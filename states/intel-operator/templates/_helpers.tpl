@@ -2,6 +2,8 @@
 {{- define "state.intel-operator.mode" -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
+{{- else if eq (include "state.of-another" (list . "intel-device-plugins-operator")) "true" -}}
+observe
 {{- else if not (.Capabilities.APIVersions.Has "deviceplugin.intel.com/v1") -}}
 {{- /* asked, so that the state is rendered again when the API comes or goes */ -}}
 {{- include "state.install" . -}}

@@ -6,6 +6,12 @@
 {{- and $owned (eq (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $me) -}}
 {{- end -}}
 
+{{/* Does another resource install the release (list . NAME) of .Values.namespace, for all of them? */}}
+{{- define "state.of-another" -}}
+{{- $root := index . 0 -}}
+{{- hasKey (default dict $root.Values.releasesOfOthers) (printf "%s/%s" $root.Values.namespace (index . 1)) -}}
+{{- end -}}
+
 {{/*
 How a part that nobody else has brought is installed: olm where OLM is served, unless its catalogue of .Values.olm
 answers and lacks the package; else chart. Once there is a Subscription of this resource's, it stays olm.

@@ -5,6 +5,8 @@ operand, since the operator alone finds nothing.
 {{- define "state.nfd.mode" -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
+{{- else if eq (include "state.of-another" (list . "node-feature-discovery")) "true" -}}
+observe
 {{- else -}}
 {{- $mode := include "state.install" . -}}
 {{- if .Capabilities.APIVersions.Has "nfd.k8s-sigs.io/v1alpha1" -}}

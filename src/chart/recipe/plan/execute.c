@@ -6,6 +6,7 @@
 #include "chart/recipe/plan/own_release.h"
 #include "chart/recipe/plan/split.h"
 #include "data/json/json.h"
+#include "data/json/path.h"
 
 /* ---- values ------------------------------------------------------------------------------------
  */
@@ -182,9 +183,21 @@ static int read_answer(const struct sw_template_out *text, bool *yes, struct sw_
                : sw_err_set(err, SW_INVALID, "it printed '%.40s', expected true or false", answer);
 }
 
+/* Has another resource installed it? */
+static bool is_of_another(const struct execution *s, const struct sw_plan_release *release)
+{
+    struct json_object *others = sw_json_get((struct json_object *)s->env->facts,
+                                             SW_RELEASES_OF_OTHERS);
+    return release->of.shared && sw_json_get(others, release->of.shared);
+}
+
 /* Find out whether @release is to be installed. */
 static int ask(struct execution *s, const struct sw_plan_release *release, struct sw_err *err)
 {
+    if (release && is_of_another(s, release)) {
+        s->run->left_out[release->number] = true;
+        return 0;
+    }
     if (!release || !release->only_if || s->is_asked[release->number])
         return 0;
     struct sw_template_out text = { 0 };

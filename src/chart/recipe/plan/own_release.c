@@ -132,10 +132,10 @@ bool sw_plan_annotate(const struct sw_plan_release *release, struct json_object 
     return any;
 }
 
-/* Only known keys; name, namespace and if are texts. */
+/* Only known keys; name, namespace, if and shared are texts. */
 static int check_fields(struct json_object *entry, struct sw_err *err)
 {
-    static const char *const known[] = { "name", "namespace", "if" };
+    static const char *const known[] = { "name", "namespace", "if", "shared" };
     if (!json_object_is_type(entry, json_type_object))
         return sw_err_set(err, SW_INVALID, "expected a map");
     json_object_object_foreach(entry, key, value)
@@ -160,6 +160,29 @@ static bool is_recipes(const struct sw_plan *plan, const struct sw_render_env *e
     return sw_streq(of->name, name) && (!of->namespace || sw_streq(of->namespace, own));
 }
 
+/* The version of the subchart @sub that @above pins; it need not have been fetched. */
+static const char *version_of(const struct sw_plan_chart *above, const struct sw_plan_chart *sub)
+{
+    const char *version = "";
+    for (size_t i = 0; i < above->n_deps; i++)
+        if (sw_streq(above->deps[i].name, sub->name) && above->deps[i].dep)
+            version = above->deps[i].dep->version;
+    return version + (version[0] == 'v' && version[1] >= '0' && version[1] <= '9');
+}
+
+/* What resources share has a namespace of its own, which is said, unless the entry forbids it. */
+static int set_shared(struct sw_plan *plan, struct sw_plan_release *release,
+                      struct json_object *entry, struct sw_err *err)
+{
+    const char *shared = sw_json_str(entry, "true", "shared", NULL);
+    if (!sw_streq(shared, "true") && !sw_streq(shared, "false"))
+        return sw_err_set(err, SW_INVALID, "shared: '%s' is neither true nor false", shared);
+    if (release->of.namespace && !release->is_recipes && sw_streq(shared, "true"))
+        release->of.shared = sw_arena_printf(plan->arena, "%s/%s", release->of.namespace,
+                                             release->of.name);
+    return 0;
+}
+
 static int read_entry(struct sw_plan *plan, const struct sw_plan_chart *above,
                       const struct sw_render_env *env, struct sw_plan_chart *sub,
                       struct json_object *entry, struct sw_err *err)
@@ -182,7 +205,8 @@ static int read_entry(struct sw_plan *plan, const struct sw_plan_chart *above,
     *release = (struct sw_plan_release){
         .of = { .name = sw_arena_strdup(plan->arena, name),
                 .namespace = namespace ? sw_arena_strdup(plan->arena, namespace) : NULL,
-                .chart = sub->path },
+                .chart = sub->path,
+                .version = sw_arena_strdup(plan->arena, version_of(above, sub)) },
         .labels = labels ? sw_arena_strdup(plan->arena, json_object_to_json_string(labels)) : NULL,
         .only_if = only_if ? sw_arena_strdup(plan->arena, only_if) : NULL,
         .above = above,
@@ -190,7 +214,8 @@ static int read_entry(struct sw_plan *plan, const struct sw_plan_chart *above,
     };
     release->is_recipes = is_recipes(plan, env, &release->of);
     sub->release = release;
-    return find_annotations(plan, release, sw_json_get(entry, "annotations"), err);
+    rc = set_shared(plan, release, entry, err);
+    return rc < 0 ? rc : find_annotations(plan, release, sw_json_get(entry, "annotations"), err);
 }
 
 /* Helm tells releases apart by name and namespace. */

@@ -253,6 +253,7 @@ static void add_manifest(struct sw_rendered *r, const struct sw_plan *plan, cons
         .namespace = release && release->of.namespace
                          ? sw_arena_strdup(r->arena, release->of.namespace)
                          : NULL,
+        .release = plan->states[d->doc.state].release,
         .is_first = d->is_first,
         .from_crds = d->doc.from_crds,
         .kernel_affine = d->kernel_affine,

@@ -8,7 +8,7 @@
 #include "data/text/time.h"
 #include "operator/engine/readiness/gate.h"
 
-enum { AGAIN_MS = 30000, TIMEOUT_MS = 5 * 60000 };
+enum { KNOWN_MS = 100, AGAIN_MS = 30000, TIMEOUT_MS = 5 * 60000 };
 
 /* ---- one hook ----------------------------------------------------------------------------------
  */
@@ -287,8 +287,11 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *k
 /* ---- all of the stage --------------------------------------------------------------------------
  */
 
+/* What others use is not removed: its hooks do not run, and had nothing to be deleted. */
 static bool is_due(struct deletion *f, const struct sw_release_hook *hook)
 {
+    if (hook->shared && resource_release_is_used(f->r, hook->shared))
+        return false;
     bool succeeded = sw_streq(sw_json_str(f->done, NULL, hook->key, NULL), "");
     return f->tidying ? hook->policies & SW_HOOK_DELETE_SUCCEEDED : !succeeded;
 }
@@ -302,6 +305,12 @@ void deletion_run_hooks(struct deletion *f)
         return;
     }
     const struct sw_release_hooks *hooks = hooks_of(f);
+    for (size_t i = f->at; i < hooks->n; i++)
+        if (hooks->items[i].shared &&
+            resource_release_is_used(f->r, hooks->items[i].shared) == SW_PENDING) {
+            sw_timer_set(f->timer, KNOWN_MS);
+            return;
+        }
     while (f->at < hooks->n && !is_due(f, &hooks->items[f->at]))
         f->at++;
     if (f->at < hooks->n) {

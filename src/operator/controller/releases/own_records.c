@@ -217,7 +217,9 @@ static const struct sw_release_of_state *find_next(const struct own_records *o)
     const struct sw_plan_view *plan = o->r->plan;
     for (size_t i = 0; plan && i < plan->n_states; i++) {
         const struct sw_release_of_state *release = plan->states[i].release;
-        if (release && !is_begun(o, release->chart))
+        bool is_ours = release &&
+                       (o->status || !release->shared); /* shared ones may be handed over */
+        if (is_ours && !is_begun(o, release->chart))
             return release;
     }
     return NULL;

@@ -13,10 +13,30 @@ enum { RETRIES = 4, RETRY_MS = 15000 };
 /* ---- what is deployed --------------------------------------------------------------------------
  */
 
+/* The names of the shared releases that others own: what they install is not in the record. NULL:
+ * there is none. */
+static struct json_object *names_of_others(struct resource *r)
+{
+    SW_AUTO_JSON *values = resource_values(r, NULL);
+    struct json_object *others = sw_json_get(values, SW_RELEASES_OF_OTHERS);
+    if (!others)
+        return NULL;
+    struct json_object *names = json_object_new_object();
+    json_object_object_foreach(others, name, owner)
+    {
+        (void)owner;
+        (void)json_object_object_add(names, name, json_object_new_boolean(true));
+    }
+    return names;
+}
+
 /* What a revision is made of: the recipe's files and the values, not the facts of the cluster. */
 static void digest_of(struct resource *r, char out[static SW_SHA256_HEX])
 {
     SW_AUTO_JSON *all = json_object_new_object();
+    struct json_object *others = names_of_others(r);
+    if (others)
+        sw_json_set(all, others, SW_RELEASES_OF_OTHERS, NULL);
     sw_json_set_str(all, r->recipe->digest, "recipe", NULL);
     sw_json_set_str(all, resource_namespace(r), "namespace", NULL);
     sw_json_set(all, json_object_get(sw_json_find(r->doc, "spec", "set", NULL)), "set", NULL);

@@ -110,6 +110,7 @@ char *sw_action_json(const struct sw_action *action, bool brief)
         put_text(out, "use", use_names[action->use]);
     put_text(out, "selector", action->selector);
     put_text(out, "uid", action->uid);
+    put_doc(out, "heir", json_object_get(action->heir));
     put_text(out, "propagation", action->propagation);
     put_number(out, "force", action->force);
     put_number(out, "dryRun", action->dry_run);
@@ -258,6 +259,8 @@ static struct json_object *spec_doc(const struct sw_recording *recording,
     put_doc(out, "nodeSelector", json_object_get(spec->node_selector));
     put_doc(out, "taints", json_object_get(spec->taints));
     put_doc(out, "tolerations", json_object_get(spec->tolerations));
+    put_doc(out, "heirs", json_object_get(spec->heirs));
+    put_doc(out, "inherited", json_object_get(spec->inherited));
     put_text(out, "revision", spec->revision);
     put_number(out, "code", spec->code);
     put_text(out, "message", spec->message);
@@ -319,6 +322,7 @@ static struct json_object *event_doc(const struct sw_recording *recording, const
         put_number(rendered, "dropFailed", o->drop_failed);
         put_number(rendered, "dropBefore", o->drop_before);
         put_text(rendered, "missing", o->missing);
+        put_text(rendered, "shared", o->shared);
         objects = objects ? objects : json_object_new_array();
         (void)json_object_array_add(objects, rendered);
     }

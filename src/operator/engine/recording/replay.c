@@ -198,6 +198,8 @@ static int read_spec(const struct replay *p, struct json_object *doc, struct bor
         .node_selector = sw_json_get(doc, "nodeSelector"),
         .taints = sw_json_get(doc, "taints"),
         .tolerations = sw_json_get(doc, "tolerations"),
+        .heirs = sw_json_get(doc, "heirs"),
+        .inherited = sw_json_get(doc, "inherited"),
         .states = b->states,
         .n_states = b->n_states,
         .revision = text_at(doc, "revision"),
@@ -246,7 +248,8 @@ static int read_objects(const struct replay *p, struct json_object *list, struct
                                          .drop_ready = number_at(item, "dropReady") != 0,
                                          .drop_failed = number_at(item, "dropFailed") != 0,
                                          .drop_before = number_at(item, "dropBefore") != 0,
-                                         .missing = text_at(item, "missing") };
+                                         .missing = text_at(item, "missing"),
+                                         .shared = text_at(item, "shared") };
     }
     return 0;
 }

@@ -1,0 +1,245 @@
+#include "operator/manifests/shared_release.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "data/data.h"
+
+static struct json_object *users_of(struct json_object *entry)
+{
+    return sw_json_get(entry, "users");
+}
+
+static bool is_of(struct json_object *user, const char *uid)
+{
+    return sw_streq(sw_json_str(user, NULL, "uid", NULL), uid);
+}
+
+/* -1: it is no user. */
+static int find(struct json_object *entry, const char *uid)
+{
+    struct json_object *users = users_of(entry);
+    for (size_t i = 0; i < sw_json_len(users); i++)
+        if (is_of(sw_json_at(users, i), uid))
+            return (int)i;
+    return -1;
+}
+
+/* ---- a namespace --------------------------------------------------------------------------------
+ */
+
+static bool is_user(struct json_object *user)
+{
+    return *sw_json_str(user, "", "name", NULL) && *sw_json_str(user, "", "uid", NULL);
+}
+
+static bool is_entry(struct json_object *entry)
+{
+    struct json_object *users = users_of(entry), *from = sw_json_get(entry, "from");
+    bool good = sw_json_len(users) > 0 && (!from || is_user(from));
+    for (size_t i = 0; i < sw_json_len(users); i++)
+        good = good && is_user(sw_json_at(users, i));
+    return good;
+}
+
+struct json_object *sw_shared_releases_of(struct json_object *ns)
+{
+    const char *text = ns ? sw_obj_annotation(ns, SW_SHARED_NOTE) : NULL;
+    struct json_object *releases = json_object_new_object();
+    SW_AUTO_JSON *doc = NULL;
+    if (!text || sw_json_parse(text, strlen(text), NULL, &doc, NULL) < 0 ||
+        !json_object_is_type(doc, json_type_object))
+        return releases;
+    json_object_object_foreach(doc, release, entry)
+    {
+        if (is_entry(entry))
+            (void)json_object_object_add(releases, release, json_object_get(entry));
+    }
+    return releases;
+}
+
+struct json_object *sw_shared_releases_patch(struct json_object *ns, struct json_object *releases)
+{
+    struct json_object *patch = json_object_new_object();
+    const char *version = sw_json_str(ns, "", "metadata", "resourceVersion", NULL);
+    bool any = json_object_object_length(releases) > 0;
+    SW_AUTO_CHARS *text = any ? sw_json_text(releases, SW_JSON_PLAIN, NULL) : NULL;
+    if (*version)
+        sw_json_set_str(patch, version, "metadata", "resourceVersion", NULL);
+    sw_json_set(patch, text ? json_object_new_string(text) : NULL, "metadata", "annotations",
+                SW_SHARED_NOTE, NULL);
+    sw_json_set(patch, text ? json_object_new_string("true") : NULL, "metadata", "labels",
+                SW_SHARED_LABEL, NULL);
+    return patch;
+}
+
+const char *sw_shared_name(const char *release)
+{
+    const char *slash = strchr(release, '/');
+    return slash ? slash + 1 : release;
+}
+
+char *sw_shared_namespace(const char *release)
+{
+    return sw_strndup(release, strcspn(release, "/"));
+}
+
+/* ---- who ----------------------------------------------------------------------------------------
+ */
+
+struct json_object *sw_shared_owner(struct json_object *entry)
+{
+    struct json_object *from = sw_json_get(entry, "from");
+    return from ? from : sw_json_at(users_of(entry), 0);
+}
+
+bool sw_shared_is_owned_by(struct json_object *entry, const char *uid)
+{
+    return entry && is_of(sw_shared_owner(entry), uid) && find(entry, uid) == 0;
+}
+
+bool sw_shared_is_used_by(struct json_object *entry, const char *uid)
+{
+    return find(entry, uid) >= 0;
+}
+
+struct json_object *sw_shared_heir(struct json_object *entry, const char *uid)
+{
+    struct json_object *first = sw_json_at(users_of(entry), 0);
+    return is_of(first, uid) || sw_json_get(entry, "leaving") ? NULL : first;
+}
+
+bool sw_shared_is_leaving(struct json_object *entry, const char *uid)
+{
+    return sw_json_get(entry, "leaving") && find(entry, uid) != 0;
+}
+
+char *sw_shared_others(struct json_object *entry, const char *uid)
+{
+    struct json_object *users = users_of(entry);
+    char *names = NULL;
+    for (size_t i = 0; i < sw_json_len(users); i++)
+        if (!is_of(sw_json_at(users, i), uid))
+            sw_append(&names, "%s%s", names ? ", " : "",
+                      sw_json_str(sw_json_at(users, i), "", "name", NULL));
+    return names;
+}
+
+char *sw_shared_conflict(struct json_object *entry, const struct sw_release_user *user,
+                         const char *release)
+{
+    struct json_object *users = users_of(entry);
+    if (sw_streq(sw_json_str(entry, "", "version", NULL), user->version))
+        return NULL;
+    for (size_t i = 0; i < sw_json_len(users); i++) {
+        struct json_object *other = sw_json_at(users, i);
+        const char *version = sw_json_str(other, "", "version", NULL);
+        if (!is_of(other, user->uid) && !sw_streq(version, user->version))
+            return sw_printf(
+                "shared release %s: resource %s pins version %s, resource %s pins version %s; "
+                "there is one of it in a cluster",
+                release, user->name, user->version, sw_json_str(other, "", "name", NULL), version);
+    }
+    return NULL;
+}
+
+/* ---- changes ------------------------------------------------------------------------------------
+ */
+
+static struct json_object *new_user(const struct sw_release_user *user)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, user->name, "name", NULL);
+    sw_json_set_str(doc, user->uid, "uid", NULL);
+    sw_json_set_str(doc, user->version, "version", NULL);
+    return doc;
+}
+
+struct json_object *sw_shared_new(const struct sw_release_user *user)
+{
+    struct json_object *entry = json_object_new_object();
+    sw_json_set_str(entry, user->version, "version", NULL);
+    (void)json_object_array_add(sw_json_need_list(entry, "users", NULL), new_user(user));
+    return entry;
+}
+
+bool sw_shared_join(struct json_object *entry, const struct sw_release_user *user)
+{
+    struct json_object *users = users_of(entry);
+    int at = find(entry, user->uid);
+    bool changes = at < 0;
+    if (at < 0) {
+        (void)json_object_array_add(users, new_user(user));
+    } else {
+        struct json_object *mine = sw_json_at(users, (size_t)at);
+        if (!sw_streq(sw_json_str(mine, "", "version", NULL), user->version)) {
+            sw_json_set_str(mine, user->version, "version", NULL);
+            changes = true;
+        }
+    }
+    if (at == 0 && sw_json_get(entry, "leaving")) { /* it stays after all */
+        (void)sw_json_del(entry, "leaving", NULL);
+        changes = true;
+    }
+    SW_AUTO_CHARS *conflict = sw_shared_conflict(entry, user, "");
+    if (at == 0 && !conflict && !sw_streq(sw_json_str(entry, "", "version", NULL), user->version)) {
+        sw_json_set_str(entry, user->version, "version", NULL);
+        changes = true;
+    }
+    return changes;
+}
+
+static void drop_user(struct json_object *entry, int at)
+{
+    (void)json_object_array_del_idx(users_of(entry), (size_t)at, 1);
+}
+
+bool sw_shared_must_wait(struct json_object *entry, const char *uid)
+{
+    struct json_object *from = sw_json_get(entry, "from");
+    return from && find(entry, uid) == 0 && !is_of(from, uid);
+}
+
+bool sw_shared_leave(struct json_object *entry, const char *uid, struct json_object *objects)
+{
+    int at = find(entry, uid);
+    struct json_object *mine = sw_json_at(users_of(entry), 0);
+    if (at < 0 || sw_shared_must_wait(entry, uid) || sw_json_get(entry, "leaving"))
+        return false;
+    if (at > 0) {
+        drop_user(entry, at);
+        return true;
+    }
+    if (sw_json_len(users_of(entry)) == 1) {
+        sw_json_set(entry, json_object_new_boolean(true), "leaving", NULL);
+        return true;
+    }
+    struct json_object *from = json_object_new_object();
+    sw_json_set_str(from, sw_json_str(mine, "", "name", NULL), "name", NULL);
+    sw_json_set_str(from, uid, "uid", NULL);
+    sw_json_set(entry, from, "from", NULL);
+    if (sw_json_len(objects))
+        sw_json_set(entry, json_object_get(objects), "objects", NULL);
+    drop_user(entry, 0);
+    return true;
+}
+
+bool sw_shared_forget(struct json_object *entry, const char *uid)
+{
+    int at = find(entry, uid);
+    if (at < 0 || sw_json_len(users_of(entry)) == 1)
+        return false;
+    drop_user(entry, at);
+    return true;
+}
+
+bool sw_shared_done(struct json_object *entry, const char *uid, bool *gone)
+{
+    bool leaves = sw_json_get(entry, "leaving") && find(entry, uid) == 0;
+    *gone = leaves;
+    if (!leaves && is_of(sw_json_get(entry, "from"), uid)) {
+        (void)sw_json_del(entry, "from", NULL);
+        return true;
+    }
+    return leaves;
+}
