@@ -110,7 +110,7 @@ static struct sw_list_type_info from_schema(json_object *schema, json_object *va
     return info;
 }
 
-struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value)
+static struct sw_list_type_info declared_type(const struct sw_cursor *at, json_object *value)
 {
     bool list = json_object_is_type(value, json_type_array);
     if (!list && !json_object_is_type(value, json_type_object))
@@ -129,6 +129,16 @@ struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_ob
         return info;
     }
     return (struct sw_list_type_info){ .type = list ? SW_LIST_TYPE_ATOMIC : SW_LIST_TYPE_GRANULAR };
+}
+
+/* A list by keys has objects in it; one that was written with something else is one value. */
+struct sw_list_type_info sw_cursor_list_type(const struct sw_cursor *at, json_object *value)
+{
+    const struct sw_list_type_info info = declared_type(at, value);
+    for (size_t i = 0; info.type == SW_LIST_TYPE_MAP_LIST && i < sw_json_len(value); i++)
+        if (!json_object_is_type(sw_json_at(value, i), json_type_object))
+            return (struct sw_list_type_info){ .type = SW_LIST_TYPE_ATOMIC };
+    return info;
 }
 
 /* Ports of one number and several protocols are several ports; most leave the protocol out. */
