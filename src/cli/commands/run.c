@@ -62,7 +62,12 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
-enum { FRAME_MS = 100, FLUSH_MS = 5000, FAULT_MS = 2000 };
+enum {
+    FRAME_MS = 100,
+    FLUSH_MS = 5000,
+    FAULT_MS = 2000,
+    BEAT_MS = 10000, /* without another line, what is waited for is said again */
+};
 
 struct run {
     struct run_opts opts;
@@ -73,7 +78,7 @@ struct run {
     struct sw_controller *controller;
     struct sw_recorder *recorder;
     struct sw_live *live;
-    struct sw_timer *frame_timer, *timeout_timer, *check_timer, *flush_timer;
+    struct sw_timer *frame_timer, *timeout_timer, *check_timer, *flush_timer, *beat_timer;
     int64_t started_ms;
     int64_t fault_ms; /* when the controller first refused the recipe; 0: never */
     bool json;
@@ -125,15 +130,39 @@ static void on_event(const struct sw_controller_event *e, void *arg)
     sw_report_duration(sw_loop_now_ms(run->conn.loop) - run->started_ms, elapsed);
     (void)printf("%7s  %s%s: %s\n", elapsed, e->warning ? "warning: " : "", e->reason, e->message);
     (void)fflush(stdout);
+    sw_timer_set(run->beat_timer, BEAT_MS);
+}
+
+/* What is waited for, where nothing else has been said for a while. */
+static void on_beat(void *arg)
+{
+    struct run *run = arg;
+    struct sw_report report;
+    char elapsed[16];
+    sw_timer_set(run->beat_timer, BEAT_MS);
+    if (run->ended)
+        return;
+    report_of(run, &report, false);
+    SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
+    trouble[strcspn(trouble, "\n")] = '\0';
+    sw_report_duration(report.now_ms - run->started_ms, elapsed);
+    if (run->conn.is_down)
+        (void)fprintf(stderr, "slipway run: the API server still does not answer (%s)\n", elapsed);
+    else if (!run->json && !run->live)
+        (void)printf("%7s  waiting: %s\n", elapsed, trouble);
+    (void)fflush(stdout);
+    report_done(&report);
 }
 
 /* Print the reason of a failure on stderr. */
 static void print_failure(struct run *run, const struct sw_report *report)
 {
-    SW_AUTO_CHARS *trouble = run->last_message ? sw_strdup(run->last_message)
-                                               : sw_report_trouble(report);
+    bool is_interrupted = run->exit > SW_EXIT_TIMEOUT;
+    SW_AUTO_CHARS *trouble = run->last_message   ? sw_strdup(run->last_message)
+                             : run->conn.is_down ? sw_strdup("the API server does not answer")
+                                                 : sw_report_trouble(report);
     (void)fprintf(stderr, "slipway run: %s %s:\n", run->name,
-                  run->exit > SW_EXIT_TIMEOUT    ? "interrupted"
+                  is_interrupted                 ? "interrupted"
                   : run->exit == SW_EXIT_TIMEOUT ? "timed out"
                                                  : "failed");
     for (const char *at = trouble; *at;) {
@@ -141,6 +170,11 @@ static void print_failure(struct run *run, const struct sw_report *report)
         (void)fprintf(stderr, "  %.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
     }
+    if ((is_interrupted || run->exit == SW_EXIT_TIMEOUT) && !run->opts.connect.emulate)
+        (void)fprintf(stderr,
+                      "The same command goes on from here; 'slipway uninstall %s' deletes "
+                      "what is there.\n",
+                      run->name);
 }
 
 static void show_end(struct run *run)
@@ -188,6 +222,8 @@ static void end(struct run *run, int exit, const char *message)
     run->last_message = message ? sw_strdup(message) : NULL;
     sw_timer_set(run->flush_timer, FLUSH_MS);
     sw_timer_set(run->check_timer, 0);
+    if (run->controller)
+        sw_controller_leave(run->controller, run->name);
 }
 
 /* Whether the walk is over. */
@@ -304,6 +340,8 @@ static void walk(struct run *run)
     run->timeout_timer = sw_timer_new(loop, on_timeout, run);
     run->check_timer = sw_timer_new(loop, check, run);
     run->flush_timer = sw_timer_new(loop, on_flushed, run);
+    run->beat_timer = sw_timer_new(loop, on_beat, run);
+    sw_timer_set(run->beat_timer, BEAT_MS);
     if (run->opts.timeout_ms)
         sw_timer_set(run->timeout_timer, run->opts.timeout_ms);
     if (!run->json && (run->live = sw_live_open(STDOUT_FILENO)))
@@ -374,6 +412,7 @@ static int execute(const struct sw_call *call)
     sw_timer_free(run.timeout_timer);
     sw_timer_free(run.check_timer);
     sw_timer_free(run.flush_timer);
+    sw_timer_free(run.beat_timer);
     sw_connection_done(&run.conn);
     json_object_put(run.resource);
     free(run.last_message);

@@ -124,6 +124,13 @@ int sw_controller_fault(struct sw_controller *c, const char *resource, const cha
     return r ? r->fault : 0;
 }
 
+void sw_controller_leave(struct sw_controller *c, const char *resource)
+{
+    struct resource *r = resource_find(c, resource);
+    if (r && r->engine)
+        resource_step(r, &(struct sw_event){ .kind = SW_EV_LEAVING });
+}
+
 bool sw_controller_is_idle(struct sw_controller *c, const char *resource)
 {
     struct resource *r = resource_find(c, resource);

@@ -112,6 +112,9 @@ int sw_controller_fault(struct sw_controller *c, const char *resource, const cha
  * [{"name", "labels": {}}], sorted by name; the caller's. */
 struct json_object *sw_controller_nodes(struct sw_controller *c, const char *resource);
 
+/** Write the status of the resource as it is known now: the process is about to end. It is written
+ * when the resource is idle. */
+void sw_controller_leave(struct sw_controller *c, const char *resource);
 /** Whether no request, no render and no record of the release is under way for the resource. */
 bool sw_controller_is_idle(struct sw_controller *c, const char *resource);
 

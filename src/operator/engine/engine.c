@@ -248,6 +248,12 @@ static void on_upgrade(struct sw_engine *e, const struct sw_event *event)
     e->status_dirty = true;
 }
 
+static void on_leaving(struct sw_engine *e, const struct sw_event *event)
+{
+    (void)event;
+    e->status_ms = e->now_ms - e->opts.status_gap_ms; /* no progress is kept back */
+}
+
 static void on_timer(struct sw_engine *e, const struct sw_event *event)
 {
     (void)event;
@@ -269,6 +275,7 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
     [SW_EV_NODE] = on_node,
     [SW_EV_FACTS] = on_facts,
     [SW_EV_UPGRADE] = on_upgrade,
+    [SW_EV_LEAVING] = on_leaving,
     [SW_EV_TIMER] = on_timer,
 };
 

@@ -75,7 +75,8 @@ enum sw_event_kind {
                              try again at once what failed for lack of a kind */
     SW_EV_UPGRADE,        /* @object: how the upgrade of drivers goes, for the status; NULL: there
                              is no upgrade */
-    SW_EV_TIMER,          /* the time of the last SW_ACT_TIMER has come. Harmless at any time */
+    SW_EV_LEAVING, /* the process is about to end: what is known is put into the status now */
+    SW_EV_TIMER,   /* the time of the last SW_ACT_TIMER has come. Harmless at any time */
     SW_EV_COUNT
 };
 

@@ -73,6 +73,7 @@ static const char *const event_names[SW_EV_COUNT] = {
     [SW_EV_NODE] = "node",
     [SW_EV_FACTS] = "facts",
     [SW_EV_UPGRADE] = "upgrade",
+    [SW_EV_LEAVING] = "leaving",
     [SW_EV_TIMER] = "timer",
 };
 
