@@ -4,6 +4,7 @@
 #include "operator/engine/internal.h"
 
 #define WEBHOOK "see that the webhook's Service has ready pods; it is tried again by itself"
+#define LIMITS "ask for what the namespace's LimitRange allows, or change the LimitRange"
 #define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
 
 /* The first row whose reason is the one, and whose text is in the message; NULL: any. */
@@ -14,7 +15,16 @@ static const struct {
     { NULL, "exceeded quota", "raise the namespace's ResourceQuota, or free what it counts" },
     { NULL, "failed calling webhook", WEBHOOK },
     { NULL, "failed to call webhook", WEBHOOK },
-    { NULL, "denied the request", "a webhook of the cluster refuses the object: ask whose it is" },
+    { NULL, "denied the request", "an admission webhook rejected it: ask its owner" },
+    { NULL, "violates PodSecurity",
+      "label the namespace pod-security.kubernetes.io/enforce with the level that the pod needs" },
+    { NULL, "per Container is", LIMITS },
+    { NULL, "per Pod is", LIMITS },
+    { NULL, "per PersistentVolumeClaim is", LIMITS },
+    { NULL, "no PriorityClass with name", "create the PriorityClass, or name one that exists" },
+    { NULL, "error looking up service account", "create the ServiceAccount that the pod names" },
+    { NULL, "attempting to grant RBAC permissions",
+      "an account cannot grant rights that it lacks: apply this as an admin" },
     { NULL, "being terminated", "wait until the namespace is gone, or look what holds it" },
     { NULL, "slipway rbac ", "give the account the rights, by the command that is named" },
     { "NotVisible", NULL, RIGHTS },

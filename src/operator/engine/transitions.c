@@ -131,7 +131,7 @@ const struct table_row table_rows[] = {
     { PH_PENDING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
     { PH_PENDING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
     { PH_PENDING, SG_IN_PLACE, PH_WAITING, NULL, NULL, "an earlier run has applied all of it" },
-    { PH_PENDING, SG_NEEDS_MET, PH_APPLYING, begin, "StateStarted", "what it needs is ready" },
+    { PH_PENDING, SG_NEEDS_MET, PH_APPLYING, begin, "StateStarted", "started" },
 
     { PH_APPLYING, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
     { PH_APPLYING, SG_UNOBSERVED, PH_OBSERVING, NULL, NULL, "it has new objects" },
@@ -150,7 +150,7 @@ const struct table_row table_rows[] = {
     { PH_WAITING, SG_REFUSED, PH_FAILED, NULL, "StateFailed", "it cannot be rendered" },
     { PH_WAITING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
     { PH_WAITING, SG_DRIFTED, PH_PENDING, NULL, NULL, "the cluster lost or changed an object" },
-    { PH_WAITING, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "the gate opened" },
+    { PH_WAITING, SG_GATE_OPEN, PH_READY, become_ready, "StateReady", "ready" },
     { PH_WAITING, SG_GATE_HELD, PH_HELD, gate_shut, "StateHeld",
       "it was ready, and what is missing is not slipway's" },
     { PH_WAITING, SG_GATE_FAILED, PH_FAILED, gate_shut, "StateFailed",
