@@ -34,7 +34,11 @@ static int execute_named(const char *name, int argc, char **argv)
     const char *names[64] = { 0 };
     for (size_t i = 0; sw_commands[i] && i + 1 < SW_COUNT(names); i++)
         names[i] = sw_commands[i]->name;
-    const char *near = sw_text_nearest(name, names);
+    const char *instead = sw_command_instead(name), *near = sw_text_nearest(name, names);
+    if (instead) {
+        (void)fprintf(stderr, "slipway: '%s' is not a command; try: %s\n", name, instead);
+        return SW_EXIT_USAGE;
+    }
     (void)fprintf(stderr, "slipway: '%s' is not a command%s%s%s; 'slipway --help' lists them\n",
                   name, near ? ", did you mean '" : "", near ? near : "", near ? "'" : "");
     return SW_EXIT_USAGE;

@@ -150,18 +150,29 @@ int sw_cluster_find(struct sw_connection *conn, const char *api_version, const c
                 : sw_cluster_list(conn, k, in, opts, out, err);
 }
 
-int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
-                        struct json_object **out, struct sw_err *err)
+#define RESOURCE_VERSION "sro.openshift.io/v1beta1"
+#define RESOURCE_KIND "SpecialResource"
+
+int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **out,
+                             struct sw_err *err)
 {
-    static const char version[] = "sro.openshift.io/v1beta1", kind_name[] = "SpecialResource";
-    const struct sw_request_opts opts = { .retries = retries };
-    const struct sw_kind *kind;
-    int rc = sw_cluster_kind(conn, version, kind_name, &kind, err);
+    const int rc = sw_cluster_kind(conn, RESOURCE_VERSION, RESOURCE_KIND, out, err);
     if (rc == SW_NOTFOUND)
         return sw_err_set(err, rc,
                           "slipway is not installed in this cluster: it serves no SpecialResource "
                           "('make deploy' or 'helm install slipway charts/slipway' installs it)");
-    return rc < 0 ? rc : sw_cluster_find(conn, version, kind_name, NULL, name, &opts, out, err);
+    return rc;
+}
+
+int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
+                        struct json_object **out, struct sw_err *err)
+{
+    const struct sw_request_opts opts = { .retries = retries };
+    const struct sw_kind *kind;
+    const int rc = sw_cluster_resource_kind(conn, &kind, err);
+    return rc < 0 ? rc
+                  : sw_cluster_find(conn, RESOURCE_VERSION, RESOURCE_KIND, NULL, name, &opts, out,
+                                    err);
 }
 
 int sw_cluster_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,

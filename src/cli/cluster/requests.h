@@ -27,8 +27,10 @@ int sw_cluster_kind(struct sw_connection *conn, const char *api_version, const c
 int sw_cluster_find(struct sw_connection *conn, const char *api_version, const char *kind,
                     const char *ns, const char *name, const struct sw_request_opts *opts,
                     struct json_object **out, struct sw_err *err) SW_CHECKED;
-/** The SpecialResource @name (NULL: all), as sw_cluster_find(). If the cluster has no such kind,
- * @err says how slipway is installed. */
+/** The kind SpecialResource. If the cluster has none, @err says how slipway is installed. */
+int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **out,
+                             struct sw_err *err) SW_CHECKED;
+/** The SpecialResource @name (NULL: all), as sw_cluster_find() and sw_cluster_resource_kind(). */
 int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
                         struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** All pages of a list as one array. */

@@ -13,6 +13,7 @@ enum sw_exit {
     SW_EXIT_FAILED = 1,  /* it was tried, and failed */
     SW_EXIT_USAGE = 2,   /* bad usage or bad input: nothing was tried */
     SW_EXIT_TIMEOUT = 3, /* --timeout passed */
+    SW_EXIT_ERRORED = 4, /* the command has done its work: a resource that it shows is Errored */
 };
 
 /** The table of a command without options of its own. */

@@ -10,7 +10,11 @@ extern const struct sw_command sw_command_run, sw_command_controller, sw_command
     sw_command_create, sw_command_package, sw_command_configmap, sw_command_diff, sw_command_rbac,
     sw_command_man, sw_command_gather, sw_command_bundle, sw_command_uninstall,
     sw_command_preflight, sw_command_plan, sw_command_test, sw_command_releases,
-    sw_command_takeover, sw_command_vendor, sw_command_version;
+    sw_command_takeover, sw_command_vendor, sw_command_wait, sw_command_version;
+
+/** What to type instead of @verb, which other tools have: "slipway status", static; NULL: nothing
+ * is known. */
+const char *sw_command_instead(const char *verb);
 
 /** All commands, in the order of `slipway --help`; ends with NULL. */
 extern const struct sw_command *const sw_commands[];

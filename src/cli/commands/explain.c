@@ -81,8 +81,13 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts, 
     if (rc < 0)
         return sw_cli_fail("explain", &err);
     SW_AUTO_JSON *chain = sw_explain(conn, resource, state);
-    if (sw_streq(opts->output, "json"))
-        return sw_cli_print_json(chain);
+    const struct sw_report report = { .name = name, .status = sw_json_get(resource, "status") };
+    const int outcome = sw_streq(sw_report_phase(&report), "Errored") ? SW_EXIT_ERRORED
+                                                                      : SW_EXIT_OK;
+    if (sw_streq(opts->output, "json")) {
+        rc = sw_cli_print_json(chain);
+        return rc ? rc : outcome;
+    }
     struct printer p = { .style = sw_style_of(STDOUT_FILENO),
                          .now_ms = sw_now_ms(),
                          .out = printbuf_new() };
@@ -90,7 +95,7 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts, 
     print_link(&p, chain, 0);
     rc = sw_cli_print(p.out->buf, (size_t)p.out->bpos);
     printbuf_free(p.out);
-    return rc;
+    return rc ? rc : outcome;
 }
 
 static int execute(const struct sw_call *call)
@@ -118,7 +123,9 @@ const struct sw_command sw_command_explain = {
         "Prints the chain from the resource through its states, objects and pods to the cause: a\n"
         "container's reason and exit code, the end of its log, Events, finalizers. With STATE only "
         "that\n"
-        "state, else all states that are not Ready.",
+        "state, else all states that are not Ready.\n"
+        "\n"
+        "Exit status: 0 done, 1 it failed, 2 bad usage, 4 the resource is Errored.",
     .flags = flags,
     .execute = execute,
 };

@@ -1,6 +1,8 @@
 #include "cli/recipe/source_flags.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "chart/fetch/fetch.h"
 #include "chart/recipe/package/pack.h"
@@ -63,6 +65,21 @@ bool sw_source_stand_ins(bool flag)
     return flag || (set && *set && !sw_streq(set, "0"));
 }
 
+/* A name alone may be one of the recipes that come with slipway. */
+static void suggest_recipe(const char *name, struct sw_err *err)
+{
+    static const char *const folders[] = { "recipes", "states", "charts/example" };
+    for (size_t i = 0; i < SW_COUNT(folders) && *name && !strchr(name, '/'); i++) {
+        SW_AUTO_CHARS *path = sw_printf("%s/%s", folders[i], name);
+        SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", path);
+        if (access(chart, R_OK) == 0) {
+            SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
+            (void)sw_err_set(err, SW_NOTFOUND, "%s; did you mean %s?", why, path);
+            return;
+        }
+    }
+}
+
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,
                    struct sw_fetcher **fetcher, struct sw_err *err)
@@ -101,6 +118,8 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
     int rc = sw_fetcher_open(f, from, &open, out, err);
     if (rc == 0)
         tell_stand_ins(f);
+    else if (rc == SW_NOTFOUND && !flags->repo)
+        suggest_recipe(source, err);
     else if (rc == SW_UNAVAILABLE && !with_stand_ins && !flags->no_stand_ins)
         advise_stand_ins(err);
     if (fetcher)

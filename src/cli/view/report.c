@@ -151,3 +151,19 @@ char *sw_report_duration(int64_t ms, char buf[static 16])
         (void)snprintf(buf, 16, "%dh%02dm", (int)(ms / 3600000 % 100000), (int)(ms / 60000 % 60));
     return buf;
 }
+
+char *sw_report_age(int64_t ms, char buf[static 16])
+{
+    static const struct {
+        int64_t from_ms, ms;
+        const char *unit;
+    } units[] = { { INT64_C(48) * 3600000, INT64_C(24) * 3600000, "d" },
+                  { 3600000, 3600000, "h" },
+                  { 120000, 60000, "m" },
+                  { 0, 1000, "s" } };
+    size_t i = 0;
+    while (units[i].from_ms && ms < units[i].from_ms)
+        i++;
+    (void)snprintf(buf, 16, "%d%s", (int)(ms > 0 ? ms / units[i].ms % 10000000 : 0), units[i].unit);
+    return buf;
+}

@@ -20,7 +20,9 @@ struct sw_style {
 struct sw_report {
     const char *name;
     struct json_object *status;
-    struct json_object *nodes;  /* [{"name", "labels": {}}], by name; NULL: none */
+    struct json_object *nodes; /* [{"name", "labels": {}}], by name; NULL: none */
+    int64_t created_ms;        /* the resource's age counts from then; 0: not known */
+    bool is_deleting;
     int64_t started_ms, now_ms; /* of the command; states that are not Ready last until now_ms */
 };
 
@@ -43,8 +45,18 @@ char *sw_report_trouble(const struct sw_report *report);
  * width, and no more of them come than fit into the height. Heap. */
 char *sw_report_frame(const struct sw_report *report, const struct sw_style *style);
 
-/** The table of states and the table of nodes. Heap. */
+/** A line for each of @n resources, with a heading: name, status, states, nodes, age, and in one
+ * line what is wrong; @wide: all of it, and no line is cut. Heap. */
+char *sw_report_overview(const struct sw_report *reports, size_t n, const struct sw_style *style,
+                         bool wide);
+
+/** What of that line changes by more than time: "Ready 2/2 4/4 message"; heap. */
+char *sw_report_line(const struct sw_report *report);
+
+/** The table of states, and of nodes by which states are ready there. Heap. */
 char *sw_report_tables(const struct sw_report *report, const struct sw_style *style);
 
+/** An age as kubectl shows it, in one unit: "45s", "12m", "3h", "200d". @buf holds 16. */
+char *sw_report_age(int64_t ms, char buf[static 16]);
 /** Milliseconds as people read them: "80ms", "3.2s", "4m05s", "2h10m". @buf holds 16. */
 char *sw_report_duration(int64_t ms, char buf[static 16]);

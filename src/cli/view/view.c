@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 10, GAP = 2, MAX_NODE_ROWS = 40 };
+enum { BAR = 10, GAP = 2, MAX_NODE_ROWS = 40, MAX_NODE_NAMES = 3, MAX_NAME = 40 };
 
 /* A state. Strings are borrowed. */
 struct row {
@@ -207,39 +207,80 @@ static void put_state_table(struct sw_line *line, const struct table *t)
     }
 }
 
+/* The states that are ready on @node: "0000 1000", with others' phases, "" for none; heap. */
+static char *ready_states(struct json_object *node, const char *prefix)
+{
+    char *states = sw_strdup("");
+    json_object_object_foreach(sw_json_get(node, "labels"), key, value)
+    {
+        const char *phase = json_object_get_string(value);
+        bool ready = sw_streq(phase, "Ready");
+        size_t skip = sw_starts_with(key, prefix) ? strlen(prefix) : strcspn(key, "/") + 1;
+        sw_append(&states, "%s%s%s%s", *states ? " " : "", key + skip, /* or a shortened one */
+                  ready ? "" : "=", ready ? "" : phase);
+    }
+    return states;
+}
+
+/* Nodes that are equally far. */
+struct node_group {
+    char *states, *names; /* owned */
+    size_t n;
+};
+
+static void add_node(struct node_group *g, const char *name)
+{
+    if (g->n++ < MAX_NODE_NAMES)
+        sw_append(&g->names, "%s%s", *g->names ? ", " : "", name);
+}
+
+/* A row for nodes on which the same states are ready, so that thousands fit on a screen. */
 static void put_node_table(struct sw_line *line, struct json_object *doc)
 {
     struct json_object *nodes = sw_json_get(doc, "nodes");
     SW_AUTO_CHARS *prefix = sw_printf("specialresource.openshift.io/state-%s-",
                                       sw_json_str(doc, "", "name", NULL));
-    size_t n = sw_json_len(nodes), shown = n > MAX_NODE_ROWS ? MAX_NODE_ROWS : n;
-    int column = 4;
-    for (size_t i = 0; i < shown; i++)
-        column = wider(column, sw_text_width(sw_json_str(sw_json_at(nodes, i), "", "name", NULL)));
-    column += GAP;
-    sw_line_put(line, SW_BOLD, "NODE");
-    sw_line_pad(line, column);
-    sw_line_put(line, SW_BOLD, "READY STATES");
-    sw_line_printf(line, SW_DIM, "  label %s<state>", prefix);
-    sw_line_end(line);
-    for (size_t i = 0; i < shown; i++) {
+    struct node_group groups[MAX_NODE_ROWS];
+    size_t n_groups = 0, n_more = 0;
+    int column = 12;
+    for (size_t i = 0; i < sw_json_len(nodes); i++) {
         struct json_object *node = sw_json_at(nodes, i);
-        SW_AUTO_CHARS *states = sw_strdup("");
-        json_object_object_foreach(sw_json_get(node, "labels"), key, value)
-        {
-            const char *phase = json_object_get_string(value);
-            bool ready = sw_streq(phase, "Ready");
-            size_t skip = sw_starts_with(key, prefix) ? strlen(prefix) : strcspn(key, "/") + 1;
-            sw_append(&states, "%s%s%s%s", *states ? " " : "", key + skip, /* or a shortened one */
-                      ready ? "" : "=", ready ? "" : phase);
+        char *states = ready_states(node, prefix);
+        size_t k = 0;
+        while (k < n_groups && !sw_streq(groups[k].states, states))
+            k++;
+        if (k == n_groups && k < MAX_NODE_ROWS) {
+            groups[n_groups++] = (struct node_group){ SW_TAKE(states), sw_strdup(""), 0 };
+            column = wider(column, sw_text_width(groups[k].states));
         }
-        sw_line_put(line, SW_PLAIN, sw_json_str(node, "", "name", NULL));
-        sw_line_pad(line, column);
-        sw_line_put(line, *states ? SW_GREEN : SW_DIM, *states ? states : "-");
-        sw_line_end(line);
+        free(states);
+        if (k < MAX_NODE_ROWS)
+            add_node(&groups[k], sw_json_str(node, "", "name", NULL));
+        else
+            n_more++;
     }
-    if (n > shown) {
-        sw_line_printf(line, SW_DIM, "and %zu more", n - shown);
+    column = (column > MAX_NAME ? MAX_NAME : column) + 5 + 2 * GAP;
+    sw_line_put(line, SW_BOLD, "NODES");
+    sw_line_pad(line, 5 + GAP);
+    sw_line_put(line, SW_BOLD, "READY STATES");
+    sw_line_pad(line, column);
+    sw_line_printf(line, SW_DIM, "label %s<state>", prefix);
+    sw_line_end(line);
+    for (size_t i = 0; i < n_groups; i++) {
+        struct node_group *g = &groups[i];
+        sw_line_printf(line, SW_PLAIN, "%zu", g->n);
+        sw_line_pad(line, 5 + GAP);
+        sw_line_put(line, *g->states ? SW_GREEN : SW_DIM, *g->states ? g->states : "-");
+        sw_line_pad(line, column);
+        sw_line_put(line, SW_PLAIN, g->names);
+        if (g->n > MAX_NODE_NAMES)
+            sw_line_printf(line, SW_DIM, " and %zu more", g->n - MAX_NODE_NAMES);
+        sw_line_end(line);
+        free(g->states);
+        free(g->names);
+    }
+    if (n_more) {
+        sw_line_printf(line, SW_DIM, "and %zu more", n_more);
         sw_line_end(line);
     }
 }
@@ -291,5 +332,108 @@ char *sw_report_tables(const struct sw_report *report, const struct sw_style *st
         put_upgrade_table(&line, upgrade);
     json_object_put(doc);
     free(t.rows);
+    return finish(&line);
+}
+
+/* ---- all resources -----------------------------------------------------------------------------
+ */
+
+enum { PHASE_WIDTH = 11, STATES_WIDTH = 6, NODES_WIDTH = 7, AGE_WIDTH = 5 };
+
+static const char *phase_of(const struct sw_report *report)
+{
+    return report->is_deleting ? "Deleting" : sw_report_phase(report);
+}
+
+/* What is wrong, or why nothing is known; heap. */
+static char *message_of(const struct sw_report *report)
+{
+    return report->status ? sw_report_trouble(report)
+                          : sw_strdup("no operator has looked at it yet; does one run?");
+}
+
+/* A resource in the overview. */
+struct summary {
+    const char *phase;
+    size_t n_ready, n;
+    int64_t labelled, nodes; /* nodes with the labels of all states, of those that get some */
+    char *message;           /* owned */
+};
+
+static struct summary summary_of(const struct sw_report *report)
+{
+    struct table t;
+    read_rows(report, &t);
+    struct summary s = { phase_of(report), t.n_ready, t.n, -1, 0, message_of(report) };
+    for (size_t i = 0; i < t.n; i++) {
+        s.nodes = t.rows[i].nodes > s.nodes ? t.rows[i].nodes : s.nodes;
+        if (t.rows[i].nodes && (s.labelled < 0 || t.rows[i].labelled < s.labelled))
+            s.labelled = t.rows[i].labelled;
+    }
+    s.labelled = s.labelled < 0 ? 0 : s.labelled;
+    free(t.rows);
+    return s;
+}
+
+static void put_resource(struct sw_line *line, const struct sw_report *report, int name_width,
+                         bool wide)
+{
+    char age[16] = "-";
+    struct summary s = summary_of(report);
+    enum sw_colour colour = sw_streq(s.phase, "Ready")     ? SW_GREEN
+                            : sw_streq(s.phase, "Errored") ? SW_RED
+                                                           : SW_BLUE;
+    int at = name_width + GAP;
+    if (!wide)
+        s.message[strcspn(s.message, "\n")] = '\0';
+    sw_line_put(line, SW_PLAIN, report->name);
+    sw_line_pad(line, at);
+    sw_line_put(line, colour, s.phase);
+    sw_line_pad(line, at += PHASE_WIDTH + GAP);
+    sw_line_printf(line, s.n_ready == s.n ? SW_PLAIN : SW_BOLD, "%zu/%zu", s.n_ready, s.n);
+    sw_line_pad(line, at += STATES_WIDTH + GAP);
+    if (s.nodes)
+        sw_line_printf(line, SW_PLAIN, "%lld/%lld", (long long)s.labelled, (long long)s.nodes);
+    else
+        sw_line_put(line, SW_DIM, "-");
+    sw_line_pad(line, at += NODES_WIDTH + GAP);
+    if (report->created_ms)
+        (void)sw_report_age(report->now_ms - report->created_ms, age);
+    sw_line_put(line, SW_PLAIN, age);
+    if (*s.message) {
+        sw_line_pad(line, at + AGE_WIDTH + GAP);
+        sw_line_put(line, colour == SW_RED ? SW_RED : SW_DIM, s.message);
+    }
+    sw_line_end(line);
+    free(s.message);
+}
+
+char *sw_report_line(const struct sw_report *report)
+{
+    struct summary s = summary_of(report);
+    SW_AUTO_CHARS *message = s.message;
+    return sw_printf("%s %zu/%zu %lld/%lld %s", s.phase, s.n_ready, s.n, (long long)s.labelled,
+                     (long long)s.nodes, message);
+}
+
+char *sw_report_overview(const struct sw_report *reports, size_t n, const struct sw_style *style,
+                         bool wide)
+{
+    static const char *const titles[] = { "NAME", "STATUS", "STATES", "NODES", "AGE", "MESSAGE" };
+    const struct sw_style uncut = { .colour = style->colour, .utf8 = style->utf8 };
+    struct sw_line line = { .out = printbuf_new(), .style = wide ? &uncut : style };
+    int name_width = 4;
+    for (size_t i = 0; i < n; i++)
+        name_width = wider(name_width, sw_text_width(reports[i].name));
+    const int widths[] = { name_width, PHASE_WIDTH, STATES_WIDTH, NODES_WIDTH, AGE_WIDTH };
+    for (size_t i = 0, at = 0; i < SW_COUNT(titles); i++) {
+        if (i)
+            sw_line_pad(&line, (int)at);
+        sw_line_put(&line, SW_BOLD, titles[i]);
+        at += i < SW_COUNT(widths) ? (size_t)widths[i] + GAP : 0;
+    }
+    sw_line_end(&line);
+    for (size_t i = 0; i < n; i++)
+        put_resource(&line, &reports[i], name_width, wide);
     return finish(&line);
 }

@@ -136,9 +136,64 @@ static void tables_tell_nodes_and_their_states(void **state)
     SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
     assert_line(text, "STATE         PHASE    OBJECTS  NODES    TIME\n");
     assert_line(text, "cert-manager  Ready    3/3      4/4      2s\n");
-    assert_line(text, "\ncpu-1  -\n");
-    assert_line(text, "\ngpu-1  cert-manager\n");
+    assert_line(text,
+                "\nNODES  READY STATES  label specialresource.openshift.io/state-mig-<state>\n");
+    assert_line(text, "\n1      -             cpu-1\n");
+    assert_line(text, "\n1      cert-manager  gpu-1\n");
     done(&r);
+}
+
+/* However many nodes there are. */
+static void nodes_that_are_equally_far_are_one_row(void **state)
+{
+    (void)state;
+    struct sw_report r = report(STATUS);
+    json_object_put(r.nodes);
+    r.nodes = json_object_new_array();
+    for (int i = 0; i < 5000; i++) {
+        SW_AUTO_CHARS *node = sw_printf(
+            "{\"name\":\"n%04d\",\"labels\":{%s}}", i,
+            i % 2 ? "\"specialresource.openshift.io/state-mig-nfd\":\"Ready\"" : "");
+        (void)json_object_array_add(r.nodes, parse(node));
+    }
+    SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
+    assert_line(text, "\n2500   -             n0000, n0002, n0004 and 2497 more\n");
+    assert_line(text, "\n2500   nfd           n0001, n0003, n0005 and 2497 more\n");
+    done(&r);
+}
+
+static void overview_has_one_line_a_resource(void **state)
+{
+    (void)state;
+    struct sw_report r[] = { report(STATUS), { .name = "fresh", .now_ms = 5500 } };
+    r[0].created_ms = r[0].now_ms - 5000;
+    SW_AUTO_CHARS *text = sw_report_overview(r, 2, &(struct sw_style){ 0 }, false);
+    assert_string_equal(text,
+                        "NAME   STATUS       STATES  NODES    AGE    MESSAGE\n"
+                        "mig    Progressing  1/3     0/4      5s     state 'nfd': DaemonSet "
+                        "nfd/worker: 1 of 4 pods ready\n"
+                        "fresh  Progressing  0/0     -        -      no operator has looked at it "
+                        "yet; does one run?\n");
+    SW_AUTO_CHARS *narrow = sw_report_overview(r, 2, &(struct sw_style){ .width = 60 }, false);
+    for (const char *at = narrow; *at; at += strcspn(at, "\n") + 1)
+        assert_true(strcspn(at, "\n") <= 60);
+    done(&r[0]);
+}
+
+static void ages_are_in_one_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t ms;
+        const char *want;
+    } cases[] = { { -1, "0s" },         { 119999, "119s" },  { 120000, "2m" },   { 3600000, "1h" },
+                  { 172799999, "47h" }, { 172800000, "2d" }, { INT64_MAX, NULL } };
+    char buf[16];
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        sw_report_age(cases[i].ms, buf);
+        if (cases[i].want)
+            assert_string_equal(buf, cases[i].want);
+    }
 }
 
 static void tables_tell_whose_driver_is_being_replaced(void **state)
@@ -237,6 +292,9 @@ int main(void)
         cmocka_unit_test(colours_come_only_when_asked_for),
         cmocka_unit_test(control_characters_of_others_do_not_reach_the_terminal),
         cmocka_unit_test(tables_tell_nodes_and_their_states),
+        cmocka_unit_test(nodes_that_are_equally_far_are_one_row),
+        cmocka_unit_test(overview_has_one_line_a_resource),
+        cmocka_unit_test(ages_are_in_one_unit),
         cmocka_unit_test(tables_tell_whose_driver_is_being_replaced),
         cmocka_unit_test(document_has_the_promised_shape),
         cmocka_unit_test(trouble_is_the_condition_where_no_state_says_more),

@@ -1,0 +1,116 @@
+# slipway status and wait, as the eye and as a script reads them; and what run says while it waits, and when it is
+# interrupted.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/test/slipway}")
+root=$PWD
+export KUBECONFIG=$tap_dir/kubeconfig
+trap 'for p in "$tap_dir"/*.pid; do [ ! -f "$p" ] || kill "$(cat "$p")" 2>/dev/null; done; rm -rf "$tap_dir"' EXIT
+
+exits() { # STATUS ARGUMENTS...: of slipway; what it says is in $tap_dir/o
+    local want=$1 rc
+    shift
+    "$slipway" "$@" >"$tap_dir/o" 2>&1
+    rc=$?
+    [ $rc -eq "$want" ] || { echo "slipway $*: exit status $rc, not $want"; cat "$tap_dir/o"; return 1; }
+}
+says() { grep -qE -- "$1" "$tap_dir/o" || { echo "not said: $1"; cat "$tap_dir/o"; return 1; }; }
+recipe() { # NAME OBJECT: in YAML
+    mkdir -p "$tap_dir/$1/templates"
+    printf 'apiVersion: v2\nname: %s\nversion: 0.1.0\n' "$1" >"$tap_dir/$1/Chart.yaml"
+    printf '%s\n' "$2" >"$tap_dir/$1/templates/0000-a.yaml"
+}
+
+start() {
+    emulated &&
+        exits 0 status && says 'There is no SpecialResource' || return 1
+    recipe good 'apiVersion: v1
+kind: ConfigMap
+metadata: {name: c}'
+    recipe bad 'apiVersion: v1
+kind: ConfigMap
+metadata: {name: "Not a name"}'
+    recipe late 'apiVersion: example.test/v1
+kind: Nothing
+metadata: {name: it}'
+    exits 0 run "$tap_dir/good" && exits 1 run "$tap_dir/bad"
+}
+t "two recipes, of which one is Errored" start
+lines() {
+    exits 4 status && says '^NAME  STATUS +STATES  NODES +AGE +MESSAGE$' && says '^good  Ready +1/1 +4/4 +[0-9]+s *$' &&
+        says "^bad   Errored +0/1 +[-0-9/]+ +[0-9]+s +state '0000': " && [ "$(wc -l <"$tap_dir/o")" = 3 ]
+}
+t "status shows a line for each, and exits with 4 where one is Errored" lines
+one() {
+    exits 0 status good && says '^good  Ready' && says '^0000 +Ready +1/1' && says '^4 +0000 +gpu-0, gpu-1, gpu-2 and 1 more$' &&
+        [ "$(wc -l <"$tap_dir/o")" -le 10 ] && exits 4 status bad && exits 1 status none && says '"none" not found'
+}
+t "of one that is named: states, and nodes by what is ready there" one
+formats() {
+    exits 4 status -o name && [ "$(tr '\n' ' ' <"$tap_dir/o")" = "specialresource/bad specialresource/good " ] &&
+        exits 0 status good -o yaml && says '^phase: Ready$' && exits 0 status good -o json && says '"phase": "Ready"' &&
+        exits 4 status -o wide && ! COLUMNS=40 exits 4 status bad -o wide 2>/dev/null | grep '…' && exits 2 status -o xml
+}
+t "-o wide, name, yaml and json" formats
+watched() {
+    "$slipway" status -w >"$tap_dir/w" 2>&1 &
+    echo $! >"$tap_dir/watch.pid"
+    until_ok 10 grep -q '^good  *Ready' "$tap_dir/w" || return 1
+    recipe more 'apiVersion: v1
+kind: ConfigMap
+metadata: {name: m}'
+    exits 0 run "$tap_dir/more" && until_ok 10 grep -q '^more  *Ready' "$tap_dir/w" && kubectl delete sr more &&
+        [ "$(grep -c '^NAME' "$tap_dir/w")" = 1 ] && [ "$(grep -c '^good' "$tap_dir/w")" = 1 ] && kill -INT "$(cat "$tap_dir/watch.pid")"
+    wait "$(cat "$tap_dir/watch.pid")"
+    [ $? -eq 130 ]
+}
+t "-w prints a line for each change, and ends when it is interrupted" watched
+waits() {
+    exits 0 wait good && says '^good: Ready$' && exits 0 wait bad --for Errored && exits 4 wait bad --fail-fast &&
+        exits 3 wait bad --timeout 300ms && says 'bad: not Ready in time' && exits 0 wait none --for deleted && exits 2 wait &&
+        exits 2 wait good --for Never
+}
+t "wait, for what is and what is not" waits
+deleted() {
+    recipe brief 'apiVersion: v1
+kind: ConfigMap
+metadata: {name: b}'
+    exits 0 run "$tap_dir/brief" || return 1
+    "$slipway" wait brief --for deleted >"$tap_dir/w" 2>&1 &
+    echo $! >"$tap_dir/wait.pid"
+    kubectl delete sr brief >/dev/null
+    wait "$(cat "$tap_dir/wait.pid")" && grep -q '^brief: deleted$' "$tap_dir/w"
+}
+t "wait until it is deleted" deleted
+
+interrupted() { # what is known when it ends stands in the status
+    "$slipway" run "$tap_dir/late" >"$tap_dir/w" 2>&1 &
+    echo $! >"$tap_dir/run.pid"
+    until_ok 10 grep -q 'StateStarted: state 0000: started' "$tap_dir/w" || { cat "$tap_dir/w"; return 1; }
+    sleep 0.3
+    kill -INT "$(cat "$tap_dir/run.pid")"
+    wait "$(cat "$tap_dir/run.pid")"
+    [ $? -eq 130 ] && grep -q "'slipway uninstall late' deletes what is there" "$tap_dir/w" && exits 4 status && says "^late .*Nothing it is not served yet" &&
+        exits 0 uninstall late --yes
+}
+t "run that is interrupted says how to go on, and leaves the truth" interrupted
+beats() {
+    "$slipway" run "$tap_dir/late" --timeout 12s >"$tap_dir/w" 2>&1
+    [ $? -eq 3 ] && grep -q "^ *[0-9.]*s  waiting: state '0000': Nothing it is not served yet" "$tap_dir/w" && exits 0 uninstall late --yes
+}
+t "in a pipe run says every ten seconds what it waits for" beats
+dead() {
+    sed 's/127\.0\.0\.1:[0-9]*/127.0.0.1:1/' "$KUBECONFIG" >"$tap_dir/dead"
+    KUBECONFIG=$tap_dir/dead exits 3 run "$tap_dir/good" --timeout 11s && says 'cannot connect: Connection refused; trying again' &&
+        says 'the API server still does not answer \((9.9|1)' && says 'the API server does not answer$'
+}
+t "of a server that does not answer run says so at once, and again" dead
+
+verbs() {
+    exits 2 get && says "try: slipway status$" && exits 2 install x && says "try: slipway run RECIPE$" && exits 2 delete x &&
+        says "try: slipway uninstall NAME$" && exits 2 template x && says "try: slipway render RECIPE$" && exits 2 watch && says "status -w$" &&
+        exits 2 stats && says "did you mean 'status'"
+}
+t "verbs of other tools are answered with what to type" verbs
+nearly() { cd "$root" && exits 2 run nvidia-mig && says 'did you mean recipes/nvidia-mig\?$' && exits 2 lint nfd && says 'did you mean states/nfd\?$'; }
+t "a recipe's name alone is answered with its path" nearly
+plan
