@@ -6,7 +6,7 @@
 
 #include "base/loop.h"
 #include "data/text/url.h"
-#include "kube/config/kubeconfig.h"
+#include "kube/config/exec.h"
 #include "kube/internal.h"
 
 enum { MAX_IN_FLIGHT = 16, TIMEOUT_MS = 30000, MAX_WARNINGS = 256 };
@@ -114,19 +114,30 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
     k->on_up = kube_watch_wake_all;
     set_opts(k, opts);
     TAILQ_INIT(&k->queue);
-    const struct sw_http_tls_opts tls = { .source = config->source,
-                                          .ca_data = config->ca_data,
-                                          .ca_file = config->ca_file,
-                                          .cert_data = config->cert_data,
-                                          .cert_file = config->cert_file,
-                                          .key_data = config->key_data,
-                                          .key_file = config->key_file,
-                                          .insecure = config->insecure };
+    k->token = kube_token_new();
+    struct sw_exec_answer answer = { 0 };
+    struct sw_http_tls_opts tls = { .source = config->source,
+                                    .ca_data = config->ca_data,
+                                    .ca_file = config->ca_file,
+                                    .cert_data = config->cert_data,
+                                    .cert_file = config->cert_file,
+                                    .key_data = config->key_data,
+                                    .key_file = config->key_file,
+                                    .insecure = config->insecure };
     int rc = check_identity(config, err);
     if (rc == 0)
         rc = read_address(k, &direct, &connect_to, err);
+    if (rc == 0 && config->exec && !config->token && !config->token_file)
+        rc = sw_exec_ask(config, &answer, err);
+    if (answer.cert) {
+        tls.cert_data = answer.cert;
+        tls.key_data = answer.key;
+        tls.cert_file = tls.key_file = NULL;
+    }
     if (rc == 0)
         rc = sw_http_tls_new(&tls, &k->tls, err);
+    kube_token_take(k->token, &answer);
+    sw_exec_answer_done(&answer);
     if (rc < 0) {
         kube_free_memory(k);
         return rc;
@@ -134,7 +145,6 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
     k->counts = kube_counts_new();
     k->trace = kube_trace_new();
     k->kinds = kube_kinds_new();
-    k->token = kube_token_new();
     k->warned = lh_kchar_table_new(16, free_warning);
     k->http = sw_http_new(loop, &(struct sw_http_opts){ .user_agent = k->opts.user_agent,
                                                         .proxy_url = config->proxy_url,

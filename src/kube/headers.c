@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "kube/config/kubeconfig.h"
+#include "kube/config/exec.h"
 #include "kube/internal.h"
 
-enum { MAX_TOKEN_BYTES = 1 << 20 };
+enum { MAX_TOKEN_BYTES = 1 << 20, ASK_GAP_MS = 10000 };
 
 /** The token file as it was read. A mounted token is replaced by renaming: inode and time change.
  */
@@ -15,6 +15,8 @@ struct token {
     struct timespec mtime;
     ino_t inode;
     off_t size_bytes;
+    int64_t until_ms; /* of a program's token, since 1970; 0: it is asked with the next request */
+    int64_t asked_ms; /* when it was asked last */
 };
 
 struct token *kube_token_new(void)
@@ -40,6 +42,32 @@ void kube_token_free(struct token *t)
 void kube_token_doubt(struct token *t)
 {
     t->inode = 0;
+    t->until_ms = 0;
+}
+
+void kube_token_take(struct token *t, struct sw_exec_answer *answer)
+{
+    wipe(t->text);
+    t->text = SW_TAKE(answer->token);
+    t->until_ms = answer->until_ms;
+    t->asked_ms = sw_now_ms();
+}
+
+/* Ask the program for another token where the last one has expired or was rejected, at most every
+ * ten seconds. The loop waits for it: these programs are for people's machines. */
+static int ask(struct sw_kube *k, struct sw_err *err)
+{
+    struct token *t = k->token;
+    struct sw_exec_answer answer = { 0 };
+    const int64_t now_ms = sw_now_ms();
+    if (now_ms < t->until_ms || now_ms - t->asked_ms < ASK_GAP_MS)
+        return 0;
+    const int rc = sw_exec_ask(k->config, &answer, err);
+    t->asked_ms = now_ms;
+    if (rc == 0)
+        kube_token_take(t, &answer);
+    sw_exec_answer_done(&answer);
+    return rc;
 }
 
 /** Read the token file if it has changed. @return 0 also when it cannot be read but an older token
@@ -91,11 +119,15 @@ static int add(struct header_list *h, const char *name, const char *value, struc
 static int add_token(struct sw_kube *k, struct header_list *h, struct sw_err *err)
 {
     const struct sw_kube_config *c = k->config;
-    if (!c->token && !c->token_file)
+    if (!c->token && !c->token_file && !c->exec)
         return 0;
-    int rc = c->token_file ? refresh(k->token, c->token_file, err) : 0;
+    int rc = c->token_file          ? refresh(k->token, c->token_file, err)
+             : c->exec && !c->token ? ask(k, err)
+                                    : 0;
     if (rc < 0 && !c->token)
         return rc;
+    if (!k->token->text && !c->token)
+        return 0; /* the program gave a certificate */
     SW_AUTO_CHARS *value = sw_printf("Bearer %s", k->token->text ? k->token->text : c->token);
     rc = add(h, "Authorization", value, err);
     explicit_bzero(value, strlen(value));

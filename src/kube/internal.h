@@ -9,6 +9,8 @@
 #include "kube/kube.h"
 #include "net/http/http.h"
 
+struct sw_exec_answer;
+
 struct json_object;
 struct lh_table;
 struct printbuf;
@@ -114,7 +116,10 @@ void kube_headers_done(struct header_list *headers);
 struct token *kube_token_new(void);
 /** Free the token. */
 void kube_token_free(struct token *token);
-/** The server rejected the token: the next request reads the token file again. */
+/** Take the token of @answer, the program's. */
+void kube_token_take(struct token *token, struct sw_exec_answer *answer);
+/** The server rejected the token: the next request reads the token file again, or asks the program.
+ */
 void kube_token_doubt(struct token *token);
 
 /* ---- paths (path.c) ----------------------------------------------------------------------------

@@ -63,15 +63,22 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
         if (rc == 0)
             conn->config = sw_kube_config_new(sw_emulator_url(conn->emulator));
     } else {
-        rc = sw_kubeconfig_load(
-            &(struct sw_kubeconfig_opts){ .path = opts->kubeconfig, .context = opts->context },
-            &conn->config, err);
+        rc = sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = opts->kubeconfig,
+                                                              .context = opts->context,
+                                                              .server = opts->server,
+                                                              .cluster = opts->cluster,
+                                                              .user = opts->user,
+                                                              .token = opts->token,
+                                                              .as_user = opts->as_user,
+                                                              .as_groups = opts->as_groups },
+                                &conn->config, err);
     }
     if (rc < 0)
         return rc;
     return sw_kube_new(conn->loop, conn->config,
                        &(struct sw_kube_opts){ .user_agent = opts->manager,
                                                .field_manager = opts->manager,
+                                               .timeout_ms = (int)opts->request_timeout_ms,
                                                .on_server = on_server,
                                                .on_warning = on_warning,
                                                .arg = conn },

@@ -11,7 +11,9 @@ struct sw_loop;
 /** The options that select the cluster; borrowed until the connection is closed. */
 struct sw_connect_opts {
     const char *kubeconfig, *context;
-    const char *manager; /* field manager and user agent; NULL: "slipway" */
+    const char *server, *cluster, *user, *token, *as_user, *as_groups;
+    int64_t request_timeout_ms; /* 0: the client's */
+    const char *manager;        /* field manager and user agent; NULL: "slipway" */
     bool emulate;
     int64_t n_nodes; /* of the emulator; 0: its default */
     const char *platform;
@@ -27,7 +29,22 @@ struct sw_connect_opts {
     SW_FLAG_ROW("kubeconfig", 0, SW_FLAG_STRING, offsetof(type, member.kubeconfig), "FILE",        \
                 "kubeconfig file (default $KUBECONFIG, the pod's account, ~/.kube/config)"),       \
         SW_FLAG_ROW("context", 0, SW_FLAG_STRING, offsetof(type, member.context), "NAME",          \
-                    "context of the kubeconfig (default: its current one)")
+                    "context of the kubeconfig (default: its current one)"),                       \
+        SW_FLAG_ROW("cluster", 0, SW_FLAG_STRING, offsetof(type, member.cluster), "NAME",          \
+                    "cluster of the kubeconfig, instead of the context's"),                        \
+        SW_FLAG_ROW("user", 0, SW_FLAG_STRING, offsetof(type, member.user), "NAME",                \
+                    "user of the kubeconfig, instead of the context's"),                           \
+        SW_FLAG_ROW("server", 0, SW_FLAG_STRING, offsetof(type, member.server), "URL",             \
+                    "API server, instead of the cluster's"),                                       \
+        SW_FLAG_ROW("token", 0, SW_FLAG_STRING, offsetof(type, member.token), "TOKEN",             \
+                    "bearer token, instead of what the user has"),                                 \
+        SW_FLAG_ROW("as", 0, SW_FLAG_STRING, offsetof(type, member.as_user), "USER",               \
+                    "impersonate this user"),                                                      \
+        SW_FLAG_ROW("as-group", 0, SW_FLAG_STRING, offsetof(type, member.as_groups), "GROUPS",     \
+                    "with --as: the user's groups, separated by commas"),                          \
+        SW_FLAG_ROW("request-timeout", 0, SW_FLAG_DURATION,                                        \
+                    offsetof(type, member.request_timeout_ms), "TIME",                             \
+                    "time limit of each request, such as 5s (default 30s)")
 
 /** A loop with a client on it. */
 struct sw_connection {

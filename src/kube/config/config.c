@@ -53,6 +53,7 @@ struct sw_kube_config *sw_kube_config_copy(const struct sw_kube_config *from)
     for (size_t i = 0; i < n; i++)
         c->as_groups[i] = sw_strdup(from->as_groups[i]);
     c->insecure = from->insecure;
+    c->exec = json_object_get(from->exec);
     return c;
 }
 
@@ -69,6 +70,7 @@ void sw_kube_config_free(struct sw_kube_config *c)
     for (char **group = c->as_groups; group && *group; group++)
         free(*group);
     free(c->as_groups);
+    json_object_put(c->exec);
     free(c);
 }
 
@@ -109,6 +111,8 @@ char *sw_kubeconfig_text(const struct sw_kube_config *c, const char *name)
         (void)json_object_array_add(groups, json_object_new_string(*group));
     if (groups)
         (void)json_object_object_add(user, "as-groups", groups);
+    if (c->exec)
+        (void)json_object_object_add(user, "exec", json_object_get(c->exec));
     sw_json_set_str(context, name, "cluster", NULL);
     sw_json_set_str(context, name, "user", NULL);
     if (c->ns)

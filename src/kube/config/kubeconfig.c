@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "data/text/base64.h"
+#include "kube/config/exec.h"
 #include "kube/config/fields.h"
 
 enum { MAX_CONFIG_BYTES = 4 << 20 };
@@ -190,21 +191,42 @@ static int read_cluster(const struct sources *s, const char *name, struct sw_kub
     return c->server ? 0 : bad_field(&e, "server", "missing");
 }
 
-static int read_user(const struct sources *s, const char *name, struct sw_kube_config *c,
-                     struct sw_err *err)
+/* What the cluster has for the program, or NULL. */
+static struct json_object *exec_extension(const struct sources *s, const char *cluster)
 {
-    static const char *const plugins[] = { "exec", "auth-provider" };
+    struct entry e = { 0 };
+    if (find_entry(s, "clusters", "cluster", cluster, &e) < 0)
+        return NULL;
+    return sw_json_get(sw_json_find_by(sw_json_get(e.body, "extensions"), "name",
+                                       "client.authentication.k8s.io/exec"),
+                       "extension");
+}
+
+static int read_exec(const struct entry *e, const struct sources *s, const char *cluster,
+                     struct sw_kube_config *c)
+{
+    struct json_object *exec = sw_json_get(e->body, "exec");
+    const char *slash = strrchr(e->from->path, '/');
+    SW_AUTO_CHARS *dir = slash ? sw_strndup(e->from->path, (size_t)(slash - e->from->path)) : NULL;
+    SW_AUTO_CHARS *fault = exec ? sw_exec_check(exec, dir, exec_extension(s, cluster), c) : NULL;
+    return fault ? bad_field(e, "exec", fault) : 0;
+}
+
+static int read_user(const struct sources *s, const char *name, const char *cluster,
+                     struct sw_kube_config *c, struct sw_err *err)
+{
     struct entry e = { .err = err };
     if (!name[0])
         return 0; /* anonymous */
     if (find_entry(s, "users", "user", name, &e) < 0)
         return sw_err_set(err, SW_INVALID, "%s: user: no user is called '%s'", c->source, name);
-    for (size_t i = 0; i < SW_COUNT(plugins); i++)
-        if (sw_json_get(e.body, plugins[i]))
-            return bad_field(&e, plugins[i],
-                             "credential plugins are not supported; use a token, a token file or a "
-                             "client certificate");
+    if (sw_json_get(e.body, "auth-provider"))
+        return bad_field(
+            &e, "auth-provider",
+            "Kubernetes has dropped it with 1.26; the provider has a program for exec");
     int rc = read_fields(&e, IN_USER, c);
+    if (rc == 0)
+        rc = read_exec(&e, s, cluster, c);
     struct json_object *groups = sw_json_get(e.body, "as-groups");
     if (rc < 0 || !groups)
         return rc;
@@ -256,10 +278,11 @@ static int choose(const struct sources *s, const struct sw_kubeconfig_opts *o,
         rc = text_field(&e, "user", &user);
     if (rc == 0)
         rc = text_field(&e, "namespace", &c->ns);
+    const char *of = o->cluster ? o->cluster : cluster ? cluster : "";
     if (rc == 0)
-        rc = read_cluster(s, cluster ? cluster : "", c, err);
+        rc = read_cluster(s, of, c, err);
     if (rc == 0)
-        rc = read_user(s, user ? user : "", c, err);
+        rc = read_user(s, o->user ? o->user : user ? user : "", of, c, err);
     if (rc < 0)
         return rc;
     *out = SW_TAKE(c);
@@ -348,6 +371,25 @@ static void replace(char **at, const char *with)
     *at = sw_strdup(with);
 }
 
+static void replace_groups(struct sw_kube_config *c, const struct sw_kubeconfig_opts *o)
+{
+    const char *at = o->as_groups ? o->as_groups : "";
+    size_t n = *at != '\0';
+    if (!n && !o->as_user)
+        return;
+    for (const char *p = at; *p; p++)
+        n += *p == ',';
+    for (char **group = c->as_groups; group && *group; group++)
+        free(*group);
+    free(c->as_groups);
+    c->as_groups = n ? sw_zalloc(n + 1, sizeof *c->as_groups) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strcspn(at, ",");
+        c->as_groups[i] = sw_strndup(at, len);
+        at += len + (at[len] == ',');
+    }
+}
+
 int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_config **out,
                        struct sw_err *err)
 {
@@ -363,6 +405,13 @@ int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_con
         return rc;
     replace(&c->server, o->server);
     replace(&c->ns, o->ns);
+    replace(&c->token, o->token);
+    if (o->token) {
+        json_object_put(SW_TAKE(c->exec));
+        free(SW_TAKE(c->token_file));
+    }
+    replace_groups(c, o);
+    replace(&c->as_user, o->as_user);
     *out = c;
     return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct json_object;
 struct sw_err;
 
 /** One server and one identity. All strings are owned and NULL where not set; fill one by hand
@@ -23,11 +24,12 @@ struct sw_kube_config {
     char *token_file; /* read again when it has changed, at most once a second */
     char *username;   /* with password: basic authentication */
     char *password;
-    char *as_user;         /* Impersonate-User */
-    char **as_groups;      /* Impersonate-Group, ended by NULL; NULL: none */
-    char *tls_server_name; /* the name to request and to verify instead of the server's */
-    char *proxy_url;       /* NULL: that of the environment (HTTPS_PROXY, NO_PROXY) */
-    bool insecure;         /* the certificate is not verified */
+    char *as_user;            /* Impersonate-User */
+    char **as_groups;         /* Impersonate-Group, ended by NULL; NULL: none */
+    char *tls_server_name;    /* the name to request and to verify instead of the server's */
+    char *proxy_url;          /* NULL: that of the environment (HTTPS_PROXY, NO_PROXY) */
+    bool insecure;            /* the certificate is not verified */
+    struct json_object *exec; /* a program gives token or certificate (exec.h); NULL: none. Owned */
 };
 
 /** Choices for loading; the zero value: as kubectl without flags. */
@@ -36,7 +38,11 @@ struct sw_kubeconfig_opts {
                             in-cluster,    else ~/.kube/config */
     const char *context; /* NULL: current-context */
     const char *server;  /* instead of the cluster's */
-    const char *ns;      /* instead of the context's */
+    const char *cluster, *user; /* instead of the context's */
+    const char *token;          /* instead of what the user has */
+    const char *as_user;        /* instead of the user's "as"; then it has no groups but these: */
+    const char *as_groups;      /* instead of its "as-groups"; separated by commas */
+    const char *ns;             /* instead of the context's */
     const char *service_account_dir; /* NULL: where Kubernetes mounts it in every pod */
 };
 
@@ -44,8 +50,8 @@ struct sw_kubeconfig_opts {
  * folder. Of several files the first that sets a field wins, as kubectl merges them; ones in
  * $KUBECONFIG that do not exist are skipped. @opts may be NULL.
  * @return 0 | SW_NOTFOUND: there is no kubeconfig and this is not a pod | SW_FORBIDDEN: a file may
- * not be read | SW_INVALID: file, context and field are named; exec and auth-provider plugins are
- * refused
+ * not be read | SW_INVALID: file, context and field are named; auth-provider, which Kubernetes has
+ * dropped, is refused
  * Source: Kubernetes "Organizing Cluster Access Using kubeconfig Files"; client-go
  * rest.InClusterConfig. Pinned by test/unit/kube/kube_config_test.c. */
 int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_config **out,

@@ -203,8 +203,17 @@ static void errors_name_file_entry_and_field(void **state)
           "/etc/kube/conf: users 'u': token: not text (quote it)" },
         { HEAD "clusters: [{name: c, cluster: {server: s}}]\n"
                "users: [{name: u, user: {exec: {command: aws}}}]",
-          "/etc/kube/conf: users 'u': exec: credential plugins are not supported; use a token, a "
-          "token file or a client certificate" },
+          "/etc/kube/conf: users 'u': exec: apiVersion: '' is neither "
+          "client.authentication.k8s.io/v1 nor client.authentication.k8s.io/v1beta1" },
+        { HEAD "clusters: [{name: c, cluster: {server: s}}]\n"
+               "users: [{name: u, user: {exec: {command: aws, apiVersion: "
+               "client.authentication.k8s.io/v1}}}]",
+          "/etc/kube/conf: users 'u': exec: interactiveMode: missing (Never, IfAvailable or "
+          "Always)" },
+        { HEAD "clusters: [{name: c, cluster: {server: s}}]\n"
+               "users: [{name: u, user: {auth-provider: {name: gcp}}}]",
+          "/etc/kube/conf: users 'u': auth-provider: Kubernetes has dropped it with 1.26; the "
+          "provider has a program for exec" },
         { HEAD "clusters: [{name: c, cluster: {server: s}}]\n"
                "users: [{name: u, user: {as-groups: g}}]",
           "/etc/kube/conf: users 'u': as-groups: not a list" },
@@ -265,6 +274,32 @@ static void what_is_written_reads_back_the_same(void **state)
     sw_kube_config_free(c);
 }
 
+static void options_win_over_the_file(void **state)
+{
+    struct fixture *f = *state;
+    SW_AUTO_CHARS *path = put(f, "whole", WHOLE);
+    assert_int_equal(load(f, &(struct sw_kubeconfig_opts){ .path = path,
+                                                           .server = "https://mine",
+                                                           .token = "mine",
+                                                           .as_user = "joe",
+                                                           .as_groups = "a,b" }),
+                     0);
+    assert_string_equal(f->c->server, "https://mine");
+    assert_string_equal(f->c->token, "mine");
+    assert_string_equal(f->c->as_user, "joe");
+    assert_string_equal(f->c->as_groups[0], "a");
+    assert_string_equal(f->c->as_groups[1], "b");
+    assert_null(f->c->as_groups[2]);
+    assert_int_equal(load(f, &(struct sw_kubeconfig_opts){ .path = path, .as_user = "joe" }), 0);
+    assert_null(f->c->as_groups); /* those of the file are another user's */
+    assert_int_equal(
+        load(f, &(struct sw_kubeconfig_opts){ .path = path, .cluster = "c2", .user = "u2" }), 0);
+    assert_string_equal(f->c->server, "http://two/k8s");
+    assert_string_equal(f->c->token, "t");
+    assert_int_equal(load(f, &(struct sw_kubeconfig_opts){ .path = path, .user = "none" }),
+                     SW_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +317,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(line_ends_in_base64_are_skipped_and_nothing_else, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_is_written_reads_back_the_same, setup, teardown),
+        cmocka_unit_test_setup_teardown(options_win_over_the_file, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
