@@ -243,11 +243,25 @@ int sw_hook_run_all(struct sw_hook_run *run, size_t *n, bool *passed, struct sw_
     return rc;
 }
 
+/* Is @hook one of a shared release that stays? */
+static bool is_kept(const struct sw_hook_run *run, const struct sw_release_hook *hook)
+{
+    return hook->shared && sw_json_get(run->kept, hook->shared);
+}
+
 int sw_hook_run_read(struct sw_hook_run *run, const char *event, struct sw_err *err)
 {
     sw_release_hooks_done(&run->hooks);
     run->event = event;
-    return sw_release_hooks_read(run->release, event, run->ns, &run->hooks, err);
+    int rc = sw_release_hooks_read(run->release, event, run->ns, &run->hooks, err);
+    size_t n = 0;
+    for (size_t i = 0; rc == 0 && i < run->hooks.n; i++)
+        if (is_kept(run, &run->hooks.items[i]))
+            sw_release_hook_done(&run->hooks.items[i]);
+        else
+            run->hooks.items[n++] = run->hooks.items[i];
+    run->hooks.n = n;
+    return rc;
 }
 
 /* ---- the record --------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ struct sw_hook_run {
     const char *ns;               /* of the release; borrowed */
     const char *only;             /* the hook of this name; NULL: all */
     bool logs;                    /* print the logs of hooks that succeed, too */
+    struct json_object *kept;     /* names of shared releases: their hooks do not run; or NULL */
     bool is_deletion; /* hooks have no owner, and a mark by which the operator finds them */
     struct json_object *record, *release;
     struct json_object *past; /* of a deletion: key -> "" (succeeded), or why it failed */

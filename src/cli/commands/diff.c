@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cluster/connect.h"
+#include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
@@ -119,6 +120,16 @@ static int diff_object(struct sw_preview *preview, const struct sw_preview_pass 
     return w->gave_up ? SW_CANCELED : 0;
 }
 
+/* What is not applied since another one owns it, as lines that no patch has. */
+static void print_shared(const struct sw_preview *preview)
+{
+    SW_AUTO_JSON *shared = sw_preview_shared(preview);
+    for (size_t i = 0; i < sw_json_len(shared); i++) {
+        SW_AUTO_CHARS *line = sw_shared_release_line(sw_json_at(shared, i));
+        (void)printf("# %s\n", line);
+    }
+}
+
 /* ---- the command --------------------------------------------------------------------------------
  */
 
@@ -134,6 +145,8 @@ static int execute(const struct sw_call *call)
     } else {
         rc = sw_preview_init(&w.preview, "diff", &w.opts.recipe, &w.opts.connect, rest.items[0], 0,
                              &err);
+        if (rc == 0)
+            print_shared(&w.preview);
         if (rc == 0)
             rc = sw_preview_each(&w.preview, diff_object, &w, &err);
         bool failed = w.failed || fflush(stdout) != 0 || ferror(stdout);

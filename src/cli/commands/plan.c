@@ -9,6 +9,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/node_plan.h"
 #include "cli/cluster/requests.h"
+#include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
@@ -183,6 +184,7 @@ static int read_named(struct plan *p, const char *name, struct sw_err *err)
         return rc;
     const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
     d->ns = *ns ? ns : name;
+    sw_preview_read_shared(d);
     rc = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
     return rc == 0 ? read_states(p, err) : rc;
 }
@@ -236,6 +238,7 @@ static int print_json(const struct plan *p)
     sw_json_set(doc, json_object_new_int64((int64_t)n->n_drivers), "nodes", NULL);
     sw_json_set(doc, json_object_get(n->actions), "actions", NULL);
     sw_json_set(doc, json_object_get(n->waiting), "waiting", NULL);
+    sw_json_set(doc, sw_preview_shared(&p->preview), "sharedReleases", NULL);
     return sw_cli_print_json(doc);
 }
 
@@ -254,6 +257,11 @@ static int print_text(const struct plan *p)
         struct json_object *w = sw_json_at(n->waiting, i);
         sprintbuf(out, "waits: %s: %s\n", sw_json_str(w, "", "node", NULL),
                   sw_json_str(w, "", "why", NULL));
+    }
+    SW_AUTO_JSON *shared = sw_preview_shared(&p->preview);
+    for (size_t i = 0; i < sw_json_len(shared); i++) {
+        SW_AUTO_CHARS *line = sw_shared_release_line(sw_json_at(shared, i));
+        sprintbuf(out, "%s\n", line);
     }
     if (n->was_paused && by_node)
         sprintbuf(out, "It is paused: spec.upgradePolicy.autoUpgrade is false.\n");

@@ -11,6 +11,7 @@
 #include "cli/cluster/hook_run.h"
 #include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
+#include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
@@ -84,9 +85,28 @@ static void release_object(struct uninstall *u, const struct sw_kind *kind, cons
         uninstall_failed(u, &err);
 }
 
-static void remove_entry(struct uninstall *u, struct json_object *resource,
-                         struct json_object *entry)
+/* An object of a shared release that others use becomes that of the next owner. */
+static void hand_over(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                      struct json_object *live, struct json_object *resource,
+                      struct json_object *heir)
 {
+    SW_AUTO_JSON *patch = sw_ownership_hand_over(live, sw_obj_uid(resource), sw_obj_name(resource),
+                                                 heir);
+    SW_ERR(err);
+    if (!patch)
+        return;
+    SW_AUTO_CHARS *why = sw_printf("it is resource %s's now", sw_json_str(heir, "", "name", NULL));
+    uninstall_say(u, "keep", kind->kind, ns, sw_obj_name(live), why);
+    if (!u->opts.plan && sw_cluster_patch(&u->conn, kind, ns, sw_obj_name(live), patch, &err) < 0)
+        uninstall_failed(u, &err);
+}
+
+/* @heirs: {release: who owns it from now on} */
+static void remove_entry(struct uninstall *u, struct json_object *resource,
+                         struct json_object *entry, struct json_object *heirs)
+{
+    const char *release = sw_json_str(entry, NULL, "release", NULL);
+    struct json_object *heir = release ? sw_json_get(heirs, release) : NULL;
     const char *kind_name = sw_json_str(entry, "", "kind", NULL);
     const char *name = sw_json_str(entry, "", "name", NULL);
     const char *ns = sw_json_str(entry, NULL, "namespace", NULL);
@@ -109,6 +129,8 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
         uninstall_failed(u, &err);
     else if (uid && *uid && !sw_streq(uid, sw_obj_uid(live)))
         uninstall_say(u, "keep", kind_name, ns, name, "it is another one than slipway made");
+    else if (heir)
+        hand_over(u, kind, kind->namespaced ? ns : NULL, live, resource, heir);
     else if (kept) {
         uninstall_say(u, "keep", kind_name, ns, name, kept);
         release_object(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
@@ -189,17 +211,31 @@ static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
 
 /* Delete the objects of the inventory; @last: only the release's namespace, in which post-delete
  * hooks run, else all others. */
-static void remove_entries(struct uninstall *u, struct json_object *resource, const char *ns,
-                           bool last)
+static void remove_list(struct uninstall *u, struct json_object *resource,
+                        struct json_object *inventory, struct json_object *heirs, const char *ns,
+                        bool last)
 {
-    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
     for (size_t i = sw_json_len(inventory); i > 0; i--) {
         struct json_object *entry = sw_json_at(inventory, i - 1);
         bool is_ns = sw_streq(sw_json_str(entry, "", "kind", NULL), "Namespace") &&
                      sw_streq(sw_json_str(entry, "", "name", NULL), ns);
         if (is_ns == last)
-            remove_entry(u, resource, entry);
+            remove_entry(u, resource, entry, heirs);
     }
+}
+
+/* The first step of what it shares: @heirs and @objects as of sw_shared_releases_leave(). */
+static int leave(struct uninstall *u, struct json_object *resource, bool plan,
+                 struct json_object **heirs, struct json_object **objects)
+{
+    SW_ERR(err);
+    json_object_put(SW_TAKE(*heirs));
+    json_object_put(SW_TAKE(*objects));
+    int rc = sw_shared_releases_leave(&u->conn, resource, u->only ? u->resources : NULL, plan,
+                                      heirs, objects, &err);
+    if (rc < 0)
+        uninstall_failed(u, &err);
+    return rc;
 }
 
 /* Keep Helm's records of objects that are kept. */
@@ -224,23 +260,32 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     const char *name = sw_obj_name(resource),
                *ns = sw_json_str(resource, "", "spec", "namespace", NULL);
     struct sw_hook_run run = { .resource = resource };
+    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL),
+                       *heirs = NULL, *objects = NULL;
     SW_ERR(err);
     ns = *ns ? ns : name;
     int rc = find_hooks(u, resource, &run, &err);
     if (rc < 0)
         uninstall_failed(u, &err);
-    bool goes = rc == 0 && run_hooks(u, &run, "pre-delete");
+    bool goes = rc == 0 && leave(u, resource, true, &heirs, &objects) == 0;
+    run.kept = heirs;
+    goes = goes && run_hooks(u, &run, "pre-delete");
     if (goes && !u->opts.plan) { /* a running operator must not create objects again */
         SW_AUTO_JSON *unmanaged = json_object_new_object();
         sw_json_set_str(unmanaged, "Unmanaged", "spec", "managementState", NULL);
-        goes = patch_resource(u, kind, resource, unmanaged) == 0;
+        goes = patch_resource(u, kind, resource, unmanaged) == 0 &&
+               leave(u, resource, false, &heirs, &objects) == 0;
+        run.kept = heirs;
     }
     if (goes) {
-        remove_entries(u, resource, ns, false);
+        remove_list(u, resource, inventory, heirs, ns, false);
+        remove_list(u, resource, objects, heirs, ns, false);
         goes = run_hooks(u, &run, "post-delete");
     }
     if (goes) {
-        remove_entries(u, resource, ns, true);
+        remove_list(u, resource, inventory, heirs, ns, true);
+        if (!u->opts.plan && sw_shared_releases_end(&u->conn, resource, &err) < 0)
+            uninstall_failed(u, &err);
         if (uninstall_is_orphaning(resource))
             release_records(u, resource, ns);
         for (size_t i = 0; i < sw_json_len(nodes); i++)
@@ -248,6 +293,8 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
         remove_itself(u, kind, resource);
     }
     u->n_kept += !goes;
+    json_object_put(heirs);
+    json_object_put(objects);
     sw_hook_run_done(&run);
 }
 
@@ -271,6 +318,7 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
         rc = sw_cluster_list(&u->conn, node_kind, NULL,
                              &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
     bool found = !u->only;
+    u->resources = resources;
     for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
         struct json_object *r = sw_json_at(resources, i);
         if (u->only && !sw_streq(u->only, sw_obj_name(r)))

@@ -17,6 +17,7 @@ struct uninstall {
     struct uninstall_opts opts;
     struct sw_connection conn;
     const char *only;                /* one resource; NULL: all */
+    struct json_object *resources;   /* all that there are; borrowed */
     size_t n_done, n_failed, n_kept; /* the last: resources */
 };
 

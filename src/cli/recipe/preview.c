@@ -7,6 +7,7 @@
 #include "base/loop.h"
 #include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
+#include "cli/cluster/shared_releases.h"
 #include "cli/recipe/preview_fields.h"
 #include "cli/recipe/resource.h"
 #include "data/data.h"
@@ -74,9 +75,33 @@ static struct json_object *values_for(struct sw_preview *d, const struct sw_grou
 {
     if (d->opened.facts)
         return json_object_get(d->opened.facts);
-    return sw_facts_values(d->facts.facts, &(struct sw_facts_ask){ .groups = &d->facts.groups,
-                                                                   .group = group,
-                                                                   .resource = d->resource });
+    struct json_object *values = sw_facts_values(
+        d->facts.facts, &(struct sw_facts_ask){
+                            .groups = &d->facts.groups, .group = group, .resource = d->resource });
+    struct json_object *others =
+        d->shared ? sw_shared_releases_of_others(d->shared, sw_obj_uid(d->resource)) : NULL;
+    if (others)
+        sw_json_set(values, others, SW_RELEASES_OF_OTHERS, NULL);
+    return values;
+}
+
+void sw_preview_read_shared(struct sw_preview *d)
+{
+    SW_ERR(ignored); /* who may not list namespaces goes without */
+    if (sw_shared_releases_read(&d->conn, &d->shared, &ignored) < 0)
+        d->shared = NULL;
+}
+
+struct json_object *sw_preview_shared(const struct sw_preview *d)
+{
+    SW_AUTO_JSON *names = json_object_new_array();
+    for (size_t i = 0; d->opened.plan && i < sw_plan_n_states(d->opened.plan); i++) {
+        const struct sw_release_of_state *release = sw_plan_state(d->opened.plan, i)->release;
+        if (release && release->shared)
+            (void)json_object_array_add(names, json_object_new_string(release->shared));
+    }
+    return d->shared ? sw_shared_releases_report(d->shared, names, sw_obj_uid(d->resource))
+                     : json_object_new_array();
 }
 
 /* ---- the recipe ---------------------------------------------------------------------------------
@@ -179,6 +204,8 @@ int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
         rc = make_resource(preview, flags, connect, source, err);
     if (rc == 0)
         rc = sw_cluster_facts_read(&preview->conn, preview->resource, &preview->facts, err);
+    if (rc == 0)
+        sw_preview_read_shared(preview);
     if (rc == 0 && sw_json_get(preview->resource, "spec"))
         rc = resolve(preview, err);
     if (rc == 0)
@@ -202,6 +229,7 @@ void sw_preview_close(struct sw_preview *preview)
     sw_cluster_facts_done(&preview->facts);
     json_object_put(SW_TAKE(preview->resource));
     json_object_put(SW_TAKE(preview->given));
+    json_object_put(SW_TAKE(preview->shared));
     preview->exists = false;
     preview->ns = NULL;
 }

@@ -22,6 +22,7 @@ struct sw_preview {
     const char *mirror;           /* of images, from the flags; or NULL. Borrowed */
     bool exists;                  /* it is on the cluster */
     bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
+    struct json_object *shared;   /* of sw_shared_releases_read(); owned */
     unsigned sro_ran;             /* enum sw_hook_event: of an install, which SRO has run */
     char *version;                /* of the server */
     const char **apis;            /* what it serves; strings owned */
@@ -47,6 +48,12 @@ int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
 void sw_preview_close(struct sw_preview *preview);
 /** Close the connection and free what @preview holds. */
 void sw_preview_done(struct sw_preview *preview);
+
+/** Read who uses which shared releases, if that may be read. */
+void sw_preview_read_shared(struct sw_preview *preview);
+/** The shared releases of the recipe (or, without one, of the resource) that others use, too:
+ * sw_shared_releases_report(). */
+struct json_object *sw_preview_shared(const struct sw_preview *preview);
 
 /** One rendering of the whole recipe, for the nodes of @group (NULL: no node's kernel is known) and
  * with @values. */

@@ -82,14 +82,18 @@ int sw_release_hooks_read(struct json_object *release, const char *event, const 
     return 0;
 }
 
+void sw_release_hook_done(struct sw_release_hook *hook)
+{
+    json_object_put(hook->doc);
+    free(hook->key);
+    free(hook->ns);
+    free(hook->shared);
+}
+
 void sw_release_hooks_done(struct sw_release_hooks *hooks)
 {
-    for (size_t i = 0; i < hooks->n; i++) {
-        json_object_put(hooks->items[i].doc);
-        free(hooks->items[i].key);
-        free(hooks->items[i].ns);
-        free(hooks->items[i].shared);
-    }
+    for (size_t i = 0; i < hooks->n; i++)
+        sw_release_hook_done(&hooks->items[i]);
     free(hooks->items);
     *hooks = (struct sw_release_hooks){ 0 };
 }

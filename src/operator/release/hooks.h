@@ -37,6 +37,8 @@ struct sw_release_hooks {
  * namespace is in @ns. @return 0 | SW_INVALID: a manifest is none */
 int sw_release_hooks_read(struct json_object *release, const char *event, const char *ns,
                           struct sw_release_hooks *out, struct sw_err *err) SW_CHECKED;
+/** Free what one of them holds. */
+void sw_release_hook_done(struct sw_release_hook *hook);
 void sw_release_hooks_done(struct sw_release_hooks *hooks);
 
 /** Is the log of the hook @doc to be shown when it has succeeded (helm.sh/hook-output-log-policy:

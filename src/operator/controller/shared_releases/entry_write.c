@@ -100,7 +100,7 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
         SW_AUTO_JSON *objects = objects_of(p);
         changes = sw_shared_leave(entry, r->uid, objects) || changes;
     }
-    if (!has_objects(p))
+    if (wish != SHARED_AS_IT_IS && !has_objects(p))
         changes = sw_shared_done(entry, r->uid, gone) || changes;
     bool is_walked = r->started && sw_engine_phase(r->engine) == SW_PHASE_READY && !r->leaving;
     if (is_walked && sw_shared_is_owned_by(entry, r->uid) && sw_json_get(entry, "objects")) {

@@ -1,0 +1,89 @@
+# What several recipes use, in its details: a controller that is killed while it hands over, versions that do not go
+# together, what the commands say and do.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+export KUBECONFIG=$tap_dir/kubeconfig
+command -v kubectl >/dev/null || { skip "shared releases" "no kubectl here"; plan; }
+trap 'stop operating; stop emulated; rm -rf "$tap_dir"' EXIT
+recipe() { printf '%s' "$PWD/recipes/$1"; }
+come() { resource "$1" "file://$PWD/recipes/$1" 0.1.0 | kubectl apply -f - && ready "$1"; }
+is_ready() { [ "$(kubectl get specialresource "$1" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
+ready() { until_ok 30 is_ready "$1" || { kubectl get specialresource "$1" -o json | jq -r '.status.conditions[].message'; tail -5 "$tap_dir/log"; return 1; }; }
+objects() { # of cert-manager and Node Feature Discovery
+    kubectl get namespaces,customresourcedefinitions,clusterroles,clusterrolebindings,roles,rolebindings,serviceaccounts,services,deployments,daemonsets -A -o json |
+        jq -r '.items[] | select(.metadata.labels["specialresource.openshift.io/owned"] == "true" and (.metadata | tostring | test("cert-manager|nfd|node-feature"))) |
+            select(.metadata.namespace != "nvidia-mig") | "\(.kind) \(.metadata.name) \(.metadata.uid)"' | sort
+}
+entry() { kubectl get namespace "$1" -o json | jq -e ".metadata.annotations[\"slipway.dev/shared-releases\"] | fromjson | .[\"$1\"] | $2" >/dev/null; }
+begin() { stop operating; stop emulated; emulated --platform kubernetes && operating --allowed-files "$PWD" "$@"; }
+
+# the operator is killed again and again until the deletion is over: what it has done is found, and goes on. Writes
+# take their time, so that it is in the middle of handing over
+killed() {
+    echo 'faults: [{verb: patch, delay: 150ms}]' >"$tap_dir/slow.yaml"
+    stop operating; stop emulated
+    emulated --platform kubernetes --faults "$tap_dir/slow.yaml" && operating --allowed-files "$PWD" || return 1
+    come nvidia-mig && come intel-device-plugins && objects >"$tap_dir/before" && [ -s "$tap_dir/before" ] || return 1
+    kubectl delete specialresource nvidia-mig --wait=false
+    local n=0 inside=0
+    while ! is_deleted nvidia-mig && [ $n -lt 60 ]; do
+        sleep "0.$((40 + n * 7 % 50))"
+        kill -9 "$(cat "$tap_dir/operating.pid")"
+        ! hands_over || inside=$((inside + 1))
+        operating --allowed-files "$PWD"
+        n=$((n + 1))
+    done
+    echo "killed $n times, $inside while it handed over"
+    [ $inside -ge 1 ] && until_ok 60 is_deleted nvidia-mig && until_ok 20 handed_over || return 1
+    ready intel-device-plugins && objects | diff "$tap_dir/before" - || return 1
+    kubectl delete specialresource intel-device-plugins --timeout=60s && until_ok 10 nothing
+}
+hands_over() { entry cert-manager 'has("from")' || entry node-feature-discovery 'has("from")'; }
+handed_over() { entry cert-manager '(has("from") | not) and .users[0].name == "intel-device-plugins"'; }
+is_deleted() { ! kubectl get specialresource "$1" >/dev/null 2>&1; }
+nothing() { [ -z "$(objects)" ]; }
+
+other_version() {
+    begin && come nvidia-gpu || return 1
+    cp -r recipes states "$tap_dir/" && rm -rf "$tap_dir/recipes/nvidia-gpu"
+    sed -i 's/version: 0.19.0/version: 0.18.3/' "$tap_dir/states/nfd/Chart.yaml"
+    stop operating
+    operating --allowed-files "$PWD" --allowed-files "$tap_dir"
+    resource intel-device-plugins "file://$tap_dir/recipes/intel-device-plugins" 0.1.0 | kubectl apply -f -
+    until_ok 20 refused || { kubectl get specialresource intel-device-plugins -o json | jq .status; return 1; }
+    ! kubectl get namespace intel-device-plugins 2>/dev/null && ! kubectl get namespace cert-manager 2>/dev/null
+}
+refused() {
+    kubectl get specialresource intel-device-plugins -o json | jq -r '.status.conditions[] | select(.type == "Errored" and .status == "True") | .reason + ": " + .message' |
+        grep 'SharedReleaseVersion: .*node-feature-discovery: resource intel-device-plugins pins version 0.18.3, resource nvidia-gpu pins version 0.19.0'
+}
+
+run_follows() { # `slipway run`, one after the other, and uninstalled in that order
+    stop operating; stop emulated
+    emulated --platform kubernetes || return 1
+    "$slipway" run recipes/nvidia-mig --timeout 60s -o json >/dev/null && "$slipway" run recipes/intel-device-plugins --timeout 60s -o json >/dev/null || return 1
+    entry node-feature-discovery '[.users[].name] == ["nvidia-mig", "intel-device-plugins"]' && objects >"$tap_dir/before"
+}
+said() {
+    "$slipway" plan recipes/nvidia-gpu | grep '^shared release node-feature-discovery/node-feature-discovery 0.19.0: shared with nvidia-mig, intel-device-plugins; owner nvidia-mig$' &&
+        "$slipway" plan intel-device-plugins | grep '^shared release cert-manager/cert-manager 1.20.2: shared with nvidia-mig; owner nvidia-mig$' &&
+        [ "$("$slipway" plan intel-device-plugins -o json | jq -r '.sharedReleases | length')" = 2 ] &&
+        "$slipway" diff recipes/nvidia-gpu >"$tap_dir/diff" 2>/dev/null
+    grep '^# shared release node-feature-discovery/node-feature-discovery' "$tap_dir/diff" && ! grep -i 'daemonset.*node-feature' "$tap_dir/diff"
+}
+uninstalled() {
+    "$slipway" uninstall nvidia-mig --plan | grep "keep DaemonSet node-feature-discovery/node-feature-discovery-worker: it is resource intel-device-plugins's now" || return 1
+    entry node-feature-discovery '.users[0].name == "nvidia-mig"' || return 1 # nothing was written
+    "$slipway" uninstall nvidia-mig --yes && objects | diff "$tap_dir/before" - || return 1
+    entry node-feature-discovery '.users == [.users[0]] and .users[0].name == "intel-device-plugins" and (has("from") | not)' || return 1
+    "$slipway" run recipes/intel-device-plugins --timeout 60s -o json >/dev/null && objects | diff "$tap_dir/before" -
+}
+uninstalled_last() { "$slipway" uninstall intel-device-plugins --yes && until_ok 10 nothing; }
+
+t "a controller that is killed while it hands over" killed
+t "another version is refused, with both names" other_version
+t "slipway run follows the same way" run_follows
+t "plan and diff say who shares" said
+t "slipway uninstall hands over" uninstalled
+t "the last one takes all" uninstalled_last
+plan
