@@ -16,6 +16,7 @@
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
 #include "operator/manifests/ownership.h"
+#include "operator/manifests/shared_release.h"
 
 #define PART_OF "app.kubernetes.io/part-of=slipway"
 #define API_VERSION "sro.openshift.io/v1beta1"
@@ -101,6 +102,51 @@ static void hand_over(struct uninstall *u, const struct sw_kind *kind, const cha
         uninstall_failed(u, &err);
 }
 
+/* An object of the kind that @definition, of @release, defines, which neither made; the caller's.
+ * NULL: there is none. */
+static struct json_object *find_foreign(struct uninstall *u, struct json_object *definition,
+                                        const char *release)
+{
+    const char *group = sw_json_str(definition, "", "spec", "group", NULL),
+               *kind = sw_json_str(definition, "", "spec", "names", "kind", NULL);
+    struct json_object *versions = sw_json_find(definition, "spec", "versions", NULL);
+    for (size_t v = 0; v < sw_json_len(versions); v++) {
+        SW_AUTO_CHARS *version = sw_printf("%s/%s", group,
+                                           sw_json_str(sw_json_at(versions, v), "", "name", NULL));
+        SW_AUTO_JSON *list = NULL;
+        SW_ERR(err);
+        const struct sw_request_opts opts = { .retries = 3 };
+        if (sw_cluster_find(&u->conn, version, kind, NULL, NULL, &opts, &list, &err) < 0)
+            continue;
+        for (size_t i = 0; i < sw_json_len(list); i++)
+            if (sw_shared_is_foreign(sw_json_at(list, i), release))
+                return json_object_get(sw_json_at(list, i));
+        return NULL;
+    }
+    return NULL;
+}
+
+/* A definition of a shared release stays where somebody has objects of it. @return whether it does
+ */
+static bool keep_definition(struct uninstall *u, const struct sw_kind *kind,
+                            struct json_object *live, struct json_object *resource,
+                            const char *release)
+{
+    SW_AUTO_JSON *foreign = release && sw_streq(kind->kind, "CustomResourceDefinition")
+                                ? find_foreign(u, live, release)
+                                : NULL;
+    if (!foreign)
+        return false;
+    SW_AUTO_CHARS *why = sw_printf("%s %s is not slipway's", sw_obj_kind(foreign),
+                                   sw_obj_name(foreign));
+    uninstall_say(u, "keep", kind->kind, NULL, sw_obj_name(live), why);
+    SW_AUTO_JSON *patch = sw_ownership_keep(live, sw_obj_uid(resource), release);
+    SW_ERR(err);
+    if (!u->opts.plan && sw_cluster_patch(&u->conn, kind, NULL, sw_obj_name(live), patch, &err) < 0)
+        uninstall_failed(u, &err);
+    return true;
+}
+
 /* @heirs: {release: who owns it from now on} */
 static void remove_entry(struct uninstall *u, struct json_object *resource,
                          struct json_object *entry, struct json_object *heirs)
@@ -134,7 +180,7 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
     else if (kept) {
         uninstall_say(u, "keep", kind_name, ns, name, kept);
         release_object(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
-    } else
+    } else if (!keep_definition(u, kind, live, resource, release))
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
 }
 

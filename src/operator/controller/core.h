@@ -140,6 +140,7 @@ struct op {
     struct json_object *doc;   /* owned */
     bool force, dry_run;
     char *uid, *propagation;
+    char *shared;  /* deletion of a definition: the shared release that it is of; or NULL */
     char *dropped; /* apply: fields that the server did not know; NULL: none */
     bool is_held; /* it waits for its timer: it may become part of another request, or be dropped */
     uint32_t node;

@@ -29,6 +29,7 @@ void op_free(struct op *op)
     free(op->uid);
     free(op->dropped);
     free(op->propagation);
+    free(op->shared);
     if (op->release)
         op->release(op->more);
     free(op);

@@ -217,6 +217,10 @@ void render_free(struct render *w);
 
 /** Carry out SW_ACT_APPLY; the answer is SW_EV_APPLIED. */
 void request_apply(struct resource *r, const struct sw_action *a);
+/** Answer the engine's action of @op with @a, and free @op. */
+void op_answer_of(struct op *op, const struct sw_kube_answer *a);
+/** definition.c: delete a CustomResourceDefinition of the shared release op->shared, or keep it. */
+void definition_begin_delete(struct op *op, const struct sw_kind *kind);
 /** Carry out SW_ACT_DELETE; the answer is SW_EV_DELETED. */
 void request_delete(struct resource *r, const struct sw_action *a);
 /** Carry out SW_ACT_LABEL; the answer is SW_EV_LABELED. */

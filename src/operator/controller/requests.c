@@ -57,7 +57,7 @@ static const char *answer_message(const struct sw_kube_answer *a)
 }
 
 /* op_answer() of a request that was made as the resource's account. */
-static void op_answer_of(struct op *op, const struct sw_kube_answer *a)
+void op_answer_of(struct op *op, const struct sw_kube_answer *a)
 {
     SW_AUTO_CHARS *message = a->code < 0 ? account_message(op->r, a->code, sw_err_text(a->err))
                                          : NULL;
@@ -160,7 +160,8 @@ void request_delete(struct resource *r, const struct sw_action *a)
     struct op *op = action_op(r, a, SW_EV_DELETED);
     op->uid = copy_of(a->uid);
     op->propagation = copy_of(a->propagation);
-    op->begin = begin_delete;
+    op->shared = copy_of(a->shared);
+    op->begin = op->shared ? definition_begin_delete : begin_delete;
     op_with_kind(op);
 }
 

@@ -31,6 +31,8 @@ static void send_delete(struct sw_engine *e, struct object *o)
     struct sw_action *a = send(e, o, DOING_DELETE);
     /* A workload is gone when its pods are: only then may go what it needs. */
     a->propagation = o->rank == RANK_WORKLOAD ? "Foreground" : "Background";
+    if (o->rank == RANK_CRD && o->shared)
+        a->shared = sw_arena_strdup(e->arena, o->shared);
 }
 
 /* ---- applying ----------------------------------------------------------------------------------
@@ -300,6 +302,8 @@ void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event
     enum doing doing = event->kind == SW_EV_APPLIED    ? DOING_APPLY
                        : event->kind == SW_EV_RELEASED ? DOING_RELEASE
                                                        : DOING_DELETE;
+    if (o->doing == DOING_DELETE && doing == DOING_RELEASE && o->rank == RANK_CRD)
+        o->doing = doing; /* it stays */
     if (o->doing != doing || o->serial != event->serial)
         return;
     o->doing = DOING_NOTHING;

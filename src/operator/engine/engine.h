@@ -228,7 +228,9 @@ enum sw_action_kind {
     SW_ACT_UNWATCH, /* @watch */
     SW_ACT_APPLY,   /* @doc to @key by server-side apply, @force, @dry_run; @inherit: SRO wrote it
                        last, so its fields are to be taken over first */
-    SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: any), @propagation */
+    SW_ACT_DELETE,  /* @key, only if it has @uid (NULL: any), @propagation. With @shared, a release:
+                       a definition, which stays where others have objects of it; the answer is
+                       SW_EV_RELEASED then */
     SW_ACT_RELEASE, /* take slipway's marks off @key (owner reference, labels, annotations), only
                        if it has @uid; the object stays, without an owner, or with @heir as one:
                        {"name", "uid"} of a resource */
@@ -267,7 +269,7 @@ struct sw_action {
     struct sw_key key;
     struct json_object *doc;
     bool force, dry_run, inherit;
-    const char *uid, *propagation;
+    const char *uid, *propagation, *shared;
     struct json_object *heir;
     uint32_t node;
     bool retaint;

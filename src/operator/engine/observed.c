@@ -17,6 +17,7 @@
 #define ANN_HASH "specialresource.openshift.io/hash"
 #define ANN_RESOURCE "slipway.dev/resource"
 #define ANN_ADOPTED "slipway.dev/adopted"
+#define ANN_KEPT "slipway.dev/kept" /* see operator/manifests/ownership.h */
 
 /* DAS made it for the DASOperator whose place the resource takes. */
 static bool is_of_predecessor(const struct sw_engine *e, struct json_object *live)
@@ -40,7 +41,8 @@ static char *foreign_why(const struct sw_engine *e, const struct object *o,
         return sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),
                          sw_json_str(controller, "?", "name", NULL));
     const char *mark = sw_obj_annotation(live, ANN_RESOURCE);
-    if (sw_streq(mark, e->name))
+    const char *kept = mark ? NULL : sw_obj_annotation(live, ANN_KEPT);
+    if (sw_streq(mark, e->name) || (kept && sw_streq(kept, o->shared)))
         return NULL;
     return mark ? sw_printf("belongs to SpecialResource %s", mark)
                 : sw_strdup("exists and is not slipway's");

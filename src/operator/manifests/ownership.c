@@ -53,6 +53,16 @@ struct json_object *sw_ownership_release(struct json_object *live, const char *u
     return NULL;
 }
 
+struct json_object *sw_ownership_keep(struct json_object *live, const char *uid,
+                                      const char *release)
+{
+    struct json_object *body = sw_ownership_release(live, uid);
+    if (!body)
+        body = json_object_new_object();
+    sw_json_set_str(body, release, "metadata", "annotations", SW_KEPT_NOTE, NULL);
+    return body;
+}
+
 struct json_object *sw_ownership_hand_over(struct json_object *live, const char *uid,
                                            const char *name, struct json_object *heir)
 {

@@ -14,6 +14,12 @@ struct json_object *sw_owners_without(struct json_object *object, const char *ui
  * caller's. NULL: there are none (any more). */
 struct json_object *sw_ownership_release(struct json_object *live, const char *uid);
 
+/** Annotation of a definition: the shared release that it was of when it was left behind. */
+#define SW_KEPT_NOTE "slipway.dev/kept"
+/** The same of a definition of the shared release @release, which stays for who installs that
+ * again; never NULL. */
+struct json_object *sw_ownership_keep(struct json_object *live, const char *uid,
+                                      const char *release);
 /** A merge patch that makes @live, which the resource of @uid owned, one of @heir's ({"name",
  * "uid"}, a SpecialResource); the caller's. NULL: it is not @uid's (any more). */
 struct json_object *sw_ownership_hand_over(struct json_object *live, const char *uid,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "operator/manifests/hooks.h"
 
 static struct json_object *users_of(struct json_object *entry)
 {
@@ -143,6 +144,14 @@ char *sw_shared_conflict(struct json_object *entry, const struct sw_release_user
     return NULL;
 }
 
+bool sw_shared_is_foreign(struct json_object *object, const char *release)
+{
+    SW_AUTO_CHARS *ns = sw_shared_namespace(release);
+    bool is_owned = sw_json_len(sw_json_find(object, "metadata", "ownerReferences", NULL));
+    bool is_slipways = sw_streq(sw_obj_label(object, SW_OWNED_LABEL), "true");
+    return !is_slipways && !(is_owned && sw_streq(sw_obj_namespace(object), ns));
+}
+
 /* ---- changes ------------------------------------------------------------------------------------
  */
 
@@ -200,6 +209,29 @@ bool sw_shared_must_wait(struct json_object *entry, const char *uid)
     return from && find(entry, uid) == 0 && !is_of(from, uid);
 }
 
+static bool is_same_object(struct json_object *a, struct json_object *b)
+{
+    static const char *const fields[] = { "apiVersion", "kind", "namespace", "name" };
+    bool same = true;
+    for (size_t i = 0; i < SW_COUNT(fields); i++)
+        same = same &&
+               sw_streq(sw_json_str(a, "", fields[i], NULL), sw_json_str(b, "", fields[i], NULL));
+    return same;
+}
+
+/* Those that it was handed over itself may not be in its inventory yet: they stay listed. */
+static void add_objects(struct json_object *entry, struct json_object *objects)
+{
+    for (size_t i = 0; i < sw_json_len(objects); i++) {
+        struct json_object *list = sw_json_need_list(entry, "objects", NULL);
+        bool known = false;
+        for (size_t k = 0; k < sw_json_len(list); k++)
+            known = known || is_same_object(sw_json_at(list, k), sw_json_at(objects, i));
+        if (!known)
+            (void)json_object_array_add(list, json_object_get(sw_json_at(objects, i)));
+    }
+}
+
 bool sw_shared_leave(struct json_object *entry, const char *uid, struct json_object *objects)
 {
     int at = find(entry, uid);
@@ -218,8 +250,7 @@ bool sw_shared_leave(struct json_object *entry, const char *uid, struct json_obj
     sw_json_set_str(from, sw_json_str(mine, "", "name", NULL), "name", NULL);
     sw_json_set_str(from, uid, "uid", NULL);
     sw_json_set(entry, from, "from", NULL);
-    if (sw_json_len(objects))
-        sw_json_set(entry, json_object_get(objects), "objects", NULL);
+    add_objects(entry, objects);
     drop_user(entry, 0);
     return true;
 }

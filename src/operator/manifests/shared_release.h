@@ -58,6 +58,10 @@ char *sw_shared_others(struct json_object *entry, const char *uid);
 char *sw_shared_conflict(struct json_object *entry, const struct sw_release_user *user,
                          const char *release);
 
+/** Did neither slipway nor @release make @object, of a kind that the release defines? What has an
+ * owner in the release's namespace goes with that. */
+bool sw_shared_is_foreign(struct json_object *object, const char *release);
+
 /** A new release, which @user owns; the caller's. */
 struct json_object *sw_shared_new(const struct sw_release_user *user);
 /** @user joins it, or pins another version. @return whether that changes anything */

@@ -47,7 +47,10 @@ somebody else brought it; and as it is installed where nobody has.
 {{- define "state.by-definition" -}}
 {{- $root := index . 0 -}}
 {{- $definition := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" (index . 1) -}}
-{{- if empty $definition -}}
+{{- $kept := dig "metadata" "annotations" "slipway.dev/kept" "" (default dict $definition) -}}
+{{- $mark := dig "metadata" "annotations" "slipway.dev/resource" "" (default dict $definition) -}}
+{{- if or (empty $definition) (and $kept (not $mark)) -}}
+{{- /* slipway left it behind, since somebody has objects of it */ -}}
 {{- include "state.install" $root -}}
 {{- else if eq (include "state.ours" (list $root $definition)) "true" -}}
 chart

@@ -80,8 +80,23 @@ uninstalled() {
 }
 uninstalled_last() { "$slipway" uninstall intel-device-plugins --yes && until_ok 10 nothing; }
 
+# a definition of which somebody has an object stays, with the object, and is taken again
+certificate() { printf 'apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: mine, namespace: default}\nspec: {secretName: mine, dnsNames: [mine], issuerRef: {name: mine}}\n'; }
+kept() {
+    begin && come intel-device-plugins && certificate | kubectl apply -f - || return 1
+    local uid
+    uid=$(kubectl get certificate/mine -o 'jsonpath={.metadata.uid}')
+    kubectl delete specialresource intel-device-plugins --timeout=60s || return 1
+    [ "$(kubectl get certificate/mine -o 'jsonpath={.metadata.uid}')" = "$uid" ] && ! kubectl get crd issuers.cert-manager.io 2>/dev/null || return 1
+    kubectl get events -A | grep 'DefinitionKept.*certificates.cert-manager.io stays: Certificate default/mine' || return 1
+    come nvidia-mig && entry cert-manager '.users[0].name == "nvidia-mig"' && kubectl -n cert-manager get deployment cert-manager || return 1
+    [ "$(kubectl get certificate/mine -o 'jsonpath={.metadata.uid}')" = "$uid" ] && kubectl delete certificate/mine
+    kubectl delete specialresource nvidia-mig --timeout=60s && until_ok 10 nothing && ! kubectl get crd certificates.cert-manager.io 2>/dev/null
+}
+
 t "a controller that is killed while it hands over" killed
 t "another version is refused, with both names" other_version
+t "a definition of which somebody has an object stays" kept
 t "slipway run follows the same way" run_follows
 t "plan and diff say who shares" said
 t "slipway uninstall hands over" uninstalled

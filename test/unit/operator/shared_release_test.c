@@ -71,6 +71,20 @@ static void who_takes_over_waits_before_it_leaves(void **state)
     assert_string_equal(sw_json_str(sw_shared_heir(entry, "ub"), "", "uid", NULL), "uc");
 }
 
+static void what_was_inherited_stays_listed(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *entry = of_two(),
+                 *first = parse(
+                     "[{\"kind\":\"A\",\"name\":\"a\"},{\"kind\":\"B\",\"name\":\"b\"}]"),
+                 *second = parse(
+                     "[{\"kind\":\"B\",\"name\":\"b\"},{\"kind\":\"C\",\"name\":\"c\"}]");
+    bool gone;
+    assert_true(sw_shared_join(entry, &c) && sw_shared_leave(entry, "ua", first));
+    assert_true(sw_shared_done(entry, "ua", &gone) && sw_shared_leave(entry, "ub", second));
+    assert_int_equal(sw_json_len(sw_json_get(entry, "objects")), 3);
+}
+
 static void who_has_joined_leaves_at_once(void **state)
 {
     (void)state;
@@ -174,12 +188,33 @@ static void object_gets_the_marks_of_the_heir(void **state)
     assert_null(sw_ownership_hand_over(after, "ua", "a", heir)); /* again */
 }
 
+static void object_of_somebody_is_foreign(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *object;
+        bool foreign;
+    } rows[] = {
+        { "{\"metadata\":{\"name\":\"x\",\"namespace\":\"n\"}}", true },
+        { "{\"metadata\":{\"name\":\"x\",\"labels\":{\"specialresource.openshift.io/owned\":"
+          "\"true\"}}}",
+          false },
+        { "{\"metadata\":{\"name\":\"x\",\"namespace\":\"n\",\"ownerReferences\":[{}]}}", false },
+        { "{\"metadata\":{\"name\":\"x\",\"namespace\":\"m\",\"ownerReferences\":[{}]}}", true },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_JSON *object = parse(rows[i].object);
+        assert_int_equal(sw_shared_is_foreign(object, "n/r"), rows[i].foreign);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_owns_it_others_join),
         cmocka_unit_test(owner_leaves_to_the_next),
         cmocka_unit_test(who_takes_over_waits_before_it_leaves),
+        cmocka_unit_test(what_was_inherited_stays_listed),
         cmocka_unit_test(who_has_joined_leaves_at_once),
         cmocka_unit_test(last_one_removes_it),
         cmocka_unit_test(who_comes_back_stays),
@@ -188,6 +223,7 @@ int main(void)
         cmocka_unit_test(namespace_says_who_uses_it),
         cmocka_unit_test(what_is_no_entry_is_left_out),
         cmocka_unit_test(object_gets_the_marks_of_the_heir),
+        cmocka_unit_test(object_of_somebody_is_foreign),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

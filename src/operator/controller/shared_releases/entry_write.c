@@ -79,9 +79,12 @@ static struct json_object *objects_of(const struct shared_release *p)
     return list;
 }
 
-static bool has_objects(const struct shared_release *p)
+/* Or may it have some? Those that it was handed over are the engine's to remove, too. */
+static bool has_objects(const struct shared_release *p, struct json_object *entry)
 {
-    return !p->r->started || sw_engine_has_release(p->r->engine, p->name);
+    bool comes = sw_json_get(entry, "objects") && sw_shared_is_owned_by(entry, p->r->uid) &&
+                 !p->is_inherited;
+    return comes || !p->r->started || sw_engine_has_release(p->r->engine, p->name);
 }
 
 /* @return whether @entry, which is there, is changed. *@gone: it is to go */
@@ -100,10 +103,11 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
         SW_AUTO_JSON *objects = objects_of(p);
         changes = sw_shared_leave(entry, r->uid, objects) || changes;
     }
-    if (wish != SHARED_AS_IT_IS && !has_objects(p))
+    if (wish != SHARED_AS_IT_IS && !has_objects(p, entry))
         changes = sw_shared_done(entry, r->uid, gone) || changes;
     bool is_walked = r->started && sw_engine_phase(r->engine) == SW_PHASE_READY && !r->leaving;
-    if (is_walked && sw_shared_is_owned_by(entry, r->uid) && sw_json_get(entry, "objects")) {
+    if (is_walked && p->is_inherited && sw_shared_is_owned_by(entry, r->uid) &&
+        sw_json_get(entry, "objects")) {
         (void)sw_json_del(entry, "objects", NULL); /* they are in its status */
         changes = true;
     }
@@ -284,7 +288,7 @@ static bool records_are_due(const struct op *op, struct json_object *entry)
     const char *uid = p->r->uid, *from = sw_json_str(entry, NULL, "from", "uid", NULL);
     bool leaves = sw_streq(from, uid) ||
                   (sw_json_get(entry, "leaving") && !sw_shared_is_leaving(entry, uid));
-    return leaves && !has_objects(p) && !p->records_are_over && records_kind(p->r);
+    return leaves && !has_objects(p, entry) && !p->records_are_over && records_kind(p->r);
 }
 
 /* ---- the namespace is read ----------------------------------------------------------------------

@@ -162,10 +162,12 @@ static bool find_others(struct resource *r)
 static bool find_objects(struct resource *r)
 {
     struct json_object *heirs = NULL, *inherited = NULL;
-    for (const struct shared_release *p = of(r)->first; p; p = p->next) {
+    for (struct shared_release *p = of(r)->first; p; p = p->next) {
         struct json_object *entry = shared_find(r->c, p->name);
         struct json_object *heir = entry ? sw_shared_heir(entry, r->uid) : NULL,
                            *objects = entry && is_owned(p) ? sw_json_get(entry, "objects") : NULL;
+        p->is_offered = sw_json_len(objects);
+        p->is_inherited = p->is_inherited && p->is_offered;
         if (heir) {
             if (!heirs)
                 heirs = json_object_new_object();
@@ -394,6 +396,8 @@ static void fill_spec(struct resource *r, struct sw_spec *spec)
 {
     spec->heirs = of(r)->heirs;
     spec->inherited = of(r)->inherited;
+    for (struct shared_release *p = of(r)->first; p; p = p->next)
+        p->is_inherited = p->is_offered;
     if (of(r)->is_held_back) /* another row may tell the engine before */
         spec->hold = SW_HOLD_ALL;
 }

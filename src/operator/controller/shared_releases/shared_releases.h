@@ -9,13 +9,15 @@
 struct shared_release {
     struct resource *r;
     struct shared_release *next;
-    char *name;            /* "<namespace>/<release>" */
-    char *version;         /* that the plan pins; NULL: the plan does not have it */
-    bool is_wanted;        /* its render would install it */
-    struct op *op;         /* its namespace is being written; or NULL */
-    bool again;            /* something has changed since that began */
-    bool records_are_over; /* Helm's records of it have the heir as their owner */
-    int code;              /* why it could not be written, 0: it could */
+    char *name;                    /* "<namespace>/<release>" */
+    char *version;                 /* that the plan pins; NULL: the plan does not have it */
+    bool is_wanted;                /* its render would install it */
+    struct op *op;                 /* its namespace is being written; or NULL */
+    bool again;                    /* something has changed since that began */
+    bool is_offered, is_inherited; /* "objects" of its entry are in the next sw_spec; the engine has
+                                    * them */
+    bool records_are_over;         /* Helm's records of it have the heir as their owner */
+    int code;                      /* why it could not be written, 0: it could */
     char *message;
 };
 

@@ -111,6 +111,7 @@ char *sw_action_json(const struct sw_action *action, bool brief)
         put_text(out, "use", use_names[action->use]);
     put_text(out, "selector", action->selector);
     put_text(out, "uid", action->uid);
+    put_text(out, "shared", action->shared);
     put_doc(out, "heir", json_object_get(action->heir));
     put_text(out, "propagation", action->propagation);
     put_number(out, "force", action->force);
