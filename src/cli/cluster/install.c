@@ -13,10 +13,15 @@ extern const struct sw_embedded sw_deploy_crds[];
 #define API_VERSION "sro.openshift.io/v1beta1"
 #define KIND "SpecialResource"
 
-enum { RETRIES = 1000000, POLL_MS = 20 };
+enum {
+    RETRIES = 1000000,
+    POLL_MS = 20,
+    CONFLICT_MS = 200, /* another has written at the same moment: tried again ... */
+    MAX_CONFLICTS = 10 /* ... so often */
+};
 
 /* The requests are sent one after another: find the kind SpecialResource; if it is not served,
- * apply the definitions and find it again; apply the resource. */
+ * apply its definition and find it again; apply the resource. */
 struct sw_install {
     struct sw_connection *conn;
     struct json_object *resource;
@@ -25,7 +30,8 @@ struct sw_install {
     struct sw_kube_request *req;
     struct sw_timer *timer;
     const struct sw_kind *crd_kind;
-    size_t next_crd;
+    bool is_defined; /* the definition was applied */
+    int n_conflicts;
 };
 
 static void find_kind(struct sw_install *in);
@@ -51,41 +57,60 @@ static void finish(struct sw_install *in, int code, const struct sw_err *err)
     done(code, &copy, arg);
 }
 
+/* @return whether the request is sent again soon */
+static bool try_again(struct sw_install *in, int code)
+{
+    if (code != SW_CONFLICT || in->n_conflicts++ >= MAX_CONFLICTS)
+        return false;
+    sw_timer_set(in->timer, CONFLICT_MS);
+    return true;
+}
+
 static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_install *in = arg;
     in->req = NULL;
-    finish(in, a->code, a->err);
+    if (!try_again(in, a->code))
+        finish(in, a->code, a->err);
 }
 
-/* ---- definitions -------------------------------------------------------------------------------
+/* ---- the definition ----------------------------------------------------------------------------
  */
-
-static void apply_next_crd(struct sw_install *in);
 
 static void on_crd(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_install *in = arg;
     in->req = NULL;
-    if (a->code < 0) {
+    if (a->code < 0 && !try_again(in, a->code)) {
         finish(in, a->code, a->err);
-        return;
+    } else if (a->code == 0) {
+        in->is_defined = true;
+        sw_timer_set(in->timer, 0);
     }
-    in->next_crd++;
-    apply_next_crd(in);
 }
 
-static void apply_next_crd(struct sw_install *in)
+/* The definition of SpecialResource, the caller's; others are the operator's. */
+static int read_definition(struct json_object **out, struct sw_err *err)
 {
-    const struct sw_embedded *file = &sw_deploy_crds[in->next_crd];
+    for (const struct sw_embedded *file = sw_deploy_crds; file->name; file++) {
+        SW_AUTO_JSON *doc = NULL;
+        const int rc = sw_yaml_parse(file->text, file->len_bytes,
+                                     &(struct sw_yaml_opts){ .file = file->name }, &doc, err);
+        if (rc < 0)
+            return rc;
+        if (sw_streq(sw_json_str(doc, "", "spec", "names", "kind", NULL), KIND)) {
+            *out = SW_TAKE(doc);
+            return 0;
+        }
+    }
+    return sw_err_set(err, SW_NOTFOUND, "the program has no definition of %s", KIND);
+}
+
+static void apply_crd(struct sw_install *in)
+{
     SW_AUTO_JSON *doc = NULL;
     SW_ERR(err);
-    if (!file->name) {
-        sw_timer_set(in->timer, 0);
-        return;
-    }
-    int rc = sw_yaml_parse(file->text, file->len_bytes,
-                           &(struct sw_yaml_opts){ .file = file->name }, &doc, &err);
+    const int rc = read_definition(&doc, &err);
     if (rc < 0) {
         finish(in, rc, &err);
         return;
@@ -104,7 +129,7 @@ static void on_crd_kind(int code, const struct sw_kind *kind, const struct sw_er
         finish(in, code, err);
     } else {
         in->crd_kind = kind;
-        apply_next_crd(in);
+        apply_crd(in);
     }
 }
 
@@ -123,7 +148,7 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
                                 on_applied, in);
     else if (code == SW_UNAVAILABLE)
         sw_timer_set(in->timer, 1000);
-    else if (code == SW_NOTFOUND && in->crd_kind)
+    else if (code == SW_NOTFOUND && in->is_defined)
         sw_timer_set(in->timer, POLL_MS); /* applied, but not served yet */
     else if (code == SW_NOTFOUND)
         in->req = sw_kube_kind(in->conn->kube, "apiextensions.k8s.io/v1",

@@ -105,6 +105,18 @@ dead() {
 }
 t "of a server that does not answer run says so at once, and again" dead
 
+refused() { # by a server that answers some writes with 409 and 500
+    printf 'faults:\n- {verb: patch, kind: CustomResourceDefinition, answer: 409, times: 3}\n- {verb: patch, kind: CustomResourceDefinition, answer: 500, times: 2}\n- {verb: patch, kind: SpecialResource, answer: 409, times: 2}\n' >"$tap_dir/plan"
+    (unset KUBECONFIG; exits 0 run "$tap_dir/good" --emulate --delays 0 --faults "$tap_dir/plan")
+}
+t "run tries its own definition and resource again, as it does the rest" refused
+defines() { # what it needs
+    (unset KUBECONFIG; "$slipway" emulate --delays 0 --kubeconfig-out "$tap_dir/fresh" >/dev/null 2>&1 & echo $! >"$tap_dir/fresh.pid")
+    until_ok 20 test -s "$tap_dir/fresh" && KUBECONFIG=$tap_dir/fresh exits 0 run "$tap_dir/good" &&
+        [ "$(kubectl --kubeconfig "$tap_dir/fresh" get crd -o name | grep -c sro.openshift.io)" = 1 ]
+}
+t "run installs the definition of SpecialResource alone" defines
+
 verbs() {
     exits 2 get && says "try: slipway status$" && exits 2 install x && says "try: slipway run RECIPE$" && exits 2 delete x &&
         says "try: slipway uninstall NAME$" && exits 2 template x && says "try: slipway render RECIPE$" && exits 2 watch && says "status -w$" &&
