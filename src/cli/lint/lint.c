@@ -8,6 +8,7 @@
 #include "cli/lint/fields.h"
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
+#include "operator/engine/readiness/gate.h"
 #include "operator/manifests/hooks.h"
 
 void sw_problems_done(struct sw_problems *problems)
@@ -146,6 +147,26 @@ static void check_gate(const struct lint *l, const struct sw_manifest *m)
         ERROR_AT(l, m, at, "wait-for-logs: %s", sw_err_text(&err));
 }
 
+/* Values of annotations that the engine would refuse; those of conditions and logs are told more
+ * exactly. */
+static void check_values(const struct lint *l, const struct sw_manifest *m)
+{
+    static const char *const told[] = { SW_ANN_READY_IF, SW_ANN_FAILED_IF, SW_ANN_WAIT_FOR_LOGS };
+    SW_AUTO(sw_gate) *gate = NULL;
+    SW_ERR(err);
+    if (sw_gate_new(m->doc, sw_plan_state(l->plan, m->state)->wait_all, &gate, &err) == 0)
+        return;
+    static const char before[] = "annotation ";
+    const char *text = sw_err_text(&err), *found = strstr(text, before);
+    const char *key = found ? found + strlen(before) : text;
+    for (size_t i = 0; i < SW_COUNT(told); i++)
+        if (sw_starts_with(key, told[i]))
+            return;
+    SW_AUTO_CHARS *name = sw_strndup(key, strcspn(key, ":["));
+    SW_AUTO_CHARS *at = annotation_path(name);
+    ERROR_AT(l, m, at, "%s", found ? found : text);
+}
+
 static void check_images(const struct lint *l, const struct sw_manifest *m)
 {
     static const char *const lists[] = { "initContainers", "containers" };
@@ -214,7 +235,8 @@ static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
 }
 
 static void (*const manifest_checks[])(const struct lint *l, const struct sw_manifest *m) = {
-    check_annotations, check_readiness, check_gate, check_images, check_fields, check_duplicate,
+    check_annotations, check_readiness, check_gate,      check_values,
+    check_images,      check_fields,    check_duplicate,
 };
 
 /* ---- documents and states -----------------------------------------------------------------------

@@ -296,4 +296,12 @@ t "a subchart's" chart_yaml "charts/sub/Chart.yaml:3: warning: annotations.slipw
 t "a dependency that is not in charts/" missing_dependency '' 'not in charts/, where it is to be put'
 t "one whose folder is not there" missing_dependency ', repository: "file://../gone"' "file://../gone: there is no directory '$tap_dir/lacks/../gone'"
 t "a version of charts that is not" chart_yaml "Chart.yaml:1: error: apiVersion: 'v3' is neither v1 nor v2"
+values_of_annotations() { # what run would refuse
+    mkdir -p "$tap_dir/wrong/templates"
+    printf 'apiVersion: v2\nname: wrong\nversion: 0.1.0\n' >"$tap_dir/wrong/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  annotations:\n    slipway.dev/retries: "many"\n    slipway.dev/timeout: "5 minutes"\n' >"$tap_dir/wrong/templates/a.yaml"
+    "$slipway" lint "$tap_dir/wrong" >"$tap_dir/got" 2>&1
+    [ $? -eq 1 ] && cat "$tap_dir/got" && grep -qE "a.yaml:(6|7): error: annotation slipway.dev/(retries: '?many|timeout: '5 minutes' is not a duration)" "$tap_dir/got"
+}
+t "a value that an annotation cannot have" values_of_annotations
 plan
