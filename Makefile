@@ -42,7 +42,11 @@ endif
 PKG_CONFIG ?= pkg-config
 STD      := -std=gnu17 -D_GNU_SOURCE
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The chart's version, and of what is no release the commit: 0.1.0, 0.1.0+g3a1f6b74, 0.1.0+g3a1f6b74.dirty
+VERSION  := $(shell hack/version.sh)
+COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
+DATE      = $(shell git log -1 --format=%cI 2>/dev/null)
+LIBRARIES = $(foreach p,$(PKGS),$(p)=$(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
 CPPFLAGS += -Isrc -I$(BUILD)/gen
 RELEASE  := -O2 -g -ffunction-sections -fdata-sections
 # lines for the sanitizers' traces; CFLAGS=-g for variables in a debugger, too
@@ -158,7 +162,7 @@ $(BUILD)/gen/version: FORCE
 FORCE:
 VERSION_OBJ := $(foreach p,$(PROGRAMS),$(BUILD)/rel/src/$(DIR_$(p))/main.o $(BUILD)/test/src/$(DIR_$(p))/main.o)
 $(VERSION_OBJ): $(BUILD)/gen/version
-$(VERSION_OBJ): CPPFLAGS += -DSW_VERSION='"$(VERSION)"'
+$(VERSION_OBJ): CPPFLAGS += -DSW_VERSION='"$(VERSION)"' -DSW_COMMIT='"$(COMMIT)"' -DSW_DATE='"$(DATE)"' -DSW_LIBRARIES='"$(LIBRARIES)"'
 
 .PRECIOUS: $(GEN)
 .SECONDEXPANSION:

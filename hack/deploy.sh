@@ -243,6 +243,7 @@ apply() { # kubectl's one message a failure, and which step it was
 
 cmd_install() {
     reach
+    say "the cluster is $(k config view --minify -o 'jsonpath={.clusters[0].cluster.server}' 2>/dev/null || echo 'the one of this pod')"
     check_rights create customresourcedefinitions.apiextensions.k8s.io
     local definitions
     definitions=$(crds)

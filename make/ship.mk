@@ -94,8 +94,14 @@ build-push-bundle: bundle-build ## pack and push the bundle
 	@$(MAKE) --no-print-directory bundle-push
 
 # ---- onto a cluster ------------------------------------------------------------------------------
-install: ## apply the custom resource definitions
+# Operators' authors know `make install` as this; who gives DESTDIR or PREFIX means another thing.
+install: ## apply the custom resource definitions to the cluster of KUBECONFIG
+	@[ -z "$(DESTDIR)$(filter command environment,$(firstword $(origin PREFIX)))" ] || { echo "make install applies definitions to a cluster: make install-programs DESTDIR=... PREFIX=... installs the programs" >&2; exit 2; }
 	@hack/deploy.sh install
+
+PREFIX ?= /usr/local
+install-programs: man ## install the programs, manual pages and completions: DESTDIR, PREFIX (/usr/local)
+	@hack/install-programs.sh "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## remove them (not while there are resources; FORCE=1)
 	@hack/deploy.sh uninstall

@@ -9,7 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifndef SW_COMMIT /* builds that only check the sources */
+#define SW_COMMIT ""
+#define SW_DATE ""
+#define SW_LIBRARIES ""
+#endif
+
 const char *sw_version = SW_VERSION;
+const struct sw_build sw_build = { SW_COMMIT, SW_DATE, SW_LIBRARIES };
 
 static int execute(const struct sw_command *command, int argc, char **argv)
 {

@@ -229,6 +229,9 @@ typedef int sw_recipe_lookup_fn(void *arg, const char *api_version, const char *
                                 const char *namespace, const char *name, struct json_object **out,
                                 struct sw_err *err);
 
+/** What templates see of Kubernetes' and Helm's versions where nothing else is said. */
+extern const char sw_recipe_kube_version[], sw_recipe_helm_version[];
+
 /** What holds at the moment of a render. Zero values are the defaults; all is borrowed for the
  * call. */
 struct sw_render_env {

@@ -232,7 +232,7 @@ struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_t
 {
     struct sw_object *o = sw_object_new(arena, &capabilities_type);
     struct sw_object *build = sw_object_new(arena, &build_info_type);
-    const char *helm = caps->helm_version ? caps->helm_version : "v3.21.4";
+    const char *helm = caps->helm_version ? caps->helm_version : SW_HELM_VERSION;
     build->fields[0] = sw_value_str(arena, helm, strlen(helm));
     for (size_t i = 1; i < build_info_type.n_fields; i++)
         build->fields[i] = sw_value_text("", 0);

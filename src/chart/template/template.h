@@ -112,13 +112,16 @@ struct sw_template_file {
     size_t len;
 };
 
+/** The Helm whose templates these are. */
+#define SW_HELM_VERSION "v3.21.4"
+
 /** .Capabilities. @kube_version: "v1.29.3"; NULL: Helm 3.21's default. @api_versions: "v1",
  * "apps/v1", "apps/v1/Deployment"...; NULL: Helm's default set. */
 struct sw_template_caps {
     const char *kube_version;
     const char *const *api_versions;
     size_t n_api_versions;
-    const char *helm_version; /* NULL: "v3.21.4" */
+    const char *helm_version; /* NULL: SW_HELM_VERSION */
 };
 
 /** Helm's default set of API versions (client-go's scheme at Helm 3.21, with the versions that

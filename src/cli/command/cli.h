@@ -78,5 +78,12 @@ const char *sw_cli_operator_namespace(void);
 /** The running program, even if its file was replaced: to start it again as a helper. */
 #define SW_SELF "/proc/self/exe"
 
-/** Set by main.c from the build. */
+/** What the program was built of, set by main.c from the build; "" where that is not known. */
+struct sw_build {
+    const char *commit;    /* of git, whole */
+    const char *date;      /* of the commit, ISO 8601 */
+    const char *libraries; /* "json-c=0.16 libcurl=7.88.1": as pkg-config knew them */
+};
+extern const struct sw_build sw_build;
+/** The version, "0.1.0" or "0.1.0+g3a1f6b74". Set by main.c from the build. */
 extern const char *sw_version;

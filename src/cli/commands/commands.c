@@ -1,27 +1,7 @@
-/* The table of commands, and the shortest of them. */
+/* The table of commands, and what to type instead of others. */
 #include "cli/commands/commands.h"
 
-#include <stdio.h>
-
 #include "base/base.h"
-
-static int execute(const struct sw_call *call)
-{
-    struct sw_operands rest;
-    int rc = sw_cli_parse(call, NULL, 0, &rest);
-    if (rc)
-        return rc - 1;
-    (void)printf("slipway %s\n", sw_version);
-    return SW_EXIT_OK;
-}
-
-const struct sw_command sw_command_version = {
-    .name = "version",
-    .args = "",
-    .summary = "print the version",
-    .flags = sw_no_flags,
-    .execute = execute,
-};
 
 /* Verbs of kubectl, Helm and the package managers. */
 const char *sw_command_instead(const char *verb)

@@ -15,6 +15,7 @@
 #include "data/text/time.h"
 
 const char *sw_version = "test";
+const struct sw_build sw_build = { "", "", "" };
 
 static void duration_is_read_as_go_writes_it(void **state)
 {

@@ -14,7 +14,8 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 
-static const char default_kube_version[] = "v1.36.0"; /* Helm 3.21's */
+const char sw_recipe_kube_version[] = "v1.36.0"; /* Helm 3.21's */
+const char sw_recipe_helm_version[] = SW_HELM_VERSION;
 
 /* ---- values -------------------------------------------------------------------------------------
  */
@@ -186,7 +187,7 @@ int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *value
         return rc;
     plan->values = given;
     const char *range = sw_json_str(recipe->root->meta, "", "kubeVersion", NULL);
-    const char *version = env->kube_version ? env->kube_version : default_kube_version;
+    const char *version = env->kube_version ? env->kube_version : sw_recipe_kube_version;
     if (*range && !sw_version_in_range(range, version))
         rc = sw_err_set(err, SW_INVALID, "chart '%s' asks for Kubernetes %s, this is %s",
                         plan->root->path, range, version);
