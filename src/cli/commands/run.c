@@ -28,6 +28,7 @@ struct run_opts {
     const char *name, *ns, *output, *registries_conf, *releases;
     struct sw_record_opts record;
     int64_t timeout_ms;
+    bool fail_fast;
 };
 
 static const struct sw_flag flags[] = {
@@ -50,6 +51,11 @@ static const struct sw_flag flags[] = {
       "namespace of the recipe's objects (default: the name of the resource)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct run_opts, timeout_ms), "TIME", NULL,
       "time limit, such as 90s or 5m; 0: none (default 30m)" },
+    { "fail-fast", 0, SW_FLAG_BOOL, offsetof(struct run_opts, fail_fast), NULL, NULL,
+      "end when what is waited for does not get better by itself: an image that is not there, a "
+      "right "
+      "that lacks, an object that is refused, no node that matches (default where stdout is no "
+      "terminal; --fail-fast=false)" },
     { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct run_opts, registries_conf), "FILE",
       NULL, "file with mirrors of registries; with --emulate no registry is used without it" },
     SW_RELEASES_FLAG(struct run_opts, releases),
@@ -80,7 +86,8 @@ struct run {
     struct sw_live *live;
     struct sw_timer *frame_timer, *timeout_timer, *check_timer, *flush_timer, *beat_timer;
     int64_t started_ms;
-    int64_t fault_ms; /* when the controller first refused the recipe; 0: never */
+    int64_t fault_ms;    /* when the controller first refused the recipe; 0: never */
+    int64_t hopeless_ms; /* since when a state waits for what does not get better; 0: none does */
     bool json;
     int exit;               /* an enum sw_exit, or 128 + signal */
     bool ended;             /* @exit is decided; requests under way may finish */
@@ -226,6 +233,31 @@ static void end(struct run *run, int exit, const char *message)
         sw_controller_leave(run->controller, run->name);
 }
 
+/* End it where a state waits for what does not get better by itself, once that has lasted. */
+static void check_hope(struct run *run)
+{
+    struct sw_report report;
+    int64_t patience_ms = 0;
+    const int64_t now_ms = sw_loop_now_ms(run->conn.loop);
+    report_of(run, &report, false);
+    struct json_object *state = sw_report_hopeless(&report, &patience_ms);
+    if (!state) {
+        run->hopeless_ms = 0;
+    } else if (!run->hopeless_ms) {
+        run->hopeless_ms = now_ms;
+    } else if (now_ms - run->hopeless_ms >= patience_ms) {
+        SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
+        const char *hint = sw_json_str(state, "", "hint", NULL);
+        SW_AUTO_CHARS *why = sw_printf("%s\n%s%s%sThis does not get better by itself; with "
+                                       "--fail-fast=false it is waited for.",
+                                       trouble, *hint ? "hint: " : "", hint, *hint ? "\n" : "");
+        end(run, SW_EXIT_FAILED, why);
+    }
+    if (run->hopeless_ms && !run->ended)
+        sw_timer_set(run->check_timer, run->hopeless_ms + patience_ms - now_ms);
+    report_done(&report);
+}
+
 /* Whether the walk is over. */
 static void check(void *arg)
 {
@@ -264,6 +296,8 @@ static void check(void *arg)
         else if (!fault && sw_streq(sw_json_str(errored, "", "reason", NULL), "ChartFailure"))
             end(run, SW_EXIT_USAGE, NULL); /* it renders to no object: nothing is going to change */
     }
+    if (run->opts.fail_fast && !run->ended && !fault)
+        check_hope(run);
 }
 
 static void on_change(const char *resource SW_UNUSED, void *arg)
@@ -398,7 +432,8 @@ static int run_recipe(struct run *run, const char *recipe)
 
 static int execute(const struct sw_call *call)
 {
-    struct run run = { .opts = { .timeout_ms = INT64_C(30) * 60 * 1000 } };
+    struct run run = { .opts = { .timeout_ms = INT64_C(30) * 60 * 1000,
+                                 .fail_fast = !isatty(STDOUT_FILENO) } };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN); /* events are printed instead */
     run.opts.source.late = true;

@@ -137,6 +137,35 @@ char *sw_report_trouble(const struct sw_report *report)
     return sw_strdup("nothing is known about it yet");
 }
 
+struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *patience_ms)
+{
+    static const struct {
+        const char *reason, *text; /* NULL: any */
+        int64_t ms;
+    } rows[] = {
+        { "ImagePullBackOff", NULL, 30000 }, /* kubelet has tried it three times by then */
+        { "ErrImageNeverPull", NULL, 5000 },   { "InvalidImageName", NULL, 5000 },
+        { "NoMatchingNodes", NULL, 60000 }, /* labels may be on their way */
+        { NULL, "denied the request", 30000 }, { NULL, "is forbidden", 30000 },
+        { "NotVisible", NULL, 30000 },         { "NotApplied", " cannot ", 30000 },
+    };
+    struct json_object *states = sw_json_get(report->status, "states");
+    for (size_t i = 0; i < sw_json_len(states); i++) {
+        struct json_object *state = sw_json_at(states, i);
+        const char *message = sw_json_str(state, "", "message", NULL);
+        for (size_t k = 0;
+             k < SW_COUNT(rows) && !sw_streq(sw_json_str(state, "", "phase", NULL), "Ready"); k++)
+            if ((!rows[k].reason ||
+                 sw_streq(rows[k].reason, sw_json_str(state, "", "reason", NULL))) &&
+                (!rows[k].text ||
+                 (sw_json_get(state, "startedAt") && strstr(message, rows[k].text)))) {
+                *patience_ms = rows[k].ms;
+                return state;
+            }
+    }
+    return NULL;
+}
+
 char *sw_report_duration(int64_t ms, char buf[static 16])
 {
     if (ms < 0)

@@ -41,6 +41,12 @@ struct json_object *sw_report_json(const struct sw_report *report);
  * when the resource is Ready. Heap. */
 char *sw_report_trouble(const struct sw_report *report);
 
+/** The first state that waits for what does not get better by itself: an image that cannot be
+ * pulled, a right that lacks, an object that is refused, nodes that do not exist. @patience_ms: how
+ * long it is to be so before that is believed.
+ * @return {name, message, hint, ...} of the status, borrowed; NULL: there is none */
+struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *patience_ms);
+
 /** The live view: a head line with a bar, then one line a state. Lines end with \n, fit into the
  * width, and no more of them come than fit into the height. Heap. */
 char *sw_report_frame(const struct sw_report *report, const struct sw_style *style);

@@ -117,6 +117,17 @@ defines() { # what it needs
 }
 t "run installs the definition of SpecialResource alone" defines
 
+hopeless() { # an image that is not there; on a terminal, or where it is asked for, that is waited for
+    mkdir -p "$tap_dir/rules" && printf 'images:\n- {match: "^registry.invalid/", exists: false}\n' >"$tap_dir/rules/images.yaml"
+    recipe missing 'apiVersion: v1
+kind: Pod
+metadata: {name: p, annotations: {specialresource.openshift.io/wait: "true"}}
+spec: {containers: [{name: c, image: registry.invalid/x}]}'
+    (unset KUBECONFIG; exits 1 run "$tap_dir/missing" --emulate --rules "$tap_dir/rules" && says 'ImagePullBackOff' && says '^  hint: see that the image exists' &&
+        says 'This does not get better by itself' && exits 3 run "$tap_dir/missing" --emulate --rules "$tap_dir/rules" --fail-fast=false --timeout 1s)
+}
+t "in a pipe run ends when an image is not there after kubelet's third try" hopeless
+
 verbs() {
     exits 2 get && says "try: slipway status$" && exits 2 install x && says "try: slipway run RECIPE$" && exits 2 delete x &&
         says "try: slipway uninstall NAME$" && exits 2 template x && says "try: slipway render RECIPE$" && exits 2 watch && says "status -w$" &&

@@ -180,6 +180,41 @@ static void overview_has_one_line_a_resource(void **state)
     done(&r[0]);
 }
 
+static void what_does_not_get_better_by_itself_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *state;
+        int64_t patience_ms; /* 0: it may get better */
+    } rows[] = {
+        { "{'phase':'Waiting','startedAt':'x','reason':'ImagePullBackOff','message':'m'}", 30000 },
+        { "{'phase':'Waiting','startedAt':'x','reason':'ErrImagePull','message':'m'}", 0 },
+        { "{'phase':'Waiting','reason':'NoMatchingNodes','message':'m'}", 60000 },
+        { "{'phase':'Retrying','startedAt':'x','reason':'NotApplied','message':'u cannot patch "
+          "resource'}",
+          30000 },
+        { "{'phase':'Waiting','startedAt':'x','reason':'CrashLoopBackOff','message':'it cannot "
+          "open "
+          "f'}",
+          0 },
+        { "{'phase':'Waiting','startedAt':'x','message':'pods is forbidden: violates PodSecurity'}",
+          30000 },
+        { "{'phase':'Pending','message':'a is forbidden'}", 0 }, /* another state's */
+        { "{'phase':'Ready','startedAt':'x','reason':'ImagePullBackOff','message':'m'}", 0 },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *text = sw_printf("{'states':[%s]}", rows[i].state);
+        for (char *c = text; *c; c++)
+            *c = *c == '\'' ? '"' : *c;
+        SW_AUTO_JSON *status = parse(text);
+        const struct sw_report r = { .name = "r", .status = status };
+        int64_t patience_ms = 0;
+        struct json_object *found = sw_report_hopeless(&r, &patience_ms);
+        if (!found != !rows[i].patience_ms || patience_ms != rows[i].patience_ms)
+            fail_msg("row %zu", i);
+    }
+}
+
 static void ages_are_in_one_unit(void **state)
 {
     (void)state;
@@ -294,6 +329,7 @@ int main(void)
         cmocka_unit_test(tables_tell_nodes_and_their_states),
         cmocka_unit_test(nodes_that_are_equally_far_are_one_row),
         cmocka_unit_test(overview_has_one_line_a_resource),
+        cmocka_unit_test(what_does_not_get_better_by_itself_is_known),
         cmocka_unit_test(ages_are_in_one_unit),
         cmocka_unit_test(tables_tell_whose_driver_is_being_replaced),
         cmocka_unit_test(document_has_the_promised_shape),
