@@ -137,7 +137,8 @@ YAML
 
 # The overlay with the webhook, which the API server calls by its Service: with a certificate of a CA of its own.
 behind_its_service() {
-    local dir=build/overlay.$$ rc ca=$tap_dir/ca cert=$tap_dir/serving
+    local dir=build/overlay.$$ rc ca=$tap_dir/ca cert=$tap_dir/serving policy=policy/v1
+    kubectl api-versions | grep -qx policy/v1 || policy=policy/v1beta1 # before 1.21; as make deploy does
     openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=ca -keyout "$ca.key" -out "$ca.crt" 2>/dev/null &&
         openssl req -newkey rsa:2048 -nodes -subj /CN=slipway-admission -keyout "$cert.key" -out "$cert.csr" 2>/dev/null &&
         openssl x509 -req -in "$cert.csr" -CA "$ca.crt" -CAkey "$ca.key" -CAcreateserial -days 2 -out "$cert.crt" \
@@ -170,7 +171,7 @@ webhooks:
 - name: accounts.slipway.dev
   clientConfig: {caBundle: $(base64 -w0 <"$ca.crt")}
 YAML
-    kubectl apply -k "$dir"
+    kubectl kustomize "$dir" | sed "s|^apiVersion: policy/v1\$|apiVersion: $policy|" | kubectl apply -f -
     rc=$?
     rm -rf "$dir"
     return $rc
