@@ -21,7 +21,7 @@ enum {
 };
 
 /* The requests are sent one after another: find the kind SpecialResource; if it is not served,
- * apply its definition and find it again; apply the resource. */
+ * apply the definitions and find it again; apply the resource. */
 struct sw_install {
     struct sw_connection *conn;
     struct json_object *resource;
@@ -30,7 +30,7 @@ struct sw_install {
     struct sw_kube_request *req;
     struct sw_timer *timer;
     const struct sw_kind *crd_kind;
-    bool is_defined; /* the definition was applied */
+    size_t next_crd; /* to be applied; those before it are there */
     int n_conflicts;
 };
 
@@ -74,43 +74,35 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         finish(in, a->code, a->err);
 }
 
-/* ---- the definition ----------------------------------------------------------------------------
+/* ---- definitions -------------------------------------------------------------------------------
  */
+
+static void apply_next_crd(struct sw_install *in);
 
 static void on_crd(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_install *in = arg;
     in->req = NULL;
-    if (a->code < 0 && !try_again(in, a->code)) {
-        finish(in, a->code, a->err);
-    } else if (a->code == 0) {
-        in->is_defined = true;
-        sw_timer_set(in->timer, 0);
+    if (a->code < 0) {
+        if (!try_again(in, a->code))
+            finish(in, a->code, a->err);
+        return;
     }
+    in->next_crd++;
+    apply_next_crd(in);
 }
 
-/* The definition of SpecialResource, the caller's; others are the operator's. */
-static int read_definition(struct json_object **out, struct sw_err *err)
+static void apply_next_crd(struct sw_install *in)
 {
-    for (const struct sw_embedded *file = sw_deploy_crds; file->name; file++) {
-        SW_AUTO_JSON *doc = NULL;
-        const int rc = sw_yaml_parse(file->text, file->len_bytes,
-                                     &(struct sw_yaml_opts){ .file = file->name }, &doc, err);
-        if (rc < 0)
-            return rc;
-        if (sw_streq(sw_json_str(doc, "", "spec", "names", "kind", NULL), KIND)) {
-            *out = SW_TAKE(doc);
-            return 0;
-        }
-    }
-    return sw_err_set(err, SW_NOTFOUND, "the program has no definition of %s", KIND);
-}
-
-static void apply_crd(struct sw_install *in)
-{
+    const struct sw_embedded *file = &sw_deploy_crds[in->next_crd];
     SW_AUTO_JSON *doc = NULL;
     SW_ERR(err);
-    const int rc = read_definition(&doc, &err);
+    if (!file->name) {
+        sw_timer_set(in->timer, 0);
+        return;
+    }
+    int rc = sw_yaml_parse(file->text, file->len_bytes,
+                           &(struct sw_yaml_opts){ .file = file->name }, &doc, &err);
     if (rc < 0) {
         finish(in, rc, &err);
         return;
@@ -129,7 +121,7 @@ static void on_crd_kind(int code, const struct sw_kind *kind, const struct sw_er
         finish(in, code, err);
     } else {
         in->crd_kind = kind;
-        apply_crd(in);
+        apply_next_crd(in);
     }
 }
 
@@ -148,7 +140,7 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
                                 on_applied, in);
     else if (code == SW_UNAVAILABLE)
         sw_timer_set(in->timer, 1000);
-    else if (code == SW_NOTFOUND && in->is_defined)
+    else if (code == SW_NOTFOUND && in->crd_kind)
         sw_timer_set(in->timer, POLL_MS); /* applied, but not served yet */
     else if (code == SW_NOTFOUND)
         in->req = sw_kube_kind(in->conn->kube, "apiextensions.k8s.io/v1",
@@ -164,7 +156,11 @@ static void find_kind(struct sw_install *in)
 
 static void on_timer(void *arg)
 {
-    find_kind(arg);
+    struct sw_install *in = arg;
+    if (in->crd_kind && sw_deploy_crds[in->next_crd].name)
+        apply_next_crd(in);
+    else
+        find_kind(in);
 }
 
 struct sw_install *sw_install_start(struct sw_connection *conn, struct json_object *resource,

@@ -110,13 +110,6 @@ refused() { # by a server that answers some writes with 409 and 500
     (unset KUBECONFIG; exits 0 run "$tap_dir/good" --emulate --delays 0 --faults "$tap_dir/plan")
 }
 t "run tries its own definition and resource again, as it does the rest" refused
-defines() { # what it needs
-    (unset KUBECONFIG; "$slipway" emulate --delays 0 --kubeconfig-out "$tap_dir/fresh" >/dev/null 2>&1 & echo $! >"$tap_dir/fresh.pid")
-    until_ok 20 test -s "$tap_dir/fresh" && KUBECONFIG=$tap_dir/fresh exits 0 run "$tap_dir/good" &&
-        [ "$(kubectl --kubeconfig "$tap_dir/fresh" get crd -o name | grep -c sro.openshift.io)" = 1 ]
-}
-t "run installs the definition of SpecialResource alone" defines
-
 hopeless() { # an image that is not there; on a terminal, or where it is asked for, that is waited for
     mkdir -p "$tap_dir/rules" && printf 'images:\n- {match: "^registry.invalid/", exists: false}\n' >"$tap_dir/rules/images.yaml"
     recipe missing 'apiVersion: v1
