@@ -132,6 +132,12 @@ static void log_patterns_are_go_s(void **state)
         { "^(a+b+)+[+]+(\\[+])+$", "aabab++[[]", true },
         { "(insmod|modprobe) .+\\.ko( ok)?.*?$", "insmod x.ko ok", true },
         { "[[:digit:]]\\]", "7]", true },
+        { "^a+?b", "aab", true }, /* as little as possible */
+        { "^a??b", "b", true },
+        { "^a*?b{2}?$", "abb", true },
+        { "^[+*?]+$", "*+?", true },
+        { "^\\++$", "++", true },
+        { "^(a+)+$", "aa", true },
     };
     for (size_t i = 0; i < SW_COUNT(cases); i++) {
         regex_t regex;
@@ -156,7 +162,13 @@ static void costly_log_patterns_are_refused(void **state)
                                        "a{99999999999999999999}",
                                        "a+++++++++++++++++++++++++",
                                        "((((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+)+)+",
-                                       "((((a{999})+)+)+)+" };
+                                       "((((a{999})+)+)+)+",
+                                       "a**",
+                                       "a+*",
+                                       "a{2}{2}",
+                                       "a+?+",
+                                       "a???",
+                                       "x?????????++++++++?" };
     regex_t regex;
     for (size_t i = 0; i < SW_COUNT(bad); i++)
         assert_int_equal(pattern_compile(bad[i], &regex, NULL), SW_INVALID);

@@ -90,10 +90,33 @@ static const char *measure(struct size *s, const char *c, unsigned long bound)
     }
 }
 
+/* What came last, where a repetition may follow. */
+enum last { ONCE, REPEATED, LAZILY };
+
+/* As in Go, a repetition is not repeated ("a**"), but for a "?" behind it, which says that as
+ * little as possible is to match: whether it matches is the same without. @c is not inside of
+ * brackets.
+ * @return what is wrong, or NULL; @drop: @c is such a "?" */
+static const char *check_repetition(enum last *last, const char *c, bool *drop)
+{
+    const bool repeats = strchr("*+?", *c) || (*c == '{' && c[1] >= '0' && c[1] <= '9');
+    *drop = *c == '?' && *last == REPEATED;
+    if (!repeats)
+        *last = *c == '{' || *c == '}' ? *last : ONCE;
+    else if (*last == ONCE)
+        *last = REPEATED;
+    else if (*drop)
+        *last = LAZILY;
+    else
+        return "repeats a repetition";
+    return NULL;
+}
+
 /* @return what is wrong, or NULL. */
 static const char *rewrite(const char *text, struct printbuf *out)
 {
-    bool inside = false;
+    bool inside = false, drop = false, in_interval = false;
+    enum last last = ONCE;
     int intervals = 0;
     unsigned long repeats = 1;
     struct size size = { 0 };
@@ -114,10 +137,23 @@ static const char *rewrite(const char *text, struct printbuf *out)
                 sprintbuf(out, inside ? "%c" : "\\%c", *c);
             size.last = 1;
             size.total[size.depth] += !inside;
+            last = ONCE;
             continue;
         }
         const bool was_inside = inside;
         inside = *c == '[' || (inside && *c != ']');
+        if (!inside && !was_inside) {
+            const char *fault = in_interval ? NULL : check_repetition(&last, c, &drop);
+            in_interval = *c == '{' || (in_interval && *c != '}');
+            if (fault)
+                return fault;
+            if (drop) {
+                drop = false;
+                continue;
+            }
+        } else {
+            last = ONCE;
+        }
         if (!inside && *c == '{') {
             unsigned long bound = bound_of(c);
             if (++intervals > MAX_INTERVALS)
