@@ -22,10 +22,6 @@
 #include "operator/manifests/policy.h"
 #include "operator/renderer/renderer.h"
 
-/** On the SpecialResource nvidia-mig: the uid of the namespaced DASOperator that it is for, and
- * goes with. */
-#define DAS_OWNER_ANNOTATION "slipway.dev/das-owner"
-
 #define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
 /** The hidden state that makes the namespace. */
 #define SW_STATE_NAMESPACE "(namespace)"
@@ -296,9 +292,6 @@ bool resource_mentions(const struct resource *r, const char *const *words);
  * @return whether it is to be told: a failure, and not with the words that were told last */
 bool fault_is_news(char **last, const char *message);
 
-/** {part: image} as RELATED_IMAGES and RELATED_IMAGE_<PART>_IMAGE of the environment say, the
- * caller's; NULL: they say nothing. */
-struct json_object *related_images(void);
 /** Is the run-time value @word known? If not, it is being read: call this again later. */
 bool fact_source_ready(struct sw_controller *c, const char *word);
 

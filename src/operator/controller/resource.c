@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operator/manifests/das_resource.h"
+
 /* ---- the engine's actions ----------------------------------------------------------------------
  */
 

@@ -237,3 +237,23 @@ struct sw_facts *sw_release_image_facts(const struct sw_release_image *payload, 
         put_payload(facts, payload);
     return facts;
 }
+
+struct json_object *sw_release_image_module_values(const struct sw_release_image *payload,
+                                                   struct sw_facts *facts,
+                                                   struct json_object *module)
+{
+    struct sw_groups groups;
+    sw_facts_groups(facts, NULL, NULL, &groups);
+    struct json_object *values = sw_facts_values(facts,
+                                                 &(struct sw_facts_ask){ .groups = &groups });
+    sw_groups_done(&groups);
+    sw_json_set_str(values, payload->rhel_version, "operatingSystem", NULL);
+    sw_json_set_str(values, payload->rt_kernel, "rtKernelFullVersion", NULL);
+    sw_json_set_str(values, payload->version, "openShiftVersion", NULL);
+    struct json_object *doc = sw_json_copy(module);
+    (void)sw_json_del(doc, "status", NULL);
+    (void)sw_json_del(doc, "metadata", "resourceVersion", NULL);
+    (void)sw_json_del(doc, "metadata", "managedFields", NULL);
+    sw_json_set(values, doc, "specialResourceModule", NULL);
+    return values;
+}

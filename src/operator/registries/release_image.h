@@ -34,3 +34,10 @@ void sw_release_image_close(struct sw_release_image_read *look);
  * (NULL: nothing). @os: "8.4" or NULL: as payload or kernel say. The caller's. */
 struct sw_facts *sw_release_image_facts(const struct sw_release_image *payload, const char *kernel,
                                         const char *os, const char *arch);
+
+/** The values that templates of @module, a SpecialResourceModule, see beside its own for that
+ * release, the caller's. @facts: those of sw_release_image_facts(). Some have other names than
+ * those of resources. */
+struct json_object *sw_release_image_module_values(const struct sw_release_image *payload,
+                                                   struct sw_facts *facts,
+                                                   struct json_object *module);

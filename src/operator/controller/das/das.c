@@ -2,13 +2,13 @@
  * slipway 0.x, which made it cluster-scoped), by which users of the Dynamic Accelerator Slicer turn
  * slicing on. Its spec becomes the SpecialResource nvidia-mig, whose state is reported in the
  * conditions of the DASOperator. Each reconciliation compares with what is in the cluster now. */
-#include "operator/controller/das/das.h"
 #include "operator/controller/core.h"
 
 #include <stdlib.h>
 
+#include "operator/manifests/das_resource.h"
+
 #define DAS_GROUP_VERSION "inference.redhat.com/v1alpha1"
-#define DAS_NAME "cluster"
 #define RESOURCE_NAME "nvidia-mig"
 #define HASH_ANNOTATION "slipway.dev/das-operator"
 
@@ -132,7 +132,7 @@ static void keep_resource(struct das *d)
                                       REQUEST_OWN(KINDS, .retries = 4), on_written, d);
         return;
     }
-    SW_AUTO_JSON *body = das_resource(d->doc);
+    SW_AUTO_JSON *body = sw_das_resource(d->doc);
     if (!sw_streq(hash, sw_obj_annotation(body, HASH_ANNOTATION)))
         d->write = sw_kube_apply(
             d->c->kube, kind, NULL, RESOURCE_NAME, body,
@@ -357,7 +357,7 @@ static void on_das(const struct sw_watch_event *w, void *arg)
     struct das *d = arg;
     if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED) {
         set(&d->doc, w->object);
-        das_log_level(d->doc);
+        sw_das_log_level(d->doc);
     } else if (w->type == SW_WATCH_DELETED) {
         set(&d->doc, NULL);
     }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operator/manifests/related_images.h"
+
 enum { AGAIN_MS = 60000, HERE_MS = 600000, MAX_CHECKS = 256 };
 
 struct image_check {
@@ -270,7 +272,7 @@ static void add_values(struct resource *r, struct json_object *values)
 
 static void images_open(struct sw_controller *c)
 {
-    images_of(c)->related = related_images();
+    images_of(c)->related = sw_related_images();
 }
 
 static void images_close(struct sw_controller *c)

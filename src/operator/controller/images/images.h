@@ -8,7 +8,7 @@ struct image_check;
 struct toolkits;
 
 struct images {
-    struct json_object *related; /* related_images(), for .Values.global.relatedImages */
+    struct json_object *related; /* sw_related_images(), for .Values.global.relatedImages */
     struct image_check *checks;  /* of images in registries, the newest first */
     int n;                       /* of them */
     struct sw_timer *timer;      /* to check missing images again; NULL: none yet */

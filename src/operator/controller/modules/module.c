@@ -92,7 +92,7 @@ const char *module_namespace(const struct module *m)
 void module_stop_round(struct module *m)
 {
     source_free(SW_TAKE(m->source));
-    sw_http_cancel(SW_TAKE(m->transfer));
+    sw_upgrade_graph_close(SW_TAKE(m->graph));
     sw_release_image_close(SW_TAKE(m->read));
     sw_kube_cancel(SW_TAKE(m->req));
     module_stop_waiting(m);
@@ -105,8 +105,6 @@ void module_stop_round(struct module *m)
     sw_gate_free(SW_TAKE(m->gate));
     json_object_put(SW_TAKE(m->entries));
     json_object_put(SW_TAKE(m->made));
-    free(SW_TAKE(m->body));
-    m->body_len = 0;
 }
 
 static void module_free(struct module *m)

@@ -8,10 +8,11 @@
 #include "operator/engine/readiness/gate.h"
 #include "operator/registries/registries.h"
 #include "operator/registries/release_image.h"
+#include "operator/registries/upgrade_graph.h"
 
 #define MODULE_KIND "SpecialResourceModule"
 
-enum { SETTLE_MS = 200, AGAIN_MS = 30000, MAX_GRAPH = 64 << 20, MAX_ENTRIES = 64 };
+enum { SETTLE_MS = 200, AGAIN_MS = 30000 };
 
 /* One of spec.watch. */
 struct version_watch {
@@ -50,11 +51,9 @@ struct module {
     struct json_object *entries; /* list of strings */
     struct json_object *made;    /* what this round has applied, as in @inventory */
     size_t gone;                 /* the entry of @inventory that is being deleted */
-    size_t at_entry, at_state, at_manifest, channel;
+    size_t at_entry, at_state, at_manifest;
     struct source *source;
-    struct sw_http_transfer *transfer;
-    char *body;
-    size_t body_len;
+    struct sw_upgrade_graph *graph;
     struct sw_release_image_read *read;
     struct sw_facts *facts;
     struct json_object *values;

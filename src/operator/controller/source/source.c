@@ -16,12 +16,11 @@
 #include "operator/account/account.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/source/fetch.h"
-#include "operator/controller/source/secret.h"
+#include "operator/manifests/chart_request.h"
 #include "operator/manifests/hooks.h"
 #include "operator/renderer/renderer.h"
 
 enum { MAX_MAPS = 32, RETRIES = 4 }; /* MAX_MAPS: ConfigMaps of one recipe */
-static const char verify_field[] = "spec.chart.verify";
 
 struct source {
     struct sources *all;
@@ -127,44 +126,16 @@ static void settle(struct source *s, int code, struct sw_err *err)
 
 static void load_map(struct source *s, const char *map_url);
 
-/* What a login has fetched is for who has it: those that name the same Secret, as it is now, or the
- * resource that holds the login itself. */
-static void set_cache_scope(const struct source *s, struct json_object *request)
-{
-    static const char *const logins[] = { "username", "password", "certFile", "keyFile" };
-    SW_AUTO_CHARS *scope = NULL;
-    if (s->secret)
-        scope = sw_printf("Secret %s/%s@%s", sw_obj_namespace(s->secret), sw_obj_name(s->secret),
-                          sw_json_str(s->secret, "", "metadata", "resourceVersion", NULL));
-    for (size_t i = 0; !scope && i < SW_COUNT(logins); i++)
-        if (*sw_json_str(request, "", logins[i], NULL))
-            scope = sw_printf("SpecialResource %s", sw_obj_name(s->doc));
-    if (scope)
-        sw_json_set_str(request, scope, "cacheScope", NULL);
-}
-
 /* The request for the helper to fetch @from; the caller's.
  * @return 0 | SW_INVALID: the Secret of spec.chart.verify holds no key */
 static int request_of(const struct source *s, const char *from, struct json_object **out,
                       struct sw_err *err)
 {
-    static const char *const same[] = { "username", "password", "certFile", "keyFile", "caFile" };
-    struct json_object *repository = sw_json_find(s->doc, "spec", "chart", "repository", NULL);
-    SW_AUTO_JSON *request = json_object_new_object();
-    for (size_t i = 0; i < SW_COUNT(same); i++)
-        sw_json_set_str(request, sw_json_str(repository, "", same[i], NULL), same[i], NULL);
-    bool insecure = sw_json_bool(repository, false, "insecure_skip_tls_verify", NULL);
-    sw_json_set(request, json_object_new_boolean(insecure), "insecure", NULL);
-    bool pass_all = sw_json_bool(repository, false, "pass_credentials_all", NULL);
-    sw_json_set(request, json_object_new_boolean(pass_all), "passCredentials", NULL);
-    sw_json_set_str(request, from, "url", NULL);
-    bool is_here = sw_starts_with(url(s), "cm://") || sw_starts_with(url(s), "file://");
-    sw_json_set_str(request, is_here ? "" : url(s), "credentialsFor", NULL);
-    sw_json_set(request, json_object_new_boolean(insecure), "plainHTTP", NULL); /* the author's */
-    if (!sw_starts_with(from, "file://")) {
-        sw_json_set_str(request, chart(s, "name"), "name", NULL);
-        sw_json_set_str(request, chart(s, "version"), "version", NULL);
-    }
+    const struct sw_chart_request parts = { from, s->secret, s->keys, s->maps };
+    SW_AUTO_JSON *request = NULL;
+    int rc = sw_chart_request_make(s->doc, &parts, &request, err);
+    if (rc < 0)
+        return rc;
     SW_AUTO_CHARS *allowed = s->all->folders ? sw_folders_text(s->all->folders) : NULL;
     if (allowed)
         sw_json_set_str(request, allowed, "allowedFiles", NULL);
@@ -176,15 +147,6 @@ static int request_of(const struct source *s, const char *from, struct json_obje
         sw_json_set(request, json_object_new_boolean(true), "standIns", NULL);
     if (s->all->mirror)
         sw_json_set_str(request, s->all->mirror, "mirror", NULL);
-    secret_to_request(s->secret, sw_starts_with(from, "git+ssh://"), request);
-    set_cache_scope(s, request);
-    sw_json_set(request, json_object_get(s->maps), "configMaps", NULL);
-    if (s->keys) {
-        sw_json_set_str(request, verify_field, "verifiedBy", NULL);
-        int rc = secret_to_keyring(s->keys, request, err);
-        if (rc < 0)
-            return sw_err_wrap(err, rc, "%s.secretRef: %s", verify_field, sw_obj_name(s->keys));
-    }
     *out = SW_TAKE(request);
     return 0;
 }
@@ -256,18 +218,6 @@ static void settle_or_fetch(struct source *s, int code, struct sw_err *err)
 /* ---- ConfigMaps --------------------------------------------------------------------------------
  */
 
-/* Stands in the helper's request for a ConfigMap that does not exist. */
-static struct json_object *missing_map(const char *map_url)
-{
-    const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
-    SW_AUTO_CHARS *ns_name = sw_strndup(ns, (size_t)(slash - ns));
-    struct json_object *map = json_object_new_object();
-    sw_json_set_str(map, ns_name, "metadata", "namespace", NULL);
-    sw_json_set_str(map, slash + 1, "metadata", "name", NULL);
-    sw_json_set(map, json_object_new_boolean(true), "missing", NULL);
-    return map;
-}
-
 /* A ConfigMap with one file a key and nothing to unpack. */
 static void load_plain_map(struct source *s, struct json_object *map)
 {
@@ -298,7 +248,13 @@ static void on_map(const struct sw_kube_answer *a, void *arg)
         settle(s, rc, &err);
         return;
     }
-    struct json_object *map = a->code ? missing_map(s->map_url) : json_object_get(a->object);
+    struct json_object *map = json_object_get(a->object);
+    if (a->code < 0) {
+        SW_AUTO_CHARS *ns = NULL;
+        SW_AUTO_CHARS *name = NULL;
+        if (sw_chart_map_split(s->map_url, &ns, &name, &err) == 0) /* as it was asked for */
+            map = sw_chart_map_missing(ns, name);
+    }
     (void)json_object_array_add(s->maps, map);
     bool is_plain = !s->all->in_children && sw_json_len(s->maps) == 1 &&
                     sw_starts_with(url(s), "cm://") && !sw_json_get(map, "binaryData") &&
@@ -312,11 +268,11 @@ static void on_map(const struct sw_kube_answer *a, void *arg)
 static void load_map(struct source *s, const char *map_url)
 {
     SW_ERR(err);
-    const char *ns = map_url + strlen("cm://"), *slash = strchr(ns, '/');
+    SW_AUTO_CHARS *ns = NULL;
+    SW_AUTO_CHARS *name = NULL;
     const struct sw_kind *kind = sw_kube_kind_find(s->all->kube, "v1", "ConfigMap");
-    if (!slash || slash == ns || !slash[1] || slash[1] == '/' || strchr(ns, '@')) {
-        SW_AUTO_CHARS *shown = sw_url_shown(map_url);
-        int rc = sw_err_set(&err, SW_INVALID, "'%s' is not cm://<namespace>/<name>", shown);
+    int rc = sw_chart_map_split(map_url, &ns, &name, &err);
+    if (rc < 0) {
         settle(s, rc, &err);
         return;
     }
@@ -325,10 +281,9 @@ static void load_map(struct source *s, const char *map_url)
         return;
     }
     free(s->map_url);
-    s->map_url = sw_strndup(map_url, (size_t)(slash + 1 - map_url) + strcspn(slash + 1, "/"));
-    SW_AUTO_CHARS *ns_name = sw_strndup(ns, (size_t)(slash - ns));
-    bool is_ours = sw_streq(ns_name, s->all->ns);
-    s->req = sw_kube_get(s->all->kube, kind, ns_name, strrchr(s->map_url, '/') + 1,
+    s->map_url = sw_printf("cm://%s/%s", ns, name);
+    bool is_ours = sw_streq(ns, s->all->ns);
+    s->req = sw_kube_get(s->all->kube, kind, ns, name,
                          is_ours ? REQUEST_OWN(RECIPES, .retries = RETRIES)
                                  : REQUEST_BY(s->account, .retries = RETRIES),
                          on_map, s);
@@ -394,7 +349,7 @@ static struct json_object *secret_of(struct source *s, const struct sw_kube_answ
 static void on_keys(const struct sw_kube_answer *a, void *arg)
 {
     struct source *s = arg;
-    if ((s->keys = secret_of(s, a, verify_field)))
+    if ((s->keys = secret_of(s, a, SW_CHART_VERIFY)))
         load(s);
 }
 
@@ -411,7 +366,7 @@ static void load_verified(struct source *s)
     else
         settle(s,
                sw_err_set(&err, SW_INVALID, "%s.secretRef.name: whose signatures count?",
-                          verify_field),
+                          SW_CHART_VERIFY),
                &err);
 }
 

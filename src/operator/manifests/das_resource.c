@@ -1,11 +1,14 @@
 /* The DASOperator's spec as values of the nvidia-mig recipe. */
-#include "base/loglevel.h"
-#include "operator/controller/core.h"
-#include "operator/controller/das/das.h"
+#include "operator/manifests/das_resource.h"
 
+#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/loglevel.h"
+#include "data/data.h"
+#include "operator/manifests/related_images.h"
 
 /* States of the recipe that run a program of slipway. */
 static const char *const programs[] = { "webhook", "scheduler", "device-plugin" };
@@ -45,7 +48,7 @@ static struct json_object *values_of(struct json_object *doc)
     struct json_object *nodes = sw_json_get(spec, "nodeSelector");
     struct json_object *more = sw_json_get(spec, "unsupportedConfigOverrides");
     const char *log_level = sw_json_str(spec, "", "logLevel", NULL), *emulated;
-    SW_AUTO_JSON *images = related_images();
+    SW_AUTO_JSON *images = sw_related_images();
     for (size_t i = 0; i < SW_COUNT(programs); i++) {
         const char *image = sw_json_str(images, "", programs[i], NULL);
         if (*image)
@@ -66,7 +69,7 @@ static struct json_object *values_of(struct json_object *doc)
     return values;
 }
 
-struct json_object *das_resource(struct json_object *doc)
+struct json_object *sw_das_resource(struct json_object *doc)
 {
     char hash[17];
     const char *recipes = getenv("SLIPWAY_RECIPES"); /* the image has them in /recipes */
@@ -100,7 +103,7 @@ struct json_object *das_resource(struct json_object *doc)
     return body;
 }
 
-void das_log_level(struct json_object *doc)
+void sw_das_log_level(struct json_object *doc)
 {
     const char *level = sw_json_str(doc, "", "spec", "operatorLogLevel", NULL);
     for (size_t i = 0; i < SW_COUNT(log_levels); i++)

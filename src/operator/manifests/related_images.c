@@ -1,11 +1,15 @@
 /* Images of a recipe's parts, as OLM, mirrors and `make deploy` pass them to an operator: in its
  * environment. RELATED_IMAGES is JSON, {part: image} or [{name, image}]; RELATED_IMAGE_<PART>_IMAGE
  * is one image. */
-#include "operator/controller/core.h"
+#include "operator/manifests/related_images.h"
 
 #include <ctype.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/base.h"
+#include "data/data.h"
 
 extern char **environ;
 
@@ -63,7 +67,7 @@ static void read_one(struct json_object *images, const char *variable)
         put(images, part, equals + 1);
 }
 
-struct json_object *related_images(void)
+struct json_object *sw_related_images(void)
 {
     struct json_object *images = json_object_new_object();
     const char *all = getenv("RELATED_IMAGES");
