@@ -22,6 +22,7 @@ enum { RETRIES = 3, SHOWN_FIELDS = 4 };
 
 #define API_VERSION "sro.openshift.io/v1beta1"
 #define LEASE "b6ae617b.openshift.io"
+#define SRO_NAMESPACE "openshift-special-resource-operator"
 
 extern const struct sw_embedded sw_deploy_crds[];
 
@@ -32,6 +33,8 @@ static const struct sw_flag flags[] = {
       "json: one document (default text)" },
     { "charts", 0, SW_FLAG_STRING, offsetof(struct takeover_opts, charts), "DIR", NULL,
       "folder that is /charts in the operator's image (default charts)" },
+    { "recipes", 0, SW_FLAG_STRING, offsetof(struct takeover_opts, recipes), "DIR", NULL,
+      "folder that is /recipes in slipway's image (default recipes)" },
     { "keep-node-selectors", 0, SW_FLAG_BOOL, offsetof(struct takeover_opts, keep_selectors), NULL,
       NULL, "slipway will run with this option, as SRO_COMPAT=1 sets it" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct takeover_opts, timeout_ms), "TIME", NULL,
@@ -80,9 +83,26 @@ void takeover_add(struct takeover *t, enum takeover_change change, struct json_o
         sw_json_set_str(entry, more->why, "why", NULL);
     (void)json_object_array_add(t->entries, entry);
     if (*sw_obj_uid(doc))
-        sw_json_set(t->seen, json_object_new_boolean(true), sw_obj_uid(doc), NULL);
+        sw_json_set(t->told, json_object_new_boolean(true), sw_obj_uid(doc), NULL);
     t->n_changed += changes[change].counts && !more->is_operators;
     t->n_refused += change == TAKEOVER_REFUSED;
+}
+
+void takeover_add_at(struct takeover *t, size_t at, enum takeover_change change,
+                     struct json_object *doc, const struct takeover_more *more)
+{
+    takeover_add(t, change, doc, more);
+    struct json_object *entry = json_object_get(
+        sw_json_at(t->entries, sw_json_len(t->entries) - 1));
+    for (size_t i = sw_json_len(t->entries) - 1; i > at; i--)
+        (void)json_object_array_put_idx(t->entries, i,
+                                        json_object_get(sw_json_at(t->entries, i - 1)));
+    (void)json_object_array_put_idx(t->entries, at, entry);
+}
+
+bool takeover_is_told(const struct takeover *t, struct json_object *doc)
+{
+    return *sw_obj_uid(doc) && sw_json_get(t->told, sw_obj_uid(doc));
 }
 
 /* @path with @key behind it, as in JSONPath; heap. */
@@ -148,6 +168,24 @@ static int find_all(struct takeover *t, const char *api_version, const char *kin
 /* ---- definitions, and what is stored by them ---------------------------------------------------
  */
 
+/* The kinds by which objects are made. */
+static const struct {
+    const char *api_version, *kind;
+    void (*plan)(struct takeover *t, struct json_object *doc);
+} makers[] = {
+    { API_VERSION, "SpecialResource", takeover_resource },
+    { API_VERSION, "SpecialResourceModule", takeover_module },
+    { "inference.redhat.com/v1alpha1", "DASOperator", takeover_das },
+};
+
+static bool makes_objects(const char *kind)
+{
+    for (size_t i = 0; i < SW_COUNT(makers); i++)
+        if (sw_streq(makers[i].kind, kind))
+            return true;
+    return false;
+}
+
 static void check_stored(struct takeover *t, struct json_object *schema, struct json_object *doc)
 {
     SW_AUTO_CHARS *why = NULL;
@@ -158,7 +196,7 @@ static void check_stored(struct takeover *t, struct json_object *schema, struct 
     } else if (sw_json_len(more.fields)) {
         more.why = "the definition does not know these fields: they go with the next write";
         takeover_add(t, TAKEOVER_CHANGED, doc, &more);
-    } else if (sw_streq(sw_obj_kind(doc), "SpecialResource")) {
+    } else if (makes_objects(sw_obj_kind(doc))) {
         json_object_put(more.fields); /* has its own entry, with its recipe */
     } else {
         takeover_add(t, TAKEOVER_ADOPTED, doc, &more);
@@ -302,6 +340,8 @@ static int find_operators(struct takeover *t, struct sw_err *err)
                          &(struct takeover_more){
                              .pods = sw_json_int(d, 0, "status", "replicas", NULL),
                              .why = "slipway's Deployment of this name takes its place" });
+            free((char *)t->operator_ns);
+            t->operator_ns = sw_strdup(ns);
             rc = add_lease(t, ns, err);
             if (rc == 0)
                 rc = add_parts(t, operators[k].prefix, ns, err);
@@ -323,6 +363,20 @@ static struct json_object *owner_of(struct json_object *doc)
     return NULL;
 }
 
+static void add_one_more(struct takeover *t, struct json_object *doc, bool module)
+{
+    struct json_object *owner = owner_of(doc);
+    const char *apart = sw_json_str(t->apart, NULL, sw_json_str(owner, "", "uid", NULL), NULL);
+    if (!owner || takeover_is_told(t, doc))
+        return;
+    takeover_add(t, apart ? TAKEOVER_UNCHANGED : TAKEOVER_LEFT, doc,
+                 &(struct takeover_more){
+                     .resource = sw_json_str(owner, NULL, "name", NULL),
+                     .why = apart    ? apart
+                            : module ? "the chart does not make it for the versions that are there"
+                                     : "the recipe does not make it for these nodes" });
+}
+
 /* The objects of @kind with @label that have no entry yet. */
 static void add_rest(struct takeover *t, const struct sw_kind *kind, const char *label, bool module)
 {
@@ -335,16 +389,10 @@ static void add_rest(struct takeover *t, const struct sw_kind *kind, const char 
                         &list, &ignored) < 0)
         return;
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct json_object *doc = sw_json_at(list, i), *owner = owner_of(doc);
-        if (!owner || sw_json_get(t->seen, sw_obj_uid(doc)))
-            continue;
+        struct json_object *doc = sw_json_at(list, i);
         sw_json_set_str(doc, kind->api_version, "apiVersion", NULL);
         sw_json_set_str(doc, kind->kind, "kind", NULL);
-        takeover_add(t, module ? TAKEOVER_ADOPTED : TAKEOVER_LEFT, doc,
-                     &(struct takeover_more){
-                         .resource = sw_json_str(owner, NULL, "name", NULL),
-                         .why = module ? "of a SpecialResourceModule: it is not compared"
-                                       : "the recipe does not make it for these nodes" });
+        add_one_more(t, doc, module);
     }
 }
 
@@ -361,27 +409,43 @@ static void find_rest(struct takeover *t)
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
-static int read_all(struct takeover *t, struct sw_err *err)
+static int find_makers(struct takeover *t, const char *api_version, const char *kind,
+                       struct json_object **list, struct sw_err *err)
+{
+    SW_ERR(why);
+    int rc = find_all(t, api_version, kind, NULL, list, &why);
+    return rc < 0 && rc != SW_NOTFOUND ? sw_err_set(err, rc, "%s", sw_err_text(&why)) : 0;
+}
+
+static int read_makers(struct takeover *t, struct sw_err *err)
 {
     SW_AUTO_JSON *resources = NULL;
+    int rc = find_makers(t, makers[0].api_version, makers[0].kind, &resources, err);
+    t->resources = resources;
+    for (size_t i = 0; rc == 0 && i < SW_COUNT(makers); i++) {
+        SW_AUTO_JSON *list = NULL;
+        rc = find_makers(t, makers[i].api_version, makers[i].kind, &list, err);
+        for (size_t k = 0; rc == 0 && !t->preview.conn.signal && k < sw_json_len(list); k++)
+            makers[i].plan(t, sw_json_at(list, k));
+    }
+    t->resources = NULL;
+    return rc;
+}
+
+static int read_all(struct takeover *t, struct sw_err *err)
+{
     t->preview.keep_selectors = t->opts.keep_selectors;
     int rc = sw_preview_connect(&t->preview, "takeover", &t->opts.connect, t->opts.timeout_ms, err);
     if (rc == 0)
         rc = check_definitions(t, err);
     if (rc == 0)
         rc = find_operators(t, err);
-    SW_ERR(none);
-    int listed = rc ? rc : find_all(t, API_VERSION, "SpecialResource", NULL, &resources, &none);
-    if (rc == 0 && listed < 0 && listed != SW_NOTFOUND)
-        rc = sw_err_set(err, listed, "%s", sw_err_text(&none));
-    t->resources = resources;
-    for (size_t i = 0; rc == 0 && !t->preview.conn.signal && i < sw_json_len(resources); i++)
-        takeover_resource(t, sw_json_at(resources, i));
+    if (rc == 0)
+        rc = read_makers(t, err);
     if (rc == 0)
         find_rest(t);
     if (rc == 0 && t->preview.conn.signal)
         rc = sw_err_set(err, SW_CANCELED, "interrupted");
-    t->resources = NULL;
     return rc;
 }
 
@@ -466,9 +530,11 @@ static int print_text(const struct takeover *t)
 
 static int execute(const struct sw_call *call)
 {
-    struct takeover t = { .opts = { .charts = "charts", .timeout_ms = 60000 },
+    struct takeover t = { .opts = { .charts = "charts", .recipes = "recipes", .timeout_ms = 60000 },
                           .entries = json_object_new_array(),
-                          .seen = json_object_new_object() };
+                          .operator_ns = sw_strdup(SRO_NAMESPACE),
+                          .told = json_object_new_object(),
+                          .apart = json_object_new_object() };
     struct sw_operands rest;
     SW_ERR(err);
     sw_log_set_level(SW_LOG_WARN);
@@ -487,7 +553,9 @@ static int execute(const struct sw_call *call)
     }
     sw_preview_done(&t.preview);
     json_object_put(t.entries);
-    json_object_put(t.seen);
+    json_object_put(t.told);
+    json_object_put(t.apart);
+    free((char *)t.operator_ns);
     return rc;
 }
 
@@ -497,8 +565,10 @@ const struct sw_command sw_command_takeover = {
     .summary = "print what slipway in the place of SRO or DAS would change",
     .details =
         "Reads the definitions and the objects that are stored by them, the operator that goes, "
-        "and of each\n"
-        "SpecialResource what its recipe makes, as a dry run, and prints for each object:\n"
+        "and what the\n"
+        "recipe of each SpecialResource, SpecialResourceModule and DASOperator makes, as a dry "
+        "run, and prints\n"
+        "for each object:\n"
         "\n"
         "  unchanged      slipway does not write it\n"
         "  adopted        it gets slipway's marks and nothing else changes\n"
@@ -510,7 +580,10 @@ const struct sw_command sw_command_takeover = {
         "  left           nobody looks after it any more\n"
         "  refused        it cannot be taken over, and why\n"
         "\n"
-        "A chart in the operator's image (file:///charts/...) is read from --charts. Nothing is "
+        "A chart in the operator's image (file:///charts/...) is read from --charts, a recipe in "
+        "slipway's from\n"
+        "--recipes. Secrets with logins and ConfigMaps are read as the account that the resource "
+        "names. Nothing is\n"
         "written.\n"
         "\n"
         "Exit status: 0 what runs goes on as it is, 1 changes, 2 errors, or something is refused.",

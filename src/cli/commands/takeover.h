@@ -4,11 +4,12 @@
 #include "cli/recipe/preview.h"
 
 struct json_object;
+struct sw_recipe;
 
 /** The options of the command. */
 struct takeover_opts {
     struct sw_connect_opts connect;
-    const char *output, *charts;
+    const char *output, *charts, *recipes;
     bool plan, keep_selectors;
     int64_t timeout_ms;
 };
@@ -31,8 +32,12 @@ struct takeover {
     struct takeover_opts opts;
     struct sw_preview preview;     /* the connection, and the resource that is looked at */
     struct json_object *resources; /* all SpecialResources, borrowed */
+    const char *operator_ns;       /* of the operator that goes; owned */
     struct json_object *entries;   /* one an object, in the order of the work */
-    struct json_object *seen;      /* by uid: the objects that are in @entries */
+    struct json_object *told;      /* by uid: the objects that are in @entries */
+    struct json_object *apart;     /* by uid: owners whose objects are not compared, and why */
+    struct json_object *builds;    /* BuildConfigs that are not there, of this recipe */
+    struct json_object *vendors;   /* by name: of its driver containers */
     size_t n_changed, n_refused;
 };
 
@@ -48,11 +53,40 @@ struct takeover_more {
 void takeover_add(struct takeover *t, enum takeover_change change, struct json_object *doc,
                   const struct takeover_more *more);
 
+/** The same, before the @at-th entry: what follows is made by @doc. */
+void takeover_add_at(struct takeover *t, size_t at, enum takeover_change change,
+                     struct json_object *doc, const struct takeover_more *more);
+/** Whether @doc has an entry. */
+bool takeover_is_told(const struct takeover *t, struct json_object *doc);
+
 /** The paths at which two documents differ, an array, the caller's. */
 struct json_object *takeover_fields(struct json_object *before, struct json_object *after);
 
-/** Add the objects of @resource, a SpecialResource: what its recipe would do to them. */
+/** Add @resource, a SpecialResource, and what its recipe would do to its objects. One without a uid
+ * is not there yet. */
 void takeover_resource(struct takeover *t, struct json_object *resource);
+/** The same of @module, a SpecialResourceModule, for each version that it finds. */
+void takeover_module(struct takeover *t, struct json_object *module);
+/** The same of @das, a DASOperator, for which slipway makes a resource. */
+void takeover_das(struct takeover *t, struct json_object *das);
+/** Add the objects that the recipe of t->preview.resource makes; the preview is closed by the
+ * caller. @return 0 | as takeover_recipe(), sw_preview_open(), sw_preview_each() */
+int takeover_objects(struct takeover *t, struct sw_err *err) SW_CHECKED;
+
+/** Whether nothing is done for @doc now: it is refused by its definition, deleted or Unmanaged. It
+ * has its entry then, and its objects are told as left alone. */
+bool takeover_is_left_alone(struct takeover *t, struct json_object *doc);
+/** The entry of @doc, whose objects are those from the @at-th entry on. @code less than 0: it could
+ * not be compared, for the reason @why; else NULL, or more to say. */
+void takeover_close(struct takeover *t, size_t at, struct json_object *doc, int code,
+                    const char *why);
+
+/** The account that what @doc asks for is done as, the caller's; NULL: it names none. */
+char *takeover_account(struct json_object *doc);
+/** Fetch the recipe of @doc, a resource or module, with what its account may read of the cluster.
+ * @return 0 | as requests.h | as sw_fetcher_get() and sw_recipe_from_bundle() */
+int takeover_recipe(struct takeover *t, struct json_object *doc, struct sw_recipe **out,
+                    struct sw_err *err) SW_CHECKED;
 
 /** Whether @doc, which is stored, is valid by @schema, the one that slipway brings. The paths that
  * @schema does not know are added to @unknown. @*why, NULL before: the errors, the caller's. */

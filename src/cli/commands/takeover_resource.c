@@ -1,10 +1,7 @@
 /* The objects of one SpecialResource: each manifest of its recipe is applied as a dry run. */
 #include <json-c/json.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/loop.h"
-#include "chart/fetch/fetch.h"
 #include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/takeover.h"
@@ -14,55 +11,7 @@
 #include "operator/manifests/dependency.h"
 #include "operator/manifests/hooks.h"
 
-/* Where SRO's image has its charts. */
-static const char image_charts[] = "file:///charts";
-
-/* ---- its recipe --------------------------------------------------------------------------------
- */
-
-/* The URL of the repository, on this machine: a folder of the operator's image is that of --charts.
- */
-static char *url_of(const struct takeover *t, struct json_object *resource)
-{
-    const char *url = sw_json_str(resource, "", "spec", "chart", "repository", "url", NULL);
-    const char *rest = url + strlen(image_charts);
-    if (!sw_starts_with(url, image_charts) || (*rest && *rest != '/') ||
-        access(url + strlen("file://"), R_OK) == 0)
-        return sw_strdup(url);
-    return sw_printf("file://%s%s", t->opts.charts, rest);
-}
-
-/* Open @p with the recipe of p->resource. @flags and @place are borrowed by it. */
-static int open_recipe(struct takeover *t, struct sw_preview *p, struct sw_recipe_flags *flags,
-                       const char *place, struct sw_err *err)
-{
-    struct json_object *chart = sw_json_find(p->resource, "spec", "chart", NULL);
-    struct json_object *repository = sw_json_get(chart, "repository");
-    const char *version = sw_json_str(chart, "", "version", NULL), *source = place;
-    if (!*place)
-        return sw_err_set(err, SW_INVALID, "spec.chart.repository.url is missing");
-    if (sw_json_get(repository, "secretRef"))
-        return sw_err_set(err, SW_FORBIDDEN,
-                          "the Secret of spec.chart.repository.secretRef is not read here: "
-                          "`slipway diff` takes its login as options");
-    flags->name = sw_obj_name(p->resource);
-    flags->namespace = sw_releases_namespace(p->resource);
-    if (sw_starts_with(place, "file://")) {
-        source = place + strlen("file://");
-    } else {
-        source = sw_json_str(chart, "", "name", NULL);
-        flags->source = (struct sw_source_flags){
-            .repo = place,
-            .version = *version ? version : NULL,
-            .username = sw_json_str(repository, NULL, "username", NULL),
-            .password = sw_json_str(repository, NULL, "password", NULL),
-            .insecure = sw_json_bool(repository, false, "insecure_skip_tls_verify", NULL),
-            .pass_credentials = sw_json_bool(repository, false, "pass_credentials_all", NULL),
-        };
-    }
-    p->conn.until_ms = sw_loop_now_ms(p->conn.loop) + t->opts.timeout_ms;
-    return sw_preview_open(p, flags, &t->opts.connect, source, err);
-}
+#define VENDOR SW_SRO_PREFIX "driver-container-vendor"
 
 /* @resource with the values that it gets as a child of another; the caller's. Where one of them
  * names an account, they have two. */
@@ -120,13 +69,41 @@ static void strip_marks(struct json_object *doc)
         json_object_object_del(sw_json_need_map(doc, "metadata", marks[i][0], NULL), marks[i][1]);
 }
 
+/* What is not there: a BuildConfig that has a driver container waits for all others, since it is
+ * made only where the container's image cannot be pulled. */
+static void add_new(struct takeover *t, const struct sw_preview *p, struct json_object *doc)
+{
+    if (sw_streq(sw_obj_kind(doc), "BuildConfig") && sw_obj_annotation(doc, VENDOR) &&
+        sw_streq(sw_obj_kind(p->resource), "SpecialResource"))
+        (void)json_object_array_add(t->builds, json_object_get(doc));
+    else
+        takeover_add(t, TAKEOVER_CREATED, doc,
+                     &(struct takeover_more){ .resource = sw_obj_name(p->resource) });
+}
+
+static void add_builds(struct takeover *t, const struct sw_preview *p)
+{
+    for (size_t i = 0; i < sw_json_len(t->builds); i++) {
+        struct json_object *doc = sw_json_at(t->builds, i);
+        bool waits = sw_json_get(t->vendors, sw_obj_annotation(doc, VENDOR));
+        takeover_add(
+            t, waits ? TAKEOVER_UNCHANGED : TAKEOVER_CREATED, doc,
+            &(struct takeover_more){
+                .resource = sw_obj_name(p->resource),
+                .why = waits ? "not there: it is made where its image cannot be pulled" : NULL });
+    }
+}
+
 static void add_change(struct takeover *t, const struct sw_preview *p,
                        const struct sw_preview_change *c)
 {
     struct takeover_more more = { .resource = sw_obj_name(p->resource) };
     SW_AUTO_JSON *live = sw_json_copy(c->live);
+    const char *vendor = sw_obj_annotation(c->wanted, VENDOR);
+    if (vendor && sw_streq(sw_obj_kind(c->wanted), "DaemonSet"))
+        sw_json_set(t->vendors, json_object_new_boolean(true), vendor, NULL);
     if (!live) {
-        takeover_add(t, TAKEOVER_CREATED, c->wanted, &more);
+        add_new(t, p, c->wanted);
         return;
     }
     int64_t pods = pods_of(live);
@@ -225,38 +202,86 @@ static int add_records(struct takeover *t, struct sw_preview *p, struct sw_err *
 /* ---- a resource --------------------------------------------------------------------------------
  */
 
+int takeover_objects(struct takeover *t, struct sw_err *err)
+{
+    struct sw_preview *p = &t->preview;
+    struct sw_recipe_flags flags = { .name = sw_obj_name(p->resource) };
+    p->conn.until_ms = sw_loop_now_ms(p->conn.loop) + t->opts.timeout_ms;
+    int rc = takeover_recipe(t, p->resource, &flags.recipe, err);
+    flags.namespace = sw_releases_namespace(p->resource);
+    if (rc == 0)
+        rc = sw_preview_open(p, &flags, &t->opts.connect, "", err);
+    if (rc == 0) {
+        t->builds = json_object_new_array();
+        t->vendors = json_object_new_object();
+        add_namespace(t, p);
+        rc = sw_preview_each(p, plan_object, t, err);
+        add_builds(t, p);
+        json_object_put(SW_TAKE(t->builds));
+        json_object_put(SW_TAKE(t->vendors));
+    }
+    sw_recipe_flags_done(&flags);
+    return rc;
+}
+
+/* Its objects stay as they are, for that reason, which is told with each. */
+static void set_apart(struct takeover *t, struct json_object *doc, const char *reason)
+{
+    SW_AUTO_CHARS *why = sw_printf("not compared: %s %s %s", sw_obj_kind(doc), sw_obj_name(doc),
+                                   reason);
+    if (*sw_obj_uid(doc))
+        sw_json_set_str(t->apart, why, sw_obj_uid(doc), NULL);
+}
+
+void takeover_close(struct takeover *t, size_t at, struct json_object *doc, int code,
+                    const char *why)
+{
+    bool is_there = *sw_obj_uid(doc);
+    if (code < 0) {
+        set_apart(t, doc, "is refused");
+        takeover_add_at(t, at, TAKEOVER_REFUSED, doc, &(struct takeover_more){ .why = why });
+    } else {
+        takeover_add_at(t, at, is_there ? TAKEOVER_ADOPTED : TAKEOVER_CREATED, doc,
+                        &(struct takeover_more){ .why = why, .is_operators = !is_there });
+    }
+}
+
+bool takeover_is_left_alone(struct takeover *t, struct json_object *doc)
+{
+    if (takeover_is_told(t, doc)) { /* its definition does not take it */
+        set_apart(t, doc, "is refused");
+        return true;
+    }
+    if (sw_json_find(doc, "metadata", "deletionTimestamp", NULL)) {
+        takeover_add(t, TAKEOVER_DELETED, doc,
+                     &(struct takeover_more){ .why = "its deletion goes on" });
+        set_apart(t, doc, "is being deleted");
+        return true;
+    }
+    if (sw_streq(sw_json_str(doc, "", "spec", "managementState", NULL), "Unmanaged")) {
+        takeover_add(t, TAKEOVER_UNCHANGED, doc,
+                     &(struct takeover_more){ .why = "it is Unmanaged" });
+        set_apart(t, doc, "is Unmanaged");
+        return true;
+    }
+    return false;
+}
+
 void takeover_resource(struct takeover *t, struct json_object *resource)
 {
-    struct sw_recipe_flags flags = { 0 };
-    SW_AUTO_CHARS *url = url_of(t, resource);
-    SW_AUTO_CHARS *place = sw_fetch_chart_url(
-        url, sw_json_str(resource, "", "spec", "chart", "name", NULL),
-        sw_json_str(resource, "", "spec", "chart", "version", NULL), NULL);
-    SW_ERR(err);
-    if (sw_json_find(resource, "metadata", "deletionTimestamp", NULL)) {
-        takeover_add(t, TAKEOVER_DELETED, resource,
-                     &(struct takeover_more){ .why = "its deletion goes on" });
-        return;
-    }
     struct sw_preview *p = &t->preview;
+    size_t at = sw_json_len(t->entries);
+    SW_ERR(err);
+    if (takeover_is_left_alone(t, resource))
+        return;
     p->resource = with_values(t, resource);
-    int rc = open_recipe(t, p, &flags, place, &err);
-    if (rc == 0 &&
-        sw_streq(sw_json_str(resource, "", "spec", "managementState", NULL), "Unmanaged"))
-        takeover_add(t, TAKEOVER_UNCHANGED, resource,
-                     &(struct takeover_more){ .why = "it is Unmanaged" });
-    else if (rc == 0) {
-        takeover_add(t, TAKEOVER_ADOPTED, resource, &(struct takeover_more){ 0 });
-        add_namespace(t, p);
-        rc = sw_preview_each(p, plan_object, t, &err);
-        if (rc == 0)
-            rc = add_records(t, p, &err);
-        if (rc == 0)
-            rc = add_labels(t, p, &err);
-    }
-    if (rc < 0)
-        takeover_add(t, TAKEOVER_REFUSED, resource,
-                     &(struct takeover_more){ .why = sw_err_text(&err) });
+    int rc = sw_preview_resolve(p, &err);
+    if (rc == 0)
+        rc = takeover_objects(t, &err);
+    if (rc == 0 && *sw_obj_uid(resource))
+        rc = add_records(t, p, &err);
+    if (rc == 0)
+        rc = add_labels(t, p, &err);
+    takeover_close(t, at, resource, rc, rc < 0 ? sw_err_text(&err) : NULL);
     sw_preview_close(p);
-    sw_recipe_flags_done(&flags);
 }

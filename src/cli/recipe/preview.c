@@ -14,6 +14,7 @@
 #include "kube/kube.h"
 #include "operator/engine/nodes/grace_period.h"
 #include "operator/engine/readiness/gate.h"
+#include "operator/manifests/das_resource.h"
 #include "operator/manifests/hooks.h"
 #include "operator/release/hooks.h"
 #include "operator/renderer/renderer.h"
@@ -131,10 +132,17 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
     return rc;
 }
 
-/* Render the templates in the resource's spec, as the controller does before it plans. */
-static int resolve(struct sw_preview *d, struct sw_err *err)
+int sw_preview_resolve(struct sw_preview *d, struct sw_err *err)
 {
     struct json_object *spec = NULL;
+    if (!d->facts.facts) {
+        int read = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
+        if (read < 0)
+            return read;
+        sw_preview_read_shared(d);
+    }
+    if (d->is_resolved || !sw_json_get(d->resource, "spec"))
+        return 0;
     SW_AUTO_JSON *request = json_object_new_object();
     sw_json_set(request, json_object_get(sw_json_get(d->resource, "spec")), "spec", NULL);
     sw_json_set(request, values_for(d, NULL), "values", NULL);
@@ -150,6 +158,7 @@ static int resolve(struct sw_preview *d, struct sw_err *err)
     json_object_put(d->given); /* options may point into it */
     d->given = d->resource;
     d->resource = resolved;
+    d->is_resolved = true;
     return 0;
 }
 
@@ -203,11 +212,7 @@ int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
     if (rc == 0)
         rc = make_resource(preview, flags, connect, source, err);
     if (rc == 0)
-        rc = sw_cluster_facts_read(&preview->conn, preview->resource, &preview->facts, err);
-    if (rc == 0)
-        sw_preview_read_shared(preview);
-    if (rc == 0 && sw_json_get(preview->resource, "spec"))
-        rc = resolve(preview, err);
+        rc = sw_preview_resolve(preview, err);
     if (rc == 0)
         preview->ns = sw_releases_namespace(preview->resource);
     if (rc == 0)
@@ -230,7 +235,7 @@ void sw_preview_close(struct sw_preview *preview)
     json_object_put(SW_TAKE(preview->resource));
     json_object_put(SW_TAKE(preview->given));
     json_object_put(SW_TAKE(preview->shared));
-    preview->exists = false;
+    preview->exists = preview->is_resolved = false;
     preview->ns = NULL;
 }
 
@@ -338,12 +343,15 @@ void sw_preview_change_done(struct sw_preview_change *change)
     *change = (struct sw_preview_change){ 0 };
 }
 
-/* SRO made it, slipway has not written it yet, and takes its fields over when it does. */
-static bool is_inherited(struct json_object *doc, struct json_object *live)
+/* SRO or DAS made it, slipway has not written it yet, and takes its fields over when it does. */
+static bool is_inherited(const struct sw_preview *preview, struct json_object *doc,
+                         struct json_object *live)
 {
+    const char *das = sw_obj_annotation(preview->resource, DAS_OWNER_ANNOTATION);
     SW_AUTO(sw_gate) *gate = NULL;
     SW_ERR(ignored);
-    return sw_obj_annotation(live, SW_SRO_PREFIX "hash") &&
+    return (sw_obj_annotation(live, SW_SRO_PREFIX "hash") ||
+            (das && sw_obj_has_owner(live, das))) &&
            !sw_obj_annotation(live, "slipway.dev/resource") &&
            sw_gate_new(doc, false, &gate, &ignored) == 0 && !gate->replace;
 }
@@ -396,7 +404,7 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
                 manifest->hook_policies & deleting;
     SW_AUTO_JSON *kept = sw_template_keep(doc, c.live,
                                           preview->facts.node_set); /* as the controller keeps it */
-    bool inherited = rc == 0 && is_inherited(doc, c.live);
+    bool inherited = rc == 0 && is_inherited(preview, doc, c.live);
     c.is_left = inherited && sw_streq(sw_obj_kind(doc), "Deployment") && sw_live_says(doc, c.live);
     if (c.is_left)
         applied = sw_json_copy(c.live);

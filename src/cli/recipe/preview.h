@@ -11,8 +11,8 @@ struct sw_group;
 struct sw_kind;
 struct sw_manifest;
 
-/** A recipe and a cluster. Zero-initialise; a resource that is set before the recipe is opened is
- * the one that the objects belong to, as it is. */
+/** A recipe and a cluster. Zero-initialise. What is set before the recipe is opened stays as it is:
+ * a resource that the objects belong to, the facts, and the values in @opened.facts. */
 struct sw_preview {
     struct sw_connection conn;
     struct sw_opened_recipe opened; /* with its plan */
@@ -21,6 +21,7 @@ struct sw_preview {
     const char *ns;               /* of it, borrowed */
     const char *mirror;           /* of images, from the flags; or NULL. Borrowed */
     bool exists;                  /* it is on the cluster */
+    bool is_resolved;             /* the templates in the resource's spec are rendered */
     bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
     struct json_object *shared;   /* of sw_shared_releases_read(); owned */
     unsigned sro_ran;             /* enum sw_hook_event: of an install, which SRO has run */
@@ -44,6 +45,9 @@ int sw_preview_connect(struct sw_preview *preview, const char *command,
 int sw_preview_open(struct sw_preview *preview, struct sw_recipe_flags *flags,
                     const struct sw_connect_opts *connect, const char *source,
                     struct sw_err *err) SW_CHECKED;
+/** Render the templates in the spec of the resource that is set, before its recipe is opened: its
+ * chart may be one. @return 0 | as reading facts | as sw_renderer_resolve() */
+int sw_preview_resolve(struct sw_preview *preview, struct sw_err *err) SW_CHECKED;
 /** Free recipe and resource; the connection stays. */
 void sw_preview_close(struct sw_preview *preview);
 /** Close the connection and free what @preview holds. */

@@ -102,7 +102,8 @@ int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool
         rc = read_facts(flags->facts, &opened->facts, err);
     if (rc == 0)
         rc = sw_values_from_flags(&values, &opened->values, err);
-    if (rc == 0)
+    opened->recipe = SW_TAKE(flags->recipe);
+    if (rc == 0 && !opened->recipe)
         rc = sw_source_open(&flags->source, source, NULL, &opened->recipe, NULL, err);
     opened->env = (struct sw_render_env){
         .release = flags->name,

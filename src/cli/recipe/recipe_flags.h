@@ -44,6 +44,8 @@ struct sw_recipe_flags {
     const char *kube_version;
     struct sw_list_arg api_versions;
     bool no_schema; /* of render */
+    /* No option: */
+    struct sw_recipe *recipe; /* opened already, instead of the source; taken */
 };
 /** Free the lists; the strings are argv's. */
 void sw_recipe_flags_done(struct sw_recipe_flags *flags);

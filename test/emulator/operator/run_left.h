@@ -34,6 +34,20 @@ static inline void send_as_sro(struct world *w, struct json_object *doc, bool up
         fail_msg("%s %s: %d", sw_obj_kind(doc), sw_obj_name(doc), w->answer_code);
 }
 
+/* @doc with the registry's host for HOST, the caller's. */
+static inline struct json_object *left_with_host(struct json_object *doc, const char *host)
+{
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
+    SW_AUTO_CHARS *named = sw_strdup("");
+    const char *from = text;
+    for (const char *at; (at = strstr(from, "HOST")); from = at + strlen("HOST"))
+        sw_append(&named, "%.*s%s", (int)(at - from), from, host);
+    sw_append(&named, "%s", from);
+    struct json_object *out = NULL;
+    assert_int_equal(sw_json_parse(named, strlen(named), NULL, &out, NULL), 0);
+    return out;
+}
+
 static inline void create_left(struct world *w, struct json_object *doc)
 {
     SW_AUTO_JSON *body = sw_json_copy(doc);

@@ -440,14 +440,7 @@ static const char *left_host; /* that HOST of the file stands for */
 
 static void create_left_module(struct world *w, struct json_object *doc)
 {
-    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
-    SW_AUTO_CHARS *named = sw_strdup("");
-    const char *from = text;
-    for (const char *at; (at = strstr(from, "HOST")); from = at + strlen("HOST"))
-        sw_append(&named, "%.*s%s", (int)(at - from), from, left_host);
-    sw_append(&named, "%s", from);
-    SW_AUTO_JSON *body = NULL;
-    assert_int_equal(sw_json_parse(named, strlen(named), NULL, &body, NULL), 0);
+    SW_AUTO_JSON *body = left_with_host(doc, left_host);
     create_left(w, body);
 }
 

@@ -1,7 +1,6 @@
 /* A cluster on which SRO ran is taken over, given back and taken over again: what does not differ
  * in meaning stays as it is. takeover/left.yaml says what SRO left. */
-#include "run_child.h"
-#include "run_left.h"
+#include "run_plan.h"
 
 #include "cli/recipe/preview.h"
 
@@ -10,16 +9,12 @@
 
 static unsigned n_node_writes, n_hook_writes, n_deployment_writes;
 static char *first_node_write;
-static bool is_planning; /* nothing may be written */
-static char *written;    /* what was, all the same */
 
 static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
                        struct world *w SW_UNUSED)
 {
     bool write = sw_streq(req->verb, "patch") || sw_streq(req->verb, "update");
-    bool read = sw_streq(req->verb, "get") || sw_streq(req->verb, "list");
-    if (is_planning && !read && !strstr(req->path, "dryRun=All") && !written)
-        written = sw_printf("%s %s", req->verb, req->path);
+    plan_observe(req);
     n_deployment_writes += write && sw_streq(req->resource, "deployments");
     n_hook_writes += write && sw_streq(req->name, "cert-manager-startupapicheck");
     if (write && sw_streq(req->resource, "nodes") && !n_node_writes++)
@@ -381,52 +376,6 @@ static void child_with_another_account_has_its_own_values(void **state)
 
 #define SRO_NAMESPACE "openshift-special-resource-operator"
 
-/* The plan, the caller's: the document that it prints. @flag: one more option, or NULL. */
-static struct json_object *plan_with(struct world *w, const char *flag, int exit_status)
-{
-    char config[] = "/tmp/run_takeover_test.XXXXXX";
-    struct json_object *doc = NULL;
-    SW_ERR(err);
-    write_config(w, config);
-    is_planning = true;
-    struct child c = START("takeover", "--plan", "-o", "json", "--kubeconfig", config,
-                           (char *)flag);
-    SW_AUTO_CHARS *text = end_of(w, &c, exit_status);
-    is_planning = false;
-    (void)unlink(config);
-    if (written)
-        fail_msg("it writes: %s", written);
-    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
-        fail_msg("%s: %s", sw_err_text(&err), text);
-    return doc;
-}
-
-static struct json_object *plan(struct world *w, int exit_status)
-{
-    return plan_with(w, NULL, exit_status);
-}
-
-/* The entry of an object, borrowed; @fails if it has another change. */
-static struct json_object *entry_of(struct json_object *plan, const char *kind, const char *name,
-                                    const char *change)
-{
-    struct json_object *all = sw_json_get(plan, "objects"), *found = NULL;
-    for (size_t i = 0; i < sw_json_len(all); i++) {
-        struct json_object *entry = sw_json_at(all, i);
-        if (sw_streq(sw_json_str(entry, "", "kind", NULL), kind) &&
-            sw_streq(sw_json_str(entry, "", "name", NULL), name))
-            found = entry;
-    }
-    if (!sw_streq(sw_json_str(found, "none", "change", NULL), change))
-        fail_msg("%s %s is not '%s': %s", kind, name, change, json_object_to_json_string(plan));
-    return found;
-}
-
-static int count_of(struct json_object *plan, const char *change)
-{
-    return (int)sw_json_int(plan, 0, "counts", change, NULL);
-}
-
 static bool real_ready(struct world *w, void *arg SW_UNUSED)
 {
     w->name = "rolling";
@@ -449,22 +398,6 @@ static struct json_object *object_of(struct world *w, struct json_object *entry)
     if (doc)
         sw_preview_strip(doc);
     return doc;
-}
-
-/* An object has one entry: what is left alone is not told once more as nobody's. */
-static void each_must_be_told_once(struct json_object *plan)
-{
-    struct json_object *all = sw_json_get(plan, "objects");
-    SW_AUTO_JSON *told = json_object_new_object();
-    for (size_t i = 0; i < sw_json_len(all); i++) {
-        struct json_object *entry = sw_json_at(all, i);
-        SW_AUTO_CHARS *key = sw_printf("%s %s/%s", sw_json_str(entry, "", "kind", NULL),
-                                       sw_json_str(entry, "", "namespace", NULL),
-                                       sw_json_str(entry, "", "name", NULL));
-        if (sw_json_get(told, key))
-            fail_msg("%s is told twice: %s", key, json_object_to_json_string(plan));
-        (void)json_object_object_add(told, key, json_object_new_boolean(true));
-    }
 }
 
 /* Take over, and compare each object with what @plan says of it. */

@@ -145,6 +145,8 @@ from_secret() {
         shows by-secret one web && ready by-secret
 }
 t "a user in a Secret" from_secret
+foreseen() { "$slipway" takeover --plan | tee plan | grep -qE '^adopted +SpecialResource by-secret *$' || { cat plan; return 1; }; }
+t "the rehearsal of a takeover reads it, too" foreseen
 # An index may name any digest: what the login of others has fetched is not for who has none.
 stolen() {
     mkdir -p www/stolen &&

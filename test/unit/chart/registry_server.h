@@ -292,6 +292,8 @@ static void registry_on_request(struct server *srv SW_UNUSED, struct sreq *req, 
         reply_with(req, 307, to, "");
     } else if (s) {
         send_stored(r, req, s);
+    } else if (sw_streq(req->path, "/v2/")) { /* other clients ask this first */
+        reply(req, 200, "{}");
     } else {
         reply(req, 404,
               sw_streq(req->method, "HEAD")
