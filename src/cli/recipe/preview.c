@@ -89,6 +89,7 @@ static struct json_object *values_for(struct sw_preview *d, const struct sw_grou
 void sw_preview_read_shared(struct sw_preview *d)
 {
     SW_ERR(ignored); /* who may not list namespaces goes without */
+    json_object_put(SW_TAKE(d->shared));
     if (sw_shared_releases_read(&d->conn, &d->shared, &ignored) < 0)
         d->shared = NULL;
 }

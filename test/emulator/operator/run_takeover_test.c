@@ -7,6 +7,7 @@
 /* ---- what was written --------------------------------------------------------------------------
  */
 
+static unsigned n_writes; /* of the operator: a takeover's */
 static unsigned n_node_writes, n_hook_writes, n_deployment_writes;
 static char *first_node_write;
 
@@ -15,6 +16,7 @@ static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fa
 {
     bool write = sw_streq(req->verb, "patch") || sw_streq(req->verb, "update");
     plan_observe(req);
+    n_writes += write || sw_streq(req->verb, "create") || sw_streq(req->verb, "delete");
     n_deployment_writes += write && sw_streq(req->resource, "deployments");
     n_hook_writes += write && sw_streq(req->name, "cert-manager-startupapicheck");
     if (write && sw_streq(req->resource, "nodes") && !n_node_writes++)
@@ -189,6 +191,51 @@ static void nothing_is_replaced_and_no_label_moves(void **state)
     must_be_same(&w, before);
     forget_written();
     world_close(&w);
+}
+
+static bool has_written(struct world *w SW_UNUSED, void *arg)
+{
+    return n_writes >= *(const unsigned *)arg;
+}
+
+/* One kill -9, at the @at-th write of a takeover; and what the next operator makes of it. */
+static void take_over_with_a_kill(unsigned at)
+{
+    struct world w;
+    open_left(&w);
+    SW_AUTO_CHARS *before = picture(&w);
+    n_writes = 0;
+    world_start(&w);
+    if (!world_until(&w, has_written, &at, 10 * 60000))
+        fail_msg("there is no write %u", at);
+    world_kill(&w);
+    world_start(&w);
+    sro_is_ready(&w);
+    SW_AUTO_CHARS *after = picture(&w);
+    if (!sw_streq(before, after))
+        fail_msg("killed at write %u:\n%s\n%s", at, before, after);
+    if (n_node_writes)
+        fail_msg("killed at write %u: %s", at, first_node_write);
+    assert_string_equal(sw_obj_annotation(driver_of(&w, "rolling"), "slipway.dev/resource"),
+                        "rolling");
+    forget_written();
+    world_close(&w);
+}
+
+static void takeover_that_is_killed_goes_on_the_same(void **state)
+{
+    (void)state;
+    struct world w;
+    open_left(&w);
+    n_writes = 0;
+    world_start(&w);
+    sro_is_ready(&w);
+    unsigned all = n_writes;
+    forget_written();
+    world_close(&w);
+    assert_in_range(all, 20, 200);
+    for (unsigned at = 1; at <= all; at += getenv("SW_ALL") ? 1 : all / 8)
+        take_over_with_a_kill(at);
 }
 
 /* SRO goes on: it replaces what has another hash than its own. */
@@ -591,6 +638,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_replaced_and_no_label_moves),
+        cmocka_unit_test(takeover_that_is_killed_goes_on_the_same),
         cmocka_unit_test(three_turns_with_sro_replace_nothing),
         cmocka_unit_test(change_that_replaces_pods_brings_the_grace_period),
         cmocka_unit_test(driver_of_slipways_has_the_form_that_sro_gives_it),
