@@ -683,6 +683,23 @@ static bool is_moved_or_killed(struct world *w, void *arg)
     return w->killed || is_moved(w, arg);
 }
 
+/* Move the records, but kill the controller after its request @at. @return whether it came so far
+ */
+static bool move_until_killed(struct world *w, uint64_t at)
+{
+    world_start(w);
+    sro_until(w, "rel", "RecordsAtRisk", NULL);
+    world_wait(w, 5000);
+    world_count(w);
+    w->kill_at = at;
+    annotate(w, "slipway.dev/releases", "secret");
+    assert_true(world_until(w, is_moved_or_killed, NULL, 10 * 60000));
+    const bool killed = w->killed;
+    world_kill(w);
+    w->kill_at = 0;
+    return killed;
+}
+
 static void records_are_moved_whenever_the_controller_was_killed(void **state)
 {
     (void)state;
@@ -692,16 +709,7 @@ static void records_are_moved_whenever_the_controller_was_killed(void **state)
             continue;
         struct world w = { .on_request = kill_when_due };
         char *root = begin_old(&w);
-        world_start(&w);
-        sro_until(&w, "rel", "RecordsAtRisk", NULL);
-        world_wait(&w, 5000);
-        world_count(&w);
-        w.kill_at = at;
-        annotate(&w, "slipway.dev/releases", "secret");
-        assert_true(world_until(&w, is_moved_or_killed, NULL, 10 * 60000));
-        bool killed = w.killed;
-        world_kill(&w);
-        w.kill_at = 0;
+        const bool killed = move_until_killed(&w, at);
         world_start(&w);
         must_be_moved(&w);
         delete_it(&w);
@@ -727,16 +735,7 @@ static void nothing_is_left_where_it_was_removed_while_records_were_moved(void *
             continue;
         struct world w = { .on_request = kill_when_due };
         char *root = begin_old(&w);
-        world_start(&w);
-        sro_until(&w, "rel", "RecordsAtRisk", NULL);
-        world_wait(&w, 5000);
-        world_count(&w);
-        w.kill_at = at;
-        annotate(&w, "slipway.dev/releases", "secret");
-        assert_true(world_until(&w, is_moved_or_killed, NULL, 10 * 60000));
-        bool killed = w.killed;
-        world_kill(&w);
-        w.kill_at = 0;
+        const bool killed = move_until_killed(&w, at);
         set_spec(&w, "managementState", "Removed");
         world_start(&w);
         world_wait(&w, 10 * 60000);
