@@ -105,19 +105,6 @@ static bool is_there(const struct leaving *l, struct json_object *user)
     return false;
 }
 
-static struct json_object *inventory_of(const struct leaving *l, const char *name)
-{
-    struct json_object *inventory = sw_json_find(l->resource, "status", "inventory", NULL),
-                       *list = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(inventory); i++)
-        if (sw_streq(sw_json_str(sw_json_at(inventory, i), NULL, "release", NULL), name)) {
-            struct json_object *object = sw_json_copy(sw_json_at(inventory, i));
-            (void)sw_json_del(object, "uid", NULL);
-            (void)json_object_array_add(list, object);
-        }
-    return list;
-}
-
 /* @return 1: @entry has changed | 0 | SW_CONFLICT */
 static int leave_entry(struct leaving *l, const char *name, struct json_object *entry,
                        struct sw_err *err)
@@ -136,7 +123,7 @@ static int leave_entry(struct leaving *l, const char *name, struct json_object *
     struct json_object *waiting = sw_json_get(entry, "objects");
     for (size_t i = 0; sw_shared_is_owned_by(entry, uid) && i < sw_json_len(waiting); i++)
         (void)json_object_array_add(l->objects, sw_json_copy(sw_json_at(waiting, i)));
-    SW_AUTO_JSON *objects = inventory_of(l, name);
+    SW_AUTO_JSON *objects = sw_shared_objects(sw_json_get(l->resource, "status"), name);
     changes = sw_shared_leave(entry, uid, objects) || changes;
     struct json_object *heir = sw_shared_heir(entry, uid);
     if (heir)

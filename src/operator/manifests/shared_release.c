@@ -232,6 +232,23 @@ static void add_objects(struct json_object *entry, struct json_object *objects)
     }
 }
 
+struct json_object *sw_shared_objects(struct json_object *status, const char *name)
+{
+    static const char *const fields[] = { "uid", "seen", "failed", "failedHash" };
+    struct json_object *inventory = sw_json_get(status, "inventory"),
+                       *list = json_object_new_array();
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *object = sw_json_at(inventory, i);
+        if (!sw_streq(sw_json_str(object, NULL, "release", NULL), name))
+            continue;
+        object = sw_json_copy(object);
+        for (size_t k = 0; k < SW_COUNT(fields); k++)
+            (void)sw_json_del(object, fields[k], NULL);
+        (void)json_object_array_add(list, object);
+    }
+    return list;
+}
+
 bool sw_shared_leave(struct json_object *entry, const char *uid, struct json_object *objects)
 {
     int at = find(entry, uid);

@@ -60,25 +60,6 @@ static bool is_abandoned(const struct shared_release *p, struct json_object *ent
            !exists(c, sw_json_at(users, 0));
 }
 
-/* The objects of the release in the resource's inventory, without what belongs to its status; the
- * caller's. */
-static struct json_object *objects_of(const struct shared_release *p)
-{
-    static const char *const fields[] = { "uid", "seen", "failed", "failedHash" };
-    struct json_object *inventory = sw_json_get(p->r->status, "inventory"),
-                       *list = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(inventory); i++) {
-        struct json_object *object = sw_json_at(inventory, i);
-        if (!sw_streq(sw_json_str(object, NULL, "release", NULL), p->name))
-            continue;
-        object = sw_json_copy(object);
-        for (size_t k = 0; k < SW_COUNT(fields); k++)
-            (void)sw_json_del(object, fields[k], NULL);
-        (void)json_object_array_add(list, object);
-    }
-    return list;
-}
-
 /* Or may it have some? Those that it was handed over are the engine's to remove, too. */
 static bool has_objects(const struct shared_release *p, struct json_object *entry)
 {
@@ -100,7 +81,7 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
         if (is_user || !conflict)
             changes = sw_shared_join(entry, &user) || changes;
     } else if (wish == SHARED_LEFT) {
-        SW_AUTO_JSON *objects = objects_of(p);
+        SW_AUTO_JSON *objects = sw_shared_objects(p->r->status, p->name);
         changes = sw_shared_leave(entry, r->uid, objects) || changes;
     }
     if (wish != SHARED_AS_IT_IS && !has_objects(p, entry))
