@@ -89,9 +89,7 @@ static struct json_object *documents(const struct status *s)
 static char *details(const struct sw_report *report, const struct sw_style *style)
 {
     SW_AUTO_CHARS *text = sw_report_tables(report, style);
-    SW_AUTO_CHARS *trouble = report->status
-                                 ? sw_report_trouble(report)
-                                 : sw_strdup("no operator has looked at it yet; does one run?");
+    SW_AUTO_CHARS *trouble = sw_report_message(report);
     return sw_printf("%s%s%s%s", text, *trouble ? "\n" : "", trouble, *trouble ? "\n" : "");
 }
 
@@ -196,7 +194,7 @@ static struct json_object *sorted(const struct sw_follow *f)
 static void print_changes(struct status *s, struct json_object *last)
 {
     const struct sw_style plain = { 0 };
-    bool first = !sw_json_len(last) && json_object_object_length(last) == 0;
+    bool first = json_object_object_length(last) == 0;
     for (size_t i = 0; i < s->n; i++) {
         SW_AUTO_CHARS *text = sw_report_overview(&s->reports[i], 1, &plain, true);
         SW_AUTO_CHARS *state = sw_report_line(&s->reports[i]);

@@ -166,6 +166,12 @@ struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *
     return NULL;
 }
 
+char *sw_report_message(const struct sw_report *report)
+{
+    return report->status ? sw_report_trouble(report)
+                          : sw_strdup("no operator has looked at it yet; does one run?");
+}
+
 char *sw_report_duration(int64_t ms, char buf[static 16])
 {
     if (ms < 0)

@@ -47,6 +47,9 @@ char *sw_report_trouble(const struct sw_report *report);
  * @return {name, message, hint, ...} of the status, borrowed; NULL: there is none */
 struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *patience_ms);
 
+/** sw_report_trouble(), or of a resource without a status why that is; heap. */
+char *sw_report_message(const struct sw_report *report);
+
 /** The live view: a head line with a bar, then one line a state. Lines end with \n, fit into the
  * width, and no more of them come than fit into the height. Heap. */
 char *sw_report_frame(const struct sw_report *report, const struct sw_style *style);

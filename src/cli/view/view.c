@@ -132,13 +132,17 @@ static void put_state(struct sw_line *line, const struct table *t, const struct 
     sw_line_end(line);
 }
 
+/* Of a resource. */
+static enum sw_colour colour_of_phase(const char *phase)
+{
+    return sw_streq(phase, "Ready") ? SW_GREEN : sw_streq(phase, "Errored") ? SW_RED : SW_BLUE;
+}
+
 static void put_head(struct sw_line *line, const struct sw_report *report, const struct table *t)
 {
     char buf[16];
     const char *phase = sw_report_phase(report);
-    enum sw_colour colour = sw_streq(phase, "Ready")     ? SW_GREEN
-                            : sw_streq(phase, "Errored") ? SW_RED
-                                                         : SW_BLUE;
+    enum sw_colour colour = colour_of_phase(phase);
     sw_line_put(line, SW_BOLD, report->name);
     sw_line_put(line, SW_PLAIN, "  ");
     sw_line_put(line, colour, phase);
@@ -345,13 +349,6 @@ static const char *phase_of(const struct sw_report *report)
     return report->is_deleting ? "Deleting" : sw_report_phase(report);
 }
 
-/* What is wrong, or why nothing is known; heap. */
-static char *message_of(const struct sw_report *report)
-{
-    return report->status ? sw_report_trouble(report)
-                          : sw_strdup("no operator has looked at it yet; does one run?");
-}
-
 /* A resource in the overview. */
 struct summary {
     const char *phase;
@@ -364,7 +361,7 @@ static struct summary summary_of(const struct sw_report *report)
 {
     struct table t;
     read_rows(report, &t);
-    struct summary s = { phase_of(report), t.n_ready, t.n, -1, 0, message_of(report) };
+    struct summary s = { phase_of(report), t.n_ready, t.n, -1, 0, sw_report_message(report) };
     for (size_t i = 0; i < t.n; i++) {
         s.nodes = t.rows[i].nodes > s.nodes ? t.rows[i].nodes : s.nodes;
         if (t.rows[i].nodes && (s.labelled < 0 || t.rows[i].labelled < s.labelled))
@@ -380,9 +377,7 @@ static void put_resource(struct sw_line *line, const struct sw_report *report, i
 {
     char age[16] = "-";
     struct summary s = summary_of(report);
-    enum sw_colour colour = sw_streq(s.phase, "Ready")     ? SW_GREEN
-                            : sw_streq(s.phase, "Errored") ? SW_RED
-                                                           : SW_BLUE;
+    enum sw_colour colour = colour_of_phase(s.phase);
     int at = name_width + GAP;
     if (!wide)
         s.message[strcspn(s.message, "\n")] = '\0';
