@@ -1,5 +1,5 @@
 # What the Special Resource Operator left is taken over on a real API server and kubelet: the same objects, pods and
-# labels of nodes as before. The fixtures are those of test/emulator/operator/run_takeover_test.c.
+# labels of nodes as before. The fixtures are those of test/emulator/operator/run_takeover_test.c and run_module_test.c.
 . test/tap.sh
 slipway=${SLIPWAY_TEST:-build/test/slipway}
 [ -x "$slipway" ] || slipway=${SLIPWAY:-build/slipway}
@@ -12,6 +12,20 @@ labels="node-role.kubernetes.io/worker $state-rolling-1000 $state-simple-kmod-00
     $state-ping-pong-0001 $state-ping-pong-0002 $state-ping-pong-0004 $state-cert-manager-cert-manager"
 namespaces="rolling simple-kmod cert-manager ping-pong"
 resources="rolling simple-kmod cert-manager ping-pong"
+modules="acm-ice acm-simple-kmod" # SpecialResourceModules, and their namespaces
+
+# a registry with the release that the modules are for, and the update graph that names it
+module_kernel=4.18.0-305.40.1.el8_4.x86_64
+make -s build/test/registry-server || exit 1 # one that an older build left may not know the graph
+mkfifo "$tap_dir/stdin"
+build/test/registry-server 'graph={"nodes":[{"version":"4.10.20","payload":"@HOST@/release:new"}],"edges":[]}' \
+    release:new 'release-manifests/image-references={"spec":{"tags":[{"name":"driver-toolkit","from":{"name":"@HOST@/dtk:new"}}]}}' \
+    'release-manifests/release-metadata={"version":"4.10.20"}' \
+    dtk:new "etc/driver-toolkit-release.json={\"KERNEL_VERSION\":\"$module_kernel\",\"RT_KERNEL_VERSION\":\"rt-$module_kernel\",\"RHEL_VERSION\":\"8.4\"}" \
+    <"$tap_dir/stdin" >"$tap_dir/host" &
+exec 7>"$tap_dir/stdin" # ends it with this shell
+until_ok 10 test -s "$tap_dir/host"
+host=$(cat "$tap_dir/host")
 
 # FNV-1a of 64 bits, as SRO names what is for one kernel
 fnv64() {
@@ -27,18 +41,18 @@ fnv64() {
 documents() {
     local dashes=${kernel//[_]/-}
     awk 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } !/kind: Node\n/ && !/99249f257707c0c3/' "$left/$1" |
-        sed "s/4.18.0-305.45.1.el8_4.x86_64/$kernel/g; s/b657a71de7fad62f/$(fnv64 "8.4-$dashes")/g; s|CHARTS|file://$left|"
+        sed "s/4.18.0-305.45.1.el8_4.x86_64/$kernel/g; s/b657a71de7fad62f/$(fnv64 "8.4-$dashes")/g; s|CHARTS|file://$left|; s|HOST/|$host/|g"
 }
 
-# put FILE: creates what is in it, SpecialResources first, with the uids of owners
+# put FILE [KIND]: creates what is in it, those of the kind first, with the uids of owners
 put() {
-    local doc script="" name
+    local kind=${2:-SpecialResource} script="" name
     documents "$1" >"$tap_dir/all"
-    awk 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } /kind: SpecialResource\n/' "$tap_dir/all" | kubectl create --field-manager manager -f - || return 1
-    for name in $(sed -n 's/.*kind: SpecialResource, name: \([a-z-]*\)}$/\1/p' "$tap_dir/all" | sort -u); do
-        script="$script;s/kind: SpecialResource, name: $name}\$/kind: SpecialResource, name: $name, uid: $(kubectl get specialresource "$name" -o 'jsonpath={.metadata.uid}')}/"
+    awk -v first="kind: $kind\n" 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } index($0, first)' "$tap_dir/all" | kubectl create --field-manager manager -f - || return 1
+    for name in $(sed -n "s/.*kind: $kind, name: \([a-z-]*\)}\$/\1/p" "$tap_dir/all" | sort -u); do
+        script="$script;s/kind: $kind, name: $name}\$/kind: $kind, name: $name, uid: $(kubectl get "$kind" "$name" -o 'jsonpath={.metadata.uid}')}/"
     done
-    sed "${script#;}" "$tap_dir/all" | awk 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } !/kind: SpecialResource\n/' |
+    sed "${script#;}" "$tap_dir/all" | awk -v first="kind: $kind\n" 'BEGIN { RS = "\n---\n"; ORS = "\n---\n" } !index($0, first)' |
         until_created
 }
 
@@ -94,9 +108,10 @@ all_ready() {
     done
 }
 
+# start [OPTION...]
 start() {
-    OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --keep-node-selectors --no-registries --metrics-bind-address 0 \
-        --health-probe-bind-address 0 >>"$tap_dir/log" 2>&1 &
+    SLIPWAY_UPGRADE_GRAPH_URL=http://$host/graph OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --keep-node-selectors \
+        --metrics-bind-address 0 --health-probe-bind-address 0 "$@" >>"$tap_dir/log" 2>&1 &
     echo $! >"$tap_dir/pid"
 }
 stop() {
@@ -123,10 +138,12 @@ rehearsed() {
 
 same() { picture >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"; }
 
-taken_over() {
+taken_over() { # by one that is killed on the way, and one that goes on
     local at
     at=$(lines)
-    start
+    start --no-registries
+    until_ok 60 eval "written $at | grep -q ' daemonsets\$'" && kill -9 "$(cat "$tap_dir/pid")" || return 1
+    start --no-registries
     until_ok 120 all_ready && sleep 3 && same || { tail -n 20 "$tap_dir/log"; return 1; }
     kubectl -n rolling get ds -o 'jsonpath={.items[*].metadata.annotations.slipway\.dev/resource}' | grep -q rolling || return 1
     written "$at" >"$tap_dir/written"
@@ -138,13 +155,64 @@ rests() { # a restart writes nothing about what runs
     local at
     stop || return 1
     at=$(lines)
-    start
+    start --no-registries
     until_ok 120 eval 'grep -q "resource=ping-pong.*Ready\|Ready.*resource=ping-pong" "$tap_dir/log"'
     sleep 5
     same && written "$at" | tee "$tap_dir/written" && ! grep -vE ' (events|specialresources|leases)$' "$tap_dir/written"
 }
 
+# what SRO left of modules, each object with uid and generation
+of_modules() {
+    local ns
+    for ns in $modules; do
+        kubectl -n "$ns" get configmaps,pods,buildconfigs.build.openshift.io,builds.build.openshift.io,policies.policy.open-cluster-management.io,placementbindings.policy.open-cluster-management.io,placementrules.apps.open-cluster-management.io \
+            -o 'jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.uid} {.metadata.generation}{"\n"}{end}'
+        kubectl get namespace/"$ns" specialresourcemodule/"$ns" -o 'jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.metadata.generation}{"\n"}{end}'
+    done
+}
+builds_done() { [ "$(kubectl get builds.build.openshift.io -A -o 'jsonpath={range .items[*]}{.metadata.namespace} {.status.phase}{"\n"}{end}' | grep -c '^acm-.* Complete$')" = 2 ]; }
+
+modules_left() {
+    local m
+    stop && put modules.yaml SpecialResourceModule || return 1
+    for m in $modules; do
+        patch_status "/apis/sro.openshift.io/v1beta1/specialresourcemodules/$m" "{\"status\": {\"versions\": {\"$host/dtk:new\": {\"complete\": true}}}}" || return 1
+    done
+    until_ok 60 builds_done && of_modules >"$tap_dir/modules" && grep -c . "$tap_dir/modules"
+}
+
+modules_rehearsed() { # a build of SRO's for a version that is gone stays
+    SLIPWAY_UPGRADE_GRAPH_URL=http://$host/graph "$slipway" takeover --plan --keep-node-selectors >"$tap_dir/plan"
+    cat "$tap_dir/plan"
+    grep -qE '^adopted +SpecialResourceModule acm-ice$' "$tap_dir/plan" && grep -qE '^left +BuildConfig acm-ice/acm-ice-4-10-15 ' "$tap_dir/plan" &&
+        ! grep -E '^(changed|pods replaced|created|deleted|refused) .* acm-' "$tap_dir/plan"
+}
+
+modules_are_adopted() {
+    local m
+    for m in $modules; do
+        kubectl get specialresourcemodule "$m" -o json |
+            jq -e --arg image "$host/dtk:new" '(.status.inventory | length) > 1 and .status.versions[$image].complete and (.status.message | not)' || return 1
+    done
+}
+
+modules_taken_over() {
+    local at turn
+    for turn in first second; do
+        at=$(lines)
+        start
+        until_ok 60 modules_are_adopted && sleep 3 && of_modules >"$tap_dir/after" && diff "$tap_dir/modules" "$tap_dir/after" ||
+            { kubectl get specialresourcemodule -o yaml; tail -n 20 "$tap_dir/log"; return 1; }
+        written "$at" >"$tap_dir/written"
+        cat "$tap_dir/written"
+        ! grep -E ' (nodes|pods|namespaces|builds)$| (create|delete) (buildconfigs|configmaps|polic|placement)' "$tap_dir/written" || return 1
+        [ $turn = second ] || stop
+    done
+}
+
 gone() {
+    kubectl delete specialresourcemodule $modules --timeout=60s && kubectl delete namespace $modules --timeout=240s || return 1
+    kubectl get crd -o name | grep 'open-cluster-management.io$' | xargs kubectl delete || return 1
     kubectl delete specialresource $resources --timeout=240s && kubectl delete preflightvalidation next && stop
     kubectl delete namespace $namespaces --timeout=240s && kubectl delete crd --ignore-not-found issuers.cert-manager.io || return 1
     kubectl -n default delete configmap --ignore-not-found special-resource-dependencies || return 1
@@ -154,7 +222,10 @@ gone() {
 trap 'stop 2>/dev/null; rm -rf "$tap_dir"' EXIT
 t "what SRO left is there, and runs" leftovers
 t "the rehearsal says that nothing changes" rehearsed
-t "it is taken over: nothing is replaced, no label moves" taken_over
+t "it is taken over, with a kill on the way: nothing is replaced, no label moves" taken_over
 t "a restart writes nothing" rests
+t "what SRO left of modules is there" modules_left
+t "the rehearsal says that nothing of them changes" modules_rehearsed
+t "modules are taken over twice: nothing is made anew" modules_taken_over
 t "what was made goes" gone
 plan

@@ -1,7 +1,18 @@
-/* registry-server REPO:TAG NAME=TEXT... REPO:TAG ...: an image registry on loopback until stdin
- * ends. Each image has one layer of the files named; @HOST@ in a text is the registry's own
- * address. The address is printed first. */
+/* registry-server [graph=TEXT] REPO:TAG NAME=TEXT... REPO:TAG ...: an image registry on loopback
+ * until stdin ends. Each image has one layer of the files named; @HOST@ in a text is the registry's
+ * own address; graph is what is answered at /graph, for which no channel is asked. The address is
+ * printed first. */
 #include "unit/chart/registry_server.h"
+
+static char *graph; /* or NULL */
+
+static void on_request(struct server *srv, struct sreq *req, void *arg)
+{
+    if (graph && sw_starts_with(req->path, "/graph"))
+        reply(req, 200, graph);
+    else
+        registry_on_request(srv, req, arg);
+}
 
 static void on_stdin(evutil_socket_t fd, short what SW_UNUSED, void *arg)
 {
@@ -37,6 +48,7 @@ int main(int argc, char **argv)
     struct sw_loop *loop = sw_loop_new(NULL);
     struct registry r = { 0 };
     registry_start(&r, loop);
+    r.srv.on_request = on_request;
     SW_AUTO_CHARS *host = registry_host(&r);
     SW_AUTO_JSON *files = json_object_new_object();
     const char *image = NULL;
@@ -52,7 +64,14 @@ int main(int argc, char **argv)
         }
         *equals = '\0';
         SW_AUTO_CHARS *text = with_host(equals + 1, host);
-        sw_json_set_str(files, text, argv[i], NULL);
+        if (image) {
+            sw_json_set_str(files, text, argv[i], NULL);
+        } else if (sw_streq(argv[i], "graph")) {
+            graph = SW_TAKE(text);
+        } else {
+            (void)fprintf(stderr, "registry-server: %s= is before any image\n", argv[i]);
+            return 2;
+        }
     }
     if (image)
         put_one(&r, image, files);
@@ -63,6 +82,7 @@ int main(int argc, char **argv)
     sw_loop_run(loop);
     event_free(end);
     registry_stop(&r);
+    free(graph);
     sw_loop_free(loop);
     return 0;
 }
