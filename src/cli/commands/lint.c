@@ -61,6 +61,7 @@ static int find(struct lint_opts *o, const char *source, struct sw_problems *fou
             sw_lint_manifests(source, text, len, found);
         return failure;
     }
+    o->recipe.sample = true;
     int rc = sw_recipe_flags_open(&o->recipe, source, false, &opened, &why);
     if (opened.recipe) {
         sw_lint_charts(opened.recipe, found);

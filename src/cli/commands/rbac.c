@@ -138,7 +138,7 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
 
 static int execute(const struct sw_call *call)
 {
-    struct rbac_opts o = { 0 };
+    struct rbac_opts o = { .recipe.sample = true };
     return sw_recipe_execute(call, &o, &o.recipe, 1, print_rights);
 }
 

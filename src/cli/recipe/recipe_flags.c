@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/recipe/sample_values.h"
 #include "data/json/json.h"
 #include "data/text/semver.h"
 #include "data/yaml/yaml.h"
@@ -105,6 +106,9 @@ int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool
     opened->recipe = SW_TAKE(flags->recipe);
     if (rc == 0 && !opened->recipe)
         rc = sw_source_open(&flags->source, source, NULL, &opened->recipe, NULL, err);
+    if (rc == 0 && flags->sample && !flags->facts)
+        rc = sw_sample_values(opened->recipe, source, flags->name, flags->namespace,
+                              &opened->values, &opened->facts, err);
     opened->env = (struct sw_render_env){
         .release = flags->name,
         .namespace = flags->namespace,

@@ -46,6 +46,7 @@ struct sw_recipe_flags {
     bool no_schema; /* of render */
     /* No option: */
     struct sw_recipe *recipe; /* opened already, instead of the source; taken */
+    bool sample;              /* without facts: sample_values.h */
 };
 /** Free the lists; the strings are argv's. */
 void sw_recipe_flags_done(struct sw_recipe_flags *flags);

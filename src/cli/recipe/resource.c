@@ -11,9 +11,8 @@
 
 #define API_VERSION "sro.openshift.io/v1beta1"
 
-/* The chart's own resource, <chart>.yaml or <folder>.yaml; NULL if there is none. */
-static int find_base(const struct sw_recipe *recipe, const char *path, struct json_object **out,
-                     struct sw_err *err)
+int sw_resource_base(const struct sw_recipe *recipe, const char *path, const char *kind,
+                     struct json_object **out, struct sw_err *err)
 {
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/')
@@ -35,7 +34,7 @@ static int find_base(const struct sw_recipe *recipe, const char *path, struct js
         if (rc < 0)
             return rc;
         for (size_t k = 0; k < docs.n_docs && !*out; k++)
-            if (sw_streq(sw_obj_kind(docs.docs[k].object), "SpecialResource"))
+            if (sw_streq(sw_obj_kind(docs.docs[k].object), kind))
                 *out = json_object_get(docs.docs[k].object);
         sw_yaml_docs_done(&docs);
     }
@@ -158,7 +157,7 @@ int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **o
     int rc = sw_source_open(opts->source ? opts->source : &defaults, opts->recipe, opts->connect,
                             &recipe, NULL, err);
     if (rc == 0)
-        rc = find_base(recipe, opts->recipe, &doc, err);
+        rc = sw_resource_base(recipe, opts->recipe, "SpecialResource", &doc, err);
     if (rc < 0)
         return rc;
     if (!doc)

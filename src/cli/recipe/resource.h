@@ -15,6 +15,11 @@ struct sw_resource_opts {
     struct sw_values_flags values;
 };
 
+/** The resource or module of @kind that the chart of @recipe has for itself, in <chart>.yaml or
+ * <folder>.yaml, the caller's; NULL if there is none. @path: of the recipe
+ * @return 0 | SW_INVALID: the file, and the line */
+int sw_resource_base(const struct sw_recipe *recipe, const char *path, const char *kind,
+                     struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** Read the recipe and make the resource, the caller's:
  *   - the base is the SpecialResource in `<name>.yaml` of the chart's folder, if there is one
  *   - values files and --set go to spec.set; a `specialresource.spec` in them is merged into the

@@ -137,6 +137,11 @@ applied() { # a server takes them, in the order in which they come
 }
 refused() { ! "$slipway" rbac "$tap_dir/none" 2>/dev/null && ! "$slipway" rbac 2>/dev/null; }
 
+charts_of_sro() {
+    local left=test/emulator/operator/takeover
+    chart=$left/simple-kmod has Role daemonsets create && chart=$left/acm-simple-kmod has ClusterRole policies create --set git.ref=main,git.uri=u,registry=r
+}
+
 t "kinds are read in the whole cluster" reads_everywhere
 t "and written in the recipe's namespace" writes_at_home
 t "plurals come from Kubernetes, from the recipe's definitions, or are guessed" plurals
@@ -155,6 +160,7 @@ t "PriorityClasses are the resource's, and asked for" priority_classes
 t "the Secret of spec.chart.repository may be read where asked for" login
 t "what templates look up may be read, and no more" looked_up
 t "equal recipes give equal rights" same_again
+t "charts of the Special Resource Operator ask for their resource or module" charts_of_sro
 t "a server takes what is printed" applied
 t "no recipe, no rights" refused
 plan

@@ -304,4 +304,16 @@ values_of_annotations() { # what run would refuse
     [ $? -eq 1 ] && cat "$tap_dir/got" && grep -qE "a.yaml:(6|7): error: annotation slipway.dev/(retries: '?many|timeout: '5 minutes' is not a duration)" "$tap_dir/got"
 }
 t "a value that an annotation cannot have" values_of_annotations
+# a chart of the Special Resource Operator's: what its templates ask for is the operator's to say
+charts_of_sro() {
+    local chart=$tap_dir/sro
+    mkdir -p "$chart/templates"
+    printf 'apiVersion: v2\nname: sro\nversion: 0.1.0\n' >"$chart/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "{{ .Values.specialresource.metadata.name }}"}\ndata:\n  of: "{{ .Values.groupName.driverBuild }}"\n  kernel: "{{ required "kernel" .Values.kernelFullVersion }}"\n  ref: "{{ .Values.git.ref }}"\n' >"$chart/templates/0000-a.yaml"
+    "$slipway" lint "$chart" >"$tap_dir/got"
+    [ $? -eq 1 ] && grep -q 'Values.git.ref.: nil pointer' "$tap_dir/got" && says_nothing "$chart" --set git.ref=main || return 1
+    printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: sro}\nspec:\n  chart: {name: sro, version: 0.1.0, repository: {name: r, url: "file:///charts"}}\n  set: {git: {ref: main}}\n' >"$chart/sro.yaml"
+    says_nothing "$chart"
+}
+t "a chart whose templates ask for their resource, with its values" charts_of_sro
 plan
