@@ -285,16 +285,49 @@ replace_others() { # [only-told]: those whose place is to be taken go; of others
     [ -z "$of_das" ] || replace "the Dynamic Accelerator Slicer" "$of_das"
 }
 
+# slipway itself, under another name or elsewhere: "namespace/name" of each Deployment.
+ourselves() {
+    k get deployments --all-namespaces -l app.kubernetes.io/name=slipway,app.kubernetes.io/part-of=slipway \
+        -o 'jsonpath={range .items[?(@.spec.selector.matchLabels.app\.kubernetes\.io/component=="controller")]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}' 2>/dev/null |
+        grep -vx "$NAMESPACE/$deployment" || true
+}
+
+# NAMESPACE/NAME COMMAND: how that is made with what is installed so
+as_installed() {
+    case $1 in
+    */special-resource-controller-manager) echo "SRO_COMPAT=1 make $2 NAMESPACE=${1%/*}" ;;
+    */das-operator) echo "DAS_COMPAT=1 make $2 NAMESPACE=${1%/*}" ;;
+    *) echo "make $2 NAMESPACE=${1%/*}" ;;
+    esac
+}
+
+# Two operators would work against each other: of what this script has installed in the same namespace under
+# another name ours takes the place.
+replace_ourselves() { # [only-told]
+    local there
+    while read -r there; do
+        case $there in
+        "") continue ;;
+        "$NAMESPACE"/slipway | "$NAMESPACE"/special-resource-controller-manager | "$NAMESPACE"/das-operator) ;;
+        *) die "slipway is installed already, as $there: $(as_installed "$there" deploy) changes it; before another takes its place it has to go ($KUBECTL -n ${there%/*} delete deployment ${there#*/})" ;;
+        esac
+        [ -n "${1:-}" ] || replace "slipway, which is $deployment now," "$there"
+    done <<<"$(ourselves)"
+    [ -n "${1:-}${SRO_COMPAT:-}" ] || k delete clusterrole,clusterrolebinding -l app.kubernetes.io/part-of=slipway --field-selector metadata.name=slipway-as-sro --ignore-not-found >/dev/null
+}
+
 cmd_deploy() {
     local p
     check_images
     reach
     replace_others only-told # before anything is changed
+    replace_ourselves only-told
     cmd_install
     check_rights create namespaces clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io
     p=$(parts)
     own_namespace || say "namespace $NAMESPACE is there already: it stays as it is, and after undeploy too"
     replace_others
+    replace_ourselves
     # shellcheck disable=SC2086
     render $p | apply "the operator"
     say "waiting for $IMG in namespace $NAMESPACE"
@@ -316,8 +349,11 @@ unlabel_kernels() {
 
 # Resources first, while there is an operator to clean up after them; the definitions last.
 cmd_undeploy() {
-    local end left
+    local end left there
     reach
+    there=$(ourselves)
+    [ -z "$there" ] || k -n "$NAMESPACE" get deployment "$deployment" >/dev/null 2>&1 ||
+        die "slipway is installed as ${there//$'\n'/, }: $(as_installed "${there%%$'\n'*}" undeploy) removes it"
     # it would make its resource anew
     k delete dasoperators.inference.redhat.com --all --all-namespaces --ignore-not-found >/dev/null 2>&1 || true
     left=$(resources_left)

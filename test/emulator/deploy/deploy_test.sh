@@ -180,6 +180,10 @@ YAML
         kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager -o 'jsonpath={.spec.replicas} {.status.readyReplicas} {.spec.template.spec.containers[0].args}' |
         grep '^1 1 .*--legacy-rights.*--keep-node-selectors' && kubectl get clusterrole slipway-as-sro -o 'jsonpath={.rules[*].resources}' | grep daemonsets &&
         kubectl get clusterrolebinding slipway-as-sro -o 'jsonpath={.subjects[*].namespace}/{.subjects[*].name}' | grep -x openshift-special-resource-operator/slipway &&
+        ! make -s undeploy 2>"$tap_dir/said" && grep 'SRO_COMPAT=1 make undeploy NAMESPACE=openshift-special-resource-operator removes it' "$tap_dir/said" &&
+        ! make -s deploy 2>"$tap_dir/said" && grep 'SRO_COMPAT=1 make deploy NAMESPACE=openshift-special-resource-operator changes it' "$tap_dir/said" && ! kubectl get namespace slipway 2>/dev/null &&
+        NAMESPACE=openshift-special-resource-operator hack/deploy.sh deploy && [ "$(kubectl get deployments -n openshift-special-resource-operator -o name)" = deployment.apps/slipway ] &&
+        ! kubectl get clusterrole slipway-as-sro 2>/dev/null &&
         SRO_COMPAT=1 hack/deploy.sh deploy && SRO_COMPAT=1 hack/deploy.sh undeploy && ! kubectl get clusterrole slipway-as-sro 2>/dev/null &&
         ! kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager 2>/dev/null &&
         kubectl delete namespace openshift-special-resource-operator
