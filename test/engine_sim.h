@@ -40,6 +40,7 @@ struct sim_object {
     int stage, again;        /* see sw_rendered_object */
     bool drop_ready, drop_before;
     const char *missing; /* variants whose image is not there, as far as the registry says */
+    const char *shared;  /* the shared release that it is of */
 };
 
 struct sim_state {
@@ -494,6 +495,7 @@ static inline void sim_render(struct sim *sim, const struct sw_action *a)
             .drop_ready = s->objects[i].drop_ready,
             .drop_before = s->objects[i].drop_before,
             .missing = sim_misses(&s->objects[i], a->variant) ? "no such image" : NULL,
+            .shared = s->objects[i].shared,
         };
 }
 

@@ -28,6 +28,14 @@ static bool is_of_predecessor(const struct sw_engine *e, struct json_object *liv
                     "DASOperator");
 }
 
+/* Its shared release was handed over, though our status does not say so yet. */
+static bool is_handed_over(const struct sw_engine *e, const struct object *o,
+                           struct json_object *live)
+{
+    const char *mark = sw_obj_annotation(live, ANN_RESOURCE);
+    return o->shared && mark && !sw_streq(mark, e->name);
+}
+
 /* It is ours by owner reference, by slipway's annotation, or by the uid in the status.
  * @return NULL: ours; else why not, heap */
 static char *foreign_why(const struct sw_engine *e, const struct object *o,
@@ -35,7 +43,7 @@ static char *foreign_why(const struct sw_engine *e, const struct object *o,
 {
     struct json_object *controller = sw_obj_controller(live);
     if ((e->uid && sw_obj_has_owner(live, e->uid)) || is_of_predecessor(e, live) ||
-        (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live))))
+        (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live)) && !is_handed_over(e, o, live)))
         return NULL;
     if (controller)
         return sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),

@@ -94,12 +94,7 @@ kept() {
     kubectl delete specialresource nvidia-mig --timeout=60s && until_ok 10 nothing && ! kubectl get crd certificates.cert-manager.io 2>/dev/null
 }
 
-# On a busy machine it still finds that the release is made anew (docs/todo.md).
-if [ -n "${SW_ALL:-}" ]; then
-    t "a controller that is killed while it hands over" killed
-else
-    skip "a controller that is killed while it hands over" "make test-all tries it"
-fi
+t "a controller that is killed while it hands over" killed
 t "another version is refused, with both names" other_version
 t "a definition of which somebody has an object stays" kept
 t "slipway run follows the same way" run_follows

@@ -80,6 +80,31 @@ static void removal_needs_no_recipe(void **state)
     sim_free(sim);
 }
 
+/* The controller was killed between handing it over and writing the status, which still lists it.
+ */
+static void what_was_handed_over_is_not_removed(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "ConfigMap", .name = "a1", .shared = "n/r" },
+                       { .kind = "ConfigMap", .name = "a2", .shared = "n/r" } },
+          .n_objects = 2 }, );
+    struct sim *sim = walked(&recipe);
+    struct json_object *a1 = sim_find(sim, "ConfigMap", "a1");
+    sw_json_set_str(a1, "heir", "metadata", "annotations", "slipway.dev/resource", NULL);
+    sw_json_set(a1, sim_json("[{'uid':'heir','kind':'SpecialResource','name':'heir'}]"), "metadata",
+                "ownerReferences", NULL);
+    sim_touch(sim, a1);
+    sim->deleting = true;
+    sim_restart(sim);
+    sim_run(sim, 60000);
+    assert_true(sim->finalized);
+    assert_non_null(sim_find(sim, "ConfigMap", "a1"));
+    assert_null(sim_find(sim, "ConfigMap", "a2"));
+    sim_free(sim);
+}
+
 static void labels_of_others_are_left(void **state)
 {
     (void)state;
@@ -350,6 +375,7 @@ static const struct CMUnitTest end_tests[] = {
     cmocka_unit_test(removal_goes_backwards_and_leaves_nothing),
     cmocka_unit_test(a_held_deletion_touches_nothing_and_keeps_the_hidden_state),
     cmocka_unit_test(removal_needs_no_recipe),
+    cmocka_unit_test(what_was_handed_over_is_not_removed),
     cmocka_unit_test(labels_of_others_are_left),
     cmocka_unit_test(a_deletion_that_is_refused_is_tried_again),
     cmocka_unit_test(removed_states_can_come_back),
