@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "ranges.h"
+
 struct world {
     struct sw_loop *loop;
     struct sw_emulator *emu;
@@ -97,7 +99,7 @@ static void probabilities_are_the_seed_s(void **state)
         assert_int_equal(type, ask(&b, "get", "pods").type);
         n += type == SW_FAULT_RESET;
     }
-    assert_in_range(n, 230, 370);
+    assert_between(n, 230, 370);
     close_world(&a);
     close_world(&b);
 }

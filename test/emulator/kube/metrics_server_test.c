@@ -6,6 +6,7 @@
 
 #include "kube/metrics/metrics_server.h"
 #include "net/serve/serve.h"
+#include "ranges.h"
 
 struct world {
     struct api *api;
@@ -269,7 +270,7 @@ static void guesses_are_bounded(void **state)
     const int64_t took_ms = sw_loop_now_ms(w->api->loop) - begin_ms;
     assert_int_equal(n_unknown + n_busy, 2000);
     assert_int_equal(w->n_asked, n_unknown);
-    assert_in_range(n_unknown, 1, 16 + took_ms / 250 + 1);
+    assert_between(n_unknown, 1, 16 + took_ms / 250 + 1);
     pass(w, 61 * 1000 - took_ms % 1000);
     for (int i = 0; i < 40; i++) {
         SW_AUTO_CHARS *token = sw_printf("again-%d", i);
@@ -291,7 +292,7 @@ static void who_waits_is_bounded(void **state)
     }
     for (int i = 0; i < 2000; i++)
         (void)api_turn(calls[0]);
-    assert_in_range(w->n_asked, 1, 6);
+    assert_between(w->n_asked, 1, 6);
     pass(w, 6000);
     for (int i = 0; i < 500; i++)
         (void)api_turn(calls[0]);
@@ -302,7 +303,7 @@ static void who_waits_is_bounded(void **state)
         struct answer a = api_end(calls[i]);
         answer_done(&a);
     }
-    assert_in_range(n_busy, 1, N); /* the others had no connection: 16 for an address */
+    assert_between(n_busy, 1, N); /* the others had no connection: 16 for an address */
 }
 
 static void a_client_that_goes_does_no_harm(void **state)

@@ -58,7 +58,7 @@ static void start(struct fixture *f)
     f->w.graph_url = f->graph;
 }
 
-static void stop(struct fixture *f)
+static void tear_down(struct fixture *f)
 {
     registry_stop(&f->r);
     world_close(&f->w);
@@ -212,7 +212,7 @@ static void a_module_does_nothing_but_as_its_account(void **state)
     must(&f, is_complete, "new");
     assert_true(n_as_account >= 2); /* the watch of spec.watch, and what it renders */
     assert_int_equal(n_as_others, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static bool is_ours(struct fixture *f, void *arg SW_UNUSED)
@@ -257,7 +257,7 @@ static void what_others_made_a_module_leaves_alone(void **state)
                                  "mod", NULL, "{\"spec\":{\"set\":{\"x\":\"another\"}}}"),
                      0);
     must(&f, is_ours, NULL);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_module_is_applied_for_the_version_that_it_watches(void **state)
@@ -278,7 +278,7 @@ static void a_module_is_applied_for_the_version_that_it_watches(void **state)
     assert_string_equal(sw_json_str(sw_json_at(owners, 0), "", "kind", NULL),
                         "SpecialResourceModule");
     assert_int_equal(f.n_graphs, 2); /* not in stable, but in fast */
-    stop(&f);
+    tear_down(&f);
 }
 
 static void the_namespace_of_a_module_is_made(void **state)
@@ -297,7 +297,7 @@ static void the_namespace_of_a_module_is_made(void **state)
     /* one that others made is used as it is */
     assert_null(sw_obj_label(world_get(&f.w, "v1", "Namespace", NULL, "mods"),
                              "specialresourcemodule.openshift.io/owned"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static bool has_none_of_old(struct fixture *f, void *arg SW_UNUSED)
@@ -324,7 +324,7 @@ static void another_value_at_the_path_is_another_version(void **state)
     must(&f, has_none_of_old, "");
     assert_non_null(world_get(&f.w, "v1", "ConfigMap", "mods", "mod-4.11.0"));
     assert_int_equal(f.n_graphs, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying(void **state)
@@ -341,7 +341,7 @@ static void a_module_whose_release_cannot_be_found_says_so_and_goes_on_trying(vo
     must(&f, has_message, "there is no such image");
     put_release(&f, "new", "4.10.20", KERNEL);
     must(&f, is_complete, "new");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_object_that_the_selector_leaves_out_gives_no_version(void **state)
@@ -357,7 +357,7 @@ static void an_object_that_the_selector_leaves_out_gives_no_version(void **state
                                  "{\"metadata\":{\"labels\":{\"who\":\"them\"}}}"),
                      0);
     must(&f, is_complete, "new");
-    stop(&f);
+    tear_down(&f);
 }
 
 /* ---- SRO's own example --------------------------------------------------------------------------
@@ -430,7 +430,7 @@ static void the_module_of_sros_examples_walks_unchanged(void **state)
     assert_int_equal(sw_json_len(builds), 1);
     assert_non_null(strstr(
         sw_json_str(sw_json_at(builds, 0), "", "spec", "source", "dockerfile", NULL), "/dtk:new"));
-    stop(&f);
+    tear_down(&f);
 }
 
 /* ---- what SRO left ------------------------------------------------------------------------------
@@ -534,7 +534,7 @@ static void modules_that_sro_left_are_taken_over_as_they_are(void **state)
         assert_string_not_equal(sw_obj_annotation(build, SRO "hash"), "18406289862162899356");
         world_kill(&f.w);
     }
-    stop(&f);
+    tear_down(&f);
 }
 
 static bool is_built_anew(struct fixture *f, void *arg SW_UNUSED)
@@ -574,7 +574,7 @@ static void what_the_recipe_dropped_goes_and_what_sro_left_of_old_versions_stays
                      0);
     world_wait(&f.w, 60000);
     assert_true(is_built_anew(&f, NULL));
-    stop(&f);
+    tear_down(&f);
 }
 
 /* ---- preflight ----------------------------------------------------------------------------------
@@ -645,7 +645,7 @@ static void preflight_tells_each_verdict(void **state)
     must_say(&f, "False", "does not say for which kernel it is");
     put_driver(&f, KERNEL, KERNEL);
     must_say(&f, "True", "verified");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void refuse_verdicts(const struct sw_emu_request *req, struct sw_emu_fault *fault,
@@ -685,7 +685,7 @@ static void verdicts_that_cannot_be_written_are_told_once(void **state)
     assert_int_equal(n, 1);
     f.w.on_request = NULL;
     must_say(&f, "Error", "the release image cannot be read");
-    stop(&f);
+    tear_down(&f);
 }
 
 int main(void)

@@ -13,7 +13,7 @@ static char config[] = "/tmp/run_operator_test.XXXXXX";
 /* ---- processes ---------------------------------------------------------------------------------
  */
 
-static char *stop(struct world *w, struct child *c)
+static char *stop_child(struct world *w, struct child *c)
 {
     assert_int_equal(kill(c->pid, SIGTERM), 0);
     return end_of(w, c, 0);
@@ -149,7 +149,7 @@ static void controller_walks_serves_and_stops(void **state)
     struct json_object *finalizers = sw_json_find(sr, "metadata", "finalizers", NULL);
     assert_string_equal(json_object_get_string(sw_json_at(finalizers, 0)),
                         "sro.openshift.io/finalizer");
-    SW_AUTO_CHARS *log = stop(&w, &c);
+    SW_AUTO_CHARS *log = stop_child(&w, &c);
     assert_has(log, "stopping");
     close_world(&w);
 }
@@ -228,7 +228,7 @@ static void program_works_under_the_name_and_flags_of_sro(void **state)
     until_said(&w, &c, "leading");
     assert_non_null(
         world_get(&w, "coordination.k8s.io/v1", "Lease", "default", "b6ae617b.openshift.io"));
-    SW_AUTO_CHARS *log = stop(&w, &c);
+    SW_AUTO_CHARS *log = stop_child(&w, &c);
     (void)unlink(name);
     (void)rmdir(dir);
     close_world(&w);
@@ -249,12 +249,12 @@ static void next_leader_takes_over_when_one_stops(void **state)
                              "--leader-elect", "--metrics-bind-address", "0",
                              "--health-probe-bind-address", "0");
     until_said(&w, &two, "leader identity=one");
-    SW_AUTO_CHARS *first = stop(&w, &one);
+    SW_AUTO_CHARS *first = stop_child(&w, &one);
     assert_has(first, "not leading any more");
     until_said(&w, &two, "leading");
     world_apply(&w, &(struct sw_resource_opts){ .recipe = KMOD });
     until_ready(&w);
-    SW_AUTO_CHARS *second = stop(&w, &two);
+    SW_AUTO_CHARS *second = stop_child(&w, &two);
     (void)unsetenv("POD_NAME");
     close_world(&w);
 }

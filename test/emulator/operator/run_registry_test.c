@@ -41,7 +41,7 @@ static void start(struct fixture *f)
     f->host = registry_host(&f->r);
 }
 
-static void stop(struct fixture *f)
+static void tear_down(struct fixture *f)
 {
     world_close(&f->w);
     SW_AUTO_CHARS *command = sw_printf("rm -rf %s", f->dir);
@@ -153,7 +153,7 @@ static void images_that_are_there_are_not_built(void **state)
     assert_int_equal(count(&f, "build.openshift.io/v1", "BuildConfig"), 0);
     assert_true(count(&f, "apps/v1", "DaemonSet") > 0);
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 static bool is_missing(struct world *w, void *arg SW_UNUSED)
@@ -190,7 +190,7 @@ static void an_image_for_a_new_kernel_that_is_not_there_is_named_and_waited_for(
     world_must_be_ready(&f.w);
     assert_int_equal(count(&f, "apps/v1", "DaemonSet"), n + 1);
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_image_that_is_not_there_is_built_first(void **state)
@@ -204,7 +204,7 @@ static void an_image_that_is_not_there_is_built_first(void **state)
     assert_int_equal(count(&f, "build.openshift.io/v1", "BuildConfig"),
                      count(&f, "apps/v1", "DaemonSet"));
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_registry_that_cannot_tell_holds_nothing_up(void **state)
@@ -217,7 +217,7 @@ static void a_registry_that_cannot_tell_holds_nothing_up(void **state)
     run_recipe(&f);
     world_must_be_ready(&f.w);
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void pull_secrets_of_the_cluster_and_the_namespace_are_used(void **state)
@@ -242,7 +242,7 @@ static void pull_secrets_of_the_cluster_and_the_namespace_are_used(void **state)
     add_node(&f, NEW_KERNEL); /* were the login not taken, nobody could tell that it is missing */
     must_be_missing(&f);
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 #define INTERNAL "image-registry.openshift-image-registry.svc:5000"
@@ -286,7 +286,7 @@ static void for_the_clusters_own_registry_no_setting_is_read(void **state)
     run_internal(&f, &opts, conf);
     assert_int_equal(n_settings, 0);
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void for_the_clusters_own_registry_the_login_is_read_where_it_wants_one(void **state)
@@ -308,7 +308,7 @@ static void for_the_clusters_own_registry_the_login_is_read_where_it_wants_one(v
     run_internal(&f, &opts, conf);
     assert_int_equal(n_settings, 1); /* mirrors and CAs have no say in it */
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void manifests_that_ask_for_it_use_the_clusters_mirrors(void **state)
@@ -338,7 +338,7 @@ static void manifests_that_ask_for_it_use_the_clusters_mirrors(void **state)
     assert_string_equal(sw_json_str(sw_json_at(list, 1), "", "image", NULL),
                         "quay.invalid/other/app:1");
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 /* ---- driver toolkits ----------------------------------------------------------------------------
@@ -426,7 +426,7 @@ static void toolkits_are_found_by_the_kernel_that_is_in_them(void **state)
     assert_non_null(strstr(message, "no driver toolkit is for kernel"));
     assert_non_null(strstr(message, "tag latest (kernel 1.2.3-other.el9.x86_64)"));
     registry_stop(&f.r);
-    stop(&f);
+    tear_down(&f);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 #include "run_plan.h"
 
 #include "cli/recipe/preview.h"
+#include "ranges.h"
 
 /* ---- what was written --------------------------------------------------------------------------
  */
@@ -233,7 +234,7 @@ static void takeover_that_is_killed_goes_on_the_same(void **state)
     unsigned all = n_writes;
     forget_written();
     world_close(&w);
-    assert_in_range(all, 20, 200);
+    assert_between(all, 20, 200);
     for (unsigned at = 1; at <= all; at += getenv("SW_ALL") ? 1 : all / 8)
         take_over_with_a_kill(at);
 }

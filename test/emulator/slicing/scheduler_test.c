@@ -1,5 +1,6 @@
 /* The scheduler on the emulator, asked as kube-scheduler asks it: what it writes, what it takes
  * back when a write fails, what it collects, whom it wakes. */
+#include "ranges.h"
 #include "scheduler_world.h"
 
 /* ---- binding -----------------------------------------------------------------------------------
@@ -556,7 +557,7 @@ static void test_node_is_touched_when_somebody_waits(void **state)
     (void)world_delete(&w->w, CLAIMS, NS, claim);
     assert_true(world_until(&w->w, is_touched, "", 10000));
     /* the clock leaps while an answer is on its way: so this is an upper bound of what is needed */
-    assert_in_range(strtoll(epoch(&w->w), NULL, 10) - begin_ms, 0, 2999);
+    assert_between(strtoll(epoch(&w->w), NULL, 10) - begin_ms, 0, 2999);
     SW_AUTO_CHARS *once = sw_strdup(epoch(&w->w));
     /* bound by now, nobody waits: nothing is written any more */
     (void)bind_pod(w, "p2", second, "a");
@@ -587,7 +588,7 @@ static void test_node_is_touched_once_a_second_at_most(void **state)
         world_wait(&w->w, 100);
     }
     const double n = metric(w, "slipway_scheduler_touches_total") - before;
-    assert_in_range((int)n, 1, (world_now(&w->w) - begin_ms) / 1000 + 1);
+    assert_between((int)n, 1, (world_now(&w->w) - begin_ms) / 1000 + 1);
 }
 
 static void test_claim_for_nobody_s_profile_wakes_nobody(void **state)

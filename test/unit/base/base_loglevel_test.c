@@ -24,14 +24,14 @@ static void put(const struct scene *s, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static void stop(void *arg)
+static void stop_loop(void *arg)
 {
     sw_loop_stop(arg);
 }
 
 static void wait_a_while(struct scene *s)
 {
-    struct sw_timer *timer = sw_timer_new(s->loop, stop, s->loop);
+    struct sw_timer *timer = sw_timer_new(s->loop, stop_loop, s->loop);
     sw_timer_set(timer, STEP_MS);
     sw_loop_run(s->loop);
     sw_timer_free(timer);

@@ -17,6 +17,7 @@
 #include "data/jsonpath/jsonpath.h"
 #include "data/patch/merge.h"
 #include "data/yaml/yaml.h"
+#include "ranges.h"
 
 /* ---- on a stack of a size ---- */
 
@@ -87,9 +88,9 @@ static void deeper_on_a_larger_stack(void **state)
     (void)state;
     on_stack(256, measure, NULL);
     size_t small = deepest;
-    assert_in_range(small, 16, 256);
+    assert_between(small, 16, 256);
     on_stack(4096, measure, NULL);
-    assert_in_range(deepest, small * 8, 4096);
+    assert_between(deepest, small * 8, 4096);
     measure(NULL);
     assert_true(deepest > small);
 }

@@ -34,7 +34,7 @@ static void forget(struct world *w)
     w->n = w->code = 0;
 }
 
-static void stop(struct world *w)
+static void tear_down(struct world *w)
 {
     forget(w);
     sw_registry_free(w->reg);
@@ -129,7 +129,7 @@ static void an_image_that_is_there_is_found_by_tag_and_digest(void **state)
     SW_AUTO_CHARS *by_digest = sw_printf("team/app@%s", digest);
     assert_int_equal(check(&w, by_digest, NULL), 0);
     assert_non_null(strstr(w.r.srv.log, "HEAD /v2/team/app/manifests/v1\n"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void an_image_that_is_not_there_is_named(void **state)
@@ -141,7 +141,7 @@ static void an_image_that_is_not_there_is_named(void **state)
     assert_non_null(strstr(w.words, "/team/app:v2: there is no such image"));
     assert_int_equal(check(&w, "Team/App", NULL), SW_INVALID);
     assert_non_null(strstr(w.words, "lower case"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_registry_that_is_down_is_unavailable_not_empty(void **state)
@@ -151,7 +151,7 @@ static void a_registry_that_is_down_is_unavailable_not_empty(void **state)
     start(&w);
     server_down(&w.r.srv);
     assert_int_equal(check(&w, "team/app:v2", NULL), SW_UNAVAILABLE);
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_busy_registry_is_asked_again(void **state)
@@ -166,7 +166,7 @@ static void a_busy_registry_is_asked_again(void **state)
     w.r.n_failures = 100;
     assert_int_equal(manifest(&w, "app:v1", NULL), SW_UNAVAILABLE);
     assert_non_null(strstr(w.words, "HTTP 503: TOOMANY: wait"));
-    stop(&w);
+    tear_down(&w);
 }
 
 /* ---- platforms ----------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ static void of_an_index_the_platforms_image_is_taken(void **state)
         assert_non_null(strstr(w.words, "for linux/s390x, only for linux/amd64, linux/arm64/v8"));
         w.r.no_heads = true;
         assert_int_equal(check(&w, "app:v1", "linux/s390x"), SW_NOTFOUND);
-        stop(&w);
+        tear_down(&w);
     }
 }
 
@@ -214,7 +214,7 @@ static void a_manifest_that_is_not_what_was_asked_for_is_refused(void **state)
     assert_int_equal(manifest(&w, by_digest, NULL), SW_INVALID);
     assert_non_null(strstr(w.words, "the manifest that came is sha256:"));
     assert_int_equal(manifest(&w, "app:v1", NULL), SW_INVALID);
-    stop(&w);
+    tear_down(&w);
 }
 
 /* ---- logins -------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ static void a_token_is_fetched_once_and_kept(void **state)
     assert_int_equal(w.r.n_tokens, 1);
     assert_non_null(
         strstr(w.r.srv.log, "GET /token?service=reg%2C%20ours&scope=repository:x:pull\n"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_token_is_fetched_with_the_login(void **state)
@@ -253,7 +253,7 @@ static void a_token_is_fetched_with_the_login(void **state)
     assert_null(strstr(w.words, "wrong"));
     add_login(&w, "jane", "pa:ss");
     assert_int_equal(check(&w, "app:v1", NULL), 0);
-    stop(&w);
+    tear_down(&w);
 }
 
 static void an_identity_token_is_traded_for_a_token(void **state)
@@ -270,7 +270,7 @@ static void an_identity_token_is_traded_for_a_token(void **state)
     assert_int_equal(sw_logins_add(w.logins, "file", text, strlen(text), NULL), 0);
     assert_int_equal(check(&w, "app:v1", NULL), 0);
     assert_non_null(strstr(w.r.srv.log, "POST /token\n"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_password_goes_with_each_request_where_basic_is_wanted(void **state)
@@ -288,7 +288,7 @@ static void a_password_goes_with_each_request_where_basic_is_wanted(void **state
     add_login(&w, "joe", "x");
     assert_int_equal(check(&w, "app:v1", NULL), SW_FORBIDDEN);
     assert_non_null(strstr(w.words, "refuses the login of Secret a/pull"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_login_is_not_sent_without_tls_to_another_machine(void **state)
@@ -301,7 +301,7 @@ static void a_login_is_not_sent_without_tls_to_another_machine(void **state)
     add_login(&w, "jane", "x");
     assert_int_equal(check(&w, "app:v1", NULL), SW_INVALID);
     assert_non_null(strstr(w.words, "a login is not sent without TLS"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_token_server_that_fails_is_no_denial(void **state)
@@ -312,7 +312,7 @@ static void a_token_server_that_fails_is_no_denial(void **state)
     w.r.bearer = true;
     w.r.token_status = 500;
     assert_int_equal(check(&w, "app:v1", NULL), SW_UNAVAILABLE);
-    stop(&w);
+    tear_down(&w);
 }
 
 /* ---- mirrors and certificates -------------------------------------------------------------------
@@ -348,7 +348,7 @@ static void the_next_mirror_is_asked_when_one_has_it_not(void **state)
     assert_int_equal(check(&w, "quay.invalid/else/app:v1", NULL), SW_UNAVAILABLE);
     set_mirrors(&w, "[[registry]]\nprefix = \"quay.invalid\"\nblocked = true\n");
     assert_int_equal(check(&w, "quay.invalid/team/app:v1", NULL), SW_FORBIDDEN);
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_private_ca_is_trusted_when_it_is_given_and_no_longer_after(void **state)
@@ -377,7 +377,7 @@ static void a_private_ca_is_trusted_when_it_is_given_and_no_longer_after(void **
     assert_non_null(strstr(err.text, "the CA bundle"));
     identity_done(&ca);
     identity_done(&id);
-    stop(&w);
+    tear_down(&w);
 }
 
 static void an_insecure_registry_is_not_verified(void **state)
@@ -393,7 +393,7 @@ static void an_insecure_registry_is_not_verified(void **state)
     sw_registry_set_mirrors(w.reg, m);
     assert_int_equal(check(&w, "app:v1", NULL), 0);
     identity_done(&id);
-    stop(&w);
+    tear_down(&w);
 }
 
 /* ---- blobs, files, tags -------------------------------------------------------------------------
@@ -413,7 +413,7 @@ static void a_file_is_found_in_the_last_layer_that_has_it(void **state)
     assert_string_equal(w.digest, digest);
     assert_int_equal(file(&w, "app:v1", true), SW_NOTFOUND);
     assert_non_null(strstr(w.words, "the last layer has no etc/release.json"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_layer_is_read_once(void **state)
@@ -428,7 +428,7 @@ static void a_layer_is_read_once(void **state)
     assert_int_equal(file(&w, "app:v1", false), 0);
     assert_string_equal(w.bytes, "x");
     assert_int_equal(w.r.srv.n_requests, n + 1); /* the manifest: a tag may move */
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_file_that_a_layer_takes_away_is_not_there(void **state)
@@ -439,7 +439,7 @@ static void a_file_that_a_layer_takes_away_is_not_there(void **state)
     SW_AUTO_CHARS *digest = put_image_text(
         &w.r, "app", "v1", "[{\"etc/release.json\":\"x\"},{\"etc/.wh.release.json\":\"\"}]");
     assert_int_equal(file(&w, "app:v1", false), SW_NOTFOUND);
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_large_layer_streams_by(void **state)
@@ -463,7 +463,7 @@ static void a_large_layer_streams_by(void **state)
     SW_AUTO_CHARS *digest = put_image(&w.r, "app", "v1", DOCKER_MANIFEST, layers);
     assert_int_equal(file(&w, "app:v1", true), 0);
     assert_string_equal(w.bytes, "after it");
-    stop(&w);
+    tear_down(&w);
 }
 
 static void a_layer_that_is_damaged_or_too_large_is_refused(void **state)
@@ -484,7 +484,7 @@ static void a_layer_that_is_damaged_or_too_large_is_refused(void **state)
     SW_AUTO_CHARS *large = put_image(&w.r, "app", "large", OCI_MANIFEST, layers);
     assert_int_equal(file(&w, "app:large", false), SW_INVALID);
     assert_non_null(strstr(w.words, "too large"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static int count_bytes(const char *bytes SW_UNUSED, size_t len, struct sw_err *err SW_UNUSED,
@@ -518,7 +518,7 @@ static void a_blob_has_its_digest_and_no_more_than_its_limit(void **state)
     run_until(w.loop, &w.n, 1);
     assert_int_equal(w.code, SW_INVALID);
     assert_non_null(strstr(w.words, "the layer that came is sha256:"));
-    stop(&w);
+    tear_down(&w);
 }
 
 static void all_pages_of_tags_are_read(void **state)
@@ -535,7 +535,7 @@ static void all_pages_of_tags_are_read(void **state)
     run_until(w.loop, &w.n, 1);
     assert_int_equal(w.code, 0);
     assert_string_equal(w.doc, "[\"v3\",\"v2\",\"v1\"]");
-    stop(&w);
+    tear_down(&w);
 }
 
 static void what_is_cancelled_never_answers(void **state)
@@ -559,7 +559,7 @@ static void what_is_cancelled_never_answers(void **state)
     sw_registry_free(SW_TAKE(w.reg));
     run_for(w.loop, 20);
     assert_int_equal(w.n, 0);
-    stop(&w);
+    tear_down(&w);
 }
 
 int main(void)

@@ -108,7 +108,7 @@ static void start(struct fixture *f, const struct page *pages)
     sw_kube_config_free(c);
 }
 
-static void stop(struct fixture *f)
+static void tear_down(struct fixture *f)
 {
     sw_kube_free(f->k);
     server_stop(&f->srv);
@@ -159,7 +159,7 @@ static void a_kind_is_found_with_one_question(void **state)
     assert_ptr_equal(f.kind, sw_kube_kind_find(f.k, "apps/v1", "Deployment"));
     find(&f, "apps/v1", "Deployment");
     assert_string_equal(f.srv.log, "GET /apis/apps/v1\n");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void core_kinds_and_subresources_are_told_apart(void **state)
@@ -173,7 +173,7 @@ static void core_kinds_and_subresources_are_told_apart(void **state)
     assert_true(f.kind->has_status);
     assert_null(sw_kube_kind_find(f.k, "v1", "Eviction"));
     assert_string_equal(f.kind->plural, "nodes");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_document_is_asked_for_once_however_many_wait(void **state)
@@ -187,7 +187,7 @@ static void a_document_is_asked_for_once_however_many_wait(void **state)
     assert_int_equal(f.code, 0);
     assert_int_equal(f.srv.n_requests, 1);
     assert_counts(f.k, "n{verb=\"get\",resource=\"discovery\",code=\"200\"} 1\n");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void what_is_not_served_is_named(void **state)
@@ -211,7 +211,7 @@ static void what_is_not_served_is_named(void **state)
     assert_int_equal(f.code, SW_UNAVAILABLE);
     find(&f, "../../etc", "Thing");
     assert_int_equal(f.code, SW_INVALID);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_kind_that_appears_is_found_the_next_time(void **state)
@@ -225,7 +225,7 @@ static void a_kind_that_appears_is_found_the_next_time(void **state)
     find(&f, "x.io/v1", "Thing");
     assert_int_equal(f.code, 0);
     assert_true(sw_kube_serves(f.k, "x.io/v1"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_kind_that_goes_keeps_its_row(void **state)
@@ -245,7 +245,7 @@ static void a_kind_that_goes_keeps_its_row(void **state)
     find(&f, "x.io/v1", "Thing");
     assert_ptr_equal(f.kind, thing);
     assert_true(thing->served);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void collect(const char *api, void *arg)
@@ -271,7 +271,7 @@ static void everything_is_discovered_even_if_one_group_is_down(void **state)
     assert_non_null(strstr(all, "x.io/v1/Thing "));
     assert_non_null(strstr(all, "v1/Node "));
     assert_non_null(strstr(all, "apps/v1/Deployment "));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void what_nobody_answered_for_is_no_no(void **state)
@@ -287,7 +287,7 @@ static void what_nobody_answered_for_is_no_no(void **state)
     assert_false(sw_kube_kinds_known(f.k, "x.io/v1beta1"));
     assert_true(sw_kube_kinds_known(f.k, "x.io/v1"));
     assert_true(sw_kube_kinds_known(f.k, "y.io/v1")); /* nobody serves it: that is known */
-    stop(&f);
+    tear_down(&f);
 }
 
 static void count(void *arg)
@@ -315,7 +315,7 @@ static void whatever_is_learned_is_told_once(void **state)
     sw_kube_discover(f.k, NULL, on_done, &f);
     run_until(f.loop, &f.n, 4);
     assert_int_equal(told, 3);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void aggregated_discovery_needs_two_questions(void **state)
@@ -334,7 +334,7 @@ static void aggregated_discovery_needs_two_questions(void **state)
     assert_non_null(deployment);
     assert_true(node->has_status && !node->namespaced && deployment->namespaced);
     assert_int_equal(node->verbs, SW_CAN_GET | SW_CAN_WATCH);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void the_versions_alone_are_two_questions(void **state)
@@ -350,7 +350,7 @@ static void the_versions_alone_are_two_questions(void **state)
     assert_true(sw_kube_serves(f.k, "apps") && sw_kube_serves(f.k, "x.io/v1beta1"));
     assert_true(sw_kube_serves(f.k, "") && sw_kube_serves(f.k, "v1"));
     assert_false(sw_kube_serves(f.k, "app") || sw_kube_serves(f.k, "x.io/v2"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void one_version_is_looked_at_anew(void **state)
@@ -365,7 +365,7 @@ static void one_version_is_looked_at_anew(void **state)
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.code, SW_NOTFOUND);
     assert_string_equal(f.words, "'nowhere.io/v1' is not served by this cluster");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_search_may_be_cancelled_and_the_others_go_on(void **state)
@@ -385,7 +385,7 @@ static void a_search_may_be_cancelled_and_the_others_go_on(void **state)
     sw_kube_free(SW_TAKE(f.k));
     run_for(f.loop, 1000);
     assert_int_equal(f.n, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void what_is_no_discovery_document_is_invalid(void **state)
@@ -404,7 +404,7 @@ static void what_is_no_discovery_document_is_invalid(void **state)
     sw_kube_discover(f.k, "*", on_done, &f);
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.code, SW_INVALID);
-    stop(&f);
+    tear_down(&f);
 }
 
 int main(void)

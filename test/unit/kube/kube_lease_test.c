@@ -139,7 +139,7 @@ static void start(struct fixture *f)
     server_start(&f->srv, f->loop);
 }
 
-static void stop(struct fixture *f)
+static void tear_down(struct fixture *f)
 {
     server_stop(&f->srv);
     sw_loop_free(f->loop);
@@ -196,7 +196,7 @@ static void a_lease_that_nobody_has_is_taken_and_kept(void **state)
     assert_string_equal(sw_json_str(f.lease, "", "spec", "acquireTime", NULL),
                         "2001-09-09T01:46:40.000000Z");
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_second_candidate_waits_and_takes_over_when_the_first_is_silent(void **state)
@@ -220,7 +220,7 @@ static void a_second_candidate_waits_and_takes_over_when_the_first_is_silent(voi
     assert_string_equal(b.told, "@a@b+");
     assert_int_equal(sw_json_int(f.lease, -1, "spec", "leaseTransitions", NULL), 1);
     leave(&b);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void the_holders_clock_does_not_matter(void **state)
@@ -238,7 +238,7 @@ static void the_holders_clock_does_not_matter(void **state)
     run_for(f.loop, 6000);
     assert_string_equal(b.told, "@a@b+");
     leave(&b);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_leader_that_cannot_renew_stops_before_another_may_start(void **state)
@@ -270,7 +270,7 @@ static void a_leader_that_cannot_renew_stops_before_another_may_start(void **sta
         run_for(f.loop, 20000);
         assert_string_equal(a.told, "@a+!-ok+");
         leave(&a);
-        stop(&f);
+        tear_down(&f);
     }
 }
 
@@ -290,7 +290,7 @@ static void a_leader_whose_lease_was_taken_stops_at_once(void **state)
     run_for(f.loop, 30000);
     assert_string_equal(a.told, "@a+@thief-@a+");
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_lease_deleted_under_its_leader_is_made_again(void **state)
@@ -307,7 +307,7 @@ static void a_lease_deleted_under_its_leader_is_made_again(void **state)
     assert_true(sw_lease_is_leader(a.lease));
     assert_int_equal(a.n_started, 1);
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void one_that_was_changed_by_others_is_still_ours(void **state)
@@ -325,7 +325,7 @@ static void one_that_was_changed_by_others_is_still_ours(void **state)
     assert_string_equal(a.told, "@a+");
     assert_string_equal(sw_obj_label(f.lease, "x"), "y"); /* and what they wrote survives */
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void released_it_may_be_taken_at_once(void **state)
@@ -348,7 +348,7 @@ static void released_it_may_be_taken_at_once(void **state)
     assert_string_equal(a.told, "@a+-"); /* it does not compete any more */
     leave(&a);
     leave(&b);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_release_does_not_wait_for_a_server_that_is_silent(void **state)
@@ -365,7 +365,7 @@ static void a_release_does_not_wait_for_a_server_that_is_silent(void **state)
     run_until(f.loop, &a.n_released, 1);
     assert_true(sw_loop_now_ms(f.loop) - began_ms <= 2200);
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_candidate_that_holds_nothing_releases_nothing(void **state)
@@ -383,7 +383,7 @@ static void a_candidate_that_holds_nothing_releases_nothing(void **state)
     assert_string_equal(sw_json_str(f.lease, "?", "spec", "holderIdentity", NULL), "a");
     leave(&a);
     leave(&b);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_lease_released_in_its_callback_does_not_lead(void **state)
@@ -399,7 +399,7 @@ static void a_lease_released_in_its_callback_does_not_lead(void **state)
     assert_int_equal(a.n_released, 1);
     assert_false(sw_lease_is_leader(a.lease));
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void after_a_restart_the_same_identity_leads_at_once(void **state)
@@ -416,7 +416,7 @@ static void after_a_restart_the_same_identity_leads_at_once(void **state)
     assert_string_equal(again.told, "@a+");
     assert_int_equal(sw_json_int(f.lease, -1, "spec", "leaseTransitions", NULL), 0);
     leave(&again);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_lease_that_may_not_be_made_is_told_once(void **state)
@@ -433,7 +433,7 @@ static void a_lease_that_may_not_be_made_is_told_once(void **state)
     run_for(f.loop, 5000);
     assert_string_equal(a.told, "!ok@a+");
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_missing_namespace_is_not_asked_for_in_a_loop(void **state)
@@ -447,7 +447,7 @@ static void a_missing_namespace_is_not_asked_for_in_a_loop(void **state)
     assert_string_equal(a.told, "!");
     assert_true(f.srv.n_requests > 10 && f.srv.n_requests < 64);
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void it_may_be_closed_when_told_that_it_leads(void **state)
@@ -460,7 +460,7 @@ static void it_may_be_closed_when_told_that_it_leads(void **state)
     run_for(f.loop, 60000);
     assert_string_equal(a.told, "@a+");
     leave(&a);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void options_that_cannot_work_are_refused(void **state)
@@ -481,7 +481,7 @@ static void options_that_cannot_work_are_refused(void **state)
         assert_int_equal(sw_lease_open(f.loop, config, &bad[i], &lease, &err), SW_INVALID);
     }
     sw_kube_config_free(config);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_identity_is_the_pods_name_or_the_hosts(void **state)

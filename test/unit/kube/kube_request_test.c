@@ -144,7 +144,7 @@ static void start(struct fixture *f)
     start_as(f, true, NULL, (struct sw_kube_opts){ 0 });
 }
 
-static void stop(struct fixture *f)
+static void tear_down(struct fixture *f)
 {
     sw_kube_free(f->k);
     server_stop(&f->srv);
@@ -179,7 +179,7 @@ static void a_get_asks_for_the_object_and_gives_it(void **state)
     assert_string_equal(f.name, "a");
     assert_true(sent_header(&f, "Accept", "application/json"));
     assert_true(sent_header(&f, "User-Agent", "slipway"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void names_are_escaped_in_paths(void **state)
@@ -190,7 +190,7 @@ static void names_are_escaped_in_paths(void **state)
     sw_kube_get(f.k, &pods, "a/b", "x?y=#z ", NULL, cb, &f);
     run_until(f.loop, &f.n, 1);
     assert_string_equal(f.seen_path, "/api/v1/namespaces/a%2Fb/pods/x%3Fy%3D%23z%20");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_empty_name_or_namespace_is_refused_without_asking(void **state)
@@ -207,7 +207,7 @@ static void an_empty_name_or_namespace_is_refused_without_asking(void **state)
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.code, SW_INVALID);
     assert_int_equal(f.srv.n_requests, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_apply_is_a_patch_with_a_field_manager(void **state)
@@ -227,7 +227,7 @@ static void an_apply_is_a_patch_with_a_field_manager(void **state)
                                      "?fieldManager=slipway&force=true&dryRun=All");
     assert_true(sent_header(&f, "Content-Type", "application/apply-patch+yaml"));
     assert_string_equal(f.seen_body, "{\"metadata\":{\"name\":\"d\"}}");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void each_patch_has_its_content_type(void **state)
@@ -253,7 +253,7 @@ static void each_patch_has_its_content_type(void **state)
     }
     json_object_put(body);
     assert_counts(f.k, "n{verb=\"patch\",resource=\"nodes/status\",code=\"200\"} 3\n");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void create_posts_and_update_puts(void **state)
@@ -277,7 +277,7 @@ static void create_posts_and_update_puts(void **state)
     assert_string_equal(f.seen_path,
                         "/api/v1/namespaces/ns/pods/p?fieldManager=slipway&fieldValidation=Strict");
     json_object_put(body);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_delete_carries_its_preconditions(void **state)
@@ -303,7 +303,7 @@ static void a_delete_carries_its_preconditions(void **state)
     sw_kube_delete(f.k, &pods, "ns", "p", NULL, cb, &f);
     run_until(f.loop, &f.n, 2);
     assert_string_equal(f.name, "p"); /* its finalizers run */
-    stop(&f);
+    tear_down(&f);
 }
 
 static void logs_are_text_with_limits(void **state)
@@ -319,7 +319,7 @@ static void logs_are_text_with_limits(void **state)
     assert_string_equal(f.text, "line 1\nline 2\n");
     assert_string_equal(f.seen_path, "/api/v1/namespaces/ns/pods/p/log"
                                      "?container=c&tailLines=2&limitBytes=1048576&previous=true");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_raw_request_sends_what_it_is_given(void **state)
@@ -340,7 +340,7 @@ static void a_raw_request_sends_what_it_is_given(void **state)
     sw_kube_version(f.k, NULL, cb, &f);
     run_until(f.loop, &f.n, 2);
     assert_string_equal(f.seen_path, "/version");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_raw_path_must_be_one(void **state)
@@ -352,7 +352,7 @@ static void a_raw_path_must_be_one(void **state)
     run_until(f.loop, &f.n, 1);
     assert_int_equal(f.code, SW_INVALID);
     assert_int_equal(f.srv.n_requests, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void every_try_is_counted_by_verb_resource_and_status(void **state)
@@ -373,7 +373,7 @@ static void every_try_is_counted_by_verb_resource_and_status(void **state)
     assert_counts(f.k, "n{verb=\"get\",resource=\"deployments.apps\",code=\"503\"} 1\n"
                        "n{verb=\"get\",resource=\"deployments.apps\",code=\"200\"} 2\n"
                        "n{verb=\"delete\",resource=\"pods\",code=\"0\"} 1\n");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void it_says_who_it_is(void **state)
@@ -393,7 +393,7 @@ static void it_says_who_it_is(void **state)
     run_until(f.loop, &f.n, 2);
     assert_true(sent_header(&f, "Impersonate-User", "joe"));
     sw_kube_config_free(c);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_name_and_a_password_are_basic_authentication(void **state)
@@ -409,7 +409,7 @@ static void a_name_and_a_password_are_basic_authentication(void **state)
     assert_true(sent_header(&f, "Authorization", "Basic bWU6cHc="));
     assert_true(sent_header(&f, "Content-Length", "0"));
     sw_kube_config_free(c);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_proxy_is_asked_instead_of_the_server(void **state)
@@ -428,7 +428,7 @@ static void a_proxy_is_asked_instead_of_the_server(void **state)
     assert_string_equal(f.seen_path, "http://cluster.invalid/api/v1/nodes/n");
     sw_kube_free(k);
     sw_kube_config_free(c);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void this_machine_is_behind_no_proxy(void **state)
@@ -443,7 +443,7 @@ static void this_machine_is_behind_no_proxy(void **state)
     assert_int_equal(f.code, 0);
     unsetenv("http_proxy");
     unsetenv("all_proxy");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_value_that_would_be_another_header_is_refused(void **state)
@@ -456,7 +456,7 @@ static void a_value_that_would_be_another_header_is_refused(void **state)
     run_until(f.loop, &f.n, 1);
     assert_int_equal(f.code, SW_INVALID);
     assert_int_equal(f.srv.n_requests, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void keep_traced(const struct sw_kube_traced *t, void *arg)
@@ -490,7 +490,7 @@ static void an_empty_identity_is_never_sent(void **state)
     c->as_groups[0] = sw_strdup("system:masters");
     assert_int_equal(sw_kube_new(f.loop, c, NULL, &k, &err), SW_INVALID);
     sw_kube_config_free(c);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_trace_tells_whose_a_request_was(void **state)
@@ -508,7 +508,7 @@ static void a_trace_tells_whose_a_request_was(void **state)
     assert_null(last[0].purpose);
     assert_null(last[1].as_user);
     assert_string_equal(last[1].purpose, "tests");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_token_file_is_read_again_when_it_changes(void **state)
@@ -536,7 +536,7 @@ static void a_token_file_is_read_again_when_it_changes(void **state)
     run_until(f.loop, &f.n, 3);
     assert_true(sent_header(&f, "Authorization", "Bearer two"));
     sw_kube_config_free(c);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_token_file_that_is_missing_is_named(void **state)
@@ -551,7 +551,7 @@ static void a_token_file_that_is_missing_is_named(void **state)
     assert_int_equal(f.code, SW_NOTFOUND);
     assert_non_null(strstr(f.words, "/nonexistent/token"));
     sw_kube_config_free(c);
-    stop(&f);
+    tear_down(&f);
 }
 
 /* ---- what answers mean --------------------------------------------------------------------------
@@ -609,7 +609,7 @@ static void each_status_has_its_code_reason_and_words(void **state)
         SW_AUTO_CHARS *words = sw_printf("get pods 'ns/p': %s", rows[i].message);
         assert_string_equal(f.words, words);
     }
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_body_that_is_no_status_is_quoted_in_short(void **state)
@@ -630,7 +630,7 @@ static void a_body_that_is_no_status_is_quoted_in_short(void **state)
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.code, SW_NOTFOUND);
     assert_string_equal(f.words, "get nodes 'n': HTTP 404");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_answer_that_is_no_json_is_invalid(void **state)
@@ -646,7 +646,7 @@ static void an_answer_that_is_no_json_is_invalid(void **state)
     sw_kube_list(f.k, &nodes, NULL, NULL, cb, &f);
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.code, SW_INVALID);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void warnings_are_told_once_each(void **state)
@@ -661,7 +661,7 @@ static void warnings_are_told_once_each(void **state)
     }
     assert_int_equal(f.n_warnings, 1);
     assert_string_equal(f.why, "v1beta1 is \"old\"");
-    stop(&f);
+    tear_down(&f);
 }
 
 /* ---- lists --------------------------------------------------------------------------------------
@@ -703,7 +703,7 @@ static void a_list_comes_in_pages(void **state)
     assert_int_equal(f.n_items, 3);
     run_for(f.loop, 1000);
     assert_int_equal(f.n, 2);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_list_ends_at_the_page_that_fails(void **state)
@@ -718,7 +718,7 @@ static void a_list_ends_at_the_page_that_fails(void **state)
     assert_string_equal(f.reason, "Expired");
     run_for(f.loop, 1000);
     assert_int_equal(f.n, 2);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_list_cancelled_at_a_page_asks_for_no_more(void **state)
@@ -732,7 +732,7 @@ static void a_list_cancelled_at_a_page_asks_for_no_more(void **state)
     run_for(f.loop, 1000);
     assert_int_equal(f.n, 1);
     assert_int_equal(f.srv.n_requests, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 struct kept {
@@ -766,7 +766,7 @@ static void a_list_keeps_only_the_fields_asked_for(void **state)
     assert_true(sw_json_equal(kept.first, want));
     json_object_put(want);
     json_object_put(kept.first);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_get_may_leave_fields_out(void **state)
@@ -783,7 +783,7 @@ static void a_get_may_leave_fields_out(void **state)
     sw_kube_get(f.k, &pods, "ns", "a", &(struct sw_request_opts){ .fields = bad }, cb, &f);
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.code, SW_INVALID);
-    stop(&f);
+    tear_down(&f);
 }
 
 /* ---- trying again -------------------------------------------------------------------------------
@@ -800,7 +800,7 @@ static void without_retries_there_is_one_try(void **state)
     run_until(f.loop, &f.n, 1);
     run_for(f.loop, 60000);
     assert_int_equal(f.srv.n_requests, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void retry_after_is_waited_for(void **state)
@@ -820,7 +820,7 @@ static void retry_after_is_waited_for(void **state)
     assert_int_equal(f.code, 0);
     assert_true(f.at_ms - began_ms >= 7000 && f.at_ms - began_ms < 9000);
     assert_int_equal(f.srv.n_requests, 2);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void retry_after_is_told_when_tries_are_used_up(void **state)
@@ -837,7 +837,7 @@ static void retry_after_is_told_when_tries_are_used_up(void **state)
     assert_int_equal(f.retry_after_ms, 7000);
     assert_int_equal(f.srv.n_requests, 3);
     assert_counts(f.k, "n{verb=\"get\",resource=\"pods\",code=\"429\"} 3\n");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_create_that_may_have_happened_is_not_repeated(void **state)
@@ -855,7 +855,7 @@ static void a_create_that_may_have_happened_is_not_repeated(void **state)
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.srv.n_requests, 7);
     json_object_put(body);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void what_the_input_is_to_blame_for_is_not_repeated(void **state)
@@ -871,7 +871,7 @@ static void what_the_input_is_to_blame_for_is_not_repeated(void **state)
     run_until(f.loop, &f.n, 1);
     assert_int_equal(f.code, SW_INVALID);
     assert_int_equal(f.srv.n_requests, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_deadline_ends_what_is_never_answered(void **state)
@@ -890,7 +890,7 @@ static void a_deadline_ends_what_is_never_answered(void **state)
     sw_kube_get(f.k, &pods, "ns", "p", &(struct sw_request_opts){ .timeout_ms = 50 }, cb, &f);
     run_until(f.loop, &f.n, 2);
     assert_int_equal(f.at_ms - began_ms, 30050);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_connection_closed_instead_of_an_answer_is_unavailable(void **state)
@@ -902,7 +902,7 @@ static void a_connection_closed_instead_of_an_answer_is_unavailable(void **state
     run_until(f.loop, &f.n, 1);
     assert_int_equal(f.code, SW_UNAVAILABLE);
     assert_non_null(strstr(f.words, "without an answer"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void the_server_going_down_and_up_is_told_once(void **state)
@@ -925,7 +925,7 @@ static void the_server_going_down_and_up_is_told_once(void **state)
     run_until(f.loop, &f.n, 4);
     assert_int_equal(f.code, 0);
     assert_int_equal(f.n_up, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void one_lost_answer_does_not_mean_that_the_server_is_down(void **state)
@@ -937,7 +937,7 @@ static void one_lost_answer_does_not_mean_that_the_server_is_down(void **state)
     run_until(f.loop, &f.n, 1);
     assert_int_equal(f.code, 0);
     assert_int_equal(f.n_down, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_name_that_cannot_be_resolved_is_said(void **state)
@@ -955,7 +955,7 @@ static void a_name_that_cannot_be_resolved_is_said(void **state)
     assert_non_null(strstr(f.words, "cannot be resolved"));
     sw_kube_config_free(c);
     sw_kube_free(k);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_server_that_is_no_address_is_refused(void **state)
@@ -988,7 +988,7 @@ static void only_so_many_are_in_flight_and_the_rest_wait(void **state)
     assert_int_equal(f.srv.n_requests, 3);
     run_until(f.loop, &f.n, 10);
     assert_int_equal(f.srv.n_requests, 10); /* each had its own second */
-    stop(&f);
+    tear_down(&f);
 }
 
 static void what_goes_ahead_is_sent_before_what_waits(void **state)
@@ -1004,7 +1004,7 @@ static void what_goes_ahead_is_sent_before_what_waits(void **state)
     sw_kube_cancel(first);
     run_until(f.loop, &f.srv.n_requests, 2);
     assert_string_equal(f.seen_path, "/api/v1/nodes/ahead");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void connections_are_used_again(void **state)
@@ -1017,7 +1017,7 @@ static void connections_are_used_again(void **state)
         run_until(f.loop, &f.n, i);
     }
     assert_int_equal(f.srv.n_conns, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void nothing_comes_after_a_cancel(void **state)
@@ -1033,7 +1033,7 @@ static void nothing_comes_after_a_cancel(void **state)
     sw_kube_cancel(NULL);
     run_for(f.loop, 100000);
     assert_int_equal(f.n, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_request_may_be_cancelled_in_its_own_answer(void **state)
@@ -1045,7 +1045,7 @@ static void a_request_may_be_cancelled_in_its_own_answer(void **state)
     run_until(f.loop, &f.n, 1);
     run_for(f.loop, 1000);
     assert_int_equal(f.n, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void freeing_the_client_ends_everything(void **state)
@@ -1059,7 +1059,7 @@ static void freeing_the_client_ends_everything(void **state)
     sw_kube_free(SW_TAKE(f.k));
     run_for(f.loop, 100000);
     assert_int_equal(f.n, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void the_client_may_be_freed_in_an_answer(void **state)
@@ -1072,7 +1072,7 @@ static void the_client_may_be_freed_in_an_answer(void **state)
     run_until(f.loop, &f.n, 1);
     run_for(f.loop, 1000);
     assert_int_equal(f.n, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_answer_that_is_too_large_is_refused(void **state)
@@ -1089,7 +1089,7 @@ static void an_answer_that_is_too_large_is_refused(void **state)
     assert_int_equal(f.code, SW_INVALID);
     assert_non_null(strstr(f.words, "larger than"));
     free(body);
-    stop(&f);
+    tear_down(&f);
 }
 
 int main(void)

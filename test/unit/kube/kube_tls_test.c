@@ -68,7 +68,7 @@ static void start(struct fixture *f, const char *san)
     f->c->source = sw_strdup("the kubeconfig");
 }
 
-static void stop(struct fixture *f)
+static void tear_down(struct fixture *f)
 {
     sw_kube_free(f->k);
     server_stop(&f->srv);
@@ -102,7 +102,7 @@ static void a_server_signed_by_the_given_ca_is_trusted(void **state)
     ask(&f);
     assert_int_equal(f.code, 0);
     assert_string_equal(f.client_name, "");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void the_ca_may_be_in_a_file(void **state)
@@ -118,7 +118,7 @@ static void the_ca_may_be_in_a_file(void **state)
     ask(&f);
     assert_int_equal(f.code, 0);
     unlink(path);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_server_signed_by_another_ca_is_not_trusted(void **state)
@@ -133,7 +133,7 @@ static void a_server_signed_by_another_ca_is_not_trusted(void **state)
     assert_non_null(strstr(f.words, "not signed by the certificate-authority given"));
     assert_non_null(strstr(f.words, "the kubeconfig"));
     assert_int_equal(f.srv.n_requests, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void without_a_ca_the_system_decides(void **state)
@@ -144,7 +144,7 @@ static void without_a_ca_the_system_decides(void **state)
     ask(&f);
     assert_int_equal(f.code, SW_INVALID);
     assert_non_null(strstr(f.words, "no certificate-authority is given"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_certificate_for_another_name_is_refused(void **state)
@@ -157,7 +157,7 @@ static void a_certificate_for_another_name_is_refused(void **state)
     assert_int_equal(f.code, SW_INVALID);
     assert_non_null(strstr(f.words, "certificate is for another name"));
     assert_non_null(strstr(f.words, "tls-server-name"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void tls_server_name_says_which_name_to_expect(void **state)
@@ -169,7 +169,7 @@ static void tls_server_name_says_which_name_to_expect(void **state)
     f.c->tls_server_name = sw_strdup("kubernetes.default");
     ask(&f);
     assert_int_equal(f.code, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void insecure_trusts_anybody(void **state)
@@ -181,7 +181,7 @@ static void insecure_trusts_anybody(void **state)
     f.c->insecure = true;
     ask(&f);
     assert_int_equal(f.code, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_client_certificate_is_shown(void **state)
@@ -195,7 +195,7 @@ static void a_client_certificate_is_shown(void **state)
     ask(&f);
     assert_int_equal(f.code, 0);
     assert_string_equal(f.client_name, "jane");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void what_cannot_be_used_is_named_when_the_client_is_made(void **state)
@@ -234,7 +234,7 @@ static void what_cannot_be_used_is_named_when_the_client_is_made(void **state)
     f.c->ca_file = sw_strdup("/nonexistent/ca.pem");
     assert_int_equal(sw_kube_new(f.loop, f.c, NULL, &k, &err), SW_NOTFOUND);
     assert_non_null(strstr(err.text, "/nonexistent/ca.pem"));
-    stop(&f);
+    tear_down(&f);
 }
 
 int main(void)

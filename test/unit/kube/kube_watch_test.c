@@ -139,7 +139,7 @@ static void start(struct fixture *f, const struct sw_watch_opts *opts)
     assert_int_equal(f->n_told, 0);
 }
 
-static void stop(struct fixture *f)
+static void tear_down(struct fixture *f)
 {
     sw_kube_free(f->k);
     server_stop(&f->srv);
@@ -175,7 +175,7 @@ static void a_list_is_told_then_events(void **state)
     assert_int_equal(sw_kube_watch_n_objects(f.w), 2);
     assert_counts(f.k, "n{verb=\"list\",resource=\"nodes\",code=\"200\"} 1\n"
                        "n{verb=\"watch\",resource=\"nodes\",code=\"200\"} 1\n");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void without_a_list_the_watch_brings_what_there_is(void **state)
@@ -194,7 +194,7 @@ static void without_a_list_the_watch_brings_what_there_is(void **state)
     run_until(f.loop, &f.n_watches, 2);
     assert_non_null(strstr(f.watch_path, "resourceVersion=50&"));
     assert_int_equal(f.n_lists, 0);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void without_a_list_a_watch_cut_short_lists_after_all(void **state)
@@ -209,7 +209,7 @@ static void without_a_list_a_watch_cut_short_lists_after_all(void **state)
     assert_string_equal(f.told, "+b +c +a -? -c =sync");
     assert_non_null(strstr(f.watch_path, "resourceVersion=90&"));
     assert_int_equal(f.n_lists, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_event_may_be_split_anywhere(void **state)
@@ -227,7 +227,7 @@ static void an_event_may_be_split_anywhere(void **state)
     }
     run_until(f.loop, &f.n_told, 3);
     assert_string_equal(f.told, "=sync +a ~a");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_broken_watch_goes_on_where_it_stopped(void **state)
@@ -244,7 +244,7 @@ static void a_broken_watch_goes_on_where_it_stopped(void **state)
     send_chunk(f.watch, EVENT("ADDED", NODE("b", "2", "13")));
     run_until(f.loop, &f.n_told, 4);
     assert_string_equal(f.told, "+a =sync ~a +b");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_bookmark_moves_the_place_to_go_on_from(void **state)
@@ -257,7 +257,7 @@ static void a_bookmark_moves_the_place_to_go_on_from(void **state)
     run_until(f.loop, &f.n_watches, 2);
     assert_non_null(strstr(f.watch_path, "resourceVersion=500&"));
     assert_string_equal(f.told, "=sync");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void expired_lists_again_and_tells_the_difference(void **state)
@@ -275,7 +275,7 @@ static void expired_lists_again_and_tells_the_difference(void **state)
     assert_string_equal(f.told, "+a +b +c +d =sync ~b -? -d +d +e -? -c =sync");
     assert_non_null(strstr(f.watch_path, "resourceVersion=90&"));
     assert_int_equal(sw_kube_watch_n_objects(f.w), 4);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void no_list_takes_the_watch_back_in_time(void **state)
@@ -291,7 +291,7 @@ static void no_list_takes_the_watch_back_in_time(void **state)
     run_until(f.loop, &f.n_watches, 2); /* the server has been set back: it knows no version 10 */
     assert_null(strstr(f.list_path, "resourceVersion"));
     assert_string_equal(f.told, "+a =sync +b -? -a =sync");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_watch_refused_as_too_old_lists_again(void **state)
@@ -305,7 +305,7 @@ static void a_watch_refused_as_too_old_lists_again(void **state)
     run_until(f.loop, &f.n_watches, 2);
     assert_int_equal(f.n_lists, 2);
     assert_string_equal(f.told, "+a =sync =sync");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void garbage_ends_the_watch_but_not_the_watching(void **state)
@@ -319,7 +319,7 @@ static void garbage_ends_the_watch_but_not_the_watching(void **state)
     send_chunk(f.watch, EVENT("ADDED", NODE("b", "2", "12")));
     run_until(f.loop, &f.n_told, 3);
     assert_string_equal(f.told, "=sync +a +b");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void an_event_without_a_name_is_garbage(void **state)
@@ -331,7 +331,7 @@ static void an_event_without_a_name_is_garbage(void **state)
     run_until(f.loop, &f.n_watches, 2);
     assert_non_null(strstr(f.watch_path, "resourceVersion=10&"));
     assert_string_equal(f.told, "=sync");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void doubled_and_late_events_are_told_once(void **state)
@@ -348,7 +348,7 @@ static void doubled_and_late_events_are_told_once(void **state)
                EVENT("MODIFIED", NODE("a", "1", "14")) EVENT("ADDED", NODE("b", "2", "16")));
     run_until(f.loop, &f.n_told, 5);
     assert_string_equal(f.told, "=sync +a ~a -a +b");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void silence_for_too_long_begins_anew(void **state)
@@ -362,7 +362,7 @@ static void silence_for_too_long_begins_anew(void **state)
     assert_true(took_ms >= 300000 && took_ms < 302000);
     assert_int_equal(f.n_lists, 1);
     assert_string_equal(f.told, "=sync");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void bookmarks_keep_a_quiet_watch_open(void **state)
@@ -376,7 +376,7 @@ static void bookmarks_keep_a_quiet_watch_open(void **state)
     }
     run_for(f.loop, 60000);
     assert_int_equal(f.n_watches, 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_server_that_ends_every_watch_at_once_is_asked_ever_more_rarely(void **state)
@@ -391,7 +391,7 @@ static void a_server_that_ends_every_watch_at_once_is_asked_ever_more_rarely(voi
     assert_true(f.n_lists > 1); /* perhaps the version is to blame */
     assert_non_null(strstr(f.told, "!unavailable"));
     assert_null(strstr(f.told, "!unavailable !unavailable"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_kind_that_may_not_be_listed_is_told_once_and_tried_on(void **state)
@@ -403,7 +403,7 @@ static void a_kind_that_may_not_be_listed_is_told_once_and_tried_on(void **state
     run_for(f.loop, 1000);
     assert_string_equal(f.told, "!forbidden +a =sync =sync");
     assert_string_equal(f.words, "list nodes: not so");
-    stop(&f);
+    tear_down(&f);
 }
 
 /* An API server that has just started allows nothing until it has read the roles. */
@@ -417,7 +417,7 @@ static void a_watch_that_worked_is_not_reported_for_a_short_refusal(void **state
     run_until(f.loop, &f.n_watches, 2);
     assert_int_equal(f.n_lists, 5);
     assert_string_equal(f.told, "+a =sync =sync");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_watch_that_worked_is_reported_when_the_refusal_lasts(void **state)
@@ -435,7 +435,7 @@ static void a_watch_that_worked_is_reported_when_the_refusal_lasts(void **state)
     f.lists[1] = LIST("30", NODE("a", "1", "5"));
     run_for(f.loop, 60000);
     assert_string_equal(f.told, "+a =sync !forbidden =sync =sync");
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_server_that_is_down_is_waited_for(void **state)
@@ -454,7 +454,7 @@ static void a_server_that_is_down_is_waited_for(void **state)
     run_for(f.loop, 1000);
     assert_true(sw_kube_is_up(f.k));
     assert_int_equal(sw_kube_watch_n_objects(f.w), 1);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void when_the_server_is_back_no_watch_waits(void **state)
@@ -472,7 +472,7 @@ static void when_the_server_is_back_no_watch_waits(void **state)
     int64_t back_ms = sw_loop_now_ms(f.loop);
     run_until(f.loop, &f.n_watches, 22);
     assert_true(sw_loop_now_ms(f.loop) - back_ms <= 250); /* one had got through: all go on */
-    stop(&f);
+    tear_down(&f);
 }
 
 static void on_silent_watch(struct server *srv, struct sreq *req, void *arg)
@@ -494,7 +494,7 @@ static void a_watch_that_is_never_answered_is_given_up(void **state)
     run_until(f.loop, &f.n_watches, 2);
     int64_t took_ms = sw_loop_now_ms(f.loop) - began_ms;
     assert_true(took_ms >= 30000 && took_ms < 31000);
-    stop(&f);
+    tear_down(&f);
 }
 
 static void only_the_fields_asked_for_are_kept_and_what_a_watch_needs(void **state)
@@ -512,7 +512,7 @@ static void only_the_fields_asked_for_are_kept_and_what_a_watch_needs(void **sta
     run_until(f.loop, &f.n_told, 3);
     assert_string_equal(sw_obj_label(f.last, "v"), "12");
     assert_null(sw_json_find(f.last, "metadata", "managedFields", NULL));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void a_watch_may_be_narrowed(void **state)
@@ -527,7 +527,7 @@ static void a_watch_may_be_narrowed(void **state)
                                       "metadata.name%3Dn1%2Cspec.x%3Dy&limit=7\n"));
     assert_non_null(
         strstr(f.watch_path, "fieldSelector=metadata.name%3Dn1%2Cspec.x%3Dy&watch=true"));
-    stop(&f);
+    tear_down(&f);
 }
 
 static void it_may_be_closed_in_each_of_its_events(void **state)
@@ -551,7 +551,7 @@ static void it_may_be_closed_in_each_of_its_events(void **state)
             int n = f.n_told;
             run_for(f.loop, 100000);
             assert_int_equal(f.n_told, n);
-            stop(&f);
+            tear_down(&f);
         }
     }
 }
@@ -566,7 +566,7 @@ static void watches_do_not_take_the_places_of_requests(void **state)
     run_until(f.loop, &f.n_watches, 41);
     run_until(f.loop, &f.n_told, 41);
     assert_int_equal(f.n_lists, 41);
-    stop(&f);
+    tear_down(&f);
 }
 
 /* Many nodes of some 10 kB each, in pages: what the process keeps of them is small. */
@@ -643,7 +643,7 @@ static void many_nodes_cost_little(void **state)
     size_t kept = heap_bytes() - before;
     print_message("%zu bytes a node\n", kept / N_NODES);
     assert_true(kept > 0 && kept < N_NODES * 400);
-    stop(&f);
+    tear_down(&f);
 }
 
 int main(void)

@@ -113,7 +113,7 @@ static void start(struct server *srv, char *body)
     server_start(srv, sw_loop_new(NULL));
 }
 
-static void stop(struct server *srv)
+static void stop_server(struct server *srv)
 {
     server_stop(srv);
     SSL_CTX_free(srv->tls);
@@ -133,7 +133,7 @@ static void a_redirect_is_the_answer_unless_following_is_asked_for(void **state)
     assert_int_equal(s.http_status, 302);
     assert_non_null(strstr(s.headers, "Location=/file-a;"));
     seen_done(&s);
-    stop(&srv);
+    stop_server(&srv);
 }
 
 static void a_followed_redirect_shows_only_the_last_answer(void **state)
@@ -148,7 +148,7 @@ static void a_followed_redirect_shows_only_the_last_answer(void **state)
     assert_non_null(strstr(s.headers, "X-Of=answer;"));
     assert_true(sw_ends_with(s.url, "/blob"));
     seen_done(&s);
-    stop(&srv);
+    stop_server(&srv);
 }
 
 static void credentials_do_not_follow_to_another_host(void **state)
@@ -164,7 +164,7 @@ static void credentials_do_not_follow_to_another_host(void **state)
     s = ask(&srv, NULL, "/to/whoami", spec);
     assert_string_equal(s.body, "Bearer secret");
     seen_done(&s);
-    stop(&srv);
+    stop_server(&srv);
 }
 
 static void redirects_without_end_or_aim_fail(void **state)
@@ -183,7 +183,7 @@ static void redirects_without_end_or_aim_fail(void **state)
     s = ask(&srv, NULL, "/file", (struct sw_http_spec){ .max_redirects = 3 });
     assert_int_equal(s.code, SW_INVALID);
     seen_done(&s);
-    stop(&srv);
+    stop_server(&srv);
 }
 
 static void a_body_over_the_limit_ends_the_transfer(void **state)
@@ -198,7 +198,7 @@ static void a_body_over_the_limit_ends_the_transfer(void **state)
     s = ask(&srv, NULL, "/a", (struct sw_http_spec){ .max_bytes = 10 });
     assert_int_equal(s.code, 0);
     seen_done(&s);
-    stop(&srv);
+    stop_server(&srv);
 }
 
 static void head_waits_for_no_body(void **state)
@@ -213,7 +213,7 @@ static void head_waits_for_no_body(void **state)
     assert_non_null(strstr(s.headers, "X-Of=head;"));
     assert_string_equal(srv.log, "HEAD /a\n");
     seen_done(&s);
-    stop(&srv);
+    stop_server(&srv);
 }
 
 /* ---- TLS ----------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ static void start_tls(struct server *srv, struct certs *c)
 
 static void stop_tls(struct server *srv, struct certs *c)
 {
-    stop(srv);
+    stop_server(srv);
     identity_done(&c->ca);
     identity_done(&c->server);
     free(c->pem);
@@ -354,7 +354,7 @@ static void fetch_waits_for_the_whole_answer(void **state)
     event_free(end);
     (void)close(ends[0]);
     (void)close(ends[1]);
-    stop(&srv);
+    stop_server(&srv);
 }
 
 static void an_address_is_taken_apart(void **state)

@@ -12,6 +12,7 @@
 
 #include "mig_online.h"
 #include "mig_optimum.h"
+#include "ranges.h"
 
 enum { MAX_STATES = 1 << 16 };
 
@@ -224,7 +225,7 @@ static void nodes_are_scored_by_policy(void **state)
             const struct sw_mig_gpu *gpu = i ? &used : &empty;
             assert_int_equal(sw_mig_place(gpu, 1, &small, 1, (enum sw_mig_policy)p, &c, NULL), 0);
             score[i][p] = sw_mig_node_score(gpu, 1, &c, 1, (enum sw_mig_policy)p);
-            assert_in_range(score[i][p], 0, 100);
+            assert_between(score[i][p], 0, 100);
         }
     assert_true(score[1][SW_MIG_PACKED] > score[0][SW_MIG_PACKED]);
     assert_true(score[1][SW_MIG_DENSE_NODE] > score[0][SW_MIG_DENSE_NODE]);

@@ -28,8 +28,8 @@ static void few_writes_are_enough(void **state)
 {
     (void)state;
     struct sim *sim = walked(&chain);
-    assert_in_range(sim->n_statuses, 2, 3); /* the plan, and that it is ready */
-    assert_in_range(sim->n_labels, 2, 6);   /* at most one a node and state */
+    assert_between(sim->n_statuses, 2, 3); /* the plan, and that it is ready */
+    assert_between(sim->n_labels, 2, 6);   /* at most one a node and state */
     assert_int_equal(sim->n_useless, 0);
     sim_free(sim);
 }
@@ -92,7 +92,7 @@ static void nothing_is_applied_before_it_is_written_down(void **state)
     sim_start(sim);
     sim_run(sim, 5000);
     assert_int_equal(sim->n_applies, 0);
-    assert_in_range(no.n, 2, 10); /* it backs off */
+    assert_between(no.n, 2, 10); /* it backs off */
     no.code = 0;
     sim_run(sim, 60000);
     expect_phase(sim, "c", "Ready");
@@ -223,7 +223,7 @@ static void hook_of_two_events_outlives_restarts(void **state)
         sim_restart(sim);
         sim_run(sim, 60000);
         expect_phase(sim, "a", "Ready");
-        assert_in_range(count_in_log(sim, "apply ServiceAccount acc"), 2, 3);
+        assert_between(count_in_log(sim, "apply ServiceAccount acc"), 2, 3);
         assert_int_equal(count_in_log(sim, "apply Job pre"), 1);
         assert_int_equal(count_in_log(sim, "apply Job post"), 1);
         assert_null(sim_find(sim, "ServiceAccount", "acc"));

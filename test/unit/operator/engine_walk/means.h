@@ -1,6 +1,7 @@
 #pragma once
 /* What all chapters of engine_walk_test use. */
 #include "engine_sim.h"
+#include "ranges.h"
 
 #define STATES(...)                                                                                \
     {                                                                                              \
