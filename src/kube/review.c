@@ -56,11 +56,16 @@ struct json_object *sw_kube_review_answer(struct json_object *review, int code, 
 /* ---- SubjectAccessReview -----------------------------------------------------------------------
  */
 
-static const struct sw_kind access_reviews = { .group = "authorization.k8s.io",
-                                               .version = "v1",
-                                               .api_version = "authorization.k8s.io/v1",
-                                               .kind = "SubjectAccessReview",
-                                               .plural = "subjectaccessreviews" };
+static const struct sw_kind access_review = { .group = "authorization.k8s.io",
+                                              .version = "v1",
+                                              .api_version = "authorization.k8s.io/v1",
+                                              .kind = "SubjectAccessReview",
+                                              .plural = "subjectaccessreviews" },
+                            self_review = { .group = "authorization.k8s.io",
+                                            .version = "v1",
+                                            .api_version = "authorization.k8s.io/v1",
+                                            .kind = "SelfSubjectAccessReview",
+                                            .plural = "selfsubjectaccessreviews" };
 
 struct sw_kube_request *sw_kube_access_review(struct sw_kube *k, struct json_object *user,
                                               struct json_object *what,
@@ -70,14 +75,16 @@ struct sw_kube_request *sw_kube_access_review(struct sw_kube *k, struct json_obj
     static const char *const fields[] = { "uid", "groups", "extra" };
     SW_AUTO_JSON *body = json_object_new_object();
     struct json_object *spec = sw_json_copy(what);
-    sw_json_set_str(body, access_reviews.api_version, "apiVersion", NULL);
-    sw_json_set_str(body, access_reviews.kind, "kind", NULL);
-    sw_json_set_str(spec, sw_json_str(user, "", "username", NULL), "user", NULL);
+    const struct sw_kind *kind = user ? &access_review : &self_review;
+    sw_json_set_str(body, kind->api_version, "apiVersion", NULL);
+    sw_json_set_str(body, kind->kind, "kind", NULL);
+    if (user)
+        sw_json_set_str(spec, sw_json_str(user, "", "username", NULL), "user", NULL);
     for (size_t i = 0; i < SW_COUNT(fields); i++)
         if (sw_json_get(user, fields[i]))
             sw_json_set(spec, sw_json_copy(sw_json_get(user, fields[i])), fields[i], NULL);
     sw_json_set(body, spec, "spec", NULL);
-    return sw_kube_create(k, &access_reviews, NULL, NULL, body, opts, cb, arg);
+    return sw_kube_create(k, kind, NULL, NULL, body, opts, cb, arg);
 }
 
 bool sw_kube_access_is_allowed(struct json_object *review)

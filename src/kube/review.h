@@ -20,10 +20,11 @@ struct json_object *sw_kube_review_answer(struct json_object *review, int code, 
 
 /** A SubjectAccessReview: may @user, {username, uid, groups, extra} as TokenReviews and
  * AdmissionReviews have it, do @what ({"resourceAttributes": {...}} or {"nonResourceAttributes":
- * {...}})? Both are borrowed; the rest as of sw_kube_create(). */
+ * {...}})? Both are borrowed; the rest as of sw_kube_create(). NULL: who asks, by a
+ * SelfSubjectAccessReview. */
 struct sw_kube_request *sw_kube_access_review(struct sw_kube *k, struct json_object *user,
                                               struct json_object *what,
                                               const struct sw_request_opts *opts,
                                               sw_kube_answer_fn *cb, void *arg);
-/** Does the answered SubjectAccessReview allow it? */
+/** Does the answered review allow it? */
 bool sw_kube_access_is_allowed(struct json_object *review);

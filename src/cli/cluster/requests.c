@@ -3,6 +3,7 @@
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "data/json/path.h"
+#include "kube/review.h"
 
 #include <json-c/json.h>
 #include <string.h>
@@ -232,6 +233,17 @@ int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
     struct wait w = { .conn = conn };
     return take_text(&w, finish(&w, sw_kube_logs(conn->kube, ns, pod, opts, on_answer, &w), err),
                      text, len);
+}
+
+int sw_cluster_access(struct sw_connection *conn, struct json_object *user,
+                      struct json_object *what, bool *allowed, struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    int rc = finish(&w, sw_kube_access_review(conn->kube, user, what, NULL, on_answer, &w), err);
+    if (rc == 0)
+        *allowed = sw_kube_access_is_allowed(w.object);
+    json_object_put(w.object);
+    return rc;
 }
 
 int sw_cluster_post(struct sw_connection *conn, const char *path, const char *body, char **text,

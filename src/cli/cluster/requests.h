@@ -61,6 +61,9 @@ int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, con
 int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
                     const struct sw_request_opts *opts, char **text, size_t *len,
                     struct sw_err *err) SW_CHECKED;
+/** May @user (NULL: who runs the command) do @what? Both as of sw_kube_access_review(). */
+int sw_cluster_access(struct sw_connection *conn, struct json_object *user,
+                      struct json_object *what, bool *allowed, struct sw_err *err) SW_CHECKED;
 /** POST @body, which is JSON, to any path; the answer's text, the caller's. */
 int sw_cluster_post(struct sw_connection *conn, const char *path, const char *body, char **text,
                     size_t *len, struct sw_err *err) SW_CHECKED;

@@ -275,12 +275,15 @@ static int check_definitions(struct takeover *t, struct sw_err *err)
 /* ---- the operator that goes --------------------------------------------------------------------
  */
 
-/* The operators whose place slipway takes, and the beginning of the names of their objects. */
-static const struct {
-    const char *deployment, *ns, *prefix;
-} operators[] = {
-    { "special-resource-controller-manager", NULL, "special-resource-" },
-    { "das-operator", "das-operator", "das-operator" },
+/* The operators whose place slipway takes, the beginning of the names of their objects, and the
+ * account as which slipway's Deployment runs on. */
+static const struct operator
+{
+    const char *deployment, *ns, *prefix, *account;
+}
+operators[] = {
+    { "special-resource-controller-manager", NULL, "special-resource-", NULL },
+    { "das-operator", "das-operator", "das-operator", "das-operator" },
 };
 
 /* What an operator's own installation is made of, besides the Deployment. */
@@ -294,19 +297,35 @@ static const struct {
     { "rbac.authorization.k8s.io/v1", "RoleBinding", false },
     { "rbac.authorization.k8s.io/v1", "ClusterRole", true },
     { "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", true },
+    { "monitoring.coreos.com/v1", "ServiceMonitor", false },
+    { "monitoring.coreos.com/v1", "PrometheusRule", false },
 };
 
-static int add_parts(struct takeover *t, const char *prefix, const char *ns, struct sw_err *err)
+/* An object of an operator's installation; what a recipe of slipway's makes is told already. */
+static void add_installed(struct takeover *t, const struct operator* op, struct json_object *doc)
 {
+    bool stays = op->account && sw_streq(sw_obj_kind(doc), "ServiceAccount") &&
+                 sw_streq(sw_obj_name(doc), op->account);
+    if (!sw_starts_with(sw_obj_name(doc), op->prefix) || takeover_is_told(t, doc))
+        return;
+    takeover_add(t, stays ? TAKEOVER_ADOPTED : TAKEOVER_LEFT, doc,
+                 &(struct takeover_more){ .why = stays ? "slipway's Deployment runs as it"
+                                                       : "of the operator that goes" });
+}
+
+static int add_parts(struct takeover *t, const struct operator* op, struct json_object *deployment,
+                     struct sw_err *err)
+{
+    const char *ns = sw_obj_namespace(deployment);
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < SW_COUNT(parts); i++) {
         SW_AUTO_JSON *list = NULL;
+        SW_ERR(why);
         rc = find_all(t, parts[i].api_version, parts[i].kind, parts[i].is_of_cluster ? NULL : ns,
-                      &list, err);
+                      &list, &why);
         for (size_t k = 0; k < sw_json_len(list); k++)
-            if (sw_starts_with(sw_obj_name(sw_json_at(list, k)), prefix))
-                takeover_add(t, TAKEOVER_LEFT, sw_json_at(list, k),
-                             &(struct takeover_more){ .why = "of the operator that goes" });
+            add_installed(t, op, sw_json_at(list, k));
+        rc = rc == SW_NOTFOUND ? 0 : rc < 0 ? sw_err_set(err, rc, "%s", sw_err_text(&why)) : 0;
     }
     return rc;
 }
@@ -324,27 +343,36 @@ static int add_lease(struct takeover *t, const char *ns, struct sw_err *err)
     return rc == SW_NOTFOUND ? 0 : rc < 0 ? sw_err_set(err, rc, "%s", sw_err_text(&why)) : 0;
 }
 
-static int find_operators(struct takeover *t, struct sw_err *err)
+/* The Deployment goes; where its resources have their logins, slipway looks for them, too. */
+static int add_operator(struct takeover *t, const struct operator* op SW_UNUSED,
+                        struct json_object *deployment, struct sw_err *err)
+{
+    takeover_add(
+        t, TAKEOVER_REPLACED, deployment,
+        &(struct takeover_more){ .pods = sw_json_int(deployment, 0, "status", "replicas", NULL),
+                                 .why = "slipway's Deployment of this name takes its place" });
+    free((char *)t->operator_ns);
+    t->operator_ns = sw_strdup(sw_obj_namespace(deployment));
+    return add_lease(t, t->operator_ns, err);
+}
+
+/* Call @each with the Deployments of operators, but not slipway's own, which is in the place of one
+ * already. */
+static int find_operators(struct takeover *t,
+                          int (*each)(struct takeover *t, const struct operator* op,
+                                      struct json_object *deployment, struct sw_err *err),
+                          struct sw_err *err)
 {
     SW_AUTO_JSON *list = NULL;
     int rc = find_all(t, "apps/v1", "Deployment", NULL, &list, err);
     for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++) {
         struct json_object *d = sw_json_at(list, i);
-        const char *ns = sw_obj_namespace(d);
         for (size_t k = 0; rc == 0 && k < SW_COUNT(operators); k++) {
-            bool is_it = sw_streq(sw_obj_name(d), operators[k].deployment) &&
-                         (!operators[k].ns || sw_streq(ns, operators[k].ns));
-            if (!is_it || sw_obj_label(d, "app.kubernetes.io/part-of"))
-                continue; /* another, or slipway's own, which is in its place already */
-            takeover_add(t, TAKEOVER_REPLACED, d,
-                         &(struct takeover_more){
-                             .pods = sw_json_int(d, 0, "status", "replicas", NULL),
-                             .why = "slipway's Deployment of this name takes its place" });
-            free((char *)t->operator_ns);
-            t->operator_ns = sw_strdup(ns);
-            rc = add_lease(t, ns, err);
-            if (rc == 0)
-                rc = add_parts(t, operators[k].prefix, ns, err);
+            const struct operator* op = & operators[k];
+            if (sw_streq(sw_obj_name(d), op->deployment) &&
+                (!op->ns || sw_streq(sw_obj_namespace(d), op->ns)) &&
+                !sw_streq(sw_obj_label(d, "app.kubernetes.io/part-of"), "slipway"))
+                rc = each(t, op, d, err);
         }
     }
     return rc;
@@ -439,9 +467,11 @@ static int read_all(struct takeover *t, struct sw_err *err)
     if (rc == 0)
         rc = check_definitions(t, err);
     if (rc == 0)
-        rc = find_operators(t, err);
+        rc = find_operators(t, add_operator, err);
     if (rc == 0)
         rc = read_makers(t, err);
+    if (rc == 0)
+        rc = find_operators(t, add_parts, err);
     if (rc == 0)
         find_rest(t);
     if (rc == 0 && t->preview.conn.signal)
@@ -583,8 +613,10 @@ const struct sw_command sw_command_takeover = {
         "A chart in the operator's image (file:///charts/...) is read from --charts, a recipe in "
         "slipway's from\n"
         "--recipes. Secrets with logins and ConfigMaps are read as the account that the resource "
-        "names. Nothing is\n"
-        "written.\n"
+        "names, and dry runs\n"
+        "are made as it; who may not act as it has the API server asked for each object whether it "
+        "may write it.\n"
+        "Nothing is written.\n"
         "\n"
         "Exit status: 0 what runs goes on as it is, 1 changes, 2 errors, or something is refused.",
     .flags = flags,

@@ -38,6 +38,9 @@ struct takeover {
     struct json_object *apart;     /* by uid: owners whose objects are not compared, and why */
     struct json_object *builds;    /* BuildConfigs that are not there, of this recipe */
     struct json_object *vendors;   /* by name: of its driver containers */
+    char *account;                 /* of the resource that is looked at; NULL: it names none */
+    bool rights_unknown;           /* what the account may do cannot be asked */
+    size_t n_forbidden;            /* objects of the resource that the account may not write */
     size_t n_changed, n_refused;
 };
 
@@ -80,6 +83,17 @@ bool takeover_is_left_alone(struct takeover *t, struct json_object *doc);
  * not be compared, for the reason @why; else NULL, or more to say. */
 void takeover_close(struct takeover *t, size_t at, struct json_object *doc, int code,
                     const char *why);
+
+/** From here on it is looked at what the account of @doc, a resource or module, may do. @return 0 |
+ * as requests.h */
+int takeover_rights_open(struct takeover *t, struct json_object *doc,
+                         struct sw_err *err) SW_CHECKED;
+/** Whether the account may write an object, if the dry run has not shown it. @return 0 |
+ * SW_FORBIDDEN: it may not | as requests.h */
+int takeover_rights_check(struct takeover *t, const struct sw_preview_change *change,
+                          struct sw_err *err) SW_CHECKED;
+/** The end of it. What is to be said of the account, the caller's; NULL: nothing. */
+char *takeover_rights_close(struct takeover *t, struct json_object *doc);
 
 /** The account that what @doc asks for is done as, the caller's; NULL: it names none. */
 char *takeover_account(struct json_object *doc);

@@ -169,11 +169,14 @@ void takeover_module(struct takeover *t, struct json_object *module)
     SW_ERR(err);
     if (takeover_is_left_alone(t, module))
         return;
-    int rc = collect(t, module, entries, &err);
+    int rc = takeover_rights_open(t, module, &err);
+    if (rc == 0)
+        rc = collect(t, module, entries, &err);
     for (size_t i = 0; rc == 0 && i < sw_json_len(entries); i++)
         rc = plan_version(t, module, sw_json_str(sw_json_at(entries, i), "", NULL), &err);
+    SW_AUTO_CHARS *rights = takeover_rights_close(t, module);
     takeover_close(t, at, module, rc,
                    rc < 0                      ? sw_err_text(&err)
                    : sw_json_len(entries) == 0 ? "there is no version at its paths"
-                                               : NULL);
+                                               : rights);
 }

@@ -134,16 +134,18 @@ static int plan_object(struct sw_preview *p, const struct sw_preview_pass *pass,
     struct sw_preview_change change = { 0 };
     SW_ERR(why);
     int rc = sw_preview_apply(p, pass, m, &change, &why);
+    if (rc == 0)
+        rc = takeover_rights_check(t, &change, &why);
+    t->n_forbidden += rc == SW_FORBIDDEN;
+    bool goes_on = rc != SW_UNAVAILABLE && rc != SW_CANCELED;
     if (rc == 0 && !change.has_run)
         add_change(t, p, &change);
-    sw_preview_change_done(&change);
-    if (rc == SW_UNAVAILABLE || rc == SW_CANCELED)
-        return sw_err_set(err, rc, "%s", sw_err_text(&why));
-    if (rc < 0)
-        takeover_add(t, TAKEOVER_REFUSED, m->doc,
+    else if (rc < 0 && goes_on)
+        takeover_add(t, TAKEOVER_REFUSED, change.live ? change.live : m->doc,
                      &(struct takeover_more){ .resource = sw_obj_name(p->resource),
                                               .why = sw_err_text(&why) });
-    return 0;
+    sw_preview_change_done(&change);
+    return goes_on ? 0 : sw_err_set(err, rc, "%s", sw_err_text(&why));
 }
 
 /* ---- what is not applied -----------------------------------------------------------------------
@@ -275,13 +277,16 @@ void takeover_resource(struct takeover *t, struct json_object *resource)
     if (takeover_is_left_alone(t, resource))
         return;
     p->resource = with_values(t, resource);
-    int rc = sw_preview_resolve(p, &err);
+    int rc = takeover_rights_open(t, resource, &err);
+    if (rc == 0)
+        rc = sw_preview_resolve(p, &err);
     if (rc == 0)
         rc = takeover_objects(t, &err);
     if (rc == 0 && *sw_obj_uid(resource))
         rc = add_records(t, p, &err);
     if (rc == 0)
         rc = add_labels(t, p, &err);
-    takeover_close(t, at, resource, rc, rc < 0 ? sw_err_text(&err) : NULL);
+    SW_AUTO_CHARS *rights = takeover_rights_close(t, resource);
+    takeover_close(t, at, resource, rc, rc < 0 ? sw_err_text(&err) : rights);
     sw_preview_close(p);
 }

@@ -381,8 +381,10 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
                      const struct sw_manifest *manifest, struct sw_preview_change *change,
                      struct sw_err *err)
 {
-    const struct sw_request_opts get = { .retries = RETRIES },
-                                 dry_run = { .retries = RETRIES, .dry_run = true, .force = true };
+    const struct sw_request_opts get = { .retries = RETRIES };
+    const struct sw_request_opts dry_run = {
+        .retries = RETRIES, .dry_run = true, .force = true, .as_user = preview->account
+    };
     const unsigned deleting = SW_HOOK_DELETE_SUCCEEDED | SW_HOOK_DELETE_FAILED;
     struct sw_preview_change c = { 0 };
     SW_AUTO_JSON *doc = NULL;
@@ -421,11 +423,13 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
         c.wanted = inherited && !c.is_left ? without_dropped(preview, kind, c.live, applied)
                                            : SW_TAKE(applied);
     }
-    if (rc == 0)
+    if (rc == 0) {
         *change = c;
-    else
-        sw_preview_change_done(&c);
-    return rc == 0 ? 0 : sw_err_set(err, rc, "%s", sw_err_text(&why));
+        return 0;
+    }
+    change->live = SW_TAKE(c.live);
+    sw_preview_change_done(&c);
+    return sw_err_set(err, rc, "%s", sw_err_text(&why));
 }
 
 void sw_preview_strip(struct json_object *doc)

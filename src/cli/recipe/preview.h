@@ -20,6 +20,8 @@ struct sw_preview {
     struct json_object *given;    /* it, before the templates in its spec were rendered; owned */
     const char *ns;               /* of it, borrowed */
     const char *mirror;           /* of images, from the flags; or NULL. Borrowed */
+    const char *account;          /* the user that manifests are applied as; NULL: who runs it.
+                                     Borrowed; set before use */
     bool exists;                  /* it is on the cluster */
     bool is_resolved;             /* the templates in the resource's spec are rendered */
     bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
@@ -92,7 +94,8 @@ struct sw_preview_change {
     bool has_run;               /* a hook that was deleted after it had run: nothing is done */
 };
 void sw_preview_change_done(struct sw_preview_change *change);
-/** Apply @manifest as a dry run, as the controller would apply it. @change is untouched on failure.
+/** Apply @manifest as a dry run, as the controller would apply it. @change, zeroed: on failure it
+ * has no more than @live.
  * @return 0 | SW_INVALID: a hook or the server refuses it | as requests.h */
 int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *pass,
                      const struct sw_manifest *manifest, struct sw_preview_change *change,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_PREFIX "slipway-"
+#include "operator/manifests/rights_command.h"
 
 /* ---- what is wrong with it ---------------------------------------------------------------------
  */
@@ -108,7 +108,7 @@ char *account_of(const struct sw_controller *c, struct json_object *doc, const c
         return NULL;
     if (account_fault(doc, ns))
         return sw_strdup("");
-    return sw_printf("system:serviceaccount:%s:%s%s", ns, named ? "" : DEFAULT_PREFIX,
+    return sw_printf("system:serviceaccount:%s:%s%s", ns, named ? "" : SW_ACCOUNT_PREFIX,
                      named ? named : name);
 }
 
@@ -151,23 +151,7 @@ int account_check(const struct resource *r, struct sw_err *err)
 /* The command that prints the rights which @r needs. */
 static char *rbac_command(const struct resource *r, const char *account)
 {
-    const char *chart = sw_json_str(r->doc, "", "spec", "chart", "name", NULL),
-               *rest = account + strlen("system:serviceaccount:"), *name = strchr(rest, ':') + 1;
-    char *text = sw_printf("slipway rbac %s", *chart ? chart : "RECIPE");
-    SW_AUTO_CHARS *usual = sw_printf(DEFAULT_PREFIX "%s", r->name);
-    size_t ns_len = (size_t)(name - 1 - rest);
-    bool is_here = strlen(resource_namespace(r)) == ns_len &&
-                   strncmp(rest, resource_namespace(r), ns_len) == 0;
-    if (!sw_streq(r->name, chart))
-        sw_append(&text, " --name %s", r->name);
-    if (!sw_streq(r->name, resource_namespace(r)))
-        sw_append(&text, " --namespace %s", resource_namespace(r));
-    if (!is_here)
-        sw_append(&text, " --service-account %.*s/%s", (int)ns_len, rest, name);
-    else if (!sw_streq(name, usual))
-        sw_append(&text, " --service-account %s", name);
-    sw_append(&text, " | kubectl apply -f -");
-    return text;
+    return sw_rights_command(r->doc ? r->doc : r->seen, resource_namespace(r), account);
 }
 
 char *account_rights_command(const struct resource *r)
@@ -180,12 +164,12 @@ void account_report(struct resource *r)
 {
     if (r->c->opts.rights != SW_RIGHTS_LEGACY || r->own->legacy_told || resource_account_now(r))
         return;
-    SW_AUTO_CHARS *account = sw_printf("system:serviceaccount:%s:" DEFAULT_PREFIX "%s",
+    SW_AUTO_CHARS *account = sw_printf("system:serviceaccount:%s:" SW_ACCOUNT_PREFIX "%s",
                                        resource_namespace(r), r->name);
     SW_AUTO_CHARS *command = rbac_command(r, account);
     SW_AUTO_CHARS *message = sw_printf(
         "it names no account and has the operator's own rights (--legacy-rights), as has whoever "
-        "may write it: %s, then spec.serviceAccountName: " DEFAULT_PREFIX "%s",
+        "may write it: %s, then spec.serviceAccountName: " SW_ACCOUNT_PREFIX "%s",
         command, r->name);
     r->own->legacy_told = true;
     event_report(

@@ -6,10 +6,21 @@
 #define DAS "inference.redhat.com/v1alpha1"
 #define SR_SPEC "'apiVersion':'" SR_VERSION "','kind':'SpecialResource'"
 
-static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+/* What the server forbids a plan to write: these resources, the first to accounts alone. */
+static const char *forbidden_to_accounts, *forbidden, *forbidden_too;
+static unsigned n_reviews; /* questions about an account */
+
+static void on_request(const struct sw_emu_request *req, struct sw_emu_fault *fault,
                        struct world *w SW_UNUSED)
 {
     plan_observe(req);
+    if (!is_planning || sw_streq(req->verb, "get") || sw_streq(req->verb, "list"))
+        return;
+    n_reviews += sw_streq(req->resource, "subjectaccessreviews");
+    bool to_all = sw_streq(req->resource, forbidden) || sw_streq(req->resource, forbidden_too);
+    if (req->resource &&
+        (to_all || (req->as_user && sw_streq(req->resource, forbidden_to_accounts))))
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
 }
 
 static void open_world(struct world *w)
@@ -168,7 +179,79 @@ static void plan_reads_the_login_as_the_resources_account(void **state)
     SW_AUTO_JSON *with = plan(&w, 1);
     (void)entry_of(with, "SpecialResource", "r", "adopted");
     (void)entry_of(with, "ConfigMap", "made", "created");
-    assert_int_equal(n_as_account, 2); /* the Secret, and the chart's ConfigMap */
+    assert_int_equal(n_as_account, 3); /* the Secret, the chart's ConfigMap, the dry run */
+    world_close(&w);
+}
+
+/* ---- what an account may do --------------------------------------------------------------------
+ */
+
+/* A resource of a chart with two objects, of which the ConfigMap is there; as an account. */
+static void open_with_account(struct world *w)
+{
+    static const char *const objects[] = {
+        "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'r'}}",
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'chart','namespace':'r'},'data':{"
+        "'0000-a.yaml':'{apiVersion: v1, kind: ConfigMap, metadata: {name: made}}',"
+        "'0001-b.yaml':'{apiVersion: v1, kind: ServiceAccount, metadata: {name: driver}}'}}",
+        "{" SR_SPEC ",'metadata':{'name':'r'},'spec':{'namespace':'r','serviceAccountName':'mine',"
+        "'chart':{'name':'r','version':'0.0.1','repository':{'name':'r','url':'cm://r/chart'}}}}",
+    };
+    open_world(w);
+    for (size_t i = 0; i < SW_COUNT(objects); i++)
+        assert_int_equal(world_create(w, objects[i]), 0);
+    SW_AUTO_CHARS *made = sw_printf(
+        "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'made','namespace':'r','labels':{"
+        "'specialresource.openshift.io/owned':'true'},'ownerReferences':[{'apiVersion':"
+        "'" SR_VERSION "','kind':'SpecialResource','name':'r','uid':'%s'}]}}",
+        sw_obj_uid(sro_get(w, "r")));
+    assert_int_equal(world_create(w, made), 0);
+}
+
+static const char *why_of(struct json_object *entry)
+{
+    return sw_json_str(entry, "", "why", NULL);
+}
+
+static void plan_says_what_the_account_may_not_write(void **state)
+{
+    (void)state;
+    struct world w;
+    open_with_account(&w);
+    forbidden_to_accounts = "configmaps";
+    SW_AUTO_JSON *doc = plan(&w, 2);
+    forbidden_to_accounts = NULL;
+    each_must_be_told_once(doc);
+    (void)entry_of(doc, "ConfigMap", "made", "refused");
+    (void)entry_of(doc, "ServiceAccount", "driver", "created");
+    struct json_object *entry = entry_of(doc, "SpecialResource", "r", "adopted");
+    assert_string_equal(why_of(entry),
+                        "system:serviceaccount:r:mine may not write 1 of its objects: slipway rbac "
+                        "r --service-account mine | kubectl apply -f -");
+    assert_int_equal(n_reviews, 0);
+    world_close(&w);
+}
+
+static void plan_asks_for_an_account_that_it_may_not_act_as(void **state)
+{
+    (void)state;
+    struct world w;
+    open_with_account(&w);
+    n_reviews = 0;
+    forbidden = "selfsubjectaccessreviews";
+    SW_AUTO_JSON *doc = plan(&w, 1);
+    (void)entry_of(doc, "ConfigMap", "made", "adopted");
+    (void)entry_of(doc, "ServiceAccount", "driver", "created");
+    assert_string_equal(why_of(entry_of(doc, "SpecialResource", "r", "adopted")), "");
+    assert_int_equal(n_reviews, 3);    /* patch; patch and create */
+    assert_int_equal(n_as_account, 1); /* the chart's ConfigMap */
+    forbidden_too = "subjectaccessreviews";
+    SW_AUTO_JSON *unknown = plan(&w, 1);
+    forbidden = forbidden_too = NULL;
+    (void)entry_of(unknown, "ConfigMap", "made", "adopted");
+    assert_non_null(strstr(why_of(entry_of(unknown, "SpecialResource", "r", "adopted")),
+                           "whether system:serviceaccount:r:mine may write its objects is not "
+                           "known"));
     world_close(&w);
 }
 
@@ -185,6 +268,16 @@ static void plan_says_what_is_done_for_a_das_operator(void **state)
         "'das-operator'},'spec':{'selector':{'matchLabels':{'name':'das-daemonset'}},'template':{"
         "'metadata':{'labels':{'name':'das-daemonset'}},'spec':{'containers':[{'name':"
         "'das-daemonset','image':'quay.io/x/das:1'}]}}}}",
+        "{'apiVersion':'v1','kind':'ServiceAccount','metadata':{'name':'das-operator','namespace':"
+        "'das-operator'}}",
+        "{'apiVersion':'apps/v1','kind':'Deployment','metadata':{'name':'das-operator','namespace':"
+        "'das-operator','labels':{'app.kubernetes.io/part-of':'das-operator'}},'spec':{'selector':{"
+        "'matchLabels':{'app':'o'}},'template':{'metadata':{'labels':{'app':'o'}},'spec':{"
+        "'containers':[{'name':'o','image':'quay.io/x/das:1'}]}}}}",
+        "{'apiVersion':'v1','kind':'Service','metadata':{'name':'das-operator-webhook','namespace':"
+        "'das-operator'},'spec':{'ports':[{'port':8443}]}}",
+        "{'apiVersion':'rbac.authorization.k8s.io/v1','kind':'ClusterRole','metadata':{'name':"
+        "'das-operator'},'rules':[]}",
     };
     (void)state;
     struct world w;
@@ -201,6 +294,10 @@ static void plan_says_what_is_done_for_a_das_operator(void **state)
     struct json_object *entry = entry_of(doc, "DaemonSet", "das-daemonset", "pods replaced");
     assert_true(sw_json_len(sw_json_get(entry, "fields")) > 0);
     (void)entry_of(doc, "Deployment", "das-operator-webhook", "created");
+    (void)entry_of(doc, "Deployment", "das-operator", "replaced");
+    (void)entry_of(doc, "ServiceAccount", "das-operator", "adopted");
+    (void)entry_of(doc, "Service", "das-operator-webhook", "changed"); /* the recipe's, too */
+    (void)entry_of(doc, "ClusterRole", "das-operator", "left");
     assert_int_equal(world_patch(&w, DAS, "DASOperator", "das-operator", "cluster", NULL,
                                  "{\"spec\":{\"managementState\":\"Unmanaged\"}}"),
                      0);
@@ -217,6 +314,8 @@ int main(void)
         cmocka_unit_test(plan_compares_the_objects_of_modules),
         cmocka_unit_test(plan_renders_templates_of_the_chart),
         cmocka_unit_test(plan_reads_the_login_as_the_resources_account),
+        cmocka_unit_test(plan_says_what_the_account_may_not_write),
+        cmocka_unit_test(plan_asks_for_an_account_that_it_may_not_act_as),
         cmocka_unit_test(plan_says_what_is_done_for_a_das_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
