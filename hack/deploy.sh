@@ -390,15 +390,18 @@ cmd_uninstall() {
 }
 
 cmd_das() {
-    cmd_deploy
     [ -x "$here/build/slipway" ] || die "build/slipway is needed to say which rights the recipe needs (make)"
-    # what the recipe brings along follows from what this cluster serves
-    local v groups=""
+    reach
+    # before anything is changed: its parts may have to be fetched. What the recipe brings along follows from what
+    # this cluster serves
+    local v groups="" rights
     for v in $(k api-versions); do [[ $v != *.*/* || $v == *.k8s.io/* ]] || groups="$groups -a $v"; done
     v=$(k get --raw /version | tr -d ' \n' | sed -n 's/.*"gitVersion":"v\([0-9.]*\).*/\1/p')
     # shellcheck disable=SC2086
-    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" $groups --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --operator-account "$account" --namespace "$das_namespace" |
-        apply "the rights of recipe nvidia-mig"
+    rights=$("$here/build/slipway" rbac "$here/recipes/nvidia-mig" $groups --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --operator-account "$account" --namespace "$das_namespace") ||
+        die "which rights the recipe nvidia-mig needs cannot be said (above); nothing is changed"
+    cmd_deploy
+    apply "the rights of recipe nvidia-mig" <<<"$rights"
     k get namespace "$das_namespace" >/dev/null 2>&1 || {
         k create namespace "$das_namespace" >/dev/null
         k label namespace "$das_namespace" openshift.io/cluster-monitoring=true "$das_made" >/dev/null
