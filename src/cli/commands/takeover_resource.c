@@ -8,6 +8,7 @@
 #include "cli/recipe/preview.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/engine/owner.h"
 #include "operator/manifests/dependency.h"
 #include "operator/manifests/hooks.h"
 
@@ -104,6 +105,13 @@ static void add_change(struct takeover *t, const struct sw_preview *p,
         sw_json_set(t->vendors, json_object_new_boolean(true), vendor, NULL);
     if (!live) {
         add_new(t, p, c->wanted);
+        return;
+    }
+    if (c->foreign) {
+        bool borrowed = sw_owner_borrows(live);
+        SW_AUTO_CHARS *why = sw_printf("%s%s", c->foreign, borrowed ? ": used as it is" : "");
+        more.why = why;
+        takeover_add(t, borrowed ? TAKEOVER_UNCHANGED : TAKEOVER_REFUSED, c->live, &more);
         return;
     }
     int64_t pods = pods_of(live);

@@ -13,6 +13,7 @@
 #include "data/data.h"
 #include "kube/kube.h"
 #include "operator/engine/nodes/grace_period.h"
+#include "operator/engine/owner.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/manifests/das_resource.h"
 #include "operator/manifests/hooks.h"
@@ -341,20 +342,31 @@ void sw_preview_change_done(struct sw_preview_change *change)
 {
     json_object_put(change->live);
     json_object_put(change->wanted);
+    free(change->foreign);
     *change = (struct sw_preview_change){ 0 };
 }
 
 /* SRO or DAS made it, slipway has not written it yet, and takes its fields over when it does. */
-static bool is_inherited(const struct sw_preview *preview, struct json_object *doc,
-                         struct json_object *live)
+static bool is_inherited(const struct sw_preview *preview, struct json_object *live,
+                         const struct sw_gate *gate)
 {
-    const char *das = sw_obj_annotation(preview->resource, DAS_OWNER_ANNOTATION);
-    SW_AUTO(sw_gate) *gate = NULL;
-    SW_ERR(ignored);
     return (sw_obj_annotation(live, SW_SRO_PREFIX "hash") ||
-            (das && sw_obj_has_owner(live, das))) &&
-           !sw_obj_annotation(live, "slipway.dev/resource") &&
-           sw_gate_new(doc, false, &gate, &ignored) == 0 && !gate->replace;
+            sw_owner_is_predecessor(live,
+                                    sw_obj_annotation(preview->resource, DAS_OWNER_ANNOTATION))) &&
+           !sw_obj_annotation(live, "slipway.dev/resource") && gate && !gate->replace;
+}
+
+/* Why the controller leaves @live to somebody else; heap. NULL: it does not. */
+static char *foreign_why(const struct sw_preview *preview, struct json_object *live,
+                         const struct sw_gate *gate)
+{
+    const bool is_resource = sw_streq(sw_obj_kind(preview->resource), "SpecialResource");
+    const struct sw_owner owner = {
+        .name = is_resource ? sw_obj_name(preview->resource) : NULL,
+        .uid = sw_obj_uid(preview->resource),
+        .predecessor = sw_obj_annotation(preview->resource, DAS_OWNER_ANNOTATION),
+    };
+    return gate && gate->adopt ? NULL : sw_owner_foreign(&owner, live);
 }
 
 /* @applied, an answer to a dry run over @live, without the fields of SRO's that go with the
@@ -407,7 +419,12 @@ int sw_preview_apply(struct sw_preview *preview, const struct sw_preview_pass *p
                 manifest->hook_policies & deleting;
     SW_AUTO_JSON *kept = sw_template_keep(doc, c.live,
                                           preview->facts.node_set); /* as the controller keeps it */
-    bool inherited = rc == 0 && is_inherited(preview, doc, c.live);
+    SW_AUTO(sw_gate) *gate = NULL;
+    SW_ERR(ignored); /* lint tells of it, and the walk */
+    if (sw_gate_new(doc, false, &gate, &ignored) < 0)
+        gate = NULL;
+    bool inherited = rc == 0 && is_inherited(preview, c.live, gate);
+    c.foreign = rc == 0 ? foreign_why(preview, c.live, gate) : NULL;
     c.is_left = inherited && sw_streq(sw_obj_kind(doc), "Deployment") && sw_live_says(doc, c.live);
     if (c.is_left)
         applied = sw_json_copy(c.live);

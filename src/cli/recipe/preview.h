@@ -91,6 +91,8 @@ struct sw_preview_change {
                                    exist yet, or the kind, as it would be sent */
     bool is_left;               /* the controller does not write it before it changes */
     bool is_served;             /* the server knows the kind */
+    char *foreign;              /* why the controller does not write it: it is somebody else's; or
+                                   NULL. Owned */
     bool has_run;               /* a hook that was deleted after it had run: nothing is done */
 };
 void sw_preview_change_done(struct sw_preview_change *change);

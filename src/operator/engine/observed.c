@@ -13,48 +13,11 @@
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
 #include "operator/engine/nodes/grace_period.h"
+#include "operator/engine/owner.h"
 
 #define ANN_HASH "specialresource.openshift.io/hash"
 #define ANN_RESOURCE "slipway.dev/resource"
 #define ANN_ADOPTED "slipway.dev/adopted"
-#define ANN_KEPT "slipway.dev/kept" /* see operator/manifests/ownership.h */
-
-/* DAS made it for the DASOperator whose place the resource takes. */
-static bool is_of_predecessor(const struct sw_engine *e, struct json_object *live)
-{
-    struct json_object *owners = sw_json_find(live, "metadata", "ownerReferences", NULL);
-    return e->predecessor &&
-           sw_streq(sw_json_str(sw_json_find_by(owners, "uid", e->predecessor), "", "kind", NULL),
-                    "DASOperator");
-}
-
-/* Its shared release was handed over, though our status does not say so yet. */
-static bool is_handed_over(const struct sw_engine *e, const struct object *o,
-                           struct json_object *live)
-{
-    const char *mark = sw_obj_annotation(live, ANN_RESOURCE);
-    return o->shared && mark && !sw_streq(mark, e->name);
-}
-
-/* It is ours by owner reference, by slipway's annotation, or by the uid in the status.
- * @return NULL: ours; else why not, heap */
-static char *foreign_why(const struct sw_engine *e, const struct object *o,
-                         struct json_object *live)
-{
-    struct json_object *controller = sw_obj_controller(live);
-    if ((e->uid && sw_obj_has_owner(live, e->uid)) || is_of_predecessor(e, live) ||
-        (o->our_uid && sw_streq(o->our_uid, sw_obj_uid(live)) && !is_handed_over(e, o, live)))
-        return NULL;
-    if (controller)
-        return sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),
-                         sw_json_str(controller, "?", "name", NULL));
-    const char *mark = sw_obj_annotation(live, ANN_RESOURCE);
-    const char *kept = mark ? NULL : sw_obj_annotation(live, ANN_KEPT);
-    if (sw_streq(mark, e->name) || (kept && sw_streq(kept, o->shared)))
-        return NULL;
-    return mark ? sw_printf("belongs to SpecialResource %s", mark)
-                : sw_strdup("exists and is not slipway's");
-}
 
 static uint64_t read_version(struct json_object *live)
 {
@@ -120,7 +83,8 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
 {
     const char *hash = sw_obj_annotation(live, ANN_HASH);
     const char *template = sw_obj_annotation(live, "deprecated.daemonset.template.generation");
-    SW_AUTO_CHARS *why = foreign_why(e, o, live);
+    const struct sw_owner owner = { e->name, e->uid, e->predecessor, o->our_uid, o->shared };
+    SW_AUTO_CHARS *why = sw_owner_foreign(&owner, live);
     o->borrowed = why && (o->rank == RANK_NAMESPACE || o->rank == RANK_CRD);
     if (why && o->gate && o->gate->adopt) {
         o->adopted = true;
@@ -130,7 +94,7 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
     if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
         o->adopted = true;
     o->ours = !why;
-    o->inherited = o->ours && (hash || is_of_predecessor(e, live)) &&
+    o->inherited = o->ours && (hash || sw_owner_is_predecessor(live, e->predecessor)) &&
                    !sw_obj_annotation(live, ANN_RESOURCE);
     text_set(&o->foreign, o->borrowed ? NULL : why);
     text_set(&o->uid, sw_obj_uid(live));

@@ -238,7 +238,7 @@ static void what_others_made_a_module_leaves_alone(void **state)
                                         "\"other\"},\"data\":{\"x\":\"theirs\"}}"),
                      0);
     add_module(&f, "");
-    must(&f, has_message, "ConfigMap theirs exists and is not this module's");
+    must(&f, has_message, "ConfigMap theirs exists and is not slipway's");
     struct json_object *map = world_get(&f.w, "v1", "ConfigMap", "other", "theirs");
     assert_string_equal(sw_json_str(map, "", "data", "x", NULL), "theirs");
     assert_null(sw_json_find(map, "metadata", "ownerReferences", NULL));

@@ -287,11 +287,23 @@ static void plan_says_what_is_done_for_a_das_operator(void **state)
     for (size_t i = 0; i < SW_COUNT(objects); i++)
         assert_int_equal(world_create(&w, objects[i]), 0);
     world_wait(&w, 500);
+    SW_AUTO_JSON *foreign = plan(&w, 2); /* DAS owns what it makes; these are somebody else's */
+    each_must_be_told_once(foreign);
+    struct json_object *entry = entry_of(foreign, "DaemonSet", "das-daemonset", "refused");
+    assert_string_equal(why_of(entry), "exists and is not slipway's");
+    SW_AUTO_CHARS *owned = sw_printf(
+        "{'metadata':{'ownerReferences':[{'apiVersion':'" DAS "','kind':'DASOperator','name':"
+        "'cluster','uid':'%s'}]}}",
+        sw_obj_uid(world_get(&w, DAS, "DASOperator", "das-operator", "cluster")));
+    assert_int_equal(
+        world_patch(&w, "apps/v1", "DaemonSet", "das-operator", "das-daemonset", NULL, owned), 0);
+    assert_int_equal(
+        world_patch(&w, "v1", "Service", "das-operator", "das-operator-webhook", NULL, owned), 0);
     SW_AUTO_JSON *doc = plan(&w, 1);
     each_must_be_told_once(doc);
     (void)entry_of(doc, "DASOperator", "cluster", "adopted");
     (void)entry_of(doc, "SpecialResource", "nvidia-mig", "created");
-    struct json_object *entry = entry_of(doc, "DaemonSet", "das-daemonset", "pods replaced");
+    entry = entry_of(doc, "DaemonSet", "das-daemonset", "pods replaced");
     assert_true(sw_json_len(sw_json_get(entry, "fields")) > 0);
     (void)entry_of(doc, "Deployment", "das-operator-webhook", "created");
     (void)entry_of(doc, "Deployment", "das-operator", "replaced");

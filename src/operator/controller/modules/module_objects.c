@@ -7,6 +7,7 @@
 
 #include "operator/controller/apply/apply.h"
 #include "operator/engine/nodes/grace_period.h"
+#include "operator/engine/owner.h"
 
 static void next_manifest(struct module *m);
 
@@ -143,19 +144,8 @@ static const char *namespace_of(const struct module *m, const struct sw_kind *ki
  * the module's, by owner reference, or the manifest asks to adopt it. */
 static char *foreign_why(const struct module *m, struct json_object *live)
 {
-    struct json_object *controller = sw_obj_controller(live);
-    if (sw_obj_has_owner(live, sw_obj_uid(m->seen)) || m->gate->adopt)
-        return NULL;
-    return controller ? sw_printf("belongs to %s %s", sw_json_str(controller, "?", "kind", NULL),
-                                  sw_json_str(controller, "?", "name", NULL))
-                      : sw_strdup("exists and is not this module's");
-}
-
-/* A namespace or a CRD that somebody else made is used as it is, by resources, too. */
-static bool is_borrowed(struct json_object *live)
-{
-    return sw_streq(sw_obj_kind(live), "Namespace") ||
-           sw_streq(sw_obj_kind(live), "CustomResourceDefinition");
+    const struct sw_owner owner = { .uid = sw_obj_uid(m->seen) };
+    return m->gate->adopt ? NULL : sw_owner_foreign(&owner, live);
 }
 
 static void on_read(const struct sw_kube_answer *a, void *arg);
@@ -221,7 +211,7 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
         return;
     }
     SW_AUTO_CHARS *why = a->code == 0 ? foreign_why(m, a->object) : NULL;
-    if (why && is_borrowed(a->object)) {
+    if (why && sw_owner_borrows(a->object)) {
         await(m, kind);
         return;
     }
