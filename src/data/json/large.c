@@ -29,3 +29,22 @@ bool sw_json_is_large(struct json_object *doc)
 {
     return spend(doc, LARGE_BYTES) <= 0;
 }
+
+size_t sw_json_tree_bytes(struct json_object *doc)
+{
+    size_t bytes = SW_SCALAR_BYTES;
+    if (json_object_is_type(doc, json_type_string))
+        return bytes + (size_t)json_object_get_string_len(doc);
+    if (json_object_is_type(doc, json_type_array)) {
+        bytes = SW_LIST_BYTES;
+        for (size_t i = 0; i < json_object_array_length(doc); i++)
+            bytes += sw_json_tree_bytes(json_object_array_get_idx(doc, i));
+    } else if (json_object_is_type(doc, json_type_object)) {
+        bytes = SW_MAP_BYTES;
+        json_object_object_foreach(doc, key, value)
+        {
+            bytes += SW_KEY_BYTES + strlen(key) + sw_json_tree_bytes(value);
+        }
+    }
+    return bytes;
+}

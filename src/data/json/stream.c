@@ -5,11 +5,18 @@
 #include <string.h>
 
 #include "data/json/json_scan.h"
+#include "data/json/large.h"
 #include "data/json/path.h"
 #include "data/json/projection.h"
 #include "data/text/number.h"
 
 static const size_t default_max_item_bytes = (size_t)16 << 20;
+
+/* The mark of an object that was stripped: no field of an API object at this place. */
+static const char stripped_mark[] = "\001stripped";
+static const char *const identity[] = { "name",       "namespace",         "uid", "resourceVersion",
+                                        "generation", "deletionTimestamp", NULL };
+static const char *const outermost[] = { "apiVersion", "kind", "metadata", NULL };
 
 /* The position of the next value in the envelope. */
 enum place {
@@ -29,6 +36,10 @@ struct sw_stream {
     enum place place;
     bool ended; /* the list or object is complete */
     struct sw_projector item;
+    size_t tree_bytes;       /* of the item */
+    bool is_stripped;        /* it takes more than max_tree_bytes: only its identity is kept */
+    bool in_metadata;        /* the item's outermost key is "metadata" */
+    bool keeps_next;         /* of an item that is stripped: the key's value */
     struct json_object *top; /* the top's fields except items; owned */
     char *key;               /* of the top's field that is being read; owned */
     char *type;              /* of the event; owned */
@@ -54,10 +65,50 @@ static const struct sw_field_node *root_node(const struct sw_stream *s)
     return whole ? &sw_field_all : &s->opts.projection->root;
 }
 
+/* Count what is kept of an item. */
+static void spend(struct sw_stream *s, size_t bytes)
+{
+    s->tree_bytes += bytes;
+    if (s->place == IN_ITEM && s->opts.max_tree_bytes && s->tree_bytes > s->opts.max_tree_bytes)
+        s->is_stripped = true;
+}
+
+static bool is_one_of(const char *const *names, const char *key, size_t len)
+{
+    for (; *names; names++)
+        if (strlen(*names) == len && memcmp(*names, key, len) == 0)
+            return true;
+    return false;
+}
+
+static void copy_fields(struct json_object *to, struct json_object *from, const char *const *names)
+{
+    for (; *names; names++) {
+        struct json_object *value = sw_json_get(from, *names);
+        if (value && !json_object_is_type(value, json_type_object) &&
+            !json_object_is_type(value, json_type_array))
+            (void)json_object_object_add(to, *names, json_object_get(value));
+    }
+}
+
+/* What is left of @value, which is taken. */
+static struct json_object *strip(struct json_object *value)
+{
+    struct json_object *left = json_object_new_object(), *metadata = json_object_new_object();
+    copy_fields(left, value, outermost);
+    copy_fields(metadata, sw_json_get(value, "metadata"), identity);
+    (void)json_object_object_add(left, "metadata", metadata);
+    (void)json_object_object_add(left, stripped_mark, json_object_new_boolean(true));
+    (void)json_object_put(value);
+    return left;
+}
+
 /* The projector has completed a value. */
 static int item_complete(struct sw_stream *s)
 {
     struct json_object *value = sw_projector_take(&s->item);
+    if (s->place == IN_ITEM && s->is_stripped)
+        value = strip(value);
     if (s->place == IN_TOP) {
         (void)json_object_object_add(s->top, s->key, value);
         s->place = IN_ROOT;
@@ -107,9 +158,25 @@ static int fail(struct sw_stream *s, const char *what)
 
 static int begin_item(struct sw_stream *s, const struct sw_field_node *node, bool map)
 {
+    s->tree_bytes = 0;
+    s->is_stripped = s->in_metadata = s->keeps_next = false;
     sw_projector_start(&s->item, node);
     sw_projector_begin(&s->item, map);
     return 0;
+}
+
+/* A map or list in an item. */
+static void begin_inner(struct sw_stream *s, bool map)
+{
+    bool is_kept = !s->is_stripped || (s->keeps_next && !s->item.skipping && s->item.n_frames == 1);
+    s->keeps_next = false;
+    if (!is_kept) {
+        s->item.skipping++;
+        return;
+    }
+    sw_projector_begin(&s->item, map);
+    if (!s->item.skipping)
+        spend(s, map ? SW_MAP_BYTES : SW_LIST_BYTES);
 }
 
 static int on_begin(void *arg, bool map, struct sw_err *err SW_UNUSED)
@@ -134,7 +201,7 @@ static int on_begin(void *arg, bool map, struct sw_err *err SW_UNUSED)
     default:
         if (!sw_projector_open(&s->item))
             return begin_item(s, s->item.next, map);
-        sw_projector_begin(&s->item, map);
+        begin_inner(s, map);
         return 0;
     }
 }
@@ -154,11 +221,25 @@ static int on_end(void *arg, bool map SW_UNUSED, struct sw_err *err SW_UNUSED)
     }
 }
 
+/* A key of a map in an item. */
+static int item_key(struct sw_stream *s, const char *key, size_t len, struct sw_err *err)
+{
+    size_t depth = s->item.skipping ? 0 : s->item.n_frames;
+    if (depth == 1)
+        s->in_metadata = is_one_of(outermost + 2, key, len);
+    if (s->is_stripped)
+        s->keeps_next = (depth == 1 && is_one_of(outermost, key, len)) ||
+                        (depth == 2 && s->in_metadata && is_one_of(identity, key, len));
+    else if (depth)
+        spend(s, SW_KEY_BYTES + len);
+    return sw_projector_key(&s->item, key, len, err);
+}
+
 static int on_key(void *arg, const char *key, size_t len, struct sw_err *err)
 {
     struct sw_stream *s = arg;
     if (s->place != IN_ROOT)
-        return sw_projector_key(&s->item, key, len, err);
+        return item_key(s, key, len, err);
     /* a key of the outermost map decides how its value is read */
     free(s->key);
     s->key = sw_strndup(key, len);
@@ -182,8 +263,13 @@ static int keeps_scalar(struct sw_stream *s)
     case IN_ITEMS:
         return fail(s, "items: an object was expected");
     default:
-        return !sw_projector_open(&s->item) || sw_projector_keeps_scalar(&s->item);
+        break;
     }
+    if (!sw_projector_open(&s->item))
+        return 1;
+    bool is_asked = !s->is_stripped || s->keeps_next;
+    s->keeps_next = false;
+    return is_asked && sw_projector_keeps_scalar(&s->item);
 }
 
 static int add_scalar(struct sw_stream *s, struct json_object *value)
@@ -217,6 +303,7 @@ static int on_word(void *arg, enum sw_json_word word, struct sw_err *err SW_UNUS
     const int wanted = keeps_scalar(arg);
     if (wanted <= 0)
         return wanted;
+    spend(arg, SW_SCALAR_BYTES);
     return add_scalar(arg,
                       word == SW_JSON_NULL ? NULL : json_object_new_boolean(word == SW_JSON_TRUE));
 }
@@ -227,6 +314,7 @@ static int on_number(void *arg, const char *text, size_t len, struct sw_err *err
     if (wanted <= 0)
         return wanted;
     struct sw_number n = sw_number_classify(text, len);
+    spend(arg, SW_SCALAR_BYTES + len);
     if (n.kind == SW_NUMBER_INT)
         return add_scalar(arg, json_object_new_int64(n.i));
     if (n.kind == SW_NUMBER_UINT)
@@ -240,7 +328,10 @@ static int on_string(void *arg, const char *text, size_t len, struct sw_err *err
     if (len > INT_MAX / 2)
         return fail(arg, "a text is too long");
     const int wanted = keeps_scalar(arg);
-    return wanted > 0 ? add_scalar(arg, json_object_new_string_len(text, (int)len)) : wanted;
+    if (wanted <= 0)
+        return wanted;
+    spend(arg, SW_SCALAR_BYTES + len);
+    return add_scalar(arg, json_object_new_string_len(text, (int)len));
 }
 
 static const struct sw_json_scan_ops ops = {
@@ -280,6 +371,16 @@ void sw_stream_free(struct sw_stream *stream)
     free(stream->type);
     sw_err_done(&stream->err);
     free(stream);
+}
+
+size_t sw_stream_item_bytes(const struct sw_stream *stream)
+{
+    return stream->tree_bytes;
+}
+
+bool sw_stream_is_stripped(struct json_object *object)
+{
+    return sw_json_get(object, stripped_mark) != NULL;
 }
 
 static int repeat_error(struct sw_stream *s, struct sw_err *err)

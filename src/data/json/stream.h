@@ -49,6 +49,7 @@ struct sw_stream_opts {
     const struct sw_projection
         *projection;       /* borrowed for the stream's life; NULL: whole objects */
     size_t max_item_bytes; /* length of the text of one item or event; 0: 16 MiB */
+    size_t max_tree_bytes; /* memory of one object, see sw_stream_is_stripped(); 0: any */
     int max_depth;         /* at most, and 0: 512 */
 };
 
@@ -66,6 +67,13 @@ SW_DEFINE_AUTO(sw_stream, sw_stream_free)
  * @return 0 | SW_INVALID "at byte N: reason" | what the callback returned */
 int sw_stream_feed(struct sw_stream *stream, const char *bytes, size_t len_bytes,
                    struct sw_err *err) SW_CHECKED;
+/** The memory that the item took which is being delivered, or was last: see
+ * sw_json_tree_bytes(). */
+size_t sw_stream_item_bytes(const struct sw_stream *stream);
+/** Did @object take more than max_tree_bytes? Then it has only apiVersion, kind and metadata's
+ * name, namespace, uid, resourceVersion, generation and deletionTimestamp. */
+bool sw_stream_is_stripped(struct json_object *object);
+
 /** End the stream: there are no more bytes.
  * @return 0 | SW_UNAVAILABLE: the text is incomplete | the error of sw_stream_feed() */
 int sw_stream_end(struct sw_stream *stream, struct sw_err *err) SW_CHECKED;

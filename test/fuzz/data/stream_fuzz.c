@@ -65,6 +65,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (feed(s, text, size - 1, data[0] / 3 + 1) && opts.kind == SW_STREAM_LIST)
         check_list(p, items, text, size - 1);
 
+    /* with little memory the same items come, some of them stripped */
+    const struct sw_stream_opts little = { .kind = data[0] % 3, .max_tree_bytes = 1000 };
+    SW_AUTO_JSON *stripped = json_object_new_array();
+    struct seen some = { .items = stripped };
+    SW_AUTO(sw_stream) *t = sw_stream_new(&little, on_item, &some);
+    if (feed(t, text, size - 1, data[0] / 3 + 1) && opts.kind == SW_STREAM_LIST &&
+        sw_json_len(stripped) != sw_json_len(items))
+        abort();
+
     SW_AUTO_CHARS *path = sw_strndup(text, size - 1);
     const char *const one[] = { path };
     SW_AUTO(sw_projection) *other = NULL;

@@ -362,6 +362,35 @@ static void reads_an_object_in_pieces(void **state)
     assert_null(none);
 }
 
+/* A text of 1 MiB may be a tree of 200: what is left says which object it was. */
+static void strips_an_object_that_takes_too_much(void **state)
+{
+    (void)state;
+    static const char head[] = "{\"items\":[{\"apiVersion\":\"v1\",\"kind\":\"A\",\"metadata\":{"
+                               "\"finalizers\":[",
+                      tail[] =
+                          "\"x\"],\"name\":\"n\",\"uid\":\"u\",\"labels\":{\"name\":\"no\"},"
+                          "\"resourceVersion\":\"7\"},\"spec\":{\"name\":\"no\"}},{\"metadata\":"
+                          "{\"name\":\"m\"},\"spec\":{}}]}";
+    const struct sw_stream_opts opts = { .kind = SW_STREAM_LIST, .max_tree_bytes = 20000 };
+    struct sw_buffer text = { 0 };
+    sw_buffer_put(&text, head, strlen(head));
+    for (int i = 0; i < 400; i++)
+        sw_buffer_put(&text, "\"a/b\",", 6);
+    sw_buffer_put(&text, tail, strlen(tail));
+    SW_AUTO_CHARS *all = sw_buffer_take(&text, NULL);
+    check(&opts, all,
+          "{\"apiVersion\":\"v1\",\"kind\":\"A\",\"metadata\":{\"name\":\"n\",\"uid\":\"u\","
+          "\"resourceVersion\":\"7\"},\"\\u0001stripped\":true}\n"
+          "{\"metadata\":{\"name\":\"m\"},\"spec\":{}}\n");
+    const struct sw_stream_opts any = { .kind = SW_STREAM_LIST };
+    SW_ERR(err);
+    int rc;
+    SW_AUTO_CHARS *whole = run_steps(&any, all, 100000, NULL, &rc, &err);
+    assert_int_equal(rc, 0);
+    assert_true(strlen(whole) > 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +410,7 @@ int main(void)
         cmocka_unit_test(items_may_be_kept),
         cmocka_unit_test(projects_documents_the_same_way),
         cmocka_unit_test(refuses_what_is_no_path),
+        cmocka_unit_test(strips_an_object_that_takes_too_much),
     };
     return cmocka_run_group_tests_name("data_stream", tests, NULL, NULL);
 }
