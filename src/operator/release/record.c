@@ -9,11 +9,12 @@
 #include <json-c/json.h>
 
 #include "data/data.h"
+#include "data/json/stream.h"
 #include "data/text/base64.h"
 #include "kube/kube.h"
 #include "operator/account/account.h"
 
-enum { GZIP = 16 + MAX_WBITS, MAX_UNPACKED = 64 * 1024 * 1024 };
+enum { GZIP = 16 + MAX_WBITS, MAX_UNPACKED = 64 << 20, MAX_RECORD = 16 << 20 };
 
 char *sw_release_pack(struct json_object *release)
 {
@@ -41,41 +42,57 @@ struct json_object *sw_release_data(bool in_secret, const char *packed)
     return data;
 }
 
-static int inflate_all(const char *bytes, size_t len, char **out, size_t *out_len,
-                       struct sw_err *err)
+static int keep(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                struct sw_err *err SW_UNUSED)
+{
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+/* Read while it is unpacked: a text of 100 KiB may be one of gigabytes. */
+static int inflate_into(struct sw_stream *stream, const char *bytes, size_t len, size_t max,
+                        struct sw_err *err)
 {
     z_stream z = { .next_in = (Bytef *)bytes, .avail_in = (uInt)len };
     if (inflateInit2(&z, GZIP) != Z_OK)
         abort(); /* no memory */
-    size_t cap = 0;
-    char *text = NULL;
-    int rc = Z_OK;
-    while (rc == Z_OK && cap < MAX_UNPACKED) {
-        cap = cap ? cap * 2 : 65536;
-        text = sw_realloc(text, cap, 1);
-        z.next_out = (Bytef *)text + z.total_out;
-        z.avail_out = (uInt)(cap - z.total_out);
+    char piece[16384];
+    int rc = Z_OK, code = 0;
+    while (rc == Z_OK && code == 0 && z.total_out <= max) {
+        z.next_out = (Bytef *)piece;
+        z.avail_out = sizeof piece;
         rc = inflate(&z, Z_NO_FLUSH);
+        if (rc == Z_OK || rc == Z_STREAM_END)
+            code = sw_stream_feed(stream, piece, sizeof piece - z.avail_out, err);
     }
-    *out_len = z.total_out;
     (void)inflateEnd(&z);
-    if (rc == Z_STREAM_END) {
-        *out = text;
-        return 0;
-    }
-    free(text);
-    return sw_err_set(err, SW_INVALID, "a release that is no gzip, or too big");
+    if (code < 0)
+        return code;
+    return rc == Z_STREAM_END
+               ? sw_stream_end(stream, err)
+               : sw_err_set(err, SW_INVALID, "a release that is no gzip, or too big");
 }
 
-int sw_release_unpack(const char *text, size_t len, struct json_object **out, struct sw_err *err)
+int sw_release_unpack(const char *text, size_t len, size_t max_bytes, struct json_object **out,
+                      struct sw_err *err)
 {
-    size_t packed_len, plain_len;
+    size_t max = max_bytes ? max_bytes : MAX_UNPACKED;
+    const struct sw_stream_opts opts = { .kind = SW_STREAM_OBJECT,
+                                         .max_item_bytes = max,
+                                         .max_tree_bytes = max_bytes };
+    SW_AUTO_JSON *doc = NULL;
+    size_t packed_len;
     SW_AUTO_CHARS *packed = sw_base64_decode(text, len, &packed_len);
-    SW_AUTO_CHARS *plain = NULL;
     if (!packed)
         return sw_err_set(err, SW_INVALID, "a release that is no base64");
-    int rc = inflate_all(packed, packed_len, &plain, &plain_len, err);
-    return rc < 0 ? rc : sw_json_parse(plain, plain_len, NULL, out, err);
+    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, keep, &doc);
+    int rc = inflate_into(stream, packed, packed_len, max, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "it cannot be read");
+    if (sw_stream_is_stripped(doc))
+        return sw_err_set(err, SW_INVALID, "it takes more than %zu MiB of memory", max >> 20);
+    *out = SW_TAKE(doc);
+    return 0;
 }
 
 /* ---- records -----------------------------------------------------------------------------------
@@ -111,7 +128,7 @@ int sw_release_of_record(struct json_object *record, struct json_object **out, s
                               : sw_strdup(text);
     if (!once)
         return sw_err_set(err, SW_INVALID, "release record '%s' is no base64", sw_obj_name(record));
-    int rc = sw_release_unpack(once, strlen(once), out, err);
+    int rc = sw_release_unpack(once, strlen(once), MAX_RECORD, out, err);
     return rc < 0 ? sw_err_wrap(err, rc, "release record '%s'", sw_obj_name(record)) : 0;
 }
 

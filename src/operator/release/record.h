@@ -34,9 +34,10 @@ char *sw_release_pack(struct json_object *release);
 /** "data" of the object that keeps @packed, the caller's: bytes of a Secret are base64 once more.
  */
 struct json_object *sw_release_data(bool in_secret, const char *packed);
-/** The other way; @*out is the caller's. Unpacked it may have 64 MiB.
+/** The other way; @*out is the caller's. @max_bytes: of the text, and of what it takes in memory;
+ * 0: the text may have 64 MiB.
  * @return 0 | SW_INVALID */
-int sw_release_unpack(const char *text, size_t len, struct json_object **out,
+int sw_release_unpack(const char *text, size_t len, size_t max_bytes, struct json_object **out,
                       struct sw_err *err) SW_CHECKED;
 /** The release in @record (a ConfigMap or Secret), unpacked; the caller's. @return 0 | SW_INVALID
  */

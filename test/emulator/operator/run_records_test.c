@@ -531,7 +531,7 @@ static void forge_kept(struct world *w)
     char hash[SW_SHA256_HEX];
     SW_AUTO_CHARS *text = sw_base64_decode(twice, strlen(twice), &len);
     SW_ERR(err);
-    assert_int_equal(sw_release_unpack(text, len, &all, &err), 0);
+    assert_int_equal(sw_release_unpack(text, len, 0, &all, &err), 0);
     struct json_object *doc = NULL, *item = sw_json_at(sw_json_get(all, "states"), 0),
                        *objects = sw_json_get(item, "objects");
     assert_int_equal(sw_yaml_parse(evil, strlen(evil), &(struct sw_yaml_opts){ 0 }, &doc, &err), 0);

@@ -43,7 +43,7 @@ static struct json_object *record_of(struct world *w, const char *kind, const ch
     assert_string_equal(sw_obj_label(record, "name"), "rel");
     SW_ERR(err);
     const char *data = sw_json_str(record, "", "data", "release", NULL);
-    if (sw_streq(kind, "ConfigMap") && sw_release_unpack(data, strlen(data), &release, &err) < 0)
+    if (sw_streq(kind, "ConfigMap") && sw_release_unpack(data, strlen(data), 0, &release, &err) < 0)
         fail_msg("%s", sw_err_text(&err));
     return release;
 }

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct json_object *release = NULL;
     SW_ERR(err);
-    if (sw_release_unpack((const char *)data, len, &release, &err) < 0)
+    if (sw_release_unpack((const char *)data, len, 1 << 20, &release, &err) < 0)
         return 0;
     char *packed = sw_release_pack(release);
     json_object_put(release);

@@ -153,7 +153,7 @@ static int take_secret(struct rollback *b, struct json_object *secret)
     int rc = is_trusted(b, secret, text ? text : "");
     if (rc <= 0)
         return rc;
-    if (!text || sw_release_unpack(text, len, &all, NULL) < 0)
+    if (!text || sw_release_unpack(text, len, 0, &all, NULL) < 0)
         sw_log(SW_LOG_WARN, "kept states cannot be read", "resource", b->r->name, NULL);
     struct json_object *states = sw_json_get(all, "states");
     for (size_t i = 0; i < sw_json_len(states); i++)
