@@ -65,20 +65,19 @@ static bool plan_ready(struct resource *r)
 struct trail {
     const char *names[MAX_DEPTH + 1];
     size_t n;
+    struct json_object *tried; /* names that do not lead back: each is tried once */
 };
 
 /* Do dependencies of @name lead back to the first of @trail? Then @trail is the cycle. */
 static bool leads_back(struct sw_controller *c, struct trail *trail, const char *name)
 {
     bool is_back = sw_streq(name, trail->names[0]);
-    for (size_t i = 1; i < trail->n; i++)
-        if (sw_streq(name, trail->names[i]))
-            return false; /* a cycle of others, which report it */
-    if (trail->n > MAX_DEPTH)
+    if (trail->n > MAX_DEPTH || (!is_back && json_object_object_get_ex(trail->tried, name, NULL)))
         return false;
     trail->names[trail->n++] = name;
     if (is_back)
         return true;
+    (void)json_object_object_add(trail->tried, name, NULL);
     struct resource *r = resource_find(c, name);
     struct json_object *list = r ? entries(r) : NULL;
     for (size_t i = 0; i < sw_json_len(list); i++)
@@ -88,15 +87,21 @@ static bool leads_back(struct sw_controller *c, struct trail *trail, const char 
     return false;
 }
 
-/* The cycle that @r is in through @name, for people: heap; NULL: none. */
-static char *find_cycle(const struct resource *r, const char *name)
+/* The cycle that @r is in, for people: heap; NULL: none. */
+static char *find_cycle(const struct resource *r)
 {
-    struct trail trail = { .names = { r->name }, .n = 1 };
-    if (!leads_back(r->c, &trail, name))
+    SW_AUTO_JSON *tried = json_object_new_object();
+    struct trail trail = { .names = { r->name }, .n = 1, .tried = tried };
+    struct json_object *list = entries(r);
+    size_t i = 0;
+    while (i < sw_json_len(list) &&
+           !leads_back(r->c, &trail, sw_dependency_name(sw_json_at(list, i))))
+        i++;
+    if (i == sw_json_len(list))
         return NULL;
     char *message = sw_strdup(r->name);
-    for (size_t i = 1; i < trail.n; i++)
-        sw_append(&message, " -> %s", trail.names[i]);
+    for (size_t k = 1; k < trail.n; k++)
+        sw_append(&message, " -> %s", trail.names[k]);
     return message;
 }
 
@@ -189,17 +194,11 @@ static void report_others_values(struct resource *r)
 static bool check_entry(struct resource *r, struct json_object *entry, struct prerequisite *o)
 {
     const char *name = sw_dependency_name(entry);
-    SW_AUTO_CHARS *cycle = find_cycle(r, name);
     char digest[SW_SHA256_HEX];
     sw_json_sha256(entry, digest);
     if (!*name) {
         fail(o, SW_INVALID, "DependencyChartFailure",
              sw_strdup("spec.dependencies: an entry without chart.name"));
-        return false;
-    }
-    if (cycle) {
-        fail(o, SW_INVALID, "FailedToDeployDependencyChart",
-             sw_printf("spec.dependencies: a cycle: %s", cycle));
         return false;
     }
     struct resource *child = resource_find(r->c, name);
@@ -247,7 +246,11 @@ static void check(struct resource *r, struct prerequisite *out)
 {
     const struct dependencies *d = dependencies_of(r);
     struct json_object *list = entries(r);
-    for (size_t i = 0; i < sw_json_len(list); i++)
+    SW_AUTO_CHARS *cycle = find_cycle(r);
+    if (cycle)
+        fail(out, SW_INVALID, "FailedToDeployDependencyChart",
+             sw_printf("spec.dependencies: a cycle: %s", cycle));
+    for (size_t i = 0; i < sw_json_len(list) && !cycle; i++)
         if (!check_entry(r, sw_json_at(list, i), out))
             break;
     report_others_values(r);
