@@ -371,6 +371,31 @@ static void what_is_not_das_s_is_left_alone(void **state SW_UNUSED)
     world_close(&w);
 }
 
+/* Whoever may write resources, but not use the account of this one, leaves something in it. */
+static void what_is_walked_as_another_account_is_not_taken_over(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    prepare(&w, "{}");
+    assert_int_equal(
+        world_create(&w, "{\"apiVersion\":\"" SRO "\",\"kind\":\"SpecialResource\",\"metadata\":"
+                         "{\"name\":\"nvidia-mig\"},\"spec\":{\"namespace\":\"team\",\"set\":{"
+                         "\"webhook\":{\"image\":\"evil/image\"}},\"chart\":{\"name\":"
+                         "\"nvidia-mig\",\"version\":\"0.1.0\",\"repository\":{\"name\":\"r\","
+                         "\"url\":\"cm://team/none\"}}}}"),
+        0);
+    world_start(&w);
+    must_say(&w, "Degraded=True/ComponentReplicaMismatch");
+    world_wait(&w, 30000);
+    assert_string_equal(sw_json_str(resource(&w), "", "spec", "namespace", NULL), "team");
+    SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(resource(&w)));
+    assert_int_equal(world_delete(&w, SRO, "SpecialResource", NULL, "nvidia-mig"), 0);
+    assert_true(world_until(&w, is_another, uid, 10 * 60000));
+    assert_string_equal(sw_json_str(resource(&w), "", "spec", "namespace", NULL), "das-operator");
+    assert_string_equal(sw_json_str(resource(&w), "", "spec", "set", "webhook", "image", NULL),
+                        "here/webhook:1");
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +410,7 @@ int main(void)
         cmocka_unit_test(a_kind_that_is_served_late_is_waited_for),
         cmocka_unit_test(what_das_left_is_taken_over_in_place),
         cmocka_unit_test(what_is_not_das_s_is_left_alone),
+        cmocka_unit_test(what_is_walked_as_another_account_is_not_taken_over),
     };
     return cmocka_run_group_tests_name("run_das", tests, NULL, NULL);
 }

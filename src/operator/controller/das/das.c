@@ -41,6 +41,7 @@ struct das {
     struct json_object *parts[N_PARTS];
     struct sw_kube_request *write, *status_write;
     struct sw_timer *timer;
+    bool creates;       /* the resource that is being written was not there */
     char *trouble;      /* why the resource could not be written */
     char *status_fault; /* why the status could not be written, as it was told */
     bool cleaned;       /* there is no resource of a DASOperator that is gone */
@@ -61,12 +62,30 @@ static const char *management(const struct das *d)
 /* ---- the resource ------------------------------------------------------------------------------
  */
 
+static void on_written(const struct sw_kube_answer *a, void *arg);
+
+/* Somebody made a resource of that name at the same moment: what he wrote into it is not walked
+ * with the rights that this one has. */
+static bool drop_planted(struct das *d, const struct sw_kube_answer *a)
+{
+    const struct sw_kind *kind = sw_kube_kind_find(d->c->kube, SW_GROUP_VERSION, "SpecialResource");
+    bool is_planted = d->creates && a->code == 0 && a->http_status == 200 && kind;
+    d->creates = false;
+    if (is_planted)
+        d->write = sw_kube_delete(d->c->kube, kind, NULL, RESOURCE_NAME,
+                                  REQUEST_OWN(KINDS, .uid = sw_obj_uid(a->object), .retries = 4),
+                                  on_written, d);
+    return is_planted;
+}
+
 static void on_written(const struct sw_kube_answer *a, void *arg)
 {
     struct das *d = arg;
     d->write = NULL;
+    if (drop_planted(d, a))
+        return;
     free(SW_TAKE(d->trouble));
-    if (a->code < 0 && a->code != SW_NOTFOUND) {
+    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT) {
         d->trouble = sw_strdup(sw_err_text(a->err));
         sw_log(SW_LOG_WARN, "DASOperator not carried out", "error", d->trouble, NULL);
         sw_timer_set(d->timer, AGAIN_MS);
@@ -118,6 +137,22 @@ static void drop_resource(struct das *d)
                            on_orphan_read, d);
 }
 
+/* Who may use the account of a resource is asked when somebody writes it, and not when the operator
+ * does: one that is walked as another account stays as it is. @return what is said; NULL: nothing
+ */
+static char *account_fault(const struct das *d)
+{
+    const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
+    SW_AUTO_CHARS *now = account_of(d->c, d->resource, *ns ? ns : RESOURCE_NAME, RESOURCE_NAME);
+    SW_AUTO_CHARS *then = account_of(d->c, d->resource, DAS_NAMESPACE, RESOURCE_NAME);
+    const char *acts_as = sw_obj_annotation(d->resource, RESOURCE_ACTS_AS);
+    if (sw_streq(now, then) && !acts_as)
+        return NULL;
+    return sw_printf("SpecialResource " RESOURCE_NAME " is there, and is walked as %s, not as %s: "
+                     "delete it",
+                     acts_as ? acts_as : now, then);
+}
+
 /* Apply the resource if it differs, or delete it if the DASOperator is Removed. */
 static void keep_resource(struct das *d)
 {
@@ -133,11 +168,22 @@ static void keep_resource(struct das *d)
         return;
     }
     SW_AUTO_JSON *body = sw_das_resource(d->doc);
-    if (!sw_streq(hash, sw_obj_annotation(body, HASH_ANNOTATION)))
-        d->write = sw_kube_apply(
-            d->c->kube, kind, NULL, RESOURCE_NAME, body,
-            REQUEST_OWN(KINDS, .force = true, .retries = 4, .field_manager = "slipway-das"),
-            on_written, d);
+    if (sw_streq(hash, sw_obj_annotation(body, HASH_ANNOTATION)))
+        return;
+    SW_AUTO_CHARS *fault = d->resource ? account_fault(d) : NULL;
+    if (fault) {
+        if (fault_is_news(&d->trouble, fault))
+            sw_log(SW_LOG_WARN, "DASOperator not carried out", "error", fault, NULL);
+        return;
+    }
+    d->creates = !d->resource;
+    if (d->resource) /* what others write at the same moment is looked at first */
+        sw_json_set_str(body, sw_json_str(d->resource, "", "metadata", "resourceVersion", NULL),
+                        "metadata", "resourceVersion", NULL);
+    d->write = sw_kube_apply(
+        d->c->kube, kind, NULL, RESOURCE_NAME, body,
+        REQUEST_OWN(KINDS, .force = true, .retries = 4, .field_manager = "slipway-das"), on_written,
+        d);
 }
 
 /* ---- the status --------------------------------------------------------------------------------
