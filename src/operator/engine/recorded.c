@@ -114,7 +114,8 @@ void record_inherit(struct sw_engine *e, struct json_object *inventory)
         struct object *o = read_object(e, doc, state);
         if (!o)
             continue;
-        o->recorded = false; /* the status does not list it yet */
+        o->recorded = false;       /* the status does not list it yet */
+        free(SW_TAKE(o->our_uid)); /* whose it is the object itself says: others write the list */
         o->listed_in = o->failed_in = 0;
         o->failed_recorded = false;
         state_sort(o->state);

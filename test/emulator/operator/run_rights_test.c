@@ -120,12 +120,56 @@ static void a_walk_with_legacy_rights_is_found(void **state)
     chart_remove(root);
 }
 
+/* Who may write a namespace's annotations says what a resource is handed over, but not that an
+ * object of somebody else is its own. */
+static void what_is_handed_over_says_itself_whose_it_is(void **state)
+{
+    (void)state;
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(
+        root, "r",
+        { "templates/0000-map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n" });
+    struct world w = { 0 };
+    world_open(&w);
+    sro_run(&w, dir);
+    sro_until(&w, "r", "Ready", NULL);
+    assert_int_equal(world_create(&w, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\","
+                                      "\"metadata\":{\"name\":\"team\"}}"),
+                     0);
+    assert_int_equal(world_create(&w, "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+                                      "\"metadata\":{\"name\":\"victim\",\"namespace\":"
+                                      "\"default\"}}"),
+                     0);
+    SW_AUTO_CHARS *uid = sw_strdup(sw_obj_uid(sro_get(&w, "r")));
+    SW_AUTO_CHARS *victim = sw_strdup(
+        sw_obj_uid(world_get(&w, "v1", "ConfigMap", "default", "victim")));
+    SW_AUTO_CHARS *note = sw_printf(
+        "{\"evil\":{\"version\":\"1\",\"users\":[{\"name\":\"r\",\"uid\":\"%s\",\"version\":\"1\"}]"
+        ","
+        "\"objects\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":\"default\","
+        "\"name\":\"victim\",\"uid\":\"%s\",\"state\":\"0000\",\"release\":\"team/evil\"}]}}",
+        uid, victim);
+    SW_AUTO_JSON *patch = json_object_new_object();
+    sw_json_set_str(patch, note, "metadata", "annotations", "slipway.dev/shared-releases", NULL);
+    sw_json_set_str(patch, "true", "metadata", "labels", "slipway.dev/shared-releases", NULL);
+    assert_int_equal(
+        world_patch(&w, "v1", "Namespace", NULL, "team", NULL, json_object_to_json_string(patch)),
+        0);
+    world_wait(&w, 60000);
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "default", "victim"));
+    sro_delete(&w, "r");
+    assert_non_null(world_get(&w, "v1", "ConfigMap", "default", "victim"));
+    world_close(&w);
+    chart_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_is_an_accounts_or_for_a_purpose_of_the_table),
         cmocka_unit_test(a_walk_and_a_deletion_are_seen),
         cmocka_unit_test(a_walk_with_legacy_rights_is_found),
+        cmocka_unit_test(what_is_handed_over_says_itself_whose_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
