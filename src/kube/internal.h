@@ -23,6 +23,7 @@ enum {
     MAX_BODY_BYTES = 64 << 20,  /* of an answer kept whole */
     MAX_EVENT_BYTES = 32 << 20, /* of one object in a list or watch */
     MAX_STATUS_BYTES = 1 << 20, /* of an error's body */
+    MAX_TREE_BYTES = 32 << 20,  /* of an object in memory; a larger one is stripped */
     PAGE_SIZE = 500,
 };
 
@@ -171,8 +172,10 @@ struct request_spec {
     bool ahead;      /* goes to the front of the queue */
     int retries;
     int timeout_ms;
-    size_t max_bytes;          /* of a body kept whole; 0: MAX_BODY_BYTES */
-    const char *const *fields; /* used during the call only */
+    size_t max_bytes;           /* of a body kept whole; 0: MAX_BODY_BYTES */
+    size_t max_tree_bytes;      /* as in sw_request_opts */
+    size_t max_item_tree_bytes; /* a larger object is stripped; 0: MAX_TREE_BYTES */
+    const char *const *fields;  /* used during the call only */
     /** list: give each item as it arrives instead of collecting them; may be NULL. */
     void (*on_item)(struct json_object *item, void *arg);
 };
@@ -198,7 +201,8 @@ struct sw_kube_request {
     struct printbuf *body;
     struct sw_stream *stream;
     struct json_object *items;
-    sw_kube_answer_fn *on_answer; /* RQ_GROUP: NULL */
+    size_t tree_bytes, page_tree_bytes; /* of the pages before, and of this one */
+    sw_kube_answer_fn *on_answer;       /* RQ_GROUP: NULL */
     void *arg;
     void (*free_arg)(void *arg); /* RQ_GROUP: frees what it stands for */
 };

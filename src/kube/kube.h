@@ -182,6 +182,9 @@ struct sw_request_opts {
      * and metadata's name, namespace, uid and resourceVersion; or all but these
      * ("!metadata.managedFields"). NULL: whole objects. */
     const char *const *fields;
+    /** list and get: what may be kept, all pages together, estimated from above (json/stream.h);
+     * more is SW_INVALID. 0: any, but an object of more than 32 MiB is stripped. */
+    size_t max_tree_bytes;
     /* create, update, apply, patch, delete */
     const char *field_manager; /* NULL: the client's */
     bool force;                /* apply: take fields over from other managers */
@@ -307,8 +310,10 @@ struct sw_watch_opts {
      * metadata's name, namespace, uid and resourceVersion; or all but these
      * ("!metadata.managedFields"). NULL: whole objects. */
     const char *const *fields;
-    int page_size; /* 0: 500 */
-    int idle_ms;   /* begin anew after so long without a byte; 0: 5 minutes */
+    size_t max_tree_bytes; /* of an object, estimated from above: larger ones are stripped
+                              (sw_stream_is_stripped()); 0: 32 MiB */
+    int page_size;         /* 0: 500 */
+    int idle_ms;           /* begin anew after so long without a byte; 0: 5 minutes */
     /** Skip the first list: the watch itself delivers the existing objects ("Get State and Start at
      * Most Recent"). This saves one request for callers that do not need SYNCED, which then comes
      * with a bookmark after about a minute, or with the list after an early end of the watch. */

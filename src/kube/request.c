@@ -23,6 +23,7 @@ static void reset_answer(struct sw_kube_request *r)
         printbuf_free(SW_TAKE(r->body));
     sw_stream_free(SW_TAKE(r->stream));
     (void)json_object_put(SW_TAKE(r->items));
+    r->page_tree_bytes = 0;
 }
 
 static void request_free(void *arg)
@@ -113,19 +114,54 @@ static void tell_failure(struct sw_kube_request *r, int code, const struct sw_ht
     tell(r, &a, true);
 }
 
+static int keep_object(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                       struct sw_err *err SW_UNUSED)
+{
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+static int check_tree(const struct sw_kube_request *r, size_t bytes, struct sw_err *err)
+{
+    size_t max = r->spec.max_tree_bytes;
+    return max && bytes > max
+               ? sw_err_set(err, SW_INVALID, "the answer takes more than %zu MiB of memory",
+                            max >> 20)
+               : 0;
+}
+
+/* What an object may take before it is stripped. */
+static size_t item_bytes(const struct sw_kube_request *r)
+{
+    size_t max = r->spec.max_item_tree_bytes ? r->spec.max_item_tree_bytes : MAX_TREE_BYTES;
+    bool less = r->spec.max_tree_bytes && r->spec.max_tree_bytes < max;
+    return less ? r->spec.max_tree_bytes : max;
+}
+
+/* The body as an object. @return 0 | SW_INVALID */
+static int read_object(const struct sw_kube_request *r, struct json_object **out,
+                       struct sw_err *err)
+{
+    const struct sw_stream_opts opts = { .kind = SW_STREAM_OBJECT,
+                                         .projection = r->projection,
+                                         .max_item_bytes = MAX_BODY_BYTES,
+                                         .max_tree_bytes = item_bytes(r) };
+    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, keep_object, out);
+    int rc = sw_stream_feed(stream, r->body->buf, (size_t)r->body->bpos, err);
+    if (rc == 0)
+        rc = sw_stream_end(stream, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "the server's answer is no JSON");
+    return check_tree(r, sw_stream_item_bytes(stream), err);
+}
+
 static void answer_object(struct sw_kube_request *r, const struct sw_http_result *result)
 {
     SW_ERR(err);
     SW_AUTO_JSON *doc = NULL;
-    if (r->body->bpos && sw_json_parse(r->body->buf, (size_t)r->body->bpos, NULL, &doc, &err) < 0) {
-        (void)sw_err_wrap(&err, SW_INVALID, "the server's answer is no JSON");
+    if (r->body->bpos && read_object(r, &doc, &err) < 0) {
         tell_failure(r, SW_INVALID, result, &err);
         return;
-    }
-    if (doc && r->projection) {
-        struct json_object *whole = doc;
-        doc = sw_projection_of(r->projection, whole);
-        (void)json_object_put(whole);
     }
     /* the answer to a delete: a Status, or the object while finalizers run */
     bool is_status = sw_streq(sw_obj_kind(doc), "Status") &&
@@ -179,6 +215,7 @@ static void answer_list(struct sw_kube_request *r, const struct sw_http_result *
     tell(r, &a, !a.more);
     if (!a.more || r->state == RQ_OVER)
         return; /* the last page, or cancelled by the callback */
+    r->tree_bytes += r->page_tree_bytes;
     reset_answer(r);
     free(r->page);
     r->page = SW_TAKE(next);
@@ -304,9 +341,12 @@ static void on_done(const struct sw_http_result *result, void *arg)
 }
 
 static int on_item(void *arg, const char *type SW_UNUSED, struct json_object *object,
-                   struct sw_err *err SW_UNUSED)
+                   struct sw_err *err)
 {
     struct sw_kube_request *r = arg;
+    r->page_tree_bytes += sw_stream_item_bytes(r->stream);
+    if (check_tree(r, r->tree_bytes + r->page_tree_bytes, err) < 0)
+        return SW_INVALID;
     if (r->spec.on_item)
         r->spec.on_item(object, r->arg);
     else
@@ -322,7 +362,8 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
         if (!r->stream) {
             struct sw_stream_opts opts = { .kind = SW_STREAM_LIST,
                                            .projection = r->projection,
-                                           .max_item_bytes = MAX_EVENT_BYTES };
+                                           .max_item_bytes = MAX_EVENT_BYTES,
+                                           .max_tree_bytes = item_bytes(r) };
             r->stream = sw_stream_new(&opts, on_item, r);
             r->items = r->spec.on_item ? NULL : json_object_new_array();
         }

@@ -115,6 +115,7 @@ static void common_opts(struct request_spec *s, const struct sw_request_opts *o)
     s->timeout_ms = o->timeout_ms;
     s->as_user = copy(o->as_user);
     s->purpose = o->purpose;
+    s->max_tree_bytes = o->max_tree_bytes;
 }
 
 static struct sw_kube_request *call(struct sw_kube *k, struct call c, sw_kube_answer_fn *cb,

@@ -31,6 +31,7 @@ struct sw_kube_watch {
     char *ns, *label_selector, *field_selector, *as_user;
     const char *purpose; /* static */
     char **fields;       /* ended by NULL */
+    size_t max_tree_bytes;
     struct sw_projection *projection;
     int page_size, idle_ms;
     sw_watch_fn *cb;
@@ -236,6 +237,7 @@ static void start_list(struct sw_kube_watch *w)
                                  .repeatable = true,
                                  .ahead = true, /* requests of the queue may depend on it */
                                  .form = FORM_LIST,
+                                 .max_item_tree_bytes = w->max_tree_bytes,
                                  .fields = (const char *const *)w->fields,
                                  .on_item = on_listed_item };
     if (w->n_expired < PAGED_LISTS)
@@ -428,7 +430,8 @@ static void start_watch(struct sw_kube_watch *w)
     }
     w->stream = sw_stream_new(&(struct sw_stream_opts){ .kind = SW_STREAM_WATCH,
                                                         .projection = w->projection,
-                                                        .max_item_bytes = MAX_EVENT_BYTES },
+                                                        .max_item_bytes = MAX_EVENT_BYTES,
+                                                        .max_tree_bytes = w->max_tree_bytes },
                               on_event, w);
     w->body = printbuf_new();
     w->counted = false;
@@ -472,6 +475,7 @@ static void copy_opts(struct sw_kube_watch *w, const struct sw_watch_opts *o)
     w->purpose = o->purpose;
     w->label_selector = copy(o->label_selector);
     w->page_size = o->page_size ? o->page_size : PAGE_SIZE;
+    w->max_tree_bytes = o->max_tree_bytes ? o->max_tree_bytes : MAX_TREE_BYTES;
     w->idle_ms = o->idle_ms ? o->idle_ms : IDLE_MS;
     w->field_selector = copy(o->field_selector);
     if (o->name && o->name[0]) {

@@ -5,12 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MIN_MS = 500, RETRY_MAX_MS = 30000 };
+enum {
+    RETRY_MIN_MS = 500,
+    RETRY_MAX_MS = 30000,
+    MAX_TREE = 12 << 20, /* of a resource with its status */
+};
 
 static const char *const crd_fields[] = {
     "spec.group",        "spec.names", "spec.versions[*].name", "spec.versions[*].served",
     "status.conditions", NULL
 };
+
+static const char *const resource_fields[] = { "!metadata.managedFields", NULL };
 
 static void open_watches(struct sw_controller *c);
 
@@ -171,8 +177,11 @@ static void open_watches(struct sw_controller *c)
     if (!c->own->resource_watch && kind && c->own->nodes_synced && !c->own->paused &&
         sw_kube_groups_known(c->kube)) {
         read_kinds(c); /* there may be more than when the nodes were read */
-        c->own->resource_watch = sw_kube_watch_open(
-            c->kube, kind, WATCH_OWN(KINDS, .name = c->only), resource_on_watch, c);
+        c->own->resource_watch = sw_kube_watch_open(c->kube, kind,
+                                                    WATCH_OWN(KINDS, .name = c->only,
+                                                              .fields = resource_fields,
+                                                              .max_tree_bytes = MAX_TREE),
+                                                    resource_on_watch, c);
     }
     if (!kind && c->own->nodes_synced)
         controller_trouble(c, SW_NOTFOUND,

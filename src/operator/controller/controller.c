@@ -81,6 +81,7 @@ void sw_controller_close(struct sw_controller *c)
     sources_free(c->sources);
     sw_renderers_free(c->renderers);
     free(c->own->words);
+    json_object_put(c->own->too_large);
     fact_watches_close(c);
     informer_free(c->informer);
     sw_facts_free(c->facts);

@@ -291,6 +291,10 @@ bool resource_mentions(const struct resource *r, const char *const *words);
 /** Keep @message (NULL: it went well) in @*last, which is the caller's.
  * @return whether it is to be told: a failure, and not with the words that were told last */
 bool fault_is_news(char **last, const char *message);
+/** Does the object of @w, of that kind of slipway's, take too much memory? Then it is to be left as
+ * it was. The status, whose @field says so, and an Event tell it once for each generation. */
+bool document_is_too_large(struct sw_controller *c, const char *kind, const char *field,
+                           const struct sw_watch_event *w);
 
 /** Is the run-time value @word known? If not, it is being read: call this again later. */
 bool fact_source_ready(struct sw_controller *c, const char *word);

@@ -15,9 +15,10 @@ struct controller_private {
     bool nodes_synced;
     bool paused; /* it reads, and writes nothing */
     size_t apis_cap;
-    int trouble;        /* as last reported by on_trouble */
-    uint64_t n_events;  /* Kubernetes Events so far, for their names */
-    const char **words; /* template_texts() */
+    int trouble;                   /* as last reported by on_trouble */
+    uint64_t n_events;             /* Kubernetes Events so far, for their names */
+    const char **words;            /* template_texts() */
+    struct json_object *too_large; /* too_large.c: "KIND/NAME" -> the generation that was told */
 };
 
 /** A render that a step of the engine asked for; it begins after that step. */

@@ -460,6 +460,8 @@ void resource_on_watch(const struct sw_watch_event *w, void *arg)
 {
     struct sw_controller *c = arg;
     struct resource *r;
+    if (w->name && document_is_too_large(c, "SpecialResource", "state", w))
+        return;
     switch (w->type) {
     case SW_WATCH_ADDED:
     case SW_WATCH_MODIFIED:

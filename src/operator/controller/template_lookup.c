@@ -5,7 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOKUPS = 200, LOOKUP_RETRIES = 4 };
+#include "data/json/large.h"
+
+enum {
+    MAX_LOOKUPS = 200,
+    LOOKUP_RETRIES = 4,
+    MAX_BYTES = 16 << 20, /* of all that a render has looked up, in memory */
+    PAGE_SIZE = 50,
+};
 
 struct lookup {
     struct lookups *all;
@@ -22,6 +29,7 @@ struct lookups {
     struct resource *r;
     struct lookup *first;
     size_t n, n_waiting;
+    size_t bytes; /* of what was found */
     void (*answered)(void *arg);
     void *arg;
     struct sw_render_wait *wait;
@@ -75,6 +83,8 @@ static void settle(struct lookup *k, int code, const char *message)
 static void on_answer(const struct sw_kube_answer *a, void *arg)
 {
     struct lookup *k = arg;
+    if (a->code == 0)
+        k->all->bytes += sw_json_tree_bytes(a->items ? a->items : a->object);
     if (a->code == 0 && a->items) {
         if (!k->object) {
             k->object = json_object_new_object();
@@ -94,11 +104,17 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
     settle(k, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
 }
 
+static const char *const fields[] = { "!metadata.managedFields", NULL };
+
 static void begin(struct lookup *k, const struct sw_kind *kind)
 {
     struct sw_kube *kube = k->all->r->c->kube;
     const char *ns = kind->namespaced ? k->key.ns : NULL;
-    const struct sw_request_opts *opts = REQUEST_AS(k->all->r, .retries = LOOKUP_RETRIES);
+    /* what others may make as large as they like */
+    size_t left = k->all->bytes < MAX_BYTES ? MAX_BYTES - k->all->bytes : 1;
+    const struct sw_request_opts *opts = REQUEST_AS(k->all->r, .retries = LOOKUP_RETRIES,
+                                                    .max_tree_bytes = left, .page_size = PAGE_SIZE,
+                                                    .fields = fields);
     if (*k->key.name)
         k->req = sw_kube_get(kube, kind, ns, k->key.name, opts, on_answer, k);
     else

@@ -6,7 +6,7 @@
 #include "data/data.h"
 #include "data/text/semver.h"
 
-enum { MAX_ENTRIES = 64 };
+enum { MAX_ENTRIES = 64, MAX_ENTRY_LEN = 1024 }; /* a version, or an image */
 
 /* "$.a.b" and "{.a.b}" are ".a.b". */
 static int find_values(const char *path, struct json_object *doc, struct sw_json_list *out,
@@ -39,6 +39,13 @@ static int selects(struct json_object *watch, struct json_object *object, bool *
     return 0;
 }
 
+static void add_entry(struct json_object *entries, const char *entry)
+{
+    if (*entry && strlen(entry) <= MAX_ENTRY_LEN && !sw_json_has_text(entries, entry) &&
+        sw_json_len(entries) < MAX_ENTRIES)
+        (void)json_object_array_add(entries, json_object_new_string(entry));
+}
+
 int sw_module_collect(struct json_object *watch, struct json_object *object,
                       struct json_object *entries, struct sw_err *err)
 {
@@ -52,13 +59,16 @@ int sw_module_collect(struct json_object *watch, struct json_object *object,
     rc = find_values(sw_json_str(watch, "", "path", NULL), object, &found, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "spec.watch: path");
-    for (size_t i = 0; i < found.n_values; i++) {
-        const char *entry = sw_json_str(found.values[i], "", NULL);
-        if (*entry && !sw_json_has_text(entries, entry) && sw_json_len(entries) < MAX_ENTRIES)
-            (void)json_object_array_add(entries, json_object_new_string(entry));
-    }
+    for (size_t i = 0; i < found.n_values; i++)
+        add_entry(entries, sw_json_str(found.values[i], "", NULL));
     sw_json_list_done(&found);
     return 0;
+}
+
+void sw_module_add(struct json_object *entries, struct json_object *more)
+{
+    for (size_t i = 0; i < sw_json_len(more); i++)
+        add_entry(entries, sw_json_str(sw_json_at(more, i), "", NULL));
 }
 
 bool sw_module_is_version(const char *entry)

@@ -10,5 +10,7 @@ struct json_object;
  * @return 0 | SW_INVALID: a path is none */
 int sw_module_collect(struct json_object *watch, struct json_object *object,
                       struct json_object *entries, struct sw_err *err) SW_CHECKED;
+/** Add @more, which was found before, each once. */
+void sw_module_add(struct json_object *entries, struct json_object *more);
 /** Whether @entry is a version; else it is a release image. */
 bool sw_module_is_version(const char *entry);

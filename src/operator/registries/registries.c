@@ -315,6 +315,8 @@ static void on_answer(const struct sw_kube_answer *answer, void *arg)
         finish(a);
 }
 
+enum { MAX_ANSWER = 8 << 20 }; /* in memory: of the Secrets of a namespace, too */
+
 /* Pull secrets have two types; these are what else there is many of. */
 static const char no_tokens[] = "type!=Opaque,type!=kubernetes.io/service-account-token";
 
@@ -328,7 +330,8 @@ static void ask(struct sw_access *a, size_t i, const char *api_version, const ch
     struct slot *slot = &a->slots[i];
     *slot = (struct slot){ .a = a, .i = i };
     const struct sw_request_opts *opts = REQUEST_OWN(
-        FACTS, .retries = 2, .field_selector = i == Q_NAMESPACE ? no_tokens : NULL);
+        FACTS, .retries = 2, .field_selector = i == Q_NAMESPACE ? no_tokens : NULL,
+        .max_tree_bytes = MAX_ANSWER);
     a->n_waiting++;
     slot->req = name ? sw_kube_get(kube, kind, ns, name, opts, on_answer, slot)
                      : sw_kube_list(kube, kind, ns, opts, on_answer, slot);

@@ -2,7 +2,7 @@
 # go on; so do those whose child is killed.
 . test/tap.sh
 slipway=$(realpath "${SLIPWAY_RELEASE:-build/slipway}") # sanitizers take more memory than there is
-for tool in kubectl curl pgrep; do
+for tool in kubectl curl pgrep python3; do
     command -v $tool >/dev/null || { skip "the controller's renderers" "no $tool here"; plan; }
 done
 export SLIPWAY_CACHE_DIR=$tap_dir/cache HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
@@ -77,8 +77,50 @@ spec: {namespace: large, chart: {name: large, version: 0.0.1, repository: {name:
 Y
 }
 t "a large one that is within limits is Ready" large
-alive() { kill -0 $controller && [ "$(awk '/VmHWM/ { print $2 }' /proc/$controller/status)" -lt 40000 ]; }
-t "the controller has taken less than 40 MB" alive
+# What others keep in the cluster is read by the controller itself.
+much() { python3 -c 'import sys; print(sys.argv[1] + ",".join(["{}"] * int(sys.argv[2])) + sys.argv[3])' "$@"; }
+wide() { # a text of 1.2 MB that is a tree of 250
+    much '{"apiVersion": "sro.openshift.io/v1beta1", "kind": "SpecialResource", "metadata": {"name": "wide"}, "spec": {"namespace": "wide",
+        "chart": {"name": "wide", "version": "0.0.1", "repository": {"name": "r", "url": "cm://default/wide"}}, "set": {"a": [' 400000 ']}}}' >"$tap_dir/wide.json" &&
+        kubectl create --validate=false -f "$tap_dir/wide.json" && errored wide 'TooLarge: it takes more than 4 MiB' && recipe honest "$(object "after wide")" && ready honest
+}
+t "a resource that takes too much is told" wide
+crowd() { # of objects each of which is as large as an object may be
+    local i
+    kubectl create namespace crowd && head -c 900000 /dev/zero | tr '\0' x >"$tap_dir/x" || return 1
+    for i in $(seq 40); do kubectl -n crowd create configmap "of-$i" --from-file="$tap_dir/x" || return 1; done
+    recipe crowd "$(object '{{ len (lookup "v1" "ConfigMap" "crowd" "").items }}')" && errored crowd 'takes more than 16 MiB of memory' && kubectl apply -f - <<Y && until_ok 40 watched
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResourceModule
+metadata: {name: crowd}
+spec: {namespace: crowd, chart: {name: honest, version: 0.0.1, repository: {name: r, url: "cm://default/nowhere"}},
+  watch: [{apiVersion: v1, kind: ConfigMap, namespace: crowd, path: "\$.data.y"}]}
+Y
+}
+watched() { kubectl get specialresourcemodule crowd -o 'jsonpath={.status.message}' | grep -q nowhere; }
+t "so is a lookup of many, and a module that watches them goes on" crowd
+ladder() { # each step names the next one 200 times: 200 * 200 * ... ways lead down
+    python3 - >"$tap_dir/ladder.json" <<'P' && kubectl apply -f "$tap_dir/ladder.json" && kubectl wait --for=condition=Ready sr/step0 --timeout=40s
+import json
+chart = lambda i: {"name": f"step{i}", "version": "0.0.1", "repository": {"name": "r", "url": f"cm://default/step{i}"}}
+items = []
+for i in range(6):
+    items.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"step{i}", "namespace": "default"},
+                  "data": {"0000-a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: step}\n"}})
+    items.append({"apiVersion": "sro.openshift.io/v1beta1", "kind": "SpecialResource", "metadata": {"name": f"step{i}"},
+                  "spec": {"chart": chart(i), "dependencies": [{"chart": chart(i + 1)}] * (200 if i < 5 else 0)}})
+print(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+P
+}
+t "a ladder of dependencies is walked" ladder
+packed() { # a record of a release: 100 KB that are 60 MB, which are a tree of gigabytes
+    kubectl create namespace packed && much '{"name": "packed", "version": 1, "namespace": "packed", "info": {"status": "deployed"}, "config": {"a": [' 20000000 ']}}' | gzip -9 | base64 -w0 >"$tap_dir/packed" &&
+        kubectl -n packed create secret generic sh.helm.release.v1.packed.v1 --type=helm.sh/release.v1 --from-file=release="$tap_dir/packed" &&
+        kubectl -n packed label secret sh.helm.release.v1.packed.v1 owner=helm name=packed version=1 status=deployed && recipe packed "$(object packed)" && ready packed
+}
+t "a packed record that takes too much is not used" packed
+alive() { kill -0 $controller && [ "$(awk '/VmHWM/ { print $2 }' /proc/$controller/status)" -lt 48000 ]; }
+t "the controller has taken less than 48 MB" alive
 killed() {
     local i
     for i in 1 2 3 4 5 6; do

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { MAX_TREE = 12 << 20 }; /* of a module with its status */
+
 /* ---- status ------------------------------------------------------------------------------------
  */
 
@@ -289,6 +291,8 @@ static void on_watch(const struct sw_watch_event *w, void *arg)
     while (*at && !sw_streq((*at)->name, w->name))
         at = &(*at)->next;
     struct module *m = *at;
+    if (w->name && document_is_too_large(c, MODULE_KIND, "message", w))
+        return;
     if (w->type == SW_WATCH_ADDED || w->type == SW_WATCH_MODIFIED) {
         put(c, m, w);
     } else if (w->type == SW_WATCH_DELETED && m) {
@@ -308,7 +312,8 @@ static void start(struct sw_controller *c)
         all->http = sw_http_new(c->loop, &(struct sw_http_opts){ 0 });
     }
     if (!all->watch)
-        all->watch = sw_kube_watch_open(c->kube, kind, WATCH_OWN(KINDS), on_watch, c);
+        all->watch = sw_kube_watch_open(c->kube, kind, WATCH_OWN(KINDS, .max_tree_bytes = MAX_TREE),
+                                        on_watch, c);
 }
 
 static void stop(struct sw_controller *c)

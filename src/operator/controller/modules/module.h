@@ -21,9 +21,10 @@ struct version_watch {
     struct json_object *spec;
     struct sw_kube_watch *watch;
     struct sw_kube_request *req;
-    struct json_object *objects; /* name -> object: of a watch without a name, several */
-    int code;                    /* of @trouble */
-    char *trouble;               /* the watch failed last; or NULL */
+    struct json_object *found; /* name -> what was found in the object: of a watch without a name,
+                                  several */
+    int code;                  /* of @trouble */
+    char *trouble;             /* the watch failed last; or NULL */
 };
 
 struct module {

@@ -6,17 +6,21 @@
 
 #include "operator/manifests/module_versions.h"
 
+enum { MAX_OBJECTS = 1000 }; /* in which something was found */
+
+#define FAULT "fault" /* in place of the entries: why there are none */
+
 int module_collect(struct module *m, struct sw_err *err)
 {
     for (struct version_watch *e = m->watches; e; e = e->next) {
         if (e->trouble)
             return sw_err_set(err, e->code, "%s", e->trouble);
-        json_object_object_foreach(e->objects, name, object)
+        json_object_object_foreach(e->found, name, found)
         {
             (void)name;
-            int rc = sw_module_collect(e->spec, object, m->entries, err);
-            if (rc < 0)
-                return rc;
+            if (sw_json_get(found, FAULT))
+                return sw_err_set(err, SW_INVALID, "%s", sw_json_str(found, "", FAULT, NULL));
+            sw_module_add(m->entries, found);
         }
     }
     return 0;
@@ -30,17 +34,35 @@ void module_close_watches(struct module *m)
         sw_kube_watch_close(e->watch);
         sw_kube_cancel(e->req);
         json_object_put(e->spec);
-        json_object_put(e->objects);
+        json_object_put(e->found);
         free(e->trouble);
         free(e);
     }
+}
+
+/* Of an object nothing else is kept: it may be a large one of many. */
+static void keep_found(struct version_watch *e, const char *name, struct json_object *object)
+{
+    struct json_object *entries = json_object_new_array(), *fault = NULL;
+    SW_ERR(err);
+    if (sw_module_collect(e->spec, object, entries, &err) < 0) {
+        fault = json_object_new_object();
+        sw_json_set_str(fault, sw_err_text(&err), FAULT, NULL);
+    }
+    bool is_known = json_object_object_get_ex(e->found, name, NULL);
+    if (!fault && !sw_json_len(entries))
+        json_object_object_del(e->found, name);
+    else if (is_known || sw_json_len(e->found) < MAX_OBJECTS)
+        (void)json_object_object_add(e->found, name, json_object_get(fault ? fault : entries));
+    json_object_put(fault);
+    json_object_put(entries);
 }
 
 static void on_version(const struct sw_watch_event *w, void *arg)
 {
     struct version_watch *e = arg;
     bool refused = w->type == SW_WATCH_ERROR && (w->code == SW_FORBIDDEN || w->code == SW_INVALID);
-    if (refused && !sw_json_len(e->objects)) {
+    if (refused && !sw_json_len(e->found)) {
         free(e->trouble);
         e->trouble = sw_strdup(w->err ? sw_err_text(w->err) : sw_code_name(w->code));
         e->code = w->code;
@@ -53,9 +75,9 @@ static void on_version(const struct sw_watch_event *w, void *arg)
         return;
     SW_AUTO_CHARS *name = sw_printf("%s/%s", w->ns ? w->ns : "", w->name);
     if (w->type == SW_WATCH_DELETED)
-        json_object_object_del(e->objects, name);
+        json_object_object_del(e->found, name);
     else
-        sw_json_set(e->objects, json_object_get(w->object), name, NULL);
+        keep_found(e, name, w->object);
     module_begin_soon(e->m, SETTLE_MS);
 }
 
@@ -84,7 +106,7 @@ void module_open_watches(struct module *m)
         struct version_watch *e = sw_zalloc(1, sizeof *e);
         *e = (struct version_watch){ .m = m,
                                      .next = m->watches,
-                                     .objects = json_object_new_object(),
+                                     .found = json_object_new_object(),
                                      .spec = json_object_get(sw_json_at(list, i)) };
         m->watches = e;
         e->req = sw_kube_kind(m->c->kube, sw_json_str(e->spec, "", "apiVersion", NULL),
