@@ -5,6 +5,7 @@
 #include "unit/kube/kube_server.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -400,6 +401,7 @@ static void a_redirect_is_joined(void **state SW_UNUSED)
 
 int main(void)
 {
+    (void)signal(SIGPIPE, SIG_IGN); /* as the programs do */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_redirect_is_the_answer_unless_following_is_asked_for),
         cmocka_unit_test(a_followed_redirect_shows_only_the_last_answer),
