@@ -4,7 +4,7 @@ slipway=$(realpath "${SLIPWAY:-build/slipway}")
 root=$PWD
 export SLIPWAY_CACHE_DIR=$tap_dir/cache HOME=$tap_dir/home GNUPGHOME=$tap_dir/gnupg
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy NO_PROXY no_proxy
-for p in gpg gpgv python3; do
+for p in gpg gpg-agent gpgv python3; do
     command -v $p >/dev/null || { skip "signed charts" "no $p here"; plan; }
 done
 cd "$tap_dir" || exit 1

@@ -2,7 +2,7 @@
 . test/tap.sh
 slipway=$(realpath "${SLIPWAY:-build/slipway}")
 root=$PWD
-for tool in kubectl python3 gpg gpgv; do
+for tool in kubectl python3 gpg gpg-agent gpgv; do
     command -v $tool >/dev/null || { skip "signed charts in the controller" "no $tool here"; plan; }
 done
 export SLIPWAY_CACHE_DIR=$tap_dir/cache HOME=$tap_dir TMPDIR=$tap_dir/tmp KUBECONFIG=$tap_dir/kubeconfig \
