@@ -105,8 +105,10 @@ void *sw_alloc(size_t len_bytes) __attribute__((malloc, returns_nonnull));
 void *sw_zalloc(size_t n, size_t size_bytes) __attribute__((malloc, returns_nonnull));
 /** As reallocarray(): @p with room for @n elements. Ends the process if the size overflows. */
 void *sw_realloc(void *p, size_t n, size_t size_bytes);
-/** A copy of @s; the caller frees it. */
-char *sw_strdup(const char *s) __attribute__((malloc, returns_nonnull));
+/** A copy of @s; the caller frees it. NULL of NULL. */
+char *sw_strdup(const char *s) __attribute__((malloc));
+/** Free *@text and let it be a copy of @with, which may be in *@text, or NULL. */
+void sw_text_set(char **text, const char *with);
 /** A copy of @len_bytes bytes of @s with a NUL after them; the caller frees it. */
 char *sw_strndup(const char *s, size_t len_bytes) __attribute__((malloc, returns_nonnull));
 /** Formatted text; the caller frees it. */
@@ -152,6 +154,8 @@ struct sw_arena *sw_arena_new(void);
 void sw_arena_free(struct sw_arena *arena);
 /** Zeroed memory, aligned for any type. */
 void *sw_arena_alloc(struct sw_arena *arena, size_t len_bytes) __attribute__((returns_nonnull));
+/** Free *@text and let it be a copy of @with, which may be in *@text, or NULL. */
+void sw_text_set(char **text, const char *with);
 /** A copy of @len_bytes bytes of @s with a NUL after them, owned by the arena. */
 char *sw_arena_strndup(struct sw_arena *arena, const char *s, size_t len_bytes);
 /** A copy of @s, owned by the arena. */

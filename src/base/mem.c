@@ -58,7 +58,16 @@ char *sw_strndup(const char *s, size_t len_bytes)
 
 char *sw_strdup(const char *s)
 {
-    return sw_strndup(s, strlen(s));
+    return s ? sw_strndup(s, strlen(s)) : NULL;
+}
+
+void sw_text_set(char **text, const char *with)
+{
+    if (sw_streq(*text, with))
+        return;
+    char *copy = sw_strdup(with);
+    free(*text);
+    *text = copy;
 }
 
 char *sw_vprintf(const char *fmt, va_list ap)

@@ -69,8 +69,7 @@ static void note_lease(struct sw_lease *l, struct json_object *lease, int64_t at
     (void)json_object_put(old);
     if (sw_streq(is.holder, l->holder))
         return;
-    free(l->holder);
-    l->holder = sw_strdup(is.holder);
+    sw_text_set(&l->holder, is.holder);
     if (l->holder[0] && l->opts.on_new_leader)
         l->opts.on_new_leader(l->holder, l->opts.arg);
 }

@@ -41,7 +41,7 @@ void kube_trace_add(struct sw_kube *k, const struct sw_kube_traced *what, int64_
     row->wall_ms = sw_loop_wall_ms(k->loop);
     row->took_ms = sent_ms ? sw_loop_now_ms(k->loop) - sent_ms : 0;
     row->path = sw_strndup(what->path, strnlen(what->path, MAX_PATH));
-    row->as_user = what->as_user ? sw_strdup(what->as_user) : NULL;
+    row->as_user = sw_strdup(what->as_user);
     if (k->opts.on_traced)
         k->opts.on_traced(row, k->opts.arg);
 }

@@ -103,17 +103,12 @@ static struct json_object *delete_body(const struct sw_request_opts *o)
     return doc;
 }
 
-static char *copy(const char *s)
-{
-    return s ? sw_strdup(s) : NULL;
-}
-
 static void common_opts(struct request_spec *s, const struct sw_request_opts *o)
 {
     s->retries = o->retries;
     s->ahead = o->ahead;
     s->timeout_ms = o->timeout_ms;
-    s->as_user = copy(o->as_user);
+    s->as_user = sw_strdup(o->as_user);
     s->purpose = o->purpose;
     s->max_tree_bytes = o->max_tree_bytes;
 }
@@ -249,10 +244,10 @@ static struct request_spec raw_spec(const char *method, const char *path,
                               .resource = sw_strdup(""),
                               .what = sw_printf("%s %.*s", lower, (int)strcspn(path, "?"), path),
                               .path = sw_strdup(path),
-                              .body = copy(o->body),
+                              .body = sw_strdup(o->body),
                               .body_len = o->body ? strlen(o->body) : 0,
-                              .content_type = copy(o->content_type),
-                              .proxied = copy(o->proxied),
+                              .content_type = sw_strdup(o->content_type),
+                              .proxied = sw_strdup(o->proxied),
                               .repeatable = strcasecmp(method, "POST") != 0 &&
                                             strcasecmp(method, "PATCH") != 0,
                               .accept = "*/*",

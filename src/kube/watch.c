@@ -206,8 +206,7 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         report(w, SW_WATCH_DELETED, &gone, NULL);
     if (w->closed)
         return;
-    free(w->resource_version);
-    w->resource_version = sw_strdup(a->resource_version);
+    sw_text_set(&w->resource_version, a->resource_version);
     w->must_list = false;
     w->any_version = false;
     w->n_expired = 0;
@@ -232,7 +231,7 @@ static void start_list(struct sw_kube_watch *w)
                                  .resource = resource,
                                  .what = sw_printf("list %s", resource),
                                  .path = collection_path(w),
-                                 .as_user = w->as_user ? sw_strdup(w->as_user) : NULL,
+                                 .as_user = sw_strdup(w->as_user),
                                  .purpose = w->purpose,
                                  .repeatable = true,
                                  .ahead = true, /* requests of the queue may depend on it */
@@ -267,8 +266,7 @@ static void note_version(struct sw_kube_watch *w, const char *version)
                    w->resource_version[strspn(w->resource_version, "0123456789")] == '\0';
     if (numbers && (len < old_len || (len == old_len && strcmp(version, w->resource_version) < 0)))
         return;
-    free(w->resource_version);
-    w->resource_version = sw_strdup(version);
+    sw_text_set(&w->resource_version, version);
 }
 
 /** An ERROR event: its object is a Status. @return its code; the message is in @w->end */
@@ -471,7 +469,7 @@ static void copy_opts(struct sw_kube_watch *w, const struct sw_watch_opts *o)
 {
     size_t n = 0;
     w->ns = copy(o->ns);
-    w->as_user = o->as_user ? sw_strdup(o->as_user) : NULL;
+    w->as_user = sw_strdup(o->as_user);
     w->purpose = o->purpose;
     w->label_selector = copy(o->label_selector);
     w->page_size = o->page_size ? o->page_size : PAGE_SIZE;

@@ -3,16 +3,13 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/base.h"
+#include "base/library.h"
 
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
+static const struct sw_symbol symbols[] = {
 #define SW_ARCHIVE_SYMBOL(function, name)                                                          \
-    { #function, offsetof(struct sw_archive_functions, name) },
+    { #function, offsetof(struct sw_archive_functions, name), false },
     SW_ARCHIVE_FUNCTIONS(SW_ARCHIVE_SYMBOL)
 #undef SW_ARCHIVE_SYMBOL
 };
@@ -22,16 +19,9 @@ static bool is_loaded;
 
 static void load(void)
 {
-    void *handle = dlopen("libarchive.so.13", RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return;
-    for (size_t i = 0; i < SW_COUNT(symbols); i++) {
-        void *symbol = dlsym(handle, symbols[i].name);
-        if (!symbol)
-            return;
-        memcpy((char *)&sw_archive + symbols[i].offset, &symbol, sizeof symbol);
-    }
-    is_loaded = true;
+    const char *missing;
+    is_loaded = sw_library_load("libarchive.so.13", RTLD_NOW | RTLD_LOCAL, symbols,
+                                SW_COUNT(symbols), &sw_archive, &missing) != NULL;
 }
 
 bool sw_archive_load(void)

@@ -53,8 +53,7 @@ static void on_answer(const struct sw_registry_answer *a, void *arg)
     json_object_put(s->doc);
     s->doc = json_object_get(a->doc);
     if (a->digest) {
-        free(s->digest);
-        s->digest = sw_strdup(a->digest);
+        sw_text_set(&s->digest, a->digest);
     }
     sw_loop_stop(s->loop);
 }

@@ -155,8 +155,7 @@ static void on_header(const char *name, const char *value, void *arg)
         free(c->media_type);
         c->media_type = sw_strndup(value, strcspn(value, ";"));
     } else if (strcasecmp(name, "docker-content-digest") == 0) {
-        free(c->header_digest);
-        c->header_digest = sw_strdup(value);
+        sw_text_set(&c->header_digest, value);
     } else if (strcasecmp(name, "link") == 0) {
         free(SW_TAKE(c->next_page)); /* </v2/a/tags/list?last=b&n=100>; rel="next" */
         const char *from = strchr(value, '<'), *to = from ? strchr(from, '>') : NULL;
@@ -281,7 +280,7 @@ static struct sw_registry_call *start(struct sw_registry *reg, const struct sw_r
                                     .fn = fn,
                                     .arg = arg,
                                     .logins = sw_logins_ref(ask->logins),
-                                    .platform = ask->platform ? sw_strdup(ask->platform) : NULL,
+                                    .platform = sw_strdup(ask->platform),
                                     .image = sw_strdup(ask->image ? ask->image : ""),
                                     .max_bytes = MAX_MANIFEST,
                                     .body = printbuf_new(),

@@ -82,8 +82,7 @@ static void read_key(const char *key, struct entry *out)
     size_t host_len = strcspn(at, "/");
     out->host = sw_strndup(at, host_len);
     if (sw_streq(out->host, "index.docker.io") || sw_streq(out->host, "registry-1.docker.io")) {
-        free(out->host);
-        out->host = sw_strdup("docker.io");
+        sw_text_set(&out->host, "docker.io");
     }
     const char *path = at + host_len + (at[host_len] == '/');
     size_t len = strlen(path);
@@ -96,7 +95,7 @@ static void read_key(const char *key, struct entry *out)
 static char *copy_of(struct json_object *doc, const char *key)
 {
     const char *text = sw_text_or(sw_json_str(doc, NULL, key, NULL), NULL);
-    return text ? sw_strdup(text) : NULL;
+    return sw_strdup(text);
 }
 
 static int read_entry(const char *key, struct json_object *doc, struct entry *out,

@@ -119,8 +119,7 @@ static int read_registry(struct sw_mirrors *m, struct json_object *doc, struct s
         return sw_err_set(err, SW_INVALID, "prefix '%s': a wildcard stands only in front, as *.",
                           prefix);
     struct rule *r = need_rule(m, prefix);
-    free(r->location);
-    r->location = sw_strdup(location);
+    sw_text_set(&r->location, location);
     r->insecure |= sw_json_bool(doc, false, "insecure", NULL);
     r->blocked |= sw_json_bool(doc, false, "blocked", NULL);
     bool digest_only = sw_json_bool(doc, false, "mirror-by-digest-only", NULL);
@@ -170,8 +169,7 @@ int sw_mirrors_add_conf(struct sw_mirrors *mirrors, const char *file, const char
     for (size_t i = 0; i < read->n; i++) {
         struct rule *from = &read->rules[i], *to = need_rule(mirrors, from->prefix);
         if (*from->location) {
-            free(to->location);
-            to->location = sw_strdup(from->location);
+            sw_text_set(&to->location, from->location);
         }
         to->insecure |= from->insecure;
         to->blocked |= from->blocked;

@@ -64,7 +64,7 @@ int sw_registry_set_cas(struct sw_registry *reg, const char *bundle, struct json
         return rc;
     free(reg->ca_bundle);
     json_object_put(reg->ca_by_host);
-    reg->ca_bundle = bundle ? sw_strdup(bundle) : NULL;
+    reg->ca_bundle = sw_strdup(bundle);
     reg->ca_by_host = sw_json_copy(by_host);
     for (struct endpoint *p = reg->endpoints, *next; p;
          p = next) { /* those in use are freed later */

@@ -226,7 +226,7 @@ static void end(struct run *run, int exit, const char *message)
         return;
     run->ended = true;
     run->exit = exit;
-    run->last_message = message ? sw_strdup(message) : NULL;
+    run->last_message = sw_strdup(message);
     sw_timer_set(run->flush_timer, FLUSH_MS);
     sw_timer_set(run->check_timer, 0);
     if (run->controller)

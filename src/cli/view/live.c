@@ -110,8 +110,7 @@ void sw_live_draw(struct sw_live *live, const char *text)
     (void)printbuf_strappend(out, "\033[J");
     write_all(live->fd, out->buf, (size_t)out->bpos);
     printbuf_free(out);
-    free(live->drawn);
-    live->drawn = sw_strdup(text);
+    sw_text_set(&live->drawn, text);
 }
 
 void sw_live_close(struct sw_live *live)

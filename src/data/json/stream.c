@@ -281,8 +281,7 @@ static int add_scalar(struct sw_stream *s, struct json_object *value)
     if (s->place == IN_TOP) {
         sw_projector_add(&s->item, value);
         if (s->opts.kind == SW_STREAM_WATCH && strcmp(s->key, "type") == 0) {
-            free(s->type);
-            s->type = sw_strdup(value ? json_object_get_string(value) : "");
+            sw_text_set(&s->type, value ? json_object_get_string(value) : "");
         }
         return item_complete(s);
     }

@@ -162,8 +162,7 @@ char *sw_span_text(int64_t ms)
         ms %= units[i].ms;
     }
     if (!*text) {
-        free(text);
-        text = sw_strdup("0s");
+        sw_text_set(&text, "0s");
     }
     return text;
 }

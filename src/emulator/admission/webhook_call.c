@@ -244,8 +244,7 @@ int sw_webhook_ask(struct sw_write *w, const struct hook *hook, json_object *rev
         const char *version = sw_json_str(w->old, "", "metadata", "resourceVersion", NULL);
         if (s->old_version && !sw_streq(s->old_version, version))
             drop_answers(s); /* they are about an older version of the object */
-        free(s->old_version);
-        s->old_version = sw_strdup(version);
+        sw_text_set(&s->old_version, version);
     }
     if (s && s->cursor < s->n) {
         *out = &s->outcomes[s->cursor++];

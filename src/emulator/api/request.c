@@ -104,8 +104,7 @@ static void parse_resource(struct sw_req *req, const char *path)
     }
     SW_AUTO_CHARS *more = req->subresource ? next_segment(&path) : NULL;
     if (more) { /* no subresource has a path below it */
-        free(req->subresource);
-        req->subresource = sw_strdup("?");
+        sw_text_set(&req->subresource, "?");
     }
 }
 

@@ -80,8 +80,7 @@ static void on_header(const char *name, const char *value, void *arg)
     struct sw_proxy *p = arg;
     if (strcasecmp(name, "content-type") != 0)
         return;
-    free(p->type);
-    p->type = sw_strdup(value);
+    sw_text_set(&p->type, value);
 }
 
 static void on_done(const struct sw_http_result *result, void *arg)

@@ -167,8 +167,7 @@ static int read_name(struct reader *r, void *into, json_object *value, struct sw
     struct rule *rule = into;
     if (!json_object_is_type(value, json_type_string) || !json_object_get_string_len(value))
         return sw_read_fail(r, err, "expected a name");
-    free(rule->name);
-    rule->name = sw_strdup(json_object_get_string(value));
+    sw_text_set(&rule->name, json_object_get_string(value));
     return 0;
 }
 

@@ -103,8 +103,7 @@ int sw_read_text(struct reader *r, void *into, json_object *value, struct sw_err
     if (!json_object_is_type(value, json_type_string))
         return sw_read_fail(r, err, "expected a string, found %s",
                             json_type_to_name(json_object_get_type(value)));
-    free(*text);
-    *text = sw_strdup(json_object_get_string(value));
+    sw_text_set(text, json_object_get_string(value));
     return add_template(r, *text, err);
 }
 

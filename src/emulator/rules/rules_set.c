@@ -75,7 +75,7 @@ void sw_rule_set_cut(struct rule_set *set, size_t n)
 void sw_rule_set_init(struct rule_set *set, const char *platform)
 {
     *set = (struct rule_set){ 0 };
-    set->platform = platform ? sw_strdup(platform) : NULL;
+    set->platform = sw_strdup(platform);
     set->templates = sw_template_set_new();
     set->names = lh_kchar_table_new(64, sw_table_free_key_and_value);
 }

@@ -15,7 +15,7 @@ struct sw_kinds {
 /* Replace a string of a kind, which is const outside of this file. */
 static void set(const char **field, const char *value)
 {
-    char *copy = value ? sw_strdup(value) : NULL;
+    char *copy = sw_strdup(value);
     free((char *)*field);
     *field = copy;
 }

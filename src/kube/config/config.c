@@ -35,7 +35,7 @@ static const struct kubeconfig_field *const fields_end = kubeconfig_fields +
 struct sw_kube_config *sw_kube_config_new(const char *server)
 {
     struct sw_kube_config *c = sw_zalloc(1, sizeof *c);
-    c->server = server ? sw_strdup(server) : NULL;
+    c->server = sw_strdup(server);
     return c;
 }
 

@@ -119,8 +119,7 @@ static int text_field(const struct entry *e, const char *field, char **out)
         return bad_field(e, field, "not text (quote it)");
     if (json_object_get_string_len(value) == 0)
         return 0;
-    free(*out);
-    *out = sw_strdup(json_object_get_string(value));
+    sw_text_set(out, json_object_get_string(value));
     return 0;
 }
 
@@ -367,8 +366,7 @@ static void replace(char **at, const char *with)
 {
     if (!with)
         return;
-    free(*at);
-    *at = sw_strdup(with);
+    sw_text_set(at, with);
 }
 
 static void replace_groups(struct sw_kube_config *c, const struct sw_kubeconfig_opts *o)

@@ -33,8 +33,7 @@ static void finish(struct sw_grpc_request *r, int status, const char *words)
         return;
     r->over = true;
     r->status = status;
-    free(r->words);
-    r->words = sw_strdup(words);
+    sw_text_set(&r->words, words);
     sw_timer_set(r->verdict, 0);
 }
 

@@ -185,8 +185,7 @@ void grpc_stream_end(struct grpc_stream *st, int status, const char *words)
 {
     st->ending = true;
     st->end_status = status;
-    free(st->end_words);
-    st->end_words = words ? sw_strdup(words) : NULL;
+    sw_text_set(&st->end_words, words);
     if (st->answering) {
         (void)nghttp2_session_resume_data(st->session->h2, st->id);
         return;
@@ -358,8 +357,7 @@ static int on_data(nghttp2_session *h2, uint8_t flags SW_UNUSED, int32_t id, con
         grpc_stream_end(st, status, why_refused(status));
     } else {
         st->grpc_status = status;
-        free(st->words);
-        st->words = sw_strdup(why_refused(status));
+        sw_text_set(&st->words, why_refused(status));
         grpc_stream_cancel(st);
     }
     return 0;

@@ -37,8 +37,7 @@ static void on_header(const char *name, const char *value, void *arg)
 {
     struct fetch *f = arg;
     if (strcasecmp(name, "content-type") == 0) {
-        free(f->answer.content_type);
-        f->answer.content_type = sw_strdup(value);
+        sw_text_set(&f->answer.content_type, value);
     }
     if (f->asked->on_header)
         f->asked->on_header(name, value, f->asked->arg);

@@ -181,7 +181,7 @@ int sw_http_tls_new(const struct sw_http_tls_opts *o, struct sw_http_tls **out, 
     SW_AUTO_CHARS *ca = NULL;
     tls->insecure = o->insecure;
     tls->source = sw_strdup(o->source ? o->source : "the configuration");
-    tls->hint = o->hint ? sw_strdup(o->hint) : NULL;
+    tls->hint = sw_strdup(o->hint);
     int rc = field_pem("certificate-authority", o->ca_data, o->ca_file, &ca, err);
     if (rc == 0 && ca && !o->insecure && add_ca(tls, ca) == 0)
         rc = no_pem("certificate-authority", "certificate", err);

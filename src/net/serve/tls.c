@@ -319,8 +319,7 @@ static bool refresh(struct sw_serve_tls *t, bool needed)
         return true;
     }
     if (!sw_streq(t->trouble, sw_err_text(&err))) { /* said once, tried on */
-        free(t->trouble);
-        t->trouble = sw_strdup(sw_err_text(&err));
+        sw_text_set(&t->trouble, sw_err_text(&err));
         sw_log(SW_LOG_WARN, "certificate not usable", "error", t->trouble, "serving",
                t->ctx ? "the one before" : "nobody", NULL);
     }

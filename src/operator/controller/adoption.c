@@ -48,7 +48,7 @@ static void end(struct adoption *a, int code, const char *message)
 {
     records_fn *done = a->done;
     void *arg = a->arg;
-    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
+    SW_AUTO_CHARS *copy = sw_strdup(message);
     adoption_cancel(a);
     done(code, copy, arg);
 }

@@ -211,8 +211,7 @@ static void on_version(const struct sw_kube_answer *a, void *arg)
     struct sw_controller *c = arg;
     c->own->version = NULL;
     if (a->code == 0) {
-        free(c->kube_version);
-        c->kube_version = sw_strdup(sw_json_str(a->object, "", "gitVersion", NULL));
+        sw_text_set(&c->kube_version, sw_json_str(a->object, "", "gitVersion", NULL));
     }
     c->own->discovery = sw_kube_discover(c->kube, "*", on_discovered, c);
 }

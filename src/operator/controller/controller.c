@@ -20,7 +20,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .loop = loop,
         .kube = kube,
         .opts = *opts,
-        .only = opts->only ? sw_strdup(opts->only) : NULL,
+        .only = sw_strdup(opts->only),
         .ns = sw_strdup(opts->ns ? opts->ns : sw_kube_ns(kube)),
         .nodes = sw_node_set_new(),
         .facts = sw_facts_new(),

@@ -19,19 +19,14 @@ const char *resource_namespace(const struct resource *r)
 
 void resource_set_fault(struct resource *r, int code, const char *message)
 {
-    char *copy = message ? sw_strdup(message) : NULL; /* it may be the old one */
-    free(r->fault_message);
     r->fault = code;
-    r->fault_message = copy;
+    sw_text_set(&r->fault_message, message); /* it may be the old one */
 }
 
 bool fault_is_news(char **last, const char *message)
 {
     bool same = sw_streq(*last, message);
-    if (!same) {
-        free(*last);
-        *last = message ? sw_strdup(message) : NULL;
-    }
+    sw_text_set(last, message);
     return message && !same;
 }
 

@@ -31,7 +31,7 @@ static void finish(struct plan_work *w, int code, const char *message)
 {
     struct resource *r = w->r;
     plan_fn *done = w->done;
-    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
+    SW_AUTO_CHARS *copy = sw_strdup(message);
     r->own->plan_work = NULL;
     plan_work_free(w);
     done(r, code, copy);
@@ -183,8 +183,7 @@ static void take_recipe(struct plan_work *w)
     r->renderer = SW_TAKE(w->fresh);
     r->recipe = sw_renderer_recipe(r->renderer);
     sw_renderer_free(old);
-    free(r->own->recipe_content);
-    r->own->recipe_content = content ? sw_strdup(content) : NULL;
+    sw_text_set(&r->own->recipe_content, content);
 }
 
 static void on_recipe_changed(void *arg)

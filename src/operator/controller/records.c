@@ -257,8 +257,7 @@ void record_refused(struct resource *r, enum sw_record_trust trust, const char *
     sw_log(SW_LOG_WARN, "record not used", "resource", r->name, "why", why, NULL);
     event_record(r,
                  &(struct sw_action){ .warning = true, .reason = "RecordNotUsed", .message = why });
-    free(r->own->record_refused);
-    r->own->record_refused = sw_strdup(why);
+    sw_text_set(&r->own->record_refused, why);
     if (lasting) {
         free(r->own->record_doubt);
         r->own->record_doubt = SW_TAKE(why);

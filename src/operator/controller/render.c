@@ -543,7 +543,7 @@ void render_start(struct resource *r, const char *state, const char *variant, ui
         .r = r,
         .next = r->own->renders,
         .state = sw_strdup(state),
-        .variant = variant ? sw_strdup(variant) : NULL,
+        .variant = sw_strdup(variant),
         .serial = serial,
     };
     r->own->renders = w;

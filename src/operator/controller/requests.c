@@ -8,18 +8,13 @@
 
 enum { RETRIES = 2 };
 
-static char *copy_of(const char *s)
-{
-    return s ? sw_strdup(s) : NULL;
-}
-
 /* Free the op and step the engine with its answer. */
 static void op_answer(struct op *op, int code, const char *message, struct json_object *object,
                       const char *text)
 {
     struct resource *r = op->r;
     struct sw_key key = op->key;
-    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
+    SW_AUTO_CHARS *copy = sw_strdup(message);
     struct sw_event event = { .kind = op->answer,
                               .serial = op->serial,
                               .key = key,
@@ -158,9 +153,9 @@ static void begin_delete(struct op *op, const struct sw_kind *kind)
 void request_delete(struct resource *r, const struct sw_action *a)
 {
     struct op *op = action_op(r, a, SW_EV_DELETED);
-    op->uid = copy_of(a->uid);
-    op->propagation = copy_of(a->propagation);
-    op->shared = copy_of(a->shared);
+    op->uid = sw_strdup(a->uid);
+    op->propagation = sw_strdup(a->propagation);
+    op->shared = sw_strdup(a->shared);
     op->begin = op->shared ? definition_begin_delete : begin_delete;
     op_with_kind(op);
 }
@@ -214,7 +209,7 @@ static void begin_release(struct op *op, const struct sw_kind *kind)
 void request_release(struct resource *r, const struct sw_action *a)
 {
     struct op *op = action_op(r, a, SW_EV_RELEASED);
-    op->uid = copy_of(a->uid);
+    op->uid = sw_strdup(a->uid);
     op->doc = json_object_get(a->heir);
     op->begin = begin_release;
     op->failed = release_answered;
@@ -407,7 +402,7 @@ void request_logs(struct resource *r, const struct sw_action *a)
 static void finalizer_answered(struct op *op, int code, const char *message)
 {
     struct resource *r = op->r;
-    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
+    SW_AUTO_CHARS *copy = sw_strdup(message);
     if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
         op_again(op);
         return;

@@ -11,7 +11,7 @@ void render_queue_add(struct resource *r, const struct sw_action *a)
 {
     struct render_request *request = sw_zalloc(1, sizeof *request);
     *request = (struct render_request){ .state = sw_strdup(a->state),
-                                        .variant = a->variant ? sw_strdup(a->variant) : NULL,
+                                        .variant = sw_strdup(a->variant),
                                         .serial = a->serial };
     *r->own->queue_end = request;
     r->own->queue_end = &request->next;

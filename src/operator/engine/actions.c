@@ -95,7 +95,7 @@ uint64_t act_watch(struct sw_engine *e, const struct sw_key *key, const char *se
     }
     *unused = (struct watch){ .id = act_serial(e),
                               .key = sw_key_copy(key),
-                              .selector = selector ? sw_strdup(selector) : NULL,
+                              .selector = sw_strdup(selector),
                               .use = use,
                               .refs = 1 };
     send_watch(e, unused);
@@ -148,10 +148,8 @@ void act_free_watches(struct sw_engine *e)
 
 struct sw_key sw_key_copy(const struct sw_key *key)
 {
-    return (struct sw_key){ key->api_version ? sw_strdup(key->api_version) : NULL,
-                            key->kind ? sw_strdup(key->kind) : NULL,
-                            key->ns && *key->ns ? sw_strdup(key->ns) : NULL,
-                            key->name ? sw_strdup(key->name) : NULL };
+    return (struct sw_key){ sw_strdup(key->api_version), sw_strdup(key->kind),
+                            key->ns && *key->ns ? sw_strdup(key->ns) : NULL, sw_strdup(key->name) };
 }
 
 void sw_key_done(struct sw_key *key)
@@ -166,13 +164,4 @@ void sw_key_done(struct sw_key *key)
 bool sw_ns_equal(const char *a, const char *b)
 {
     return sw_streq(a ? a : "", b ? b : "");
-}
-
-void text_set(char **to, const char *from)
-{
-    if (sw_streq(*to, from))
-        return;
-    char *copy = from ? sw_strdup(from) : NULL; /* @from may be a part of *@to */
-    free(*to);
-    *to = copy;
 }

@@ -380,9 +380,6 @@ void act_free_watches(struct sw_engine *e);
 /** How long to wait after @n_tries failures; ten times as long where the fault @lasts. */
 int64_t act_backoff(const struct sw_engine *e, unsigned n_tries, bool lasts);
 
-/** Replace an owned text by a copy of @from (may be NULL, or a part of it). */
-void text_set(char **to, const char *from);
-
 /* ---- resource_nodes.c --------------------------------------------------------------------------
  */
 

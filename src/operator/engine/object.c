@@ -159,7 +159,7 @@ void object_spare_live(struct object *o)
 
 void object_fail(struct object *o, const char *why, uint64_t hash)
 {
-    text_set(&o->failed_why, why);
+    sw_text_set(&o->failed_why, why);
     o->failed_hash = why ? hash : 0;
     o->failed_in = 0;
     o->failed_recorded = false;

@@ -89,17 +89,17 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
     if (why && o->gate && o->gate->adopt) {
         o->adopted = true;
         o->borrowed = false;
-        text_set(&why, NULL);
+        sw_text_set(&why, NULL);
     }
     if (sw_streq(sw_obj_annotation(live, ANN_ADOPTED), "true"))
         o->adopted = true;
     o->ours = !why;
     o->inherited = o->ours && (hash || sw_owner_is_predecessor(live, e->predecessor)) &&
                    !sw_obj_annotation(live, ANN_RESOURCE);
-    text_set(&o->foreign, o->borrowed ? NULL : why);
-    text_set(&o->uid, sw_obj_uid(live));
+    sw_text_set(&o->foreign, o->borrowed ? NULL : why);
+    sw_text_set(&o->uid, sw_obj_uid(live));
     if (o->ours)
-        text_set(&o->our_uid, o->uid);
+        sw_text_set(&o->our_uid, o->uid);
     o->present = true;
     o->terminating = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
     o->version = read_version(live);
@@ -163,8 +163,8 @@ void object_assess(struct sw_engine *e, struct object *o)
         o->present = o->terminating = o->ours = o->borrowed = o->inherited = o->redo = false;
         o->live_hash = o->live_fingerprint = o->version = 0;
         o->n_desired = 0;
-        text_set(&o->uid, NULL);
-        text_set(&o->foreign, NULL);
+        sw_text_set(&o->uid, NULL);
+        sw_text_set(&o->foreign, NULL);
     }
     if (o->gate)
         sw_gate_judge(o->gate, o->live, &o->judged);

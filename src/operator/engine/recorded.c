@@ -38,8 +38,8 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->awaited_ms = read_time(doc, "awaitedSince");
     s->n_redone = (unsigned)sw_json_int(doc, 0, "retries", NULL);
     s->begun = read_hex(doc, "revision");
-    text_set(&s->shown, sw_json_str(doc, "", "phase", NULL));
-    text_set(&s->reported, s->shown);
+    sw_text_set(&s->shown, sw_json_str(doc, "", "phase", NULL));
+    sw_text_set(&s->reported, s->shown);
 }
 
 static void read_needs(struct sw_engine *e, struct json_object *doc)
@@ -72,7 +72,7 @@ static struct object *read_object(struct sw_engine *e, struct json_object *doc, 
         return NULL;
     struct object *o = object_need(e, &key, state_need(e, state));
     const char *uid = sw_json_str(doc, "", "uid", NULL);
-    text_set(&o->shared, sw_json_str(doc, NULL, "release", NULL));
+    sw_text_set(&o->shared, sw_json_str(doc, NULL, "release", NULL));
     o->recorded = true;
     o->listed_in = 1;
     o->our_uid = *uid ? sw_strdup(uid) : NULL;

@@ -50,14 +50,14 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     int rc = sw_gate_new(doc, r->awaited, &gate, err);
     if (rc < 0)
         return rc;
-    SW_AUTO_CHARS *label_before = o->grace_label ? sw_strdup(o->grace_label) : NULL;
+    SW_AUTO_CHARS *label_before = sw_strdup(o->grace_label);
     object_drop_content(o);
     o->gate = gate;
     o->grace_label = SW_TAKE(label_before);
     object_take_content(e, o, doc);
     o->adapts = sw_streq(o->key.kind, "DaemonSet") || sw_streq(o->key.kind, "Job");
-    text_set(&o->missing, r->missing);
-    text_set(&o->shared, r->shared);
+    sw_text_set(&o->missing, r->missing);
+    sw_text_set(&o->shared, r->shared);
     o->awaited = gate->awaited || o->missing;
     o->stage = o->first = r->stage;
     o->once = r->once;

@@ -259,7 +259,7 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     } else {
         fault_done(&v->fault);
         v->known = true;
-        text_set(&v->rolled_back, event->rolled_back);
+        sw_text_set(&v->rolled_back, event->rolled_back);
         state_forget_failure(s);
     }
     if (s->digest != before)
@@ -312,7 +312,7 @@ static void take_states(struct sw_engine *e, const struct sw_spec *spec)
         s->affine = from->kernel_affine;
         s->looks_up = from->looks_up;
         s->timeout_ms = from->timeout_ms;
-        text_set(&s->title, from->title ? from->title : from->name);
+        sw_text_set(&s->title, from->title ? from->title : from->name);
         free(s->label);
         s->label = from->label ? sw_recipe_label_key(e->name, from->label) : NULL;
         if (s->phase == PH_REMOVED)
@@ -343,29 +343,29 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
                                    sw_json_equal(e->tolerations, tolerations));
     bool again = first || !sw_streq(e->revision, spec->revision);
     e->has_spec = true;
-    text_set(&e->name, spec->name);
-    text_set(&e->uid, spec->uid);
-    text_set(&e->predecessor, spec->predecessor);
-    text_set(&e->revision, spec->revision ? spec->revision : "");
-    text_set(&e->blocked, spec->blocked);
-    text_set(&e->spec_reason, spec->reason);
+    sw_text_set(&e->name, spec->name);
+    sw_text_set(&e->uid, spec->uid);
+    sw_text_set(&e->predecessor, spec->predecessor);
+    sw_text_set(&e->revision, spec->revision ? spec->revision : "");
+    sw_text_set(&e->blocked, spec->blocked);
+    sw_text_set(&e->spec_reason, spec->reason);
     e->generation = spec->generation;
     e->management = spec->management;
     e->deleting = spec->deleting;
     e->orphan = spec->orphan;
     e->emptied = e->emptied && e->hold == spec->hold;
     e->hold = engine_removes_all(e) ? spec->hold : SW_HOLD_NONE;
-    text_set(&e->hold_message, e->hold == SW_HOLD_NONE ? NULL : spec->hold_message);
+    sw_text_set(&e->hold_message, e->hold == SW_HOLD_NONE ? NULL : spec->hold_message);
     e->hold_failed = spec->hold_failed;
     e->timeout_ms = spec->timeout_ms;
     take_doc(&e->node_selector, spec->node_selector);
     take_doc(&e->taints, spec->taints);
     take_doc(&e->tolerations, tolerations);
-    text_set(&e->overlap, spec->overlap);
-    text_set(&e->overlap_with, spec->overlap_with);
+    sw_text_set(&e->overlap, spec->overlap);
+    sw_text_set(&e->overlap_with, spec->overlap_with);
     e->overlap_is_bad = spec->overlap_is_bad;
-    text_set(&e->records, spec->records);
-    text_set(&e->records_reason, spec->records_reason);
+    sw_text_set(&e->records, spec->records);
+    sw_text_set(&e->records_reason, spec->records_reason);
     take_doc(&e->heirs, spec->heirs);
     fault_done(&e->spec_fault);
     if (spec->code)

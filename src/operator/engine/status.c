@@ -466,12 +466,12 @@ static void report(struct sw_engine *e, const struct summary *sum)
     if (sum->phase == SW_PHASE_ERRORED && e->spec_fault.code &&
         !sw_streq(e->reported_reason, sum->message))
         act_event(e, true, sum->reason, "%s", sum->message);
-    text_set(&e->reported_reason, sum->phase == SW_PHASE_ERRORED ? sum->message : "");
+    sw_text_set(&e->reported_reason, sum->phase == SW_PHASE_ERRORED ? sum->message : "");
     e->was_ready = ready;
     if (e->overlap && !sw_streq(e->overlap_with, e->reported_overlap) &&
         (e->reported_overlap || !overlapped))
         act_event(e, e->overlap_is_bad, "Overlap", "%s", e->overlap);
-    text_set(&e->reported_overlap, e->overlap ? e->overlap_with : "");
+    sw_text_set(&e->reported_overlap, e->overlap ? e->overlap_with : "");
 }
 
 static bool is_due(struct sw_engine *e, const struct summary *sum)
@@ -503,7 +503,7 @@ void status_update(struct sw_engine *e)
         struct state *s = e->states[i];
         if (sw_streq(s->shown, phase_shown(state_shown(s))))
             continue;
-        text_set(&s->shown, phase_shown(state_shown(s)));
+        sw_text_set(&s->shown, phase_shown(state_shown(s)));
         s->since_ms = s->entered_ms;
     }
     struct json_object *doc = make(e, &sum);

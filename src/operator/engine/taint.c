@@ -89,7 +89,7 @@ static struct json_object *add_taints(struct sw_engine *e, uint32_t node, struct
                 sw_node_set_name(e->nodes, node), taint_text(e, there), text);
             if (!sw_streq(clash, e->reported_clash))
                 act_event(e, true, "TaintClash", "%s", clash);
-            text_set(&e->reported_clash, clash);
+            sw_text_set(&e->reported_clash, clash);
         }
         if (!there)
             (void)json_object_array_add(list, sw_json_copy(taint));

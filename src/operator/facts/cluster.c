@@ -77,8 +77,7 @@ static bool replace(char **field, const char *value)
     value = value ? value : "";
     if (sw_streq(*field ? *field : "", value))
         return false;
-    free(*field);
-    *field = sw_strdup(value);
+    sw_text_set(field, value);
     return true;
 }
 

@@ -7,7 +7,7 @@ enum { RETRY_MS = 1000, RETRY_CAP_MS = 60000 };
 
 char *informer_copy(const char *s)
 {
-    return s ? sw_strdup(s) : NULL;
+    return sw_strdup(s);
 }
 
 /* Not while subscribers are being notified: the lists stay as they are. */

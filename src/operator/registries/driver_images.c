@@ -186,7 +186,7 @@ struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
                                     .kernel = sw_strdup(ask->kernel),
                                     .platform = sw_printf("linux/%s",
                                                           ask->arch ? ask->arch : "amd64"),
-                                    .ns = ask->ns ? sw_strdup(ask->ns) : NULL,
+                                    .ns = sw_strdup(ask->ns),
                                     .images = json_object_new_array(),
                                     .built = true };
     for (size_t i = 0; i < sw_rendered_n_manifests(ask->rendered); i++) {

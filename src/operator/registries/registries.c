@@ -52,11 +52,6 @@ struct sw_access {
 /* ---- life --------------------------------------------------------------------------------------
  */
 
-static char *copy(const char *s)
-{
-    return s ? sw_strdup(s) : NULL;
-}
-
 struct sw_registries *sw_registries_new(struct sw_loop *loop, struct sw_kube *kube,
                                         const struct sw_registries_opts *opts)
 {
@@ -65,8 +60,8 @@ struct sw_registries *sw_registries_new(struct sw_loop *loop, struct sw_kube *ku
     r->kube = kube;
     if (opts)
         r->opts = *opts;
-    r->opts.conf = copy(r->opts.conf ? r->opts.conf : getenv("SLIPWAY_REGISTRIES_CONF"));
-    r->opts.ca_file = copy(r->opts.ca_file);
+    r->opts.conf = sw_strdup(r->opts.conf ? r->opts.conf : getenv("SLIPWAY_REGISTRIES_CONF"));
+    r->opts.ca_file = sw_strdup(r->opts.ca_file);
     if (!r->opts.fresh_ms)
         r->opts.fresh_ms = FRESH_MS;
     r->registry = sw_registry_new(loop, &(struct sw_registry_opts){ .retry_ms = r->opts.retry_ms });
@@ -374,7 +369,7 @@ struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
                              .prev = &r->open,
                              .fn = fn,
                              .arg = arg,
-                             .ns = copy(ns),
+                             .ns = sw_strdup(ns),
                              .wants = wants,
                              .secrets = json_object_new_array(),
                              .policies = json_object_new_array() };

@@ -54,7 +54,7 @@ static void answer(struct sw_release_image_read *l, int code, const char *messag
                                    "io.openshift.build.versions", NULL),
                        "machine-os=");
     SW_AUTO_CHARS *os = os_at ? sw_strndup(os_at + 11, strcspn(os_at + 11, ", ")) : sw_strdup("");
-    SW_AUTO_CHARS *copy = message ? sw_strdup(message) : NULL;
+    SW_AUTO_CHARS *copy = sw_strdup(message);
     struct sw_release_image p = {
         .version = sw_json_str(l->metadata, "", "version", NULL),
         .os_version = os,

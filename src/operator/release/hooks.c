@@ -55,7 +55,7 @@ static int take(struct json_object *item, const char *event, const char *ns,
     to->key = sw_printf("%s %s %s/%s", event, sw_obj_kind(doc), *own ? own : ns, sw_obj_name(doc));
     to->ns = sw_strdup(ns);
     const char *shared = sw_json_str(item, NULL, SW_RELEASE_HOOK_SHARED, NULL);
-    to->shared = shared ? sw_strdup(shared) : NULL;
+    to->shared = sw_strdup(shared);
     to->doc = SW_TAKE(doc);
     return 0;
 }

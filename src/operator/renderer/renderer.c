@@ -100,7 +100,7 @@ struct sw_renderers *sw_renderers_new(struct sw_loop *loop, const struct sw_rend
     struct sw_renderers *all = sw_zalloc(1, sizeof *all);
     *all = (struct sw_renderers){ .loop = loop, .opts = *opts };
     struct sw_renderers_opts *o = &all->opts;
-    all->program = o->program ? sw_strdup(o->program) : NULL;
+    all->program = sw_strdup(o->program);
     o->program = all->program;
     o->child_bytes = o->child_bytes ? o->child_bytes : SW_RENDERER_BYTES;
     o->wall_ms = o->wall_ms ? o->wall_ms : 30000;

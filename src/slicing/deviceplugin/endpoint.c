@@ -157,8 +157,7 @@ static void on_registered(int status, const char *message, void *arg)
     if (!sw_streq(e->trouble, message))
         sw_log(SW_LOG_WARN, "not registered; trying again", "resource", e->r->name, "error",
                message, NULL);
-    free(e->trouble);
-    e->trouble = sw_strdup(message);
+    sw_text_set(&e->trouble, message);
     sw_timer_set(e->again, REGISTER_AGAIN_MS);
 }
 

@@ -28,8 +28,7 @@ static void say(struct dp_kubelet *k, const char *message)
 {
     if (message && !sw_streq(k->trouble, message))
         sw_log(SW_LOG_WARN, "kubelet's folder", "error", message, NULL);
-    free(k->trouble);
-    k->trouble = message ? sw_strdup(message) : NULL;
+    sw_text_set(&k->trouble, message);
 }
 
 /* Whether kubelet's socket is there; another one than before makes us begin anew. */

@@ -210,8 +210,7 @@ static void say_no_gpu(struct sw_device_plugin *p, const char *reason, const cha
 {
     if (!sw_streq(p->no_gpu, message))
         sw_log(SW_LOG_WARN, "no GPU to slice", "reason", message, NULL);
-    free(p->no_gpu);
-    p->no_gpu = sw_strdup(message);
+    sw_text_set(&p->no_gpu, message);
     p->no_gpu_reason = reason;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "slicing/nvml/api.h"
 
 enum { MAX_GPUS = 64 };
@@ -13,13 +14,9 @@ enum { MAX_GPUS = 64 };
 /* ---- loading -----------------------------------------------------------------------------------
  */
 
-static const struct {
-    const char *symbol;
-    size_t offset; /* in struct nvml_api */
-    bool needed;
-} functions[] = {
+static const struct sw_symbol functions[] = {
 #define ROW(result, name, symbol, parameters, needed)                                              \
-    { symbol, offsetof(struct nvml_api, name), needed },
+    { symbol, offsetof(struct nvml_api, name), !(needed) },
     NVML_FUNCTIONS(ROW)
 #undef ROW
 };
@@ -50,16 +47,14 @@ int sw_nvml_open(const char *library, struct sw_nvml **out, struct sw_err *err)
 {
     SW_AUTO(sw_nvml) *n = sw_zalloc(1, sizeof *n);
     library = sw_text_or(library, "libnvidia-ml.so.1");
-    n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    const char *missing;
+    n->library = sw_library_load(library, RTLD_NOW | RTLD_LOCAL, functions, SW_COUNT(functions),
+                                 &n->api, &missing);
+    if (missing)
+        return sw_err_set(err, SW_INVALID, "%s has no %s: a newer driver is needed", library,
+                          missing);
     if (!n->library)
         return sw_err_set(err, SW_NOTFOUND, "no NVML: %s", dlerror());
-    for (size_t i = 0; i < SW_COUNT(functions); i++) {
-        void *f = dlsym(n->library, functions[i].symbol);
-        if (!f && functions[i].needed)
-            return sw_err_set(err, SW_INVALID, "%s has no %s: a newer driver is needed", library,
-                              functions[i].symbol);
-        memcpy((char *)&n->api + functions[i].offset, &f, sizeof f);
-    }
     int ret = n->api.init();
     if (ret)
         return nvml_fail(n, ret, err, "initialisation", "NVML");

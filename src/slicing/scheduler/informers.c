@@ -100,8 +100,7 @@ static void set_trouble(struct informer *f, const char *why)
 {
     if (sw_streq(f->trouble, why))
         return;
-    free(f->trouble);
-    f->trouble = why ? sw_strdup(why) : NULL;
+    sw_text_set(&f->trouble, why);
     if (why)
         sw_log(SW_LOG_WARN, "cannot watch", "kind", sources[f->source].kind, "error", why, NULL);
     else

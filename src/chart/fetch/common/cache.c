@@ -35,7 +35,7 @@ struct sw_cache *sw_cache_new(const char *dir, const char *scope, size_t max_byt
     dir = sw_text_or(dir, NULL);
     cache->scope = scope ? sw_printf("-%s", sw_sha256_hex(scope, strlen(scope), hex))
                          : sw_strdup("");
-    cache->dir = dir ? sw_strdup(dir) : NULL;
+    cache->dir = sw_strdup(dir);
     cache->max_bytes = max_bytes;
     return cache;
 }

@@ -51,8 +51,7 @@ static void on_header(const char *name, const char *value, void *arg)
                                                          : NULL;
     if (!to)
         return;
-    free(*to);
-    *to = sw_strdup(value);
+    sw_text_set(to, value);
 }
 
 static int check_status(int status, bool with_user, struct sw_err *err)

@@ -327,7 +327,7 @@ static int fetch_commit(struct child *c, char **text, struct sw_err *err)
 static void make_home(struct child *c)
 {
     const char *home = getenv("HOME");
-    c->home = home ? sw_strdup(home) : NULL;
+    c->home = sw_strdup(home);
     SW_AUTO_CHARS *own = sw_printf("%s/home", c->job->dir);
     SW_AUTO_CHARS *ssh = sw_printf("%s/.ssh", own);
     SW_AUTO_CHARS *link_path = sw_printf("%s/known_hosts", ssh);

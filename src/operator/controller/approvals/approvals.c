@@ -103,8 +103,7 @@ static void settle(struct op *op)
 {
     struct approval *a = approval_of(op);
     if (a) {
-        free(a->settled);
-        a->settled = sw_strdup(op->key.name);
+        sw_text_set(&a->settled, op->key.name);
     }
     op_free(op);
 }
@@ -243,8 +242,7 @@ static void object_observed(struct resource *r, struct json_object *object)
     if (!a || !plan || resource_is_deleting(r))
         return;
     if (!sw_streq(a->plan, plan)) {
-        free(a->plan);
-        a->plan = sw_strdup(plan);
+        sw_text_set(&a->plan, plan);
     }
     check_plan(r, a);
 }

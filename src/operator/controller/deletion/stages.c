@@ -14,8 +14,7 @@ void deletion_report(struct deletion *f, bool failed, const char *message)
 {
     if (sw_streq(f->message, message) && f->failed == failed)
         return;
-    free(f->message);
-    f->message = sw_strdup(message);
+    sw_text_set(&f->message, message);
     f->failed = failed;
     if (failed) {
         sw_log(SW_LOG_WARN, "hook of the deletion failed", "resource", f->r->name, "why", message,
@@ -246,8 +245,7 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
         deletion_enter(f, DELETION_REMOVING);
         return;
     }
-    free(f->record);
-    f->record = sw_strdup(sw_obj_name(newest));
+    sw_text_set(&f->record, sw_obj_name(newest));
     f->req = sw_kube_get(f->r->c->kube, records_kind(f->r), resource_namespace(f->r), f->record,
                          REQUEST_OWN(RECORDS, .retries = DELETION_RETRIES), on_record, f);
 }

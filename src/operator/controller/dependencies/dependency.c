@@ -177,8 +177,7 @@ static void report_others_values(struct resource *r)
     }
     if (sw_streq(list, dependencies_of(r)->reported ? dependencies_of(r)->reported : ""))
         return;
-    free(dependencies_of(r)->reported);
-    dependencies_of(r)->reported = sw_strdup(list);
+    sw_text_set(&dependencies_of(r)->reported, list);
     if (!*list)
         return;
     SW_AUTO_CHARS *message = sw_printf(

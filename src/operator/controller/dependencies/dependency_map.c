@@ -199,8 +199,7 @@ static void begin_forgetting(struct op *op, const struct sw_kind *kind)
 
 void depend_map_forget(struct resource *parent, const char *child)
 {
-    start(parent, &(struct mapping){ .child = child ? sw_strdup(child) : NULL }, begin_forgetting,
-          forgotten);
+    start(parent, &(struct mapping){ .child = sw_strdup(child) }, begin_forgetting, forgotten);
 }
 
 bool depend_map_is_forgetting(const struct resource *parent)

@@ -56,8 +56,7 @@ static void settle(struct image_check *k, int code, const char *message)
     k->answered = true;
     k->code = missing ? SW_NOTFOUND : 0;
     k->at_ms = sw_loop_now_ms(c->loop);
-    free(k->message);
-    k->message = sw_strdup(message ? message : "");
+    sw_text_set(&k->message, message ? message : "");
     if (missing && !sw_timer_is_set(images_of(c)->timer))
         sw_timer_set(images_of(c)->timer, AGAIN_MS);
     resume(c, changed);

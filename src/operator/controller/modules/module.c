@@ -64,8 +64,7 @@ void module_fail(struct module *m, const char *message)
 {
     if (!sw_streq(m->trouble, message)) {
         sw_log(SW_LOG_WARN, "module", "module", m->name, "error", message, NULL);
-        free(m->trouble);
-        m->trouble = sw_strdup(message);
+        sw_text_set(&m->trouble, message);
     }
     module_write_status(m);
     module_stop_round(m);

@@ -63,8 +63,7 @@ static void on_version(const struct sw_watch_event *w, void *arg)
     struct version_watch *e = arg;
     bool refused = w->type == SW_WATCH_ERROR && (w->code == SW_FORBIDDEN || w->code == SW_INVALID);
     if (refused && !sw_json_len(e->found)) {
-        free(e->trouble);
-        e->trouble = sw_strdup(w->err ? sw_err_text(w->err) : sw_code_name(w->code));
+        sw_text_set(&e->trouble, w->err ? sw_err_text(w->err) : sw_code_name(w->code));
         e->code = w->code;
         module_begin_soon(e->m, SETTLE_MS);
         return;

@@ -41,8 +41,7 @@ static void report_unused(struct resource *r)
         resource_is_planning(r) || sw_engine_phase(r->engine) != SW_PHASE_READY ||
         sw_streq(o->reported, r->revision))
         return;
-    free(o->reported);
-    o->reported = sw_strdup(r->revision);
+    sw_text_set(&o->reported, r->revision);
     SW_AUTO_CHARS *unused = sw_overrides_unused(r->doc, o->used);
     if (!unused)
         return;

@@ -189,8 +189,7 @@ static void on_payload(int code, const char *message, const struct sw_release_im
                                   : NULL;
     if (code == 0) {
         v->facts = sw_release_image_facts(p, NULL, NULL, NULL);
-        free(v->kernel);
-        v->kernel = sw_strdup(p->kernel);
+        sw_text_set(&v->kernel, p->kernel);
     }
     sw_release_image_close(read);
     if (code < 0) {
@@ -234,8 +233,7 @@ static void put(struct sw_controller *c, struct validation *v, struct json_objec
     }
     stop(v);
     sw_facts_free(SW_TAKE(v->facts));
-    free(v->image);
-    v->image = sw_strdup(image);
+    sw_text_set(&v->image, image);
     sw_timer_set(v->timer, 0);
 }
 

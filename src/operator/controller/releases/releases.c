@@ -425,8 +425,7 @@ static void settled(struct resource *r)
     bool same = sw_streq(s->settled, r->revision) && s->settled_phase == (int)phase;
     if (!s->is_begun || same || sw_controller_phase(c, r->name) != phase)
         return;
-    free(s->settled);
-    s->settled = sw_strdup(r->revision);
+    sw_text_set(&s->settled, r->revision);
     s->settled_phase = phase;
     bool deployed = phase == SW_PHASE_READY && !resource_is_rolled_back(r);
     const char *status = deployed ? "deployed" : "failed";

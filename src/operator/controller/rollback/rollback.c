@@ -75,12 +75,6 @@ static struct kept *need(struct rollback *b, const char *state, const char *vari
     return &b->items[b->n++];
 }
 
-static void set_text(char **to, const char *text)
-{
-    free(*to);
-    *to = text ? sw_strdup(text) : NULL;
-}
-
 /* ---- the Secret --------------------------------------------------------------------------------
  */
 
@@ -107,8 +101,8 @@ static void read_item(struct rollback *b, struct json_object *doc)
     copy_hash(k->failed, sw_json_str(doc, "", "failed", NULL));
     free(k->ready_text);
     k->ready_text = sw_json_text(objects, SW_JSON_SORTED, &len);
-    set_text(&k->failed_revision, sw_json_str(doc, NULL, "failedRevision", NULL));
-    set_text(&k->why, sw_json_str(doc, NULL, "why", NULL));
+    sw_text_set(&k->failed_revision, sw_json_str(doc, NULL, "failedRevision", NULL));
+    sw_text_set(&k->why, sw_json_str(doc, NULL, "why", NULL));
 }
 
 static void read_secret(struct rollback *b);
@@ -451,8 +445,8 @@ static bool give_up(struct rollback *b, struct kept *k, const char *why)
     if (k->active || !k->ready_text || sw_streq(k->now, k->ready) || has_failed(b->r, k))
         return false;
     memcpy(k->failed, k->now, sizeof k->failed);
-    set_text(&k->failed_revision, b->r->revision);
-    set_text(&k->why, why);
+    sw_text_set(&k->failed_revision, b->r->revision);
+    sw_text_set(&k->why, why);
     b->dirty = b->render_again = true;
     return true;
 }

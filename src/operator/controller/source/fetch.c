@@ -501,8 +501,8 @@ struct fetch_queue *fetch_queue_new(struct sw_loop *loop, struct sw_kube *kube,
     struct fetch_queue *q = sw_zalloc(1, sizeof *q);
     *q = (struct fetch_queue){ .loop = loop,
                                .renderers = renderers,
-                               .helper = helper ? sw_strdup(helper) : NULL,
-                               .allowed = allowed ? sw_strdup(allowed) : NULL,
+                               .helper = sw_strdup(helper),
+                               .allowed = sw_strdup(allowed),
                                .stand_ins = stand_ins };
     if (helper && allowed)
         q->ranges = ranges_new(loop, kube, on_due, q);

@@ -77,8 +77,7 @@ static void take_service_cidrs(struct ranges *r, const struct sw_kube_answer *a)
 static void take_kubernetes(struct ranges *r, const struct sw_kube_answer *a)
 {
     const char *address = sw_json_str(a->object, NULL, "spec", "clusterIP", NULL);
-    free(r->kubernetes);
-    r->kubernetes = address ? sw_strdup(address) : NULL;
+    sw_text_set(&r->kubernetes, address);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

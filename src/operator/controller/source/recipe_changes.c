@@ -66,8 +66,7 @@ static void on_map(const struct sw_watch_event *w, void *arg)
     const char *version = there ? w->resource_version : NULL;
     if (sw_streq(version, m->version))
         return;
-    free(m->version);
-    m->version = version ? sw_strdup(version) : NULL;
+    sw_text_set(&m->version, version);
     sw_timer_set(m->f->timer, 0); /* by a timer, since loading again may close this watch */
 }
 
@@ -101,7 +100,7 @@ static void watch_maps(struct refresh *f, struct json_object *maps)
         *m = (struct map_watch){ .f = f,
                                  .ns = sw_strdup(sw_obj_namespace(map)),
                                  .name = sw_strdup(sw_obj_name(map)),
-                                 .version = version ? sw_strdup(version) : NULL };
+                                 .version = sw_strdup(version) };
         m->watch = sw_kube_watch_open(
             kube, kind,
             WATCH_OWN(RECIPES, .ns = m->ns, .name = m->name, .fields = fields, .unlisted = true),

@@ -383,7 +383,7 @@ void source_load(struct sources *all, struct json_object *doc, const char *accou
     struct source *s = *out = sw_zalloc(1, sizeof *s);
     *s = (struct source){ .all = all,
                           .doc = json_object_get(doc),
-                          .account = account ? sw_strdup(account) : NULL,
+                          .account = sw_strdup(account),
                           .done = done,
                           .arg = arg };
     s->timer = sw_timer_new(all->loop, on_settled, s);
@@ -404,8 +404,8 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
         .loop = loop,
         .kube = kube,
         .ns = ns,
-        .cache_dir = opts->cache_dir ? sw_strdup(opts->cache_dir) : NULL,
-        .charts_dir = opts->charts_dir ? sw_strdup(opts->charts_dir) : NULL,
+        .cache_dir = sw_strdup(opts->cache_dir),
+        .charts_dir = sw_strdup(opts->charts_dir),
         .stand_ins = opts->stand_ins != NULL,
         .mirror = opts->mirror && !sw_streq(opts->mirror, SW_MIRROR_CLUSTER)
                       ? sw_strdup(opts->mirror)

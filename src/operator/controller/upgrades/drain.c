@@ -100,8 +100,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
     } else {
         /* 429: a disruption budget is used up; it is tried again */
         v->is_forbidden = a->code == SW_FORBIDDEN;
-        free(v->message);
-        v->message = sw_strdup(sw_err_text(a->err));
+        sw_text_set(&v->message, sw_err_text(a->err));
         v->again_ms = sw_loop_now_ms(d->c->loop) +
                       (a->retry_after_ms ? a->retry_after_ms : AGAIN_MS);
     }

@@ -59,7 +59,7 @@ static int read_checked(struct json_object *manifest, struct sw_gate *gate, stru
         return rc;
     if (pattern && pattern_compile(pattern, &gate->log_regex, err) < 0)
         return sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_WAIT_FOR_LOGS);
-    gate->log_pattern = pattern ? sw_strdup(pattern) : NULL;
+    gate->log_pattern = sw_strdup(pattern);
     if (timeout && sw_span_parse(timeout, &gate->timeout_ms, err) < 0)
         return sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_TIMEOUT);
     size_t len = retries ? strlen(retries) : 1;

@@ -52,7 +52,7 @@ static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char
     struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
     a->ticket = g->ticket;
     a->code = code;
-    a->message = message ? sw_strdup(message) : NULL;
+    a->message = sw_strdup(message);
     a->grant_id = sw_strdup(g->id);
     g->ticket = 0;
 }
@@ -92,8 +92,7 @@ static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, en
     } else if (step == DP_STEP_MAKE_CI && r->code == 0) {
         s->step = DP_MADE;
         s->ci = r->ci;
-        free(s->uuid);
-        s->uuid = sw_strdup(r->uuid);
+        sw_text_set(&s->uuid, r->uuid);
     } else {
         if (step == DP_STEP_MAKE_GI && r->code == SW_CONFLICT)
             s->step =
@@ -213,8 +212,7 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
         free(s->old_uuid);
         s->old_uuid = SW_TAKE(s->uuid);
     }
-    free(g->boot_id);
-    g->boot_id = sw_strdup(b->boot_id);
+    sw_text_set(&g->boot_id, b->boot_id);
     if (g->state == DP_UNDOING) {
         act_on(b, g, DP_ACT_UNCDI);
         undo_next(b, g);

@@ -139,7 +139,7 @@ static void answer_start(struct dp_broker *b, uint64_t ticket, int code, const c
     struct dp_action *a = broker_act(b, DP_ACT_STARTED);
     a->ticket = ticket;
     a->code = code;
-    a->message = message ? sw_strdup(message) : NULL;
+    a->message = sw_strdup(message);
 }
 
 void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held, size_t n_held,

@@ -14,14 +14,6 @@ const char *claim_state_text(enum claim_state state)
     return states[state];
 }
 
-static void set_text(char **field, const char *text)
-{
-    if (sw_streq(*field, text))
-        return;
-    free(*field);
-    *field = text ? sw_strdup(text) : NULL;
-}
-
 struct claim *cache_find_claim(const struct cache *p, const char *name)
 {
     return cache_lookup(p->claims, name);
@@ -174,8 +166,8 @@ int cache_observe_claim(struct cache *p, const char *name, const char *uid, stru
     const bool same = sw_streq(c->uid, sw_obj_uid(obj));
     c->watched = c->watched && same;
     c->own = c->own && same;
-    set_text(&c->uid, sw_obj_uid(obj));
-    set_text(&c->resource_version, sw_json_str(obj, "", "metadata", "resourceVersion", NULL));
+    sw_text_set(&c->uid, sw_obj_uid(obj));
+    sw_text_set(&c->resource_version, sw_json_str(obj, "", "metadata", "resourceVersion", NULL));
     cache_place_claim(c, s.gpu, &s.profile, s.place);
     return 0;
 }
