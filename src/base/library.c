@@ -14,6 +14,7 @@ void *sw_library_load(const char *library, int flags, const struct sw_symbol *sy
         void *address = dlsym(handle, symbols[i].name);
         if (!address && !symbols[i].is_optional) {
             *missing = symbols[i].name;
+            (void)dlclose(handle); /* dlerror() still says what is missing */
             return NULL;
         }
         memcpy((char *)table + symbols[i].offset, &address, sizeof address);

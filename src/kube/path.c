@@ -4,19 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/text/percent.h"
 #include "kube/internal.h"
 
-/** RFC 3986: everything but unreserved characters is escaped, a slash in a name too. */
 static void append_escaped(struct printbuf *pb, const char *text)
 {
-    static const char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                     "0123456789-._~";
-    for (; *text; text++) {
-        if (strchr(unreserved, *text))
-            (void)printbuf_memappend(pb, text, 1);
-        else
-            (void)sprintbuf(pb, "%%%02X", (unsigned char)*text);
-    }
+    SW_AUTO_CHARS *escaped = sw_percent_encode(text, SW_PERCENT_UNRESERVED);
+    (void)printbuf_memappend(pb, escaped, (int)strlen(escaped));
 }
 
 static char *printbuf_take(struct printbuf *pb)

@@ -11,6 +11,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/text/base64.h"
+#include "data/text/percent.h"
 #include "data/text/url.h"
 
 enum { TOKEN_LIVES_MS = 60000, MAX_TOKEN_ANSWER = 1 << 20, REDIRECTS = 3 };
@@ -129,19 +130,7 @@ static void on_token(const struct sw_http_result *r, void *arg)
 
 static void add_query(char **url, const char *key, const char *value)
 {
-    static const char hex[] = "0123456789ABCDEF";
-    size_t n = 0;
-    SW_AUTO_CHARS *escaped = sw_zalloc(strlen(value) * 3 + 1, 1);
-    for (const unsigned char *v = (const unsigned char *)value; *v; v++) {
-        if ((*v >= 'a' && *v <= 'z') || (*v >= 'A' && *v <= 'Z') || (*v >= '0' && *v <= '9') ||
-            strchr("-._~/:", *v)) {
-            escaped[n++] = (char)*v;
-            continue;
-        }
-        escaped[n++] = '%';
-        escaped[n++] = hex[*v >> 4];
-        escaped[n++] = hex[*v & 15];
-    }
+    SW_AUTO_CHARS *escaped = sw_percent_encode(value, SW_PERCENT_UNRESERVED "/:");
     const char *separator = !**url ? "" : strchr(*url, '?') || !strstr(*url, "://") ? "&" : "?";
     sw_append(url, "%s%s=%s", separator, key, escaped);
 }

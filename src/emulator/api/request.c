@@ -1,37 +1,22 @@
 /* The parts of a request's target: group, version, namespace, resource, name, subresource,
  * parameters; and the representation. Source: Kubernetes API concepts, "Resource URIs". */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "data/text/percent.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/api/request.h"
 
-static int hex(char c)
-{
-    if (isdigit((unsigned char)c))
-        return c - '0';
-    c = (char)tolower((unsigned char)c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Percent-decoding, but for %00. @plus: '+' is a space. */
+/* @plus: '+' is a space. */
 static char *decode(const char *text, size_t len, bool plus)
 {
-    char *out = sw_alloc(len + 1), *at = out;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '%' && i + 2 < len && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0 &&
-            (text[i + 1] != '0' || text[i + 2] != '0')) {
-            *at++ = (char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-            i += 2;
-        } else {
-            *at++ = plus && text[i] == '+' ? ' ' : text[i];
-        }
-    }
-    *at = '\0';
+    char *out = sw_strndup(text, len);
+    for (char *at = out; plus && (at = strchr(at, '+'));)
+        *at = ' ';
+    (void)sw_percent_decode(out, len, out);
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/text/percent.h"
 #include "net/grpc/grpc.h"
 
 enum { MAX_HEADER_BYTES = 16 * 1024, MAX_PATH = 512 };
@@ -63,46 +64,13 @@ static struct grpc_stream *stream_of(nghttp2_session *h2, int32_t id)
 /* ---- what goes out -----------------------------------------------------------------------------
  */
 
-/* grpc-message is percent-encoded. Source: gRPC over HTTP2, Status-Message. */
-static char *encode_message(const char *words)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    char *out = sw_alloc(3 * strlen(words) + 1), *p = out;
-    for (const unsigned char *c = (const unsigned char *)words; *c; c++) {
-        if (*c >= ' ' && *c <= '~' && *c != '%') {
-            *p++ = (char)*c;
-            continue;
-        }
-        *p++ = '%';
-        *p++ = hex[*c >> 4];
-        *p++ = hex[*c & 15];
-    }
-    *p = '\0';
-    return out;
-}
-
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
+/* What grpc-message may hold as it is. Source: gRPC over HTTP2, Status-Message. */
+#define PLAIN_IN_MESSAGE " !\"#$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 static char *decode_message(const uint8_t *text, size_t len)
 {
-    char *out = sw_alloc(len + 1), *p = out;
-    for (size_t i = 0; i < len; i++) {
-        const int hi = i + 2 < len ? hex_digit((char)text[i + 1]) : -1;
-        const int lo = i + 2 < len ? hex_digit((char)text[i + 2]) : -1;
-        if (text[i] == '%' && hi >= 0 && lo >= 0) {
-            *p++ = (char)(hi * 16 + lo);
-            i += 2;
-        } else {
-            *p++ = (char)text[i];
-        }
-    }
-    *p = '\0';
+    char *out = sw_alloc(len + 1);
+    (void)sw_percent_decode((const char *)text, len, out);
     return out;
 }
 
@@ -114,7 +82,7 @@ static size_t status_fields(struct grpc_stream *st, char number[12], char **enco
     nv[0] = FIELD("grpc-status", number, strlen(number));
     if (!st->end_words)
         return 1;
-    *encoded = encode_message(st->end_words);
+    *encoded = sw_percent_encode(st->end_words, PLAIN_IN_MESSAGE);
     nv[1] = FIELD("grpc-message", *encoded, strlen(*encoded));
     return 2;
 }

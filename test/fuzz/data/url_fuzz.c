@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/text/percent.h"
 #include "data/text/url.h"
 
 /* What may be shown of a URL says no less when it is shown once more. */
@@ -55,6 +56,20 @@ static void check_server(const char *text)
     sw_url_server_done(&server);
 }
 
+/* What is encoded has no bytes but those that may stay, and is decoded to the same; what no one has
+ * encoded gets no longer. */
+static void check_percent(const char *text, const uint8_t *data, size_t size)
+{
+    SW_AUTO_CHARS *encoded = sw_percent_encode(text, SW_PERCENT_UNRESERVED);
+    assert(strspn(encoded, "%-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") ==
+           strlen(encoded));
+    (void)sw_percent_decode(encoded, strlen(encoded), encoded);
+    assert(strcmp(encoded, text) == 0);
+    SW_AUTO_CHARS *decoded = sw_alloc(size + 1);
+    size_t len = sw_percent_decode((const char *)data, size, decoded);
+    assert(len <= size && decoded[len] == '\0');
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -63,5 +78,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_secret(text);
     check_blank(text);
     check_server(text);
+    check_percent(text, data, size);
     return 0;
 }

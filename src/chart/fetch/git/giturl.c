@@ -1,9 +1,9 @@
 #include "chart/fetch/git/giturl.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/text/percent.h"
 #include "data/text/url.h"
 
 static const struct {
@@ -60,20 +60,10 @@ int sw_git_path_join(const char *path, const char *relative, char **out, struct 
 /* "%2F" and so on, in place. @return false: malformed, or a NUL */
 static bool unescape(char *text)
 {
-    char *to = text;
-    for (const char *from = text; *from; from++, to++) {
-        *to = *from;
-        if (*from != '%')
-            continue;
-        if (!isxdigit((unsigned char)from[1]) || !isxdigit((unsigned char)from[2]))
+    for (const char *at = text; (at = strchr(at, '%')); at++)
+        if (sw_hex_digit(at[1]) < 0 || sw_hex_digit(at[2]) < 0 || strncmp(at, "%00", 3) == 0)
             return false;
-        char hex[3] = { from[1], from[2], '\0' };
-        *to = (char)strtol(hex, NULL, 16);
-        if (!*to)
-            return false;
-        from += 2;
-    }
-    *to = '\0';
+    (void)sw_percent_decode(text, strlen(text), text);
     return true;
 }
 

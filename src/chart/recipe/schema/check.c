@@ -1,9 +1,10 @@
 /* A check: problems, schemas in schemas, the table of keywords. */
 #include "chart/recipe/schema/check.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "data/text/percent.h"
 
 enum {
     MAX_DEPTH = 400, /* schemas in each other: $ref to itself */
@@ -107,13 +108,6 @@ static bool check_if(struct check *c, struct sw_value want, struct sw_value v)
     return !schema || sw_check_fits(c, *schema, v);
 }
 
-static int hex_digit(char c)
-{
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10
-                                        : -1;
-}
-
 /* One step of a JSON pointer, ~0, ~1 and %XX decoded; at most @cap - 1 bytes. */
 static size_t pointer_token(const char **at, const char *end, char *buf, size_t cap)
 {
@@ -122,9 +116,9 @@ static size_t pointer_token(const char **at, const char *end, char *buf, size_t 
         if (**at == '~' && *at + 1 < end) {
             buf[n++] = (*at)[1] == '1' ? '/' : '~';
             *at += 2;
-        } else if (**at == '%' && end - *at > 2 && hex_digit((*at)[1]) >= 0 &&
-                   hex_digit((*at)[2]) >= 0) {
-            buf[n++] = (char)(hex_digit((*at)[1]) * 16 + hex_digit((*at)[2]));
+        } else if (**at == '%' && end - *at > 2 && sw_hex_digit((*at)[1]) >= 0 &&
+                   sw_hex_digit((*at)[2]) >= 0) {
+            buf[n++] = (char)(sw_hex_digit((*at)[1]) * 16 + sw_hex_digit((*at)[2]));
             *at += 3;
         } else {
             buf[n++] = *(*at)++;

@@ -4,16 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/text/percent.h" /* sw_hex_digit() */
+
 struct sw_arena;
 struct text;
-
-/** The value of a hexadecimal digit; -1: @c is not one. */
-static inline int sw_hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : -1;
-}
 
 /** As Go's strconv.FormatFloat(f, verb, prec, 64): verb one of e E f g G b x X; @prec -1: shortest.
  */
