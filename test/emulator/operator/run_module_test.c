@@ -537,6 +537,62 @@ static void modules_that_sro_left_are_taken_over_as_they_are(void **state)
     tear_down(&f);
 }
 
+static unsigned n_all_writes; /* its bookkeeping, too */
+
+static void count_all_writes(const struct sw_emu_request *req, struct sw_emu_fault *fault SW_UNUSED,
+                             struct world *w)
+{
+    count_left_writes(req, fault, w);
+    n_all_writes += sw_streq(req->verb, "patch") || sw_streq(req->verb, "update") ||
+                    sw_streq(req->verb, "create") || sw_streq(req->verb, "delete");
+}
+
+static bool has_written(struct world *w SW_UNUSED, void *arg)
+{
+    return n_all_writes >= *(const unsigned *)arg;
+}
+
+static bool comes_to(struct fixture *f, void *arg)
+{
+    return world_until(&f->w, has_written, arg, 500);
+}
+
+/* Take what was left over, with a kill -9 at the @at-th write (0: none). @return how many there
+ * were without one */
+static unsigned take_modules_over(unsigned at)
+{
+    struct fixture f;
+    start_left(&f);
+    SW_AUTO_CHARS *before = left_picture(&f);
+    n_all_writes = 0;
+    n_left_writes = 0;
+    f.w.on_request = count_all_writes;
+    world_start(&f.w);
+    if (at) {
+        if (!until(&f, comes_to, &at))
+            fail_msg("there is no write %u", at);
+        world_kill(&f.w);
+        world_start(&f.w);
+    }
+    must(&f, are_adopted, "");
+    world_wait(&f.w, 60000);
+    f.w.on_request = NULL;
+    SW_AUTO_CHARS *after = left_picture(&f);
+    if (n_left_writes || !sw_streq(before, after))
+        fail_msg("killed at write %u: %s\n%s\n%s", at, first_left_write, before, after);
+    tear_down(&f);
+    return n_all_writes;
+}
+
+static void modules_that_are_killed_on_the_way_are_taken_over_the_same(void **state)
+{
+    (void)state;
+    unsigned all = take_modules_over(0);
+    assert_in_range(all, 8, 60);
+    for (unsigned at = 1; at <= all; at += getenv("SW_ALL") ? 1 : all / 4)
+        (void)take_modules_over(at);
+}
+
 static bool is_built_anew(struct fixture *f, void *arg SW_UNUSED)
 {
     return world_get(&f->w, "build.openshift.io/v1", "BuildConfig", "acm-ice", "acm-ice-4-11-0") &&
@@ -700,6 +756,7 @@ int main(void)
         cmocka_unit_test(an_object_that_the_selector_leaves_out_gives_no_version),
         cmocka_unit_test(the_module_of_sros_examples_walks_unchanged),
         cmocka_unit_test(modules_that_sro_left_are_taken_over_as_they_are),
+        cmocka_unit_test(modules_that_are_killed_on_the_way_are_taken_over_the_same),
         cmocka_unit_test(what_the_recipe_dropped_goes_and_what_sro_left_of_old_versions_stays),
         cmocka_unit_test(preflight_tells_each_verdict),
         cmocka_unit_test(verdicts_that_cannot_be_written_are_told_once),

@@ -194,51 +194,6 @@ static void nothing_is_replaced_and_no_label_moves(void **state)
     world_close(&w);
 }
 
-static bool has_written(struct world *w SW_UNUSED, void *arg)
-{
-    return n_writes >= *(const unsigned *)arg;
-}
-
-/* One kill -9, at the @at-th write of a takeover; and what the next operator makes of it. */
-static void take_over_with_a_kill(unsigned at)
-{
-    struct world w;
-    open_left(&w);
-    SW_AUTO_CHARS *before = picture(&w);
-    n_writes = 0;
-    world_start(&w);
-    if (!world_until(&w, has_written, &at, 10 * 60000))
-        fail_msg("there is no write %u", at);
-    world_kill(&w);
-    world_start(&w);
-    sro_is_ready(&w);
-    SW_AUTO_CHARS *after = picture(&w);
-    if (!sw_streq(before, after))
-        fail_msg("killed at write %u:\n%s\n%s", at, before, after);
-    if (n_node_writes)
-        fail_msg("killed at write %u: %s", at, first_node_write);
-    assert_string_equal(sw_obj_annotation(driver_of(&w, "rolling"), "slipway.dev/resource"),
-                        "rolling");
-    forget_written();
-    world_close(&w);
-}
-
-static void takeover_that_is_killed_goes_on_the_same(void **state)
-{
-    (void)state;
-    struct world w;
-    open_left(&w);
-    n_writes = 0;
-    world_start(&w);
-    sro_is_ready(&w);
-    unsigned all = n_writes;
-    forget_written();
-    world_close(&w);
-    assert_between(all, 20, 200);
-    for (unsigned at = 1; at <= all; at += getenv("SW_ALL") ? 1 : all / 8)
-        take_over_with_a_kill(at);
-}
-
 /* SRO goes on: it replaces what has another hash than its own. */
 static void update_as_sro(struct world *w, struct json_object *doc)
 {
@@ -351,6 +306,26 @@ static void label_ready_nodes(struct world *w)
     }
 }
 
+static void open_parent(struct world *w)
+{
+    *w = (struct world){ .on_request = on_request, .rights = SW_RIGHTS_LEGACY };
+    world_open(w);
+    SW_AUTO_CHARS *dir = sw_strdup(TAKEOVER "/rolling");
+    sro_apply(w, dir); /* the definitions */
+    assert_int_equal(world_delete(w, SR_VERSION, "SpecialResource", NULL, "rolling"), 0);
+    left_each_of(w, TAKEOVER "/parent.yaml", NULL, create_left);
+    label_ready_nodes(w);
+    world_wait(w, 5 * 60000); /* pods run */
+    forget_written();
+}
+
+static void parent_is_ready(struct world *w)
+{
+    sro_until(w, "ping-pong", "Ready", NULL);
+    sro_until(w, "cert-manager", "Ready", NULL);
+    world_wait(w, 10 * 60000); /* and nothing follows */
+}
+
 static bool child_says(struct world *w, void *arg)
 {
     struct json_object *spec = sw_json_find(
@@ -363,23 +338,14 @@ static bool child_says(struct world *w, void *arg)
 static void child_that_sro_made_is_taken_over_with_its_parent(void **state)
 {
     (void)state;
-    struct world w = { .on_request = on_request, .rights = SW_RIGHTS_LEGACY };
-    world_open(&w);
-    SW_AUTO_CHARS *dir = sw_strdup(TAKEOVER "/rolling");
-    sro_apply(&w, dir); /* the definitions */
-    assert_int_equal(world_delete(&w, SR_VERSION, "SpecialResource", NULL, "rolling"), 0);
-    left_each_of(&w, TAKEOVER "/parent.yaml", NULL, create_left);
-    label_ready_nodes(&w);
-    world_wait(&w, 5 * 60000); /* pods run */
-    forget_written();
+    struct world w;
+    open_parent(&w);
     n_deployment_writes = 0;
     SW_AUTO_CHARS *before = picture(&w);
     assert_non_null(strstr(before, "Deployment ping-pong-server "));
     for (int i = 0; i < 2; i++) {
         world_start(&w);
-        sro_until(&w, "ping-pong", "Ready", NULL);
-        sro_until(&w, "cert-manager", "Ready", NULL);
-        world_wait(&w, 10 * 60000);
+        parent_is_ready(&w);
         must_be_same(&w, before);
         world_kill(&w);
     }
@@ -417,6 +383,79 @@ static void child_with_another_account_has_its_own_values(void **state)
     if (!world_until(&w, child_says, "v=1", 60000))
         fail_msg("the entry decides the values of another account's resource");
     world_close(&w);
+}
+
+/* ---- kills -------------------------------------------------------------------------------------
+ */
+
+/* What was left, and how one knows that it has been taken over. */
+struct left {
+    void (*open)(struct world *w);
+    void (*is_ready)(struct world *w);
+};
+static void sro_is_adopted(struct world *w)
+{
+    sro_is_ready(w);
+    assert_string_equal(sw_obj_annotation(driver_of(w, "rolling"), "slipway.dev/resource"),
+                        "rolling");
+}
+
+static const struct left all_of_sro = { open_left, sro_is_adopted },
+                         parent_and_child = { open_parent, parent_is_ready };
+
+static bool has_written(struct world *w SW_UNUSED, void *arg)
+{
+    return n_writes >= *(const unsigned *)arg;
+}
+
+/* One kill -9, at the @at-th write of a takeover; and what the next operator makes of it. */
+static void take_over_with_a_kill(const struct left *left, unsigned at)
+{
+    struct world w;
+    left->open(&w);
+    SW_AUTO_CHARS *before = picture(&w);
+    n_writes = n_deployment_writes = 0;
+    world_start(&w);
+    if (!world_until(&w, has_written, &at, 10 * 60000))
+        fail_msg("there is no write %u", at);
+    world_kill(&w);
+    world_start(&w);
+    left->is_ready(&w);
+    SW_AUTO_CHARS *after = picture(&w);
+    if (!sw_streq(before, after))
+        fail_msg("killed at write %u:\n%s\n%s", at, before, after);
+    if (n_node_writes || n_deployment_writes)
+        fail_msg("killed at write %u: %u of Deployments, %s", at, n_deployment_writes,
+                 first_node_write);
+    forget_written();
+    world_close(&w);
+}
+
+static void kill_on_the_way(const struct left *left)
+{
+    struct world w;
+    left->open(&w);
+    n_writes = 0;
+    world_start(&w);
+    left->is_ready(&w);
+    unsigned all = n_writes;
+    forget_written();
+    world_close(&w);
+    assert_in_range(all, 16, 200);
+    for (unsigned at = 1; at <= all; at += getenv("SW_ALL") ? 1 : all / 8)
+        take_over_with_a_kill(left, at);
+}
+
+static void takeover_that_is_killed_goes_on_the_same(void **state)
+{
+    (void)state;
+    kill_on_the_way(&all_of_sro);
+}
+
+static void takeover_of_a_parent_that_is_killed_goes_on_the_same(void **state)
+{
+    (void)state;
+    kill_on_the_way(&parent_and_child);
 }
 
 /* ---- slipway takeover --plan -------------------------------------------------------------------
@@ -640,6 +679,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_replaced_and_no_label_moves),
         cmocka_unit_test(takeover_that_is_killed_goes_on_the_same),
+        cmocka_unit_test(takeover_of_a_parent_that_is_killed_goes_on_the_same),
         cmocka_unit_test(three_turns_with_sro_replace_nothing),
         cmocka_unit_test(change_that_replaces_pods_brings_the_grace_period),
         cmocka_unit_test(driver_of_slipways_has_the_form_that_sro_gives_it),
