@@ -7,6 +7,7 @@
 #   deploy.sh das | undas              the operator and the nvidia-mig recipe for slices of GPUs
 #   deploy.sh render                   print what deploy applies
 #   deploy.sh info                     what this would use, and what is there
+#   deploy.sh related PART             the image that RELATED_IMAGES names for it, if it names one
 #
 # From the environment: KUBECTL (kubectl, else oc), KUBECONFIG, IMG, REGISTRY, TAG, NAMESPACE
 # (slipway), PLATFORM (kubernetes, openshift; asked of the cluster), MONITORING (no), EMULATED_MODE, RELATED_IMAGES
@@ -92,7 +93,7 @@ related() { # PART
     text=$(tr -d '\n' <<<"$text" | tr '}{,' '\n\n\n' |
         awk -v part="$1" -v other="${2:-$1}" '
             /"name" *:/ { name = $0 }
-            /"image" *:/ { if (name ~ part || name ~ other) { sub(/.*"image" *: *"/, ""); sub(/".*/, ""); print; exit } }
+            /"image" *:/ { if ((name ~ part || name ~ other) && name !~ /bundle/) { sub(/.*"image" *: *"/, ""); sub(/".*/, ""); print; exit } }
             !/"(name|image)" *:/ && match($0, "\"[^\"]*(" part "|" other ")[^\"]*\" *: *\"") { sub(/^[^:]*: *"/, ""); sub(/".*/, ""); print; exit }')
     [ -n "$text" ] || die "RELATED_IMAGES names no image for $1"
     echo "$text"
@@ -432,6 +433,12 @@ cmd_render() {
     render $p
 }
 
+cmd_related() {
+    local other=$1
+    [ "$1" != device-plugin ] || other=daemonset
+    [ -z "$RELATED_IMAGES" ] || (related "$1" "$other") 2>/dev/null || true
+}
+
 cmd_info() {
     local v
     v=$(k get --raw /version --request-timeout=5s 2>/dev/null | tr -d ' \n' | sed -n 's/.*"gitVersion":"\([^"]*\)".*/\1/p') || true
@@ -443,7 +450,7 @@ cmd_info() {
 }
 
 case "${1:-}" in
-install | uninstall | deploy | undeploy | das | undas | render | info) c=$1; shift; "cmd_$c" "$@" ;;
--h | --help | help) sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,18p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+install | uninstall | deploy | undeploy | das | undas | render | info | related) c=$1; shift; "cmd_$c" "$@" ;;
+-h | --help | help) sed -n '2,19p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,19p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

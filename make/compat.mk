@@ -8,12 +8,14 @@ instead = echo "make $@: $(1)" >&2; false
 ifneq ($(SPECIALRESOURCE),)
 .DEFAULT_GOAL := $(SPECIALRESOURCE)
 .PHONY: $(SPECIALRESOURCE)
+EXAMPLE = $(firstword $(wildcard charts/example/$(1)/$(1).yaml charts/example/$(1)-*/$(1).yaml))
 $(SPECIALRESOURCE):
-	@$(KUBECTL_OR_OC) apply -f $(or $(firstword $(wildcard charts/example/$@/$@.yaml charts/example/$@-*/$@.yaml)),charts/example/$@/$@.yaml)
+	@$(if $(call EXAMPLE,$@),$(KUBECTL_OR_OC) apply -f $(call EXAMPLE,$@),$(call instead,it is not among the examples of slipway; where its chart is: $(KUBECTL_OR_OC) apply -f .../charts/example/$@-*/$@.yaml))
 endif
 
-.PHONY: deploy-cm-simple-kmod deploy-cm-ping-pong e2e-test manifests-gen bundle catalog-build unit-test \
-    build-push test-e2e-ci create-related-images build-push-developer-bundle
+.PHONY: deploy-cm-simple-kmod deploy-cm-ping-pong e2e-test manifests-gen bundle catalog-build unit-test helm-plugins \
+    build-push test-e2e-ci create-related-images build-push-developer-bundle \
+    lint-go lint-go-fix lint-md lint-md-fix regen-crd regen-crd-k8s generate generate-clients verify-codegen
 # $(call cm_recipe,NAME)
 cm_recipe = $(KUBECTL_OR_OC) create namespace $(1) --dry-run=client -o yaml | $(KUBECTL_OR_OC) apply -f - && \
     KUBECTL=$(KUBECTL_OR_OC) scripts/make-cm-recipe $(or $(CHART),charts/example/$(1)-0.0.1) $(1)-chart $(1)
@@ -33,6 +35,18 @@ catalog-build: ## says how a catalog is made of BUNDLE_IMG
 	@$(call instead,opm renders catalogs: opm render $(BUNDLE_IMG) -o yaml)
 
 unit-test: test ## what test does
+
+helm-plugins: ## nothing: charts in ConfigMaps (cm://) are read without a plugin
+	@echo "make $@: nothing to do: slipway reads cm:// itself" >&2
+
+lint-go: lint ## what lint does
+lint-go-fix: lint-fix ## what lint-fix does
+lint-md lint-md-fix: ## says what looks at the documents
+	@$(call instead,make check looks at the documents)
+regen-crd regen-crd-k8s generate: ## says where the definitions are
+	@$(call instead,the definitions are written by hand in deploy/crds; make manifests writes what is made of them)
+generate-clients verify-codegen: ## says what clients there are
+	@$(call instead,slipway has no clients in Go: those of the Dynamic Accelerator Slicer go on working)
 
 build-push: local-image-build local-image-push ## pack all images, then push them
 

@@ -4,7 +4,9 @@
 # ---- what is shipped, and where to ---------------------------------------------------------------
 REGISTRY  ?= $(or $(IMAGE_REGISTRY),quay.io/slipway)
 TAG       ?= $(or $(IMAGE_TAG),$(subst /,-,$(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo latest)))
-IMG       ?= $(REGISTRY)/slipway:$(TAG)
+# Where RELATED_IMAGES names an image for a part, that is built, pushed and deployed, as by DAS's targets
+related    = $(if $(RELATED_IMAGES),$(shell KUBECTL=true hack/deploy.sh related $(1)))
+IMG       ?= $(or $(call related,operator),$(REGISTRY)/slipway:$(TAG))
 NAMESPACE ?= slipway
 export REGISTRY TAG IMG NAMESPACE
 # Passed on where they are set: KUBECTL KUBECONFIG PLATFORM EMULATED_MODE RELATED_IMAGES API_SERVER
@@ -36,7 +38,7 @@ PROGRAM_device-plugin := slipway-device-plugin
 COMPONENTS := operator webhook scheduler daemonset device-plugin
 
 # $(call reference,PROGRAM)
-reference = $(if $(filter slipway,$(1)),$(IMG),$(REGISTRY)/$(1):$(TAG))
+reference = $(if $(filter slipway,$(1)),$(IMG),$(or $(call related,$(1:slipway-%=%)),$(REGISTRY)/$(1):$(TAG)))
 
 .PHONY: local-image-build local-image-push local-image-load build-push-parallel manifests \
     install uninstall deploy undeploy deploy-das deploy-das-ocp undeploy-das undeploy-das-ocp manager run-local info \

@@ -156,7 +156,18 @@ local_recipes() { make -n run-local | grep -q "SLIPWAY_RECIPES=.*$PWD/recipes.*s
 their_targets() {
     SPECIALRESOURCE=simple-kmod VERSION=0.0.1 make -n | grep 'apply -f charts/example/simple-kmod/simple-kmod.yaml' &&
         make -s create-related-images filename="$tap_dir/images" TAG=x && RELATED_IMAGES=$tap_dir/images hack/deploy.sh render | grep 'slipway-webhook:x' &&
-        ! make -s catalog-build 2>"$tap_dir/said" && grep 'opm render' "$tap_dir/said"
+        ! make -s catalog-build 2>"$tap_dir/said" && grep 'opm render' "$tap_dir/said" &&
+        ! SPECIALRESOURCE=acm-ice VERSION=0.0.1 make -s 2>"$tap_dir/said" && grep 'make acm-ice: .*charts/example/acm-ice-\*/acm-ice.yaml' "$tap_dir/said" &&
+        make -s manager helm-plugins && ! make -s generate-clients 2>"$tap_dir/said" && grep 'make generate-clients: ' "$tap_dir/said" &&
+        ! scripts/make-cm-recipe "$tap_dir/none" 2>"$tap_dir/said" && [ "$(wc -l <"$tap_dir/said")" = 1 ]
+}
+
+# What RELATED_IMAGES names is built, pushed and deployed; the rest is as without it.
+their_images() {
+    printf '[\n  {"name": "instaslice-operator-bundle-next", "image": "q.test/me/bundle:1"},\n  {"name": "instaslice-operator-next", "image": "q.test/me/operator:1"},\n  {"name": "instaslice-daemonset-next", "image": "q.test/me/daemonset:1"}\n]\n' >"$tap_dir/related"
+    RELATED_IMAGES=$tap_dir/related make -n local-image-push REGISTRY=q.test/us TAG=x >"$tap_dir/said" && cat "$tap_dir/said" &&
+        grep 'slipway q.test/me/operator:1' "$tap_dir/said" && grep 'slipway-device-plugin q.test/me/daemonset:1' "$tap_dir/said" &&
+        grep 'slipway-webhook q.test/us/slipway-webhook:x' "$tap_dir/said" && [ "$(RELATED_IMAGES=$tap_dir/related make -s info REGISTRY=q.test/us IMG=q.test/mine:1 | awk '$1 == "image" { print $2 }')" = q.test/mine:1 ]
 }
 
 cm_recipe() {
@@ -240,6 +251,7 @@ t "deploy goes on from what a failed one left" repeated
 t "what it is told wrongly is said before anything is applied" badly_told
 t "run-local takes the recipes of the checkout" local_recipes
 t "targets that SRO's and DAS's users know" their_targets
+t "images are those of RELATED_IMAGES" their_images
 t "make-cm-recipe puts a chart into a ConfigMap" cm_recipe
 t "SRO is named before anything is done; SRO_COMPAT takes its place" in_place_of_sro
 t "DAS is named before anything is done; DAS_COMPAT takes its place" in_place_of_das
