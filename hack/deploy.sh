@@ -246,6 +246,8 @@ cmd_install() {
     reach
     say "the cluster is $(k config view --minify -o 'jsonpath={.clusters[0].cluster.server}' 2>/dev/null || echo 'the one of this pod')"
     check_rights create customresourcedefinitions.apiextensions.k8s.io
+    [ "$(k get crd dasoperators.inference.redhat.com -o 'jsonpath={.spec.scope}' 2>/dev/null)" != Cluster ] ||
+        die "DASOperators have no namespace here, as in slipway 0.x, and a scope cannot be changed: docs/migrating.md (From the Dynamic Accelerator Slicer) has the step, which is done once"
     local definitions
     definitions=$(crds)
     apply "the custom resource definitions" <<<"$definitions"

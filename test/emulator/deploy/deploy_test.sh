@@ -200,6 +200,12 @@ YAML
         kubectl delete namespace openshift-special-resource-operator
 }
 
+of_the_first_version() { # whose DASOperators had no namespace
+    sed 's/scope: Namespaced/scope: Cluster/' deploy/crds/inference.redhat.com_dasoperators.yaml | kubectl create -f - || return 1
+    ! hack/deploy.sh install 2>"$tap_dir/said" && grep 'docs/migrating.md .From the Dynamic Accelerator Slicer. has the step' "$tap_dir/said" &&
+        kubectl delete crd dasoperators.inference.redhat.com
+}
+
 in_place_of_das() {
     kubectl create namespace das-operator && kubectl -n das-operator create serviceaccount das-operator && kubectl apply -f - <<'YAML' || return 1
 apiVersion: apps/v1
@@ -254,6 +260,7 @@ t "targets that SRO's and DAS's users know" their_targets
 t "images are those of RELATED_IMAGES" their_images
 t "make-cm-recipe puts a chart into a ConfigMap" cm_recipe
 t "SRO is named before anything is done; SRO_COMPAT takes its place" in_place_of_sro
+t "a definition of slipway 0.x names the step" of_the_first_version
 t "DAS is named before anything is done; DAS_COMPAT takes its place" in_place_of_das
 t "namespace, image and mode are variables" elsewhere
 t "the kernel's label goes from nodes that slipway gave it to" kernel_labels
