@@ -28,17 +28,21 @@ static const struct sw_release_image release = {
     .rhel_version = "8.4",
 };
 
-/* Do the chart's values, or the user's, have @key? What cannot be read is told when it is used. */
+/* Do the values of a chart, or the user's, have @key? What cannot be read is told when it is used.
+ */
 static bool has_value(const struct sw_recipe *recipe, const struct sw_values *values,
                       const char *key)
 {
-    const struct sw_recipe_file *file = sw_recipe_find_file(recipe, "values.yaml");
     SW_AUTO_JSON *given = sw_values_json(values);
-    SW_AUTO_JSON *own = NULL;
-    SW_ERR(ignored);
-    if (file && sw_yaml_parse(file->bytes, file->len, NULL, &own, &ignored) < 0)
-        return true;
-    return sw_json_get(given, key) || sw_json_get(own, key);
+    bool found = sw_json_get(given, key);
+    for (size_t i = 0; !found && i < sw_recipe_n_charts(recipe); i++) {
+        const struct sw_recipe_file *file = sw_recipe_chart_file(recipe, i, "values.yaml");
+        SW_AUTO_JSON *own = NULL;
+        SW_ERR(ignored);
+        found = file && (sw_yaml_parse(file->bytes, file->len, NULL, &own, &ignored) < 0 ||
+                         sw_json_get(own, key));
+    }
+    return found;
 }
 
 /* The resource as the operator hands it to templates. */
