@@ -175,17 +175,24 @@ cm_recipe() {
         kubectl -n simple-kmod get configmap simple-kmod-chart && kubectl delete namespace simple-kmod
 }
 
+# as docs/migrating.md has it
+back_to_sro() {
+    ! kubectl apply -f "$tap_dir/sro.yaml" && kubectl -n openshift-special-resource-operator delete deployment special-resource-controller-manager &&
+        kubectl apply -f "$tap_dir/sro.yaml" && kubectl get crd specialresources.sro.openshift.io
+}
+
 in_place_of_sro() {
-    kubectl create namespace openshift-special-resource-operator && kubectl apply -f - <<'YAML' || return 1
+    cat >"$tap_dir/sro.yaml" <<'YAML'
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: special-resource-controller-manager, namespace: openshift-special-resource-operator}
 spec:
-  selector: {matchLabels: {control-plane: special-resource-controller-manager}}
+  selector: {matchLabels: {control-plane: controller-manager}}
   template:
-    metadata: {labels: {control-plane: special-resource-controller-manager}}
+    metadata: {labels: {control-plane: controller-manager}}
     spec: {containers: [{name: manager, image: quay.io/openshift/special-resource-operator}]}
 YAML
+    kubectl create namespace openshift-special-resource-operator && kubectl apply -f "$tap_dir/sro.yaml" || return 1
     ! hack/deploy.sh deploy 2>"$tap_dir/said" && grep 'SRO_COMPAT=1 make deploy' "$tap_dir/said" && ! kubectl get namespace slipway 2>/dev/null &&
         make -s deploy SRO_COMPAT=1 &&
         kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager -o 'jsonpath={.spec.replicas} {.status.readyReplicas} {.spec.template.spec.containers[0].args}' |
@@ -195,7 +202,7 @@ YAML
         ! make -s deploy 2>"$tap_dir/said" && grep 'SRO_COMPAT=1 make deploy NAMESPACE=openshift-special-resource-operator changes it' "$tap_dir/said" && ! kubectl get namespace slipway 2>/dev/null &&
         NAMESPACE=openshift-special-resource-operator hack/deploy.sh deploy && [ "$(kubectl get deployments -n openshift-special-resource-operator -o name)" = deployment.apps/slipway ] &&
         ! kubectl get clusterrole slipway-as-sro 2>/dev/null &&
-        SRO_COMPAT=1 hack/deploy.sh deploy && SRO_COMPAT=1 hack/deploy.sh undeploy && ! kubectl get clusterrole slipway-as-sro 2>/dev/null &&
+        SRO_COMPAT=1 hack/deploy.sh deploy && back_to_sro && SRO_COMPAT=1 hack/deploy.sh deploy && SRO_COMPAT=1 hack/deploy.sh undeploy && ! kubectl get clusterrole slipway-as-sro 2>/dev/null &&
         ! kubectl -n openshift-special-resource-operator get deployment special-resource-controller-manager 2>/dev/null &&
         kubectl delete namespace openshift-special-resource-operator
 }
