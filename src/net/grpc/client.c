@@ -149,7 +149,7 @@ static bool connect_to(struct sw_grpc_request *r)
         errno = ENAMETOOLONG;
         return false;
     }
-    (void)strcpy(addr.sun_path, r->socket);
+    memcpy(addr.sun_path, r->socket, strlen(r->socket) + 1);
     /* a unix socket connects at once, or not */
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)

@@ -299,7 +299,7 @@ static int listen_on(struct sw_grpc_server *s, struct sw_err *err)
     if (strlen(s->socket) >= sizeof addr.sun_path)
         return sw_err_set(err, SW_INVALID, "%s: a socket's path has at most %zu characters",
                           s->socket, sizeof addr.sun_path - 1);
-    (void)strcpy(addr.sun_path, s->socket);
+    memcpy(addr.sun_path, s->socket, strlen(s->socket) + 1);
     (void)unlink(s->socket); /* of a life before */
     s->listener = evconnlistener_new_bind(sw_loop_base(s->loop), on_accept, s,
                                           LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,

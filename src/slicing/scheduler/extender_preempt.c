@@ -2,6 +2,7 @@
  * must be evicted for their slices. */
 #include "slicing/scheduler/extender.h"
 
+#include <inttypes.h>
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,8 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
         put_uid(out, i == 0, v.list[i]->uid);
     for (size_t i = 0; i < of->n_others; i++)
         put_uid(out, v.n + i == 0, of->others[i]);
-    sprintbuf(out, "],\"NumPDBViolations\":%lld}",
-              (long long)(sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations));
+    int64_t n_violations = sw_json_int(proposed, 0, "NumPDBViolations", NULL) + v.n_violations;
+    sprintbuf(out, "],\"NumPDBViolations\":%" PRId64 "}", n_violations);
     victims_done(&v);
 }
 

@@ -34,10 +34,10 @@ static const char *const why_texts[SW_UPWHY_COUNT] = {
     [SW_UPWHY_RETRY] = "it failed, and is tried again later",
     [SW_UPWHY_LATE] = "it took longer than the policy's timeout",
     [SW_UPWHY_REFUSED] = "pods are there that may not be evicted",
-    [SW_UPWHY_FORBIDDEN] = "the cluster's admins allow no work on the node (--nodes-selector, "
-                           "--nodes-control-plane), or the resource does not select it",
-    [SW_UPWHY_AT_WORK] = "as many nodes are worked on as the cluster's admins allow "
-                         "(--nodes-at-work)",
+    [SW_UPWHY_FORBIDDEN] = ("the cluster's admins allow no work on the node (--nodes-selector, "
+                            "--nodes-control-plane), or the resource does not select it"),
+    [SW_UPWHY_AT_WORK] = ("as many nodes are worked on as the cluster's admins allow "
+                          "(--nodes-at-work)"),
 };
 
 const char *sw_upgrade_step_name(enum sw_upgrade_step step)
