@@ -74,6 +74,22 @@ rules_of() { # KIND <MANIFESTS: the rule that gives a node its label, as JSON
     "$slipway" render "$tap_dir/rule" | grep '^rule: '
 }
 
+amd() { # nodes told apart by what they have; what the DeviceConfig says is ready where there are GPUs to give
+    cluster kubernetes && "$slipway" run recipes/amd-gpu --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
+        [ "$(kubectl get nodes -l feature.node.kubernetes.io/amd-gpu=true,!feature.node.kubernetes.io/amd-vgpu -o name)" = node/worker-0 ] &&
+        [ "$(kubectl get nodes -l specialresource.openshift.io/state-amd-gpu-amd-gpu-operator=Ready -o name)" = node/worker-0 ] &&
+        [ "$(kubectl -n kube-amd-gpu get deviceconfig slipway -o 'jsonpath={.status.devicePlugin.availableNumber} {.status.conditions[?(@.type=="Ready")].reason}')" = "1 OperatorReady" ] &&
+        kubectl get secrets -n kube-amd-gpu -l owner=helm,name=amd-gpu-operator -o name | grep .
+}
+amd_gone() {
+    "$slipway" uninstall amd-gpu --yes >/dev/null && ! kubectl get namespace kube-amd-gpu 2>/dev/null && ! kubectl get crd deviceconfigs.amd.com 2>/dev/null &&
+        [ "$(kubectl get node worker-0 -o 'jsonpath={.status.allocatable.amd\.com/gpu}')" = 0 ]
+}
+amd_without_gpus() {
+    ! "$slipway" run recipes/amd-gpu --emulate --platform kubernetes --delays 0 --timeout 3s --rules "$tap_dir/amd-rules" >"$tap_dir/said" 2>&1 &&
+        grep -q "state 'amd-gpu-operator': 1 of 1 nodes have no allocatable amd.com/gpu yet (worker-0)" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+
 # Paths that users of other systems have in their fingers.
 sample_kmod() { # applied as a file, its chart being where the operator's image has it
     cluster openshift && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml && until_ok 10 eval 'kubectl get specialresources >/dev/null 2>&1' &&
@@ -87,12 +103,16 @@ sample_pod() { # runs once the recipe is there
 t "states and recipes are described" described
 for r in recipes/*/; do t "${r%/} is clean for lint" linted "$r"; done
 for p in openshift kubernetes; do
-    for r in nvidia-mig nvidia-gpu intel-device-plugins simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
+    for r in nvidia-mig nvidia-gpu intel-device-plugins amd-gpu simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
     t "nvidia-gpu walks with images that are there on $p" walks recipes/nvidia-gpu $p --set driver-build.enabled=false,driver-container.fromBuild=false,monitoring.enabled=false
 done
 for p in openshift kubernetes; do
     t "intel-device-plugins walks with all kinds on $p" walks recipes/intel-device-plugins $p --set qat.enabled=true,sgx.enabled=true,dsa.enabled=true,iaa.enabled=true,dlb.enabled=true,fpga.enabled=true,npu.enabled=true
 done
+t "amd-gpu walks with the driver of AMD's packages" walks recipes/amd-gpu kubernetes --set amd-gpu-operator.deviceConfig.spec.driver.enable=true
+mkdir -p "$tap_dir/amd-rules"
+sed '/^rule: amd-gpus/,/^---/d' src/emulator/rules/builtin/amd-gpu-operator.yaml >"$tap_dir/amd-rules/amd-gpu-operator.yaml"
+t "amd-gpu: a plugin without GPUs is no end" amd_without_gpus
 t "nfd walks with a pinned version of OLM's catalogue" walks states/nfd openshift --set olm.startingCSV=nfd.4.13.0
 t "cert-manager walks with a pinned version of OLM's catalogue" walks states/cert-manager openshift --set olm.startingCSV=cert-manager-operator.v1.13.0
 t "intel-device-plugins: what Intel's definitions refuse is told" intel_refused
@@ -111,6 +131,8 @@ if command -v kubectl >/dev/null; then
     t "the samples of SRO's users are where they look for them" sample_kmod
     t "the samples of DAS's users are where they look for them" sample_pod
     t "a kernel without GPUs is not waited for" other_kernel
+    t "amd-gpu walks, and nodes with GPUs are done one by one" amd
+    t "amd-gpu leaves nothing" amd_gone
     t "intel-device-plugins walks, a part for each kind" intel
     t "intel-device-plugins: each part is a release of its own" intel_recorded
 fi

@@ -56,6 +56,7 @@ as_the_vendors() {
     done
     for c in src/emulator/stand_ins/*/; do
         c=$(basename "$c")
+        [ -e "$tap_dir/vendors/$c" ] || continue
         recipe "$c"
         # shellcheck disable=SC2086
         "$slipway" render "$tap_dir/top" $args --name "$c" --stand-ins 2>/dev/null | objects >"$tap_dir/ours" &&

@@ -42,8 +42,9 @@ t "simple-kmod on OpenShift" same simple-kmod-openshift simple-kmod --facts $gol
     --api-versions build.openshift.io/v1 --api-versions image.openshift.io/v1 --api-versions security.openshift.io/v1
 t "intel-device-plugins" same intel-device-plugins intel-device-plugins
 t "nvidia-mig" same nvidia-mig nvidia-mig
+t "amd-gpu" same amd-gpu amd-gpu
 if command -v "${HELM:-helm}" >/dev/null; then
-    for r in intel-device-plugins simple-kmod nvidia-mig nvidia-gpu; do t "$r as helm gives it" as_helm $r; done
+    for r in intel-device-plugins simple-kmod nvidia-mig nvidia-gpu amd-gpu; do t "$r as helm gives it" as_helm $r; done
 else
     skip "the same by helm" "no helm here"
 fi

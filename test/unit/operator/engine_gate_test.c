@@ -178,6 +178,37 @@ static void costly_log_patterns_are_refused(void **state)
     assert_int_equal(pattern_compile(longest, &regex, NULL), SW_INVALID);
 }
 
+/* What an operator's custom resource calls selector is a selector of nodes; a Service's selects
+ * pods, and so do matchLabels. */
+static void a_custom_resource_selects_its_nodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *api_version, *spec, *selector;
+    } rows[] = {
+        { "a.example/v1", "{'nodeSelector':{'a':'b'}}", "{\"a\":\"b\"}" },
+        { "a.example/v1", "{'nodeSelector':{'a':'b'},'selector':{'c':'d'}}", "{\"a\":\"b\"}" },
+        { "a.example/v1", "{'selector':{'c':'d'}}", "{\"c\":\"d\"}" },
+        { "a.example/v1", "{'selector':{'matchLabels':{'c':'d'}}}", NULL },
+        { "apps/v1", "{'selector':{'c':'d'}}", NULL },
+        { "v1", "{'selector':{'c':'d'}}", NULL },
+        { "a.example/v1", "{'selector':'c=d'}", NULL },
+        { "a.example/v1", "{}", NULL },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_JSON *doc = manifest("Thing", "'" SW_ANN_NODE_RESOURCES "':'a.example/x'");
+        SW_AUTO(sw_gate) *gate = NULL;
+        sw_json_set_str(doc, rows[i].api_version, "apiVersion", NULL);
+        sw_json_set(doc, json(rows[i].spec), "spec", NULL);
+        assert_int_equal(sw_gate_new(doc, false, &gate, NULL), 0);
+        SW_AUTO_CHARS *selector = gate->node_selector
+                                      ? sw_json_text(gate->node_selector, SW_JSON_PLAIN, NULL)
+                                      : NULL;
+        if (!sw_streq(selector, rows[i].selector))
+            fail_msg("%s %s: %s", rows[i].api_version, rows[i].spec, selector ? selector : "none");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +217,7 @@ int main(void)
         cmocka_unit_test(bad_annotations_are_named),
         cmocka_unit_test(log_patterns_are_go_s),
         cmocka_unit_test(costly_log_patterns_are_refused),
+        cmocka_unit_test(a_custom_resource_selects_its_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,12 +92,29 @@ static void free_names(char **names, size_t n)
     free(names);
 }
 
-/* The nodes on which an operator works for its custom resource. Owned; NULL: it does not say. */
+/* Labels with their values; not matchLabels and the like. */
+static bool is_node_selector(struct json_object *selector)
+{
+    if (!json_object_is_type(selector, json_type_object))
+        return false;
+    bool all = true;
+    json_object_object_foreach(selector, key, value)
+    {
+        (void)key;
+        all = all && json_object_is_type(value, json_type_string);
+    }
+    return all;
+}
+
+/* The nodes on which an operator works for its custom resource: spec.nodeSelector, or what AMD's
+ * DeviceConfig and the Module of Kernel Module Management call spec.selector, which selects pods in
+ * kinds of Kubernetes' own. Owned; NULL: it does not say. */
 static struct json_object *selector_of(struct json_object *manifest)
 {
     struct json_object *selector = sw_json_find(manifest, "spec", "nodeSelector", NULL);
-    bool is_map = json_object_is_type(selector, json_type_object);
-    return is_map ? sw_json_copy(selector) : NULL;
+    if (!selector && strchr(sw_obj_api_version(manifest), '.'))
+        selector = sw_json_find(manifest, "spec", "selector", NULL);
+    return is_node_selector(selector) ? sw_json_copy(selector) : NULL;
 }
 
 bool sw_gate_is_by_node(const struct sw_gate *gate)
