@@ -128,7 +128,7 @@ undeploy-das-ocp: undeploy-das ## the same on OpenShift
 manager: build ## build the operator (build/slipway)
 
 run-local: build install ## run the operator here, with the recipes here, against the cluster of KUBECONFIG
-	@SLIPWAY_RECIPES=$${SLIPWAY_RECIPES:-$(CURDIR)/recipes} $(BUILD)/slipway controller --metrics-bind-address 127.0.0.1:8080 --metrics-secure=false --health-probe-bind-address 127.0.0.1:8081 $(ARGS)
+	@SLIPWAY_RECIPES=$${SLIPWAY_RECIPES:-$(CURDIR)/recipes} RELATED_IMAGES="$$(if [ -f "$$RELATED_IMAGES" ]; then cat "$$RELATED_IMAGES"; else echo "$$RELATED_IMAGES"; fi)" $(BUILD)/slipway controller --metrics-bind-address 127.0.0.1:8080 --metrics-secure=false --health-probe-bind-address 127.0.0.1:8081 $(ARGS)
 
 info: ## which images, namespace and cluster the targets would use
 	@hack/deploy.sh info

@@ -152,6 +152,16 @@ badly_told() { # a mistake in what deploy is told is one line, and nothing is ap
 # run-local has the recipes of the checkout, which an image has in /recipes.
 local_recipes() { make -n run-local | grep -q "SLIPWAY_RECIPES=.*$PWD/recipes.*slipway controller"; }
 
+# and the images that RELATED_IMAGES names, a file for make and JSON for the operator
+local_images() {
+    local line file=$tap_dir/related
+    for file in "$file" '{"webhook": "q.test/w:1"}'; do
+        echo '{"webhook": "q.test/w:1"}' >"$tap_dir/related"
+        line=$(RELATED_IMAGES=$file make -n run-local | grep 'slipway controller') || return 1
+        RELATED_IMAGES=$file bash -c "${line%%build/slipway controller*} env" | grep -x 'RELATED_IMAGES={"webhook": "q.test/w:1"}' || return 1
+    done
+}
+
 # Names of the Special Resource Operator and of the Dynamic Accelerator Slicer.
 their_targets() {
     SPECIALRESOURCE=simple-kmod VERSION=0.0.1 make -n | grep 'apply -f charts/example/simple-kmod/simple-kmod.yaml' &&
@@ -263,6 +273,7 @@ t "undeploy may be repeated" undeployed_twice
 t "deploy goes on from what a failed one left" repeated
 t "what it is told wrongly is said before anything is applied" badly_told
 t "run-local takes the recipes of the checkout" local_recipes
+t "run-local has the images of RELATED_IMAGES" local_images
 t "targets that SRO's and DAS's users know" their_targets
 t "images are those of RELATED_IMAGES" their_images
 t "make-cm-recipe puts a chart into a ConfigMap" cm_recipe
