@@ -51,14 +51,23 @@ static int execute_named(const char *name, int argc, char **argv)
     return SW_EXIT_USAGE;
 }
 
+/* SRO's Deployment starts /manager with the controller's flags, DAS's `das-operator operator`: with
+ * a link of that name in the image their users change nothing but the image. @return how many
+ * arguments are before the flags; 0: it is none of these. */
+static int n_before_flags(int argc, char **argv)
+{
+    const char *slash = argv[0] ? strrchr(argv[0], '/') : NULL, *name = slash ? slash + 1 : argv[0];
+    if (sw_streq(name, "das-operator"))
+        return argc > 1 && sw_streq(argv[1], "operator") ? 2 : 1;
+    return sw_streq(name, "manager");
+}
+
 static int run(int argc, char **argv)
 {
     static char help[] = "--help";
-    const char *slash = argv[0] ? strrchr(argv[0], '/') : NULL;
-    /* SRO's Deployment starts /manager with the controller's flags: with a link of that name in the
-     * image its users change nothing but the image. */
-    if (sw_streq(slash ? slash + 1 : argv[0], "manager"))
-        return execute(&sw_command_controller, argc, argv);
+    int n = n_before_flags(argc, argv);
+    if (n)
+        return execute(&sw_command_controller, argc - n + 1, argv + n - 1);
     if (argc < 2) {
         print_commands(stderr);
         return SW_EXIT_USAGE;

@@ -205,32 +205,57 @@ static void second_run_finds_all_done(void **state)
     close_world(&w);
 }
 
-/* SRO's Deployment starts /manager with its own flags. */
-static void program_works_under_the_name_and_flags_of_sro(void **state)
+/* The program by another name, with other flags, until it has said @said; what it said, the
+ * caller's. */
+static char *say_as(struct world *w, const char *other_name, const char *const *flags,
+                    const char *said)
 {
-    (void)state;
-    struct world w = { 0 };
-    open_world(&w);
     const char *program = getenv("SLIPWAY");
     char dir[] = "/tmp/run_operator_test.XXXXXX", name[64];
     assert_non_null(mkdtemp(dir));
-    (void)snprintf(name, sizeof name, "%s/manager", dir);
+    (void)snprintf(name, sizeof name, "%s/%s", dir, other_name);
     assert_int_equal(symlink(program ? program : SW_SOURCE_DIR "/build/test/slipway", name), 0);
+    const char *argv[8] = { name };
+    for (size_t i = 0; flags[i]; i++)
+        argv[i + 1] = flags[i];
     struct child c = { .out = tmpfile() };
     c.pid = fork();
     if (c.pid == 0) {
         (void)dup2(fileno(c.out), 1);
         (void)dup2(fileno(c.out), 2);
-        (void)execl(name, name, "--metrics-addr=127.0.0.1:0", "--enable-leader-election",
-                    "--health-probe-bind-address=0", "--kubeconfig", config, (char *)NULL);
+        (void)execv(name, (char **)argv);
         _exit(127);
     }
-    until_said(&w, &c, "leading");
-    assert_non_null(
-        world_get(&w, "coordination.k8s.io/v1", "Lease", "default", "b6ae617b.openshift.io"));
-    SW_AUTO_CHARS *log = stop_child(&w, &c);
+    until_said(w, &c, said);
+    char *log = stop_child(w, &c);
     (void)unlink(name);
     (void)rmdir(dir);
+    return log;
+}
+
+/* SRO's Deployment starts /manager with its own flags, DAS's das-operator operator. */
+static void program_works_under_the_names_and_flags_of_others(void **state)
+{
+    const char *const sro[] = { "--metrics-addr=127.0.0.1:0",
+                                "--enable-leader-election",
+                                "--health-probe-bind-address=0",
+                                "--kubeconfig",
+                                config,
+                                NULL };
+    const char *const das[] = { "operator",
+                                "--metrics-bind-address=0",
+                                "--health-probe-bind-address=0",
+                                "--kubeconfig",
+                                config,
+                                NULL };
+    (void)state;
+    struct world w = { 0 };
+    open_world(&w);
+    SW_AUTO_CHARS *manager = say_as(&w, "manager", sro, "leading");
+    assert_non_null(
+        world_get(&w, "coordination.k8s.io/v1", "Lease", "default", "b6ae617b.openshift.io"));
+    /* there are no definitions yet */
+    SW_AUTO_CHARS *worker = say_as(&w, "das-operator", das, "the controller cannot work");
     close_world(&w);
 }
 
@@ -265,7 +290,7 @@ int main(void)
         cmocka_unit_test(controller_walks_serves_and_stops),
         cmocka_unit_test(status_reads_what_the_cluster_says),
         cmocka_unit_test(second_run_finds_all_done),
-        cmocka_unit_test(program_works_under_the_name_and_flags_of_sro),
+        cmocka_unit_test(program_works_under_the_names_and_flags_of_others),
         cmocka_unit_test(next_leader_takes_over_when_one_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
