@@ -81,6 +81,17 @@ bool account_take(struct resource *r, struct json_object *doc)
     return !sw_streq(before, r->own->acts_as);
 }
 
+bool account_differs(const struct resource *r, struct json_object *doc)
+{
+    static const char *const fields[] = { "serviceAccountName", "namespace" };
+    SW_AUTO_CHARS *now = acts_as(doc);
+    bool differs = !sw_streq(now, r->own->acts_as);
+    for (size_t i = 0; i < SW_COUNT(fields); i++)
+        differs |= !sw_json_equal(sw_json_find(r->seen, "spec", fields[i], NULL),
+                                  sw_json_find(doc, "spec", fields[i], NULL));
+    return differs;
+}
+
 const char *resource_acts_as(const struct resource *r)
 {
     return r->own->acts_as;

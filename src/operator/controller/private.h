@@ -139,6 +139,9 @@ void resource_free_all(struct sw_controller *c);
 int account_check(const struct resource *r, struct sw_err *err);
 /** Take from @doc, with its status, as whom @r acts. @return whether that has changed */
 bool account_take(struct resource *r, struct json_object *doc);
+/** Does @doc, with its status, which has come for @r, ask for another account? Its spec says so
+ * before templates: these are rendered while @r is still what it was. */
+bool account_differs(const struct resource *r, struct json_object *doc);
 /** account.c: tell once, by a log line and an Event, that @r is walked with the operator's rights,
  * where SW_RIGHTS_LEGACY lets it. */
 void account_report(struct resource *r);
@@ -147,6 +150,8 @@ char *account_unconfirmed(const struct resource *r);
 /** records.c: take what r->status says of kept objects out of it. */
 void records_open(struct resource *r);
 void records_close(struct resource *r);
+/** Put what is known of the records into @status, as the server would have it. */
+void records_put_known(const struct resource *r, struct json_object *status);
 /** Fill records of @spec. */
 void records_fill_spec(struct resource *r, struct sw_spec *spec);
 /** document.c: does @doc, a SpecialResource, have slipway's finalizer? */
@@ -230,6 +235,8 @@ void request_label(struct resource *r, const struct sw_action *a);
 void request_release(struct resource *r, const struct sw_action *a);
 /** Carry out SW_ACT_STATUS; the answer is SW_EV_STATUS_WRITTEN. */
 void request_status(struct resource *r, const struct sw_action *a);
+/** The status may be another than is known: the next write sends every field. */
+void status_doubt(struct resource *r);
 /** Carry out SW_ACT_LOGS; the answer is SW_EV_LOGS. */
 void request_logs(struct resource *r, const struct sw_action *a);
 /** Add slipway's finalizer to the resource, or remove it. */

@@ -64,6 +64,16 @@ void records_open(struct resource *r)
     }
 }
 
+void records_put_known(const struct resource *r, struct json_object *status)
+{
+    if (r->own->records)
+        sw_json_set(status, sw_json_copy(r->own->records), "records", NULL);
+    else if (!r->own->records_are_old)
+        (void)sw_json_need_map(status, "records", NULL);
+    if (r->own->records_in != RECORDS_UNSETTLED)
+        sw_json_set_str(status, home_names[r->own->records_in], "recordsIn", NULL);
+}
+
 void records_close(struct resource *r)
 {
     json_object_put(SW_TAKE(r->own->records));

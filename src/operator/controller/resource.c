@@ -432,6 +432,35 @@ static void on_resolved(void *arg)
         resource_changed(r);
 }
 
+/* What is known of the status, which may be newer than @doc, with @doc; the caller's. */
+static struct json_object *with_known_status(const struct resource *r, struct json_object *doc)
+{
+    struct json_object *copy = sw_json_copy(doc),
+                       *status = r->status ? sw_json_copy(r->status) : json_object_new_object(),
+                       *acts_as = sw_json_find(doc, "status", "actsAs", NULL);
+    if (acts_as)
+        sw_json_set(status, json_object_get(acts_as), "actsAs", NULL);
+    records_put_known(r, status);
+    sw_json_set(copy, status, "status", NULL);
+    return copy;
+}
+
+/* @r is walked as another account from here on: what it was before, its recipe, what that rendered
+ * to and the requests for it, is not for this one. As after a restart it begins with its status. */
+static void begin_anew(struct resource *r, struct json_object *doc)
+{
+    struct sw_controller *c = r->c;
+    SW_AUTO_JSON *known = with_known_status(r, doc);
+    SW_AUTO_CHARS *name = sw_strdup(r->name), *uid = sw_strdup(r->uid);
+    resource_free(r);
+    r = resource_new(c, name, uid);
+    (void)take_doc(r, known);
+    if (r->status)
+        status_doubt(r);
+    r->own->is_unresolved = true;
+    on_resolved(r);
+}
+
 static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
 {
     struct resource *r = resource_find(c, w->name);
@@ -442,6 +471,11 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
     }
     if (!r && document_is_deleting(w->object) && !document_is_held(w->object))
         return; /* it has only finalizers of others */
+    if (r && account_differs(r, w->object) &&
+        !(document_is_deleting(w->object) && !document_is_held(w->object))) {
+        begin_anew(r, w->object);
+        return;
+    }
     bool is_new = !r;
     if (is_new)
         r = resource_new(c, w->name, w->uid);

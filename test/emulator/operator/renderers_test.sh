@@ -77,6 +77,27 @@ spec: {namespace: large, chart: {name: large, version: 0.0.1, repository: {name:
 Y
 }
 t "a large one that is within limits is Ready" large
+# Another account and namespace, and a template that takes seconds: until it is rendered nothing is done by the
+# account's new name in the namespace before.
+moved() {
+    local x='"{{ $l := until 2000 }}{{ range $l }}{{ range $l }}{{ end }}{{ end }}"'
+    kubectl create namespace before && kubectl create namespace after && kubectl create configmap moved --from-literal=0000-gate.yaml='apiVersion: v1
+kind: ConfigMap
+metadata: {name: gate, namespace: default, annotations: {slipway.dev/observe: "true"}}
+' --from-literal=1000-made.yaml='apiVersion: v1
+kind: ConfigMap
+metadata: {name: "made-{{ .Release.Namespace }}", namespace: default, annotations: {helm.sh/resource-policy: keep}}
+' && kubectl apply -f - <<Y && until_ok 20 says moved 'gate does not exist' &&
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: moved}
+spec: {namespace: before, serviceAccountName: weak, chart: {name: moved, version: 0.0.1, repository: {name: r, url: "cm://default/moved"}}}
+Y
+        kubectl patch sr moved --type merge -p '{"spec": {"namespace": "after", "serviceAccountName": "strong", "set": {"x": ['"$(yes "$x" | head -100 | paste -sd,)"']}}}' &&
+        sleep 0.3 && kubectl create configmap gate && kubectl wait --for=condition=Ready sr/moved --timeout=40s && kubectl get configmap made-after && ! kubectl get configmap made-before
+}
+t "a resource that is given another account begins anew" moved
+
 # What others keep in the cluster is read by the controller itself.
 much() { python3 -c 'import sys; print(sys.argv[1] + ",".join(["{}"] * int(sys.argv[2])) + sys.argv[3])' "$@"; }
 wide() { # a text of 1.2 MB that is a tree of 250
