@@ -98,6 +98,29 @@ Y
 }
 t "a resource that is given another account begins anew" moved
 
+# The image of a driver container names a server: this pod's own is not asked.
+asked() {
+    local port
+    python3 - "$tap_dir/port" "$tap_dir/asked" <<'P' &
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        open(sys.argv[2], "a").write(self.path + "\n")
+        self.send_error(404)
+    do_GET = do_HEAD
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+open(sys.argv[1], "w").write(str(server.server_port))
+server.serve_forever()
+P
+    pids="$pids $!"
+    until_ok 20 test -s "$tap_dir/port" && port=$(cat "$tap_dir/port") && recipe asked "apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: asked, annotations: {specialresource.openshift.io/kernel-affine: \"true\", specialresource.openshift.io/state: driver-container}}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: \"localhost:$port/x/y:1\"}, {name: d, image: \"127.0.0.1:$port/x/y:1\"}]}}}" &&
+        until_ok 40 eval '[ -n "$(kubectl -n asked get daemonset -o name)" ]' && [ ! -e "$tap_dir/asked" ] && ! says asked 'no such image'
+}
+t "a server on loopback is not asked for an image" asked
+
 # What others keep in the cluster is read by the controller itself.
 much() { python3 -c 'import sys; print(sys.argv[1] + ",".join(["{}"] * int(sys.argv[2])) + sys.argv[3])' "$@"; }
 wide() { # a text of 1.2 MB that is a tree of 250

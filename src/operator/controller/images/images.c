@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/fetch/reach/reach.h"
 #include "operator/manifests/related_images.h"
 
 enum { AGAIN_MS = 60000, HERE_MS = 600000, MAX_CHECKS = 256 };
@@ -160,12 +161,29 @@ static int find_mirrors(struct sw_controller *c, const struct sw_mirrors **out)
     return SW_PENDING;
 }
 
+/* May the registry of @image be asked, as far as its name says? The author of a resource names it,
+ * and what is told of an image would tell him what is there. */
+static bool may_ask(const struct sw_controller *c, const char *image)
+{
+    enum { HTTPS = 443 };
+    SW_AUTO(sw_reach) *reach = NULL;
+    SW_AUTO_CHARS *place = sw_strndup(image, strcspn(image, "/"));
+    SW_ERR(err);
+    bool is_host = image[strlen(place)] == '/' &&
+                   (strpbrk(place, ".:[") || sw_streq(place, "localhost"));
+    if (!c->opts.allowed_sources || !is_host || sw_access_is_internal(image) ||
+        sw_reach_new(c->opts.allowed_sources, &reach, &err) < 0)
+        return true;
+    sw_reach_add_written(reach, place);
+    return sw_reach_has_host(reach, place, HTTPS);
+}
+
 /* @return 0: the image exists, or that cannot be found out | SW_NOTFOUND: *@message, borrowed, says
  * what is missing | SW_PENDING: render_resume() will be called */
 static int find_image(struct sw_controller *c, const char *ns, const char *image, const char *arch,
                       const char **message)
 {
-    if (!c->registries || !*image)
+    if (!c->registries || !*image || !may_ask(c, image))
         return 0;
     if (!images_of(c)->timer)
         images_of(c)->timer = sw_timer_new(c->loop, on_timer, c);
