@@ -99,9 +99,7 @@ Y
 t "a resource that is given another account begins anew" moved
 
 # The image of a driver container names a server: this pod's own is not asked.
-asked() {
-    local port
-    python3 - "$tap_dir/port" "$tap_dir/asked" <<'P' &
+python3 - "$tap_dir/port" "$tap_dir/asked" <<'P' &
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_HEAD(self):
@@ -112,7 +110,9 @@ server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
 open(sys.argv[1], "w").write(str(server.server_port))
 server.serve_forever()
 P
-    pids="$pids $!"
+pids="$pids $!"
+asked() {
+    local port
     until_ok 20 test -s "$tap_dir/port" && port=$(cat "$tap_dir/port") && recipe asked "apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: asked, annotations: {specialresource.openshift.io/kernel-affine: \"true\", specialresource.openshift.io/state: driver-container}}
