@@ -8,7 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 10, GAP = 2, MAX_NODE_ROWS = 40, MAX_NODE_NAMES = 3, MAX_NAME = 40 };
+enum {
+    BAR = 10,
+    GAP = 2,
+    MAX_NODE_ROWS = 40,
+    MAX_NODE_NAMES = 3,
+    MAX_NAME = 40,
+    MAX_STATE_LIVE = 30, /* of a state's name in the live view, which has messages beside it */
+    MAX_STATE = 60,
+    MAX_BUT = 2 /* states that a node lacks, for "all but" */
+};
 
 /* A state. Strings are borrowed. */
 struct row {
@@ -37,7 +46,7 @@ static int wider(int a, int b)
     return a > b ? a : b;
 }
 
-static void read_rows(const struct sw_report *report, struct table *t)
+static void read_rows(const struct sw_report *report, int max_name, struct table *t)
 {
     struct json_object *states = sw_json_get(report->status, "states");
     *t = (struct table){ .n = sw_json_len(states), .name_width = 5, .phase_width = 5 };
@@ -65,7 +74,7 @@ static void read_rows(const struct sw_report *report, struct table *t)
         t->name_width = wider(t->name_width, sw_text_width(r->name));
         t->phase_width = wider(t->phase_width, sw_text_width(r->phase));
     }
-    t->name_width = t->name_width > 30 ? 30 : t->name_width;
+    t->name_width = t->name_width > max_name ? max_name : t->name_width;
 }
 
 static enum sw_colour colour_of(const struct row *r)
@@ -166,7 +175,7 @@ char *sw_report_frame(const struct sw_report *report, const struct sw_style *sty
 {
     struct sw_line line = { .out = printbuf_new(), .style = style };
     struct table t;
-    read_rows(report, &t);
+    read_rows(report, MAX_STATE_LIVE, &t);
     size_t room = style->height > 1 ? (size_t)style->height - 1 : t.n, shown = 0;
     size_t n_to_hide = t.n > room ? t.n - room : 0; /* first of those that are Ready */
     put_head(&line, report, &t);
@@ -211,17 +220,42 @@ static void put_state_table(struct sw_line *line, const struct table *t)
     }
 }
 
-/* The states that are ready on @node: "0000 1000", with others' phases, "" for none; heap. */
-static char *ready_states(struct json_object *node, const char *prefix)
+/* "all", or "all but a b" where @node lacks few of all @states; heap. NULL: neither. */
+static char *all_states(struct json_object *states, struct json_object *node, const char *prefix)
 {
+    size_t n = sw_json_len(states), n_ready = 0;
+    SW_AUTO_CHARS *lacks = sw_strdup("all but");
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *state = sw_json_at(states, i);
+        const char *name = sw_json_str(state, "", "name", NULL);
+        SW_AUTO_CHARS *key = sw_printf("%s%s", prefix, name);
+        const char *label = sw_json_str(state, key, "label", NULL);
+        if (sw_streq(sw_json_str(node, "", "labels", label, NULL), "Ready"))
+            n_ready++;
+        else
+            sw_append(&lacks, " %s", name);
+    }
+    if (n < 2 || n - n_ready > MAX_BUT || 2 * n_ready <= n)
+        return NULL;
+    return n_ready == n ? sw_strdup("all") : SW_TAKE(lacks);
+}
+
+/* The states that are ready on @node: "0000 1000", with others' phases, "" for none; heap. */
+static char *ready_states(struct json_object *states_of, struct json_object *node,
+                          const char *prefix)
+{
+    char *all = all_states(states_of, node, prefix);
+    if (all)
+        return all;
     char *states = sw_strdup("");
     json_object_object_foreach(sw_json_get(node, "labels"), key, value)
     {
         const char *phase = json_object_get_string(value);
         bool ready = sw_streq(phase, "Ready");
-        size_t skip = sw_starts_with(key, prefix) ? strlen(prefix) : strcspn(key, "/") + 1;
-        sw_append(&states, "%s%s%s%s", *states ? " " : "", key + skip, /* or a shortened one */
-                  ready ? "" : "=", ready ? "" : phase);
+        const char *slash = strchr(key, '/'), *short_name = slash ? slash + 1 : key;
+        sw_append(&states, "%s%s%s%s", *states ? " " : "",
+                  sw_starts_with(key, prefix) ? key + strlen(prefix) : short_name, ready ? "" : "=",
+                  ready ? "" : phase);
     }
     return states;
 }
@@ -239,7 +273,8 @@ static void add_node(struct node_group *g, const char *name)
 }
 
 /* A row for nodes on which the same states are ready, so that thousands fit on a screen. */
-static void put_node_table(struct sw_line *line, struct json_object *doc)
+static void put_node_table(struct sw_line *line, struct json_object *states_of,
+                           struct json_object *doc)
 {
     struct json_object *nodes = sw_json_get(doc, "nodes");
     SW_AUTO_CHARS *prefix = sw_printf("specialresource.openshift.io/state-%s-",
@@ -249,7 +284,7 @@ static void put_node_table(struct sw_line *line, struct json_object *doc)
     int column = 12;
     for (size_t i = 0; i < sw_json_len(nodes); i++) {
         struct json_object *node = sw_json_at(nodes, i);
-        char *states = ready_states(node, prefix);
+        char *states = ready_states(states_of, node, prefix);
         size_t k = 0;
         while (k < n_groups && !sw_streq(groups[k].states, states))
             k++;
@@ -320,7 +355,7 @@ char *sw_report_tables(const struct sw_report *report, const struct sw_style *st
 {
     struct sw_line line = { .out = printbuf_new(), .style = style };
     struct table t;
-    read_rows(report, &t);
+    read_rows(report, MAX_STATE, &t);
     struct json_object *doc = sw_report_json(report);
     put_head(&line, report, &t);
     if (t.n) {
@@ -329,7 +364,7 @@ char *sw_report_tables(const struct sw_report *report, const struct sw_style *st
     }
     if (t.n && sw_json_len(report->nodes)) {
         sw_line_end(&line);
-        put_node_table(&line, doc);
+        put_node_table(&line, sw_json_get(report->status, "states"), doc);
     }
     struct json_object *upgrade = sw_json_get(report->status, "upgrade");
     if (sw_json_len(sw_json_get(upgrade, "nodes")))
@@ -360,7 +395,7 @@ struct summary {
 static struct summary summary_of(const struct sw_report *report)
 {
     struct table t;
-    read_rows(report, &t);
+    read_rows(report, MAX_STATE, &t);
     struct summary s = { phase_of(report), t.n_ready, t.n, -1, 0, sw_report_message(report) };
     for (size_t i = 0; i < t.n; i++) {
         s.nodes = t.rows[i].nodes > s.nodes ? t.rows[i].nodes : s.nodes;

@@ -143,6 +143,34 @@ static void tables_tell_nodes_and_their_states(void **state)
     done(&r);
 }
 
+/* A recipe has a dozen states, and most nodes have nearly all. */
+static void a_node_that_has_nearly_all_states_says_what_it_lacks(void **state)
+{
+    (void)state;
+    static const char label[] = "specialresource.openshift.io/state-mig-";
+    SW_AUTO_CHARS *status = sw_strdup("{\"states\":[");
+    for (int i = 0; i < 10; i++)
+        sw_append(&status, "%s{\"name\":\"s%d\"%s}", i ? "," : "", i,
+                  i == 9 ? ",\"label\":\"short-1234\"" : "");
+    sw_append(&status, "]}");
+    struct sw_report r = report(status);
+    json_object_put(r.nodes);
+    r.nodes = json_object_new_array();
+    static const int first_ready[] = { 0, 2, 3 };
+    for (size_t k = 0; k < SW_COUNT(first_ready); k++) {
+        SW_AUTO_CHARS *node = sw_printf("{\"name\":\"n%zu\",\"labels\":{", k);
+        for (int i = first_ready[k]; i < 9; i++)
+            sw_append(&node, "\"%ss%d\":\"Ready\",", label, i);
+        sw_append(&node, "\"short-1234\":\"Ready\"}}");
+        (void)json_object_array_add(r.nodes, parse(node));
+    }
+    SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
+    assert_line(text, "\n1      all ");
+    assert_line(text, "\n1      all but s0 s1 ");
+    assert_line(text, "\n1      s3 s4 s5 s6 s7 s8 short-1234 ");
+    done(&r);
+}
+
 /* However many nodes there are. */
 static void nodes_that_are_equally_far_are_one_row(void **state)
 {
@@ -328,6 +356,7 @@ int main(void)
         cmocka_unit_test(control_characters_of_others_do_not_reach_the_terminal),
         cmocka_unit_test(tables_tell_nodes_and_their_states),
         cmocka_unit_test(nodes_that_are_equally_far_are_one_row),
+        cmocka_unit_test(a_node_that_has_nearly_all_states_says_what_it_lacks),
         cmocka_unit_test(overview_has_one_line_a_resource),
         cmocka_unit_test(what_does_not_get_better_by_itself_is_known),
         cmocka_unit_test(ages_are_in_one_unit),
