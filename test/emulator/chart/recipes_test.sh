@@ -90,6 +90,18 @@ amd_without_gpus() {
         grep -q "state 'amd-gpu-operator': 1 of 1 nodes have no allocatable amd.com/gpu yet (worker-0)" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
 }
 
+network() { # what the NicClusterPolicy asks for runs, and the card is a resource of its node
+    cluster kubernetes && "$slipway" run recipes/nvidia-network --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
+        [ "$(kubectl get nodes -l feature.node.kubernetes.io/pci-15b3.present=true -o name)" = node/worker-0 ] &&
+        [ "$(kubectl get node worker-0 -o 'jsonpath={.status.allocatable.rdma/rdma_shared_device_a}')" = 63 ] &&
+        [ "$(kubectl get nicclusterpolicy nic-cluster-policy -o 'jsonpath={.status.appliedStates[?(@.state=="notReady")].name}{.status.state}')" = ready ]
+}
+network_gone() { "$slipway" uninstall nvidia-network --yes >/dev/null && ! kubectl get namespace nvidia-network-operator 2>/dev/null && ! kubectl get crd nicclusterpolicies.mellanox.com 2>/dev/null; }
+network_not_ready() { # a driver that does not load
+    ! "$slipway" run recipes/nvidia-network --emulate --platform kubernetes --delays 0 --timeout 3s --rules "$tap_dir/nic-rules" --set nvidia-network-operator.ofedDriver.enabled=true >"$tap_dir/said" 2>&1 &&
+        grep -q "state 'nvidia-network-operator': NicClusterPolicy nic-cluster-policy {.state} == ready does not hold yet" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+
 # Paths that users of other systems have in their fingers.
 sample_kmod() { # applied as a file, its chart being where the operator's image has it
     cluster openshift && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml && until_ok 10 eval 'kubectl get specialresources >/dev/null 2>&1' &&
@@ -103,7 +115,7 @@ sample_pod() { # runs once the recipe is there
 t "states and recipes are described" described
 for r in recipes/*/; do t "${r%/} is clean for lint" linted "$r"; done
 for p in openshift kubernetes; do
-    for r in nvidia-mig nvidia-gpu intel-device-plugins amd-gpu simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
+    for r in nvidia-mig nvidia-gpu intel-device-plugins amd-gpu nvidia-network simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
     t "nvidia-gpu walks with images that are there on $p" walks recipes/nvidia-gpu $p --set driver-build.enabled=false,driver-container.fromBuild=false,monitoring.enabled=false
 done
 for p in openshift kubernetes; do
@@ -113,6 +125,10 @@ t "amd-gpu walks with the driver of AMD's packages" walks recipes/amd-gpu kubern
 mkdir -p "$tap_dir/amd-rules"
 sed '/^rule: amd-gpus/,/^---/d' src/emulator/rules/builtin/amd-gpu-operator.yaml >"$tap_dir/amd-rules/amd-gpu-operator.yaml"
 t "amd-gpu: a plugin without GPUs is no end" amd_without_gpus
+t "nvidia-network walks with the cards' own driver" walks recipes/nvidia-network kubernetes --set nvidia-network-operator.ofedDriver.enabled=true
+mkdir -p "$tap_dir/nic-rules"
+sed '/"mofed-ds"/d' src/emulator/rules/builtin/nvidia-network-operator.yaml >"$tap_dir/nic-rules/nvidia-network-operator.yaml"
+t "nvidia-network: a policy that is not ready is no end" network_not_ready
 t "nfd walks with a pinned version of OLM's catalogue" walks states/nfd openshift --set olm.startingCSV=nfd.4.13.0
 t "cert-manager walks with a pinned version of OLM's catalogue" walks states/cert-manager openshift --set olm.startingCSV=cert-manager-operator.v1.13.0
 t "intel-device-plugins: what Intel's definitions refuse is told" intel_refused
@@ -133,6 +149,8 @@ if command -v kubectl >/dev/null; then
     t "a kernel without GPUs is not waited for" other_kernel
     t "amd-gpu walks, and nodes with GPUs are done one by one" amd
     t "amd-gpu leaves nothing" amd_gone
+    t "nvidia-network walks, and the card is a resource of its node" network
+    t "nvidia-network leaves nothing" network_gone
     t "intel-device-plugins walks, a part for each kind" intel
     t "intel-device-plugins: each part is a release of its own" intel_recorded
 fi

@@ -43,8 +43,9 @@ t "simple-kmod on OpenShift" same simple-kmod-openshift simple-kmod --facts $gol
 t "intel-device-plugins" same intel-device-plugins intel-device-plugins
 t "nvidia-mig" same nvidia-mig nvidia-mig
 t "amd-gpu" same amd-gpu amd-gpu
+t "nvidia-network" same nvidia-network nvidia-network
 if command -v "${HELM:-helm}" >/dev/null; then
-    for r in intel-device-plugins simple-kmod nvidia-mig nvidia-gpu amd-gpu; do t "$r as helm gives it" as_helm $r; done
+    for r in intel-device-plugins simple-kmod nvidia-mig nvidia-gpu amd-gpu nvidia-network; do t "$r as helm gives it" as_helm $r; done
 else
     skip "the same by helm" "no helm here"
 fi
