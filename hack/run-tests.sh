@@ -90,6 +90,11 @@ if [ "${1:-}" = --list ]; then
     all_tests | cut -d' ' -f1
     exit
 fi
+twice=$(all_tests | cut -d' ' -f1 | sort | uniq -d | paste -sd' ' -)
+if [ -n "$twice" ]; then # their logs would be one
+    echo "run-tests: more than one test is called: $twice" >&2
+    exit 1
+fi
 rm -rf "$logs"; mkdir -p "$logs"
 
 all_tests | { if [ -n "${TESTS:-}" ]; then grep -E "${TESTS}"; else cat; fi; } |
