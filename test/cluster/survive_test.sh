@@ -5,7 +5,7 @@
 . test/cluster_programs.sh
 slipway=${SLIPWAY_TEST:-build/test/slipway}
 [ -x "$slipway" ] || slipway=${SLIPWAY:-build/slipway}
-chart=$tap_dir/survivor lease=b6ae617b.openshift.io
+restarts=${RESTARTS:-3} chart=$tap_dir/survivor lease=b6ae617b.openshift.io
 trap 'for p in $(cat "$tap_dir"/pid.* 2>/dev/null); do kill "$p" 2>/dev/null; done; rm -rf "$tap_dir"' EXIT
 
 make_chart() { # each state a ConfigMap; the second waits for what the test makes
@@ -14,6 +14,9 @@ make_chart() { # each state a ConfigMap; the second waits for what the test make
     local n
     for n in 0000 0100 0200; do
         printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%s}\ndata: {state: "%s"}\n' $n $n >"$chart/templates/$n-map.yaml"
+    done
+    for n in $(seq "$restarts"); do # what is deleted again and again, slipway makes less and less often: one for each restart
+        printf -- '---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: again-%s}\ndata: {state: again}\n' "$n" >>"$chart/templates/0100-map.yaml"
     done
     cat >>"$chart/templates/0100-map.yaml" <<'YAML'
 ---
@@ -74,10 +77,10 @@ server_away() { # longer than a lease lasts
 # has just started are 403, since it has not read the roles yet. RESTARTS=50 for a longer look.
 server_again_and_again() {
     local n
-    for n in $(seq "${RESTARTS:-3}"); do
-        kubectl -n survivor delete configmap c0100 --wait=false &&
+    for n in $(seq "$restarts"); do
+        kubectl -n survivor delete configmap "again-$n" --wait=false &&
             program_again kube-apiserver 0 && until_ok 60 kubectl get --raw /readyz &&
-            until_ok 60 has c0100 && until_ok 60 ready || { echo "restart $n"; phase; return 1; }
+            until_ok 60 has "again-$n" && until_ok 60 ready || { echo "restart $n"; phase; return 1; }
     done
     alive one && alive two && picture | diff "$tap_dir/calm" -
 }
