@@ -128,6 +128,24 @@ written() {
 }
 lines() { wc -l <"$SLIPWAY_CLUSTER_DIR/log/audit.jsonl"; }
 
+# The account that a resource names has no rights; whoever rehearses may act as it, or only write; then it has them.
+rights_are_foreseen() {
+    local set='{"spec": {"serviceAccountName": "slipway-rolling"}}' unset='{"spec": {"serviceAccountName": null}}' as
+    kubectl create clusterrole writer --verb=get,list,create,patch,update --resource='*.*' &&
+        kubectl create clusterrolebinding writer --clusterrole=writer --user=writer &&
+        kubectl patch specialresource rolling --type merge -p "$set" || return 1
+    for as in "" "--as writer"; do
+        "$slipway" takeover --plan --keep-node-selectors $as >"$tap_dir/plan" 2>&1
+        [ $? = 2 ] && grep -E '^refused +DaemonSet rolling/.*slipway-rolling' "$tap_dir/plan" &&
+            grep -E '^adopted +SpecialResource rolling .* may not write .*: slipway rbac .* \| kubectl apply -f -' "$tap_dir/plan" &&
+            ! grep -E '^refused .*(simple-kmod|ping-pong)' "$tap_dir/plan" || { cat "$tap_dir/plan"; return 1; }
+    done
+    "$slipway" rbac "$left/rolling" --name rolling --namespace rolling >"$tap_dir/rights" && kubectl apply -f "$tap_dir/rights" || return 1
+    "$slipway" takeover --plan --keep-node-selectors >"$tap_dir/plan" && ! grep '^refused' "$tap_dir/plan" || { cat "$tap_dir/plan"; return 1; }
+    kubectl patch specialresource rolling --type merge -p "$unset" && kubectl delete clusterrole/writer clusterrolebinding/writer || return 1
+    awk 'BEGIN { RS = "---\n"; ORS = "---\n" } !/kind: Namespace\n/' "$tap_dir/rights" | kubectl delete --ignore-not-found -f -
+}
+
 rehearsed() {
     picture >"$tap_dir/before" && [ "$(grep -c '^Pod ' "$tap_dir/before")" = 6 ] &&
         "$slipway" takeover --plan --keep-node-selectors >"$tap_dir/plan"
@@ -221,6 +239,7 @@ gone() {
 
 trap 'stop 2>/dev/null; rm -rf "$tap_dir"' EXIT
 t "what SRO left is there, and runs" leftovers
+t "the rehearsal says what an account may not write" rights_are_foreseen
 t "the rehearsal says that nothing changes" rehearsed
 t "it is taken over, with a kill on the way: nothing is replaced, no label moves" taken_over
 t "a restart writes nothing" rests
