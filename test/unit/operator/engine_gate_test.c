@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 
 #include "data/json/json.h"
+#include "data/json/path.h"
 #include "operator/engine/readiness/log_pattern.h"
 
 static struct json_object *json(const char *text)
