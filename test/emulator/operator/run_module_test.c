@@ -3,6 +3,7 @@
 #include "run_left.h"
 
 #include "operator/registries/registries.h"
+#include "ranges.h"
 #include "unit/chart/registry_server.h"
 
 #define KERNEL "4.18.0-305.40.1.el8_4.x86_64"
@@ -588,7 +589,7 @@ static void modules_that_are_killed_on_the_way_are_taken_over_the_same(void **st
 {
     (void)state;
     unsigned all = take_modules_over(0);
-    assert_in_range(all, 8, 60);
+    assert_between(all, 8, 60);
     for (unsigned at = 1; at <= all; at += getenv("SW_ALL") ? 1 : all / 4)
         (void)take_modules_over(at);
 }

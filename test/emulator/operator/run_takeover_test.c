@@ -441,7 +441,7 @@ static void kill_on_the_way(const struct left *left)
     unsigned all = n_writes;
     forget_written();
     world_close(&w);
-    assert_in_range(all, 16, 200);
+    assert_between(all, 16, 200);
     for (unsigned at = 1; at <= all; at += getenv("SW_ALL") ? 1 : all / 8)
         take_over_with_a_kill(left, at);
 }
