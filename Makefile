@@ -41,7 +41,9 @@ PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(abspath $(SYSROOT)) PKG_CONFIG_LIBDIR=$(a
 endif
 PKG_CONFIG ?= pkg-config
 STD      := -std=gnu17 -D_GNU_SOURCE
-WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+# the last three: what gcc 14 refuses
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+            -Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types
 # The chart's version, and of what is no release the commit: 0.1.0, 0.1.0+g3a1f6b74, 0.1.0+g3a1f6b74.dirty
 VERSION  := $(shell hack/version.sh)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)

@@ -107,6 +107,10 @@ static void check_conditions(const struct lint *l, const struct sw_manifest *m, 
         SW_ERR(why);
         if (!condition || sw_condition_compile(condition, &c, &why) < 0)
             ERROR_AT(l, m, at, "%s[%zu]: %s", key, i, sw_err_text(&why));
+        else if (sw_starts_with(condition, "{.status."))
+            WARNING_AT(l, m, at,
+                       "%s[%zu]: conditions are on .status already: {.%s instead of {.status.%s",
+                       key, i, condition + strlen("{.status."), condition + strlen("{.status."));
     }
     if (sw_json_len(list) == 0)
         ERROR_AT(l, m, at, "%s: an empty list is never met", key);

@@ -243,6 +243,24 @@ missing_dependency() { # REPOSITORY WORDS: an error of the recipe's, in JSON, to
     [ $rc -eq 1 ] && grep -q "\"file\": \"$tap_dir/lacks/Chart.yaml\"" "$tap_dir/got" && grep -qF "\"text\": \"dependencies[0] 'sub': $2\"" "$tap_dir/got"
 }
 
+status_twice() { # conditions begin at .status
+    mkdir -p "$tap_dir/gate/templates"
+    printf 'apiVersion: v2\nname: gate\nversion: 1.0.0\n' >"$tap_dir/gate/Chart.yaml"
+    cat >"$tap_dir/gate/templates/0000-gate.yaml" <<'YAML'
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: gate
+  annotations:
+    helm.sh/readiness-success: '["{.status.state} == ready", "{.state} == ready"]'
+    helm.sh/readiness-failure: '["{.state} == error"]'
+YAML
+    "$slipway" lint "$tap_dir/gate" >"$tap_dir/got" || return 1
+    diff - "$tap_dir/got" <<TEXT
+gate/templates/0000-gate.yaml:6: warning: helm.sh/readiness-success[0]: conditions are on .status already: {.state} == ready instead of {.status.state} == ready
+TEXT
+}
+
 not_there() {
     local rc=0
     "$slipway" lint /no/such/recipe 2>"$tap_dir/got" || rc=$?
@@ -256,6 +274,7 @@ t 'an object twice' finds "$b:1: error: ConfigMap twice is in $a:1 too"
 t 'an annotation with a slip of the pen' finds "$b:6: error: annotation 'specialresource.openshift.io/wiat' is not known; 'slipway hooks' lists them"
 t 'half of a readiness' finds "$b:8: error: helm.sh/readiness-success without helm.sh/readiness-failure: both are needed"
 t 'the other half' finds "$b:17: error: helm.sh/readiness-failure without helm.sh/readiness-success: both are needed"
+t 'a condition that begins at .status twice' status_twice
 t 'logs of what has none' finds "$b:16: error: wait-for-logs has no effect on a Pod, only on a DaemonSet"
 t 'a container without an image' finds "$b:20: error: container 'none' has no image"
 t 'an image without a tag' finds "$b:22: warning: container 'untagged': image 'registry:5000/tool' has no tag"
