@@ -41,12 +41,16 @@ helm-plugins: ## nothing: charts in ConfigMaps (cm://) are read without a plugin
 
 lint-go: lint ## what lint does
 lint-go-fix: lint-fix ## what lint-fix does
-lint-md lint-md-fix: ## says what looks at the documents
+lint-md: ## says what looks at the documents
 	@$(call instead,make check looks at the documents)
-regen-crd regen-crd-k8s generate: ## says where the definitions are
+lint-md-fix: lint-md ## what lint-md does
+generate: ## says where the definitions are
 	@$(call instead,the definitions are written by hand in deploy/crds; make manifests writes what is made of them)
-generate-clients verify-codegen: ## says what clients there are
+regen-crd: generate ## what generate does
+regen-crd-k8s: generate ## what generate does
+generate-clients: ## says what clients there are
 	@$(call instead,slipway has no clients in Go: those of the Dynamic Accelerator Slicer go on working)
+verify-codegen: generate-clients ## what generate-clients does
 
 build-push: local-image-build local-image-push ## pack all images, then push them
 

@@ -6,8 +6,8 @@ slipway=${SLIPWAY:-build/slipway}
 command -v python3 >/dev/null || { skip "pods are restricted" "no python3 here"; plan; }
 
 # What these do needs the node's files, devices or namespaces, or is a program of others that does.
-on_the_node='device-plugin driver-build driver-container driver-validation feature-discovery gpu-device-plugin
-    gpu-operator monitoring nfd runtime-hook'
+on_the_node='amd-gpu-operator device-plugin driver-build driver-container driver-validation feature-discovery gpu-device-plugin
+    gpu-operator monitoring nfd nvidia-network-operator runtime-hook'
 
 cat >"$tap_dir/restricted.py" <<'PY'
 """JSON documents, one a line: each field of a pod that "restricted" does not allow is a line; 1 if there is one."""
