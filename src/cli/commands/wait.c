@@ -37,8 +37,7 @@ static void tell(const char *name, const struct sw_report *report, char **last)
     if (!*trouble || sw_streq(trouble, *last))
         return;
     (void)fprintf(stderr, "slipway wait: %s: %s\n", name, trouble);
-    free(SW_TAKE(*last));
-    *last = sw_strdup(trouble);
+    sw_text_set(last, trouble);
 }
 
 /* @return an enum sw_exit; -1: it is not over */

@@ -63,9 +63,8 @@ void deletion_read_log(struct deletion *f)
 {
     static const char *const fields[] = { "metadata.creationTimestamp", "status.phase", NULL };
     const struct sw_kind *pods = sw_kube_kind_find(f->r->c->kube, "v1", "Pod");
-    free(f->log_of);
     free(SW_TAKE(f->log));
-    f->log_of = sw_strdup(sw_obj_uid(f->live));
+    sw_text_set(&f->log_of, sw_obj_uid(f->live));
     SW_AUTO_CHARS *selector = sw_printf("job-name=%s", sw_obj_name(f->live));
     if (sw_streq(sw_obj_kind(f->live), "Pod"))
         read_log(f, sw_obj_name(f->live));
