@@ -11,20 +11,20 @@ packages  = $(sort $(subst $(comma), ,$(foreach d,$(1),$(foreach m,$(filter $(d)
 # their libraries and no others; build/test/<name> is the same with sanitizers.
 PROGRAMS       := slipway slipway-webhook slipway-scheduler slipway-device-plugin
 DIR_slipway    := cli
-OF_slipway     := base data net/http net/serve kube chart operator emulator cli
+OF_slipway     := base data net/http net/serve kube chart operator emulator web cli
 DIR_slipway-webhook := slicing/webhook
 OF_slipway-webhook  := base data net/http net/serve kube slicing/mig slicing/webhook
 DIR_slipway-scheduler := slicing/scheduler
-OF_slipway-scheduler  := base data net/http net/serve kube slicing/mig slicing/scheduler
+OF_slipway-scheduler  := base data net/http net/serve kube slicing/mig slicing/claim slicing/scheduler
 DIR_slipway-device-plugin := slicing/deviceplugin
-OF_slipway-device-plugin  := base data net kube slicing/mig slicing/nvml slicing/deviceplugin
+OF_slipway-device-plugin  := base data net kube slicing/mig slicing/claim slicing/nvml slicing/deviceplugin
 # every page counts in a program of 8 MiB: the little of libm that it needs, not the library
 LIBM_slipway-webhook := -Wl,-Bstatic -lm -Wl,-Bdynamic
 LIBM_slipway-device-plugin := -Wl,-Bstatic -lm -Wl,-Bdynamic
 
 # Debian 12 (Fedora's and RHEL 9's names are in hack/deps.sh)
 PKGS  = $(call packages,$(DISTRICTS))
-DISTRICTS := base data net kube chart operator slicing emulator cli
+DISTRICTS := base data net kube chart operator slicing emulator web cli
 
 comma    := ,
 CC       ?= gcc
@@ -51,8 +51,12 @@ DATE      = $(shell git log -1 --format=%cI 2>/dev/null)
 LIBRARIES = $(foreach p,$(PKGS),$(p)=$(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
 CPPFLAGS += -Isrc -I$(BUILD)/gen
 RELEASE  := -O2 -g -ffunction-sections -fdata-sections
-# lines for the sanitizers' traces; CFLAGS=-g for variables in a debugger, too
-SANITIZE := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# Lines for the sanitizers' traces; CFLAGS=-g for variables in a debugger, too. What is undefined ends the
+# program with SIGILL, whose trace AddressSanitizer prints; it is not described in words, since what the
+# words are made of would be nine tenths of the variables that each start registers, and half of its CPU.
+# With words: rm -r build/test; make test UBSAN=-fno-sanitize-recover=undefined
+UBSAN    ?= -fsanitize-undefined-trap-on-error
+SANITIZE := -O1 -g1 -fsanitize=address,undefined $(UBSAN) -fno-omit-frame-pointer
 # what protects the programs, asked for once, and only by what compiles or links
 HARDEN   = $(eval HARDEN := $(shell hack/hardening.sh compile $(CC) $(RELEASE)))$(HARDEN)
 HARDEN_LD= $(eval HARDEN_LD := $(shell hack/hardening.sh link $(CC)))$(HARDEN_LD)
@@ -68,10 +72,12 @@ MAINS    := $(filter %/main.c,$(SRC))
 LIBSRC   := $(filter-out $(MAINS),$(SRC))
 
 # Files that travel in the program: NAME = the C array, FILES_NAME = what is in it.
-EMBEDDED             := sw_emulator_rules sw_stand_ins sw_deploy_crds sw_kind_fields
+EMBEDDED             := sw_emulator_rules sw_stand_ins sw_deploy_crds sw_kind_fields sw_kmm_module sw_web_page
 FILES_sw_stand_ins      := $(patsubst src/emulator/stand_ins/%,src/emulator/stand_ins/./%,$(sort $(shell find src/emulator/stand_ins -mindepth 2 -type f)))
 FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/builtin/*.yaml))
+FILES_sw_web_page       := $(sort $(wildcard src/web/page/*))
 FILES_sw_kind_fields    := src/cli/lint/fields.txt
+FILES_sw_kmm_module     := $(patsubst states/kmm-module/%,states/kmm-module/./%,$(sort $(shell find states/kmm-module/templates states/kmm-module/values.yaml -type f 2>/dev/null)))
 FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*_*.yaml))
 GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
 
@@ -252,7 +258,7 @@ include make/develop.mk
 
 # What objects are made of: a second to read, so not for what makes none (or has another make do it)
 NO_OBJECTS := help clean deps deps-tests run test test-all test-cluster test-e2e check lint bench fuzz chaos info \
-    install uninstall deploy undeploy undeploy-das undeploy-das-ocp catalog-build create-related-images unit-test e2e-test
+    install uninstall deploy undeploy undeploy-das undeploy-das-ocp back-to-das catalog-build create-related-images unit-test e2e-test
 ifneq ($(filter-out $(NO_OBJECTS),$(or $(MAKECMDGOALS),build)),)
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 endif

@@ -78,6 +78,10 @@ void sw_err_done(struct sw_err *err);
         taken_;                                                                                    \
     })
 
+/** @p, an element that is taken out of its list by what frees it. Clang's analyzer cannot follow
+ * that: hack/lint.h tells it so. */
+#define SW_LINKED(p) (p)
+
 #define SW_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SW_UNUSED __attribute__((unused))
 /* Is this a build with sanitizers that keep a shadow of memory? It is larger than any limit. */
@@ -104,7 +108,7 @@ void *sw_alloc(size_t len_bytes) __attribute__((malloc, returns_nonnull));
 /** As calloc(): zeroed memory for @n elements; the caller frees it. */
 void *sw_zalloc(size_t n, size_t size_bytes) __attribute__((malloc, returns_nonnull));
 /** As reallocarray(): @p with room for @n elements. Ends the process if the size overflows. */
-void *sw_realloc(void *p, size_t n, size_t size_bytes);
+void *sw_realloc(void *p, size_t n, size_t size_bytes) __attribute__((returns_nonnull));
 /** A copy of @s; the caller frees it. NULL of NULL. */
 char *sw_strdup(const char *s) __attribute__((malloc));
 /** Free *@text and let it be a copy of @with, which may be in *@text, or NULL. */
@@ -241,12 +245,24 @@ void sw_close_from(int first);
 /** A file without a name, below $TMPDIR or /tmp, else in memory, for reading and writing; the
  * caller's. @return a descriptor, or -1 */
 int sw_file_unnamed(void) SW_CHECKED;
+/** Write @text to the file @fd, and go back to its beginning, for a program that reads it.
+ * @return 0 | -1: errno */
+int sw_fd_fill(int fd, const char *text, size_t len) SW_CHECKED;
+/** Read the file @fd from its beginning: what a program has written. @*out: the caller's, ended by
+ * a NUL besides. @name: for messages. @return 0 | SW_INVALID: more than @max_bytes | SW_UNAVAILABLE
+ */
+int sw_fd_read(int fd, const char *name, size_t max_bytes, char **out, size_t *len_bytes,
+               struct sw_err *err) SW_CHECKED;
 
 /** Replace a file atomically: readers, and a restart after a crash, find the old or the new
  * content. It is readable by its owner alone, whatever the umask: values may be secret.
  * @return 0, or a negative code with the path in @err */
 int sw_file_write(const char *path, const void *bytes, size_t len_bytes,
                   struct sw_err *err) SW_CHECKED;
+
+/** The same, and make the folders that @path is in. */
+int sw_file_write_deep(const char *path, const void *bytes, size_t len_bytes,
+                       struct sw_err *err) SW_CHECKED;
 
 /* ---- log ---------------------------------------------------------------------------------------
  */

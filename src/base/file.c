@@ -77,6 +77,28 @@ static int read_all(int fd, const char *path, size_t size, size_t max_bytes, cha
     return 0;
 }
 
+int sw_fd_fill(int fd, const char *text, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = write(fd, text + done, len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -1;
+        done += (size_t)n;
+    }
+    return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
+}
+
+int sw_fd_read(int fd, const char *name, size_t max_bytes, char **out, size_t *len_bytes,
+               struct sw_err *err)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    if (size < 0 || lseek(fd, 0, SEEK_SET) < 0)
+        return sw_err_set(err, SW_UNAVAILABLE, "%s: %s", name, strerror(errno));
+    return read_all(fd, name, (size_t)size, max_bytes, out, len_bytes, err);
+}
+
 int sw_file_read(const char *path, size_t max_bytes, char **out, size_t *len_bytes,
                  struct sw_err *err)
 {
@@ -124,4 +146,16 @@ int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct 
     (void)unlink(tmp); /* the error to report is the first one */
     errno = saved;
     return fail(err, path);
+}
+
+int sw_file_write_deep(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
+{
+    SW_AUTO_CHARS *folder = sw_strdup(path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+            return fail(err, folder);
+        *slash = '/';
+    }
+    return sw_file_write(path, bytes, len_bytes, err);
 }

@@ -62,6 +62,11 @@ int64_t sw_loop_now_ms(struct sw_loop *loop)
     return loop->virtual_clock ? loop->virtual_ms : loop->began_ms + sw_monotonic_ms();
 }
 
+bool sw_loop_is_virtual(const struct sw_loop *loop)
+{
+    return loop->virtual_clock;
+}
+
 int64_t sw_loop_wall_ms(struct sw_loop *loop)
 {
     return (loop->virtual_clock ? loop->virtual_ms : sw_now_ms()) + loop->wall_ms;

@@ -27,6 +27,8 @@ struct event_base *sw_loop_base(struct sw_loop *loop);
 /** Milliseconds since the epoch on this loop's clock, for timeouts and deadlines: it starts at the
  * wall clock's time and is steady, also when the wall clock is set (and through a suspend). */
 int64_t sw_loop_now_ms(struct sw_loop *loop);
+/** Has it a virtual clock, which stands still but for timers? */
+bool sw_loop_is_virtual(const struct sw_loop *loop);
 /** The wall clock in milliseconds since the epoch, for timestamps that are written to the cluster
  * or printed: it can jump in both directions. */
 int64_t sw_loop_wall_ms(struct sw_loop *loop);

@@ -36,6 +36,7 @@
     ROW(BIO_free) \
     ROW(BIO_new) \
     ROW(BIO_new_mem_buf) \
+    ROW(BIO_number_read) \
     ROW(BIO_s_mem) \
     ROW(BN_CTX_free) \
     ROW(BN_CTX_new) \
@@ -175,6 +176,7 @@
     ROW(SSL_CTX_set_cipher_list) \
     ROW(SSL_CTX_set_ciphersuites) \
     ROW(SSL_CTX_set_default_passwd_cb) \
+    ROW(SSL_CTX_set_msg_callback) \
     ROW(SSL_CTX_set_num_tickets) \
     ROW(SSL_CTX_set_options) \
     ROW(SSL_CTX_set_security_level) \
@@ -185,13 +187,17 @@
     ROW(SSL_do_handshake) \
     ROW(SSL_free) \
     ROW(SSL_get_error) \
+    ROW(SSL_get_ex_data) \
+    ROW(SSL_get_rbio) \
     ROW(SSL_has_pending) \
     ROW(SSL_is_init_finished) \
     ROW(SSL_new) \
     ROW(SSL_read) \
     ROW(SSL_select_next_proto) \
     ROW(SSL_set_accept_state) \
+    ROW(SSL_set_ex_data) \
     ROW(SSL_set_fd) \
+    ROW(SSL_set_shutdown) \
     ROW(SSL_shutdown) \
     ROW(SSL_write) \
     ROW(TLS_server_method)
@@ -226,6 +232,7 @@ const struct sw_libssl *sw_libssl(void);
 #define BIO_free (sw_libcrypto()->BIO_free_)
 #define BIO_new (sw_libcrypto()->BIO_new_)
 #define BIO_new_mem_buf (sw_libcrypto()->BIO_new_mem_buf_)
+#define BIO_number_read (sw_libcrypto()->BIO_number_read_)
 #define BIO_s_mem (sw_libcrypto()->BIO_s_mem_)
 #define BN_CTX_free (sw_libcrypto()->BN_CTX_free_)
 #define BN_CTX_new (sw_libcrypto()->BN_CTX_new_)
@@ -363,6 +370,7 @@ const struct sw_libssl *sw_libssl(void);
 #define SSL_CTX_set_cipher_list (sw_libssl()->SSL_CTX_set_cipher_list_)
 #define SSL_CTX_set_ciphersuites (sw_libssl()->SSL_CTX_set_ciphersuites_)
 #define SSL_CTX_set_default_passwd_cb (sw_libssl()->SSL_CTX_set_default_passwd_cb_)
+#define SSL_CTX_set_msg_callback (sw_libssl()->SSL_CTX_set_msg_callback_)
 #define SSL_CTX_set_num_tickets (sw_libssl()->SSL_CTX_set_num_tickets_)
 #define SSL_CTX_set_options (sw_libssl()->SSL_CTX_set_options_)
 #define SSL_CTX_set_security_level (sw_libssl()->SSL_CTX_set_security_level_)
@@ -373,13 +381,17 @@ const struct sw_libssl *sw_libssl(void);
 #define SSL_do_handshake (sw_libssl()->SSL_do_handshake_)
 #define SSL_free (sw_libssl()->SSL_free_)
 #define SSL_get_error (sw_libssl()->SSL_get_error_)
+#define SSL_get_ex_data (sw_libssl()->SSL_get_ex_data_)
+#define SSL_get_rbio (sw_libssl()->SSL_get_rbio_)
 #define SSL_has_pending (sw_libssl()->SSL_has_pending_)
 #define SSL_is_init_finished (sw_libssl()->SSL_is_init_finished_)
 #define SSL_new (sw_libssl()->SSL_new_)
 #define SSL_read (sw_libssl()->SSL_read_)
 #define SSL_select_next_proto (sw_libssl()->SSL_select_next_proto_)
 #define SSL_set_accept_state (sw_libssl()->SSL_set_accept_state_)
+#define SSL_set_ex_data (sw_libssl()->SSL_set_ex_data_)
 #define SSL_set_fd (sw_libssl()->SSL_set_fd_)
+#define SSL_set_shutdown (sw_libssl()->SSL_set_shutdown_)
 #define SSL_shutdown (sw_libssl()->SSL_shutdown_)
 #define SSL_write (sw_libssl()->SSL_write_)
 #define TLS_server_method (sw_libssl()->TLS_server_method_)

@@ -16,10 +16,12 @@
  *   selector.h  label, field and node selectors
  *   quantity.h  Kubernetes' resource quantities
  *   stream.h    lists and watches read as they arrive, keeping only declared fields
+ *   condition.h conditions in the status of Kubernetes objects
  *   hash.h      SHA-256 of a document
  *   diff.h      unified diff of two texts
  *   time.h      RFC 3339
  *   unicode.h   letters and digits */
+#include "data/json/condition.h"
 #include "data/json/hash.h"
 #include "data/json/json.h"
 #include "data/json/path.h"

@@ -118,6 +118,14 @@ bool sw_json_has_text(struct json_object *list, const char *text)
     return false;
 }
 
+char *sw_json_joined(struct json_object *list, const char *between)
+{
+    char *all = sw_strdup("");
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        sw_append(&all, "%s%s", i ? between : "", sw_json_str(sw_json_at(list, i), "", NULL));
+    return all;
+}
+
 /* ---- setters -----------------------------------------------------------------------------------
  */
 

@@ -40,6 +40,9 @@ struct json_object *sw_json_at(struct json_object *list, size_t i);
 struct json_object *sw_json_find_by(struct json_object *list, const char *key, const char *value);
 /** Whether @list contains the string @text. */
 bool sw_json_has_text(struct json_object *list, const char *text);
+/** The strings of @list with @between between them, "a, b"; what is no string is empty. Heap, the
+ * caller's. */
+char *sw_json_joined(struct json_object *list, const char *between);
 
 /** Set the value at a path to @value, which is taken (NULL: null). Missing maps on the path are
  * created; a value on the path that is not a map is replaced by one. @doc must be a map. */

@@ -420,32 +420,64 @@ int sw_stream_end(struct sw_stream *stream, struct sw_err *err)
     return 0;
 }
 
+struct sw_object_stream {
+    struct sw_stream *stream;
+    struct json_object *doc;
+};
+
 static int keep_object(void *arg, const char *type SW_UNUSED, struct json_object *object,
                        struct sw_err *err SW_UNUSED)
 {
-    *(struct json_object **)arg = json_object_get(object);
+    struct sw_object_stream *s = arg;
+    s->doc = json_object_get(object);
+    return 0;
+}
+
+struct sw_object_stream *sw_object_stream_new(const struct sw_projection *projection)
+{
+    struct sw_object_stream *s = sw_zalloc(1, sizeof *s);
+    s->stream = sw_stream_new(&(struct sw_stream_opts){ .kind = SW_STREAM_OBJECT,
+                                                        .projection = projection,
+                                                        .max_depth = 100 },
+                              keep_object, s);
+    return s;
+}
+
+void sw_object_stream_free(struct sw_object_stream *stream)
+{
+    if (!stream)
+        return;
+    sw_stream_free(stream->stream);
+    json_object_put(stream->doc);
+    free(stream);
+}
+
+int sw_object_stream_feed(struct sw_object_stream *s, const char *bytes, size_t len_bytes,
+                          struct sw_err *err)
+{
+    const int rc = sw_stream_feed(s->stream, bytes, len_bytes, err);
+    return rc < 0 ? sw_err_wrap(err, SW_INVALID, "no JSON object") : 0;
+}
+
+int sw_object_stream_end(struct sw_object_stream *s, struct json_object **out, struct sw_err *err)
+{
+    int rc = sw_stream_end(s->stream, err);
+    if (rc == 0 && !s->doc)
+        rc = sw_err_set(err, SW_INVALID, "it is empty");
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "no JSON object");
+    *out = SW_TAKE(s->doc);
     return 0;
 }
 
 int sw_stream_read_object(const struct sw_projection *projection, const struct sw_piece *pieces,
                           size_t n_pieces, struct json_object **out, struct sw_err *err)
 {
-    const struct sw_stream_opts opts = { .kind = SW_STREAM_OBJECT,
-                                         .projection = projection,
-                                         .max_depth = 100 };
-    SW_AUTO_JSON *doc = NULL;
-    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, keep_object, &doc);
+    SW_AUTO(sw_object_stream) *s = sw_object_stream_new(projection);
     int rc = 0;
     for (size_t i = 0; i < n_pieces && rc == 0; i++)
-        rc = sw_stream_feed(stream, pieces[i].bytes, pieces[i].len_bytes, err);
-    if (rc == 0)
-        rc = sw_stream_end(stream, err);
-    if (rc == 0 && !doc)
-        rc = sw_err_set(err, SW_INVALID, "it is empty");
-    if (rc < 0)
-        return sw_err_wrap(err, SW_INVALID, "no JSON object");
-    *out = SW_TAKE(doc);
-    return 0;
+        rc = sw_object_stream_feed(s, pieces[i].bytes, pieces[i].len_bytes, err);
+    return rc < 0 ? rc : sw_object_stream_end(s, out, err);
 }
 
 const char *sw_stream_resource_version(const struct sw_stream *stream)

@@ -78,13 +78,26 @@ bool sw_stream_is_stripped(struct json_object *object);
  * @return 0 | SW_UNAVAILABLE: the text is incomplete | the error of sw_stream_feed() */
 int sw_stream_end(struct sw_stream *stream, struct sw_err *err) SW_CHECKED;
 
+/** One object, nested at most 100 deep, that is read while its bytes come. */
+struct sw_object_stream;
+/** The caller's: sw_object_stream_free(). */
+struct sw_object_stream *sw_object_stream_new(const struct sw_projection *projection);
+/** NULL is allowed. */
+void sw_object_stream_free(struct sw_object_stream *stream);
+SW_DEFINE_AUTO(sw_object_stream, sw_object_stream_free)
+/** Read the next bytes, which are borrowed for the call. @return 0 | SW_INVALID */
+int sw_object_stream_feed(struct sw_object_stream *stream, const char *bytes, size_t len_bytes,
+                          struct sw_err *err) SW_CHECKED;
+/** There are no more bytes. @*out is the caller's. @return 0 | SW_INVALID: it is no JSON object */
+int sw_object_stream_end(struct sw_object_stream *stream, struct json_object **out,
+                         struct sw_err *err) SW_CHECKED;
+
 /** Consecutive bytes of a text. */
 struct sw_piece {
     const char *bytes;
     size_t len_bytes;
 };
-/** Read one object, nested at most 100 deep, from the text that @pieces make up. @*out is the
- * caller's.
+/** sw_object_stream, from the text that @pieces make up. @*out is the caller's.
  * @return 0 | SW_INVALID: the text is no JSON object */
 int sw_stream_read_object(const struct sw_projection *projection, const struct sw_piece *pieces,
                           size_t n_pieces, struct json_object **out, struct sw_err *err) SW_CHECKED;

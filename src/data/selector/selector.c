@@ -227,13 +227,14 @@ static void put_requirement(struct sw_buffer *out, const struct sw_requirement *
                                          [SW_SEL_NOT_EQUALS] = "!=",
                                          [SW_SEL_GREATER] = ">",
                                          [SW_SEL_LESS] = "<" };
+    const char *sign = r->op < SW_COUNT(signs) ? signs[r->op] : NULL;
     if (r->op == SW_SEL_NOT_EXISTS)
         put(out, "!");
     put(out, r->key);
     if (r->op == SW_SEL_IN || r->op == SW_SEL_NOT_IN) {
         put_set(out, r);
-    } else if (r->n_values > 0) {
-        put(out, signs[r->op]);
+    } else if (sign && r->n_values > 0) {
+        put(out, sign);
         put(out, r->values[0]);
     }
 }

@@ -15,7 +15,7 @@ struct sw_buffer {
 /** Make room for @more bytes and a NUL. */
 static inline void sw_buffer_need(struct sw_buffer *b, size_t more)
 {
-    if (b->cap - b->len <= more) {
+    if (!b->text || b->cap - b->len <= more) {
         b->cap = b->cap * 2 + more + 256;
         b->text = sw_realloc(b->text, b->cap, 1);
     }

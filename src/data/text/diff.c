@@ -27,7 +27,8 @@ struct lines {
 
 static struct lines split(const char *text)
 {
-    struct lines lines = { 0 };
+    enum { FIRST = 64 };
+    struct lines lines = { .at = sw_alloc(FIRST * sizeof *lines.at), .cap = FIRST };
     while (*text) {
         const char *end = strchr(text, '\n');
         size_t len = end ? (size_t)(end - text) + 1 : strlen(text);

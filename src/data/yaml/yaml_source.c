@@ -130,7 +130,7 @@ static char *scanner_message(const struct sw_yaml_source *s)
 }
 
 /* The parser's error, with the place where the node began that it could not finish. */
-static int fail_parser(struct sw_yaml_source *s)
+static void fail_parser(struct sw_yaml_source *s)
 {
     const yaml_parser_t *p = &s->parser;
     if (p->error == YAML_MEMORY_ERROR)
@@ -143,8 +143,10 @@ static int fail_parser(struct sw_yaml_source *s)
         else if (!line)
             line = p->context_mark.line;
         if (line)
-            return sw_err_set(s->err, SW_INVALID, "yaml: line %zu: %s", line, p->problem);
-        return sw_err_set(s->err, SW_INVALID, "yaml: %s", p->problem);
+            sw_err_set(s->err, SW_INVALID, "yaml: line %zu: %s", line, p->problem);
+        else
+            sw_err_set(s->err, SW_INVALID, "yaml: %s", p->problem);
+        return;
     }
     SW_AUTO_CHARS *problem = scanner_message(s);
     struct sw_place place = place_of(s, p->problem_mark);
@@ -159,7 +161,7 @@ static int fail_parser(struct sw_yaml_source *s)
         sw_err_set(s->err, SW_INVALID, "%s (%s)", problem, p->context);
     else
         sw_err_set(s->err, SW_INVALID, "%s", problem);
-    return sw_place_wrap(s->err, SW_INVALID, s->file, place);
+    sw_place_wrap(s->err, SW_INVALID, s->file, place);
 }
 
 /* ---- what go-yaml reads otherwise --------------------------------------------------------------
@@ -330,7 +332,8 @@ static int read_live(struct sw_yaml_source *s, struct sw_yaml_event *out)
     yaml_event_delete(e);
     if (!yaml_parser_parse(&s->parser, e)) {
         *e = (yaml_event_t){ 0 };
-        return fail_parser(s);
+        fail_parser(s);
+        return SW_INVALID;
     }
     *out = (struct sw_yaml_event){ .type = e->type, .place = place_of(s, e->start_mark) };
     const yaml_version_directive_t *version;

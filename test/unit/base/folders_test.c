@@ -1,5 +1,7 @@
 /* Files that one who is not trusted names: only below certain folders, and nothing but files. */
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -146,6 +149,40 @@ static void no_descriptor_is_left(void **state)
     assert_int_equal(after, before);
 }
 
+/* A folder that becomes a link to elsewhere, or goes elsewhere, while paths through it are read. */
+static void a_folder_that_changes_leads_nowhere_else(void **state)
+{
+    struct world *w = *state;
+    enum { N_READS = 5000, MAX_READS = 1000000 /* until the other process has run */ };
+    int n_read = 0, n_missed = 0;
+    put_dir(w, "in/real");
+    put(w, "in/real/file", "inside");
+    put_link(w, "in/other", "../out");
+    SW_AUTO_CHARS *real = path_of(w, "in/real"), *other = path_of(w, "in/other");
+    SW_AUTO_CHARS *away = path_of(w, "out/moved"), *file = path_of(w, "in/real/file");
+    const pid_t pid = fork();
+    if (pid == 0)
+        for (;;) {
+            (void)renameat2(AT_FDCWD, real, AT_FDCWD, other, RENAME_EXCHANGE);
+            (void)renameat2(AT_FDCWD, real, AT_FDCWD, other, RENAME_EXCHANGE);
+            (void)rename(real, away);
+            (void)rename(away, real);
+        }
+    for (int i = 0; i < N_READS || (i < MAX_READS && (!n_read || !n_missed)); i++) {
+        SW_AUTO_CHARS *text = NULL;
+        size_t len;
+        if (sw_folders_read(w->folders, file, 100, &text, &len, NULL) < 0) {
+            n_missed++;
+            continue;
+        }
+        assert_string_equal(text, "inside");
+        n_read++;
+    }
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_true(n_read > 0 && n_missed > 0);
+}
+
 static void a_list_has_absolute_paths(void **state SW_UNUSED)
 {
     struct sw_folders *f = NULL;
@@ -168,6 +205,7 @@ int main(void)
         cmocka_unit_test(what_is_elsewhere_is_refused_in_the_same_words),
         cmocka_unit_test(no_more_than_folders_and_files_is_opened),
         cmocka_unit_test(no_descriptor_is_left),
+        cmocka_unit_test(a_folder_that_changes_leads_nowhere_else),
         cmocka_unit_test(a_list_has_absolute_paths),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "data/json/condition.h"
 #include "data/json/json.h"
 #include "data_util.h"
 
@@ -75,6 +76,25 @@ static void knows_the_parts_of_an_object(void **state)
     assert_null(sw_obj_condition(pod, "None"));
 }
 
+static void writes_conditions(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *old = parse("[{\"type\":\"Ready\",\"status\":\"True\","
+                              "\"lastTransitionTime\":\"2020-01-02T03:04:05Z\"}]");
+    SW_AUTO_JSON *list = json_object_new_array();
+    const int64_t generation = 7;
+    sw_condition_add(list, old, &(struct sw_condition){ "Ready", true, "R", "m", &generation, 0 });
+    sw_condition_add(list, old, &(struct sw_condition){ "Ready", false, "R", "m", NULL, 0 });
+    sw_condition_add(list, NULL, &(struct sw_condition){ "Ready", true, "R", "m", NULL, 0 });
+    check_text(list, "[{\"type\":\"Ready\",\"status\":\"True\",\"observedGeneration\":7,"
+                     "\"lastTransitionTime\":\"2020-01-02T03:04:05Z\",\"reason\":\"R\","
+                     "\"message\":\"m\"},{\"type\":\"Ready\",\"status\":\"False\","
+                     "\"lastTransitionTime\":\"1970-01-01T00:00:00Z\",\"reason\":\"R\","
+                     "\"message\":\"m\"},{\"type\":\"Ready\",\"status\":\"True\","
+                     "\"lastTransitionTime\":\"1970-01-01T00:00:00Z\",\"reason\":\"R\","
+                     "\"message\":\"m\"}]");
+}
+
 static void follows_json_pointers(void **state)
 {
     (void)state;
@@ -105,13 +125,23 @@ static void follows_json_pointers(void **state)
     assert_int_equal(sw_json_pointer(doc, "/a~2", &found, &err), SW_INVALID);
 }
 
+static void strings_of_a_list_are_joined(void **state SW_UNUSED)
+{
+    SW_AUTO_JSON *list = json_tokener_parse("[\"a\", 1, \"b\"]");
+    SW_AUTO_CHARS *all = sw_json_joined(list, "; "), *none = sw_json_joined(NULL, "; ");
+    assert_string_equal(all, "a; ; b");
+    assert_string_equal(none, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strings_of_a_list_are_joined),
         cmocka_unit_test(finds_values_by_path),
         cmocka_unit_test(gives_the_default_where_the_shape_is_another),
         cmocka_unit_test(sets_and_deletes_by_path),
         cmocka_unit_test(knows_the_parts_of_an_object),
+        cmocka_unit_test(writes_conditions),
         cmocka_unit_test(follows_json_pointers),
     };
     return cmocka_run_group_tests_name("data_path", tests, NULL, NULL);
