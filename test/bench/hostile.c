@@ -28,6 +28,7 @@ struct bench {
     char dir[64], *cert, *key;
     pid_t emulator, webhook, controller, scheduler, plugin;
     struct wire_server api;
+    cpu_set_t hostile_cpus;
     const char *only_port, *only_kind;
 };
 
@@ -140,6 +141,31 @@ static size_t grpc_kinds(struct hostile_kind *out)
     return SW_COUNT(kinds);
 }
 
+/* A request whose body is small as text, and large as a tree: empty objects. */
+static struct hostile_bytes tree_request(const char *to)
+{
+    enum { BODY_LEN = 2900000 };
+    static const char head[] =
+        "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\","
+        "\"request\":{\"uid\":\"u\",\"object\":{\"a\":[",
+                      tail[] = "{}]}}}";
+    char *text = sw_printf("%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                           "Content-Length: %d\r\n\r\n",
+                           to, BODY_LEN);
+    const size_t len = strlen(text), n_head = sizeof head - 1, n_tail = sizeof tail - 1;
+    text = sw_realloc(text, len + BODY_LEN, 1);
+    char *body = text + len;
+    memcpy(body, head, n_head);
+    memcpy(body + BODY_LEN - n_tail, tail, n_tail);
+    const size_t n_items = BODY_LEN - n_tail - n_head;
+    for (size_t i = 0; i < n_items; i++)
+        body[n_head + i] = i + n_items % 3 < n_items ? "{},"[i % 3] : ' ';
+    return (struct hostile_bytes){ (const uint8_t *)text, len + BODY_LEN };
+}
+
+/* A ClientHello of 128 KiB begins, in records of 1 KiB. */
+static const uint8_t hello_start[] = "\26\3\1\0\4\1\2\0\0", hello_unit[1029] = "\26\3\1\4\0";
+
 /* The kinds for a port of HTTP. @return how many */
 static size_t http_kinds(const struct target *t, struct hostile_kind *out)
 {
@@ -148,7 +174,9 @@ static size_t http_kinds(const struct target *t, struct hostile_kind *out)
     const struct hostile_bytes plain = text_bytes(
         sw_printf("GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guess\r\n\r\n",
                   t->greedy ? t->greedy : "/healthz"));
-    const char *large = t->at.tls ? "POST /mutate-pod?timeout=10s" : "POST /filter";
+    const char *large = t->at.tls    ? "POST /mutate-pod?timeout=10s"
+                        : t->endless ? "POST /api/v1/namespaces/default/configmaps"
+                                     : "POST /filter";
     memset(spaces, ' ', sizeof spaces);
     const struct hostile_kind kinds[] = {
         { .name = "silent", .manner = HOSTILE_DUMB },
@@ -168,19 +196,32 @@ static size_t http_kinds(const struct target *t, struct hostile_kind *out)
                         large)),
           .unit = { (const uint8_t *)spaces, sizeof spaces },
           .max_sent = 3100000 },
+        { .name = "tree", .manner = HOSTILE_ASK, .unit = tree_request(large) },
         { .name = "unread", .manner = HOSTILE_POUR, .unit = plain },
         { .name = "busy", .manner = HOSTILE_ASK, .unit = plain },
         { .name = "connects", .manner = HOSTILE_AGAIN },
     };
-    memcpy(out, kinds, sizeof kinds);
-    if (!t->endless)
-        return SW_COUNT(kinds);
-    out[SW_COUNT(kinds)] = (struct hostile_kind){
-        .name = "calls",
-        .manner = HOSTILE_HOLD,
-        .start = text_bytes(sw_printf("GET %s HTTP/1.1\r\nHost: x\r\n\r\n", t->endless)),
+    const struct hostile_kind of_tls[] = {
+        { .name = "hello",
+          .manner = HOSTILE_POUR,
+          .is_raw = true,
+          .start = { hello_start, sizeof hello_start - 1 },
+          .unit = { hello_unit, sizeof hello_unit } },
+        { .name = "update", .manner = HOSTILE_UPDATE },
     };
-    return SW_COUNT(kinds) + 1;
+    size_t n = SW_COUNT(kinds);
+    memcpy(out, kinds, sizeof kinds);
+    if (t->at.tls) {
+        memcpy(out + n, of_tls, sizeof of_tls);
+        n += SW_COUNT(of_tls);
+    }
+    if (t->endless)
+        out[n++] = (struct hostile_kind){
+            .name = "calls",
+            .manner = HOSTILE_HOLD,
+            .start = text_bytes(sw_printf("GET %s HTTP/1.1\r\nHost: x\r\n\r\n", t->endless)),
+        };
+    return n;
 }
 
 /* ---- honest clients ----------------------------------------------------------------------------
@@ -317,7 +358,7 @@ static void measure(struct figures *f, struct honest *kept, const struct target 
     qsort(f->fresh, N_NEW, sizeof f->fresh[0], by_value);
 }
 
-static void beside(const struct target *t, const struct hostile_kind *kind)
+static void beside(const struct bench *b, const struct target *t, const struct hostile_kind *kind)
 {
     static struct honest kept[4];
     static struct figures f;
@@ -333,7 +374,7 @@ static void beside(const struct target *t, const struct hostile_kind *kind)
     }
     peak_again(t->pid);
     if (kind) {
-        hostile_begin(kind, &t->at, pids);
+        hostile_begin(kind, &t->at, &b->hostile_cpus, pids);
         for (const double end = now_s() + SETTLE_S; now_s() < end;)
             (void)usleep(10000);
     }
@@ -360,10 +401,10 @@ static void beside_all(const struct bench *b, const struct target *t)
     if (b->only_port && strcmp(b->only_port, t->name) != 0)
         return;
     const size_t n = t->request ? http_kinds(t, kinds) : grpc_kinds(kinds);
-    beside(t, NULL);
+    beside(b, t, NULL);
     for (size_t i = 0; i < n; i++)
         if (!b->only_kind || strcmp(b->only_kind, kinds[i].name) == 0)
-            beside(t, &kinds[i]);
+            beside(b, t, &kinds[i]);
 }
 
 /* ---- the programs ------------------------------------------------------------------------------
@@ -617,6 +658,7 @@ int main(int argc, char **argv)
                        .only_port = argc > 1 ? argv[1] : NULL,
                        .only_kind = argc > 2 ? argv[2] : NULL };
     (void)signal(SIGPIPE, SIG_IGN);
+    b.hostile_cpus = hostile_pin();
     if (!mkdtemp(b.dir))
         return 1;
     b.cert = sw_printf("%s/tls.crt", b.dir);

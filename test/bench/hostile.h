@@ -3,6 +3,7 @@
  * socket: from eight processes): what is closed is opened again, at most 2,000 a second. A kind is
  * a row of a table: what is sent first, what after it, and how. For hostile.c. */
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -14,7 +15,8 @@ enum {
     HOSTILE_PEERS = 8,
     HOSTILE_OPENS_PER_S = 2000,
     HOSTILE_WRITES = 4, /* of one connection a turn, of a millisecond */
-    /* They stand for other machines: on this one's processors they leave the program its turn. */
+    /* They stand for other machines: they compute on processors of their own (hostile_pin()), and
+     * where there is one only, they leave the program its turn. */
     HOSTILE_NICE = 10,
 };
 
@@ -25,6 +27,7 @@ enum hostile_manner {
     HOSTILE_TRICKLE, /* @unit again and again, a byte now and then */
     HOSTILE_POUR,    /* @unit again and again, as fast as it is taken; reads nothing */
     HOSTILE_ASK,     /* @unit, waits for bytes, and again */
+    HOSTILE_UPDATE,  /* as POUR, of TLS itself: new keys, again and again */
     HOSTILE_AGAIN,   /* it closes, and comes again */
 };
 
@@ -40,6 +43,7 @@ struct hostile_kind {
     enum hostile_manner manner;
     struct hostile_bytes start, unit;
     bool counts;     /* unit is frames of HTTP/2, of a new stream each time */
+    bool is_raw;     /* no TLS is spoken at a port that has it */
     size_t max_sent; /* then it holds; 0: never */
 };
 
@@ -89,6 +93,13 @@ static inline bool hostile_is_full(const struct hostile *h, const struct hostile
     return k->max_sent && h->sent >= k->max_sent;
 }
 
+/* Ask for new keys. @return as wire_write() */
+static inline long hostile_update(struct hostile *h)
+{
+    (void)SSL_key_update(h->wire.ssl, SSL_KEY_UPDATE_REQUESTED);
+    return wire_handshake(&h->wire);
+}
+
 /* What the kind does in a turn. @return false: the connection is over */
 static inline bool hostile_act(struct hostile *h, const struct hostile_kind *k, bool turn)
 {
@@ -112,13 +123,15 @@ static inline bool hostile_act(struct hostile *h, const struct hostile_kind *k, 
         return hostile_send(h, k, 1) >= 0;
     for (int i = 0; k->manner == HOSTILE_POUR && i < HOSTILE_WRITES && n > 0; i++)
         n = hostile_is_full(h, k) ? 0 : hostile_send(h, k, SIZE_MAX);
+    for (int i = 0; k->manner == HOSTILE_UPDATE && i < HOSTILE_WRITES && n > 0; i++)
+        n = hostile_update(h);
     if (k->manner == HOSTILE_ASK) {
         n = h->waits ? wire_read(&h->wire, bytes, sizeof bytes) : 1;
         if (n > 0)
             do
                 n = hostile_send(h, k, SIZE_MAX);
             while (n > 0 && (h->sent - k->start.len) % k->unit.len);
-        h->waits = true;
+        h->waits = n < 0 || (h->sent - k->start.len) % k->unit.len == 0;
     }
     return n >= 0 && !(k->manner != HOSTILE_ASK && wire_is_over(&h->wire));
 }
@@ -130,7 +143,8 @@ static inline short hostile_events(const struct hostile *h, const struct hostile
         return POLLRDHUP;
     if (!h->shaken)
         return h->asked ? POLLIN : POLLOUT;
-    if (h->sent < k->start.len || (k->manner == HOSTILE_POUR && !hostile_is_full(h, k)))
+    if (h->sent < k->start.len || k->manner == HOSTILE_UPDATE ||
+        (k->manner == HOSTILE_POUR && !hostile_is_full(h, k)))
         return POLLOUT | POLLRDHUP;
     return k->manner == HOSTILE_ASK ? h->waits ? POLLIN : POLLOUT : POLLRDHUP;
 }
@@ -141,6 +155,7 @@ static inline void hostile_run(const struct hostile_kind *kind, const struct wir
 {
     static struct hostile all[HOSTILE_CONNS];
     static struct pollfd fds[HOSTILE_CONNS];
+    const struct wire_server raw = { .port = to->port, .socket = to->socket };
     const int n_conns = HOSTILE_CONNS / n;
     double opens = 0;
     (void)signal(SIGPIPE, SIG_IGN);
@@ -154,7 +169,7 @@ static inline void hostile_run(const struct hostile_kind *kind, const struct wir
                 opens--;
                 *h = (struct hostile){ 0 };
                 const uint32_t from = 0x7f000002U + (uint32_t)(peer + i) % HOSTILE_PEERS;
-                (void)wire_open(&h->wire, to, from, SOCK_NONBLOCK);
+                (void)wire_open(&h->wire, kind->is_raw ? &raw : to, from, SOCK_NONBLOCK);
             }
             fds[i] = (struct pollfd){ .fd = h->wire.fd, .events = hostile_events(h, kind) };
         }
@@ -171,9 +186,27 @@ static inline void hostile_run(const struct hostile_kind *kind, const struct wir
     }
 }
 
-/** Begin; @pids are to be killed, and waited for, where they are not 0. */
+/** Run this process and those that it starts on the first half of its processors. @return the other
+ * half; of one processor, that one */
+static inline cpu_set_t hostile_pin(void)
+{
+    cpu_set_t all, ours, theirs;
+    CPU_ZERO(&all);
+    CPU_ZERO(&ours);
+    CPU_ZERO(&theirs);
+    (void)sched_getaffinity(0, sizeof all, &all);
+    const int n = CPU_COUNT(&all);
+    for (int cpu = 0, i = 0; i < n; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, i++ < n / 2 ? &ours : &theirs);
+    if (n > 1)
+        (void)sched_setaffinity(0, sizeof ours, &ours);
+    return theirs;
+}
+
+/** Begin, on the processors @cpus; @pids are to be killed, and waited for, where they are not 0. */
 static inline void hostile_begin(const struct hostile_kind *kind, const struct wire_server *to,
-                                 pid_t pids[static HOSTILE_PEERS])
+                                 const cpu_set_t *cpus, pid_t pids[static HOSTILE_PEERS])
 {
     const int n = to->socket ? HOSTILE_PEERS : 1;
     for (int i = 0; i < HOSTILE_PEERS; i++) {
@@ -181,6 +214,7 @@ static inline void hostile_begin(const struct hostile_kind *kind, const struct w
         if (i < n && pids[i] == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
             (void)!nice(HOSTILE_NICE);
+            (void)sched_setaffinity(0, sizeof *cpus, cpus);
             hostile_run(kind, to, i, n);
         }
     }

@@ -347,7 +347,7 @@ void sw_grpc_server_close(struct sw_grpc_server *server)
     if (!server)
         return;
     while (!LIST_EMPTY(&server->peers))
-        hang_up(LIST_FIRST(&server->peers));
+        hang_up(SW_LINKED(LIST_FIRST(&server->peers)));
     if (server->listener) {
         if (sw_grpc_server_is_there(server))
             (void)unlink(server->socket);

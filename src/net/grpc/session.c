@@ -411,7 +411,7 @@ void grpc_session_free(struct grpc_session *s)
     if (!s)
         return;
     struct grpc_stream *st;
-    while ((st = LIST_FIRST(&s->streams))) {
+    while ((st = SW_LINKED(LIST_FIRST(&s->streams)))) {
         if (st->id > 0)
             (void)nghttp2_session_set_stream_user_data(s->h2, st->id, NULL);
         s->ops->on_gone(st, NGHTTP2_CANCEL);

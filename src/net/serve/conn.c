@@ -30,15 +30,15 @@ void sw_conn_spare_done(struct sw_conn_spare *spare)
     *spare = (struct sw_conn_spare){ 0 };
 }
 
-void sw_conn_init(struct sw_conn *c, int fd, const struct sw_conn_tls *tls, void *session,
+void sw_conn_init(struct sw_conn *c, int fd, const struct sw_conn_tls *tls,
                   struct sw_conn_spare *spare)
 {
-    *c = (struct sw_conn){ .fd = fd, .tls = tls, .session = session, .spare = spare };
+    *c = (struct sw_conn){ .fd = fd, .tls = tls, .spare = spare };
 }
 
 void sw_conn_done(struct sw_conn *c)
 {
-    if (c->tls)
+    if (c->session)
         c->tls->free(c->session);
     (void)close(c->fd);
     reset(&c->in, &c->spare->in);
@@ -83,6 +83,7 @@ enum sw_conn_result sw_conn_read(struct sw_conn *c)
     enum sw_conn_result rc = SW_CONN_CLOSED;
     const ssize_t n = c->tls ? c->tls->read(c->session, to, READ_BYTES, &rc)
                              : recv(c->fd, to, READ_BYTES, 0);
+    c->filled = n == READ_BYTES;
     if (n > 0) {
         c->in.len += (size_t)n;
         return SW_CONN_OK;
@@ -121,7 +122,7 @@ enum sw_conn_result sw_conn_flush(struct sw_conn *c)
 
 bool sw_conn_has_more(const struct sw_conn *c)
 {
-    return c->tls && c->tls->has_more(c->session);
+    return c->filled || (c->tls && c->tls->has_more(c->session));
 }
 
 void sw_conn_put(struct sw_conn *c, const char *bytes, size_t len_bytes)

@@ -36,13 +36,14 @@ struct sw_conn_tls {
 struct sw_conn {
     int fd;
     const struct sw_conn_tls *tls; /* NULL: plain */
-    void *session;                 /* of tls; owned */
+    void *session;                 /* of tls; owned; NULL: no handshake has begun */
     struct sw_conn_buffer in, out;
+    bool filled;                 /* the last read gave as much as it may */
     struct sw_conn_spare *spare; /* shared with the other connections */
 };
 
-/** @tls: NULL for plain HTTP; @session is taken. @spare is borrowed until sw_conn_done(). */
-void sw_conn_init(struct sw_conn *c, int fd, const struct sw_conn_tls *tls, void *session,
+/** @tls: NULL for plain HTTP. @spare is borrowed until sw_conn_done(). */
+void sw_conn_init(struct sw_conn *c, int fd, const struct sw_conn_tls *tls,
                   struct sw_conn_spare *spare);
 /** Closes the socket too. */
 void sw_conn_done(struct sw_conn *c);
@@ -57,7 +58,7 @@ enum sw_conn_result sw_conn_read(struct sw_conn *c);
 enum sw_conn_result sw_conn_flush(struct sw_conn *c);
 /** More is to come that is not there yet: keep no larger buffer than what has come needs. */
 void sw_conn_trim(struct sw_conn *c);
-/** Has TLS read bytes from the socket that were not read from it? */
+/** Is there probably more to read? Of what TLS holds the socket does not tell. */
 bool sw_conn_has_more(const struct sw_conn *c);
 
 /** Append to @out; sw_conn_flush() sends it. */

@@ -104,6 +104,7 @@ struct sw_serve_peer *sw_serve_join(struct sw_serve *s, const struct sockaddr *f
         p = sw_zalloc(1, sizeof *p);
         p->address = address;
         p->is_trusted = is_trusted(s, &address);
+        p->used_s = s->least_used_s;
         p->next = s->peers;
         s->peers = p;
     }
@@ -120,6 +121,16 @@ void sw_serve_leave(struct sw_serve *s, struct sw_serve_peer *peer)
         at = &(*at)->next;
     *at = peer->next;
     free(peer);
+}
+
+const uint8_t *sw_serve_address(const struct sw_serve_reply *reply)
+{
+    return reply->peer->address.bytes;
+}
+
+bool sw_serve_is_trusted(const struct sw_serve_reply *reply)
+{
+    return reply->peer->is_trusted;
 }
 
 /* ---- room --------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 #pragma once
-/* connection: what the server holds of a connection, and which of them is closed when there are too
- * many. Internal to serve. */
+/* connection: what the server holds of a connection, which of them is closed when there are too
+ * many, and whose turn it is. Internal to serve. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ struct sockaddr;
 /** Who has a connection: the address of the other side, of IPv6 its first 64 bits; all zero where
  * it is not known. */
 struct sw_serve_address {
-    uint8_t bytes[16];
+    uint8_t bytes[SW_SERVE_ADDRESS_LEN];
 };
 
 /** All connections from one address. */
@@ -24,6 +24,8 @@ struct sw_serve_peer {
     struct sw_serve_address address;
     bool is_trusted; /* it is in opts.trusted_peers */
     int n_conns;
+    double used_s;                             /* see sw_serve_take_turns() */
+    struct sw_serve_reply *later, **later_end; /* its connections that wait for a turn */
     struct sw_serve_peer *next;
 };
 
@@ -53,10 +55,13 @@ struct sw_serve_reply {
     bool served;   /* a request of it came completely */
     int64_t deadline_ms;
     int64_t active_ms; /* when it was accepted, or a request of it came completely */
-    bool is_later;     /* it is in sw_serve.later */
-    struct sw_serve_reply *next_later;
+    /* the peer's connections that wait for a turn; before_later: NULL: it does not wait */
+    struct sw_serve_reply *next_later, **before_later;
+    int n_woken; /* how often its socket was readable while it waited */
     void (*on_close)(void *arg);
-    void *on_close_arg;
+    bool (*step)(void *arg); /* sw_serve_work(); NULL: the answer is not made in steps */
+    void *on_close_arg;      /* of both */
+    size_t kept_len;         /* bytes of the request that stay until it is answered */
     struct sw_serve_reply *prev, *next;
 };
 
@@ -70,15 +75,16 @@ struct sw_serve {
     struct sw_timer *tick, *drain;
     struct sw_serve_reply *conns;
     struct sw_serve_peer *peers;
-    struct sw_serve_reply *later,
-        **later_end; /* go on in the next turn of the loop, in this order */
-    struct sw_timer *turn;
+    struct sw_timer *turn;          /* set while a connection waits for one */
+    double least_used_s;            /* what the last of them had used; it only grows */
+    double calm_s, calm_at_s;       /* see sw_serve_take_turn() */
+    int n_accepted;                 /* since the last turn; then no more until it comes */
     struct sw_serve_range *trusted; /* opts.trusted_peers */
     size_t n_trusted;
     struct sw_conn_spare spare;
     int64_t next_refresh_ms;      /* of the certificate */
     uint64_t settled_conns;       /* counts.conns when memory was given back last */
-    bool full, stopping, closing; /* full: nothing is accepted for now */
+    bool full, stopping, closing; /* full: no descriptors, nothing is accepted for a second */
 };
 
 /** Nothing of a request has come. */
@@ -95,3 +101,17 @@ void sw_serve_leave(struct sw_serve *s, struct sw_serve_peer *peer);
  * to be closed for it; NULL: none. */
 bool sw_serve_has_place(const struct sw_serve *s, const struct sw_serve_peer *peer,
                         struct sw_serve_reply **instead);
+
+/** @p wants to go on when it is its turn. */
+void sw_serve_wait_turn(struct sw_serve_reply *p);
+/** The same, but while little is asked for it is its turn at once: @go_on is called. */
+void sw_serve_take_turn(struct sw_serve_reply *p, void (*go_on)(struct sw_serve_reply *p));
+/** @p wants nothing any more. */
+void sw_serve_leave_turns(struct sw_serve_reply *p);
+/** Call @go_on for connections that wait, for half a millisecond, then let the loop see what has
+ * come meanwhile. The next one is of the peer that has used least of the server's time: who asks
+ * for little waits for one other at most, whatever all the others ask for. A new peer begins with
+ * what the others have used at least, and of what one does not use a tenth of a second is kept.
+ * (Fair queueing: A. Demers, S. Keshav, S. Shenker, "Analysis and Simulation of a Fair Queueing
+ * Algorithm", 1989.) @go_on may end the connection. */
+void sw_serve_take_turns(struct sw_serve *s, void (*go_on)(struct sw_serve_reply *p));

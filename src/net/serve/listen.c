@@ -78,12 +78,11 @@ int sw_serve_listen(struct sw_loop *loop, const char *address, int port,
 
 int sw_serve_listener_port(struct evconnlistener *listener)
 {
-    struct sockaddr_storage addr = { 0 };
+    struct sockaddr_in6 addr = { 0 }; /* the port is where it is in sockaddr_in */
     socklen_t len = sizeof addr;
     if (getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&addr, &len) != 0)
         return 0;
-    return ntohs(addr.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&addr)->sin6_port
-                                            : ((struct sockaddr_in *)&addr)->sin_port);
+    return ntohs(addr.sin6_port);
 }
 
 int sw_serve_parse_address(const char *text, char **address, int *port, struct sw_err *err)

@@ -48,6 +48,12 @@ struct sw_serve_route {
     sw_serve_fn *serve;
 };
 
+enum { SW_SERVE_ADDRESS_LEN = 16 };
+/** Who asks, in the route: the address of the other side, of IPv6 its first 64 bits; borrowed. */
+const uint8_t *sw_serve_address(const struct sw_serve_reply *reply);
+/** Whether that is one of opts.trusted_peers; in the route. */
+bool sw_serve_is_trusted(const struct sw_serve_reply *reply);
+
 /** Answer with @body, of Content-Type @type; status 503 gets a Retry-After of a second. The reply
  * is the server's again. May be called after sw_serve_close(). */
 void sw_serve_answer(struct sw_serve_reply *reply, int status, const char *type, const char *body,
@@ -67,8 +73,16 @@ void sw_serve_json(struct sw_serve_reply *reply, const char *text, size_t len_by
 /** Call @on_close once: when the answer is complete, or when the connection ends before, as by
  * sw_serve_close(). After it the reply is gone. A connection whose reply has it is read while the
  * answer is outstanding, up to 64 KiB, so that a client that goes away is noticed. Call it in the
- * route. */
+ * route, or later, before the answer. */
 void sw_serve_on_close(struct sw_serve_reply *reply, void (*on_close)(void *arg), void *arg);
+
+/** Make an answer that takes long in steps of a fraction of a millisecond, which come in turns with
+ * those of other connections. Until @step has answered @reply it returns true, and is called again.
+ * The request stays as it is until then, and counts towards max_bodies_bytes. @over is called once,
+ * as on_close of sw_serve_on_close(): the answer is complete, or nobody waits for it, since the
+ * connection has ended; then @step is not called any more. Call it in the route. */
+void sw_serve_work(struct sw_serve_reply *reply, bool (*step)(void *arg), void (*over)(void *arg),
+                   void *arg);
 
 /* A streamed answer, of a reply with sw_serve_on_close(): begin, write, ..., end. What is written
  * goes out in the next turn of the loop. */

@@ -16,11 +16,10 @@
 #include "net/serve/listen.h"
 
 enum {
-    READS_PER_TURN = 16, /* of one connection; then come the others */
-    /* of all connections that wait for a turn, so that it is short for the others */
-    HANDSHAKES_PER_TURN = 2, /* each takes as long as many requests */
-    ANSWERS_PER_TURN = 16,   /* to requests that came in one piece with others */
-    GRACE_MS = 5000,         /* for requests under way when no more connections are accepted */
+    READS_PER_TURN = 16, /* of one connection */
+    ACCEPTS_PER_TURN = 16,
+    MAX_WOKEN = 2,   /* while it waits for its turn; then its socket is not asked any more */
+    GRACE_MS = 5000, /* for requests under way when no more connections are accepted */
     /* of a request that each connection may read, however many there are */
     SMALL_BYTES = 8 * 1024,
     TINY_BYTES = 1024, /* of a head: it is not looked at whether they fit */
@@ -110,43 +109,31 @@ static void end_reply(struct sw_serve_reply *p)
 {
     void (*on_close)(void *arg) = SW_TAKE(p->on_close);
     p->asked = p->no_body = false;
+    p->step = NULL;
     if (on_close)
         on_close(p->on_close_arg);
 }
 
-/* Go on with @p in the next turn of the loop, when other connections have been heard. What comes
- * until then is not read: bytes that wait in the socket would take a turn each time. */
-static void later(struct sw_serve_reply *p)
+/* The request was used up. */
+static void forget_request(struct sw_serve_reply *p, size_t len_bytes)
 {
-    struct sw_serve *s = p->server;
-    if (p->is_later)
-        return;
-    p->is_later = true;
-    p->next_later = NULL;
-    *s->later_end = p;
-    s->later_end = &p->next_later;
-    (void)event_del(p->readable);
-    sw_timer_set(s->turn, 0);
+    p->kept_len = 0;
+    sw_conn_consume(&p->conn, len_bytes);
+    p->progress = (struct sw_serve_progress){ 0 };
 }
 
-static void not_later(struct sw_serve_reply *p)
+/* Go on with @p when it is its turn. What comes until then is not read: bytes that wait in the
+ * socket would take a turn of the loop each time. */
+static void later(struct sw_serve_reply *p)
 {
-    struct sw_serve *s = p->server;
-    struct sw_serve_reply **at = &s->later;
-    if (!p->is_later)
-        return;
-    while (*at != p)
-        at = &(*at)->next_later;
-    *at = p->next_later;
-    if (!*at)
-        s->later_end = at;
-    p->is_later = false;
+    (void)event_del(p->readable);
+    sw_serve_wait_turn(p);
 }
 
 static void hang_up(struct sw_serve_reply *p)
 {
     struct sw_serve *s = p->server;
-    not_later(p);
+    sw_serve_leave_turns(p);
     if (p->prev)
         p->prev->next = p->next;
     else
@@ -247,7 +234,7 @@ static bool make_room(const struct sw_serve_reply *p)
         if (!late)
             return false;
         s->counts.crowded_out++;
-        hang_up(late);
+        hang_up(SW_LINKED(late));
     }
     return true;
 }
@@ -262,14 +249,14 @@ static bool shed(struct sw_serve_reply *p)
         if (!late || held_bytes(late) == all)
             break; /* one that is alone may be larger */
         s->counts.crowded_out++;
-        hang_up(late);
+        hang_up(SW_LINKED(late));
         if (late == p)
             return false;
     }
     return true;
 }
 
-/* Of a head that has not ended, or of what comes behind a request that is being answered.
+/* Of a head that has not ended, or of what comes behind a request.
  * @return false: there was no room, and the connection has ended */
 static bool fits(struct sw_serve_reply *p)
 {
@@ -316,6 +303,7 @@ static void serve_next(struct sw_serve_reply *p)
     while (skip_refused(p) && in->at < in->len && !p->last && !p->asked) {
         if (p->conn.out.len) {
             p->more = true;
+            sw_conn_trim(&p->conn);
             return;
         }
         struct sw_serve_request r;
@@ -352,18 +340,31 @@ static void serve_next(struct sw_serve_reply *p)
         p->no_body = r.is_head;
         route(p, &r);
         p->serving = false;
-        sw_conn_consume(&p->conn, r.total_len);
-        p->progress = (struct sw_serve_progress){ 0 };
+        if (p->step)
+            p->kept_len = r.total_len;
+        else
+            forget_request(p, r.total_len);
     }
 }
 
 /* Read, or do not read, as the state of the answers asks for. */
 static void set_reading(struct sw_serve_reply *p)
 {
-    if (!p->stalled && (!p->asked || (p->on_close && unread_bytes(p) < READ_AHEAD)))
+    const bool ahead = p->on_close && !p->step && unread_bytes(p) < READ_AHEAD;
+    if (!p->stalled && (!p->asked || ahead))
         (void)event_add(p->readable, NULL);
     else
         (void)event_del(p->readable);
+}
+
+/* What goes out is not taken; nothing is read until it is. */
+static void stall(struct sw_serve_reply *p)
+{
+    if (!p->stalled)
+        set_deadline(p, p->server->opts.request_ms);
+    p->stalled = true;
+    set_reading(p);
+    (void)event_add(p->writable, NULL);
 }
 
 /* @return false: the connection has ended */
@@ -375,11 +376,7 @@ static bool flush(struct sw_serve_reply *p)
         return false;
     }
     if (rc == SW_CONN_WANT_WRITE) {
-        if (!p->stalled)
-            set_deadline(p, p->server->opts.request_ms);
-        p->stalled = true; /* and nothing is read until it is out */
-        set_reading(p);
-        (void)event_add(p->writable, NULL);
+        stall(p);
         return p->peer->is_trusted || shed(p);
     }
     if (p->stalled) {
@@ -392,6 +389,8 @@ static bool flush(struct sw_serve_reply *p)
 /* @return false: not over, or the connection has ended */
 static bool shake_hands(struct sw_serve_reply *p)
 {
+    if (p->conn.tls && !p->conn.session) /* not when it was accepted: it takes long */
+        p->conn.session = p->server->opts.tls->session_new(&p->server->tls, p->conn.fd);
     switch (sw_conn_handshake(&p->conn)) {
     case SW_CONN_OK:
         p->shaken = true;
@@ -436,6 +435,8 @@ static bool serve_all(struct sw_serve_reply *p)
         return false;
     if (!p->more)
         return true;
+    if (!fits(p))
+        return false;
     set_deadline(p, p->server->opts.request_ms); /* of the next request, which is there */
     later(p);
     return false;
@@ -454,6 +455,8 @@ static void pump(struct sw_serve_reply *p)
             hang_up(p);
             return;
         }
+        if (rc == SW_CONN_WANT_WRITE) /* TLS itself has something to say first */
+            stall(p);
         if (rc != SW_CONN_OK)
             return;
         if (fresh)
@@ -467,25 +470,28 @@ static void pump(struct sw_serve_reply *p)
         if (!sw_conn_has_more(&p->conn))
             return;
     }
-    later(p); /* the socket does not know of what OpenSSL holds */
+    later(p);
 }
 
-/* Connections that go on in this turn. */
+static void go_on(struct sw_serve_reply *p)
+{
+    if (p->step) {
+        if (p->step(p->on_close_arg))
+            sw_serve_wait_turn(p);
+        return;
+    }
+    set_reading(p);
+    if (!p->asked && !p->stalled)
+        pump(p);
+}
+
 static void on_turn(void *arg)
 {
     struct sw_serve *s = arg;
-    size_t n = 0;
-    int n_handshakes = 0, n_answers = 0;
-    for (struct sw_serve_reply *p = s->later; p; p = p->next_later)
-        n++; /* those that are added meanwhile wait for the turn after */
-    for (struct sw_serve_reply *p; n > 0 && (p = s->later); n--) {
-        not_later(p);
-        set_reading(p);
-        if (p->shaken ? n_answers++ >= ANSWERS_PER_TURN : n_handshakes++ >= HANDSHAKES_PER_TURN)
-            later(p);
-        else if (!p->asked && !p->stalled)
-            pump(p);
-    }
+    if (s->n_accepted >= ACCEPTS_PER_TURN && s->listener && !s->full)
+        (void)evconnlistener_enable(s->listener);
+    s->n_accepted = 0;
+    sw_serve_take_turns(s, go_on);
 }
 
 /* ---- what routes call --------------------------------------------------------------------------
@@ -496,7 +502,9 @@ static void next_request(struct sw_serve_reply *p)
 {
     end_reply(p);
     if (p->serving)
-        return; /* serve_all() goes on */
+        return;      /* serve_all() goes on */
+    if (p->kept_len) /* sw_serve_work() */
+        forget_request(p, p->kept_len);
     set_reading(p);
     set_deadline(p, p->server->opts.request_ms);
     if (!serve_all(p))
@@ -550,6 +558,18 @@ void sw_serve_on_close(struct sw_serve_reply *p, void (*on_close)(void *arg), vo
 {
     p->on_close = on_close;
     p->on_close_arg = arg;
+    if (p->server && !p->serving)
+        set_reading(p);
+}
+
+void sw_serve_work(struct sw_serve_reply *p, bool (*step)(void *arg), void (*over)(void *arg),
+                   void *arg)
+{
+    p->step = step;
+    p->on_close = over;
+    p->on_close_arg = arg;
+    if (p->server) /* else the connection has ended: nobody asks for a step */
+        sw_serve_wait_turn(p);
 }
 
 /* Never from within a write: the connection may end by it, and the caller's answer with it. */
@@ -615,10 +635,10 @@ void sw_serve_abort(struct sw_serve_reply *p, bool hard)
 static void on_readable(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *arg)
 {
     struct sw_serve_reply *p = arg;
-    if (p->shaken || !p->conn.tls)
-        pump(p);
-    else
-        later(p);
+    if (!p->before_later)
+        sw_serve_take_turn(p, pump);
+    else if (++p->n_woken > MAX_WOKEN)
+        (void)event_del(p->readable);
 }
 
 static void on_writable(evutil_socket_t fd SW_UNUSED, short what SW_UNUSED, void *arg)
@@ -646,10 +666,14 @@ static void refresh_certificate(struct sw_serve *s, bool needed)
            sw_time_rfc3339((int64_t)s->tls.not_after * 1000, when), NULL);
 }
 
-static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t fd,
-                      struct sockaddr *from, int from_len SW_UNUSED, void *arg)
+static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *from,
+                      int from_len SW_UNUSED, void *arg)
 {
     struct sw_serve *s = arg;
+    if (++s->n_accepted >= ACCEPTS_PER_TURN && !sw_loop_is_virtual(s->loop)) {
+        (void)evconnlistener_disable(listener);
+        sw_timer_set(s->turn, 0);
+    }
     struct sw_serve_peer *peer = sw_serve_join(s, from);
     struct sw_serve_reply *instead = NULL;
     s->counts.conns++;
@@ -676,8 +700,7 @@ static void on_accept(struct evconnlistener *listener SW_UNUSED, evutil_socket_t
     p->peer = peer;
     p->active_ms = sw_loop_now_ms(s->loop);
     const struct sw_serve_tls_ops *tls = s->opts.tls;
-    sw_conn_init(&p->conn, fd, tls ? tls->conn : NULL, tls ? tls->session_new(&s->tls, fd) : NULL,
-                 &s->spare);
+    sw_conn_init(&p->conn, fd, tls ? tls->conn : NULL, &s->spare);
     struct event_base *base = sw_loop_base(s->loop);
     p->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, p);
     p->writable = event_new(base, fd, EV_WRITE, on_writable, p);
@@ -739,7 +762,7 @@ static void on_drained(void *arg)
     struct sw_serve *s = arg;
     if (s->closing) { /* the grace is over */
         while (s->conns)
-            hang_up(s->conns);
+            hang_up(SW_LINKED(s->conns));
         return;
     }
     s->closing = true;
@@ -804,7 +827,6 @@ int sw_serve_open(struct sw_loop *loop, const struct sw_serve_opts *opts, struct
     s->tick = sw_timer_new(loop, on_tick, s);
     s->drain = sw_timer_new(loop, on_drained, s);
     s->turn = sw_timer_new(loop, on_turn, s);
-    s->later_end = &s->later;
     int rc = sw_serve_read_trusted(s, err);
     if (rc == 0 && s->opts.tls)
         rc = open_tls(s, err);
@@ -855,7 +877,7 @@ void sw_serve_accept(struct sw_serve *server)
 void sw_serve_drop(struct sw_serve *server)
 {
     while (server->conns)
-        hang_up(server->conns);
+        hang_up(SW_LINKED(server->conns));
 }
 
 const char *sw_serve_trouble(const struct sw_serve *server)

@@ -15,6 +15,10 @@ enum {
     OWN_DAYS = 365,
     OWN_PAST_S = 3600, /* for clients whose clock is late */
     OWN_REST_S = 30 * 24 * 3600,
+    /* Of a handshake that has not ended: OpenSSL itself takes 128 KiB. Post-quantum keys and a
+     * ticket make some 3 KiB. */
+    MAX_HELLO_BYTES = 8 * 1024,
+    MAX_UPDATES = 8, /* messages of TLS itself, of one connection; a client needs none in hours */
 };
 
 /* ---- options -----------------------------------------------------------------------------------
@@ -182,6 +186,24 @@ static int no_password(char *buf SW_UNUSED, int size SW_UNUSED, int writing SW_U
     return -1;
 }
 
+/* New keys that a client asks for (TLS 1.3), and new handshakes that it is refused (TLS 1.2), are
+ * work and an answer each, and all that have come are one call of SSL_read(). */
+static void on_message(int is_ours, int version SW_UNUSED, int type, const void *message,
+                       size_t len_bytes, SSL *ssl, void *arg SW_UNUSED)
+{
+    const unsigned char *bytes = message;
+    const bool is_update = type == SSL3_RT_HANDSHAKE && !is_ours && len_bytes > 0 &&
+                           bytes[0] == SSL3_MT_KEY_UPDATE;
+    const bool is_refused = type == SSL3_RT_ALERT && is_ours && len_bytes > 1 &&
+                            bytes[1] == SSL_AD_NO_RENEGOTIATION;
+    if (!is_update && !is_refused)
+        return;
+    const uintptr_t n = (uintptr_t)SSL_get_ex_data(ssl, 0) + 1;
+    (void)SSL_set_ex_data(ssl, 0, (void *)n);
+    if (n > MAX_UPDATES)
+        SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN); /* nothing more is read */
+}
+
 static int set_up(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
 {
     (void)SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS |
@@ -195,6 +217,7 @@ static int set_up(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err
     (void)SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_default_passwd_cb(ctx, no_password);
     SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
+    SSL_CTX_set_msg_callback(ctx, on_message);
     if (SSL_CTX_set_min_proto_version(ctx, t->min_version) != 1)
         return openssl_error(err, "minimum version", "TLS");
     if (t->min_version < TLS1_2_VERSION)
@@ -358,7 +381,10 @@ static enum sw_conn_result result(SSL *ssl, int n)
 static enum sw_conn_result session_handshake(void *session)
 {
     const int n = SSL_do_handshake(session);
-    return n == 1 ? SW_CONN_OK : result(session, n);
+    const enum sw_conn_result rc = n == 1 ? SW_CONN_OK : result(session, n);
+    return rc == SW_CONN_WANT_READ && BIO_number_read(SSL_get_rbio(session)) > MAX_HELLO_BYTES
+               ? SW_CONN_CLOSED
+               : rc;
 }
 
 static ssize_t session_read(void *session, char *to, size_t len_bytes, enum sw_conn_result *why)

@@ -1,8 +1,10 @@
 /* serve: many connections, and what one of them may take. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "net/serve/serve.h"
@@ -11,7 +13,7 @@
 
 static struct sw_loop *loop;
 static struct sw_serve *server;
-static int n_much, n_now, n_now_at_first;
+static int n_much, n_now, n_now_at_first, n_slow;
 
 static void now(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
                 void *arg SW_UNUSED)
@@ -42,6 +44,52 @@ static void take(const struct sw_serve_request *r, struct sw_serve_reply *reply,
     sw_serve_text(reply, 200, text);
 }
 
+static void nap(void)
+{
+    const struct timespec two_ms = { .tv_nsec = 2 * 1000 * 1000 };
+    (void)nanosleep(&two_ms, NULL);
+}
+
+static void slow(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,
+                 void *arg SW_UNUSED)
+{
+    n_slow++;
+    nap();
+    sw_serve_text(reply, 200, "slow");
+}
+
+/* An answer in twenty steps, of 2 ms each. */
+static struct {
+    struct sw_serve_reply *reply;
+    const char *body;
+    size_t len;
+    int n, n_over;
+} work;
+
+static bool step(void *arg SW_UNUSED)
+{
+    nap();
+    if (++work.n < 20)
+        return true;
+    SW_AUTO_CHARS *text = sw_printf("%.*s, in %d steps", (int)work.len, work.body, work.n);
+    sw_serve_text(work.reply, 200, text);
+    return false;
+}
+
+static void over(void *arg SW_UNUSED)
+{
+    work.n_over++;
+}
+
+static void steps(const struct sw_serve_request *r, struct sw_serve_reply *reply,
+                  void *arg SW_UNUSED)
+{
+    work.reply = reply;
+    work.body = r->body;
+    work.len = r->body_len;
+    sw_serve_work(reply, step, over, NULL);
+}
+
 static void on_watch_over(void *arg SW_UNUSED)
 {
 }
@@ -53,15 +101,16 @@ static void watch(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_re
     sw_serve_begin(reply, 200, "x", NULL);
 }
 
-static const struct sw_serve_route routes[] = { { "GET", "/now", now },
-                                                { "GET", "/first", first },
-                                                { "GET", "/much", much },
-                                                { "GET", "/watch", watch },
-                                                { "POST", "/take", take } };
+static const struct sw_serve_route routes[] = {
+    { "GET", "/now", now },     { "GET", "/first", first }, { "GET", "/much", much },
+    { "GET", "/watch", watch }, { "GET", "/slow", slow },   { "POST", "/steps", steps },
+    { "POST", "/take", take }
+};
 
 static int setup(void **state SW_UNUSED)
 {
-    n_much = n_now = n_now_at_first = 0;
+    n_much = n_now = n_now_at_first = n_slow = 0;
+    memset(&work, 0, sizeof work);
     loop = sw_loop_new(NULL);
     return 0;
 }
@@ -239,6 +288,74 @@ static void many_requests_in_one_piece_are_served_in_turns(void **state SW_UNUSE
     (void)close(fd);
 }
 
+/* However many connections of another address ask, and however long what they ask for takes. */
+static void who_asks_for_little_waits_for_one_other_at_most(void **state SW_UNUSED)
+{
+    int busy[4];
+    assert_int_equal(open_small(NULL), 0);
+    for (int i = 0; i < 4; i++) {
+        busy[i] = dial_from(2);
+        for (int k = 0; k < 50; k++)
+            say(busy[i], "GET /slow HTTP/1.1\r\n\r\n");
+    }
+    const int fd = dial_from(3);
+    (void)hear(fd);
+    for (int k = 0; k < 5; k++) {
+        const int before = n_slow;
+        say(fd, NOW);
+        for (int i = 0; i < 100 && n_now == k; i++)
+            sw_loop_step(loop, 10);
+        assert_int_equal(n_now, k + 1);
+        assert_true(n_slow - before <= 2); /* the one that is under way, and one in this turn */
+    }
+    assert_true(n_slow < 200); /* else none of them waited */
+    (void)close(fd);
+    for (int i = 0; i < 4; i++)
+        (void)close(busy[i]);
+}
+
+/* An answer that takes long is made in steps, which let others go first. */
+static void steps_of_an_answer_come_in_turns_with_others(void **state SW_UNUSED)
+{
+    assert_int_equal(open_small(NULL), 0);
+    const int busy = dial_from(2), fd = dial_from(3);
+    say(busy, "POST /steps HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello" NOW);
+    for (int i = 0; i < 100 && !work.reply; i++)
+        sw_loop_step(loop, 10);
+    say(fd, NOW);
+    for (int i = 0; i < 100 && !n_now; i++)
+        sw_loop_step(loop, 10);
+    assert_int_equal(n_now, 1);
+    assert_true(work.n > 0 && work.n <= 3);
+    SW_AUTO_CHARS *text = sw_strdup("");
+    for (int i = 0; i < 1000 && !strstr(text, "now"); i++) {
+        char *more = sw_printf("%s%s", text, hear(busy));
+        free(text);
+        text = more;
+    }
+    assert_non_null(strstr(text, "hello, in 20 steps")); /* of the request as it was */
+    assert_non_null(strstr(text, "now"));                /* then comes the next one */
+    assert_int_equal(work.n_over, 1);
+    (void)close(busy);
+    (void)close(fd);
+}
+
+static void no_step_is_made_for_who_has_left(void **state SW_UNUSED)
+{
+    assert_int_equal(open_small(NULL), 0);
+    const int busy = dial_from(2);
+    say(busy, "POST /steps HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello");
+    for (int i = 0; i < 100 && !work.reply; i++)
+        sw_loop_step(loop, 10);
+    sw_serve_drop(server);
+    assert_int_equal(work.n_over, 1);
+    const int n = work.n;
+    for (int i = 0; i < 10; i++)
+        sw_loop_step(loop, 10);
+    assert_int_equal(work.n, n);
+    (void)close(busy);
+}
+
 #define TAKE "POST /take HTTP/1.1\r\nContent-Length: 40000\r\n\r\n"
 
 /* Who has begun large requests and does not go on does not keep a smaller one of another away. */
@@ -376,6 +493,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(heads_that_do_not_end_are_bounded_together, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_request_that_comes_in_pieces_is_served, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_asks_for_little_waits_for_one_other_at_most, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(steps_of_an_answer_come_in_turns_with_others, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(no_step_is_made_for_who_has_left, setup, teardown),
         cmocka_unit_test_setup_teardown(many_requests_in_one_piece_are_served_in_turns, setup,
                                         teardown),
     };
