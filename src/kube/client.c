@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "base/loop.h"
+#include "data/json/table.h"
 #include "data/text/url.h"
 #include "kube/config/exec.h"
 #include "kube/internal.h"
@@ -14,16 +15,11 @@ enum { MAX_IN_FLIGHT = 16, TIMEOUT_MS = 30000, MAX_WARNINGS = 256 };
 static void on_warning(const char *text, void *arg)
 {
     struct sw_kube *k = arg;
-    if (!k->opts.on_warning || lh_table_lookup_ex(k->warned, text, NULL) ||
+    if (!k->opts.on_warning || lh_table_lookup_entry(k->warned, text) ||
         lh_table_length(k->warned) >= MAX_WARNINGS)
         return;
     (void)lh_table_insert(k->warned, sw_strdup(text), NULL);
     k->opts.on_warning(text, k->opts.arg);
-}
-
-static void free_warning(struct lh_entry *e)
-{
-    free(lh_entry_k(e));
 }
 
 /** Set base_url and host_header from the configuration. @direct: the server is on loopback, no
@@ -145,7 +141,7 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
     k->counts = kube_counts_new();
     k->trace = kube_trace_new();
     k->kinds = kube_kinds_new();
-    k->warned = lh_kchar_table_new(16, free_warning);
+    k->warned = lh_kchar_table_new(16, sw_table_free_key);
     k->http = sw_http_new(loop, &(struct sw_http_opts){ .user_agent = k->opts.user_agent,
                                                         .proxy_url = config->proxy_url,
                                                         .username = config->username,

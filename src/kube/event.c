@@ -48,3 +48,12 @@ void sw_kube_event_send(struct sw_kube *k, const struct sw_kube_event *event, ui
     (void)sw_kube_create(k, &sw_kind_event, e.ns, NULL, doc,
                          &(struct sw_request_opts){ .purpose = "events" }, on_sent, NULL);
 }
+
+const char *sw_kube_event_time(struct json_object *event)
+{
+    static const char *const fields[] = { "lastTimestamp", "eventTime" };
+    const char *time = sw_json_str(event, NULL, "series", "lastObservedTime", NULL);
+    for (size_t i = 0; !time && i < SW_COUNT(fields); i++)
+        time = sw_json_str(event, NULL, fields[i], NULL);
+    return time ? time : sw_json_str(event, "", "metadata", "creationTimestamp", NULL);
+}

@@ -178,6 +178,8 @@ struct request_spec {
     const char *const *fields;  /* used during the call only */
     /** list: give each item as it arrives instead of collecting them; may be NULL. */
     void (*on_item)(struct json_object *item, void *arg);
+    /** text: give each piece as it arrives, with no end in sight; may be NULL. */
+    void (*on_text)(const char *bytes, size_t len, void *arg);
 };
 
 /** The state of a request; RQ_GROUP: it stands for a discovery. */
@@ -201,6 +203,7 @@ struct sw_kube_request {
     struct printbuf *body;
     struct sw_stream *stream;
     struct json_object *items;
+    bool told;                          /* a piece was given to spec.on_text */
     size_t tree_bytes, page_tree_bytes; /* of the pages before, and of this one */
     sw_kube_answer_fn *on_answer;       /* RQ_GROUP: NULL */
     void *arg;

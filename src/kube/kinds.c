@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "data/json/table.h"
 #include "kube/internal.h"
 
 #define CORE(name, names)                                                                          \
@@ -155,10 +156,10 @@ static struct sw_kind *kind_row(struct sw_kube_kinds *kinds, const char *api_ver
                                 const char *kind)
 {
     SW_AUTO_CHARS *name = sw_printf("%s/%s", api_version, kind);
-    void *found;
-    if (lh_table_lookup_ex(kinds->by_name, name, &found))
-        return found;
-    struct sw_kind *row = sw_arena_alloc(kinds->arena, sizeof *row);
+    struct sw_kind *row = sw_table_find(kinds->by_name, name);
+    if (row)
+        return row;
+    row = sw_arena_alloc(kinds->arena, sizeof *row);
     const char *end = group_end(api_version);
     row->group = sw_arena_strndup(kinds->arena, api_version, (size_t)(end - api_version));
     row->version = sw_arena_strdup(kinds->arena, *end == '/' ? end + 1 : end);
@@ -328,11 +329,8 @@ const struct sw_kind *sw_kube_kind_find(const struct sw_kube *k, const char *api
                                         const char *kind)
 {
     SW_AUTO_CHARS *name = sw_printf("%s/%s", api_version, kind);
-    void *found;
-    if (!lh_table_lookup_ex(k->kinds->by_name, name, &found))
-        return NULL;
-    const struct sw_kind *row = found;
-    return row->served ? row : NULL;
+    const struct sw_kind *row = sw_table_find(k->kinds->by_name, name);
+    return row && row->served ? row : NULL;
 }
 
 bool sw_kube_serves(const struct sw_kube *k, const char *name)

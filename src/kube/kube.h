@@ -200,6 +200,11 @@ struct sw_request_opts {
     int tail_lines;  /* 0: all */
     int limit_bytes; /* 0: 1 MiB */
     bool previous;   /* of the previous instance of the container */
+    /** Follow the log until the container ends, or the request is cancelled: each piece is given
+     * here as it comes, borrowed, with the callback's argument; the answer has no text then. Such a
+     * request has no limit of bytes, no deadline once it is answered, and is sent at once, as a
+     * watch is. Tried again only if the log has not begun. NULL: the log as it is now. */
+    void (*on_text)(const char *bytes, size_t len, void *arg);
     /* raw */
     const char *body;         /* sent as it is; @content_type says what it is */
     const char *content_type; /* NULL: application/json */
@@ -355,6 +360,9 @@ struct sw_kube_event {
 /** Create an Event, named after its object, the time and @serial: Events about one object at one
  * time differ in it. A failure is logged at level debug. */
 void sw_kube_event_send(struct sw_kube *k, const struct sw_kube_event *event, uint64_t serial);
+/** When it happened last, borrowed: texts of one server are ordered as times are. "": it does not
+ * say. */
+const char *sw_kube_event_time(struct json_object *event);
 /** An Event with count 1, to be created; the caller owns it. */
 struct json_object *sw_kube_event_doc(const struct sw_kube_event *e);
 

@@ -13,6 +13,12 @@ enum { RETRY_FIRST_MS = 250, RETRY_CAP_MS = 10000, RETRY_AFTER_CAP_MS = 60000 };
 
 static void pump(struct sw_kube *k);
 
+/* Of the requests that may be in flight: one that is followed without an end counts as a watch. */
+static int slots(const struct sw_kube_request *r)
+{
+    return r->spec.on_text ? 0 : 1;
+}
+
 /* ---- life ---------------------------------------------------------------------------------------
  */
 
@@ -66,7 +72,7 @@ void kube_request_over(struct sw_kube_request *r)
     if (r->state == RQ_QUEUED)
         TAILQ_REMOVE(&r->k->queue, r, in_queue);
     if (r->state == RQ_RUNNING) {
-        r->k->n_in_flight--;
+        r->k->n_in_flight -= slots(r);
         kube_counts_add(r->k->counts, r->spec.verb, r->spec.resource, 0);
         trace(r, 0);
     }
@@ -181,7 +187,7 @@ static void answer_text(struct sw_kube_request *r, const struct sw_http_result *
                                 .reason = "",
                                 .err = &err,
                                 .resource_version = "",
-                                .text = r->body->buf,
+                                .text = r->spec.on_text ? NULL : r->body->buf,
                                 .len_bytes = (size_t)r->body->bpos };
     tell(r, &a, true);
 }
@@ -288,7 +294,7 @@ static void run_timer(struct sw_kube_request *r, int64_t in_ms)
 /** Whether another try is allowed and could help. */
 static bool may_retry(const struct sw_kube_request *r, const struct sw_http_result *result)
 {
-    if (r->n_tries > r->spec.retries)
+    if (r->n_tries > r->spec.retries || r->told)
         return false;
     bool refused = result->http_status == 429 || result->unsent;
     if (!refused && !r->spec.repeatable)
@@ -312,7 +318,7 @@ static void on_done(const struct sw_http_result *result, void *arg)
     struct sw_kube *k = r->k;
     r->transfer = NULL;
     r->state = RQ_WAITING;
-    k->n_in_flight--;
+    k->n_in_flight -= slots(r);
     kube_counts_add(k->counts, r->spec.verb, r->spec.resource, result->http_status);
     trace(r, result->http_status);
     if (result->http_status == 401)
@@ -369,6 +375,11 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
         }
         return sw_stream_feed(r->stream, bytes, len, err);
     }
+    if (good && r->spec.on_text) {
+        r->told = true;
+        r->spec.on_text(bytes, len, r->arg);
+        return r->state == RQ_OVER ? SW_CANCELED : 0;
+    }
     size_t max = !good ? MAX_STATUS_BYTES : r->spec.max_bytes ? r->spec.max_bytes : MAX_BODY_BYTES;
     if (!r->body)
         r->body = printbuf_new();
@@ -398,7 +409,8 @@ static void start(struct sw_kube_request *r)
                                  .headers = headers.view,
                                  .body = s->body,
                                  .body_len = s->body_len,
-                                 .timeout_ms = s->timeout_ms,
+                                 .timeout_ms = s->on_text ? 0 : s->timeout_ms,
+                                 .answer_ms = s->on_text ? s->timeout_ms : 0,
                                  .buffer_bytes = s->form == FORM_LIST ? 65536 : 0,
                                  .on_data = on_data,
                                  .on_done = on_done,
@@ -406,7 +418,7 @@ static void start(struct sw_kube_request *r)
     r->state = RQ_RUNNING;
     r->n_tries++;
     r->sent_ms = sw_loop_now_ms(k->loop);
-    k->n_in_flight++;
+    k->n_in_flight += slots(r);
     r->transfer = sw_http_start(k->http, &spec);
     kube_headers_done(&headers);
 }
@@ -414,7 +426,7 @@ static void start(struct sw_kube_request *r)
 static void pump(struct sw_kube *k)
 {
     struct sw_kube_request *r;
-    while (k->n_in_flight < k->opts.max_in_flight && (r = TAILQ_FIRST(&k->queue))) {
+    while ((r = TAILQ_FIRST(&k->queue)) && (!slots(r) || k->n_in_flight < k->opts.max_in_flight)) {
         TAILQ_REMOVE(&k->queue, r, in_queue);
         start(r);
     }

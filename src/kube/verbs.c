@@ -218,11 +218,14 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
                               .repeatable = true,
                               .accept = "*/*",
                               .max_bytes = (size_t)limit_bytes + 4096, /* the server limits it */
-                              .form = FORM_TEXT };
+                              .form = FORM_TEXT,
+                              .on_text = o->on_text };
     common_opts(&s, o);
+    s.ahead |= o->on_text != NULL; /* not behind what waits for its turn */
     kube_path_add(&s.path, "container", o->container);
     kube_path_add_int(&s.path, "tailLines", o->tail_lines);
-    kube_path_add_int(&s.path, "limitBytes", limit_bytes);
+    kube_path_add_int(&s.path, "limitBytes", o->on_text ? 0 : limit_bytes);
+    kube_path_add(&s.path, "follow", o->on_text ? "true" : NULL);
     kube_path_add(&s.path, "previous", o->previous ? "true" : NULL);
     return kube_request_new(k, &s, &broken, cb, arg);
 }

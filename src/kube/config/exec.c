@@ -5,7 +5,6 @@
 #include <json-c/json.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +13,9 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/spawn.h"
 #include "data/data.h"
 #include "data/text/base64.h"
-
-extern char **environ;
 
 enum { MAX_ANSWER_BYTES = 1 << 20, ASK_MS = 60000, MAX_CA_BYTES = 1 << 20, POLL_MS = 50 };
 
@@ -168,27 +166,6 @@ static char **arguments(const struct sw_kube_config *c, struct sw_arena *arena)
     return all;
 }
 
-/* Start it with its stdout in @out. @return 0 or an errno */
-static int start(char **argv, char **env, bool interactive, int out, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none;
-    (void)posix_spawn_file_actions_init(&files);
-    (void)posix_spawnattr_init(&attr);
-    (void)sigemptyset(&none);
-    (void)posix_spawnattr_setsigmask(&attr, &none);
-    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-    int rc = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    if (rc == 0 && !interactive)
-        rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (rc == 0)
-        rc = posix_spawnp(pid, argv[0], &files, &attr, argv, env);
-    (void)posix_spawn_file_actions_destroy(&files);
-    (void)posix_spawnattr_destroy(&attr);
-    return rc;
-}
-
 static int64_t monotonic_ms(void)
 {
     struct timespec t;
@@ -252,13 +229,18 @@ static int run(char **argv, char **env, bool interactive, char **text, size_t *l
                struct sw_err *err)
 {
     int ends[2];
-    pid_t pid;
+    pid_t pid = 0;
     bool is_over = false;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return sw_err_set(err, SW_UNAVAILABLE, "%s", strerror(errno));
     const int64_t until_ms = interactive ? INT64_MAX : monotonic_ms() + ASK_MS;
-    const int fault = start(argv, env, interactive, ends[1], &pid);
+    const int none = interactive ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int fds[] = { none, ends[1], -1 };
+    const struct sw_spawn spawn = { .argv = (const char *const *)argv, .env = env, .fds = fds };
+    const int fault = !interactive && none < 0 ? errno : sw_spawn(&spawn, &pid);
     (void)close(ends[1]);
+    if (none >= 0)
+        (void)close(none);
     if (fault) {
         (void)close(ends[0]);
         return sw_err_set(err, fault == ENOENT ? SW_NOTFOUND : SW_UNAVAILABLE, "%s",

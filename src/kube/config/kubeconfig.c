@@ -1,6 +1,7 @@
 /* kubeconfig: reads files as kubectl does. */
 #include "kube/config/kubeconfig.h"
 
+#include <assert.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -401,6 +402,7 @@ int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_con
     sources_done(&s);
     if (rc < 0)
         return rc;
+    assert(c);
     replace(&c->server, o->server);
     replace(&c->ns, o->ns);
     replace(&c->token, o->token);

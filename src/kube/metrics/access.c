@@ -19,6 +19,11 @@ enum {
      * before is not counted, so that nobody's guesses keep Prometheus out. */
     BURST = 16,
     REFILL_MS = 250,
+    /* Nor is an address of which no stranger's question came for so long counted with those that
+     * guess: a token is a new one every hour. The last addresses are remembered. */
+    FRESH_MS = 60 * 1000,
+    FRESH_ASKED = 2, /* questions of theirs beside MAX_ASKED */
+    MAX_ASKERS = 64,
     ALLOWED_MS = 60 *
                  1000, /* how long an answer counts; controller-runtime: a token for a minute */
     DENIED_MS = 30 * 1000,
@@ -39,6 +44,7 @@ enum state {
 struct waiting {
     struct sw_serve_reply *reply;
     sw_access_fn *allowed;
+    void (*forget)(void *arg);
     void *arg;
     struct waiting *next;
 };
@@ -55,6 +61,12 @@ struct answer {
     struct waiting *waiting;
 };
 
+/** An address of which a stranger's question was passed on. */
+struct asker {
+    uint8_t address[SW_SERVE_ADDRESS_LEN];
+    int64_t asked_ms; /* the last one; 0: the place is free */
+};
+
 struct sw_access {
     struct sw_access_opts opts;
     struct sw_kube *kube; /* NULL: not made yet */
@@ -62,7 +74,8 @@ struct sw_access {
     bool troubled; /* that it cannot ask was logged */
     struct answer *answers[MAX_ANSWERS];
     size_t n_waiting, n_asked;
-    int64_t credit_ms; /* strangers may ask when this is over */
+    struct asker askers[MAX_ASKERS];
+    int64_t credit_ms, fresh_credit_ms; /* strangers may ask when this is over */
 };
 
 static const struct sw_kind token_reviews = { .group = "authentication.k8s.io",
@@ -85,13 +98,15 @@ static void answer_free(struct answer *a)
     free(a);
 }
 
-static void tell(const struct answer *a, enum state state, struct sw_serve_reply *reply,
-                 sw_access_fn *allowed, void *arg)
+static void tell(const struct answer *a, enum state state, const struct waiting *w)
 {
     SW_AUTO_CHARS *text = NULL;
+    struct sw_serve_reply *reply = w->reply;
+    if (state != ALLOWED && w->forget)
+        w->forget(w->arg);
     switch (state) {
     case ALLOWED:
-        allowed(reply, arg);
+        w->allowed(reply, w->arg);
         return;
     case DENIED:
         text = sw_printf("Authorization denied for user %s\n", a->user);
@@ -122,7 +137,7 @@ static void settle(struct answer *a, enum state state)
     for (struct waiting *w; (w = a->waiting);) {
         a->waiting = w->next;
         x->n_waiting--;
-        tell(a, state, w->reply, w->allowed, w->arg);
+        tell(a, state, w);
         free(w);
     }
 }
@@ -132,7 +147,7 @@ static void failed(struct answer *a, const char *what, const char *why)
 {
     struct sw_access *x = a->access;
     if (!x->troubled)
-        sw_log(SW_LOG_WARN, "nobody can read metrics: the API server cannot be asked who may",
+        sw_log(SW_LOG_WARN, "nobody is let in: the API server cannot be asked who may read",
                "question", what, "error", why, NULL);
     x->troubled = true;
     settle(a, FAILED);
@@ -262,15 +277,41 @@ static struct answer *add(struct sw_access *x, const struct sw_access_request *r
     return a;
 }
 
-/* May a question of a stranger be passed on? */
-static bool has_credit(struct sw_access *x)
+static bool spend(int64_t *credit_ms, int64_t now_ms)
+{
+    if (*credit_ms < now_ms - (int64_t)BURST * REFILL_MS)
+        *credit_ms = now_ms - (int64_t)BURST * REFILL_MS;
+    if (*credit_ms + REFILL_MS > now_ms)
+        return false;
+    *credit_ms += REFILL_MS;
+    return true;
+}
+
+/* The place of @address, else the one of who has not asked for longest. */
+static struct asker *asker_of(struct sw_access *x, const uint8_t *address)
+{
+    struct asker *oldest = &x->askers[0];
+    for (size_t i = 0; i < MAX_ASKERS; i++) {
+        struct asker *a = &x->askers[i];
+        if (a->asked_ms && memcmp(a->address, address, sizeof a->address) == 0)
+            return a;
+        oldest = a->asked_ms < oldest->asked_ms ? a : oldest;
+    }
+    oldest->asked_ms = 0;
+    return oldest;
+}
+
+/* May a question of a stranger at @address be passed on? */
+static bool has_credit(struct sw_access *x, const uint8_t *address)
 {
     const int64_t now_ms = sw_loop_now_ms(x->opts.loop);
-    if (x->credit_ms < now_ms - (int64_t)BURST * REFILL_MS)
-        x->credit_ms = now_ms - (int64_t)BURST * REFILL_MS;
-    if (x->n_asked >= MAX_ASKED || x->credit_ms + REFILL_MS > now_ms)
+    struct asker *a = asker_of(x, address);
+    const bool is_fresh = !a->asked_ms || now_ms - a->asked_ms >= FRESH_MS;
+    if (x->n_asked >= MAX_ASKED + (is_fresh ? FRESH_ASKED : 0) ||
+        !spend(is_fresh ? &x->fresh_credit_ms : &x->credit_ms, now_ms))
         return false;
-    x->credit_ms += REFILL_MS;
+    memcpy(a->address, address, sizeof a->address);
+    a->asked_ms = now_ms > 0 ? now_ms : 1;
     return true;
 }
 
@@ -280,8 +321,9 @@ void sw_access_ask(struct sw_access *x, const struct sw_access_request *r,
     static const char crowded[] = "too many ask at once; try again\n";
     const int64_t now_ms = sw_loop_now_ms(x->opts.loop);
     uint8_t key[SW_SHA256_LEN];
+    const struct waiting asks = { reply, allowed, r->forget, arg, NULL };
     if (!r->token || !*r->token || strlen(r->token) > MAX_TOKEN) {
-        sw_serve_text(reply, 401, "Unauthorized\n");
+        tell(NULL, UNKNOWN, &asks);
         return;
     }
     make_key(r, key);
@@ -289,18 +331,22 @@ void sw_access_ask(struct sw_access *x, const struct sw_access_request *r,
     if (a)
         a->used_ms = now_ms;
     if (a && a->state != ASKING && now_ms < a->until_ms) {
-        tell(a, a->state, reply, allowed, arg);
+        tell(a, a->state, &asks);
         return;
     }
     const bool starts = !a || a->state != ASKING;
-    if (x->n_waiting >= MAX_WAITING || (starts && !(a && a->was_allowed) && !has_credit(x))) {
+    if (x->n_waiting >= MAX_WAITING ||
+        (starts && !(a && a->was_allowed) && !has_credit(x, sw_serve_address(reply)))) {
+        if (r->forget)
+            r->forget(arg);
         sw_serve_text(reply, 503, crowded);
         return;
     }
     if (!a)
         a = add(x, r, key);
     struct waiting *w = sw_zalloc(1, sizeof *w);
-    *w = (struct waiting){ reply, allowed, arg, a->waiting };
+    *w = asks;
+    w->next = a->waiting;
     a->waiting = w;
     a->used_ms = now_ms;
     x->n_waiting++;

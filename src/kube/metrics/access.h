@@ -1,6 +1,6 @@
 #pragma once
 /* access: asks the API server who a bearer token is (TokenReview), and whether he may read a path
- * (SubjectAccessReview); keeps the answers for a while. Internal to metrics. */
+ * (SubjectAccessReview); keeps the answers for a while. */
 #include <stddef.h>
 
 struct sw_access;
@@ -24,9 +24,10 @@ typedef void sw_access_fn(struct sw_serve_reply *reply, void *arg);
 
 /** A request that somebody sends; texts are borrowed for the call. */
 struct sw_access_request {
-    const char *token; /* NULL: none */
-    const char *verb;  /* "get" */
-    const char *path;  /* "/metrics" */
+    const char *token;         /* NULL: none */
+    const char *verb;          /* "get" */
+    const char *path;          /* "/metrics" */
+    void (*forget)(void *arg); /* called instead of the function below; NULL: nothing is */
 };
 /** Call @allowed(@reply, @arg), now or later, if the token's user may do it. Else @reply is
  * answered: 401 (who is it?), 403 (he may not), 503 (the API server gave no answer, or too many ask

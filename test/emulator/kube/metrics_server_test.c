@@ -270,13 +270,43 @@ static void guesses_are_bounded(void **state)
     const int64_t took_ms = sw_loop_now_ms(w->api->loop) - begin_ms;
     assert_int_equal(n_unknown + n_busy, 2000);
     assert_int_equal(w->n_asked, n_unknown);
-    assert_between(n_unknown, 1, 16 + took_ms / 250 + 1);
+    assert_between(n_unknown, 1, 16 + took_ms / 250 + 2);
     pass(w, 61 * 1000 - took_ms % 1000);
     for (int i = 0; i < 40; i++) {
         SW_AUTO_CHARS *token = sw_printf("again-%d", i);
         (void)ask(w, token);
     }
     assert_int_equal(ask(w, w->reader), 200);
+}
+
+static int ask_from(struct world *w, const char *address, const char *token)
+{
+    struct call *c = begin(w, "/metrics", token);
+    curl_easy_setopt(c->easy, CURLOPT_INTERFACE, address);
+    struct answer a = api_finish(c);
+    const int code = a.code;
+    answer_done(&a);
+    return code;
+}
+
+/* The reader's token is a new one now and then, and others guess all the time. */
+static void a_new_token_is_heard_beside_guesses(void **state)
+{
+    struct world *w = *state;
+    int n_busy = 0;
+    for (int i = 0; i < 60; i++) {
+        SW_AUTO_CHARS *token = sw_printf("guess-%d", i);
+        n_busy += ask(w, token) == 503;
+    }
+    assert_true(n_busy > 0);
+    assert_int_equal(ask_from(w, "127.0.0.2", w->reader), 200);
+    assert_int_equal(ask_from(w, "127.0.0.3", "guess"), 401);
+    n_busy = 0;
+    for (int i = 0; i < 60; i++) {
+        SW_AUTO_CHARS *token = sw_printf("more-%d", i);
+        n_busy += ask_from(w, "127.0.0.3", token) == 503;
+    }
+    assert_true(n_busy > 40); /* it is none of the fresh ones any more */
 }
 
 static void who_waits_is_bounded(void **state)
@@ -370,6 +400,7 @@ int main(void)
         CASE(nobody_reads_while_nobody_can_be_asked),
         CASE(a_silent_api_server_is_waited_for_five_seconds),
         CASE(guesses_are_bounded),
+        CASE(a_new_token_is_heard_beside_guesses),
         CASE(who_waits_is_bounded),
         CASE(a_client_that_goes_does_no_harm),
         CASE(without_security_everybody_reads),

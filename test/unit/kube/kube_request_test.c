@@ -49,10 +49,13 @@ struct fixture {
     /* what the server does */
     int status;
     const char *body, *headers;
-    int fail_first; /* so many requests get @status, the rest 200 */
-    bool silent;    /* never answers */
-    bool hang_up;   /* closes instead of answering */
+    int fail_first;      /* so many requests get @status, the rest 200 */
+    bool silent;         /* never answers */
+    bool hang_up;        /* closes instead of answering */
+    struct conn *stream; /* of a log that is followed: begun, without an end */
     char *seen_headers, *seen_body, *seen_path, *seen_method;
+    char *followed; /* of a log, in pieces */
+    int n_pieces;
 };
 
 static void keep(char **at, const char *text)
@@ -71,12 +74,16 @@ static void on_request(struct server *srv, struct sreq *req, void *arg)
     keep(&f->seen_method, req->method);
     if (f->silent)
         return;
-    if (f->hang_up && req->n <= f->fail_first)
+    if (strstr(req->path, "follow=true")) {
+        f->stream = req->conn;
+        reply_chunked(req);
+    } else if (f->hang_up && req->n <= f->fail_first) {
         conn_close(req->conn);
-    else if (f->fail_first && req->n > f->fail_first)
+    } else if (f->fail_first && req->n > f->fail_first) {
         reply(req, 200, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"later\"}}");
-    else
+    } else {
         reply_with(req, f->status, f->headers, f->body);
+    }
 }
 
 static void cb(const struct sw_kube_answer *a, void *arg)
@@ -149,8 +156,8 @@ static void tear_down(struct fixture *f)
     sw_kube_free(f->k);
     server_stop(&f->srv);
     sw_loop_free(f->loop);
-    char *texts[] = { f->reason,       f->text,      f->words,     f->name,       f->why,
-                      f->seen_headers, f->seen_body, f->seen_path, f->seen_method };
+    char *texts[] = { f->reason,       f->text,      f->words,     f->name,        f->why,
+                      f->seen_headers, f->seen_body, f->seen_path, f->seen_method, f->followed };
     for (size_t i = 0; i < SW_COUNT(texts); i++)
         free(texts[i]);
 }
@@ -319,6 +326,35 @@ static void logs_are_text_with_limits(void **state)
     assert_string_equal(f.text, "line 1\nline 2\n");
     assert_string_equal(f.seen_path, "/api/v1/namespaces/ns/pods/p/log"
                                      "?container=c&tailLines=2&limitBytes=1048576&previous=true");
+    tear_down(&f);
+}
+
+static void on_text(const char *bytes, size_t len, void *arg)
+{
+    struct fixture *f = arg;
+    sw_append(&f->followed, "%.*s", (int)len, bytes);
+    f->n_pieces++;
+}
+
+static void a_log_that_is_followed_has_neither_end_nor_turn(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    start_as(&f, true, NULL, (struct sw_kube_opts){ .max_in_flight = 1, .timeout_ms = 1000 });
+    f.req = sw_kube_logs(f.k, "ns", "p", &(struct sw_request_opts){ .on_text = on_text }, cb, &f);
+    run_until(f.loop, &f.srv.n_requests, 1);
+    assert_string_equal(f.seen_path, "/api/v1/namespaces/ns/pods/p/log?follow=true");
+    send_chunk(f.stream, "one\n");
+    run_until(f.loop, &f.n_pieces, 1);
+    sw_kube_get(f.k, &pods, "ns", "p", NULL, cb, &f); /* not behind it */
+    run_until(f.loop, &f.n, 1);
+    run_for(f.loop, 3600000);
+    send_chunk(f.stream, "two\n");
+    run_until(f.loop, &f.n_pieces, 2);
+    assert_string_equal(f.followed, "one\ntwo\n");
+    sw_kube_cancel(f.req);
+    run_for(f.loop, 10);
+    assert_int_equal(f.n, 1);
     tear_down(&f);
 }
 
@@ -1103,6 +1139,7 @@ int main(void)
         cmocka_unit_test(create_posts_and_update_puts),
         cmocka_unit_test(a_delete_carries_its_preconditions),
         cmocka_unit_test(logs_are_text_with_limits),
+        cmocka_unit_test(a_log_that_is_followed_has_neither_end_nor_turn),
         cmocka_unit_test(a_raw_request_sends_what_it_is_given),
         cmocka_unit_test(a_raw_path_must_be_one),
         cmocka_unit_test(every_try_is_counted_by_verb_resource_and_status),
