@@ -8,7 +8,9 @@
 #include "chart/fetch/common/cache.h"
 #include "chart/fetch/confine.h"
 #include "chart/fetch/fetch.h"
+#include "chart/fetch/image.h"
 #include "chart/fetch/reach/reach.h"
+#include "chart/registry/lookup.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/text/base64.h"
@@ -137,7 +139,9 @@ static int get(struct work *w, struct json_object *answer, char **bundle, size_t
                                          .get_arg = w,
                                          .folders = w->folders,
                                          .chart = text_of(r, "name"),
-                                         .version = text_of(r, "version") };
+                                         .version = text_of(r, "version"),
+                                         .aicr_criteria = text_of(r, "aicrCriteria"),
+                                         .aicr_data = text_of(r, "aicrData") };
     int rc = sw_fetcher_open(f, sw_json_str(r, "", "url", NULL), &open, &recipe, err);
     if (rc == 0)
         rc = sw_recipe_to_bundle(recipe, bundle, len, err);
@@ -208,9 +212,40 @@ static int write_files(struct work *w, char **dir, struct sw_err *err)
     return rc;
 }
 
+/* "lookup": not a recipe is asked for, but an image. */
+static void ask_registry(struct json_object *request, struct json_object **answer, char **bytes,
+                         size_t *len)
+{
+    struct json_object *lookup = sw_json_get(request, "lookup");
+    SW_ERR(err);
+    int rc = limit_reach(request, &err);
+    if (rc < 0) {
+        *answer = sw_registry_lookup_failure(rc, sw_err_text(&err));
+        return;
+    }
+    fetch_image(lookup, answer, bytes, len);
+    struct json_object *images = sw_json_get(lookup, "images"),
+                       *first = sw_json_at(sw_json_get(*answer, "answers"), 0);
+    if (sw_json_int(*answer, 0, "code", NULL) != 0)
+        free(SW_TAKE(*bytes));
+    if (sw_json_int(first ? first : *answer, 0, "code", NULL) == 0 || !sw_reach_refused() ||
+        sw_json_len(images) != 1)
+        return;
+    SW_AUTO_CHARS *why = sw_printf("%s: address not allowed",
+                                   sw_json_str(sw_json_at(images, 0), "", "reference", NULL));
+    json_object_put(*answer); /* nothing of what is there */
+    *answer = sw_registry_lookup_failure(SW_INVALID, why);
+    free(SW_TAKE(*bytes));
+}
+
 void sw_fetch_do(struct json_object *request, const struct sw_embedded *stand_ins,
                  struct json_object **answer, char **bundle, size_t *len)
 {
+    if (sw_json_get(request, "lookup")) {
+        *bundle = NULL;
+        ask_registry(request, answer, bundle, len);
+        return;
+    }
     struct work w = { .request = request, .stand_ins = stand_ins };
     SW_AUTO_CHARS *dir = NULL;
     SW_ERR(err);
@@ -242,15 +277,16 @@ void sw_fetch_do(struct json_object *request, const struct sw_embedded *stand_in
  */
 
 static size_t limit_bytes; /* of this process; 0: none */
+static const char *limited = "recipe";
 
 static _Noreturn void say_too_large(void)
 {
     char line[128];
     int len = snprintf(
         line, sizeof line,
-        "{\"code\":%d,\"limit\":true,\"error\":\"the recipe takes more than the %zu MiB that a "
+        "{\"code\":%d,\"limit\":true,\"error\":\"the %s takes more than the %zu MiB that a "
         "fetch may have\"}\n",
-        SW_INVALID, limit_bytes >> 20);
+        SW_INVALID, limited, limit_bytes >> 20);
     _exit(write(STDOUT_FILENO, line, (size_t)len) == len ? 0 : 1);
 }
 
@@ -264,6 +300,7 @@ static void confine(struct json_object *request)
     struct sw_cache *cache = sw_cache_new(sw_json_str(request, usual, "cacheDir", NULL), NULL, 0);
     const char *tmp = getenv("TMPDIR"), *dir = sw_cache_dir(cache);
     limit_bytes = (size_t)sw_json_int(limits, 0, "bytes", NULL);
+    limited = sw_json_get(request, "lookup") ? "image" : limited;
     sw_confine(&(struct sw_confine_opts){
         .bytes = limit_bytes,
         .cpu_s = (unsigned)sw_json_int(limits, 0, "cpuS", NULL),

@@ -25,7 +25,12 @@
  *     {"code": -1, "want": "cm://ns/name"}
  *
  * "missing": a chart could not be had that the recipe may do without (sw_fetch_opts.late). The last
- * one asks for another request, with that ConfigMap, or {"missing": true} in its place. */
+ * one asks for another request, with that ConfigMap, or {"missing": true} in its place.
+ *
+ *     {"lookup": {...}, "allowedSources": "", "clusterRanges": [], "limits": {}}
+ *
+ * asks an image registry instead: "lookup" and the answer are those of chart/registry/lookup.h, and
+ * what follows the answer is the file. */
 #include <stddef.h>
 #include <stdio.h>
 

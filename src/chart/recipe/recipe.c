@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/folders.h"
+#include "chart/aicr/aicr.h"
 #include "chart/recipe/load/chart.h"
 #include "chart/recipe/plan/plan.h"
 #include "chart/recipe/schema/schema.h"
@@ -30,10 +31,56 @@ void sw_recipe_free(struct sw_recipe *recipe)
     free(recipe);
 }
 
+/* ---- recipes of NVIDIA's AI Cluster Runtime -----------------------------------------------------
+ */
+
+/* What was made becomes the files. */
+static int take_made(struct sw_files *files, const struct sw_aicr_made *made, struct sw_err *err)
+{
+    int rc = 0;
+    sw_files_done(files);
+    for (size_t i = 0; rc == 0 && i < made->n_files; i++)
+        rc = sw_files_copy(files, made->files[i].name, made->files[i].bytes, made->files[i].len,
+                           err);
+    return rc < 0 ? rc : sw_files_sort(files, err);
+}
+
+/* Files that are no chart but a recipe of AICR become a chart. */
+static int convert(struct sw_files *files, const char *origin, struct sw_err *err)
+{
+    const char *dir = files->limits.aicr_data, *criteria = files->limits.aicr_criteria;
+    struct sw_aicr_files from = sw_files_aicr(files), data = { 0 };
+    struct sw_aicr_made made = { 0 };
+    struct sw_files catalog = { .limits = files->limits };
+    struct sw_aicr_opts opts = { .criteria = criteria };
+    int rc = 0;
+    if (sw_aicr_is_source(&from)) {
+        rc = dir ? sw_files_read_dir(&catalog, dir, err) : 0;
+        data = sw_files_aicr(&catalog);
+        opts.data = dir ? &data : NULL;
+        if (rc == 0)
+            rc = sw_aicr_make(origin, &from, &opts, &made, err);
+        if (rc == 0)
+            rc = take_made(files, &made, err);
+    } else if (dir || criteria) {
+        rc = sw_err_set(err, SW_INVALID,
+                        "%s is no recipe of NVIDIA's AI Cluster Runtime, for which criteria and "
+                        "data are",
+                        origin);
+    }
+    sw_aicr_made_done(&made);
+    sw_files_done(&catalog);
+    free((struct sw_aicr_file *)from.items);
+    free((struct sw_aicr_file *)data.items);
+    return rc;
+}
+
 /* Load the chart in @files, which is taken, with its subcharts. @rc: of reading the files. */
 static int finish(const struct sw_recipe_opts *opts, const struct sw_chart_place *place,
                   struct sw_files files, int rc, struct sw_recipe **out, struct sw_err *err)
 {
+    if (rc == 0)
+        rc = convert(&files, place->origin, err);
     if (rc < 0) {
         sw_files_done(&files);
         return rc;
@@ -42,6 +89,7 @@ static int finish(const struct sw_recipe_opts *opts, const struct sw_chart_place
     recipe->arena = sw_arena_new();
     recipe->limits = sw_files_init(opts).limits;
     recipe->limits.chart = recipe->limits.version = NULL; /* of the root only */
+    recipe->limits.aicr_criteria = recipe->limits.aicr_data = NULL;
     SW_GROW(recipe->sources, recipe->n_sources, recipe->cap_sources);
     recipe->sources[recipe->n_sources++] = files;
     rc = sw_chart_load_root(recipe, place, &files, err);
@@ -55,6 +103,20 @@ static int finish(const struct sw_recipe_opts *opts, const struct sw_chart_place
 
 /* ---- sources ------------------------------------------------------------------------------------
  */
+
+/* A RecipeResult whose file is @path; its catalogue may be where it is. @bytes are taken. */
+static int open_result(const char *path, struct sw_files files, char *bytes, size_t len,
+                       struct sw_recipe **out, struct sw_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    SW_AUTO_CHARS *dir = slash ? sw_strndup(path, (size_t)(slash - path) + 1) : sw_strdup("./");
+    SW_AUTO_CHARS *registry = sw_printf("%sregistry.yaml", dir);
+    if (!files.limits.aicr_data && access(registry, F_OK) == 0)
+        files.limits.aicr_data = dir;
+    int rc = sw_files_add(&files, "recipe.yaml", bytes, len, err);
+    const struct sw_recipe_opts opts = files.limits;
+    return finish(&opts, &(struct sw_chart_place){ .origin = path }, files, rc, out, err);
+}
 
 static int open_path(const char *path, const struct sw_recipe_opts *opts, struct sw_recipe **out,
                      struct sw_err *err)
@@ -83,10 +145,13 @@ static int open_path(const char *path, const struct sw_recipe_opts *opts, struct
     }
     SW_AUTO_CHARS *bytes = NULL;
     size_t len;
-    if (opts && opts->no_archives)
+    const bool may_be_result = sw_ends_with(path, ".yaml") || sw_ends_with(path, ".yml");
+    if (opts && opts->no_archives && !may_be_result)
         return sw_err_set(err, SW_PENDING, "%s: a packaged chart", path);
     int rc = folders ? sw_folders_read(folders, path, files.limits.max_bytes, &bytes, &len, err)
                      : sw_file_read(path, files.limits.max_bytes, &bytes, &len, err);
+    if (rc == 0 && may_be_result && sw_aicr_is_result(bytes, len))
+        return open_result(path, files, SW_TAKE(bytes), len, out, err);
     return rc < 0 ? rc : sw_recipe_from_archive(path, bytes, len, opts, out, err);
 }
 

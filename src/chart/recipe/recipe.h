@@ -72,17 +72,23 @@ struct sw_recipe_opts {
     const char *version; /* of a source that is fetched: a version or a range; borrowed */
     const struct sw_folders *folders; /* files are read below these alone; NULL: all that one may
                                          read. Borrowed */
-    bool no_archives;                 /* SW_PENDING where a packaged chart would have to be read */
+    /* Of a source that is NVIDIA's (chart/aicr): the criteria for a catalogue, and the folder of
+     * the catalogue for a RecipeResult alone. Borrowed; NULL: none. */
+    const char *aicr_criteria, *aicr_data;
+    bool no_archives; /* SW_PENDING where a packaged chart would have to be read */
     /* To look at other versions than those that the root chart is pinned to. Borrowed. */
     bool no_lock;                /* its Chart.lock does not count, nor do its digests */
+    bool no_charts;              /* nor what is in its charts/ of dependencies with a repository */
     const char *of_dependency;   /* its dependency of this name, which is fetched, */
     const char *instead_version; /* is of this version, or the newest in this range */
 };
 
 /** Load a recipe. @source: a directory, a file:// URL of one, a packaged chart (.tgz, .tar.gz,
- * .tar.zst, .tar), or a URL for opts->get. Dependencies are taken from charts/, else from their
- * `repository:` - file://... relative to the chart that has them, all else by opts->get. Then
- * Chart.lock decides their versions, and its digest must fit the dependencies in Chart.yaml.
+ * .tar.zst, .tar), or a URL for opts->get. What is no chart may be a recipe of NVIDIA's AI Cluster
+ * Runtime: a RecipeResult (a file), a bundle, a catalogue; it becomes one. Dependencies are taken
+ * from charts/, else from their `repository:` - file://... relative to the chart that has them, all
+ * else by opts->get. Then Chart.lock decides their versions, and its digest must fit the
+ * dependencies in Chart.yaml.
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID: not a chart, a dependency is missing, an
  *         archive that reaches outside itself or is too big; the message names file and line |
  *         what opts->get returned */
@@ -129,6 +135,8 @@ const char *sw_recipe_name(const struct sw_recipe *recipe);
 const char *sw_recipe_origin(const struct sw_recipe *recipe);
 /** The version in Chart.yaml. Borrowed. */
 const char *sw_recipe_version(const struct sw_recipe *recipe);
+/** Whether the chart's kubeVersion allows the release @kube_version ("v1.34.0"). */
+bool sw_recipe_runs_on(const struct sw_recipe *recipe, const char *kube_version);
 /** @return Chart.yaml as a document, borrowed. */
 const struct json_object *sw_recipe_metadata(const struct sw_recipe *recipe);
 /** @return a file of the root chart by its path in the chart, any file but those under charts/;
@@ -249,9 +257,11 @@ struct sw_render_env {
     bool add_api_versions;       /* @api_versions are added to the default set */
     sw_recipe_lookup_fn *lookup; /* NULL: every lookup finds nothing */
     void *lookup_arg;
-    bool no_crds;   /* leave crds/ out */
-    bool no_schema; /* values need not fit values.schema.json */
-    uint64_t fuel;  /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
+    bool no_crds;      /* leave crds/ out */
+    bool no_schema;    /* values need not fit values.schema.json */
+    bool is_lint;      /* required and fail are no errors, as in helm lint */
+    bool any_manifest; /* those without apiVersion, kind or name are no error: for printing */
+    uint64_t fuel;     /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
     size_t max_memory_bytes; /* of the values and all templates; default SW_TEMPLATE_BYTES */
     int64_t now_ns;          /* what templates see as now; 0: the clock */
 };

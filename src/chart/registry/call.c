@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/text/url.h"
 
 enum {
     MAX_MANIFEST = 4 << 20,
@@ -68,10 +69,11 @@ void call_answer(struct sw_registry_call *c, const struct sw_registry_answer *an
     struct sw_registry_answer a = *answer;
     struct printbuf *body = SW_TAKE(c->body); /* the answer borrows from it */
     c->body = printbuf_new();
-    SW_AUTO_CHARS *from = NULL;
+    const bool is_known = a.code == 0 && c->at < c->sources.n;
+    SW_AUTO_CHARS *from = is_known ? sw_image_ref_text(&c->sources.items[c->at].ref) : NULL;
     SW_AUTO_CHARS *media_type = SW_TAKE(c->media_type);
-    if (a.code == 0 && c->at < c->sources.n)
-        a.from = from = sw_image_ref_text(&c->sources.items[c->at].ref);
+    if (is_known)
+        a.from = from;
     a.media_type = media_type;
     call_free(c);
     fn(&a, arg);
@@ -164,6 +166,19 @@ static void on_header(const char *name, const char *value, void *arg)
     }
 }
 
+/* Is @url at the endpoint itself, or did a redirect lead elsewhere? */
+static bool is_own(const struct sw_registry_call *c, const char *url)
+{
+    SW_AUTO_CHARS *base = endpoint_url(c->endpoint);
+    struct sw_url_server own = { 0 }, other = { 0 };
+    bool is = sw_url_server(base, &own) && sw_url_server(url, &other) &&
+              sw_url_server_is(&own, &other) &&
+              sw_starts_with(base, "https:") == sw_starts_with(url, "https:");
+    sw_url_server_done(&own);
+    sw_url_server_done(&other);
+    return is;
+}
+
 /* Whether to send the request again without TLS: the endpoint has none, and is on this machine or
  * declared insecure. */
 static bool may_go_plain(struct sw_registry_call *c, const struct sw_http_result *r)
@@ -184,6 +199,10 @@ static void on_done(const struct sw_http_result *r, void *arg)
         call_send(c);
     } else if (r->code < 0) {
         call_refuse(c, r->code, r->code == SW_UNAVAILABLE, "%s", sw_err_text(r->err));
+    } else if (r->http_status == 401 && !is_own(c, r->url)) {
+        SW_AUTO_CHARS *shown = sw_url_shown(r->url);
+        call_refuse(c, SW_FORBIDDEN, false,
+                    "it redirects to %s, which asks for a login and is not the registry", shown);
     } else if (r->http_status == 401 && !c->challenged) {
         c->challenged = true;
         call_log_in(c);

@@ -53,7 +53,7 @@ char *call_authorization(struct sw_registry_call *c)
     struct sw_login login;
     bool has_login = find_login(c, &login);
     if (login.registry_token)
-        return sw_printf("Authorization: Bearer %s", login.registry_token);
+        return c->challenged ? sw_printf("Authorization: Bearer %s", login.registry_token) : NULL;
     SW_AUTO_CHARS *key = token_key(c);
     const char *token = token_find(c->reg, key);
     if (token)
@@ -207,6 +207,11 @@ void call_log_in(struct sw_registry_call *c)
     token_drop(c->reg, key); /* the registry refused it, or it has expired */
     if (c->challenge.bearer && !login.registry_token) {
         ask_for_token(c, &login);
+        return;
+    }
+    if (login.registry_token) { /* it was not sent unasked */
+        call_forget_answer(c);
+        call_send(c);
         return;
     }
     if (c->challenge.basic && has_login && login.username && !c->basic) {

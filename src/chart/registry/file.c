@@ -47,6 +47,20 @@ static void drop_last(struct sw_registry *reg)
     free(c);
 }
 
+void cached_add(struct sw_registry *reg, const char *layer, const char *path, const char *bytes,
+                size_t len)
+{
+    struct cached *c = sw_zalloc(1, sizeof *c);
+    *c = (struct cached){ .next = reg->cached,
+                          .layer = sw_strdup(layer),
+                          .path = sw_strdup(path),
+                          .bytes = bytes ? sw_strndup(bytes, len) : NULL,
+                          .len = len };
+    reg->cached = c;
+    if (++reg->n_cached > MAX_CACHED)
+        drop_last(reg);
+}
+
 void cached_free(struct sw_registry *reg)
 {
     while (reg->cached)
@@ -79,7 +93,7 @@ void sw_registry_file_close(struct sw_registry_file *f)
 void files_free(struct sw_registry *reg)
 {
     while (reg->files)
-        sw_registry_file_close(reg->files);
+        sw_registry_file_close(SW_LINKED(reg->files));
 }
 
 static void answer(struct sw_registry_file *f, int code, const char *message, const char *bytes,
@@ -127,18 +141,8 @@ static void on_layer_result(const struct layer_result *r, void *arg)
         answer(f, SW_INVALID, why, NULL, 0);
         return;
     }
-    if (r->code != SW_GONE) {
-        struct sw_registry *reg = f->reg;
-        struct cached *c = sw_zalloc(1, sizeof *c);
-        *c = (struct cached){ .next = reg->cached,
-                              .layer = sw_strdup(layer_digest(f)),
-                              .path = sw_strdup(f->path),
-                              .bytes = r->code == 0 ? sw_strndup(r->bytes, r->len) : NULL,
-                              .len = r->len };
-        reg->cached = c;
-        if (++reg->n_cached > MAX_CACHED)
-            drop_last(reg);
-    }
+    if (r->code != SW_GONE)
+        cached_add(f->reg, layer_digest(f), f->path, r->code == 0 ? r->bytes : NULL, r->len);
     if (r->code == 0)
         answer(f, 0, NULL, r->bytes, r->len);
     else if (r->code == SW_GONE)

@@ -155,6 +155,10 @@ void layer_end(struct layer *l);
 /** No callback runs from here on. NULL is accepted. */
 void layer_close(struct layer *l);
 
+/** Remember what a layer has at @path: @bytes, copied; NULL: no such file. Of many the oldest is
+ * forgotten. */
+void cached_add(struct sw_registry *reg, const char *layer, const char *path, const char *bytes,
+                size_t len);
 /** Close all searches for files. */
 void files_free(struct sw_registry *reg);
 /** Free the cache of files found in layers. */

@@ -94,6 +94,10 @@ SW_DEFINE_AUTO(sw_mirrors, sw_mirrors_free)
  * blocked lists). @file is for messages. @return 0 | SW_INVALID: nothing was added */
 int sw_mirrors_add_conf(struct sw_mirrors *mirrors, const char *file, const char *text,
                         size_t len_bytes, struct sw_err *err);
+/** Add the files of this machine: @conf, a registries.conf; NULL: /etc/containers/registries.conf
+ * with its registries.conf.d, and /mnt/host/registries.conf, where a node's is mounted.
+ * @return 0 | SW_INVALID | SW_NOTFOUND, SW_FORBIDDEN: of @conf */
+int sw_mirrors_add_machine(struct sw_mirrors *mirrors, const char *conf, struct sw_err *err);
 /** Add an ImageContentSourcePolicy, ImageDigestMirrorSet or ImageTagMirrorSet of OpenShift, or the
  * registrySources of its Image configuration. Other objects are ignored. */
 void sw_mirrors_add_policy(struct sw_mirrors *mirrors, struct json_object *policy);

@@ -234,8 +234,9 @@ struct sw_value sw_template_caps_value(struct sw_arena *arena, const struct sw_t
     struct sw_object *build = sw_object_new(arena, &build_info_type);
     const char *helm = caps->helm_version ? caps->helm_version : SW_HELM_VERSION;
     build->fields[0] = sw_value_str(arena, helm, strlen(helm));
+    static const char *const of_build[] = { SW_HELM_COMMIT, "clean", SW_HELM_GO };
     for (size_t i = 1; i < build_info_type.n_fields; i++)
-        build->fields[i] = sw_value_text("", 0);
+        build->fields[i] = sw_value_cstr(caps->helm_version ? "" : of_build[i - 1]);
     const char *version = caps->kube_version ? caps->kube_version : "v1.36.0";
     const char *major = version + (version[0] == 'v'), *minor = major + number_len(major);
     minor += *minor == '.';

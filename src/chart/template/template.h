@@ -75,6 +75,7 @@ struct sw_template_opts {
     int64_t now_ns; /* for now, ago, genCA...; 0: the clock */
     uint64_t seed;  /* for rand*, uuidv4, shuffle; 0: the system's generator. Keys never use it */
     bool strict;    /* missingkey=error, helm's --strict */
+    bool is_lint;   /* required and fail give "", as in helm lint */
 };
 
 /** Execute the template @name with @root as "." and append to @out. @arena takes what the render
@@ -114,6 +115,8 @@ struct sw_template_file {
 
 /** The Helm whose templates these are. */
 #define SW_HELM_VERSION "v3.21.4"
+#define SW_HELM_COMMIT "813176c51bb5c181dbbd7901298ddcc104cd3417" /* of its tag */
+#define SW_HELM_GO "go1.26" /* that its release asks for, without the number of the patch */
 
 /** .Capabilities. @kube_version: "v1.29.3"; NULL: Helm 3.21's default. @api_versions: "v1",
  * "apps/v1", "apps/v1/Deployment"...; NULL: Helm's default set. */

@@ -86,6 +86,37 @@ t "a registry" comes "oci://$registry" 127.0.0.1 "$login"
 t "a registry at a refused address" refused "127.0.0.1:$port" "oci://$registry" "" "$login"
 t "a realm at a refused address" refused "127.0.0.1:$port" "oci://127.0.0.1:$port/elsewhere" 127.0.0.1 "$login"
 
+# ---- images ---------------------------------------------------------------------------------------
+config=$(printf '{"auths": {"%s": {"username": "user", "password": "pass word"}}}' "127.0.0.1:$port" | base64 | tr -d '\n')
+pull_secret='{"metadata": {"name": "pull", "namespace": "team"}, "type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "'$config'"}}'
+: >none.conf
+printf '[[registry]]\nprefix = "quay.invalid/team"\n[[registry.mirror]]\nlocation = "127.0.0.1:%s/charts"\ninsecure = true\n' "$port" >mirror.conf
+image() { # IMAGE LIST [CONF]
+    printf '{"lookup": {"images": [{"reference": "%s"}], "registriesConf": "%s", "secrets": [%s], "retryMs": 1}, "allowedSources": "%s"}' \
+        "$1" "${3:-none.conf}" "$pull_secret" "$2" | "$slipway" fetch - 2>&1 | head -n 1
+}
+exists() { image "$@" | tee /dev/stderr | grep -q '"answers":\[{"code":0,'; }
+not_asked() { # IMAGE LIST [CONF]
+    : >inner.log
+    : >public.log
+    image "$@" | tee answer >&2
+    grep -qF "\"error\":\"$1: address not allowed\"" answer && [ ! -s inner.log ]
+}
+nothing_asked() { not_asked "$@" && [ ! -s public.log ]; }
+t "an image in a registry that the list names" exists "$registry/web:1.2.3" 127.0.0.1
+t "an image in a registry at a refused address" nothing_asked "$registry/web:1.2.3" ""
+t "an image in one whose name is an address" nothing_asked "localhost.:$port/charts/web:1.2.3" ""
+t "an image whose registry names a realm at a refused address" not_asked "127.0.0.1:$port/elsewhere/web:1.2.3" 127.0.0.1
+t "an image from a mirror that the cluster's admin names" exists "quay.invalid/team/web:1.2.3" "" mirror.conf
+t "the mirror's address lets no other image through" nothing_asked "$registry/web:1.2.3" "" mirror.conf
+together() { # several images in one question
+    printf '{"lookup": {"images": [{"reference": "%s/web:1.2.3"}, {"reference": "127.0.0.2:%s/charts/web:1.2.3"}, {"reference": "%s/nothing:1"}], "registriesConf": "none.conf", "secrets": [%s], "retryMs": 1}, "allowedSources": "127.0.0.1"}' \
+        "$registry" "$port" "$registry" "$pull_secret" | "$slipway" fetch - 2>&1 | tee answer >&2
+    grep -qE '"answers":\[\{"code":0,[^}]*\},\{"code":-[0-9]+,"error":"[^"]*address not allowed"\},\{"code":-' answer
+}
+t "each of several images has its own answer" together
+t "nor another port of it" nothing_asked "127.0.0.1:1/charts/web:1.2.3" "" mirror.conf
+
 if [ -f tls.port ]; then
     tls=https://127.0.0.1:$(cat tls.port)
     downgrade() { ask "$tls/to/${http/:\/\//\/}/ok" 127.0.0.1 '"insecure": true' | tee /dev/stderr | grep -q "it redirects to another kind of address"; }

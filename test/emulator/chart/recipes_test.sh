@@ -6,10 +6,12 @@ export KUBECONFIG=$tap_dir/kubeconfig
 # A test is a subshell: what it starts is noted in a file.
 : >"$tap_dir/pids"
 trap 'xargs -r kill <"$tap_dir/pids" 2>/dev/null; rm -rf "$tap_dir"' EXIT
-cluster() { # PLATFORM
+cluster() { # PLATFORM [OPTION]...
+    local platform=$1
+    shift
     xargs -r kill <"$tap_dir/pids" 2>/dev/null
     rm -f "$KUBECONFIG"
-    "$slipway" emulate --platform "$1" --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+    "$slipway" emulate --platform "$platform" "$@" --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
     echo $! >"$tap_dir/pids"
     until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
 }
@@ -26,7 +28,7 @@ described() {
     done
     for d in recipes/*/; do [ -s "$d$(basename "$d").yaml" ] || { echo "$d has no resource"; return 1; }; done
 }
-linted() { [ -z "$("$slipway" lint "$1" 2>&1 | grep -v 'stand-ins of the emulator')" ]; }
+linted() { [ -z "$("$slipway" lint "$1" -a resource.k8s.io/v1/DeviceClass 2>&1 | grep -v 'stand-ins of the emulator')" ]; }
 
 # A kernel that runs only on nodes without GPUs needs no driver.
 other_kernel() {
@@ -102,6 +104,62 @@ network_not_ready() { # a driver that does not load
         grep -q "state 'nvidia-network-operator': NicClusterPolicy nic-cluster-policy {.state} == ready does not hold yet" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
 }
 
+gaudi() { # the node with Gaudis is done when it has them to give
+    cluster kubernetes && "$slipway" run recipes/intel-gaudi --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
+        [ "$(kubectl get nodes -l specialresource.openshift.io/state-intel-gaudi-intel-gaudi-operator.habana-ai-operator=Ready -o name)" = node/worker-0 ] &&
+        [ "$(kubectl get node worker-0 -o 'jsonpath={.status.allocatable.habana\.ai/gaudi}')" = 8 ]
+}
+gaudi_gone() { "$slipway" uninstall intel-gaudi --yes >/dev/null && ! kubectl get namespace habana-ai-operator 2>/dev/null && ! kubectl get crd clusterpolicies.habanalabs.habana.ai 2>/dev/null; }
+gaudi_without_driver() { # a driver that does not load
+    ! "$slipway" run recipes/intel-gaudi --emulate --platform kubernetes --delays 0 --timeout 3s --rules "$tap_dir/gaudi-rules" >"$tap_dir/said" 2>&1 &&
+        grep -q "1 of 1 nodes have no allocatable habana.ai/gaudi yet (worker-0)" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+
+gpu_cluster() { # each GPU node publishes its GPUs, and the operator's validator has claimed one on each
+    cluster kubernetes --kube-version 1.34 && "$slipway" run recipes/gpu-cluster --timeout 120s -o json >"$tap_dir/run.json" && grep -q '"phase": "Ready"' "$tap_dir/run.json" &&
+        [ "$(kubectl get resourceslices -o 'jsonpath={range .items[?(@.spec.driver=="gpu.nvidia.com")]}{.spec.nodeName}={.spec.devices[*].name} {end}')" = "gpu-0=gpu-0 gpu-1 gpu-1=gpu-0 gpu-1 gpu-2=gpu-0 gpu-1 " ] &&
+        [ "$(kubectl get gpucluster gpu-cluster -o 'jsonpath={.status.state} {.status.namespace} {.status.conditions[?(@.type=="Ready")].reason}')" = "ready gpu-operator Reconciled" ] &&
+        [ "$(kubectl get nvidiadriver default -o 'jsonpath={.status.state}')" = ready ] &&
+        [ "$(kubectl -n gpu-operator get daemonset nvidia-dra-validator -o 'jsonpath={.status.numberReady}')" = 3 ] &&
+        [ "$(kubectl get nodes -l specialresource.openshift.io/state-gpu-cluster-gpu-cluster-operator=Ready -o name | xargs)" = "node/gpu-0 node/gpu-1 node/gpu-2" ]
+}
+gpu_cluster_claims() { # two GPUs a node: a user's third pod waits for one
+    kubectl apply -f - <<'Y' && until_ok 20 eval '[ "$(kubectl get pods -l app=claims --no-headers | grep -c Running)" = 6 ]' &&
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: one, namespace: default}
+spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: claims, namespace: default}
+spec:
+  replicas: 7
+  selector: {matchLabels: {app: claims}}
+  template:
+    metadata: {labels: {app: claims}}
+    spec:
+      resourceClaims: [{name: gpu, resourceClaimTemplateName: one}]
+      tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+      containers: [{name: c, image: "c:1", resources: {claims: [{name: gpu}]}}]
+Y
+        kubectl get pods -l app=claims -o 'jsonpath={.items[*].status.conditions[?(@.type=="PodScheduled")].message}' | grep -q 'cannot allocate all claims' && kubectl delete deployment claims
+}
+gpu_cluster_gone() {
+    "$slipway" uninstall gpu-cluster --yes >/dev/null && ! kubectl get namespace gpu-operator 2>/dev/null && ! kubectl get crd gpuclusters.nvidia.com 2>/dev/null &&
+        until_ok 20 eval '[ -z "$(kubectl get resourceslices,deviceclasses -o name)" ]' && [ -z "$(kubectl get nodes -l nvidia.com/gpu.deploy.dra-driver -o name)" ]
+}
+gpu_cluster_unclaimed() { # a driver that publishes nothing is no end
+    ! "$slipway" run recipes/gpu-cluster --emulate --platform kubernetes --delays 0 --timeout 3s --rules "$tap_dir/dra-rules" >"$tap_dir/said" 2>&1 &&
+        grep -q "state 'gpu-cluster-operator.*GPUCluster gpu-cluster condition Error is True" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+gpu_cluster_beside_policy() { # the operator refuses it, and the user is told
+    cluster kubernetes --kube-version 1.34 && kubectl apply -f src/emulator/stand_ins/gpu-operator/crds && until_ok 10 eval 'kubectl get clusterpolicies >/dev/null 2>&1' &&
+        printf 'apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: old}\n' | kubectl apply -f - &&
+        ! "$slipway" run recipes/gpu-cluster --timeout 3s --set gpu-cluster-operator.mode=chart >"$tap_dir/said" 2>&1 &&
+        kubectl get gpucluster gpu-cluster -o 'jsonpath={.status.conditions[?(@.type=="Error")].message}' | grep -q 'ClusterPolicy CR "old" exists' || { cat "$tap_dir/said"; return 1; }
+}
+
 # Paths that users of other systems have in their fingers.
 sample_kmod() { # applied as a file, its chart being where the operator's image has it
     cluster openshift && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml && until_ok 10 eval 'kubectl get specialresources >/dev/null 2>&1' &&
@@ -115,7 +173,7 @@ sample_pod() { # runs once the recipe is there
 t "states and recipes are described" described
 for r in recipes/*/; do t "${r%/} is clean for lint" linted "$r"; done
 for p in openshift kubernetes; do
-    for r in nvidia-mig nvidia-gpu intel-device-plugins amd-gpu nvidia-network simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
+    for r in nvidia-mig nvidia-gpu intel-device-plugins amd-gpu nvidia-network gpu-cluster intel-gaudi simple-kmod; do t "$r walks to Ready on $p" walks recipes/$r $p; done
     t "nvidia-gpu walks with images that are there on $p" walks recipes/nvidia-gpu $p --set driver-build.enabled=false,driver-container.fromBuild=false,monitoring.enabled=false
 done
 for p in openshift kubernetes; do
@@ -129,6 +187,13 @@ t "nvidia-network walks with the cards' own driver" walks recipes/nvidia-network
 mkdir -p "$tap_dir/nic-rules"
 sed '/"mofed-ds"/d' src/emulator/rules/builtin/nvidia-network-operator.yaml >"$tap_dir/nic-rules/nvidia-network-operator.yaml"
 t "nvidia-network: a policy that is not ready is no end" network_not_ready
+mkdir -p "$tap_dir/gaudi-rules"
+sed '/^rule: gaudi-driver/,/^---/d' src/emulator/rules/builtin/gaudi-operator.yaml >"$tap_dir/gaudi-rules/gaudi-operator.yaml"
+t "intel-gaudi: a driver that does not load is no end" gaudi_without_driver
+mkdir -p "$tap_dir/dra-rules"
+sed '/^rule: gpu-slices/,/^---/d' src/emulator/rules/builtin/gpu-cluster.yaml >"$tap_dir/dra-rules/gpu-cluster.yaml"
+t "gpu-cluster: a driver that publishes no GPU is no end" gpu_cluster_unclaimed
+t "gpu-cluster walks with drivers that are there" walks recipes/gpu-cluster openshift --set gpu-cluster-operator.driver.enabled=false
 t "nfd walks with a pinned version of OLM's catalogue" walks states/nfd openshift --set olm.startingCSV=nfd.4.13.0
 t "cert-manager walks with a pinned version of OLM's catalogue" walks states/cert-manager openshift --set olm.startingCSV=cert-manager-operator.v1.13.0
 t "intel-device-plugins: what Intel's definitions refuse is told" intel_refused
@@ -151,6 +216,12 @@ if command -v kubectl >/dev/null; then
     t "amd-gpu leaves nothing" amd_gone
     t "nvidia-network walks, and the card is a resource of its node" network
     t "nvidia-network leaves nothing" network_gone
+    t "intel-gaudi walks, and the node with Gaudis is done" gaudi
+    t "intel-gaudi leaves nothing" gaudi_gone
+    t "gpu-cluster walks, and each GPU node publishes its GPUs" gpu_cluster
+    t "gpu-cluster: GPUs are claimed by users' pods" gpu_cluster_claims
+    t "gpu-cluster leaves nothing" gpu_cluster_gone
+    t "gpu-cluster: a ClusterPolicy in its way is told" gpu_cluster_beside_policy
     t "intel-device-plugins walks, a part for each kind" intel
     t "intel-device-plugins: each part is a release of its own" intel_recorded
 fi

@@ -8,7 +8,7 @@ goldens=test/golden/recipes
 same() {
     local name=$1 recipe=$2
     shift 2
-    "$slipway" render "recipes/$recipe" --name "$recipe" --namespace "$recipe" --kube-version v1.29.0 "$@" >"$tap_dir/got" || return 1
+    "$slipway" render "recipes/$recipe" --name "$recipe" --namespace "$recipe" --kube-version "${kube:-v1.29.0}" "$@" >"$tap_dir/got" || return 1
     # what a call makes at random, and Helm too
     sed -i -E 's/^( *(tls\.(crt|key)|ca\.crt|caBundle|password)): .*/\1: .../' "$tap_dir/got"
     [ -z "${UPDATE:-}" ] || cp "$tap_dir/got" "$goldens/$name.yaml"
@@ -24,8 +24,8 @@ as_helm() { # RECIPE ARGS...
     "$slipway" package "recipes/$recipe" -d "$tap_dir" >/dev/null || return 1
     local packed
     packed=$(ls "$tap_dir/$recipe"-*.tgz)
-    "${HELM:-helm}" template "$recipe" "$packed" --namespace "$recipe" --kube-version v1.29.0 "$@" >"$tap_dir/helm.yaml" || return 1
-    "$slipway" render "$packed" --name "$recipe" --namespace "$recipe" --kube-version v1.29.0 "$@" >"$tap_dir/own.yaml" || return 1
+    "${HELM:-helm}" template "$recipe" "$packed" --namespace "$recipe" --kube-version "${kube:-v1.29.0}" "$@" >"$tap_dir/helm.yaml" || return 1
+    "$slipway" render "$packed" --name "$recipe" --namespace "$recipe" --kube-version "${kube:-v1.29.0}" "$@" >"$tap_dir/own.yaml" || return 1
     diff <(documents "$tap_dir/helm.yaml") <(documents "$tap_dir/own.yaml")
 }
 documents() { # FILE: one a line, sorted
@@ -44,8 +44,12 @@ t "intel-device-plugins" same intel-device-plugins intel-device-plugins
 t "nvidia-mig" same nvidia-mig nvidia-mig
 t "amd-gpu" same amd-gpu amd-gpu
 t "nvidia-network" same nvidia-network nvidia-network
+t "intel-gaudi" same intel-gaudi intel-gaudi
+devices=(--api-versions resource.k8s.io/v1/DeviceClass)
+kube=v1.34.0 t "gpu-cluster" same gpu-cluster gpu-cluster "${devices[@]}"
 if command -v "${HELM:-helm}" >/dev/null; then
-    for r in intel-device-plugins simple-kmod nvidia-mig nvidia-gpu amd-gpu nvidia-network; do t "$r as helm gives it" as_helm $r; done
+    for r in intel-device-plugins simple-kmod nvidia-mig nvidia-gpu amd-gpu nvidia-network intel-gaudi; do t "$r as helm gives it" as_helm $r; done
+    kube=v1.34.0 t "gpu-cluster as helm gives it" as_helm gpu-cluster "${devices[@]}"
 else
     skip "the same by helm" "no helm here"
 fi

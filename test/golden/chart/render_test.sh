@@ -43,6 +43,16 @@ t 'refuses bad values with their place' fails 2 '--set a=1,b: key' $ordered --se
 t 'refuses an option it does not know' fails 2 '--frobnicate' $ordered --frobnicate
 t 'refuses a kubeVersion that is too old' fails 2 'asks for Kubernetes' test/golden/render/picky --kube-version v1.20.0
 t 'takes the name in front, as helm template' bash -c "$slipway render n1 $ordered -s charts/base/templates/ns.yaml >$tap_dir/a && $slipway render --name n1 $ordered -s charts/base/templates/ns.yaml | cmp - $tap_dir/a"
+t 'is called template, too' bash -c "$slipway template $ordered >$tap_dir/a && $slipway render $ordered | cmp - $tap_dir/a"
+prints_crds_as_they_are() { # as helm template: comments, separators and blanks of the file stay
+    local c=$tap_dir/with-crds
+    mkdir -p "$c/crds" "$c/templates"
+    printf 'apiVersion: v2\nname: c\nversion: 1.0.0\n' >"$c/Chart.yaml"
+    printf '# first\n---\napiVersion: v1\nkind: A\nmetadata: {name: a}\n\n--- # second\napiVersion: v1\nkind: B\nmetadata: {name: b}\n\n' >"$c/crds/x.yaml"
+    { printf -- '---\n# Source: c/crds/x.yaml\n'; cat "$c/crds/x.yaml"; echo; } >"$tap_dir/want"
+    "$slipway" render "$c" --include-crds | diff -u "$tap_dir/want" -
+}
+t 'prints the files of crds/ as they are' prints_crds_as_they_are
 t 'takes files with commas between' bash -c "echo 'a: {b: 1}' >$tap_dir/1.yaml; echo 'a: {c: 2}' >$tap_dir/2.yaml; $slipway render $ordered -f $tap_dir/1.yaml,$tap_dir/2.yaml >$tap_dir/a && $slipway render $ordered -f $tap_dir/1.yaml -f $tap_dir/2.yaml | cmp - $tap_dir/a"
 t 'refuses a Kubernetes version that is none' fails 2 "'nope' is no version" $ordered --kube-version nope
 t 'tells help' bash -c "$slipway render --help | grep -q -- --output-dir"

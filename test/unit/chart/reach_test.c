@@ -154,6 +154,21 @@ static void ranges(void **state SW_UNUSED)
     sw_ranges_done(&set);
 }
 
+static void places_that_admins_name(void **state SW_UNUSED)
+{
+    struct sw_reach *r = reach_of("!10.9.0.0/16");
+    sw_reach_add_admins(r, "127.0.0.1:5000");
+    sw_reach_add_admins(r, "10.8.0.1");
+    sw_reach_add_admins(r, "10.9.0.1:443");
+    assert_true(sw_reach_has_host(r, "127.0.0.1:5000", 443));
+    assert_false(sw_reach_has_host(r, "127.0.0.1:5001", 443));
+    assert_false(sw_reach_has_host(r, "127.0.0.1", 443));
+    assert_true(has(r, "10.8.0.1"));
+    assert_false(has(r, "10.8.0.2"));
+    assert_false(has(r, "10.9.0.1"));
+    sw_reach_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +177,7 @@ int main(void)
         cmocka_unit_test(lists),
         cmocka_unit_test(faults),
         cmocka_unit_test(proxies),
+        cmocka_unit_test(places_that_admins_name),
         cmocka_unit_test(ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

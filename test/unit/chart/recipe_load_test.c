@@ -175,15 +175,18 @@ static void texts_of_chart_yaml_are_one_printable_line(SW_UNUSED void **state)
 
 static void capabilities_are_the_newest_helms(SW_UNUSED void **state)
 {
-    RECIPE(r, CHART_TEXT("name: a\nversion: 1.0.0\n"),
-           { "templates/a.yaml",
-             "# {{ .Capabilities.KubeVersion }} {{ .Capabilities.HelmVersion.Version }}"
-             " {{ .Capabilities.APIVersions.Has \"resource.k8s.io/v1\" }}"
-             " {{ .Capabilities.APIVersions.Has \"autoscaling/v2beta2\" }}",
-             0 });
+    RECIPE(
+        r, CHART_TEXT("name: a\nversion: 1.0.0\n"),
+        { "templates/a.yaml",
+          "# {{ .Capabilities.KubeVersion }} {{ .Capabilities.HelmVersion.Version }}"
+          " {{ .Capabilities.HelmVersion.GitCommit | trunc 7 }}"
+          " {{ .Capabilities.HelmVersion.GitTreeState }} {{ .Capabilities.HelmVersion.GoVersion }}"
+          " {{ .Capabilities.APIVersions.Has \"resource.k8s.io/v1\" }}"
+          " {{ .Capabilities.APIVersions.Has \"autoscaling/v2beta2\" }}",
+          0 });
     SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
     SW_AUTO_CHARS *text = render_text(plan, NULL, SW_ALL_STATES);
-    assert_string_equal(text, "# v1.36.0 v3.21.4 true false");
+    assert_string_equal(text, "# v1.36.0 v3.21.4 813176c clean go1.26 true false");
 }
 
 static void a_dependency_without_a_version_takes_any(SW_UNUSED void **state)

@@ -157,6 +157,9 @@ static void what_a_manifest_lacks_is_named(SW_UNUSED void **state)
         { "apiVersion: v1\nmetadata: {name: a}", "c/templates/a.yaml:1: a manifest without kind" },
         { "kind: Pod\nmetadata: {name: a}", "a manifest without apiVersion: Pod a" },
         { "apiVersion: v1\nkind: Pod", "a manifest without metadata.name: Pod" },
+        { "apiVersion: v1\nkind: {a: 1}", "'kind' is no text" },
+        { "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: {b: {c: 1}}}",
+          "c/templates/a.yaml:1: Pod a: 'b' is no text" },
         { "just text", "c/templates/a.yaml:1: not a manifest: expected a map" },
         { "- a\n- b", "not a manifest" },
     };
@@ -166,6 +169,16 @@ static void what_a_manifest_lacks_is_named(SW_UNUSED void **state)
     }
     RECIPE(ok, CHART("c"), T("a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}"));
     expect_manifests(ok, NULL, "Pod/");
+}
+
+static void for_printing_a_manifest_may_lack_what_a_server_needs(SW_UNUSED void **state)
+{
+    RECIPE(r, CHART("c"), T("a.yaml", "a: 1\n---\nkind: Pod\nmetadata: {annotations: {b: 1}}"));
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    SW_AUTO(sw_rendered) *out = NULL;
+    struct sw_render_env env = { .any_manifest = true };
+    assert_int_equal(sw_recipe_render(plan, &env, SW_ALL_STATES, &out, NULL), 0);
+    assert_int_equal(sw_rendered_n_docs(out), 2);
 }
 
 static void notes_are_rendered_and_left_out(SW_UNUSED void **state)
@@ -298,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_template_mistake_has_file_and_line),
         cmocka_unit_test(a_yaml_mistake_has_file_and_line),
         cmocka_unit_test(what_a_manifest_lacks_is_named),
+        cmocka_unit_test(for_printing_a_manifest_may_lack_what_a_server_needs),
         cmocka_unit_test(notes_are_rendered_and_left_out),
         cmocka_unit_test(templates_see_release_and_capabilities),
         cmocka_unit_test(lookups_ask_the_callback),

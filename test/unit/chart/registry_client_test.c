@@ -396,6 +396,41 @@ static void an_insecure_registry_is_not_verified(void **state)
     tear_down(&w);
 }
 
+/* A layer's server is another one, as a rule: what it asks for is not the registry's word. */
+static void a_login_does_not_follow_a_redirect(void **state)
+{
+    (void)state;
+    struct world w;
+    start(&w);
+    registry_start(&w.other, w.loop);
+    SW_AUTO_CHARS *other = registry_host(&w.other);
+    SW_AUTO_CHARS *digest = put_image_text(&w.r, "app", "v1", ONE_FILE);
+    w.r.blobs_host = other;
+    w.other.bearer = true;
+    add_login(&w, "robot", "secret");
+    assert_int_equal(file(&w, "app:v1", false), SW_FORBIDDEN);
+    assert_non_null(strstr(w.words, "asks for a login and is not the registry"));
+    assert_int_equal(w.other.n_with_login + w.other.n_tokens, 0);
+    tear_down(&w);
+}
+
+static void a_registry_token_leaves_when_it_is_asked_for(void **state)
+{
+    (void)state;
+    struct world w;
+    start(&w);
+    SW_AUTO_CHARS *digest = put_image_text(&w.r, "app", "v1", ONE_FILE);
+    SW_AUTO_CHARS *text = sw_printf("{\"auths\":{\"%s\":{\"registrytoken\":\"tok-own\"}}}", w.host);
+    w.logins = sw_logins_new();
+    assert_int_equal(sw_logins_add(w.logins, "config.json", text, strlen(text), NULL), 0);
+    assert_int_equal(check(&w, "app:v1", NULL), 0);
+    assert_int_equal(w.r.n_with_login, 0);
+    w.r.bearer = true;
+    assert_int_equal(check(&w, "app:v1", NULL), 0);
+    assert_int_equal(w.r.n_with_login, 1);
+    tear_down(&w);
+}
+
 /* ---- blobs, files, tags -------------------------------------------------------------------------
  */
 
@@ -580,6 +615,8 @@ int main(void)
         cmocka_unit_test(the_next_mirror_is_asked_when_one_has_it_not),
         cmocka_unit_test(a_private_ca_is_trusted_when_it_is_given_and_no_longer_after),
         cmocka_unit_test(an_insecure_registry_is_not_verified),
+        cmocka_unit_test(a_login_does_not_follow_a_redirect),
+        cmocka_unit_test(a_registry_token_leaves_when_it_is_asked_for),
         cmocka_unit_test(a_file_is_found_in_the_last_layer_that_has_it),
         cmocka_unit_test(a_layer_is_read_once),
         cmocka_unit_test(a_file_that_a_layer_takes_away_is_not_there),

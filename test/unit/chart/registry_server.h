@@ -33,6 +33,8 @@ struct registry {
     bool bearer;                 /* by tokens of /token; else Basic */
     bool no_heads;               /* HEAD has no Docker-Content-Digest and no Content-Type */
     bool redirect_blobs;         /* to /elsewhere, which wants no login */
+    const char *blobs_host;      /* redirect to the same path there; NULL: not */
+    int n_with_login;            /* requests that had an Authorization */
     int fail_status, n_failures; /* answer so the next so many times */
     int token_status;            /* 0: 200 */
     int n_tokens;                /* given out */
@@ -278,6 +280,8 @@ static void registry_on_request(struct server *srv SW_UNUSED, struct sreq *req, 
     bool elsewhere = sw_starts_with(req->path, "/elsewhere");
     const struct stored *s = find_stored(r, elsewhere ? req->path + 10 : req->path);
     const char *tags = strstr(req->path, "/tags/list");
+    SW_AUTO_CHARS *login = sreq_header(req, "Authorization");
+    r->n_with_login += login != NULL;
     if (sw_starts_with(req->path, "/token")) {
         give_token(r, req);
     } else if (r->n_failures > 0) {
@@ -289,6 +293,9 @@ static void registry_on_request(struct server *srv SW_UNUSED, struct sreq *req, 
         send_tags(r, req, req->path + 4, (size_t)(tags - req->path - 4));
     } else if (s && r->redirect_blobs && !elsewhere && strstr(s->path, "/blobs/")) {
         SW_AUTO_CHARS *to = sw_printf("Location: /elsewhere%s\r\n", s->path);
+        reply_with(req, 307, to, "");
+    } else if (s && r->blobs_host && strstr(s->path, "/blobs/")) {
+        SW_AUTO_CHARS *to = sw_printf("Location: http://%s%s\r\n", r->blobs_host, s->path);
         reply_with(req, 307, to, "");
     } else if (s) {
         send_stored(r, req, s);

@@ -1,80 +1,28 @@
 #include "chart/fetch/common/provenance.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/spawn.h"
 #include "chart/fetch/common/cache.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/yaml/yaml.h"
-
-extern char **environ;
 
 static const size_t max_text = (size_t)1 << 20; /* of a .prov, and of gpgv's output */
 
 /* ---- gpgv --------------------------------------------------------------------------------------
  */
 
-/* A run of gpgv. Its input and outputs are files in memory: nothing has to be removed, and neither
- * side waits for the other. */
 struct gpgv {
-    int in, out, log;
+    int out, log;
     char *text, *log_text; /* the signed text; gpgv's messages; owned */
     size_t text_len, log_len;
 };
-
-static int fill(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, text, len);
-        if (n <= 0)
-            return -1;
-        text += n;
-        len -= (size_t)n;
-    }
-    return lseek(fd, 0, SEEK_SET) < 0 ? -1 : 0;
-}
-
-static int start(const struct gpgv *g, const char *keyring, pid_t *pid)
-{
-    const char *argv[] = {
-        "gpgv", "--status-fd", "2", "--keyring", keyring, "--output", "-", NULL
-    };
-    const int fds[] = { g->in, g->out, g->log };
-    posix_spawn_file_actions_t actions;
-    int rc = posix_spawn_file_actions_init(&actions);
-    if (rc)
-        return rc;
-    for (int i = 0; i < 3 && rc == 0; i++)
-        rc = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
-    if (rc == 0)
-        rc = posix_spawnp(pid, argv[0], &actions, NULL, (char *const *)argv, environ);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return rc;
-}
-
-/* All of @fd, the caller's. @return -1: it is longer than max_text */
-static int read_all(int fd, char **text, size_t *len)
-{
-    off_t size = lseek(fd, 0, SEEK_END);
-    if (size < 0 || (size_t)size > max_text)
-        return -1;
-    *text = sw_zalloc((size_t)size + 1, 1);
-    for (*len = 0; *len < (size_t)size;) {
-        ssize_t n = pread(fd, *text + *len, (size_t)size - *len, (off_t)*len);
-        if (n <= 0)
-            return -1;
-        *len += (size_t)n;
-    }
-    return 0;
-}
 
 /* The rest of gpgv's status line @keyword, heap; NULL: there is none. */
 static char *find_status(const struct gpgv *g, const char *keyword)
@@ -115,22 +63,21 @@ static int read_result(const struct gpgv *g, int status, char **signer, struct s
 static int run(struct gpgv *g, const struct sw_provenance *p, const char *keyring, char **signer,
                struct sw_err *err)
 {
-    pid_t pid;
-    int status = 0;
-    g->in = memfd_create("in", MFD_CLOEXEC);
-    g->out = memfd_create("out", MFD_CLOEXEC);
-    g->log = memfd_create("log", MFD_CLOEXEC);
-    if (g->in < 0 || g->out < 0 || g->log < 0 || fill(g->in, p->text, p->text_len) < 0)
+    const char *const argv[] = { "gpgv",  "--status-fd", "2", "--keyring",
+                                 keyring, "--output",    "-", NULL };
+    int status;
+    g->out = sw_file_unnamed();
+    g->log = sw_file_unnamed();
+    if (g->out < 0 || g->log < 0)
         return sw_err_set(err, SW_UNAVAILABLE, "gpgv: %s", strerror(errno));
-    int failed = start(g, keyring, &pid);
+    const int failed = sw_spawn_over(argv, p->text, p->text_len, g->out, g->log, &status);
     if (failed)
         return sw_err_set(err, SW_UNAVAILABLE,
                           "signatures are checked by gpgv, which cannot be run: %s",
                           strerror(failed));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (read_all(g->out, &g->text, &g->text_len) < 0 ||
-        read_all(g->log, &g->log_text, &g->log_len) < 0)
+    SW_ERR(none);
+    if (sw_fd_read(g->out, "gpgv", max_text, &g->text, &g->text_len, &none) < 0 ||
+        sw_fd_read(g->log, "gpgv", max_text, &g->log_text, &g->log_len, &none) < 0)
         return sw_err_set(err, SW_INVALID, "gpgv says more than %zu bytes", max_text);
     return read_result(g, status, signer, err);
 }
@@ -207,7 +154,7 @@ int sw_provenance_check(const struct sw_provenance *p, char **signer, struct sw_
 {
     SW_AUTO_CHARS *keyring = NULL;
     SW_AUTO_CHARS *who = NULL;
-    struct gpgv g = { .in = -1, .out = -1, .log = -1 };
+    struct gpgv g = { .out = -1, .log = -1 };
     if (p->text_len > max_text)
         return sw_err_set(err, SW_INVALID, "a provenance file of more than %zu bytes", max_text);
     int rc = find_keyring(p->keyring, &keyring, err);
@@ -215,7 +162,7 @@ int sw_provenance_check(const struct sw_provenance *p, char **signer, struct sw_
         rc = run(&g, p, keyring, &who, err);
     if (rc == 0)
         rc = compare(p, &g, err);
-    const int fds[] = { g.in, g.out, g.log };
+    const int fds[] = { g.out, g.log };
     for (size_t i = 0; i < SW_COUNT(fds); i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);

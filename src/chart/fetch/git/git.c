@@ -206,7 +206,7 @@ int fetch_git(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
         s = s->next;
     if (!is_cached && !s)
         rc = fetch_commit(f, &url, name, got, &s, err);
-    if (rc == 0 && !got->origin)
+    if (rc == 0 && s && !got->origin)
         rc = read_chart(f, &url, s, name, got, err);
     sw_git_url_done(&url);
     return rc < 0 ? sw_err_wrap(err, rc, "%s", shown) : 0;

@@ -34,6 +34,7 @@ struct sw_reach {
     struct names written;                  /* hosts that may be at private addresses */
     struct names vouched;                  /* hosts of the list that were asked for */
     struct names proxies, proxies_at_port; /* "host"; "host port" */
+    struct names admins;                   /* "host port" */
 };
 
 static const char *const never[] = {
@@ -187,6 +188,7 @@ void sw_reach_free(struct sw_reach *r)
     names_done(&r->vouched);
     names_done(&r->proxies);
     names_done(&r->proxies_at_port);
+    names_done(&r->admins);
     free(r);
 }
 
@@ -211,6 +213,20 @@ char *sw_reach_place(const char *url)
     size_t len = strcspn(host, "/?#");
     const char *at = memrchr(host, '@', len);
     return at ? sw_strndup(at + 1, (size_t)(host + len - at - 1)) : sw_strndup(host, len);
+}
+
+void sw_reach_add_admins(struct sw_reach *r, const char *place)
+{
+    static const unsigned usual[] = { 443, 80 };
+    SW_AUTO_CHARS *host = sw_strdup(place);
+    unsigned port;
+    if (!take_port(host, &port))
+        return;
+    SW_AUTO_CHARS *name = plain_name(host);
+    for (size_t i = 0; i < SW_COUNT(usual); i++) {
+        SW_AUTO_CHARS *both = sw_printf("%s %u", name, port ? port : usual[i]);
+        add_name(&r->admins, both);
+    }
 }
 
 void sw_reach_add_proxy(struct sw_reach *r, const char *url)
@@ -305,16 +321,22 @@ static bool any_resolves_to(const struct names *names, const struct in6_addr *ad
     return false;
 }
 
-static bool is_proxy(const struct sw_reach *r, const struct in6_addr *address, unsigned port)
+/* Is @address at @port that of a "host port" of @names? */
+static bool is_place(const struct names *names, const struct in6_addr *address, unsigned port)
 {
-    for (size_t i = 0; i < r->proxies_at_port.n; i++) {
-        const char *both = r->proxies_at_port.items[i], *space = strchr(both, ' ');
+    for (size_t i = 0; i < names->n; i++) {
+        const char *both = names->items[i], *space = strchr(both, ' ');
         SW_AUTO_CHARS *host = sw_strndup(both, (size_t)(space - both));
         SW_AUTO_CHARS *wanted = sw_printf("%u", port);
         if (sw_streq(space + 1, wanted) && resolves_to(host, address))
             return true;
     }
-    return any_resolves_to(&r->proxies, address);
+    return false;
+}
+
+static bool is_proxy(const struct sw_reach *r, const struct in6_addr *address, unsigned port)
+{
+    return is_place(&r->proxies_at_port, address, port) || any_resolves_to(&r->proxies, address);
 }
 
 /* An address of the list. @return -1: refused; 1: may be reached; 0: it is not in it */
@@ -352,7 +374,8 @@ bool sw_reach_has_address(const struct sw_reach *r, const struct in6_addr *addre
     if (!is_never && !is_private)
         return true;
     return (is_private && !is_never && any_resolves_to(&r->written, address)) ||
-           any_resolves_to(&r->vouched, address) || is_proxy(r, address, port);
+           any_resolves_to(&r->vouched, address) || is_proxy(r, address, port) ||
+           is_place(&r->admins, address, port);
 }
 
 /* ---- hosts -------------------------------------------------------------------------------------
@@ -396,8 +419,11 @@ bool sw_reach_has_host(struct sw_reach *r, const char *place, unsigned usual_por
     SW_AUTO_CHARS *name = plain_name(host);
     struct in6_addr address;
     int listed = listed_name(r, name, port);
+    SW_AUTO_CHARS *both = sw_printf("%s %u", name, port);
     if (listed < 0)
         return false;
+    if (has_name(&r->admins, both))
+        return true;
     bool numeric = is_address(name, &address);
     if (numeric && listed_address(r, &address, port) > 0)
         return true;

@@ -63,6 +63,9 @@ void sw_reach_add_cluster(struct sw_reach *reach, const struct sw_range *range);
 char *sw_reach_place(const char *url);
 /** The author himself wrote this host, or host:port: it may resolve to private addresses. */
 void sw_reach_add_written(struct sw_reach *reach, const char *place);
+/** The cluster's admin named this place, host or host:port, himself: it may be reached, unless the
+ * list refuses it. Without a port: at those of HTTPS and HTTP. */
+void sw_reach_add_admins(struct sw_reach *reach, const char *place);
 /** The proxy of a URL ("http://proxy:3128", "proxy:3128") may be connected to. */
 void sw_reach_add_proxy(struct sw_reach *reach, const char *url);
 

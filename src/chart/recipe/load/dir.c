@@ -186,7 +186,7 @@ static int walk_dir(struct walk *w, int fd, struct sw_err *err)
                  ? sw_err_set(err, SW_INVALID, "%s/%s: folders are more than %d deep", w->dir,
                               w->path, MAX_DEPTH)
                  : list(w, fd, &entries, &len, err);
-    for (size_t at = 0; rc == 0 && at < len;) {
+    for (size_t at = 0; rc == 0 && entries && at < len;) {
         const struct dirent64 *e = (const void *)(entries + at);
         rc = walk_name(w, fd, e, err);
         at += e->d_reclen;

@@ -99,3 +99,12 @@ void sw_recipe_got_done(struct sw_recipe_got *got)
     free(got->version);
     *got = (struct sw_recipe_got){ 0 };
 }
+
+struct sw_aicr_files sw_files_aicr(const struct sw_files *files)
+{
+    struct sw_aicr_file *items = sw_zalloc(files->n + 1, sizeof *items);
+    for (size_t i = 0; i < files->n; i++)
+        items[i] = (struct sw_aicr_file){ files->items[i].name, files->items[i].bytes,
+                                          files->items[i].len };
+    return (struct sw_aicr_files){ items, files->n };
+}

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/base.h"
+#include "chart/aicr/aicr.h"
 #include "chart/recipe/recipe.h"
 
 /** Files of a recipe, charts/ included. Names are relative, without "." or "..", with '/' between.
@@ -42,6 +43,10 @@ int sw_files_sort(struct sw_files *files, struct sw_err *err) SW_CHECKED;
 /** Read a chart's directory, without what its .helmignore names. Links are followed.
  * @return 0 | SW_NOTFOUND | SW_FORBIDDEN | SW_INVALID */
 int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *err) SW_CHECKED;
+
+/** The same table as chart/aicr takes it. Names and bytes are those of @files; the array is the
+ * caller's. */
+struct sw_aicr_files sw_files_aicr(const struct sw_files *files);
 
 /** Read a packaged chart; names lose their first folder. Nothing is written to disk.
  * @return 0 | SW_INVALID: damaged, reaches outside itself, too big */

@@ -33,6 +33,25 @@ struct input {
     const char *base;
 };
 
+/* Whether a dependency of this name can be had elsewhere than in charts/. */
+static bool has_repository(const struct sw_chart *chart, const char *name)
+{
+    for (size_t i = 0; i < chart->n_deps; i++)
+        if (sw_streq(chart->deps[i].name, name) && *chart->deps[i].repository)
+            return true;
+    return false;
+}
+
+/* Leave out of charts/ what is to be had anew. */
+static void drop_subcharts(struct sw_chart *chart)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < chart->n_charts; i++)
+        if (!has_repository(chart, chart->charts[i]->name))
+            chart->charts[n++] = chart->charts[i];
+    chart->n_charts = n;
+}
+
 static int load_chart(struct sw_recipe *recipe, const struct frame *up, const struct input *in,
                       struct sw_chart **out, struct sw_err *err);
 
@@ -110,7 +129,7 @@ static int load_subcharts(struct sw_recipe *recipe, const struct frame *frame,
             rc = sw_files_read_archive(&files, origin, in->files[i].bytes, in->files[i].len, err);
             rc = load_source(recipe, frame, origin, NULL, NULL, files, rc, &sub, err);
         }
-        if (rc < 0)
+        if (rc != 0)
             return rc;
         add_chart(recipe, chart, sub);
     }
@@ -479,6 +498,8 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
     rc = sort_files(recipe, chart, in, err);
     if (rc == 0)
         rc = load_subcharts(recipe, &frame, chart, in, err);
+    if (rc == 0 && !up && recipe->limits.no_charts)
+        drop_subcharts(chart);
     if (rc == 0)
         rc = load_dependencies(recipe, &frame, chart, err);
     if (rc == 0)

@@ -150,8 +150,10 @@ static void clean(struct json_object *map, const char *const *names)
         struct json_object *value = sw_json_get(map, *names);
         struct json_object *text = json_object_is_type(value, json_type_string) ? cleaned(value)
                                                                                 : NULL;
-        if (text)
+        if (text) { /* @value is gone */
             (void)json_object_object_add(map, *names, text);
+            continue;
+        }
         for (size_t i = 0; i < sw_json_len(value); i++) {
             text = json_object_is_type(sw_json_at(value, i), json_type_string)
                        ? cleaned(sw_json_at(value, i))

@@ -165,6 +165,7 @@ static struct sw_template_opts options(struct execution *s, size_t used)
         .lookup = s->env->lookup ? on_lookup : NULL,
         .lookup_arg = (void *)s->env,
         .now_ns = s->env->now_ns,
+        .is_lint = s->env->is_lint,
     };
 }
 

@@ -288,7 +288,7 @@ static int read_depends_on(struct graph *g, const struct sw_plan_chart *chart,
             const char *name = json_object_get_string(sw_json_at(dep->depends_on, k));
             if (rc == 0)
                 rc = find_sibling(g, chart, name, &what);
-            if (rc < 0)
+            if (rc != 0)
                 return sw_err_wrap(g->err, rc, "%s/Chart.yaml: dependency '%s': depends-on",
                                    chart->loaded->origin, chart->deps[d].name);
             if (who != SIZE_MAX && what != SIZE_MAX)

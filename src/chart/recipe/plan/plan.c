@@ -20,24 +20,37 @@ const char sw_recipe_helm_version[] = SW_HELM_VERSION;
 /* ---- values -------------------------------------------------------------------------------------
  */
 
+/* Append to @problems what does not fit the schemas of a chart and of its subcharts, and what is
+ * wrong with these, as Helm says it. */
+static void check_schemas(const struct sw_plan_chart *chart, struct sw_value values,
+                          char **problems)
+{
+    const struct sw_schema *schema = NULL;
+    SW_ERR(why);
+    int rc = sw_chart_schema(chart->loaded, &schema, &why);
+    if (schema)
+        rc = sw_schema_check(schema, values, &why);
+    if (rc < 0)
+        sw_append(problems, "\n%s:\n%s", chart->name, sw_err_text(&why));
+    for (size_t i = 0; i < chart->n_subcharts; i++) {
+        const struct sw_plan_chart *sub = chart->subcharts[i];
+        const struct sw_value *v = sw_map_find_cstr(values.as.map, sub->name);
+        if (v && !sw_value_is_nil(*v))
+            check_schemas(sub, *v, problems);
+    }
+}
+
 static int check_schema(const struct sw_plan_chart *chart, struct sw_value values,
                         struct sw_err *err)
 {
-    const struct sw_schema *schema;
-    int rc = sw_chart_schema(chart->loaded, &schema, err);
-    if (rc < 0)
-        return rc;
-    SW_ERR(why);
-    if (schema && (rc = sw_schema_check(schema, values, &why)) < 0)
-        return sw_err_set(err, rc, "the values do not fit the schema of chart '%s':\n%s",
-                          chart->path, sw_err_text(&why));
-    for (size_t i = 0; i < chart->n_subcharts; i++) {
-        const struct sw_value *sub = sw_map_find_cstr(values.as.map, chart->subcharts[i]->name);
-        rc = sub ? check_schema(chart->subcharts[i], *sub, err) : 0;
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    SW_AUTO_CHARS *problems = NULL;
+    check_schemas(chart, values, &problems);
+    if (!problems)
+        return 0;
+    return sw_err_set(err, SW_INVALID,
+                      "values don't meet the specifications of the schema(s) in the following "
+                      "chart(s):%s",
+                      problems);
 }
 
 /* Some schemas forbid unknown keys, such as those of facts; others require them. The values are
@@ -167,6 +180,12 @@ static int find_templates(struct sw_plan *plan, struct sw_err *err)
 /* ---- the plan -----------------------------------------------------------------------------------
  */
 
+bool sw_recipe_runs_on(const struct sw_recipe *recipe, const char *kube_version)
+{
+    const char *range = sw_json_str(recipe->root->meta, "", "kubeVersion", NULL);
+    return !*range || sw_version_in_range(range, kube_version);
+}
+
 int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *values,
                    const struct sw_render_env *env, struct sw_plan **out, struct sw_err *err)
 {
@@ -188,7 +207,7 @@ int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *value
     plan->values = given;
     const char *range = sw_json_str(recipe->root->meta, "", "kubeVersion", NULL);
     const char *version = env->kube_version ? env->kube_version : sw_recipe_kube_version;
-    if (*range && !sw_version_in_range(range, version))
+    if (!sw_recipe_runs_on(recipe, version))
         rc = sw_err_set(err, SW_INVALID, "chart '%s' asks for Kubernetes %s, this is %s",
                         plan->root->path, range, version);
     if (rc == 0)

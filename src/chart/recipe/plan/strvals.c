@@ -92,7 +92,7 @@ static int read_list(struct parser *p, struct sw_value *out)
             return sw_err_set(p->err, SW_INVALID, "a list must end with '}'");
         struct sw_value item;
         int rc = value_of(p, &run, &item);
-        if (rc < 0)
+        if (rc != 0)
             return rc;
         sw_list_add(list, item);
         if (run.stop == '}')

@@ -73,8 +73,39 @@ static bool is_list(struct json_object *object)
            json_object_is_type(sw_json_get(object, "items"), json_type_array);
 }
 
-static int check_head(const char *path, int line, struct json_object *object, struct sw_err *err)
+static bool is_scalar(struct json_object *v)
 {
+    return !json_object_is_type(v, json_type_object) && !json_object_is_type(v, json_type_array);
+}
+
+/* Helm reads these as texts; numbers and bools become texts, anything else is an error there, too.
+ * @return the place of what is none; NULL: all are */
+static const char *find_no_text(struct json_object *object)
+{
+    struct json_object *metadata = sw_json_get(object, "metadata"),
+                       *annotations = sw_json_get(metadata, "annotations");
+    if (!is_scalar(sw_json_get(object, "apiVersion")))
+        return "apiVersion";
+    if (!is_scalar(sw_json_get(object, "kind")))
+        return "kind";
+    if (!is_scalar(sw_json_get(metadata, "name")))
+        return "metadata.name";
+    if (!json_object_is_type(annotations, json_type_object))
+        return NULL;
+    json_object_object_foreach(annotations, key, value) if (!is_scalar(value)) return key;
+    return NULL;
+}
+
+/* @any: what the API server would refuse is taken. */
+static int check_head(const char *path, int line, struct json_object *object, bool any,
+                      struct sw_err *err)
+{
+    const char *no_text = find_no_text(object);
+    if (no_text)
+        return sw_err_set(err, SW_INVALID, "%s:%d: %s %s: '%s' is no text", path, line,
+                          sw_obj_kind(object), sw_obj_name(object), no_text);
+    if (any)
+        return 0;
     const char *missing = !*sw_obj_kind(object)          ? "kind"
                           : !*sw_obj_api_version(object) ? "apiVersion"
                                                          : NULL;
@@ -129,7 +160,7 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
         sw_template_place(file->path, (size_t)split.line);
         int rc = sw_split_parse(&split, file->path, &object, err);
         if (rc == 0 && object)
-            rc = check_head(file->path, split.line, object, err);
+            rc = check_head(file->path, split.line, object, env->any_manifest, err);
         sw_template_place(NULL, 0);
         if (rc < 0)
             return rc;
@@ -264,13 +295,15 @@ static void add_manifest(struct sw_rendered *r, const struct sw_plan *plan, cons
 }
 
 /* Add the items of a List. Those of a typed list may omit kind and apiVersion. */
-static int add_items(struct sw_rendered *r, const struct sw_plan *plan, const struct doc *d,
-                     struct sw_err *err)
+static int add_items(struct sw_rendered *r, const struct sw_plan *plan,
+                     const struct sw_render_env *env, const struct doc *d, struct sw_err *err)
 {
     struct json_object *items = sw_json_get(d->object, "items");
     const char *kind = sw_obj_kind(d->object);
     for (size_t i = 0; i < sw_json_len(items); i++) {
         struct json_object *item = sw_json_at(items, i);
+        if (!json_object_is_type(item, json_type_object) && env->any_manifest)
+            continue;
         if (!json_object_is_type(item, json_type_object))
             return sw_err_set(err, SW_INVALID, "%s:%d: items[%zu]: not a manifest", d->doc.path,
                               d->doc.line, i);
@@ -279,7 +312,7 @@ static int add_items(struct sw_rendered *r, const struct sw_plan *plan, const st
             sw_json_set_str(item, single, "kind", NULL);
             sw_json_set_str(item, sw_obj_api_version(d->object), "apiVersion", NULL);
         }
-        int rc = check_head(d->doc.path, d->doc.line, item, err);
+        int rc = check_head(d->doc.path, d->doc.line, item, env->any_manifest, err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "items[%zu]", i);
         add_manifest(r, plan, d, json_object_get(item));
@@ -462,7 +495,7 @@ int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env
         struct doc *d = &r->docs[i];
         d->doc.first_manifest = r->n_manifests;
         if (d->object && is_list(d->object))
-            rc = add_items(r, plan, d, err);
+            rc = add_items(r, plan, env, d, err);
         else if (d->object)
             add_manifest(r, plan, d, json_object_get(d->object));
         d->doc.n_manifests = r->n_manifests - d->doc.first_manifest;

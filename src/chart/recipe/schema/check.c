@@ -1,288 +1,429 @@
-/* A check: problems, schemas in schemas, the table of keywords. */
+/* A check: a value and a schema, schemas in schemas, references, what is left unevaluated. */
 #include "chart/recipe/schema/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "data/text/percent.h"
-
-enum {
-    MAX_DEPTH = 400, /* schemas in each other: $ref to itself */
-};
-
-/* ---- problems -----------------------------------------------------------------------------------
- */
-
-static const char *place(struct sw_arena *arena, const struct spot *spot)
-{
-    if (!spot || !spot->up)
-        return "(root)";
-    const char *up = spot->up->up ? place(arena, spot->up) : NULL;
-    if (!spot->key)
-        return sw_arena_printf(arena, "%s[%zu]", up ? up : "", spot->index);
-    return sw_arena_printf(arena, "%s%s%.*s", up ? up : "", up ? "." : "", (int)spot->key_len,
-                           spot->key);
-}
-
-bool sw_check_problem(struct check *c, const char *fmt, ...)
-{
-    if (c->quiet || c->n_problems++ >= SW_CHECK_MAX_PROBLEMS)
-        return false;
-    va_list ap;
-    va_start(ap, fmt);
-    SW_AUTO_CHARS *what = sw_vprintf(fmt, ap);
-    va_end(ap);
-    sw_append(&c->problems, "\n- %s: %s", place(c->arena, c->spot), what);
-    return false;
-}
-
-bool sw_check_give_up(struct check *c, const char *why)
+void sw_check_give_up(struct check *c, const char *why)
 {
     if (!c->gave_up)
-        (void)sw_err_set(c->err, SW_INVALID, "%s: %s", place(c->arena, c->spot), why);
+        (void)sw_err_set(c->err, SW_INVALID, "%s", why);
     c->gave_up = true;
-    return false;
 }
 
-bool sw_check_enter(struct check *c, struct sw_value schema, struct sw_value v, struct spot spot)
+bool sw_check_step(struct check *c, size_t n)
 {
-    const struct spot *before = c->spot;
-    spot.up = before;
-    c->spot = &spot;
-    bool ok = sw_check_fits(c, schema, v);
-    c->spot = before;
-    return ok;
+    c->steps += n;
+    if (c->steps > SW_CHECK_MAX_STEPS)
+        sw_check_give_up(c, "checking the values against the schema takes too long");
+    return !c->gave_up;
 }
 
-bool sw_check_fits_quietly(struct check *c, struct sw_value schema, struct sw_value v)
+bool sw_check_matches(struct check *c, struct sw_value pattern, const char *text, size_t len)
 {
-    bool before = c->quiet;
-    c->quiet = true;
-    bool ok = sw_check_fits(c, schema, v);
-    c->quiet = before;
-    return ok;
+    SW_ERR(why);
+    const struct sw_regex *regex = sw_schema_regex(c->schema, pattern, &why);
+    if (!regex) {
+        sw_check_give_up(c, sw_err_text(&why));
+        return false;
+    }
+    if (!sw_check_step(c, len * sw_regex_size(regex) / 256)) /* as many as the search takes */
+        return false;
+    long *spans = sw_arena_alloc(c->arena, 2 * sw_regex_n_groups(regex) * sizeof *spans);
+    return sw_regex_find(regex, text, len, 0, spans);
+}
+
+/* ---- what is left unevaluated -------------------------------------------------------------------
+ */
+
+static size_t size_of(struct sw_value v)
+{
+    if (sw_value_is_map(v))
+        return sw_map_count(v.as.map);
+    return sw_value_is_list(v) && v.as.list ? v.as.list->n : 0;
+}
+
+/* How many items the schema itself speaks of; SIZE_MAX: all. */
+static size_t n_items_spoken_of(const struct frame *f)
+{
+    const struct sw_value *items = sw_keyword(f, "items"),
+                          *first = f->draft < 2020 ? items : sw_keyword(f, "prefixItems");
+    bool is_tuple = first && sw_value_is_list(*first);
+    if (f->draft < 2020 ? (items && !is_tuple) || (is_tuple && sw_keyword(f, "additionalItems"))
+                        : items != NULL)
+        return SIZE_MAX;
+    return is_tuple && first->as.list ? first->as.list->n : 0;
+}
+
+/* @is_asked: a schema above this one has unevaluated... */
+static void unevaluated_init(struct frame *f, bool is_asked)
+{
+    bool is_map = sw_value_is_map(f->v);
+    size_t n = size_of(f->v), from = 0;
+    if (f->draft < 2019 || n == 0)
+        return;
+    if (!is_asked && !sw_keyword(f, is_map ? "unevaluatedProperties" : "unevaluatedItems"))
+        return;
+    if (is_map && sw_keyword(f, "additionalProperties"))
+        return;
+    if (!is_map)
+        from = n_items_spoken_of(f);
+    if (from >= n)
+        return;
+    f->rest = (struct unevaluated){ sw_arena_alloc(f->c->arena, n), n, n - from };
+    for (size_t i = 0; i < n; i++)
+        f->rest.is[i] = i >= from;
+}
+
+/* What a schema for the same value has evaluated is evaluated. */
+static void unevaluated_merge(struct unevaluated *rest, const struct unevaluated *other)
+{
+    for (size_t i = 0; rest->left && i < rest->n; i++)
+        if (rest->is[i] && !(other->left && other->is[i])) {
+            rest->is[i] = false;
+            rest->left--;
+        }
+}
+
+static void check_unevaluated(struct frame *f)
+{
+    bool is_map = sw_value_is_map(f->v);
+    const struct sw_value *schema = is_map || sw_value_is_list(f->v)
+                                        ? sw_keyword(f, is_map ? "unevaluatedProperties"
+                                                               : "unevaluatedItems")
+                                        : NULL;
+    const struct sw_entry *e = is_map ? sw_map_sorted(f->v.as.map) : NULL;
+    for (size_t i = 0; schema && f->rest.left && i < f->rest.n; i++)
+        if (f->rest.is[i])
+            sw_problem_add(
+                &f->all,
+                is_map ? sw_check_inside(f->c, schema, e[i].value,
+                                         (struct spot){ .key = e[i].key, .key_len = e[i].key_len })
+                       : sw_check_inside(f->c, schema, f->v.as.list->items[i],
+                                         (struct spot){ .index = i }));
+    if (schema)
+        f->rest.left = 0;
 }
 
 /* ---- schemas in schemas -------------------------------------------------------------------------
  */
 
-static bool check_all_of(struct check *c, struct sw_value want, struct sw_value v)
+static void check_all_of(struct frame *f, const struct sw_list *all)
 {
-    bool ok = true;
-    for (size_t i = 0; sw_value_is_list(want) && i < want.as.list->n && !c->gave_up; i++)
-        ok &= sw_check_fits(c, want.as.list->items[i], v);
-    return ok;
+    struct problem failed = { 0 };
+    for (size_t i = 0; i < all->n && !f->c->gave_up; i++)
+        sw_problem_add(&failed, sw_check_self(f, &all->items[i], NULL, false));
+    if (!failed.first)
+        return;
+    struct problem *p = sw_problem(f->c, "'allOf' failed");
+    p->first = failed.first;
+    p->last = failed.last;
+    sw_problem_add(&f->all, p);
 }
 
-static size_t count_fits(struct check *c, struct sw_value want, struct sw_value v)
+static void check_any_of(struct frame *f, const struct sw_list *all)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < want.as.list->n && !c->gave_up; i++)
-        n += sw_check_fits_quietly(c, want.as.list->items[i], v);
-    return n;
-}
-
-static bool check_any_of(struct check *c, struct sw_value want, struct sw_value v)
-{
-    return !sw_value_is_list(want) || count_fits(c, want, v) > 0 ||
-           sw_check_problem(c, "fits none of the %zu forms allowed (anyOf)", want.as.list->n);
-}
-
-static bool check_one_of(struct check *c, struct sw_value want, struct sw_value v)
-{
-    size_t n = sw_value_is_list(want) ? count_fits(c, want, v) : 1;
-    return n == 1 || sw_check_problem(c, "fits %zu of the %zu forms, expected exactly one (oneOf)",
-                                      n, want.as.list->n);
-}
-
-static bool check_not(struct check *c, struct sw_value want, struct sw_value v)
-{
-    return !sw_check_fits_quietly(c, want, v) ||
-           sw_check_problem(c, "fits a form that is forbidden (not)");
-}
-
-static bool check_if(struct check *c, struct sw_value want, struct sw_value v)
-{
-    const char *keyword = sw_check_fits_quietly(c, want, v) ? "then" : "else";
-    const struct sw_value *schema = sw_map_find_cstr(c->owner, keyword);
-    return !schema || sw_check_fits(c, *schema, v);
-}
-
-/* One step of a JSON pointer, ~0, ~1 and %XX decoded; at most @cap - 1 bytes. */
-static size_t pointer_token(const char **at, const char *end, char *buf, size_t cap)
-{
-    size_t n = 0;
-    while (*at < end && **at != '/' && n + 1 < cap) {
-        if (**at == '~' && *at + 1 < end) {
-            buf[n++] = (*at)[1] == '1' ? '/' : '~';
-            *at += 2;
-        } else if (**at == '%' && end - *at > 2 && sw_hex_digit((*at)[1]) >= 0 &&
-                   sw_hex_digit((*at)[2]) >= 0) {
-            buf[n++] = (char)(sw_hex_digit((*at)[1]) * 16 + sw_hex_digit((*at)[2]));
-            *at += 3;
-        } else {
-            buf[n++] = *(*at)++;
-        }
+    struct problem failed = { 0 };
+    bool fits = false;
+    for (size_t i = 0; i < all->n && !f->c->gave_up && !(fits && !f->rest.left); i++) {
+        struct problem *p = sw_check_self(f, &all->items[i], NULL, false);
+        fits |= !p;
+        sw_problem_add(&failed, p);
     }
-    return n;
+    if (fits)
+        return;
+    struct problem *p = sw_problem(f->c, "'anyOf' failed");
+    p->first = failed.first;
+    p->last = failed.last;
+    sw_problem_add(&f->all, p);
 }
 
-static bool is_text(const struct sw_value *v, const char *prefix, const char *text, size_t len)
+static void check_one_of(struct frame *f, const struct sw_list *all)
 {
-    size_t n = strlen(prefix);
-    return v && sw_value_is_string(*v) && v->len == n + len && memcmp(v->as.s, prefix, n) == 0 &&
-           memcmp(v->as.s + n, text, len) == 0;
-}
-
-/* The schema with `"$anchor": "name"`, or draft-07's `"$id": "#name"`. */
-static const struct sw_value *find_anchor(const struct sw_value *v, const char *name, size_t len,
-                                          int depth)
-{
-    const struct sw_value *found = NULL;
-    if (depth > MAX_DEPTH || !sw_stack_has_room())
-        return NULL;
-    for (size_t i = 0; sw_value_is_list(*v) && v->as.list && i < v->as.list->n && !found; i++)
-        found = find_anchor(&v->as.list->items[i], name, len, depth + 1);
-    if (!sw_value_is_map(*v))
-        return found;
-    if (is_text(sw_map_find_cstr(v->as.map, "$anchor"), "", name, len) ||
-        is_text(sw_map_find_cstr(v->as.map, "$id"), "#", name, len))
-        return v;
-    const struct sw_entry *e = sw_map_sorted(v->as.map);
-    for (size_t i = 0; i < sw_map_count(v->as.map) && !found; i++)
-        found = find_anchor(&e[i].value, name, len, depth + 1);
-    return found;
-}
-
-/* The schema that a $ref names; NULL: it is not in this document. */
-static const struct sw_value *resolve(const struct sw_schema *schema, struct sw_value ref)
-{
-    const char *end = ref.as.s + ref.len, *at = memchr(ref.as.s, '#', ref.len);
-    size_t base_len = at ? (size_t)(at - ref.as.s) : ref.len;
-    const struct sw_value *id = sw_value_is_map(schema->root)
-                                    ? sw_map_find_cstr(schema->root.as.map, "$id")
-                                    : NULL;
-    if (base_len && !is_text(id, "", ref.as.s, base_len))
-        return NULL;
-    at = at ? at + 1 : end;
-    if (at < end && *at != '/')
-        return find_anchor(&schema->root, at, (size_t)(end - at), 0);
-    const struct sw_value *v = &schema->root;
-    while (v && at < end) {
-        char token[512];
-        if (*at++ != '/')
-            return NULL;
-        size_t len = pointer_token(&at, end, token, sizeof token);
-        token[len] = '\0';
-        char *stop;
-        if (sw_value_is_map(*v)) {
-            v = sw_map_find(v->as.map, token, len);
-        } else if (sw_value_is_list(*v)) {
-            size_t i = strtoul(token, &stop, 10);
-            v = len && !*stop && i < v->as.list->n ? &v->as.list->items[i] : NULL;
-        } else {
-            v = NULL;
+    struct problem failed = { 0 };
+    size_t fits = SIZE_MAX;
+    for (size_t i = 0; i < all->n && !f->c->gave_up; i++) {
+        struct problem *p = sw_check_self(f, &all->items[i], NULL, fits != SIZE_MAX);
+        if (!p && fits != SIZE_MAX) {
+            sw_check_add(f, "'oneOf' failed, subschemas %s, %s matched",
+                         sw_problem_count(f->c, fits), sw_problem_count(f->c, i));
+            return;
         }
+        if (!p)
+            fits = i;
+        else if (fits == SIZE_MAX)
+            sw_problem_add(&failed, p);
     }
-    return v;
+    if (fits != SIZE_MAX)
+        return;
+    struct problem *p = sw_problem(f->c, "'oneOf' failed, none matched");
+    p->first = failed.first;
+    p->last = failed.last;
+    sw_problem_add(&f->all, p);
 }
 
-static bool check_ref(struct check *c, struct sw_value want, struct sw_value v)
+static const struct sw_list *list_of(const struct frame *f, const char *keyword)
 {
-    if (!sw_value_is_string(want))
-        return true;
-    const struct sw_value *schema = resolve(c->schema, want);
-    bool elsewhere = memmem(want.as.s, want.len, "://", 3) != NULL;
+    const struct sw_value *v = sw_keyword(f, keyword);
+    return v && sw_value_is_list(*v) && v->as.list && v->as.list->n ? v->as.list : NULL;
+}
+
+static void check_combinations(struct frame *f)
+{
+    const struct sw_value *schema = sw_keyword(f, "not");
+    if (schema && !sw_check_self(f, schema, NULL, true))
+        sw_check_add(f, "'not' failed");
+    const struct sw_list *all = list_of(f, "allOf"), *any = list_of(f, "anyOf"),
+                         *one = list_of(f, "oneOf");
+    if (all)
+        check_all_of(f, all);
+    if (any)
+        check_any_of(f, any);
+    if (one)
+        check_one_of(f, one);
+    schema = f->draft >= 7 ? sw_keyword(f, "if") : NULL;
     if (!schema)
-        return sw_check_give_up(
-            c, sw_arena_printf(c->arena, "$ref '%.*s' %s", (int)want.len, want.as.s,
-                               elsewhere ? "is on another host, which is not asked; put what it "
-                                           "names into the schema"
-                                         : "leads nowhere in the schema"));
-    return sw_check_fits(c, *schema, v);
+        return;
+    schema = sw_keyword(f, sw_check_self(f, schema, NULL, true) ? "else" : "then");
+    if (schema)
+        sw_problem_add(&f->all, sw_check_self(f, schema, NULL, false));
 }
 
-/* ---- the keywords -------------------------------------------------------------------------------
+/* ---- references ---------------------------------------------------------------------------------
  */
 
-static const struct keyword {
-    const char *name;
-    bool (*check)(struct check *c, struct sw_value want, struct sw_value v);
-} keywords[] = {
-    { "additionalProperties", sw_check_additional },
-    { "allOf", check_all_of },
-    { "anyOf", check_any_of },
-    { "const", sw_check_const },
-    { "contains", sw_check_contains },
-    { "dependencies", sw_check_dependencies },
-    { "dependentRequired", sw_check_dependencies },
-    { "dependentSchemas", sw_check_dependencies },
-    { "enum", sw_check_enum },
-    { "exclusiveMaximum", sw_check_below },
-    { "exclusiveMinimum", sw_check_above },
-    { "format", sw_check_format },
-    { "if", check_if },
-    { "items", sw_check_items },
-    { "maxItems", sw_check_max_items },
-    { "maxLength", sw_check_max_length },
-    { "maxProperties", sw_check_max_properties },
-    { "maximum", sw_check_maximum },
-    { "minItems", sw_check_min_items },
-    { "minLength", sw_check_min_length },
-    { "minProperties", sw_check_min_properties },
-    { "minimum", sw_check_minimum },
-    { "multipleOf", sw_check_multiple },
-    { "not", check_not },
-    { "oneOf", check_one_of },
-    { "pattern", sw_check_pattern },
-    { "patternProperties", sw_check_pattern_properties },
-    { "prefixItems", sw_check_prefix_items },
-    { "properties", sw_check_properties },
-    { "propertyNames", sw_check_property_names },
-    { "required", sw_check_required },
-    { "type", sw_check_type },
-    { "uniqueItems", sw_check_unique },
-};
-
-static int by_name(const void *key, const void *row)
+static struct problem *check_ref(struct frame *f, const struct sw_value *schema,
+                                 const char *keyword)
 {
-    const struct sw_entry *e = key;
-    const char *name = ((const struct keyword *)row)->name;
-    size_t len = strlen(name); /* a key may hold NULs: only its length ends it */
-    int c = memcmp(e->key, name, e->key_len < len ? e->key_len : len);
-    return c ? c : (e->key_len > len) - (e->key_len < len);
-}
-
-static bool check_keywords(struct check *c, struct sw_value schema, struct sw_value v)
-{
-    const struct sw_value *ref = sw_map_find_cstr(schema.as.map, "$ref");
-    if (ref) /* up to draft 7 nothing beside it counts; later drafts are rare beside it */
-        return check_ref(c, *ref, v);
-    const struct sw_map *before = c->owner;
-    const struct sw_entry *all = sw_map_sorted(schema.as.map);
-    bool ok = true;
-    for (size_t i = 0; i < sw_map_count(schema.as.map) && !c->gave_up; i++) {
-        const struct keyword *k = bsearch(&all[i], keywords, SW_COUNT(keywords), sizeof *keywords,
-                                          by_name);
-        c->owner = schema.as.map;
-        ok &= !k || k->check(c, all[i].value, v);
+    struct problem *p = sw_check_self(f, schema, keyword, false);
+    if (!p)
+        return NULL;
+    struct problem *ref = sw_problem(f->c, "validation failed");
+    ref->kind = PROBLEM_REFERENCE;
+    if (p->kind == PROBLEM_GROUP) {
+        ref->first = p->first;
+        ref->last = p->last;
+    } else {
+        sw_problem_add(ref, p);
     }
-    c->owner = before;
-    return ok;
+    return ref;
 }
 
-bool sw_check_fits(struct check *c, struct sw_value schema, struct sw_value v)
+/* The outermost schema that is being checked and may take the place of @schema. */
+static const struct sw_value *recursive_target(const struct check *c, const struct sw_value *schema)
 {
-    if (schema.type == SW_T_BOOL)
-        return schema.as.b || sw_check_problem(c, "nothing is allowed here");
-    if (!sw_value_is_map(schema))
-        return sw_check_give_up(c, "the schema is neither a map nor a bool");
-    bool deep = c->depth >= MAX_DEPTH || !sw_stack_has_room();
-    if (c->steps++ > SW_CHECK_MAX_STEPS || deep)
-        return sw_check_give_up(c, deep ? "the schema's $ref go in circles, or too deep"
-                                        : "the check takes too long");
-    c->depth++;
-    bool ok = check_keywords(c, schema, v);
-    c->depth--;
-    return ok && !c->gave_up;
+    const struct schema_node *node = sw_schema_node(c->schema, schema);
+    if (!node || !node->res->is_recursive || node->res->root != schema)
+        return schema;
+    for (const struct scope *s = c->scope; s; s = s->up)
+        if (s->node && s->node->res->is_recursive)
+            schema = s->schema;
+    return schema;
+}
+
+static const struct sw_value *find_dynamic(const struct schema_node *node,
+                                           const struct schema_anchor *name)
+{
+    for (size_t i = 0; node && i < node->res->n_anchors; i++) {
+        const struct schema_anchor *a = &node->res->anchors[i];
+        if (a->is_dynamic && a->len == name->len && memcmp(a->name, name->name, a->len) == 0)
+            return a->schema;
+    }
+    return NULL;
+}
+
+static const struct sw_value *dynamic_target(const struct check *c, const struct schema_node *node)
+{
+    const struct sw_value *schema = node->dynamic_ref;
+    if (!node->dynamic_name.name ||
+        find_dynamic(sw_schema_node(c->schema, schema), &node->dynamic_name) != schema)
+        return schema;
+    for (const struct scope *s = c->scope; s; s = s->up) {
+        const struct sw_value *found = find_dynamic(s->node, &node->dynamic_name);
+        schema = found ? found : schema;
+    }
+    return schema;
+}
+
+static void check_dynamic_refs(struct frame *f, const struct schema_node *node)
+{
+    if (node->recursive_ref)
+        sw_problem_add(&f->all,
+                       check_ref(f, recursive_target(f->c, node->recursive_ref), "$recursiveRef"));
+    if (node->dynamic_ref)
+        sw_problem_add(&f->all, check_ref(f, dynamic_target(f->c, node), "$dynamicRef"));
+}
+
+/* ---- one schema ---------------------------------------------------------------------------------
+ */
+
+/* The same schema for the same value again: it would never end. */
+static const struct scope *find_cycle(const struct scope *scope)
+{
+    for (const struct scope *s = scope->up; s && s->depth == scope->depth; s = s->up)
+        if (s->schema == scope->schema)
+            return s;
+    return NULL;
+}
+
+/* The keywords that led to a scope. */
+static const char *keywords_to(struct check *c, const struct scope *s)
+{
+    if (!s->up)
+        return "";
+    const char *up = keywords_to(c, s->up);
+    if (s->keyword)
+        return sw_arena_printf(c->arena, "%s/%s", up, s->keyword);
+    const char *above = sw_schema_place(c->schema, s->up->schema, c->arena),
+               *here = sw_schema_place(c->schema, s->schema, c->arena);
+    return sw_arena_printf(c->arena, "%s%s", up,
+                           sw_starts_with(here, above) ? here + strlen(above) : here);
+}
+
+static struct problem *group(struct frame *f)
+{
+    if (!f->all.first || f->all.first == f->all.last)
+        return f->all.first;
+    struct problem *p = sw_problem(f->c, "validation failed");
+    p->kind = PROBLEM_GROUP;
+    p->first = f->all.first;
+    p->last = f->all.last;
+    return p;
+}
+
+static struct problem *check_keywords(struct frame *f, const struct schema_node *node)
+{
+    struct problem *p = sw_check_kind(f);
+    if (p)
+        return p;
+    if (node->ref) {
+        p = check_ref(f, node->ref, "$ref");
+        if (f->draft < 2019)
+            return p;
+        sw_problem_add(&f->all, p);
+    }
+    if (sw_value_is_map(f->v))
+        sw_check_map(f);
+    else if (sw_value_is_list(f->v))
+        sw_check_list(f);
+    else if (sw_value_is_string(f->v))
+        sw_check_string(f);
+    else if (sw_value_is_number(f->v))
+        sw_check_number(f);
+    if (!f->all.first || !f->c->quiet) {
+        check_dynamic_refs(f, node);
+        check_combinations(f);
+        if (f->draft >= 2019)
+            check_unevaluated(f);
+    }
+    return group(f);
+}
+
+/* @above: what asks for what is left unevaluated; NULL: another value, nobody. */
+static struct problem *check_value(struct check *c, const struct sw_value *schema,
+                                   struct sw_value v, const struct unevaluated *above,
+                                   struct unevaluated *rest)
+{
+    if (schema->type == SW_T_BOOL && !schema->as.b)
+        return sw_problem(c, "false schema");
+    const struct schema_node *node = c->scope->node;
+    struct frame f = { .c = c, .v = v, .node = node, .draft = node ? node->res->draft : 2020 };
+    unevaluated_init(&f, above && above->left);
+    struct problem *p = NULL;
+    if (node) {
+        const struct scope *cycle = find_cycle(c->scope);
+        if (cycle)
+            return sw_problem(c, "both %s and %s resolve to \"%s#%s\" causing reference cycle",
+                              keywords_to(c, c->scope), keywords_to(c, cycle), node->res->url,
+                              sw_schema_place(c->schema, schema, c->arena));
+        bool deep = c->depth >= SW_SCHEMA_MAX_DEPTH || !sw_stack_has_room();
+        if (deep)
+            sw_check_give_up(c, "the schema goes too deep");
+        if (!sw_check_step(c, 1))
+            return sw_problem(c, "given up");
+        c->depth++;
+        p = check_keywords(&f, node);
+        c->depth--;
+    }
+    *rest = f.rest;
+    return p;
+}
+
+struct problem *sw_check_inside(struct check *c, const struct sw_value *schema, struct sw_value v,
+                                struct spot spot)
+{
+    const struct spot *before = c->spot;
+    const struct scope *above = c->scope;
+    struct scope scope = { above, schema, sw_schema_node(c->schema, schema), NULL,
+                           above ? above->depth + 1 : 0 };
+    struct unevaluated rest = { 0 };
+    spot.up = before;
+    c->spot = &spot;
+    c->scope = &scope;
+    struct problem *p = check_value(c, schema, v, NULL, &rest);
+    c->spot = before;
+    c->scope = above;
+    return p;
+}
+
+struct problem *sw_check_self(struct frame *f, const struct sw_value *schema, const char *keyword,
+                              bool quiet)
+{
+    struct check *c = f->c;
+    const struct scope *above = c->scope;
+    struct scope scope = { above, schema, sw_schema_node(c->schema, schema), keyword,
+                           above->depth };
+    struct unevaluated rest = { 0 };
+    bool was_quiet = c->quiet;
+    c->quiet |= quiet;
+    c->scope = &scope;
+    struct problem *p = check_value(c, schema, f->v, &f->rest, &rest);
+    c->quiet = was_quiet;
+    c->scope = above;
+    if (!p)
+        unevaluated_merge(&f->rest, &rest);
+    return p;
+}
+
+struct problem *sw_check_name(struct check *c, const struct sw_value *schema, struct sw_value name)
+{
+    const struct spot *before = c->spot;
+    const struct scope *above = c->scope;
+    c->spot = NULL;
+    c->scope = NULL;
+    struct problem *p = sw_check_inside(c, schema, name, (struct spot){ 0 });
+    c->spot = before;
+    c->scope = above;
+    return p;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
+
+static struct problem *run(struct check *c, struct sw_value value)
+{
+    return sw_check_inside(c, &c->schema->root, value, (struct spot){ 0 });
+}
+
+/* What does not fit, as a text. */
+static int tell(struct check *c, const struct problem *p)
+{
+    SW_AUTO_CHARS *text = sw_strdup("");
+    for (const struct problem *at = p->kind == PROBLEM_GROUP ? p->first : p; at; at = at->next)
+        sw_problem_print(&text, at, 0);
+    if (c->n_problems > SW_CHECK_MAX_PROBLEMS)
+        sw_append(&text, "\n- and %zu more", c->n_problems - SW_CHECK_MAX_PROBLEMS);
+    return sw_err_set(c->err, SW_INVALID, "%s", text);
+}
+
+int sw_schema_check(const struct sw_schema *schema, struct sw_value value, struct sw_err *err)
+{
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct check c = { .schema = schema, .arena = arena, .err = err, .quiet = true };
+    const struct problem *p = run(&c, value);
+    if (p && !c.gave_up) {
+        c.quiet = false;
+        c.steps = 0;
+        p = run(&c, value);
+    }
+    return c.gave_up ? SW_INVALID : p ? tell(&c, p) : 0;
 }

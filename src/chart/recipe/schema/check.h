@@ -1,32 +1,17 @@
 #pragma once
-/* schema_check: one check of values against a schema; internal to the folder. The function of a
- * keyword gets the keyword's value and the value to check; a value of a type that the keyword is
- * not for fits. */
+/* schema_check: one check of values against a schema; internal to the folder. What fits is found
+ * quietly first; only where something does not, the check is made again for its messages. */
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/base.h"
-#include "chart/recipe/schema/schema.h"
-#include "chart/template/go/regex.h"
+#include "chart/recipe/schema/document.h"
+#include "chart/recipe/schema/problem.h"
 #include "chart/template/value/value.h"
 
 enum {
     SW_CHECK_MAX_STEPS = 1 << 20, /* anyOf in anyOf doubles the schemas to visit each time */
-    SW_CHECK_MAX_PROBLEMS = 20,   /* that are listed */
-};
-
-/** A regular expression of the schema, compiled. */
-struct pattern {
-    const char *text; /* in the schema: the address is the pattern */
-    struct sw_regex *regex;
-};
-
-/** See schema.h. */
-struct sw_schema {
-    struct sw_arena *arena;
-    struct sw_value root;
-    struct pattern *patterns; /* those that were used; owned */
-    size_t n_patterns, cap_patterns;
+    SW_CHECK_MAX_PROBLEMS = 2000, /* with a text */
 };
 
 /** The place in the values that is checked now; on the stack, each below the one before. */
@@ -37,74 +22,86 @@ struct spot {
     size_t index;
 };
 
+/** A schema that is checked now, and those that led to it: $dynamicRef asks for them. */
+struct scope {
+    const struct scope *up;
+    const struct sw_value *schema;
+    const struct schema_node *node; /* NULL: a bool or an empty map */
+    const char *keyword;            /* the reference that led here; NULL: none did */
+    unsigned depth;                 /* of the value: it is the same in scopes of one depth */
+};
+
 /** One check. */
 struct check {
     const struct sw_schema *schema;
     struct sw_arena *arena;
-    const struct sw_map *owner; /* the schema whose keyword is checked */
     const struct spot *spot;
+    const struct scope *scope;
     size_t steps, depth;
     size_t n_problems;
-    char *problems; /* owned; NULL: there are none */
-    bool quiet;     /* problems are not listed: inside anyOf, not, if */
-    bool gave_up;   /* the schema cannot be used, or too many steps: no result */
+    bool quiet;   /* only whether it fits is asked for */
+    bool gave_up; /* too many steps: no result */
     struct sw_err *err;
 };
 
-/** Whether @v fits @schema; problems are added to the check. */
-bool sw_check_fits(struct check *c, struct sw_value schema, struct sw_value v);
-/** The same for a value inside of the current one, at @spot, whose @up is set here. */
-bool sw_check_enter(struct check *c, struct sw_value schema, struct sw_value v, struct spot spot);
-/** As sw_check_fits(), but problems are not listed. */
-bool sw_check_fits_quietly(struct check *c, struct sw_value schema, struct sw_value v);
+/** The keys or items of a value that no keyword has evaluated, for unevaluatedProperties and
+ * unevaluatedItems: a flag for each, in the order of the value. NULL: nobody asks. */
+struct unevaluated {
+    bool *is;
+    size_t n, left;
+};
 
-/** Add a problem of the current value. @return false, for the caller to return */
-bool sw_check_problem(struct check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** End the check, since the schema cannot be used. @return false, for the caller to return */
-bool sw_check_give_up(struct check *c, const char *why);
+/** A value and a schema, which is a map with keywords. */
+struct frame {
+    struct check *c;
+    const struct schema_node *node; /* NULL: true, or an empty map */
+    int draft;
+    struct sw_value v;
+    struct unevaluated rest;
+    struct problem all; /* the problems found are below it */
+};
 
-/** Whether a regular expression of the schema matches a text anywhere; false with c->gave_up where
- * the expression is malformed or takes too long. */
+/** Whether @v fits @schema; else what does not. @spot, whose @up is set here, is where @v is in
+ * the current value. */
+struct problem *sw_check_inside(struct check *c, const struct sw_value *schema, struct sw_value v,
+                                struct spot spot);
+/** The same for the current value itself. @quiet: no texts. */
+struct problem *sw_check_self(struct frame *f, const struct sw_value *schema, const char *keyword,
+                              bool quiet);
+/** The same for a text that is in no place of the values: a key. */
+struct problem *sw_check_name(struct check *c, const struct sw_value *schema, struct sw_value name);
+
+/** The value of a keyword; NULL: it is not there. */
+static inline const struct sw_value *sw_keyword(const struct frame *f, const char *name)
+{
+    return f->node ? sw_node_keyword(f->node, name) : NULL;
+}
+/** Count steps for work that depends on the values. @return false: too many, the check ends */
+bool sw_check_step(struct check *c, size_t n);
+/** End the check. */
+void sw_check_give_up(struct check *c, const char *why);
+/** Whether a regular expression of the schema matches a text anywhere. */
 bool sw_check_matches(struct check *c, struct sw_value pattern, const char *text, size_t len);
-/** Whether @n is at least @want; the problem is "5 items, expected at least 6", of @what items. */
-bool sw_check_at_least(struct check *c, struct sw_value want, size_t n, const char *what);
-/** Whether @n is at most @want. */
-bool sw_check_at_most(struct check *c, struct sw_value want, size_t n, const char *what);
 /** Equal as JSON: 1 is 1.0. */
 bool sw_check_same(struct sw_value a, struct sw_value b);
-/** A value as messages show it, strings in quotes; in the check's arena. */
-const char *sw_check_shown(struct check *c, struct sw_value v);
 
 /* ---- keywords ---------------------------------------------------------------------------------
  */
 
-/* Each is one keyword of JSON Schema: whether value @v fits @want, the keyword's value.
- * check_value.c: about one value by itself. */
-bool sw_check_type(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_enum(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_const(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_minimum(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_maximum(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_above(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_below(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_multiple(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_min_length(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_max_length(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_pattern(struct check *c, struct sw_value want, struct sw_value v);
-/* check_format.c */
-bool sw_check_format(struct check *c, struct sw_value want, struct sw_value v);
-/* check_collection.c: what is in lists and maps */
-bool sw_check_items(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_prefix_items(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_contains(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_unique(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_min_items(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_max_items(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_properties(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_pattern_properties(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_additional(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_required(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_property_names(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_dependencies(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_min_properties(struct check *c, struct sw_value want, struct sw_value v);
-bool sw_check_max_properties(struct check *c, struct sw_value want, struct sw_value v);
+/** type, const, enum and format: the first that does not fit is the only one told. */
+struct problem *sw_check_kind(struct frame *f);
+/** Why a text has not the form that `format` names; NULL: it has, or none is known by the name. */
+const char *sw_check_format(struct check *c, const char *format, struct sw_value text);
+/** Keywords about numbers. */
+void sw_check_number(struct frame *f);
+/** Keywords about texts. */
+void sw_check_string(struct frame *f);
+/** Keywords about maps. */
+void sw_check_map(struct frame *f);
+/** Keywords about lists. */
+void sw_check_list(struct frame *f);
+
+/** `minItems` and the like: @n is at least (@is_least) or at most the keyword's value. */
+void sw_check_count(struct frame *f, const char *keyword, size_t n, bool is_least);
+/** Add a problem of the current value. */
+#define sw_check_add(f, ...) sw_problem_add(&(f)->all, sw_problem((f)->c, __VA_ARGS__))

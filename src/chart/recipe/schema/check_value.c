@@ -1,9 +1,8 @@
-/* Keywords about one value by itself: type, enum, numbers, strings. */
+/* Keywords about one value by itself: type, const, enum, format, numbers, texts. */
 #include <math.h>
 #include <string.h>
 
 #include "chart/recipe/schema/check.h"
-#include "data/text/number.h"
 
 /* ---- types --------------------------------------------------------------------------------------
  */
@@ -13,20 +12,22 @@ static double number_of(struct sw_value v)
     return v.type == SW_T_FLOAT64 ? v.as.f : (double)v.as.i;
 }
 
-static const char *type_of(struct sw_value v)
+/* In the order in which messages name them. */
+static const char *const type_names[] = { "null",   "boolean", "number", "integer",
+                                          "string", "array",   "object" };
+enum { T_NULL, T_BOOLEAN, T_NUMBER, T_INTEGER, T_STRING, T_ARRAY, T_OBJECT };
+
+static unsigned type_of(struct sw_value v)
 {
     if (sw_value_is_nil(v))
-        return "null";
+        return T_NULL;
     if (v.type == SW_T_BOOL)
-        return "boolean";
+        return T_BOOLEAN;
     if (sw_value_is_string(v))
-        return "string";
+        return T_STRING;
     if (sw_value_is_map(v))
-        return "object";
-    if (sw_value_is_list(v))
-        return "array";
-    bool is_whole = v.type != SW_T_FLOAT64 || (isfinite(v.as.f) && floor(v.as.f) == v.as.f);
-    return is_whole ? "integer" : "number";
+        return T_OBJECT;
+    return sw_value_is_list(v) ? T_ARRAY : T_NUMBER;
 }
 
 static bool is_text(struct sw_value v, const char *text)
@@ -34,29 +35,36 @@ static bool is_text(struct sw_value v, const char *text)
     return sw_value_is_string(v) && v.len == strlen(text) && memcmp(v.as.s, text, v.len) == 0;
 }
 
-static bool is_of_type(struct sw_value v, struct sw_value type)
+/* A set of types, a bit each. */
+static unsigned types_of(const struct sw_value *want)
 {
-    return is_text(type, type_of(v)) || (is_text(type, "number") && sw_value_is_number(v));
+    unsigned types = 0;
+    bool is_list = sw_value_is_list(*want);
+    size_t n = !is_list ? 1 : want->as.list ? want->as.list->n : 0;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned t = 0; t < SW_COUNT(type_names); t++)
+            if (is_text(is_list ? want->as.list->items[i] : *want, type_names[t]))
+                types |= 1U << t;
+    return types;
 }
 
-bool sw_check_type(struct check *c, struct sw_value want, struct sw_value v)
+static struct problem *check_type(struct frame *f, const struct sw_value *want)
 {
-    if (sw_value_is_string(want))
-        return is_of_type(v, want) ||
-               sw_check_problem(c, "expected %.*s, found %s", (int)want.len, want.as.s, type_of(v));
-    if (!sw_value_is_list(want))
-        return true;
-    SW_AUTO_CHARS *types = sw_strdup("");
-    for (size_t i = 0; i < want.as.list->n; i++) {
-        struct sw_value type = want.as.list->items[i];
-        if (is_of_type(v, type))
-            return true;
-        sw_append(&types, "%s%s", i ? " or " : "", sw_value_print(c->arena, type));
-    }
-    return sw_check_problem(c, "expected %s, found %s", types, type_of(v));
+    unsigned types = types_of(want), type = type_of(f->v);
+    double d = type == T_NUMBER ? number_of(f->v) : 0;
+    bool is_whole = type == T_NUMBER && isfinite(d) && floor(d) == d;
+    if (!types || (types & 1U << type) || (is_whole && (types & 1U << T_INTEGER)))
+        return NULL;
+    SW_AUTO_CHARS *names = sw_strdup("");
+    for (unsigned t = 0; t < SW_COUNT(type_names); t++)
+        if (types & 1U << t)
+            sw_append(&names, "%s%s", *names ? " or " : "", type_names[t]);
+    return sw_problem(f->c, "got %s, want %s", type_names[type], names);
 }
 
-/* Equal as JSON: 1 is 1.0. */
+/* ---- equality -----------------------------------------------------------------------------------
+ */
+
 bool sw_check_same(struct sw_value a, struct sw_value b)
 {
     if (sw_value_is_number(a) && sw_value_is_number(b))
@@ -81,98 +89,129 @@ bool sw_check_same(struct sw_value a, struct sw_value b)
     return sw_value_equal(a, b);
 }
 
-const char *sw_check_shown(struct check *c, struct sw_value v)
+static bool is_collection(struct sw_value v)
 {
-    if (sw_value_is_string(v))
-        return sw_arena_printf(c->arena, "'%.*s'", (int)v.len, v.as.s);
-    return sw_value_is_nil(v) ? "null" : sw_value_print(c->arena, v);
+    return sw_value_is_map(v) || sw_value_is_list(v);
 }
 
-bool sw_check_enum(struct check *c, struct sw_value want, struct sw_value v)
+static struct problem *check_enum(struct frame *f, const struct sw_value *want)
 {
-    if (!sw_value_is_list(want))
-        return true;
-    const char *words = "";
-    for (size_t i = 0; i < want.as.list->n; i++) {
-        if (sw_check_same(want.as.list->items[i], v))
-            return true;
-        if (i < 20)
-            words = sw_arena_printf(c->arena, "%s%s%s", words, i ? ", " : "",
-                                    sw_check_shown(c, want.as.list->items[i]));
+    const struct sw_list *all = sw_value_is_list(*want) ? want->as.list : NULL;
+    bool is_plain = true;
+    for (size_t i = 0; all && i < all->n; i++) {
+        if (sw_check_same(all->items[i], f->v))
+            return NULL;
+        is_plain &= !is_collection(all->items[i]);
     }
-    return sw_check_problem(c, "%s is not one of %s", sw_check_shown(c, v), words);
+    if (!all)
+        return NULL;
+    if (!is_plain)
+        return sw_problem(f->c, "'enum' failed");
+    SW_AUTO_CHARS *words = sw_strdup("");
+    for (size_t i = 0; i < all->n && !f->c->quiet; i++)
+        sw_append(&words, "%s%s", i ? ", " : "", sw_problem_shown(f->c, all->items[i]));
+    return sw_problem(f->c, all->n == 1 ? "value must be %s" : "value must be one of %s", words);
 }
 
-bool sw_check_const(struct check *c, struct sw_value want, struct sw_value v)
+static struct problem *check_const(struct frame *f, const struct sw_value *want)
 {
-    return sw_check_same(want, v) ||
-           sw_check_problem(c, "%s is not %s", sw_check_shown(c, v), sw_check_shown(c, want));
+    if (sw_check_same(*want, f->v))
+        return NULL;
+    return is_collection(*want)
+               ? sw_problem(f->c, "'const' failed")
+               : sw_problem(f->c, "value must be %s", sw_problem_shown(f->c, *want));
+}
+
+static struct problem *check_format(struct frame *f, const struct sw_value *want)
+{
+    if ((f->draft >= 2019 && !f->c->schema->checks_formats) || !sw_value_is_string(*want) ||
+        !sw_value_is_string(f->v))
+        return NULL;
+    const char *why = sw_check_format(f->c, want->as.s, f->v);
+    return why ? sw_problem(f->c, "%s is not valid %s: %s", sw_problem_shown(f->c, f->v),
+                            want->as.s, why)
+               : NULL;
+}
+
+struct problem *sw_check_kind(struct frame *f)
+{
+    static const struct {
+        const char *name;
+        int since;
+        struct problem *(*check)(struct frame *f, const struct sw_value *want);
+    } rows[] = { { "type", 4, check_type },
+                 { "const", 6, check_const },
+                 { "enum", 4, check_enum },
+                 { "format", 4, check_format } };
+    bool only_ref = f->draft < 2019 && sw_keyword(f, "$ref");
+    struct problem *p = NULL;
+    for (size_t i = 0; i < SW_COUNT(rows) && !p; i++) {
+        if (only_ref && rows[i].check != check_const) /* which Helm's library heeds there */
+            continue;
+        const struct sw_value *want = f->draft >= rows[i].since ? sw_keyword(f, rows[i].name)
+                                                                : NULL;
+        p = want ? rows[i].check(f, want) : NULL;
+    }
+    return p;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------
  */
 
-static const char *digits(struct check *c, double d)
+static const double *number_in(const struct frame *f, const char *keyword, double *d)
 {
-    char buf[SW_FLOAT_LEN];
-    return sw_arena_strndup(c->arena, buf, sw_float_go(d, 'g', 64, buf));
+    const struct sw_value *v = sw_keyword(f, keyword);
+    if (!v || !sw_value_is_number(*v))
+        return NULL;
+    *d = number_of(*v);
+    return d;
+}
+
+static void check_bound(struct frame *f, const char *keyword, bool fits, double want)
+{
+    if (!fits)
+        sw_check_add(f, "%s: got %s, want %s", keyword, sw_problem_number(f->c, number_of(f->v)),
+                     sw_problem_number(f->c, want));
 }
 
 /* exclusiveMinimum of draft 4 is a bool beside minimum. */
-static bool is_exclusive(struct check *c, const char *keyword)
+static bool is_true(const struct frame *f, const char *keyword)
 {
-    const struct sw_value *v = sw_map_find_cstr(c->owner, keyword);
+    const struct sw_value *v = sw_keyword(f, keyword);
     return v && v->type == SW_T_BOOL && v->as.b;
 }
 
-bool sw_check_minimum(struct check *c, struct sw_value want, struct sw_value v)
+void sw_check_number(struct frame *f)
 {
-    if (!sw_value_is_number(v) || !sw_value_is_number(want))
-        return true;
-    bool exclusive = is_exclusive(c, "exclusiveMinimum");
-    double least = number_of(want), d = number_of(v);
-    return (exclusive ? d > least : d >= least) ||
-           sw_check_problem(c, "%s, expected %s %s", digits(c, d),
-                            exclusive ? "more than" : "at least", digits(c, least));
+    double d = number_of(f->v), want;
+    bool above = is_true(f, "exclusiveMinimum"), below = is_true(f, "exclusiveMaximum");
+    if (!above && number_in(f, "minimum", &want))
+        check_bound(f, "minimum", d >= want, want);
+    if (!below && number_in(f, "maximum", &want))
+        check_bound(f, "maximum", d <= want, want);
+    if (number_in(f, above ? "minimum" : "exclusiveMinimum", &want))
+        check_bound(f, "exclusiveMinimum", d > want, want);
+    if (number_in(f, below ? "maximum" : "exclusiveMaximum", &want))
+        check_bound(f, "exclusiveMaximum", d < want, want);
+    if (number_in(f, "multipleOf", &want) && want > 0) {
+        double times = d / want;
+        check_bound(f, "multipleOf", fabs(times - nearbyint(times)) < 1e-9 * fmax(1, fabs(times)),
+                    want);
+    }
 }
 
-bool sw_check_maximum(struct check *c, struct sw_value want, struct sw_value v)
-{
-    if (!sw_value_is_number(v) || !sw_value_is_number(want))
-        return true;
-    bool exclusive = is_exclusive(c, "exclusiveMaximum");
-    double most = number_of(want), d = number_of(v);
-    return (exclusive ? d < most : d <= most) ||
-           sw_check_problem(c, "%s, expected %s %s", digits(c, d),
-                            exclusive ? "less than" : "at most", digits(c, most));
-}
-
-bool sw_check_above(struct check *c, struct sw_value want, struct sw_value v)
-{
-    return !sw_value_is_number(v) || !sw_value_is_number(want) || number_of(v) > number_of(want) ||
-           sw_check_problem(c, "%s, expected more than %s", digits(c, number_of(v)),
-                            digits(c, number_of(want)));
-}
-
-bool sw_check_below(struct check *c, struct sw_value want, struct sw_value v)
-{
-    return !sw_value_is_number(v) || !sw_value_is_number(want) || number_of(v) < number_of(want) ||
-           sw_check_problem(c, "%s, expected less than %s", digits(c, number_of(v)),
-                            digits(c, number_of(want)));
-}
-
-bool sw_check_multiple(struct check *c, struct sw_value want, struct sw_value v)
-{
-    if (!sw_value_is_number(v) || !sw_value_is_number(want) || number_of(want) <= 0)
-        return true;
-    double times = number_of(v) / number_of(want);
-    return fabs(times - nearbyint(times)) < 1e-9 * fmax(1, fabs(times)) ||
-           sw_check_problem(c, "%s is no multiple of %s", digits(c, number_of(v)),
-                            digits(c, number_of(want)));
-}
-
-/* ---- strings ------------------------------------------------------------------------------------
+/* ---- counts, texts ------------------------------------------------------------------------------
  */
+
+void sw_check_count(struct frame *f, const char *keyword, size_t n, bool is_least)
+{
+    double want;
+    if (!number_in(f, keyword, &want) || floor(want) != want)
+        return;
+    if (is_least ? (double)n < want : (double)n > want)
+        sw_check_add(f, "%s: got %s, want %s", keyword, sw_problem_count(f->c, n),
+                     sw_problem_count(f->c, want > 0 && want < 1e18 ? (size_t)want : 0));
+}
 
 static size_t count_runes(struct sw_value v)
 {
@@ -182,64 +221,16 @@ static size_t count_runes(struct sw_value v)
     return n;
 }
 
-bool sw_check_at_least(struct check *c, struct sw_value want, size_t n, const char *what)
+void sw_check_string(struct frame *f)
 {
-    return !sw_value_is_number(want) || (double)n >= number_of(want) ||
-           sw_check_problem(c, "%zu %s, expected at least %s", n, what, digits(c, number_of(want)));
-}
-
-bool sw_check_at_most(struct check *c, struct sw_value want, size_t n, const char *what)
-{
-    return !sw_value_is_number(want) || (double)n <= number_of(want) ||
-           sw_check_problem(c, "%zu %s, expected at most %s", n, what, digits(c, number_of(want)));
-}
-
-bool sw_check_min_length(struct check *c, struct sw_value want, struct sw_value v)
-{
-    return !sw_value_is_string(v) || sw_check_at_least(c, want, count_runes(v), "characters");
-}
-
-bool sw_check_max_length(struct check *c, struct sw_value want, struct sw_value v)
-{
-    return !sw_value_is_string(v) || sw_check_at_most(c, want, count_runes(v), "characters");
-}
-
-/* A schema's expressions are few, and each is used often: for every key of a map. */
-static const struct sw_regex *find_regex(struct check *c, struct sw_value pattern)
-{
-    struct sw_schema *schema = (struct sw_schema *)c->schema; /* only its cache changes */
-    for (size_t i = 0; i < schema->n_patterns; i++)
-        if (schema->patterns[i].text == pattern.as.s)
-            return schema->patterns[i].regex;
-    struct sw_regex *regex = NULL;
-    SW_ERR(why);
-    if (sw_regex_compile(pattern.as.s, pattern.len, &regex, &why) < 0) {
-        (void)sw_check_give_up(c, sw_arena_strdup(c->arena, sw_err_text(&why)));
-        return NULL;
+    if (sw_keyword(f, "minLength") || sw_keyword(f, "maxLength")) {
+        size_t n = count_runes(f->v);
+        sw_check_count(f, "minLength", n, true);
+        sw_check_count(f, "maxLength", n, false);
     }
-    SW_GROW(schema->patterns, schema->n_patterns, schema->cap_patterns);
-    schema->patterns[schema->n_patterns++] = (struct pattern){ pattern.as.s, regex };
-    return regex;
-}
-
-/* Searching a long text with a large expression counts as many steps. */
-bool sw_check_matches(struct check *c, struct sw_value pattern, const char *text, size_t len)
-{
-    const struct sw_regex *regex = find_regex(c, pattern);
-    if (!regex)
-        return false;
-    c->steps += len * sw_regex_size(regex) / 256;
-    if (c->steps > SW_CHECK_MAX_STEPS)
-        return sw_check_give_up(c, "the check takes too long");
-    long *spans = sw_arena_alloc(c->arena, 2 * sw_regex_n_groups(regex) * sizeof *spans);
-    return sw_regex_find(regex, text, len, 0, spans);
-}
-
-bool sw_check_pattern(struct check *c, struct sw_value want, struct sw_value v)
-{
-    if (!sw_value_is_string(v) || !sw_value_is_string(want))
-        return true;
-    return sw_check_matches(c, want, v.as.s, v.len) ||
-           (!c->gave_up && sw_check_problem(c, "%s does not match '%.*s'", sw_check_shown(c, v),
-                                            (int)want.len, want.as.s));
+    const struct sw_value *pattern = sw_keyword(f, "pattern");
+    if (pattern && sw_value_is_string(*pattern) &&
+        !sw_check_matches(f->c, *pattern, f->v.as.s, f->v.len))
+        sw_check_add(f, "%s does not match pattern %s", sw_problem_shown(f->c, f->v),
+                     sw_problem_shown(f->c, *pattern));
 }

@@ -1,8 +1,36 @@
 #include "chart/recipe/schema/schema.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "chart/recipe/schema/check.h"
+#include "chart/recipe/schema/document.h"
+#include "chart/recipe/schema/meta.h"
+
+/* Check a schema against the schema of schemas of its draft. */
+static int check_form(const struct sw_schema *schema, struct sw_err *err)
+{
+    int draft = sw_schema_version(schema);
+    SW_AUTO(sw_schema) *meta = sw_zalloc(1, sizeof *meta);
+    meta->arena = sw_arena_new();
+    meta->checks_formats = true;
+    char *text = sw_arena_strdup(meta->arena, sw_meta_text(draft));
+    for (char *at = text; (at = strchr(at, '\'')); at++)
+        *at = '"';
+    int rc = sw_value_from_json_text(meta->arena, "meta", text, strlen(text), &meta->root, err);
+    if (rc == 0)
+        rc = sw_schema_find(meta, err);
+    if (rc == 0)
+        rc = sw_schema_use(meta, err);
+    if (rc < 0)
+        return rc;
+    SW_ERR(why);
+    rc = sw_schema_check(meta, schema->root, &why);
+    return rc < 0 ? sw_err_set(err, rc,
+                               "\"file:///values.schema.json#\" is not valid against metaschema: "
+                               "jsonschema validation failed with '%s'\n%s",
+                               sw_meta_url(draft), sw_err_text(&why))
+                  : 0;
+}
 
 int sw_schema_new(const char *name, const char *text, size_t len, struct sw_schema **out,
                   struct sw_err *err)
@@ -12,8 +40,14 @@ int sw_schema_new(const char *name, const char *text, size_t len, struct sw_sche
     int rc = sw_value_from_json_text(schema->arena, name, text, len, &schema->root, err);
     if (rc < 0)
         return rc;
-    if (!sw_value_is_map(schema->root) && schema->root.type != SW_T_BOOL)
-        return sw_err_set(err, SW_INVALID, "%s: a schema is a map or a bool", name);
+    rc = sw_schema_find(schema, err);
+    bool is_root = sw_value_is_map(schema->root) || schema->root.type == SW_T_BOOL;
+    if (rc == 0 && (schema->is_odd || !is_root))
+        rc = check_form(schema, err);
+    if (rc == 0)
+        rc = sw_schema_use(schema, err);
+    if (rc < 0)
+        return rc;
     *out = SW_TAKE(schema);
     return 0;
 }
@@ -27,20 +61,4 @@ void sw_schema_free(struct sw_schema *schema)
     free(schema->patterns);
     sw_arena_free(schema->arena);
     free(schema);
-}
-
-int sw_schema_check(const struct sw_schema *schema, struct sw_value value, struct sw_err *err)
-{
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct spot root = { 0 };
-    struct check c = { .schema = schema, .arena = arena, .spot = &root, .err = err };
-    bool ok = sw_check_fits(&c, schema->root, value);
-    SW_AUTO_CHARS *problems = c.problems;
-    if (c.gave_up)
-        return SW_INVALID;
-    if (ok)
-        return 0;
-    size_t more = c.n_problems > SW_CHECK_MAX_PROBLEMS ? c.n_problems - SW_CHECK_MAX_PROBLEMS : 0;
-    return more ? sw_err_set(err, SW_INVALID, "%s\n- and %zu more", problems + 1, more)
-                : sw_err_set(err, SW_INVALID, "%s", problems + 1);
 }

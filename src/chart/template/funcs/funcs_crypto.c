@@ -120,7 +120,7 @@ static int fn_derive_password(struct call *c)
     struct sw_value type = c->args[1];
     unsigned char seed[32];
     char out[32];
-    size_t i = 0, n = 0;
+    size_t i = 0, n = 1; /* each has one at least */
     while (i < SW_COUNT(password_types) && !sw_is_text(type.as.s, type.len, password_types[i].type))
         i++;
     if (i == SW_COUNT(password_types)) {

@@ -140,7 +140,7 @@ static int read_ip_literal(const struct reader *r, struct span host, struct span
         rc = unescape(r, before, HOST, &address);
     if (rc == 0 && percent)
         rc = unescape(r, (struct span){ percent, name.len - before.len }, ZONE, &zone);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     struct in6_addr ip;
     const char *text = sw_arena_strndup(r->c->arena, address.s, address.len);

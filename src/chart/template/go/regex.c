@@ -421,9 +421,11 @@ bool sw_regex_find_within(const struct sw_regex *re, const char *s, size_t len, 
         if (now->n == 0) {
             if (matched || (re->anchored && at > 0))
                 break;
-            const char *next = re->prefix_len ? memmem(s + at, len - at, re->prefix, re->prefix_len)
-                                              : s + at;
-            size_t passed = (next ? (size_t)(next - s) : len) - at;
+            size_t passed = 0;
+            if (re->prefix_len) {
+                const char *next = memmem(s + at, len - at, re->prefix, re->prefix_len);
+                passed = (next ? (size_t)(next - s) : len) - at;
+            }
             at += passed;
             (void)take(work, passed / 64);
         }

@@ -89,7 +89,7 @@ static int eval_chain(struct exec *x, struct sw_value dot, const struct node_cha
                       struct node *const *args, size_t n_args, const struct sw_value *final,
                       struct sw_value *out)
 {
-    struct sw_value base;
+    struct sw_value base = { 0 };
     int rc;
     x->frame->node = &c->node;
     if (c->base->kind == N_NIL)
@@ -331,7 +331,7 @@ static int eval_arg(struct exec *x, struct sw_value dot, char param, struct node
     default:
         return eval_literal(x, dot, param, n, out);
     }
-    return rc < 0 ? rc : validate(x, param, out);
+    return rc != 0 ? rc : validate(x, param, out);
 }
 
 /* ---- calls ---- */
@@ -341,7 +341,7 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
                  const struct sw_value *final, struct sw_value self, struct sw_value *out)
 {
     enum { FEW = 6, BYTES_PER_STEP = 64 };
-    struct sw_value few[FEW], *argv = few;
+    struct sw_value few[FEW] = { 0 }, *argv = few;
     if (n_args > 0) { /* the first is the function itself */
         args++;
         n_args--;

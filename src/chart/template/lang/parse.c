@@ -30,8 +30,8 @@ static struct node_list *item_list(struct parser *p, struct node **next_node)
         sw_parse_append(p, list, n);
     }
     if (sw_arena_is_over(p->arena))
-        return sw_parse_fail(p, "the templates take more memory than they may");
-    return sw_parse_fail(p, "unexpected EOF");
+        return sw_parse_fail(p, "the templates take more memory than they may"), NULL;
+    return sw_parse_fail(p, "unexpected EOF"), NULL;
 }
 
 static struct node *branch(struct parser *p, enum node_kind kind, const char *context);

@@ -45,7 +45,7 @@ int sw_template_add(struct sw_template_set *set, const char *name, const char *t
     source->len = len;
     int rc = sw_template_parse(set->arena, set->funcs, source, &tmpls, &local);
     if (rc < 0) {
-        rc = sw_parse_clean_error(&local, rc, name);
+        (void)sw_parse_clean_error(&local, rc, name); /* @local is returned */
         return sw_err_move(err, &local);
     }
     for (; tmpls; tmpls = tmpls->next)
@@ -53,7 +53,7 @@ int sw_template_add(struct sw_template_set *set, const char *name, const char *t
     if (sw_arena_is_over(set->arena))
         return sw_err_set(err, SW_INVALID, "template %s: the templates take more than %d MiB", name,
                           most_mib);
-    return rc;
+    return 0;
 }
 
 /* ---- order ---- */

@@ -1,5 +1,6 @@
 #include "chart/template/toml/toml.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "chart/template/go/gotime.h"
@@ -227,6 +228,7 @@ static void write_struct_text(struct writer *w, const struct sw_object *o)
         while (form->layout && (!form->zone || strcmp(form->zone, zone) != 0))
             form++;
         const char *layout = form->layout ? form->layout : sw_toml_times->layout;
+        assert(layout); /* the first row has one */
         sw_gotime_format(w->out, *t, layout, strlen(layout));
         return;
     }

@@ -1,4 +1,5 @@
 /* Reading TOML 1.0: tables, arrays and inline tables. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,9 +183,10 @@ static int read_pair(struct toml_reader *r, struct table *t)
 {
     struct parts parts = { 0 };
     struct toml_key context = r->context, k = { 0 };
-    struct sw_value v;
+    struct sw_value v = { 0 };
     int rc = read_key(r, &parts);
     if (rc == 0) {
+        assert(parts.n > 0);
         r->key = k = parts.items[parts.n - 1];
         rc = descend(r, &t, &parts, DOTTED);
     }
@@ -248,6 +250,7 @@ static int read_header(struct toml_reader *r)
         rc = sw_toml_fail_rune(r, "expected end of table array name delimiter ']', but got ",
                                " instead");
     if (rc == 0) {
+        assert(parts.n > 0);
         k = parts.items[parts.n - 1];
         rc = descend(r, &t, &parts, IMPLIED);
     }
@@ -262,7 +265,7 @@ static int read_array(struct toml_reader *r, struct sw_value *out)
     struct sw_list *list = sw_list_new(r->arena, 4);
     r->p++;
     for (sw_toml_skip_space(r); !sw_toml_take(r, "]"); sw_toml_skip_space(r)) {
-        struct sw_value v;
+        struct sw_value v = { 0 };
         if (sw_toml_at(r, ","))
             return sw_toml_fail(r, "unexpected comma");
         int rc = read_value(r, &v);

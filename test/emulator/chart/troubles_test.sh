@@ -1,0 +1,58 @@
+# What users know to go wrong with what operators install (--trouble), and what run, status and Events say of it.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+export KUBECONFIG=$tap_dir/kubeconfig
+trap 'stop operating; stop emulated; rm -rf "$tap_dir"' EXIT
+
+run() { # TROUBLE RECIPE [OPTION]...: what it says is in a file
+    local trouble=$1 recipe=$2
+    shift 2
+    "$slipway" run "recipes/$recipe" --emulate --trouble "$trouble" "$@" >"$tap_dir/said" 2>&1
+}
+said() { grep -q "$1" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }; }
+never() { ! run "$@" --delays 0 --timeout 3s; }
+
+unknown() { ! run nothing simple-kmod && said "trouble 'nothing': expected one of .*labels-lost"; }
+own_cluster() { ! "$slipway" run recipes/simple-kmod --trouble labels-lost >"$tap_dir/said" 2>&1 && said 'are for --emulate'; }
+operand() { never operand-not-ready nvidia-mig && said "state 'gpu-operator': ClusterPolicy gpu-cluster-policy condition Error is True: OperandNotReady: not every operand is ready"; }
+operand_of_gpu_cluster() { never operand-not-ready gpu-cluster --platform kubernetes && said 'GPUCluster gpu-cluster condition Error is True: OperandNotReady: Waiting for operand pods'; }
+operand_of_amd() { never operand-not-ready amd-gpu --platform kubernetes && said "state 'amd-gpu-operator': 1 of 1 nodes have no allocatable amd.com/gpu yet (worker-0)"; }
+compiles() { # the compiler's last words are told, and that Job is not made again and again
+    never driver-does-not-compile nvidia-gpu --platform kubernetes && said "state 'driver-build': Job .* exit code 2 .*; the end of its log: make: \*\*\* \[Makefile:1234: modules\] Error 2"
+}
+compiles_operators() { never driver-does-not-compile intel-gaudi --platform kubernetes && said 'nodes have no allocatable habana.ai/gaudi yet (worker-0)'; }
+containerd() { # what was ready is not for a moment, and the walk goes on by itself
+    run toolkit-restarts-containerd nvidia-mig --delays 0.5 --timeout 60s && said 'StateNotReady: state webhook: .*pods are ready' && said 'nvidia-mig: Ready'
+}
+certificate() { # what needs no certificate is walked meanwhile
+    run late-certificate nvidia-mig --delays 0.2 --timeout 60s && said 'nvidia-mig: Ready' &&
+        [ "$(grep -n 'StateReady: state scheduler' "$tap_dir/said" | cut -d: -f1)" -lt "$(grep -n 'StateReady: state webhook' "$tap_dir/said" | cut -d: -f1)" ]
+}
+certificate_waited() { ! run late-certificate nvidia-mig --delays 1 --timeout 6s && said "state 'webhook': .*das-operator-webhook"; }
+
+drivers() { kubectl -n nvidia-gpu get pods -l 'app' -o json | jq -r '.items[] | select(.metadata.ownerReferences[0].kind == "DaemonSet") | .metadata.uid' | sort; }
+is_ready() { [ "$(kubectl get specialresource nvidia-gpu -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
+has_label() { [ "$(kubectl get nodes -l feature.node.kubernetes.io/pci-10de.present=true -o name | wc -l)" = "$1" ]; }
+lost() { # drivers stay while the labels are gone
+    emulated --platform kubernetes --delays 0.3 --trouble labels-lost && operating --allowed-files "$PWD" || return 1
+    resource nvidia-gpu "file://$PWD/recipes/nvidia-gpu" 0.1.0 | kubectl apply -f - && until_ok 30 is_ready && until_ok 30 has_label 0 || return 1
+    drivers >"$tap_dir/before" && [ "$(wc -l <"$tap_dir/before")" -ge 3 ] || return 1
+    until_ok 40 has_label 3 && drivers | diff "$tap_dir/before" - && is_ready
+}
+
+t "a trouble that is none is refused by name" unknown
+t "it is for clusters that the emulator makes" own_cluster
+t "an operand that never gets ready" operand
+t "an operand of a GPUCluster that never gets ready" operand_of_gpu_cluster
+t "a device plugin of AMD that never gets ready" operand_of_amd
+t "a driver that does not compile on this kernel" compiles
+t "an operator's driver that does not compile" compiles_operators
+t "a toolkit that restarts containerd" containerd
+t "a webhook whose certificate is late" certificate
+t "a certificate that is too late is told" certificate_waited
+if command -v kubectl >/dev/null; then
+    t "labels of Node Feature Discovery that are lost for a minute" lost
+else
+    skip "labels of Node Feature Discovery that are lost for a minute" "no kubectl here"
+fi
+plan
