@@ -96,6 +96,7 @@ struct sw_emulator_opts {
     bool no_controllers;      /* an API server alone */
     const char *kube_version; /* "1.29" */
     const char *rules_dir;    /* besides the built-in rules; NULL: none */
+    const char *troubles;     /* names of rules' `trouble`, comma separated; NULL: none */
     const char *faults;       /* a plan of faults (docs/faults.md); NULL: none */
     struct sw_emu_delays delays;
     uint64_t seed; /* of names and uids; 0: from the system */

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "data/text/base64.h"
+#include "emulator/admission/devices.h"
 #include "emulator/store/change.h"
 
 static json_object *spec_of(struct sw_write *w)
@@ -325,6 +326,7 @@ static void default_network_policy(struct sw_write *w)
 
 #define RBAC "rbac.authorization.k8s.io"
 #define ADMISSION "admissionregistration.k8s.io"
+#define DEVICES "resource.k8s.io"
 
 static const struct {
     const char *group, *kind;
@@ -354,6 +356,8 @@ static const struct {
     { "scheduling.k8s.io", "PriorityClass", default_priority_class },
     { "autoscaling", "HorizontalPodAutoscaler", default_autoscaler },
     { "networking.k8s.io", "NetworkPolicy", default_network_policy },
+    { DEVICES, "ResourceClaim", sw_device_claim_default },
+    { DEVICES, "ResourceClaimTemplate", sw_device_claim_default },
 };
 
 void sw_defaults(struct sw_write *w)

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/admission/admission.h"
+#include "emulator/admission/devices.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
@@ -538,6 +539,7 @@ static void check_webhooks(struct sw_write *w, struct sw_field_errors *e)
 
 #define RBAC "rbac.authorization.k8s.io"
 #define ADMISSION "admissionregistration.k8s.io"
+#define DEVICES "resource.k8s.io"
 
 static const struct {
     const char *group, *kind;
@@ -560,6 +562,10 @@ static const struct {
     { "scheduling.k8s.io", "PriorityClass", check_priority_class },
     { "node.k8s.io", "RuntimeClass", check_runtime_class },
     { "apiextensions.k8s.io", "CustomResourceDefinition", sw_crd_check },
+    { DEVICES, "DeviceClass", sw_device_class_check },
+    { DEVICES, "ResourceClaim", sw_device_claim_check },
+    { DEVICES, "ResourceClaimTemplate", sw_device_template_check },
+    { DEVICES, "ResourceSlice", sw_device_slice_check },
 };
 
 int sw_validate(struct sw_write *w)

@@ -25,6 +25,7 @@ struct sw_req {
     char *proxied;                                      /* X-Slipway-Authorization, the same */
     char *body;                                         /* NUL-terminated */
     size_t body_len;
+    bool is_trusted;                /* it comes from this machine */
     const struct sw_emu_kind *kind; /* NULL: no resource */
     char *group, *version, *resource, *ns, *name, *subresource;
     char *path; /* decoded */
@@ -35,6 +36,7 @@ struct sw_req {
     struct sw_emu_fault fault;
     struct sw_timer *timer;     /* a delay, or the end of a watch or a log */
     struct sw_watch *watch;     /* rest_watch.c */
+    struct sw_log_follow *log;  /* rest_log.c */
     char *warnings;             /* to send, one a line */
     char *manager;              /* the field manager */
     struct sw_session *session; /* of calls of webhooks; NULL: none */
@@ -45,10 +47,13 @@ struct sw_req {
 const char *sw_req_param(const struct sw_req *req, const char *name);
 /** Whether the parameter is given, and neither "false" nor "0". */
 bool sw_req_flag(const struct sw_req *req, const char *name);
+/** Whether reading its body would take more than 16 MiB, or, as YAML, tens of milliseconds. */
+bool sw_req_is_costly(const struct sw_req *req);
 
 /** Split a request. Never fails: `resource` is NULL where the path names none. */
 struct sw_req *sw_req_new(const struct sw_serve_request *request, struct sw_serve_reply *reply);
-/** Free the request, but not what a watch or a proxy request holds: see verbs.h. */
+/** Free the request, but not what a watch, a log that is followed or a proxy request holds: see
+ * verbs.h. */
 void sw_req_free(struct sw_req *req);
 /** Choose the representation. @return false: none that the client accepts is available (406) */
 bool sw_req_negotiate(struct sw_req *req);

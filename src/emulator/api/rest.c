@@ -14,7 +14,8 @@
 enum {
     MAX_HEAD = 64 * 1024, /* bytes; a body: 3 MiB, as kube-apiserver has it */
     /* of clients from elsewhere, where it listens there: on loopback they are the user's own */
-    MAX_CONNS = 1024,
+    MAX_CONNS = 896,
+    MAX_BODIES = 2 << 20, /* a larger one is taken where it is alone */
 };
 
 struct sw_rest {
@@ -140,6 +141,12 @@ static void answer(struct sw_req *req)
                            "application/yaml");
         return;
     }
+    if (!req->is_trusted && sw_req_is_costly(req)) {
+        sw_rest_send_error(req, 413, "RequestEntityTooLarge",
+                           "the body takes more than 16 MiB when it is read (or is YAML of more "
+                           "than 256 KiB), which is for clients on this machine alone");
+        return;
+    }
     if (req->resource)
         req->kind = sw_store_find_resource(req->store, req->group, req->version, req->resource);
     if (req->kind && has_subresource(req->kind, req->subresource))
@@ -208,6 +215,7 @@ static void on_over(void *arg)
 {
     struct sw_req *req = arg;
     sw_rest_watch_done(req);
+    sw_rest_log_done(req);
     sw_rest_proxy_done(req);
     sw_req_free(req);
 }
@@ -217,6 +225,7 @@ static void on_request(const struct sw_serve_request *request, struct sw_serve_r
 {
     struct sw_rest *rest = arg;
     struct sw_req *req = sw_req_new(request, reply);
+    req->is_trusted = sw_serve_is_trusted(reply);
     req->address = rest->address;
     req->on_answer = rest->config.on_answer;
     req->on_answer_arg = rest->config.arg;
@@ -253,6 +262,7 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
                                                     .port = port,
                                                     .no_deadlines = true,
                                                     .max_head_bytes = MAX_HEAD,
+                                                    .max_bodies_bytes = MAX_BODIES,
                                                     .max_conns = MAX_CONNS,
                                                     .trusted_peers = "127.0.0.1,::1" },
                            &rest->serve, err);

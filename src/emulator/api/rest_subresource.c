@@ -1,4 +1,4 @@
-/* Subresources that are not fields of the object: scale, log, eviction, binding, token; and the
+/* Subresources that are not fields of the object: scale, eviction, binding, token; and the
  * kinds that are answered but never stored. */
 #include <stdlib.h>
 #include <string.h>
@@ -141,93 +141,6 @@ static void scale(struct sw_req *req, struct sw_object *object)
                          scale_of(req, sw_store_get(req->store, req->kind, req->ns, req->name)));
 }
 
-/* ---- log ----------------------------------------------------------------------------------------
- */
-
-/* The container that the query names, or the only one. NULL: @status is filled. */
-static const char *pick_container(struct sw_req *req, json_object *pod, struct sw_status *status)
-{
-    const char *given = sw_req_param(req, "container");
-    json_object *list = sw_json_find(pod, "spec", "containers", NULL);
-    json_object *inits = sw_json_find(pod, "spec", "initContainers", NULL);
-    if (given && given[0]) {
-        if (sw_json_find_by(list, "name", given) || sw_json_find_by(inits, "name", given))
-            return given;
-        (void)sw_status_bad_request(status, "container %s is not valid for pod %s", given,
-                                    req->name);
-        return NULL;
-    }
-    if (sw_json_len(list) == 1)
-        return sw_json_str(sw_json_at(list, 0), "", "name", NULL);
-    SW_AUTO_CHARS *names = sw_strdup("");
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        sw_append(&names, "%s%s", i ? " " : "", sw_json_str(sw_json_at(list, i), "", "name", NULL));
-    (void)sw_status_bad_request(status,
-                                "a container name must be specified for pod %s, choose one of: "
-                                "[%s]",
-                                req->name, names);
-    return NULL;
-}
-
-/* The last @n lines. */
-static const char *tail(const char *text, long n)
-{
-    const char *at = text + strlen(text);
-    if (at > text && at[-1] == '\n')
-        at--;
-    for (; at > text; at--)
-        if (at[-1] == '\n' && --n <= 0)
-            break;
-    return at;
-}
-
-/* Between the text and the end of the answer: a client whose first read takes both may be told of
- * the end with the text. From a kubelet they come one after the other. */
-enum { LOG_END_MS = 10 };
-
-static void end_log(void *arg)
-{
-    struct sw_req *req = arg;
-    sw_serve_end(req->reply);
-}
-
-static void log_text(struct sw_req *req, struct sw_object *object)
-{
-    SW_STATUS(status);
-    SW_AUTO_CHARS *text = NULL;
-    json_object *pod = object->now->doc;
-    const char *container = pick_container(req, pod, &status);
-    const char *lines = sw_req_param(req, "tailLines");
-    int rc = SW_INVALID;
-    if (container)
-        rc = sw_store_logs(req->store, pod, container, sw_req_flag(req, "previous"), &text);
-    if (container && rc == SW_PENDING)
-        (void)sw_status_bad_request(&status,
-                                    "container \"%s\" in pod \"%s\" is waiting to start: "
-                                    "ContainerCreating",
-                                    container, req->name);
-    else if (container && rc < 0)
-        (void)sw_status_bad_request(&status,
-                                    "previous terminated container \"%s\" in pod \"%s\" not found",
-                                    container, req->name);
-    if (rc < 0) {
-        sw_rest_send_status(req, &status);
-        return;
-    }
-    const char *from = text ? text : "";
-    if (lines && strtol(lines, NULL, 10) > 0)
-        from = tail(from, strtol(lines, NULL, 10));
-    if (req->fault.type == SW_FAULT_LOST) {
-        sw_rest_send(req, 200, "text/plain", from, strlen(from));
-        return;
-    }
-    sw_rest_begin_stream(req, "text/plain"); /* in chunks, as from a kubelet */
-    sw_serve_write(req->reply, from, strlen(from));
-    sw_timer_free(SW_TAKE(req->timer));
-    req->timer = sw_timer_new(sw_store_loop(req->store), end_log, req);
-    sw_timer_set(req->timer, LOG_END_MS);
-}
-
 /* ---- eviction -----------------------------------------------------------------------------------
  */
 
@@ -364,7 +277,7 @@ static const struct {
     void (*answer)(struct sw_req *req, struct sw_object *object);
 } rows[] = {
     { NULL, "scale", "get update patch", scale },
-    { "pods", "log", "get", log_text },
+    { "pods", "log", "get", sw_rest_log },
     { "pods", "eviction", "create", evict },
     { "pods", "binding", "create", binding },
     { "serviceaccounts", "token", "create", token },

@@ -424,6 +424,20 @@ static json_object *subjects(const struct sw_cell *c)
     return text_or(out, "");
 }
 
+/* What a claim for devices has come to. */
+static json_object *claim_state(const struct sw_cell *c)
+{
+    char *text = sw_json_find(c->doc, "metadata", "deletionTimestamp", NULL) ? sw_strdup("deleted")
+                                                                             : NULL;
+    json_object *status = sw_json_get(c->doc, "status");
+    const char *const fields[] = { "allocation", "reservedFor" };
+    const char *const words[] = { "allocated", "reserved" };
+    for (size_t i = 0; i < SW_COUNT(fields); i++)
+        if (sw_json_len(sw_json_get(status, fields[i])))
+            sw_append(&text, "%s%s", text ? "," : "", words[i]);
+    return text_or(text ? text : sw_strdup("pending"), "");
+}
+
 static json_object *event_object(const struct sw_cell *c)
 {
     json_object *o = sw_json_get(c->doc, "involvedObject");
@@ -681,6 +695,14 @@ COLUMNS slices[] = {
     AGE,
     { 0 },
 };
+COLUMNS device_slices[] = {
+    { "Node", STR, 0, "spec.nodeName", field_or_unset },
+    { "Driver", STR, 0, "spec.driver", field },
+    { "Pool", STR, 0, "spec.pool.name", field },
+    AGE,
+    { 0 },
+};
+COLUMNS device_claims[] = { { "State", STR, 0, NULL, claim_state }, AGE, { 0 } };
 COLUMNS dated[] = { { "Created At", "date", 0, "metadata.creationTimestamp", field }, { 0 } };
 COLUMNS bindings[] = {
     { "Role", STR, 0, "roleRef", reference },
@@ -769,6 +791,8 @@ static const struct sw_columns rows[] = {
     { "batch", "Job", jobs, false },
     { "batch", "CronJob", cron_jobs, false },
     { "discovery.k8s.io", "EndpointSlice", slices, false },
+    { "resource.k8s.io", "ResourceSlice", device_slices, false },
+    { "resource.k8s.io", "ResourceClaim", device_claims, false },
     { RBAC, "Role", dated, false },
     { RBAC, "ClusterRole", dated, false },
     { RBAC, "RoleBinding", bindings, false },

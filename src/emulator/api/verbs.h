@@ -25,6 +25,10 @@ void sw_rest_again(void *req);
 /** Answer subresources that are not fields of the object (log, scale, eviction, binding, token...).
  * @return false: it is none of them */
 bool sw_rest_subresource(struct sw_req *req);
+/** Answer .../log of a pod; with `follow` until the container has ended. */
+void sw_rest_log(struct sw_req *req, struct sw_object *pod);
+/** Follow it no further, when the request ends. */
+void sw_rest_log_done(struct sw_req *req);
 /** Forward .../proxy of pods and services; the answer comes later. */
 void sw_rest_proxy(struct sw_req *req);
 /** Cancel the forwarded request, when the request ends. */

@@ -6,6 +6,8 @@
 
 /* Opens the parts of a cluster: rules, first objects, controllers, in that order. */
 
+#define DEVICES "resource.k8s.io"
+
 enum { USUAL_NODES = 5, MIN_NODES = 2, MAX_NODES = 10000 };
 
 const struct sw_controller *const sw_controllers[SW_N_QUEUES] = {
@@ -18,6 +20,7 @@ const struct sw_controller *const sw_controllers[SW_N_QUEUES] = {
     [SW_Q_SCHEDULE] = &sw_scheduler,
     [SW_Q_KUBELET] = &sw_kubelet,
     [SW_Q_SERVICE] = &sw_service_controller,
+    [SW_Q_DEVICE] = &sw_device_controller,
 };
 
 /* ---- kinds --------------------------------------------------------------------------------------
@@ -42,6 +45,10 @@ static void find_kinds(struct sw_ctl *ctl)
         { &ctl->kinds.endpointslice, "discovery.k8s.io", "EndpointSlice" },
         { &ctl->kinds.event, "", "Event" },
         { &ctl->kinds.pvc, "", "PersistentVolumeClaim" },
+        { &ctl->kinds.device_class, DEVICES, "DeviceClass" },
+        { &ctl->kinds.claim, DEVICES, "ResourceClaim" },
+        { &ctl->kinds.claim_template, DEVICES, "ResourceClaimTemplate" },
+        { &ctl->kinds.slice, DEVICES, "ResourceSlice" },
     };
     for (size_t i = 0; i < SW_COUNT(rows); i++)
         *rows[i].into = sw_store_kind(ctl->store, rows[i].group, rows[i].kind);
@@ -96,6 +103,7 @@ static int open_rules(struct sw_ctl *ctl, const struct sw_emulator_opts *opts, i
     const char *version = opts->kube_version;
     struct sw_rules_opts r = {
         .dir = opts->rules_dir,
+        .troubles = opts->troubles,
         .platform = opts->platform == SW_EMU_KUBERNETES ? "kubernetes" : "openshift",
         .kube_version = version && *version == 'v' ? version + 1 : version,
         .n_nodes = n_nodes,
@@ -120,12 +128,13 @@ static void start_controllers(struct sw_ctl *ctl)
         if (sw_controllers[q]->open)
             sw_controllers[q]->open(ctl);
     sw_ctl_index_open(ctl);
-    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) /* each owned kind is one of these, too */
-        if (sw_controllers[q]->kind)
-            ctl->subs[ctl->n_subs++] = sw_store_subscribe(
-                ctl->store,
-                sw_store_kind(ctl->store, sw_controllers[q]->group, sw_controllers[q]->kind),
-                on_event, ctl);
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) { /* each owned kind is one of these, too */
+        const struct sw_controller *c = sw_controllers[q];
+        const struct sw_emu_kind *kind = c->kind ? sw_store_kind(ctl->store, c->group, c->kind)
+                                                 : NULL;
+        if (kind)
+            ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, kind, on_event, ctl);
+    }
     sw_store_set_logs(ctl->store, sw_kubelet_logs, ctl);
     ctl->started = true;
 }

@@ -14,7 +14,7 @@ struct sw_store;
 /** Make the cluster that @opts asks for in an empty @store: reads the rules (built in, and those of
  * opts->rules_dir), creates the first objects (nodes, namespaces, the platform's CRDs and objects),
  * and starts the controllers unless opts->no_controllers. Of @opts it uses platform, n_nodes,
- * no_nodes, no_controllers, kube_version, rules_dir, delays and seed; strings are copied.
+ * no_nodes, no_controllers, kube_version, rules_dir, troubles, delays and seed; strings are copied.
  * Rules run without the controllers, too. @return 0 | SW_INVALID (a rule: file:line and what is
  * wrong with it; too few nodes) | SW_NOTFOUND (opts->rules_dir) */
 int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, struct sw_ctl **out,

@@ -148,6 +148,7 @@ enum sw_queue {
     SW_Q_SCHEDULE, /* pods that are not bound */
     SW_Q_KUBELET,  /* pods that are bound */
     SW_Q_SERVICE,  /* endpoints of services */
+    SW_Q_DEVICE,   /* ResourceSlices, for pods that wait for their devices */
     SW_N_QUEUES
 };
 
@@ -181,7 +182,7 @@ struct sw_controller {
 /** The controllers, each in a file of its own. */
 extern const struct sw_controller sw_deployment_controller, sw_replicaset_controller,
     sw_daemonset_controller, sw_statefulset_controller, sw_job_controller, sw_node_controller,
-    sw_scheduler, sw_kubelet, sw_service_controller;
+    sw_scheduler, sw_kubelet, sw_service_controller, sw_device_controller;
 
 /* ---- writing ------------------------------------------------------------------------------------
  */
@@ -190,6 +191,8 @@ extern const struct sw_controller sw_deployment_controller, sw_replicaset_contro
 struct sw_ctl_kinds {
     const struct sw_emu_kind *pod, *node, *daemonset, *deployment, *replicaset, *statefulset, *job,
         *service, *endpoints, *endpointslice, *revision, *event, *pvc;
+    /** Of resource.k8s.io; NULL: not served. */
+    const struct sw_emu_kind *device_class, *claim, *claim_template, *slice;
 };
 
 /** The controllers of one cluster. */
@@ -223,6 +226,9 @@ uint32_t sw_ctl_random(struct sw_ctl *ctl, uint32_t below);
  * @return 0, or a negative code of the store: enqueue the key again */
 int sw_ctl_create(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc,
                   json_object *about);
+/** The same; @*why is what the server said of a failure, the caller's; else NULL. */
+int sw_ctl_create_told(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc,
+                       json_object *about, char **why);
 /** Delete @doc (borrowed); @now: without a grace period. @return as sw_ctl_create() */
 int sw_ctl_delete(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc, bool now);
 /** Replace the status where it differs. @status is taken. A failure is ignored. */

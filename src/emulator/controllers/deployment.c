@@ -295,6 +295,24 @@ static void set_progress(struct rollout *r, json_object *status, const struct nu
                       left + 1000);
 }
 
+/* A ReplicaSet whose pods are refused says so in the Deployment's status, too. */
+static void copy_failure(struct rollout *r, json_object *status)
+{
+    json_object *failure = r->next ? sw_obj_condition(r->next, "ReplicaFailure") : NULL;
+    for (size_t i = 0; !failure && i < r->n_old; i++)
+        failure = sw_obj_condition(r->old[i], "ReplicaFailure");
+    if (failure) {
+        set_condition(r, status, "ReplicaFailure", sw_json_str(failure, "", "status", NULL),
+                      sw_json_str(failure, "", "reason", NULL),
+                      sw_json_str(failure, "", "message", NULL));
+        return;
+    }
+    json_object *list = sw_json_need_list(status, "conditions", NULL);
+    for (size_t i = sw_json_len(list); i-- > 0;)
+        if (sw_streq(sw_json_str(sw_json_at(list, i), "", "type", NULL), "ReplicaFailure"))
+            json_object_array_del_idx(list, i, 1);
+}
+
 static void write_status(struct rollout *r)
 {
     struct numbers n = { 0 };
@@ -321,6 +339,7 @@ static void write_status(struct rollout *r)
                       "Deployment is paused");
     else if (r->next)
         set_progress(r, status, &n);
+    copy_failure(r, status);
     sw_ctl_put_status(r->ctl, r->ctl->kinds.deployment, r->doc, status);
 }
 

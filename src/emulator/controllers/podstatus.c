@@ -116,7 +116,9 @@ static json_object *init_status(const struct sw_pod *pod, const struct sw_run *r
                       "imageID", sw_str(over ? sw_json_str(c, "", "image", NULL) : ""), "ready",
                       sw_bool(over && !failed && sw_json_get(state, "terminated")), "restartCount",
                       sw_int(failed ? pod->n_restarts : 0), "state", state, "lastState",
-                      json_object_new_object(), NULL);
+                      failed && pod->n_restarts ? terminated(pod, run->init_exit_code)
+                                                : json_object_new_object(),
+                      NULL);
 }
 
 static const char *phase_of(const struct sw_pod *pod, const struct sw_run *run)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 /* Create a batch of missing pods, or delete surplus ones. The new pods enqueue the ReplicaSet, for
- * the next batch. @return false: a pod could not be created */
-static bool scale(struct sw_ctl *ctl, json_object *rs)
+ * the next batch. @return false: a pod could not be created, and *@why, the caller's */
+static bool scale(struct sw_ctl *ctl, json_object *rs, char **why)
 {
     struct sw_pod **pods;
     struct sw_doomed surplus = { 0 };
@@ -13,7 +13,7 @@ static bool scale(struct sw_ctl *ctl, json_object *rs)
     size_t n = sw_workload_pods(ctl, rs, &pods);
     bool ok = true;
     for (int64_t i = 0; ok && i < want - (int64_t)n && i < SW_PODS_A_ROUND; i++)
-        ok = sw_ctl_create(ctl, ctl->kinds.pod, sw_workload_pod(rs, prefix), rs) == 0;
+        ok = sw_ctl_create_told(ctl, ctl->kinds.pod, sw_workload_pod(rs, prefix), rs, why) == 0;
     for (size_t i = 0; (int64_t)(n - i) > want && i < n; i++)
         sw_doom(&surplus, pods[i]);
     sw_doomed_delete(ctl, &surplus, false);
@@ -21,7 +21,8 @@ static bool scale(struct sw_ctl *ctl, json_object *rs)
     return ok;
 }
 
-static void write_status(struct sw_ctl *ctl, json_object *rs, bool failed)
+/* @failure: why a pod could not be created; NULL: none failed */
+static void write_status(struct sw_ctl *ctl, json_object *rs, const char *failure)
 {
     struct sw_workload_count n;
     sw_workload_count(ctl, rs, NULL, NULL, &n);
@@ -30,11 +31,11 @@ static void write_status(struct sw_ctl *ctl, json_object *rs, bool failed)
                                              "availableReplicas", n.available, NULL);
     sw_status_omit_zeros(status, "fullyLabeledReplicas", "readyReplicas", "availableReplicas",
                          NULL);
-    if (failed)
+    const json_object *told = sw_obj_condition(rs, "ReplicaFailure");
+    if (failure && !told) /* as the real one, which keeps the first message */
         (void)sw_cond_set(sw_json_need_list(status, "conditions", NULL), "ReplicaFailure", "True",
-                          "FailedCreate", "pods could not be created, see the events",
-                          sw_ctl_now(ctl));
-    else
+                          "FailedCreate", failure, sw_ctl_now(ctl));
+    else if (!failure)
         json_object_object_del(status, "conditions");
     sw_ctl_put_status(ctl, ctl->kinds.replicaset, rs, status);
     if (n.wait_ms >= 0)
@@ -47,8 +48,9 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     if (!rs)
         return;
     json_object_get(rs);
-    bool ok = sw_doc_is_deleted(rs) || scale(ctl, rs);
-    write_status(ctl, rs, !ok);
+    SW_AUTO_CHARS *why = NULL;
+    bool ok = sw_doc_is_deleted(rs) || scale(ctl, rs, &why);
+    write_status(ctl, rs, why);
     if (!ok)
         sw_ctl_enqueue_in(ctl, SW_Q_REPLICASET, ns, name, SW_CTL_RETRY_MS);
     json_object_put(rs);

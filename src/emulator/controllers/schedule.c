@@ -1,3 +1,4 @@
+#include "emulator/controllers/devices.h"
 #include "emulator/controllers/fit.h"
 #include "emulator/controllers/reasons.h"
 #include "emulator/controllers/spread.h"
@@ -146,6 +147,10 @@ static void try_node(struct attempt *a, struct sw_node *node)
         sw_reasons_add(&a->reasons, 1, "%s", reason);
         return;
     }
+    if (!sw_devices_fit(a->ctl, a->pod, sw_obj_name(node->doc))) {
+        sw_reasons_add(&a->reasons, 1, "cannot allocate all claims");
+        return;
+    }
     if (!a->best || node->n_pods < a->best->n_pods)
         a->best = node;
 }
@@ -197,6 +202,7 @@ static void schedule(struct sw_ctl *ctl, struct sw_pod *pod)
         if (nodes[i])
             try_node(&a, nodes[i]);
     if (a.best) {
+        sw_devices_take(ctl, pod, sw_obj_name(a.best->doc));
         struct result r = { .ctl = ctl, .node = sw_obj_name(a.best->doc) };
         pod->unschedulable = false;
         if (sw_ctl_modify(ctl, ctl->kinds.pod, pod->doc, "binding", set_result, &r) < 0)
@@ -238,6 +244,11 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         pod->alarm.fire = on_waited;
         if (!pod->alarm.slot)
             sw_alarm_set(ctl, &pod->alarm, sw_ctl_jitter(ctl, ctl->delays.schedule_ms));
+        return;
+    }
+    SW_AUTO_CHARS *lacks = sw_devices_unclaimed(ctl, pod);
+    if (lacks) {
+        refuse(ctl, pod, "Unschedulable", lacks);
         return;
     }
     schedule(ctl, pod);

@@ -14,6 +14,14 @@ static void update_index(struct sw_ctl *ctl, const struct sw_emu_kind *kind, jso
 int sw_ctl_create(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc,
                   json_object *about)
 {
+    SW_AUTO_CHARS *why = NULL;
+    return sw_ctl_create_told(ctl, kind, doc, about, &why);
+}
+
+int sw_ctl_create_told(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_object *doc,
+                       json_object *about, char **why)
+{
+    *why = NULL;
     SW_STATUS(status);
     json_object *out = NULL;
     int rc = sw_store_create(ctl->store, kind, sw_obj_namespace(doc), doc, NULL, &out, &status);
@@ -22,6 +30,8 @@ int sw_ctl_create(struct sw_ctl *ctl, const struct sw_emu_kind *kind, json_objec
     else if (about)
         sw_ctl_event(ctl, about, "Warning", "FailedCreate", "Error creating: %s",
                      status.message ? status.message : "unknown");
+    if (rc < 0)
+        *why = sw_strdup(status.message ? status.message : "unknown");
     json_object_put(out);
     json_object_put(doc);
     return rc;

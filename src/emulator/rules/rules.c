@@ -68,12 +68,14 @@ static int load(struct sw_rules *rules, const struct sw_rules_opts *opts, struct
         const struct source *f = &s.items[i];
         SW_AUTO_CHARS *text = NULL;
         size_t len = 0;
-        if (f->path)
-            rc = sw_file_read(f->path, MAX_FILE, &text, &len, err);
+        if (f->builtin && !f->path) {
+            rc = sw_rule_set_load(&rules->set, f->name, f->builtin->text, f->builtin->len_bytes,
+                                  err);
+            continue;
+        }
+        rc = sw_file_read(f->path, MAX_FILE, &text, &len, err);
         if (rc == 0)
-            rc = sw_rule_set_load(&rules->set, f->path ? f->path : f->name,
-                                  f->path ? text : f->builtin->text,
-                                  f->path ? len : f->builtin->len_bytes, err);
+            rc = sw_rule_set_load(&rules->set, f->path, text, len, err);
     }
     if (rc == 0 && opts->text)
         rc = sw_rule_set_load(&rules->set, "rules", opts->text, strlen(opts->text), err);
@@ -83,6 +85,25 @@ static int load(struct sw_rules *rules, const struct sw_rules_opts *opts, struct
     }
     free(s.items);
     return rc;
+}
+
+/* Every trouble that is asked for is one of some file. */
+static int check_troubles(const struct rule_set *set, const char *wanted, struct sw_err *err)
+{
+    for (const char *at = wanted; at && *at;) {
+        size_t len = strcspn(at, ",");
+        SW_AUTO_CHARS *name = sw_strndup(at, len), *all = NULL;
+        if (!sw_json_get(set->all_troubles, name)) {
+            json_object_object_foreach(set->all_troubles, known, value)
+            {
+                (void)value;
+                sw_append(&all, "%s%s", all ? ", " : "", known);
+            }
+            return sw_err_set(err, SW_INVALID, "trouble '%s': expected one of %s", name, all);
+        }
+        at += len + (at[len] == ',');
+    }
+    return 0;
 }
 
 /* ---- the objects of the start -------------------------------------------------------------------
@@ -158,11 +179,15 @@ int sw_rules_open(struct sw_loop *loop, const struct sw_rules_backend *backend,
     rules->opts = *opts;
     rules->opts.platform = sw_strdup(opts->platform ? opts->platform : "openshift");
     rules->opts.kube_version = sw_strdup(opts->kube_version ? opts->kube_version : "1.29");
-    rules->opts.dir = rules->opts.text = NULL;
+    rules->opts.dir = rules->opts.text = rules->opts.troubles = NULL;
     rules->rng = opts->seed;
     sw_rule_set_init(&rules->set, rules->opts.platform);
     rules->set.real_cluster = opts->real_cluster;
+    rules->set.troubles = opts->troubles;
     int rc = load(rules, opts, err);
+    if (rc == 0)
+        rc = check_troubles(&rules->set, opts->troubles, err);
+    rules->set.troubles = NULL;
     sw_watch_open(rules);
     rules->images = lh_kchar_table_new(16, sw_table_free_key);
     rules->later = sw_timer_new(loop, create_pending, rules);

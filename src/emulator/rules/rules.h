@@ -62,6 +62,7 @@ struct sw_rules_opts {
     bool no_builtin;          /* only @dir's and @text */
     const char *text;         /* one more file, for tests; borrowed for the call */
     const char *platform;     /* "openshift" */
+    const char *troubles;     /* which documents with `trouble` count, comma separated */
     const char *kube_version; /* "1.29" */
     bool real_cluster;        /* without what a real cluster's controllers do themselves */
     int n_nodes;              /* `.nodes` */
@@ -76,7 +77,8 @@ struct sw_rules_opts {
 
 /** Read the rules; they are not carried out before sw_rules_start(). @backend is copied. *@out is
  * the caller's.
- * @return 0 | SW_INVALID "file:line: what is wrong" | SW_NOTFOUND (opts->dir) */
+ * @return 0 | SW_INVALID "file:line: what is wrong", a trouble that is none | SW_NOTFOUND
+ * (opts->dir) */
 int sw_rules_open(struct sw_loop *loop, const struct sw_rules_backend *backend,
                   const struct sw_rules_opts *opts, struct sw_rules **out,
                   struct sw_err *err) SW_CHECKED;

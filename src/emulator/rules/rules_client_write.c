@@ -22,7 +22,7 @@ static void write_free(struct write *w)
 void rules_client_drop_writes(struct sw_rules_client *self)
 {
     while (self->writes)
-        write_free(self->writes);
+        write_free(SW_LINKED(self->writes));
 }
 
 /* Report the object as changed, so that the rules decide again about it. */

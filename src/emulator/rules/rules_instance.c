@@ -214,7 +214,7 @@ void sw_instances_close(struct sw_rules *rules)
 {
     for (size_t i = 0; rules->instances && i < rules->set.n; i++)
         while (rules->instances[i])
-            sw_instance_free(rules, rules->instances[i]);
+            sw_instance_free(rules, SW_LINKED(rules->instances[i]));
     free(rules->instances);
     lh_table_free(rules->by_object);
     lh_table_free(rules->deps);

@@ -98,8 +98,10 @@ struct rule {
 struct rule_set {
     struct rule *rules;
     size_t n, cap;
-    char *platform;    /* rules of another platform are left out; NULL: none are */
-    bool real_cluster; /* which rules with `realCluster` are left out */
+    char *platform;                   /* rules of another platform are left out; NULL: none are */
+    bool real_cluster;                /* which rules with `realCluster` are left out */
+    const char *troubles;             /* those that are wanted; borrowed while files are read */
+    struct json_object *all_troubles; /* a map of their names, or NULL */
     struct sw_template_set *templates;
     struct lh_table *names; /* a template's text -> its name in the set; owns both */
 };

@@ -285,8 +285,32 @@ static const struct {
     { "pods", load_pods }, { "scheduler", load_scheduler },
 };
 
-/* Read one document of a file. Its keys `platform`, `realCluster` and `description`, which all
- * kinds of documents may have, are removed. */
+static bool is_wanted(const char *list, const char *name)
+{
+    const size_t len = strlen(name);
+    for (const char *at = list; at && *at; at += strspn(at, ",")) {
+        const size_t n = strcspn(at, ",");
+        if (n == len && strncmp(at, name, len) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+/* Whether a document with `trouble: NAME` is left out: it is not asked for; with `trouble:
+ * "!NAME"`: it is. */
+static bool is_untroubled(struct rule_set *set, const char *name)
+{
+    const bool without = *name == '!';
+    name += without;
+    if (!set->all_troubles)
+        set->all_troubles = json_object_new_object();
+    (void)json_object_object_add(set->all_troubles, name, json_object_new_boolean(true));
+    return is_wanted(set->troubles, name) == without;
+}
+
+/* Read one document of a file. Its keys `platform`, `realCluster`, `trouble` and `description`,
+ * which all kinds of documents may have, are removed. */
 static int load_document(struct reader *r, json_object *doc, struct sw_err *err)
 {
     if (!json_object_is_type(doc, json_type_object))
@@ -305,6 +329,12 @@ static int load_document(struct reader *r, json_object *doc, struct sw_err *err)
             return sw_read_fail(r, err, "platform: expected openshift or kubernetes");
         left_out |= r->set->platform && !sw_streq(wanted, r->set->platform);
     }
+    json_object *trouble = sw_json_get(doc, "trouble");
+    if (trouble && !json_object_is_type(trouble, json_type_string))
+        return sw_read_fail(r, err, "trouble: expected a name");
+    if (trouble)
+        left_out |= is_untroubled(r->set, json_object_get_string(trouble));
+    json_object_object_del(doc, "trouble");
     json_object_object_del(doc, "realCluster");
     json_object_object_del(doc, "platform");
     json_object_object_del(doc, "description");

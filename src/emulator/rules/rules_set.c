@@ -87,6 +87,7 @@ void sw_rule_set_done(struct rule_set *set)
     sw_rule_set_cut(set, 0);
     free(set->rules);
     free(set->platform);
+    json_object_put(set->all_troubles);
     sw_template_set_free(set->templates);
     lh_table_free(set->names);
     *set = (struct rule_set){ 0 };

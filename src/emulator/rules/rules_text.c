@@ -179,8 +179,8 @@ static int render_map(struct scope *scope, json_object *tree, json_object **out,
         SW_AUTO_CHARS *name = NULL;
         json_object *got = NULL;
         int rc = sw_text_render(scope, key, &name, err);
-        rc = rc < 0 ? rc : render_tree(scope, value, &got, err);
-        if (rc < 0)
+        rc = rc != 0 ? rc : render_tree(scope, value, &got, err);
+        if (rc != 0)
             return rc;
         if (*name)
             json_object_object_add(map, name, got);
@@ -233,8 +233,8 @@ int sw_body_render(struct scope *scope, json_object *body, bool all, json_object
         return rc;
     }
     rc = sw_text_render(scope, json_object_get_string(body), &text, err);
-    if (rc < 0 || !all)
-        return rc < 0 ? rc : sw_yaml_parse(text, strlen(text), NULL, out, err);
+    if (rc != 0 || !all)
+        return rc != 0 ? rc : sw_yaml_parse(text, strlen(text), NULL, out, err);
     struct sw_yaml_docs docs = { 0 };
     rc = sw_yaml_parse_all(text, strlen(text), NULL, &docs, err);
     if (rc < 0)

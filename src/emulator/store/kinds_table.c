@@ -9,6 +9,7 @@
 #define V SW_K_VIRTUAL
 #define ADMISSION "admissionregistration.k8s.io"
 #define AUTHZ "authorization.k8s.io"
+#define DEVICES "resource.k8s.io"
 #define FLOW "flowcontrol.apiserver.k8s.io"
 #define FLOW_VERSIONS "v1:29- v1beta3:26-31 v1beta2:23-28 v1beta1:20-25"
 #define RBAC "rbac.authorization.k8s.io"
@@ -16,7 +17,7 @@
 #define STORAGE "storage.k8s.io"
 #define POD_SUBRESOURCES "attach,binding,ephemeralcontainers,eviction,exec,log,portforward,proxy"
 
-/* Source: the discovery documents of Kubernetes 1.20 to 1.32, and its deprecated API guide. */
+/* Source: the discovery documents of Kubernetes 1.20 to 1.35, and its deprecated API guide. */
 const struct sw_builtin sw_builtins[] = {
     /* group, versions, kind, plural, short names, categories, flags, other subresources */
     { "", "v1", "Binding", "bindings", NULL, NULL, N | V, NULL },
@@ -105,6 +106,10 @@ const struct sw_builtin sw_builtins[] = {
     { "node.k8s.io", "v1 v1beta1:-24", "RuntimeClass", "runtimeclasses", NULL, NULL, 0, NULL },
     { "discovery.k8s.io", "v1:21- v1beta1:-24", "EndpointSlice", "endpointslices", NULL, NULL,
       N | G, NULL },
+    { DEVICES, "v1:34-", "DeviceClass", "deviceclasses", NULL, NULL, G, NULL },
+    { DEVICES, "v1:34-", "ResourceClaim", "resourceclaims", NULL, NULL, N | S, NULL },
+    { DEVICES, "v1:34-", "ResourceClaimTemplate", "resourceclaimtemplates", NULL, NULL, N, NULL },
+    { DEVICES, "v1:34-", "ResourceSlice", "resourceslices", NULL, NULL, G, NULL },
     { FLOW, FLOW_VERSIONS, "FlowSchema", "flowschemas", NULL, NULL, S | G, NULL },
     { FLOW, FLOW_VERSIONS, "PriorityLevelConfiguration", "prioritylevelconfigurations", NULL, NULL,
       S | G, NULL },

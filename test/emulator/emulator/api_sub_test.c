@@ -130,6 +130,58 @@ static void logs_are_what_who_runs_the_pods_says(void **state)
     api_must(api, 404, "GET", PODS "/none/log", NULL, NULL);
 }
 
+/* What the pod's annotation says that its log is by now. */
+static int growing_logs(void *arg, json_object *pod, const char *container, bool previous,
+                        char **text)
+{
+    (void)arg;
+    (void)container;
+    (void)previous;
+    *text = sw_strdup(str(pod, "metadata", "annotations", "log"));
+    return 0;
+}
+
+static void patch_pod(struct api *api, const char *path, const char *patch)
+{
+    api_must(api, 200, "PATCH", path, MERGE_PATCH, patch);
+}
+
+static void a_log_is_followed_until_its_container_ends(void **state)
+{
+    struct api *api = *state;
+    sw_store_set_logs(api->store, growing_logs, NULL);
+    make_pod(api, "p");
+    patch_pod(api, PODS "/p", "{\"metadata\":{\"annotations\":{\"log\":\"one\\ntwo\\n\"}}}");
+    struct call *c = api_begin(api, "GET", PODS "/p/log?container=c&follow=true&tailLines=1", NULL,
+                               NULL, NULL);
+    api_lines(c, 1);
+    assert_string_equal(c->answer.text, "two\n");
+    patch_pod(api, PODS "/p",
+              "{\"metadata\":{\"annotations\":{\"log\":\"one\\ntwo\\nthree\\n\"}}}");
+    api_lines(c, 2);
+    assert_string_equal(c->answer.text, "two\nthree\n");
+    patch_pod(api, PODS "/p/status",
+              "{\"status\":{\"containerStatuses\":[{\"name\":\"c\",\"ready\":false,"
+              "\"restartCount\":0,\"image\":\"i\",\"imageID\":\"\",\"state\":{\"terminated\":"
+              "{\"exitCode\":0}}}]}}");
+    ANSWER(whole) = api_finish(c);
+    assert_int_equal(whole.code, 200);
+    assert_string_equal(whole.text, "two\nthree\n");
+}
+
+static void a_log_that_is_followed_ends_with_its_pod(void **state)
+{
+    struct api *api = *state;
+    sw_store_set_logs(api->store, logs, NULL);
+    make_pod(api, "p");
+    struct call *c = api_begin(api, "GET", PODS "/p/log?container=c&follow=true", NULL, NULL, NULL);
+    api_lines(c, 3);
+    api_must(api, 200, "DELETE", PODS "/p?gracePeriodSeconds=0", NULL, NULL);
+    ANSWER(whole) = api_finish(c);
+    assert_int_equal(whole.code, 200);
+    assert_null(sw_store_kind(api->store, "", "Pod")->shelf->watchers);
+}
+
 static void make_ready(struct api *api, const char *name)
 {
     SW_AUTO_CHARS *path = sw_printf(PODS "/%s/status", name);
@@ -252,6 +304,8 @@ int main(void)
         T(managed_fields_can_be_patched_away),
         T(scale_shows_and_sets_replicas),
         T(logs_are_what_who_runs_the_pods_says),
+        T(a_log_is_followed_until_its_container_ends),
+        T(a_log_that_is_followed_ends_with_its_pod),
         T(a_budget_stops_evictions),
         T(a_pod_is_bound_once),
         T(a_pod_stays_what_it_is),

@@ -1,0 +1,160 @@
+/* The kinds of Dynamic Resource Allocation: which releases have them, what is filled in, and what
+ * is refused with a server's own words (as Kubernetes 1.36 gave them). */
+#include "emulator/emulator/api.h"
+
+#define DEVICES "/apis/resource.k8s.io/v1"
+#define CLAIMS DEVICES "/namespaces/default/resourceclaims"
+#define TEMPLATES DEVICES "/namespaces/default/resourceclaimtemplates"
+#define SLICES DEVICES "/resourceslices"
+
+/* POST of a document that is refused with @words. */
+static void refused(struct api *api, const char *path, const char *body, const char *words)
+{
+    SW_AUTO_JSON *doc = api_expect(api, 422, "POST", path, NULL, body);
+    if (!strstr(str(doc, "message", NULL, NULL), words))
+        fail_msg("%s\nlacks: %s", str(doc, "message", NULL, NULL), words);
+}
+
+static void older_releases_have_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *release;
+        int code;
+    } rows[] = { { "1.33", 404 }, { "1.34", 200 } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        struct api *api = api_open_with(&(struct sw_emulator_opts){
+            .no_controllers = true, .no_nodes = true, .kube_version = rows[i].release });
+        api_must(api, rows[i].code, "GET", DEVICES, NULL, NULL);
+        api_close(api);
+    }
+}
+
+static void requests_get_their_defaults(void **state)
+{
+    struct api *api = *state;
+    SW_AUTO_JSON *doc = api_expect(
+        api, 201, "POST", CLAIMS, NULL,
+        "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
+        "\"exactly\":{\"deviceClassName\":\"x\"}},{\"name\":\"s\",\"firstAvailable\":[{\"name\":"
+        "\"t\",\"deviceClassName\":\"x\",\"allocationMode\":\"All\"}]}]}}}");
+    json_object *requests = sw_json_find(doc, "spec", "devices", "requests", NULL);
+    json_object *one = sw_json_get(sw_json_at(requests, 0), "exactly");
+    json_object *all = sw_json_at(sw_json_get(sw_json_at(requests, 1), "firstAvailable"), 0);
+    assert_string_equal(str(one, "allocationMode", NULL, NULL), "ExactCount");
+    assert_int_equal(sw_json_int(one, 0, "count", NULL), 1);
+    assert_null(sw_json_get(all, "count"));
+}
+
+static void what_a_claim_must_say(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *requests, *words;
+    } rows[] = {
+        { "{\"name\":\"r\"}",
+          "spec.devices.requests[0]: Required value: exactly one of `exactly` or "
+          "`firstAvailable` is required" },
+        { "{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"x\"},\"firstAvailable\":[{}]}",
+          "spec.devices.requests[0]: Invalid value: null: exactly one of `exactly` or "
+          "`firstAvailable` is required, but multiple fields are set" },
+        { "{\"name\":\"r\",\"exactly\":{}}",
+          "spec.devices.requests[0].exactly.deviceClassName: Required value" },
+        { "{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"x\",\"count\":-1}}",
+          "spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero" },
+        { "{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"x\"}},{\"name\":\"r\",\"exactly\":{"
+          "\"deviceClassName\":\"x\"}}",
+          "spec.devices.requests[1]: Duplicate value: \"r\"" },
+        { "{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"x\",\"allocationMode\":\"Some\"}}",
+          "spec.devices.requests[0].exactly.allocationMode: Unsupported value: \"Some\"" },
+        { "{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"x\",\"selectors\":[{}]}}",
+          "spec.devices.requests[0].exactly.selectors[0].cel: Required value" },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *body = sw_printf("{\"metadata\":{\"name\":\"c\"},\"spec\":{\"devices\":{"
+                                        "\"requests\":[%s]}}}",
+                                        rows[i].requests);
+        refused(api, CLAIMS, body, rows[i].words);
+    }
+}
+
+static void admin_access_is_the_namespaces(void **state)
+{
+    struct api *api = *state;
+    const char *body = "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"spec\":{\"devices\":{"
+                       "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"x\","
+                       "\"adminAccess\":true}}]}}}}";
+    refused(api, TEMPLATES, body,
+            "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the "
+            "`resource.kubernetes.io/admin-access: true` label on the containing namespace");
+    api_must(api, 200, "PATCH", "/api/v1/namespaces/default", "application/merge-patch+json",
+             "{\"metadata\":{\"labels\":{\"resource.kubernetes.io/admin-access\":\"true\"}}}");
+    api_must(api, 201, "POST", TEMPLATES, NULL, body);
+}
+
+static void what_a_slice_must_say(void **state)
+{
+    struct api *api = *state;
+    refused(
+        api, SLICES,
+        "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"d.example\",\"nodeName\":\"n\","
+        "\"allNodes\":true,\"pool\":{\"name\":\"n\"},\"devices\":[{\"name\":\"a\","
+        "\"attributes\":{\"type\":{}}},{\"name\":\"a\"}]}}",
+        "ResourceSlice.resource.k8s.io \"s\" is invalid: [spec.pool.resourceSliceCount: Invalid "
+        "value: 0: must be greater than zero, spec: Invalid value: \"{`nodeName`, "
+        "`allNodes`}\": exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
+        "`perDeviceNodeSelection` is required, but multiple fields are set, "
+        "spec.devices[0].attributes[type]: Invalid value: \"\": exactly one value must be "
+        "specified, spec.devices[1]: Duplicate value: \"a\"]");
+    refused(api, SLICES, "{\"metadata\":{\"name\":\"s\"},\"spec\":{}}",
+            "spec: Required value: exactly one of `nodeName`");
+}
+
+static void a_slice_keeps_its_place(void **state)
+{
+    struct api *api = *state;
+    api_must(api, 201, "POST", SLICES, NULL,
+             "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"driver\":\"d.example\",\"nodeName\":\"n\","
+             "\"pool\":{\"name\":\"n\",\"resourceSliceCount\":1}}}");
+    SW_AUTO_JSON *doc = api_expect(api, 422, "PATCH", SLICES "/s", "application/merge-patch+json",
+                                   "{\"spec\":{\"nodeName\":\"m\"}}");
+    assert_non_null(strstr(str(doc, "message", NULL, NULL),
+                           "spec.nodeName: Invalid value: \"m\": field is immutable"));
+}
+
+static void a_class_has_expressions(void **state)
+{
+    struct api *api = *state;
+    refused(api, DEVICES "/deviceclasses",
+            "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"selectors\":[{}]}}",
+            "spec.selectors[0].cel: Required value");
+}
+
+static int open_api(void **state)
+{
+    *state = api_open_with(&(struct sw_emulator_opts){
+        .no_controllers = true, .no_nodes = true, .seed = 7, .kube_version = "1.34" });
+    return 0;
+}
+
+static int close_api(void **state)
+{
+    api_close(*state);
+    return 0;
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, open_api, close_api)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(older_releases_have_none),
+        T(requests_get_their_defaults),
+        T(what_a_claim_must_say),
+        T(admin_access_is_the_namespaces),
+        T(what_a_slice_must_say),
+        T(a_slice_keeps_its_place),
+        T(a_class_has_expressions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
