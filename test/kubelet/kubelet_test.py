@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 
 import grpc
 
@@ -70,6 +71,20 @@ def publishes_the_node_accelerator(api):
     # a start without news writes nothing
     time.sleep(0.3)
     assert api.get(ACCELERATOR)["metadata"]["resourceVersion"] == version
+    w.close()
+
+
+def das_may_write_the_node_accelerator_again(api):
+    w = World(api)
+    until("NodeAccelerator", lambda: (api.get(ACCELERATOR) or {}).get("status"))
+    w.stop()
+    theirs = {"apiVersion": "inference.redhat.com/v1alpha1", "kind": "NodeAccelerator",
+              "status": {"nodeResources": {"nodeGpus": []},
+                         "conditions": [{"type": "Ready", "status": "True", "reason": "GPUsAccessible", "message": "DAS's",
+                                         "lastTransitionTime": "2026-01-02T03:04:05Z"}]}}
+    # as its daemonset does, without force
+    api.call("PATCH", ACCELERATOR + "/status?fieldManager=das-daemonset", theirs, "application/apply-patch+yaml")
+    assert api.get(ACCELERATOR)["status"]["conditions"][0]["message"] == "DAS's"
     w.close()
 
 
@@ -525,6 +540,118 @@ def what_lies_there_already_is_never_touched(api):
     w.close()
 
 
+def left_by_das(api, w, name, n=1, profile="1g.5gb", start=0, hold=True):
+    """A pod that DAS's daemonset gave slices: instances, claims and a CDI file, and no record."""
+    resource = "mig.das.com/" + profile
+    pod = w.pod(name, {resource: n})
+    claims = [w.claim(pod, profile, start + i, 1, n=i) for i in range(n)]
+    ids = ["%s-%d" % (profile, start + i) for i in range(n)]
+    uuids = w.kubelet.allocate(resource, *ids).envs["NVIDIA_VISIBLE_DEVICES"]
+    until("inUse", lambda: all(w.claims()[c][0] == "inUse" for c in claims))
+    if hold:
+        w.kubelet.hold(name, "c0", resource, ids)
+    device = str(uuid.uuid4())
+    path = w.dir + "/cdi/c%s_%s.cdi.json" % (profile, device)
+    return claims, path, {
+        "cdiVersion": "0.8.0", "kind": "mig.das.com/c" + profile, "devices": [{
+            "name": device,
+            "annotations": {"mig.das.com/allocation": json.dumps([api.get(CLAIMS + "/" + c) for c in claims])},
+            "containerEdits": {
+                "env": ["NVIDIA_VISIBLE_DEVICES=" + uuids,
+                        "CUDA_VISIBLE_DEVICES=" + ",".join(str(i) for i in range(n))],
+                "hooks": [{"hookName": "poststop", "path": "/bin/rm", "args": ["-f", path]}]}}]}
+
+
+def taken_over_from_das(w, *files):
+    """The plugin that made what left_by_das() returned is gone, with all that DAS would not have written."""
+    w.stop(9)
+    for folder in "/journal", "/cdi":
+        subprocess.run(["rm", "-r", w.dir + folder], check=True)
+    os.mkdir(w.dir + "/cdi")
+    for path, doc in files:
+        json.dump(doc, open(path, "w"))
+    w.kubelet.registered = {}
+    w.start()
+
+
+def what_das_left_is_kept_while_its_pod_runs_and_goes_with_it(api):
+    w = World(api, emulated=False)
+    claims, path, doc = left_by_das(api, w, "one")
+    three, path3, doc3 = left_by_das(api, w, "three", n=3, start=2)
+    before, versions = w.gpus(), [api.get(CLAIMS + "/" + c)["metadata"]["resourceVersion"] for c in claims + three]
+    taken_over_from_das(w, (path, doc), (path3, doc3))
+    until("recorded", lambda: len(w.journal()) == 2)
+    # a container that starts again has the devices that kubelet names, and finds its CDI device
+    until("known to kubelet's ids", lambda: "1g.5gb-0" in open(w.dir + "/journal/" + w.journal()[0]).read() +
+          open(w.dir + "/journal/" + w.journal()[1]).read())
+    w.kubelet.start_container(R, "1g.5gb-0")
+    w.kubelet.start_container(R, "1g.5gb-2", "1g.5gb-3", "1g.5gb-4")
+    e = refused(lambda: w.kubelet.start_container(R, "1g.5gb-9"))
+    assert "no slice was made" in e.details()
+    assert w.gpus() == before
+    assert versions == [api.get(CLAIMS + "/" + c)["metadata"]["resourceVersion"] for c in claims + three]
+    mine = json.load(open(path3))["devices"][0]
+    assert mine["name"] == doc3["devices"][0]["name"]
+    assert mine["containerEdits"] == {"env": doc3["devices"][0]["containerEdits"]["env"]}  # no hook
+    # the old container's hook has removed it
+    os.unlink(path)
+    api.patch("/api/v1/namespaces/default/pods/one/status", {"status": {"phase": "Running"}})
+    until("CDI file again", lambda: os.path.exists(path))
+    w.stop()
+    w.start()  # from the record now
+    assert w.gpus() == before and len(w.journal()) == 2
+    w.end_pod("one")
+    until("one is gone", lambda: sorted(w.claims()) == sorted(three))
+    until("its slice, too", lambda: len(w.gpus()) == 3 and not os.path.exists(path))
+    w.end_pod("three")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def what_das_left_of_a_pod_that_ended_meanwhile_goes(api):
+    w = World(api, emulated=False)
+    _, path, doc = left_by_das(api, w, "ended", hold=False)
+    w.stop(9)
+    w.end_pod("ended")
+    taken_over_from_das(w, (path, doc))
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def records_of_before_das_do_no_harm_after_it(api):
+    """slipway, then DAS, then slipway: at the place that a record names lies another pod's slice."""
+    w = World(api, emulated=False)
+    claims, path, doc = left_by_das(api, w, "new")
+    name = w.journal()[0]
+    old = json.load(open(w.dir + "/journal/" + name))
+    old["pod"].update(name="old", uid="of-before")
+    w.stop(9)
+    subprocess.run(["rm", "-r", w.dir + "/cdi"], check=True)
+    os.mkdir(w.dir + "/cdi")
+    json.dump(old, open(w.dir + "/journal/" + name, "w"))
+    json.dump(doc, open(path, "w"))
+    before = w.gpus()
+    w.kubelet.registered = {}
+    w.start()
+    until("the old record is gone", lambda: len(w.journal()) == 1 and name not in w.journal())
+    assert w.gpus() == before and w.states() == ["inUse"] and os.path.exists(path)
+    w.end_pod("new")
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def a_file_of_das_that_cannot_be_read_is_said_and_left(api):
+    w = World(api, emulated=False)
+    claims, path, doc = left_by_das(api, w, "odd")
+    note = json.loads(doc["devices"][0]["annotations"]["mig.das.com/allocation"])
+    note[0]["spec"]["gpuUUID"] = "../x"
+    doc["devices"][0]["annotations"]["mig.das.com/allocation"] = json.dumps(note)
+    taken_over_from_das(w, (path, doc))
+    assert path in w.log() and "gpu" in w.log() and os.path.exists(path)
+    assert len(w.gpus()) == 1
+    w.close()
+
+
 def a_sick_gpu_takes_its_share_of_the_devices(api):
     w = World(api, emulated=False)
     pod = w.pod("held", {R: 1})
@@ -707,4 +834,4 @@ def every_model_can_be_emulated(api):
 
 
 main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"
-      and name not in ("refused",) and (len(sys.argv) < 2 or sys.argv[1] in name)])
+      and name not in ("refused", "left_by_das", "taken_over_from_das") and (len(sys.argv) < 2 or sys.argv[1] in name)])

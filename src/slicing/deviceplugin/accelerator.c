@@ -5,9 +5,12 @@
 #include <stdlib.h>
 
 #include "data/data.h"
-#include "slicing/deviceplugin/broker/kinds.h"
 
 enum { AGAIN_MS = 5000 };
+
+/* As DAS's daemonset calls itself: it applies the status without force, and where another had
+ * applied it before it would end with a conflict at each start. */
+#define DAS_MANAGER "das-daemonset"
 
 struct dp_accelerator {
     struct sw_device_plugin *p;
@@ -21,37 +24,32 @@ struct dp_accelerator {
 /* ---- its content ------------------------------------------------------------------------------
  */
 
-static struct json_object *condition(const struct dp_accelerator *a, struct json_object *old)
+static void add_condition(const struct dp_accelerator *a, struct json_object *list,
+                          struct json_object *old)
 {
     const struct sw_device_plugin *p = a->p;
-    const bool ready = p->driver != NULL;
-    const char *reason = ready ? "GPUsAccessible" : p->no_gpu_reason ? p->no_gpu_reason : "NoGPU";
-    const char *message = ready ? "All discovered GPUs are accessible" : p->no_gpu ? p->no_gpu : "";
-    struct json_object *before = sw_obj_condition(old, "Ready");
-    char now[21];
     SW_AUTO_CHARS *ill = NULL;
-    for (size_t i = 0; ready && i < p->driver->n_gpus; i++)
+    for (size_t i = 0; p->driver && i < p->driver->n_gpus; i++)
         if (p->driver->gpus[i].xid && !ill)
             ill = sw_printf("GPU %s reported Xid %llu", p->driver->gpus[i].uuid,
                             (unsigned long long)p->driver->gpus[i].xid);
-    const char *status = ready ? "True" : "False";
-    const bool same = sw_streq(sw_json_str(before, "", "status", NULL), status);
-    const char *since = same ? sw_json_str(before, "", "lastTransitionTime", NULL) : "";
-    struct json_object *c = json_object_new_object();
-    sw_json_set_str(c, "Ready", "type", NULL);
-    sw_json_set_str(c, status, "status", NULL);
-    sw_json_set_str(c, ill ? "GPUUnhealthy" : reason, "reason", NULL);
-    sw_json_set_str(c, ill ? ill : message, "message", NULL);
-    sw_json_set_str(c, *since ? since : sw_time_rfc3339(sw_loop_wall_ms(p->loop), now),
-                    "lastTransitionTime", NULL);
-    return c;
+    struct sw_condition c = { .type = "Ready",
+                              .is = p->driver,
+                              .reason = sw_text_or(p->no_gpu_reason, "NoGPU"),
+                              .message = sw_text_or(p->no_gpu, ""),
+                              .at_ms = sw_loop_wall_ms(p->loop) };
+    if (p->driver) {
+        c.reason = ill ? "GPUUnhealthy" : "GPUsAccessible";
+        c.message = ill ? ill : "All discovered GPUs are accessible";
+    }
+    sw_condition_add(list, sw_json_find(old, "status", "conditions", NULL), &c);
 }
 
 static struct json_object *make_object(const struct dp_accelerator *a, struct json_object *status)
 {
     struct json_object *o = json_object_new_object();
-    sw_json_set_str(o, dp_kind_accelerator.api_version, "apiVersion", NULL);
-    sw_json_set_str(o, dp_kind_accelerator.kind, "kind", NULL);
+    sw_json_set_str(o, sw_kind_accelerator.api_version, "apiVersion", NULL);
+    sw_json_set_str(o, sw_kind_accelerator.kind, "kind", NULL);
     sw_json_set_str(o, a->p->opts.node, "metadata", "name", NULL);
     sw_json_set_str(o, a->p->opts.ns, "metadata", "namespace", NULL);
     if (status) {
@@ -99,9 +97,9 @@ static void on_object_written(const struct sw_kube_answer *answer, void *arg)
     }
     SW_AUTO_JSON *body = make_object(a, a->status);
     a->request = sw_kube_apply(
-        a->p->kube, &dp_kind_accelerator, a->p->opts.ns, a->p->opts.node, body,
+        a->p->kube, &sw_kind_accelerator, a->p->opts.ns, a->p->opts.node, body,
         &(struct sw_request_opts){
-            .subresource = "status", .field_manager = "slipway-device-plugin", .force = true },
+            .subresource = "status", .field_manager = DAS_MANAGER, .force = true },
         on_status_written, a);
 }
 
@@ -119,7 +117,7 @@ static void on_read(const struct sw_kube_answer *answer, void *arg)
     a->status = json_object_new_object();
     sw_json_set(a->status, dp_inventory_document(a->p->driver ? a->p->driver : &none),
                 "nodeResources", NULL);
-    json_object_array_add(sw_json_need_list(a->status, "conditions", NULL), condition(a, old));
+    add_condition(a, sw_json_need_list(a->status, "conditions", NULL), old);
     if (old && sw_json_equal(sw_json_get(old, "status"), a->status) &&
         sw_streq(sw_json_str(old, "", "spec", "acceleratorType", NULL), "nvidia-mig")) {
         over(a, NULL);
@@ -127,14 +125,14 @@ static void on_read(const struct sw_kube_answer *answer, void *arg)
     }
     SW_AUTO_JSON *body = make_object(a, NULL);
     a->request = sw_kube_apply(
-        a->p->kube, &dp_kind_accelerator, a->p->opts.ns, a->p->opts.node, body,
+        a->p->kube, &sw_kind_accelerator, a->p->opts.ns, a->p->opts.node, body,
         &(struct sw_request_opts){ .field_manager = "slipway-device-plugin", .force = true },
         on_object_written, a);
 }
 
 static void read_object(struct dp_accelerator *a)
 {
-    a->request = sw_kube_get(a->p->kube, &dp_kind_accelerator, a->p->opts.ns, a->p->opts.node, NULL,
+    a->request = sw_kube_get(a->p->kube, &sw_kind_accelerator, a->p->opts.ns, a->p->opts.node, NULL,
                              on_read, a);
 }
 

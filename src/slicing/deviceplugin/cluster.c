@@ -6,17 +6,6 @@
 
 #include "data/data.h"
 #include "net/grpc/grpc.h"
-#include "slicing/deviceplugin/broker/kinds.h"
-
-#define GROUP "inference.redhat.com"
-
-#define KIND(name, names)                                                                          \
-    {                                                                                              \
-        .group = GROUP, .version = "v1alpha1", .api_version = GROUP "/v1alpha1", .kind = name,     \
-        .plural = names, .namespaced = true, .has_status = true                                    \
-    }
-const struct sw_kind dp_kind_claim = KIND("AllocationClaim", "allocationclaims");
-const struct sw_kind dp_kind_accelerator = KIND("NodeAccelerator", "nodeaccelerators");
 
 static int64_t created_ms(struct json_object *obj)
 {
@@ -114,29 +103,19 @@ static const char *const claim_fields[] = { "metadata.creationTimestamp", "spec"
 /* @return NULL: it is of another node, or invalid */
 static struct dp_claim *read_claim(const struct sw_device_plugin *p, struct json_object *obj)
 {
-    struct json_object *spec = sw_json_get(obj, "spec");
-    const char *profile = sw_json_str(spec, "", "profile", NULL);
-    const int64_t start = sw_json_int(spec, -1, "migPlacement", "start", NULL);
-    const int64_t size = sw_json_int(spec, -1, "migPlacement", "size", NULL);
-    struct sw_mig_profile parsed;
-    if (!sw_streq(sw_json_str(spec, "", "nodename", NULL), p->opts.node) ||
-        sw_mig_profile_parse(profile, strlen(profile), &parsed, NULL) < 0 || start < 0 ||
-        size <= 0 || start + size > SW_MIG_MAX_SLICES)
+    struct sw_claim says;
+    if (sw_claim_read(obj, &says, NULL) < 0 || !sw_streq(says.node, p->opts.node))
         return NULL;
     struct dp_claim *c = sw_zalloc(1, sizeof *c);
     c->ns = sw_strdup(sw_obj_namespace(obj));
     c->name = sw_strdup(sw_obj_name(obj));
-    (void)sw_mig_profile_text(&parsed, c->profile);
-    c->pod = (struct dp_ref){ sw_strdup(sw_json_str(spec, "", "podRef", "namespace", NULL)),
-                              sw_strdup(sw_json_str(spec, "", "podRef", "name", NULL)),
-                              sw_strdup(sw_json_str(spec, "", "podRef", "uid", NULL)) };
-    c->gpu = sw_strdup(sw_json_str(spec, "", "gpuUUID", NULL));
-    c->place = (struct sw_mig_place){ (uint8_t)start, (uint8_t)size };
-    const char *state = sw_json_str(obj, "", "status", "state", NULL);
-    c->state = DP_STAGED; /* until there is a status */
-    for (int s = DP_STAGED; s <= DP_IN_USE; s++)
-        if (strcmp(state, dp_claim_state_text((enum dp_claim_state)s)) == 0)
-            c->state = (enum dp_claim_state)s;
+    (void)sw_mig_profile_text(&says.profile, c->profile);
+    c->pod = (struct dp_ref){ sw_strdup(says.pod_ns), sw_strdup(says.pod_name),
+                              sw_strdup(says.pod_uid) };
+    c->gpu = sw_strdup(says.gpu);
+    c->place = says.place;
+    /* an orphan is the scheduler's, as one is that has no state yet */
+    c->state = says.state == SW_CLAIM_ORPHANED ? SW_CLAIM_STAGED : says.state;
     c->created_ms = created_ms(obj);
     c->version = strtoull(sw_json_str(obj, "0", "metadata", "resourceVersion", NULL), NULL, 10);
     return c;
@@ -166,7 +145,7 @@ struct dp_write {
     struct sw_device_plugin *p;
     struct sw_kube_request *request;
     enum dp_act act;
-    enum dp_claim_state state;
+    enum sw_claim_state state;
     char *ns, *name;
 };
 
@@ -193,22 +172,12 @@ static void on_written(const struct sw_kube_answer *answer, void *arg)
     p->perform(p);
 }
 
-static struct json_object *state_patch(const struct sw_device_plugin *p, enum dp_claim_state state)
+static struct json_object *state_patch(const struct sw_device_plugin *p, enum sw_claim_state state)
 {
-    static const char *const messages[] = { [DP_STAGED] = "The slice waits for its container",
-                                            [DP_CREATED] = "The slice waits for its container",
-                                            [DP_PROCESSING] = "The slice is being made",
-                                            [DP_IN_USE] = "The container has the slice" };
-    char now[21];
-    struct json_object *doc = json_object_new_object(), *c = json_object_new_object();
-    sw_json_set_str(doc, dp_claim_state_text(state), "status", "state", NULL);
-    sw_json_set_str(c, "State", "type", NULL);
-    sw_json_set_str(c, "True", "status", NULL);
-    sw_json_set_str(c, dp_claim_state_text(state), "reason", NULL);
-    sw_json_set_str(c, messages[state], "message", NULL);
-    sw_json_set_str(c, sw_time_rfc3339(sw_loop_wall_ms(p->loop), now), "lastTransitionTime", NULL);
-    json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), c);
-    return doc;
+    const char *message = state == SW_CLAIM_PROCESSING ? "The slice is being made"
+                          : state == SW_CLAIM_IN_USE   ? "The container has the slice"
+                                                       : "The slice waits for its container";
+    return sw_claim_status(state, message, sw_loop_wall_ms(p->loop));
 }
 
 void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
@@ -224,7 +193,7 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
     const struct dp_claim *c = dp_broker_claim(p->broker, w->ns, w->name);
     if (a->act == DP_ACT_CLAIM_STATE) {
         body = state_patch(p, a->state);
-        w->request = sw_kube_patch(p->kube, &dp_kind_claim, w->ns, w->name, SW_PATCH_MERGE, body,
+        w->request = sw_kube_patch(p->kube, &sw_kind_claim, w->ns, w->name, SW_PATCH_MERGE, body,
                                    &(struct sw_request_opts){ .subresource = "status" }, on_written,
                                    w);
     } else if (a->act == DP_ACT_CLAIM_POD && c) {
@@ -238,7 +207,7 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
         sw_json_set_str(body, pod->name, "spec", "podRef", "name", NULL);
         sw_json_set_str(body, pod->uid, "spec", "podRef", "uid", NULL);
         p->n.swaps++;
-        w->request = sw_kube_patch(p->kube, &dp_kind_claim, w->ns, w->name, SW_PATCH_MERGE, body,
+        w->request = sw_kube_patch(p->kube, &sw_kind_claim, w->ns, w->name, SW_PATCH_MERGE, body,
                                    NULL, on_written, w);
     } else if (a->act == DP_ACT_EVICT) {
         p->n.evictions++;
@@ -247,7 +216,7 @@ void dp_cluster_write(struct sw_device_plugin *p, const struct dp_action *a)
         w->request = sw_kube_delete(p->kube, &sw_kind_pod, w->ns, w->name,
                                     &(struct sw_request_opts){ .uid = a->ref.uid }, on_written, w);
     } else {
-        w->request = sw_kube_delete(p->kube, &dp_kind_claim, w->ns, w->name, NULL, on_written, w);
+        w->request = sw_kube_delete(p->kube, &sw_kind_claim, w->ns, w->name, NULL, on_written, w);
     }
 }
 
@@ -287,7 +256,7 @@ void dp_cluster_open(struct sw_device_plugin *p)
     SW_AUTO_CHARS *ours = sw_printf(SW_MIG_NODE_LABEL "=%s",
                                     sw_mig_node_label(p->opts.node, label));
     p->claims = sw_kube_watch_open(
-        p->kube, &dp_kind_claim,
+        p->kube, &sw_kind_claim,
         &(struct sw_watch_opts){ .ns = p->opts.ns, .label_selector = ours, .fields = claim_fields },
         on_claim, p);
 }

@@ -341,6 +341,23 @@ static bool is_known(const char *device, void *arg)
     return k.found;
 }
 
+/* Of DAS, whose place this plugin takes: recorded before anything is done with it. */
+static void on_inherited(struct dp_grant *grant, void *arg)
+{
+    struct sw_device_plugin *p = arg;
+    SW_AUTO_CHARS *device = dp_cdi_device(grant);
+    SW_ERR(err);
+    if (is_known(device, p)) {
+        dp_grant_free(grant);
+        return;
+    }
+    sw_log(SW_LOG_INFO, "slices that DAS made", "pod", grant->pod.name, "namespace", grant->pod.ns,
+           "device", device, NULL);
+    if (dp_journal_write(p->opts.journal_dir, grant, &err) < 0)
+        log_error(p, "record not written", &err);
+    dp_broker_inherit(p->broker, grant);
+}
+
 /* Make the broker, and give it the records of an earlier process. */
 static int open_records(struct sw_device_plugin *p, struct sw_err *err)
 {
@@ -364,7 +381,9 @@ static int open_records(struct sw_device_plugin *p, struct sw_err *err)
         rc = dp_journal_load(p->opts.journal_dir, on_record, on_bad_record, p, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "journal");
-    rc = dp_cdi_sweep(p->opts.cdi_dir, is_known, p, err);
+    rc = dp_cdi_load(p->opts.cdi_dir, boot_id, on_inherited, on_bad_record, p, err);
+    if (rc == 0)
+        rc = dp_cdi_sweep(p->opts.cdi_dir, is_known, p, err);
     return rc < 0 ? sw_err_wrap(err, rc, "CDI files") : 0;
 }
 

@@ -160,5 +160,5 @@ void dp_ticket_answer(struct sw_device_plugin *p, const struct dp_action *a)
 void dp_tickets_free(struct sw_device_plugin *p)
 {
     while (!LIST_EMPTY(&p->tickets)) /* their calls have gone with the sockets */
-        free_ticket(LIST_FIRST(&p->tickets));
+        free_ticket(SW_LINKED(LIST_FIRST(&p->tickets)));
 }

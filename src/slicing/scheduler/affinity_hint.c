@@ -105,7 +105,9 @@ static const struct node *another(struct search *s, const struct advice *a, cons
         return NULL;
     for (size_t i = 0; i < s->n_others && i < MAX_CHECKED; i++) {
         struct node *n = s->others[i];
-        bool taken = !n || n == s->node || n->nominee != NULL;
+        bool taken = false;
+        if (!n || n == s->node || n->nominee)
+            continue;
         for (size_t k = 0; k < a->n; k++)
             taken |= a->to[k] == n; /* one each, so that none has to be counted */
         const struct sw_mig_kind *kind = taken ? NULL : sw_mig_kind_find(n->common, &c->profile);

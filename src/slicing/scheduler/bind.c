@@ -38,11 +38,6 @@ struct write {
     struct write *more;
 };
 
-static const struct sw_kind *claim_kind(const struct bind *b)
-{
-    return b->s->informers[INFORMER_CLAIMS].kind;
-}
-
 static const struct sw_kind *pod_kind(const struct bind *b)
 {
     return b->s->informers[INFORMER_PODS].kind;
@@ -175,7 +170,7 @@ static void delete_claim(struct bind *b, struct claim *c)
         .timeout_ms = WRITE_MS, .retries = RETRIES, .ahead = true, .uid = *c->uid ? c->uid : NULL
     };
     c->held = true;
-    (void)sw_kube_delete(b->s->kube, claim_kind(b), b->s->opts.ns, c->name, &opts, on_deleted,
+    (void)sw_kube_delete(b->s->kube, &sw_kind_claim, b->s->opts.ns, c->name, &opts, on_deleted,
                          new_write(b, c));
 }
 
@@ -338,19 +333,9 @@ static void on_marked(const struct sw_kube_answer *a, void *arg)
     claim_written(a, arg, "mark the claim created");
 }
 
-/* status.state, and DAS's condition State. */
-static struct json_object *created_status(int64_t wall_ms)
+static struct json_object *created_status(const struct bind *b)
 {
-    char when[21];
-    struct json_object *doc = json_object_new_object(), *condition = json_object_new_object();
-    sw_json_set_str(condition, "State", "type", NULL);
-    sw_json_set_str(condition, "True", "status", NULL);
-    sw_json_set_str(condition, claim_state_text(CLAIM_CREATED), "reason", NULL);
-    sw_json_set_str(condition, "the pod is placed", "message", NULL);
-    sw_json_set_str(condition, sw_time_rfc3339(wall_ms, when), "lastTransitionTime", NULL);
-    sw_json_set_str(doc, claim_state_text(CLAIM_CREATED), "status", "state", NULL);
-    json_object_array_add(sw_json_need_list(doc, "status", "conditions", NULL), condition);
-    return doc;
+    return sw_claim_status(SW_CLAIM_CREATED, "the pod is placed", sw_loop_wall_ms(b->s->loop));
 }
 
 static const struct sw_request_opts mark_opts = { .timeout_ms = WRITE_MS,
@@ -361,8 +346,8 @@ static const struct sw_request_opts mark_opts = { .timeout_ms = WRITE_MS,
 static void patch_status(struct write *w)
 {
     const struct bind *b = w->b;
-    SW_AUTO_JSON *body = created_status(sw_loop_wall_ms(b->s->loop));
-    (void)sw_kube_patch(b->s->kube, claim_kind(b), b->s->opts.ns, w->claim->name, SW_PATCH_MERGE,
+    SW_AUTO_JSON *body = created_status(b);
+    (void)sw_kube_patch(b->s->kube, &sw_kind_claim, b->s->opts.ns, w->claim->name, SW_PATCH_MERGE,
                         body, &mark_opts, on_marked, w);
 }
 
@@ -382,7 +367,7 @@ static void mark_created(struct bind *b)
         return;
     }
     for (struct claim *c = b->pod->claims; c; c = c->pod_next) {
-        if (c->state != CLAIM_STAGED)
+        if (c->state != SW_CLAIM_STAGED)
             continue;
         struct json_object *made = find_made(b, c);
         struct write *w = new_write(b, c);
@@ -392,10 +377,10 @@ static void mark_created(struct bind *b)
         }
         /* A claim that was just created is sent back whole: that costs the API server three
          * quarters of a patch. It knows by itself who owns which field. */
-        SW_AUTO_JSON *status = created_status(sw_loop_wall_ms(b->s->loop));
+        SW_AUTO_JSON *status = created_status(b);
         json_object_object_del(sw_json_get(made, "metadata"), "managedFields");
         json_object_object_add(made, "status", json_object_get(sw_json_get(status, "status")));
-        (void)sw_kube_update(b->s->kube, claim_kind(b), b->s->opts.ns, c->name, made, &mark_opts,
+        (void)sw_kube_update(b->s->kube, &sw_kind_claim, b->s->opts.ns, c->name, made, &mark_opts,
                              on_status_put, w);
     }
     go(b, bind_pod);
@@ -407,8 +392,8 @@ static struct json_object *claim_body(const struct bind *b, const struct claim *
     const struct pod *pod = b->pod;
     const struct slice_request *want = &pod->pod_request.list[c->want];
     struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, CLAIM_API, "apiVersion", NULL);
-    sw_json_set_str(doc, "AllocationClaim", "kind", NULL);
+    sw_json_set_str(doc, SW_CLAIM_API, "apiVersion", NULL);
+    sw_json_set_str(doc, sw_kind_claim.kind, "kind", NULL);
     sw_json_set_str(doc, c->name, "metadata", "name", NULL);
     sw_json_set_str(doc, b->s->opts.ns, "metadata", "namespace", NULL);
     sw_json_set_str(doc, "slipway-scheduler", "metadata", "labels", "app.kubernetes.io/managed-by",
@@ -446,7 +431,7 @@ static void create_claims(struct bind *b)
         if (*c->uid)
             continue; /* taken over */
         SW_AUTO_JSON *body = claim_body(b, c);
-        (void)sw_kube_create(b->s->kube, claim_kind(b), b->s->opts.ns, NULL, body, &opts,
+        (void)sw_kube_create(b->s->kube, &sw_kind_claim, b->s->opts.ns, NULL, body, &opts,
                              on_claim_created, new_write(b, c));
     }
     go(b, mark_created);
@@ -459,8 +444,9 @@ static void clear(struct bind *b)
         next = c->pod_next;
         if (cache_serves(c, b->ask.node))
             continue;
-        if (c->state > CLAIM_CREATED && !b->why)
-            b->why = sw_printf("claim '%s' of this pod is %s", c->name, claim_state_text(c->state));
+        if (c->state > SW_CLAIM_CREATED && !b->why)
+            b->why = sw_printf("claim '%s' of this pod is %s", c->name,
+                               sw_claim_state_text(c->state));
         else
             delete_claim(b, c);
     }
@@ -556,7 +542,7 @@ void sched_bind_start(struct sw_scheduler *s, struct extender_bind *ask,
 void sched_bind_abandon_all(struct sw_scheduler *s)
 {
     while (s->binds) {
-        struct bind *b = s->binds;
+        struct bind *b = SW_LINKED(s->binds);
         if (!b->why)
             b->why = sw_strdup("the extender is going down");
         answer(b);

@@ -190,8 +190,7 @@ static void collect_claim(struct check *k)
     const struct sw_scheduler *s = k->t->s;
     const struct sw_request_opts opts = { .uid = k->uid,
                                           .resource_version = *k->version ? k->version : NULL };
-    (void)sw_kube_delete(s->kube, s->informers[INFORMER_CLAIMS].kind, s->opts.ns, k->claim, &opts,
-                         on_collected, k);
+    (void)sw_kube_delete(s->kube, &sw_kind_claim, s->opts.ns, k->claim, &opts, on_collected, k);
 }
 
 static void on_pod_read(const struct sw_kube_answer *a, void *arg)
@@ -224,7 +223,7 @@ static bool is_suspect(const struct sw_scheduler *s, const struct claim *c, int6
 {
     const struct pod *pod = c->pod;
     const int64_t age_ms = now_ms - c->since_ms;
-    if (c->state > CLAIM_CREATED || pod->binding)
+    if (c->state > SW_CLAIM_CREATED || pod->binding)
         return false;
     if (!pod->known)
         return pod->gone || age_ms > UNSEEN_MS;
@@ -268,7 +267,7 @@ static void collect_claims(struct collector *t, int64_t now_ms)
             continue;
         /* Slices that exist are destroyed by the node's device plugin, which then deletes the
          * claim. Where the node is gone, the claim is deleted here. */
-        const bool lost = c->state > CLAIM_CREATED && !c->pod->known && !c->node->is_mig &&
+        const bool lost = c->state > SW_CLAIM_CREATED && !c->pod->known && !c->node->is_mig &&
                           !c->node->labelled && now_ms - c->since_ms > LOST_NODE_MS;
         if (lost || is_suspect(t->s, c, now_ms))
             start_check(t, c, lost);
@@ -290,9 +289,9 @@ static void delete_accelerators(struct collector *t, int64_t now_ms)
         else if (now_ms - n->deselected_ms > DESELECTED_MS) {
             n->deselected_ms = now_ms; /* the next time after as long */
             sw_log(SW_LOG_INFO, "node deselected: its NodeAccelerator goes", "node", n->name, NULL);
-            (void)sw_kube_delete(t->s->kube, t->s->informers[INFORMER_ACCELERATORS].kind,
-                                 t->s->opts.ns, n->name, &(struct sw_request_opts){ .retries = 1 },
-                                 on_written, "NodeAccelerator not deleted");
+            (void)sw_kube_delete(t->s->kube, &sw_kind_accelerator, t->s->opts.ns, n->name,
+                                 &(struct sw_request_opts){ .retries = 1 }, on_written,
+                                 "NodeAccelerator not deleted");
         }
     }
 }
@@ -314,9 +313,8 @@ static void label_claims(struct collector *t)
                         SW_MIG_NODE_LABEL, NULL);
         c->labelled = true; /* until it is seen without */
         n++;
-        (void)sw_kube_patch(t->s->kube, t->s->informers[INFORMER_CLAIMS].kind, t->s->opts.ns,
-                            c->name, SW_PATCH_MERGE, body,
-                            &(struct sw_request_opts){ .retries = 3 }, on_written,
+        (void)sw_kube_patch(t->s->kube, &sw_kind_claim, t->s->opts.ns, c->name, SW_PATCH_MERGE,
+                            body, &(struct sw_request_opts){ .retries = 3 }, on_written,
                             "claim not labelled");
     }
 }
@@ -407,7 +405,7 @@ void sched_collector_close(struct sw_scheduler *s)
     if (!t)
         return;
     while (t->checks)
-        free_check(t->checks);
+        free_check(SW_LINKED(t->checks));
     sw_timer_free(t->touch);
     sw_timer_free(t->collect);
     free(t);

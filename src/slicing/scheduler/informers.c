@@ -87,9 +87,10 @@ static const struct {
     bool optional;     /* requests are answered before it is known */
 } sources[N_INFORMERS] = {
     [INFORMER_NODES] = { "v1", "Node", node_fields, false, on_node, NULL, false },
-    [INFORMER_ACCELERATORS] = { CLAIM_API, "NodeAccelerator", accelerator_fields, true,
+    [INFORMER_ACCELERATORS] = { SW_CLAIM_API, "NodeAccelerator", accelerator_fields, true,
                                 on_accelerator, NULL, false },
-    [INFORMER_CLAIMS] = { CLAIM_API, "AllocationClaim", claim_fields, true, on_claim, NULL, false },
+    [INFORMER_CLAIMS] = { SW_CLAIM_API, "AllocationClaim", claim_fields, true, on_claim, NULL,
+                          false },
     [INFORMER_PODS] = { "v1", "Pod", pod_fields, false, on_pod, NULL, false },
     /* the API server enforces them in evictions: answers do not wait for them */
     [INFORMER_BUDGETS] = { "policy/v1", "PodDisruptionBudget", budget_fields, false, on_budget,

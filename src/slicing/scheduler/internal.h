@@ -7,8 +7,6 @@
 #include "slicing/scheduler/extender.h"
 #include "slicing/scheduler/scheduler.h"
 
-#define CLAIM_API "inference.redhat.com/v1alpha1"
-
 /** The kinds that are watched. */
 enum informer_source {
     INFORMER_NODES,

@@ -30,7 +30,7 @@ void sched_metrics_waited(struct metrics *m, double seconds)
 
 struct tally {
     struct sw_mig_profile profile;
-    uint64_t n[CLAIM_N_STATES];
+    uint64_t n[SW_CLAIM_N_STATES];
 };
 
 enum { MAX_PROFILES = 128 };
@@ -53,12 +53,12 @@ static void put_slices(struct sw_metrics *out, const struct cache *p)
     sw_metrics_head(out, "slices", "gauge",
                     "Slices that are claimed or reserved, by profile and state.");
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < CLAIM_N_STATES; k++) {
+        for (size_t k = 0; k < SW_CLAIM_N_STATES; k++) {
             char name[SW_MIG_NAME_LEN];
             if (tallies[i].n[k])
                 sw_metrics_add(out, "slices", tallies[i].n[k], "profile",
                                sw_mig_profile_text(&tallies[i].profile, name), "state",
-                               claim_state_text((enum claim_state)k), NULL);
+                               sw_claim_state_text((enum sw_claim_state)k), NULL);
         }
 }
 

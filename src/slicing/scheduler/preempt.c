@@ -248,5 +248,5 @@ void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *nod
 void sched_evict_close(struct sw_scheduler *s)
 {
     while (s->evicts)
-        end(s->evicts);
+        end(SW_LINKED(s->evicts));
 }

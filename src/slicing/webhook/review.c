@@ -6,6 +6,8 @@
 #include "data/data.h"
 #include "slicing/webhook/webhook.h"
 
+enum { STEP_BYTES = 64 * 1024 }; /* a quarter of a millisecond, where it is all brackets */
+
 #define CONTAINER(list)                                                                            \
     "request.object.spec." list ".resources.limits",                                               \
         "request.object.spec." list ".resources.requests", "request.object.spec." list ".envFrom"
@@ -104,18 +106,18 @@ static bool may_set_devices(const char *body, size_t len_bytes)
     return false;
 }
 
-int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
-                    struct sw_webhook_answer *out, struct sw_err *err)
+static const struct sw_projection *fields_for(const struct sw_webhook_reader *reader,
+                                              const char *body, size_t len_bytes)
 {
-    SW_AUTO_JSON *review = NULL, *response = NULL;
-    const struct sw_piece whole = { body, len_bytes };
-    int rc = sw_stream_read_object(may_set_devices(body, len_bytes) ? reader->with_env
-                                                                    : reader->without_env,
-                                   &whole, 1, &review, err);
-    if (rc < 0)
-        return rc;
+    return may_set_devices(body, len_bytes) ? reader->with_env : reader->without_env;
+}
+
+static int answer(const struct sw_webhook_reader *reader, struct json_object *review,
+                  struct sw_webhook_answer *out, struct sw_err *err)
+{
+    SW_AUTO_JSON *response = NULL;
     enum sw_webhook_outcome outcome;
-    rc = sw_webhook_mutate(reader->policy, review, &response, &outcome, err);
+    const int rc = sw_webhook_mutate(reader->policy, review, &response, &outcome, err);
     if (rc < 0)
         return rc;
     *out = (struct sw_webhook_answer){ .outcome = outcome };
@@ -130,4 +132,57 @@ int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, si
     if (outcome == SW_WEBHOOK_DENIED)
         out->reason = sw_strdup(sw_json_str(response, "", "response", "status", "message", NULL));
     return 0;
+}
+
+int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
+                    struct sw_webhook_answer *out, struct sw_err *err)
+{
+    SW_AUTO_JSON *review = NULL;
+    const struct sw_piece whole = { body, len_bytes };
+    const int rc = sw_stream_read_object(fields_for(reader, body, len_bytes), &whole, 1, &review,
+                                         err);
+    return rc < 0 ? rc : answer(reader, review, out, err);
+}
+
+/* ---- by pieces ---------------------------------------------------------------------------------
+ */
+
+struct sw_webhook_reading {
+    const struct sw_webhook_reader *reader;
+    const char *body;
+    size_t len, at;
+    struct sw_object_stream *stream;
+};
+
+struct sw_webhook_reading *sw_webhook_reading_new(const struct sw_webhook_reader *reader,
+                                                  const char *body, size_t len_bytes)
+{
+    struct sw_webhook_reading *r = sw_zalloc(1, sizeof *r);
+    r->reader = reader;
+    r->body = body;
+    r->len = len_bytes;
+    r->stream = sw_object_stream_new(fields_for(reader, body, len_bytes));
+    return r;
+}
+
+void sw_webhook_reading_free(struct sw_webhook_reading *reading)
+{
+    if (!reading)
+        return;
+    sw_object_stream_free(reading->stream);
+    free(reading);
+}
+
+int sw_webhook_reading_step(struct sw_webhook_reading *r, struct sw_webhook_answer *out,
+                            struct sw_err *err)
+{
+    SW_AUTO_JSON *review = NULL;
+    const size_t left = r->len - r->at, n = left < STEP_BYTES ? left : STEP_BYTES;
+    int rc = sw_object_stream_feed(r->stream, r->body + r->at, n, err);
+    r->at += n;
+    if (rc == 0 && r->at < r->len)
+        return SW_PENDING;
+    if (rc == 0)
+        rc = sw_object_stream_end(r->stream, &review, err);
+    return rc < 0 ? rc : answer(r->reader, review, out, err);
 }

@@ -4,6 +4,16 @@
 #include "slicing/webhook/metrics.h"
 #include "slicing/webhook/webhook.h"
 
+enum { LARGE_BYTES = 64 * 1024 };
+
+/* A review that is read in steps. */
+struct large {
+    struct sw_webhook_server *server;
+    struct sw_serve_reply *reply;
+    struct sw_webhook_reading *reading;
+    double took_s;
+};
+
 struct sw_webhook_server {
     struct sw_loop *loop;
     struct sw_webhook_policy policy;
@@ -13,6 +23,62 @@ struct sw_webhook_server {
     struct sw_metrics_flags metrics_flags;
     struct sw_metrics_server *metrics_server;
 };
+
+static void answer(struct sw_webhook_server *s, struct sw_serve_reply *reply, int rc,
+                   struct sw_webhook_answer *a, struct sw_err *err)
+{
+    if (rc < 0) {
+        s->metrics.bad_requests++;
+        (void)sw_err_wrap(err, SW_INVALID, "bad request");
+        sw_serve_text(reply, 400, sw_err_text(err));
+        return;
+    }
+    s->metrics.outcomes[a->outcome]++;
+    sw_serve_json(reply, a->text, a->len_bytes);
+    if (a->outcome == SW_WEBHOOK_MUTATED)
+        sw_log(SW_LOG_INFO, "pod mutated", "pod", a->pod, NULL);
+    else if (a->outcome == SW_WEBHOOK_DENIED)
+        sw_log(SW_LOG_INFO, "pod denied", "pod", a->pod, "reason", a->reason, NULL);
+    sw_webhook_answer_done(a);
+}
+
+/* ---- large reviews -----------------------------------------------------------------------------
+ */
+
+/* It was answered, or the client is gone. */
+static void drop(void *arg)
+{
+    struct large *l = arg;
+    sw_webhook_reading_free(l->reading);
+    free(l);
+}
+
+static bool step(void *arg)
+{
+    struct large *l = arg;
+    struct sw_webhook_server *s = l->server;
+    struct sw_webhook_answer a = { 0 };
+    SW_ERR(err);
+    const double begin = sw_monotonic_s();
+    const int rc = sw_webhook_reading_step(l->reading, &a, &err);
+    l->took_s += sw_monotonic_s() - begin;
+    if (rc == SW_PENDING)
+        return true;
+    if (rc == 0)
+        sw_webhook_metrics_observe(&s->metrics, l->took_s);
+    answer(s, l->reply, rc, &a, &err);
+    return false;
+}
+
+static void serve_large(struct sw_webhook_server *s, const struct sw_serve_request *r,
+                        struct sw_serve_reply *reply)
+{
+    struct large *l = sw_zalloc(1, sizeof *l);
+    *l = (struct large){ .server = s,
+                         .reply = reply,
+                         .reading = sw_webhook_reading_new(s->reader, r->body, r->body_len) };
+    sw_serve_work(reply, step, drop, l);
+}
 
 static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
 {
@@ -24,21 +90,15 @@ static void serve_mutate(const struct sw_serve_request *r, struct sw_serve_reply
         sw_serve_text(reply, 415, "expected Content-Type: application/json\n");
         return;
     }
-    const double begin = sw_monotonic_s();
-    if (sw_webhook_read(s->reader, r->body, r->body_len, &a, &err) < 0) {
-        s->metrics.bad_requests++;
-        (void)sw_err_wrap(&err, SW_INVALID, "bad request");
-        sw_serve_text(reply, 400, sw_err_text(&err));
+    if (r->body_len > LARGE_BYTES) {
+        serve_large(s, r, reply);
         return;
     }
-    sw_webhook_metrics_observe(&s->metrics, sw_monotonic_s() - begin);
-    s->metrics.outcomes[a.outcome]++;
-    sw_serve_json(reply, a.text, a.len_bytes);
-    if (a.outcome == SW_WEBHOOK_MUTATED)
-        sw_log(SW_LOG_INFO, "pod mutated", "pod", a.pod, NULL);
-    else if (a.outcome == SW_WEBHOOK_DENIED)
-        sw_log(SW_LOG_INFO, "pod denied", "pod", a.pod, "reason", a.reason, NULL);
-    sw_webhook_answer_done(&a);
+    const double begin = sw_monotonic_s();
+    const int rc = sw_webhook_read(s->reader, r->body, r->body_len, &a, &err);
+    if (rc == 0)
+        sw_webhook_metrics_observe(&s->metrics, sw_monotonic_s() - begin);
+    answer(s, reply, rc, &a, &err);
 }
 
 static void serve_readyz(const struct sw_serve_request *r SW_UNUSED, struct sw_serve_reply *reply,

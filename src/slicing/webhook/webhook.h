@@ -80,6 +80,19 @@ void sw_webhook_answer_done(struct sw_webhook_answer *answer);
 int sw_webhook_read(const struct sw_webhook_reader *reader, const char *body, size_t len_bytes,
                     struct sw_webhook_answer *out, struct sw_err *err) SW_CHECKED;
 
+/** A review that is read in steps of a fraction of a millisecond, so that others are answered
+ * meanwhile. */
+struct sw_webhook_reading;
+/** @body and @reader are borrowed. The caller's: sw_webhook_reading_free(). */
+struct sw_webhook_reading *sw_webhook_reading_new(const struct sw_webhook_reader *reader,
+                                                  const char *body, size_t len_bytes);
+/** NULL is accepted. */
+void sw_webhook_reading_free(struct sw_webhook_reading *reading);
+SW_DEFINE_AUTO(sw_webhook_reading, sw_webhook_reading_free)
+/** The next step. @return SW_PENDING: there are more | as sw_webhook_read(), then over */
+int sw_webhook_reading_step(struct sw_webhook_reading *reading, struct sw_webhook_answer *out,
+                            struct sw_err *err) SW_CHECKED;
+
 /* ---- the server --------------------------------------------------------------------------------
  */
 

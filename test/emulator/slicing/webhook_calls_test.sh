@@ -78,6 +78,22 @@ YAML
 
 job_has_it() { kubectl get pods -l job-name=j -o 'jsonpath={.items[*].spec.schedulerName}' | grep -q my-scheduler; }
 
+# A review of more than 256 KiB is read in steps.
+large_pod() {
+    local pid
+    head -c 500000 /dev/zero | tr '\0' x >"$tap_dir/xs"
+    {
+        printf '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"CREATE","kind":{"group":"","version":"v1","kind":"Pod"},'
+        printf '"object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"large","annotations":{"a":"%s"}},' "$(cat "$tap_dir/xs")"
+        printf '"spec":{"containers":[{"name":"c","image":"x","resources":{"limits":{"nvidia.com/mig-1g.5gb":"1"}}}]}}}}'
+    } >"$tap_dir/review"
+    for pid in 1 2 3 4 5; do # one after the other, and none waits for its answer
+        timeout 0.05 curl -sk -H 'Content-Type: application/json' --data-binary @"$tap_dir/review" "https://127.0.0.1:$(port)/mutate-pod" >/dev/null
+    done
+    curl -sk -H 'Content-Type: application/json' --data-binary @"$tap_dir/review" "https://127.0.0.1:$(port)/mutate-pod" >"$tap_dir/answer"
+    grep -q '"patch":' "$tap_dir/answer" && [ "$(curl -sk "https://127.0.0.1:$(port)/healthz")" = ok ]
+}
+
 wrong_ca() { # a caBundle of somebody else's: failurePolicy Fail holds, and says why
     kubectl patch mutatingwebhookconfiguration das --type json \
         -p "[{\"op\":\"remove\",\"path\":\"/webhooks/0/clientConfig/caBundle\"}]" || return 1
@@ -168,6 +184,7 @@ t "a webhook at an address of its own is configured" start
 t "a pod that asks for a slice is changed" own_pod
 t "a pod that asks for none is not" plain_pod
 t "a Job's pod is changed too" job_pod
+t "a pod of half a MiB is changed, and who goes away before is forgotten" large_pod
 t "a webhook that cannot be trusted refuses by its failurePolicy" wrong_ca
 t "the shipped configuration is taken" shipped 1.29
 t "pods without slices and excluded namespaces do not reach the webhook" not_asked

@@ -17,6 +17,14 @@ static void read_json(const uint8_t *data, size_t size)
                       &err) < 0)
         return;
     (void)!dp_cdi_read(doc, &device, &err);
+    if (dp_cdi_inherit("c1g.5gb_8c1f.cdi.json", doc, "boot", &g, &err) == 0) {
+        SW_AUTO_JSON *record = dp_record_make(g);
+        struct dp_grant *same = NULL;
+        if (dp_record_read(record, &same, &err) < 0)
+            abort();
+        dp_grant_free(same);
+        dp_grant_free(SW_TAKE(g));
+    }
     if (dp_record_read(doc, &g, &err) < 0)
         return;
     SW_AUTO_JSON *again = dp_record_make(g), *cdi = dp_cdi_make(g), *third = NULL;

@@ -16,7 +16,7 @@ enum { MAX_PODS = 12, N_PLACES = 7 };
 
 struct claim {
     char name[32], pod[32];
-    enum dp_claim_state state;
+    enum sw_claim_state state;
     unsigned place;
     bool there;
 };
@@ -188,7 +188,7 @@ static void tell_claim(struct world *w, const struct claim *c)
 static struct claim *add_claim(struct world *w, const char *name, const char *pod, unsigned place)
 {
     struct claim *c = &w->claims[w->n_claims++];
-    *c = (struct claim){ .state = DP_CREATED, .place = place, .there = true };
+    *c = (struct claim){ .state = SW_CLAIM_CREATED, .place = place, .there = true };
     (void)snprintf(c->name, sizeof c->name, "%s", name);
     (void)snprintf(c->pod, sizeof c->pod, "%s", pod);
     tell_claim(w, c);
@@ -242,7 +242,7 @@ static void test_a_slice_is_made_and_taken_down(void **state SW_UNUSED)
     assert_int_equal(w.n_answered, 1);
     assert_int_equal(w.codes[0], 0);
     assert_true(w.gi[3] && w.ci[3]);
-    assert_int_equal(c->state, DP_IN_USE);
+    assert_int_equal(c->state, SW_CLAIM_IN_USE);
     dp_broker_on_pod_gone(w.b, "a", w.now_ms);
     settle(&w);
     assert_int_equal(n_made(&w), 0);
@@ -258,7 +258,7 @@ static void test_claims_go_through_every_state(void **state SW_UNUSED)
     add_pod(&w, "a", "1g.5gb", 1, false);
     add_claim(&w, "c1", "a", 0);
     allocate(&w, 1, "1g.5gb-0");
-    enum dp_claim_state seen[4];
+    enum sw_claim_state seen[4];
     size_t n = 0;
     struct dp_action *a;
     while ((a = dp_broker_next(w.b))) {
@@ -268,8 +268,8 @@ static void test_claims_go_through_every_state(void **state SW_UNUSED)
         dp_action_free(a);
     }
     assert_int_equal(n, 2);
-    assert_int_equal(seen[0], DP_PROCESSING);
-    assert_int_equal(seen[1], DP_IN_USE);
+    assert_int_equal(seen[0], SW_CLAIM_PROCESSING);
+    assert_int_equal(seen[1], SW_CLAIM_IN_USE);
     close_world(&w);
 }
 
@@ -329,8 +329,8 @@ static void test_the_oldest_claim_comes_first(void **state SW_UNUSED)
     struct claim *second = add_claim(&w, "a-second", "young", 1);
     allocate(&w, 1, "1g.5gb-0");
     settle(&w);
-    assert_int_equal(first->state, DP_IN_USE);
-    assert_int_equal(second->state, DP_CREATED);
+    assert_int_equal(first->state, SW_CLAIM_IN_USE);
+    assert_int_equal(second->state, SW_CLAIM_CREATED);
     close_world(&w);
 }
 
@@ -379,8 +379,8 @@ static void test_a_failed_step_undoes_all_and_gives_the_claims_back(void **state
         }
         assert_int_equal(w.codes[0], SW_UNAVAILABLE);
         assert_int_equal(n_made(&w), 0);
-        assert_int_equal(c1->state, DP_CREATED);
-        assert_int_equal(c2->state, DP_CREATED);
+        assert_int_equal(c1->state, SW_CLAIM_CREATED);
+        assert_int_equal(c2->state, SW_CLAIM_CREATED);
         close_world(&w);
     }
 }
@@ -443,7 +443,7 @@ static void test_records_of_another_life(void **state SW_UNUSED)
                                                       : DP_INTENT));
                 add_pod(&w, alive ? "a" : "b", "1g.5gb", 1, false);
                 struct claim *c = add_claim(&w, "c1", "a", 2);
-                c->state = made == 2 ? DP_IN_USE : DP_PROCESSING;
+                c->state = made == 2 ? SW_CLAIM_IN_USE : SW_CLAIM_PROCESSING;
                 tell_claim(&w, c);
                 settle(&w);
                 assert_int_equal(w.gi[2], there); /* nothing before the pods are known */
@@ -451,9 +451,10 @@ static void test_records_of_another_life(void **state SW_UNUSED)
                 settle(&w);
                 assert_int_equal(w.gi[2], there && alive && made == 2);
                 assert_int_equal(c->there, alive);
-                assert_int_equal(c->there ? c->state : DP_STAGED, !alive      ? DP_STAGED
-                                                                  : made == 2 ? DP_IN_USE
-                                                                              : DP_CREATED);
+                assert_int_equal(c->there ? c->state : SW_CLAIM_STAGED, !alive ? SW_CLAIM_STAGED
+                                                                        : made == 2
+                                                                            ? SW_CLAIM_IN_USE
+                                                                            : SW_CLAIM_CREATED);
                 close_world(&w);
             }
 }
@@ -471,12 +472,12 @@ static void test_after_a_reboot(void **state SW_UNUSED)
         dp_broker_adopt(w.b, g);
         add_pod(&w, "a", "1g.5gb", 1, false);
         struct claim *c = add_claim(&w, "c1", "a", 2);
-        c->state = DP_IN_USE;
+        c->state = SW_CLAIM_IN_USE;
         tell_claim(&w, c);
         dp_broker_on_pods_synced(w.b, w.now_ms);
         settle(&w);
         assert_int_equal(w.n_evicted, 0); /* the driver is not there yet: nobody is to blame */
-        assert_int_equal(c->state, DP_IN_USE);
+        assert_int_equal(c->state, SW_CLAIM_IN_USE);
         sync_all(&w);
         settle(&w);
         assert_int_equal(w.gi[2], same);

@@ -221,6 +221,88 @@ static void test_files_come_and_go_whole(void **state SW_UNUSED)
     assert_int_equal(rmdir(top), 0);
 }
 
+/* ---- DAS's files -------------------------------------------------------------------------------
+ */
+
+/* As its daemonset writes them, of two slices; @path, NULL: nothing, is replaced in the second
+ * claim. */
+static struct json_object *das_file(const char *path, const char *value)
+{
+    SW_AUTO_JSON *claims = json_object_new_array();
+    for (int i = 0; i < 2; i++) {
+        SW_AUTO_CHARS *text = sw_printf(
+            "{\"metadata\":{\"name\":\"1-2-3-node-1-my-app-%d\",\"namespace\":\"das-operator\","
+            "\"uid\":\"9-%d\"},\"spec\":{\"profile\":\"1g.5gb+me\",\"nodename\":\"node-1\","
+            "\"gpuUUID\":\"GPU-7\",\"migPlacement\":{\"start\":%d,\"size\":1},\"podRef\":{"
+            "\"namespace\":\"default\",\"name\":\"pod\",\"uid\":\"1-2-3\"}}}",
+            i, i, i + 3);
+        struct json_object *claim = NULL, *changed = NULL;
+        assert_int_equal(sw_json_parse(text, strlen(text), NULL, &claim, NULL), 0);
+        if (i && path) {
+            assert_int_equal(sw_json_parse(value, strlen(value), NULL, &changed, NULL), 0);
+            sw_json_set(claim, changed, "spec", path, NULL);
+        }
+        json_object_array_add(claims, claim);
+    }
+    SW_AUTO_CHARS *note = sw_json_text(claims, SW_JSON_PLAIN, NULL);
+    struct json_object *doc = NULL;
+    static const char text[] =
+        "{\"cdiVersion\":\"0.8.0\",\"kind\":\"mig.das.com/c1g.5gb-plus-me\",\"devices\":[{\"name\":"
+        "\"8c1f\",\"annotations\":{},\"containerEdits\":{\"env\":[\"NVIDIA_VISIBLE_DEVICES=MIG-a,"
+        "MIG-b\",\"CUDA_VISIBLE_DEVICES=0,1\"]}}]}";
+    assert_int_equal(sw_json_parse(text, sizeof text - 1, NULL, &doc, NULL), 0);
+    sw_json_set_str(sw_json_at(sw_json_get(doc, "devices"), 0), note, "annotations",
+                    "mig.das.com/allocation", NULL);
+    return doc;
+}
+
+#define DAS_FILE "c1g.5gb-plus-me_8c1f.cdi.json"
+
+static void test_a_file_of_das_becomes_a_record(void **state SW_UNUSED)
+{
+    SW_ERR(err);
+    SW_AUTO_JSON *doc = das_file(NULL, NULL);
+    struct dp_grant *g = NULL, *again = NULL;
+    assert_int_equal(dp_cdi_inherit(DAS_FILE, doc, "boot", &g, &err), 0);
+    SW_AUTO_JSON *record = dp_record_make(g);
+    assert_int_equal(dp_record_read(record, &again, &err), 0);
+    assert_string_equal(again->container, "my-app");
+    assert_string_equal(again->pod.uid, "1-2-3");
+    assert_int_equal(again->n_slices, 2);
+    assert_int_equal(again->slices[1].place.start, 4);
+    assert_string_equal(again->slices[1].claim, "1-2-3-node-1-my-app-1");
+    SW_AUTO_CHARS *file = dp_cdi_file(again), *visible = dp_visible_devices(again);
+    assert_string_equal(file, DAS_FILE); /* what kubelet remembers goes on */
+    assert_string_equal(visible, "MIG-a,MIG-b");
+    dp_grant_free(again);
+
+    SW_AUTO_JSON *ours = dp_cdi_make(g); /* from now on it is slipway's */
+    again = NULL;
+    assert_int_equal(dp_cdi_inherit(DAS_FILE, ours, "boot", &again, &err), SW_NOTFOUND);
+    dp_grant_free(g);
+}
+
+static void test_files_of_das_are_checked(void **state SW_UNUSED)
+{
+    static const struct {
+        const char *file, *path, *value;
+    } cases[] = {
+        { "c1g.5gb_8c1f.cdi.json", NULL, NULL },
+        { "other.cdi.json", NULL, NULL },
+        { DAS_FILE, "profile", "\"1g\"" },
+        { DAS_FILE, "gpuUUID", "\"../x\"" },
+        { DAS_FILE, "migPlacement", "{\"start\":16,\"size\":1}" },
+        { DAS_FILE, "migPlacement", "null" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_ERR(err);
+        SW_AUTO_JSON *doc = das_file(cases[i].path, cases[i].value);
+        struct dp_grant *g = NULL;
+        if (dp_cdi_inherit(cases[i].file, doc, "boot", &g, &err) != SW_INVALID)
+            fail_msg("%zu: was taken", i);
+    }
+}
+
 /* ---- inventory ---------------------------------------------------------------------------------
  */
 
@@ -307,6 +389,8 @@ int main(void)
         cmocka_unit_test(test_cdi_files_keep_the_schema),
         cmocka_unit_test(test_cdi_names),
         cmocka_unit_test(test_files_come_and_go_whole),
+        cmocka_unit_test(test_a_file_of_das_becomes_a_record),
+        cmocka_unit_test(test_files_of_das_are_checked),
         cmocka_unit_test(test_every_model_has_its_resources),
         cmocka_unit_test(test_gpus_that_differ_say_so),
         cmocka_unit_test(test_answers_by_strategy),

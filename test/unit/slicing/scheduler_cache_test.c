@@ -36,7 +36,7 @@ static void test_claims_take_and_give(void **state)
     assert_int_equal(scene_claim(s, "c1", "p1", "a", 1, "2g.10gb", 2, 2, "created"), 0);
     assert_int_equal(taken(s, "a", 0), 0);
     assert_int_equal(taken(s, "a", 1), 0x0c);
-    assert_int_equal(cache_find_claim(s->p, "c1")->state, CLAIM_CREATED);
+    assert_int_equal(cache_find_claim(s->p, "c1")->state, SW_CLAIM_CREATED);
     claim_gone(s, "c1");
     assert_int_equal(taken(s, "a", 1), 0);
     assert_null(cache_find_pod(s->p, "p1")); /* nothing refers to it any more */

@@ -599,6 +599,16 @@ static void pods_as_large_as_a_body_are_answered(void **state)
         struct sw_webhook_answer a = { 0 };
         assert_int_equal(sw_webhook_read(reader, reviews[i], strlen(reviews[i]), &a, NULL), 0);
         assert_int_equal(a.outcome, outcomes[i]);
+        struct sw_webhook_answer in_steps = { 0 };
+        SW_AUTO(sw_webhook_reading) *reading = sw_webhook_reading_new(reader, reviews[i],
+                                                                      strlen(reviews[i]));
+        int rc, n = 0;
+        while ((rc = sw_webhook_reading_step(reading, &in_steps, NULL)) == SW_PENDING)
+            n++;
+        assert_int_equal(rc, 0);
+        assert_true(n > 5);
+        assert_string_equal(in_steps.text, a.text);
+        sw_webhook_answer_done(&in_steps);
         sw_webhook_answer_done(&a);
     }
 }

@@ -14,7 +14,7 @@ struct dp_container *pod_container(const struct dp_pod *pod, const char *name)
 
 static bool is_free(const struct dp_claim *c, const char *pod_uid, const char *profile)
 {
-    return c->state == DP_CREATED && !c->grant && sw_streq(c->pod.uid, pod_uid) &&
+    return c->state == SW_CLAIM_CREATED && !c->grant && sw_streq(c->pod.uid, pod_uid) &&
            strcmp(c->profile, profile) == 0;
 }
 
@@ -175,7 +175,8 @@ void broker_allocate_all(struct dp_broker *b, int64_t now_ms)
             size_t n_claims = 0;
             const struct dp_claim *c;
             LIST_FOREACH(c, &b->claims, link)
-            n_claims += c->state == DP_CREATED && !c->grant && strcmp(c->profile, w->profile) == 0;
+            n_claims += c->state == SW_CLAIM_CREATED && !c->grant &&
+                        strcmp(c->profile, w->profile) == 0;
             a->message = sw_printf(
                 "no AllocationClaim for %zu x %s within %lld s: of this node's claims in state "
                 "'created' %zu are of this profile, none belongs to a pod here with a container "

@@ -259,7 +259,7 @@ void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, co
 }
 
 void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,
-                          enum dp_claim_state state, int code, uint64_t version, int64_t now_ms)
+                          enum sw_claim_state state, int code, uint64_t version, int64_t now_ms)
 {
     struct dp_claim *c = dp_broker_claim(b, ns, name);
     if (!c || !c->writing)

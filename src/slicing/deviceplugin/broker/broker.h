@@ -18,6 +18,7 @@
 #include <sys/queue.h>
 
 #include "base/base.h"
+#include "slicing/claim/claim.h"
 #include "slicing/mig/mig.h"
 
 /* ---- what is known -----------------------------------------------------------------------------
@@ -54,11 +55,6 @@ struct dp_pod {
 /** It is in no list. NULL is accepted. */
 void dp_pod_free(struct dp_pod *pod);
 
-/** status.state of an AllocationClaim that this node acts on, in its order. Source: DAS. */
-enum dp_claim_state { DP_STAGED, DP_CREATED, DP_PROCESSING, DP_IN_USE };
-/** As in status.state: "inUse". A constant. */
-const char *dp_claim_state_text(enum dp_claim_state state);
-
 struct dp_grant;
 
 /** An AllocationClaim of this node: one slice. */
@@ -69,7 +65,7 @@ struct dp_claim {
     struct dp_ref pod;
     char *gpu;
     struct sw_mig_place place;
-    enum dp_claim_state state;
+    enum sw_claim_state state;
     int64_t created_ms;
     uint64_t version;
     /* the broker's own */
@@ -117,7 +113,8 @@ enum dp_grant_state { DP_MAKING, DP_READY, DP_UNDOING };
 /** What one container holds. */
 struct dp_grant {
     LIST_ENTRY(dp_grant) link;
-    char *id; /* of its record */
+    char *id;  /* of its record */
+    char *cdi; /* the name that DAS gave its CDI device; NULL: the UUID of the first slice */
     enum dp_grant_state state;
     struct dp_ref pod;
     char *container;
@@ -185,7 +182,7 @@ struct dp_action {
     enum dp_act act;
     enum dp_step step;
     size_t i;
-    enum dp_claim_state state;
+    enum sw_claim_state state;
     uint64_t ticket;
     int code;
     char *grant_id;    /* the grant may be gone: dp_broker_grant() */
@@ -221,6 +218,9 @@ int64_t dp_broker_next_ms(const struct dp_broker *b);
 void dp_broker_tick(struct dp_broker *b, int64_t now_ms);
 /** A record that was found at the start; taken. Before anything else. */
 void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant);
+/** Slices that DAS's daemonset made, and that no record knows; taken. After the records: those of
+ * slices at the same places are of slices that are gone. */
+void dp_broker_inherit(struct dp_broker *b, struct dp_grant *grant);
 /** A pod on this node is there or has changed; taken. */
 void dp_broker_on_pod(struct dp_broker *b, struct dp_pod *pod, int64_t now_ms);
 /** The pod of @uid was deleted. */
@@ -259,7 +259,7 @@ void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, co
                          int64_t now_ms);
 /** @version: of the object after the write; 0: not known. */
 void dp_broker_on_written(struct dp_broker *b, enum dp_act act, const char *ns, const char *name,
-                          enum dp_claim_state state, int code, uint64_t version, int64_t now_ms);
+                          enum sw_claim_state state, int code, uint64_t version, int64_t now_ms);
 
 /** One entry of kubelet's list: that container holds the devices @ids of @profile. */
 struct dp_held {

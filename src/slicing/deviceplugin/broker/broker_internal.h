@@ -88,7 +88,7 @@ void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms);
 /** Write the claims that do not say what the grants are. */
 void broker_settle(struct dp_broker *b, int64_t now_ms);
 /** A write of @c has ended. */
-void claim_written(struct dp_claim *c, enum dp_act act, enum dp_claim_state state, int code,
+void claim_written(struct dp_claim *c, enum dp_act act, enum sw_claim_state state, int code,
                    uint64_t version, int64_t now_ms);
 
 /* held_devices.c */

@@ -5,14 +5,8 @@
 
 #include "slicing/deviceplugin/broker/broker_internal.h"
 
-const char *dp_claim_state_text(enum dp_claim_state state)
-{
-    static const char *const texts[] = { "staged", "created", "processing", "inUse" };
-    return texts[state];
-}
-
 static void write_claim(struct dp_broker *b, struct dp_claim *c, enum dp_act act,
-                        enum dp_claim_state state)
+                        enum sw_claim_state state)
 {
     struct dp_action *a = broker_act(b, act);
     a->ref = (struct dp_ref){ .ns = sw_strdup(c->ns), .name = sw_strdup(c->name) };
@@ -20,10 +14,10 @@ static void write_claim(struct dp_broker *b, struct dp_claim *c, enum dp_act act
     c->writing = true;
 }
 
-static void write_state(struct dp_broker *b, struct dp_claim *c, enum dp_claim_state state)
+static void write_state(struct dp_broker *b, struct dp_claim *c, enum sw_claim_state state)
 {
-    if (c->state == DP_CREATED && state == DP_IN_USE)
-        state = DP_PROCESSING; /* no state is left out */
+    if (c->state == SW_CLAIM_CREATED && state == SW_CLAIM_IN_USE)
+        state = SW_CLAIM_PROCESSING; /* no state is left out */
     if (c->state != state)
         write_claim(b, c, DP_ACT_CLAIM_STATE, state);
 }
@@ -43,24 +37,24 @@ void broker_settle(struct dp_broker *b, int64_t now_ms)
         if (c->grant) {
             const bool busy = c->grant->adopted || c->grant->state == DP_UNDOING;
             if (!busy && c->grant->state == DP_READY)
-                write_state(b, c, DP_IN_USE);
-            else if (!busy && c->state == DP_CREATED)
-                write_state(b, c, DP_PROCESSING);
+                write_state(b, c, SW_CLAIM_IN_USE);
+            else if (!busy && c->state == SW_CLAIM_CREATED)
+                write_state(b, c, SW_CLAIM_PROCESSING);
             continue;
         }
         /* Staged claims, and those of pods that are not known here yet, are the scheduler's. */
-        if (c->state == DP_STAGED || !b->pods_synced)
+        if (c->state == SW_CLAIM_STAGED || !b->pods_synced)
             continue;
         const struct dp_pod *pod = broker_pod(b, c->pod.uid);
-        const bool begun = c->state == DP_PROCESSING || c->state == DP_IN_USE;
+        const bool begun = c->state == SW_CLAIM_PROCESSING || c->state == SW_CLAIM_IN_USE;
         if (pod ? pod->ended : c->pod_gone || begun)
             write_claim(b, c, DP_ACT_CLAIM_DELETE, c->state);
         else if (begun)
-            write_state(b, c, DP_CREATED);
+            write_state(b, c, SW_CLAIM_CREATED);
     }
 }
 
-void claim_written(struct dp_claim *c, enum dp_act act, enum dp_claim_state state, int code,
+void claim_written(struct dp_claim *c, enum dp_act act, enum sw_claim_state state, int code,
                    uint64_t version, int64_t now_ms)
 {
     c->writing = false;

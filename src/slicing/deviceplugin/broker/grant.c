@@ -200,6 +200,24 @@ void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant)
     LIST_INSERT_HEAD(&b->grants, grant, link);
 }
 
+static bool overlap(const struct dp_slice *a, const struct dp_slice *b)
+{
+    return sw_streq(a->gpu, b->gpu) && a->place.start < b->place.start + b->place.size &&
+           b->place.start < a->place.start + a->place.size;
+}
+
+/* Between two lives of slipway's DAS was here, and took down what the records speak of. */
+void dp_broker_inherit(struct dp_broker *b, struct dp_grant *grant)
+{
+    struct dp_grant *g;
+    LIST_FOREACH(g, &b->grants, link)
+    for (size_t i = 0; i < g->n_slices; i++)
+        for (size_t k = 0; k < grant->n_slices; k++)
+            if (overlap(&g->slices[i], &grant->slices[k]))
+                g->slices[i].step = DP_NOTHING;
+    dp_broker_adopt(b, grant);
+}
+
 static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
 {
     g->adopted = false;
@@ -226,8 +244,11 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
         act_on(b, g, DP_ACT_UNCDI); /* of the slices it had */
         g->remaking = true;
         grant_begin(b, g);
-    } else if (b->list_held_ms < 0) {
-        b->list_held_ms = now_ms + LIST_SOON_MS;
+    } else {
+        if (g->cdi)
+            act_on(b, g, DP_ACT_RECORD);
+        if (b->list_held_ms < 0)
+            b->list_held_ms = now_ms + LIST_SOON_MS;
     }
 }
 
@@ -243,4 +264,6 @@ void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
     const struct dp_pod *pod = broker_pod(b, g->pod.uid);
     if (!pod || pod->ended)
         grant_undo(b, g, "its pod has ended");
+    else if (g->cdi && g->state == DP_READY) /* a container that ends removes DAS's file */
+        act_on(b, g, DP_ACT_RECORD);
 }

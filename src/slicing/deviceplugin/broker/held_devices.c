@@ -89,7 +89,7 @@ static bool take_free_claims(struct dp_broker *b, const struct dp_grant *g,
             bool used = false;
             for (size_t j = 0; j < i; j++)
                 used |= taken[j] == c;
-            if (!used && !c->grant && c->state == DP_CREATED &&
+            if (!used && !c->grant && c->state == SW_CLAIM_CREATED &&
                 sw_streq(c->pod.uid, pod->ref.uid) && strcmp(c->profile, g->slices[i].profile) == 0)
                 break;
         }
@@ -131,6 +131,24 @@ static bool move_grant(struct dp_broker *b, struct dp_grant *g, const struct dp_
     return true;
 }
 
+/* Slices that DAS made are found by the container: it wrote down no devices. */
+static struct dp_grant *inherited(struct dp_broker *b, const struct dp_held *h)
+{
+    const struct dp_pod *pod = broker_pod_named(b, h->ns, h->pod);
+    struct dp_grant *g;
+    LIST_FOREACH(g, &b->grants, link)
+    {
+        if (!g->cdi || g->n_served || g->adopted || g->state != DP_READY || !pod ||
+            !sw_streq(g->pod.uid, pod->ref.uid) || !sw_streq(g->container, h->container) ||
+            strcmp(g->slices[0].profile, h->profile) != 0 || g->n_slices != h->n_ids)
+            continue;
+        dp_grant_serve(g, h->profile, (const char *const *)h->ids, h->n_ids);
+        broker_act(b, DP_ACT_RECORD)->grant_id = sw_strdup(g->id);
+        return g;
+    }
+    return NULL;
+}
+
 /* ---- PreStartContainer -------------------------------------------------------------------------
  */
 
@@ -150,6 +168,7 @@ void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held
         const struct dp_held *h = &held[i];
         struct dp_grant *g = grant_of_ids(b, h->profile, (const char *const *)h->ids, h->n_ids);
         const struct dp_pod *pod = broker_pod_named(b, h->ns, h->pod);
+        g = g ? g : inherited(b, h);
         if (!g || g->adopted || g->state != DP_READY || !pod)
             continue;
         /* init containers are not listed, and their devices are reused: the pod is what counts */

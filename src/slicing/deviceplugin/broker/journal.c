@@ -43,6 +43,8 @@ struct json_object *dp_record_make(const struct dp_grant *grant)
     sw_json_set_str(doc, grant->pod.name, "pod", "name", NULL);
     sw_json_set_str(doc, grant->pod.uid, "pod", "uid", NULL);
     sw_json_set_str(doc, grant->container, "container", NULL);
+    if (grant->cdi)
+        sw_json_set_str(doc, grant->cdi, "cdi", NULL);
     struct json_object *slices = sw_json_need_list(doc, "slices", NULL);
     for (size_t i = 0; i < grant->n_slices; i++)
         json_object_array_add(slices, slice_json(&grant->slices[i]));
@@ -174,6 +176,8 @@ int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err
         rc = read_name(doc, "bootID", &g->boot_id, err);
     if (rc == 0)
         rc = read_name(doc, "container", &g->container, err);
+    if (rc == 0 && sw_json_get(doc, "cdi"))
+        rc = read_name(doc, "cdi", &g->cdi, err);
     if (rc == 0)
         rc = read_name(pod, "namespace", &g->pod.ns, err);
     if (rc == 0)
@@ -188,7 +192,9 @@ int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err
         rc = read_slice(sw_json_at(list, i), dp_grant_add_slice(g), err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "slices[%zu]", i);
-        if (g->state == DP_READY && g->slices[i].step != DP_MADE)
+        /* of instances that DAS made the place alone is known */
+        if (g->state == DP_READY && g->slices[i].step != DP_MADE &&
+            !(g->cdi && g->slices[i].step == DP_INTENT))
             return sw_err_set(err, SW_INVALID, "slices[%zu].step: of a ready grant, not made", i);
     }
     if (rc == 0)

@@ -42,10 +42,21 @@ struct json_object *dp_cdi_make(const struct dp_grant *grant) SW_CHECKED;
 /** Read one of slipway's CDI files; @device: the name of its device, the caller's.
  * @return 0 | SW_NOTFOUND (another program's) | SW_INVALID (no CDI) */
 int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err) SW_CHECKED;
+/** The grant behind a CDI file that DAS's daemonset wrote, which keeps no records; its container is
+ * in use. @name: of the file; @boot_id: of this boot, which the folder does not outlive.
+ * @return 0 | SW_NOTFOUND (another program's, or slipway's) | SW_INVALID
+ * Source: DAS's pkg/daemonset/deviceplugins/server.go. */
+int dp_cdi_inherit(const char *name, struct json_object *doc, const char *boot_id,
+                   struct dp_grant **out, struct sw_err *err) SW_CHECKED;
+/** All of those, as dp_journal_load() does with records. */
+int dp_cdi_load(const char *dir, const char *boot_id,
+                void (*each)(struct dp_grant *grant, void *arg),
+                void (*bad)(const char *path, const struct sw_err *err, void *arg), void *arg,
+                struct sw_err *err) SW_CHECKED;
 /** Write the grant's CDI file. @return 0 | SW_UNAVAILABLE, SW_FORBIDDEN (the folder) */
 int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
 /** Remove it, if it is there. @return as dp_cdi_write() */
 int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
-/** Remove slipway's files whose device is not known. @keep: whether it is. */
+/** Remove slipway's files, not DAS's, whose device is not known. @keep: whether it is. */
 int dp_cdi_sweep(const char *dir, bool (*keep)(const char *device, void *arg), void *arg,
                  struct sw_err *err) SW_CHECKED;

@@ -80,6 +80,7 @@ void dp_grant_free(struct dp_grant *grant)
     free(grant->slices);
     dp_ref_done(&grant->pod);
     free(grant->id);
+    free(grant->cdi);
     free(grant->container);
     free(grant->boot_id);
     free(grant->why);

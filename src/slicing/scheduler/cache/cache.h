@@ -9,16 +9,11 @@
 #include <json-c/json.h>
 
 #include "base/base.h"
+#include "slicing/claim/claim.h"
 #include "slicing/mig/mig.h"
 #include "slicing/scheduler/cache/pod_request.h"
 
 struct lh_table;
-
-/** status.state of an AllocationClaim. Source: DAS. */
-enum claim_state { CLAIM_STAGED, CLAIM_CREATED, CLAIM_PROCESSING, CLAIM_IN_USE, CLAIM_ORPHANED };
-enum { CLAIM_N_STATES = CLAIM_ORPHANED + 1 };
-/** As in status.state: "inUse". A constant. */
-const char *claim_state_text(enum claim_state state);
 
 /** A node that takes part, has a NodeAccelerator, or is named by a claim. */
 struct node {
@@ -58,7 +53,7 @@ struct claim {
     struct sw_mig_profile profile;
     const struct sw_mig_kind *kind; /* NULL: the GPU does not know the profile */
     struct sw_mig_place place;
-    enum claim_state state;
+    enum sw_claim_state state;
     uint16_t want;    /* reserved: which of the pod's */
     bool seen;        /* the API server has reported it */
     bool watched;     /* the watch has reported the one with this uid */

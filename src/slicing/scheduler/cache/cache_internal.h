@@ -4,14 +4,8 @@
 #include <json-c/linkhash.h>
 #include <stdlib.h>
 
+#include "data/json/table.h"
 #include "slicing/scheduler/cache/cache.h"
-
-/** An entry of one of the tables, borrowed, or NULL. */
-static inline void *cache_lookup(struct lh_table *table, const char *key)
-{
-    void *found = NULL;
-    return lh_table_lookup_ex(table, key, &found) ? found : NULL;
-}
 
 /** @key is borrowed as long as the entry is there. */
 static inline void cache_insert(struct lh_table *table, const char *key, void *value)

@@ -6,17 +6,9 @@
 
 #include "data/data.h"
 
-static const char *const states[] = { "staged", "created", "processing", "inUse", "orphaned" };
-_Static_assert(SW_COUNT(states) == CLAIM_N_STATES, "a text each");
-
-const char *claim_state_text(enum claim_state state)
-{
-    return states[state];
-}
-
 struct claim *cache_find_claim(const struct cache *p, const char *name)
 {
-    return cache_lookup(p->claims, name);
+    return sw_table_find(p->claims, name);
 }
 
 void cache_free_claim(struct claim *c)
@@ -45,45 +37,6 @@ void cache_drop_claim(struct cache *p, struct claim *c)
     cache_has_grown(p, node);
     cache_maybe_forget_pod(p, pod);
     cache_maybe_forget_node(p, node);
-}
-
-struct spec {
-    const char *pod_uid, *pod_ns, *pod_name, *node, *gpu;
-    struct sw_mig_profile profile;
-    struct sw_mig_place place;
-    enum claim_state state;
-};
-
-static int read_spec(struct json_object *obj, struct spec *s, struct sw_err *err)
-{
-    struct json_object *spec = sw_json_get(obj, "spec");
-    const char *profile = sw_json_str(spec, "", "profile", NULL);
-    const int64_t start = sw_json_int(spec, -1, "migPlacement", "start", NULL);
-    const int64_t size = sw_json_int(spec, -1, "migPlacement", "size", NULL);
-    *s = (struct spec){
-        .pod_uid = sw_json_str(spec, "", "podRef", "uid", NULL),
-        .pod_ns = sw_json_str(spec, "", "podRef", "namespace", NULL),
-        .pod_name = sw_json_str(spec, "", "podRef", "name", NULL),
-        .node = sw_json_str(spec, "", "nodename", NULL),
-        .gpu = sw_json_str(spec, "", "gpuUUID", NULL),
-        .state = CLAIM_STAGED, /* until there is a status */
-    };
-    for (size_t i = 0; i < SW_COUNT(states); i++)
-        if (strcmp(sw_json_str(obj, "", "status", "state", NULL), states[i]) == 0)
-            s->state = (enum claim_state)i;
-    if (!*s->pod_uid || !*s->node || !*s->gpu)
-        return sw_err_set(err, SW_INVALID, "spec.%s is missing",
-                          !*s->pod_uid ? "podRef.uid"
-                          : !*s->node  ? "nodename"
-                                       : "gpuUUID");
-    if (start < 0 || size <= 0 || start + size > SW_MIG_MAX_SLICES)
-        return sw_err_set(err, SW_INVALID,
-                          "spec.migPlacement: start %lld, size %lld: expected slices 0 to %d",
-                          (long long)start, (long long)size, SW_MIG_MAX_SLICES - 1);
-    s->place = (struct sw_mig_place){ (uint8_t)start, (uint8_t)size };
-    if (sw_mig_profile_parse(profile, strlen(profile), &s->profile, err) < 0)
-        return sw_err_wrap(err, SW_INVALID, "spec.profile");
-    return 0;
 }
 
 struct claim *cache_new_claim(struct cache *p, const char *name, struct node *node, struct pod *pod,
@@ -142,8 +95,8 @@ int cache_observe_claim(struct cache *p, const char *name, const char *uid, stru
         claim_gone(p, name, uid);
         return 0;
     }
-    struct spec s;
-    const int rc = read_spec(obj, &s, err);
+    struct sw_claim s;
+    const int rc = sw_claim_read(obj, &s, err);
     if (rc < 0) {
         claim_gone(p, name, NULL);
         return sw_err_wrap(err, rc, "AllocationClaim '%s'", name);

@@ -22,7 +22,7 @@ void cache_set_labels(struct cache *p, struct pod *pod, struct json_object *map)
     pod->labels = NULL;
     if (sw_json_len(map)) {
         SW_AUTO_CHARS *text = sw_json_text(map, SW_JSON_PLAIN, NULL);
-        pod->labels = cache_lookup(p->labels, text);
+        pod->labels = sw_table_find(p->labels, text);
         if (!pod->labels) {
             pod->labels = sw_zalloc(1, sizeof *pod->labels);
             pod->labels->text = SW_TAKE(text);
@@ -80,7 +80,7 @@ static void drop_budget(struct cache *p, struct budgets *of, const char *name)
 void cache_observe_budget(struct cache *p, const char *ns, const char *name,
                           struct json_object *obj)
 {
-    struct budgets *of = cache_lookup(p->budgets, ns);
+    struct budgets *of = sw_table_find(p->budgets, ns);
     if (of)
         drop_budget(p, of, name);
     struct sw_selector selector = { 0 };
@@ -93,7 +93,7 @@ void cache_observe_budget(struct cache *p, const char *ns, const char *name,
                           .allowed = sw_json_int(obj, 0, "status", "disruptionsAllowed", NULL),
                           .disrupted = json_object_get(
                               sw_json_find(obj, "status", "disruptedPods", NULL)) };
-    of = cache_lookup(p->budgets, ns); /* dropped with its last budget */
+    of = sw_table_find(p->budgets, ns); /* dropped with its last budget */
     if (!of) {
         of = sw_zalloc(1, sizeof *of);
         of->ns = sw_strdup(ns);
@@ -112,7 +112,7 @@ void cache_begin_spending(const struct cache *p)
 
 bool cache_spend(const struct cache *p, const struct pod *pod)
 {
-    const struct budgets *of = pod->labels ? cache_lookup(p->budgets, pod->ns) : NULL;
+    const struct budgets *of = pod->labels ? sw_table_find(p->budgets, pod->ns) : NULL;
     bool over = false;
     for (struct budget *b = of ? of->list : NULL; b; b = b->next) {
         /* an empty selector selects nothing here, whatever the budget's version: so does

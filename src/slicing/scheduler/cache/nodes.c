@@ -6,7 +6,7 @@
 
 struct node *cache_find_node(const struct cache *p, const char *name)
 {
-    return cache_lookup(p->nodes, name);
+    return sw_table_find(p->nodes, name);
 }
 
 struct node *cache_find_node_n(const struct cache *p, const char *name, size_t len_bytes)
@@ -76,7 +76,7 @@ void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_
 void cache_mark_begun(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus)
 {
     for (const struct claim *c = node->claims; c; c = c->next)
-        if (c->pod != pod && c->state < CLAIM_IN_USE && c->gpu < node->n_gpus)
+        if (c->pod != pod && c->state < SW_CLAIM_IN_USE && c->gpu < node->n_gpus)
             gpus[c->gpu].begun = true;
 }
 

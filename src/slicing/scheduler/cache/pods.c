@@ -13,7 +13,7 @@ static bool is_waiting(const struct pod *pod)
 
 struct pod *cache_find_pod(const struct cache *p, const char *uid)
 {
-    return cache_lookup(p->pods, uid);
+    return sw_table_find(p->pods, uid);
 }
 
 struct pod *cache_need_pod(struct cache *p, const char *uid, const char *ns, const char *name)

@@ -34,7 +34,7 @@ static const struct slice_request *want_of(const struct claim *c, const char *no
 bool cache_serves(const struct claim *c, const char *node)
 {
     const struct slice_request *w = strcmp(c->node->name, node) == 0 ? want_of(c, node) : NULL;
-    return w && c->own && c->state <= CLAIM_CREATED && c->kind && *c->uid && !c->held &&
+    return w && c->own && c->state <= SW_CLAIM_CREATED && c->kind && *c->uid && !c->held &&
            sw_mig_profile_equal(&c->profile, &w->profile) && !c->node->gpus[c->gpu].barred;
 }
 
