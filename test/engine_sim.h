@@ -183,9 +183,12 @@ static inline struct sw_key sim_key(struct sim *sim, const struct sw_key *key)
                             sim_keep(sim, key->ns), sim_keep(sim, key->name) };
 }
 
-static inline void sim_observe(struct sim *sim, const struct sw_key *key, struct json_object *doc)
+/* @watch: the number of the watch that shows it. */
+static inline void sim_observe(struct sim *sim, uint64_t watch, const struct sw_key *key,
+                               struct json_object *doc)
 {
     struct sim_pending *p = sim_push(sim, SW_EV_OBSERVED);
+    p->event.watch = watch;
     p->event.key = sim_key(sim, key);
     p->object = sw_json_copy(doc);
     p->event.object = p->object;
@@ -236,9 +239,9 @@ static inline void sim_tell(struct sim *sim, struct json_object *doc, bool gone)
         if (sim_matches(&sim->watches[i], &key, doc)) {
             if (sim_chance(sim, sim->lose))
                 continue;
-            sim_observe(sim, &key, gone ? NULL : doc);
+            sim_observe(sim, sim->watches[i].id, &key, gone ? NULL : doc);
             if (sim_chance(sim, sim->repeat))
-                sim_observe(sim, &key, gone ? NULL : doc);
+                sim_observe(sim, sim->watches[i].id, &key, gone ? NULL : doc);
         }
 }
 
@@ -513,7 +516,7 @@ static inline void sim_watch(struct sim *sim, const struct sw_action *a)
                              a->key.name ? sw_strdup(a->key.name) : NULL,
                              a->selector ? sw_strdup(a->selector) : NULL };
     if (w->name) {
-        sim_observe(sim, &a->key, sim_get(sim, &a->key));
+        sim_observe(sim, w->id, &a->key, sim_get(sim, &a->key));
         return;
     }
     json_object_object_foreach(sim->store, id, doc)
@@ -521,7 +524,7 @@ static inline void sim_watch(struct sim *sim, const struct sw_action *a)
         (void)id;
         struct sw_key key = sim_key_of(doc);
         if (sim_matches(w, &key, doc))
-            sim_observe(sim, &key, doc);
+            sim_observe(sim, w->id, &key, doc);
     }
     sim_push(sim, SW_EV_SYNCED)->event.watch = a->watch;
 }
@@ -698,6 +701,9 @@ static inline void sim_perform(struct sim *sim, const struct sw_action *a)
         break;
     case SW_ACT_LOGS:
         sim_answer(sim, a, SW_EV_LOGS)->event.text = "all is well\n";
+        break;
+    case SW_ACT_WARNINGS:
+        sim_answer(sim, a, SW_EV_WARNINGS)->event.text = "something is missing\n";
         break;
     case SW_ACT_EMPTIED:
         sim_log(sim, "emptied");
@@ -943,7 +949,7 @@ static inline void sim_resync(struct sim *sim)
         struct sim_watch *w = &sim->watches[i];
         struct sw_key named = { w->api_version, w->kind, w->ns, w->name };
         if (w->name) {
-            sim_observe(sim, &named, sim_get(sim, &named));
+            sim_observe(sim, w->id, &named, sim_get(sim, &named));
             continue;
         }
         json_object_object_foreach(sim->store, id, doc)
@@ -951,7 +957,7 @@ static inline void sim_resync(struct sim *sim)
             (void)id;
             struct sw_key key = sim_key_of(doc);
             if (sim_matches(w, &key, doc))
-                sim_observe(sim, &key, doc);
+                sim_observe(sim, w->id, &key, doc);
         }
     }
 }

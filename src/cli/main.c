@@ -35,7 +35,7 @@ static void print_commands(FILE *out)
 
 static int execute_named(const char *name, int argc, char **argv)
 {
-    const struct sw_command *command = sw_command_find(sw_commands, name);
+    const struct sw_command *command = sw_command_named(name);
     if (command)
         return execute(command, argc, argv);
     const char *names[64] = { 0 };

@@ -37,16 +37,28 @@ static void on_signal(evutil_socket_t number, short what SW_UNUSED, void *arg)
         sw_loop_stop(conn->loop);
 }
 
+static void handle_signal(struct sw_connection *conn, size_t at, int number)
+{
+    conn->signals[at] = evsignal_new(sw_loop_base(conn->loop), number, on_signal, conn);
+    (void)evsignal_add(conn->signals[at], NULL);
+}
+
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 int sw_connection_init(struct sw_connection *conn, const char *command,
                        const struct sw_connect_opts *opts, struct sw_err *err)
 {
     conn->command = command;
     conn->loop = sw_loop_new(NULL);
     if (!opts->no_signals) {
-        conn->interrupt = evsignal_new(sw_loop_base(conn->loop), SIGINT, on_signal, conn);
-        conn->terminate = evsignal_new(sw_loop_base(conn->loop), SIGTERM, on_signal, conn);
-        (void)evsignal_add(conn->interrupt, NULL);
-        (void)evsignal_add(conn->terminate, NULL);
+        handle_signal(conn, 0, SIGINT);
+        handle_signal(conn, 1, SIGTERM);
+        if (!is_ignored(SIGHUP)) /* by nohup(1): it goes on when its terminal is gone */
+            handle_signal(conn, 2, SIGHUP);
     }
     int rc;
     if (opts->emulate) {
@@ -54,8 +66,10 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
             .platform = sw_streq(opts->platform, "kubernetes") ? SW_EMU_KUBERNETES
                                                                : SW_EMU_OPENSHIFT,
             .n_nodes = (int)opts->n_nodes,
+            .kube_version = opts->kube_version,
             .rules_dir = opts->rules,
             .faults = opts->faults,
+            .troubles = opts->troubles,
         };
         rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
         if (rc == 0)
@@ -90,9 +104,9 @@ void sw_connection_done(struct sw_connection *conn)
     sw_kube_free(SW_TAKE(conn->kube));
     sw_kube_config_free(SW_TAKE(conn->config));
     sw_emulator_close(SW_TAKE(conn->emulator));
-    if (conn->interrupt)
-        event_free(SW_TAKE(conn->interrupt));
-    if (conn->terminate)
-        event_free(SW_TAKE(conn->terminate));
+    for (size_t i = 0; i < SW_COUNT(conn->signals); i++) {
+        if (conn->signals[i])
+            event_free(SW_TAKE(conn->signals[i]));
+    }
     sw_loop_free(SW_TAKE(conn->loop));
 }

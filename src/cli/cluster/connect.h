@@ -17,10 +17,12 @@ struct sw_connect_opts {
     bool emulate;
     int64_t n_nodes; /* of the emulator; 0: its default */
     const char *platform;
-    const char *delays; /* NULL: the emulator's defaults */
-    const char *rules;  /* folder of rules besides the built-in ones, or NULL */
-    const char *faults; /* file with a plan of faults on the emulator, or NULL */
-    bool no_signals;    /* another connection may be open, whose loop handles them */
+    const char *kube_version; /* of the emulator, "1.34"; NULL: its default */
+    const char *delays;       /* NULL: the emulator's defaults */
+    const char *rules;        /* folder of rules besides the built-in ones, or NULL */
+    const char *faults;       /* file with a plan of faults on the emulator, or NULL */
+    const char *troubles;     /* that the emulator's operators play, comma separated, or NULL */
+    bool no_signals;          /* another connection may be open, whose loop handles them */
 };
 
 /** Rows for a command's table of flags, given its options struct and the member that is the
@@ -52,7 +54,7 @@ struct sw_connection {
     struct sw_emulator *emulator; /* NULL: a real cluster */
     struct sw_kube_config *config;
     struct sw_kube *kube;
-    struct event *interrupt, *terminate;
+    struct event *signals[3]; /* SIGINT, SIGTERM, SIGHUP; NULL: not handled */
     const char *command;
     bool patient;     /* print once that the server does not answer, and when it answers again */
     bool is_down;     /* the former was printed */

@@ -30,7 +30,8 @@ struct sw_install {
     struct sw_kube_request *req;
     struct sw_timer *timer;
     const struct sw_kind *crd_kind;
-    size_t next_crd; /* to be applied; those before it are there */
+    size_t next_crd;           /* to be applied; those before it are there */
+    struct json_object *kinds; /* of sw_install_limit(); NULL: all */
     int n_conflicts;
 };
 
@@ -43,6 +44,7 @@ void sw_install_cancel(struct sw_install *in)
     sw_kube_cancel(in->req);
     sw_timer_free(in->timer);
     json_object_put(in->resource);
+    json_object_put(in->kinds);
     free(in);
 }
 
@@ -92,19 +94,40 @@ static void on_crd(const struct sw_kube_answer *a, void *arg)
     apply_next_crd(in);
 }
 
+static int read_crd(const struct sw_embedded *file, struct json_object **doc, struct sw_err *err)
+{
+    return sw_yaml_parse(file->text, file->len_bytes, &(struct sw_yaml_opts){ .file = file->name },
+                         doc, err);
+}
+
+static const char *kind_of(struct json_object *crd)
+{
+    return sw_json_str(crd, "", "spec", "names", "kind", NULL);
+}
+
+static bool is_needed(const struct sw_install *in, struct json_object *crd)
+{
+    return !in->kinds || sw_streq(kind_of(crd), KIND) ||
+           sw_json_bool(in->kinds, false, kind_of(crd), NULL);
+}
+
 static void apply_next_crd(struct sw_install *in)
 {
-    const struct sw_embedded *file = &sw_deploy_crds[in->next_crd];
     SW_AUTO_JSON *doc = NULL;
     SW_ERR(err);
-    if (!file->name) {
-        sw_timer_set(in->timer, 0);
-        return;
+    int rc = 0;
+    for (; rc == 0 && sw_deploy_crds[in->next_crd].name; in->next_crd++) {
+        json_object_put(SW_TAKE(doc));
+        rc = read_crd(&sw_deploy_crds[in->next_crd], &doc, &err);
+        if (rc == 0 && is_needed(in, doc))
+            break;
     }
-    int rc = sw_yaml_parse(file->text, file->len_bytes,
-                           &(struct sw_yaml_opts){ .file = file->name }, &doc, &err);
     if (rc < 0) {
         finish(in, rc, &err);
+        return;
+    }
+    if (!sw_deploy_crds[in->next_crd].name) {
+        sw_timer_set(in->timer, 0);
         return;
     }
     in->req = sw_kube_apply(in->conn->kube, in->crd_kind, NULL, sw_obj_name(doc), doc,
@@ -123,6 +146,23 @@ static void on_crd_kind(int code, const struct sw_kind *kind, const struct sw_er
         in->crd_kind = kind;
         apply_next_crd(in);
     }
+}
+
+struct json_object *sw_install_kinds(void)
+{
+    struct json_object *kinds = json_object_new_object();
+    for (const struct sw_embedded *file = sw_deploy_crds; file->name; file++) {
+        SW_AUTO_JSON *doc = NULL;
+        SW_ERR(err);
+        if (read_crd(file, &doc, &err) == 0 && !sw_streq(kind_of(doc), KIND))
+            sw_json_set(kinds, json_object_new_boolean(false), kind_of(doc), NULL);
+    }
+    return kinds;
+}
+
+void sw_install_limit(struct sw_install *in, struct json_object *kinds)
+{
+    in->kinds = json_object_get(kinds);
 }
 
 /* ---- the kind ----------------------------------------------------------------------------------

@@ -13,5 +13,11 @@ typedef void sw_install_fn(int code, const struct sw_err *err, void *arg);
  * the handle is invalid then. */
 struct sw_install *sw_install_start(struct sw_connection *conn, struct json_object *resource,
                                     sw_install_fn *done, void *arg);
+/** The kinds that the program carries definitions of, but for SpecialResource: {kind: false}, the
+ * caller's. */
+struct json_object *sw_install_kinds(void);
+/** Right after the start: of those, apply only the definitions of kinds that are true in @kinds
+ * (borrowed until the end); else all of them are applied. */
+void sw_install_limit(struct sw_install *install, struct json_object *kinds);
 /** Stop without a call of the function. NULL is accepted. */
 void sw_install_cancel(struct sw_install *install);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "operator/facts/facts.h"
 #include "operator/manifests/node_choice.h"
 #include "operator/manifests/sharing.h"
 
@@ -168,6 +169,14 @@ static struct sw_upgrade_node *find_drivers(const struct sw_node_plan *p, size_t
     return nodes;
 }
 
+static void replace_label(const struct sw_node_plan *p, uint32_t node, const char *key,
+                          const char *value, struct json_object *removed, struct json_object *set)
+{
+    if (sw_node_set_label(p->node_set, node, key))
+        json_object_object_add(removed, key, NULL);
+    json_object_object_add(set, key, json_object_new_string(value));
+}
+
 /* The driver's pods are deleted, and with them the labels of their states, which are set again with
  * the new driver. */
 static void replace_driver(struct sw_node_plan *p, size_t round, const char *name)
@@ -185,9 +194,9 @@ static void replace_driver(struct sw_node_plan *p, size_t round, const char *nam
         add_pod(replaced, pod, NULL);
         if (!state->label || sw_json_get(set, state->label))
             continue;
-        if (sw_node_set_label(p->node_set, node, state->label))
-            json_object_object_add(removed, state->label, NULL);
-        json_object_object_add(set, state->label, json_object_new_string("Ready"));
+        replace_label(p, node, state->label, "Ready", removed, set);
+        if (state->ready_label)
+            replace_label(p, node, state->ready_label, "", removed, set);
     }
     sw_json_set(action(p, round, name, "replace driver"), replaced, "pods", NULL);
     if (sw_json_len(removed))
@@ -264,10 +273,25 @@ static void change_label(struct sw_node_plan *p, uint32_t node, const char *key,
     (void)sw_node_set_put_labels(p->node_set, node, labels, 0);
 }
 
+/* Where Node Feature Discovery has not run, the controller labels nodes with their kernel before it
+ * applies what selects them by it. */
+static void plan_kernels(struct sw_node_plan *p)
+{
+    continue_round(p);
+    for (uint32_t node = 0; p->facts && node < sw_node_set_end(p->node_set); node++) {
+        const char *id = sw_node_set_name(p->node_set, node) ? sw_node_set_group(p->node_set, node)
+                                                             : NULL;
+        const struct sw_group *group = id ? sw_facts_find_group(p->facts, id) : NULL;
+        if (group && is_chosen(p, node) && !sw_label_value_fault(group->kernel) &&
+            !sw_streq(sw_node_set_label(p->node_set, node, SW_KERNEL_LABEL), group->kernel))
+            change_label(p, node, SW_KERNEL_LABEL, group->kernel);
+    }
+}
+
 static bool shares_label(const struct sw_node_plan *p, const char *label, size_t before)
 {
     for (size_t i = 0; i < before; i++)
-        if (sw_streq(p->states[i].label, label))
+        if (sw_streq(p->states[i].label, label) || sw_streq(p->states[i].ready_label, label))
             return true;
     return false;
 }
@@ -285,7 +309,18 @@ static void plan_state(struct sw_node_plan *p, size_t state, bool going)
         const char *now = sw_node_set_label(p->node_set, node, s->label);
         if (wanted ? !sw_streq(now, "Ready") : now != NULL)
             change_label(p, node, s->label, wanted ? "Ready" : NULL);
+        if (s->ready_label &&
+            wanted != (sw_node_set_label(p->node_set, node, s->ready_label) != NULL))
+            change_label(p, node, s->ready_label, wanted ? "" : NULL);
     }
+}
+
+/* Of a state that is gone. */
+static void lose_label(struct sw_node_plan *p, const char *key)
+{
+    for (uint32_t node = 0; *key && node < sw_node_set_end(p->node_set); node++)
+        if (sw_node_set_name(p->node_set, node) && sw_node_set_label(p->node_set, node, key))
+            change_label(p, node, key, NULL);
 }
 
 /* Remove the labels of states that are no longer in the recipe. */
@@ -294,12 +329,13 @@ static void plan_lost_states(struct sw_node_plan *p)
     struct json_object *before = sw_json_find(p->resource, "status", "states", NULL);
     continue_round(p);
     for (size_t i = 0; i < sw_json_len(before); i++) {
-        const char *label = sw_json_str(sw_json_at(before, i), "", "label", NULL);
-        if (!*label || shares_label(p, label, p->n_states))
-            continue;
-        for (uint32_t node = 0; node < sw_node_set_end(p->node_set); node++)
-            if (sw_node_set_name(p->node_set, node) && sw_node_set_label(p->node_set, node, label))
-                change_label(p, node, label, NULL);
+        struct json_object *state = sw_json_at(before, i);
+        const char *label = sw_json_str(state, "", "label", NULL);
+        const char *ready = sw_json_str(state, "", "readyLabel", NULL);
+        if (!shares_label(p, label, p->n_states))
+            lose_label(p, label);
+        if (!shares_label(p, ready, p->n_states))
+            lose_label(p, ready);
     }
 }
 
@@ -409,6 +445,8 @@ int sw_node_plan_make(struct sw_node_plan *plan, struct sw_err *err)
             free(nodes);
             upgraded = true;
         }
+        if (walked && plan->states[i].kernel_affine)
+            plan_kernels(plan);
         if (walked || going)
             plan_state(plan, i, going);
     }
@@ -423,6 +461,7 @@ void sw_node_plan_done(struct sw_node_plan *plan)
 {
     for (size_t i = 0; i < plan->n_states; i++) {
         free(plan->states[i].label);
+        free(plan->states[i].ready_label);
         json_object_put(plan->states[i].sets);
     }
     free(plan->states);

@@ -7,15 +7,18 @@
 #include "operator/engine/upgrade/upgrade.h"
 
 struct json_object;
+struct sw_facts;
 struct sw_node_set;
 
 /** One state of the resource, in the order of the graph. */
 struct sw_node_plan_state {
-    char *label; /* the whole key; NULL: it sets none */
+    char *label;       /* the whole key; NULL: it sets none */
+    char *ready_label; /* another one that comes and goes with it, as in engine.h; NULL: none */
     /* its DaemonSets as they will be, an array; those annotated "slipway.dev/upgrade: by-node" are
      * drivers, and are compared with their pods */
     struct json_object *sets;
-    bool by_node; /* it waits for its DaemonSets, and so becomes ready node by node */
+    bool by_node;       /* it waits for its DaemonSets, and so becomes ready node by node */
+    bool kernel_affine; /* its nodes get the label of their kernel where they lack it */
 };
 
 /** The input and the plan; sw_node_plan_done(). */
@@ -23,6 +26,7 @@ struct sw_node_plan {
     const char *name;             /* borrowed */
     struct json_object *resource; /* borrowed: spec, and status.states with the old labels */
     struct sw_node_set *node_set; /* borrowed; its labels are changed as planned */
+    const struct sw_facts *facts; /* borrowed: the kernels of nodes; NULL: not known */
     struct json_object *pods;     /* every Pod, an array; owned */
     struct sw_node_plan_state *states;
     size_t n_states, cap_states;

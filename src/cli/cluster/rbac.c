@@ -6,6 +6,7 @@
 
 #include "data/data.h"
 #include "emulator/store/kinds.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks.h"
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"
@@ -127,6 +128,7 @@ static const char *const read_verbs[] = { "get", "list", "watch", NULL };
 static const char *const write_verbs[] = { "create", "patch", "delete", NULL };
 static const char *const release_verbs[] = { "get", "list", "create", "patch", "delete", NULL };
 static const char *const get_verb[] = { "get", NULL };
+static const char *const list_verb[] = { "list", NULL };
 static const char *const watch_verb[] = { "watch", NULL };
 static const char *const all_verbs[] = {
     "get", "list", "watch", "create", "patch", "delete", NULL
@@ -145,9 +147,6 @@ static const char *ns_of(const struct rights *r, const struct sw_manifest *m)
 static void allow_object(struct rights *r, const struct sw_manifest *m)
 {
     struct json_object *doc = m->doc;
-    static const char *const pod_makers[] = { "DaemonSet",  "Deployment", "StatefulSet",
-                                              "ReplicaSet", "Job",        "CronJob",
-                                              "Pod" };
     const char *ns = ns_of(r, m), *kind = sw_obj_kind(doc);
     struct kind_facts k = facts_of_kind(r, sw_obj_api_version(doc), kind, *sw_obj_namespace(doc));
     if (r->opts->module) { /* all as its account, which waits for them and deletes them, too */
@@ -161,11 +160,10 @@ static void allow_object(struct rights *r, const struct sw_manifest *m)
         allow_own(r, "", k.group, k.resource, NULL, read_verbs);
     allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, get_verb);
     allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, write_verbs);
-    for (size_t i = 0; i < SW_COUNT(pod_makers); i++) {
-        if (!sw_streq(kind, pod_makers[i]))
-            continue;
+    if (sw_pod_maker_find(kind)) {
         allow_own(r, ns, "", "pods", NULL, read_verbs);
         allow(r, ns, "", "pods/log", NULL, get_verb);
+        allow(r, ns, "", "events", NULL, list_verb);
     }
     if (sw_streq(kind, "BuildConfig")) {
         allow_own(r, ns, k.group, "builds", NULL, read_verbs);
@@ -197,7 +195,6 @@ static void allow_role(struct rights *r, const struct sw_manifest *m)
 /* Lookups are requests of the account that writes the objects. */
 static void allow_lookups(struct rights *r)
 {
-    static const char *const list_verb[] = { "list", NULL };
     for (size_t i = 0; i < sw_json_len(r->opts->lookups); i++) {
         struct json_object *l = sw_json_at(r->opts->lookups, i);
         const char *ns = sw_json_str(l, "", "namespace", NULL),

@@ -226,6 +226,31 @@ static int take_text(struct wait *w, int rc, char **text, size_t *len)
     return 0;
 }
 
+char *sw_cluster_pod_selector(struct json_object *object)
+{
+    struct json_object *labels = sw_json_find(object, "spec", "selector", "matchLabels", NULL);
+    char *selector = NULL;
+    if (!json_object_is_type(labels, json_type_object))
+        return NULL;
+    json_object_object_foreach(labels, key, value)
+    {
+        sw_append(&selector, "%s%s=%s", selector ? "," : "", key, json_object_get_string(value));
+    }
+    return selector;
+}
+
+int sw_cluster_pods(struct sw_connection *conn, struct json_object *object, int retries,
+                    struct json_object **pods, struct sw_err *err)
+{
+    SW_AUTO_CHARS *selector = sw_cluster_pod_selector(object);
+    if (!selector) {
+        *pods = json_object_new_array();
+        return 0;
+    }
+    const struct sw_request_opts opts = { .label_selector = selector, .retries = retries };
+    return sw_cluster_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, pods, err);
+}
+
 int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,
                     const struct sw_request_opts *opts, char **text, size_t *len,
                     struct sw_err *err)

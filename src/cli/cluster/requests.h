@@ -56,6 +56,13 @@ int sw_cluster_update(struct sw_connection *conn, const struct sw_kind *kind, co
 /** A merge patch. */
 int sw_cluster_patch(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                      const char *name, struct json_object *patch, struct sw_err *err) SW_CHECKED;
+/** What selects the pods of @object, as the server has it: its spec.selector.matchLabels as a label
+ * selector, the caller's. NULL: it selects none. */
+char *sw_cluster_pod_selector(struct json_object *object);
+/** The pods that @object, as the server has it, selects by sw_cluster_pod_selector(), as an array;
+ * an empty one where it selects none. */
+int sw_cluster_pods(struct sw_connection *conn, struct json_object *object, int retries,
+                    struct json_object **pods, struct sw_err *err) SW_CHECKED;
 /** The log of a container, the caller's; @opts: container, tail_lines, limit_bytes, previous.
  * @return 0 | as above */
 int sw_cluster_logs(struct sw_connection *conn, const char *ns, const char *pod,

@@ -6,6 +6,7 @@
 #include "base/loop.h"
 #include "chart/fetch/reach/reach.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/leader.h"
 #include "cli/cluster/node_policy_flags.h"
 #include "cli/cluster/releases.h"
 #include "cli/commands/commands.h"
@@ -22,13 +23,12 @@
 #include "operator/admission/admission.h"
 #include "operator/manifests/hooks.h"
 #include "operator/registries/registries.h"
+#include "web/web.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The Lease of SRO: while one image replaces the other, only one of them is the leader. */
-#define LEASE_NAME "b6ae617b.openshift.io"
 #define TRIM_MS 5000
 
 struct controller_opts {
@@ -41,6 +41,7 @@ struct controller_opts {
     struct sw_metrics_flags metrics;
     const char *sro_metrics; /* --metrics-addr */
     const char *admission, *admission_certs, *operator_user;
+    const char *dashboard, *dashboard_certs;
     const char *allowed_sources;
     const char *log_file, *health, *lease_ns, *releases, *registries_conf, *registry_ca, *graph_url;
     struct sw_record_opts record;
@@ -50,7 +51,7 @@ struct controller_opts {
 
 static const struct sw_flag flags[] = {
     { "leader-elect", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect), NULL, NULL,
-      "work only while holding the Lease " LEASE_NAME },
+      "work only while holding the Lease " SW_OPERATOR_LEASE },
     { "enable-leader-election", 0, SW_FLAG_BOOL, offsetof(struct controller_opts, leader_elect),
       NULL, NULL, "the same as --leader-elect, by its name in SRO" },
     { "leader-elect-namespace", 0, SW_FLAG_STRING, offsetof(struct controller_opts, lease_ns), "NS",
@@ -71,6 +72,14 @@ static const struct sw_flag flags[] = {
       "DIR", NULL, "folder with its tls.crt and tls.key; read again when they change" },
     { "admission-operator", 0, SW_FLAG_STRING, offsetof(struct controller_opts, operator_user),
       "USER", NULL, "the operator's own user, whom it does not ask about" },
+    { "dashboard-bind-address", 0, SW_FLAG_STRING, offsetof(struct controller_opts, dashboard),
+      "HOST:PORT", NULL,
+      "address of the page of 'slipway dashboard', by HTTPS, for whom the API server lets "
+      "get " SW_WEB_PATH " (default 0: not served)" },
+    { "dashboard-cert-path", 0, SW_FLAG_STRING, offsetof(struct controller_opts, dashboard_certs),
+      "DIR", NULL,
+      "folder with its tls.crt and tls.key; read again when they change (default: a certificate "
+      "made at start, signed by itself)" },
     SW_RELEASES_FLAG(struct controller_opts, releases),
     { "cache-dir", 0, SW_FLAG_STRING, offsetof(struct controller_opts, cache_dir), "DIR", NULL,
       "folder for downloaded recipes (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)" },
@@ -132,6 +141,7 @@ struct operator
     struct sw_metrics_server *metrics; /* NULL: not served */
     struct sw_serve *health;           /* the same */
     struct sw_admission *admission;    /* the same */
+    struct sw_web *web;                /* the same */
     char *identity;
 };
 
@@ -207,7 +217,7 @@ static void start_work(void *arg)
 static void on_started(void *arg)
 {
     struct operator* op = arg;
-    sw_log(SW_LOG_INFO, "leading", "lease", LEASE_NAME, NULL);
+    sw_log(SW_LOG_INFO, "leading", "lease", SW_OPERATOR_LEASE, NULL);
     if (op->controller)
         sw_controller_resume(op->controller);
     else
@@ -241,7 +251,7 @@ static int compete(struct operator* op, struct sw_err *err)
     op->identity = sw_lease_identity("slipway");
     return sw_lease_open(op->conn.loop, op->conn.config,
                          &(struct sw_lease_opts){ .ns = ns,
-                                                  .name = LEASE_NAME,
+                                                  .name = SW_OPERATOR_LEASE,
                                                   .identity = op->identity,
                                                   .on_started = on_started,
                                                   .on_stopped = on_stopped,
@@ -355,6 +365,26 @@ static int read_sro_metrics(struct controller_opts *o, struct sw_err *err)
     return rc;
 }
 
+/* It is served by each replica: it reads the cluster itself. */
+static int serve_dashboard(struct operator* op, struct sw_err *err)
+{
+    const char *address = sw_text_or(op->opts.dashboard, "0");
+    if (sw_streq(address, "0"))
+        return 0;
+    int rc = sw_web_open(op->conn.loop,
+                         &(struct sw_web_opts){ .config = op->conn.config,
+                                                .version = sw_version,
+                                                .address = address,
+                                                .cert_dir = op->opts.dashboard_certs },
+                         &op->web, err);
+    if (rc == 0) {
+        char port[16];
+        (void)snprintf(port, sizeof port, "%d", sw_web_port(op->web));
+        sw_log(SW_LOG_INFO, "listening", "for", "dashboard", "port", port, NULL);
+    }
+    return rc;
+}
+
 static int serve(struct operator* op, struct sw_err *err)
 {
     static const struct sw_metrics_page pages[] = { { "/metrics", serve_metrics },
@@ -377,6 +407,8 @@ static int serve(struct operator* op, struct sw_err *err)
                                                             .legacy = op->opts.legacy_rights,
                                                             .kube = op->conn.kube },
                                &op->admission, err);
+    if (rc == 0)
+        rc = serve_dashboard(op, err);
     return rc < 0 ? rc : serve_health(op, err);
 }
 
@@ -467,6 +499,7 @@ static int execute(const struct sw_call *call)
     sw_metrics_server_close(op.metrics);
     sw_serve_close(op.health);
     sw_admission_close(op.admission);
+    sw_web_close(op.web);
     sw_controller_close(op.controller);
     sw_recorder_close(op.recorder);
     sw_timer_free(op.trim);

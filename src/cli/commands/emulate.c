@@ -14,14 +14,14 @@
 #include "kube/kube.h"
 #include "net/http/http.h"
 
-enum { ASK_AGAIN_MS = 1000 };
+enum { ASK_AGAIN_MS = 1000, TRIM_MS = 5000 };
 
 struct emulate_opts {
     const char *listen, *platform, *kube_version, *kubeconfig_out, *rules;
     int64_t nodes, seed;
     bool no_nodes, no_controllers, rules_only;
     const char *kubeconfig, *context;
-    const char *delays, *faults, *webhooks;
+    const char *delays, *faults, *troubles, *webhooks;
     int64_t pod_start_ms, pod_ready_ms, pod_stop_ms, job_run_ms; /* -1: as delays says */
 };
 
@@ -58,6 +58,8 @@ static const struct sw_flag flags[] = {
       "factor for how long things take; 0: no time, 1: easy to follow (default 0)" },
     { "faults", 0, SW_FLAG_STRING, FIELD(faults), "FILE", NULL,
       "file with a plan of faults (docs/faults.md)" },
+    { "trouble", 0, SW_FLAG_STRING, FIELD(troubles), "NAME,...", NULL,
+      "what goes wrong with what operators install (docs/faults.md)" },
     { "pod-start", 0, SW_FLAG_DURATION, FIELD(pod_start_ms), "TIME", NULL,
       "time from scheduled to running (default: by --delays)" },
     { "pod-ready", 0, SW_FLAG_DURATION, FIELD(pod_ready_ms), "TIME", NULL,
@@ -89,6 +91,20 @@ static bool is_local(const char *address)
     return sw_http_url_parse(address, &url, NULL) == 0 && sw_http_is_loopback(url.host);
 }
 
+static void on_trim(void *arg SW_UNUSED)
+{
+    sw_memory_settle();
+}
+
+/* Free memory is returned some time after a request, once for requests in short succession. */
+static void on_request(const struct sw_emu_request *req SW_UNUSED,
+                       struct sw_emu_fault *fault SW_UNUSED, void *arg)
+{
+    struct sw_timer *trim = arg;
+    if (!sw_timer_is_set(trim))
+        sw_timer_set(trim, TRIM_MS);
+}
+
 static int run(const struct emulate_opts *o)
 {
     SW_ERR(err);
@@ -102,12 +118,15 @@ static int run(const struct emulate_opts *o)
         .kube_version = o->kube_version,
         .rules_dir = o->rules,
         .faults = o->faults,
+        .troubles = o->troubles,
         .seed = (uint64_t)o->seed,
         .webhook_addresses = o->webhooks,
+        .on_request = on_request,
     };
     if (read_delays(o, &opts.delays, &err) < 0)
         return sw_cli_usage("emulate", "%s", sw_err_text(&err));
     struct sw_loop *loop = sw_loop_new(NULL);
+    struct sw_timer *trim = opts.arg = sw_timer_new(loop, on_trim, NULL);
     int rc = sw_emulator_open(loop, &opts, &emu, &err);
     if (rc == 0 && o->kubeconfig_out) {
         SW_AUTO_CHARS *text = sw_emulator_kubeconfig(emu);
@@ -123,9 +142,11 @@ static int run(const struct emulate_opts *o)
                    "address", sw_emulator_url(emu), NULL);
         (void)printf("%s\n", sw_emulator_url(emu));
         (void)fflush(stdout);
+        sw_memory_settle(); /* of the start */
         sw_loop_run_until_signal(loop, NULL, NULL);
     }
     sw_emulator_close(emu);
+    sw_timer_free(trim);
     sw_loop_free(loop);
     return rc;
 }
@@ -144,8 +165,8 @@ static const char *find_misuse(const struct emulate_opts *o)
     bool own = o->listen || o->nodes || o->no_nodes || o->no_controllers || o->kube_version ||
                o->kubeconfig_out || o->webhooks || o->faults || o->pod_start_ms >= 0 ||
                o->pod_ready_ms >= 0 || o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
-    return own ? "--rules-only goes with --kubeconfig, --context, --platform, --rules, --seed and "
-                 "--delays only: there is no cluster of its own"
+    return own ? "--rules-only goes with --kubeconfig, --context, --platform, --rules, --trouble, "
+                 "--seed and --delays only: there is no cluster of its own"
                : NULL;
 }
 
@@ -189,6 +210,7 @@ static void on_version(const struct sw_kube_answer *a, void *arg)
                                        (int)strspn(minor, "0123456789"), minor);
     struct sw_rules_opts o = {
         .dir = run->opts->rules,
+        .troubles = run->opts->troubles,
         .platform = run->opts->platform,
         .kube_version = version,
         .real_cluster = true,

@@ -1,7 +1,6 @@
 /* slipway explain: why a resource is not Ready. */
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,9 +11,7 @@
 #include "cli/commands/commands.h"
 #include "cli/view/explain.h"
 #include "cli/view/live.h"
-#include "cli/view/text.h"
 #include "data/data.h"
-#include "data/text/time.h"
 
 struct explain_opts {
     struct sw_connect_opts connect;
@@ -30,43 +27,6 @@ static const struct sw_flag flags[] = {
     SW_CONNECT_FLAGS(struct explain_opts, connect),
     { 0 },
 };
-
-struct printer {
-    struct sw_style style; /* without a width: texts are never cut */
-    int64_t now_ms;
-    struct printbuf *out;
-};
-
-/* Print a link of the chain and, indented, what it is caused by. */
-static void print_link(const struct printer *p, struct json_object *link, int depth)
-{
-    struct sw_line line = { .out = p->out, .style = &p->style };
-    const char *is = sw_json_str(link, "", "is", NULL), *why = sw_json_str(link, "", "why", NULL),
-               *hint = sw_json_str(link, "", "hint", NULL),
-               *since = sw_json_str(link, "", "since", NULL);
-    enum sw_colour colour = sw_streq(is, "Ready")    ? SW_GREEN
-                            : sw_streq(is, "Failed") ? SW_RED
-                                                     : SW_YELLOW;
-    int64_t since_ms;
-    char elapsed[16];
-    SW_ERR(ignored);
-    sw_line_printf(&line, SW_PLAIN, "%*s", depth * 2, "");
-    sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, sw_json_str(link, "", "what", NULL));
-    if (depth < 2)
-        sw_line_printf(&line, colour, "  %s", is);
-    if (*since && sw_time_parse(since, &since_ms, &ignored) == 0 && since_ms <= p->now_ms)
-        sw_line_printf(&line, SW_DIM, "  %s", sw_report_duration(p->now_ms - since_ms, elapsed));
-    if (*why)
-        sw_line_printf(&line, SW_PLAIN, ": %s", why);
-    sw_line_end(&line);
-    if (*hint) {
-        sw_line_printf(&line, SW_BLUE, "%*shint: %s", depth * 2 + 2, "", hint);
-        sw_line_end(&line);
-    }
-    struct json_object *because = sw_json_get(link, "because");
-    for (size_t i = 0; i < sw_json_len(because); i++)
-        print_link(p, sw_json_at(because, i), depth + 1);
-}
 
 static int explain(struct sw_connection *conn, const struct explain_opts *opts, const char *name,
                    const char *state)
@@ -88,13 +48,9 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts, 
         rc = sw_cli_print_json(chain);
         return rc ? rc : outcome;
     }
-    struct printer p = { .style = sw_style_of(STDOUT_FILENO),
-                         .now_ms = sw_now_ms(),
-                         .out = printbuf_new() };
-    p.style.width = 0;
-    print_link(&p, chain, 0);
-    rc = sw_cli_print(p.out->buf, (size_t)p.out->bpos);
-    printbuf_free(p.out);
+    struct sw_style style = sw_style_of(STDOUT_FILENO);
+    SW_AUTO_CHARS *text = sw_explain_text(chain, &style, sw_now_ms());
+    rc = sw_cli_print(text, strlen(text));
     return rc ? rc : outcome;
 }
 

@@ -11,14 +11,16 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/gather.h"
 #include "cli/view/explain.h"
 #include "cli/view/report.h"
 #include "data/data.h"
 #include "data/json/redact.h"
 #include "data/text/url.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/release/record.h"
 
-enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000 };
+enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000, MAX_MIB = 64 };
 
 struct gather_opts {
     struct sw_connect_opts connect;
@@ -39,9 +41,10 @@ static const struct sw_flag flags[] = {
 
 struct gather {
     struct gather_opts opts;
-    struct sw_connection conn;
+    struct sw_connection *conn;
     struct sw_files files;
     struct json_object *namespaces; /* to gather from: {name: true} */
+    const char *only;               /* a resource, with all logs; NULL: all resources */
     char *notes;                    /* what could not be read, or was too large; heap */
 };
 
@@ -93,7 +96,7 @@ static struct json_object *list(struct gather *g, const char *api_version, const
 {
     struct json_object *items = NULL;
     SW_ERR(err);
-    int rc = sw_cluster_find(&g->conn, api_version, kind, ns, NULL, opts, &items, &err);
+    int rc = sw_cluster_find(g->conn, api_version, kind, ns, NULL, opts, &items, &err);
     if (rc < 0 && rc != SW_NOTFOUND)
         note(g, kind, sw_err_text(&err));
     for (size_t i = 0; i < sw_json_len(items); i++) { /* lists omit both */
@@ -112,7 +115,7 @@ static void gather_entry(struct gather *g, const char *resource, struct json_obj
     const char *name = sw_json_str(entry, "", "name", NULL);
     SW_ERR(err);
     add_namespace(g, ns);
-    if (sw_cluster_find(&g->conn, sw_json_str(entry, "", "apiVersion", NULL),
+    if (sw_cluster_find(g->conn, sw_json_str(entry, "", "apiVersion", NULL),
                         sw_json_str(entry, "", "kind", NULL), ns, name, NULL, &live, &err) < 0)
         note(g, name, sw_err_text(&err));
     else
@@ -138,17 +141,28 @@ static struct json_object *gather_nodes(struct gather *g)
     return sw_report_nodes(items);
 }
 
+static void gather_explanation(struct gather *g, struct json_object *resource)
+{
+    const struct sw_style plain = { 0 };
+    SW_AUTO_JSON *chain = sw_explain(g->conn, resource, NULL);
+    char *text = sw_explain_text(chain, &plain, sw_now_ms());
+    sw_redact_text(text);
+    put(g, "explanation.txt", text, strlen(text));
+}
+
 static void gather_resources(struct gather *g, struct json_object *nodes)
 {
     const struct sw_style plain = { 0 };
     SW_AUTO_JSON *items = list(g, "sro.openshift.io/v1beta1", "SpecialResource", NULL, NULL);
     for (size_t i = 0; i < sw_json_len(items); i++) {
         struct json_object *r = sw_json_at(items, i);
+        if (g->only && !sw_streq(g->only, sw_obj_name(r)))
+            continue;
         struct json_object *inventory = sw_json_find(r, "status", "inventory", NULL);
         const struct sw_report report = { .name = sw_obj_name(r),
                                           .status = sw_json_get(r, "status"),
                                           .nodes = nodes,
-                                          .now_ms = sw_loop_now_ms(g->conn.loop) };
+                                          .now_ms = sw_loop_now_ms(g->conn->loop) };
         SW_AUTO_CHARS *tables = sw_report_tables(&report, &plain);
         SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
         SW_AUTO_CHARS *path = sw_printf("status/%s.txt", sw_obj_name(r));
@@ -157,6 +171,8 @@ static void gather_resources(struct gather *g, struct json_object *nodes)
         add_namespace(g, sw_json_str(r, "", "spec", "namespace", NULL));
         for (size_t k = 0; k < sw_json_len(inventory); k++)
             gather_entry(g, sw_obj_name(r), sw_json_at(inventory, k));
+        if (g->only)
+            gather_explanation(g, r);
         put_object(g, "resources", r);
     }
 }
@@ -172,12 +188,11 @@ static void gather_events(struct gather *g, const char *ns)
     size_t n = sw_json_len(items), first = n > MAX_EVENTS ? n - MAX_EVENTS : 0;
     for (size_t i = first; i < n; i++) {
         struct json_object *e = sw_json_at(items, i);
-        const char *when = sw_json_str(e, "", "lastTimestamp", NULL);
-        sw_append(
-            &text, "%s %s %s/%s %s: %s\n", *when ? when : sw_json_str(e, "-", "eventTime", NULL),
-            sw_json_str(e, "", "type", NULL), sw_json_str(e, "", "involvedObject", "kind", NULL),
-            sw_json_str(e, "", "involvedObject", "name", NULL), sw_json_str(e, "", "reason", NULL),
-            sw_json_str(e, "", "message", NULL));
+        sw_append(&text, "%s %s %s/%s %s: %s\n", sw_text_or(sw_kube_event_time(e), "-"),
+                  sw_json_str(e, "", "type", NULL),
+                  sw_json_str(e, "", "involvedObject", "kind", NULL),
+                  sw_json_str(e, "", "involvedObject", "name", NULL),
+                  sw_json_str(e, "", "reason", NULL), sw_json_str(e, "", "message", NULL));
     }
     sw_redact_text(text);
     put(g, path, text, strlen(text));
@@ -191,7 +206,7 @@ static void gather_log(struct gather *g, const char *ns, const char *pod, const 
     SW_AUTO_CHARS *path = sw_printf("logs/%s/%s/%s%s.log", ns, pod, container,
                                     previous ? ".previous" : "");
     SW_ERR(err);
-    if (sw_cluster_logs(&g->conn, ns, pod,
+    if (sw_cluster_logs(g->conn, ns, pod,
                         &(struct sw_request_opts){ .container = container,
                                                    .tail_lines = LOG_LINES,
                                                    .limit_bytes = LOG_BYTES,
@@ -208,14 +223,12 @@ static void gather_log(struct gather *g, const char *ns, const char *pod, const 
 static void gather_pod(struct gather *g, struct json_object *pod, bool always)
 {
     const char *ns = sw_json_str(pod, "", "metadata", "namespace", NULL), *name = sw_obj_name(pod);
-    static const char *const lists[] = { "initContainers", "containers" };
-    for (size_t l = 0; l < SW_COUNT(lists) && (always || !sw_pod_is_well(pod)); l++) {
-        struct json_object *containers = sw_json_find(pod, "spec", lists[l], NULL);
-        for (size_t i = 0; i < sw_json_len(containers); i++) {
-            const char *c = sw_json_str(sw_json_at(containers, i), "", "name", NULL);
-            gather_log(g, ns, name, c, false);
-            gather_log(g, ns, name, c, true);
-        }
+    struct json_object *container;
+    bool logs = always || !sw_pod_is_well(pod);
+    for (size_t i = 0; logs && (container = sw_pod_container(pod, i)); i++) {
+        const char *c = sw_json_str(container, "", "name", NULL);
+        gather_log(g, ns, name, c, false);
+        gather_log(g, ns, name, c, true);
     }
     put_object(g, "pods", pod);
 }
@@ -251,7 +264,7 @@ static char *token_of(struct gather *g, const char *ns, struct json_object *pod)
     SW_AUTO_JSON *doc = NULL;
     size_t len = 0;
     SW_ERR(err);
-    if (sw_cluster_post(&g->conn, path,
+    if (sw_cluster_post(g->conn, path,
                         "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenRequest\","
                         "\"spec\":{\"expirationSeconds\":600}}",
                         &text, &len, &err) < 0 ||
@@ -275,7 +288,7 @@ static void gather_port(struct gather *g, const char *ns, struct json_object *po
     size_t len = 0;
     SW_ERR(err);
     const struct sw_request_opts opts = { .proxied = token };
-    if (sw_cluster_path(&g->conn, from, &opts, &text, &len, &err) < 0)
+    if (sw_cluster_path(g->conn, from, &opts, &text, &len, &err) < 0)
         note(g, path, sw_err_text(&err));
     else
         put(g, path, text, len);
@@ -297,7 +310,7 @@ static void gather_namespace(struct gather *g, const char *ns)
         struct json_object *pod = sw_json_at(pods, i);
         if (own && sw_streq(sw_obj_label(pod, "app.kubernetes.io/component"), "controller"))
             gather_ports(g, ns, pod);
-        gather_pod(g, pod, own);
+        gather_pod(g, pod, own || g->only);
     }
 }
 
@@ -375,6 +388,21 @@ static void gather_releases(struct gather *g)
 /* ---- the command -------------------------------------------------------------------------------
  */
 
+static void gather_namespaces(struct gather *g)
+{
+    json_object_object_foreach(g->namespaces, ns, value)
+    {
+        (void)value;
+        gather_namespace(g, ns);
+    }
+}
+
+static void put_notes(struct gather *g)
+{
+    char *notes = sw_strdup(g->notes ? g->notes : "everything could be read\n");
+    put(g, "notes.txt", notes, strlen(notes));
+}
+
 static void gather_all(struct gather *g)
 {
     static const struct {
@@ -390,9 +418,9 @@ static void gather_all(struct gather *g)
     SW_AUTO_CHARS *server = NULL;
     size_t len = 0;
     SW_ERR(err);
-    if (sw_cluster_path(&g->conn, "/version", NULL, &server, &len, &err) < 0)
+    if (sw_cluster_path(g->conn, "/version", NULL, &server, &len, &err) < 0)
         note(g, "/version", sw_err_text(&err));
-    SW_AUTO_CHARS *api_server = sw_url_shown(sw_kube_server(g->conn.kube));
+    SW_AUTO_CHARS *api_server = sw_url_shown(sw_kube_server(g->conn->kube));
     char *version = sw_printf("slipway %s\nserver %s\n%s\n", sw_version, api_server,
                               server ? server : "");
     put(g, "version.txt", version, strlen(version));
@@ -405,21 +433,16 @@ static void gather_all(struct gather *g)
     }
     add_namespace(g, g->opts.operator_ns);
     add_namespace(g, "default"); /* Events about SpecialResources are there */
-    json_object_object_foreach(g->namespaces, ns, value)
-    {
-        (void)value;
-        gather_namespace(g, ns);
-    }
+    gather_namespaces(g);
     gather_releases(g);
-    char *notes = sw_strdup(g->notes ? g->notes : "everything could be read\n");
-    put(g, "notes.txt", notes, strlen(notes));
+    put_notes(g);
 }
 
 static int write_archive(struct gather *g, struct sw_err *err)
 {
     char now[21], *bytes = NULL;
     size_t len = 0;
-    sw_time_rfc3339(sw_loop_wall_ms(g->conn.loop), now);
+    sw_time_rfc3339(sw_loop_wall_ms(g->conn->loop), now);
     for (char *c = now; *c; c++)
         *c = *c == ':' ? '-' : *c;
     SW_AUTO_CHARS *folder = sw_printf("slipway-gather-%s", now);
@@ -438,14 +461,48 @@ static int write_archive(struct gather *g, struct sw_err *err)
     return rc;
 }
 
+static struct sw_files no_files(const struct gather *g)
+{
+    return sw_files_init(&(struct sw_recipe_opts){ .max_bytes = (size_t)g->opts.max_mib << 20,
+                                                   .max_files = 100000 });
+}
+
+static void gather_done(struct gather *g)
+{
+    sw_files_done(&g->files);
+    json_object_put(g->namespaces);
+    free(g->notes);
+}
+
+int sw_gather_resource(struct sw_connection *conn, const char *name, const char *dir,
+                       struct sw_err *err)
+{
+    struct gather g = { .opts = { .max_mib = MAX_MIB },
+                        .conn = conn,
+                        .only = name,
+                        .namespaces = json_object_new_object() };
+    g.files = no_files(&g);
+    SW_AUTO_JSON *nodes = gather_nodes(&g);
+    gather_resources(&g, nodes);
+    gather_namespaces(&g);
+    put_notes(&g);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < g.files.n; i++) {
+        const struct sw_recipe_file *f = &g.files.items[i];
+        SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, f->name);
+        rc = sw_file_write_deep(path, f->bytes, f->len, err);
+    }
+    gather_done(&g);
+    return rc;
+}
+
 static int gather(struct gather *g)
 {
     SW_ERR(err);
-    if (sw_connection_init(&g->conn, "gather", &g->opts.connect, &err) < 0 ||
-        sw_cluster_kinds(&g->conn, &err) < 0)
+    if (sw_connection_init(g->conn, "gather", &g->opts.connect, &err) < 0 ||
+        sw_cluster_kinds(g->conn, &err) < 0)
         return sw_cli_fail("gather", &err);
-    g->files = sw_files_init(&(struct sw_recipe_opts){ .max_bytes = (size_t)g->opts.max_mib << 20,
-                                                       .max_files = 100000 });
+    g->files = no_files(g);
     gather_all(g);
     if (write_archive(g, &err) < 0)
         return sw_cli_fail("gather", &err);
@@ -454,7 +511,9 @@ static int gather(struct gather *g)
 
 static int execute(const struct sw_call *call)
 {
-    struct gather g = { .opts = { .max_mib = 64, .operator_ns = sw_cli_operator_namespace() },
+    struct sw_connection conn = { 0 };
+    struct gather g = { .conn = &conn,
+                        .opts = { .max_mib = MAX_MIB, .operator_ns = sw_cli_operator_namespace() },
                         .namespaces = json_object_new_object() };
     struct sw_operands rest;
     sw_log_set_level(SW_LOG_WARN);
@@ -462,10 +521,8 @@ static int execute(const struct sw_call *call)
     if (rc == 0 && (g.opts.max_mib < 1 || g.opts.max_mib > 1024))
         rc = 1 + sw_cli_usage("gather", "--max-size is between 1 and 1024");
     rc = rc ? rc - 1 : gather(&g);
-    sw_files_done(&g.files);
-    json_object_put(g.namespaces);
-    free(g.notes);
-    sw_connection_done(&g.conn);
+    gather_done(&g);
+    sw_connection_done(&conn);
     return rc;
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/spawn.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
@@ -135,34 +135,25 @@ static const struct {
 /* ---- Graphviz -----------------------------------------------------------------------------------
  */
 
-/* Write the plan to `dot -Tsvg`, which writes to this process's stdout. */
+/* The plan through `dot -Tsvg`, which writes to this process's stdout. */
 static int print_svg(const struct sw_plan *plan, struct sw_err *err)
 {
-    int ends[2], status;
-    if (pipe(ends) < 0)
-        return sw_err_set(err, SW_UNAVAILABLE, "pipe: %s", strerror(errno));
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)dup2(ends[0], STDIN_FILENO); /* if it fails, dot reports it */
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        (void)execlp("dot", "dot", "-Tsvg", (char *)NULL);
-        _exit(127);
-    }
-    (void)close(ends[0]);
-    FILE *out = pid < 0 ? NULL : fdopen(ends[1], "w");
-    if (!out) {
-        (void)close(ends[1]);
+    static const char *const argv[] = { "dot", "-Tsvg", NULL };
+    char *text = NULL;
+    size_t len = 0;
+    int status;
+    FILE *out = open_memstream(&text, &len);
+    if (!out)
         return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(errno));
-    }
     print_dot(out, plan);
-    (void)fclose(out); /* dot fails on input that is not complete */
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(errno));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+    (void)fclose(out);
+    const int code = sw_spawn_over(argv, text, len, -1, -1, &status);
+    free(text);
+    if (code == ENOENT)
         return sw_err_set(err, SW_UNAVAILABLE,
                           "svg needs Graphviz's dot, which is not installed; -o dot does not");
+    if (code)
+        return sw_err_set(err, SW_UNAVAILABLE, "dot: %s", strerror(code));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return sw_err_set(err, SW_UNAVAILABLE, "dot failed");
     return 0;

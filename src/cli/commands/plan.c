@@ -16,6 +16,7 @@
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/manifests/node_choice.h"
+#include "operator/manifests/ready_label.h"
 #include "operator/manifests/sharing.h"
 
 /* As `slipway diff`. */
@@ -58,7 +59,9 @@ static struct sw_node_plan_state *add_state(struct plan *p, char *label, bool by
 {
     struct sw_node_plan *n = &p->nodes;
     SW_GROW(n->states, n->n_states, n->cap_states);
-    n->states[n->n_states] = (struct sw_node_plan_state){ label, json_object_new_array(), by_node };
+    n->states[n->n_states] = (struct sw_node_plan_state){ .label = label,
+                                                          .sets = json_object_new_array(),
+                                                          .by_node = by_node };
     return &n->states[n->n_states++];
 }
 
@@ -96,6 +99,8 @@ static int read_states(struct plan *p, struct sw_err *err)
         const char *label = sw_json_str(state, "", "label", NULL);
         bool by_node = sw_json_int(state, 0, "nodes", "total", NULL) != n_chosen;
         struct sw_node_plan_state *s = add_state(p, *label ? sw_strdup(label) : NULL, by_node);
+        const char *ready = sw_json_str(state, "", "readyLabel", NULL);
+        s->ready_label = *ready ? sw_strdup(ready) : NULL;
         for (size_t k = 0; k < sw_json_len(sets); k++)
             if (sw_streq(state_of(p, sw_json_at(sets, k)), sw_json_str(state, "", "name", NULL)))
                 (void)json_object_array_add(s->sets, json_object_get(sw_json_at(sets, k)));
@@ -151,12 +156,16 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
         return rc;
     const char *name = sw_obj_name(p->preview.resource);
     p->name = sw_strdup(name);
+    struct json_object *metadata = (struct json_object *)sw_recipe_metadata(
+        p->preview.opened.recipe);
     for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->preview.opened.plan); i++) {
-        const char *suffix = sw_plan_state(p->preview.opened.plan, i)->label;
+        const struct sw_recipe_state *state = sw_plan_state(p->preview.opened.plan, i);
         char *label = NULL;
-        if (suffix)
-            rc = sw_recipe_label(name, suffix, &label, err);
-        (void)add_state(p, label, false);
+        if (state->label)
+            rc = sw_recipe_label(name, state->label, &label, err);
+        struct sw_node_plan_state *s = add_state(p, label, false);
+        s->ready_label = sw_ready_label(metadata, p->preview.ns, state->name, state->label);
+        s->kernel_affine = state->kernel_affine;
     }
     return rc == 0 ? sw_preview_each(&p->preview, add_set, p, err) : rc;
 }
@@ -285,6 +294,7 @@ static int read_all(struct plan *p, const char *operand, struct sw_err *err)
     p->nodes.name = p->name;
     p->nodes.resource = p->preview.resource;
     p->nodes.node_set = p->preview.facts.node_set;
+    p->nodes.facts = p->preview.facts.facts;
     p->nodes.all = p->opts.all;
     return rc;
 }

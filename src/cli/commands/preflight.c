@@ -1,5 +1,6 @@
 /* slipway preflight: whether a recipe's driver containers fit a kernel that no node runs yet. */
 #include "base/loop.h"
+#include "chart/fetch/fetch.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
@@ -77,12 +78,8 @@ static void take_source(struct preflight *f)
     const char *version = sw_json_str(chart, "", "version", NULL);
     free(f->source);
     if (sw_starts_with(url, "file://")) {
-        const char *root = url + strlen("file://");
-        SW_AUTO_CHARS *own = sw_printf("%s/Chart.yaml", root);
-        SW_AUTO_CHARS *packed = sw_printf("%s/%s-%s.tgz", root, name, version);
-        f->source = access(own, R_OK) == 0      ? sw_strdup(root)
-                    : access(packed, R_OK) == 0 ? SW_TAKE(packed)
-                                                : sw_printf("%s/%s", root, name);
+        SW_AUTO_CHARS *found = sw_fetch_chart_url(url, name, version, NULL);
+        f->source = sw_strdup(found + strlen("file://"));
     } else if (sw_starts_with(url, "cm://") || sw_starts_with(url, "oci://")) {
         f->source = sw_strdup(url);
     } else {
@@ -90,6 +87,8 @@ static void take_source(struct preflight *f)
         f->opts.recipe.source.repo = url;
         f->opts.recipe.source.version = version;
     }
+    f->opts.recipe.source.criteria = sw_json_str(chart, NULL, "aicr", "criteria", NULL);
+    f->opts.recipe.source.data = sw_json_str(chart, NULL, "aicr", "data", NULL);
     f->opts.recipe.name = sw_obj_name(f->resource);
     f->opts.recipe.namespace = sw_json_str(f->resource, sw_obj_name(f->resource), "spec",
                                            "namespace", NULL);

@@ -7,17 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "chart/recipe/load/glob.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
+#include "cli/recipe/post_renderer.h"
 #include "cli/recipe/recipe_flags.h"
+#include "data/data.h"
 
 struct render_opts {
     struct sw_recipe_flags recipe;
+    struct sw_connect_opts connect;
+    const char *dry_run;
     bool include_crds, no_hooks, skip_tests, is_upgrade;
     struct sw_list_arg show_only;
     const char *output_dir;
     const char *wait;
+    bool generate_name;
+    const char *post_renderer;
+    struct sw_list_arg post_renderer_args;
 };
 
 #define FIELD(name) offsetof(struct render_opts, name)
@@ -31,12 +41,24 @@ static const struct sw_flag flags[] = {
     { "skip-tests", 0, SW_FLAG_BOOL, FIELD(skip_tests), NULL, NULL, "leave out test hooks" },
     { "skip-schema-validation", 0, SW_FLAG_BOOL, FIELD(recipe.no_schema), NULL, NULL,
       "values need not fit the charts' values.schema.json" },
+    { "dependency-update", 0, SW_FLAG_BOOL, FIELD(recipe.dependency_update), NULL, NULL,
+      "first put what charts/ lacks into it, and write Chart.lock" },
     { "is-upgrade", 0, SW_FLAG_BOOL, FIELD(is_upgrade), NULL, NULL,
       "templates see an upgrade instead of an install" },
     { "show-only", 's', SW_FLAG_LIST, FIELD(show_only), "TEMPLATE", NULL,
       "print only the output of a template: templates/x.yaml, or a pattern; can be repeated" },
     { "output-dir", 0, SW_FLAG_STRING, FIELD(output_dir), "DIR", NULL,
       "write the output of each template to a file in this folder, exactly as rendered" },
+    { "dry-run", 0, SW_FLAG_STRING, FIELD(dry_run), "WHERE", "client|server",
+      "server: lookups of templates ask the cluster (default client: they find nothing)" },
+    SW_CONNECT_FLAGS(struct render_opts, connect),
+    { "generate-name", 'g', SW_FLAG_BOOL, FIELD(generate_name), NULL, NULL,
+      "make up a name for the release, of the recipe's and the time" },
+    { "post-renderer", 0, SW_FLAG_STRING, FIELD(post_renderer), "PROGRAM", NULL,
+      "print what this program makes of the manifests, which it reads; hooks do not go through "
+      "it" },
+    { "post-renderer-args", 0, SW_FLAG_LIST, FIELD(post_renderer_args), "ARG", NULL,
+      "an argument for that program; can be repeated" },
     { "wait", 0, SW_FLAG_STRING, FIELD(wait), "ordered", "ordered",
       "mark where resource groups start and end" },
     { 0 },
@@ -45,28 +67,52 @@ static const struct sw_flag flags[] = {
 /* ---- printing -----------------------------------------------------------------------------------
  */
 
-static bool is_shown(const struct render_opts *o, const struct sw_rendered_doc *d)
+/* Which documents are printed, and where: a post-renderer reads those that are no hooks. */
+struct printer {
+    const struct render_opts *o;
+    FILE *to;
+    enum { ALL, NO_HOOKS, HOOKS } part;
+};
+
+static bool is_shown(const struct printer *p, const struct sw_rendered_doc *d)
 {
-    if (d->hook_events && o->no_hooks)
+    if (d->hook_events ? p->o->no_hooks || p->part == NO_HOOKS : p->part == HOOKS)
         return false;
-    return !(o->skip_tests && (d->hook_events & SW_HOOK_TEST));
+    return !(p->o->skip_tests && (d->hook_events & SW_HOOK_TEST));
 }
 
-static void print_mark(const char *mark, const struct sw_rendered_doc *d)
+static void print_mark(const struct printer *p, const char *mark, const struct sw_rendered_doc *d)
 {
     const char *chart = d->chart; /* "parent/charts/sub" is printed as "parent/sub" */
-    (void)printf("## %s resource-group: ", mark);
+    (void)fprintf(p->to, "## %s resource-group: ", mark);
     for (const char *next; (next = strstr(chart, "/charts/")); chart = next + strlen("/charts"))
-        (void)printf("%.*s", (int)(next - chart), chart);
-    (void)printf("%s %s\n", chart, d->group);
+        (void)fprintf(p->to, "%.*s", (int)(next - chart), chart);
+    (void)fprintf(p->to, "%s %s\n", chart, d->group);
 }
 
-static void print_doc(const struct sw_rendered_doc *d)
+static void print_doc(const struct printer *p, const struct sw_rendered_doc *d)
 {
     sw_output_as_it_is(true);
-    (void)printf("---\n# Source: %s\n", d->path);
-    (void)fwrite(d->text, 1, d->len, stdout); /* main() checks stdout for errors */
-    (void)putchar('\n');
+    (void)fprintf(p->to, "---\n# Source: %s\n", d->path);
+    (void)fwrite(d->text, 1, d->len, p->to); /* main() checks stdout for errors */
+    (void)fputc('\n', p->to);
+}
+
+/* A file of crds/ as it is, as Helm prints it: with its first document. */
+static void print_crds(const struct printer *p, const struct sw_rendered *r, size_t i)
+{
+    const char *path = sw_rendered_doc(r, i)->path;
+    if (i > 0 && sw_rendered_doc(r, i - 1)->path == path)
+        return;
+    for (size_t f = 0; f < sw_rendered_n_files(r); f++) {
+        const struct sw_rendered_file *file = sw_rendered_file(r, f);
+        if (file->path != path)
+            continue;
+        sw_output_as_it_is(true);
+        (void)fprintf(p->to, "---\n# Source: %s\n", path);
+        (void)fwrite(file->text, 1, file->len, p->to);
+        (void)fputc('\n', p->to);
+    }
 }
 
 static bool is_grouped(const struct sw_rendered_doc *d)
@@ -74,41 +120,80 @@ static bool is_grouped(const struct sw_rendered_doc *d)
     return d->group && !d->hook_events && !d->from_crds;
 }
 
-static void print_all(const struct render_opts *o, const struct sw_rendered *r)
+static void print_all(const struct printer *p, const struct sw_rendered *r)
 {
     const struct sw_rendered_doc *open = NULL; /* the first of the group that was started */
     for (size_t i = 0; i < sw_rendered_n_docs(r); i++) {
         const struct sw_rendered_doc *d = sw_rendered_doc(r, i);
-        if (!is_shown(o, d))
+        if (!is_shown(p, d))
             continue;
         if (open && (open->state != d->state || !is_grouped(d))) {
-            print_mark("END", open);
+            print_mark(p, "END", open);
             open = NULL;
         }
-        if (o->wait && !open && is_grouped(d)) {
-            print_mark("START", d);
+        if (p->o->wait && !open && is_grouped(d)) {
+            print_mark(p, "START", d);
             open = d;
         }
-        print_doc(d);
+        if (d->from_crds)
+            print_crds(p, r, i);
+        else
+            print_doc(p, d);
     }
     if (open)
-        print_mark("END", open);
+        print_mark(p, "END", open);
 }
 
-/* @return 0 | SW_NOTFOUND: nothing is rendered from the template */
-static int print_only(const struct render_opts *o, const struct sw_rendered *r, const char *pattern,
-                      struct sw_err *err)
+/* @return whether anything is rendered from the template, hook or not */
+static bool print_only(const struct printer *p, const struct sw_rendered *r, const char *pattern)
 {
+    const struct printer any = { p->o, p->to, ALL };
     bool found = false;
     for (size_t i = 0; i < sw_rendered_n_docs(r); i++) {
         const struct sw_rendered_doc *d = sw_rendered_doc(r, i);
         const char *slash = strchr(d->path, '/');
-        if (!is_shown(o, d) || !slash || sw_recipe_glob(pattern, slash + 1) != SW_GLOB_YES)
+        if (!is_shown(&any, d) || !slash || sw_recipe_glob(pattern, slash + 1) != SW_GLOB_YES)
             continue;
-        print_doc(d);
+        if (is_shown(p, d))
+            print_doc(p, d);
         found = true;
     }
-    return found ? 0 : sw_err_set(err, SW_NOTFOUND, "nothing is rendered from '%s'", pattern);
+    return found;
+}
+
+/* @return 0 | SW_NOTFOUND: nothing is rendered from a template that was asked for */
+static int print_chosen(const struct printer *p, const struct sw_rendered *r, struct sw_err *err)
+{
+    const struct sw_list_arg *chosen = &p->o->show_only;
+    if (!chosen->n)
+        print_all(p, r);
+    for (size_t i = 0; i < chosen->n; i++)
+        if (!print_only(p, r, chosen->items[i]))
+            return sw_err_set(err, SW_NOTFOUND, "nothing is rendered from '%s'", chosen->items[i]);
+    return 0;
+}
+
+/* As Helm: what is no hook goes through the post-renderer, the hooks come after it. */
+static int print_through(const struct render_opts *o, const struct sw_rendered *r,
+                         struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = NULL, *made = NULL;
+    size_t len = 0, made_len = 0;
+    struct printer p = { o, open_memstream(&text, &len), NO_HOOKS };
+    if (!p.to)
+        return sw_err_set(err, SW_UNAVAILABLE, "%s", strerror(errno));
+    int rc = print_chosen(&p, r, err);
+    (void)fclose(p.to);
+    if (rc == 0)
+        rc = sw_post_render(o->post_renderer, &o->post_renderer_args, text, len, &made, &made_len,
+                            err);
+    if (rc != 0)
+        return rc;
+    const char *from = made + strspn(made, " \t\r\n"); /* as Helm prints it */
+    while (made_len > 0 && strchr(" \t\r\n", made[made_len - 1]))
+        made[--made_len] = '\0';
+    (void)printf("%s\n", made_len ? from : "");
+    return print_chosen(&(struct printer){ o, stdout, HOOKS }, r, err);
 }
 
 static int print(const struct render_opts *o, const struct sw_opened_recipe *recipe,
@@ -118,10 +203,8 @@ static int print(const struct render_opts *o, const struct sw_opened_recipe *rec
     int rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &r, err);
     if (rc < 0)
         return rc;
-    if (!o->show_only.n)
-        print_all(o, r);
-    for (size_t i = 0; i < o->show_only.n && rc == 0; i++)
-        rc = print_only(o, r, o->show_only.items[i], err);
+    rc = o->post_renderer ? print_through(o, r, err)
+                          : print_chosen(&(struct printer){ o, stdout, ALL }, r, err);
 #ifndef SW_TEST /* tests free all memory, to find leaks */
     if (rc == 0 && fflush(stdout) == 0 && !ferror(stdout))
         _exit(SW_EXIT_OK); /* free() would take a tenth of the time of the command */
@@ -132,17 +215,10 @@ static int print(const struct render_opts *o, const struct sw_opened_recipe *rec
 /* ---- writing files ------------------------------------------------------------------------------
  */
 
-/* Write a file and the folders that it is in. */
 static int write_out(const char *dir, const struct sw_rendered_file *f, struct sw_err *err)
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, f->path);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0777) < 0 && errno != EEXIST)
-            return sw_err_set(err, SW_UNAVAILABLE, "%s: %s", path, strerror(errno));
-        *slash = '/';
-    }
-    int rc = sw_file_write(path, f->text, f->len, err);
+    int rc = sw_file_write_deep(path, f->text, f->len, err);
     if (rc == 0)
         (void)printf("wrote %s\n", path);
     return rc;
@@ -165,15 +241,79 @@ static int write_files(const struct render_opts *o, const struct sw_opened_recip
     return rc;
 }
 
+/* ---- lookups ------------------------------------------------------------------------------------
+ */
+
+/* The cluster that templates ask, connected to at the first lookup. */
+struct server {
+    const struct sw_connect_opts *opts;
+    struct sw_connection conn;
+    bool is_open;
+};
+
+static int ask(struct server *s, const char *api_version, const char *kind, const char *ns,
+               const char *name, struct json_object **out, struct sw_err *err)
+{
+    const struct sw_request_opts opts = { .retries = 1 };
+    int rc = s->is_open ? 0 : sw_connection_init(&s->conn, "render", s->opts, err);
+    if (rc == 0 && !s->is_open)
+        rc = sw_cluster_kinds(&s->conn, err);
+    s->is_open = s->is_open || rc == 0;
+    return rc < 0 ? rc
+                  : sw_cluster_find(&s->conn, api_version, kind, ns, *name ? name : NULL, &opts,
+                                    out, err);
+}
+
+/* A sw_recipe_lookup_fn. As in the controller, what does not exist is no error, and a list is an
+ * object with items. */
+static int lookup(void *arg, const char *api_version, const char *kind, const char *ns,
+                  const char *name, struct json_object **out, struct sw_err *err)
+{
+    SW_AUTO_JSON *found = NULL;
+    int rc = ask(arg, api_version, kind, ns, name, &found, err);
+    if (rc == SW_NOTFOUND)
+        return 0;
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "lookup of %s '%s'", kind, name);
+    if (!*name) {
+        SW_AUTO_CHARS *list = sw_printf("%sList", kind);
+        struct json_object *object = json_object_new_object();
+        sw_json_set_str(object, api_version, "apiVersion", NULL);
+        sw_json_set_str(object, list, "kind", NULL);
+        (void)json_object_object_add(object, "items", SW_TAKE(found));
+        found = object;
+    }
+    *out = SW_TAKE(found);
+    return 0;
+}
+
 /* ---- the command --------------------------------------------------------------------------------
  */
 
 static int render(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
     const struct render_opts *o = opts;
+    char name[128];
+    if (o->generate_name && recipe->env.release)
+        return sw_err_set(err, SW_INVALID, "--generate-name: the release has a name already, '%s'",
+                          recipe->env.release);
+    if (o->generate_name) {
+        (void)snprintf(name, sizeof name, "%s-%lld", sw_recipe_name(recipe->recipe),
+                       (long long)time(NULL));
+        recipe->env.release = name;
+    }
     recipe->env.is_upgrade = o->is_upgrade;
     recipe->env.no_crds = !o->include_crds;
-    return o->output_dir ? write_files(o, recipe, err) : print(o, recipe, err);
+    recipe->env.any_manifest = true; /* they are printed, not applied */
+    struct server server = { .opts = &o->connect };
+    if (sw_streq(o->dry_run, "server")) {
+        recipe->env.lookup = lookup;
+        recipe->env.lookup_arg = &server;
+    }
+    int rc = o->output_dir ? write_files(o, recipe, err) : print(o, recipe, err);
+    if (server.is_open)
+        sw_connection_done(&server.conn);
+    return rc;
 }
 
 static int execute(const struct sw_call *call)
@@ -183,6 +323,7 @@ static int execute(const struct sw_call *call)
     (void)setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     int rc = sw_recipe_execute(call, &o, &o.recipe, 2, render);
     sw_list_arg_done(&o.show_only);
+    sw_list_arg_done(&o.post_renderer_args);
     return rc;
 }
 

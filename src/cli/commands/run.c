@@ -1,13 +1,19 @@
 /* slipway run: apply one recipe and run its controller in this process until it is Ready. */
+#include "cli/commands/run.h"
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/follow.h"
 #include "cli/cluster/install.h"
+#include "cli/cluster/leader.h"
 #include "cli/cluster/overlap.h"
 #include "cli/cluster/releases.h"
+#include "cli/cluster/turn.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/gather.h"
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/resource.h"
 #include "cli/simulate/recorder.h"
+#include "cli/view/ci.h"
 #include "cli/view/live.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
@@ -25,10 +31,10 @@ struct run_opts {
     struct sw_source_flags source;
     struct sw_connect_opts connect;
     struct sw_values_args values;
-    const char *name, *ns, *output, *registries_conf, *releases;
+    const char *name, *ns, *output, *artifacts, *registries_conf, *releases;
     struct sw_record_opts record;
     int64_t timeout_ms;
-    bool fail_fast;
+    bool fail_fast, alongside, ignore_constraints;
 };
 
 static const struct sw_flag flags[] = {
@@ -38,12 +44,18 @@ static const struct sw_flag flags[] = {
       "with --emulate: number of nodes (default 5)" },
     { "platform", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.platform), "NAME",
       "openshift|kubernetes", "with --emulate: platform of the cluster (default openshift)" },
+    { "kube-version", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.kube_version), "1.N",
+      NULL,
+      "with --emulate: version of Kubernetes (default: 1.29, or the oldest newer one that the "
+      "recipe asks for)" },
     { "delays", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.delays), "FACTOR", NULL,
       "with --emulate: factor for how long things take; 0: no time (default 1)" },
     { "rules", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.rules), "DIR", NULL,
       "with --emulate: folder of rules for custom resources, besides the built-in ones" },
     { "faults", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.faults), "FILE", NULL,
       "with --emulate: file with a plan of faults (docs/faults.md)" },
+    { "trouble", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.troubles), "NAME,...", NULL,
+      "with --emulate: what goes wrong with what operators install (docs/faults.md)" },
     SW_VALUES_ARGS(offsetof(struct run_opts, values)),
     { "name", 0, SW_FLAG_STRING, offsetof(struct run_opts, name), "NAME", NULL,
       "name of the SpecialResource (default: the recipe's)" },
@@ -51,16 +63,25 @@ static const struct sw_flag flags[] = {
       "namespace of the recipe's objects (default: the name of the resource)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct run_opts, timeout_ms), "TIME", NULL,
       "time limit, such as 90s or 5m; 0: none (default 30m)" },
+    { "ignore-constraints", 0, SW_FLAG_BOOL, offsetof(struct run_opts, ignore_constraints), NULL,
+      NULL,
+      "what the recipe asks of the cluster (docs/aicr.md) is told only, and does not stop it "
+      "(default with --emulate)" },
     { "fail-fast", 0, SW_FLAG_BOOL, offsetof(struct run_opts, fail_fast), NULL, NULL,
       "end when what is waited for does not get better by itself: an image that is not there, a "
       "right "
       "that lacks, an object that is refused, no node that matches (default where stdout is no "
       "terminal; --fail-fast=false)" },
+    { "alongside", 0, SW_FLAG_BOOL, offsetof(struct run_opts, alongside), NULL, NULL,
+      "walk it also where an operator leads, or another slipway run walks the same resource" },
     { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct run_opts, registries_conf), "FILE",
       NULL, "file with mirrors of registries; with --emulate no registry is used without it" },
     SW_RELEASES_FLAG(struct run_opts, releases),
-    { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|text",
-      "json: only one document, at the end (default text)" },
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|junit|text",
+      "json, junit: only one document, at the end, however that is (default text)" },
+    { "artifacts", 0, SW_FLAG_STRING, offsetof(struct run_opts, artifacts), "DIR", NULL,
+      "folder for what a failure is understood by: report.json, junit.xml, explanation.txt, "
+      "objects, Events and logs, without secrets" },
     SW_RECORD_FLAGS(struct run_opts, record),
     SW_SOURCE_FLAGS(offsetof(struct run_opts, source)),
     SW_MIRROR_FLAG(offsetof(struct run_opts, source)),
@@ -72,15 +93,20 @@ enum {
     FRAME_MS = 100,
     FLUSH_MS = 5000,
     FAULT_MS = 2000,
-    BEAT_MS = 10000, /* without another line, what is waited for is said again */
+    SETTLE_MS = 5000,  /* of the operator's Errored */
+    LEADER_MS = 2000,  /* for who leads, before the walk */
+    GATHER_MS = 60000, /* for --artifacts */
+    BEAT_MS = 10000,   /* without another line, what is waited for is said again */
 };
 
 struct run {
     struct run_opts opts;
     struct sw_connection conn;
     struct json_object *resource;
+    struct json_object *kinds; /* of the program's own, which the recipe has */
     const char *name;
     struct sw_install *install;
+    struct sw_turn *turn; /* NULL: nobody else is asked */
     struct sw_controller *controller;
     struct sw_recorder *recorder;
     struct sw_live *live;
@@ -88,10 +114,13 @@ struct run {
     int64_t started_ms;
     int64_t fault_ms;    /* when the controller first refused the recipe; 0: never */
     int64_t hopeless_ms; /* since when a state waits for what does not get better; 0: none does */
-    bool json;
-    int exit;               /* an enum sw_exit, or 128 + signal */
-    bool ended;             /* @exit is decided; requests under way may finish */
-    char *last_message;     /* why it ended; NULL: as the states' messages say */
+    bool is_document;    /* one document at the end is all that stdout gets */
+    bool is_shown;       /* the end */
+    bool as_it_is;       /* the resource is on the cluster, and is not applied */
+    int exit;            /* an enum sw_exit, or 128 + signal */
+    bool ended;          /* @exit is decided; requests under way may finish */
+    char *kube_version;  /* of the emulator, where the recipe decides */
+    char *last_message;  /* why it ended; NULL: as the states' messages say */
     struct sw_arena *arena; /* of the options */
 };
 
@@ -132,7 +161,7 @@ static void on_event(const struct sw_controller_event *e, void *arg)
 {
     struct run *run = arg;
     char elapsed[16];
-    if (run->json || run->live)
+    if (run->is_document || run->live)
         return;
     sw_report_duration(sw_loop_now_ms(run->conn.loop) - run->started_ms, elapsed);
     (void)printf("%7s  %s%s: %s\n", elapsed, e->warning ? "warning: " : "", e->reason, e->message);
@@ -154,34 +183,103 @@ static void on_beat(void *arg)
     trouble[strcspn(trouble, "\n")] = '\0';
     sw_report_duration(report.now_ms - run->started_ms, elapsed);
     if (run->conn.is_down)
-        (void)fprintf(stderr, "slipway run: the API server still does not answer (%s)\n", elapsed);
-    else if (!run->json && !run->live)
+        (void)fprintf(stderr, "slipway %s: the API server still does not answer (%s)\n",
+                      run->conn.command, elapsed);
+    else if (!run->is_document && !run->live)
         (void)printf("%7s  waiting: %s\n", elapsed, trouble);
     (void)fflush(stdout);
     report_done(&report);
 }
 
+/* Why the walk has ended without being Ready; heap. NULL: it is Ready. */
+static char *failure_of(const struct run *run, const struct sw_report *report)
+{
+    if (!run->exit)
+        return NULL;
+    if (run->last_message)
+        return sw_strdup(run->last_message);
+    return run->conn.is_down ? sw_strdup("the API server does not answer")
+                             : sw_report_trouble(report);
+}
+
 /* Print the reason of a failure on stderr. */
-static void print_failure(struct run *run, const struct sw_report *report)
+static void print_failure(const struct run *run, const char *failure)
 {
     bool is_interrupted = run->exit > SW_EXIT_TIMEOUT;
-    SW_AUTO_CHARS *trouble = run->last_message   ? sw_strdup(run->last_message)
-                             : run->conn.is_down ? sw_strdup("the API server does not answer")
-                                                 : sw_report_trouble(report);
-    (void)fprintf(stderr, "slipway run: %s %s:\n", run->name,
+    (void)fprintf(stderr, "slipway %s: %s %s:\n", run->conn.command, run->name,
                   is_interrupted                 ? "interrupted"
                   : run->exit == SW_EXIT_TIMEOUT ? "timed out"
                                                  : "failed");
-    for (const char *at = trouble; *at;) {
+    for (const char *at = failure; *at;) {
         size_t len = strcspn(at, "\n");
         (void)fprintf(stderr, "  %.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
     }
     if ((is_interrupted || run->exit == SW_EXIT_TIMEOUT) && !run->opts.connect.emulate)
         (void)fprintf(stderr,
-                      "The same command goes on from here; 'slipway uninstall %s' deletes "
-                      "what is there.\n",
-                      run->name);
+                      "%s%s%s goes on from here; 'slipway uninstall %s' deletes what is there.\n",
+                      run->as_it_is ? "'slipway retry " : "The same command",
+                      run->as_it_is ? run->name : "", run->as_it_is ? "'" : "", run->name);
+}
+
+/* The report with what the command ends with; the caller's. */
+static struct json_object *document_of(const struct run *run, const struct sw_report *report,
+                                       const char *failure)
+{
+    struct json_object *doc = sw_report_json(report);
+    sw_json_set(doc, json_object_new_int(run->exit), "exit", NULL);
+    if (failure && *failure)
+        sw_json_set_str(doc, failure, "message", NULL);
+    return doc;
+}
+
+static int print_document(const struct run *run, const struct sw_report *report,
+                          const char *failure)
+{
+    SW_AUTO_JSON *doc = document_of(run, report, failure);
+    SW_AUTO_CHARS *junit = sw_report_junit(report, failure);
+    return sw_streq(run->opts.output, "json") ? sw_cli_print_json(doc)
+                                              : sw_cli_print(junit, strlen(junit));
+}
+
+/* The two documents of --artifacts. */
+static int write_documents(const struct run *run, const struct sw_report *report,
+                           const char *failure, struct sw_err *err)
+{
+    SW_AUTO_JSON *doc = document_of(run, report, failure);
+    SW_AUTO_CHARS *json = sw_json_text(doc, SW_JSON_PRETTY, NULL);
+    SW_AUTO_CHARS *junit = sw_report_junit(report, failure);
+    SW_AUTO_CHARS *json_path = sw_printf("%s/report.json", run->opts.artifacts);
+    SW_AUTO_CHARS *junit_path = sw_printf("%s/junit.xml", run->opts.artifacts);
+    int rc = sw_file_write_deep(json_path, json, strlen(json), err);
+    return rc < 0 ? rc : sw_file_write_deep(junit_path, junit, strlen(junit), err);
+}
+
+/* What is on the cluster is asked for after the end of the walk, also where a signal was that: a
+ * second one ends it. */
+static void write_artifacts(struct run *run, const struct sw_report *report, const char *failure)
+{
+    SW_ERR(err);
+    int rc = write_documents(run, report, failure, &err);
+    if (rc == 0 && run->conn.kube && !run->conn.is_down) {
+        run->conn.signal = 0;
+        run->conn.until_ms = sw_loop_now_ms(run->conn.loop) + GATHER_MS;
+        rc = sw_gather_resource(&run->conn, run->name, run->opts.artifacts, &err);
+    }
+    if (rc == 0)
+        (void)fprintf(stderr, "slipway run: wrote %s\n", run->opts.artifacts);
+    else
+        (void)fprintf(stderr, "slipway run: --artifacts: %s\n", sw_err_text(&err));
+}
+
+/* In a job of GitHub's, an error that it shows. */
+static void annotate(const struct run *run, const char *failure)
+{
+    if (!sw_streq(getenv("GITHUB_ACTIONS"), "true"))
+        return;
+    SW_AUTO_CHARS *line = sw_report_github(sw_text_or(run->conn.command, "run"), run->name,
+                                           failure);
+    (void)fprintf(stderr, "%s", line);
 }
 
 static void show_end(struct run *run)
@@ -190,11 +288,12 @@ static void show_end(struct run *run)
     struct sw_style style = sw_style_of(STDOUT_FILENO);
     bool tables = run->live;
     int rc;
+    run->is_shown = true;
     sw_live_close(SW_TAKE(run->live));
     report_of(run, &report, true);
-    if (run->json) {
-        SW_AUTO_JSON *doc = sw_report_json(&report);
-        rc = sw_cli_print_json(doc);
+    SW_AUTO_CHARS *failure = failure_of(run, &report);
+    if (run->is_document) {
+        rc = print_document(run, &report, failure);
     } else {
         char elapsed[16];
         sw_report_duration(report.now_ms - report.started_ms, elapsed);
@@ -203,11 +302,28 @@ static void show_end(struct run *run)
                                                  sw_report_phase(&report));
         rc = sw_cli_print(text, strlen(text));
     }
-    if (run->exit)
-        print_failure(run, &report);
+    if (failure)
+        print_failure(run, failure);
     else
         run->exit = rc; /* Ready, but stdout could not be written */
+    if (failure)
+        annotate(run, failure);
+    if (run->opts.artifacts)
+        write_artifacts(run, &report, failure);
     report_done(&report);
+}
+
+/* It ends before the walk, which was said on stderr: stdout gets its document all the same. */
+static void show_refusal(struct run *run, const char *recipe)
+{
+    const struct sw_report report = { .name = run->name ? run->name : recipe };
+    const char *why = run->last_message ? run->last_message : "interrupted";
+    run->name = report.name;
+    if (run->is_document)
+        (void)print_document(run, &report, why);
+    annotate(run, why);
+    if (run->opts.artifacts)
+        write_artifacts(run, &report, why);
 }
 
 /* ---- the end -----------------------------------------------------------------------------------
@@ -363,6 +479,25 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
             .arg = run });
 }
 
+static void begin(void *arg)
+{
+    struct run *run = arg;
+    if (run->ended)
+        return;
+    if (run->as_it_is) {
+        on_installed(0, NULL, run);
+    } else {
+        run->install = sw_install_start(&run->conn, run->resource, on_installed, run);
+        sw_install_limit(run->install, run->kinds);
+    }
+}
+
+/* Somebody else walks it. What has begun is left as an interrupted walk is. */
+static void on_taken(const char *why, void *arg)
+{
+    end(arg, SW_EXIT_FAILED, why);
+}
+
 static void walk(struct run *run)
 {
     struct sw_loop *loop = run->conn.loop;
@@ -378,56 +513,122 @@ static void walk(struct run *run)
     sw_timer_set(run->beat_timer, BEAT_MS);
     if (run->opts.timeout_ms)
         sw_timer_set(run->timeout_timer, run->opts.timeout_ms);
-    if (!run->json && (run->live = sw_live_open(STDOUT_FILENO)))
+    if (!run->is_document && (run->live = sw_live_open(STDOUT_FILENO)))
         on_frame(run);
-    run->install = sw_install_start(&run->conn, run->resource, on_installed, run);
+    if (run->opts.connect.emulate || run->opts.alongside)
+        begin(run);
+    else
+        run->turn = sw_turn_open(&(struct sw_turn_opts){ .conn = &run->conn,
+                                                         .resource = run->name,
+                                                         .go = begin,
+                                                         .taken = on_taken,
+                                                         .arg = run });
     sw_loop_run(loop);
     sw_timer_stop(run->frame_timer);
     show_end(run);
+}
+
+static int refuse(struct run *run, const char *why)
+{
+    run->last_message = sw_strdup(why);
+    return sw_cli_usage("run", "%s", why);
+}
+
+static int fail(struct run *run, const struct sw_err *err)
+{
+    run->last_message = sw_strdup(sw_err_text(err));
+    return sw_cli_fail("run", err);
+}
+
+/* Who leads; the caller's. A server that does not answer is waited for in the walk. */
+static char *find_leader(struct run *run)
+{
+    run->conn.until_ms = sw_loop_now_ms(run->conn.loop) + LEADER_MS;
+    char *leader = sw_leader_find(&run->conn);
+    run->conn.until_ms = 0;
+    return leader;
 }
 
 static int run_recipe(struct run *run, const char *recipe)
 {
     SW_ERR(err);
     const struct sw_connect_opts *c = &run->opts.connect;
-    if (!c->emulate && (c->n_nodes || c->platform || c->delays || c->rules || c->faults))
-        return sw_cli_usage(
-            "run", "--nodes, --platform, --delays, --rules and --faults are for --emulate");
+    if (!c->emulate && (c->n_nodes || c->platform || c->kube_version || c->delays || c->rules ||
+                        c->faults || c->troubles))
+        return refuse(run, "--nodes, --platform, --kube-version, --delays, --rules, --faults and "
+                           "--trouble are for --emulate");
     if (c->emulate && (c->kubeconfig || c->context))
-        return sw_cli_usage("run", "--kubeconfig and --context name a cluster that is there, "
-                                   "--emulate makes one: which of them?");
-    if (run->opts.registries_conf && access(run->opts.registries_conf, R_OK) < 0)
-        return sw_cli_usage("run", "--registries-conf: %s: %s", run->opts.registries_conf,
-                            strerror(errno));
-    run->json = sw_streq(run->opts.output, "json");
+        return refuse(run, "--kubeconfig and --context name a cluster that is there, --emulate "
+                           "makes one: which of them?");
+    if (run->opts.registries_conf && access(run->opts.registries_conf, R_OK) < 0) {
+        SW_AUTO_CHARS *why = sw_printf("--registries-conf: %s: %s", run->opts.registries_conf,
+                                       strerror(errno));
+        return refuse(run, why);
+    }
     run->arena = sw_arena_new();
     const struct sw_resource_opts opts = {
         .recipe = recipe,
         .source = &run->opts.source,
         .connect = c,
+        .kinds = run->kinds = sw_install_kinds(),
+        .kube_version = c->emulate && !c->kube_version ? &run->kube_version : NULL,
         .name = run->opts.name,
         .ns = run->opts.ns,
         .values = sw_values_args_read(&run->opts.values, run->arena),
+        .ignore_constraints = run->opts.ignore_constraints,
     };
     if (sw_resource_make(&opts, &run->resource, &err) < 0) {
-        (void)sw_cli_fail("run", &err); /* the input is wrong, whatever the code */
+        (void)fail(run, &err); /* the input is wrong, whatever the code */
         return SW_EXIT_USAGE;
     }
     run->name = sw_obj_name(run->resource);
+    if (run->kube_version)
+        run->opts.connect.kube_version = run->kube_version;
     if (run->opts.source.registry_config) /* the controller's helper process inherits it */
         (void)setenv("REGISTRY_AUTH_FILE", run->opts.source.registry_config, 1);
     if (sw_recorder_open(&run->opts.record, &run->recorder, &err) < 0) {
-        (void)sw_cli_fail("run", &err);
+        (void)fail(run, &err);
         return SW_EXIT_USAGE;
     }
     if (sw_connection_init(&run->conn, "run", c, &err) < 0)
-        return sw_cli_fail("run", &err);
-    if (!c->emulate) /* a new cluster has no other resources */
+        return fail(run, &err);
+    if (!c->emulate) { /* a new cluster has no other resources, and no operator */
+        run->conn.patient = true;
+        SW_AUTO_CHARS *leader = find_leader(run);
+        if (leader && !run->opts.alongside) {
+            SW_AUTO_CHARS *why = sw_printf(
+                "the operator %s leads on this cluster: it would walk %s, too. kubectl apply the "
+                "SpecialResource for it, or walk it all the same with --alongside",
+                leader, run->name);
+            return refuse(run, why);
+        }
         sw_overlap_warn(&run->conn, run->resource);
+    }
     if (run->conn.signal)
         return 128 + run->conn.signal;
     walk(run);
     return run->exit;
+}
+
+static void run_done(struct run *run)
+{
+    sw_live_close(run->live);
+    sw_install_cancel(run->install);
+    sw_controller_close(run->controller);
+    sw_turn_close(run->turn);
+    sw_recorder_close(run->recorder);
+    sw_timer_free(run->frame_timer);
+    sw_timer_free(run->timeout_timer);
+    sw_timer_free(run->check_timer);
+    sw_timer_free(run->flush_timer);
+    sw_timer_free(run->beat_timer);
+    sw_connection_done(&run->conn);
+    json_object_put(run->resource);
+    json_object_put(run->kinds);
+    free(run->last_message);
+    free(run->kube_version);
+    sw_values_args_done(&run->opts.values);
+    sw_arena_free(run->arena);
 }
 
 static int execute(const struct sw_call *call)
@@ -438,21 +639,100 @@ static int execute(const struct sw_call *call)
     sw_log_set_level(SW_LOG_WARN); /* events are printed instead */
     run.opts.source.late = true;
     int rc = sw_cli_parse(call, &run.opts, 1, &rest);
-    rc = rc ? rc - 1 : run_recipe(&run, rest.items[0]);
-    sw_live_close(run.live);
-    sw_install_cancel(run.install);
-    sw_controller_close(run.controller);
-    sw_recorder_close(run.recorder);
-    sw_timer_free(run.frame_timer);
-    sw_timer_free(run.timeout_timer);
-    sw_timer_free(run.check_timer);
-    sw_timer_free(run.flush_timer);
-    sw_timer_free(run.beat_timer);
-    sw_connection_done(&run.conn);
-    json_object_put(run.resource);
-    free(run.last_message);
-    sw_values_args_done(&run.opts.values);
-    sw_arena_free(run.arena);
+    if (rc) {
+        run_done(&run);
+        return rc - 1;
+    }
+    run.is_document = run.opts.output && !sw_streq(run.opts.output, "text");
+    rc = run.exit = run_recipe(&run, rest.items[0]);
+    if (!run.is_shown)
+        show_refusal(&run, rest.items[0]);
+    run_done(&run);
+    return rc;
+}
+
+/* ---- a resource that is there ------------------------------------------------------------------
+ */
+
+/* Print what is waited for, when that changes. @return the phase, static; NULL: the operator has
+ * not come to @generation, which is what was changed */
+static const char *observe(const char *name, struct json_object *doc, int64_t generation,
+                           char **last)
+{
+    const struct sw_report report = { .name = name, .status = sw_json_get(doc, "status") };
+    if (sw_json_int(report.status, 0, "observedGeneration", NULL) < generation)
+        return NULL;
+    SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
+    trouble[strcspn(trouble, "\n")] = '\0';
+    if (*trouble && !sw_streq(trouble, *last))
+        (void)printf("%s: %s\n", name, trouble);
+    (void)fflush(stdout);
+    sw_text_set(last, trouble);
+    return sw_report_phase(&report);
+}
+
+/* Until the operator has walked it. Errored is believed when it stays so: it is what the resource
+ * was before, and stays until what is tried again is ready. */
+static int watch_operator(struct sw_connection *conn, struct json_object *resource,
+                          int64_t timeout_ms)
+{
+    const char *name = sw_obj_name(resource), *phase = NULL;
+    int64_t generation = sw_json_int(resource, 0, "metadata", "generation", NULL),
+            end_ms = timeout_ms ? sw_loop_now_ms(conn->loop) + timeout_ms : 0;
+    struct sw_follow follow = { 0 };
+    SW_AUTO_CHARS *last = NULL;
+    int rc = -1;
+    SW_ERR(err);
+    conn->until_ms = end_ms;
+    conn->patient = true;
+    if (sw_follow_open(&follow, conn, name, &err) < 0)
+        return sw_cli_fail(conn->command, &err);
+    while (rc < 0 && sw_follow_next(&follow)) {
+        struct json_object *doc = sw_json_get(follow.resources, name);
+        phase = !follow.code && doc ? observe(name, doc, generation, &last) : NULL;
+        int64_t settled_ms = sw_loop_now_ms(conn->loop) + SETTLE_MS;
+        bool may_settle = sw_streq(phase, "Errored") && (!end_ms || settled_ms < end_ms);
+        conn->until_ms = may_settle ? settled_ms : end_ms;
+        if (follow.code == SW_FORBIDDEN)
+            rc = sw_cli_fail(conn->command, &follow.err);
+        else if (sw_streq(phase, "Ready"))
+            rc = SW_EXIT_OK;
+        else if (!follow.code && !doc)
+            rc = SW_EXIT_FAILED; /* deleted meanwhile */
+    }
+    sw_follow_done(&follow);
+    if (rc >= 0 || conn->signal)
+        rc = rc >= 0 ? rc : 128 + conn->signal;
+    else
+        rc = sw_streq(phase, "Errored") ? SW_EXIT_ERRORED : SW_EXIT_TIMEOUT;
+    (void)printf("%s: %s\n", name, sw_text_or(phase, "not walked yet"));
+    return rc;
+}
+
+int sw_walk(struct sw_connection *conn, const struct sw_connect_opts *opts,
+            struct json_object *resource, int64_t timeout_ms)
+{
+    SW_AUTO_CHARS *leader = sw_leader_find(conn);
+    struct run run = { .opts = { .timeout_ms = timeout_ms, .connect = *opts },
+                       .as_it_is = true,
+                       .name = sw_obj_name(resource) };
+    SW_ERR(err);
+    if (leader) {
+        (void)printf("%s: the operator %s walks it\n", run.name, leader);
+        (void)fflush(stdout);
+        return watch_operator(conn, resource, timeout_ms);
+    }
+    if (conn->signal)
+        return 128 + conn->signal;
+    const char *command = conn->command;
+    sw_connection_done(conn);
+    int rc = sw_connection_init(&run.conn, command, opts, &err) < 0 ? sw_cli_fail(command, &err)
+                                                                    : 0;
+    if (rc == 0) {
+        walk(&run);
+        rc = run.exit;
+    }
+    run_done(&run);
     return rc;
 }
 
@@ -471,6 +751,11 @@ const struct sw_command sw_command_run = {
                "The resource has no finalizer, since no operator would remove it. If you delete "
                "the resource, its\n"
                "objects are deleted with it, but not node labels and the namespace.\n"
+               "\n"
+               "Where an operator leads, or another slipway run walks the same resource, it does "
+               "nothing and says so;\n"
+               "--alongside walks it all the same. Those who may not read or write Leases are not "
+               "told.\n"
                "\n"
                "Exit status: 0 Ready, 1 failed, 2 bad usage or input, 3 time-out.",
     .flags = flags,

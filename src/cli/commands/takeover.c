@@ -37,6 +37,8 @@ static const struct sw_flag flags[] = {
       "folder that is /recipes in slipway's image (default recipes)" },
     { "keep-node-selectors", 0, SW_FLAG_BOOL, offsetof(struct takeover_opts, keep_selectors), NULL,
       NULL, "slipway will run with this option, as SRO_COMPAT=1 sets it" },
+    { "legacy-rights", 0, SW_FLAG_BOOL, offsetof(struct takeover_opts, legacy_rights), NULL, NULL,
+      "the same; without it a resource that names no account has slipway-NAME, its own" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct takeover_opts, timeout_ms), "TIME", NULL,
       "time limit for each resource, such as 90s or 5m (default 60s)" },
     SW_CONNECT_FLAGS(struct takeover_opts, connect),

@@ -10,7 +10,7 @@ struct sw_recipe;
 struct takeover_opts {
     struct sw_connect_opts connect;
     const char *output, *charts, *recipes;
-    bool plan, keep_selectors;
+    bool plan, keep_selectors, legacy_rights;
     int64_t timeout_ms;
 };
 
@@ -38,7 +38,7 @@ struct takeover {
     struct json_object *apart;     /* by uid: owners whose objects are not compared, and why */
     struct json_object *builds;    /* BuildConfigs that are not there, of this recipe */
     struct json_object *vendors;   /* by name: of its driver containers */
-    char *account;                 /* of the resource that is looked at; NULL: it names none */
+    char *account;                 /* of the resource that is looked at; NULL: the operator's */
     bool rights_unknown;           /* what the account may do cannot be asked */
     size_t n_forbidden;            /* objects of the resource that the account may not write */
     size_t n_changed, n_refused;
@@ -95,8 +95,9 @@ int takeover_rights_check(struct takeover *t, const struct sw_preview_change *ch
 /** The end of it. What is to be said of the account, the caller's; NULL: nothing. */
 char *takeover_rights_close(struct takeover *t, struct json_object *doc);
 
-/** The account that what @doc asks for is done as, the caller's; NULL: it names none. */
-char *takeover_account(struct json_object *doc);
+/** The account that what @doc asks for is done as, the caller's; NULL: the operator's, or one that
+ * `make deploy-das` gives its rights. */
+char *takeover_account(const struct takeover *t, struct json_object *doc);
 /** Fetch the recipe of @doc, a resource or module, with what its account may read of the cluster.
  * @return 0 | as requests.h | as sw_fetcher_get() and sw_recipe_from_bundle() */
 int takeover_recipe(struct takeover *t, struct json_object *doc, struct sw_recipe **out,

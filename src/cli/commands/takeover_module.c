@@ -43,7 +43,7 @@ static int collect(struct takeover *t, struct json_object *module, struct json_o
                    struct sw_err *err)
 {
     struct json_object *list = sw_json_find(module, "spec", "watch", NULL);
-    SW_AUTO_CHARS *account = takeover_account(module);
+    SW_AUTO_CHARS *account = takeover_account(t, module);
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sw_json_len(list); i++)
         rc = collect_from(t, sw_json_at(list, i), account, entries, err);

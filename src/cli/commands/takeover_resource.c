@@ -15,11 +15,11 @@
 #define VENDOR SW_SRO_PREFIX "driver-container-vendor"
 
 /* @resource with the values that it gets as a child of another; the caller's. Where one of them
- * names an account, they have two. */
+ * names an account, or each has its own, they have two. */
 static struct json_object *with_values(const struct takeover *t, struct json_object *resource)
 {
     struct json_object *set = NULL, *copy = sw_json_copy(resource);
-    for (size_t i = 0; !set && i < sw_json_len(t->resources); i++) {
+    for (size_t i = 0; t->opts.legacy_rights && !set && i < sw_json_len(t->resources); i++) {
         struct json_object *parent = sw_json_at(t->resources, i);
         if (parent != resource && !*sw_json_str(parent, "", "spec", "serviceAccountName", NULL) &&
             !*sw_json_str(resource, "", "spec", "serviceAccountName", NULL))

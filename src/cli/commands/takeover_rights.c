@@ -43,7 +43,7 @@ static struct json_object *question(const char *verb, const char *group, const c
 int takeover_rights_open(struct takeover *t, struct json_object *doc, struct sw_err *err)
 {
     bool may = false;
-    t->account = takeover_account(doc);
+    t->account = takeover_account(t, doc);
     if (!t->account)
         return 0;
     const char *rest = t->account + strlen(SERVICE_ACCOUNT), *name = strchr(rest, ':') + 1;

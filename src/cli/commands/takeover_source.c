@@ -13,6 +13,7 @@
 #include "data/data.h"
 #include "emulator/emulator.h"
 #include "operator/manifests/chart_request.h"
+#include "operator/manifests/rights_command.h"
 
 enum { RETRIES = 3, MAX_MAPS = 16 };
 
@@ -32,11 +33,13 @@ static char *url_of(const struct takeover *t, struct json_object *doc)
     return sw_strdup(url);
 }
 
-char *takeover_account(struct json_object *doc)
+char *takeover_account(const struct takeover *t, struct json_object *doc)
 {
-    const char *name = sw_json_str(doc, "", "spec", "serviceAccountName", NULL);
-    return *name ? sw_printf("system:serviceaccount:%s:%s", sw_releases_namespace(doc), name)
-                 : NULL;
+    const char *named = sw_json_str(doc, "", "spec", "serviceAccountName", NULL);
+    if (!*named && (t->opts.legacy_rights || !*sw_obj_uid(doc)))
+        return NULL;
+    return sw_printf("system:serviceaccount:%s:%s%s", sw_releases_namespace(doc),
+                     *named ? "" : SW_ACCOUNT_PREFIX, *named ? named : sw_obj_name(doc));
 }
 
 /* ---- what the cluster has for it ---------------------------------------------------------------
@@ -123,7 +126,7 @@ int takeover_recipe(struct takeover *t, struct json_object *doc, struct sw_recip
     SW_AUTO_CHARS *url = url_of(t, doc);
     SW_AUTO_CHARS *place = sw_fetch_chart_url(url, sw_json_str(chart, "", "name", NULL),
                                               sw_json_str(chart, "", "version", NULL), NULL);
-    SW_AUTO_CHARS *account = takeover_account(doc);
+    SW_AUTO_CHARS *account = takeover_account(t, doc);
     SW_AUTO_JSON *secret = NULL;
     SW_AUTO_JSON *keys = NULL;
     SW_AUTO_JSON *maps = json_object_new_array();

@@ -77,6 +77,7 @@ static bool is_of_states(const char *key, const char *value, struct json_object 
 {
     struct json_object *states = sw_json_find(resource, "status", "states", NULL);
     return sw_json_find_by(states, "label", key) ||
+           (sw_starts_with(key, SW_READY_LABEL) && sw_json_find_by(states, "readyLabel", key)) ||
            (sw_starts_with(key, SW_GRACE_PERIOD_LABEL) && sw_streq(value, sw_obj_name(resource)));
 }
 

@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "chart/recipe/load/files.h"
 #include "chart/recipe/load/pins.h"
 #include "chart/recipe/package/pack.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/changes.h"
+#include "cli/recipe/dependencies.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 
@@ -53,26 +53,6 @@ static int check_folder(const char *chart, struct sw_err *err)
 /* ---- list --------------------------------------------------------------------------------------
  */
 
-/* A sw_recipe_get_fn: an empty chart, since only what is asked for is of interest. */
-static int get_nothing(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
-                       struct sw_err *err)
-{
-    struct sw_files files = sw_files_init(NULL);
-    SW_AUTO_CHARS *text = sw_printf("apiVersion: v2\nname: %s\nversion: 0.0.0\n", ask->name);
-    (void)arg;
-    int rc = sw_files_copy(&files, "Chart.yaml", text, strlen(text), err);
-    if (rc < 0) {
-        sw_files_done(&files);
-        return rc;
-    }
-    got->files = files.items;
-    got->n_files = files.n;
-    got->origin = sw_printf("%s/%s", ask->url, ask->name);
-    got->digest = sw_strdup("");
-    got->any_version = true;
-    return 0;
-}
-
 static int add_newest(const struct vendor_opts *o, const struct sw_pin *pin,
                       struct json_object *entry, struct sw_err *err)
 {
@@ -93,7 +73,8 @@ static int list_chart(const struct vendor_opts *o, const char *chart, struct jso
     size_t n = 0;
     int rc = check_folder(chart, err);
     if (rc == 0)
-        rc = sw_recipe_open(chart, &(struct sw_recipe_opts){ .get = get_nothing }, &recipe, err);
+        rc = sw_recipe_open(chart, &(struct sw_recipe_opts){ .get = sw_dependency_empty }, &recipe,
+                            err);
     struct sw_pin *pins = rc == 0 ? sw_recipe_pins(recipe, &n) : NULL;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const struct sw_pin *pin = &pins[i];
@@ -264,7 +245,8 @@ static int name_of(const char *chart, const char *wanted, char **name, struct sw
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO_CHARS *names = NULL;
     size_t n, n_own = 0;
-    int rc = sw_recipe_open(chart, &(struct sw_recipe_opts){ .get = get_nothing }, &recipe, err);
+    int rc = sw_recipe_open(chart, &(struct sw_recipe_opts){ .get = sw_dependency_empty }, &recipe,
+                            err);
     if (rc < 0)
         return rc;
     struct sw_pin *pins = sw_recipe_pins(recipe, &n);

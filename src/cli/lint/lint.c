@@ -9,6 +9,7 @@
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks.h"
 
 void sw_problems_done(struct sw_problems *problems)
@@ -137,7 +138,7 @@ static void check_gate(const struct lint *l, const struct sw_manifest *m)
                    sw_plan_state(l->plan, m->state)->wait_all;
     const char *restart = sw_json_str(m->doc, "Always", "spec", "restartPolicy", NULL);
     if (awaited && sw_streq(kind, "Pod") && sw_streq(restart, "Always") &&
-        !sw_obj_annotation(m->doc, "helm.sh/readiness-success"))
+        !sw_is_observed(m->doc) && !sw_obj_annotation(m->doc, "helm.sh/readiness-success"))
         WARNING_AT(l, m, "spec.restartPolicy",
                    "a Pod is finished when it has succeeded, which restartPolicy: Always "
                    "never lets it");
@@ -174,7 +175,7 @@ static void check_values(const struct lint *l, const struct sw_manifest *m)
 static void check_images(const struct lint *l, const struct sw_manifest *m)
 {
     static const char *const lists[] = { "initContainers", "containers" };
-    struct json_object *pod = sw_hook_pod_template(m->doc);
+    struct json_object *pod = sw_pod_template(m->doc);
     const char *pod_path = pod == m->doc ? "spec"
                            : sw_streq(sw_obj_kind(m->doc), "CronJob")
                                ? "spec.jobTemplate.spec.template.spec"
@@ -219,13 +220,23 @@ static void check_fields(const struct lint *l, const struct sw_manifest *m)
     sw_own_kinds_check(l->own, m->doc, true, on_field, &(struct field_problem){ l, m });
 }
 
+/* Is it a statement about an object, whoever applies that? */
+static bool is_statement(struct json_object *doc)
+{
+    return sw_is_observed(doc) && sw_obj_annotation(doc, SW_ANN_ASSERT);
+}
+
 /* The same object twice: the second would overwrite the first. */
 static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
 {
+    if (is_statement(m->doc))
+        return;
     for (size_t i = 0; i < sw_rendered_n_manifests(l->rendered); i++) {
         const struct sw_manifest *other = sw_rendered_manifest(l->rendered, i);
         if (other == m)
             return;
+        if (is_statement(other->doc))
+            continue;
         if (*sw_obj_name(m->doc) && sw_streq(sw_obj_name(other->doc), sw_obj_name(m->doc)) &&
             sw_streq(sw_obj_kind(other->doc), sw_obj_kind(m->doc)) &&
             sw_streq(sw_obj_api_version(other->doc), sw_obj_api_version(m->doc)) &&

@@ -5,6 +5,8 @@
 #include "base/base.h"
 #include "chart/recipe/recipe.h"
 
+struct json_object;
+
 /** One finding. */
 struct sw_problem {
     bool is_error; /* else a warning */
@@ -45,7 +47,19 @@ void sw_lint_base(const struct sw_recipe *recipe, struct sw_problems *problems);
 /** Check Chart.yaml of the recipe and its dependencies: annotations and apiVersion. */
 void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems);
 
+/** Warn of values in @set, which a user has set, that neither the recipe's values.yaml nor any of
+ * its files has: at the top all of them (unless a template reads `.Values` as a whole), below where
+ * a name that is there is near. */
+void sw_lint_values(const struct sw_recipe *recipe, struct json_object *set,
+                    struct sw_problems *problems);
+
 /** Check all rendered manifests and the states. @resource: the name in node labels. Each check of
  * manifests is a row of a table in lint.c. Pinned by test/golden/cli/lint_test.sh. */
 void sw_lint(const struct sw_plan *plan, const struct sw_rendered *rendered, const char *resource,
              struct sw_problems *problems);
+
+/** Check what `helm lint` checks and the above do not, with its severity: Chart.yaml of the root
+ * chart, names, selectors, APIs that are deprecated in @kube_version ("v1.36.0"). @rendered: NULL:
+ * nothing was. Source: Helm 3.21 pkg/lint/rules. Pinned by test/golden/cli/lint_helm_test.sh. */
+void sw_lint_helm(const struct sw_recipe *recipe, const struct sw_rendered *rendered,
+                  const char *kube_version, struct sw_problems *problems);

@@ -2,11 +2,14 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "chart/aicr/constraints.h"
 #include "cli/lint/fields.h"
 #include "cli/lint/lint.h"
 #include "data/data.h"
 #include "data/text/nearest.h"
+#include "data/yaml/yaml.h"
 #include "operator/manifests/hooks.h"
+#include "operator/manifests/ready_label.h"
 
 /* The annotations of a chart, and the value that switches each on ("false" and "none" are allowed,
  * too); NULL: planning checks it. */
@@ -14,7 +17,9 @@ static const struct {
     const char *name, *on;
 } annotations[] = { { "slipway.dev/wait", "all" },
                     { "slipway.dev/rollback", "true" },
-                    { "slipway.dev/releases", NULL } };
+                    { "slipway.dev/releases", NULL },
+                    { SW_ANN_READY_LABELS, NULL },
+                    { SW_ANN_CONSTRAINTS, NULL } };
 
 static void __attribute__((format(printf, 5, 6)))
 add(const struct sw_recipe_chart *c, struct sw_problems *problems, bool is_error, const char *field,
@@ -53,6 +58,24 @@ static void check_annotation(const struct sw_recipe_chart *c, const char *key, c
         add(c, problems, true, field, "no annotation of a chart: it has no effect here");
 }
 
+/* Are they a list of what has a name and a value? */
+static void check_constraints(const struct sw_recipe_chart *c, const char *text,
+                              struct sw_problems *problems)
+{
+    static const char field[] = "annotations." SW_ANN_CONSTRAINTS;
+    SW_AUTO_JSON *list = NULL;
+    SW_ERR(err);
+    if (sw_yaml_parse(text, strlen(text), NULL, &list, &err) < 0 ||
+        !json_object_is_type(list, json_type_array)) {
+        add(c, problems, true, field, "%s", err.text ? err.text : "not a list of constraints");
+        return;
+    }
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (!*sw_json_str(sw_json_at(list, i), "", "name", NULL) ||
+            !*sw_json_str(sw_json_at(list, i), "", "value", NULL))
+            add(c, problems, true, field, "[%zu]: name and value were expected, as texts", i);
+}
+
 void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems)
 {
     for (size_t i = 0; i < sw_recipe_n_charts(recipe); i++) {
@@ -66,6 +89,8 @@ void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems
         json_object_object_foreach(map, key, value)
         {
             check_annotation(&chart, key, json_object_get_string(value), problems);
+            if (sw_streq(key, SW_ANN_CONSTRAINTS))
+                check_constraints(&chart, json_object_get_string(value), problems);
         }
     }
 }

@@ -8,13 +8,29 @@
 #include "chart/recipe/load/pins.h"
 #include "cli/recipe/images.h"
 #include "data/data.h"
+#include "data/json/redact.h"
 #include "data/yaml/yaml.h"
+#include "operator/release/record.h"
 
 /* What is compared: maps of key to text. */
-enum section { VALUES, UNKNOWN, DEFINITIONS, FIELDS, IMAGES, RIGHTS, OBJECTS, N_SECTIONS };
+enum section {
+    CHART,
+    FILES,
+    VALUES,
+    UNKNOWN,
+    DEFINITIONS,
+    FIELDS,
+    IMAGES,
+    RIGHTS,
+    OBJECTS,
+    CONTENT,
+    N_SECTIONS
+};
 static const struct {
     const char *name, *title;
 } sections[N_SECTIONS] = {
+    [CHART] = { "chart", "chart" },
+    [FILES] = { "files", "files of the recipe (their digests)" },
     [VALUES] = { "values", "values" },
     [UNKNOWN] = { "unknown", "values that are set, and that the chart has no longer" },
     [DEFINITIONS] = { "definitions", "definitions" },
@@ -22,6 +38,7 @@ static const struct {
     [IMAGES] = { "images", "images" },
     [RIGHTS] = { "rights", "rights" },
     [OBJECTS] = { "objects", "objects" },
+    [CONTENT] = { "content", "content of objects" },
 };
 
 struct side {
@@ -226,12 +243,17 @@ static void add_object(struct side *s, const struct sw_manifest *m)
         add_definition(s, m->doc);
 }
 
+static void side_init(struct side *s)
+{
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        s->maps[i] = json_object_new_object();
+}
+
 static int fill(struct side *s, const struct sw_changes_of *of, struct sw_err *err)
 {
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *images = json_object_new_object();
-    for (size_t i = 0; i < N_SECTIONS; i++)
-        s->maps[i] = json_object_new_object();
+    side_init(s);
     if (!of->recipe)
         return 0;
     int rc = sw_recipe_render(of->recipe->plan, &of->recipe->env, SW_ALL_STATES, &rendered, err);
@@ -248,6 +270,97 @@ static int fill(struct side *s, const struct sw_changes_of *of, struct sw_err *e
     add_values(s, of);
     return rc;
 }
+
+/* ---- releases ----------------------------------------------------------------------------------
+ */
+
+/* The value as a digest: short, since people compare it by eye. */
+static void put_digest(struct side *s, const char *key, struct json_object *value)
+{
+    char hex[SW_SHA256_HEX];
+    sw_json_sha256(value, hex);
+    hex[8] = '\0';
+    put(s, FILES, key, hex);
+}
+
+static void add_files(struct side *s, struct json_object *chart)
+{
+    static const char *const lists[] = { "templates", "files" };
+    for (size_t i = 0; i < SW_COUNT(lists); i++) {
+        struct json_object *list = sw_json_get(chart, lists[i]);
+        for (size_t k = 0; k < sw_json_len(list); k++) {
+            struct json_object *file = sw_json_at(list, k);
+            put_digest(s, sw_json_str(file, "", "name", NULL), sw_json_get(file, "data"));
+        }
+    }
+    put_digest(s, "values.yaml", sw_json_get(chart, "values"));
+}
+
+/* An object of a release's manifest: what it is, and its leaves. Secrets have digests for values.
+ */
+static void add_content(struct side *s, const char *ns, struct json_object *doc, const char *salt)
+{
+    const char *own = sw_obj_namespace(doc);
+    SW_AUTO_CHARS *key = sw_printf("%s %s/%s", sw_obj_kind(doc), *own ? own : ns, sw_obj_name(doc));
+    sw_redact_salted(doc, salt);
+    put(s, OBJECTS, key, "");
+    SW_AUTO_JSON *leaves = json_object_new_object();
+    add_leaves(leaves, "", doc);
+    json_object_object_foreach(leaves, path, text)
+    {
+        SW_AUTO_CHARS *at = sw_printf("%s %s", key, path);
+        (void)json_object_object_add(s->maps[CONTENT], at, json_object_get(text));
+    }
+}
+
+static void fill_release(struct side *s, struct json_object *release, const char *salt)
+{
+    const char *ns = sw_json_str(release, "", "namespace", NULL),
+               *text = sw_json_str(release, "", "manifest", NULL);
+    struct json_object *chart = sw_json_get(release, "chart");
+    SW_AUTO_JSON *config = sw_json_copy(sw_json_get(release, "config"));
+    const char *origin = sw_json_str(chart, "", "metadata", "annotations", SW_RELEASE_ORIGIN, NULL);
+    SW_AUTO_JSON *of = NULL;
+    struct sw_yaml_docs docs = { 0 };
+    SW_ERR(err); /* a record that Helm wrote has no origin; of a manifest that is no YAML nothing is
+                    known */
+    side_init(s);
+    if (sw_json_parse(origin, strlen(origin), NULL, &of, &err) < 0)
+        sw_err_done(&err);
+    put(s, CHART, "name", sw_json_str(chart, "", "metadata", "name", NULL));
+    put(s, CHART, "version", sw_json_str(chart, "", "metadata", "version", NULL));
+    if (of)
+        put(s, CHART, "url", sw_json_str(of, "", "chart", "repository", "url", NULL));
+    add_files(s, chart);
+    sw_redact_salted(config, salt);
+    if (json_object_is_type(config, json_type_object) && json_object_object_length(config) > 0)
+        add_leaves(s->maps[VALUES], "", config);
+    if (sw_yaml_parse_all(text, strlen(text), &(struct sw_yaml_opts){ .allow_duplicate = true },
+                          &docs, &err) < 0)
+        return;
+    for (size_t i = 0; i < docs.n_docs; i++)
+        if (json_object_is_type(docs.docs[i].object, json_type_object))
+            add_content(s, ns, docs.docs[i].object, salt);
+    sw_yaml_docs_done(&docs);
+}
+
+/* The content of objects is of interest where both sides have the object. */
+static void keep_common_content(struct side *s, const struct side *other)
+{
+    SW_AUTO_JSON *kept = json_object_new_object();
+    json_object_object_foreach(s->maps[CONTENT], key, text)
+    {
+        const char *name = strchr(key, ' ') + 1;
+        SW_AUTO_CHARS *object = sw_strndup(key, (size_t)(name - key) + strcspn(name, " "));
+        if (sw_json_get(other->maps[OBJECTS], object))
+            (void)json_object_object_add(kept, key, json_object_get(text));
+    }
+    (void)json_object_put(s->maps[CONTENT]);
+    s->maps[CONTENT] = SW_TAKE(kept);
+}
+
+/* ---- comparison --------------------------------------------------------------------------------
+ */
 
 /* Fields are of interest where both sides have the version. */
 static void keep_common_fields(struct side *s, const struct side *other)
@@ -285,6 +398,34 @@ static void compare(struct json_object *before, struct json_object *after, bool 
         sw_json_set(out, json_object_get(value), "added", key, NULL);
 }
 
+/* What differs between both, the caller's. */
+static struct json_object *compare_sides(const struct side *old, const struct side *new)
+{
+    struct json_object *out = json_object_new_object();
+    for (size_t i = 0; i < N_SECTIONS; i++) {
+        SW_AUTO_JSON *section = json_object_new_object();
+        compare(old->maps[i], new->maps[i], i == UNKNOWN, section);
+        if (json_object_object_length(section) > 0)
+            (void)json_object_object_add(out, sections[i].name, SW_TAKE(section));
+    }
+    return out;
+}
+
+struct json_object *sw_changes_of_releases(struct json_object *before, struct json_object *after)
+{
+    struct side old = { 0 }, new = { 0 };
+    char salt[SW_RECORD_SALT_HEX];
+    sw_record_salt(salt);
+    fill_release(&old, before, salt);
+    fill_release(&new, after, salt);
+    keep_common_content(&old, &new);
+    keep_common_content(&new, &old);
+    struct json_object *out = compare_sides(&old, &new);
+    side_done(&old);
+    side_done(&new);
+    return out;
+}
+
 int sw_changes(const struct sw_changes_of *before, const struct sw_changes_of *after,
                struct json_object **out, struct sw_err *err)
 {
@@ -293,15 +434,9 @@ int sw_changes(const struct sw_changes_of *before, const struct sw_changes_of *a
     if (rc == 0)
         rc = fill(&new, after, err);
     if (rc == 0) {
-        *out = json_object_new_object();
         keep_common_fields(&old, &new);
         keep_common_fields(&new, &old);
-        for (size_t i = 0; i < N_SECTIONS; i++) {
-            SW_AUTO_JSON *section = json_object_new_object();
-            compare(old.maps[i], new.maps[i], i == UNKNOWN, section);
-            if (json_object_object_length(section) > 0)
-                (void)json_object_object_add(*out, sections[i].name, SW_TAKE(section));
-        }
+        *out = compare_sides(&old, &new);
     }
     side_done(&old);
     side_done(&new);

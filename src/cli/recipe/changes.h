@@ -28,5 +28,16 @@ struct sw_changes_of {
 int sw_changes(const struct sw_changes_of *before, const struct sw_changes_of *after,
                struct json_object **out, struct sw_err *err) SW_CHECKED;
 
+/** The same for two of Helm's records of a release, unpacked: the sections values (what is set),
+ * objects, and
+ *
+ *   chart        its name, version and where it came from
+ *   files        templates, other files and values.yaml, by digest
+ *   content      of objects that both have: their leaves. Values of Secrets, and those that are
+ *                named like secrets, are told apart by digest only
+ *
+ * @return the caller's */
+struct json_object *sw_changes_of_releases(struct json_object *before, struct json_object *after);
+
 /** Print them for people, a line a change: "+ added", "- removed", "~ changed". */
 void sw_changes_print(struct json_object *changes, bool in_colour);

@@ -263,7 +263,7 @@ static bool is_applied(const struct sw_preview *preview, const struct sw_manifes
     const unsigned install = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL;
     const unsigned events = (install & ~preview->sro_ran) | SW_HOOK_PRE_UPGRADE |
                             SW_HOOK_POST_UPGRADE;
-    if (sw_hook_asked(m->doc, SW_OBSERVE) || sw_hook_asked(m->doc, SW_DRY_RUN) ||
+    if (sw_is_observed(m->doc) || sw_hook_asked(m->doc, SW_DRY_RUN) ||
         (m->hook_events && !(m->hook_events & events)))
         return false;
     bool affine = !m->from_crds && sw_hook_asked(m->doc, SW_KERNEL_AFFINE);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/recipe/dependencies.h"
 #include "cli/recipe/sample_values.h"
 #include "data/json/json.h"
 #include "data/text/semver.h"
@@ -104,6 +105,8 @@ int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool
     if (rc == 0)
         rc = sw_values_from_flags(&values, &opened->values, err);
     opened->recipe = SW_TAKE(flags->recipe);
+    if (rc == 0 && flags->dependency_update)
+        rc = sw_dependencies_get_missing(&flags->source, source, stderr, err);
     if (rc == 0 && !opened->recipe)
         rc = sw_source_open(&flags->source, source, NULL, &opened->recipe, NULL, err);
     if (rc == 0 && flags->sample && !flags->facts)

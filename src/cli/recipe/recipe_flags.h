@@ -43,7 +43,7 @@ struct sw_recipe_flags {
     const char *facts;
     const char *kube_version;
     struct sw_list_arg api_versions;
-    bool no_schema; /* of render */
+    bool no_schema, dependency_update; /* of render */
     /* No option: */
     struct sw_recipe *recipe; /* opened already, instead of the source; taken */
     bool sample;              /* without facts: sample_values.h */

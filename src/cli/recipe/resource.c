@@ -1,6 +1,9 @@
 #include "cli/recipe/resource.h"
 
+#include "chart/aicr/constraints.h"
 #include "chart/fetch/fetch.h"
+#include "chart/recipe/package/pack.h"
+#include "cli/cluster/connect.h"
 #include "data/data.h"
 
 #include <json-c/json.h>
@@ -115,6 +118,19 @@ static int set_auth(struct json_object *doc, const struct sw_source_flags *flags
     return 0;
 }
 
+/* Which recipe of NVIDIA's AI Cluster Runtime it is. */
+static int set_aicr(struct json_object *doc, const struct sw_source_flags *flags,
+                    struct sw_err *err)
+{
+    SW_AUTO_CHARS *data = NULL;
+    const int rc = flags->data ? absolute_path(flags->data, &data, err) : 0;
+    if (rc == 0 && flags->criteria)
+        sw_json_set_str(doc, flags->criteria, "spec", "chart", "aicr", "criteria", NULL);
+    if (rc == 0 && data)
+        sw_json_set_str(doc, data, "spec", "chart", "aicr", "data", NULL);
+    return rc;
+}
+
 /* Set the chart: its place, name and version. */
 static int set_chart(struct json_object *doc, const struct sw_recipe *recipe,
                      const struct sw_resource_opts *opts, struct sw_err *err)
@@ -131,6 +147,8 @@ static int set_chart(struct json_object *doc, const struct sw_recipe *recipe,
     }
     if (rc == 0 && opts->source)
         rc = set_auth(doc, opts->source, err);
+    if (rc == 0 && opts->source)
+        rc = set_aicr(doc, opts->source, err);
     if (rc < 0)
         return rc;
     SW_AUTO_CHARS *repository = sw_strdup(
@@ -146,6 +164,37 @@ static int check_name(const char *what, const char *name, struct sw_err *err)
 {
     const char *fault = sw_dns_label_fault(name);
     return fault ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, name, fault) : 0;
+}
+
+/* The releases that the emulator can be; the first is its default. */
+enum { DEFAULT_MINOR = 29, NEWEST_MINOR = 35 };
+
+static void find_kube_version(const struct sw_recipe *recipe, char **out)
+{
+    for (int minor = DEFAULT_MINOR; minor <= NEWEST_MINOR; minor++) {
+        SW_AUTO_CHARS *version = sw_printf("v1.%d.0", minor);
+        if (!sw_recipe_runs_on(recipe, version))
+            continue;
+        if (minor > DEFAULT_MINOR)
+            *out = sw_printf("1.%d", minor);
+        return;
+    }
+}
+
+/* A kind whose name is in no file can still be made of parts by a template: its state then says
+ * that it is not served. */
+static int find_kinds(const struct sw_recipe *recipe, struct json_object *kinds, struct sw_err *err)
+{
+    struct sw_files files = sw_files_init(NULL);
+    int rc = sw_recipe_list_files(recipe, &files, err);
+    json_object_object_foreach(kinds, kind, value)
+    {
+        for (size_t i = 0; rc == 0 && i < files.n; i++)
+            if (memmem(files.items[i].bytes, files.items[i].len, kind, strlen(kind)))
+                json_object_set_boolean(value, true);
+    }
+    sw_files_done(&files);
+    return rc;
 }
 
 int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **out,
@@ -174,11 +223,20 @@ int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **o
         sw_json_set_str(doc, opts->name, "metadata", "name", NULL);
     if (opts->ns)
         sw_json_set_str(doc, opts->ns, "spec", "namespace", NULL);
+    /* nodes of an emulated cluster are made up */
+    const bool tells_only = opts->ignore_constraints || (opts->connect && opts->connect->emulate);
+    struct json_object *meta = (struct json_object *)sw_recipe_metadata(recipe);
+    if (tells_only && sw_json_find(meta, "annotations", SW_ANN_CONSTRAINTS, NULL))
+        sw_json_set_str(doc, "warn", "metadata", "annotations", SW_ANN_CONSTRAINTS, NULL);
     set_default(doc, sw_recipe_name(recipe), "metadata", "name");
     set_default(doc, sw_obj_name(doc), "spec", "namespace");
     rc = check_name("name", sw_obj_name(doc), err);
     if (rc == 0)
         rc = check_name("namespace", sw_json_str(doc, "", "spec", "namespace", NULL), err);
+    if (rc == 0 && opts->kube_version)
+        find_kube_version(recipe, opts->kube_version);
+    if (rc == 0 && opts->kinds)
+        rc = find_kinds(recipe, opts->kinds, err);
     if (rc == 0)
         *out = SW_TAKE(doc);
     return rc;

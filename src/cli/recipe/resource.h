@@ -13,6 +13,13 @@ struct sw_resource_opts {
     const struct sw_connect_opts *connect; /* the cluster for cm:// URLs; NULL: as kubectl's */
     const char *name, *ns;                 /* NULL: the base's */
     struct sw_values_flags values;
+    bool ignore_constraints; /* what the recipe asks of the cluster is told only */
+    /** Where to put the oldest release, from the emulator's default on, that the recipe can be on
+     * ("1.34"; the caller's); NULL: not wanted. Untouched where that is the default, or none. */
+    char **kube_version;
+    /** {kind: bool}, borrowed; NULL: not wanted. Those that a file of the recipe names become true.
+     */
+    struct json_object *kinds;
 };
 
 /** The resource or module of @kind that the chart of @recipe has for itself, in <chart>.yaml or

@@ -103,12 +103,12 @@ static const char readme_md[] =
     "    slipway configmap <NAME> | kubectl apply -f -   # for the operator: cm://default/<NAME>\n";
 
 const struct sw_scaffold_file sw_scaffold[] = {
-    { "Chart.yaml", chart_yaml },
-    { "values.yaml", values_yaml },
-    { "README.md", readme_md },
-    { ".helmignore", helmignore },
-    { "templates/_helpers.tpl", helpers_tpl },
-    { "templates/0000-settings.yaml", settings_yaml },
-    { "templates/1000-agent.yaml", agent_yaml },
+    { "Chart.yaml", chart_yaml, 0 },
+    { "values.yaml", values_yaml, 0 },
+    { "README.md", readme_md, 0 },
+    { ".helmignore", helmignore, 0 },
+    { "templates/_helpers.tpl", helpers_tpl, 0 },
+    { "templates/0000-settings.yaml", settings_yaml, 0 },
+    { "templates/1000-agent.yaml", agent_yaml, 0 },
     { 0 },
 };

@@ -6,6 +6,7 @@
  * recipe's name belongs. */
 struct sw_scaffold_file {
     const char *path, *text;
+    size_t len; /* of bytes that are written as they are; 0: it is such a text */
 };
 
 #define SW_SCAFFOLD_NAME "<NAME>"

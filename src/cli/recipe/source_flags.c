@@ -80,6 +80,22 @@ static void suggest_recipe(const char *name, struct sw_err *err)
     }
 }
 
+/* A fetcher, and who is told what it got. */
+struct getting {
+    const struct sw_source_flags *flags;
+    struct sw_fetcher *fetcher;
+};
+
+static int get(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
+               struct sw_err *err)
+{
+    const struct getting *g = arg;
+    int rc = sw_fetcher_get(g->fetcher, ask, got, err);
+    if (rc == 0 && g->flags->on_got)
+        g->flags->on_got(g->flags->on_got_arg, ask, got);
+    return rc;
+}
+
 int sw_source_open(const struct sw_source_flags *flags, const char *source,
                    const struct sw_connect_opts *connect, struct sw_recipe **out,
                    struct sw_fetcher **fetcher, struct sw_err *err)
@@ -107,11 +123,15 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
         .config_map_arg = (void *)connect,
     };
     SW_AUTO(sw_fetcher) *f = sw_fetcher_new(&opts);
-    const struct sw_recipe_opts open = { .get = sw_fetcher_get,
-                                         .get_arg = f,
+    struct getting getting = { flags, f };
+    const struct sw_recipe_opts open = { .get = get,
+                                         .get_arg = &getting,
                                          .chart = flags->repo ? source : NULL,
                                          .version = flags->version,
                                          .no_lock = flags->no_lock,
+                                         .no_charts = flags->no_charts,
+                                         .aicr_criteria = flags->criteria,
+                                         .aicr_data = flags->data,
                                          .of_dependency = flags->of_dependency,
                                          .instead_version = flags->instead_version };
     const char *from = flags->repo ? flags->repo : source;

@@ -9,6 +9,10 @@ struct json_object;
 struct sw_connect_opts;
 struct sw_fetcher;
 
+/** A chart that was fetched, before it is read; what is wanted of @got is copied. */
+typedef void sw_source_got_fn(void *arg, const struct sw_recipe_ask *ask,
+                              const struct sw_recipe_got *got);
+
 /** The options, as helm has them. */
 struct sw_source_flags {
     const char *repo, *version;
@@ -17,10 +21,13 @@ struct sw_source_flags {
     int64_t fetch_timeout_ms;
     bool stand_ins, insecure, pass_credentials, verify;
     const char *keyring;
+    const char *criteria, *data; /* as aicr_criteria and aicr_data in sw_recipe_opts */
     /* No options: */
-    bool late;                                   /* as in sw_fetch_opts */
-    bool no_stand_ins;                           /* they are of no use here */
-    bool no_lock;                                /* as in sw_recipe_opts */
+    bool late;                /* as in sw_fetch_opts */
+    bool no_stand_ins;        /* they are of no use here */
+    bool no_lock, no_charts;  /* as in sw_recipe_opts */
+    sw_source_got_fn *on_got; /* called with each chart that was fetched */
+    void *on_got_arg;
     const char *of_dependency, *instead_version; /* as in sw_recipe_opts */
 };
 
@@ -55,6 +62,12 @@ struct sw_source_flags {
             "accept only packed charts that a key of the keyring has signed (needs gpgv)"),        \
         SW_SOURCE_ROW(at, "keyring", SW_FLAG_STRING, keyring, "FILE",                              \
                       "file of public keys for --verify (default pubring.* in ~/.gnupg)"),         \
+        SW_SOURCE_ROW(at, "criteria", SW_FLAG_STRING, criteria, "NAME=VALUE,...",                  \
+                      "of a catalogue of NVIDIA's AI Cluster Runtime: which recipe of it, by "     \
+                      "service, accelerator, intent, os, platform, nodes"),                        \
+        SW_SOURCE_ROW(at, "data", SW_FLAG_STRING, data, "DIR",                                     \
+                      "of a RecipeResult: the catalogue, a folder with registry.yaml, overlays/ "  \
+                      "and components/ (default: where it is)"),                                   \
         SW_SOURCE_ROW(at, "cache-dir", SW_FLAG_STRING, cache_dir, "DIR",                           \
                       "folder for downloads (default $SLIPWAY_CACHE_DIR, else ~/.cache/slipway)"), \
         SW_SOURCE_ROW(at, "charts-dir", SW_FLAG_STRING, charts_dir, "DIR",                         \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cluster/requests.h"
+#include "cli/view/text.h"
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
 
@@ -64,16 +65,10 @@ static void explain_deletion(struct json_object *object, struct json_object *lin
 /* ---- events ------------------------------------------------------------------------------------
  */
 
-static const char *event_time(struct json_object *event)
-{
-    const char *last = sw_json_str(event, "", "lastTimestamp", NULL);
-    return *last ? last : sw_json_str(event, "", "eventTime", NULL);
-}
-
 static int by_time(const void *a, const void *b)
 {
     struct json_object *const *x = a, *const *y = b;
-    return strcmp(event_time(*x), event_time(*y));
+    return strcmp(sw_kube_event_time(*x), sw_kube_event_time(*y));
 }
 
 /* The latest warnings about an object. */
@@ -97,7 +92,7 @@ static void explain_events(struct sw_connection *conn, struct json_object *objec
             sw_append(&what, " (%lld times)", (long long)count);
         struct json_object *leaf = link_new("Waiting", what);
         set(leaf, "why", sw_json_str(event, "", "message", NULL));
-        set(leaf, "since", event_time(event));
+        set(leaf, "since", sw_kube_event_time(event));
         add(link, leaf);
     }
 }
@@ -195,20 +190,10 @@ static void explain_pod(struct sw_connection *conn, struct json_object *pod,
 static void explain_pods(struct sw_connection *conn, struct json_object *object,
                          struct json_object *link)
 {
-    struct json_object *labels = sw_json_find(object, "spec", "selector", "matchLabels", NULL);
     SW_ERR(err);
     SW_AUTO_JSON *pods = NULL;
-    SW_AUTO_CHARS *selector = NULL;
     size_t n = 0;
-    if (!json_object_is_type(labels, json_type_object) || !sw_json_len(labels))
-        return;
-    json_object_object_foreach(labels, key, value)
-    {
-        sw_append(&selector, "%s%s=%s", selector ? "," : "", key, json_object_get_string(value));
-    }
-    const struct sw_request_opts opts = { .label_selector = selector, .retries = RETRIES };
-    if (sw_cluster_find(conn, "v1", "Pod", sw_obj_namespace(object), NULL, &opts, &pods, &err) <
-        0) {
+    if (sw_cluster_pods(conn, object, RETRIES, &pods, &err) < 0) {
         add_message(link, "Waiting", "its pods", sw_err_text(&err));
         return;
     }
@@ -363,4 +348,54 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
             explain_state(conn, status, s, chain);
     }
     return chain;
+}
+
+/* ---- for people --------------------------------------------------------------------------------
+ */
+
+struct printer {
+    struct sw_style style; /* without a width: texts are never cut */
+    int64_t now_ms;
+    struct printbuf *out;
+};
+
+/* Print a link of the chain and, indented, what it is caused by. */
+static void print_link(const struct printer *p, struct json_object *link, int depth)
+{
+    struct sw_line line = { .out = p->out, .style = &p->style };
+    const char *is = sw_json_str(link, "", "is", NULL), *why = sw_json_str(link, "", "why", NULL),
+               *hint = sw_json_str(link, "", "hint", NULL),
+               *since = sw_json_str(link, "", "since", NULL);
+    enum sw_colour colour = sw_streq(is, "Ready")    ? SW_GREEN
+                            : sw_streq(is, "Failed") ? SW_RED
+                                                     : SW_YELLOW;
+    int64_t since_ms;
+    char elapsed[16];
+    SW_ERR(ignored);
+    sw_line_printf(&line, SW_PLAIN, "%*s", depth * 2, "");
+    sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, sw_json_str(link, "", "what", NULL));
+    if (depth < 2)
+        sw_line_printf(&line, colour, "  %s", is);
+    if (*since && sw_time_parse(since, &since_ms, &ignored) == 0 && since_ms <= p->now_ms)
+        sw_line_printf(&line, SW_DIM, "  %s", sw_report_duration(p->now_ms - since_ms, elapsed));
+    if (*why)
+        sw_line_printf(&line, SW_PLAIN, ": %s", why);
+    sw_line_end(&line);
+    if (*hint) {
+        sw_line_printf(&line, SW_BLUE, "%*shint: %s", depth * 2 + 2, "", hint);
+        sw_line_end(&line);
+    }
+    struct json_object *because = sw_json_get(link, "because");
+    for (size_t i = 0; i < sw_json_len(because); i++)
+        print_link(p, sw_json_at(because, i), depth + 1);
+}
+
+char *sw_explain_text(struct json_object *chain, const struct sw_style *style, int64_t now_ms)
+{
+    struct printer p = { .style = *style, .now_ms = now_ms, .out = printbuf_new() };
+    p.style.width = 0;
+    print_link(&p, chain, 0);
+    char *text = sw_strdup(p.out->buf);
+    printbuf_free(p.out);
+    return text;
 }

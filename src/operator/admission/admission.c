@@ -7,19 +7,42 @@
 
 #include "base/loop.h"
 #include "data/data.h"
+#include "data/json/large.h"
+#include "data/json/stream.h"
 #include "kube/kube.h"
 #include "kube/review.h"
 #include "net/serve/serve.h"
 #include "operator/account/account.h"
 
-enum { TIMEOUT_MS = 10 * 1000, QUESTION_MS = 5 * 1000, MAX_CONNS = 64 };
+enum {
+    TIMEOUT_MS = 10 * 1000,
+    QUESTION_MS = 5 * 1000,
+    MAX_CONNS = 64,
+    /* of memory: a body of 3 MiB may be a tree of 800 */
+    MAX_HEAD = 16 << 10,
+    MAX_REVIEW = 8 << 20, /* of two specs, each as large as the controller reads it */
+    MAX_USER = 128 << 10, /* which is kept until the API server has answered, of each connection */
+};
+
+/* What the answer needs, and what the question. */
+static const char *const head_fields[] = { "apiVersion", "kind", "request.uid",
+                                           "request.userInfo.username" };
+static const char *const review_fields[] = {
+    "request.operation",
+    "request.userInfo",
+    "request.object.metadata.name",
+    "request.object.metadata.annotations",
+    "request.object.spec",
+    "request.oldObject.metadata.annotations",
+    "request.oldObject.spec",
+};
 
 /** A review whose author the API server is asked about. */
 struct pending {
     struct sw_admission *admission;
     struct pending *next, **prev;
     struct sw_serve_reply *reply;
-    struct json_object *review;
+    struct json_object *head; /* of the review */
     struct sw_admission_question question;
     struct sw_kube_request *req;
 };
@@ -27,6 +50,7 @@ struct pending {
 struct sw_admission {
     struct sw_admission_opts opts;
     struct sw_serve *serve;
+    struct sw_projection *head, *review;
     struct pending *pending;
     char *cert, *key;
 };
@@ -83,6 +107,53 @@ int sw_admission_read(const struct sw_admission_opts *opts, struct json_object *
     return 0;
 }
 
+static int keep(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                struct sw_err *err SW_UNUSED)
+{
+    json_object_put(*(struct json_object **)arg);
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+/* The @fields of a review. @return 0 | SW_INVALID: no JSON object, or more than @max_bytes */
+static int read_fields(const struct sw_serve_request *r, const struct sw_projection *fields,
+                       size_t max_bytes, struct json_object **out, struct sw_err *err)
+{
+    SW_AUTO_JSON *doc = NULL;
+    const struct sw_stream_opts opts = { .kind = SW_STREAM_OBJECT,
+                                         .projection = fields,
+                                         .max_tree_bytes = max_bytes };
+    SW_AUTO(sw_stream) *stream = sw_stream_new(&opts, keep, &doc);
+    int rc = sw_stream_feed(stream, r->body, r->body_len, err);
+    if (rc == 0)
+        rc = sw_stream_end(stream, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "no JSON object");
+    if (sw_stream_is_stripped(doc))
+        return sw_err_set(err, SW_INVALID, "it takes more than %zu KiB of memory, and is not read",
+                          max_bytes >> 10);
+    *out = SW_TAKE(doc);
+    return 0;
+}
+
+/* What the review of @head asks. @return as sw_admission_read() | SW_INVALID: it is too large */
+static int read_question(struct sw_admission *s, const struct sw_serve_request *r,
+                         struct json_object *head, struct sw_admission_question *out,
+                         struct sw_err *err)
+{
+    const char *who = sw_json_str(head, "", "request", "userInfo", "username", NULL);
+    SW_AUTO_JSON *review = NULL;
+    if (*who && sw_streq(who, s->opts.operator_user))
+        return 0; /* what is too large is so for others: it has to end what is there */
+    int rc = read_fields(r, s->review, MAX_REVIEW, &review, err);
+    if (rc == 0)
+        rc = sw_admission_read(&s->opts, review, out, err);
+    if (rc == 0 && sw_json_tree_bytes(out->user) > MAX_USER)
+        rc = sw_err_set(err, SW_INVALID, "request.userInfo takes more than %d KiB of memory",
+                        MAX_USER >> 10);
+    return rc;
+}
+
 /* ---- the answer --------------------------------------------------------------------------------
  */
 
@@ -93,7 +164,7 @@ static void pending_free(struct pending *p)
         p->next->prev = p->prev;
     sw_kube_cancel(p->req);
     sw_admission_question_done(&p->question);
-    json_object_put(p->review);
+    json_object_put(p->head);
     free(p);
 }
 
@@ -117,12 +188,12 @@ static void on_reviewed(const struct sw_kube_answer *a, void *arg)
                "question", "SubjectAccessReview", "error", sw_err_text(a->err), NULL);
         sw_serve_text(p->reply, 503, text);
     } else if (sw_kube_access_is_allowed(a->object)) {
-        answer(p->reply, p->review, 0, NULL);
+        answer(p->reply, p->head, 0, NULL);
     } else {
         SW_AUTO_CHARS *text = sw_printf(
             "it is walked as the account %s/%s: who writes it needs the verb use on that account",
             p->question.ns, p->question.account);
-        answer(p->reply, p->review, SW_FORBIDDEN, text);
+        answer(p->reply, p->head, SW_FORBIDDEN, text);
     }
     pending_free(p);
 }
@@ -145,20 +216,21 @@ static void serve_validate(const struct sw_serve_request *r, struct sw_serve_rep
 {
     struct sw_admission *s = arg;
     struct sw_admission_question question = { 0 };
-    SW_AUTO_JSON *review = NULL;
+    SW_AUTO_JSON *head = NULL;
     SW_ERR(err);
     if (r->not_json) {
         sw_serve_text(reply, 415, "expected Content-Type: application/json\n");
         return;
     }
-    if (sw_json_parse(r->body, r->body_len, NULL, &review, &err) < 0 ||
-        sw_kube_review_check(review, &err) < 0) {
+    if (read_fields(r, s->head, MAX_HEAD, &head, &err) < 0 ||
+        sw_kube_review_check(head, &err) < 0) {
         sw_serve_text(reply, 400, sw_err_text(&err));
         return;
     }
-    int rc = sw_admission_read(&s->opts, review, &question, &err);
+    int rc = read_question(s, r, head, &question, &err);
     if (rc < 0 || !question.asks) {
-        answer(reply, review, rc, rc < 0 ? sw_err_text(&err) : NULL);
+        answer(reply, head, rc, rc < 0 ? sw_err_text(&err) : NULL);
+        sw_admission_question_done(&question);
         return;
     }
     struct pending *p = sw_zalloc(1, sizeof *p);
@@ -166,7 +238,7 @@ static void serve_validate(const struct sw_serve_request *r, struct sw_serve_rep
                            .next = s->pending,
                            .prev = &s->pending,
                            .reply = reply,
-                           .review = SW_TAKE(review),
+                           .head = SW_TAKE(head),
                            .question = question };
     if (p->next)
         p->next->prev = &p->next;
@@ -192,7 +264,11 @@ int sw_admission_open(struct sw_loop *loop, const struct sw_admission_opts *opts
     s->opts = *opts;
     s->cert = sw_printf("%s/tls.crt", opts->cert_dir);
     s->key = sw_printf("%s/tls.key", opts->cert_dir);
-    int rc = sw_serve_open_at(loop, address,
+    int rc = sw_projection_compile(head_fields, SW_COUNT(head_fields), &s->head, err);
+    if (rc == 0)
+        rc = sw_projection_compile(review_fields, SW_COUNT(review_fields), &s->review, err);
+    if (rc == 0)
+        rc = sw_serve_open_at(loop, address,
                               &(struct sw_serve_opts){ .routes = routes,
                                                        .n_routes = SW_COUNT(routes),
                                                        .arg = s,
@@ -223,10 +299,13 @@ void sw_admission_close(struct sw_admission *s)
     if (!s)
         return;
     while (s->pending) {
-        sw_serve_text(s->pending->reply, 503, "going down\n");
-        pending_free(s->pending);
+        struct pending *p = SW_LINKED(s->pending);
+        sw_serve_text(p->reply, 503, "going down\n");
+        pending_free(p);
     }
     sw_serve_close(s->serve);
+    sw_projection_free(s->head);
+    sw_projection_free(s->review);
     free(s->cert);
     free(s->key);
     free(s);

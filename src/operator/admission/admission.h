@@ -36,7 +36,8 @@ int sw_admission_read(const struct sw_admission_opts *opts, struct json_object *
                       struct sw_admission_question *out, struct sw_err *err) SW_CHECKED;
 
 /** Serve POST /validate on @loop, by HTTPS, and log the port. *@out is NULL where nothing is to be
- * served. While the API server cannot be asked, the answer is 503, which refuses the write.
+ * served. While the API server cannot be asked, the answer is 503, which refuses the write. So is
+ * one, but the operator's, whose specs and annotations take more than 8 MiB of memory.
  * @return 0 | SW_INVALID (an option) | SW_UNAVAILABLE, SW_FORBIDDEN (the address) */
 int sw_admission_open(struct sw_loop *loop, const struct sw_admission_opts *opts,
                       struct sw_admission **out, struct sw_err *err) SW_CHECKED;

@@ -1,5 +1,6 @@
 /* What the controller watches of the cluster: nodes, CRDs, SpecialResources. */
 #include "operator/controller/private.h"
+#include "operator/fetching/fetching.h"
 #include "operator/manifests/node_choice.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static const char *const crd_fields[] = {
     "status.conditions", NULL
 };
 
-static const char *const resource_fields[] = { "!metadata.managedFields", NULL };
+/* Of managedFields who has written is kept, and when; not which fields. */
+static const char *const resource_fields[] = { "!metadata.managedFields.fieldsV1", NULL };
 
 static void open_watches(struct sw_controller *c);
 
@@ -83,7 +85,7 @@ static void put_node(struct sw_controller *c, const struct sw_watch_event *w)
     struct sw_node *node = sw_node_parse(w->object);
     if (!node)
         return;
-    sources_add_node(c->sources, w->object);
+    sw_fetch_queue_add_node(c->fetches, w->object);
     SW_AUTO_CHARS *group = sw_group_id(node);
     bool changed, groups_changed;
     uint64_t version = strtoull(w->resource_version ? w->resource_version : "0", NULL, 10);
@@ -245,6 +247,7 @@ void cluster_open(struct sw_controller *c)
 void cluster_close_resources(struct sw_controller *c)
 {
     sw_kube_watch_close(SW_TAKE(c->own->resource_watch));
+    documents_forget(c);
     c->resources_synced = false;
 }
 

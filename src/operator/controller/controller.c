@@ -1,10 +1,21 @@
 #include "operator/controller/controller.h"
 
 #include "operator/controller/private.h"
+#include "operator/fetching/fetching.h"
 #include "operator/registries/registries.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static void open_registries(struct sw_controller *c, const struct sw_controller_opts *opts)
+{
+    if (!opts->registries)
+        return;
+    struct sw_registries_opts registries = *opts->registries;
+    if (opts->helper)
+        registries.fetches = c->fetches;
+    c->registries = sw_registries_new(c->loop, c->kube, &registries);
+}
 
 struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *kube,
                                          const struct sw_controller_opts *opts)
@@ -36,10 +47,11 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
     struct sw_renderers_opts renderers = opts->renderers;
     renderers.words = c->own->words;
     c->renderers = sw_renderers_new(loop, &renderers);
-    c->sources = sources_new(loop, kube, c->renderers, c->ns, opts);
+    c->fetches = sw_fetch_queue_new(loop, kube, c->renderers, opts->helper, opts->allowed_sources,
+                                    opts->stand_ins);
+    c->sources = sources_new(loop, kube, c->renderers, c->fetches, c->ns, opts);
     sw_recording_observe(opts->recording, c->nodes);
-    if (opts->registries)
-        c->registries = sw_registries_new(loop, kube, opts->registries);
+    open_registries(c, opts);
     capabilities_open(c);
     cluster_open(c);
     return c;
@@ -79,9 +91,10 @@ void sw_controller_close(struct sw_controller *c)
     capabilities_close(c);
     sw_registries_free(c->registries);
     sources_free(c->sources);
+    sw_fetch_queue_free(c->fetches);
     sw_renderers_free(c->renderers);
     free(c->own->words);
-    json_object_put(c->own->too_large);
+    documents_forget(c);
     fact_watches_close(c);
     informer_free(c->informer);
     sw_facts_free(c->facts);

@@ -32,6 +32,7 @@
 struct controller_private; /* private.h, for the core alone */
 struct lookups;
 struct resource_private;
+struct sw_fetch_queue;
 struct sw_registries;
 
 /** The controller, as capabilities see it. */
@@ -46,6 +47,7 @@ struct sw_controller {
     struct informer *informer;        /* watches of objects, shared */
     struct sw_registries *registries; /* NULL: no requests to registries */
     struct sw_renderers *renderers;   /* of all recipes */
+    struct sw_fetch_queue *fetches;   /* of recipes and images */
     struct sources *sources;          /* what loads of recipes share */
     struct resource *resources;       /* a list */
     bool resources_synced;            /* every SpecialResource of the cluster is known */
@@ -71,7 +73,8 @@ struct resource {
     const struct sw_recipe_view *recipe; /* what is known of it; NULL: not loaded */
     const struct sw_plan_view *plan;     /* NULL: none */
     char *revision;                      /* of the last SW_EV_SPEC */
-    int fault;           /* of recipe, values or a template, as in the last SW_EV_SPEC; 0: none */
+    char *written_by; /* the field manager that wrote it last, its status aside; NULL: not known */
+    int fault;        /* of recipe, values or a template, as in the last SW_EV_SPEC; 0: none */
     char *fault_message; /* NULL: none */
     void *state[N_CAPABILITIES];
     struct resource_private *own;
@@ -375,7 +378,7 @@ void document_made(struct resource *r, const char *what, const char *state,
 
 /** Send the engine the resource as it is now (SW_EV_SPEC). */
 void resource_tell(struct resource *r);
-/** The same, if it is walked and has had its first SW_EV_SPEC. */
+/** The same, if it is walked, has a plan or a fault, and has had its first SW_EV_SPEC. */
 void resource_tell_if_walked(struct resource *r);
 /** An event of a watch of SpecialResources, for watches besides the core's own. @controller: the
  * struct sw_controller. */

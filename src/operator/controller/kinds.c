@@ -260,7 +260,7 @@ void kinds_open(struct sw_controller *c, void (*on_changed)(struct sw_controller
 void kinds_close(struct sw_controller *c)
 {
     while (c->own->stale)
-        stale_free(c->own->stale);
+        stale_free(SW_LINKED(c->own->stale));
     sw_kube_on_kinds(c->kube, NULL, NULL);
     sw_timer_free(c->own->kinds_timer);
     sw_timer_free(c->own->kinds_news);

@@ -114,6 +114,52 @@ static int check_version(const struct resource *r, struct sw_err *err)
                       r->recipe->name, have);
 }
 
+static bool is_older(const struct resource *a, const struct resource *b)
+{
+    const char *of_a = sw_json_str(a->seen, "", "metadata", "creationTimestamp", NULL),
+               *of_b = sw_json_str(b->seen, "", "metadata", "creationTimestamp", NULL);
+    const int order = strcmp(of_a, of_b);
+    return order ? order < 0 : strcmp(a->name, b->name) < 0;
+}
+
+/* Has @r the label @key of nodes? Before it is walked its status says it. */
+static bool has_label(const struct resource *r, const char *key)
+{
+    struct json_object *states = sw_json_get(r->status, "states");
+    return r->started ? sw_engine_has_label(r->engine, key)
+                      : sw_json_find_by(states, "label", key) != NULL;
+}
+
+/* Whose label of nodes @key is already, other than @r; NULL: nobody's. */
+static const struct resource *label_owner(const struct resource *r, const char *key)
+{
+    const bool had = has_label(r, key);
+    for (const struct resource *other = r->c->resources; other; other = other->next)
+        if (other != r && has_label(other, key) && !(had && is_older(r, other)))
+            return other;
+    return NULL;
+}
+
+/* Resource "gpu" with the state "driver-0000" has the same labels of nodes as "gpu-driver" with
+ * "0000", and pods of whoever was first go by them. */
+static int check_labels(struct resource *r, const struct sw_plan_view *plan, struct sw_err *err)
+{
+    r->own->is_label_taken = false;
+    for (size_t i = 0; i < plan->n_states; i++) {
+        const struct sw_recipe_state *s = &plan->states[i];
+        SW_AUTO_CHARS *key = s->label ? sw_recipe_label_key(r->name, s->label) : NULL;
+        const struct resource *owner = key ? label_owner(r, key) : NULL;
+        r->own->is_label_taken = owner;
+        if (owner)
+            return sw_err_set(
+                err, SW_INVALID,
+                "state '%s': SpecialResource '%s' has its label '%s': give the state, "
+                "or the resource, another name",
+                s->name, owner->name, key);
+    }
+    return 0;
+}
+
 static int make_plan(struct plan_work *w, struct sw_err *err)
 {
     struct resource *r = w->r;
@@ -126,6 +172,8 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
     bool show = sw_json_bool(r->doc, false, "spec", "debug", NULL);
     rc = sw_renderer_plan(r->renderer, lookups_wait(w->lookups), set, &env, r->name, show, &r->plan,
                           err);
+    if (rc == 0 && (rc = check_labels(r, r->plan, err)) < 0)
+        r->plan = NULL;
     if (rc == 0 && show)
         document_made(r, "debug values", "", r->plan->values);
     return rc;
@@ -135,7 +183,8 @@ static void try_plan(void *arg)
 {
     struct plan_work *w = arg;
     struct resource *r = w->r;
-    w->waits_for_facts = !fact_watches_ready(r) || !capabilities_plan_ready(r);
+    w->waits_for_facts = !fact_watches_ready(r) || !capabilities_plan_ready(r) ||
+                         !r->c->resources_synced; /* whose labels are whose */
     if (w->waits_for_facts) {
         SW_AUTO_CHARS *message = r->plan ? NULL : kinds_trouble(r);
         if (message && !sw_streq(message, r->fault_message))
@@ -311,6 +360,9 @@ char *plan_revision(struct resource *r)
     apis_of(r);
     for (size_t i = 0; i < r->own->n_apis; i++)
         (void)json_object_array_add(apis, json_object_new_string(r->own->apis[i]));
+    const char *retry = sw_obj_annotation(r->seen, "slipway.dev/retry");
+    if (retry)
+        sw_json_set_str(all, retry, "retry", NULL);
     EACH_CAPABILITY(add_revision, r, all);
     char hash[SW_SHA256_HEX];
     sw_json_sha256(all, hash);

@@ -19,7 +19,12 @@ struct controller_private {
     uint64_t n_events;             /* Kubernetes Events so far, for their names */
     const char **words;            /* template_texts() */
     struct json_object *too_large; /* too_large.c: "KIND/NAME" -> the generation that was told */
+    struct json_object *bytes;     /* the same -> what it takes */
+    size_t small_bytes, large_bytes;
 };
+
+/** The watches of resources and modules are closed: what document_is_too_large() has counted. */
+void documents_forget(struct sw_controller *c);
 
 /** A render that a step of the engine asked for; it begins after that step. */
 struct render_request {
@@ -62,6 +67,7 @@ struct resource_private {
     bool recipe_is_old;          /* there may be another one by now */
     struct refresh *refresh;     /* NULL: no recipe was loaded */
     struct plan_work *plan_work; /* a plan that waits for something */
+    bool is_label_taken;         /* its plan has a label of another resource's */
     struct render *renders;      /* renders that wait for something */
     struct json_object *scopes;  /* "<group>/<kind>" of the recipe's CRDs -> is it namespaced? */
     struct json_object *missing; /* API versions of rendered objects that were not served */
@@ -237,6 +243,8 @@ void request_release(struct resource *r, const struct sw_action *a);
 void request_status(struct resource *r, const struct sw_action *a);
 /** The status may be another than is known: the next write sends every field. */
 void status_doubt(struct resource *r);
+/** Carry out SW_ACT_WARNINGS; the answer is SW_EV_WARNINGS. */
+void request_warnings(struct resource *r, const struct sw_action *a);
 /** Carry out SW_ACT_LOGS; the answer is SW_EV_LOGS. */
 void request_logs(struct resource *r, const struct sw_action *a);
 /** Add slipway's finalizer to the resource, or remove it. */

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { RETRIES = 2 };
 
@@ -400,6 +401,40 @@ void request_logs(struct resource *r, const struct sw_action *a)
         r->c->kube, op->key.ns, op->key.name,
         REQUEST_AS(r, .container = a->container, .tail_lines = 20, .retries = RETRIES), on_logs,
         op);
+}
+
+/* ---- Events ------------------------------------------------------------------------------------
+ */
+
+static void on_warnings(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++) {
+        struct json_object *event = sw_json_at(a->items, i);
+        if (op->doc && strcmp(sw_kube_event_time(event), sw_kube_event_time(op->doc)) < 0)
+            continue;
+        json_object_put(op->doc);
+        op->doc = sw_json_copy(event);
+    }
+    if (a->more)
+        return;
+    op->req = NULL;
+    SW_AUTO_CHARS *text = op->doc ? sw_strdup(sw_json_str(op->doc, NULL, "message", NULL)) : NULL;
+    op_answer(op, a->code, answer_message(a), NULL, text);
+}
+
+void request_warnings(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = action_op(r, a, SW_EV_WARNINGS);
+    const struct sw_kind *kind = sw_kube_kind_find(r->c->kube, "v1", "Event");
+    SW_AUTO_CHARS *selector = sw_printf(
+        "type=Warning,involvedObject.kind=%s,involvedObject.name=%s", op->key.kind, op->key.name);
+    if (kind)
+        op->req = sw_kube_list(r->c->kube, kind, op->key.ns,
+                               REQUEST_AS(r, .field_selector = selector, .retries = RETRIES),
+                               on_warnings, op);
+    else
+        op_answer(op, SW_NOTFOUND, "the server has no Events", NULL, NULL);
 }
 
 /* ---- finalizer ---------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "operator/manifests/das_resource.h"
+#include "operator/manifests/ready_label.h"
 
 /* ---- the engine's actions ----------------------------------------------------------------------
  */
@@ -86,12 +87,19 @@ static void do_emptied(struct resource *r, const struct sw_action *a SW_UNUSED)
 }
 
 static void (*const performers[SW_ACT_COUNT])(struct resource *, const struct sw_action *) = {
-    [SW_ACT_RENDER] = render_queue_add, [SW_ACT_WATCH] = do_watch,
-    [SW_ACT_UNWATCH] = do_unwatch,      [SW_ACT_APPLY] = request_apply,
-    [SW_ACT_DELETE] = request_delete,   [SW_ACT_LABEL] = request_label,
-    [SW_ACT_STATUS] = request_status,   [SW_ACT_EVENT] = event_report,
-    [SW_ACT_TIMER] = do_timer,          [SW_ACT_LOGS] = request_logs,
-    [SW_ACT_FINALIZED] = do_finalized,  [SW_ACT_RELEASE] = request_release,
+    [SW_ACT_RENDER] = render_queue_add,
+    [SW_ACT_WATCH] = do_watch,
+    [SW_ACT_UNWATCH] = do_unwatch,
+    [SW_ACT_APPLY] = request_apply,
+    [SW_ACT_DELETE] = request_delete,
+    [SW_ACT_LABEL] = request_label,
+    [SW_ACT_STATUS] = request_status,
+    [SW_ACT_EVENT] = event_report,
+    [SW_ACT_TIMER] = do_timer,
+    [SW_ACT_LOGS] = request_logs,
+    [SW_ACT_WARNINGS] = request_warnings,
+    [SW_ACT_FINALIZED] = do_finalized,
+    [SW_ACT_RELEASE] = request_release,
     [SW_ACT_EMPTIED] = do_emptied,
 };
 
@@ -184,6 +192,7 @@ static void resource_free(struct resource *r)
     prerequisite_done(&r->own->prerequisite);
     free(r->own);
     free(r->revision);
+    free(r->written_by);
     free(r->fault_message);
     free(r->name);
     free(r->uid);
@@ -239,16 +248,28 @@ struct graph {
     struct sw_state_spec *states;
     size_t n;
     size_t *needs; /* of all states, one after the other */
+    char **ready_labels;
 };
 
-static void graph_of(const struct sw_plan_view *plan, const struct sw_policy *policy,
-                     struct graph *g)
+static void graph_done(struct graph *g)
 {
+    for (size_t i = 0; i < g->n; i++)
+        free(g->ready_labels[i]);
+    free(g->ready_labels);
+    free(g->states);
+    free(g->needs);
+}
+
+static void graph_of(const struct resource *r, const struct sw_policy *policy, struct graph *g)
+{
+    const struct sw_plan_view *plan = r->plan;
+    struct json_object *metadata = r->recipe ? r->recipe->metadata : NULL;
     size_t n = plan ? plan->n_states : 0, n_needs = 0;
     for (size_t i = 0; i < n; i++)
         n_needs += plan->states[i].n_needs + 1;
     *g = (struct graph){ sw_zalloc(n + 1, sizeof *g->states), n + 1,
-                         sw_zalloc(n_needs, sizeof *g->needs) };
+                         sw_zalloc(n_needs, sizeof *g->needs),
+                         sw_zalloc(n + 1, sizeof *g->ready_labels) };
     g->states[0] =
         (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .title = "namespace", .hidden = true };
     size_t *needs = g->needs;
@@ -257,9 +278,11 @@ static void graph_of(const struct sw_plan_view *plan, const struct sw_policy *po
         const char *title = s->n_templates ? s->templates[0] : s->name;
         if (s->n_templates && !strchr(s->chart, '/')) /* the path in the chart, as with SRO */
             title += strlen(s->chart) + 1;
+        g->ready_labels[i + 1] = sw_ready_label(metadata, resource_namespace(r), s->name, s->label);
         g->states[i + 1] = (struct sw_state_spec){
             .name = s->name,
             .label = s->label,
+            .ready_label = g->ready_labels[i + 1],
             .title = title,
             .needs = needs,
             .kernel_affine = s->kernel_affine,
@@ -304,6 +327,8 @@ void resource_tell(struct resource *r)
         rc = policy_rc;
     if (rc == 0 && !spec.deleting)
         rc = account_check(r, &err);
+    if (rc == 0 && !spec.deleting && r->recipe)
+        rc = sw_ready_labels_check(r->recipe->metadata, resource_namespace(r), &err);
     if (rc == 0 && !spec.deleting)
         rc = TRY_CAPABILITIES(validate, r, &err);
     if (rc < 0 && !spec.code) {
@@ -315,7 +340,7 @@ void resource_tell(struct resource *r)
     records_fill_spec(r, &spec);
     EACH_CAPABILITY(fill_spec, r, &spec);
     struct graph g;
-    graph_of(r->plan, &policy, &g);
+    graph_of(r, &policy, &g);
     spec.states = g.states;
     spec.n_states = g.n;
     free(r->revision);
@@ -325,8 +350,7 @@ void resource_tell(struct resource *r)
     if (spec.management != SW_UNMANAGED)
         account_report(r);
     resource_step(r, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
-    free(g.states);
-    free(g.needs);
+    graph_done(&g);
 }
 
 static void on_plan(struct resource *r, int code, const char *message)
@@ -345,7 +369,10 @@ static bool is_walked(const struct resource *r)
 
 void resource_tell_if_walked(struct resource *r)
 {
-    if (r->started && !document_is_deleting(r->doc) && is_walked(r))
+    /* While the plan of another recipe is being made there is none: all states would be removed.
+     * What is to be told goes with that plan. */
+    const bool is_planned = r->plan || r->fault;
+    if (r->started && is_planned && !document_is_deleting(r->doc) && is_walked(r))
         resource_tell(r);
 }
 
@@ -396,6 +423,25 @@ void resource_replan(struct resource *r)
         plan_start(r, on_replan);
 }
 
+/* The field manager that has written @doc last, but for its status; the controller's own, which
+ * writes finalizers and annotations, only where there is no other. Borrowed; NULL: not known. */
+static const char *writer_of(struct json_object *doc)
+{
+    struct json_object *entries = sw_json_find(doc, "metadata", "managedFields", NULL);
+    const char *writer = NULL, *last = "";
+    for (size_t i = 0; i < sw_json_len(entries); i++) {
+        struct json_object *entry = sw_json_at(entries, i);
+        const char *manager = sw_json_str(entry, "", "manager", NULL),
+                   *time = sw_json_str(entry, "", "time", NULL);
+        bool is_own = sw_streq(manager, "slipway");
+        if (sw_json_get(entry, "subresource") || (is_own && writer) || strcmp(time, last) < 0)
+            continue;
+        writer = manager;
+        last = is_own ? "" : time;
+    }
+    return writer;
+}
+
 /* @return whether it acts as somebody else than before */
 static bool take_doc(struct resource *r, struct json_object *doc)
 {
@@ -409,6 +455,7 @@ static bool take_doc(struct resource *r, struct json_object *doc)
         records_open(r);
     }
     (void)sw_json_del(r->seen, "status", NULL);
+    sw_text_set(&r->written_by, writer_of(r->seen));
     (void)sw_json_del(r->seen, "metadata", "managedFields", NULL);
     sw_json_set_str(r->seen, SW_GROUP_VERSION, "apiVersion", NULL); /* items of a list may lack it
                                                                      */
@@ -461,6 +508,18 @@ static void begin_anew(struct resource *r, struct json_object *doc)
     on_resolved(r);
 }
 
+/* @r is gone: its labels are free. */
+static void forget(struct resource *r)
+{
+    struct sw_controller *c = r->c;
+    resource_free(r);
+    for (struct resource *other = c->resources, *next; other; other = next) {
+        next = other->next;
+        if (other->own->is_label_taken)
+            resource_replan(other);
+    }
+}
+
 static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
 {
     struct resource *r = resource_find(c, w->name);
@@ -483,7 +542,7 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
     changed = take_doc(r, w->object) || changed;
     r->own->is_unresolved |= changed;
     if (changed && document_is_deleting(w->object) && !document_is_held(w->object))
-        resource_free(r); /* all was removed */
+        forget(r); /* all was removed */
     else if (changed)
         on_resolved(r);
     else
@@ -503,7 +562,7 @@ void resource_on_watch(const struct sw_watch_event *w, void *arg)
         break;
     case SW_WATCH_DELETED:
         if ((r = resource_find(c, w->name)))
-            resource_free(r);
+            forget(r);
         if (c->opts.on_change)
             c->opts.on_change(w->name, c->opts.arg);
         break;

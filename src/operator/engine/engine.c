@@ -87,10 +87,38 @@ static void object_changed(struct sw_engine *e, struct object *o, bool was_ready
         nodes_mark_all(e);
 }
 
+/* What a watch for assertions shows, to those who have it. */
+static void on_members(struct sw_engine *e, struct watch *w, const struct sw_event *event)
+{
+    struct object_iter it = { 0 };
+    w->delivered = true;
+    for (struct object *o; (o = object_next(e, &it));) {
+        if (!o->members || o->watch != w->id)
+            continue;
+        const bool was_ready = object_is_ready(o);
+        if (event->code == SW_NOTFOUND && !event->key.name) {
+            object_take_unserved(o, event->message);
+        } else if (event->code) {
+            fault_set(&o->watch_fault, event->code, event->message);
+        } else if (event->kind == SW_EV_SYNCED) {
+            fault_done(&o->watch_fault);
+            members_synced(o);
+        } else {
+            members_observe(o, &event->key, event->object);
+        }
+        object_judge(o);
+        object_changed(e, o, was_ready);
+    }
+}
+
 static void on_observed(struct sw_engine *e, const struct sw_event *event)
 {
     /* A watch of workers has less of a pod than the watch of a pod that is an object itself. */
-    const struct watch *w = event->watch ? act_find_watch(e, event->watch) : NULL;
+    struct watch *w = event->watch ? act_find_watch(e, event->watch) : NULL;
+    if (w && w->use == SW_USE_MEMBERS) {
+        on_members(e, w, event);
+        return;
+    }
     struct object *o = w && w->use == SW_USE_WORKERS ? NULL : object_find(e, &event->key);
     struct object_iter it = { 0 };
     if (event->code && (event->code != SW_NOTFOUND || !event->key.name)) {
@@ -108,10 +136,7 @@ static void on_observed(struct sw_engine *e, const struct sw_event *event)
         bool was_ready = object_is_ready(o), was_observed = o->observed, was_served = !o->unserved;
         bool changed = object_observe(e, o, event->object);
         if (!event->object && event->code == SW_NOTFOUND) {
-            o->unserved = true;
-            free(o->unserved_why);
-            o->unserved_why = event->message ? sw_printf("is not served yet: %s", event->message)
-                                             : NULL;
+            object_take_unserved(o, event->message);
             object_judge(o);
         }
         if (changed || !was_observed || was_served == o->unserved)
@@ -140,6 +165,8 @@ static void on_synced(struct sw_engine *e, const struct sw_event *event)
     struct object_iter it = { 0 };
     if (!w)
         return;
+    if (w->use == SW_USE_MEMBERS)
+        on_members(e, w, event);
     for (struct object *o; (o = object_next(e, &it));) {
         if (o->workers_watch != w->id || !o->watch_fault.code)
             continue;
@@ -177,6 +204,14 @@ static void on_logs(struct sw_engine *e, const struct sw_event *event)
             object_changed(e, o, was_ready);
         }
     }
+}
+
+static void on_warnings(struct sw_engine *e, const struct sw_event *event)
+{
+    struct object_iter it = { 0 };
+    for (struct object *o; (o = object_next(e, &it));)
+        if (warnings_take(o, event))
+            e->status_dirty = true;
 }
 
 static void node_changed(struct sw_engine *e, uint32_t node)
@@ -272,6 +307,7 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
     [SW_EV_LABELED] = on_labeled,
     [SW_EV_STATUS_WRITTEN] = status_answered,
     [SW_EV_LOGS] = on_logs,
+    [SW_EV_WARNINGS] = on_warnings,
     [SW_EV_NODE] = on_node,
     [SW_EV_FACTS] = on_facts,
     [SW_EV_UPGRADE] = on_upgrade,
@@ -335,6 +371,7 @@ static void settle(struct sw_engine *e)
     for (struct object *o; (o = object_next(e, &it));) {
         workers_ask_logs(e, o);
         container_logs_ask(e, o);
+        warnings_ask(e, o);
     }
     drop_states(e);
     bool keeps_last = e->hold == SW_HOLD_LAST;

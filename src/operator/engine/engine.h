@@ -70,6 +70,7 @@ enum sw_event_kind {
                        already */
     SW_EV_STATUS_WRITTEN, /* answer: @serial, @code */
     SW_EV_LOGS,           /* answer: @serial, @key, @code, @text */
+    SW_EV_WARNINGS,       /* answer: @serial, @key, @code, @text: of the newest; NULL: none */
     SW_EV_NODE,           /* @node in the node set has changed or (without name there) is gone */
     SW_EV_FACTS,          /* what templates see has changed (facts, API kinds): render again, and
                              try again at once what failed for lack of a kind */
@@ -97,11 +98,13 @@ enum sw_hold {
 
 /** One state of the graph, as the recipe has it. */
 struct sw_state_spec {
-    const char *name;    /* unique; shown, and recorded in the status */
-    const char *label;   /* <state> of the node label; NULL: none. Two states may share one: nodes
-                            get it when both have finished there */
-    const char *title;   /* for "Working on: <title>"; NULL: @name */
-    const size_t *needs; /* indexes of states; no cycles */
+    const char *name;  /* unique; shown, and recorded in the status */
+    const char *label; /* <state> of the node label; NULL: none. Two states may share one: nodes
+                          get it when both have finished there */
+    const char *ready_label; /* key of a label that comes and goes with it, for what others wrote
+                                that selects nodes by it; its value is empty. NULL: none */
+    const char *title;       /* for "Working on: <title>"; NULL: @name */
+    const size_t *needs;     /* indexes of states; no cycles */
     size_t n_needs;
     bool kernel_affine; /* rendered once for each group (node_set.h) of the resource's nodes */
     bool looks_up;      /* its templates read the cluster: rendered again when its turn comes */
@@ -243,8 +246,9 @@ enum sw_action_kind {
     SW_ACT_TIMER,   /* one per engine: SW_EV_TIMER at @at_ms, instead of the last one; 0: none */
     SW_ACT_LOGS,    /* the last @n_bytes of the log of pod @key, of its @container (NULL: the only
                        one) */
-    SW_ACT_EMPTIED, /* all but the hidden states is removed, and SW_HOLD_LAST keeps those. Again
-                       after a restart */
+    SW_ACT_WARNINGS,  /* the newest Event of type Warning about @key */
+    SW_ACT_EMPTIED,   /* all but the hidden states is removed, and SW_HOLD_LAST keeps those. Again
+                         after a restart */
     SW_ACT_FINALIZED, /* all is removed: the finalizer may go */
     SW_ACT_COUNT
 };
@@ -253,6 +257,7 @@ enum sw_action_kind {
 enum sw_watch_use {
     SW_USE_WHOLE,   /* drift of owned objects: all but metadata.managedFields */
     SW_USE_STATUS,  /* observed objects: metadata, spec, status */
+    SW_USE_MEMBERS, /* objects that an assertion speaks of: all but metadata.managedFields */
     SW_USE_WORKERS, /* pods and builds of an object: metadata.name, .namespace, .uid, .labels,
                        .ownerReferences, .deletionTimestamp, .creationTimestamp,
                        spec.nodeName, spec.restartPolicy, status */
@@ -360,6 +365,11 @@ struct sw_driver_node {
     bool outdated; /* a pod of an older template is there */
     bool finished; /* all of them are there, new and ready, and their states' labels are set */
 };
+
+/** Has one of its states the label @key of nodes, by its plan, or by its status before there is
+ * one?
+ */
+bool sw_engine_has_label(const struct sw_engine *engine, const char *key);
 
 /** Are all states rendered, and the pods of all DaemonSets with SW_ANN_UPGRADE known? */
 bool sw_engine_knows_drivers(struct sw_engine *engine);

@@ -67,6 +67,8 @@ const char *hint_for_recipe(int code, const char *message)
     if (strstr(message, "spec.chart.verify") && code != SW_UNAVAILABLE)
         return "have the chart signed by somebody in the Secret (helm package --sign), or correct "
                "spec.chart.verify";
+    if (sw_starts_with(message, "the recipe asks for another cluster"))
+        return "give it such nodes, or annotate the resource with slipway.dev/constraints: warn";
     switch (code) {
     case SW_NOTFOUND:
         return "check name, version and repository.url of spec.chart";

@@ -20,7 +20,9 @@
  *   state.c           one state
  *   object.c          one object
  *   container_logs.c  the end of a failed container's log
+ *   warnings.c        Warning Events of what says nothing itself
  *   workers.c         pods and builds of an object
+ *   members.c         the objects that an assertion speaks of
  *   resource_nodes.c  the resource's nodes
  *   drift.c           whether an object was changed
  *   actions.c         the actions of a step */
@@ -157,6 +159,7 @@ struct object {
     int64_t n_desired;             /* DaemonSet: desiredNumberScheduled */
     int64_t template;              /* DaemonSet: its template's generation; -1: not known */
     struct workers *workers;
+    struct members *members;       /* it is no object, but speaks of these; NULL: it is one */
     uint64_t watch, workers_watch; /* ids; 0: none */
     char *unserved_why;
     struct fault watch_fault; /* it, or its workers, cannot be watched */
@@ -167,6 +170,12 @@ struct object {
         int64_t until_ms; /* how long container_logs_awaited() waits; 0: it has not been asked */
         bool changed;     /* its workers have changed since */
     } container_logs;
+    struct {
+        char *kind, *name, *line; /* whose Events were asked for, and what the newest says */
+        uint64_t serial;          /* of the unanswered request; 0: none */
+        int64_t next_ms;          /* when to ask (again) */
+        int64_t after_ms;         /* the delay of that, which grows */
+    } warnings;
 
     /* what is being done */
     enum doing doing;
@@ -203,6 +212,7 @@ struct variant {
 /** One state of the resource, or one that an earlier recipe had. */
 struct state {
     char *name, *label, *title; /* @label: the whole key; NULL: none */
+    char *ready_label;          /* as in sw_state_spec; NULL: none */
     struct state **needs;
     size_t n_needs;
     bool listed; /* in the recipe now */
@@ -471,6 +481,19 @@ bool workers_lack_image(const struct object *o);
  * there is none */
 bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness);
 
+/* ---- members.c ---------------------------------------------------------------------------------
+ */
+
+/** Objects of which an assertion says that it holds for one of them, or for none. */
+struct members;
+/** Begin anew to read what @o speaks of, where its gate is such an assertion; else it has none. */
+void members_watch(struct sw_engine *e, struct object *o);
+/** Take one of them as observed (@live NULL: it does not exist); @o->judged says what follows. */
+void members_observe(struct object *o, const struct sw_key *key, struct json_object *live);
+/** All of them have been observed; @o->judged says what follows. */
+void members_synced(struct object *o);
+void members_free(struct members *m); /* NULL is accepted */
+
 /* ---- container_logs.c --------------------------------------------------------------------------
  */
 
@@ -485,6 +508,19 @@ bool container_logs_take(struct object *o, const struct sw_event *event);
 const char *container_logs_line(const struct object *o);
 /** Free what is known of its log. */
 void container_logs_done(struct object *o);
+
+/* ---- warnings.c --------------------------------------------------------------------------------
+ */
+
+/** Ask for the Warning Events of what keeps @o from being ready and says nothing itself. */
+void warnings_ask(struct sw_engine *e, struct object *o);
+/** @return whether @event is the answer, and says something new */
+bool warnings_take(struct object *o, const struct sw_event *event);
+/** What the newest says, while it is about what keeps @o from being ready; NULL: not known.
+ * Borrowed. */
+const char *warnings_line(const struct object *o);
+/** Free what is known of them. */
+void warnings_done(struct object *o);
 
 /* ---- object.c ----------------------------------------------------------------------------------
  */
@@ -517,6 +553,8 @@ void object_drop_live(struct object *o);
 void object_spare_live(struct object *o);
 /** The rank by the kind; @dry_run: last. */
 enum rank object_rank(const struct sw_key *key, bool dry_run);
+/** Its kind is not served: @message says by which group, or is NULL. */
+void object_take_unserved(struct object *o, const char *message);
 /** Set its readiness from its own, its workers' and all else that is known. */
 void object_judge(struct object *o);
 

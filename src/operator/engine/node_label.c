@@ -28,6 +28,16 @@ static bool has_label(const struct sw_engine *e, const struct state *s, uint32_t
     return s->label && sw_streq(sw_node_set_label(e->nodes, node, s->label), READY);
 }
 
+bool sw_engine_has_label(const struct sw_engine *engine, const char *key)
+{
+    for (size_t i = 0; i < engine->n_states; i++) {
+        const struct state *s = engine->states[i];
+        if (sw_streq(s->label, key) && (s->listed || s->phase != PH_REMOVED))
+            return true;
+    }
+    return false;
+}
+
 /* The node is not one of the state's, or the resource's, any more: its label or taint is cleared
  * after the grace period. */
 static enum change after_grace(struct update *u)
@@ -245,6 +255,18 @@ static void update_grace_labels(struct update *u, bool any, struct json_object *
     }
 }
 
+/* The label by which others know that the state is ready on the node: with its own. */
+static void update_ready_label(struct update *u, const struct state *s, enum change change,
+                               struct json_object **patch)
+{
+    const char *now = s->ready_label ? sw_node_set_label(u->e->nodes, u->node, s->ready_label)
+                                     : NULL;
+    if (s->ready_label && change == SET && !now)
+        add_to(patch, s->ready_label, "");
+    if (change == CLEAR && now)
+        add_to(patch, s->ready_label, NULL);
+}
+
 /* @return the merge patch of the node's labels, the caller's; NULL: they are as they should be */
 static struct json_object *difference(struct update *u)
 {
@@ -272,6 +294,7 @@ static struct json_object *difference(struct update *u)
             add_to(&patch, key, READY);
         if (change == CLEAR && now)
             add_to(&patch, key, NULL);
+        update_ready_label(u, e->states[i], change, &patch);
     }
     update_grace_labels(u, any, &patch);
     return patch;

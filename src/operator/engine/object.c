@@ -12,6 +12,7 @@
 #include "data/json/path.h"
 #include "data/text/cut.h"
 #include "operator/engine/internal.h"
+#include "operator/engine/readiness/pod_maker.h"
 
 /* ---- faults ------------------------------------------------------------------------------------
  */
@@ -74,34 +75,22 @@ static struct lh_table *registry(struct sw_engine *e)
 struct object *object_find(struct sw_engine *e, const struct sw_key *key)
 {
     void *found = NULL;
-    if (!key->api_version || !key->kind || !key->name)
-        return NULL;
-    (void)lh_table_lookup_ex(registry(e), key, &found);
-    return found;
-}
-
-static bool is_one_of(const char *kind, const char *const *kinds)
-{
-    for (; *kinds; kinds++)
-        if (sw_streq(kind, *kinds))
-            return true;
-    return false;
+    bool whole = key->api_version && key->kind && key->name;
+    return whole && lh_table_lookup_ex(registry(e), key, &found) ? found : NULL;
 }
 
 enum rank object_rank(const struct sw_key *key, bool dry_run)
 {
     static const char *const last[] = { "ValidatingWebhookConfiguration",
                                         "MutatingWebhookConfiguration",
-                                        "ValidatingAdmissionPolicyBinding", "APIService", NULL };
-    static const char *const workloads[] = { "Pod",        "ReplicationController",
-                                             "ReplicaSet", "Deployment",
-                                             "DaemonSet",  "StatefulSet",
-                                             "Job",        "CronJob",
-                                             NULL };
+                                        "ValidatingAdmissionPolicyBinding", "APIService" };
     size_t len = group_len(key->api_version);
     bool builtin = !memchr(key->api_version, '.', len) ||
                    (len > 7 && !strncmp(key->api_version + len - 7, ".k8s.io", 7));
-    if (dry_run || is_one_of(key->kind, last))
+    bool is_last = dry_run;
+    for (size_t i = 0; i < SW_COUNT(last); i++)
+        is_last |= sw_streq(key->kind, last[i]);
+    if (is_last)
         return RANK_LAST;
     if (sw_streq(key->kind, "Namespace") && len == 0)
         return RANK_NAMESPACE;
@@ -109,7 +98,8 @@ enum rank object_rank(const struct sw_key *key, bool dry_run)
         return RANK_CRD;
     if (!builtin)
         return RANK_OTHER;
-    return is_one_of(key->kind, workloads) ? RANK_WORKLOAD : RANK_CONFIG;
+    bool workload = sw_pod_maker_find(key->kind) || sw_streq(key->kind, "ReplicationController");
+    return workload ? RANK_WORKLOAD : RANK_CONFIG;
 }
 
 struct object *object_need(struct sw_engine *e, const struct sw_key *key, struct state *s)
@@ -165,6 +155,7 @@ void object_fail(struct object *o, const char *why, uint64_t hash)
     o->failed_recorded = false;
     if (!why)
         container_logs_done(o); /* another run has another log */
+    warnings_done(o);
 }
 
 static void object_free(struct object *o)
@@ -172,6 +163,7 @@ static void object_free(struct object *o)
     object_drop_content(o);
     free(o->failed_why);
     workers_free(o->workers);
+    members_free(o->members);
     object_drop_live(o);
     free(o->variants);
     free(o->uid);
@@ -181,6 +173,7 @@ static void object_free(struct object *o)
     free(o->missing);
     free(o->unserved_why);
     container_logs_done(o);
+    warnings_done(o);
     sw_readiness_done(&o->judged);
     sw_readiness_done(&o->readiness);
     fault_done(&o->fault);
@@ -309,6 +302,13 @@ bool object_is_removable(const struct object *o)
     return o->present && ours && !(o->gate && (o->gate->observe || o->gate->dry_run));
 }
 
+void object_take_unserved(struct object *o, const char *message)
+{
+    o->unserved = o->observed = true;
+    free(o->unserved_why);
+    o->unserved_why = message ? sw_printf("is not served yet: %s", message) : NULL;
+}
+
 void object_judge(struct object *o)
 {
     bool written = object_is_written(o);
@@ -343,6 +343,10 @@ void object_judge(struct object *o)
 
 const char *object_title(struct sw_engine *e, const struct object *o)
 {
+    if (o->members)
+        return sw_arena_printf(e->arena, "assertion '%s' about %s %s%s%s:", o->key.name,
+                               o->gate->of == SW_GATE_OF_ANY ? "any" : "no", o->key.kind,
+                               o->key.ns ? " of " : "", o->key.ns ? o->key.ns : "");
     return sw_arena_printf(e->arena, "%s %s%s%s", o->key.kind, o->key.ns ? o->key.ns : "",
                            o->key.ns ? "/" : "", o->key.name);
 }
@@ -353,9 +357,10 @@ const char *object_detail(struct sw_engine *e, const struct object *o, const cha
     if (o->failed_why) /* its pods and their log are in there */
         return o->readiness.message;
     const char *pod = workers_message(e, o, reason);
-    const char *line = container_logs_line(o);
-    return sw_arena_printf(e->arena, "%s%s%s%s%s", o->readiness.message, pod ? "; " : "",
-                           pod ? pod : "", line ? "; the end of its log: " : "", line ? line : "");
+    const char *line = container_logs_line(o), *warning = warnings_line(o);
+    return sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", o->readiness.message, pod ? "; " : "",
+                           pod ? pod : "", line ? "; the end of its log: " : "", line ? line : "",
+                           warning ? ": " : "", warning ? warning : "");
 }
 
 const char *object_message(struct sw_engine *e, const struct object *o, const char **reason)

@@ -29,6 +29,9 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     const char *label = sw_json_str(doc, "", "label", NULL);
     if (*label && !s->label)
         s->label = sw_strdup(label);
+    const char *ready_label = sw_json_str(doc, "", "readyLabel", NULL);
+    if (!s->ready_label && sw_starts_with(ready_label, SW_READY_LABEL))
+        s->ready_label = sw_strdup(ready_label);
     if (!s->title)
         s->title = sw_strdup(name);
     s->started_ms = read_time(doc, "startedAt");

@@ -76,8 +76,10 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->keep = sw_streq(sw_obj_annotation(doc, "helm.sh/resource-policy"), "keep");
     o->must_replace = false;
     fault_done(&o->fault);
+    if (o->hash != before && (o->members || gate->of != SW_GATE_OF_ONE))
+        members_watch(e, o);
     bool watched = o->awaited || gate->by_node || (gate->driver_container && gate->vendor);
-    take_workers(e, o, watched ? workers_new(doc) : NULL);
+    take_workers(e, o, watched && !o->members ? workers_new(doc) : NULL);
     e->has_builds = e->has_builds || object_is_build(o);
     o->deferred = o->deferred && object_is_build(o);
     if (o->live) {
@@ -95,9 +97,10 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
 
 void object_unrender(struct sw_engine *e, struct object *o)
 {
-    if (o->gate && o->gate->dry_run)
-        o->observed = true; /* it never existed */
+    const bool never_was = (o->gate && o->gate->dry_run) || o->members;
     object_drop_content(o);
+    members_watch(e, o);
+    o->observed = o->observed || never_was;
     free(SW_TAKE(o->missing));
     o->deferred = false;
     fault_done(&o->fault);

@@ -76,6 +76,7 @@ void state_free(struct state *s)
     state_forget_failure(s);
     free(s->name);
     free(s->label);
+    free(s->ready_label);
     free(s->title);
     free(s->reported);
     free(s->shown);

@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 
+#include "data/json/condition.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
@@ -159,6 +160,7 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     const char *reason, *message = state_message(e, s, &reason);
     add_text(doc, "name", s->name);
     add_text(doc, "label", s->label);
+    add_text(doc, "readyLabel", s->ready_label);
     add_text(doc, "phase", phase_shown(state_shown(s)));
     add_text(doc, "class", class_of(s));
     add_text(doc, "reason", reason);
@@ -344,19 +346,9 @@ static const struct {
 static void add_condition(struct sw_engine *e, struct json_object *to, const char *type, bool is,
                           const char *reason, const char *message)
 {
-    struct json_object *doc = json_object_new_object();
-    struct json_object *old = sw_json_find_by(e->conditions, "type", type);
-    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
-    char now[21];
-    if (!*since || sw_streq(sw_json_str(old, "", "status", NULL), "True") != is)
-        since = sw_time_rfc3339(e->now_ms, now);
-    add_text(doc, "type", type);
-    add_text(doc, "status", is ? "True" : "False");
-    json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
-    add_text(doc, "lastTransitionTime", since);
-    add_text(doc, "reason", reason);
-    add_text(doc, "message", message);
-    json_object_array_add(to, doc);
+    sw_condition_add(
+        to, e->conditions,
+        &(struct sw_condition){ type, is, reason, message, &e->generation, e->now_ms });
 }
 
 #define OVERLAPPING "Overlapping"

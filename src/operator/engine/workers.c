@@ -8,9 +8,11 @@
 #include <json-c/linkhash.h>
 
 #include "data/json/path.h"
+#include "data/json/table.h"
 #include "data/selector/selector.h"
 #include "operator/engine/internal.h"
 #include "operator/engine/readiness/pod.h"
+#include "operator/engine/readiness/pod_maker.h"
 
 #define LOG_BYTES 4096
 
@@ -40,16 +42,13 @@ struct workers {
 
 struct workers *workers_new(struct json_object *manifest)
 {
-    static const char *const kinds[] = { "DaemonSet",  "Deployment", "StatefulSet",
-                                         "ReplicaSet", "Job",        "BuildConfig" };
     const char *kind = sw_obj_kind(manifest);
-    bool known = false;
-    for (size_t i = 0; i < SW_COUNT(kinds); i++)
-        known = known || sw_streq(kind, kinds[i]);
-    if (!known)
+    const struct sw_pod_maker *maker = sw_pod_maker_find(kind);
+    bool builds = sw_streq(kind, "BuildConfig");
+    if (!builds && !(maker && maker->selects))
         return NULL;
     struct workers *w = sw_zalloc(1, sizeof *w);
-    w->builds = sw_streq(kind, "BuildConfig");
+    w->builds = builds;
     w->node_by_node = sw_streq(kind, "DaemonSet");
     w->by_name = lh_kchar_table_new(16, NULL);
     if (!w->by_name)
@@ -188,8 +187,7 @@ static bool read_worker(struct sw_engine *e, const struct object *o, struct work
 
 static struct worker *find(const struct workers *w, const char *name)
 {
-    void *found = NULL;
-    return lh_table_lookup_ex(w->by_name, name, &found) ? found : NULL;
+    return sw_table_find(w->by_name, name);
 }
 
 bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key *key,

@@ -62,6 +62,10 @@ void sw_node_free(struct sw_node *node); /* NULL is accepted */
 /** @return the label's value, borrowed, or NULL. */
 const char *sw_node_label(const struct sw_node *node, const char *key);
 
+/** What it runs, by the names that AICR gives to measurements ("OS.release.ID"), a map; by the
+ * labels of GPU Feature Discovery its driver and GPUs, too. The caller's. */
+struct json_object *sw_node_measured(const struct sw_node *node) SW_CHECKED;
+
 /** The system by NFD's os_release labels, else by the text of nodeInfo.osImage. */
 void sw_os_detect(const struct sw_node *node, struct sw_os *out);
 /** Free what it owns. */
@@ -175,6 +179,11 @@ void sw_facts_groups(const struct sw_facts *facts, bool (*takes)(const char *nod
                      void *arg, struct sw_groups *out);
 /** Free the array; there are none then. */
 void sw_groups_done(struct sw_groups *groups);
+
+/** What the nodes of @groups run, and the cluster's @kube_version ("v1.34.0", or NULL), by the
+ * names that AICR gives to measurements, as chart/aicr/constraints.h has facts; the caller's. */
+struct json_object *sw_groups_measured(const struct sw_groups *groups,
+                                       const char *kube_version) SW_CHECKED;
 
 /** Name suffix of kernel-affine objects, as SRO has it: hex FNV-64a of
  * "<decimal>-<kernel with _ -> ->". Where the kernel's name does not say the architecture and it is

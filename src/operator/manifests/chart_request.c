@@ -117,6 +117,10 @@ int sw_chart_request_make(struct json_object *doc, const struct sw_chart_request
         sw_json_set_str(request, sw_json_str(chart, "", "name", NULL), "name", NULL);
         sw_json_set_str(request, sw_json_str(chart, "", "version", NULL), "version", NULL);
     }
+    const char *const aicr[][2] = { { "criteria", "aicrCriteria" }, { "data", "aicrData" } };
+    for (size_t i = 0; i < SW_COUNT(aicr); i++)
+        sw_json_set_str(request, sw_json_str(chart, "", "aicr", aicr[i][0], NULL), aicr[i][1],
+                        NULL);
     add_login(parts->secret, sw_starts_with(parts->from, "git+ssh://"), request);
     set_cache_scope(doc, parts->secret, request);
     sw_json_set(request, json_object_get(parts->maps), "configMaps", NULL);

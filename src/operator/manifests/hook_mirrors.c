@@ -1,5 +1,6 @@
 /* Images from a mirror: what a manifest's annotation says, or the resource's. */
 #include "chart/registry/registry.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks_internal.h"
 
 #include <stdlib.h>
@@ -94,7 +95,7 @@ int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, s
     const char *rules = sw_mirror_rules(doc, env->resource, env->mirror);
     if (!rules)
         return 0;
-    struct json_object *pod = sw_hook_pod_template(doc), *container;
+    struct json_object *pod = sw_pod_template(doc), *container;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < SW_COUNT(strategies); i++) { /* what a build starts from */
         struct json_object *from = sw_json_find(doc, "spec", "strategy", strategies[i], "from",
@@ -104,7 +105,7 @@ int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, s
     }
     if (rc == 0 && !pod)
         rc = mirror_operands(sw_json_get(doc, "spec"), rules, env, err);
-    for (size_t i = 0; rc == 0 && (container = hook_container(pod, i)); i++)
+    for (size_t i = 0; rc == 0 && (container = sw_pod_container(pod, i)); i++)
         rc = mirror(container, "image", rules, env, err);
     return rc;
 }

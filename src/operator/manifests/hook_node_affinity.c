@@ -5,6 +5,7 @@
 #include "operator/manifests/hooks_internal.h"
 
 #include "operator/engine/nodes/grace_period.h"
+#include "operator/engine/readiness/pod_maker.h"
 
 #include <string.h>
 
@@ -134,7 +135,7 @@ static bool asks_for_features(struct json_object *pod_spec)
 int hook_node_affinity(struct json_object *doc, const struct sw_hook_env *env,
                        struct sw_err *err SW_UNUSED)
 {
-    struct json_object *pod_spec = sw_json_get(sw_hook_pod_template(doc), "spec");
+    struct json_object *pod_spec = sw_json_get(sw_pod_template(doc), "spec");
     const char *resource = sw_obj_name(env->resource);
     bool labelled = sw_streq(sw_obj_kind(env->resource), "SpecialResource"); /* by its engine */
     if (!labelled || env->keep_selectors || !asks_for_features(pod_spec) ||

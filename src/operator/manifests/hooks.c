@@ -1,6 +1,7 @@
 #include "operator/manifests/hooks_internal.h"
 
 #include "data/data.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/facts/facts.h"
 
 #include <json-c/json.h>
@@ -16,6 +17,17 @@ static bool names(const char *kinds, const char *kind)
         if ((at == kinds || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
             return true;
     return false;
+}
+
+bool sw_hook_asked(struct json_object *doc, const char *annotation)
+{
+    return sw_streq(sw_obj_annotation(doc, annotation), "true");
+}
+
+bool sw_is_observed(struct json_object *doc)
+{
+    const char *text = sw_obj_annotation(doc, SW_OBSERVE);
+    return sw_streq(text, "true") || sw_streq(text, "any") || sw_streq(text, "none");
 }
 
 /* ---- namespace, owner --------------------------------------------------------------------------
@@ -38,7 +50,7 @@ static int set_owner(struct json_object *doc, const struct sw_hook_env *env,
     const char *label = module ? SW_MODULE_OWNED_LABEL : SW_OWNED_LABEL;
     sw_json_set_str(doc, "true", "metadata", "labels", label, NULL);
     const char *kind = sw_obj_kind(doc);
-    struct json_object *pod = sw_hook_pod_template(doc);
+    struct json_object *pod = sw_pod_template(doc);
     if (pod && pod != doc)
         sw_json_set_str(pod, "true", "metadata", "labels", label, NULL);
     const char *uid = sw_obj_uid(env->resource);
@@ -77,7 +89,7 @@ static int mark_release(struct json_object *doc, const struct sw_hook_env *env,
 static void merge_selector(struct json_object *doc, struct json_object *labels)
 {
     bool build = sw_streq(sw_obj_kind(doc), "BuildConfig");
-    struct json_object *pod = build ? doc : sw_hook_pod_template(doc);
+    struct json_object *pod = build ? doc : sw_pod_template(doc);
     if (!pod || !sw_json_len(labels))
         return;
     struct json_object *selector = sw_json_need_map(pod, "spec", "nodeSelector", NULL);
@@ -130,8 +142,8 @@ static int set_proxy(struct json_object *doc, const struct sw_hook_env *env,
     } rows[] = { { "HTTP_PROXY", "httpProxy" },
                  { "HTTPS_PROXY", "httpsProxy" },
                  { "NO_PROXY", "wholeNoProxy" } };
-    struct json_object *pod = sw_hook_pod_template(doc), *container;
-    for (size_t i = 0; (container = hook_container(pod, i)); i++) {
+    struct json_object *pod = sw_pod_template(doc), *container;
+    for (size_t i = 0; (container = sw_pod_container(pod, i)); i++) {
         struct json_object *list = sw_json_need_list(container, "env", NULL);
         for (size_t r = 0; r < SW_COUNT(rows); r++) {
             const char *value = sw_json_str(env->values, "", "proxy", rows[r].key, NULL);
@@ -162,10 +174,10 @@ static void default_protocol(struct json_object *ports)
 static int set_protocol(struct json_object *doc, const struct sw_hook_env *env SW_UNUSED,
                         struct sw_err *err SW_UNUSED)
 {
-    struct json_object *pod = sw_hook_pod_template(doc), *container;
+    struct json_object *pod = sw_pod_template(doc), *container;
     if (sw_streq(sw_obj_kind(doc), "Service"))
         default_protocol(sw_json_find(doc, "spec", "ports", NULL));
-    for (size_t i = 0; (container = hook_container(pod, i)); i++)
+    for (size_t i = 0; (container = sw_pod_container(pod, i)); i++)
         default_protocol(sw_json_get(container, "ports"));
     return 0;
 }
@@ -271,7 +283,11 @@ const struct sw_hook sw_hooks[] = {
     WAIT(SW_SRO_PREFIX "driver-container-vendor", "DaemonSet BuildConfig",
          "pairs a driver container with the BuildConfig that builds its image"),
     WAIT(SW_OBSERVE, "*",
-         "\"true\": never applied; somebody else's object of that name must be there and ready"),
+         "\"true\": never applied; somebody else's object of that name must be there and ready; "
+         "\"any\", \"none\": one of all objects of its kind in its namespace is as asserted, or "
+         "none is"),
+    WAIT("slipway.dev/assert", "*",
+         "fields and JMESPath expressions, in YAML, that the object must have to be ready"),
     WAIT(
         "slipway.dev/hold", "*",
         "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it"),
@@ -280,12 +296,17 @@ const struct sw_hook sw_hooks[] = {
     WAIT("slipway.dev/wait-for-node-resources", "*",
          "extended resources, comma separated: the state finishes node by node, as each node has "
          "some of each allocatable; <domain>/* is any of that domain"),
+    WAIT("slipway.dev/wait-for-nodes", "*",
+         "labels with their values, comma separated: the two before it wait for nodes with these "
+         "alone"),
     WAIT("slipway.dev/adopt", "*",
          "\"true\": somebody else's object of that name is taken over; it is not deleted later"),
     WAIT("slipway.dev/replace", "*",
          "\"true\": deleted and made again where a field of it cannot be changed"),
     WAIT("slipway.dev/timeout", "*",
          "a duration such as 30m: its state is Failed when it takes longer to get ready"),
+    WAIT("slipway.dev/may-match-no-node", "DaemonSet",
+         "\"true\": ready, too, while it matches no node"),
     WAIT("slipway.dev/retries", "Job Pod",
          "a number: when it ran to its end and failed it is run again at most so often"),
     WAIT(SW_DRY_RUN, "*",

@@ -84,14 +84,13 @@ extern const struct sw_hook sw_hooks[];
 /** Does an annotation of the manifest say "true"? */
 bool sw_hook_asked(struct json_object *doc, const char *annotation);
 
+/** Is the manifest never written, but of what others have (SW_OBSERVE)? */
+bool sw_is_observed(struct json_object *doc);
+
 /** Run every hook of the first phase on @doc that applies to it.
  * @return 0 | SW_INVALID: the message names kind, object, hook and field */
 int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env,
                    struct sw_err *err) SW_CHECKED;
-
-/** Where the pod template of a workload is ("spec.template"), or the Pod itself; borrowed, NULL for
- * what makes no pods. */
-struct json_object *sw_hook_pod_template(struct json_object *doc);
 
 /** Check rules that were given as an option. NULL is accepted. @return 0 | SW_INVALID */
 int sw_mirror_check(const char *rules, struct sw_err *err) SW_CHECKED;

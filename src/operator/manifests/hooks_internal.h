@@ -5,9 +5,6 @@
 
 #include <json-c/json.h>
 
-/** Container @i of a pod template: the init containers, then the others; NULL after the last. */
-struct json_object *hook_container(struct json_object *pod, size_t i);
-
 int hook_mirror_images(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
 int hook_node_affinity(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
 int hook_serve_cert(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);

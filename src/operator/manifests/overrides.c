@@ -8,6 +8,7 @@
 #include <json-c/json.h>
 
 #include "data/data.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks_internal.h"
 #include "operator/manifests/overrides.h"
 
@@ -84,7 +85,7 @@ static bool changes_pods(struct json_object *override)
 
 static int set_pods(struct json_object *override, struct json_object *doc, struct sw_err *err)
 {
-    struct json_object *pod = sw_hook_pod_template(doc), *container;
+    struct json_object *pod = sw_pod_template(doc), *container;
     struct json_object *resources = sw_json_get(override, "resources");
     const char *pattern = sw_json_str(override, "", "container", NULL);
     size_t n = 0;
@@ -98,7 +99,7 @@ static int set_pods(struct json_object *override, struct json_object *doc, struc
         if (value)
             pod_fields[i].set(pod, pod_fields[i].field, value);
     }
-    for (size_t i = 0; resources && (container = hook_container(pod, i)); i++) {
+    for (size_t i = 0; resources && (container = sw_pod_container(pod, i)); i++) {
         if (!fits(pattern, sw_json_str(container, "", "name", NULL)))
             continue;
         struct json_object *merged = sw_merge_apply(sw_json_get(container, "resources"), resources);

@@ -8,6 +8,7 @@
 
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks_internal.h"
 
 static bool is_effect(const char *effect, bool any)
@@ -178,7 +179,7 @@ static bool covers(struct json_object *have, struct json_object *want)
 int hook_tolerate(struct json_object *doc, const struct sw_hook_env *env,
                   struct sw_err *err SW_UNUSED)
 {
-    struct json_object *pod = sw_hook_pod_template(doc);
+    struct json_object *pod = sw_pod_template(doc);
     SW_AUTO_JSON *wanted = sw_sharing_tolerations(env->resource);
     if (!pod || !sw_json_len(wanted))
         return 0;
@@ -223,7 +224,7 @@ int hook_set_priority(struct json_object *doc, const struct sw_hook_env *env,
                       struct sw_err *err SW_UNUSED)
 {
     const char *name = sw_json_str(env->resource, "", "spec", "priorityClassName", NULL);
-    struct json_object *pod = *name ? sw_hook_pod_template(doc) : NULL;
+    struct json_object *pod = *name ? sw_pod_template(doc) : NULL;
     if (pod && !*sw_json_str(pod, "", "spec", "priorityClassName", NULL))
         sw_json_set_str(pod, name, "spec", "priorityClassName", NULL);
     return 0;

@@ -8,6 +8,7 @@
 #include "base/loop.h"
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/facts/facts.h"
 #include "operator/manifests/hooks.h"
 #include "operator/registries/registries.h"
@@ -24,19 +25,14 @@ struct sw_driver_images {
     size_t n_drivers;
     bool built; /* each of them has a BuildConfig */
     struct sw_timer *timer;
-    struct sw_access *access;
-    struct sw_registry *registry;
-    struct sw_logins *logins;
-    struct sw_registry_file *file;
+    struct sw_image_question *question;
 };
 
 void sw_driver_images_close(struct sw_driver_images *p)
 {
     if (!p)
         return;
-    sw_access_close(p->access);
-    sw_registry_file_close(p->file);
-    sw_logins_free(p->logins);
+    sw_image_question_close(p->question);
     sw_timer_free(p->timer);
     json_object_put(p->images);
     free(p->kernel);
@@ -92,22 +88,22 @@ settle(struct sw_driver_images *p, const char *status, const char *fmt, ...)
 /* ---- an image ----------------------------------------------------------------------------------
  */
 
-static void on_file(const struct sw_registry_answer *a, void *arg)
+static void on_file(const struct sw_image_answer *a, void *arg)
 {
     struct sw_driver_images *p = arg;
-    p->file = NULL;
+    p->question = NULL;
     const char *image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL);
     struct sw_toolkit toolkit;
     SW_AUTO_JSON *doc = NULL;
     SW_ERR(err);
-    if (a->code == SW_NOTFOUND && strstr(sw_err_text(a->err), " has no " SW_TOOLKIT_FILE))
+    if (a->code == SW_NOTFOUND && strstr(a->message, " has no " SW_TOOLKIT_FILE))
         settle(p, "False", "image %s does not say for which kernel it is: no layer has %s", image,
                SW_TOOLKIT_FILE);
-    else if (a->code < 0 && strstr(sw_err_text(a->err), "layer"))
-        settle(p, "False", "image %s: a layer is not accessible: %s", image, sw_err_text(a->err));
+    else if (a->code < 0 && strstr(a->message, "layer"))
+        settle(p, "False", "image %s: a layer is not accessible: %s", image, a->message);
     else if (a->code < 0)
-        settle(p, "False", "image %s is not accessible: %s", image, sw_err_text(a->err));
-    else if (sw_toolkit_parse(a->bytes, a->len_bytes, &doc, &toolkit, &err) < 0)
+        settle(p, "False", "image %s is not accessible: %s", image, a->message);
+    else if (sw_toolkit_parse(a->bytes, a->len, &doc, &toolkit, &err) < 0)
         settle(p, "False", "image %s: %s", image, sw_err_text(&err));
     else if (!sw_toolkit_fits(&toolkit, p->kernel))
         settle(p, "False", "image %s is for kernel %s, not for %s", image,
@@ -118,26 +114,15 @@ static void on_file(const struct sw_registry_answer *a, void *arg)
 
 static void inspect(struct sw_driver_images *p)
 {
-    struct sw_registry_ask ask = {
-        .image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL),
-        .logins = p->logins,
-        .platform = p->platform,
-    };
-    p->file = sw_registry_file_open(
-        p->registry, &ask, &(struct sw_registry_file_opts){ .path = SW_TOOLKIT_FILE }, on_file, p);
-}
-
-static void on_access(int code, const char *message, struct sw_registry *registry,
-                      struct sw_logins *logins, void *arg)
-{
-    struct sw_driver_images *p = arg;
-    p->access = NULL;
-    p->registry = registry;
-    p->logins = sw_logins_ref(logins);
-    if (code < 0)
-        settle(p, "Error", "%s", message);
-    else
-        inspect(p);
+    p->question = sw_registries_ask(
+        p->registries,
+        &(struct sw_image_ask){
+            .image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL),
+            .ns = p->ns,
+            .platform = p->platform,
+            .scope = SW_ACCESS_ALL,
+            .path = SW_TOOLKIT_FILE },
+        on_file, p);
 }
 
 static void next(struct sw_driver_images *p)
@@ -149,8 +134,6 @@ static void next(struct sw_driver_images *p)
     else if (!p->registries)
         settle(p, "Unknown", "nothing was asked of a registry; image %s has to be for kernel %s",
                sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL), p->kernel);
-    else if (!p->registry)
-        p->access = sw_access_open(p->registries, p->ns, SW_ACCESS_ALL, on_access, p);
     else
         inspect(p);
 }
@@ -195,8 +178,8 @@ struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
             !sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
             continue;
         struct json_object *entry = json_object_new_object();
-        struct json_object *containers = sw_json_find(sw_hook_pod_template(doc), "spec",
-                                                      "containers", NULL);
+        struct json_object *containers = sw_json_find(sw_pod_template(doc), "spec", "containers",
+                                                      NULL);
         const char *image = sw_json_str(sw_json_at(containers, 0), "", "image", NULL);
         sw_json_set_str(entry, sw_obj_name(doc), "daemonSet", NULL);
         sw_json_set_str(entry, image, "image", NULL);

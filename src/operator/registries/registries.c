@@ -1,24 +1,28 @@
 /* Reading what the cluster and the machine say about registries. */
-#include "operator/registries/registries.h"
+#include "operator/registries/access.h"
 
-#include <dirent.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/loop.h"
+#include "chart/registry/lookup.h"
+#include "chart/registry/registry.h"
 #include "data/data.h"
 #include "kube/kube.h"
 #include "operator/account/account.h"
 
 enum { FRESH_MS = 30000, MAX_FILE_BYTES = 4 << 20, MAX_WAITING = 16, MAX_WARNED = 64 };
+enum { MAX_LAYERS = 256, MAX_LAYERS_BYTES = 1 << 20 }; /* of a namespace; of all, as text */
 
 struct sw_registries {
     struct sw_loop *loop;
     struct sw_kube *kube;
     struct sw_registries_opts opts; /* strings owned */
-    struct sw_registry *registry;
-    struct sw_mirrors *mirrors; /* a second copy, for rendering */
+    struct sw_mirrors *mirrors;     /* for rendering; NULL: not read yet */
+    struct json_object *layers;     /* by namespace, so that none tells another what an image has */
+    size_t layers_bytes;
+    struct group *groups; /* question.c */
     struct sw_access *open;
     int64_t login_at_ms, all_at_ms; /* when they were read; 0: never */
     struct json_object *warned;     /* what was logged already: a map */
@@ -37,10 +41,12 @@ struct slot {
 struct sw_access {
     struct sw_registries *r;
     struct sw_access *next, **prev;
-    sw_access_fn *fn;
+    access_fn *fn;
+    sw_registries_read_fn *read; /* instead */
     void *arg;
     char *ns;
-    enum sw_access_scope wants, reads;
+    enum sw_access_scope scope, reads;
+    bool waits; /* until another one has read the cluster's settings */
     struct slot slots[MAX_WAITING];
     int n_waiting;
     struct sw_timer *timer;
@@ -64,7 +70,7 @@ struct sw_registries *sw_registries_new(struct sw_loop *loop, struct sw_kube *ku
     r->opts.ca_file = sw_strdup(r->opts.ca_file);
     if (!r->opts.fresh_ms)
         r->opts.fresh_ms = FRESH_MS;
-    r->registry = sw_registry_new(loop, &(struct sw_registry_opts){ .retry_ms = r->opts.retry_ms });
+    r->layers = json_object_new_object();
     r->policies = json_object_new_array();
     r->warned = json_object_new_object();
     return r;
@@ -76,8 +82,8 @@ void sw_registries_free(struct sw_registries *r)
         return;
     while (r->open)
         sw_access_close(r->open);
-    sw_registry_free(r->registry);
     sw_mirrors_free(r->mirrors);
+    json_object_put(r->layers);
     json_object_put(r->pull_secret);
     json_object_put(r->ca_bundle);
     json_object_put(r->ca_by_host);
@@ -100,6 +106,9 @@ void sw_access_close(struct sw_access *a)
     *a->prev = a->next;
     if (a->next)
         a->next->prev = a->prev;
+    for (struct sw_access *other = a->r->open; other && a->reads; other = other->next)
+        if (other->waits)
+            sw_timer_set(other->timer, 0);
     for (size_t i = 0; i < MAX_WAITING; i++)
         sw_kube_cancel(a->slots[i].req);
     sw_timer_free(a->timer);
@@ -122,93 +131,95 @@ static void warn(struct sw_registries *r, const char *message)
     sw_log(SW_LOG_WARN, "registry settings", "problem", message, NULL);
 }
 
+/* ---- what lookups tell -------------------------------------------------------------------------
+ */
+
+struct json_object *access_layers(const struct sw_registries *r, const char *ns)
+{
+    return sw_json_get(r->layers, ns ? ns : "");
+}
+
+void access_learn(struct sw_registries *r, const char *ns, struct json_object *answer)
+{
+    struct json_object *fresh = sw_json_get(answer, "layers"),
+                       *warnings = sw_json_get(answer, "warnings");
+    for (size_t i = 0; i < sw_json_len(warnings); i++)
+        warn(r, sw_json_str(sw_json_at(warnings, i), "", NULL));
+    if (!sw_json_len(fresh))
+        return;
+    SW_AUTO_CHARS *text = sw_json_text(fresh, SW_JSON_PLAIN, NULL);
+    if ((r->layers_bytes += strlen(text)) > MAX_LAYERS_BYTES) {
+        json_object_put(r->layers);
+        r->layers = json_object_new_object();
+        r->layers_bytes = strlen(text);
+    }
+    if (sw_json_len(access_layers(r, ns)) >= MAX_LAYERS)
+        (void)sw_json_del(r->layers, ns ? ns : "", NULL);
+    struct json_object *known = sw_json_need_list(r->layers, ns ? ns : "", NULL);
+    for (size_t i = 0; i < sw_json_len(fresh) && sw_json_len(known) < MAX_LAYERS; i++)
+        (void)json_object_array_add(known, sw_json_copy(sw_json_at(fresh, i)));
+}
+
+struct group **access_groups(struct sw_registries *r)
+{
+    return &r->groups;
+}
+
+struct sw_fetch_queue *access_fetches(const struct sw_registries *r)
+{
+    return r->opts.fetches;
+}
+
+struct sw_loop *access_loop(const struct sw_registries *r)
+{
+    return r->loop;
+}
+
 /* ---- putting it together -----------------------------------------------------------------------
  */
 
-static int add_conf(struct sw_mirrors *m, const char *path, bool must, struct sw_err *err)
+/* Pull secrets alone: others have other types. */
+static void add_secrets(const struct sw_access *a, struct json_object *lookup)
 {
-    SW_AUTO_CHARS *text = NULL;
-    size_t len;
-    SW_ERR(why);
-    int rc = sw_file_read(path, MAX_FILE_BYTES, &text, &len, &why);
-    if (rc == SW_NOTFOUND && !must)
-        return 0;
-    return rc < 0 ? sw_err_move(err, &why) : sw_mirrors_add_conf(m, path, text, len, err);
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int add_conf_dir(struct sw_mirrors *m, const char *dir, struct sw_err *err)
-{
-    struct dirent **entries = NULL;
-    int rc = 0, n = scandir(dir, &entries, NULL, by_name);
-    for (int i = 0; i < n; i++) {
-        SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, entries[i]->d_name);
-        if (rc == 0 && sw_ends_with(path, ".conf"))
-            rc = add_conf(m, path, false, err);
-        free(entries[i]);
-    }
-    free(entries);
-    return rc;
-}
-
-static int read_mirrors(struct sw_registries *r, struct sw_mirrors **out, struct sw_err *err)
-{
-    SW_AUTO(sw_mirrors) *m = sw_mirrors_new();
-    int rc;
-    if (r->opts.conf) {
-        rc = add_conf(m, r->opts.conf, true, err);
-    } else {
-        rc = add_conf(m, "/etc/containers/registries.conf", false, err);
-        if (rc == 0)
-            rc = add_conf_dir(m, "/etc/containers/registries.conf.d", err);
-        if (rc == 0)
-            rc = add_conf(m, "/mnt/host/registries.conf", false, err);
-    }
-    for (size_t i = 0; i < sw_json_len(r->policies); i++)
-        sw_mirrors_add_policy(m, sw_json_at(r->policies, i));
-    if (rc == 0)
-        *out = SW_TAKE(m);
-    return rc;
-}
-
-/* @all: the cluster's policies have been read, so that the mirrors are good for rendering, too. */
-static int apply_mirrors(struct sw_registries *r, bool all, struct sw_err *err)
-{
-    SW_AUTO(sw_mirrors) *first = NULL, *second = NULL;
-    int rc = read_mirrors(r, &first, err);
-    if (rc == 0 && all)
-        rc = read_mirrors(r, &second, err);
-    if (rc < 0)
-        return rc;
-    sw_registry_set_mirrors(r->registry, SW_TAKE(first));
-    if (all) {
-        sw_mirrors_free(r->mirrors);
-        r->mirrors = SW_TAKE(second);
-    }
-    return 0;
-}
-
-static struct sw_logins *make_logins(struct sw_access *a)
-{
-    struct sw_registries *r = a->r;
-    struct sw_logins *logins = sw_logins_new();
-    SW_ERR(err);
+    struct json_object *list = sw_json_need_list(lookup, "secrets", NULL);
     for (size_t i = 0; i < sw_json_len(a->secrets); i++) {
         struct json_object *secret = sw_json_at(a->secrets, i);
-        const char *type = sw_json_str(secret, "", "type", NULL);
-        if (sw_starts_with(type, "kubernetes.io/dockerc") &&
-            sw_logins_add_secret(logins, secret, &err) < 0)
-            warn(r, sw_err_text(&err));
+        if (sw_starts_with(sw_json_str(secret, "", "type", NULL), "kubernetes.io/dockerc"))
+            (void)json_object_array_add(list, json_object_get(secret));
     }
-    if (r->pull_secret && sw_logins_add_secret(logins, r->pull_secret, &err) < 0)
-        warn(r, sw_err_text(&err));
-    if (r->opts.home_logins && sw_logins_add_home(logins, &err) < 0)
-        warn(r, sw_err_text(&err));
-    return logins;
+    if (a->r->pull_secret)
+        (void)json_object_array_add(list, json_object_get(a->r->pull_secret));
+}
+
+static void add_cas(struct sw_registries *r, struct json_object *lookup)
+{
+    SW_AUTO_CHARS *file = NULL;
+    size_t len;
+    SW_ERR(why);
+    if (r->opts.ca_file && sw_file_read(r->opts.ca_file, MAX_FILE_BYTES, &file, &len, &why) < 0)
+        warn(r, sw_err_text(&why));
+    SW_AUTO_CHARS *cas = sw_printf(
+        "%s\n%s", sw_json_str(r->ca_bundle, "", "data", "ca-bundle.crt", NULL), file ? file : "");
+    struct json_object *by_host = sw_json_get(r->ca_by_host, "data");
+    if (strstr(cas, "BEGIN"))
+        sw_json_set_str(lookup, cas, "caData", NULL);
+    if (by_host)
+        sw_json_set(lookup, json_object_get(by_host), "caByHost", NULL);
+}
+
+static struct json_object *make_lookup(struct sw_access *a)
+{
+    struct sw_registries *r = a->r;
+    struct json_object *lookup = json_object_new_object();
+    if (r->opts.conf)
+        sw_json_set_str(lookup, r->opts.conf, "registriesConf", NULL);
+    if (r->opts.home_logins)
+        sw_json_set(lookup, json_object_new_boolean(true), "homeLogins", NULL);
+    sw_json_set(lookup, json_object_get(r->policies), "policies", NULL);
+    sw_json_set(lookup, json_object_new_int64(r->opts.retry_ms), "retryMs", NULL);
+    add_secrets(a, lookup);
+    add_cas(r, lookup);
+    return lookup;
 }
 
 static void replace(struct json_object **field, struct json_object **by)
@@ -232,23 +243,24 @@ static void finish(struct sw_access *a)
         replace(&r->policies, &a->policies);
         r->all_at_ms = r->login_at_ms;
     }
+    SW_AUTO_JSON *lookup = make_lookup(a);
+    struct sw_mirrors *mirrors = NULL;
     SW_ERR(err);
-    SW_ERR(why);
-    int rc = apply_mirrors(r, a->wants == SW_ACCESS_ALL, &err);
-    SW_AUTO_CHARS *file = NULL;
-    size_t len;
-    if (r->opts.ca_file && sw_file_read(r->opts.ca_file, MAX_FILE_BYTES, &file, &len, &why) < 0)
-        warn(r, sw_err_text(&why));
-    SW_AUTO_CHARS *cas = sw_printf(
-        "%s\n%s", sw_json_str(r->ca_bundle, "", "data", "ca-bundle.crt", NULL), file ? file : "");
-    if (sw_registry_set_cas(r->registry, strstr(cas, "BEGIN") ? cas : NULL,
-                            sw_json_get(r->ca_by_host, "data"), &why) < 0)
-        warn(r, sw_err_text(&why));
-    SW_AUTO(sw_logins) *logins = make_logins(a);
-    sw_access_fn *fn = a->fn;
+    int rc = sw_registry_lookup_mirrors(lookup, &mirrors, &err);
+    if (rc == 0 && a->scope == SW_ACCESS_ALL) { /* the policies have been read, too */
+        sw_mirrors_free(r->mirrors);
+        r->mirrors = SW_TAKE(mirrors);
+    }
+    sw_mirrors_free(mirrors);
+    const char *message = rc < 0 ? sw_err_text(&err) : NULL;
+    sw_registries_read_fn *read = a->read;
+    access_fn *fn = a->fn;
     void *arg = a->arg;
     sw_access_close(a);
-    fn(rc, rc < 0 ? sw_err_text(&err) : NULL, r->registry, logins, arg);
+    if (read)
+        read(rc, message, arg);
+    else
+        fn(rc, message, rc < 0 ? NULL : SW_TAKE(lookup), arg);
 }
 
 /* ---- asking the cluster ------------------------------------------------------------------------
@@ -332,14 +344,26 @@ static void ask(struct sw_access *a, size_t i, const char *api_version, const ch
                      : sw_kube_list(kube, kind, ns, opts, on_answer, slot);
 }
 
+/* Is another one reading what @a would? */
+static bool is_being_read(const struct sw_access *a)
+{
+    for (const struct sw_access *other = a->r->open; other; other = other->next)
+        if (other->reads && other->reads >= a->scope)
+            return true;
+    return false;
+}
+
 static void on_timer(void *arg)
 {
     struct sw_access *a = arg;
     struct sw_registries *r = a->r;
-    int64_t at_ms = a->wants == SW_ACCESS_ALL ? r->all_at_ms : r->login_at_ms;
+    int64_t at_ms = a->scope == SW_ACCESS_ALL ? r->all_at_ms : r->login_at_ms;
     bool fresh = at_ms && sw_loop_now_ms(r->loop) - at_ms < r->opts.fresh_ms;
     bool openshift = r->kube && sw_kube_serves(r->kube, "config.openshift.io");
-    a->reads = openshift && !fresh ? a->wants : SW_ACCESS_NAMESPACE;
+    a->waits = openshift && !fresh && a->scope && is_being_read(a);
+    if (a->waits)
+        return;
+    a->reads = openshift && !fresh ? a->scope : SW_ACCESS_NAMESPACE;
     size_t n = a->reads == SW_ACCESS_ALL ? SW_COUNT(questions) : a->reads == SW_ACCESS_LOGIN;
     a->n_waiting = 1; /* this function itself */
     for (size_t i = Q_LOGIN; i < n; i++)
@@ -350,18 +374,8 @@ static void on_timer(void *arg)
         finish(a);
 }
 
-bool sw_access_is_internal(const char *image)
-{
-    static const char host[] = "image-registry.openshift-image-registry.svc";
-    if (!image || !sw_starts_with(image, host))
-        return false;
-    const char *rest = image + strlen(host);
-    return *rest == ':' || *rest == '/' || sw_starts_with(rest, ".cluster.local:") ||
-           sw_starts_with(rest, ".cluster.local/");
-}
-
-struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
-                                 enum sw_access_scope wants, sw_access_fn *fn, void *arg)
+struct sw_access *access_open(struct sw_registries *r, const char *ns, enum sw_access_scope scope,
+                              access_fn *fn, void *arg)
 {
     struct sw_access *a = sw_zalloc(1, sizeof *a);
     *a = (struct sw_access){ .r = r,
@@ -370,7 +384,7 @@ struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
                              .fn = fn,
                              .arg = arg,
                              .ns = sw_strdup(ns),
-                             .wants = wants,
+                             .scope = scope,
                              .secrets = json_object_new_array(),
                              .policies = json_object_new_array() };
     if (a->next)
@@ -378,5 +392,12 @@ struct sw_access *sw_access_open(struct sw_registries *r, const char *ns,
     r->open = a;
     a->timer = sw_timer_new(r->loop, on_timer, a);
     sw_timer_set(a->timer, 0);
+    return a;
+}
+
+struct sw_access *sw_registries_read(struct sw_registries *r, sw_registries_read_fn *fn, void *arg)
+{
+    struct sw_access *a = access_open(r, NULL, SW_ACCESS_ALL, NULL, arg);
+    a->read = fn;
     return a;
 }

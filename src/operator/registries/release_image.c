@@ -6,20 +6,18 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "data/json/stream.h"
 #include "operator/facts/facts.h"
 #include "operator/registries/registries.h"
 
-enum { MAX_DOC_BYTES = 8 << 20 };
+enum { MAX_DOC_BYTES = 2 << 20, MAX_TREE_BYTES = 16 << 20 };
 
 struct sw_release_image_read {
     struct sw_registries *registries;
     sw_release_image_fn *fn;
     void *arg;
     char *image, *platform;
-    struct sw_access *access;
-    struct sw_registry *registry;
-    struct sw_logins *logins;
-    struct sw_registry_file *file;
+    struct sw_image_question *question;
     struct json_object *metadata, *references, *toolkit;
     char *toolkit_image;
 };
@@ -28,9 +26,7 @@ void sw_release_image_close(struct sw_release_image_read *l)
 {
     if (!l)
         return;
-    sw_access_close(l->access);
-    sw_registry_file_close(l->file);
-    sw_logins_free(l->logins);
+    sw_image_question_close(l->question);
     json_object_put(l->metadata);
     json_object_put(l->references);
     json_object_put(l->toolkit);
@@ -70,32 +66,61 @@ static void answer(struct sw_release_image_read *l, int code, const char *messag
  */
 
 static void open_file(struct sw_release_image_read *l, const char *image, const char *path,
-                      bool last_only, sw_registry_fn *fn)
+                      bool last_only, sw_image_fn *fn)
 {
-    struct sw_registry_ask ask = { .image = image, .logins = l->logins, .platform = l->platform };
-    struct sw_registry_file_opts opts = { .path = path,
-                                          .last_layer_only = last_only,
-                                          .max_bytes = MAX_DOC_BYTES };
-    l->file = sw_registry_file_open(l->registry, &ask, &opts, fn, l);
+    l->question = sw_registries_ask(l->registries,
+                                    &(struct sw_image_ask){ .image = image,
+                                                            .platform = l->platform,
+                                                            .scope = SW_ACCESS_ALL,
+                                                            .path = path,
+                                                            .last_layer_only = last_only,
+                                                            .max_bytes = MAX_DOC_BYTES },
+                                    fn, l);
 }
 
-static bool take(struct sw_release_image_read *l, const struct sw_registry_answer *a,
-                 const char *path, struct json_object **to)
+static int keep(void *arg, const char *type SW_UNUSED, struct json_object *object,
+                struct sw_err *err SW_UNUSED)
+{
+    *(struct json_object **)arg = json_object_get(object);
+    return 0;
+}
+
+/* Whoever names the image wrote it: a text of 1 MiB may be a tree of 200. */
+static int parse(const struct sw_image_answer *a, const char *path, struct json_object **to,
+                 struct sw_err *err)
+{
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO(sw_stream) *stream = sw_stream_new(
+        &(struct sw_stream_opts){ .kind = SW_STREAM_OBJECT, .max_tree_bytes = MAX_TREE_BYTES },
+        keep, &doc);
+    int rc = sw_stream_feed(stream, a->bytes, a->len, err);
+    if (rc == 0)
+        rc = sw_stream_end(stream, err);
+    if (rc < 0)
+        return sw_err_wrap(err, SW_INVALID, "%s", path);
+    if (sw_stream_is_stripped(doc))
+        return sw_err_set(err, SW_INVALID, "%s: it takes more than %d MiB of memory", path,
+                          MAX_TREE_BYTES >> 20);
+    *to = SW_TAKE(doc);
+    return 0;
+}
+
+static bool take(struct sw_release_image_read *l, const struct sw_image_answer *a, const char *path,
+                 struct json_object **to)
 {
     SW_ERR(err);
-    l->file = NULL;
+    l->question = NULL;
     int rc = a->code;
     if (rc < 0)
-        (void)sw_err_set(&err, rc, "%s", sw_err_text(a->err));
+        (void)sw_err_set(&err, rc, "%s", a->message);
     else
-        rc = sw_json_parse(a->bytes, a->len_bytes, &(struct sw_json_opts){ .file = path }, to,
-                           &err);
+        rc = parse(a, path, to, &err);
     if (rc < 0)
         answer(l, rc, sw_err_text(&err));
     return rc == 0;
 }
 
-static void on_toolkit(const struct sw_registry_answer *a, void *arg)
+static void on_toolkit(const struct sw_image_answer *a, void *arg)
 {
     struct sw_release_image_read *l = arg;
     if (take(l, a, SW_TOOLKIT_FILE, &l->toolkit))
@@ -105,7 +130,7 @@ static void on_toolkit(const struct sw_registry_answer *a, void *arg)
 #define METADATA "release-manifests/release-metadata"
 #define REFERENCES "release-manifests/image-references"
 
-static void on_metadata(const struct sw_registry_answer *a, void *arg)
+static void on_metadata(const struct sw_image_answer *a, void *arg)
 {
     struct sw_release_image_read *l = arg;
     if (!take(l, a, METADATA, &l->metadata))
@@ -120,31 +145,15 @@ static void on_metadata(const struct sw_registry_answer *a, void *arg)
     answer(l, SW_NOTFOUND, message);
 }
 
-static void on_references(const struct sw_registry_answer *a, void *arg)
+static void on_references(const struct sw_image_answer *a, void *arg)
 {
     struct sw_release_image_read *l = arg;
     if (take(l, a, REFERENCES, &l->references))
         open_file(l, l->image, METADATA, false, on_metadata);
 }
 
-static void on_access(int code, const char *message, struct sw_registry *registry,
-                      struct sw_logins *logins, void *arg)
-{
-    struct sw_release_image_read *l = arg;
-    l->access = NULL;
-    l->registry = registry;
-    l->logins = sw_logins_ref(logins);
-    if (code < 0)
-        answer(l, code, message);
-    else if (l->toolkit_image)
-        open_file(l, l->toolkit_image, SW_TOOLKIT_FILE, true, on_toolkit);
-    else
-        open_file(l, l->image, REFERENCES, false, on_references);
-}
-
-struct sw_release_image_read *sw_release_image_open(struct sw_registries *registries,
-                                                    const char *image, const char *arch,
-                                                    sw_release_image_fn *fn, void *arg)
+static struct sw_release_image_read *new_read(struct sw_registries *registries, const char *image,
+                                              const char *arch, sw_release_image_fn *fn, void *arg)
 {
     struct sw_release_image_read *l = sw_zalloc(1, sizeof *l);
     *l = (struct sw_release_image_read){ .registries = registries,
@@ -152,7 +161,15 @@ struct sw_release_image_read *sw_release_image_open(struct sw_registries *regist
                                          .arg = arg,
                                          .image = sw_strdup(image),
                                          .platform = sw_printf("linux/%s", arch ? arch : "amd64") };
-    l->access = sw_access_open(registries, NULL, SW_ACCESS_ALL, on_access, l);
+    return l;
+}
+
+struct sw_release_image_read *sw_release_image_open(struct sw_registries *registries,
+                                                    const char *image, const char *arch,
+                                                    sw_release_image_fn *fn, void *arg)
+{
+    struct sw_release_image_read *l = new_read(registries, image, arch, fn, arg);
+    open_file(l, l->image, REFERENCES, false, on_references);
     return l;
 }
 
@@ -160,8 +177,9 @@ struct sw_release_image_read *sw_release_image_open_toolkit(struct sw_registries
                                                             const char *image, const char *arch,
                                                             sw_release_image_fn *fn, void *arg)
 {
-    struct sw_release_image_read *l = sw_release_image_open(registries, image, arch, fn, arg);
+    struct sw_release_image_read *l = new_read(registries, image, arch, fn, arg);
     l->toolkit_image = sw_strdup(image);
+    open_file(l, l->image, SW_TOOLKIT_FILE, true, on_toolkit);
     return l;
 }
 

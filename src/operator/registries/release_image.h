@@ -1,8 +1,7 @@
 #pragma once
 /* release_image: what a release image of OpenShift says: its version, the driver toolkit in it, and
  * the kernel that the toolkit is for. */
-#include "chart/registry/registry.h"
-
+struct json_object;
 struct sw_facts;
 struct sw_release_image_read;
 struct sw_registries;

@@ -62,6 +62,11 @@ enum { SW_RECORD_SALT_HEX = 33 };
  * write it. */
 #define SW_RECORD_ACCEPTED "slipway.dev/accept-record"
 
+/** Annotation of the chart in a release: what the revision was made of, as JSON: "generation" of
+ * the resource, "by" (the field manager that wrote it last; may be missing), "chart" (its
+ * spec.chart without user and password), and "set" (its spec.set, where that has templates). */
+#define SW_RELEASE_ORIGIN "slipway.dev/origin"
+
 /** A new random text. */
 void sw_record_salt(char out[static SW_RECORD_SALT_HEX]);
 /** The digest of @record, the object that keeps @release: of what is acted upon, not of how it is

@@ -6,7 +6,6 @@
 #include <event2/event.h>
 #include <event2/util.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +14,7 @@
 
 #include "base/kept.h"
 #include "base/loop.h"
+#include "base/spawn.h"
 #include "operator/renderer/frame.h"
 
 enum { LAST_WORDS_MS = 500, EXIT_LIMIT = 4, PIECE_BYTES = 256 << 10 };
@@ -186,20 +186,13 @@ static int spawn(struct child *c, int fd)
 {
     const char *libraries = getenv("LD_LIBRARY_PATH");
     SW_AUTO_CHARS *path = libraries ? sw_printf("LD_LIBRARY_PATH=%s", libraries) : NULL;
-    posix_spawn_file_actions_t actions;
     SW_AUTO_CHARS *bytes = sw_printf("%zu", c->opts->child_bytes);
     SW_AUTO_CHARS *cpu = sw_printf("%u", c->opts->cpu_s);
     SW_AUTO_CHARS *wall = sw_printf("%lld", (long long)c->opts->wall_ms);
-    char name[] = "slipway", command[] = "renderer";
-    char *argv[] = { name, command, bytes, cpu, wall, NULL }, *environment[] = { path, NULL };
-    int rc = posix_spawn_file_actions_init(&actions);
-    if (rc)
-        return rc;
-    rc = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
-    if (!rc)
-        rc = posix_spawn(&c->pid, c->opts->program, &actions, NULL, argv, environment);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return rc;
+    const char *const argv[] = { "slipway", "renderer", bytes, cpu, wall, NULL };
+    char *const environment[] = { path, NULL };
+    const int fds[] = { fd, -1, -1 };
+    return sw_spawn(&(struct sw_spawn){ c->opts->program, argv, environment, fds }, &c->pid);
 }
 
 struct child *child_start(struct sw_loop *loop, const struct sw_renderers_opts *opts,

@@ -106,6 +106,17 @@ static struct json_object *chart_of(const struct sw_recipe *recipe, const struct
     return chart;
 }
 
+/* Set "chart" of @release to @chart, which is taken, with the annotation that @release has for it.
+ */
+static void add_chart(struct json_object *release, struct json_object *chart)
+{
+    SW_AUTO_CHARS *origin = sw_strdup(
+        sw_json_str(release, NULL, "chart", "metadata", "annotations", SW_RELEASE_ORIGIN, NULL));
+    if (origin)
+        sw_json_set_str(chart, origin, "metadata", "annotations", SW_RELEASE_ORIGIN, NULL);
+    sw_json_set(release, chart, "chart", NULL);
+}
+
 /* ---- manifests and hooks -----------------------------------------------------------------------
  */
 
@@ -227,7 +238,7 @@ int record_make(const struct sw_recipe *recipe, const struct sw_plan *plan,
         return rc;
     if (path) /* what the charts above set is what a user of the chart would have set */
         sw_json_set(release, sw_plan_values_of(plan, path), "config", NULL);
-    sw_json_set(release, chart_of(recipe, plan, path), "chart", NULL);
+    add_chart(release, chart_of(recipe, plan, path));
     sw_release_content(release, content);
     *packed = sw_release_pack(release);
     return 0;

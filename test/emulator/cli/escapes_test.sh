@@ -22,6 +22,9 @@ apiVersion: v1
 kind: "K\e[2J"
 metadata: {name: a}
 YAML
+recipe lacks <<'YAML'
+{{ include "a\u001b[2J" . }}
+YAML
 recipe broken <<YAML
 {{ .Values.a$esc[2J }}
 YAML
@@ -104,7 +107,7 @@ YAML
     kubectl get specialresource fails -o json >"$tap_dir/fails.json"
 }
 
-t "lint: a template that fails" says '\u001b[2J' lint "$tap_dir/fails"
+t "lint: a template that fails" says '\u001b[2J' lint "$tap_dir/lacks"
 t "lint: a template that is none" says 'U+001B' lint "$tap_dir/broken"
 t "render: a template that fails" says '\u001b[2J\u001b]0;owned\u0007 \u009b31m' render "$tap_dir/fails"
 t "render: a template that is none" says 'U+001B' render "$tap_dir/broken"

@@ -123,7 +123,7 @@ t "in a pipe run ends when an image is not there after kubelet's third try" hope
 
 verbs() {
     exits 2 get && says "try: slipway status$" && exits 2 install x && says "try: slipway run RECIPE$" && exits 2 delete x &&
-        says "try: slipway uninstall NAME$" && exits 2 template x && says "try: slipway render RECIPE$" && exits 2 watch && says "status -w$" &&
+        says "try: slipway uninstall NAME$" && exits 2 watch && says "status -w$" &&
         exits 2 stats && says "did you mean 'status'"
 }
 t "verbs of other tools are answered with what to type" verbs

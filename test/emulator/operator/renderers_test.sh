@@ -44,6 +44,12 @@ list:
 {{ repeat 300000 \"- {a: 1}\\n\" }}" && errored heavy 'heavy/templates/0000-a.yaml:1: took more than its 56 MiB'
 }
 t "a document that takes too much is, too" heavy
+hollow() { # a text of 90 kB that is a tree of 20 MiB, where the controller reads it
+    recipe hollow "$(object x)
+list:
+{{ repeat 30000 \"- {}\n\" }}" && errored hollow 'what is rendered takes more than 16 MiB'
+}
+t "and one that would take too much where it is applied" hollow
 honest() { recipe honest "$(object one)" && ready honest; }
 t "others go on" honest
 in_spec() { # a template in the resource itself
@@ -129,6 +135,17 @@ wide() { # a text of 1.2 MB that is a tree of 250
         kubectl create --validate=false -f "$tap_dir/wide.json" && errored wide 'TooLarge: it takes more than 4 MiB' && recipe honest "$(object "after wide")" && ready honest
 }
 t "a resource that takes too much is told" wide
+many() { # resources, each of which is as large as it may be: the controller would hold 38 MiB
+    local i
+    for i in $(seq 12); do
+        much '{"apiVersion": "sro.openshift.io/v1beta1", "kind": "SpecialResource", "metadata": {"name": "many'"$i"'"}, "spec": {"namespace": "many",
+            "chart": {"name": "many", "version": "0.0.1", "repository": {"name": "r", "url": "cm://default/nowhere"}}, "set": {"a": [' 4500 ']}}}' >"$tap_dir/many.json" &&
+            kubectl create --validate=false -f "$tap_dir/many.json" || return 1
+    done
+    errored many12 'TooLarge: it and others like it together take more than 24 MiB' && says many1 nowhere && recipe late "$(object small)" && ready late &&
+        kubectl delete sr $(seq -f 'many%g' 1 11) --wait=false && kubectl patch sr many12 --type merge -p '{"spec": {"debug": true}}' && errored many12 nowhere
+}
+t "many large ones together leave room for small ones" many
 crowd() { # of objects each of which is as large as an object may be
     local i
     kubectl create namespace crowd && head -c 900000 /dev/zero | tr '\0' x >"$tap_dir/x" || return 1

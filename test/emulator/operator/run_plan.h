@@ -18,8 +18,10 @@ static inline void plan_observe(const struct sw_emu_request *req)
     n_as_account += is_planning && req->as_user;
 }
 
-/* The plan, the caller's: the document that it prints. @flag: one more option, or NULL. */
-static inline struct json_object *plan_with(struct world *w, const char *flag, int exit_status)
+/* The plan, the caller's: the document that it prints. @rights: --legacy-rights, or another option;
+ * @flag: one more, or NULL. */
+static inline struct json_object *plan_by(struct world *w, const char *rights, const char *flag,
+                                          int exit_status)
 {
     char config[] = "/tmp/run_takeover_test.XXXXXX";
     struct json_object *doc = NULL;
@@ -28,7 +30,7 @@ static inline struct json_object *plan_with(struct world *w, const char *flag, i
     is_planning = true;
     n_as_account = 0;
     struct child c = START("takeover", "--plan", "-o", "json", "--kubeconfig", config,
-                           (char *)flag);
+                           (char *)rights, (char *)flag);
     SW_AUTO_CHARS *text = end_of(w, &c, exit_status);
     is_planning = false;
     (void)unlink(config);
@@ -37,6 +39,12 @@ static inline struct json_object *plan_with(struct world *w, const char *flag, i
     if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
         fail_msg("%s: %s", sw_err_text(&err), text);
     return doc;
+}
+
+/* As with SRO_COMPAT. */
+static inline struct json_object *plan_with(struct world *w, const char *flag, int exit_status)
+{
+    return plan_by(w, "--legacy-rights", flag, exit_status);
 }
 
 static inline struct json_object *plan(struct world *w, int exit_status)

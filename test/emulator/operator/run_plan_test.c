@@ -186,16 +186,20 @@ static void plan_reads_the_login_as_the_resources_account(void **state)
 /* ---- what an account may do --------------------------------------------------------------------
  */
 
-/* A resource of a chart with two objects, of which the ConfigMap is there; as an account. */
-static void open_with_account(struct world *w)
+/* A resource of a chart with two objects, of which the ConfigMap is there. @account: ",'x':'y'" of
+ * its spec. */
+static void open_as(struct world *w, const char *account)
 {
-    static const char *const objects[] = {
+    SW_AUTO_CHARS *resource = sw_printf(
+        "{" SR_SPEC ",'metadata':{'name':'r'},'spec':{'namespace':'r'%s,'chart':{'name':'r',"
+        "'version':'0.0.1','repository':{'name':'r','url':'cm://r/chart'}}}}",
+        account);
+    const char *const objects[] = {
         "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'r'}}",
         "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'chart','namespace':'r'},'data':{"
         "'0000-a.yaml':'{apiVersion: v1, kind: ConfigMap, metadata: {name: made}}',"
         "'0001-b.yaml':'{apiVersion: v1, kind: ServiceAccount, metadata: {name: driver}}'}}",
-        "{" SR_SPEC ",'metadata':{'name':'r'},'spec':{'namespace':'r','serviceAccountName':'mine',"
-        "'chart':{'name':'r','version':'0.0.1','repository':{'name':'r','url':'cm://r/chart'}}}}",
+        resource,
     };
     open_world(w);
     for (size_t i = 0; i < SW_COUNT(objects); i++)
@@ -206,6 +210,11 @@ static void open_with_account(struct world *w)
         "'" SR_VERSION "','kind':'SpecialResource','name':'r','uid':'%s'}]}}",
         sw_obj_uid(sro_get(w, "r")));
     assert_int_equal(world_create(w, made), 0);
+}
+
+static void open_with_account(struct world *w)
+{
+    open_as(w, ",'serviceAccountName':'mine'");
 }
 
 static const char *why_of(struct json_object *entry)
@@ -229,6 +238,26 @@ static void plan_says_what_the_account_may_not_write(void **state)
                         "system:serviceaccount:r:mine may not write 1 of its objects: slipway rbac "
                         "r --service-account mine | kubectl apply -f -");
     assert_int_equal(n_reviews, 0);
+    world_close(&w);
+}
+
+/* Without SRO_COMPAT. */
+static void plan_knows_the_account_of_a_resource_that_names_none(void **state)
+{
+    (void)state;
+    struct world w;
+    open_as(&w, "");
+    forbidden_to_accounts = "configmaps";
+    SW_AUTO_JSON *as_sro = plan(&w, 1);
+    (void)entry_of(as_sro, "ConfigMap", "made", "adopted");
+    assert_int_equal(n_as_account, 0);
+    SW_AUTO_JSON *doc = plan_by(&w, NULL, NULL, 2);
+    forbidden_to_accounts = NULL;
+    (void)entry_of(doc, "ConfigMap", "made", "refused");
+    (void)entry_of(doc, "ServiceAccount", "driver", "created");
+    assert_string_equal(why_of(entry_of(doc, "SpecialResource", "r", "adopted")),
+                        "system:serviceaccount:r:slipway-r may not write 1 of its objects: slipway "
+                        "rbac r | kubectl apply -f -");
     world_close(&w);
 }
 
@@ -327,6 +356,7 @@ int main(void)
         cmocka_unit_test(plan_renders_templates_of_the_chart),
         cmocka_unit_test(plan_reads_the_login_as_the_resources_account),
         cmocka_unit_test(plan_says_what_the_account_may_not_write),
+        cmocka_unit_test(plan_knows_the_account_of_a_resource_that_names_none),
         cmocka_unit_test(plan_asks_for_an_account_that_it_may_not_act_as),
         cmocka_unit_test(plan_says_what_is_done_for_a_das_operator),
     };

@@ -27,9 +27,9 @@ static void write_file(const struct fixture *f, const char *name, const char *te
     assert_int_equal(sw_file_write(path, text, strlen(text), NULL), 0);
 }
 
-static void start(struct fixture *f)
+static void start_on(struct fixture *f, const struct world *w)
 {
-    *f = (struct fixture){ .w = { .registries = &asked }, .dir = sw_strdup("/tmp/run_reg_XXXXXX") };
+    *f = (struct fixture){ .w = *w, .dir = sw_strdup("/tmp/run_reg_XXXXXX") };
     assert_non_null(mkdtemp(f->dir));
     SW_AUTO_CHARS *templates = sw_printf("%s/templates", f->dir);
     assert_int_equal(mkdir(templates, 0700), 0);
@@ -39,6 +39,11 @@ static void start(struct fixture *f)
         sw_log_set_level(SW_LOG_INFO);
     registry_start(&f->r, f->w.conn.loop);
     f->host = registry_host(&f->r);
+}
+
+static void start(struct fixture *f)
+{
+    start_on(f, &(struct world){ .registries = &asked });
 }
 
 static void tear_down(struct fixture *f)
@@ -385,28 +390,25 @@ static bool world_is_walked(struct world *w)
            sw_controller_is_idle(w->controller, w->name);
 }
 
-static void toolkits_are_found_by_the_kernel_that_is_in_them(void **state)
+static void walk_with_toolkits(struct fixture *f)
 {
-    (void)state;
-    struct fixture f;
-    start(&f);
-    write_toolkit_user(&f);
+    write_toolkit_user(f);
     SW_AUTO_CHARS *old = NULL;
-    (void)first_kernel(&f, &old);
+    (void)first_kernel(f, &old);
     SW_AUTO_JSON *tags = json_object_new_array();
-    add_toolkit(&f, tags, "latest", "1.2.3-other.el9.x86_64");
-    add_toolkit(&f, tags, "mid", NEW_KERNEL);
-    add_toolkit(&f, tags, "old", old);
-    world_wait(&f.w, 2000); /* what the cluster has of its own has been imported */
-    set_toolkits(&f, tags);
-    add_node(&f, NEW_KERNEL);
-    run_recipe(&f);
+    add_toolkit(f, tags, "latest", "1.2.3-other.el9.x86_64");
+    add_toolkit(f, tags, "mid", NEW_KERNEL);
+    add_toolkit(f, tags, "old", old);
+    world_wait(&f->w, 2000); /* what the cluster has of its own has been imported */
+    set_toolkits(f, tags);
+    add_node(f, NEW_KERNEL);
+    run_recipe(f);
     /* layers are read by a thread, which the world's clock does not wait for */
     int64_t began_ms = sw_monotonic_ms();
-    while (!world_is_walked(&f.w) && sw_monotonic_ms() - began_ms < 20000)
-        world_wait(&f.w, 100);
-    world_wait(&f.w, 5000);
-    struct json_object *maps = world_get(&f.w, "v1", "ConfigMap", "driver", NULL);
+    while (!world_is_walked(&f->w) && sw_monotonic_ms() - began_ms < 20000)
+        world_wait(&f->w, 100);
+    world_wait(&f->w, 5000);
+    struct json_object *maps = world_get(&f->w, "v1", "ConfigMap", "driver", NULL);
     size_t n = 0;
     for (size_t i = 0; i < sw_json_len(maps); i++) {
         struct json_object *map = sw_json_at(maps, i);
@@ -419,12 +421,57 @@ static void toolkits_are_found_by_the_kernel_that_is_in_them(void **state)
         assert_true(is_new || sw_streq(kernel, old));
         assert_true(sw_ends_with(image, is_new ? "/dtk:mid" : "/dtk:old"));
     }
-    SW_AUTO_CHARS *message = message_of(&f);
+    SW_AUTO_CHARS *message = message_of(f);
     if (n < 2)
-        fail_msg("%s\n%s", message, f.r.srv.log);
+        fail_msg("%s\n%s", message, f->r.srv.log);
     /* a kernel that no toolkit is for is its group's trouble alone, and explained */
     assert_non_null(strstr(message, "no driver toolkit is for kernel"));
     assert_non_null(strstr(message, "tag latest (kernel 1.2.3-other.el9.x86_64)"));
+}
+
+static void toolkits_are_found_by_the_kernel_that_is_in_them(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    walk_with_toolkits(&f);
+    registry_stop(&f.r);
+    tear_down(&f);
+}
+
+/* ---- by a helper -------------------------------------------------------------------------------
+ */
+
+static void start_with_helper(struct fixture *f, const char *allowed)
+{
+    const char *program = getenv("SLIPWAY");
+    (void)setenv("LSAN_OPTIONS", "detect_leaks=0", 1); /* it may not look at itself */
+    start_on(f, &(struct world){ .registries = &asked,
+                                 .helper = program ? program : "build/test/slipway",
+                                 .allowed_sources = allowed,
+                                 .real_clock = true });
+}
+
+static void what_is_in_images_is_read_by_a_helper(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start_with_helper(&f, "127.0.0.1");
+    walk_with_toolkits(&f);
+    registry_stop(&f.r);
+    tear_down(&f);
+}
+
+static void a_helper_asks_no_registry_at_loopback(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start_with_helper(&f, "");
+    write_driver(&f, true);
+    run_recipe(&f);
+    world_must_be_ready(&f.w); /* not known to be missing: nothing is built */
+    assert_int_equal(count(&f, "build.openshift.io/v1", "BuildConfig"), 0);
+    assert_string_equal(f.r.srv.log, "");
     registry_stop(&f.r);
     tear_down(&f);
 }
@@ -441,6 +488,8 @@ int main(void)
         cmocka_unit_test(for_the_clusters_own_registry_the_login_is_read_where_it_wants_one),
         cmocka_unit_test(manifests_that_ask_for_it_use_the_clusters_mirrors),
         cmocka_unit_test(toolkits_are_found_by_the_kernel_that_is_in_them),
+        cmocka_unit_test(what_is_in_images_is_read_by_a_helper),
+        cmocka_unit_test(a_helper_asks_no_registry_at_loopback),
     };
     return cmocka_run_group_tests_name("run_registry", tests, NULL, NULL);
 }

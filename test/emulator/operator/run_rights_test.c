@@ -120,6 +120,36 @@ static void a_walk_with_legacy_rights_is_found(void **state)
     chart_remove(root);
 }
 
+/* DaemonSets go by the labels of states: who has one by another spelling of it could end them. */
+static void a_label_of_nodes_is_one_resources(void **state)
+{
+    (void)state;
+    char *root = chart_root();
+    static const char map[] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    SW_AUTO_CHARS *dir = CHART(
+        root, "gpu-driver", { "templates/0000-map.yaml", map },
+        { "templates/1000-map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n" });
+    SW_AUTO_CHARS *other = CHART(root, "driver-0000", { "templates/map.yaml", map });
+    struct sw_resource_opts opts = { .recipe = other, .name = "gpu", .ns = "gpu" };
+    struct world w = { 0 };
+    world_open(&w);
+    sro_run(&w, dir);
+    sro_until(&w, "gpu-driver", "Ready", NULL);
+    world_apply(&w, &opts);
+    sro_until(&w, "gpu", "Errored",
+              "state 'driver-0000': SpecialResource 'gpu-driver' has its label "
+              "'specialresource.openshift.io/state-gpu-driver-0000'");
+    world_kill(&w); /* whose it is, is in the statuses */
+    world_start(&w);
+    world_wait(&w, 60000);
+    sro_until(&w, "gpu", "Errored", NULL);
+    sro_until(&w, "gpu-driver", "Ready", NULL);
+    sro_delete(&w, "gpu-driver");
+    sro_until(&w, "gpu", "Ready", NULL);
+    world_close(&w);
+    chart_remove(root);
+}
+
 /* Who may write a namespace's annotations says what a resource is handed over, but not that an
  * object of somebody else is its own. */
 static void what_is_handed_over_says_itself_whose_it_is(void **state)
@@ -169,6 +199,7 @@ int main(void)
         cmocka_unit_test(every_request_is_an_accounts_or_for_a_purpose_of_the_table),
         cmocka_unit_test(a_walk_and_a_deletion_are_seen),
         cmocka_unit_test(a_walk_with_legacy_rights_is_found),
+        cmocka_unit_test(a_label_of_nodes_is_one_resources),
         cmocka_unit_test(what_is_handed_over_says_itself_whose_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

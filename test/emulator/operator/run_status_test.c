@@ -97,6 +97,54 @@ static void a_crashing_daemonset_names_pod_node_and_log(void **state)
     scene_close(&s);
 }
 
+/* ---- what says nothing itself: its Events do ----------------------------------------------------
+ */
+
+static void pods_that_are_refused_are_told(void **state)
+{
+    (void)state;
+    static const char quota[] = "apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: none\n"
+                                "spec:\n  hard: {pods: \"0\"}\n";
+    static const char *const heads[] = {
+        "apiVersion: apps/v1\nkind: DaemonSet",
+        "apiVersion: apps/v1\nkind: StatefulSet",
+        "apiVersion: apps/v1\nkind: Deployment",
+    };
+    for (size_t i = 0; i < SW_COUNT(heads); i++) {
+        struct scene s = { .root = chart_root() };
+        SW_AUTO_CHARS *maker = sw_printf(
+            "%s\nmetadata:\n  name: it\n  annotations:\n" WAIT
+            "spec:\n  selector:\n    matchLabels:\n      app: it\n  template:\n    metadata:\n"
+            "      labels:\n        app: it\n    spec:\n      containers:\n"
+            "      - name: main\n        image: i\n",
+            heads[i]);
+        world_open(&s.w);
+        s.dir = CHART(s.root, "r", { "templates/0000-quota.yaml", quota },
+                      { "templates/1000-it.yaml", maker });
+        sro_run(&s.w, s.dir);
+        sro_until(&s.w, "r", "Progressing", "exceeded quota: none");
+        expect_words(sw_json_str(state_of(&s.w, "1000"), "", "message", NULL), "r/it");
+        scene_close(&s);
+    }
+}
+
+static void a_pod_that_lacks_a_secret_names_it(void **state)
+{
+    (void)state;
+    static const char pod[] =
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  name: it\n  annotations:\n" WAIT
+        "spec:\n  containers: [{name: c, image: i}]\n"
+        "  volumes: [{name: key, secret: {secretName: of-nobody}}]\n";
+    struct scene s;
+    scene_open(&s, pod);
+    sro_until(&s.w, "r", "Progressing", "secret \"of-nobody\" not found");
+    assert_int_equal(world_create(&s.w, "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":"
+                                        "{\"name\":\"of-nobody\",\"namespace\":\"r\"}}"),
+                     0);
+    sro_until(&s.w, "r", "Ready", NULL);
+    scene_close(&s);
+}
+
 static void what_is_ready_awaits_nothing(void **state)
 {
     (void)state;
@@ -365,6 +413,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_failed_job_names_container_exit_code_and_log),
         TEST(a_crashing_daemonset_names_pod_node_and_log),
+        TEST(pods_that_are_refused_are_told),
+        TEST(a_pod_that_lacks_a_secret_names_it),
         TEST(what_is_ready_awaits_nothing),
         TEST(waiting_writes_and_logs_nothing),
         TEST(what_fails_again_is_told_once_a_run),

@@ -39,6 +39,7 @@ struct world {
     const char *only;      /* the one resource that the controller looks after */
     bool real_clock;       /* other processes take part */
     const struct sw_registries_opts *registries; /* as the controller's */
+    const char *helper, *allowed_sources;        /* as the controller's */
     const char *graph_url;
     struct sw_node_policy nodes; /* what resources may do to nodes */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault,
@@ -217,6 +218,8 @@ static inline void world_start(struct world *w)
                                       .keep_selectors = w->keep_selectors,
                                       .stand_ins = sw_stand_ins,
                                       .registries = w->registries,
+                                      .helper = w->helper,
+                                      .allowed_sources = w->allowed_sources,
                                       .graph_url = w->graph_url,
                                       .only = w->only,
                                       .node_policy = &w->nodes,

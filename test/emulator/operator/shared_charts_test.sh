@@ -24,7 +24,7 @@ aicr/charts/kube-prometheus-stack|||dependencies.* 'kube-state-metrics'|-
 aicr/charts/kubeflow-trainer||image.tag=v0.0.1||
 aicr/charts/network-operator||operator.tag=v0.0.1||
 aicr/charts/nvsentinel|||DaemonSet .* matches no node|-
-aicr/charts/prometheus-adapter|||APIService .* has no condition Available|-
+aicr/charts/prometheus-adapter||image.tag=v0.0.1||
 aicr/charts/skyhook-operator||controllerManager.manager.image.tag=v0.0.1||
 charts/acm-ice|||specialResourceModule.metadata.name|-
 charts/acm-simple-kmod|||specialResourceModule.metadata.name|-

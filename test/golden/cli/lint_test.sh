@@ -3,9 +3,17 @@
 slipway=${SLIPWAY:-build/slipway}
 faulty=test/golden/render/faulty
 
+# What is found in a recipe, in $tap_dir/got: paths from the folder on that recipes are in.
+lint() {
+    local rc=0
+    "$slipway" lint "$@" >"$tap_dir/raw" || rc=$?
+    sed "s|test/golden/render/||; s|$tap_dir/||" "$tap_dir/raw" >"$tap_dir/got"
+    return $rc
+}
+
 finds() { # LINE: exactly this line, among others, and exit 1
     local rc=0
-    "$slipway" lint $faulty >"$tap_dir/got" || rc=$?
+    lint $faulty || rc=$?
     cat "$tap_dir/got"
     [ $rc -eq 1 ] && grep -qxF -- "$1" "$tap_dir/got"
 }
@@ -16,7 +24,7 @@ all_of_it() {
 
 as_json() {
     local rc=0
-    "$slipway" lint $faulty -o json >"$tap_dir/got" || rc=$?
+    lint $faulty -o json || rc=$?
     [ $rc -eq 1 ] && [ "$(grep -c '"level"' "$tap_dir/got")" -eq 13 ] && grep -q '"level": "warning"' "$tap_dir/got"
 }
 
@@ -29,7 +37,7 @@ tells_template_errors() {
     mkdir -p "$tap_dir/bad/templates"
     printf 'name: bad\nversion: 1.0.0\n' >"$tap_dir/bad/Chart.yaml"
     printf 'a: 1\nb: {{ .Values.x.y }}\n' >"$tap_dir/bad/templates/t.yaml"
-    "$slipway" lint "$tap_dir/bad" >"$tap_dir/got" || rc=$?
+    lint "$tap_dir/bad" || rc=$?
     cat "$tap_dir/got"
     [ $rc -eq 1 ] && grep -q '^bad/templates/t.yaml:2: error: template: bad/templates/t.yaml:2:' "$tap_dir/got"
 }
@@ -40,7 +48,7 @@ tells_all_that_is_no_yaml() {
     printf 'name: worse\nversion: 1.0.0\n' >"$tap_dir/worse/Chart.yaml"
     printf 'a: b: c\n' >"$tap_dir/worse/templates/one.yaml"
     printf 'a: 1\nb: [\n' >"$tap_dir/worse/templates/two.yaml"
-    "$slipway" lint "$tap_dir/worse" >"$tap_dir/got" || rc=$?
+    lint "$tap_dir/worse" || rc=$?
     cat "$tap_dir/got"
     [ $rc -eq 1 ] && grep -qx 'worse/templates/one.yaml:1: error: mapping values are not allowed in this context' "$tap_dir/got" &&
         grep -q '^worse/templates/two.yaml:3: error: ' "$tap_dir/got"
@@ -173,7 +181,7 @@ base_of_a_chart() { # its own <name>.yaml, in which run adds chart and namespace
     mkdir -p "$tap_dir/based/templates"
     printf 'name: based\nversion: 1.0.0\n' >"$tap_dir/based/Chart.yaml"
     printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: based}\nspec:\n  taint: []\n' >"$tap_dir/based/based.yaml"
-    "$slipway" lint "$tap_dir/based" >"$tap_dir/got" || rc=$?
+    lint "$tap_dir/based" || rc=$?
     cat "$tap_dir/got"
     [ $rc -eq 1 ] && [ "$(cat "$tap_dir/got")" = "based/based.yaml:5: error: spec.taint: there is no such field; is it 'taints'?" ]
 }
@@ -204,11 +212,12 @@ items:
   metadata: {name: own, lables: {}}
   spec: {anything: true}
 YAML
-    "$slipway" lint "$tap_dir/slips" >"$tap_dir/got" || rc=$?
+    lint "$tap_dir/slips" || rc=$?
     [ $rc -eq 1 ] && diff - "$tap_dir/got" <<'WANT'
 slips/templates/d.yaml:5: error: metadata.labels.app: expected text, found a number; put it in quotes
 slips/templates/d.yaml:12: error: spec.template.spec.containers[0].volumeMount: there is no such field; is it 'volumeMounts'?
 slips/templates/d.yaml:19: error: metadata.lables: there is no such field; is it 'labels'?
+slips/templates/d.yaml:1: error: a DaemonSet must contain matchLabels or matchExpressions, and "d" does not
 WANT
 }
 
@@ -255,7 +264,7 @@ metadata:
     helm.sh/readiness-success: '["{.status.state} == ready", "{.state} == ready"]'
     helm.sh/readiness-failure: '["{.state} == error"]'
 YAML
-    "$slipway" lint "$tap_dir/gate" >"$tap_dir/got" || return 1
+    lint "$tap_dir/gate" || return 1
     diff - "$tap_dir/got" <<TEXT
 gate/templates/0000-gate.yaml:6: warning: helm.sh/readiness-success[0]: conditions are on .status already: {.state} == ready instead of {.status.state} == ready
 TEXT
@@ -335,4 +344,50 @@ charts_of_sro() {
     says_nothing "$chart"
 }
 t "a chart whose templates ask for their resource, with its values" charts_of_sro
+# where it is
+mkdir -p "$tap_dir/where/templates"
+printf 'apiVersion: v2\nname: other\nversion: 0.1.0\n' >"$tap_dir/where/Chart.yaml"
+cat >"$tap_dir/where/templates/1000-it.yaml" <<'Y'
+{{- range until 2 }}
+{{- end }}
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+  annotations:
+    slipway.dev/timeout: {{ "often" | quote }}
+---
+{{- range list "b" "c" }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ . }}, annotations: {slipway.dev/wiat: "1"}}
+---
+{{- end }}
+Y
+here=$(realpath "$slipway") where=$tap_dir/where
+places() { (cd "$1" && "$here" lint "$2") >"$tap_dir/got"; cat "$tap_dir/got"; grep -q "^$3:8: error: annotation slipway.dev/timeout: 'often'" "$tap_dir/got"; }
+t "a file is named as the recipe was given, its line is that of the template" places "$tap_dir" where where/templates/1000-it.yaml
+t "with a slash behind it, too" places "$tap_dir" where/ where/templates/1000-it.yaml
+t "in the folder itself" places "$where" . templates/1000-it.yaml
+t "with a whole path" places / "$where" "$where/templates/1000-it.yaml"
+not_told() { (cd "$tap_dir" && "$here" lint where) >"$tap_dir/got"; grep -q '^where/templates/1000-it.yaml:15: error: .*wiat.*(the line is that of the rendered template)$' "$tap_dir/got"; }
+t "where the template's line cannot be told, that is said" not_told
+
+# values that nothing reads
+mkdir -p "$tap_dir/set/templates"
+printf 'apiVersion: v2\nname: set\nversion: 0.1.0\n' >"$tap_dir/set/Chart.yaml"
+printf 'message: a\nimage: {repository: x, tag: "1"}\nextra: {}\n' >"$tap_dir/set/values.yaml"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {slipway.dev/wait: "true"}}\ndata: {m: {{ .Values.message }}, o: {{ .Values.optional | default "n" }}}\n' >"$tap_dir/set/templates/1000-it.yaml"
+set_is() { # VALUE MESSAGE
+    "$slipway" lint "$tap_dir/set" --set "$1" | grep 'is set' >"$tap_dir/got"
+    cat "$tap_dir/got"
+    [ "$(cat "$tap_dir/got")" = "$2" ]
+}
+neither='and neither values.yaml nor a template has it'
+t "a value with a slip of the pen" set_is mesage=x "warning: value 'mesage' is set, $neither: is it 'message'?"
+t "below another one, too" set_is image.tagg=x "warning: value 'image.tagg' is set, $neither: is it 'image.tag'?"
+t "one that nothing reads" set_is unheard=x "warning: value 'unheard' is set, $neither"
+t "one that only a template has is none of them" set_is optional=x ""
+t "nor what goes below an empty default" set_is extra.any=x ""
+
 plan

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -318,6 +319,42 @@ static void an_api_server_that_does_not_answer_allows_nothing(void **state)
     close_fixture(&f);
 }
 
+/* A body of 3 MiB may be a tree of 800: not from whoever reaches the port. */
+static void what_is_too_large_is_not_read(void **state)
+{
+    (void)state;
+    enum { MAPS = 900 * 1000, MAX_KIB = 64 << 10 };
+    struct fixture f;
+    SW_AUTO_JSON *doc = NULL;
+    SW_AUTO_CHARS *maps = sw_alloc(3 * MAPS + 1);
+    for (size_t i = 0; i < MAPS; i++)
+        memcpy(maps + 3 * i, "{},", 4);
+    SW_AUTO_CHARS *spec = sw_printf("{\"set\":[%s{}]}", maps);
+    SW_AUTO_CHARS *text = review_of("jane", spec, "", NULL, ""),
+                  *own = review_of(OPERATOR, spec, "", NULL, ""),
+                  *user = sw_printf("{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":"
+                                    "\"AdmissionReview\",\"request\":{\"uid\":\"u1\",\"userInfo\":{"
+                                    "\"username\":\"jane\",\"extra\":{\"a\":[%.*s{}]}},\"object\":{"
+                                    "\"metadata\":{\"name\":\"a\"}}}}",
+                                    3000, maps);
+    struct rusage before, after;
+    open_fixture(&f);
+    f.says = "{\"allowed\":true}";
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    struct json_object *response = post(&f, text, &doc);
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    assert_true(after.ru_maxrss - before.ru_maxrss < MAX_KIB);
+    assert_false(sw_json_bool(response, true, "allowed", NULL));
+    assert_non_null(strstr(sw_json_str(response, "", "status", "message", NULL),
+                           "more than 8192 KiB of memory"));
+    response = post(&f, user, &doc);
+    assert_non_null(strstr(sw_json_str(response, "", "status", "message", NULL),
+                           "request.userInfo takes more than 128 KiB"));
+    assert_true(sw_json_bool(post(&f, own, &doc), false, "allowed", NULL));
+    assert_int_equal(f.n_asked, 0);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +363,7 @@ int main(void)
         cmocka_unit_test(the_api_server_is_asked_for_the_author),
         cmocka_unit_test(nothing_is_asked_for_the_operator),
         cmocka_unit_test(an_api_server_that_does_not_answer_allows_nothing),
+        cmocka_unit_test(what_is_too_large_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

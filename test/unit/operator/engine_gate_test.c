@@ -95,6 +95,20 @@ static void conditions_of_one_s_own_decide(void **state)
                      SW_READINESS_READY);
 }
 
+/* It is asked besides what the kind asks. */
+static void an_assertion_is_asked_besides(void **state)
+{
+    (void)state;
+    static const char asserted[] = "'" SW_ANN_ASSERT "':'{status: {(n > `1`): true}}'";
+    assert_int_equal(judge(asserted, NULL), SW_READINESS_WAITING);
+    assert_int_equal(judge(asserted, "{'status':{'n':1}}"), SW_READINESS_WAITING);
+    assert_int_equal(judge(asserted, "{'status':{'n':2}}"), SW_READINESS_READY);
+    assert_int_equal(judge(asserted, "{'status':{'n':2,'conditions':[{'type':'Ready','status':"
+                                     "'False'}]}}"),
+                     SW_READINESS_WAITING);
+    assert_true(awaited("Deployment", asserted, false));
+}
+
 static void bad_annotations_are_named(void **state)
 {
     (void)state;
@@ -104,6 +118,9 @@ static void bad_annotations_are_named(void **state)
         { "'" SW_ANN_READY_IF "':'[7]','" SW_ANN_FAILED_IF "':'[]'", "[0]: not a text" },
         { "'" SW_ANN_READY_IF "':'[\\'{.a\\']','" SW_ANN_FAILED_IF "':'[]'", "[0]" },
         { "'" SW_ANN_WAIT_FOR_LOGS "':'a('", SW_ANN_WAIT_FOR_LOGS },
+        { "'" SW_ANN_OBSERVE "':'none'", "'none' needs " SW_ANN_ASSERT },
+        { "'" SW_ANN_ASSERT "':'7'", SW_ANN_ASSERT ": not a map" },
+        { "'" SW_ANN_ASSERT "':'{a: {(b ==): 1}}'", SW_ANN_ASSERT ": a.(b ==): 'b ==': column 5" },
     };
     for (size_t i = 0; i < SW_COUNT(bad); i++) {
         SW_AUTO_JSON *doc = manifest("Thing", bad[i][0]);
@@ -179,6 +196,20 @@ static void costly_log_patterns_are_refused(void **state)
     assert_int_equal(pattern_compile(longest, &regex, NULL), SW_INVALID);
 }
 
+/* A chart's object need not say itself which nodes it is about. */
+static void the_annotation_names_the_nodes(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *doc = manifest("Thing", "'" SW_ANN_NODE_RESOURCES "':'a.example/x','" SW_ANN_NODES
+                                          "':'gpu=yes, zone=a,bare'");
+    SW_AUTO(sw_gate) *gate = NULL;
+    sw_json_set_str(doc, "a.example/v1", "apiVersion", NULL);
+    sw_json_set(doc, json("{'nodeSelector':{'b':'c'}}"), "spec", NULL);
+    assert_int_equal(sw_gate_new(doc, false, &gate, NULL), 0);
+    SW_AUTO_CHARS *selector = sw_json_text(gate->node_selector, SW_JSON_PLAIN, NULL);
+    assert_string_equal(selector, "{\"gpu\":\"yes\",\"zone\":\"a\",\"bare\":\"\"}");
+}
+
 /* What an operator's custom resource calls selector is a selector of nodes; a Service's selects
  * pods, and so do matchLabels. */
 static void a_custom_resource_selects_its_nodes(void **state)
@@ -215,10 +246,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(annotated_objects_are_awaited),
         cmocka_unit_test(conditions_of_one_s_own_decide),
+        cmocka_unit_test(an_assertion_is_asked_besides),
         cmocka_unit_test(bad_annotations_are_named),
         cmocka_unit_test(log_patterns_are_go_s),
         cmocka_unit_test(costly_log_patterns_are_refused),
         cmocka_unit_test(a_custom_resource_selects_its_nodes),
+        cmocka_unit_test(the_annotation_names_the_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,9 @@ static const struct vector {
       "'updatedNumberScheduled':3,'numberReady':3,'numberAvailable':3}" },
     { DAEMONSET, W, "matches no node",
       "'status':{'observedGeneration':0,'desiredNumberScheduled':0}" },
+    { DAEMONSET, R, NULL,
+      "'metadata':{'annotations':{'slipway.dev/may-match-no-node':'true'}},"
+      "'status':{'observedGeneration':0,'desiredNumberScheduled':0}" },
     { DAEMONSET, W, "generation 4",
       "'metadata':{'generation':4},'status':{'observedGeneration':3,'desiredNumberScheduled':1,"
       "'currentNumberScheduled':1,'updatedNumberScheduled':1,'numberReady':1,"
@@ -199,6 +202,10 @@ static const struct vector {
     { "nvidia.com/v1 ClusterPolicy", R, NULL, "'status':{'state':'ready'}" },
     { "nvidia.com/v1 ClusterPolicy", R, NULL,
       "'status':{'state':'','conditions':[{'type':'Ready','status':'True'}]}" },
+    { "nvidia.com/v1alpha1 GPUCluster", R, NULL, "'status':{'state':'ready'}" },
+    { "nvidia.com/v1alpha1 GPUCluster", W, "notReady", "'status':{'state':'notReady'}" },
+    { "nvidia.com/v1alpha1 NVIDIADriver", R, NULL, "'status':{'state':'ready'}" },
+    { "nvidia.com/v1alpha1 NVIDIADriver", W, "notReady", "'status':{'state':'notReady'}" },
     { "nvidia.com/v1 ClusterPolicy", W, "condition Error is True: OperandNotReady: driver",
       "'status':{'state':'notReady','conditions':[{'type':'Error','status':'True','reason':"
       "'OperandNotReady','message':'driver'}]}" },

@@ -67,6 +67,7 @@ static void a_bad_policy_is_named(void **state)
           "spec.upgradePolicy.maxUnavailable: '150%' is not a number" },
         { "{\"maxUnavailable\":-1}", "spec.upgradePolicy.maxUnavailable: '-1' is not a number" },
         { "{\"timeout\":\"soon\"}", "spec.upgradePolicy.timeout: 'soon' is not a duration" },
+        { "{\"timeout\":\"1ms\"}", "spec.upgradePolicy.timeout: '1ms' is less than 10s" },
         { "{\"drain\":{\"podSelector\":\"a in\"}}", "spec.upgradePolicy.drain.podSelector: " },
     };
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
@@ -224,6 +225,13 @@ static void one_node_is_decided_for(void **state)
           false },
         { "{}",
           { OLD, .step = SW_UP_DRAIN_FAILED },
+          SW_UPDO_WAIT,
+          SW_UPWHY_RETRY,
+          SW_UP_DRAIN_FAILED,
+          false,
+          false },
+        { "{\"timeout\":\"10s\"}",
+          { OLD, .step = SW_UP_DRAIN_FAILED, .since_ms = -MINUTE / 2 },
           SW_UPDO_WAIT,
           SW_UPWHY_RETRY,
           SW_UP_DRAIN_FAILED,

@@ -80,15 +80,6 @@ static bool installs_exactly(struct json_object *names, struct json_object *vers
     return n > 0 && n == sw_json_len(versions);
 }
 
-/* "a, b"; heap */
-static char *list(struct json_object *names)
-{
-    char *text = sw_strdup("");
-    for (size_t i = 0; i < sw_json_len(names); i++)
-        sw_append(&text, "%s%s", i ? ", " : "", sw_json_str(sw_json_at(names, i), "", NULL));
-    return text;
-}
-
 /* ---- the requests ------------------------------------------------------------------------------
  */
 
@@ -132,8 +123,8 @@ static void on_approved(const struct sw_kube_answer *a, void *arg)
         failed(op, a->code, sw_err_text(a->err));
         return;
     }
-    SW_AUTO_CHARS *names = list(
-        sw_json_find(a->object, "spec", "clusterServiceVersionNames", NULL));
+    SW_AUTO_CHARS *names = sw_json_joined(
+        sw_json_find(a->object, "spec", "clusterServiceVersionNames", NULL), ", ");
     SW_AUTO_CHARS *text = sw_printf("install plan %s: %s", op->key.name, names);
     event_record(op->r, &(struct sw_action){ .reason = "InstallPlanApproved", .message = text });
     settle(op);
@@ -154,7 +145,8 @@ static void approve(struct op *op, const struct sw_kube_answer *a)
 
 static void refuse(struct op *op, const struct approval *approval, struct json_object *names)
 {
-    SW_AUTO_CHARS *would = list(names), *approved = list(approval->versions);
+    SW_AUTO_CHARS *would = sw_json_joined(names, ", "),
+                  *approved = sw_json_joined(approval->versions, ", ");
     SW_AUTO_CHARS *text = sw_printf("install plan %s of Subscription %s/%s would install %s; the "
                                     "recipe approves %s",
                                     op->key.name, approval->ns, approval->name, would, approved);

@@ -249,20 +249,9 @@ static char *shortage(const struct das *d, int64_t *ready)
 static void add_condition(struct das *d, struct json_object *list, const char *type, bool is,
                           const char *reason, const char *message)
 {
-    char now[21];
-    struct json_object *old = sw_json_find_by(sw_json_find(d->doc, "status", "conditions", NULL),
-                                              "type", type);
-    struct json_object *c = json_object_new_object();
-    const char *status = is ? "True" : "False";
-    const char *since = sw_json_str(old, "", "lastTransitionTime", NULL);
-    if (!*since || !sw_streq(sw_json_str(old, "", "status", NULL), status))
-        since = sw_time_rfc3339(sw_loop_wall_ms(d->c->loop), now);
-    sw_json_set_str(c, type, "type", NULL);
-    sw_json_set_str(c, status, "status", NULL);
-    sw_json_set_str(c, reason, "reason", NULL);
-    sw_json_set_str(c, message, "message", NULL);
-    sw_json_set_str(c, since, "lastTransitionTime", NULL);
-    (void)json_object_array_add(list, c);
+    sw_condition_add(
+        list, sw_json_find(d->doc, "status", "conditions", NULL),
+        &(struct sw_condition){ type, is, reason, message, .at_ms = sw_loop_wall_ms(d->c->loop) });
 }
 
 static struct json_object *resource_condition(const struct das *d, const char *type)

@@ -204,7 +204,7 @@ static bool check_entry(struct resource *r, struct json_object *entry, struct pr
     bool known = child_is_known(r->c, name);
     const char *decider = child ? decider_of(r, child) : "";
     SW_AUTO_CHARS *account = resource_account(r); /* the child has no more permissions than @r */
-    bool outdated = sw_streq(decider, r->name) &&
+    bool outdated = child && sw_streq(decider, r->name) &&
                     (!sw_streq(sw_obj_annotation(child->seen, ANN_DIGEST), digest) ||
                      !sw_streq(sw_obj_annotation(child->seen, SW_DEPENDENCY_OF), decider) ||
                      !sw_streq(resource_acts_as(child), account));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/fetch/reach/reach.h"
+#include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/related_images.h"
 
 enum { AGAIN_MS = 60000, HERE_MS = 600000, MAX_CHECKS = 256 };
@@ -14,8 +14,7 @@ struct image_check {
     struct sw_controller *c;
     struct image_check *next;
     char *image, *ns, *platform;
-    struct sw_access *access;
-    struct sw_registry_call *call;
+    struct sw_image_question *question;
     bool answered;
     enum sw_access_scope scope; /* which logins and CAs of the cluster are used */
     int code;                   /* 0: it exists, or that is not known | SW_NOTFOUND */
@@ -27,8 +26,7 @@ static void check(struct image_check *k);
 
 static void check_free(struct image_check *k)
 {
-    sw_access_close(k->access);
-    sw_registry_cancel(k->call);
+    sw_image_question_close(k->question);
     free(k->image);
     free(k->ns);
     free(k->platform);
@@ -63,39 +61,27 @@ static void settle(struct image_check *k, int code, const char *message)
     resume(c, changed);
 }
 
-static void on_checked(const struct sw_registry_answer *a, void *arg)
+static void on_checked(const struct sw_image_answer *a, void *arg)
 {
     struct image_check *k = arg;
-    k->call = NULL;
+    k->question = NULL;
     if ((a->code == SW_FORBIDDEN && k->scope < SW_ACCESS_LOGIN) ||
         (a->code == SW_INVALID && k->scope < SW_ACCESS_ALL)) {
         k->scope = a->code == SW_FORBIDDEN ? SW_ACCESS_LOGIN : SW_ACCESS_ALL;
         check(k);
         return;
     }
-    settle(k, a->code, a->code < 0 ? sw_err_text(a->err) : NULL);
-}
-
-static void on_access(int code, const char *message, struct sw_registry *registry,
-                      struct sw_logins *logins, void *arg)
-{
-    struct image_check *k = arg;
-    k->access = NULL;
-    if (code < 0)
-        settle(k, code, message);
-    else
-        k->call = sw_registry_check(registry,
-                                    &(struct sw_registry_ask){ .image = k->image,
-                                                               .logins = logins,
-                                                               .platform = k->platform },
-                                    on_checked, k);
+    settle(k, a->code, a->code < 0 ? a->message : NULL);
 }
 
 static void check(struct image_check *k)
 {
-    if (k->access || k->call)
-        return;
-    k->access = sw_access_open(k->c->registries, k->ns, k->scope, on_access, k);
+    if (!k->question)
+        k->question = sw_registries_ask(
+            k->c->registries,
+            &(struct sw_image_ask){
+                .image = k->image, .ns = k->ns, .platform = k->platform, .scope = k->scope },
+            on_checked, k);
 }
 
 static void on_timer(void *arg)
@@ -111,7 +97,7 @@ static void make_room(struct images *all)
 {
     struct image_check **oldest = NULL;
     for (struct image_check **at = &all->checks; *at; at = &(*at)->next)
-        if ((*at)->answered && !(*at)->access && !(*at)->call)
+        if ((*at)->answered && !(*at)->question)
             oldest = at; /* newer ones come before it */
     if (all->n < MAX_CHECKS || !oldest)
         return;
@@ -131,15 +117,14 @@ static struct image_check *add(struct sw_controller *c, const char *ns, const ch
                                .image = sw_strdup(image),
                                .ns = sw_strdup(ns),
                                .platform = sw_strdup(platform),
-                               .scope = sw_access_is_internal(image) ? SW_ACCESS_NAMESPACE
-                                                                     : SW_ACCESS_ALL };
+                               .scope = sw_image_is_internal(image) ? SW_ACCESS_NAMESPACE
+                                                                    : SW_ACCESS_ALL };
     images_of(c)->checks = k;
     images_of(c)->n++;
     return k;
 }
 
-static void on_mirrors(int code, const char *message, struct sw_registry *registry SW_UNUSED,
-                       struct sw_logins *logins SW_UNUSED, void *arg)
+static void on_mirrors(int code, const char *message, void *arg)
 {
     struct sw_controller *c = arg;
     images_of(c)->mirrors = NULL;
@@ -157,25 +142,8 @@ static int find_mirrors(struct sw_controller *c, const struct sw_mirrors **out)
     if (*out || !c->registries || all->no_mirrors)
         return 0;
     if (!all->mirrors)
-        all->mirrors = sw_access_open(c->registries, NULL, SW_ACCESS_ALL, on_mirrors, c);
+        all->mirrors = sw_registries_read(c->registries, on_mirrors, c);
     return SW_PENDING;
-}
-
-/* May the registry of @image be asked, as far as its name says? The author of a resource names it,
- * and what is told of an image would tell him what is there. */
-static bool may_ask(const struct sw_controller *c, const char *image)
-{
-    enum { HTTPS = 443 };
-    SW_AUTO(sw_reach) *reach = NULL;
-    SW_AUTO_CHARS *place = sw_strndup(image, strcspn(image, "/"));
-    SW_ERR(err);
-    bool is_host = image[strlen(place)] == '/' &&
-                   (strpbrk(place, ".:[") || sw_streq(place, "localhost"));
-    if (!c->opts.allowed_sources || !is_host || sw_access_is_internal(image) ||
-        sw_reach_new(c->opts.allowed_sources, &reach, &err) < 0)
-        return true;
-    sw_reach_add_written(reach, place);
-    return sw_reach_has_host(reach, place, HTTPS);
 }
 
 /* @return 0: the image exists, or that cannot be found out | SW_NOTFOUND: *@message, borrowed, says
@@ -183,7 +151,7 @@ static bool may_ask(const struct sw_controller *c, const char *image)
 static int find_image(struct sw_controller *c, const char *ns, const char *image, const char *arch,
                       const char **message)
 {
-    if (!c->registries || !*image || !may_ask(c, image))
+    if (!c->registries || !*image)
         return 0;
     if (!images_of(c)->timer)
         images_of(c)->timer = sw_timer_new(c->loop, on_timer, c);
@@ -210,7 +178,7 @@ static int hook_env(struct resource *r, struct render *w, struct json_object *do
                     struct sw_hook_env *env, struct sw_err *err)
 {
     static const char *const kinds[] = { "BuildConfig", "ClusterPolicy", "NVIDIADriver" };
-    bool has_images = sw_hook_pod_template(doc);
+    bool has_images = sw_pod_template(doc);
     for (size_t i = 0; i < SW_COUNT(kinds); i++)
         has_images |= sw_streq(sw_obj_kind(doc), kinds[i]);
     env->mirror = r->c->opts.mirror;
@@ -226,20 +194,16 @@ static int hook_env(struct resource *r, struct render *w, struct json_object *do
 static int find_missing(struct resource *r, struct json_object *doc, const struct sw_group *group,
                         char **missing)
 {
-    static const char *const lists[] = { "initContainers", "containers" };
-    struct json_object *pod = sw_hook_pod_template(doc);
+    struct json_object *pod = sw_pod_template(doc), *container;
     int rc = 0;
-    for (size_t l = 0; l < SW_COUNT(lists); l++) {
-        struct json_object *list = sw_json_find(pod, "spec", lists[l], NULL);
-        for (size_t i = 0; i < sw_json_len(list); i++) {
-            const char *message = "";
-            const char *image = sw_json_str(sw_json_at(list, i), "", "image", NULL);
-            int found = find_image(r->c, resource_namespace(r), image, group->arch, &message);
-            if (found == SW_PENDING)
-                rc = SW_PENDING;
-            else if (found == SW_NOTFOUND && !*missing)
-                *missing = sw_strdup(message);
-        }
+    for (size_t i = 0; (container = sw_pod_container(pod, i)); i++) {
+        const char *message = "";
+        const char *image = sw_json_str(container, "", "image", NULL);
+        int found = find_image(r->c, resource_namespace(r), image, group->arch, &message);
+        if (found == SW_PENDING)
+            rc = SW_PENDING;
+        else if (found == SW_NOTFOUND && !*missing)
+            *missing = sw_strdup(message);
     }
     return rc;
 }

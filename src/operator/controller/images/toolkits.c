@@ -10,8 +10,7 @@ struct toolkits {
     struct sw_controller *c;
     char *image; /* that is being read; NULL: none */
     char *platform;
-    struct sw_access *access;
-    struct sw_registry_file *file;
+    struct sw_image_question *question;
     struct sw_timer *timer; /* to try again */
 };
 
@@ -20,8 +19,7 @@ void toolkits_close(struct sw_controller *c)
     struct toolkits *t = SW_TAKE(images_of(c)->toolkits);
     if (!t)
         return;
-    sw_access_close(t->access);
-    sw_registry_file_close(t->file);
+    sw_image_question_close(t->question);
     sw_timer_free(t->timer);
     free(t->image);
     free(t->platform);
@@ -42,35 +40,19 @@ static void settle(struct toolkits *t, const struct sw_toolkit *toolkit, int cod
     plan_resume_all(c);
 }
 
-static void on_file(const struct sw_registry_answer *a, void *arg)
+static void on_file(const struct sw_image_answer *a, void *arg)
 {
     struct toolkits *t = arg;
     struct sw_toolkit toolkit;
     SW_AUTO_JSON *doc = NULL;
     SW_ERR(err);
-    t->file = NULL;
+    t->question = NULL;
     int rc = a->code;
     if (rc < 0)
-        (void)sw_err_set(&err, rc, "%s", sw_err_text(a->err));
+        (void)sw_err_set(&err, rc, "%s", a->message);
     else
-        rc = sw_toolkit_parse(a->bytes, a->len_bytes, &doc, &toolkit, &err);
+        rc = sw_toolkit_parse(a->bytes, a->len, &doc, &toolkit, &err);
     settle(t, rc < 0 ? NULL : &toolkit, rc, rc < 0 ? sw_err_text(&err) : NULL);
-}
-
-static void on_access(int code, const char *message, struct sw_registry *registry,
-                      struct sw_logins *logins, void *arg)
-{
-    struct toolkits *t = arg;
-    t->access = NULL;
-    if (code < 0) {
-        settle(t, NULL, code, message);
-        return;
-    }
-    struct sw_registry_ask ask = { .image = t->image, .logins = logins, .platform = t->platform };
-    t->file = sw_registry_file_open(
-        registry, &ask,
-        &(struct sw_registry_file_opts){ .path = SW_TOOLKIT_FILE, .last_layer_only = true },
-        on_file, t);
 }
 
 static void on_again(void *arg)
@@ -101,6 +83,12 @@ bool toolkits_ready(struct resource *r)
     free(t->platform);
     t->image = sw_strdup(image);
     t->platform = sw_printf("linux/%s", *arch ? arch : "amd64");
-    t->access = sw_access_open(c->registries, NULL, SW_ACCESS_ALL, on_access, t);
+    t->question = sw_registries_ask(c->registries,
+                                    &(struct sw_image_ask){ .image = t->image,
+                                                            .platform = t->platform,
+                                                            .scope = SW_ACCESS_ALL,
+                                                            .path = SW_TOOLKIT_FILE,
+                                                            .last_layer_only = true },
+                                    on_file, t);
     return false;
 }

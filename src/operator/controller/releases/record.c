@@ -39,6 +39,26 @@ struct json_object *release_begun(const struct resource *r, const struct release
     return release;
 }
 
+/* SW_RELEASE_ORIGIN of the revision of now; heap. */
+static char *origin_of(const struct resource *r)
+{
+    SW_AUTO_JSON *origin = json_object_new_object();
+    SW_AUTO_JSON *chart = sw_json_copy(sw_json_find(r->seen, "spec", "chart", NULL));
+    struct json_object *set = sw_json_find(r->seen, "spec", "set", NULL);
+    int64_t generation = sw_json_int(r->seen, 0, "metadata", "generation", NULL);
+    sw_json_set(origin, json_object_new_int64(generation), "generation", NULL);
+    if (r->written_by)
+        sw_json_set_str(origin, r->written_by, "by", NULL);
+    if (json_object_is_type(chart, json_type_object)) {
+        (void)sw_json_del(chart, "repository", "username", NULL);
+        (void)sw_json_del(chart, "repository", "password", NULL);
+        sw_json_set(origin, SW_TAKE(chart), "chart", NULL);
+    }
+    if (set && !sw_json_equal(set, sw_json_find(r->doc, "spec", "set", NULL)))
+        sw_json_set(origin, sw_json_copy(set), "set", NULL);
+    return sw_json_text(origin, SW_JSON_SORTED, NULL);
+}
+
 struct release_head release_head(const struct release_work *w)
 {
     struct resource *r = w->r;
@@ -53,8 +73,11 @@ int release_make(struct release_work *w, char **packed, char content[static SW_S
     if (!w->release) { /* once: its times are those of the first try */
         struct release_head head = release_head(w);
         w->release = release_begun(r, &head);
+        SW_AUTO_CHARS *origin = origin_of(r);
         sw_json_set(w->release, sw_json_copy(sw_json_find(r->doc, "spec", "set", NULL)), "config",
                     NULL);
+        sw_json_set_str(w->release, origin, "chart", "metadata", "annotations", SW_RELEASE_ORIGIN,
+                        NULL);
     }
     SW_AUTO_JSON *values = resource_values(r, NULL);
     struct sw_render_env env = resource_render_env(r, values, w->lookups);

@@ -301,6 +301,7 @@ static void on_work_adopted(int code, const char *message, void *arg)
         list_records(w);
 }
 
+/* @status: to be recorded; NULL: none. */
 struct release_work *release_work_new(struct resource *r, const char *status)
 {
     struct release_work *w = releases_of(r)->work = sw_zalloc(1, sizeof *w);
@@ -308,10 +309,8 @@ struct release_work *release_work_new(struct resource *r, const char *status)
     return w;
 }
 
-/* @status: to be recorded; NULL: none. */
-static void read_records(struct resource *r, const char *status)
+static void read_records(struct resource *r, struct release_work *w)
 {
-    struct release_work *w = release_work_new(r, status);
     w->lookups = lookups_new(r, write_record, w);
     if (records_are_begun(r))
         list_records(w);
@@ -367,7 +366,7 @@ static bool plan_ready(struct resource *r)
         s->known = sw_streq(digest, s->digest); /* else it is another revision: read the records */
     }
     if (!s->known && !s->work)
-        read_records(r, NULL);
+        read_records(r, release_work_new(r, NULL));
     return s->known && sro_hooks_known(r);
 }
 
@@ -387,9 +386,9 @@ static void hooks_over(struct resource *r)
     free(SW_TAKE(s->settled));
     s->known = s->was_deployed = s->is_upgrade = false;
     s->version = 0;
-    read_records(r, NULL);
-    if (s->work)
-        s->work->removing = true;
+    struct release_work *w = release_work_new(r, NULL);
+    w->removing = true;
+    read_records(r, w);
     own_records_begin(r, NULL);
 }
 
@@ -407,7 +406,7 @@ static void record_pending(struct resource *r)
         return;
     free(s->recorded);
     s->recorded = sw_printf("%s pending", digest);
-    read_records(r, s->was_deployed ? "pending-upgrade" : "pending-install");
+    read_records(r, release_work_new(r, s->was_deployed ? "pending-upgrade" : "pending-install"));
 }
 
 static void settled(struct resource *r)
@@ -436,7 +435,7 @@ static void settled(struct resource *r)
         return;
     free(s->recorded);
     s->recorded = SW_TAKE(recorded);
-    read_records(r, status);
+    read_records(r, release_work_new(r, status));
     own_records_begin(r, status);
 }
 

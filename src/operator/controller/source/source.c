@@ -15,7 +15,7 @@
 #include "kube/kube.h"
 #include "operator/account/account.h"
 #include "operator/controller/controller.h"
-#include "operator/controller/source/fetch.h"
+#include "operator/fetching/fetching.h"
 #include "operator/manifests/chart_request.h"
 #include "operator/manifests/hooks.h"
 #include "operator/renderer/renderer.h"
@@ -27,7 +27,7 @@ struct source {
     struct json_object *doc; /* with spec.chart; owned */
     char *account;           /* NULL: the operator */
     struct sw_kube_request *req;
-    struct fetch *fetch;
+    struct sw_fetch *fetch;
     struct sw_timer *timer; /* calls @done, never before source_load() returned */
     source_fn *done;
     void *arg;
@@ -48,7 +48,7 @@ void source_free(struct source *s)
     if (!s)
         return;
     sw_kube_cancel(s->req);
-    fetch_cancel(s->fetch);
+    sw_fetch_cancel(s->fetch);
     sw_timer_free(s->timer);
     sw_renderer_free(s->recipe);
     json_object_put(s->doc);
@@ -187,7 +187,7 @@ static void start_fetch(struct source *s)
     if (rc < 0)
         settle(s, rc, &err);
     else
-        s->fetch = fetch_start(s->all->fetches, key, request, on_fetched, s);
+        s->fetch = sw_fetch_start(s->all->fetches, key, request, on_fetched, s);
 }
 
 /* The sw_recipe_opts.get of recipes that are read in this process: a recipe with a dependency from
@@ -202,8 +202,14 @@ static int leave_to_helper(void *arg, const struct sw_recipe_ask *ask SW_UNUSED,
 
 static struct sw_recipe_opts local_opts(struct source *s)
 {
+    struct json_object *chart = sw_json_find(s->doc, "spec", "chart", NULL);
     return (struct sw_recipe_opts){
-        .get = leave_to_helper, .get_arg = s, .folders = s->all->folders, .no_archives = true
+        .get = leave_to_helper,
+        .get_arg = s,
+        .folders = s->all->folders,
+        .no_archives = true,
+        .aicr_criteria = sw_json_str(chart, NULL, "aicr", "criteria", NULL),
+        .aicr_data = sw_json_str(chart, NULL, "aicr", "data", NULL),
     };
 }
 
@@ -396,8 +402,8 @@ void source_load(struct sources *all, struct json_object *doc, const char *accou
 }
 
 struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
-                            struct sw_renderers *renderers, const char *ns,
-                            const struct sw_controller_opts *opts)
+                            struct sw_renderers *renderers, struct sw_fetch_queue *fetches,
+                            const char *ns, const struct sw_controller_opts *opts)
 {
     struct sources *all = sw_zalloc(1, sizeof *all);
     *all = (struct sources){
@@ -413,22 +419,15 @@ struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
         .folders = opts->folders,
         .one_shot = opts->one_shot,
         .refresh_ms = opts->refresh_ms,
-        .fetches = fetch_queue_new(loop, kube, renderers, opts->helper, opts->allowed_sources,
-                                   opts->stand_ins),
+        .fetches = fetches,
         .renderers = renderers,
         .in_children = opts->renderers.program,
     };
     return all;
 }
 
-void sources_add_node(struct sources *all, struct json_object *node)
-{
-    fetch_queue_add_node(all->fetches, node);
-}
-
 void sources_free(struct sources *all)
 {
-    fetch_queue_free(all->fetches);
     free(all->cache_dir);
     free(all->charts_dir);
     free(all->mirror);

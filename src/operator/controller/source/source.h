@@ -7,6 +7,7 @@
 
 struct json_object;
 struct sw_controller_opts;
+struct sw_fetch_queue;
 struct sw_folders;
 struct sw_kube;
 struct sw_loop;
@@ -24,17 +25,14 @@ struct sources {
     const struct sw_folders *folders; /* in which resources may name files; NULL: in all */
     bool one_shot;                    /* nothing is loaded again */
     int64_t refresh_ms; /* recipes from elsewhere are loaded again after so long; 0: never */
-    struct fetch_queue *fetches;
+    struct sw_fetch_queue *fetches; /* borrowed */
     struct sw_renderers *renderers; /* for what was loaded; borrowed */
     bool in_children;               /* no recipe is read in this process */
 };
-/** @opts: helper, allowed_sources, cache_dir (all copied), folders (borrowed), one_shot,
- * refresh_ms, renderers. */
+/** @opts: cache_dir (copied), folders (borrowed), one_shot, refresh_ms, renderers. */
 struct sources *sources_new(struct sw_loop *loop, struct sw_kube *kube,
-                            struct sw_renderers *renderers, const char *ns,
-                            const struct sw_controller_opts *opts);
-/** What a Node says about where pods are: no recipe comes from there. */
-void sources_add_node(struct sources *all, struct json_object *node);
+                            struct sw_renderers *renderers, struct sw_fetch_queue *fetches,
+                            const char *ns, const struct sw_controller_opts *opts);
 /** Every load was freed before. */
 void sources_free(struct sources *all);
 

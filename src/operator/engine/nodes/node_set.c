@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "data/json/path.h"
+#include "data/json/table.h"
 #include "operator/engine/nodes/intern.h"
 #include "operator/engine/nodes/labels.h"
 
@@ -378,10 +379,8 @@ size_t sw_node_set_count(const struct sw_node_set *set)
 
 uint32_t sw_node_set_find(const struct sw_node_set *set, const char *name)
 {
-    void *found = NULL;
-    if (!name || !lh_table_lookup_ex(set->by_name, name, &found))
-        return SW_NO_NODE;
-    return (uint32_t)(uintptr_t)found - 1;
+    void *found = name ? sw_table_find(set->by_name, name) : NULL;
+    return found ? (uint32_t)(uintptr_t)found - 1 : SW_NO_NODE;
 }
 
 const char *sw_node_set_name(const struct sw_node_set *set, uint32_t node)

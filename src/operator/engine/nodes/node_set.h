@@ -22,6 +22,9 @@ struct sw_node_set;
 /** Before 16 hexadecimal digits, the resource's name: its pods of one DaemonSet may stay on the
  * node for the grace period (grace_period.h). */
 #define SW_GRACE_PERIOD_LABEL "stay.slipway.dev/"
+/** Before <namespace>.<module>.ready and the like: those of Kernel Module Management, which come
+ * and go with the label of a state, where its recipe asks for that (sw_state_spec.ready_label). */
+#define SW_READY_LABEL "kmm.node.kubernetes.io/"
 
 /** A taint. The texts are borrowed. */
 struct sw_taint {

@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/jmespath/jmespath.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/jsonpath/jsonpath.h"
+#include "data/selector/selector.h"
+#include "data/text/cut.h"
 #include "data/text/time.h"
+#include "data/yaml/yaml.h"
 #include "operator/engine/readiness/log_pattern.h"
 #include "operator/engine/readiness/pod.h"
 
@@ -41,6 +45,64 @@ static int read_conditions(struct json_object *manifest, const char *key, struct
     return 0;
 }
 
+/* "any" and "none" of SW_ANN_OBSERVE; what is neither speaks of one object. */
+static enum sw_gate_of read_of(struct json_object *manifest)
+{
+    const char *text = sw_obj_annotation(manifest, SW_ANN_OBSERVE);
+    return sw_streq(text, "any")    ? SW_GATE_OF_ANY
+           : sw_streq(text, "none") ? SW_GATE_OF_NONE
+                                    : SW_GATE_OF_ONE;
+}
+
+/* Labels that an assertion asks for with plain values: the API server selects by them. Owned; NULL:
+ * none. */
+static char *selector_text(struct json_object *tree)
+{
+    struct json_object *labels = sw_json_find(tree, "metadata", "labels", NULL);
+    SW_AUTO_JSON *plain = json_object_new_object();
+    struct sw_selector selector = { 0 };
+    char *text = NULL;
+    if (!json_object_is_type(labels, json_type_object))
+        return NULL;
+    json_object_object_foreach(labels, key, value)
+    {
+        const bool is_text = json_object_is_type(value, json_type_string);
+        if (is_text && !strchr(key, '(') && *json_object_get_string(value) != '(')
+            (void)json_object_object_add(plain, key, json_object_get(value));
+    }
+    if (sw_json_len(plain) && sw_selector_from_map(plain, &selector, NULL) == 0)
+        text = sw_selector_text(&selector);
+    sw_selector_done(&selector);
+    return text;
+}
+
+static int read_assertion(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
+{
+    enum { SHOWN_BYTES = 160 };
+    const char *text = sw_obj_annotation(manifest, SW_ANN_ASSERT);
+    const struct sw_yaml_opts opts = { .file = "annotation " SW_ANN_ASSERT };
+    SW_AUTO_JSON *tree = NULL;
+    gate->of = read_of(manifest);
+    if (!text)
+        return gate->of == SW_GATE_OF_ONE
+                   ? 0
+                   : sw_err_set(err, SW_INVALID,
+                                "annotation " SW_ANN_OBSERVE ": '%s' needs " SW_ANN_ASSERT,
+                                sw_obj_annotation(manifest, SW_ANN_OBSERVE));
+    int rc = sw_yaml_parse(text, strlen(text), &opts, &tree, err);
+    if (rc == 0 && !json_object_is_type(tree, json_type_object))
+        return sw_err_set(err, SW_INVALID, "annotation " SW_ANN_ASSERT ": not a map");
+    if (rc == 0 && sw_assertion_compile(tree, &gate->assertion, err) < 0)
+        rc = sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_ASSERT);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *plain = sw_json_text(tree, SW_JSON_PLAIN, NULL);
+    gate->asserted = sw_text_cut(plain, SHOWN_BYTES);
+    gate->selector = gate->of == SW_GATE_OF_ONE ? NULL : selector_text(tree);
+    gate->hides = sw_streq(sw_obj_kind(manifest), "Secret");
+    return 0;
+}
+
 /* The annotations whose values may be wrong. */
 static int read_checked(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
 {
@@ -55,6 +117,8 @@ static int read_checked(struct json_object *manifest, struct sw_gate *gate, stru
         rc = read_conditions(manifest, SW_ANN_READY_IF, &gate->success, err);
     if (rc == 0 && gate->custom)
         rc = read_conditions(manifest, SW_ANN_FAILED_IF, &gate->failure, err);
+    if (rc == 0)
+        rc = read_assertion(manifest, gate, err);
     if (rc < 0)
         return rc;
     if (pattern && pattern_compile(pattern, &gate->log_regex, err) < 0)
@@ -106,11 +170,29 @@ static bool is_node_selector(struct json_object *selector)
     return all;
 }
 
-/* The nodes on which an operator works for its custom resource: spec.nodeSelector, or what AMD's
- * DeviceConfig and the Module of Kernel Module Management call spec.selector, which selects pods in
- * kinds of Kubernetes' own. Owned; NULL: it does not say. */
+/* "a=b,c=d" as labels with their values; owned. A key alone has the value "". */
+static struct json_object *labels_of(const char *text)
+{
+    struct json_object *labels = json_object_new_object();
+    for (const char *at = text; *at;) {
+        size_t len = strcspn(at, ", "), key = strcspn(at, "=, ");
+        SW_AUTO_CHARS *name = sw_strndup(at, key);
+        SW_AUTO_CHARS *value = key < len ? sw_strndup(at + key + 1, len - key - 1) : sw_strdup("");
+        if (len)
+            sw_json_set_str(labels, value, name, NULL);
+        at += len + (at[len] != '\0');
+    }
+    return labels;
+}
+
+/* The nodes on which an operator works for its custom resource: what the annotation says, else
+ * spec.nodeSelector, or what AMD's DeviceConfig and the Module of Kernel Module Management call
+ * spec.selector, which selects pods in kinds of Kubernetes' own. Owned; NULL: it does not say. */
 static struct json_object *selector_of(struct json_object *manifest)
 {
+    const char *nodes = sw_obj_annotation(manifest, SW_ANN_NODES);
+    if (nodes)
+        return labels_of(nodes);
     struct json_object *selector = sw_json_find(manifest, "spec", "nodeSelector", NULL);
     if (!selector && strchr(sw_obj_api_version(manifest), '.'))
         selector = sw_json_find(manifest, "spec", "selector", NULL);
@@ -140,7 +222,7 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
                                       "driver-container");
     gate->by_node = sw_streq(kind, "DaemonSet") &&
                     sw_streq(sw_obj_annotation(manifest, SW_ANN_UPGRADE), "by-node");
-    gate->observe = is_true(manifest, SW_ANN_OBSERVE);
+    gate->observe = gate->of != SW_GATE_OF_ONE || is_true(manifest, SW_ANN_OBSERVE);
     gate->hold = is_true(manifest, SW_ANN_HOLD);
     gate->dry_run = is_true(manifest, SW_ANN_DRY_RUN);
     gate->adopt = is_true(manifest, SW_ANN_ADOPT);
@@ -148,7 +230,7 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     gate->runs_to_completion = sw_streq(kind, "Job") || (pod && pod_runs_to_completion(manifest));
     gate->replace = is_true(manifest, SW_ANN_REPLACE) || gate->runs_to_completion || pod;
     gate->awaited = wait_all || gate->observe || gate->hold || gate->dry_run || gate->custom ||
-                    gate->log_pattern || sw_gate_is_by_node(gate) ||
+                    gate->assertion || gate->log_pattern || sw_gate_is_by_node(gate) ||
                     is_true(manifest, SW_ANN_WAIT) || sw_obj_annotation(manifest, SW_ANN_HOOK) ||
                     sw_streq(kind, "Namespace") || sw_streq(kind, "CustomResourceDefinition");
     *out = SW_TAKE(gate);
@@ -171,6 +253,9 @@ void sw_gate_free(struct sw_gate *gate)
     free_names(gate->node_labels, gate->n_node_labels);
     free_names(gate->node_resources, gate->n_node_resources);
     (void)json_object_put(gate->node_selector);
+    sw_assertion_free(gate->assertion);
+    free(gate->asserted);
+    free(gate->selector);
     if (gate->log_pattern)
         regfree(&gate->log_regex);
     free(gate->log_pattern);
@@ -190,7 +275,13 @@ static const struct sw_condition *first_true(const struct sw_conditions *c,
     return NULL;
 }
 
-void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out)
+bool sw_gate_holds(const struct sw_gate *gate, struct json_object *live, char **why)
+{
+    return sw_assertion_holds(gate->assertion, live, gate->hides, why);
+}
+
+/* By conditions of its own, else by its kind. */
+static void judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out)
 {
     if (!gate->custom || !live || sw_json_find(live, "metadata", "deletionTimestamp", NULL)) {
         sw_kstatus(live, out);
@@ -208,4 +299,12 @@ void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct 
         sw_readiness_set(out, SW_READINESS_WAITING, "NotYet", "%s does not hold yet",
                          gate->success.n ? sw_condition_text(gate->success.items[0])
                                          : SW_ANN_READY_IF " is empty: it");
+}
+
+void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out)
+{
+    SW_AUTO_CHARS *why = NULL;
+    judge(gate, live, out);
+    if (out->kind == SW_READINESS_READY && gate->assertion && !sw_gate_holds(gate, live, &why))
+        sw_readiness_set(out, SW_READINESS_WAITING, "NotAsserted", "is not as asserted: %s", why);
 }

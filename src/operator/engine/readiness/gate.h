@@ -4,6 +4,7 @@
  *      conditions with paths relative to .status
  *   2. the kind's own rule (readiness.h: kstatus, and SRO's where kstatus is too weak)
  *   3. kstatus' generic rule by status.conditions and observedGeneration
+ * and besides, where it is annotated, slipway.dev/assert.
  * A gate is read from the manifest once, and judges each live document. Pure. */
 #include <regex.h>
 #include <stdbool.h>
@@ -32,8 +33,13 @@ struct sw_condition;
 #define SW_ANN_VENDOR "specialresource.openshift.io/driver-container-vendor"
 /** Helm's hook events. */
 #define SW_ANN_HOOK "helm.sh/hook"
-/** "true": an object that slipway does not own: its state waits for it, slipway never writes it. */
+/** "true": an object that slipway does not own: its state waits for it, slipway never writes it.
+ * "any", "none": the manifest is no object, but speaks of all objects of its kind in its namespace
+ * (of all, where the kind has none): SW_ANN_ASSERT holds for one of them, or for none. */
 #define SW_ANN_OBSERVE "slipway.dev/observe"
+/** What the object must have besides, to be ready: a tree of assertions as Chainsaw has them, in
+ * YAML (data/jmespath). Of "any" and "none", metadata.labels in it select at the API server. */
+#define SW_ANN_ASSERT "slipway.dev/assert"
 /** "true": slipway writes the object, but another controller makes it ready: when it leaves ready
  * later, its state is Held (as for an observed one). */
 #define SW_ANN_HOLD "slipway.dev/hold"
@@ -46,6 +52,7 @@ struct sw_condition;
  * comma-separated: each node of the state must have some of each allocatable, as with
  * SW_ANN_NODE_LABELS. */
 #define SW_ANN_NODE_RESOURCES "slipway.dev/wait-for-node-resources"
+#define SW_ANN_NODES "slipway.dev/wait-for-nodes"
 /** "true": an existing object of another owner may be taken over (it is not deleted later). */
 #define SW_ANN_ADOPT "slipway.dev/adopt"
 /** "true": where a change is refused because a field is immutable, delete and create again. */
@@ -53,6 +60,9 @@ struct sw_condition;
 /** A duration ("30m"): the state is Failed when it takes longer to get ready. On any object of the
  * state; the longest counts. */
 #define SW_ANN_TIMEOUT "slipway.dev/timeout"
+/** "true": a DaemonSet that matches no node is ready, as those of vendors' charts for devices that
+ * no node has. */
+#define SW_ANN_NO_NODE "slipway.dev/may-match-no-node"
 /** A number: how often a Job, or a Pod that runs to completion, is run again after it failed. */
 #define SW_ANN_RETRIES "slipway.dev/retries"
 /** "by-node": a DaemonSet whose old pods are deleted node after node (upgrade.h): a ready pod of an
@@ -68,10 +78,18 @@ struct sw_conditions {
     size_t n;
 };
 
+/** Of which objects a manifest speaks: of the one that it names, or of all of its kind. */
+enum sw_gate_of { SW_GATE_OF_ONE, SW_GATE_OF_ANY, SW_GATE_OF_NONE };
+
 /** What the annotations and the kind of one manifest say. Read only. */
 struct sw_gate {
     struct sw_conditions success, failure; /* used only where the manifest has both */
     bool custom;                           /* it has both */
+    enum sw_gate_of of;
+    struct sw_assertion *assertion; /* SW_ANN_ASSERT; NULL: none */
+    char *asserted;                 /* its text, for people */
+    char *selector; /* of the objects that it is about, as in a URL; NULL: all, or one */
+    bool hides;     /* its values may be secret */
     /** The state waits for this object: wait annotations, hooks, observed and dry-run objects,
      * conditions, @wait_all; Namespaces and CustomResourceDefinitions always. */
     bool awaited;
@@ -107,3 +125,6 @@ SW_DEFINE_AUTO(sw_gate, sw_gate_free)
 /** The readiness of a live document (NULL: it does not exist), into @out. Logs and node labels are
  * left to the engine. Pinned by test/unit/operator/engine_gate_test.c. */
 void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct sw_readiness *out);
+/** Does the assertion of a gate hold for @live, one of several objects? @why: as for
+ * sw_assertion_holds(). */
+bool sw_gate_holds(const struct sw_gate *gate, struct json_object *live, char **why);

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "data/json/path.h"
+#include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod.h"
 #include "operator/engine/readiness/readiness.h"
 
@@ -190,7 +191,11 @@ static void daemon_set(struct json_object *live, struct sw_readiness *out)
     if (is_unprocessed(live, out))
         return;
     if (want == 0) {
-        WAITING(out, "NoMatchingNodes", "matches no node");
+        if (sw_streq(sw_json_str(live, "", "metadata", "annotations", SW_ANN_NO_NODE, NULL),
+                     "true"))
+            ready(out);
+        else
+            WAITING(out, "NoMatchingNodes", "matches no node");
         return;
     }
     if (on_delete && status_int(live, "currentNumberScheduled") >= want &&
@@ -336,6 +341,8 @@ static const struct {
     { "cert-manager.io", "ClusterIssuer", needs_ready },
     { "cert-manager.io", "Issuer", needs_ready },
     { "nvidia.com", "ClusterPolicy", cluster_policy },
+    { "nvidia.com", "GPUCluster", cluster_policy },
+    { "nvidia.com", "NVIDIADriver", cluster_policy },
     { "operators.coreos.com", "ClusterServiceVersion", csv },
     { "operators.coreos.com", "InstallPlan", install_plan },
     { "operators.coreos.com", "Subscription", subscription },

@@ -70,6 +70,7 @@ static const char *const event_names[SW_EV_COUNT] = {
     [SW_EV_LABELED] = "labeled",
     [SW_EV_STATUS_WRITTEN] = "status-written",
     [SW_EV_LOGS] = "logs",
+    [SW_EV_WARNINGS] = "warnings",
     [SW_EV_NODE] = "node",
     [SW_EV_FACTS] = "facts",
     [SW_EV_UPGRADE] = "upgrade",
@@ -82,7 +83,7 @@ static const char *const action_names[SW_ACT_COUNT] = {
     [SW_ACT_APPLY] = "apply",     [SW_ACT_DELETE] = "delete",       [SW_ACT_LABEL] = "label",
     [SW_ACT_STATUS] = "status",   [SW_ACT_EVENT] = "event",         [SW_ACT_TIMER] = "timer",
     [SW_ACT_LOGS] = "logs",       [SW_ACT_FINALIZED] = "finalized", [SW_ACT_RELEASE] = "release",
-    [SW_ACT_EMPTIED] = "emptied",
+    [SW_ACT_EMPTIED] = "emptied", [SW_ACT_WARNINGS] = "warnings",
 };
 
 const char *sw_event_kind_name(enum sw_event_kind kind)
@@ -97,9 +98,10 @@ const char *sw_action_kind_name(enum sw_action_kind kind)
 
 char *sw_action_json(const struct sw_action *action, bool brief)
 {
-    static const char *const use_names[] = {
-        [SW_USE_WHOLE] = "whole", [SW_USE_STATUS] = "status", [SW_USE_WORKERS] = "workers"
-    };
+    static const char *const use_names[] = { [SW_USE_WHOLE] = "whole",
+                                             [SW_USE_STATUS] = "status",
+                                             [SW_USE_MEMBERS] = "members",
+                                             [SW_USE_WORKERS] = "workers" };
     SW_AUTO_JSON *out = json_object_new_object();
     put_text(out, "action", sw_action_kind_name(action->kind));
     put_number(out, "serial", (int64_t)action->serial);
@@ -279,6 +281,7 @@ static struct json_object *spec_doc(const struct sw_recording *recording,
         struct json_object *state = json_object_new_object(), *needs = json_object_new_array();
         put_text(state, "name", s->name);
         put_text(state, "label", s->label);
+        put_text(state, "readyLabel", s->ready_label);
         put_text(state, "title", s->title);
         for (size_t k = 0; k < s->n_needs; k++)
             (void)json_object_array_add(needs, json_object_new_int64((int64_t)s->needs[k]));

@@ -155,6 +155,7 @@ static int read_state(const struct replay *p, struct json_object *doc, struct bo
     struct sw_state_spec *s = &b->states[i];
     *s = (struct sw_state_spec){ .name = text_at(doc, "name"),
                                  .label = text_at(doc, "label"),
+                                 .ready_label = text_at(doc, "readyLabel"),
                                  .title = text_at(doc, "title"),
                                  .n_needs = sw_json_len(needs),
                                  .kernel_affine = number_at(doc, "kernelAffine") != 0,
@@ -281,7 +282,7 @@ static int read_event(const struct replay *p, struct json_object *doc, struct bo
     };
     bool of_node = kind == SW_EV_NODE || kind == SW_EV_LABELED;
     bool of_object = kind == SW_EV_OBSERVED || kind == SW_EV_APPLIED || kind == SW_EV_DELETED ||
-                     kind == SW_EV_RELEASED || kind == SW_EV_LOGS;
+                     kind == SW_EV_RELEASED || kind == SW_EV_LOGS || kind == SW_EV_WARNINGS;
     if (of_node && (node < 0 || node >= (int64_t)sw_node_set_end(p->nodes)))
         return bad(p, err, "event.node: there is none of that number");
     /* a failed watch by selector has no name */
@@ -328,6 +329,7 @@ static void compare(struct replay *p, const struct replayed_engine *engine,
                                           .now_ms = e->now_ms,
                                           .resource = engine->resource,
                                           .event = sw_event_kind_name(e->kind),
+                                          .engine = engine->engine,
                                           .n_actions = actions->n,
                                           .actions = (const char *const *)texts,
                                           .differs = differs,

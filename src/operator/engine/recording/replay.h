@@ -8,11 +8,14 @@
 
 #include "base/base.h"
 
+struct sw_engine;
+
 /** One step of a replay. Borrowed for the call. */
 struct sw_replay_step {
     int line; /* of the recording */
     int64_t now_ms;
     const char *resource, *event; /* name, kind of event */
+    struct sw_engine *engine;     /* that of the resource, after this step */
     size_t n_actions;
     const char *const *actions; /* as sw_action_json(..., true) */
     /** The first action that is not as recorded. SIZE_MAX: all are; n_actions: the recording has

@@ -10,6 +10,7 @@
 #include "data/text/time.h"
 
 #define MINUTE_MS INT64_C(60000)
+#define LEAST_TIMEOUT_MS INT64_C(10000) /* less is no upgrade: nodes are cordoned all the time */
 
 /* ---- names -------------------------------------------------------------------------------------
  */
@@ -106,6 +107,9 @@ int sw_upgrade_policy_read(struct json_object *doc, struct sw_upgrade_policy *ou
         rc = read_count(doc, "maxUnavailable", &out->unavailable, &out->percent, err);
     if (rc == 0 && *timeout && sw_span_parse(timeout, &out->timeout_ms, err) < 0)
         rc = sw_err_wrap(err, SW_INVALID, "spec.upgradePolicy.timeout");
+    if (rc == 0 && out->timeout_ms < LEAST_TIMEOUT_MS)
+        rc = sw_err_set(err, SW_INVALID, "spec.upgradePolicy.timeout: '%s' is less than 10s",
+                        timeout);
     if (rc == 0 && *out->pod_selector && sw_selector_parse(out->pod_selector, &selector, err) < 0)
         rc = sw_err_wrap(err, SW_INVALID, "spec.upgradePolicy.drain.podSelector");
     sw_selector_done(&selector);
@@ -211,10 +215,11 @@ static struct sw_upgrade_decision decide_begin(const struct sw_upgrade_policy *p
         return decide(SW_UPDO_WAIT, SW_UPWHY_NOT_READY, node->step);
     /* a newer template ends the wait after a failure: it may go well with that */
     bool drained = node->step == SW_UP_RESTART_FAILED, renewed = drained && node->outdated;
+    const int64_t wait_ms = policy->timeout_ms > MINUTE_MS ? policy->timeout_ms : MINUTE_MS;
     struct sw_upgrade_decision d;
-    if (failed && !renewed && node->since_ms + policy->timeout_ms > now_ms) {
+    if (failed && !renewed && node->since_ms + wait_ms > now_ms) {
         d = decide(SW_UPDO_WAIT, SW_UPWHY_RETRY, node->step);
-        d.at_ms = node->since_ms + policy->timeout_ms;
+        d.at_ms = node->since_ms + wait_ms;
         return d;
     }
     d = decide(SW_UPDO_BEGIN, SW_UPWHY_NONE,

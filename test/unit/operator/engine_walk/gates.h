@@ -531,7 +531,120 @@ static void held_states_follow_the_recipe_too(void **state)
     sim_free(sim);
 }
 
+/* ---- assertions --------------------------------------------------------------------------------
+ */
+
+static void none_of_a_namespace_may_be_as_asserted(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "Deployment",
+                         .name = "no-broken-one",
+                         .annotations = "{'slipway.dev/observe':'none',"
+                                        "'slipway.dev/assert':'{status: {phase: Broken}}'}" } } },
+        { .name = "b", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "b1" } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim->frozen = true;
+    foreign(sim, "Deployment", "x", "{'status':{'phase':'Broken'}}");
+    foreign(sim, "Deployment", "y", "{'status':{'phase':'Fine'}}");
+    sim_start(sim);
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Waiting");
+    expect_message(sim, "a",
+                   "assertion 'no-broken-one' about no Deployment of ns: x is as none may "
+                   "be: {\"status\":{\"phase\":\"Broken\"}}");
+    set_status(sim, "Deployment", "x", "{'phase':'Fine'}");
+    sim_run(sim, 1000);
+    expect_phase(sim, "b", "Ready");
+    set_status(sim, "Deployment", "y", "{'phase':'Broken'}"); /* others bring it ready */
+    sim_run(sim, 1000);
+    expect_phase(sim, "a", "Held");
+    sim_remove(sim, sim_find(sim, "Deployment", "y"));
+    sim_run(sim, 1000);
+    expect_phase(sim, "a", "Ready");
+    expect_never(sim, "apply Deployment");
+    assert_int_equal(sw_json_len(sw_json_get(sim->status, "inventory")), 1);
+    sim_free(sim);
+}
+
+static void any_of_a_namespace_must_be_as_asserted(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = {
+              { .kind = "Deployment",
+                .name = "one-works",
+                .annotations =
+                    "{'slipway.dev/observe':'any','slipway.dev/assert':"
+                    "'{metadata: {labels: {app: x}}, status: {(n > `1`): true}}'}" } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim->frozen = true;
+    foreign(sim, "Deployment", "other", "{'status':{'n':5}}");
+    sim_start(sim);
+    sim_run(sim, 1000);
+    expect_message(sim, "a",
+                   "assertion 'one-works' about any Deployment of ns: there is none with "
+                   "app=x");
+    foreign(sim, "Deployment", "x", "{'metadata':{'labels':{'app':'x'}},'status':{'n':1}}");
+    sim_run(sim, 1000);
+    expect_message(sim, "a",
+                   "none of 1 is as asserted: x: status.(n > `1`) is false, not true: what "
+                   "is compared is 1");
+    set_status(sim, "Deployment", "x", "{'n':2}");
+    sim_run(sim, 1000);
+    expect_phase(sim, "a", "Ready");
+    sim_restart(sim);
+    sim_run(sim, 1000);
+    expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
+static void what_is_asserted_may_change(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "Deployment",
+                         .name = "one",
+                         .annotations = "{'slipway.dev/observe':'none',"
+                                        "'slipway.dev/assert':'{status: {phase: Broken}}'}" },
+                       { .kind = "Deployment",
+                         .name = "two",
+                         .annotations = "{'slipway.dev/observe':'none',"
+                                        "'slipway.dev/assert':'{status: {phase: Lost}}'}" } } }, );
+    struct sim *sim = new_sim(&recipe);
+    sim->frozen = true;
+    foreign(sim, "Deployment", "x", "{'status':{'phase':'Gone'}}");
+    foreign(sim, "Deployment", "y", "{'status':{'phase':'Lost'}}");
+    sim_start(sim);
+    sim_run(sim, 1000);
+    expect_message(sim, "a", "assertion 'two' about no Deployment of ns: y is");
+    sim->recipe.states[0].objects[0].annotations =
+        "{'slipway.dev/observe':'none','slipway.dev/assert':'{status: {phase: Gone}}'}";
+    edit(sim, 0, 0);
+    sim_run(sim, 60000);
+    expect_message(sim, "a", "assertion 'one' about no Deployment of ns: x is");
+    set_status(sim, "Deployment", "x", "{'phase':'Fine'}");
+    set_status(sim, "Deployment", "y", "{'phase':'Fine'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    sim->recipe.states[0].n_objects = 1;
+    edit(sim, 0, 0);
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    sim->deleting = true;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_true(sim->finalized);
+    sim_free(sim);
+}
+
 static const struct CMUnitTest gates_tests[] = {
+    cmocka_unit_test(none_of_a_namespace_may_be_as_asserted),
+    cmocka_unit_test(any_of_a_namespace_must_be_as_asserted),
+    cmocka_unit_test(what_is_asserted_may_change),
     cmocka_unit_test(states_follow_each_other),
     cmocka_unit_test(few_writes_are_enough),
     cmocka_unit_test(at_rest_nothing_is_written),

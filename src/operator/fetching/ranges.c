@@ -1,4 +1,4 @@
-#include "operator/controller/source/ranges.h"
+#include "operator/fetching/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

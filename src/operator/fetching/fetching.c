@@ -1,11 +1,10 @@
-#include "operator/controller/source/fetch.h"
+#include "operator/fetching/fetching.h"
 
 #include <errno.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/util.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,9 +14,10 @@
 #include "base/base.h"
 #include "base/kept.h"
 #include "base/loop.h"
+#include "base/spawn.h"
 #include "chart/fetch/helper.h"
 #include "data/data.h"
-#include "operator/controller/source/ranges.h"
+#include "operator/fetching/ranges.h"
 #include "operator/renderer/renderer.h"
 
 /* Two lanes: what is new begins in the fast one. Who takes longer than FAST_MS while others wait
@@ -32,8 +32,10 @@ enum {
     CHECK_MS = 500,
     PLACE_MS = 100,
     CPU_S = 30,
+    IMAGE_CPU_S = 150, /* layers of gigabytes */
     ANSWER_MAX = 96 << 20,
     DEADLINE_MS = 150000,
+    IMAGE_DEADLINE_MS = 600000,
     MAX_TURNS = 512
 };
 
@@ -49,7 +51,7 @@ struct turn {
     bool is_busy;
 };
 
-struct fetch_queue {
+struct sw_fetch_queue {
     struct sw_loop *loop;
     char *helper; /* NULL: none */
     char *allowed;
@@ -57,17 +59,17 @@ struct fetch_queue {
     struct ranges *ranges;               /* NULL: everything may be reached */
     struct sw_renderers *renderers;
     struct sw_timer *timer; /* for the place of a renderer */
-    struct fetch *first;
+    struct sw_fetch *first;
     struct turn *turns;
     uint64_t n_turns;
 };
 
-struct fetch {
-    struct fetch_queue *q;
-    struct fetch *next;
+struct sw_fetch {
+    struct sw_fetch_queue *q;
+    struct sw_fetch *next;
     struct turn *turn;
     struct json_object *request;
-    fetch_fn *done; /* NULL: cancelled */
+    sw_fetch_fn *done; /* NULL: cancelled */
     void *arg;
     struct sw_timer *timer;
     bool is_running;
@@ -77,13 +79,13 @@ struct fetch {
     pid_t pid;                 /* 0: none */
 };
 
-static void start_next(struct fetch_queue *q);
-static void wait_larger(struct fetch *f);
+static void start_next(struct sw_fetch_queue *q);
+static void wait_larger(struct sw_fetch *f);
 
 /* ---- turns -------------------------------------------------------------------------------------
  */
 
-static void turn_free(struct fetch_queue *q, struct turn *turn)
+static void turn_free(struct sw_fetch_queue *q, struct turn *turn)
 {
     struct turn **at = &q->turns;
     while (*at != turn)
@@ -94,7 +96,7 @@ static void turn_free(struct fetch_queue *q, struct turn *turn)
 }
 
 /* Who took long is remembered, of very many the last ones. */
-static void forget_turns(struct fetch_queue *q)
+static void forget_turns(struct sw_fetch_queue *q)
 {
     size_t n = 0;
     for (struct turn *t = q->turns, *next; t; t = next) {
@@ -104,7 +106,7 @@ static void forget_turns(struct fetch_queue *q)
     }
 }
 
-static struct turn *turn_of(struct fetch_queue *q, const char *key)
+static struct turn *turn_of(struct sw_fetch_queue *q, const char *key)
 {
     struct turn *t = q->turns;
     while (t && !sw_streq(t->key, key))
@@ -120,7 +122,7 @@ static struct turn *turn_of(struct fetch_queue *q, const char *key)
  */
 
 /* @return its status, as waitpid() has it */
-static int reap(struct fetch *f)
+static int reap(struct sw_fetch *f)
 {
     int status = 0;
     if (f->pid <= 0)
@@ -133,7 +135,7 @@ static int reap(struct fetch *f)
 }
 
 /* What runs is ended, without an answer. */
-static void stop(struct fetch *f)
+static void stop(struct sw_fetch *f)
 {
     sw_timer_stop(f->timer);
     if (f->bev)
@@ -147,9 +149,9 @@ static void stop(struct fetch *f)
     f->is_running = false;
 }
 
-static void fetch_free(struct fetch *f)
+static void fetch_free(struct sw_fetch *f)
 {
-    struct fetch **at = &f->q->first;
+    struct sw_fetch **at = &f->q->first;
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;
@@ -161,10 +163,10 @@ static void fetch_free(struct fetch *f)
 }
 
 /* @bundle is taken. */
-static void finish(struct fetch *f, struct json_object *answer, struct sw_kept *bundle)
+static void finish(struct sw_fetch *f, struct json_object *answer, struct sw_kept *bundle)
 {
-    struct fetch_queue *q = f->q;
-    fetch_fn *done = f->done;
+    struct sw_fetch_queue *q = f->q;
+    sw_fetch_fn *done = f->done;
     void *arg = f->arg;
     f->done = NULL;
     f->turn->is_slow = sw_loop_now_ms(q->loop) - f->begun_ms > FAST_MS;
@@ -179,7 +181,7 @@ static void finish(struct fetch *f, struct json_object *answer, struct sw_kept *
     start_next(q);
 }
 
-static void fail(struct fetch *f, int code, const char *message)
+static void fail(struct sw_fetch *f, int code, const char *message)
 {
     SW_AUTO_JSON *answer = json_object_new_object();
     (void)json_object_object_add(answer, "code", json_object_new_int(code));
@@ -187,12 +189,18 @@ static void fail(struct fetch *f, int code, const char *message)
     finish(f, answer, NULL);
 }
 
+/* Does it ask a registry about an image? Else it is a recipe that is fetched. */
+static bool is_image(const struct sw_fetch *f)
+{
+    return sw_json_get(f->request, "lookup");
+}
+
 /* ---- the helper --------------------------------------------------------------------------------
  */
 
 /* What the helper has written, which has ended. @bundle: what follows the answer where its code is
  * 0, else NULL; the caller's. @return 0 | SW_INVALID | SW_UNAVAILABLE */
-static int read_answer(struct fetch *f, struct json_object **answer, struct sw_kept **bundle,
+static int read_answer(struct sw_fetch *f, struct json_object **answer, struct sw_kept **bundle,
                        struct sw_err *err)
 {
     SW_AUTO(sw_kept) *file = NULL;
@@ -215,7 +223,7 @@ static int read_answer(struct fetch *f, struct json_object **answer, struct sw_k
 
 static void on_event(struct bufferevent *bev SW_UNUSED, short what, void *arg)
 {
-    struct fetch *f = arg;
+    struct sw_fetch *f = arg;
     if (!(what & (BEV_EVENT_EOF | BEV_EVENT_ERROR)))
         return;
     int status = reap(f);
@@ -224,7 +232,8 @@ static void on_event(struct bufferevent *bev SW_UNUSED, short what, void *arg)
     SW_ERR(err);
     int rc = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU
                  ? sw_err_set(&err, SW_INVALID,
-                              "the recipe takes more time to unpack than a fetch may have")
+                              "the %s takes more time to unpack than a fetch may have",
+                              is_image(f) ? "image" : "recipe")
                  : read_answer(f, &answer, &bundle, &err);
     if (rc < 0)
         fail(f, rc, sw_err_text(&err));
@@ -270,7 +279,7 @@ static const char *const inherited[] = {
     "UBSAN_OPTIONS",
 };
 
-static int spawn(struct fetch *f, int fd)
+static int spawn(struct sw_fetch *f, int fd)
 {
     char *environment[SW_COUNT(inherited) + 1] = { 0 };
     size_t n = 0;
@@ -279,35 +288,28 @@ static int spawn(struct fetch *f, int fd)
         if (value)
             environment[n++] = sw_printf("%s=%s", inherited[i], value);
     }
-    posix_spawn_file_actions_t actions;
-    char name[] = "slipway", command[] = "fetch", from[] = "-";
-    char *argv[] = { name, command, from, NULL };
-    int rc = posix_spawn_file_actions_init(&actions);
-    if (!rc)
-        rc = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
-    if (!rc)
-        rc = posix_spawn_file_actions_adddup2(&actions, f->answer, STDOUT_FILENO);
-    if (!rc)
-        rc = posix_spawn(&f->pid, f->q->helper, &actions, NULL, argv, environment);
-    (void)posix_spawn_file_actions_destroy(&actions);
+    static const char *const argv[] = { "slipway", "fetch", "-", NULL };
+    const int fds[] = { fd, f->answer, -1 };
+    const int rc = sw_spawn(&(struct sw_spawn){ f->q->helper, argv, environment, fds }, &f->pid);
     while (n)
         free(environment[--n]);
     return rc;
 }
 
 /* What it may reach is known when it begins. */
-static void limit_fetch(struct fetch *f)
+static void limit_fetch(struct sw_fetch *f)
 {
     if (!f->q->ranges)
         return;
     int64_t bytes = f->turn->is_large ? SW_FETCH_MOST_BYTES : SW_FETCH_BYTES;
     sw_json_set(f->request, json_object_new_int64(bytes), "limits", "bytes", NULL);
-    sw_json_set(f->request, json_object_new_int(CPU_S), "limits", "cpuS", NULL);
+    sw_json_set(f->request, json_object_new_int(is_image(f) ? IMAGE_CPU_S : CPU_S), "limits",
+                "cpuS", NULL);
     sw_json_set_str(f->request, f->q->allowed, "allowedSources", NULL);
     sw_json_set(f->request, ranges_to_json(f->q->ranges), "clusterRanges", NULL);
 }
 
-static void begin(struct fetch *f)
+static void begin(struct sw_fetch *f)
 {
     int fds[2];
     f->answer = sw_file_unnamed();
@@ -332,7 +334,7 @@ static void begin(struct fetch *f)
     sw_timer_set(f->timer, FAST_MS);
 }
 
-static void fetch_here(struct fetch *f)
+static void fetch_here(struct sw_fetch *f)
 {
     SW_AUTO_JSON *answer = NULL;
     SW_AUTO_CHARS *bundle = NULL;
@@ -344,18 +346,18 @@ static void fetch_here(struct fetch *f)
 /* ---- the queue ---------------------------------------------------------------------------------
  */
 
-static size_t count(const struct fetch_queue *q, bool slow, bool running)
+static size_t count(const struct sw_fetch_queue *q, bool slow, bool running)
 {
     size_t n = 0;
-    for (const struct fetch *f = q->first; f; f = f->next)
+    for (const struct sw_fetch *f = q->first; f; f = f->next)
         n += f->is_running == running && f->turn->is_slow == slow && (running || !f->turn->is_busy);
     return n;
 }
 
 /* What ran begins anew when there is room. */
-static void wait_again(struct fetch *f)
+static void wait_again(struct sw_fetch *f)
 {
-    struct fetch_queue *q = f->q;
+    struct sw_fetch_queue *q = f->q;
     f->used_ms += sw_loop_now_ms(q->loop) - f->begun_ms;
     if (f->done)
         stop(f);
@@ -365,14 +367,14 @@ static void wait_again(struct fetch *f)
 }
 
 /* It begins anew, with more memory. */
-static void wait_larger(struct fetch *f)
+static void wait_larger(struct sw_fetch *f)
 {
     f->turn->is_large = true;
     wait_again(f);
 }
 
 /* It runs in the slow lane. */
-static void check_slow(struct fetch *f, int64_t ran_ms)
+static void check_slow(struct sw_fetch *f, int64_t ran_ms)
 {
     struct turn *turn = f->turn;
     int64_t slice_ms = (int64_t)SLOW_MS << turn->n_slices;
@@ -385,11 +387,11 @@ static void check_slow(struct fetch *f, int64_t ran_ms)
 }
 
 /* It has taken its time in its lane. */
-static void check_lane(struct fetch *f)
+static void check_lane(struct sw_fetch *f)
 {
-    struct fetch_queue *q = f->q;
+    struct sw_fetch_queue *q = f->q;
     int64_t ran_ms = sw_loop_now_ms(q->loop) - f->begun_ms;
-    if (ran_ms + f->used_ms >= DEADLINE_MS) {
+    if (ran_ms + f->used_ms >= (is_image(f) ? IMAGE_DEADLINE_MS : DEADLINE_MS)) {
         fail(f, SW_UNAVAILABLE, "the fetch helper does not answer");
     } else if (f->turn->is_slow) {
         check_slow(f, ran_ms);
@@ -407,7 +409,7 @@ static void check_lane(struct fetch *f)
 
 static void on_timer(void *arg)
 {
-    struct fetch *f = arg;
+    struct sw_fetch *f = arg;
     if (f->bev)
         check_lane(f);
     else if (f->q->helper)
@@ -417,11 +419,11 @@ static void on_timer(void *arg)
 }
 
 /* Who is large is one at a time. @return whether there is a place for it */
-static bool has_place(struct fetch_queue *q, const struct fetch *f)
+static bool has_place(struct sw_fetch_queue *q, const struct sw_fetch *f)
 {
     if (!f->turn->is_large)
         return true;
-    for (const struct fetch *other = q->first; other; other = other->next)
+    for (const struct sw_fetch *other = q->first; other; other = other->next)
         if (other->is_running && other->turn->is_large)
             return false;
     bool is_free = sw_renderers_lend(q->renderers, true);
@@ -430,20 +432,20 @@ static bool has_place(struct fetch_queue *q, const struct fetch *f)
     return is_free;
 }
 
-static struct fetch *find_next(struct fetch_queue *q, bool slow)
+static struct sw_fetch *find_next(struct sw_fetch_queue *q, bool slow)
 {
-    struct fetch *found = NULL;
-    for (struct fetch *f = q->first; f; f = f->next)
+    struct sw_fetch *found = NULL;
+    for (struct sw_fetch *f = q->first; f; f = f->next)
         if (!f->is_running && !f->turn->is_busy && f->turn->is_slow == slow &&
             (!found || f->turn->last < found->turn->last) && has_place(q, f))
             found = f;
     return found;
 }
 
-static void start_next(struct fetch_queue *q)
+static void start_next(struct sw_fetch_queue *q)
 {
     bool is_large = false;
-    for (const struct fetch *f = q->first; f; f = f->next)
+    for (const struct sw_fetch *f = q->first; f; f = f->next)
         is_large |= f->turn->is_large;
     if (!is_large)
         (void)sw_renderers_lend(q->renderers, false);
@@ -451,7 +453,7 @@ static void start_next(struct fetch_queue *q)
         return;
     for (int slow = 0; slow < 2; slow++) {
         size_t n = count(q, slow, true);
-        for (struct fetch *f; n < AT_A_TIME && (f = find_next(q, slow)); n++) {
+        for (struct sw_fetch *f; n < AT_A_TIME && (f = find_next(q, slow)); n++) {
             f->is_running = f->turn->is_busy = true;
             f->turn->last = ++q->n_turns;
             f->begun_ms = sw_loop_now_ms(q->loop);
@@ -460,16 +462,16 @@ static void start_next(struct fetch_queue *q)
     }
 }
 
-struct fetch *fetch_start(struct fetch_queue *q, const char *key, struct json_object *request,
-                          fetch_fn *done, void *arg)
+struct sw_fetch *sw_fetch_start(struct sw_fetch_queue *q, const char *key,
+                                struct json_object *request, sw_fetch_fn *done, void *arg)
 {
-    struct fetch *f = sw_zalloc(1, sizeof *f);
-    *f = (struct fetch){
+    struct sw_fetch *f = sw_zalloc(1, sizeof *f);
+    *f = (struct sw_fetch){
         .q = q, .turn = turn_of(q, key), .request = request, .done = done, .arg = arg, .answer = -1
     };
     f->turn->n_fetches++;
     f->timer = sw_timer_new(q->loop, on_timer, f);
-    struct fetch **end = &q->first;
+    struct sw_fetch **end = &q->first;
     while (*end)
         end = &(*end)->next;
     *end = f;
@@ -477,13 +479,13 @@ struct fetch *fetch_start(struct fetch_queue *q, const char *key, struct json_ob
     return f;
 }
 
-void fetch_cancel(struct fetch *f)
+void sw_fetch_cancel(struct sw_fetch *f)
 {
     if (!f)
         return;
-    struct fetch_queue *q = f->q;
+    struct sw_fetch_queue *q = f->q;
     f->done = NULL;
-    if (f->bev) /* it goes on */
+    if (f->bev && !is_image(f)) /* it goes on, and fills the cache */
         return;
     fetch_free(f);
     start_next(q);
@@ -494,32 +496,32 @@ static void on_due(void *arg)
     start_next(arg);
 }
 
-struct fetch_queue *fetch_queue_new(struct sw_loop *loop, struct sw_kube *kube,
-                                    struct sw_renderers *renderers, const char *helper,
-                                    const char *allowed, const struct sw_embedded *stand_ins)
+struct sw_fetch_queue *sw_fetch_queue_new(struct sw_loop *loop, struct sw_kube *kube,
+                                          struct sw_renderers *renderers, const char *helper,
+                                          const char *allowed, const struct sw_embedded *stand_ins)
 {
-    struct fetch_queue *q = sw_zalloc(1, sizeof *q);
-    *q = (struct fetch_queue){ .loop = loop,
-                               .renderers = renderers,
-                               .helper = sw_strdup(helper),
-                               .allowed = sw_strdup(allowed),
-                               .stand_ins = stand_ins };
+    struct sw_fetch_queue *q = sw_zalloc(1, sizeof *q);
+    *q = (struct sw_fetch_queue){ .loop = loop,
+                                  .renderers = renderers,
+                                  .helper = sw_strdup(helper),
+                                  .allowed = sw_strdup(allowed),
+                                  .stand_ins = stand_ins };
     if (helper && allowed)
         q->ranges = ranges_new(loop, kube, on_due, q);
     q->timer = sw_timer_new(loop, on_due, q);
     return q;
 }
 
-void fetch_queue_add_node(struct fetch_queue *q, struct json_object *node)
+void sw_fetch_queue_add_node(struct sw_fetch_queue *q, struct json_object *node)
 {
     if (q->ranges)
         ranges_add_node(q->ranges, node);
 }
 
-void fetch_queue_free(struct fetch_queue *q)
+void sw_fetch_queue_free(struct sw_fetch_queue *q)
 {
     while (q->first)
-        fetch_free(q->first);
+        fetch_free(SW_LINKED(q->first));
     while (q->turns)
         turn_free(q, q->turns);
     ranges_free(q->ranges);

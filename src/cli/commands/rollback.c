@@ -1,0 +1,259 @@
+/* slipway rollback: a SpecialResource gets the chart and the values of an earlier revision. */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/loop.h"
+#include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/revisions.h"
+#include "cli/commands/run.h"
+#include "cli/recipe/changes.h"
+#include "data/data.h"
+
+enum { RETRIES = 3, REQUESTS_MS = 60000 };
+
+struct rollback_opts {
+    struct sw_connect_opts connect;
+    bool yes;
+    int64_t timeout_ms;
+};
+
+static const struct sw_flag flags[] = {
+    { "yes", 0, SW_FLAG_BOOL, offsetof(struct rollback_opts, yes), NULL, NULL,
+      "do it; without it only the plan is printed" },
+    { "timeout", 0, SW_FLAG_DURATION, offsetof(struct rollback_opts, timeout_ms), "TIME", NULL,
+      "time limit of the walk, such as 90s or 5m; 0: none (default 30m)" },
+    SW_CONNECT_FLAGS(struct rollback_opts, connect),
+    { 0 },
+};
+
+/* ---- which revision ----------------------------------------------------------------------------
+ */
+
+/* The last one before @current that was Ready. */
+static const struct sw_revision *previous(const struct sw_revisions *all)
+{
+    for (size_t i = all->n - 1; i-- > 0;) {
+        const char *status = sw_revision_status(&all->items[i]);
+        if (sw_streq(status, "superseded") || sw_streq(status, "deployed"))
+            return &all->items[i];
+    }
+    return NULL;
+}
+
+static int check_record(struct json_object *resource, const struct sw_revision *r,
+                        struct sw_err *err)
+{
+    char digest[SW_SHA256_HEX] = "";
+    if (!r->release)
+        return sw_err_set(err, SW_INVALID, "the record of revision %lld cannot be read",
+                          (long long)r->number);
+    if (r->trust == SW_RECORD_TRUSTED)
+        return 0;
+    sw_release_digest(r->record, r->release, digest);
+    SW_AUTO_CHARS *why = sw_record_why_not(r->trust, sw_obj_name(resource), sw_obj_kind(r->record),
+                                           sw_obj_namespace(r->record), sw_obj_name(r->record),
+                                           digest);
+    return sw_err_set(err, SW_INVALID, "revision %lld: %s", (long long)r->number, why);
+}
+
+static int choose(struct json_object *resource, struct sw_revisions *all, const char *number,
+                  const struct sw_revision **out, struct sw_err *err)
+{
+    const char *name = sw_obj_name(resource);
+    char *end = NULL;
+    const struct sw_revision *now = all->n ? &all->items[all->n - 1] : NULL;
+    if (!now)
+        return sw_err_set(err, SW_NOTFOUND,
+                          "%s has no records of its revisions (slipway history %s)", name, name);
+    *out = number ? sw_revisions_find(all, strtoll(number, &end, 10)) : previous(all);
+    if (!*out || (end && *end))
+        return sw_err_set(err, SW_NOTFOUND,
+                          number ? "%s has no revision '%s': slipway history %s lists them"
+                                 : "%s has no earlier revision that was Ready%s: slipway history "
+                                   "%s lists them",
+                          name, number ? number : "", name);
+    if (*out == now)
+        return sw_err_set(err, SW_INVALID, "%s is at revision %lld already", name,
+                          (long long)now->number);
+    return check_record(resource, *out, err);
+}
+
+/* ---- what the resource becomes -----------------------------------------------------------------
+ */
+
+/* The spec.chart of @r, the caller's. User and password are not recorded: they stay what they are
+ * where the place is the same. */
+static struct json_object *chart_of(struct json_object *resource, const struct sw_revision *r)
+{
+    struct json_object *now = sw_json_find(resource, "spec", "chart", NULL),
+                       *then = sw_json_get(r->origin, "chart"),
+                       *metadata = sw_json_find(r->release, "chart", "metadata", NULL);
+    if (!then) { /* the record of an older version */
+        struct json_object *chart = sw_json_copy(now);
+        sw_json_set_str(chart, sw_json_str(metadata, "", "name", NULL), "name", NULL);
+        sw_json_set_str(chart, sw_json_str(metadata, "", "version", NULL), "version", NULL);
+        return chart;
+    }
+    static const char *const logins[] = { "username", "password" };
+    struct json_object *chart = sw_json_copy(then);
+    bool is_here = sw_streq(sw_json_str(now, "", "repository", "url", NULL),
+                            sw_json_str(then, "-", "repository", "url", NULL));
+    for (size_t i = 0; is_here && i < SW_COUNT(logins); i++) {
+        const char *text = sw_json_str(now, NULL, "repository", logins[i], NULL);
+        if (text)
+            sw_json_set_str(chart, text, "repository", logins[i], NULL);
+    }
+    return chart;
+}
+
+/* @resource as of @r: its chart and its values; the caller's. */
+static struct json_object *as_of(struct json_object *resource, const struct sw_revision *r)
+{
+    struct json_object *doc = sw_json_copy(resource), *set = sw_json_get(r->origin, "set");
+    if (!set)
+        set = sw_json_get(r->release, "config");
+    sw_json_set(doc, chart_of(resource, r), "spec", "chart", NULL);
+    if (set)
+        sw_json_set(doc, sw_json_copy(set), "spec", "set", NULL);
+    else
+        (void)sw_json_del(doc, "spec", "set", NULL);
+    return doc;
+}
+
+static bool is_same(struct json_object *a, struct json_object *b, const char *field)
+{
+    return sw_json_equal(sw_json_find(a, "spec", field, NULL),
+                         sw_json_find(b, "spec", field, NULL));
+}
+
+/* ---- the plan ----------------------------------------------------------------------------------
+ */
+
+static int print_plan(struct json_object *resource, struct json_object *wanted,
+                      const struct sw_revision *now, const struct sw_revision *then,
+                      struct sw_err *err)
+{
+    SW_AUTO_JSON *changes = sw_changes_of_releases(now->release, then->release);
+    bool has_files = sw_json_get(changes, "files"), same_chart = is_same(resource, wanted, "chart");
+    const char *url = sw_json_str(wanted, "", "spec", "chart", "repository", "url", NULL);
+    if (same_chart && is_same(resource, wanted, "set"))
+        return sw_err_set(err, SW_INVALID,
+                          "the resource itself is as it was in revision %lld: what differs are the "
+                          "files of its recipe. Bring those of then back at %s",
+                          (long long)then->number, url);
+    (void)printf("%s: revision %lld -> what revision %lld was (%s%s%s)\n", sw_obj_name(resource),
+                 (long long)now->number, (long long)then->number, sw_revision_time(then),
+                 *sw_revision_by(then, NULL) ? ", by " : "", sw_revision_by(then, NULL));
+    sw_changes_print(changes, sw_cli_colours(STDOUT_FILENO));
+    if (has_files && same_chart)
+        (void)printf("warning: the files of the recipe at %s have changed under the same version: "
+                     "they stay what they are now\n",
+                     url);
+    (void)printf("Of the resource spec.chart and spec.set go back, all else stays.\n");
+    return 0;
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static int check_resource(struct json_object *resource, struct sw_err *err)
+{
+    const char *name = sw_obj_name(resource),
+               *state = sw_json_str(resource, "", "spec", "managementState", NULL);
+    if (sw_json_find(resource, "metadata", "deletionTimestamp", NULL))
+        return sw_err_set(err, SW_CONFLICT, "%s is being deleted", name);
+    if (sw_streq(state, "Unmanaged"))
+        return sw_err_set(err, SW_CONFLICT, "%s is paused: slipway resume %s first", name, name);
+    if (sw_streq(state, "Removed"))
+        return sw_err_set(err, SW_CONFLICT, "%s is removed (spec.managementState)", name);
+    return 0;
+}
+
+/* @*changed: the resource as it was written, the caller's; NULL: only the plan was printed */
+static int rollback(struct sw_connection *conn, const struct rollback_opts *opts, const char *name,
+                    const char *number, struct json_object **changed, struct sw_err *err)
+{
+    SW_AUTO_JSON *resource = NULL;
+    SW_AUTO_JSON *wanted = NULL;
+    struct sw_revisions all = { 0 };
+    const struct sw_revision *then = NULL;
+    const struct sw_kind *kind;
+    int rc = sw_cluster_resource_kind(conn, &kind, err);
+    if (rc == 0)
+        rc = sw_cluster_resource(conn, name, RETRIES, &resource, err);
+    if (rc == 0)
+        rc = check_resource(resource, err);
+    if (rc == 0)
+        rc = sw_revisions_read(conn, resource, &all, err);
+    if (rc == 0)
+        rc = choose(resource, &all, number, &then, err);
+    if (rc == 0) {
+        wanted = as_of(resource, then);
+        rc = print_plan(resource, wanted, &all.items[all.n - 1], then, err);
+    }
+    if (rc == 0 && !opts->yes)
+        (void)printf("Nothing was done; slipway rollback %s %lld --yes does it.\n", name,
+                     (long long)then->number);
+    if (rc == 0 && opts->yes)
+        rc = sw_cluster_update(
+            conn, kind, NULL, name, wanted,
+            &(struct sw_request_opts){ .field_manager = "slipway-rollback", .retries = RETRIES },
+            changed, err);
+    sw_revisions_done(&all);
+    return rc;
+}
+
+static int execute(const struct sw_call *call)
+{
+    struct rollback_opts opts = { .timeout_ms = INT64_C(30) * 60 * 1000 };
+    struct sw_connection conn = { 0 };
+    struct sw_operands rest;
+    SW_AUTO_JSON *changed = NULL;
+    SW_ERR(err);
+    sw_log_set_level(SW_LOG_WARN);
+    int rc = sw_cli_parse(call, &opts, 2, &rest);
+    if (rc)
+        return rc - 1;
+    rc = sw_connection_init(&conn, "rollback", &opts.connect, &err);
+    if (rc == 0) {
+        conn.until_ms = sw_loop_now_ms(conn.loop) + REQUESTS_MS;
+        rc = rollback(&conn, &opts, rest.items[0], rest.n > 1 ? rest.items[1] : NULL, &changed,
+                      &err);
+    }
+    if (rc < 0)
+        rc = sw_cli_fail("rollback", &err);
+    else if (changed)
+        rc = sw_walk(&conn, &opts.connect, changed, opts.timeout_ms);
+    sw_connection_done(&conn);
+    return rc;
+}
+
+const struct sw_command sw_command_rollback = {
+    .name = "rollback",
+    .args = "NAME [REVISION]",
+    .missing = "which SpecialResource?",
+    .summary = "give a SpecialResource the chart and the values of an earlier revision",
+    .details =
+        "Prints what would change. With --yes it sets the resource's spec.chart and spec.set to "
+        "those that are\n"
+        "recorded, and waits until the operator has walked that, or walks it in this process where "
+        "no operator\n"
+        "leads. Without REVISION it is the last one before that was Ready (`slipway history "
+        "NAME`). What comes of\n"
+        "it is a new revision.\n"
+        "\n"
+        "The recipe comes from where the resource says, not from the record: one whose files were "
+        "changed under the\n"
+        "same version is not brought back. For a state that fails to go back by itself there is "
+        "spec.rollback.\n"
+        "\n"
+        "Exit status: 0 done, 1 it failed, 2 bad usage or no such revision, 3 time-out, 4 the "
+        "operator finds it Errored.",
+    .flags = flags,
+    .execute = execute,
+};

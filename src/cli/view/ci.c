@@ -1,0 +1,143 @@
+#include "cli/view/ci.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <json-c/printbuf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/data.h"
+
+/* ---- JUnit -------------------------------------------------------------------------------------
+ */
+
+/* Append @text as XML: what XML 1.0 has no characters for becomes U+FFFD. */
+static void put_xml(struct printbuf *out, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        const char *as = *p == '&'               ? "&amp;"
+                         : *p == '<'             ? "&lt;"
+                         : *p == '>'             ? "&gt;"
+                         : *p == '"'             ? "&quot;"
+                         : *p == '\n'            ? "&#10;"
+                         : *p == '\t'            ? "&#9;"
+                         : *p < ' ' || *p == 127 ? "\xef\xbf\xbd"
+                                                 : NULL;
+        if (as)
+            printbuf_memappend(out, as, (int)strlen(as));
+        else
+            printbuf_memappend(out, (const char *)p, 1);
+    }
+}
+
+static void put_attribute(struct printbuf *out, const char *name, const char *value)
+{
+    sprintbuf(out, " %s=\"", name);
+    put_xml(out, value);
+    printbuf_strappend(out, "\"");
+}
+
+static void put_seconds(struct printbuf *out, int64_t ms)
+{
+    ms = ms > 0 ? ms : 0;
+    sprintbuf(out, " time=\"%" PRId64 ".%03d\"", ms / 1000, (int)(ms % 1000));
+}
+
+static int64_t time_of(struct json_object *state, const char *key, int64_t otherwise_ms)
+{
+    int64_t ms = otherwise_ms;
+    SW_ERR(err);
+    const char *text = sw_json_str(state, NULL, key, NULL);
+    if (!text || sw_time_parse(text, &ms, &err) < 0)
+        ms = otherwise_ms;
+    sw_err_done(&err);
+    return ms;
+}
+
+/* What the walk has ended for: a state that failed, or one that has begun and is not ready. */
+static bool has_failed(struct json_object *state, bool walk_failed)
+{
+    const char *phase = sw_json_str(state, "", "phase", NULL);
+    bool is_waiting = !sw_streq(phase, "Ready") && sw_json_get(state, "startedAt");
+    return sw_streq(phase, "Failed") || (walk_failed && is_waiting);
+}
+
+static void put_case(struct printbuf *out, const struct sw_report *report,
+                     struct json_object *state, bool walk_failed)
+{
+    const char *phase = sw_json_str(state, "", "phase", NULL),
+               *message = sw_json_str(state, "", "message", NULL);
+    int64_t started_ms = time_of(state, "startedAt", report->now_ms);
+    printbuf_strappend(out, "    <testcase");
+    put_attribute(out, "classname", report->name);
+    put_attribute(out, "name", sw_json_str(state, "", "name", NULL));
+    put_seconds(out, time_of(state, "readyAt", report->now_ms) - started_ms);
+    if (sw_streq(phase, "Ready")) {
+        printbuf_strappend(out, "/>\n");
+        return;
+    }
+    sprintbuf(out, ">\n      <%s", has_failed(state, walk_failed) ? "failure" : "skipped");
+    put_attribute(out, "message", *message ? message : phase);
+    printbuf_strappend(out, "/>\n    </testcase>\n");
+}
+
+char *sw_report_junit(const struct sw_report *report, const char *failure)
+{
+    struct json_object *states = sw_json_get(report->status, "states");
+    size_t n = sw_json_len(states), n_failed = 0, n_skipped = 0;
+    struct printbuf *out = printbuf_new();
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *state = sw_json_at(states, i);
+        bool failed = has_failed(state, failure);
+        n_failed += failed;
+        n_skipped += !failed && !sw_streq(sw_json_str(state, "", "phase", NULL), "Ready");
+    }
+    bool is_error = failure && !n_failed; /* it did not come to a state */
+    printbuf_strappend(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                            "  <testsuite");
+    put_attribute(out, "name", report->name);
+    sprintbuf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" skipped=\"%zu\"", n + is_error,
+              n_failed, is_error, n_skipped);
+    put_seconds(out, report->now_ms - report->started_ms);
+    printbuf_strappend(out, ">\n");
+    for (size_t i = 0; i < n; i++)
+        put_case(out, report, sw_json_at(states, i), failure);
+    if (is_error) {
+        printbuf_strappend(out, "    <testcase");
+        put_attribute(out, "classname", report->name);
+        printbuf_strappend(out, " name=\"walk\">\n      <error");
+        put_attribute(out, "message", failure);
+        printbuf_strappend(out, "/>\n    </testcase>\n");
+    }
+    printbuf_strappend(out, "  </testsuite>\n</testsuites>\n");
+    char *text = sw_strdup(out->buf);
+    printbuf_free(out);
+    return text;
+}
+
+/* ---- GitHub ------------------------------------------------------------------------------------
+ */
+
+/* Append @text; of a property ':' and ',' are escaped as well. */
+static void put_github(char **out, const char *text, bool is_property)
+{
+    for (const char *p = text; *p; p++) {
+        bool is_special = *p == '%' || *p == '\r' || *p == '\n' ||
+                          (is_property && (*p == ':' || *p == ','));
+        if (is_special)
+            sw_append(out, "%%%02X", (unsigned char)*p);
+        else
+            sw_append(out, "%c", *p);
+    }
+}
+
+char *sw_report_github(const char *command, const char *name, const char *failure)
+{
+    SW_AUTO_CHARS *title = sw_printf("slipway %s %s", command, name);
+    char *line = sw_strdup("::error title=");
+    put_github(&line, title, true);
+    sw_append(&line, "::");
+    put_github(&line, failure, false);
+    sw_append(&line, "\n");
+    return line;
+}

@@ -1,0 +1,393 @@
+#include "web/snapshot.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/loop.h"
+#include "data/data.h"
+#include "kube/kube.h"
+#include "web/project.h"
+
+enum {
+    BATCH_MS = 50,
+    BATCH_OBJECTS = 500,  /* of one message */
+    MAX_NAMESPACES = 100, /* whose pods are watched */
+};
+
+#define CRD_VERSION "apiextensions.k8s.io/v1"
+
+/* What is watched. */
+struct row {
+    const char *id; /* as the page calls it */
+    const char *api_version, *kind;
+    const char *crd; /* NULL: every cluster has it */
+    const char *field_selector;
+    const char *const *fields;
+    web_project_fn *project;
+};
+
+static const char *const resource_fields[] = { "metadata.creationTimestamp",
+                                               "metadata.deletionTimestamp",
+                                               "spec.chart.name",
+                                               "spec.chart.version",
+                                               "status",
+                                               NULL };
+static const char *const node_fields[] = {
+    "metadata.labels",         "spec.unschedulable",
+    "status.conditions",       "status.nodeInfo.kernelVersion",
+    "status.nodeInfo.osImage", NULL
+};
+static const char *const event_fields[] = { "involvedObject", "reason",        "message",   "type",
+                                            "count",          "lastTimestamp", "eventTime", NULL };
+static const char *const pod_fields[] = { "metadata.ownerReferences", "spec.nodeName", "status",
+                                          NULL };
+static const char *const waiting_fields[] = { "metadata.creationTimestamp",
+                                              "spec.containers.resources.limits",
+                                              "status.conditions", NULL };
+static const char *const accelerator_fields[] = { "status", NULL };
+static const char *const claim_fields[] = { "spec", "status.state", NULL };
+static const char *const crd_fields[] = { "metadata.name", "status.conditions", NULL };
+
+#define DAS "inference.redhat.com/v1alpha1"
+
+enum { ROW_RESOURCE, ROW_WAITING = 3, ROW_POD = 6, ROW_CRD };
+static const struct row rows[] = {
+    { "resource", "sro.openshift.io/v1beta1", "SpecialResource",
+      "specialresources.sro.openshift.io", NULL, resource_fields, web_project_resource },
+    { "node", "v1", "Node", NULL, NULL, node_fields, web_project_node },
+    { "event", "v1", "Event", NULL, "involvedObject.kind=SpecialResource", event_fields,
+      web_project_event },
+    [ROW_WAITING] = { "waiting", "v1", "Pod", NULL, "spec.nodeName=,status.phase=Pending",
+                      waiting_fields, web_project_waiting },
+    { "accelerator", DAS, "NodeAccelerator", "nodeaccelerators.inference.redhat.com", NULL,
+      accelerator_fields, web_project_accelerator },
+    { "claim", DAS, "AllocationClaim", "allocationclaims.inference.redhat.com", NULL, claim_fields,
+      web_project_claim },
+    /* once for each namespace in which resources have objects */
+    [ROW_POD] = { "pod", "v1", "Pod", NULL, NULL, pod_fields, web_project_pod },
+    /* which of the kinds above are served */
+    [ROW_CRD] = { "crd", CRD_VERSION, "CustomResourceDefinition", NULL, NULL, crd_fields, NULL },
+};
+
+/* A watch, or what is on its way to become one. */
+struct source {
+    struct web_snapshot *s;
+    const struct row *row;
+    char *ns; /* of a pod's row; else NULL */
+    struct sw_kube_request *find;
+    struct sw_kube_watch *watch;
+    bool failed; /* the watch reports an error, and tries again */
+    struct source *next;
+};
+
+struct web_snapshot {
+    struct sw_loop *loop;
+    struct sw_kube *kube;
+    web_change_fn *change;
+    void *arg;
+    struct source *sources;
+    size_t n_namespaces;
+    struct json_object *objects; /* {kind: {"ns/name": text of JSON}} */
+    struct json_object *pending; /* {kind: {"ns/name": null}}: changed, and not told yet */
+    struct json_object *trouble; /* {kind: message} of what cannot be read */
+    char *down;                  /* why the server does not answer; NULL: it does */
+    bool told;                   /* @trouble and @down are as they were told last */
+    struct sw_timer *timer;
+};
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+static void put_text(struct sw_buffer *out, const char *text)
+{
+    sw_buffer_put(out, text, strlen(text));
+}
+
+static void put_string(struct sw_buffer *out, const char *text)
+{
+    SW_AUTO_JSON *value = json_object_new_string(text);
+    SW_AUTO_CHARS *json = sw_json_text(value, SW_JSON_PLAIN, NULL);
+    put_text(out, json);
+}
+
+/* One element of a list of objects: [kind, key, object]. */
+static void put_object(const struct web_snapshot *s, const char *kind, const char *key,
+                       struct sw_buffer *out)
+{
+    put_text(out, "[");
+    put_string(out, kind);
+    put_text(out, ",");
+    put_string(out, key);
+    put_text(out, ",");
+    put_text(out, sw_json_str(s->objects, "null", kind, key, NULL));
+    put_text(out, "]");
+}
+
+/* The objects that @which names, by kind and key: elements of a list, @between each @every of them.
+ */
+static void put_objects(const struct web_snapshot *s, struct json_object *which, size_t every,
+                        const char *between, struct sw_buffer *out)
+{
+    size_t n = 0;
+    json_object_object_foreach(which, kind, keys)
+    {
+        json_object_object_foreach(keys, key, value)
+        {
+            (void)value;
+            if (n)
+                put_text(out, every && n % every == 0 ? between : ",");
+            put_object(s, kind, key, out);
+            n++;
+        }
+    }
+}
+
+/* What is to be said about the server: {"now", "server", "version", "down", "trouble"}. */
+static void put_server(const struct web_snapshot *s, const char *version, struct sw_buffer *out)
+{
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set(doc, json_object_new_int64(sw_loop_wall_ms(s->loop)), "now", NULL);
+    sw_json_set_str(doc, sw_kube_server(s->kube), "server", NULL);
+    if (version)
+        sw_json_set_str(doc, version, "version", NULL);
+    if (s->down)
+        sw_json_set_str(doc, s->down, "down", NULL);
+    sw_json_set(doc, json_object_get(s->trouble), "trouble", NULL);
+    SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
+    put_text(out, text);
+}
+
+void web_snapshot_put(const struct web_snapshot *s, const char *version, struct sw_buffer *out)
+{
+    put_text(out, "event: reset\ndata: ");
+    put_server(s, version, out);
+    put_text(out, "\n\nevent: put\ndata: [");
+    put_objects(s, s->objects, BATCH_OBJECTS, "]\n\nevent: put\ndata: [", out);
+    put_text(out, "]\n\nevent: synced\ndata: {}\n\n");
+}
+
+void web_snapshot_document(const struct web_snapshot *s, const char *version, struct sw_buffer *out)
+{
+    put_text(out, "{\"about\":");
+    put_server(s, version, out);
+    put_text(out, ",\"objects\":[");
+    put_objects(s, s->objects, 0, NULL, out);
+    put_text(out, "]}\n");
+}
+
+/* Tell what has changed since it was told last. */
+static void on_batch(void *arg)
+{
+    struct web_snapshot *s = arg;
+    struct sw_buffer out = { 0 };
+    if (!s->told) {
+        put_text(&out, "event: server\ndata: ");
+        put_server(s, NULL, &out);
+        put_text(&out, "\n\n");
+        s->told = true;
+    }
+    if (sw_json_len(s->pending)) {
+        put_text(&out, "event: put\ndata: [");
+        put_objects(s, s->pending, BATCH_OBJECTS, "]\n\nevent: put\ndata: [", &out);
+        put_text(&out, "]\n\n");
+        (void)json_object_put(s->pending);
+        s->pending = json_object_new_object();
+    }
+    size_t len;
+    SW_AUTO_CHARS *text = sw_buffer_take(&out, &len);
+    if (len)
+        s->change(text, len, s->arg);
+}
+
+static void tell_soon(struct web_snapshot *s)
+{
+    if (!sw_timer_is_set(s->timer))
+        sw_timer_set(s->timer, BATCH_MS);
+}
+
+/* ---- what was observed -------------------------------------------------------------------------
+ */
+
+static void set_trouble(struct web_snapshot *s, const char *kind, const char *message)
+{
+    if (sw_streq(sw_json_str(s->trouble, NULL, kind, NULL), message))
+        return;
+    if (message)
+        sw_json_set_str(s->trouble, message, kind, NULL);
+    else
+        (void)sw_json_del(s->trouble, kind, NULL);
+    s->told = false;
+    tell_soon(s);
+}
+
+/* Store what is shown of an object; @doc NULL: nothing is. */
+static void store(struct web_snapshot *s, const char *kind, const char *key,
+                  struct json_object *doc)
+{
+    SW_AUTO_CHARS *text = doc ? sw_json_text(doc, SW_JSON_PLAIN, NULL) : NULL;
+    if (sw_streq(sw_json_str(s->objects, NULL, kind, key, NULL), text))
+        return;
+    if (text)
+        sw_json_set_str(s->objects, text, kind, key, NULL);
+    else
+        (void)sw_json_del(s->objects, kind, key, NULL);
+    sw_json_set(s->pending, NULL, kind, key, NULL);
+    tell_soon(s);
+}
+
+static void start(struct source *source);
+
+static struct source *source_add(struct web_snapshot *s, const struct row *row, const char *ns)
+{
+    struct source *source = sw_zalloc(1, sizeof *source);
+    source->s = s;
+    source->row = row;
+    source->ns = sw_strdup(ns);
+    source->next = s->sources;
+    s->sources = source;
+    start(source);
+    return source;
+}
+
+/* Watch the pods in the namespaces of the inventory of @resource, too. */
+static void add_namespaces(struct web_snapshot *s, struct json_object *resource)
+{
+    struct json_object *inventory = sw_json_get(resource, "inventory");
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        const char *ns = sw_json_str(sw_json_at(inventory, i), "", "namespace", NULL);
+        struct source *at = s->sources;
+        while (at && !sw_streq(at->ns, ns))
+            at = at->next;
+        if (*ns && !at && s->n_namespaces++ < MAX_NAMESPACES)
+            (void)source_add(s, &rows[ROW_POD], ns);
+    }
+}
+
+/* A definition is there, or is served now: of a kind that is looked for? */
+static void on_definition(struct web_snapshot *s, const struct sw_watch_event *e)
+{
+    for (struct source *at = s->sources; e->name && at; at = at->next)
+        if (sw_streq(at->row->crd, e->name) && e->type != SW_WATCH_DELETED)
+            start(at);
+}
+
+static void on_watch(const struct sw_watch_event *e, void *arg)
+{
+    struct source *source = arg;
+    struct web_snapshot *s = source->s;
+    const char *kind = source->row->id;
+    if (e->type == SW_WATCH_ERROR || e->type == SW_WATCH_SYNCED)
+        source->failed = e->type == SW_WATCH_ERROR;
+    if (e->type == SW_WATCH_ERROR) {
+        set_trouble(s, kind, sw_err_text(e->err));
+        return;
+    }
+    if (e->type == SW_WATCH_SYNCED) {
+        set_trouble(s, kind, NULL);
+        return;
+    }
+    if (!source->row->project) {
+        on_definition(s, e);
+        return;
+    }
+    SW_AUTO_CHARS *key = sw_printf("%s/%s", e->ns ? e->ns : "", e->name);
+    SW_AUTO_JSON *doc = e->type == SW_WATCH_DELETED ? NULL : source->row->project(e->object);
+    store(s, kind, key, doc);
+    if (source->row == &rows[ROW_RESOURCE])
+        add_namespaces(s, doc);
+}
+
+/* ---- watches -----------------------------------------------------------------------------------
+ */
+
+static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
+{
+    struct source *source = arg;
+    source->find = NULL;
+    if (code < 0) { /* without a definition there is nothing to be shown */
+        set_trouble(source->s, source->row->id, code == SW_NOTFOUND ? NULL : sw_err_text(err));
+        return;
+    }
+    source->watch = sw_kube_watch_open(
+        source->s->kube, kind,
+        &(struct sw_watch_opts){ .ns = source->ns,
+                                 .field_selector = source->row->field_selector,
+                                 .fields = source->row->fields },
+        on_watch, source);
+}
+
+static void start(struct source *source)
+{
+    if (!source->find && !source->watch)
+        source->find = sw_kube_kind(source->s->kube, source->row->api_version, source->row->kind,
+                                    on_kind, source);
+}
+
+void web_snapshot_try_again(struct web_snapshot *s)
+{
+    for (struct source *at = s->sources; at; at = at->next)
+        start(at);
+}
+
+void web_snapshot_server(struct web_snapshot *s, const char *why)
+{
+    sw_text_set(&s->down, why);
+    s->told = false;
+    tell_soon(s);
+    if (!why)
+        web_snapshot_try_again(s);
+}
+
+bool web_snapshot_is_synced(const struct web_snapshot *s)
+{
+    for (struct source *at = s->sources; at; at = at->next)
+        if (at->find || (at->watch && !at->failed && !sw_kube_watch_is_synced(at->watch)))
+            return false;
+    return true;
+}
+
+bool web_snapshot_has_pod(const struct web_snapshot *s, const char *ns, const char *name)
+{
+    SW_AUTO_CHARS *key = sw_printf("%s/%s", ns, name);
+    return sw_json_find(s->objects, "pod", key, NULL) != NULL;
+}
+
+struct web_snapshot *web_snapshot_new(struct sw_loop *loop, struct sw_kube *kube,
+                                      web_change_fn *change, void *arg)
+{
+    struct web_snapshot *s = sw_zalloc(1, sizeof *s);
+    s->loop = loop;
+    s->kube = kube;
+    s->change = change;
+    s->arg = arg;
+    s->objects = json_object_new_object();
+    s->pending = json_object_new_object();
+    s->trouble = json_object_new_object();
+    s->told = true;
+    s->timer = sw_timer_new(loop, on_batch, s);
+    for (size_t i = 0; i < SW_COUNT(rows); i++)
+        if (i != ROW_POD)
+            (void)source_add(s, &rows[i], NULL);
+    return s;
+}
+
+void web_snapshot_free(struct web_snapshot *s)
+{
+    if (!s)
+        return;
+    for (struct source *at = s->sources, *next; at; at = next) {
+        next = at->next;
+        sw_kube_cancel(at->find);
+        sw_kube_watch_close(at->watch);
+        free(at->ns);
+        free(at);
+    }
+    sw_timer_free(s->timer);
+    (void)json_object_put(s->objects);
+    (void)json_object_put(s->pending);
+    (void)json_object_put(s->trouble);
+    free(s->down);
+    free(s);
+}

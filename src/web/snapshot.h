@@ -1,0 +1,36 @@
+#pragma once
+/* snapshot: the objects of the cluster that the page shows, each cut down to what it shows of them,
+ * kept up to date by watches. Internal to web. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "data/text/buffer.h"
+
+struct json_object;
+struct sw_kube;
+struct sw_loop;
+struct web_snapshot;
+
+/** @text: messages of the event stream (text/event-stream). Borrowed for the call. */
+typedef void web_change_fn(const char *text, size_t len, void *arg);
+
+/** Open the watches. @change is told what has changed, some 20 times a second at most. @loop and
+ * @kube are borrowed. */
+struct web_snapshot *web_snapshot_new(struct sw_loop *loop, struct sw_kube *kube,
+                                      web_change_fn *change, void *arg);
+/** Closes the watches. NULL is accepted. */
+void web_snapshot_free(struct web_snapshot *s);
+/** Kinds that were not served, or not to be read, are tried again. */
+void web_snapshot_try_again(struct web_snapshot *s);
+/** The API server answers, or (@why) does not. */
+void web_snapshot_server(struct web_snapshot *s, const char *why);
+/** Append everything as messages of the stream: what a new connection gets first. @version: of the
+ * program. */
+void web_snapshot_put(const struct web_snapshot *s, const char *version, struct sw_buffer *out);
+/** Append everything as one JSON document: {"now", "objects": [[kind, key, object]...]...}. */
+void web_snapshot_document(const struct web_snapshot *s, const char *version,
+                           struct sw_buffer *out);
+/** Whether everything that can be read was. */
+bool web_snapshot_is_synced(const struct web_snapshot *s);
+/** Whether the pod is one of those that are shown. */
+bool web_snapshot_has_pod(const struct web_snapshot *s, const char *ns, const char *name);

@@ -1,0 +1,347 @@
+# Recipes of NVIDIA's AI Cluster Runtime: resolved from a catalogue, made into a recipe, and walked with their
+# own health checks as gates. The charts are small ones of the same names.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+shared=${SW_SHARED:-$PWD/../shared}
+export HOME=$tap_dir
+emulator=
+trap '[ -z "$emulator" ] || kill "$emulator"; rm -rf "$tap_dir"' EXIT
+cd "$tap_dir" || exit 1
+
+# ---- a catalogue: base has gpu-operator, which needs cert-manager; eks adds tuning, which is manifests alone
+put() { mkdir -p "$(dirname "$1")" && cat >"$1"; }
+head='apiVersion: aicr.nvidia.com/v1alpha1'
+put catalog/registry.yaml <<Y
+$head
+kind: ComponentRegistry
+components:
+- name: cert-manager
+  helm: {defaultRepository: https://charts.example.com, defaultChart: x/cert-manager, defaultVersion: v1.2.3, defaultNamespace: cert-manager}
+- name: gpu-operator
+  healthCheck: {assertFile: checks/gpu-operator/health-check.yaml}
+  helm: {defaultRepository: https://charts.example.com, defaultChart: x/gpu-operator-chart, defaultNamespace: gpu-operator}
+  nodeScheduling: {accelerated: {tolerationPaths: [tolerations], nodeSelectorPaths: [daemonsets.nodeSelector]}}
+Y
+put catalog/overlays/base.yaml <<Y
+$head
+kind: RecipeMetadata
+metadata: {name: base}
+spec:
+  constraints: [{name: K8s.server.version, value: ">= 1.25"}]
+  componentRefs:
+  - name: gpu-operator
+    version: v2.0.0
+    valuesFile: components/gpu-operator/values.yaml
+    manifestFiles: [components/gpu-operator/manifests/config.yaml]
+    dependencyRefs: [cert-manager]
+  - {name: cert-manager}
+Y
+put catalog/overlays/eks.yaml <<Y
+$head
+kind: RecipeMetadata
+metadata: {name: eks}
+spec:
+  criteria: {service: eks}
+  constraints: [{name: OS.release.ID, value: ubuntu}]
+  componentRefs:
+  - {name: tuning, namespace: tuning, manifestFiles: [components/tuning/manifests/tuning.yaml], dependencyRefs: [gpu-operator], overrides: {level: high}}
+  - {name: gpu-operator, overrides: {replicas: 2}}
+  validation: {deployment: {checks: [operator-health]}}
+Y
+put catalog/overlays/aks.yaml <<Y
+$head
+kind: RecipeMetadata
+metadata: {name: aks}
+spec:
+  criteria: {service: aks}
+  componentRefs: [{name: cert-manager, overrides: {enabled: false}}]
+Y
+put catalog/components/gpu-operator/values.yaml <<<'replicas: 1'
+put catalog/components/gpu-operator/manifests/config.yaml <<'Y'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: config, namespace: "{{ .Release.Namespace }}"}
+data: {replicas: "{{ index .Values "gpu-operator" "replicas" }}"}
+Y
+put catalog/components/tuning/manifests/tuning.yaml <<'Y'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: tuning, namespace: "{{ .Release.Namespace }}"}
+data: {level: "{{ .Values.tuning.level }}"}
+Y
+put catalog/checks/gpu-operator/health-check.yaml <<'Y'
+apiVersion: chainsaw.kyverno.io/v1alpha1
+kind: Test
+metadata: {name: check}
+spec:
+  steps:
+  - try:
+    - assert:
+        resource:
+          apiVersion: apps/v1
+          kind: Deployment
+          metadata: {name: gpu-operator, namespace: gpu-operator}
+          status: {(availableReplicas > `0`): true}
+    - error: {resource: {apiVersion: v1, kind: Pod, metadata: {namespace: gpu-operator}, status: {phase: Failed}}}
+Y
+for chart in cert-manager gpu-operator-chart; do
+    put charts/$chart/Chart.yaml <<<"{apiVersion: v2, name: $chart, version: 9.9.9}"
+    put charts/$chart/values.yaml <<<'{replicas: 1, tolerations: []}'
+    put charts/$chart/templates/deployment.yaml <<'Y'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: "{{ .Release.Name }}", namespace: "{{ .Release.Namespace }}"}
+spec:
+  replicas: {{ .Values.replicas }}
+  selector: {matchLabels: {app: "{{ .Release.Name }}"}}
+  template:
+    metadata: {labels: {app: "{{ .Release.Name }}"}}
+    spec: {containers: [{name: c, image: "registry.example.com/x:1"}], tolerations: {{ toJson .Values.tolerations }}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: "{{ .Release.Name }}-none", namespace: "{{ .Release.Namespace }}"}
+spec:
+  selector: {matchLabels: {app: none}}
+  template:
+    metadata: {labels: {app: none}}
+    spec: {nodeSelector: {no: node}, containers: [{name: c, image: "registry.example.com/x:1"}]}
+Y
+done
+aicr() { "$slipway" create "$@" --from-aicr >said 2>&1; }
+of() { # CRITERIA NAME
+    aicr "$2" --data catalog --criteria "$1"
+}
+
+result() {
+    aicr --data catalog --criteria service=eks -o recipe.yaml && grep -q '^  service: eks$' recipe.yaml &&
+        [ "$(sed -n '/^deploymentOrder/,/^[a-z]*:$/p' recipe.yaml | grep -c '^  - ')" = 3 ] &&
+        "$slipway" create --from-aicr --data catalog --criteria service=eks -o - | cmp - recipe.yaml
+}
+t "criteria are resolved to a RecipeResult, to a file or standard output" result
+
+recipe() {
+    of service=eks eks && grep -q '^    - name: OS.release.ID$' eks/Chart.yaml && grep -q 'not run: deployment (1)' said &&
+        grep -q '^kubeVersion: .>= 1.25-0' eks/Chart.yaml && cmp eks/recipe.yaml recipe.yaml || { cat said eks/Chart.yaml; return 1; }
+    aicr again --data catalog --recipe recipe.yaml && diff <(sed s/eks/again/ eks/Chart.yaml) <(sed s/eks/again/ again/Chart.yaml)
+}
+t "both become a recipe, which says what it leaves out" recipe
+
+walks() {
+    "$slipway" run eks --emulate --delays 0 --charts-dir charts --timeout 60s >said 2>&1 || { cat said; return 1; }
+    [ "$(grep -o 'StateStarted: state [a-z-]*' said | sort -u | wc -l)" = 5 ] && grep -q 'StateReady: state gpu-operator-check: ready' said &&
+        [ "$(grep -n 'StateReady: state gpu-operator-check' said | cut -d: -f1)" -lt "$(grep -n 'StateStarted: state tuning' said | cut -d: -f1)" ] || { cat said; return 1; }
+}
+t "it walks, and a component waits for the health checks of those that it needs" walks
+
+rendered() {
+    "$slipway" render eks --charts-dir charts --kube-version 1.29 >out.yaml 2>said || { cat said; return 1; }
+    grep -q 'data: {replicas: "2"}' out.yaml && grep -q 'data: {level: "high"}' out.yaml && grep -q '  tolerations:$' out.yaml && grep -q -e '- operator: Exists$' out.yaml &&
+        grep -q '{name: tuning, namespace: "tuning"}' out.yaml && [ "$(grep -A1 '^  name: gpu-operator$' out.yaml | grep -c '^  namespace: gpu-operator$')" -ge 1 ] || { cat out.yaml; return 1; }
+}
+gated() {
+    cp -r catalog gated && sed -i 's/^- name: gpu-operator$/- name: tuning\n  healthCheck: {assertFile: checks\/tuning.yaml}\n&/' gated/registry.yaml &&
+        put gated/components/tuning/manifests/tuning.yaml <<'Y' &&
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: tuning
+  namespace: tuning
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: "registry.example.com/x:1"}]}}}
+Y
+        put gated/checks/tuning.yaml <<<'{spec: {steps: [{try: [{assert: {resource: {apiVersion: apps/v1, kind: Deployment, metadata: {name: tuning, namespace: tuning}, status: {phase: complete}}}}]}]}}' &&
+        aicr gate --data gated --criteria service=eks || { cat said; return 1; }
+    ! "$slipway" run gate --emulate --delays 0 --charts-dir charts --timeout 5s >said 2>&1 && grep -q "state 'tuning': Deployment tuning/tuning.*phase" said || { cat said; return 1; }
+}
+t "what a check says of an object of the recipe itself is that object's gate" gated
+
+other() {
+    sed -i 's/^  name: tuning/  name: other/' gated/components/tuning/manifests/tuning.yaml && aicr other --data gated --criteria service=eks &&
+        grep -q "note: tuning: its health check asks for Deployment tuning, which its manifests do not have: left out" said && [ ! -e other/charts/tuning-check ] || { cat said; return 1; }
+}
+t "what it says of an object that is nowhere is left out, and told" other
+
+stopped() { # STATEMENT MESSAGE: the walk stops at the health check of gpu-operator, which is that statement
+    rm -rf stop checked && cp -r catalog checked && put checked/checks/gpu-operator/health-check.yaml <<<"{spec: {steps: [{name: Look around, try: [$1]}]}}" &&
+        aicr stop --data checked --criteria service=eks || { cat said; return 1; }
+    ! "$slipway" run stop --emulate --delays 0 --charts-dir charts --timeout 5s >said 2>&1 && grep -q "state 'gpu-operator[a-z-]*': .*$2" said || { cat said; return 1; }
+}
+none() { stopped '{error: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {replicas: "2"}}}}' \
+    "assertion 'look-around-1' about no ConfigMap of gpu-operator: config is as none may be: {\"data\":{\"replicas\":\"2\"}}"; }
+t "a check that no object of a namespace may be so names the one that is" none
+any() { stopped '{assert: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {(length(replicas)): 2}}}}' \
+    "assertion 'look-around-1' about any ConfigMap of gpu-operator: none of [0-9] is as asserted: config: data.(length(replicas)) is 1, not 2"; }
+t "a check that any object must be so names one, and the value found" any
+one() { stopped '{assert: {resource: {apiVersion: apps/v1, kind: Deployment, metadata: {name: gpu-operator, namespace: gpu-operator}, status: {"(availableReplicas > `5`)": true}}}}' \
+    "Deployment gpu-operator/gpu-operator is not as asserted: status.(availableReplicas > .5.) is false, not true: what is compared is 2"; }
+t "a check with JMESPath names the object, the expression and what is compared" one
+unknown() {
+    cp -r catalog odd && put odd/checks/gpu-operator/health-check.yaml <<<'{spec: {steps: [{name: s, try: [{script: {content: "true"}}]}]}}' &&
+        ! aicr odd1 --data odd --criteria service=eks && grep -q "step 's', try\[0\]: 'script' has no counterpart here" said || { cat said; return 1; }
+}
+t "other statements than assert and error are refused by name" unknown
+
+t "manifests and charts have the catalogue's values, overrides and namespaces" rendered
+
+began() { # OPTIONS: an emulated cluster of its own, whose nodes run Red Hat's CoreOS
+    rm -f kubeconfig
+    "$slipway" emulate "$@" --kubeconfig-out kubeconfig >emulate.log 2>&1 &
+    emulator=$!
+    for _ in $(seq 100); do [ ! -s kubeconfig ] || return 0; sleep 0.1; done
+    cat emulate.log; return 1
+}
+ended() { kill "$emulator" && wait "$emulator" 2>/dev/null; emulator=; }
+walk_there() { "$slipway" run catalog --criteria service=eks --kubeconfig kubeconfig --charts-dir charts --fail-fast --timeout "$@" >said 2>&1; }
+asked() {
+    local rc=0
+    began || return 1
+    ! walk_there 3s && grep -q 'the recipe asks for another cluster: OS.release.ID is rhel on 4 nodes with 4.18.0-305.45.1.el8_4.x86_64, 1 node with .*, ubuntu is asked for' said || rc=1
+    [ $rc = 0 ] && ! kubectl --kubeconfig kubeconfig get namespace gpu-operator >there 2>&1 && grep -q 'not found' there || rc=1
+    [ $rc = 0 ] && walk_there 60s --ignore-constraints && grep -q 'warning: ConstraintNotMet: OS.release.ID is rhel' said && grep -q 'eks: Ready' said || rc=1
+    ended
+    [ $rc = 0 ] || cat said
+    return $rc
+}
+t "a cluster that is not as the recipe asks stops it before anything is written, unless that is to be told only" asked
+pinned() {
+    cp -r catalog pinned && sed -i 's/validation: {deployment: {checks: \[operator-health\]}}/validation: {deployment: {constraints: [{name: Deployment.gpu-operator.version, value: ">= v3.1"}]}}/' pinned/overlays/eks.yaml &&
+        ! "$slipway" graph pinned --criteria service=eks --charts-dir charts >said 2>&1 && grep -q 'validation.deployment: Deployment.gpu-operator.version: >= v3.1 is asked for, it is v2.0.0' said || { cat said; return 1; }
+}
+t "a component that is older than the recipe itself asks is refused" pinned
+
+old() { ! "$slipway" run eks --emulate --kube-version 1.24 --charts-dir charts --timeout 20s >said 2>&1 && grep -q 'asks for Kubernetes >= 1.25-0, this is v1.24' said || { cat said; return 1; }; }
+t "a cluster that is too old is told before anything is written" old
+
+scheduled() {
+    aicr placed --data catalog --criteria service=eks --accelerated-node-selector pool=gpu,a.b/c=d --accelerated-node-toleration nvidia.com/gpu=present:NoSchedule,other || { cat said; return 1; }
+    "$slipway" render placed --charts-dir charts --kube-version 1.29 >out.yaml 2>/dev/null && grep -A3 -e '- effect: NoSchedule$' out.yaml | tr -d '\n' | grep -q 'key: nvidia.com/gpu *operator: Equal *value: present' &&
+        grep -A1 -e '- key: other$' out.yaml | grep -q 'operator: Exists$' && sed -n '/^gpu-operator:/,/^[a-z]/p' placed/values.yaml | grep -q 'a.b/c: d' || { cat placed/values.yaml; return 1; }
+    ! aicr bad --data catalog --criteria service=eks --accelerated-node-toleration a=b:Sometimes && grep -q "'a=b:Sometimes' is no KEY=VALUE:EFFECT" said && [ ! -e bad ]
+}
+t "pods go where the flags say, at the paths of the registry" scheduled
+
+off() { of service=aks aks && grep -q 'note: cert-manager: it is switched off' said && ! grep -q 'name: cert-manager' aks/Chart.yaml && ! grep -q depends-on.*cert aks/Chart.yaml; }
+t "a component that is switched off is left out, and counts as there" off
+
+bundle() {
+    mkdir -p b/gpu-operator/manifests b/cert-manager && cp recipe.yaml b/recipe.yaml && echo 'replicas: 3' >b/gpu-operator/values.yaml && echo '{}' >b/cert-manager/values.yaml &&
+        mkdir -p b/tuning/manifests && sed 's/{{ .Release.Namespace }}/tuning/; s/{{ .Values.tuning.level }}/{{braces}}/' catalog/components/tuning/manifests/tuning.yaml >b/tuning/manifests/tuning.yaml &&
+        (cd b && sha256sum */values.yaml */manifests/*.yaml >checksums.txt) && aicr fromb --recipe b &&
+        "$slipway" render fromb --charts-dir charts --kube-version 1.29 >out.yaml && grep -q 'replicas: 3' out.yaml && grep -q 'level: "{{braces}}"' out.yaml || { cat said; return 1; }
+    echo 'replicas: 4' >b/gpu-operator/values.yaml
+    ! aicr fromb2 --recipe b && grep -q 'checksums.txt: gpu-operator/values.yaml has another digest' said && [ ! -e fromb2 ]
+}
+t "a bundle is taken as it is rendered, and checked against its checksums" bundle
+
+numbered() { # as since release 0.12
+    rm -rf n && mkdir -p n/001-cert-manager n/002-gpu-operator n/003-gpu-operator-post/templates n/004-tuning/templates && cp recipe.yaml n/ &&
+        echo '{}' >n/001-cert-manager/values.yaml && echo '{replicas: 5, tolerations: []}' >n/002-gpu-operator/values.yaml && echo '# yours' >n/002-gpu-operator/cluster-values.yaml &&
+        printf 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: behind, namespace: gpu-operator}\n' >n/003-gpu-operator-post/templates/a.yaml &&
+        printf 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: tuned, namespace: tuning}\n' >n/004-tuning/templates/b.yaml &&
+        touch n/003-gpu-operator-post/Chart.yaml n/004-tuning/Chart.yaml n/002-gpu-operator/install.sh && printf '# which\nCHART=oci://registry.example.com/nv/gpu-operator-chart\nREPO=\nVERSION="v2.5.0"\n' >n/002-gpu-operator/upstream.env && (cd n && find [0-9]* -type f | sort | xargs sha256sum >checksums.txt) &&
+        echo 'replicas: 7' >n/002-gpu-operator/cluster-values.yaml && aicr numbered --recipe n && "$slipway" render numbered --charts-dir charts --kube-version 1.29 >out.yaml || { cat said; return 1; }
+    grep -q 'replicas: 7' out.yaml && grep -q 'name: behind' out.yaml && grep -q 'name: tuned' out.yaml || { cat out.yaml; return 1; }
+    grep -A3 'name: gpu-operator-chart$' numbered/Chart.yaml | tr -d '\n' | grep -q 'version: v2.5.0 *repository: oci://registry.example.com/nv *alias: gpu-operator' || { cat numbered/Chart.yaml; return 1; }
+}
+t "a bundle with numbered folders is taken, with what the user fills in and the chart that upstream.env names" numbered
+
+vendored() { # its charts are inside
+    rm -rf v w && cp -r n v && rm v/*/upstream.env && mkdir -p v/001-cert-manager/charts v/002-gpu-operator/charts &&
+        put v/001-cert-manager/Chart.yaml <<<'{apiVersion: v2, name: cert-manager, version: 0.1.0, dependencies: [{name: cert-manager, version: 9.9.9, repository: ""}]}' &&
+        put v/002-gpu-operator/Chart.yaml <<<'{apiVersion: v2, name: gpu-operator, version: 0.1.0, dependencies: [{name: gpu-operator-chart, version: 9.9.9, repository: ""}]}' &&
+        tar czf v/001-cert-manager/charts/cert-manager-9.9.9.tgz -C charts cert-manager && cp -r charts/gpu-operator-chart v/002-gpu-operator/charts/ &&
+        echo '{gpu-operator-chart: {replicas: 6}}' >v/002-gpu-operator/values.yaml && echo '{gpu-operator-chart: {replicas: 8}}' >v/002-gpu-operator/cluster-values.yaml &&
+        (cd v && find [0-9]* -type f | sort | xargs sha256sum >checksums.txt) && tar czf v.tgz v && "$slipway" render v.tgz --kube-version 1.29 >out.yaml 2>said || { cat said; return 1; }
+    grep -q 'replicas: 8' out.yaml && grep -q 'name: cert-manager$' out.yaml && grep -q 'name: tuned' out.yaml || { cat out.yaml; return 1; }
+    echo x >>v/002-gpu-operator/charts/gpu-operator-chart/values.yaml && ! "$slipway" render v >said 2>&1 &&
+        grep -q 'v/checksums.txt: 002-gpu-operator/charts/gpu-operator-chart/values.yaml has another digest' said || { cat said; return 1; }
+}
+t "a bundle with charts inside needs no other, and each of its files is checked" vendored
+everywhere() { # a RecipeResult, a bundle, one that is packed, and a catalogue: each command takes them
+    local source
+    rm -rf all && mkdir all && tar czf all/b.tgz n && cp recipe.yaml all/
+    for source in "all/recipe.yaml --data catalog" n all/b.tgz "catalog --criteria service=eks"; do
+        # shellcheck disable=SC2086 # words
+        "$slipway" graph $source --charts-dir charts >said 2>&1 && grep -q '^gpu-operator *after cert-manager (release gpu-operator of namespace gpu-operator)' said &&
+            "$slipway" lint $source --charts-dir charts >said 2>&1 && "$slipway" render $source --charts-dir charts --kube-version 1.29 >out.yaml 2>said && grep -q 'name: cert-manager$' out.yaml &&
+            "$slipway" rbac $source --charts-dir charts >out.yaml 2>said && grep -q 'kind: ClusterRole' out.yaml && rm -rf all/packed && "$slipway" bundle $source --charts-dir charts -o all/packed >said 2>&1 &&
+            "$slipway" package $source --charts-dir charts -d all >said 2>&1 && [ -e all/eks-0.1.0.tgz ] && "$slipway" graph all/eks-0.1.0.tgz >said 2>&1 && rm all/eks-0.1.0.tgz &&
+            "$slipway" run $source --emulate --delays 0 --charts-dir charts --timeout 60s >said 2>&1 && grep -q 'eks: Ready' said || { echo "$source"; cat said; return 1; }
+    done
+}
+t "every command takes a RecipeResult, a bundle, one that is packed, and a catalogue with criteria" everywhere
+beside() { cp recipe.yaml catalog/ && "$slipway" graph catalog/recipe.yaml --charts-dir charts >said 2>&1 && rm catalog/recipe.yaml && grep -q '^tuning' said || { cat said; return 1; }; }
+t "the catalogue of a RecipeResult may be where it is" beside
+unclear() {
+    ! "$slipway" graph recipe.yaml >said 2>&1 && grep -q 'recipe.yaml: its values and manifests are in the catalogue' said && ! "$slipway" graph catalog >said 2>&1 && grep -q 'catalog is a catalogue: criteria say' said &&
+        ! "$slipway" graph n --criteria service=eks >said 2>&1 && grep -q 'n/recipe.yaml is for its own criteria' said && ! "$slipway" graph charts/cert-manager --criteria a=b >said 2>&1 && grep -q 'is no recipe of NVIDIA' said || { cat said; return 1; }
+}
+t "what a recipe is made of is asked for where it is not clear" unclear
+checks() { # a bundle has none
+    "$slipway" graph n --data catalog --charts-dir charts >said 2>&1 && grep -q '^gpu-operator-check' said && ! "$slipway" graph n --charts-dir charts 2>&1 | grep -q check || { cat said; return 1; }
+}
+t "a bundle takes the health checks of the catalogue that goes with it" checks
+snapshot() { # FILE VERSION OS
+    put "$1" <<Y
+metadata: {source-node: gpu-1}
+measurements:
+- {type: K8s, subtypes: [{subtype: server, data: {version: $2}}, {subtype: helm, data: {cert-manager.version: 1.2.3, cert-manager.namespace: cert-manager, gpu-operator.version: v1.0.0, gpu-operator.namespace: old}}]}
+- {type: OS, subtypes: [{subtype: release, data: {ID: $3}}]}
+Y
+}
+recommended() {
+    snapshot s1 v1.33.1-eks-1 ubuntu && "$slipway" recommend catalog --snapshot s1 >said 2>&1 || { cat said; return 1; }
+    grep -q '^cluster: Kubernetes v1.33.1-eks-1, service eks, accelerator not known, os ubuntu$' said && grep -q '^fits *eks$' said && grep -q '^no *aks: it is for service aks, the cluster has eks$' said &&
+        grep -q '^try: slipway run catalog --criteria service=eks$' said && grep -q '^cert-manager  *cert-manager  *v1.2.3  *the same$' said &&
+        grep -q '^gpu-operator  *gpu-operator  *v2.0.0  *v1.0.0, in namespace old$' said && grep -q '^tuning  *tuning  *nothing$' said || { cat said; return 1; }
+}
+t "recommend says which recipe fits, what speaks against the others, and what it would go over" recommended
+unfit() {
+    local rc
+    snapshot s2 v1.20.3-eks-1 rhel; "$slipway" recommend catalog --snapshot s2 >said 2>&1; rc=$?
+    [ $rc = 1 ] && grep -q '^no *eks: K8s.server.version is v1.20.3-eks-1, >= 1.25 is asked for; OS.release.ID is rhel on gpu-1, ubuntu is asked for$' said && ! grep -q '^try' said || { cat said; return 1; }
+    "$slipway" recommend recipe.yaml --snapshot s2 -o json >said 2>&1; rc=$?
+    [ $rc = 1 ] && jq -e '.recipes[0].name == "recipe.yaml" and (.recipes[0].against | length) == 2 and .components[0].there == "the same" and .facts.nodes[0].name == "gpu-1"' said >/dev/null || { cat said; return 1; }
+}
+t "recommend of a recipe that does not fit ends with 1, and says all that speaks against it" unfit
+there() { # what is on a cluster: its nodes, and Helm's releases
+    local rc=0
+    began || return 1
+    walk_there 60s --ignore-constraints && "$slipway" recommend catalog --kubeconfig kubeconfig --criteria service=eks >said 2>&1 && rc=1 # OS.release.ID
+    [ $rc = 0 ] && grep -q '^no *eks: OS.release.ID is rhel on ' said && "$slipway" recommend recipe.yaml --kubeconfig kubeconfig >said 2>&1 && rc=1
+    [ $rc = 0 ] && grep -q '^cluster: Kubernetes v1.29.0, service not known, accelerator not known, os rhel$' said && grep -q '^gpu-operator  *gpu-operator  *v2.0.0  *9.9.9$' said || rc=1
+    ended
+    [ $rc = 0 ] || cat said
+    return $rc
+}
+t "recommend reads a cluster" there
+empty() {
+    rm -r b/tuning && sed -i '/tuning/d' b/checksums.txt &&
+        echo 'replicas: 3' >b/gpu-operator/values.yaml && aicr empty --recipe b && ! grep -q tuning empty/Chart.yaml || { cat said; return 1; }
+}
+t "a component whose manifests are empty is no state" empty
+
+refused() {
+    ! aicr x --data catalog --criteria service=gke && grep -q "no overlay is for service 'gke'; there are: " said &&
+        ! aicr x --data catalog && grep -q 'either --criteria or --recipe' said && ! aicr x --criteria service=eks && grep -q 'where the catalogue is' said &&
+        ! aicr x --data /nonexistent --criteria service=eks && grep -q '/nonexistent: No such file' said && ! aicr x --data charts --criteria service=eks && grep -q 'charts is no catalogue' said && ! aicr eks --data catalog --criteria service=eks && grep -q 'exists already' said &&
+        ! "$slipway" create x --data catalog >said 2>&1 && grep -q 'are for --from-aicr' said && [ ! -e x ]
+}
+t "what cannot be is told in one line, and nothing is written" refused
+
+kustomize() { sed 's/^    type: Helm$/    type: Kustomize/' recipe.yaml >k.yaml; ! aicr k --data catalog --recipe k.yaml && grep -q "type: 'Kustomize' has no counterpart here" said && [ ! -e k ]; }
+t "components of kustomize are refused by name" kustomize
+
+bundles() { # of NVIDIA's own, with small charts in place of all
+    local b c
+    for b in "$shared"/aicr/bundles/*; do
+        rm -rf r all && aicr r --recipe "$b" && mkdir all || { cat said; return 1; }
+        sed -n 's/^  - name: \(.*\)/\1/p' r/Chart.yaml | while read -r c; do
+            [ -d "r/charts/$c" ] || { cp -r charts/cert-manager "all/$c" && sed -i "s/cert-manager/$c/" "all/$c/Chart.yaml"; }
+        done
+        "$slipway" render r --charts-dir all --kube-version 1.34 >out.yaml 2>said || { tail -5 said; return 1; }
+        [ "$(grep -c '^kind: Deployment' out.yaml)" -ge 10 ] || return 1
+    done
+}
+if [ -d "$shared/aicr/bundles" ]; then t "NVIDIA's bundles become recipes" bundles; else skip "NVIDIA's bundles" "no ../shared"; fi
+plan

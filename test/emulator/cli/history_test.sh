@@ -1,0 +1,117 @@
+# What a resource was, and how it goes back: history, rollback, retry, tree.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+command -v kubectl >/dev/null || { skip "history, rollback, retry and tree" "no kubectl here"; plan; }
+export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+trap 'stop operating; stop emulated; rm -rf "$tap_dir"' EXIT
+crds=$PWD/deploy/crds
+"$slipway" emulate --delays 0 --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+echo $! >"$tap_dir/emulated.pid"
+until_ok 20 test -s "$KUBECONFIG"
+cd "$tap_dir" || exit 1
+
+recipe() { # FOLDER VERSION
+    mkdir -p "$1/templates"
+    printf 'apiVersion: v2\nname: demo\nversion: %s\nannotations: {slipway.dev/wait: all}\n' "$2" >"$1/Chart.yaml"
+    printf 'message: hello\n' >"$1/values.yaml"
+    cat >"$1/templates/1000-made.yaml" <<'Y'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: made}
+data: {text: {{ .Values.message | quote }}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: hidden}
+stringData: {key: {{ .Values.message | quote }}}
+Y
+}
+recipe demo 0.1.0
+recipe newer 0.2.0
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n' >newer/templates/2000-more.yaml
+run() { "$slipway" run "$@" >said 2>errs || { cat said errs; return 1; }; }
+says() { "$slipway" "$@" >said 2>errs; }
+has() { grep -qE -- "$1" "${2:-said}" || { cat said errs; return 1; }; }
+text_is() { [ "$(kubectl -n demo get cm made -o 'jsonpath={.data.text}')" = "$1" ]; }
+
+run demo && run demo --set message=secretive --set password=hunter2 && run newer
+lines() {
+    says history demo && has '^1 .* slipway-run .* superseded .* demo-0.1.0 .* first$' &&
+        has '^2 .* values message, password$' && has '^3 .* deployed .* demo-0.2.0 .* version 0.1.0 -> 0.2.0;.* objects \+1 -0$'
+}
+t "history has a line for each revision: when, by which program, and what has changed" lines
+whole() { says history demo 2 && has '\+ password: .*redacted' && has '~ ConfigMap demo/made data.text: "hello" -> "secretive"' && ! has hunter2 2>/dev/null; }
+t "of one revision all that has changed is shown, but no secret" whole
+secrets() { has '~ Secret demo/hidden stringData.key: .*redacted.* -> .*redacted' && ! grep 'hidden.*secretive' said; }
+t "values of Secrets are told apart by digests" secrets
+document() { says history demo -o json && [ "$(jq -r '.[1].changes.values.added.message' said)" = '"secretive"' ] && [ "$(jq length said)" = 3 ]; }
+command -v jq >/dev/null && t "as a document" document
+
+plan_only() {
+    says rollback demo 1 && has '^demo: revision 3 -> what revision 1 was' && has '~ version: 0.2.0 -> 0.1.0' &&
+        has '^  - ConfigMap demo/more' && has 'Nothing was done' && kubectl -n demo get cm more
+}
+t "rollback prints its plan, and does nothing without --yes" plan_only
+before() { says rollback demo && has 'what revision 2 was'; }
+t "without a revision it is the last one that was Ready" before
+back() { says rollback demo 2 --yes && has 'demo: Ready' && text_is secretive && ! kubectl -n demo get cm more 2>/dev/null; }
+t "with --yes chart and values go back, and it is walked where no operator leads" back
+told() { says history demo && has '^4 .* slipway-rollback .* deployed .* demo-0.1.0 '; }
+t "what comes of it is a revision, too" told
+there() { ! says rollback demo 4 && has 'at revision 4 already' errs; }
+t "the revision of now is none to go back to" there
+none() { ! says rollback demo 17 && has "no revision '17': slipway history demo" errs; }
+t "a revision that is not there" none
+changed() {
+    kubectl -n demo get secret sh.helm.release.v1.demo.v1 -o yaml >record &&
+        kubectl -n demo get secret sh.helm.release.v1.demo.v3 -o 'jsonpath={.data}' >data &&
+        kubectl -n demo patch secret sh.helm.release.v1.demo.v1 --type merge -p "{\"data\": $(cat data)}" &&
+        ! says rollback demo 1 --yes && has 'revision 1:' errs && text_is secretive
+}
+t "a record that others have changed is not gone back to" changed
+in_place() {
+    run demo --set message=secretive --set password=hunter2 && echo '# other' >>demo/templates/1000-made.yaml &&
+        run demo --set message=secretive --set password=hunter2 && says history demo && has ' the recipe .* files templates/1000-made.yaml' &&
+        ! says rollback demo && has 'what differs are the files of its recipe' errs
+}
+t "a recipe that has changed under the same version is said not to come back" in_place
+
+# what runs to its end and fails
+mkdir -p failing/templates
+printf 'apiVersion: v2\nname: failing\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' >failing/Chart.yaml
+cat >failing/templates/1000-job.yaml <<'Y'
+apiVersion: batch/v1
+kind: Job
+metadata: {name: job}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {emulator.slipway.dev/exit-code: "3"}}
+    spec: {restartPolicy: Never, containers: [{name: c, image: x}]}
+Y
+"$slipway" run failing >/dev/null 2>&1
+uid() { kubectl -n failing get job job -o 'jsonpath={.metadata.uid}'; }
+tree() {
+    ! says tree nothing && has 'not found' errs && says tree failing && has '^SpecialResource failing  Errored' && has '1000  Failed' &&
+        has 'Job failing/job  failed: .*BackoffLimitExceeded' && has 'Pod job-[^ ]*  failed  on '
+}
+t "tree shows states, objects and pods, and why they are not ready" tree
+few() { says tree demo -o json && [ "$(jq -r '.children | map(.name) | join(",")' said)" = "Namespace demo,1000" ]; }
+command -v jq >/dev/null && t "and is a document" few
+again() { local was; was=$(uid); ! says retry failing && has '^deleted Job failing/job' && has 'failing failed' errs && [ "$(uid)" != "$was" ]; }
+t "retry makes a Job that has failed again, and walks where no operator leads" again
+
+# an operator that leads
+kubectl apply -f "$crds/sro.openshift.io_specialresources.yaml" >/dev/null 2>&1
+operating --leader-elect --leader-elect-namespace default
+until_ok 20 kubectl -n default get lease b6ae617b.openshift.io >/dev/null
+operator_tries() {
+    local was rc; was=$(uid); says retry failing --timeout 60s; rc=$?
+    [ $rc = 4 ] && has 'failing: the operator default/[^ ]* walks it' && has 'failing: Errored' && [ "$(uid)" != "$was" ]
+}
+t "an operator that leads walks what is tried again; Errored is exit status 4" operator_tries
+operator_walks() { says rollback demo 3 --yes && has 'demo: the operator default/' && has 'demo: Ready' && kubectl -n demo get cm more; }
+t "and what goes back" operator_walks
+paused() { "$slipway" pause demo && ! says rollback demo 2 --yes && has 'demo is paused: slipway resume demo first' errs; }
+t "what is paused does not go back" paused
+plan

@@ -1,0 +1,38 @@
+# A resource is left alone, and gone on with.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+command -v kubectl >/dev/null || { skip "pause and resume" "no kubectl here"; plan; }
+export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+pids=
+trap 'for p in $pids; do kill "$p" 2>/dev/null; done; wait; rm -rf "$tap_dir"' EXIT
+"$slipway" emulate --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
+pids=$!
+until_ok 20 test -s "$KUBECONFIG"
+kubectl apply -k deploy/crds >/dev/null
+cd "$tap_dir" || exit 1
+mkdir -p demo/templates
+printf 'apiVersion: v2\nname: demo\nversion: 0.1.0\n' >demo/Chart.yaml
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {text: "as the recipe has it"}\n' >demo/templates/0000-made.yaml
+"$slipway" configmap demo | kubectl apply -f - >/dev/null
+"$slipway" controller --legacy-rights --metrics-bind-address 0 --health-probe-bind-address 0 2>controller.log &
+pids="$pids $!"
+kubectl apply -f - >/dev/null <<'Y'
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: demo}
+spec: {namespace: demo, chart: {name: demo, version: 0.1.0, repository: {name: r, url: "cm://default/demo"}}}
+Y
+text_is() { [ "$(kubectl -n demo get cm made -o 'jsonpath={.data.text}')" = "$1" ]; }
+until_ok 20 text_is "as the recipe has it" >/dev/null
+by_hand() { kubectl -n demo patch cm made --type merge -p '{"data": {"text": "by hand"}}'; }
+paused() { "$slipway" pause demo | tee said && grep -q '^demo: paused' said && by_hand && sleep 2 && text_is "by hand"; }
+t "a paused resource is left alone" paused
+t "pausing it again says so" eval '"$slipway" pause demo | grep -q "paused already"'
+resumed() { "$slipway" resume demo | grep -q '^demo: resumed' && until_ok 20 text_is "as the recipe has it"; }
+t "one that goes on is repaired" resumed
+t "going on again says so" eval '"$slipway" resume demo | grep -q "not paused"'
+none() { "$slipway" pause nothing 2>said; [ $? = 2 ] && grep -q nothing said; }
+t "a resource that is not there" none
+removed() { kubectl patch sr demo --type merge -p '{"spec": {"managementState": "Removed"}}' && ! "$slipway" resume demo 2>said && grep -q 'managementState: Removed' said; }
+t "one that is removed is not begun anew" removed
+plan
