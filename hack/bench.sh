@@ -53,6 +53,7 @@ done
 # against a real API server, where one has been built
 hack/bench-controller.sh >>"$out" || true
 hack/bench-scheduler.sh >>"$out" || true
+hack/bench-page.sh >>"$out" || true
 printf '[\n'
 sed '$!s/$/,/' "$out"
 printf ']\n'

@@ -57,5 +57,7 @@ say "speaks of itself alone" $bad
 # ---- every script parses
 bad=0
 for s in hack/*.sh .ci/run; do bash -n "$s" || bad=1; done
+# with pipefail, who writes to a reader that ends early dies of SIGPIPE, sometimes: `sed -n 1p` reads to the end
+git grep -l pipefail -- hack .ci ':!hack/check.sh' | xargs grep -nE '[^|]\| *(head|grep +-[a-zA-Z]*q)\b' && bad=1
 say "scripts" $bad
 exit $failed

@@ -134,7 +134,7 @@ YAML
 # kustomize before 2.1 (kubectl before 1.21) takes folders as bases only; later ones warn of that word.
 folders_word() {
     local minor
-    minor=$(k version --client 2>/dev/null | sed -n 's/.*v1\.\([0-9]*\)\..*/\1/p; s/.*Minor:"\([0-9]*\).*/\1/p' | head -1)
+    minor=$(k version --client 2>/dev/null | sed -n 's/.*v1\.\([0-9]*\)\..*/\1/p; s/.*Minor:"\([0-9]*\).*/\1/p' | sed -n 1p)
     if [ "${minor:-99}" -lt 21 ]; then echo bases; else echo resources; fi
 }
 
@@ -195,7 +195,7 @@ parts() {
     [ "$(platform)" != openshift ] || p="$p openshift"
     [ -z "${SRO_COMPAT:-}" ] || p="$p sro"
     # who may act as which account; with LEGACY_RIGHTS whoever writes a resource has the operator's rights anyway
-    [ -n "$LEGACY_RIGHTS" ] || ! k get --raw /apis/admissionregistration.k8s.io/v1 2>/dev/null | grep -q '"validatingadmissionpolicies"' ||
+    [ -n "$LEGACY_RIGHTS" ] || ! k get --raw /apis/admissionregistration.k8s.io/v1 2>/dev/null | grep '"validatingadmissionpolicies"' >/dev/null ||
         p="$p admission"
     [ "${MONITORING:-}" = no ] || ! grep -q '^monitoring.coreos.com/' <<<"$served" || p="$p monitoring"
     echo "$p"
@@ -238,7 +238,7 @@ wait_available() {
 apply() { # kubectl's one message a failure, and which step it was
     local what=$1 out
     shift
-    out=$(k apply -f - 2>&1) || { grep -v -e configured -e unchanged -e created <<<"$out" | head -3 >&2; die "$what could not be applied (above); it can be repeated once that is mended"; }
+    out=$(k apply -f - 2>&1) || { grep -v -e configured -e unchanged -e created <<<"$out" | sed -n 1,3p >&2; die "$what could not be applied (above); it can be repeated once that is mended"; }
     grep -v 'Warning: .*last-applied' <<<"$out" || true
 }
 

@@ -586,7 +586,7 @@ basic_login() { # HOST: base64, or nothing
     fi
     for f in "${REGISTRY_AUTH_FILE:-}" "${XDG_RUNTIME_DIR:-/nonexistent}/containers/auth.json" "$HOME/.docker/config.json"; do
         [ -n "$f" ] && [ -f "$f" ] || continue
-        tr -d '\n\t ' <"$f" | grep -o "\"$1\":{[^}]*}" | sed -n 's/.*"auth":"\([^"]*\)".*/\1/p' | head -1
+        tr -d '\n\t ' <"$f" | grep -o "\"$1\":{[^}]*}" | sed -n 's/.*"auth":"\([^"]*\)".*/\1/p' | sed -n 1p
         return 0
     done
 }
@@ -652,7 +652,7 @@ cmd_push() {
     case $host in localhost* | 127.*) scheme=http ;; esac
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    manifest=$(grep -o '"digest": "sha256:[0-9a-f]*"' "$layout/index.json" | head -1 | grep -o '[0-9a-f]\{64\}')
+    manifest=$(grep -o '"digest": "sha256:[0-9a-f]*"' "$layout/index.json" | sed -n 1p | grep -o '[0-9a-f]\{64\}')
     log_in "$scheme://$host/v2" "$host" "$repo"
     for d in $(grep -o 'sha256:[0-9a-f]\{64\}' "$layout/blobs/sha256/$manifest" | cut -d: -f2); do
         push_blob "$scheme://$host/v2" "$repo" "$layout" "$d"

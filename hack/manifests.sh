@@ -47,7 +47,7 @@ on its own port, for everybody.
 A request brings a bearer token. The program asks the API server who that is (TokenReview) and whether he may `get`
 `/metrics` (SubjectAccessReview), and keeps the answer: a minute for who may, 30 seconds for who may not, 10 for a
 token that nobody knows. Whom the API server does not know gets 401, who may not 403; while the API server cannot be asked,
-or too many strangers ask at once, the answer is 503. OpenShift's Prometheus and kube-prometheus' may already; others
+or too many strangers ask at once, the answer is 503; who guesses does not keep other addresses out. OpenShift's Prometheus and kube-prometheus' may already; others
 get the ClusterRole `slipway-metrics-reader`:
 
 ```sh
@@ -119,5 +119,5 @@ page >"$pages/metrics.md"
 [ "$to" != deploy ] || exit 0
 cmp -s "$pages/metrics.md" docs/metrics.md || { echo "docs/metrics.md is not what charts/slipway/files gives: run make manifests"; exit 1; }
 (cd "$to" && find . -type f | sort) | while read -r f; do
-    cmp -s "$to/$f" "deploy/$f" || { echo "deploy/$f is not what charts/slipway gives: run make manifests"; diff "$to/$f" "deploy/$f" | head -5; false; }
+    cmp -s "$to/$f" "deploy/$f" || { echo "deploy/$f is not what charts/slipway gives: run make manifests"; diff "$to/$f" "deploy/$f" | sed -n 1,5p; false; }
 done

@@ -70,7 +70,7 @@ apply_all() {
         if [ $rc = 0 ]; then break; fi
         wrong=$(grep -v '^Warning:' "$work/err" | grep -vE "$later" || true)
         [ -z "$wrong" ] || die "$(head -3 <<<"$wrong")"
-        [ $SECONDS -lt "$end" ] || die "not all could be applied within $TIMEOUT s: $(grep -E "$later" "$work/err" | head -1)"
+        [ $SECONDS -lt "$end" ] || die "not all could be applied within $TIMEOUT s: $(grep -E "$later" "$work/err" | sed -n 1p)"
         grep -v ' unchanged$' "$work/out" || true
         sleep 1
     done

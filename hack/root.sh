@@ -31,7 +31,7 @@ packages() {
 
 mirror() { # that of this machine's own release
     apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' 2>/dev/null |
-        sed -n "s/ $(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")\$//p" | head -1
+        sed -n "s/ $(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")\$//p" | sed -n 1p
 }
 
 # A root of its own for mounts and processes: all of them end with the command.

@@ -41,7 +41,7 @@ COMPONENTS := operator webhook scheduler daemonset device-plugin
 reference = $(if $(filter slipway,$(1)),$(IMG),$(or $(call related,$(1:slipway-%=%)),$(REGISTRY)/$(1):$(TAG)))
 
 .PHONY: local-image-build local-image-push local-image-load build-push-parallel manifests \
-    install uninstall deploy undeploy deploy-das deploy-das-ocp undeploy-das undeploy-das-ocp manager run-local info \
+    install uninstall deploy undeploy deploy-das deploy-das-ocp undeploy-das undeploy-das-ocp back-to-das manager run-local info \
     test-e2e
 IMAGE_ARCH := $(if $(ARCH),--arch $(ARCH) --sysroot $(SYSROOT) --programs $(BUILD) --out $(BUILD)/images)
 local-image-build: build ## pack all programs as images into build/images (no daemon, no network); ARCH=arm64
@@ -122,6 +122,9 @@ deploy-das-ocp: build ## the same on OpenShift
 
 undeploy-das: ## remove the nvidia-mig recipe
 	@hack/deploy.sh undas
+
+back-to-das: ## give the cluster back to DAS: once before it is deployed again, once after it
+	@hack/back-to-das.sh
 
 undeploy-das-ocp: undeploy-das ## the same on OpenShift
 

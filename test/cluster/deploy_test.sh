@@ -224,6 +224,7 @@ nothing_refused() {
 
 taken_over() { # the leader goes, the other one leads
     local old
+    until_ok 60 one_leads || return 1 # who led last may have gone and given the lease back
     old=$(kubectl -n slipway get lease b6ae617b.openshift.io -o 'jsonpath={.spec.holderIdentity}')
     kubectl -n slipway delete pod "$old" --wait=false && until_ok 60 eval '[ "$(kubectl -n slipway get lease b6ae617b.openshift.io -o "jsonpath={.spec.holderIdentity}")" != "'"$old"'" ]'
 }

@@ -88,9 +88,21 @@ spec:
 YAML
 }
 
+# What DAS's operator made is there, and its Deployment is gone, as DAS_COMPAT leaves it. Of handlers that go
+# Kubernetes 1.20 leaves empty ones, and refuses them: they are left out.
+left_by_das() {
+    kubectl create namespace $ns && kubectl create -f deploy/crds/inference.redhat.com_dasoperators.yaml && operator_resource >"$tap_dir/das.yaml" &&
+        until_ok 30 kubectl create -f "$tap_dir/das.yaml" || return 1
+    local uid
+    uid=$(kubectl -n $ns get dasoperator cluster -o 'jsonpath={.metadata.uid}')
+    awk -v RS='---\n' -v ORS='---\n' '!/\nkind: Deployment\n/ || !/\n  name: das-operator\n/' test/emulator/operator/takeover/das.yaml | sed "/^    kind: DASOperator/{n;s/.*/&\n    uid: $uid/};/^        startupProbe:/,/timeoutSeconds/d;/^        lifecycle:/,/sleep/d" >"$tap_dir/left.yaml"
+    kubectl create --validate=false --field-manager das-operator -f "$tap_dir/left.yaml" && uids >"$tap_dir/uids" && [ "$(wc -l <"$tap_dir/uids")" = 12 ]
+}
+uids() { kubectl get -f "$tap_dir/left.yaml" --ignore-not-found -o 'jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid}{"\n"}{end}'; }
+
 deployed() { # NFD would find the GPU by its PCI id; the GPU operator's rules do the rest
     kubectl label --overwrite node "$node" feature.node.kubernetes.io/pci-10de.present=true nvidia.com/mig.capable- &&
-        operator_resource >"$tap_dir/das.yaml" && DAS_CR=$tap_dir/das.yaml make -s deploy-das && until_ok 60 kubectl get specialresource nvidia-mig
+        DAS_CR=$tap_dir/das.yaml make -s deploy-das && until_ok 60 kubectl get specialresource nvidia-mig
 }
 
 das() { kubectl -n $ns get dasoperator cluster -o "jsonpath={.status.conditions[?(@.type==\"$1\")].status}/{.status.conditions[?(@.type==\"$1\")].reason}"; }
@@ -100,6 +112,7 @@ walked() {
     [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 10 ] &&
         kubectl -n $ns get daemonset/das-daemonset deployment/das-scheduler deployment/das-operator-webhook \
             mutatingwebhookconfiguration/das-mutating-webhook-configuration networkpolicy/das-deny-all &&
+        uids | diff "$tap_dir/uids" - && # taken over in place
         [ "$(kubectl -n nvidia-mig-validation get pod nvidia-mig-validation -o 'jsonpath={.status.phase} {.spec.schedulerName} {.spec.containers[0].resources.limits}')" = 'Succeeded das-scheduler {"mig.das.com/1g.5gb":"1"}' ]
 }
 
@@ -247,12 +260,13 @@ repaired() { # what the operator looks after comes back
 undeployed() {
     TIMEOUT=180 make -s undeploy-das && ! kubectl -n $ns get dasoperator cluster 2>/dev/null && ! kubectl get specialresource nvidia-mig 2>/dev/null &&
         [ -z "$(kubectl -n $ns get deploy,ds -o name 2>/dev/null)" ] && ! kubectl get mutatingwebhookconfiguration das-mutating-webhook-configuration 2>/dev/null &&
-        TIMEOUT=180 make -s undeploy
+        TIMEOUT=180 make -s undeploy && kubectl delete namespace $ns --timeout=180s
 }
 
 t "nothing is there of what will be deployed" slicing_cleared $ns
 t "the images are packed from the build" packed
 t "cert-manager is there, as somebody else's" cert_manager
+t "what DAS's operator made is there" left_by_das
 t "make deploy-das" deployed
 [ $tap_bad = 0 ] || plan
 t "the recipe is walked, and the DASOperator says so" walked

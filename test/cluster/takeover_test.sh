@@ -110,7 +110,7 @@ all_ready() {
 
 # start [OPTION...]
 start() {
-    SLIPWAY_UPGRADE_GRAPH_URL=http://$host/graph OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --keep-node-selectors \
+    SLIPWAY_UPGRADE_GRAPH_URL=http://$host/graph SLIPWAY_ALLOWED_SOURCES=127.0.0.1 OPERATOR_NAMESPACE=default "$slipway" controller --legacy-rights --keep-node-selectors \
         --metrics-bind-address 0 --health-probe-bind-address 0 "$@" >>"$tap_dir/log" 2>&1 &
     echo $! >"$tap_dir/pid"
 }
@@ -135,20 +135,20 @@ rights_are_foreseen() {
         kubectl create clusterrolebinding writer --clusterrole=writer --user=writer &&
         kubectl patch specialresource rolling --type merge -p "$set" || return 1
     for as in "" "--as writer"; do
-        "$slipway" takeover --plan --keep-node-selectors $as >"$tap_dir/plan" 2>&1
+        "$slipway" takeover --plan --keep-node-selectors --legacy-rights $as >"$tap_dir/plan" 2>&1
         [ $? = 2 ] && grep -E '^refused +DaemonSet rolling/.*slipway-rolling' "$tap_dir/plan" &&
             grep -E '^adopted +SpecialResource rolling .* may not write .*: slipway rbac .* \| kubectl apply -f -' "$tap_dir/plan" &&
             ! grep -E '^refused .*(simple-kmod|ping-pong)' "$tap_dir/plan" || { cat "$tap_dir/plan"; return 1; }
     done
     "$slipway" rbac "$left/rolling" --name rolling --namespace rolling >"$tap_dir/rights" && kubectl apply -f "$tap_dir/rights" || return 1
-    "$slipway" takeover --plan --keep-node-selectors >"$tap_dir/plan" && ! grep '^refused' "$tap_dir/plan" || { cat "$tap_dir/plan"; return 1; }
+    "$slipway" takeover --plan --keep-node-selectors --legacy-rights >"$tap_dir/plan" && ! grep '^refused' "$tap_dir/plan" || { cat "$tap_dir/plan"; return 1; }
     kubectl patch specialresource rolling --type merge -p "$unset" && kubectl delete clusterrole/writer clusterrolebinding/writer || return 1
     awk 'BEGIN { RS = "---\n"; ORS = "---\n" } !/kind: Namespace\n/' "$tap_dir/rights" | kubectl delete --ignore-not-found -f -
 }
 
 rehearsed() {
     picture >"$tap_dir/before" && [ "$(grep -c '^Pod ' "$tap_dir/before")" = 6 ] &&
-        "$slipway" takeover --plan --keep-node-selectors >"$tap_dir/plan"
+        "$slipway" takeover --plan --keep-node-selectors --legacy-rights >"$tap_dir/plan"
     local rc=$?
     cat "$tap_dir/plan"
     [ $rc = 0 ] && ! grep -v ' dasoperators' "$tap_dir/plan" | grep -E '^(changed|pods replaced|created|deleted|left|refused) '
@@ -200,7 +200,7 @@ modules_left() {
 }
 
 modules_rehearsed() { # a build of SRO's for a version that is gone stays
-    SLIPWAY_UPGRADE_GRAPH_URL=http://$host/graph "$slipway" takeover --plan --keep-node-selectors >"$tap_dir/plan"
+    SLIPWAY_UPGRADE_GRAPH_URL=http://$host/graph "$slipway" takeover --plan --keep-node-selectors --legacy-rights >"$tap_dir/plan"
     cat "$tap_dir/plan"
     grep -qE '^adopted +SpecialResourceModule acm-ice$' "$tap_dir/plan" && grep -qE '^left +BuildConfig acm-ice/acm-ice-4-10-15 ' "$tap_dir/plan" &&
         ! grep -E '^(changed|pods replaced|created|deleted|refused) .* acm-' "$tap_dir/plan"

@@ -68,7 +68,19 @@ app.kubernetes.io/component: controller
   resources: [services]
   resourceNames: [kubernetes]
   verbs: [get]
-{{- if .Values.metrics.secure }}
+{{- if .Values.dashboard.enabled }}
+# what the page shows besides
+- apiGroups: [""]
+  resources: [events]
+  verbs: [list, watch]
+- apiGroups: [""]
+  resources: [pods/log]
+  verbs: [get]
+- apiGroups: [inference.redhat.com]
+  resources: [nodeaccelerators, allocationclaims]
+  verbs: [list, watch]
+{{- end }}
+{{- if or .Values.metrics.secure .Values.dashboard.enabled }}
 # who may read metrics
 - apiGroups: [authentication.k8s.io]
   resources: [tokenreviews]
@@ -76,11 +88,13 @@ app.kubernetes.io/component: controller
 - apiGroups: [authorization.k8s.io]
   resources: [subjectaccessreviews]
   verbs: [create]
+{{- end }}
+{{- if .Values.metrics.secure }}
 # its own, for slipway gather
 - nonResourceURLs: [/metrics, /requests]
   verbs: [get]
 {{- end }}
-{{- if and .Values.admissionWebhook.enabled (not .Values.metrics.secure) }}
+{{- if and .Values.admissionWebhook.enabled (not (or .Values.metrics.secure .Values.dashboard.enabled)) }}
 # who may act as which account
 - apiGroups: [authorization.k8s.io]
   resources: [subjectaccessreviews]
@@ -194,6 +208,12 @@ containers:
   - --admission-cert-path=/etc/slipway-admission
   - --admission-operator=system:serviceaccount:{{ .Release.Namespace }}:{{ .Values.serviceAccount.name }}
   {{- end }}
+  {{- if .Values.dashboard.enabled }}
+  - --dashboard-bind-address=:{{ .Values.dashboard.port }}
+  {{- if .Values.dashboard.certSecret }}
+  - --dashboard-cert-path=/etc/slipway-dashboard
+  {{- end }}
+  {{- end }}
   {{- with .Values.extraArgs }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -237,6 +257,11 @@ containers:
     protocol: TCP
     containerPort: {{ .Values.admissionWebhook.port }}
   {{- end }}
+  {{- if .Values.dashboard.enabled }}
+  - name: dashboard
+    protocol: TCP
+    containerPort: {{ .Values.dashboard.port }}
+  {{- end }}
   startupProbe:
     httpGet: {path: /healthz, port: health}
     periodSeconds: 1
@@ -264,6 +289,9 @@ containers:
   {{- if .Values.admissionWebhook.enabled }}
   - {name: admission-certificate, mountPath: /etc/slipway-admission, readOnly: true}
   {{- end }}
+  {{- if and .Values.dashboard.enabled .Values.dashboard.certSecret }}
+  - {name: dashboard-certificate, mountPath: /etc/slipway-dashboard, readOnly: true}
+  {{- end }}
 volumes:
 # Recipes that were downloaded (256 MiB at most), and git repositories while they are fetched.
 - name: tmp
@@ -283,6 +311,11 @@ volumes:
 - name: admission-certificate
   secret:
     secretName: {{ .Values.admissionWebhook.certSecret }}
+{{- end }}
+{{- if and .Values.dashboard.enabled .Values.dashboard.certSecret }}
+- name: dashboard-certificate
+  secret:
+    secretName: {{ .Values.dashboard.certSecret }}
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:

@@ -9,7 +9,7 @@ linted() { [ -z "$("$slipway" lint charts/slipway 2>&1)" ] && "$slipway" lint ch
 refused() { # VALUES FIELD
     local out
     out=$(render --set "$1" 2>&1)
-    [ $? -ne 0 ] && grep -qF -- "$2" <<<"$out" || { echo "$1: $out"; return 1; }
+    [ $? -ne 0 ] && grep -qF -e "'/${2//.//}" -e "'$2'" <<<"$out" || { echo "$1: $out"; return 1; }
 }
 refuses() {
     refused replicas=many replicas && refused image.digest=abc image.digest && refused 'platform=windows' platform && refused surprise=1 surprise && refused logLevel=loud logLevel &&
@@ -59,6 +59,15 @@ webhook() { # off unless asked for; then it is told who the operator is, and a w
         grep -qF 'port: 9999}' "$tap_dir/webhook" && grep -q 'secretName: slipway-admission$' "$tap_dir/webhook" && ! grep -q inject-cabundle "$tap_dir/webhook" &&
         render --set admissionWebhook.enabled=true,platform=openshift | grep -q 'service.beta.openshift.io/inject-cabundle: "true"' &&
         render --set admissionWebhook.enabled=true,metrics.secure=false -s templates/rbac.yaml | grep -q subjectaccessreviews && refused admissionWebhook.port=0 admissionWebhook.port
+}
+page() { # off unless asked for; then it has a Service, an opening in the NetworkPolicy and the rights that it lacks
+    ! render | grep -qE '8444|dashboard-bind|nodeaccelerators' &&
+        render --set dashboard.enabled=true,dashboard.port=9998,metrics.secure=false,dashboard.certSecret=mine,'dashboard.readers[0].namespace=team,dashboard.readers[0].name=viewer' >"$tap_dir/page" &&
+        [ "$(grep -cE -- '- --dashboard-(bind-address=:9998|cert-path=/etc/slipway-dashboard)$' "$tap_dir/page")" = 2 ] &&
+        [ "$(grep -cE 'port: 9998}|containerPort: 9998$|^    port: 9998$' "$tap_dir/page")" = 3 ] && grep -q 'secretName: mine$' "$tap_dir/page" &&
+        grep -q 'nonResourceURLs: \[/dashboard\]' "$tap_dir/page" && grep -A3 '^- kind: ServiceAccount' "$tap_dir/page" | grep -q 'name: viewer' &&
+        grep -q 'resources: \[tokenreviews\]' "$tap_dir/page" && grep -q 'resources: \[subjectaccessreviews\]' "$tap_dir/page" && grep -q 'resources: \[pods/log\]' "$tap_dir/page" &&
+        ! grep -q '/requests' "$tap_dir/page" && refused dashboard.port=0 dashboard.port && refused dashboard.surprise=1 dashboard
 }
 nodes() { # bounded by the program's own defaults unless admins say more
     ! render -s templates/controller.yaml | grep -q -- '--nodes-' &&
@@ -125,6 +134,7 @@ t "one replica needs no PodDisruptionBudget" alone
 t "an account to act as is granted by name" acting_as
 t "the rights of SRO are only for those who ask" legacy
 t "a webhook asks the same, where that is wanted" webhook
+t "the page is off by default, and then has what it needs" page
 t "with a policy for who may act as which account, where the server has the kind" accounts
 t "the policy asks what the webhook asks" same_question
 t "its definitions are those of deploy/crds" single_source

@@ -44,7 +44,7 @@ runs() { # PROGRAM
 carries_recipes() {
     local r
     for r in recipes/*/; do
-        inside "$tap_dir/root-slipway" /usr/bin/slipway render --stand-ins "/${r%/}" 2>/dev/null >"$tap_dir/inside" && build/slipway render --stand-ins "${r%/}" | cmp - "$tap_dir/inside" || return 1
+        inside "$tap_dir/root-slipway" /usr/bin/slipway render --stand-ins -a resource.k8s.io/v1/DeviceClass "/${r%/}" 2>/dev/null >"$tap_dir/inside" && build/slipway render --stand-ins -a resource.k8s.io/v1/DeviceClass "${r%/}" | cmp - "$tap_dir/inside" || return 1
     done
 }
 

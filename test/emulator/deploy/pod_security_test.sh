@@ -6,8 +6,8 @@ slipway=${SLIPWAY:-build/slipway}
 command -v python3 >/dev/null || { skip "pods are restricted" "no python3 here"; plan; }
 
 # What these do needs the node's files, devices or namespaces, or is a program of others that does.
-on_the_node='amd-gpu-operator device-plugin driver-build driver-container driver-validation feature-discovery gpu-device-plugin
-    gpu-operator monitoring nfd nvidia-network-operator runtime-hook'
+on_the_node='amd-gpu-operator device-plugin driver-build driver-container driver-validation feature-discovery gpu-cluster-operator
+    gpu-device-plugin gpu-operator intel-gaudi-operator kmm-module monitoring nfd nvidia-network-operator runtime-hook'
 
 cat >"$tap_dir/restricted.py" <<'PY'
 """JSON documents, one a line: each field of a pod that "restricted" does not allow is a line; 1 if there is one."""
@@ -128,7 +128,7 @@ json() {
     "$slipway" render "$tap_dir/json" | sed -n '/^{/p'
 }
 restricted() { json | python3 "$tap_dir/restricted.py" "$@"; } # [PODS]: that many there are at least
-state() { "$slipway" render "states/$1" -a policy/v1; }
+state() { "$slipway" render "states/$1" -a policy/v1 -a resource.k8s.io/v1/DeviceClass; }
 
 every_state() { # those that are to be are, and the others are not
     local s bad=0
