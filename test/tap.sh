@@ -33,13 +33,15 @@ plan() {
 }
 
 # until_ok SECONDS COMMAND...: try until it succeeds. The seconds are a quiet machine's; a busy one is
-# given SW_PATIENCE times as many, which costs nothing where the command succeeds.
+# given SW_PATIENCE times as many, which costs nothing where the command succeeds. What lasts is asked for
+# less often: most commands start a kubectl.
 until_ok() {
-    local end=$((SECONDS + $1 * ${SW_PATIENCE:-3}))
+    local end=$((SECONDS + $1 * ${SW_PATIENCE:-3})) pause=10
     shift
     until "$@"; do
         [ $SECONDS -lt $end ] || { echo "not within time: $*"; return 1; }
-        sleep 0.1
+        sleep "0.$pause"
+        [ $pause -ge 40 ] || pause=$((pause + 5))
     done
 }
 
