@@ -1,6 +1,8 @@
 /* slipway plan: what will be done to nodes (taints, labels, drivers that are replaced) for a
- * resource on the cluster, or for the one that a recipe would make. Nothing is written. */
+ * resource on the cluster, or for the one that a recipe would make, and in which steps a recipe's
+ * releases go to another version. Nothing is written. */
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include "cli/commands/commands.h"
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
+#include "cli/recipe/release_steps.h"
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/manifests/node_choice.h"
@@ -49,6 +52,7 @@ struct plan {
     struct plan_opts opts;
     struct sw_preview preview; /* of a resource only the connection, facts and document */
     struct sw_node_plan nodes;
+    struct json_object *releases; /* of a recipe: sw_release_steps_add(); owned */
     char *name;
 };
 
@@ -123,7 +127,7 @@ static bool is_awaited(const struct sw_recipe_state *state, struct json_object *
     return awaited;
 }
 
-/* A sw_preview_fn: add a DaemonSet to its state, as the server would store it: pods of an older
+/* Add a DaemonSet to its state, as the server would store it: pods of an older
  * template are recognized by the generation that a changed template gets. */
 static int add_set(struct sw_preview *preview, const struct sw_preview_pass *pass,
                    const struct sw_manifest *m, void *arg, struct sw_err *err)
@@ -148,6 +152,17 @@ static int add_set(struct sw_preview *preview, const struct sw_preview_pass *pas
     return 0;
 }
 
+/* A sw_preview_fn. */
+static int add_manifest(struct sw_preview *preview, const struct sw_preview_pass *pass,
+                        const struct sw_manifest *m, void *arg, struct sw_err *err)
+{
+    struct plan *p = arg;
+    SW_ERR(why);
+    if (sw_release_steps_add(p->releases, preview, pass, m, &why) < 0)
+        (void)fprintf(stderr, "slipway plan: %s:%d: %s\n", m->path, m->line, sw_err_text(&why));
+    return add_set(preview, pass, m, arg, err);
+}
+
 static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
 {
     int rc = sw_preview_init(&p->preview, "plan", &p->opts.recipe, &p->opts.connect, source,
@@ -156,6 +171,7 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
         return rc;
     const char *name = sw_obj_name(p->preview.resource);
     p->name = sw_strdup(name);
+    p->releases = json_object_new_array();
     struct json_object *metadata = (struct json_object *)sw_recipe_metadata(
         p->preview.opened.recipe);
     for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->preview.opened.plan); i++) {
@@ -167,7 +183,7 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
         s->ready_label = sw_ready_label(metadata, p->preview.ns, state->name, state->label);
         s->kernel_affine = state->kernel_affine;
     }
-    return rc == 0 ? sw_preview_each(&p->preview, add_set, p, err) : rc;
+    return rc == 0 ? sw_preview_each(&p->preview, add_manifest, p, err) : rc;
 }
 
 /* ---- either -------------------------------------------------------------------------------------
@@ -248,6 +264,7 @@ static int print_json(const struct plan *p)
     sw_json_set(doc, json_object_get(n->actions), "actions", NULL);
     sw_json_set(doc, json_object_get(n->waiting), "waiting", NULL);
     sw_json_set(doc, sw_preview_shared(&p->preview), "sharedReleases", NULL);
+    sw_json_set(doc, sw_release_steps_changed(p->releases), "releases", NULL);
     return sw_cli_print_json(doc);
 }
 
@@ -272,6 +289,9 @@ static int print_text(const struct plan *p)
         SW_AUTO_CHARS *line = sw_shared_release_line(sw_json_at(shared, i));
         sprintbuf(out, "%s\n", line);
     }
+    SW_AUTO_JSON *releases = sw_release_steps_changed(p->releases);
+    SW_AUTO_CHARS *steps = sw_release_steps_text(releases);
+    sprintbuf(out, "%s", steps);
     if (n->was_paused && by_node)
         sprintbuf(out, "It is paused: spec.upgradePolicy.autoUpgrade is false.\n");
     int rc = sw_cli_print(out->buf, (size_t)out->bpos);
@@ -318,6 +338,7 @@ static int execute(const struct sw_call *call)
     sw_node_plan_done(&p.nodes);
     sw_preview_done(&p.preview);
     sw_recipe_flags_done(&p.opts.recipe);
+    json_object_put(p.releases);
     free(p.name);
     return rc;
 }
@@ -333,7 +354,9 @@ const struct sw_command sw_command_plan = {
                "(with the pods that\n"
                "are evicted), get their new driver and are uncordoned, by spec.upgradePolicy. The "
                "decisions are the\n"
-               "operator's, as if each action succeeded. Nothing is written. A NAME is first "
+               "operator's, as if each action succeeded. Of a recipe also which releases of its "
+               "subcharts go to\n"
+               "another version or change, and in which steps. Nothing is written. A NAME is first "
                "looked up as a\n"
                "resource; ./NAME is the folder.\n"
                "\n"

@@ -254,6 +254,31 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
 /* ---- states ------------------------------------------------------------------------------------
  */
 
+/* The release of the state while it is installed or upgraded, and its steps. */
+static void explain_release(struct json_object *state, struct json_object *link)
+{
+    struct json_object *release = sw_json_get(state, "release"),
+                       *steps = sw_json_get(release, "steps");
+    const char *from = sw_json_str(release, "", "from", NULL),
+               *to = sw_json_str(release, "", "version", NULL);
+    if (!sw_json_len(steps))
+        return;
+    bool goes = *from && !sw_streq(from, to);
+    SW_AUTO_CHARS *what = sw_printf(
+        "release %s of namespace %s, %s%s%s", sw_json_str(release, "", "name", NULL),
+        sw_json_str(release, "", "namespace", NULL), goes ? from : "", goes ? " to " : "", to);
+    struct json_object *leaf = link_new("Waiting", what);
+    for (size_t i = 0; i < sw_json_len(steps); i++) {
+        struct json_object *step = sw_json_at(steps, i);
+        int64_t ready = sw_json_int(step, 0, "ready", NULL),
+                total = sw_json_int(step, 0, "total", NULL);
+        SW_AUTO_CHARS *name = sw_printf("step %zu, %s", i + 1, sw_json_str(step, "", "name", NULL));
+        SW_AUTO_CHARS *why = sw_printf("%lld of %lld ready", (long long)ready, (long long)total);
+        add_message(leaf, ready == total ? "Ready" : "Waiting", name, why);
+    }
+    add(link, leaf);
+}
+
 static void explain_state(struct sw_connection *conn, struct json_object *status,
                           struct json_object *state, struct json_object *chain)
 {
@@ -266,6 +291,7 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     const char *rolled_back = sw_json_str(state, "", "rolledBack", NULL);
     if (*rolled_back)
         add_message(link, "RolledBack", "what came last failed", rolled_back);
+    explain_release(state, link);
     struct json_object *needs = sw_json_get(state, "needs");
     for (size_t i = 0; i < sw_json_len(needs); i++) {
         const char *need = json_object_get_string(sw_json_at(needs, i));

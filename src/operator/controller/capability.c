@@ -46,10 +46,10 @@ void resource_ask_values(struct resource *r, struct sw_facts_ask *ask)
     EACH_CAPABILITY(ask_values, r, ask);
 }
 
-struct release_view capabilities_release(struct resource *r)
+struct release_view capabilities_release(struct resource *r, int state)
 {
     struct release_view view = { .revision = 1 };
-    EACH_CAPABILITY(release, r, &view);
+    EACH_CAPABILITY(release, r, state, &view);
     return view;
 }
 

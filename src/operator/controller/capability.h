@@ -47,7 +47,8 @@ struct prerequisite {
     char *message;      /* heap, owned */
 };
 
-/** What is known of the Helm release that a render is part of. */
+/** What is known of the Helm release that a render is part of: that of the recipe, or of a subchart
+ * that has one of its own. */
 struct release_view {
     int64_t revision;  /* from 1 on */
     bool was_deployed; /* some revision was deployed before */
@@ -124,8 +125,9 @@ struct capability {
     /** Add what makes a render come out differently to the document that the revision is a hash of.
      * The keys must stay as they are: the hash is in statuses and Secrets of earlier versions. */
     void (*add_revision)(struct resource *r, struct json_object *all);
-    /** Set what is known of the release. @out holds { 1, false, false }. */
-    void (*release)(struct resource *r, struct release_view *out);
+    /** Set what is known of the release that the @state of the plan belongs to; less than 0: of the
+     * recipe's. @out holds { 1, false, false }. */
+    void (*release)(struct resource *r, int state, struct release_view *out);
 
     /* ---- render ----------------------------------------------------------------------------- */
 

@@ -317,10 +317,15 @@ struct sw_render_wait *lookups_wait(struct lookups *l);
 int lookups_find(void *lookups, const char *api_version, const char *kind, const char *ns,
                  const char *name, struct json_object **out, struct sw_err *err);
 
-/** What templates of @r see besides values, its release included; @values is borrowed. @l NULL: no
- * lookups. */
-struct sw_render_env resource_render_env(struct resource *r, struct json_object *values,
+/** What templates of @r see besides values, the release included, which is that of the @state of
+ * the plan (less than 0: the recipe's); @values is borrowed. @l NULL: no lookups. */
+struct sw_render_env resource_render_env(struct resource *r, int state, struct json_object *values,
                                          struct lookups *l);
+/** The release of the @state of the plan, where that is a subchart's own, with the revision that it
+ * is rendered as, for the status; NULL: it is the recipe's. @others: SW_RELEASES_OF_OTHERS of the
+ * values, or NULL. The caller's. */
+struct json_object *own_revision_of(const struct resource *r, size_t state,
+                                    struct json_object *others);
 /** The same of no resource: release 1, no lookups. */
 struct sw_render_env core_render_env(struct sw_controller *c, const char *name, const char *ns,
                                      struct json_object *values);

@@ -80,10 +80,10 @@ static void apis_of(struct resource *r)
     }
 }
 
-struct sw_render_env resource_render_env(struct resource *r, struct json_object *values,
+struct sw_render_env resource_render_env(struct resource *r, int state, struct json_object *values,
                                          struct lookups *l)
 {
-    const struct release_view release = capabilities_release(r);
+    const struct release_view release = capabilities_release(r, state);
     struct sw_render_env env = core_render_env(r->c, r->name, resource_namespace(r), values);
     apis_of(r);
     env.api_versions = r->own->n_apis ? r->own->apis : r->c->apis;
@@ -168,7 +168,7 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
     if (rc < 0)
         return rc;
     SW_AUTO_JSON *facts = resource_values(r, NULL);
-    struct sw_render_env env = resource_render_env(r, facts, w->lookups);
+    struct sw_render_env env = resource_render_env(r, -1, facts, w->lookups);
     bool show = sw_json_bool(r->doc, false, "spec", "debug", NULL);
     rc = sw_renderer_plan(r->renderer, lookups_wait(w->lookups), set, &env, r->name, show, &r->plan,
                           err);

@@ -125,7 +125,7 @@ bool capabilities_facts_ready(struct resource *r, bool so_far);
 /** plan_ready() of the rows, up to the first that is not. */
 bool capabilities_plan_ready(struct resource *r);
 /** release() of every row. @return { 1, false, false } where there is none */
-struct release_view capabilities_release(struct resource *r);
+struct release_view capabilities_release(struct resource *r, int state);
 /** default_set() of the rows; borrowed. */
 struct json_object *capabilities_default_set(struct resource *r);
 /** extra_hooks() of every row. */

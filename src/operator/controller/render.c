@@ -351,8 +351,8 @@ static int render_pass(struct render *w, int state, struct pass *pass, struct sw
 {
     struct resource *r = w->r;
     SW_AUTO_JSON *values = pass->values = resource_values(r, pass->group);
-    struct sw_render_env env = resource_render_env(r, values, w->lookups);
-    pass->release = capabilities_release(r);
+    struct sw_render_env env = resource_render_env(r, state, values, w->lookups);
+    pass->release = capabilities_release(r, state);
     SW_AUTO(sw_rendered) *rendered = NULL;
     document_made(r, "debug runtime values", w->state, values);
     int rc = sw_renderer_render(r->renderer, lookups_wait(w->lookups), &env, (size_t)state,

@@ -249,27 +249,34 @@ struct graph {
     size_t n;
     size_t *needs; /* of all states, one after the other */
     char **ready_labels;
+    struct json_object **releases; /* sw_state_spec.release */
 };
 
 static void graph_done(struct graph *g)
 {
-    for (size_t i = 0; i < g->n; i++)
+    for (size_t i = 0; i < g->n; i++) {
         free(g->ready_labels[i]);
+        json_object_put(g->releases[i]);
+    }
     free(g->ready_labels);
+    free(g->releases);
     free(g->states);
     free(g->needs);
 }
 
-static void graph_of(const struct resource *r, const struct sw_policy *policy, struct graph *g)
+static void graph_of(struct resource *r, const struct sw_policy *policy, struct graph *g)
 {
     const struct sw_plan_view *plan = r->plan;
     struct json_object *metadata = r->recipe ? r->recipe->metadata : NULL;
+    SW_AUTO_JSON *values = plan ? resource_values(r, NULL) : NULL;
+    struct json_object *others = sw_json_get(values, SW_RELEASES_OF_OTHERS);
     size_t n = plan ? plan->n_states : 0, n_needs = 0;
     for (size_t i = 0; i < n; i++)
         n_needs += plan->states[i].n_needs + 1;
     *g = (struct graph){ sw_zalloc(n + 1, sizeof *g->states), n + 1,
                          sw_zalloc(n_needs, sizeof *g->needs),
-                         sw_zalloc(n + 1, sizeof *g->ready_labels) };
+                         sw_zalloc(n + 1, sizeof *g->ready_labels),
+                         sw_zalloc(n + 1, sizeof *g->releases) };
     g->states[0] =
         (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .title = "namespace", .hidden = true };
     size_t *needs = g->needs;
@@ -279,11 +286,13 @@ static void graph_of(const struct resource *r, const struct sw_policy *policy, s
         if (s->n_templates && !strchr(s->chart, '/')) /* the path in the chart, as with SRO */
             title += strlen(s->chart) + 1;
         g->ready_labels[i + 1] = sw_ready_label(metadata, resource_namespace(r), s->name, s->label);
+        g->releases[i + 1] = own_revision_of(r, i, others);
         g->states[i + 1] = (struct sw_state_spec){
             .name = s->name,
             .label = s->label,
             .ready_label = g->ready_labels[i + 1],
             .title = title,
+            .release = g->releases[i + 1],
             .needs = needs,
             .kernel_affine = s->kernel_affine,
             .looks_up = sw_plan_view_mentions(plan, i, LOOKUP_WORD),

@@ -104,7 +104,12 @@ struct sw_state_spec {
     const char *ready_label; /* key of a label that comes and goes with it, for what others wrote
                                 that selects nodes by it; its value is empty. NULL: none */
     const char *title;       /* for "Working on: <title>"; NULL: @name */
-    const size_t *needs;     /* indexes of states; no cycles */
+    /** A release of its own that it belongs to, for the status, or NULL: "name", "namespace",
+     * "version", "digest", "revision", "from" (the version that an upgrade began with), "owner"
+     * (the resource that has installed it instead) and "deployed" (the version that was Ready
+     * last), which the engine sets. Borrowed. */
+    struct json_object *release;
+    const size_t *needs; /* indexes of states; no cycles */
     size_t n_needs;
     bool kernel_affine; /* rendered once for each group (node_set.h) of the resource's nodes */
     bool looks_up;      /* its templates read the cluster: rendered again when its turn comes */

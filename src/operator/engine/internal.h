@@ -11,6 +11,7 @@
  *   taint.c           node taints
  *   drivers.c         nodes whose drivers are upgraded
  *   message.c         why a state is where it is
+ *   release.c         the release that a state belongs to
  *   signal.c          the conditions of transitions
  *   deadline.c        timeouts, and what is run again
  *   apply.c           apply, retire, remove
@@ -211,8 +212,9 @@ struct variant {
 
 /** One state of the resource, or one that an earlier recipe had. */
 struct state {
-    char *name, *label, *title; /* @label: the whole key; NULL: none */
-    char *ready_label;          /* as in sw_state_spec; NULL: none */
+    char *name, *label, *title;  /* @label: the whole key; NULL: none */
+    char *ready_label;           /* as in sw_state_spec; NULL: none */
+    struct json_object *release; /* likewise */
     struct state **needs;
     size_t n_needs;
     bool listed; /* in the recipe now */
@@ -737,6 +739,17 @@ enum phase state_shown(const struct state *s);
 void state_note_failure(struct sw_engine *e, struct state *s);
 /** The state that the resource's message is about, or NULL. */
 const struct state *message_subject(struct sw_engine *e);
+
+/* ---- release.c ---------------------------------------------------------------------------------
+ */
+
+/** Take sw_state_spec.release. */
+void release_take(struct state *s, struct json_object *release);
+/** "25.10.1 to 26.7.1, step 2 of 4 (pre-upgrade hooks): " while its release goes to another
+ * version, else "". Of the step's arena. */
+const char *release_step(struct sw_engine *e, const struct state *s);
+/** The release as the status has it, with its "steps" while it is under way; the caller's. */
+struct json_object *release_doc(const struct state *s);
 
 /* ---- taint.c -----------------------------------------------------------------------------------
  */

@@ -163,6 +163,9 @@ const char *state_message(struct sw_engine *e, const struct state *s, const char
         message = applying_message(e, s, reason);
     else if (!message)
         message = gate_message(e, s, reason);
+    const char *step = message && s->phase >= PH_APPLYING ? release_step(e, s) : "";
+    if (*step)
+        message = sw_arena_printf(e->arena, "%s%s", step, message);
     if (!late)
         return message ? message : "";
     SW_AUTO_CHARS *timeout = sw_span_text(deadline_timeout(e, s));

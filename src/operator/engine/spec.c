@@ -316,6 +316,7 @@ static void take_states(struct sw_engine *e, const struct sw_spec *spec)
         free(s->label);
         s->label = from->label ? sw_recipe_label_key(e->name, from->label) : NULL;
         sw_text_set(&s->ready_label, from->ready_label);
+        release_take(s, from->release);
         if (s->phase == PH_REMOVED)
             state_note_change(e, s);
     }

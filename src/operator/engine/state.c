@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <json-c/json.h>
+
 #include "operator/engine/internal.h"
 
 /* ---- phases ------------------------------------------------------------------------------------
@@ -77,6 +79,7 @@ void state_free(struct state *s)
     free(s->name);
     free(s->label);
     free(s->ready_label);
+    json_object_put(s->release);
     free(s->title);
     free(s->reported);
     free(s->shown);

@@ -166,6 +166,8 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_text(doc, "reason", reason);
     add_text(doc, "message", message);
     add_text(doc, "rolledBack", state_rolled_back(s));
+    if (s->release)
+        json_object_object_add(doc, "release", release_doc(s));
     add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));
     struct json_object *needs = json_object_new_array();
     for (size_t i = 0; i < s->n_needs; i++)

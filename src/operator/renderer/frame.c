@@ -201,6 +201,7 @@ static bool read_state(struct sw_plan_view *view, struct json_object *doc, size_
         .has_crds = sw_json_bool(doc, false, "hasCrds", NULL),
         .release = read_release(arena, sw_json_get(doc, "release")),
     };
+    view->digests[i] = kept(arena, sw_json_get(doc, "release"), "digest");
     view->words[i] = lines_of(sw_json_get(doc, "words"));
     const struct sw_recipe_state *s = &view->states[i];
     bool is_release = !s->release || (s->release->name && s->release->chart);
@@ -236,6 +237,7 @@ int plan_view_read(struct json_object *answer, struct sw_plan_view **out, struct
         view->n_states = n;
         view->states = sw_arena_alloc(view->arena, (n + 1) * sizeof *view->states);
         view->words = sw_zalloc(n + 1, sizeof *view->words);
+        view->digests = sw_arena_alloc(view->arena, (n + 1) * sizeof *view->digests);
     }
     for (size_t i = 0; i < n && ok; i++)
         ok = read_state(view, sw_json_at(states, i), i);
@@ -258,8 +260,17 @@ struct sw_plan_view *plan_view_of(const struct sw_plan *plan)
     view->arena = sw_arena_new();
     view->n_states = sw_plan_n_states(plan);
     view->states = sw_arena_alloc(view->arena, (view->n_states + 1) * sizeof *view->states);
-    for (size_t i = 0; i < view->n_states; i++)
+    view->digests = sw_arena_alloc(view->arena, (view->n_states + 1) * sizeof *view->digests);
+    for (size_t i = 0; i < view->n_states; i++) {
+        char digest[SW_SHA256_HEX];
         view->states[i] = *sw_plan_state(plan, i);
+        const struct sw_release_of_state *release = view->states[i].release;
+        view->digests[i] = NULL;
+        if (release) {
+            release_digest(plan, release->chart, digest);
+            view->digests[i] = sw_arena_strdup(view->arena, digest);
+        }
+    }
     return view;
 }
 

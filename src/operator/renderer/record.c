@@ -18,6 +18,16 @@ int plan_check(const struct sw_recipe *recipe, const struct sw_plan *plan, const
     return sw_plan_check_labels(plan, label, err);
 }
 
+/* Put the digest of each file to @sums. */
+static void put_sums(struct json_object *sums, const struct sw_files *files)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        char sum[SW_SHA256_HEX];
+        sw_json_set_str(sums, sw_sha256_hex(files->items[i].bytes, files->items[i].len, sum),
+                        files->items[i].name, NULL);
+    }
+}
+
 /* The digest depends on the files alone: it is the same after a restart, and in other replicas. */
 void recipe_digest(const struct sw_recipe *recipe, char out[static SW_SHA256_HEX])
 {
@@ -27,13 +37,25 @@ void recipe_digest(const struct sw_recipe *recipe, char out[static SW_SHA256_HEX
     if (sw_recipe_list_files(recipe, &files, &err) < 0) /* those that were listed count */
         sw_log(SW_LOG_WARN, "not all files of a recipe are known", "recipe", sw_recipe_name(recipe),
                "why", sw_err_text(&err), NULL);
-    for (size_t i = 0; i < files.n; i++) {
-        char sum[SW_SHA256_HEX];
-        sw_json_set_str(sums, sw_sha256_hex(files.items[i].bytes, files.items[i].len, sum),
-                        files.items[i].name, NULL);
-    }
+    put_sums(sums, &files);
     sw_files_done(&files);
     sw_json_sha256(sums, out);
+}
+
+void release_digest(const struct sw_plan *plan, const char *chart, char out[static SW_SHA256_HEX])
+{
+    struct sw_files files = sw_files_init(NULL);
+    const struct json_object *metadata;
+    SW_AUTO_JSON *all = json_object_new_object();
+    SW_ERR(err);
+    int rc = sw_plan_list_files(plan, chart, &files, &metadata, &err);
+    struct json_object *sums = json_object_new_object();
+    sw_json_set(all, sums, "files", NULL);
+    put_sums(sums, &files);
+    sw_files_done(&files);
+    sw_json_set(all, sw_plan_values_of(plan, chart), "values", NULL);
+    sw_json_sha256(all, out);
+    out[rc < 0 ? 0 : 32] = '\0'; /* a label's value has 63 characters at most */
 }
 
 int recipe_base(const struct sw_recipe *recipe, const char *name, struct json_object **out,

@@ -88,6 +88,9 @@ struct sw_plan_view {
     struct json_object *values; /* coalesced, if asked for; or NULL */
     const struct sw_plan *plan; /* in this process; NULL: in a child */
     char **words;               /* of a child: for each state, as those of the recipe */
+    /* For each state of a release of its own: a digest of that release's chart and values, without
+     * facts: another one is another revision of it. NULL: the recipe's release. */
+    const char **digests;
     struct sw_arena *arena;
 };
 

@@ -298,6 +298,9 @@ static struct json_object *state_to_json(const struct server *s, size_t i)
         set_text(release, state->release->chart, "chart");
         set_text(release, state->release->shared, "shared");
         set_text(release, state->release->version, "version");
+        char digest[SW_SHA256_HEX];
+        release_digest(s->plan, state->release->chart, digest);
+        set_text(release, digest, "digest");
     }
     return doc;
 }

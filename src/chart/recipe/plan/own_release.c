@@ -167,6 +167,8 @@ static const char *version_of(const struct sw_plan_chart *above, const struct sw
     for (size_t i = 0; i < above->n_deps; i++)
         if (sw_streq(above->deps[i].name, sub->name) && above->deps[i].dep)
             version = above->deps[i].dep->version;
+    if (!*version && sub->loaded && sub->loaded->version) /* in charts/, not named */
+        version = sub->loaded->version;
     return version + (version[0] == 'v' && version[1] >= '0' && version[1] <= '9');
 }
 

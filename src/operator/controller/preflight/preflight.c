@@ -136,7 +136,7 @@ static int render_for(struct validation *v, struct resource *r, struct sw_render
     resource_ask_values(r, &ask);
     SW_AUTO_JSON *values = sw_facts_values(v->facts, &ask);
     sw_groups_done(&groups);
-    struct sw_render_env env = resource_render_env(r, values, NULL);
+    struct sw_render_env env = resource_render_env(r, -1, values, NULL);
     if (!v->wait)
         v->wait = sw_render_wait_new(on_rendered, v);
     return sw_renderer_render(r->renderer, v->wait, &env, SW_ALL_STATES, out, err);

@@ -4,6 +4,7 @@
  * record. */
 #include "operator/controller/releases/releases.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct own_records {
     size_t n_begun, cap_begun;
     char *name, *ns, *chart; /* the present one */
     char digest[SW_SHA256_HEX];
+    int state;                          /* a state of it, in the plan */
     struct json_object *list, *release; /* its records; what is known without the recipe */
     size_t next;                        /* in @list: the next to be deleted */
     int64_t version;                    /* of the record that is kept; 0: none */
@@ -118,7 +120,7 @@ static int make(struct own_records *o, const struct release_head *head, char **p
     if (!o->release) /* once: its times are those of the first try */
         o->release = release_begun(r, head);
     SW_AUTO_JSON *values = resource_values(r, NULL);
-    struct sw_render_env env = resource_render_env(r, values, o->lookups);
+    struct sw_render_env env = resource_render_env(r, o->state, values, o->lookups);
     return sw_renderer_record(r->renderer, lookups_wait(o->lookups), &env, o->chart, o->release,
                               releases_of(r)->hook_runs, packed, content, err);
 }
@@ -191,18 +193,6 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
 /* ---- the releases of the plan ------------------------------------------------------------------
  */
 
-/* What a revision is made of; see digest_of() in releases.c. */
-static void digest_of(struct own_records *o)
-{
-    struct resource *r = o->r;
-    SW_AUTO_JSON *all = json_object_new_object();
-    sw_json_set_str(all, r->recipe ? r->recipe->digest : "", "recipe", NULL);
-    sw_json_set_str(all, o->chart, "chart", NULL);
-    sw_json_set(all, json_object_get(sw_json_find(r->doc, "spec", "set", NULL)), "set", NULL);
-    sw_json_sha256(all, o->digest);
-    o->digest[32] = '\0'; /* a label's value has 63 characters at most */
-}
-
 static bool is_begun(const struct own_records *o, const char *chart)
 {
     for (size_t i = 0; i < o->n_begun; i++)
@@ -211,8 +201,9 @@ static bool is_begun(const struct own_records *o, const char *chart)
     return false;
 }
 
-/* The plan may be another one than for the release before. */
-static const struct sw_release_of_state *find_next(const struct own_records *o)
+/* The plan may be another one than for the release before. @return the index of a state of it; -1:
+ * there is none */
+static int find_next(const struct own_records *o)
 {
     const struct sw_plan_view *plan = o->r->plan;
     for (size_t i = 0; plan && i < plan->n_states; i++) {
@@ -220,28 +211,29 @@ static const struct sw_release_of_state *find_next(const struct own_records *o)
         bool is_ours = release &&
                        (o->status || !release->shared); /* shared ones may be handed over */
         if (is_ours && !is_begun(o, release->chart))
-            return release;
+            return (int)i;
     }
-    return NULL;
+    return -1;
 }
 
 static void next_release(struct own_records *o)
 {
     struct resource *r = o->r;
     const struct sw_kind *kind = records_kind(r);
-    const struct sw_release_of_state *release = kind ? find_next(o) : NULL;
+    o->state = kind ? find_next(o) : -1;
     forget_release(o);
-    if (!release) {
+    if (o->state < 0) {
         own_records_free(SW_TAKE(releases_of(r)->own));
         resource_report(r);
         return;
     }
+    const struct sw_release_of_state *release = r->plan->states[o->state].release;
     o->name = sw_strdup(release->name);
     o->ns = sw_strdup(release->namespace ? release->namespace : resource_namespace(r));
     o->chart = sw_strdup(release->chart);
     SW_GROW(o->begun, o->n_begun, o->cap_begun);
     o->begun[o->n_begun++] = sw_strdup(release->chart);
-    digest_of(o);
+    (void)snprintf(o->digest, sizeof o->digest, "%s", r->plan->digests[o->state]);
     o->list = json_object_new_array();
     o->req = sw_release_list(r->c->kube, kind, o->ns, o->name, resource_account_now(r), on_list, o);
 }
@@ -254,7 +246,7 @@ void own_records_begin(struct resource *r, const char *status)
         return;
     struct own_records *o = sw_zalloc(1, sizeof *o);
     *o = (struct own_records){ .r = r, .status = status };
-    if (!find_next(o)) {
+    if (find_next(o) < 0) {
         own_records_free(o);
         return;
     }

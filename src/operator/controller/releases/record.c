@@ -80,7 +80,7 @@ int release_make(struct release_work *w, char **packed, char content[static SW_S
                         NULL);
     }
     SW_AUTO_JSON *values = resource_values(r, NULL);
-    struct sw_render_env env = resource_render_env(r, values, w->lookups);
+    struct sw_render_env env = resource_render_env(r, -1, values, w->lookups);
     return sw_renderer_record(r->renderer, lookups_wait(w->lookups), &env, NULL, w->release,
                               releases_of(r)->hook_runs, packed, content, err);
 }

@@ -451,9 +451,13 @@ static void object_observed(struct resource *r, struct json_object *object)
     release_hook_observed(r, object);
 }
 
-static void release_view(struct resource *r, struct release_view *out)
+static void release_view(struct resource *r, int state, struct release_view *out)
 {
     const struct releases *s = releases_of(r);
+    if (state >= 0 && r->plan && r->plan->states[state].release) {
+        own_revision_view(r, (size_t)state, out);
+        return;
+    }
     *out = (struct release_view){ s->version ? s->version : 1, s->was_deployed, s->is_upgrade,
                                   s->sro_ran };
 }

@@ -2,7 +2,7 @@
 /* releases: Helm's records of what is deployed. releases.c reads and writes them, record.c makes
  * one, tidy.c sees to the older ones, move.c makes Secrets of them, hook_results.c keeps how hooks
  * of an install or an upgrade ended, sro_hooks.c knows which SRO has run, own_records.c records the
- * releases of subcharts. */
+ * releases of subcharts, own_revision.c knows their revisions. */
 #include "operator/controller/core.h"
 #include "operator/release/record.h"
 
@@ -106,5 +106,7 @@ struct json_object *release_object(const struct resource *r, const struct releas
 void own_records_begin(struct resource *r, const char *status);
 /** Cancel it. NULL is accepted. */
 void own_records_free(struct own_records *own);
+/** What is known of the release of the @state of the plan, where that is a subchart's own. */
+void own_revision_view(const struct resource *r, size_t state, struct release_view *out);
 /** Keep how a hook ended, for the record. */
 void release_hook_observed(struct resource *r, struct json_object *object);

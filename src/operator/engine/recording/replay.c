@@ -157,6 +157,7 @@ static int read_state(const struct replay *p, struct json_object *doc, struct bo
                                  .label = text_at(doc, "label"),
                                  .ready_label = text_at(doc, "readyLabel"),
                                  .title = text_at(doc, "title"),
+                                 .release = sw_json_get(doc, "release"),
                                  .n_needs = sw_json_len(needs),
                                  .kernel_affine = number_at(doc, "kernelAffine") != 0,
                                  .looks_up = number_at(doc, "looksUp") != 0,
