@@ -264,9 +264,10 @@ static int get_layer(struct session *s, const char *digest, struct sw_err *err)
     return rc;
 }
 
-/* @digest: of the layer with the signature; "": there is none. */
+/* @digest: of the layer with the signature; "": there is none. @*text: what is in it; the caller's.
+ */
 static int verify(struct session *s, const char *digest, const char *archive, size_t len,
-                  struct sw_err *err)
+                  char **text, struct sw_err *err)
 {
     if (!*digest)
         return sw_err_set(err, SW_INVALID, "%s: it is not signed: no layer of that type",
@@ -274,12 +275,12 @@ static int verify(struct session *s, const char *digest, const char *archive, si
     bool cached = s->f->cached;
     int rc = get_layer(s, digest, err);
     s->f->cached = cached;
-    SW_AUTO_CHARS *text = SW_TAKE(s->bytes);
-    SW_AUTO_CHARS *is = sw_digest_of(text, s->len);
+    *text = SW_TAKE(s->bytes);
+    SW_AUTO_CHARS *is = sw_digest_of(*text, s->len);
     if (rc == 0 && !sw_streq(is, digest))
         rc = sw_err_set(err, SW_INVALID, "its digest is %s, expected %s", is, digest);
     struct sw_provenance p = {
-        .archive = archive, .archive_len = len, .text = text, .text_len = s->len
+        .archive = archive, .archive_len = len, .text = *text, .text_len = s->len
     };
     if (rc == 0)
         rc = fetch_verify(s->f, &p, err);
@@ -317,13 +318,16 @@ static int get(struct session *s, const struct sw_recipe_ask *ask, struct sw_rec
                                       s->digest);
     rc = get_layer(s, layer, err);
     SW_AUTO_CHARS *bytes = SW_TAKE(s->bytes);
+    SW_AUTO_CHARS *text = NULL;
     size_t len = s->len;
     if (rc == 0 && s->f->opts.verify)
-        rc = verify(s, signature, bytes, len, err);
+        rc = verify(s, signature, bytes, len, &text, err);
     if (rc == 0)
         rc = fetch_take_archive(origin, layer, SW_TAKE(bytes), len, got, err);
-    if (rc == 0)
+    if (rc == 0) {
         got->version = SW_TAKE(version);
+        got->provenance = SW_TAKE(text);
+    }
     return rc;
 }
 

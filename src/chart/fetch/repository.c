@@ -75,22 +75,21 @@ static int download(struct sw_fetcher *f, const char *url, char **bytes, size_t 
     return 0;
 }
 
-/* The signature is in the file beside the archive, ".prov". */
-static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size_t len,
+/* The signature is in the file beside the archive, ".prov". @*text: what is in it; the caller's. */
+static int verify(struct sw_fetcher *f, const char *url, const char *bytes, size_t len, char **text,
                   struct sw_err *err)
 {
     size_t path_len = strcspn(url, "?#");
     SW_AUTO_CHARS *path = sw_strndup(url, path_len);
     SW_AUTO_CHARS *beside = sw_printf("%s.prov%s", path, url + path_len);
     SW_AUTO_CHARS *shown = sw_url_shown(beside);
-    SW_AUTO_CHARS *text = NULL;
     struct sw_provenance p = { .name = strrchr(path, '/') + 1,
                                .archive = bytes,
                                .archive_len = len };
     bool cached = f->cached;
-    int rc = download(f, beside, &text, &p.text_len, err);
+    int rc = download(f, beside, text, &p.text_len, err);
     f->cached = cached;
-    p.text = text;
+    p.text = *text;
     if (rc == 0)
         rc = fetch_verify(f, &p, err);
     return rc < 0 ? sw_err_wrap(err, rc, "%s: %s", fetch_asked_by(f), shown) : 0;
@@ -109,9 +108,14 @@ static int get_archive(struct sw_fetcher *f, const char *url, const char *digest
     int rc = f->cached ? 0 : download(f, url, &bytes, &len, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", shown);
+    SW_AUTO_CHARS *signature = NULL;
     if (f->opts.verify)
-        rc = verify(f, url, bytes, len, err);
-    return rc < 0 ? rc : fetch_take_archive(shown, full, SW_TAKE(bytes), len, got, err);
+        rc = verify(f, url, bytes, len, &signature, err);
+    if (rc == 0)
+        rc = fetch_take_archive(shown, full, SW_TAKE(bytes), len, got, err);
+    if (rc == 0)
+        got->provenance = SW_TAKE(signature);
+    return rc;
 }
 
 /* ---- a repository ------------------------------------------------------------------------------

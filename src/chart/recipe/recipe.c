@@ -12,6 +12,7 @@
 #include "chart/recipe/load/chart.h"
 #include "chart/recipe/plan/plan.h"
 #include "chart/recipe/schema/schema.h"
+#include "data/json/hash.h"
 #include "data/text/url.h"
 
 void sw_recipe_free(struct sw_recipe *recipe)
@@ -200,12 +201,46 @@ int sw_recipe_from_files(const char *origin, const struct sw_recipe_file *files,
     return finish(opts, &(struct sw_chart_place){ .origin = origin }, copies, rc, out, err);
 }
 
+/* The packed recipe in a bundle of `slipway bundle`, whose digest has to be the one in the bundle's
+ * list; NULL: @files is none. Borrowed. */
+static int find_in_bundle(const struct sw_files *files, const struct sw_recipe_file **out,
+                          struct sw_err *err)
+{
+    const struct sw_recipe_file *sums = sw_files_find(files->items, files->n, SW_BUNDLE_CHECKSUMS);
+    char sum[SW_SHA256_HEX];
+    *out = NULL;
+    if (sw_files_find(files->items, files->n, "Chart.yaml") ||
+        !sw_files_find(files->items, files->n, SW_BUNDLE_IMAGES))
+        return 0;
+    for (size_t i = 0; i < files->n && !*out; i++)
+        if (!strchr(files->items[i].name, '/') && sw_ends_with(files->items[i].name, ".tgz"))
+            *out = &files->items[i];
+    if (!*out)
+        return sw_err_set(err, SW_INVALID, "a bundle without a recipe");
+    SW_AUTO_CHARS *line = sw_printf("%s  %s\n", sw_sha256_hex((*out)->bytes, (*out)->len, sum),
+                                    (*out)->name);
+    if (sums && !strstr(sums->bytes, line))
+        return sw_err_set(err, SW_INVALID, "%s: its digest is not the one in " SW_BUNDLE_CHECKSUMS,
+                          (*out)->name);
+    return 0;
+}
+
 int sw_recipe_from_archive(const char *origin, const void *bytes, size_t len,
                            const struct sw_recipe_opts *opts, struct sw_recipe **out,
                            struct sw_err *err)
 {
     struct sw_files files = sw_files_init(opts);
+    const struct sw_recipe_file *inner = NULL;
     int rc = sw_files_read_archive(&files, origin, bytes, len, err);
+    if (rc == 0 && (rc = find_in_bundle(&files, &inner, err)) < 0)
+        rc = sw_err_wrap(err, rc, "%s", origin);
+    if (inner && rc == 0) {
+        struct sw_files packed = files;
+        SW_AUTO_CHARS *name = sw_printf("%s: %s", origin, inner->name);
+        files = sw_files_init(opts);
+        rc = sw_files_read_archive(&files, name, inner->bytes, inner->len, err);
+        sw_files_done(&packed);
+    }
     return finish(opts, &(struct sw_chart_place){ .origin = origin }, files, rc, out, err);
 }
 

@@ -52,7 +52,13 @@ struct sw_recipe_got {
     char *version; /* the version that was chosen and that the chart must have; NULL: no choice */
     bool any_version; /* its version need not be the one that was asked for */
     bool is_stand_in; /* it plays the chart that was asked for */
+    char *provenance; /* its signature as it was checked: the text of its .prov file; or NULL */
 };
+/** In a bundle of `slipway bundle`: the list of images, by which it is known, and the digests of
+ * all files, as sha256sum prints them. */
+#define SW_BUNDLE_IMAGES "images.txt"
+#define SW_BUNDLE_CHECKSUMS "checksums.txt"
+
 /** Free it. Twice is harmless. */
 void sw_recipe_got_done(struct sw_recipe_got *got);
 

@@ -10,9 +10,11 @@
 #include "chart/registry/registry.h"
 #include "cli/command/cli.h"
 #include "cli/commands/commands.h"
+#include "cli/recipe/fetched.h"
 #include "cli/recipe/images.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
+#include "data/text/url.h"
 
 struct bundle_opts {
     struct sw_recipe_flags recipe;
@@ -20,6 +22,7 @@ struct bundle_opts {
     const char *output;
     bool digests, list;
     char *rules; /* the mirrors as one text, ",FROM=TO,..." */
+    struct sw_fetched_charts charts;
 };
 
 #define FIELD(name) offsetof(struct bundle_opts, name)
@@ -177,6 +180,85 @@ static char *policy(const struct bundle_opts *o)
     return text;
 }
 
+/* ---- charts and definitions --------------------------------------------------------------------
+ */
+
+/* "charts/<name>-<version>.tgz", with characters that file names have everywhere; the caller's. */
+static char *chart_file(const struct sw_fetched_chart *chart)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-+";
+    SW_AUTO_CHARS *stem = sw_printf("%s%s%s", chart->name, chart->version ? "-" : "",
+                                    chart->version ? chart->version : "");
+    for (char *c = stem; *c; c++)
+        if (!strchr(plain, *c))
+            *c = '_';
+    return sw_printf("charts/%s.tgz", stem);
+}
+
+/* The charts that were fetched, as they were published, with their signatures; and a list of them.
+ */
+static int put_charts(struct sw_files *files, const struct sw_fetched_charts *charts,
+                      struct sw_err *err)
+{
+    SW_AUTO_JSON *list = json_object_new_array();
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < charts->n; i++) {
+        const struct sw_fetched_chart *c = &charts->items[i];
+        SW_AUTO_CHARS *file = chart_file(c);
+        SW_AUTO_CHARS *signature = sw_printf("%s.prov", file);
+        char sum[SW_SHA256_HEX];
+        SW_AUTO_CHARS *digest = sw_printf("sha256:%s", sw_sha256_hex(c->bytes, c->len, sum));
+        SW_AUTO_CHARS *from = sw_url_shown(c->repository);
+        if (sw_files_find(files->items, files->n, file)) /* two states have it */
+            continue;
+        struct json_object *entry = json_object_new_object();
+        (void)json_object_array_add(list, entry);
+        sw_json_set_str(entry, c->name, "name", NULL);
+        if (c->version)
+            sw_json_set_str(entry, c->version, "version", NULL);
+        sw_json_set_str(entry, from, "repository", NULL);
+        sw_json_set_str(entry, digest, "digest", NULL);
+        sw_json_set_str(entry, file, "file", NULL);
+        if (c->is_stand_in)
+            sw_json_set(entry, json_object_new_boolean(true), "standIn", NULL);
+        if (c->provenance)
+            sw_json_set_str(entry, signature, "signature", NULL);
+        rc = sw_files_copy(files, file, c->bytes, c->len, err);
+        if (rc == 0 && c->provenance)
+            rc = sw_files_copy(files, signature, c->provenance, strlen(c->provenance), err);
+    }
+    SW_AUTO_CHARS *text = rc == 0 && sw_json_len(list) ? sw_yaml_text(list, NULL) : NULL;
+    return text ? sw_files_copy(files, "charts.yaml", text, strlen(text), err) : rc;
+}
+
+/* The definitions of all charts, for who applies them himself. */
+static int put_definitions(struct sw_files *files, const struct sw_rendered *rendered,
+                           struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = sw_strdup("");
+    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(rendered, i);
+        if (!sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition"))
+            continue;
+        SW_AUTO_CHARS *doc = sw_yaml_text(m->doc, NULL);
+        sw_append(&text, "---\n# Source: %s\n%s", m->path, doc);
+    }
+    return *text ? sw_files_copy(files, "definitions.yaml", text, strlen(text), err) : 0;
+}
+
+/* What `sha256sum -c` checks; sw_recipe_open() does so for the recipe. */
+static int put_checksums(struct sw_files *files, struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = sw_strdup("");
+    for (size_t i = 0; i < files->n; i++) {
+        char sum[SW_SHA256_HEX];
+        sw_append(&text, "%s  %s\n", sw_sha256_hex(files->items[i].bytes, files->items[i].len, sum),
+                  files->items[i].name);
+    }
+    return sw_files_copy(files, SW_BUNDLE_CHECKSUMS, text, strlen(text), err);
+}
+
 /* ---- the command -------------------------------------------------------------------------------
  */
 
@@ -186,7 +268,8 @@ static int put(struct sw_files *files, const char *name, char *text, struct sw_e
 }
 
 static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *recipe,
-                        struct json_object *images, struct sw_err *err)
+                        const struct sw_rendered *rendered, struct json_object *images,
+                        struct sw_err *err)
 {
     struct sw_files files = sw_files_init(NULL);
     char *chart = NULL, *bytes = NULL;
@@ -201,11 +284,17 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
     if (rc == 0)
         rc = sw_files_add(&files, archive, chart, chart_len, err);
     if (rc == 0)
-        rc = put(&files, "images.txt", image_lines(images), err);
+        rc = put(&files, SW_BUNDLE_IMAGES, image_lines(images), err);
     if (rc == 0 && *o->rules)
         rc = put(&files, "mirror.sh", mirror_lines(o, images), err);
     if (rc == 0 && *o->rules)
         rc = put(&files, "mirrors.yaml", policy(o), err);
+    if (rc == 0)
+        rc = put_charts(&files, &o->charts, err);
+    if (rc == 0)
+        rc = put_definitions(&files, rendered, err);
+    if (rc == 0)
+        rc = put_checksums(&files, err);
     if (rc == 0)
         rc = sw_files_pack(&files, folder, &bytes, &len, err);
     bool to_stdout = sw_streq(path, "-");
@@ -268,7 +357,7 @@ static int bundle(void *opts, struct sw_opened_recipe *recipe, struct sw_err *er
     if (rc < 0)
         return rc;
     if (!o->list)
-        return write_bundle(o, recipe->recipe, images, err);
+        return write_bundle(o, recipe->recipe, rendered, images, err);
     SW_AUTO_CHARS *lines = image_lines(images);
     return sw_cli_print(lines, strlen(lines));
 }
@@ -276,8 +365,11 @@ static int bundle(void *opts, struct sw_opened_recipe *recipe, struct sw_err *er
 static int execute(const struct sw_call *call)
 {
     struct bundle_opts o = { 0 };
+    o.recipe.source.on_got = sw_fetched_charts_add;
+    o.recipe.source.on_got_arg = &o.charts;
     int rc = sw_recipe_execute(call, &o, &o.recipe, 1, bundle);
     sw_list_arg_done(&o.mirrors);
+    sw_fetched_charts_done(&o.charts);
     free(o.rules);
     return rc;
 }
@@ -287,11 +379,16 @@ const struct sw_command sw_command_bundle = {
     .args = "RECIPE",
     .missing = "which recipe? A directory or a packaged chart is needed",
     .summary = "pack a recipe and the list of its images, for a site without a network",
-    .details = "Writes <name>-<version>.bundle.tgz: the recipe with its dependencies, and "
-               "images.txt with one image\n"
-               "a line, with --digests by its digest. With --mirror FROM=TO also mirror.sh, which "
-               "copies the images,\n"
-               "and mirrors.yaml, which names the mirrors for OpenShift and for the operator.",
+    .details =
+        "Writes <name>-<version>.bundle.tgz: the recipe with its dependencies, which `slipway "
+        "run` takes as it\n"
+        "is and without a connection; images.txt with one image a line, with --digests by "
+        "its digest; the\n"
+        "vendors' charts as they were published (charts/, charts.yaml, with --verify their "
+        "signatures);\n"
+        "definitions.yaml, checksums.txt. With --mirror FROM=TO also mirror.sh, which "
+        "copies the images,\n"
+        "and mirrors.yaml, which names the mirrors for OpenShift and for the operator.",
     .flags = flags,
     .execute = execute,
 };

@@ -12,6 +12,7 @@
 #include "chart/recipe/load/files.h"
 #include "chart/recipe/load/pins.h"
 #include "chart/recipe/package/pack.h"
+#include "cli/recipe/fetched.h"
 #include "cli/recipe/source_flags.h"
 #include "data/data.h"
 #include "data/text/semver.h"
@@ -228,74 +229,13 @@ int sw_dependencies_list(const char *chart, struct json_object **list, struct js
 /* ---- getting them -------------------------------------------------------------------------------
  */
 
-/* An archive for charts/. */
-struct kept {
-    char *repository, *name, *version; /* owned; version NULL: not told */
-    char *bytes;
-    size_t len;
-};
-
-struct keeping {
-    struct kept *items; /* owned */
-    size_t n, cap;
-};
-
-static void keeping_done(struct keeping *k)
-{
-    for (size_t i = 0; i < k->n; i++) {
-        free(k->items[i].repository);
-        free(k->items[i].name);
-        free(k->items[i].version);
-        free(k->items[i].bytes);
-    }
-    free(k->items);
-    *k = (struct keeping){ 0 };
-}
-
-static struct kept *add_kept(struct keeping *k, const char *repository, const char *name,
-                             const char *version)
-{
-    SW_GROW(k->items, k->n, k->cap);
-    k->items[k->n] = (struct kept){ .repository = sw_strdup(repository),
-                                    .name = sw_strdup(name),
-                                    .version = version ? sw_strdup(version) : NULL };
-    return &k->items[k->n++];
-}
-
-/* What came as files (git, ConfigMaps) is packed. */
-static void on_got(void *arg, const struct sw_recipe_ask *ask, const struct sw_recipe_got *got)
-{
-    if (!ask->name)
-        return;
-    struct kept *kept = add_kept(arg, ask->url, ask->name, got->version);
-    const struct sw_files files = { .items = got->files, .n = got->n_files };
-    SW_ERR(ignored); /* what is malformed is told when it is read */
-    if (!got->archive) {
-        if (sw_files_pack(&files, ask->name, &kept->bytes, &kept->len, &ignored) < 0)
-            kept->len = 0;
-        return;
-    }
-    kept->bytes = sw_strndup(got->archive, got->archive_len);
-    kept->len = got->archive_len;
-}
-
-static const struct kept *find_kept(const struct keeping *k, const struct sw_pin *pin)
-{
-    for (size_t i = 0; i < k->n; i++)
-        if (sw_streq(k->items[i].name, pin->name) &&
-            sw_streq(k->items[i].repository, pin->repository) &&
-            (!k->items[i].version || sw_streq(k->items[i].version, pin->version)))
-            return &k->items[i];
-    return NULL;
-}
-
 /* What is being written to charts/. */
 struct getting {
     const struct sw_source_flags *source;
     const char *chart;
     const struct sw_recipe *recipe; /* with the dependencies that were got */
     struct json_object *deps;       /* of Chart.yaml */
-    struct keeping kept;
+    struct sw_fetched_charts kept;
     struct json_object *written; /* a map of the names of files */
     FILE *progress;
 };
@@ -329,7 +269,8 @@ static int write_folder(const struct getting *g, const char *repository, struct 
 
 static int write_pin(const struct getting *g, const struct sw_pin *pin, struct sw_err *err)
 {
-    const struct kept *one = find_kept(&g->kept, pin);
+    const struct sw_fetched_chart *one = sw_fetched_charts_find(&g->kept, pin->repository,
+                                                                pin->name, pin->version);
     if (!pin->version || !one || !one->len)
         return sw_err_set(err, SW_INVALID, "%s: %s %s: no archive of a version came of it",
                           g->chart, pin->name, pin->asked);
@@ -413,7 +354,7 @@ int sw_dependencies_get(const struct sw_source_flags *source, const char *chart,
     flags.no_lock = !locked;
     flags.no_charts = true;
     flags.no_stand_ins = true;
-    flags.on_got = on_got;
+    flags.on_got = sw_fetched_charts_add;
     flags.on_got_arg = &g.kept;
     rc = sw_source_open(&flags, chart, NULL, &recipe, NULL, err);
     g.recipe = recipe;
@@ -429,7 +370,7 @@ int sw_dependencies_get(const struct sw_source_flags *source, const char *chart,
                               "v1");
         rc = write_lock(recipe, is_v1 ? v1 : v2, err);
     }
-    keeping_done(&g.kept);
+    sw_fetched_charts_done(&g.kept);
     return rc;
 }
 

@@ -97,6 +97,7 @@ void sw_recipe_got_done(struct sw_recipe_got *got)
     free(got->origin);
     free(got->digest);
     free(got->version);
+    free(got->provenance);
     *got = (struct sw_recipe_got){ 0 };
 }
 
