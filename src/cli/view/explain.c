@@ -211,6 +211,44 @@ static void explain_pods(struct sw_connection *conn, struct json_object *object,
 /* ---- objects -----------------------------------------------------------------------------------
  */
 
+/* What an operator runs for a custom resource, which may say no more than that it waits: workloads
+ * that it owns and that are not ready, with their pods. */
+static void explain_dependents(struct sw_connection *conn, struct json_object *object,
+                               struct json_object *link)
+{
+    static const char *const kinds[] = { "DaemonSet", "Deployment", "StatefulSet" };
+    const char *ns = sw_json_str(object, sw_obj_namespace(object), "status", "namespace", NULL);
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    size_t n = 0;
+    if (!strchr(sw_obj_api_version(object), '.')) /* a kind of Kubernetes' own */
+        return;
+    for (size_t k = 0; k < SW_COUNT(kinds); k++) {
+        SW_ERR(err);
+        SW_AUTO_JSON *all = NULL;
+        if (sw_cluster_find(conn, "apps/v1", kinds[k], *ns ? ns : NULL, NULL, &opts, &all, &err) <
+            0)
+            return; /* the account may not be allowed to read them */
+        for (size_t i = 0; i < sw_json_len(all); i++) {
+            struct json_object *one = sw_json_at(all, i);
+            SW_READINESS(readiness);
+            if (!sw_obj_has_owner(one, sw_obj_uid(object)))
+                continue;
+            sw_json_set_str(one, "apps/v1", "apiVersion", NULL); /* items of a list lack it */
+            sw_json_set_str(one, kinds[k], "kind", NULL);
+            sw_kstatus(one, &readiness);
+            if (readiness.kind == SW_READINESS_READY || n++ >= MOST_PODS)
+                continue;
+            SW_AUTO_CHARS *what = sw_printf("%s %s/%s", kinds[k], sw_obj_namespace(one),
+                                            sw_obj_name(one));
+            struct json_object *leaf = link_new("Waiting", what);
+            set(leaf, "why", readiness.message);
+            add(link, leaf);
+            explain_pods(conn, one, leaf);
+            explain_events(conn, one, leaf);
+        }
+    }
+}
+
 /* Add the object unless it is ready. @item: of the inventory. */
 static void explain_object(struct sw_connection *conn, struct json_object *item,
                            struct json_object *link)
@@ -248,6 +286,7 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
         return;
     explain_deletion(live, leaf);
     explain_pods(conn, live, leaf);
+    explain_dependents(conn, live, leaf);
     explain_events(conn, live, leaf);
 }
 

@@ -98,3 +98,22 @@ spec:
   startingCSV: {{ . }}
   {{- end }}
 {{- end -}}
+
+{{/*
+Statements that no node has the labels of .Values.refuse (NAME: {LABEL: VALUE}): an operator says by them that it
+has given up on a node. Nodes are selected at the API server, so that a large cluster costs nothing.
+*/}}
+{{- define "state.refuse" -}}
+{{- range $name, $labels := .Values.refuse }}
+{{- if $labels }}
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: {{ $name }}
+  annotations:
+    slipway.dev/observe: none
+    slipway.dev/assert: {{ dict "metadata" (dict "labels" $labels) | toJson | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
