@@ -76,6 +76,7 @@ static struct json_object *mask_map(const struct snapshot *p, struct json_object
         "resourceVersion", "clusterIP", "clusterIPs", "podIP",     "podIPs", "nodePort", "ip",
         "containerID",     "caBundle",  "shutAt",     "addresses", "hostIP"
     };
+    static const char *const issued[] = { "ca", "certificate", "request" }; /* of cert-manager */
     struct json_object *out = json_object_new_object();
     bool secret = sw_streq(sw_obj_kind(map), "Secret");
     json_object_object_foreach(map, key, v)
@@ -83,6 +84,8 @@ static struct json_object *mask_map(const struct snapshot *p, struct json_object
         bool given = secret && sw_streq(key, "data");
         for (size_t i = 0; i < SW_COUNT(assigned) && !given; i++)
             given = assigned[i][0] == key[0] && strcmp(assigned[i], key) == 0;
+        for (size_t i = 0; i < SW_COUNT(issued) && json_object_is_type(v, json_type_string); i++)
+            given = given || strcmp(issued[i], key) == 0;
         SW_AUTO_JSON *name = NULL; /* of a list's item in managedFields: k:{"uid":"..."} */
         if (sw_starts_with(key, "k:{\"uid\":"))
             name = json_object_new_string("k:{uid}");

@@ -100,12 +100,12 @@ spec:
 {{- end -}}
 
 {{/*
-Statements that no node has the labels of .Values.refuse (NAME: {LABEL: VALUE}): an operator says by them that it
+Statements that no node has the labels of .Values.refuse (NAME: {enabled, labels}): an operator says by them that it
 has given up on a node. Nodes are selected at the API server, so that a large cluster costs nothing.
 */}}
 {{- define "state.refuse" -}}
-{{- range $name, $labels := .Values.refuse }}
-{{- if $labels }}
+{{- range $name, $entry := .Values.refuse }}
+{{- if and $entry.labels (ne (toString $entry.enabled) "false") }}
 ---
 apiVersion: v1
 kind: Node
@@ -113,7 +113,7 @@ metadata:
   name: {{ $name }}
   annotations:
     slipway.dev/observe: none
-    slipway.dev/assert: {{ dict "metadata" (dict "labels" $labels) | toJson | quote }}
+    slipway.dev/assert: {{ dict "metadata" (dict "labels" $entry.labels) | toJson | quote }}
 {{- end }}
 {{- end }}
 {{- end -}}
