@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "emulator/schema/schema_internal.h"
 
 enum { MAX_DEPTH = 32 };
 
@@ -62,7 +63,7 @@ static void set_bool(struct term *t, bool value)
     set(t, json_object_new_boolean(value));
 }
 
-static int cel_or(struct cel *c, struct term *out);
+static int cel_expr(struct cel *c, struct term *out);
 
 /* Read the ')' after a part of an expression, which returned @rc. */
 static int closed(struct cel *c, int rc)
@@ -93,7 +94,7 @@ static void step(struct term *t, const char *key, bool optional)
 static int or_value(struct cel *c, struct term *out)
 {
     struct term other = { 0 };
-    const int rc = closed(c, cel_or(c, &other));
+    const int rc = closed(c, cel_expr(c, &other));
     if (out->none) {
         set(out, json_object_get(other.value));
         out->failed = other.failed;
@@ -103,22 +104,67 @@ static int or_value(struct cel *c, struct term *out)
     return rc;
 }
 
-static int starts_with(struct cel *c, struct term *out)
+typedef bool text_fn(const char *text, const char *other);
+
+static bool starts_with(const char *text, const char *other)
 {
-    struct term prefix = { 0 };
-    const int rc = closed(c, cel_or(c, &prefix));
+    return sw_starts_with(text, other);
+}
+
+static bool ends_with(const char *text, const char *other)
+{
+    return sw_ends_with(text, other);
+}
+
+static bool contains(const char *text, const char *other)
+{
+    return strstr(text, other);
+}
+
+static bool matches(const char *text, const char *other)
+{
+    return sw_pattern_matches(other, text);
+}
+
+/* text.method(other) */
+static int text_method(struct cel *c, text_fn *fn, struct term *out)
+{
+    struct term other = { 0 };
+    const int rc = closed(c, cel_expr(c, &other));
     const bool texts = json_object_is_type(out->value, json_type_string) &&
-                       json_object_is_type(prefix.value, json_type_string);
-    out->failed |= prefix.failed || !texts;
-    set_bool(out, texts && sw_starts_with(json_object_get_string(out->value),
-                                          json_object_get_string(prefix.value)));
-    json_object_put(prefix.value);
+                       json_object_is_type(other.value, json_type_string);
+    const bool holds = texts &&
+                       fn(json_object_get_string(out->value), json_object_get_string(other.value));
+    out->failed |= other.failed || !texts;
+    set_bool(out, holds);
+    json_object_put(other.value);
     return rc;
 }
 
-/* exists(name, predicate) over the elements of a list or the keys of a map. Without any, the
- * predicate is evaluated once to parse it. */
-static int exists(struct cel *c, struct term *out)
+/* The number of elements, keys or characters. */
+static void size_of(struct term *t)
+{
+    int64_t n = 0;
+    switch (json_object_get_type(t->value)) {
+    case json_type_array:
+        n = (int64_t)sw_json_len(t->value);
+        break;
+    case json_type_object:
+        n = json_object_object_length(t->value);
+        break;
+    case json_type_string:
+        for (const char *at = json_object_get_string(t->value); *at; at++)
+            n += ((unsigned char)*at & 0xc0) != 0x80;
+        break;
+    default:
+        t->failed = true;
+    }
+    set(t, json_object_new_int64(n));
+}
+
+/* exists(name, predicate), or all(), over the elements of a list or the keys of a map. Without any,
+ * the predicate is evaluated once to parse it. */
+static int quantifier(struct cel *c, bool every, struct term *out)
 {
     skip_space(c);
     struct var var = { .name = c->at, .len = word_len(c->at), .outer = c->vars };
@@ -145,16 +191,16 @@ static int exists(struct cel *c, struct term *out)
         var.value = real ? sw_json_at(all, i) : NULL;
         c->at = from;
         c->vars = &var;
-        const int rc = closed(c, cel_or(c, &t));
+        const int rc = closed(c, cel_expr(c, &t));
         c->vars = var.outer;
-        any |= real && !t.failed && json_object_get_boolean(t.value);
+        any |= real && !t.failed && json_object_get_boolean(t.value) != every;
         failed |= real && t.failed;
         json_object_put(t.value);
         if (rc < 0)
             return rc;
     } while (++i < sw_json_len(all));
     out->failed |= failed && !any;
-    set_bool(out, any);
+    set_bool(out, any != every);
     return 0;
 }
 
@@ -164,6 +210,18 @@ static int cel_steps(struct cel *c, struct term *out)
     while (rc == 0 && (*c->at == '.' || *c->at == '[')) {
         if (take(c, "[")) {
             skip_space(c);
+            if (*c->at >= '0' && *c->at <= '9') {
+                char *after;
+                const unsigned long long i = strtoull(c->at, &after, 10);
+                c->at = after;
+                if (!take(c, "]"))
+                    return unknown(c);
+                const bool there = json_object_is_type(out->value, json_type_array) &&
+                                   i < sw_json_len(out->value);
+                set(out, there ? json_object_get(sw_json_at(out->value, (size_t)i)) : NULL);
+                out->failed |= !there;
+                continue;
+            }
             const char *end = *c->at == '\'' || *c->at == '"' ? strchr(c->at + 1, *c->at) : NULL;
             if (!end || end[1] != ']')
                 return unknown(c);
@@ -176,9 +234,19 @@ static int cel_steps(struct cel *c, struct term *out)
         if (take(c, "orValue("))
             rc = or_value(c, out);
         else if (take(c, "startsWith("))
-            rc = starts_with(c, out);
+            rc = text_method(c, starts_with, out);
+        else if (take(c, "endsWith("))
+            rc = text_method(c, ends_with, out);
+        else if (take(c, "contains("))
+            rc = text_method(c, contains, out);
+        else if (take(c, "matches("))
+            rc = text_method(c, matches, out);
+        else if (take(c, "size()"))
+            size_of(out);
         else if (take(c, "exists("))
-            rc = exists(c, out);
+            rc = quantifier(c, false, out);
+        else if (take(c, "all("))
+            rc = quantifier(c, true, out);
         else {
             const bool optional = take(c, "?");
             const size_t len = word_len(c->at);
@@ -219,17 +287,22 @@ static int cel_atom(struct cel *c, struct term *out)
     skip_space(c);
     if (*c->at == '\'' || *c->at == '"') {
         const char *end = strchr(c->at + 1, *c->at);
-        if (!end)
-            return unknown(c);
+        if (!end || memchr(c->at, '\\', (size_t)(end - c->at)) || end[1] == *c->at)
+            return unknown(c); /* escapes, and texts in three quotes */
         set(out, json_object_new_string_len(c->at + 1, (int)(end - c->at - 1)));
         c->at = end + 1;
-        return 0;
+        return cel_steps(c, out);
     }
     if (*c->at >= '0' && *c->at <= '9') {
         char *end;
         set(out, json_object_new_int64(strtoll(c->at, &end, 10)));
         c->at = end;
         return 0;
+    }
+    if (take(c, "size(")) {
+        const int rc = closed(c, cel_expr(c, out));
+        size_of(out);
+        return rc;
     }
     if (take(c, "has(")) {
         skip_space(c);
@@ -243,16 +316,26 @@ static int cel_atom(struct cel *c, struct term *out)
         set_bool(out, yes);
         return 0;
     }
-    if (take(c, "[]")) {
+    if (take(c, "[")) {
         set(out, json_object_new_array());
-        return 0;
+        while (!take(c, "]")) {
+            struct term item = { 0 };
+            const int rc = cel_expr(c, &item);
+            out->failed |= item.failed;
+            (void)json_object_array_add(out->value, item.value);
+            if (rc < 0)
+                return rc;
+            if (!take(c, ",") && *c->at != ']')
+                return unknown(c);
+        }
+        return cel_steps(c, out);
     }
     if (take(c, "{}")) {
         set(out, json_object_new_object());
         return 0;
     }
     if (take(c, "(")) {
-        const int rc = closed(c, cel_or(c, out));
+        const int rc = closed(c, cel_expr(c, out));
         return rc == 0 ? cel_steps(c, out) : rc;
     }
     if (take(c, "!")) {
@@ -311,17 +394,61 @@ static int cel_sum(struct cel *c, struct term *out)
     return rc;
 }
 
+/* The operator of a comparison that comes next; NULL: none does. */
+static const char *take_comparison(struct cel *c)
+{
+    static const char *const operators[] = { "==", "!=", "<=", ">=", "<", ">" };
+    for (size_t i = 0; i < SW_COUNT(operators); i++)
+        if (take(c, operators[i]))
+            return operators[i];
+    skip_space(c);
+    const bool in = strncmp(c->at, "in", 2) == 0 && word_len(c->at) == 2;
+    c->at += in ? 2 : 0;
+    return in ? "in" : NULL;
+}
+
+static bool is_number(json_object *v)
+{
+    return json_object_is_type(v, json_type_int) || json_object_is_type(v, json_type_double);
+}
+
+/* Is @value an element of the list, or a key of the map, @of? */
+static bool is_in(json_object *value, json_object *of)
+{
+    for (size_t i = 0; json_object_is_type(of, json_type_array) && i < sw_json_len(of); i++)
+        if (sw_json_equal(value, sw_json_at(of, i)))
+            return true;
+    return json_object_is_type(of, json_type_object) &&
+           json_object_is_type(value, json_type_string) &&
+           json_object_object_get_ex(of, json_object_get_string(value), NULL);
+}
+
 static int cel_compare(struct cel *c, struct term *out)
 {
     int rc = cel_sum(c, out);
-    bool equal = rc == 0 && take(c, "=="), differs = rc == 0 && !equal && take(c, "!=");
-    if (!equal && !differs)
+    const char *operator= rc == 0 ? take_comparison(c) : NULL;
+    if (!operator)
         return rc;
     struct term right = { 0 };
     rc = cel_sum(c, &right);
-    bool same = sw_json_equal(out->value, right.value);
-    set_bool(out, same == equal);
-    out->failed |= right.failed;
+    json_object *a = out->value, *b = right.value;
+    bool holds = false, failed = out->failed || right.failed;
+    if (sw_streq(operator, "in")) {
+        holds = is_in(a, b);
+    } else if (operator[0] == '=' || operator[0] == '!') {
+        const bool same = is_number(a) && is_number(b)
+                              ? json_object_get_double(a) == json_object_get_double(b)
+                              : sw_json_equal(a, b);
+        holds = same == (operator[0] == '=');
+    } else if (is_number(a) && is_number(b)) {
+        const double x = json_object_get_double(a), y = json_object_get_double(b);
+        holds = operator[0] == '<' ? x < y : x> y;
+        holds = holds || (operator[1] && x == y);
+    } else {
+        failed = true; /* of other types there is no order here */
+    }
+    set_bool(out, holds);
+    out->failed = failed;
     json_object_put(right.value);
     return rc;
 }
@@ -353,12 +480,34 @@ static int cel_or(struct cel *c, struct term *out)
     return cel_chain(c, "||", true, cel_and, out);
 }
 
+/* condition ? one : other. The side that is not chosen is evaluated, too, for nothing. */
+static int cel_expr(struct cel *c, struct term *out)
+{
+    int rc = cel_or(c, out);
+    if (rc < 0 || !take(c, "?"))
+        return rc;
+    struct term one = { 0 }, other = { 0 };
+    const bool holds = !out->failed && json_object_get_boolean(out->value);
+    rc = cel_expr(c, &one);
+    if (rc == 0 && !take(c, ":"))
+        rc = unknown(c);
+    if (rc == 0)
+        rc = cel_expr(c, &other);
+    struct term *chosen = holds ? &one : &other;
+    set(out, json_object_get(chosen->value));
+    out->failed |= chosen->failed;
+    out->none = chosen->none;
+    json_object_put(one.value);
+    json_object_put(other.value);
+    return rc;
+}
+
 int sw_cel_holds(const char *expression, json_object *root, struct sw_err *err)
 {
     SW_ERR(why);
     struct term t = { 0 };
     struct cel c = { .at = expression, .root = root, .err = &why };
-    int rc = cel_or(&c, &t);
+    int rc = cel_expr(&c, &t);
     skip_space(&c);
     if (rc == 0 && *c.at)
         rc = unknown(&c);

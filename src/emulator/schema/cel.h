@@ -1,9 +1,10 @@
 #pragma once
-/* cel: the subset of the Common Expression Language in matchConditions of admission webhooks that
- * exclude users, kinds and objects: paths with optional steps (.?name), orValue(), ['key'], has(),
- * exists() over lists and the keys of maps, startsWith(), !, ==, !=, &&, ||, + of lists and
- * strings, parentheses, strings, numbers, booleans, [] and {}. Internal to emulator. Source:
- * Kubernetes "CEL in Kubernetes"; the language definition's short-circuit rules. */
+/* cel: the subset of the Common Expression Language that matchConditions of admission webhooks and
+ * rules of custom resources mostly need: paths with optional steps (.?name), orValue(), ['key'],
+ * [0], has(), size(), exists() and all() over lists and the keys of maps, startsWith(), endsWith(),
+ * contains(), matches(), !, ==, !=, <, <=, >, >=, in, &&, ||, a ? b : c, + of lists and strings,
+ * parentheses, lists, strings without escapes, numbers, booleans and {}. Internal to emulator.
+ * Source: Kubernetes "CEL in Kubernetes"; the language definition's short-circuit rules. */
 #include <json-c/json.h>
 
 #include "base/base.h"

@@ -62,11 +62,30 @@ void sw_crd_default(struct sw_write *w)
         sw_structural_default(w->doc, schema);
 }
 
+/* Errors with which rules are not evaluated. */
+static bool is_blocking(const struct sw_field_errors *errors)
+{
+    for (size_t i = 0; i < errors->n; i++) {
+        const enum sw_field_error type = errors->items[i].type;
+        if (type == SW_FIELD_NOT_SUPPORTED || type == SW_FIELD_REQUIRED ||
+            type == SW_FIELD_TOO_LONG || type == SW_FIELD_TOO_MANY || type == SW_FIELD_TYPE)
+            return true;
+    }
+    return false;
+}
+
 void sw_crd_validate(struct sw_write *w, struct sw_field_errors *errors)
 {
     json_object *schema = sw_crd_schema(w->kind, w->opts->version);
-    if (schema)
-        sw_structural_validate(w->doc, schema, "", errors);
+    if (!schema)
+        return;
+    sw_structural_validate(w->doc, schema, "", errors);
+    if (errors->n == 0)
+        sw_structural_rules(w->doc, w->old, schema, "", errors);
+    else if (is_blocking(errors) && sw_structural_has_rules(schema))
+        sw_field_error_str(errors, SW_FIELD_INVALID, "<nil>", "null",
+                           "some validation rules were not checked because the object was invalid; "
+                           "correct the existing errors to complete validation");
 }
 
 /* ---- checks of a CRD ----------------------------------------------------------------------------
