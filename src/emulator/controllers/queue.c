@@ -26,8 +26,49 @@ struct later {
 struct sw_ctl_queues {
     struct keys keys[SW_N_QUEUES];
     struct lh_table *later[SW_N_QUEUES];
+    struct lh_table *rests; /* key of a wide queue -> until when it rests, in ms; see rests_for() */
     struct sw_timer *turn;
 };
+
+/* Of the keys of these queues all nodes are looked at: in a large cluster a key that has been
+ * handled rests, the longer the more nodes there are, since each of them changes. */
+enum { MANY_NODES = 200, NODES_A_MS = 10 };
+
+static bool is_wide(enum sw_queue queue)
+{
+    return queue == SW_Q_SERVICE || queue == SW_Q_DAEMONSET;
+}
+
+static char *rest_key(enum sw_queue queue, const char *key)
+{
+    return sw_printf("%d %s", (int)queue, key);
+}
+
+/* How long the key still rests, in ms; 0: it does not. */
+static int64_t rests_for(struct sw_ctl *ctl, enum sw_queue queue, const char *key)
+{
+    if (!is_wide(queue) || !lh_table_length(ctl->queues->rests))
+        return 0;
+    SW_AUTO_CHARS *own = rest_key(queue, key);
+    const int64_t *until = sw_table_find(ctl->queues->rests, own);
+    const int64_t left = until ? *until - sw_ctl_now(ctl) : 0;
+    return left > 0 ? left : 0;
+}
+
+static void rest(struct sw_ctl *ctl, enum sw_queue queue, const char *key)
+{
+    size_t n;
+    (void)sw_ctl_nodes(ctl, &n);
+    if (!is_wide(queue) || n <= MANY_NODES)
+        return;
+    SW_AUTO_CHARS *own = rest_key(queue, key);
+    int64_t *until = sw_table_find(ctl->queues->rests, own);
+    if (!until) {
+        until = sw_zalloc(1, sizeof *until);
+        (void)lh_table_insert(ctl->queues->rests, SW_TAKE(own), until);
+    }
+    *until = sw_ctl_now(ctl) + (int64_t)(n / NODES_A_MS);
+}
 
 static void add(struct sw_ctl *ctl, enum sw_queue queue, const char *key)
 {
@@ -51,7 +92,11 @@ static char *key_of(const char *ns, const char *name)
 void sw_ctl_enqueue(struct sw_ctl *ctl, enum sw_queue queue, const char *ns, const char *name)
 {
     SW_AUTO_CHARS *key = key_of(ns, name);
-    add(ctl, queue, key);
+    const int64_t left = rests_for(ctl, queue, key);
+    if (left)
+        sw_ctl_enqueue_in(ctl, queue, ns, name, left);
+    else
+        add(ctl, queue, key);
 }
 
 void sw_ctl_enqueue_owner(struct sw_ctl *ctl, enum sw_queue queue, json_object *object)
@@ -110,6 +155,7 @@ static void work_some(struct sw_ctl *ctl, enum sw_queue queue)
         const char *slash = strchr(now[i], '/');
         SW_AUTO_CHARS *ns = sw_strndup(now[i], (size_t)(slash - now[i]));
         sw_controllers[queue]->work(ctl, ns, slash + 1);
+        rest(ctl, queue, now[i]);
         free(now[i]);
     }
     if (keys->n && !sw_timer_is_set(ctl->queues->turn))
@@ -128,6 +174,7 @@ void sw_ctl_queues_open(struct sw_ctl *ctl)
 {
     ctl->queues = sw_zalloc(1, sizeof *ctl->queues);
     ctl->queues->turn = sw_timer_new(ctl->loop, on_turn, ctl);
+    ctl->queues->rests = lh_kchar_table_new(8, sw_table_free_key_and_value);
     for (int i = 0; i < SW_N_QUEUES; i++) {
         ctl->queues->keys[i].waiting = lh_kchar_table_new(32, NULL);
         ctl->queues->later[i] = lh_kchar_table_new(8, NULL);
@@ -139,6 +186,7 @@ void sw_ctl_queues_close(struct sw_ctl *ctl)
     if (!ctl->queues)
         return;
     sw_timer_free(ctl->queues->turn);
+    lh_table_free(ctl->queues->rests);
     for (int i = 0; i < SW_N_QUEUES; i++) {
         struct lh_entry *entry, *next;
         lh_foreach_safe(ctl->queues->later[i], entry, next)

@@ -103,6 +103,7 @@ void sw_instance_free(struct sw_rules *rules, struct instance *i)
             rules->dirty[k] = NULL;
     drop_deps(rules, i);
     sw_timer_free(i->timer);
+    sw_timer_free(i->rest);
     *i->link = i->next;
     if (i->next)
         i->next->link = i->link;
@@ -114,10 +115,24 @@ void sw_instance_free(struct sw_rules *rules, struct instance *i)
     free(i);
 }
 
+static void on_rested(void *arg)
+{
+    struct instance *i = arg;
+    sw_instance_dirty(i->rules, i);
+}
+
 void sw_instance_dirty(struct sw_rules *rules, struct instance *i)
 {
+    const int64_t left = i->rests_until_ms - sw_loop_now_ms(rules->loop);
     if (i->dirty)
         return;
+    if (left > 0) {
+        if (!i->rest)
+            i->rest = sw_timer_new(rules->loop, on_rested, i);
+        if (!sw_timer_is_set(i->rest))
+            sw_timer_set(i->rest, left);
+        return;
+    }
     i->dirty = true;
     SW_GROW(rules->dirty, rules->n_dirty, rules->cap_dirty);
     rules->dirty[rules->n_dirty++] = i;

@@ -172,6 +172,8 @@ struct instance {
     size_t n_deps, cap_deps;
     int64_t window_ms; /* when the count of writes began */
     int n_writes;
+    int64_t rests_until_ms; /* it does not run before: see sw_instance_dirty() */
+    struct sw_timer *rest;  /* or NULL */
 };
 
 /** The keys that the instance that is evaluated now depends on; owned. */
@@ -187,6 +189,7 @@ struct sw_rules {
     struct sw_rules_opts opts; /* strings owned */
     struct rule_set set;
     struct instance **instances; /* by rule: the head of a list */
+    size_t n_considered;         /* objects that the present run has looked at */
     struct lh_table *by_object;  /* "rule#group/Kind ns/name" -> instance */
     struct lh_table *deps;       /* key -> struct dep */
     struct lh_table *kinds;      /* "group/Kind" -> struct kind_rules: rules that are `for` it */

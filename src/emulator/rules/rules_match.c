@@ -169,6 +169,7 @@ struct search {
 static int consider(json_object *doc, void *arg)
 {
     struct search *s = arg;
+    s->scope->rules->n_considered++;
     s->rc = sw_clause_matches(s->clause, s->scope, doc, s->err);
     if (s->rc == 1)
         json_object_array_add(s->found, json_object_get(doc));

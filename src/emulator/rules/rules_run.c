@@ -5,6 +5,10 @@
 /* A rule that writes to one object again and again is not level-triggered: it is paused. */
 enum { MAX_WRITES = 200, WINDOW_MS = 1000, RETRY_MS = 1000 };
 
+/* One that looks at many objects rests after it has run, the longer the more there are: in a large
+ * cluster each of them changes, and each change would have all of them looked at again. */
+enum { MANY = 200, CONSIDERED_A_MS = 10 };
+
 /* ---- each ---------------------------------------------------------------------------------------
  */
 
@@ -181,6 +185,7 @@ static void run_rule(struct sw_rules *rules, struct instance *i)
     SW_ERR(err);
     struct scope scope;
     SW_AUTO_JSON *doc = NULL;
+    rules->n_considered = 0;
     int rc = find_object(rules, i, &scope, &doc, &err);
     if (rc == 0) {
         sw_scope_done(&scope);
@@ -194,6 +199,9 @@ static void run_rule(struct sw_rules *rules, struct instance *i)
             sw_instance_log(i, &err);
         sw_instance_wait(i, RETRY_MS);
     }
+    if (rules->n_considered > MANY)
+        i->rests_until_ms = sw_loop_now_ms(rules->loop) +
+                            (int64_t)(rules->n_considered / CONSIDERED_A_MS);
     sw_instance_depend(rules, i);
     sw_scope_done(&scope);
 }

@@ -229,9 +229,13 @@ static void conditions_walk_lists_maps_and_optionals(void **state)
         { "object.binaryData.exists(k, true)", -1 },
         { "object.data.exists(k, object.nothing == k) || true", 1 },
         { "object.data.exists(k, object.nothing == k)", -1 },
-        { "object.data.size() == 7", 1 },        /* more than is known: it is asked */
+        { "object.data.map(k, k) == ['x']", 1 }, /* more than is known: it is asked */
         { "object.data.exists(k, k == 'v'", 1 }, /* no expression: likewise */
-        { "object.data.all(k, k == 'v') && false", 1 },
+        { "object.data.size() == 7", 0 },
+        { "object.data.all(k, k == 'k') && size(object.data) < 2", 1 },
+        { "object.data.all(k, k == 'v')", 0 },
+        { "object.data.k in ['u', 'v'] ? object.data.k.matches('^v$') : false", 1 },
+        { "object.data.k.contains('x') || object.data.k.endsWith('w')", 0 },
     };
     struct world *w = *state;
     for (size_t i = 0; i < SW_COUNT(rows); i++) {
