@@ -412,6 +412,12 @@ static int find_module(const char *file, const struct sw_yaml_docs *docs, struct
         size_t n_items = items ? sw_json_len(items) : 1;
         for (size_t k = 0; k < n_items; k++) {
             struct json_object *one = items ? sw_json_at(items, k) : doc;
+            if (sw_streq(sw_obj_kind(one), "ManagedClusterModule"))
+                return sw_err_set(err, SW_INVALID,
+                                  "%s:%d: ManagedClusterModule '%s': spec.selector, "
+                                  "spec.spokeNamespace: a recipe is walked on one cluster; make "
+                                  "one of spec.moduleSpec as a Module, and walk it on each spoke",
+                                  file, docs->docs[i].line, sw_obj_name(one));
             if (!sw_streq(sw_obj_kind(one), "Module"))
                 continue;
             if (!sw_streq(sw_json_str(one, "", "apiVersion", NULL), GROUP_VERSION))

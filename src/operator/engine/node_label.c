@@ -255,6 +255,31 @@ static void update_grace_labels(struct update *u, bool any, struct json_object *
     }
 }
 
+/* Of a state of a module of Kernel Module Management ("<prefix><ns>.<module>.ready"): which version
+ * of the module is ready, where the node's label "<prefix>version-module.<ns>.<module>" chooses
+ * one. */
+static void update_version_label(struct update *u, const struct state *s, enum change change,
+                                 struct json_object **patch)
+{
+    static const char suffix[] = ".ready";
+    const size_t prefix_len = strlen(SW_READY_LABEL);
+    if (!s->ready_label || !sw_ends_with(s->ready_label, suffix) ||
+        !sw_starts_with(s->ready_label, SW_READY_LABEL))
+        return;
+    const int len = (int)(strlen(s->ready_label) - prefix_len - strlen(suffix));
+    const char *module = s->ready_label + prefix_len;
+    const char *key = sw_arena_printf(u->e->arena, SW_READY_LABEL "%.*s.version.ready", len,
+                                      module),
+               *chosen = sw_arena_printf(u->e->arena, SW_READY_LABEL "version-module.%.*s", len,
+                                         module),
+               *now = sw_node_set_label(u->e->nodes, u->node, key),
+               *version = sw_node_set_label(u->e->nodes, u->node, chosen);
+    if (change == SET && version && !sw_streq(now, version))
+        add_to(patch, key, version);
+    if (now && (change == CLEAR || !version))
+        add_to(patch, key, NULL);
+}
+
 /* The label by which others know that the state is ready on the node: with its own. */
 static void update_ready_label(struct update *u, const struct state *s, enum change change,
                                struct json_object **patch)
@@ -265,6 +290,7 @@ static void update_ready_label(struct update *u, const struct state *s, enum cha
         add_to(patch, s->ready_label, "");
     if (change == CLEAR && now)
         add_to(patch, s->ready_label, NULL);
+    update_version_label(u, s, change, patch);
 }
 
 /* @return the merge patch of the node's labels, the caller's; NULL: they are as they should be */

@@ -110,6 +110,12 @@ t "another loading order" refuses "modulesLoadingOrder: its first one has to be 
 t "a namespace that is not the Module's" eval '! create refused --from-kmm module.yaml -n other && grep -q "is in namespace .team., not in .other." said'
 t "no Module at all" eval '! create refused --from-kmm radio/Chart.yaml && grep -q "expected one Module" said'
 
+hub() {
+    printf 'apiVersion: hub.kmm.sigs.x-k8s.io/v1beta1\nkind: ManagedClusterModule\nmetadata: {name: radio}\nspec: {spokeNamespace: team, selector: {a: b}, moduleSpec: {}}\n' >hub.yaml
+    ! create refused --from-kmm hub.yaml && grep -q "hub.yaml:1: ManagedClusterModule 'radio': spec.selector, spec.spokeNamespace: a recipe is walked on one cluster" said
+}
+t "a module for the clusters of a hub" hub
+
 # ---- on a cluster ----------------------------------------------------------------------------------
 start() { # PLATFORM
     stop
@@ -148,5 +154,30 @@ foreign() { # a recipe marks no nodes for the modules of others
         ! "$slipway" run foreign --namespace team --timeout 20s >said 2>&1 && grep -q "a recipe may not set the label 'kmm.node.kubernetes.io/kube-system.radio.ready'" said || { cat said; return 1; }
 }
 t "and with a resource that a controller removes" removed
+version_of() { kubectl get node "$1" -o 'jsonpath={.metadata.labels.kmm\.node\.kubernetes\.io/team\.radio\.version\.ready}'; }
+chosen() { kubectl label node "$1" "kmm.node.kubernetes.io/version-module.team.radio=$2" --overwrite; }
+has_version() { [ "$(version_of "$1")" = "$2" ]; }
+ordered() { # node by node: the label of what is ready follows that of what is chosen
+    start kubernetes && kubectl label nodes --all kmm.node.kubernetes.io/version-module.team.radio=1 &&
+        "$slipway" run radio --namespace team --timeout 60s --set 'module.moduleLoader.container.version=1,versions[0].version=2' >run.log 2>&1 || { tail -5 run.log; return 1; }
+    local first second
+    first=$(kubectl get nodes -l kmm.node.kubernetes.io/team.radio.ready -o 'jsonpath={.items[0].metadata.name}')
+    second=$(kubectl get nodes -l kmm.node.kubernetes.io/team.radio.ready -o 'jsonpath={.items[1].metadata.name}')
+    has_version "$first" 1 && has_version "$second" 1 || { kubectl get nodes --show-labels; return 1; }
+    "$slipway" controller --metrics-bind-address 0 --health-probe-bind-address 0 --legacy-rights 2>controller.log &
+    echo $! >controller.pid
+    chosen "$first" 2 && until_ok 30 has_version "$first" 2 && has_version "$second" 1 &&
+        kubectl get pods -n team -o json | jq -e --arg node "$first" '[.items[] | select(.spec.nodeName == $node and (.metadata.labels.app // "" | startswith("radio-2")))] | length == 1' &&
+        kubectl label node "$first" kmm.node.kubernetes.io/version-module.team.radio- && until_ok 30 has_version "$first" ""
+    local rc=$?
+    kill "$(cat controller.pid)"
+    wait "$(cat controller.pid)" 2>/dev/null
+    return $rc
+}
+if command -v jq >/dev/null; then
+    t "versions in order: version.ready says which is loaded" ordered
+else
+    skip "versions in order" "no jq here"
+fi
 t "labels of another namespace's modules are refused" foreign
 plan
