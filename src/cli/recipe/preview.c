@@ -17,6 +17,7 @@
 #include "operator/engine/readiness/gate.h"
 #include "operator/manifests/das_resource.h"
 #include "operator/manifests/hooks.h"
+#include "operator/manifests/scopes.h"
 #include "operator/release/hooks.h"
 #include "operator/renderer/renderer.h"
 
@@ -237,6 +238,7 @@ void sw_preview_close(struct sw_preview *preview)
     json_object_put(SW_TAKE(preview->resource));
     json_object_put(SW_TAKE(preview->given));
     json_object_put(SW_TAKE(preview->shared));
+    json_object_put(SW_TAKE(preview->scopes));
     preview->exists = preview->is_resolved = false;
     preview->ns = NULL;
 }
@@ -283,6 +285,7 @@ static int show_state(struct sw_preview *preview, struct sw_preview_pass *pass, 
                               err);
     for (size_t k = 0; rc == 0 && k < sw_rendered_n_manifests(pass->rendered); k++) {
         const struct sw_manifest *m = sw_rendered_manifest(pass->rendered, k);
+        sw_scopes_note(&preview->scopes, m->doc);
         if (is_applied(preview, m, pass))
             rc = each(preview, pass, m, arg, err);
     }
@@ -319,7 +322,7 @@ int sw_preview_object(struct sw_preview *preview, const struct sw_preview_pass *
     struct sw_hook_env env = {
         .resource = preview->resource,
         .ns = manifest->namespace ? manifest->namespace : preview->ns,
-        .namespaced = served ? served->namespaced : *sw_obj_namespace(made) != '\0',
+        .namespaced = served ? served->namespaced : sw_scopes_namespaced(preview->scopes, made),
         .keep_selectors = preview->keep_selectors,
         .from_crds = manifest->from_crds,
         .group = pass->group,

@@ -26,6 +26,7 @@ struct sw_preview {
     bool is_resolved;             /* the templates in the resource's spec are rendered */
     bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
     struct json_object *shared;   /* of sw_shared_releases_read(); owned */
+    struct json_object *scopes;   /* of sw_scopes_note(): of kinds that are not served; owned */
     unsigned sro_ran;             /* enum sw_hook_event: of an install, which SRO has run */
     char *version;                /* of the server */
     const char **apis;            /* what it serves; strings owned */

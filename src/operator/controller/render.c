@@ -3,6 +3,7 @@
 #include "data/json/large.h"
 #include "operator/controller/private.h"
 #include "operator/manifests/hooks.h"
+#include "operator/manifests/scopes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,37 +64,10 @@ void render_free(struct render *w)
 /* ---- the scope of kinds that are not served yet ------------------------------------------------
  */
 
-/* "<group>/<kind>"; heap */
-static char *scope_key(const char *group, size_t len, const char *kind)
-{
-    return sw_printf("%.*s/%s", (int)len, group, kind);
-}
-
-/* Remember what the CustomResourceDefinitions of the recipe say: those of one state may define what
- * another one has, and be served only when it has its turn. */
 static void note_scopes(struct resource *r, const struct sw_rendered *rendered)
 {
-    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++) {
-        struct json_object *crd = sw_rendered_manifest(rendered, i)->doc;
-        if (!sw_streq(sw_obj_kind(crd), "CustomResourceDefinition"))
-            continue;
-        const char *group = sw_json_str(crd, "", "spec", "group", NULL);
-        SW_AUTO_CHARS *key = scope_key(group, strlen(group),
-                                       sw_json_str(crd, "", "spec", "names", "kind", NULL));
-        bool namespaced = sw_streq(sw_json_str(crd, "", "spec", "scope", NULL), "Namespaced");
-        if (!r->own->scopes)
-            r->own->scopes = json_object_new_object();
-        (void)json_object_object_add(r->own->scopes, key, json_object_new_boolean(namespaced));
-    }
-}
-
-/* Has the kind of @doc a namespace, by the recipe's CustomResourceDefinitions? */
-static bool is_namespaced_by_crd(const struct resource *r, struct json_object *doc)
-{
-    const char *api_version = sw_obj_api_version(doc);
-    SW_AUTO_CHARS *key = scope_key(api_version, strcspn(api_version, "/"), sw_obj_kind(doc));
-    struct json_object *scope = sw_json_get(r->own->scopes, key);
-    return scope ? json_object_get_boolean(scope) : *sw_obj_namespace(doc);
+    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++)
+        sw_scopes_note(&r->own->scopes, sw_rendered_manifest(rendered, i)->doc);
 }
 
 static int find_scope(const struct render *w, struct json_object *doc, bool *namespaced,
@@ -111,7 +85,7 @@ static int find_scope(const struct render *w, struct json_object *doc, bool *nam
         (void)json_object_object_add(w->r->own->missing, api_version,
                                      json_object_new_boolean(true));
     }
-    *namespaced = kind ? kind->namespaced : is_namespaced_by_crd(w->r, doc);
+    *namespaced = kind ? kind->namespaced : sw_scopes_namespaced(w->r->own->scopes, doc);
     return 0;
 }
 

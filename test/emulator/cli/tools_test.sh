@@ -293,7 +293,16 @@ names_unserved_kinds() {
         grep -qx '+kind: Odd' "$tap_dir/diff"
 }
 
+# The scope of a kind that another state's definition brings: its objects are in the namespace, or in none.
+knows_scopes() { # SCOPE NAMESPACES
+    printf 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: odds.odd.example.com}\nspec: {group: odd.example.com, scope: %s, names: {kind: Odd, plural: odds}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n' \
+        "$1" >"$tap_dir/odd/templates/1500-odd.yaml"
+    differs 1 "$tap_dir/odd" && sed -n '/^+kind: Odd/,/^---/p' "$tap_dir/diff" >"$tap_dir/odd.diff" &&
+        [ "$(grep -c '^+  namespace: my-recipe' "$tap_dir/odd.diff")" = "$2" ] || { cat "$tap_dir/odd.diff"; return 1; }
+}
+
 hides_secrets() {
+    rm -f "$tap_dir/odd/templates/1500-odd.yaml"
     printf 'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {key: hush}\n' \
         >"$tap_dir/odd/templates/2000-odd.yaml"
     differs 1 "$tap_dir/odd" && grep -qF '*** (after)' "$tap_dir/diff" &&
@@ -313,6 +322,8 @@ t "diff: nothing is changed by it" nothing_was_changed
 t "diff: none once it is applied" none_once_applied
 t "diff: only what changes is shown" only_what_changes
 t "diff: kinds that are not served are named" names_unserved_kinds
+t "diff puts what another state's definition brings into the namespace" knows_scopes Namespaced 1
+t "and what has none not" knows_scopes Cluster 0
 t "diff: values of Secrets are not shown" hides_secrets
 once_a_kernel() { # the resource's own values and each kernel's objects: two kernels, two DaemonSets
     "$slipway" run charts/example/simple-kmod --timeout 60s && differs 0 charts/example/simple-kmod &&
