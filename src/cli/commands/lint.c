@@ -1,10 +1,12 @@
 /* slipway lint: errors and warnings about a recipe. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "chart/aicr/aicr.h"
 #include "cli/commands/commands.h"
+#include "cli/lint/fix.h"
 #include "cli/lint/lint.h"
 #include "cli/lint/random.h"
 #include "cli/recipe/recipe_flags.h"
@@ -13,7 +15,7 @@
 struct lint_opts {
     struct sw_recipe_flags recipe;
     const char *format;
-    bool strict;
+    bool strict, fix;
 };
 
 static const struct sw_flag flags[] = {
@@ -23,22 +25,37 @@ static const struct sw_flag flags[] = {
       "output format (default text)" },
     { "strict", 0, SW_FLAG_BOOL, offsetof(struct lint_opts, strict), NULL, NULL,
       "warnings make the command fail, too" },
+    { "fix", 0, SW_FLAG_BOOL, offsetof(struct lint_opts, fix), NULL, NULL,
+      "change in the recipe's files what can only be meant in one way, and print it" },
     { 0 },
 };
 
-static void print(const struct sw_problems *found, bool json)
+static void add_row(struct json_object *list, const char *path, int line, const char *level,
+                    const char *text)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, path, "file", NULL);
+    sw_json_set(doc, json_object_new_int(line), "line", NULL);
+    sw_json_set_str(doc, level, "level", NULL);
+    sw_json_set_str(doc, text, "text", NULL);
+    (void)json_object_array_add(list, doc);
+}
+
+static void print(const struct sw_fixes *fixes, const struct sw_problems *found, bool json)
 {
     SW_AUTO_JSON *list = json_object_new_array();
+    for (size_t i = 0; i < fixes->n; i++) {
+        const struct sw_fix *f = &fixes->items[i];
+        if (json)
+            add_row(list, f->path, f->line, "fixed", f->text);
+        else
+            (void)printf("%s:%d: fixed: %s\n", f->path, f->line, f->text);
+    }
     for (size_t i = 0; i < found->n; i++) {
         const struct sw_problem *p = &found->items[i];
         const char *level = p->is_error ? "error" : "warning";
         if (json) {
-            struct json_object *doc = json_object_new_object();
-            sw_json_set_str(doc, p->path, "file", NULL);
-            sw_json_set(doc, json_object_new_int(p->line), "line", NULL);
-            sw_json_set_str(doc, level, "level", NULL);
-            sw_json_set_str(doc, p->text, "text", NULL);
-            (void)json_object_array_add(list, doc);
+            add_row(list, p->path, p->line, level, p->text);
         } else if (*p->path && p->line) {
             (void)printf("%s:%d: %s: %s\n", p->path, p->line, level, p->text);
         } else {
@@ -232,24 +249,44 @@ static int find(struct lint_opts *o, const char *source, struct sw_problems *fou
     return rc < 0 && rc != SW_INVALID ? sw_err_move(err, &why) : 0;
 }
 
+/* Change the files first: what is told then is what is left. @return 0 | why not */
+static int fix(const struct lint_opts *o, const char *source, struct sw_fixes *fixes,
+               struct sw_err *err)
+{
+    struct stat st;
+    const char *version = o->recipe.kube_version ? o->recipe.kube_version : sw_recipe_kube_version;
+    const char *dot = strchr(version, '.');
+    if (o->recipe.source.repo || stat(source, &st) < 0 ||
+        (!S_ISDIR(st.st_mode) && !sw_ends_with(source, ".yaml") && !sw_ends_with(source, ".yml")))
+        return sw_err_set(err, SW_INVALID,
+                          "--fix changes a folder or a file of manifests, and '%s' is neither",
+                          source);
+    return sw_fix_files(source, dot ? (int)strtol(dot + 1, NULL, 10) : 0, fixes, err);
+}
+
 static int execute(const struct sw_call *call)
 {
     struct lint_opts o = { .format = "text" };
     struct sw_problems found = { 0 };
+    struct sw_fixes fixes = { 0 };
     struct sw_operands rest;
     SW_ERR(err);
     int rc = sw_cli_parse(call, &o, 1, &rest);
     if (rc) {
         rc--;
+    } else if (o.fix && fix(&o, rest.items[0], &fixes, &err) < 0) {
+        print(&fixes, &found, false); /* what has been changed before is changed */
+        rc = sw_cli_fail("lint", &err);
     } else if (find(&o, rest.items[0], &found, &err) < 0) {
         rc = sw_cli_fail("lint", &err);
     } else {
-        print(&found, sw_streq(o.format, "json"));
+        print(&fixes, &found, sw_streq(o.format, "json"));
         for (size_t i = 0; i < found.n; i++)
             if (found.items[i].is_error || o.strict)
                 rc = SW_EXIT_FAILED;
     }
     sw_problems_done(&found);
+    sw_fixes_done(&fixes);
     sw_recipe_flags_done(&o.recipe);
     return rc;
 }
@@ -264,7 +301,15 @@ const struct sw_command sw_command_lint = {
         "the template; where it\n"
         "cannot be told which that is, of what it renders to, which is said then. A file of "
         "manifests\n"
-        "(SpecialResources and others) can be given as well.",
+        "(SpecialResources and others) can be given as well.\n"
+        "\n"
+        "--fix changes lines of the files, and nothing else of them: API versions that Kubernetes "
+        "has given up\n"
+        "for those with the same fields, annotations that are misspelt and near to one, durations "
+        "such as\n"
+        "'5 minutes', numbers where text must be, tabs, and a last line without its end. Charts in "
+        "charts/ that\n"
+        "come from a repository are left alone. What is printed after the changes is left to you.",
     .flags = flags,
     .execute = execute,
 };

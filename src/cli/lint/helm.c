@@ -6,6 +6,7 @@
 #include "chart/recipe/load/files.h"
 #include "chart/recipe/package/pack.h"
 #include "chart/template/go/strconv.h"
+#include "cli/lint/deprecated.h"
 #include "cli/lint/lint.h"
 #include "data/data.h"
 #include "operator/manifests/hooks.h"
@@ -175,110 +176,19 @@ static void check_sources(const struct sw_recipe *recipe, struct sw_problems *pr
 /* ---- APIs that go -------------------------------------------------------------------------------
  */
 
-/* Of Kubernetes 1.x: deprecated since, not served from on (0: it stays), and what to use.
- * Source: the lifecycle marks of k8s.io/api 0.36. */
-static const struct {
-    const char *api_version, *kind;
-    int since, until;
-    const char *instead;
-} deprecated[] = {
-    /* clang-format off */
-    { "admissionregistration.k8s.io/v1alpha1", "MutatingAdmissionPolicy", 35, 38, NULL },
-    { "admissionregistration.k8s.io/v1alpha1", "MutatingAdmissionPolicyBinding", 35, 38, NULL },
-    { "admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicy", 29, 32, NULL },
-    { "admissionregistration.k8s.io/v1alpha1", "ValidatingAdmissionPolicyBinding", 29, 32, NULL },
-    { "admissionregistration.k8s.io/v1beta1", "MutatingWebhookConfiguration", 16, 22, "admissionregistration.k8s.io/v1 MutatingWebhookConfiguration" },
-    { "admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy", 31, 34, NULL },
-    { "admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicyBinding", 31, 34, NULL },
-    { "admissionregistration.k8s.io/v1beta1", "ValidatingWebhookConfiguration", 16, 22, "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration" },
-    { "apps/v1beta1", "ControllerRevision", 8, 16, "apps/v1 ControllerRevision" },
-    { "apps/v1beta1", "Deployment", 8, 16, "apps/v1 Deployment" },
-    { "apps/v1beta1", "DeploymentRollback", 8, 16, "apps/v1 DeploymentRollback" },
-    { "apps/v1beta1", "Scale", 8, 16, "autoscaling/v1 Scale" },
-    { "apps/v1beta1", "StatefulSet", 8, 16, "apps/v1 StatefulSet" },
-    { "apps/v1beta2", "ControllerRevision", 9, 16, "apps/v1 ControllerRevision" },
-    { "apps/v1beta2", "DaemonSet", 9, 16, "apps/v1 DaemonSet" },
-    { "apps/v1beta2", "Deployment", 9, 16, "apps/v1 Deployment" },
-    { "apps/v1beta2", "ReplicaSet", 9, 16, "apps/v1 ReplicaSet" },
-    { "apps/v1beta2", "Scale", 9, 16, "autoscaling/v1 Scale" },
-    { "apps/v1beta2", "StatefulSet", 9, 16, "apps/v1 StatefulSet" },
-    { "authentication.k8s.io/v1alpha1", "SelfSubjectReview", 29, 32, NULL },
-    { "authentication.k8s.io/v1beta1", "SelfSubjectReview", 30, 33, NULL },
-    { "authentication.k8s.io/v1beta1", "TokenReview", 19, 22, "authentication.k8s.io/v1 TokenReview" },
-    { "authorization.k8s.io/v1beta1", "LocalSubjectAccessReview", 19, 22, "authorization.k8s.io/v1 LocalSubjectAccessReview" },
-    { "authorization.k8s.io/v1beta1", "SelfSubjectAccessReview", 19, 22, "authorization.k8s.io/v1 SelfSubjectAccessReview" },
-    { "authorization.k8s.io/v1beta1", "SelfSubjectRulesReview", 19, 22, "authorization.k8s.io/v1 SelfSubjectRulesReview" },
-    { "authorization.k8s.io/v1beta1", "SubjectAccessReview", 19, 22, "authorization.k8s.io/v1 SubjectAccessReview" },
-    { "batch/v1beta1", "CronJob", 21, 25, "batch/v1 CronJob" },
-    { "certificates.k8s.io/v1alpha1", "ClusterTrustBundle", 34, 37, NULL },
-    { "certificates.k8s.io/v1beta1", "CertificateSigningRequest", 19, 22, "certificates.k8s.io/v1 CertificateSigningRequest" },
-    { "coordination.k8s.io/v1alpha2", "LeaseCandidate", 35, 38, NULL },
-    { "coordination.k8s.io/v1beta1", "Lease", 19, 22, "coordination.k8s.io/v1 Lease" },
-    { "coordination.k8s.io/v1beta1", "LeaseCandidate", 36, 39, NULL },
-    { "discovery.k8s.io/v1beta1", "EndpointSlice", 21, 25, "discovery.k8s.io/v1 EndpointSlice" },
-    { "events.k8s.io/v1beta1", "Event", 22, 25, NULL },
-    { "extensions/v1beta1", "DaemonSet", 8, 16, "apps/v1 DaemonSet" },
-    { "extensions/v1beta1", "Deployment", 8, 16, "apps/v1 Deployment" },
-    { "extensions/v1beta1", "DeploymentRollback", 8, 16, NULL },
-    { "extensions/v1beta1", "Ingress", 14, 22, "networking.k8s.io/v1 Ingress" },
-    { "extensions/v1beta1", "NetworkPolicy", 9, 16, "networking.k8s.io/v1 NetworkPolicy" },
-    { "extensions/v1beta1", "ReplicaSet", 8, 16, "apps/v1 ReplicaSet" },
-    { "extensions/v1beta1", "Scale", 2, 16, NULL },
-    { "flowcontrol.apiserver.k8s.io/v1beta1", "FlowSchema", 23, 26, "flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema" },
-    { "flowcontrol.apiserver.k8s.io/v1beta1", "PriorityLevelConfiguration", 23, 26, "flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfiguration" },
-    { "flowcontrol.apiserver.k8s.io/v1beta2", "FlowSchema", 26, 29, "flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema" },
-    { "flowcontrol.apiserver.k8s.io/v1beta2", "PriorityLevelConfiguration", 26, 29, "flowcontrol.apiserver.k8s.io/v1beta3 PriorityLevelConfiguration" },
-    { "flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema", 29, 32, "flowcontrol.apiserver.k8s.io/v1 FlowSchema" },
-    { "flowcontrol.apiserver.k8s.io/v1beta3", "PriorityLevelConfiguration", 29, 32, "flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration" },
-    { "networking.k8s.io/v1beta1", "IPAddress", 34, 37, NULL },
-    { "networking.k8s.io/v1beta1", "Ingress", 19, 22, "networking.k8s.io/v1 Ingress" },
-    { "networking.k8s.io/v1beta1", "IngressClass", 19, 22, "networking.k8s.io/v1 IngressClassList" },
-    { "networking.k8s.io/v1beta1", "ServiceCIDR", 34, 37, NULL },
-    { "node.k8s.io/v1beta1", "RuntimeClass", 22, 25, NULL },
-    { "policy/v1beta1", "Eviction", 22, 25, NULL },
-    { "policy/v1beta1", "PodDisruptionBudget", 21, 25, "policy/v1 PodDisruptionBudget" },
-    { "rbac.authorization.k8s.io/v1beta1", "ClusterRole", 17, 22, "rbac.authorization.k8s.io/v1 ClusterRole" },
-    { "rbac.authorization.k8s.io/v1beta1", "ClusterRoleBinding", 17, 22, "rbac.authorization.k8s.io/v1 ClusterRoleBinding" },
-    { "rbac.authorization.k8s.io/v1beta1", "Role", 17, 22, "rbac.authorization.k8s.io/v1 Role" },
-    { "rbac.authorization.k8s.io/v1beta1", "RoleBinding", 17, 22, "rbac.authorization.k8s.io/v1 RoleBinding" },
-    { "resource.k8s.io/v1alpha3", "DeviceTaintRule", 36, 39, NULL },
-    { "resource.k8s.io/v1beta1", "DeviceClass", 35, 38, NULL },
-    { "resource.k8s.io/v1beta1", "ResourceClaim", 35, 38, NULL },
-    { "resource.k8s.io/v1beta1", "ResourceClaimTemplate", 35, 38, NULL },
-    { "resource.k8s.io/v1beta1", "ResourceSlice", 35, 38, NULL },
-    { "resource.k8s.io/v1beta2", "DeviceClass", 36, 39, NULL },
-    { "resource.k8s.io/v1beta2", "ResourceClaim", 36, 39, NULL },
-    { "resource.k8s.io/v1beta2", "ResourceClaimTemplate", 36, 39, NULL },
-    { "resource.k8s.io/v1beta2", "ResourceSlice", 36, 39, NULL },
-    { "scheduling.k8s.io/v1beta1", "PriorityClass", 14, 22, "scheduling.k8s.io/v1 PriorityClass" },
-    { "storage.k8s.io/v1alpha1", "CSIStorageCapacity", 21, 24, "storage.k8s.io/v1beta1 CSIStorageCapacity" },
-    { "storage.k8s.io/v1alpha1", "VolumeAttachment", 21, 24, "storage.k8s.io/v1 VolumeAttachment" },
-    { "storage.k8s.io/v1alpha1", "VolumeAttributesClass", 32, 35, "storage.k8s.io/v1 VolumeAttributesClass" },
-    { "storage.k8s.io/v1beta1", "CSIDriver", 19, 22, "storage.k8s.io/v1 CSIDriver" },
-    { "storage.k8s.io/v1beta1", "CSINode", 17, 22, "storage.k8s.io/v1 CSINode" },
-    { "storage.k8s.io/v1beta1", "CSIStorageCapacity", 24, 27, "storage.k8s.io/v1 CSIStorageCapacity" },
-    { "storage.k8s.io/v1beta1", "StorageClass", 19, 22, "storage.k8s.io/v1 StorageClass" },
-    { "storage.k8s.io/v1beta1", "VolumeAttachment", 19, 22, "storage.k8s.io/v1 VolumeAttachment" },
-    { "storage.k8s.io/v1beta1", "VolumeAttributesClass", 34, 37, "storage.k8s.io/v1 VolumeAttributesClass" },
-    { "v1", "ComponentStatus", 19, 0, NULL },
-    { "v1", "Endpoints", 33, 0, "discovery.k8s.io/v1 EndpointSlice" },
-    /* clang-format on */
-};
-
 static void check_deprecated(const struct sw_manifest *m, int minor, struct sw_problems *problems)
 {
-    for (size_t i = 0; i < SW_COUNT(deprecated); i++) {
-        if (minor < deprecated[i].since || !sw_streq(deprecated[i].kind, sw_obj_kind(m->doc)) ||
-            !sw_streq(deprecated[i].api_version, sw_obj_api_version(m->doc)))
-            continue;
-        SW_AUTO_CHARS *text = sw_printf("%s %s is deprecated in v1.%d+", deprecated[i].api_version,
-                                        deprecated[i].kind, deprecated[i].since);
-        if (deprecated[i].until)
-            sw_append(&text, ", unavailable in v1.%d+", deprecated[i].until);
-        if (deprecated[i].instead)
-            sw_append(&text, "; use %s", deprecated[i].instead);
-        sw_problems_add(problems, false, m->path, m->line, "%s", text);
-    }
+    const struct sw_deprecated *d = sw_deprecated_find(sw_obj_api_version(m->doc),
+                                                       sw_obj_kind(m->doc));
+    if (!d || minor < d->since)
+        return;
+    SW_AUTO_CHARS *text = sw_printf("%s %s is deprecated in v1.%d+", d->api_version, d->kind,
+                                    d->since);
+    if (d->until)
+        sw_append(&text, ", unavailable in v1.%d+", d->until);
+    if (d->instead)
+        sw_append(&text, "; use %s", d->instead);
+    sw_problems_add(problems, false, m->path, m->line, "%s", text);
 }
 
 /* ---- manifests ----------------------------------------------------------------------------------

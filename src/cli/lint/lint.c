@@ -8,6 +8,7 @@
 #include "cli/lint/fields.h"
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
+#include "data/text/nearest.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks.h"
@@ -80,11 +81,13 @@ static void check_annotations(const struct lint *l, const struct sw_manifest *m)
         if ((!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX)) ||
             sw_streq(key, SW_SRO_PREFIX "hash"))
             continue;
-        const struct sw_hook *h = sw_hooks;
-        while (h->name && !sw_streq(h->name, key))
-            h++;
+        if (sw_hook_find(key))
+            continue;
         SW_AUTO_CHARS *at = annotation_path(key);
-        if (!h->name)
+        const char *meant = sw_text_nearest(key, sw_hook_annotations());
+        if (meant)
+            ERROR_AT(l, m, at, "annotation '%s' is not known; is it '%s'?", key, meant);
+        else
             ERROR_AT(l, m, at, "annotation '%s' is not known; 'slipway hooks' lists them", key);
     }
 }

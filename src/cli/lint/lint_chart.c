@@ -21,6 +21,14 @@ static const struct {
                     { SW_ANN_READY_LABELS, NULL },
                     { SW_ANN_CONSTRAINTS, NULL } };
 
+const char *const *sw_lint_chart_annotations(void)
+{
+    static const char *names[SW_COUNT(annotations) + 1];
+    for (size_t i = 0; i < SW_COUNT(annotations); i++)
+        names[i] = annotations[i].name;
+    return names;
+}
+
 static void __attribute__((format(printf, 5, 6)))
 add(const struct sw_recipe_chart *c, struct sw_problems *problems, bool is_error, const char *field,
     const char *fmt, ...)
@@ -38,9 +46,7 @@ static void check_annotation(const struct sw_recipe_chart *c, const char *key, c
                              struct sw_problems *problems)
 {
     SW_AUTO_CHARS *field = sw_printf("annotations.%s", key);
-    const char *names[SW_COUNT(annotations) + 1] = { 0 };
     for (size_t i = 0; i < SW_COUNT(annotations); i++) {
-        names[i] = annotations[i].name;
         if (!sw_streq(annotations[i].name, key))
             continue;
         if (annotations[i].on && !sw_streq(value, annotations[i].on) && !sw_streq(value, "false") &&
@@ -49,7 +55,7 @@ static void check_annotation(const struct sw_recipe_chart *c, const char *key, c
                 annotations[i].on);
         return;
     }
-    const char *meant = sw_text_nearest(key, names);
+    const char *meant = sw_text_nearest(key, sw_lint_chart_annotations());
     if (!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX))
         return;
     if (meant)

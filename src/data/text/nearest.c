@@ -41,3 +41,19 @@ const char *sw_text_nearest(const char *typed, const char *const *names)
     }
     return best;
 }
+
+const char *sw_text_nearest_only(const char *typed, const char *const *names)
+{
+    const char *best = NULL;
+    int least = strlen(typed) < 4 ? 2 : 3;
+    for (; *names; names++) {
+        int d = sw_text_distance(typed, strlen(typed), *names, strlen(*names), true);
+        if (best && d == least)
+            best = NULL; /* so far: one that is nearer may come */
+        if (d < least) {
+            least = d;
+            best = *names;
+        }
+    }
+    return best;
+}

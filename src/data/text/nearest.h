@@ -11,3 +11,6 @@ int sw_text_distance(const char *a, size_t n, const char *b, size_t m, bool loos
 /** @return the one of @names (ends with NULL) that is nearest to @typed, borrowed; NULL: none is
  * near */
 const char *sw_text_nearest(const char *typed, const char *const *names);
+/** The same, with a place where two neighbours changed counted once and no matter the case; NULL,
+ * too, where two names are equally near. Pinned by test/unit/cli/cli_fix_test.c. */
+const char *sw_text_nearest_only(const char *typed, const char *const *names);

@@ -318,6 +318,24 @@ const struct sw_hook sw_hooks[] = {
     { 0 },
 };
 
+const struct sw_hook *sw_hook_find(const char *name)
+{
+    for (const struct sw_hook *h = sw_hooks; h->name; h++)
+        if (sw_streq(h->name, name))
+            return h;
+    return NULL;
+}
+
+const char *const *sw_hook_annotations(void)
+{
+    static const char *names[SW_COUNT(sw_hooks)];
+    size_t n = 0;
+    for (const struct sw_hook *h = sw_hooks; h->name; h++)
+        if (strchr(h->name, '/'))
+            names[n++] = h->name;
+    return names;
+}
+
 int sw_hooks_apply(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err)
 {
     for (const struct sw_hook *h = sw_hooks; h->name; h++) {

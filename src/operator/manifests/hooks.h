@@ -61,6 +61,10 @@ struct sw_hook {
 
 /** In the order of their work; ends with a NULL name. */
 extern const struct sw_hook sw_hooks[];
+/** The row of that name, borrowed; NULL: there is none. */
+const struct sw_hook *sw_hook_find(const char *name);
+/** The names that are annotations, ends with NULL. Borrowed. */
+const char *const *sw_hook_annotations(void);
 
 #define SW_SRO_PREFIX "specialresource.openshift.io/"
 #define SW_OWNED_LABEL SW_SRO_PREFIX "owned"

@@ -280,7 +280,7 @@ a=faulty/templates/0000-first.yaml
 b=faulty/templates/0001-second.yaml
 t 'a key twice' finds "$a:7: error: key 'a' is already set in this map"
 t 'an object twice' finds "$b:1: error: ConfigMap twice is in $a:1 too"
-t 'an annotation with a slip of the pen' finds "$b:6: error: annotation 'specialresource.openshift.io/wiat' is not known; 'slipway hooks' lists them"
+t 'an annotation with a slip of the pen' finds "$b:6: error: annotation 'specialresource.openshift.io/wiat' is not known; is it 'specialresource.openshift.io/wait'?"
 t 'half of a readiness' finds "$b:8: error: helm.sh/readiness-success without helm.sh/readiness-failure: both are needed"
 t 'the other half' finds "$b:17: error: helm.sh/readiness-failure without helm.sh/readiness-success: both are needed"
 t 'a condition that begins at .status twice' status_twice

@@ -1,0 +1,465 @@
+/* fix: the rules, each of which changes one line. */
+#include "cli/lint/fix.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lint/deprecated.h"
+#include "cli/lint/lint.h"
+#include "cli/lint/source_lines.h"
+#include "data/data.h"
+#include "data/text/nearest.h"
+#include "data/text/semver.h"
+#include "operator/engine/readiness/gate.h"
+#include "operator/manifests/hooks.h"
+
+void sw_fixes_done(struct sw_fixes *fixes)
+{
+    for (size_t i = 0; i < fixes->n; i++) {
+        free(fixes->items[i].path);
+        free(fixes->items[i].text);
+    }
+    free(fixes->items);
+    *fixes = (struct sw_fixes){ 0 };
+}
+
+/* A file as its lines are gone through. */
+struct fixing {
+    const char *path;
+    enum sw_fix_kind kind;
+    const struct sw_fix_opts *opts;
+    struct sw_fixes *fixes;
+    const struct sw_source_lines *lines;
+    char **texts; /* a line's new text; NULL: it stays */
+};
+
+static void __attribute__((format(printf, 3, 4)))
+note(const struct fixing *f, size_t i, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = sw_vprintf(fmt, ap);
+    va_end(ap);
+    SW_GROW(f->fixes->items, f->fixes->n, f->fixes->cap);
+    f->fixes->items[f->fixes->n++] = (struct sw_fix){ sw_strdup(f->path), (int)i + 1, text };
+}
+
+/* Put @text in the place of @piece of line @i. Only one rule changes a line at a time. */
+static void replace(struct fixing *f, size_t i, struct sw_source_piece piece, const char *text)
+{
+    const struct sw_source_line *line = &f->lines->items[i];
+    const size_t before = (size_t)(piece.at - line->at);
+    f->texts[i] = sw_printf("%.*s%s%.*s", (int)before, line->at, text,
+                            (int)(line->len - before - piece.len), piece.at + piece.len);
+}
+
+static char *piece_text(struct sw_source_piece piece)
+{
+    return sw_strndup(piece.at, piece.len);
+}
+
+/* The line of the field @key at the top of the document of line @i; -1: there is none, or several.
+ */
+static int top_field(const struct sw_source_lines *lines, size_t i, const char *key)
+{
+    size_t end;
+    int found = -1;
+    for (size_t k = sw_source_document(lines, i, &end); k < end; k++) {
+        if (lines->items[k].indent || !sw_source_is(lines->items[k].key, key))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = (int)k;
+    }
+    return found;
+}
+
+/* Whether the document of line @i has a field @key; one at @indent, if that is not -1. */
+static bool has_field(const struct sw_source_lines *lines, size_t i, const char *key, int indent)
+{
+    size_t end;
+    for (size_t k = sw_source_document(lines, i, &end); k < end; k++)
+        if (sw_source_is(lines->items[k].key, key) &&
+            (indent < 0 || lines->items[k].indent == (size_t)indent))
+            return true;
+    return false;
+}
+
+/* ---- API versions that go -----------------------------------------------------------------------
+ */
+
+static bool holds(const struct sw_source_lines *lines, size_t i, enum sw_deprecated_if condition)
+{
+    size_t end, k = sw_source_document(lines, i, &end);
+    switch (condition) {
+    case SW_DEPRECATED_ALWAYS:
+        return true;
+    case SW_DEPRECATED_MATCHES:
+        return has_field(lines, i, "matchLabels", -1) ||
+               has_field(lines, i, "matchExpressions", -1);
+    case SW_DEPRECATED_SELECTOR:
+        for (; k < end; k++)
+            if (sw_source_is(lines->items[k].key, "template"))
+                return has_field(lines, i, "selector", (int)lines->items[k].indent) &&
+                       !has_field(lines, i, "rollbackTo", -1) &&
+                       !has_field(lines, i, "templateGeneration", -1);
+        return false;
+    }
+    return false;
+}
+
+/* Whether the chart is for a Kubernetes that does not serve 1.@minor's APIs yet. */
+static bool is_for_older(const char *range_text, int minor)
+{
+    SW_AUTO(sw_semver_range) *range = NULL;
+    struct sw_semver older;
+    SW_ERR(ignored); /* lint tells of it */
+    SW_AUTO_CHARS *text = sw_printf("1.%d.99", minor - 1);
+    if (!range_text || minor <= 20) /* the oldest that slipway knows */
+        return false;
+    if (sw_semver_range_parse(range_text, strlen(range_text), &range, &ignored) < 0 ||
+        sw_semver_parse(text, strlen(text), &older, &ignored) < 0) {
+        sw_err_done(&ignored);
+        return true;
+    }
+    return sw_semver_range_has(range, &older);
+}
+
+static void fix_api_version(struct fixing *f, size_t i)
+{
+    const struct sw_source_line *line = &f->lines->items[i];
+    if (line->indent || line->is_chosen || top_field(f->lines, i, "apiVersion") != (int)i)
+        return;
+    const int kind_line = top_field(f->lines, i, "kind");
+    if (kind_line < 0)
+        return;
+    SW_AUTO_CHARS *version = piece_text(line->value);
+    SW_AUTO_CHARS *kind = piece_text(f->lines->items[kind_line].value);
+    const struct sw_deprecated *d = sw_deprecated_find(version, kind);
+    if (!d || !d->same || f->opts->kube_minor < d->since || !holds(f->lines, i, d->same_if) ||
+        f->opts->kube_minor < d->same_since || is_for_older(f->opts->kube_range, d->same_since))
+        return;
+    replace(f, i, line->value, d->same);
+    note(f, i, "%s of %s is now %s", version, kind, d->same);
+}
+
+/* ---- annotations --------------------------------------------------------------------------------
+ */
+
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (sw_streq(*names, name))
+            return true;
+    return false;
+}
+
+/* Whether the map of line @i has the key already. */
+static bool has_sibling(const struct sw_source_lines *lines, size_t i, const char *key)
+{
+    const int parent = sw_source_parent(lines, i);
+    size_t end;
+    (void)sw_source_document(lines, i, &end);
+    for (size_t k = (size_t)(parent + 1); k < end; k++)
+        if (sw_source_is(lines->items[k].key, key) && sw_source_parent(lines, k) == parent)
+            return true;
+    return false;
+}
+
+static void fix_name(struct fixing *f, size_t i, const char *const *names)
+{
+    const struct sw_source_line *line = &f->lines->items[i];
+    SW_AUTO_CHARS *key = piece_text(line->key);
+    if ((!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX)) ||
+        is_among(key, names))
+        return;
+    const char *meant = sw_text_nearest_only(key, names);
+    const char *slash = strchr(key, '/');
+    enum { SHORT = 6 }; /* of which two letters more or less make another word */
+    if (!meant || has_sibling(f->lines, i, meant) ||
+        (strlen(slash + 1) < SHORT &&
+         sw_text_distance(key, strlen(key), meant, strlen(meant), true) > 1))
+        return;
+    replace(f, i, line->key, meant);
+    note(f, i, "%s is now %s", key, meant);
+}
+
+/* "5 minutes", "1 hour and 30 minutes" as a duration; NULL: it is none. Owned. */
+static char *plain_duration(const char *text)
+{
+    static const struct {
+        const char *word;
+        int64_t seconds;
+    } units[] = { { "s", 1 },       { "sec", 1 },      { "secs", 1 },     { "second", 1 },
+                  { "seconds", 1 }, { "m", 60 },       { "min", 60 },     { "mins", 60 },
+                  { "minute", 60 }, { "minutes", 60 }, { "h", 3600 },     { "hr", 3600 },
+                  { "hrs", 3600 },  { "hour", 3600 },  { "hours", 3600 }, { "d", 86400 },
+                  { "day", 86400 }, { "days", 86400 } };
+    int64_t total = 0;
+    while (*text) {
+        size_t digits = strspn(text, "0123456789"), n = 0, u = 0;
+        if (!digits || digits > 6)
+            return NULL;
+        const int64_t number = strtol(text, NULL, 10);
+        text += digits;
+        text += strspn(text, " ");
+        while ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z'))
+            n++;
+        while (u < SW_COUNT(units) &&
+               (strlen(units[u].word) != n || strncasecmp(units[u].word, text, n) != 0))
+            u++;
+        if (u == SW_COUNT(units))
+            return NULL;
+        total += number * units[u].seconds;
+        text += n;
+        text += strspn(text, ", ");
+        if (sw_starts_with(text, "and "))
+            text += strlen("and ");
+    }
+    if (!total)
+        return NULL;
+    char *out = sw_strdup("");
+    if (total / 3600)
+        sw_append(&out, "%dh", (int)(total / 3600));
+    if (total / 60 % 60)
+        sw_append(&out, "%dm", (int)(total / 60 % 60));
+    if (total % 60)
+        sw_append(&out, "%ds", (int)(total % 60));
+    return out;
+}
+
+static void fix_duration(struct fixing *f, size_t i)
+{
+    const struct sw_source_line *line = &f->lines->items[i];
+    int64_t ms;
+    SW_ERR(ignored);
+    SW_AUTO_CHARS *text = piece_text(line->value);
+    if (!*text || sw_span_parse(text, &ms, &ignored) == 0)
+        return;
+    sw_err_done(&ignored);
+    SW_AUTO_CHARS *duration = plain_duration(text);
+    if (!duration)
+        return;
+    replace(f, i, line->value, duration);
+    note(f, i, "'%s' is now %s", text, duration);
+}
+
+/* A number, or true or false: what YAML does not take for a text. */
+static bool is_no_text(struct sw_source_piece value)
+{
+    size_t n = 0, dots = 0;
+    if (sw_source_is(value, "true") || sw_source_is(value, "false"))
+        return true;
+    for (; n < value.len && ((value.at[n] >= '0' && value.at[n] <= '9') || value.at[n] == '.'); n++)
+        dots += value.at[n] == '.';
+    return n > 0 && n == value.len && dots <= 1 && value.at[0] != '.' && value.at[n - 1] != '.';
+}
+
+static void fix_quotes(struct fixing *f, size_t i)
+{
+    const struct sw_source_line *line = &f->lines->items[i];
+    if (line->quote || !is_no_text(line->value))
+        return;
+    SW_AUTO_CHARS *text = piece_text(line->value), *quoted = sw_printf("\"%s\"", text);
+    SW_AUTO_CHARS *key = piece_text(line->key);
+    replace(f, i, line->value, quoted);
+    note(f, i, "%s: %s is in quotes now: it must be text", key, text);
+}
+
+static void fix_metadata(struct fixing *f, size_t i, bool is_annotation)
+{
+    const struct sw_source_line *line = &f->lines->items[i];
+    if (is_annotation)
+        fix_name(f, i, sw_hook_annotations());
+    if (!f->texts[i] && is_annotation && sw_source_is(line->key, SW_ANN_TIMEOUT))
+        fix_duration(f, i);
+    if (!f->texts[i])
+        fix_quotes(f, i);
+}
+
+/* ---- one line -----------------------------------------------------------------------------------
+ */
+
+static void fix_manifest_line(struct fixing *f, size_t i)
+{
+    if (sw_source_is(f->lines->items[i].key, "apiVersion")) {
+        fix_api_version(f, i);
+        return;
+    }
+    const int map = sw_source_parent(f->lines, i);
+    const int metadata = map < 0 ? -1 : sw_source_parent(f->lines, (size_t)map);
+    if (metadata < 0 || !sw_source_is(f->lines->items[metadata].key, "metadata"))
+        return;
+    const bool is_annotation = sw_source_is(f->lines->items[map].key, "annotations");
+    if (is_annotation || sw_source_is(f->lines->items[map].key, "labels"))
+        fix_metadata(f, i, is_annotation);
+}
+
+static void fix_chart_line(struct fixing *f, size_t i)
+{
+    const struct sw_source_line *line = &f->lines->items[i];
+    const int parent = sw_source_parent(f->lines, i);
+    if (parent >= 0) {
+        if (f->lines->items[parent].indent ||
+            !sw_source_is(f->lines->items[parent].key, "annotations"))
+            return;
+        fix_name(f, i, sw_lint_chart_annotations());
+        if (!f->texts[i])
+            fix_quotes(f, i);
+    } else if (sw_source_is(line->key, "version") || sw_source_is(line->key, "appVersion")) {
+        fix_quotes(f, i);
+    } else if (sw_source_is(line->key, "apiVersion") && sw_source_is(line->value, "v1") &&
+               !f->opts->has_requirements && top_field(f->lines, i, "dependencies") >= 0) {
+        replace(f, i, line->value, "v2");
+        note(f, i, "apiVersion v1 is now v2, which has dependencies");
+    }
+}
+
+/* The text with what has changed; owned. */
+static char *apply(const struct fixing *f, size_t len)
+{
+    size_t size = len + 1;
+    for (size_t i = 0; i < f->lines->n; i++)
+        size += f->texts[i] ? strlen(f->texts[i]) : 0;
+    char *out = sw_alloc(size), *to = out;
+    for (size_t i = 0; i < f->lines->n; i++) {
+        const struct sw_source_line *line = &f->lines->items[i];
+        const char *text = f->texts[i] ? f->texts[i] : line->at;
+        const size_t n = f->texts[i] ? strlen(f->texts[i]) : line->len;
+        to = mempcpy(to, text, n);
+        to = mempcpy(to, line->at + line->len, line->end);
+    }
+    *to = '\0';
+    return out;
+}
+
+/* The text with what the rules of lines change, once. NULL: they change nothing. */
+static char *fix_lines(struct fixing *f, const char *text, size_t len)
+{
+    struct sw_source_lines lines = { 0 };
+    bool is_changed = false;
+    char *out = NULL;
+    sw_source_lines_read(text, len, &lines);
+    f->lines = &lines;
+    f->texts = sw_zalloc(lines.n + 1, sizeof *f->texts);
+    for (size_t i = 0; i < lines.n; i++) {
+        if (!lines.items[i].key.len || f->kind == SW_FIX_VALUES)
+            continue;
+        if (f->kind == SW_FIX_CHART)
+            fix_chart_line(f, i);
+        else
+            fix_manifest_line(f, i);
+        is_changed = is_changed || f->texts[i];
+    }
+    if (is_changed)
+        out = apply(f, len);
+    for (size_t i = 0; i < lines.n; i++)
+        free(f->texts[i]);
+    free(f->texts);
+    sw_source_lines_done(&lines);
+    return out;
+}
+
+/* ---- the whole text -----------------------------------------------------------------------------
+ */
+
+/* What the documents of @text say, as one text; NULL: it is no YAML. Owned. */
+static char *meaning(const char *text, size_t len)
+{
+    struct sw_yaml_docs docs = { 0 };
+    SW_ERR(ignored);
+    if (sw_yaml_parse_all(text, len, &(struct sw_yaml_opts){ 0 }, &docs, &ignored) < 0) {
+        sw_err_done(&ignored);
+        return NULL;
+    }
+    char *out = sw_strdup("");
+    for (size_t i = 0; i < docs.n_docs; i++) {
+        SW_AUTO_CHARS *one = sw_json_text(docs.docs[i].object, SW_JSON_PLAIN, NULL);
+        sw_append(&out, "%s\n", one);
+    }
+    sw_yaml_docs_done(&docs);
+    return out;
+}
+
+/* @text with @width blanks for each tab that a line begins with. @line: the first that has one. */
+static char *without_tabs(const char *text, int width, size_t *line)
+{
+    char *out = sw_strdup("");
+    size_t n = 0, first = SIZE_MAX;
+    for (const char *at = text; *at; n++) {
+        const char *nl = strchr(at, '\n'), *end = nl ? nl + 1 : at + strlen(at);
+        for (; *at == ' ' || *at == '\t'; at++) {
+            if (*at == '\t' && first == SIZE_MAX)
+                first = n;
+            sw_append(&out, "%*s", *at == '\t' ? width : 1, "");
+        }
+        sw_append(&out, "%.*s", (int)(end - at), at);
+        at = end;
+    }
+    *line = first;
+    return out;
+}
+
+/* Tabs at the beginning of lines, which YAML does not allow: where the text is YAML without them,
+ * and says the same whatever a tab is wide. NULL: that is not so. */
+static char *fix_tabs(const struct fixing *f, const char *text, size_t len)
+{
+    static const int widths[] = { 2, 4, 8 };
+    char *out = NULL;
+    SW_AUTO_CHARS *first_meaning = NULL, *before = meaning(text, len);
+    size_t line;
+    if (before || strlen(text) != len || memmem(text, len, "{{", 2))
+        return NULL;
+    for (size_t i = 0; i < SW_COUNT(widths); i++) {
+        SW_AUTO_CHARS *changed = without_tabs(text, widths[i], &line);
+        SW_AUTO_CHARS *means = meaning(changed, strlen(changed));
+        if (line == SIZE_MAX || (means && first_meaning && !sw_streq(means, first_meaning))) {
+            free(out);
+            return NULL;
+        }
+        if (!means || first_meaning)
+            continue;
+        first_meaning = SW_TAKE(means);
+        out = SW_TAKE(changed);
+    }
+    if (out)
+        note(f, line, "tabs at the beginning of lines are blanks now");
+    return out;
+}
+
+/* A line end behind the last line, where that does not change what the text says. */
+static char *fix_end(const struct fixing *f, const char *text, size_t len)
+{
+    if (!len || text[len - 1] == '\n' || strlen(text) != len || memmem(text, len, "{{", 2))
+        return NULL;
+    char *out = sw_printf("%s\n", text);
+    SW_AUTO_CHARS *before = meaning(text, len), *after = meaning(out, len + 1);
+    size_t n = 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        n++;
+    if (before && after && sw_streq(before, after)) {
+        note(f, n, "the last line ends with a line end now");
+        return out;
+    }
+    free(out);
+    return NULL;
+}
+
+char *sw_fix_text(const char *path, enum sw_fix_kind kind, const char *text, size_t len,
+                  const struct sw_fix_opts *opts, struct sw_fixes *fixes)
+{
+    struct fixing f = { .path = path, .kind = kind, .opts = opts, .fixes = fixes };
+    SW_AUTO_CHARS *now = sw_strndup(text, len);
+    bool is_changed = false;
+    if (strlen(now) != len)
+        return NULL; /* no text */
+    for (char *next; (next = fix_tabs(&f, now, strlen(now))) ||
+                     (next = fix_lines(&f, now, strlen(now))) ||
+                     (next = fix_end(&f, now, strlen(now)));) {
+        free(now);
+        now = next;
+        is_changed = true;
+    }
+    return is_changed ? SW_TAKE(now) : NULL;
+}
