@@ -15,7 +15,6 @@ const char *sw_command_instead(const char *verb)
         { "describe", "slipway explain NAME" },
         { "events", "slipway explain NAME" },
         { "get", "slipway status" },
-        { "init", "slipway create NAME" },
         { "install", "slipway run RECIPE" },
         { "list", "slipway status" },
         { "ls", "slipway status" },
@@ -45,12 +44,13 @@ const struct sw_command *sw_command_named(const char *name)
     static const struct {
         const char *name;
         const struct sw_command *command;
-    } of_helm[] = { { "template", &sw_command_render },
-                    { "dep", &sw_command_dependency },
-                    { "dependencies", &sw_command_dependency } };
-    for (size_t i = 0; i < SW_COUNT(of_helm); i++)
-        if (sw_streq(of_helm[i].name, name))
-            return of_helm[i].command;
+    } others[] = { { "init", &sw_command_create },
+                   { "template", &sw_command_render },
+                   { "dep", &sw_command_dependency },
+                   { "dependencies", &sw_command_dependency } };
+    for (size_t i = 0; i < SW_COUNT(others); i++)
+        if (sw_streq(others[i].name, name))
+            return others[i].command;
     return sw_command_find(sw_commands, name);
 }
 

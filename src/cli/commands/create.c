@@ -10,12 +10,14 @@
 
 #include "chart/aicr/aicr.h"
 #include "chart/recipe/load/files.h"
+#include "cli/command/ask.h"
 #include "cli/recipe/kmm.h"
 #include "cli/recipe/scaffold.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 
 struct create_opts {
+    const char *kind, *image;
     const char *from_kmm, *ns;
     bool from_aicr;
     const char *data, *criteria, *recipe, *output;
@@ -25,6 +27,11 @@ struct create_opts {
 #define FIELD(member) offsetof(struct create_opts, member)
 
 static const struct sw_flag flags[] = {
+    { "kind", 0, SW_FLAG_STRING, FIELD(kind), "KIND", "agent|driver|service",
+      "what it brings: a program on each node, a kernel module, a program with a Service (default "
+      "agent)" },
+    { "image", 0, SW_FLAG_STRING, FIELD(image), "IMAGE", NULL,
+      "its container image; a driver's is without a tag, which is the kernel's version" },
     { "from-kmm", 0, SW_FLAG_STRING, FIELD(from_kmm), "FILE", NULL,
       "make it of the Module of Kernel Module Management in this file (- is standard input)" },
     { "namespace", 'n', SW_FLAG_STRING, FIELD(ns), "NAMESPACE", NULL,
@@ -65,18 +72,25 @@ static int make_dir(const char *dir, struct sw_err *err)
     return sw_err_set(err, code, "%s: %s", dir, strerror(errno));
 }
 
-/* Write @file with the recipe's name in place of SW_SCAFFOLD_NAME. */
-static int write_file(const struct sw_scaffold_file *file, const char *dir, const char *name,
-                      struct sw_err *err)
+/* @text with @with in the place of each @mark. Owned. */
+static char *fill_in(const char *text, const char *mark, const char *with)
 {
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, file->path), *text = sw_strdup("");
-    const char *at = file->text;
+    char *out = sw_strdup("");
+    for (const char *next; (next = strstr(text, mark)); text = next + strlen(mark))
+        sw_append(&out, "%.*s%s", (int)(next - text), text, with);
+    sw_append(&out, "%s", text);
+    return out;
+}
+
+/* Write @file with the recipe's name and image in their places. */
+static int write_file(const struct sw_scaffold_file *file, const char *dir, const char *name,
+                      const char *image, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, file->path);
     if (file->len)
         return sw_file_write(path, file->text, file->len, err);
-    for (const char *mark; (mark = strstr(at, SW_SCAFFOLD_NAME));
-         at = mark + strlen(SW_SCAFFOLD_NAME))
-        sw_append(&text, "%.*s%s", (int)(mark - at), at, name);
-    sw_append(&text, "%s", at);
+    SW_AUTO_CHARS *with_image = fill_in(file->text, SW_SCAFFOLD_IMAGE, image);
+    SW_AUTO_CHARS *text = fill_in(with_image, SW_SCAFFOLD_NAME, name);
     return sw_file_write(path, text, strlen(text), err);
 }
 
@@ -112,11 +126,9 @@ static void take_back(const char *dir, const char *path)
     }
 }
 
-/* Write @files, whose list ends with a NULL path, to the new folder @dir. */
-static int create(const char *dir, const struct sw_scaffold_file *files, struct sw_err *err)
+static int check_name(const char *name, struct sw_err *err)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    const char *name = name_of(dir);
     size_t len = strlen(name);
     if (len == 0 || len > NAME_MAX_LEN || strspn(name, letters) < len || *name == '-' ||
         name[len - 1] == '-')
@@ -124,18 +136,116 @@ static int create(const char *dir, const struct sw_scaffold_file *files, struct 
                           "'%s' is no name for a recipe: expected lower-case letters, digits and "
                           "'-' between them, %d at most",
                           name, NAME_MAX_LEN);
-    int rc = make_dir(dir, err);
+    return 0;
+}
+
+/* Write @files, whose list ends with a NULL path, to the new folder @dir. */
+static int create(const char *dir, const struct sw_scaffold_file *files, const char *image,
+                  struct sw_err *err)
+{
+    const char *name = name_of(dir);
+    int rc = check_name(name, err);
+    if (rc == 0)
+        rc = make_dir(dir, err);
     if (rc < 0)
         return rc;
     for (const struct sw_scaffold_file *f = files; rc == 0 && f->path; f++) {
         rc = make_parents(dir, f->path, err);
         if (rc == 0)
-            rc = write_file(f, dir, name, err);
+            rc = write_file(f, dir, name, image, err);
     }
     if (rc == 0)
         return 0;
     for (const struct sw_scaffold_file *f = files; f->path; f++)
         take_back(dir, f->path);
+    return rc;
+}
+
+/* ---- from nothing -------------------------------------------------------------------------------
+ */
+
+static const struct sw_scaffold *find_scaffold(const char *kind)
+{
+    const struct sw_scaffold *s = sw_scaffolds;
+    while (s->kind && !sw_streq(s->kind, kind))
+        s++;
+    return s->kind ? s : NULL;
+}
+
+/* What stands in a YAML file and behind an image's name as it is; a driver's gets a tag. */
+static int check_image(const char *kind, const char *image, struct sw_err *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-/:@";
+    const char *slash = strrchr(image, '/');
+    if (!*image || strspn(image, letters) < strlen(image) || strchr("/:@-.", *image))
+        return sw_err_set(err, SW_INVALID, "'%s' is no image, such as registry.example.com/me/it:1",
+                          image);
+    if (sw_streq(kind, "driver") && strpbrk(slash ? slash : image, ":@"))
+        return sw_err_set(err, SW_INVALID,
+                          "'%s': a driver's image is named without a tag, which is the kernel's "
+                          "version",
+                          image);
+    return 0;
+}
+
+static int on_name(void *arg SW_UNUSED, const char *answer, struct sw_err *err)
+{
+    if (access(answer, F_OK) == 0)
+        return sw_err_set(err, SW_INVALID, "'%s' exists already", answer);
+    return check_name(name_of(answer), err);
+}
+
+static int on_kind(void *arg SW_UNUSED, const char *answer, struct sw_err *err)
+{
+    return find_scaffold(answer)
+               ? 0
+               : sw_err_set(err, SW_INVALID, "one of agent, driver and service was expected");
+}
+
+static int on_image(void *arg, const char *answer, struct sw_err *err)
+{
+    return check_image(arg, answer, err);
+}
+
+/* Ask for what no option has said. Each text is owned. */
+static int ask(const struct create_opts *o, char **dir, char **kind, char **image,
+               struct sw_err *err)
+{
+    int rc = sw_cli_ask("Name of the recipe, a new folder", "my-recipe", on_name, NULL, dir, err);
+    if (rc == 0 && !o->kind) {
+        (void)fprintf(stderr, "What does it bring?\n");
+        for (const struct sw_scaffold *s = sw_scaffolds; s->kind; s++)
+            (void)fprintf(stderr, "  %-8s %s\n", s->kind, s->doc);
+        rc = sw_cli_ask("Kind", sw_scaffolds[0].kind, on_kind, NULL, kind, err);
+    } else if (rc == 0) {
+        *kind = sw_strdup(o->kind);
+    }
+    if (rc < 0 || o->image)
+        return rc;
+    SW_AUTO_CHARS *fallback = fill_in(find_scaffold(*kind)->image, SW_SCAFFOLD_NAME, name_of(*dir));
+    return sw_cli_ask(
+        sw_streq(*kind, "driver") ? "Image, without a tag: that is the kernel's version" : "Image",
+        fallback, on_image, *kind, image, err);
+}
+
+/* @dir NULL: the user is asked. */
+static int from_nothing(const struct create_opts *o, const char *dir, struct sw_err *err)
+{
+    SW_AUTO_CHARS *asked_dir = NULL, *asked_kind = NULL, *asked_image = NULL;
+    int rc = dir ? 0 : ask(o, &asked_dir, &asked_kind, &asked_image, err);
+    if (rc < 0)
+        return rc;
+    dir = dir ? dir : asked_dir;
+    const char *kind = asked_kind ? asked_kind : o->kind ? o->kind : sw_scaffolds[0].kind;
+    const struct sw_scaffold *s = find_scaffold(kind);
+    const char *image = asked_image ? asked_image : o->image ? o->image : s->image;
+    if (o->image)
+        rc = check_image(kind, image, err);
+    if (rc == 0)
+        rc = create(dir, s->files, image, err);
+    if (rc == 0)
+        (void)printf("created %s; try: slipway run %s --emulate\n", dir, dir);
     return rc;
 }
 
@@ -165,7 +275,7 @@ static int write_module(const char *dir, const struct sw_kmm_recipe *recipe, str
     for (const struct sw_embedded *f = sw_kmm_module; f->name; f++)
         if (sw_starts_with(f->name, "templates/") && n + 1 < SW_COUNT(files))
             files[n++] = (struct sw_scaffold_file){ f->name, f->text, 0 };
-    return create(dir, files, err);
+    return create(dir, files, "", err);
 }
 
 static int from_module(const struct create_opts *o, const char *dir, struct sw_err *err)
@@ -230,7 +340,7 @@ static int write_recipe(const char *dir, const struct sw_aicr_made *made, struct
     for (size_t i = 0; i < made->n_files; i++)
         files[i] = (struct sw_scaffold_file){ made->files[i].name, made->files[i].bytes,
                                               made->files[i].len };
-    const int rc = create(dir, files, err);
+    const int rc = create(dir, files, "", err);
     free(files);
     return rc;
 }
@@ -280,6 +390,8 @@ static int from_aicr(const struct create_opts *o, const char *dir, struct sw_err
 static const char *find_misuse(const struct create_opts *o, const char *dir)
 {
     const struct sw_aicr_scheduling *to = &o->scheduling;
+    if ((o->kind || o->image) && (o->from_kmm || o->from_aicr))
+        return "--kind and --image are for a recipe of nothing else";
     const bool schedules = to->system_selector || to->system_tolerations ||
                            to->accelerated_selector || to->accelerated_tolerations;
     if (!o->from_aicr)
@@ -310,17 +422,13 @@ static int execute(const struct sw_call *call)
     const char *misuse = find_misuse(&o, dir);
     if (misuse)
         return sw_cli_usage("create", "%s", misuse);
-    if (!dir && !o.from_kmm && !o.from_aicr)
+    if (!dir && !o.from_kmm && !o.from_aicr && !sw_cli_can_ask())
         return sw_cli_usage("create", "what is the recipe to be called?");
     SW_ERR(err);
     rc = o.from_kmm    ? from_module(&o, dir, &err)
          : o.from_aicr ? from_aicr(&o, dir, &err)
-                       : create(dir, sw_scaffold, &err);
-    if (rc < 0)
-        return sw_cli_fail("create", &err);
-    if (!o.from_kmm && !o.from_aicr)
-        (void)printf("created %s; try: slipway run %s --emulate\n", dir, dir);
-    return SW_EXIT_OK;
+                       : from_nothing(&o, dir, &err);
+    return rc < 0 ? sw_cli_fail("create", &err) : SW_EXIT_OK;
 }
 
 const struct sw_command sw_command_create = {
@@ -329,7 +437,9 @@ const struct sw_command sw_command_create = {
     .summary = "create a new recipe",
     .details = "Writes the folder NAME: a chart of two states that renders, lints and gets Ready, "
                "for you to change.\n"
-               "Nothing that exists is overwritten.\n"
+               "Nothing that exists is overwritten. Without NAME, on a terminal, it asks for name, "
+               "kind and image;\n"
+               "'slipway init' is the same command.\n"
                "\n"
                "With --from-kmm it is a recipe that does what the operator of Kernel Module "
                "Management does for\n"
