@@ -9,6 +9,7 @@
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/explain_topic.h"
 #include "cli/view/explain.h"
 #include "cli/view/live.h"
 #include "data/data.h"
@@ -63,6 +64,11 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &opts, 2, &rest);
     if (rc)
         return rc - 1;
+    if (rest.n == 2 && explain_is_topic(rest.items[0])) {
+        SW_AUTO_CHARS *text = NULL;
+        rc = explain_topic(rest.items[0], rest.items[1], &text, &err);
+        return rc < 0 ? sw_cli_fail("explain", &err) : sw_cli_print(text, strlen(text));
+    }
     rc = sw_connection_init(&conn, "explain", &opts.connect, &err) < 0
              ? sw_cli_fail("explain", &err)
              : explain(&conn, &opts, rest.items[0], rest.n > 1 ? rest.items[1] : NULL);
@@ -74,12 +80,18 @@ const struct sw_command sw_command_explain = {
     .name = "explain",
     .args = "NAME [STATE]",
     .missing = "which resource? 'slipway status' lists them",
-    .summary = "explain why a SpecialResource is not Ready",
+    .summary = "explain why a SpecialResource is not Ready, or what a name means",
     .details =
         "Prints the chain from the resource through its states, objects and pods to the cause: a\n"
         "container's reason and exit code, the end of its log, Events, finalizers. With STATE only "
         "that\n"
         "state, else all states that are not Ready.\n"
+        "\n"
+        "slipway explain annotation NAME, field PATH, hook NAME or state NAME says what that "
+        "means, "
+        "with an\n"
+        "example; no cluster is asked: explain annotation timeout, explain field spec.chart, "
+        "explain state Held.\n"
         "\n"
         "Exit status: 0 done, 1 it failed, 2 bad usage, 4 the resource is Errored.",
     .flags = flags,

@@ -37,6 +37,7 @@ static int execute(const struct sw_call *call)
         sw_json_set_str(row, phase, "phase", NULL);
         sw_json_set_str(row, h->kinds, "kinds", NULL);
         sw_json_set_str(row, h->doc, "doc", NULL);
+        sw_json_set_str(row, h->example, "example", NULL);
         (void)json_object_array_add(list, row);
     }
     return json ? sw_cli_print_json(list) : SW_EXIT_OK;

@@ -304,7 +304,7 @@ static void fix_chart_line(struct fixing *f, size_t i)
         if (f->lines->items[parent].indent ||
             !sw_source_is(f->lines->items[parent].key, "annotations"))
             return;
-        fix_name(f, i, sw_lint_chart_annotations());
+        fix_name(f, i, sw_chart_annotation_names());
         if (!f->texts[i])
             fix_quotes(f, i);
     } else if (sw_source_is(line->key, "version") || sw_source_is(line->key, "appVersion")) {

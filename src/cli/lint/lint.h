@@ -46,8 +46,18 @@ void sw_lint_base(const struct sw_recipe *recipe, struct sw_problems *problems);
 
 /** Check Chart.yaml of the recipe and its dependencies: annotations and apiVersion. */
 void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems);
-/** The annotations that a chart may have, ends with NULL. Borrowed. */
-const char *const *sw_lint_chart_annotations(void);
+
+/** An annotation that a chart may have, in Chart.yaml. */
+struct sw_chart_annotation {
+    const char *name;
+    const char *on; /* the value that switches it on ("false" and "none" are allowed, too); NULL:
+                     * planning checks it */
+    const char *doc, *example;
+};
+/** Ends with a NULL name. */
+extern const struct sw_chart_annotation sw_chart_annotations[];
+/** Their names, ends with NULL. Borrowed. */
+const char *const *sw_chart_annotation_names(void);
 
 /** Warn of values in @set, which a user has set, that neither the recipe's values.yaml nor any of
  * its files has: at the top all of them (unless a template reads `.Values` as a whole), below where

@@ -11,21 +11,30 @@
 #include "operator/manifests/hooks.h"
 #include "operator/manifests/ready_label.h"
 
-/* The annotations of a chart, and the value that switches each on ("false" and "none" are allowed,
- * too); NULL: planning checks it. */
-static const struct {
-    const char *name, *on;
-} annotations[] = { { "slipway.dev/wait", "all" },
-                    { "slipway.dev/rollback", "true" },
-                    { "slipway.dev/releases", NULL },
-                    { SW_ANN_READY_LABELS, NULL },
-                    { SW_ANN_CONSTRAINTS, NULL } };
+const struct sw_chart_annotation sw_chart_annotations[] = {
+    { "slipway.dev/wait", "all",
+      "\"all\": every object of the chart is waited for, not only annotated ones", "all" },
+    { "slipway.dev/rollback", "true",
+      "\"true\": a state that fails gets back what it was ready with", "true" },
+    { "slipway.dev/releases", NULL,
+      "a map of subcharts, in YAML: these are Helm releases of their own, with a name and a "
+      "namespace of their own",
+      "gpu-operator: {name: gpu-operator, namespace: gpu-operator}\n" },
+    { SW_ANN_READY_LABELS, NULL,
+      "STATE=LABEL ...: nodes get this label, too, when they get that of the state",
+      "device-plugin=kmm.node.kubernetes.io/my-ns.my-module.device-plugin-ready" },
+    { SW_ANN_CONSTRAINTS, NULL,
+      "a list of name and value, in YAML: what the cluster has to be, checked before anything is "
+      "written",
+      "- {name: OS.release.ID, value: ubuntu}\n" },
+    { 0 },
+};
 
-const char *const *sw_lint_chart_annotations(void)
+const char *const *sw_chart_annotation_names(void)
 {
-    static const char *names[SW_COUNT(annotations) + 1];
-    for (size_t i = 0; i < SW_COUNT(annotations); i++)
-        names[i] = annotations[i].name;
+    static const char *names[SW_COUNT(sw_chart_annotations)];
+    for (size_t i = 0; sw_chart_annotations[i].name; i++)
+        names[i] = sw_chart_annotations[i].name;
     return names;
 }
 
@@ -46,16 +55,15 @@ static void check_annotation(const struct sw_recipe_chart *c, const char *key, c
                              struct sw_problems *problems)
 {
     SW_AUTO_CHARS *field = sw_printf("annotations.%s", key);
-    for (size_t i = 0; i < SW_COUNT(annotations); i++) {
-        if (!sw_streq(annotations[i].name, key))
+    for (const struct sw_chart_annotation *a = sw_chart_annotations; a->name; a++) {
+        if (!sw_streq(a->name, key))
             continue;
-        if (annotations[i].on && !sw_streq(value, annotations[i].on) && !sw_streq(value, "false") &&
+        if (a->on && !sw_streq(value, a->on) && !sw_streq(value, "false") &&
             !sw_streq(value, "none"))
-            add(c, problems, false, field, "'%s' asks for nothing; '%s' does", value,
-                annotations[i].on);
+            add(c, problems, false, field, "'%s' asks for nothing; '%s' does", value, a->on);
         return;
     }
-    const char *meant = sw_text_nearest(key, sw_lint_chart_annotations());
+    const char *meant = sw_text_nearest(key, sw_chart_annotation_names());
     if (!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX))
         return;
     if (meant)

@@ -43,6 +43,22 @@ void sw_own_kinds_free(struct sw_own_kinds *kinds)
     free(kinds);
 }
 
+struct json_object *sw_own_kinds_find(const struct sw_own_kinds *kinds, const char *name)
+{
+    for (size_t i = 0; i < kinds->n; i++)
+        if (strcasecmp(sw_json_str(kinds->crds[i], "", "spec", "names", "kind", NULL), name) == 0 ||
+            strcasecmp(sw_json_str(kinds->crds[i], "", "spec", "names", "plural", NULL), name) == 0)
+            return kinds->crds[i];
+    return NULL;
+}
+
+struct json_object *sw_own_kinds_schema(struct json_object *crd, const char **version)
+{
+    struct json_object *newest = sw_json_at(sw_json_find(crd, "spec", "versions", NULL), 0);
+    *version = sw_json_str(newest, "", "name", NULL);
+    return sw_json_find(newest, "schema", "openAPIV3Schema", NULL);
+}
+
 /* ---- one value ----------------------------------------------------------------------------------
  */
 

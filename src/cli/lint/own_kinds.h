@@ -21,3 +21,9 @@ SW_DEFINE_AUTO(sw_own_kinds, sw_own_kinds_free)
  */
 void sw_own_kinds_check(const struct sw_own_kinds *kinds, struct json_object *doc, bool whole,
                         sw_fields_fn *fn, void *arg);
+
+/** The definition of the kind @name, no matter the case, borrowed; NULL: it is none of slipway's.
+ */
+struct json_object *sw_own_kinds_find(const struct sw_own_kinds *kinds, const char *name);
+/** The schema of the newest version of a definition, borrowed. @version: of the same. */
+struct json_object *sw_own_kinds_schema(struct json_object *crd, const char **version);

@@ -389,3 +389,18 @@ void sw_engine_each_old_pod(const struct sw_engine *engine, uint32_t node,
 /** The table of transitions as a Mermaid state diagram, which docs/engine.md shows. Heap, the
  * caller's. Pinned by test/unit/operator/engine_print_test.c. */
 char *sw_engine_diagram(void);
+
+/** A phase of states. */
+struct sw_state_phase {
+    const char *name;
+    const char *shown;   /* what the status shows */
+    const char *doc;     /* what is done meanwhile, or what it means */
+    const char *example; /* a message of a state in it, as the status has it; "": it has none */
+};
+/** All phases, in the order in which a state takes them; ends with a NULL name. Borrowed. */
+const struct sw_state_phase *sw_engine_state_phases(void);
+/** Call @each for every way from one phase to another. @event: the reason of the Kubernetes Event;
+ * NULL: none. */
+void sw_engine_each_move(void (*each)(const char *from, const char *to, const char *event,
+                                      const char *why, void *arg),
+                         void *arg);

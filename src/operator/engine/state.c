@@ -9,21 +9,45 @@
 /* ---- phases ------------------------------------------------------------------------------------
  */
 
-static const struct {
-    const char *name, *shown;
-} phases[PH_COUNT] = {
-    [PH_RENDERING] = { "Rendering", "Pending" },
-    [PH_OBSERVING] = { "Observing", "Pending" },
-    [PH_PENDING] = { "Pending", "Pending" },
-    [PH_APPLYING] = { "Applying", "Applying" },
-    [PH_WAITING] = { "Waiting", "Waiting" },
-    [PH_READY] = { "Ready", "Ready" },
-    [PH_HELD] = { "Held", "Held" },
-    [PH_RETRYING] = { "Retrying", "Retrying" },
-    [PH_FAILED] = { "Failed", "Failed" },
-    [PH_REMOVING] = { "Removing", "Removing" },
-    [PH_REMOVED] = { "Removed", "Removed" },
+static const struct sw_state_phase phases[PH_COUNT + 1] = {
+    [PH_RENDERING] = { "Rendering", "Pending",
+                       "its templates are rendered with what is known of the cluster", "" },
+    [PH_OBSERVING] = { "Observing", "Pending",
+                       "its objects are read from the cluster and written down in the status", "" },
+    [PH_PENDING] = { "Pending", "Pending", "it waits for the states that it needs",
+                     "waits for state 'driver'" },
+    [PH_APPLYING] = { "Applying", "Applying",
+                      "its objects are applied: Namespaces, CRDs, configuration, workloads, the "
+                      "rest, and webhook configurations last",
+                      "2 of 5 objects are applied" },
+    [PH_WAITING] = { "Waiting", "Waiting", "all objects are applied, not all are ready",
+                     "DaemonSet driver: 1 of 3 pods are ready" },
+    [PH_READY] = { "Ready", "Ready",
+                   "every object that is waited for is ready; the states that need it begin", "" },
+    [PH_HELD] = { "Held", "Held",
+                  "it was ready, and something that others bring ready (slipway.dev/observe, "
+                  "slipway.dev/hold) is not any more: what runs goes on, nothing new begins",
+                  "ClusterPolicy cluster-policy: state is notReady" },
+    [PH_RETRYING] = { "Retrying", "Retrying",
+                      "something failed that passes by itself: it is tried again after 0.5 s to 30 "
+                      "s, and at once when a cause changes",
+                      "the API server does not answer" },
+    [PH_FAILED] = { "Failed", "Failed",
+                    "something failed that does not pass by itself: bad input, a missing right, a "
+                    "failed Job, a time limit. It is tried again seldom, and at once when the "
+                    "input changes ('slipway retry NAME' tries now)",
+                    "Job check: it has failed 7 times (backoffLimit 6)" },
+    [PH_REMOVING] = { "Removing", "Removing",
+                      "its objects are deleted, in the opposite order of the graph",
+                      "waits until 2 objects are gone" },
+    [PH_REMOVED] = { "Removed", "Removed", "nothing of it is left", "" },
+    [PH_COUNT] = { 0 },
 };
+
+const struct sw_state_phase *sw_engine_state_phases(void)
+{
+    return phases;
+}
 
 const char *phase_name(enum phase phase)
 {

@@ -307,6 +307,15 @@ void table_settle(struct sw_engine *e)
 /* ---- the diagram -------------------------------------------------------------------------------
  */
 
+void sw_engine_each_move(void (*each)(const char *from, const char *to, const char *event,
+                                      const char *why, void *arg),
+                         void *arg)
+{
+    for (size_t i = 0; i < table_n_rows; i++)
+        each(phase_name(table_rows[i].in), phase_name(table_rows[i].to), table_rows[i].event,
+             table_rows[i].why, arg);
+}
+
 char *sw_engine_diagram(void)
 {
     struct printbuf *out = printbuf_new();

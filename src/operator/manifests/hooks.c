@@ -207,114 +207,135 @@ static int upgrade_by_node(struct json_object *doc, const struct sw_hook_env *en
 #define POD_MAKERS "DaemonSet Deployment StatefulSet ReplicaSet Job CronJob Pod"
 
 /* A row for an annotation on which the engine acts. */
-#define WAIT(name, kinds, doc)                                                                     \
+#define WAIT(name, kinds, doc, example)                                                            \
     {                                                                                              \
-        name, SW_HOOK_WAIT, kinds, doc, .apply = NULL                                              \
+        name, SW_HOOK_WAIT, kinds, doc, example, .apply = NULL                                     \
     }
 
 const struct sw_hook sw_hooks[] = {
     { "namespace", SW_HOOK_BEFORE_APPLY, "*",
       "a manifest of a namespaced kind without a namespace gets the resource's",
-      .apply = fill_namespace },
+      .example = "spec:\n  namespace: my-driver\n", .apply = fill_namespace },
     { SW_KERNEL_AFFINE, SW_HOOK_BEFORE_APPLY, "*",
       "\"true\": one object for each kernel of the cluster, its name with a suffix of OS and "
       "kernel, "
       "its pods only on that kernel's nodes",
-      .apply = make_affine },
+      .example = "true", .apply = make_affine },
     { "node-selector", SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig",
-      "spec.nodeSelector of the resource is merged into the pods'", .apply = select_nodes },
+      "spec.nodeSelector of the resource is merged into the pods'",
+      .example = "spec:\n  nodeSelector:\n    nvidia.com/gpu.present: \"true\"\n",
+      .apply = select_nodes },
     { "tolerations", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
       "the taints that the resource sets on its nodes, and spec.tolerations, are tolerated by the "
       "pods",
+      .example = "spec:\n  tolerations:\n  - key: example.com/gpu\n    operator: Exists\n    "
+                 "effect: NoSchedule\n",
       .apply = hook_tolerate },
     { "priority", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
       "spec.priorityClassName of the resource, for pods that name none",
-      .apply = hook_set_priority },
+      .example = "spec:\n  priorityClassName: system-node-critical\n", .apply = hook_set_priority },
     { SW_STATE_AFFINITY, SW_HOOK_BEFORE_APPLY, POD_MAKERS,
       "\"true\": its pods run only on nodes on which the states that its state needs have finished",
-      .apply = follow_states },
+      .example = "true", .apply = follow_states },
     { SW_IMAGE_MIRROR, SW_HOOK_BEFORE_APPLY, POD_MAKERS " BuildConfig ClusterPolicy NVIDIADriver",
       "\"SOURCE=MIRROR, ...\": images whose name begins with SOURCE come from MIRROR; \"cluster\": "
       "from the first mirror that the cluster's own settings name; on the SpecialResource it is "
       "for "
       "all manifests",
+      .example = "quay.io=registry.example.com/quay, nvcr.io=registry.example.com/nvcr",
       .apply = hook_mirror_images, .when = SW_HOOK_ALWAYS },
     { SW_SERVING_CERT, SW_HOOK_BEFORE_APPLY, "Service",
       "name of a Secret with a certificate for the Service: OpenShift's service CA makes it, else "
       "slipway, which renews it",
-      .apply = hook_serve_cert, .when = SW_HOOK_IF_SET },
+      .example = "my-webhook-tls", .apply = hook_serve_cert, .when = SW_HOOK_IF_SET },
     { SW_INJECT_CA, SW_HOOK_BEFORE_APPLY,
       "ValidatingWebhookConfiguration MutatingWebhookConfiguration CustomResourceDefinition "
       "APIService ConfigMap",
       "[<namespace>/]<secret> of a serving certificate: its CA becomes the object's caBundle, a "
       "ConfigMap's service-ca.crt",
-      .apply = hook_inject_ca, .when = SW_HOOK_IF_SET },
+      .example = "my-driver/my-webhook-tls", .apply = hook_inject_ca, .when = SW_HOOK_IF_SET },
     { SW_SRO_PREFIX "proxy", SW_HOOK_BEFORE_APPLY, POD_MAKERS,
       "\"true\": HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the cluster in every container",
-      .apply = set_proxy },
+      .example = "true", .apply = set_proxy },
     { "protocol", SW_HOOK_BEFORE_APPLY, "Service " POD_MAKERS,
       "ports without a protocol get TCP, which server-side apply needs before Kubernetes 1.21",
-      .apply = set_protocol },
+      .example = "ports:\n- port: 8080\n", .apply = set_protocol },
     { SW_DRIVER, SW_HOOK_BEFORE_APPLY, "DaemonSet",
       "\"true\": where the resource has spec.upgradePolicy its old pods are replaced node by node, "
       "as those of driver containers are",
-      .apply = upgrade_by_node, .when = SW_HOOK_ALWAYS },
+      .example = "true", .apply = upgrade_by_node, .when = SW_HOOK_ALWAYS },
     { "owner", SW_HOOK_BEFORE_APPLY, "*",
       "the label " SW_OWNED_LABEL "=true, on pod templates too, and an owner reference (not on "
       "namespaces, nor on what comes from crds/)",
-      .apply = set_owner },
+      .example = "metadata:\n  labels:\n    " SW_OWNED_LABEL ": \"true\"\n", .apply = set_owner },
     { "release", SW_HOOK_BEFORE_APPLY, "*",
       "the annotations and the label by which Helm knows a release's objects",
+      .example = "metadata:\n  annotations:\n    meta.helm.sh/release-name: my-driver\n    "
+                 "meta.helm.sh/release-namespace: my-driver\n  labels:\n    "
+                 "app.kubernetes.io/managed-by: Helm\n",
       .apply = mark_release },
     { "overrides", SW_HOOK_BEFORE_APPLY, "*",
       "spec.overrides of the resource: tolerations, nodeSelector, affinity, resources and "
       "priorityClassName of pods, JSON patches of any object",
+      .example = "spec:\n  overrides:\n  - target: {kind: DaemonSet}\n    tolerations:\n    - "
+                 "{operator: Exists}\n",
       .apply = hook_override },
     { "stay", SW_HOOK_BEFORE_APPLY, "DaemonSet",
       "what is asked of labels of Node Feature Discovery becomes a node affinity by which the pods "
       "stay, for the time of grace, where those labels are lost",
+      .example = "nodeSelector:\n  feature.node.kubernetes.io/pci-10de.present: \"true\"\n",
       .apply = hook_node_affinity },
     WAIT(SW_SRO_PREFIX "wait", "*",
-         "\"true\": the state ends only when the object is ready by its kind's rule"),
+         "\"true\": the state ends only when the object is ready by its kind's rule", "true"),
     WAIT(SW_SRO_PREFIX "wait-for-logs", "DaemonSet",
-         "a regular expression that the end of every pod's log must match"),
+         "a regular expression that the end of every pod's log must match",
+         "\\+ wait \\$\\(pidof driver\\)"),
     WAIT(SW_SRO_PREFIX "state", "DaemonSet",
-         "\"driver-container\": pods that cannot pull their image are looked for"),
+         "\"driver-container\": pods that cannot pull their image are looked for",
+         "driver-container"),
     WAIT(SW_SRO_PREFIX "driver-container-vendor", "DaemonSet BuildConfig",
-         "pairs a driver container with the BuildConfig that builds its image"),
+         "pairs a driver container with the BuildConfig that builds its image", "my-driver"),
     WAIT(SW_OBSERVE, "*",
          "\"true\": never applied; somebody else's object of that name must be there and ready; "
          "\"any\", \"none\": one of all objects of its kind in its namespace is as asserted, or "
-         "none is"),
+         "none is",
+         "true"),
     WAIT("slipway.dev/assert", "*",
-         "fields and JMESPath expressions, in YAML, that the object must have to be ready"),
-    WAIT(
-        "slipway.dev/hold", "*",
-        "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it"),
+         "fields and JMESPath expressions, in YAML, that the object must have to be ready",
+         "status:\n  (length(addresses)): 2\n"),
+    WAIT("slipway.dev/hold", "*",
+         "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
+         "true"),
     WAIT("slipway.dev/wait-for-node-labels", "*",
-         "label keys, comma separated: the state finishes node by node, as each node gets them"),
+         "label keys, comma separated: the state finishes node by node, as each node gets them",
+         "nvidia.com/gpu.product,nvidia.com/gpu.count"),
     WAIT("slipway.dev/wait-for-node-resources", "*",
          "extended resources, comma separated: the state finishes node by node, as each node has "
-         "some of each allocatable; <domain>/* is any of that domain"),
+         "some of each allocatable; <domain>/* is any of that domain",
+         "nvidia.com/gpu,gpu.intel.com/*"),
     WAIT("slipway.dev/wait-for-nodes", "*",
          "labels with their values, comma separated: the two before it wait for nodes with these "
-         "alone"),
+         "alone",
+         "gpu=yes,zone=a"),
     WAIT("slipway.dev/adopt", "*",
-         "\"true\": somebody else's object of that name is taken over; it is not deleted later"),
+         "\"true\": somebody else's object of that name is taken over; it is not deleted later",
+         "true"),
     WAIT("slipway.dev/replace", "*",
-         "\"true\": deleted and made again where a field of it cannot be changed"),
+         "\"true\": deleted and made again where a field of it cannot be changed", "true"),
     WAIT("slipway.dev/timeout", "*",
-         "a duration such as 30m: its state is Failed when it takes longer to get ready"),
+         "a duration such as 30m: its state is Failed when it takes longer to get ready", "30m"),
     WAIT("slipway.dev/may-match-no-node", "DaemonSet",
-         "\"true\": ready, too, while it matches no node"),
+         "\"true\": ready, too, while it matches no node", "true"),
     WAIT("slipway.dev/retries", "Job Pod",
-         "a number: when it ran to its end and failed it is run again at most so often"),
-    WAIT(SW_DRY_RUN, "*",
-         "\"true\": never stored; the API server must say that it would accept it"),
+         "a number: when it ran to its end and failed it is run again at most so often", "3"),
+    WAIT(SW_DRY_RUN, "*", "\"true\": never stored; the API server must say that it would accept it",
+         "true"),
     WAIT("helm.sh/readiness-success", "*",
-         "a JSON array of conditions on .status, all of which make the object ready"),
+         "a JSON array of conditions on .status, all of which make the object ready",
+         "[\"{.phase} == Running\"]"),
     WAIT("helm.sh/readiness-failure", "*",
-         "a JSON array of conditions on .status, any of which makes the object failed"),
+         "a JSON array of conditions on .status, any of which makes the object failed",
+         "[\"{.phase} == Failed\"]"),
     { 0 },
 };
 

@@ -50,6 +50,7 @@ struct sw_hook {
     enum sw_hook_phase phase;
     const char *kinds; /* "DaemonSet Deployment"; "*" for all; where it has an effect */
     const char *doc;
+    const char *example; /* the annotation's value; of one for all, YAML that it acts on or by */
     /** Change @doc. NULL: the engine (waiting) or the shell around it acts on the annotation. */
     int (*apply)(struct json_object *doc, const struct sw_hook_env *env, struct sw_err *err);
     enum {

@@ -402,6 +402,7 @@ static void every_hook_is_documented_once(void **state)
     for (const struct sw_hook *h = sw_hooks; h->name; h++) {
         assert_true(h->doc && strlen(h->doc) > 20);
         assert_true(h->kinds && *h->kinds);
+        assert_true(h->example && *h->example);
         assert_true(h->phase == SW_HOOK_WAIT || h->apply);
         for (const struct sw_hook *o = h + 1; o->name; o++)
             assert_string_not_equal(h->name, o->name);

@@ -1,0 +1,12 @@
+#pragma once
+/* explain_topic: what an annotation, a field, a hook or a phase of states means, with an example,
+ * out of the tables by which slipway works. No cluster is asked. */
+#include "base/base.h"
+
+/** Whether @word is a topic: "annotation", "field", "hook" or "state". */
+bool explain_is_topic(const char *word);
+
+/** The text for @name of @topic, "annotation" "slipway.dev/timeout" say. @*text is the caller's.
+ * @return 0 | SW_NOTFOUND, with the name that may be meant
+ * Pinned by test/emulator/cli/explain_topic_test.sh. */
+int explain_topic(const char *topic, const char *name, char **text, struct sw_err *err) SW_CHECKED;
