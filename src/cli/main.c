@@ -1,5 +1,6 @@
 #include "base/output.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/complete.h"
 #include "data/text/nearest.h"
 #include "operator/renderer/renderer.h"
 
@@ -76,6 +77,8 @@ static int run(int argc, char **argv)
         return sw_renderer_serve(STDIN_FILENO, strtoul(argv[2], NULL, 10),
                                  (unsigned)strtoul(argv[3], NULL, 10),
                                  (unsigned)strtoul(argv[4], NULL, 10));
+    if (sw_streq(argv[1], COMPLETE_ARGUMENT)) /* asked by a completion script, no command */
+        return complete_print(argc - 2, argv + 2);
     if (sw_streq(argv[1], "--version"))
         return execute(&sw_command_version, 1, argv + 1);
     if (!sw_streq(argv[1], "help") && !sw_streq(argv[1], "--help") && !sw_streq(argv[1], "-h"))

@@ -1,5 +1,6 @@
 /* slipway completion: a shell's completion script, made from the tables of commands and options. */
 #include "cli/commands/commands.h"
+#include "cli/commands/complete.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -40,6 +41,10 @@ static void print_operands(const struct sw_command *const *all, const struct sw_
 
 static void bash(const struct sw_command *const *all)
 {
+    (void)printf("# what a kubeconfig and a cluster have\n_slipway_ask() {\n    local IFS=$'\\n'\n"
+                 "    COMPREPLY=($(compgen -W \"$(slipway " COMPLETE_ARGUMENT
+                 " \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null </dev/null)\" -- "
+                 "\"${COMP_WORDS[COMP_CWORD]}\"))\n}\n");
     (void)printf("_slipway() {\n    local cur=${COMP_WORDS[COMP_CWORD]} "
                  "prev=${COMP_WORDS[COMP_CWORD-1]}\n    COMPREPLY=()\n"
                  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
@@ -55,6 +60,11 @@ static void bash(const struct sw_command *const *all)
                 (void)printf("'%s --%s') COMPREPLY=($(compgen -W \"", c->name, f->name);
                 print_choices(f->choices);
                 (void)printf("\" -- \"$cur\")); return ;;\n");
+            } else if (complete_asks(f)) {
+                (void)printf("    ");
+                if (f->letter)
+                    (void)printf("'%s -%c'|", c->name, f->letter);
+                (void)printf("'%s --%s') _slipway_ask; return ;;\n", c->name, f->name);
             }
     (void)printf("    *' --log-level') COMPREPLY=($(compgen -W \"error warn info debug\" -- "
                  "\"$cur\")); return ;;\n    esac\n    case \"${COMP_WORDS[1]}${cur:0:1}\" in\n");
@@ -77,6 +87,8 @@ static void bash(const struct sw_command *const *all)
                 (void)printf("; [ \"$COMP_CWORD\" -eq 2 ] || "
                              "COMPREPLY=($(compgen -f -- \"$cur\"))");
             (void)printf(" ;;\n");
+        } else if (complete_operands(c)) {
+            (void)printf("    %s) _slipway_ask ;;\n", c->name);
         }
     (void)printf("    *) local IFS=$'\\n'; COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
                  "complete -o filenames -F _slipway slipway\n");
@@ -103,14 +115,18 @@ static void zsh_flag(const struct sw_flag *f)
         print_choices(f->choices);
         (void)putchar(')');
     } else if (f->arg) {
-        (void)printf("_files");
+        (void)printf(complete_asks(f) ? "_slipway_ask" : "_files");
     }
     (void)printf("' \\\n");
 }
 
 static void zsh(const struct sw_command *const *all)
 {
-    (void)printf("#compdef slipway\n_slipway() {\n    if (( CURRENT == 2 )); then\n"
+    (void)printf("#compdef slipway\n_slipway_ask() {\n"
+                 "    local -a found=(${(f)\"$(slipway " COMPLETE_ARGUMENT
+                 " \"${(@)words[1,CURRENT]}\" 2>/dev/null </dev/null)\"})\n"
+                 "    (( $#found )) && compadd -a found\n}\n");
+    (void)printf("_slipway() {\n    if (( CURRENT == 2 )); then\n"
                  "        local -a commands=(\n");
     for (const struct sw_command *c, *const *at = all; (c = *at); at++) {
         (void)printf("            '%s:", c->name);
@@ -134,6 +150,8 @@ static void zsh(const struct sw_command *const *all)
             (void)printf("word:(");
             print_operands(all, c);
             (void)printf(")'%s ;;\n", has_files_too(c) ? " '*:file:_files'" : "");
+        } else if (complete_operands(c)) {
+            (void)printf("name:_slipway_ask' ;;\n");
         } else {
             (void)printf("file:_files' ;;\n");
         }
@@ -141,6 +159,10 @@ static void zsh(const struct sw_command *const *all)
     (void)printf("    esac\n}\nif [ \"$funcstack[1]\" = \"_slipway\" ]; then _slipway; else "
                  "compdef _slipway slipway; fi\n");
 }
+
+/* The words before the cursor; what is at the cursor fish compares itself. */
+#define FISH_ASK                                                                                   \
+    "(slipway " COMPLETE_ARGUMENT " (commandline -opc)[2..-1] \"\" 2>/dev/null </dev/null)"
 
 static void fish_flag(const char *condition, const struct sw_flag *f)
 {
@@ -153,6 +175,8 @@ static void fish_flag(const char *condition, const struct sw_flag *f)
         (void)printf(" -f -a '");
         print_choices(f->choices);
         (void)printf("'");
+    } else if (complete_asks(f)) {
+        (void)printf(" -f -a '" FISH_ASK "'");
     }
     (void)printf(" -d '");
     print_text(f->doc, "'");
@@ -180,6 +204,8 @@ static void fish(const struct sw_command *const *all)
             (void)printf(" -f -a '");
             print_operands(all, c);
             (void)printf("'\n");
+        } else if (complete_operands(c)) {
+            (void)printf("complete -c slipway %s -f -a '" FISH_ASK "'\n", condition);
         }
     }
     (void)printf("complete -c slipway -n __fish_use_subcommand -f -a help -d 'print help'\n"

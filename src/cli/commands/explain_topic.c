@@ -421,6 +421,47 @@ static const struct {
                { "hook", explain_hook },
                { "state", explain_state } };
 
+const char *const *explain_topics(void)
+{
+    static const char *names[SW_COUNT(topics) + 1];
+    for (size_t i = 0; i < SW_COUNT(topics); i++)
+        names[i] = topics[i].topic;
+    return names;
+}
+
+static void add_names(char **out, const char *const *names)
+{
+    for (; *names; names++)
+        sw_append(out, "%s\n", *names);
+}
+
+char *explain_topic_names(const char *topic)
+{
+    char *out = sw_strdup("");
+    if (sw_streq(topic, "annotation")) {
+        add_names(&out, sw_hook_annotations());
+        add_names(&out, sw_chart_annotation_names());
+    } else if (sw_streq(topic, "hook")) {
+        for (const struct sw_hook *h = sw_hooks; h->name; h++)
+            sw_append(&out, "%s\n", h->name);
+    } else if (sw_streq(topic, "state")) {
+        for (const struct sw_state_phase *p = sw_engine_state_phases(); p->name; p++)
+            sw_append(&out, "%s\n", p->name);
+    } else if (sw_streq(topic, "field")) {
+        SW_AUTO(sw_own_kinds) *kinds = sw_own_kinds_new();
+        const char *version;
+        struct json_object *schema = sw_own_kinds_schema(
+            sw_own_kinds_find(kinds, "SpecialResource"), &version);
+        json_object_object_foreach(sw_json_find(schema, "properties", "spec", "properties", NULL),
+                                   key, field)
+        {
+            (void)field;
+            sw_append(&out, "spec.%s\n", key);
+        }
+    }
+    return out;
+}
+
 bool explain_is_topic(const char *word)
 {
     for (size_t i = 0; i < SW_COUNT(topics); i++)

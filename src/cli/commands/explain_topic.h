@@ -10,3 +10,8 @@ bool explain_is_topic(const char *word);
  * @return 0 | SW_NOTFOUND, with the name that may be meant
  * Pinned by test/emulator/cli/explain_topic_test.sh. */
 int explain_topic(const char *topic, const char *name, char **text, struct sw_err *err) SW_CHECKED;
+
+/** The names of @topic, for completion, each on a line; fields only those of spec. Owned. */
+char *explain_topic_names(const char *topic);
+/** The topics, ends with NULL. Borrowed. */
+const char *const *explain_topics(void);

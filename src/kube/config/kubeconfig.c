@@ -415,3 +415,28 @@ int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_con
     *out = c;
     return 0;
 }
+
+struct json_object *sw_kubeconfig_names(const struct sw_kubeconfig_opts *opts, const char *list)
+{
+    static const struct sw_kubeconfig_opts none;
+    struct sources s = { 0 };
+    struct sw_kube_config *pod = NULL;
+    struct json_object *names = json_object_new_array();
+    SW_ERR(ignored);
+    if (find_sources(opts ? opts : &none, &s, &pod, &ignored) < 0)
+        sw_err_done(&ignored);
+    sw_kube_config_free(pod);
+    for (size_t i = 0; i < s.n; i++) {
+        struct json_object *entries = sw_json_get(s.list[i].doc, list);
+        for (size_t k = 0; k < sw_json_len(entries); k++) {
+            const char *name = sw_json_str(sw_json_at(entries, k), "", "name", NULL);
+            bool is_there = false;
+            for (size_t n = 0; n < sw_json_len(names); n++)
+                is_there = is_there || sw_streq(json_object_get_string(sw_json_at(names, n)), name);
+            if (*name && !is_there)
+                (void)json_object_array_add(names, json_object_new_string(name));
+        }
+    }
+    sources_done(&s);
+    return names;
+}

@@ -57,6 +57,10 @@ struct sw_kubeconfig_opts {
 int sw_kubeconfig_load(const struct sw_kubeconfig_opts *opts, struct sw_kube_config **out,
                        struct sw_err *err);
 
+/** The names in a list of the kubeconfigs: "contexts", "clusters" or "users"; each once, as a JSON
+ * list that is the caller's. Empty where there is no kubeconfig, or none that can be read. */
+struct json_object *sw_kubeconfig_names(const struct sw_kubeconfig_opts *opts, const char *list);
+
 /** Read one kubeconfig's text as sw_kubeconfig_load() reads a file. @path: for messages and for
  * relative file names. */
 int sw_kubeconfig_parse(const char *path, const char *text, size_t len_bytes, const char *context,
