@@ -94,6 +94,8 @@ enum {
     FLUSH_MS = 5000,
     FAULT_MS = 2000,
     SETTLE_MS = 5000,  /* of the operator's Errored */
+    STABLE_MS = 2000,  /* pods that are ready may end at once */
+    AGAIN_MS = 25000,  /* those that have ended are started again after 10 s, then 20 s */
     LEADER_MS = 2000,  /* for who leads, before the walk */
     GATHER_MS = 60000, /* for --artifacts */
     BEAT_MS = 10000,   /* without another line, what is waited for is said again */
@@ -110,6 +112,9 @@ struct run {
     struct sw_controller *controller;
     struct sw_recorder *recorder;
     struct sw_live *live;
+    int64_t ready_ms;           /* on the loop's clock, since when it is Ready; 0: it is not */
+    bool was_ready, has_failed; /* Ready before; and not any more after that */
+    char *trouble;              /* why that; owned, NULL: it has not failed */
     struct sw_timer *frame_timer, *timeout_timer, *check_timer, *flush_timer, *beat_timer;
     int64_t started_ms;
     int64_t fault_ms;    /* when the controller first refused the recipe; 0: never */
@@ -363,14 +368,39 @@ static void check_hope(struct run *run)
         run->hopeless_ms = now_ms;
     } else if (now_ms - run->hopeless_ms >= patience_ms) {
         SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
-        const char *hint = sw_json_str(state, "", "hint", NULL);
-        SW_AUTO_CHARS *why = sw_printf("%s\n%s%s%sThis does not get better by itself; with "
+        SW_AUTO_CHARS *why = sw_printf("%s\nThis does not get better by itself; with "
                                        "--fail-fast=false it is waited for.",
-                                       trouble, *hint ? "hint: " : "", hint, *hint ? "\n" : "");
+                                       trouble);
         end(run, SW_EXIT_FAILED, why);
     }
     if (run->hopeless_ms && !run->ended)
         sw_timer_set(run->check_timer, run->hopeless_ms + patience_ms - now_ms);
+    report_done(&report);
+}
+
+/* How long the resource has to stay Ready yet; what has been ready and was not any more, longer
+ * than kubelet waits before the first restarts. */
+static int64_t unsettled_ms(struct run *run)
+{
+    const int64_t now_ms = sw_loop_now_ms(run->conn.loop);
+    SW_AUTO_JSON *status = sw_controller_status(run->controller, run->name);
+    if (run->opts.connect.emulate ||
+        (!run->was_ready && !sw_report_has_fresh_pods(status, STABLE_MS)))
+        return 0;
+    run->was_ready = true;
+    if (!run->ready_ms)
+        run->ready_ms = now_ms;
+    return run->ready_ms + (run->has_failed ? AGAIN_MS : STABLE_MS) - now_ms;
+}
+
+/* Why what was Ready is not any more: it may be Ready again when the time has passed. */
+static void keep_trouble(struct run *run)
+{
+    struct sw_report report;
+    report_of(run, &report, false);
+    SW_AUTO_CHARS *trouble = sw_report_trouble(&report);
+    if (!run->trouble || strlen(trouble) > strlen(run->trouble)) /* at first no pod says why */
+        sw_text_set(&run->trouble, trouble);
     report_done(&report);
 }
 
@@ -389,6 +419,12 @@ static void check(void *arg)
     int fault = sw_controller_fault(run->controller, run->name, &message);
     enum sw_phase phase = sw_controller_phase(run->controller, run->name);
     bool over = phase == SW_PHASE_ERRORED;
+    if (phase != SW_PHASE_READY) {
+        run->has_failed = run->has_failed || run->was_ready;
+        run->ready_ms = 0;
+        if (run->has_failed && run->controller)
+            keep_trouble(run);
+    }
     if (fault && !over) { /* the status of the resource should have it soon, too */
         int64_t now_ms = sw_loop_now_ms(run->conn.loop);
         if (!run->fault_ms)
@@ -399,7 +435,11 @@ static void check(void *arg)
     if (fault && over) {
         end(run, fault == SW_UNAVAILABLE ? SW_EXIT_FAILED : SW_EXIT_USAGE, message);
     } else if (phase == SW_PHASE_READY && !fault) {
-        end(run, SW_EXIT_OK, NULL);
+        const int64_t left_ms = unsettled_ms(run);
+        if (left_ms > 0)
+            sw_timer_set(run->check_timer, left_ms);
+        else
+            end(run, SW_EXIT_OK, NULL);
     } else if (phase == SW_PHASE_ERRORED) {
         SW_AUTO_JSON *status = sw_controller_status(run->controller, run->name);
         struct json_object *states = sw_json_get(status, "states"),
@@ -409,6 +449,8 @@ static void check(void *arg)
                                                       "Errored");
         if (failed)
             end(run, is_recipe ? SW_EXIT_USAGE : SW_EXIT_FAILED, NULL);
+        else if (sw_starts_with(sw_json_str(errored, "", "message", NULL), "State (namespace) "))
+            end(run, SW_EXIT_FAILED, NULL);
         else if (!fault && sw_streq(sw_json_str(errored, "", "reason", NULL), "ChartFailure"))
             end(run, SW_EXIT_USAGE, NULL); /* it renders to no object: nothing is going to change */
     }
@@ -431,7 +473,14 @@ static void on_trouble(int code, const char *why, void *arg)
 
 static void on_timeout(void *arg)
 {
-    end(arg, SW_EXIT_TIMEOUT, NULL);
+    struct run *run = arg;
+    const bool is_ready = run->controller && !run->has_failed &&
+                          sw_controller_phase(run->controller, run->name) == SW_PHASE_READY;
+    const bool is_unstable = !is_ready && run->trouble &&
+                             sw_controller_phase(run->controller, run->name) == SW_PHASE_READY;
+    SW_AUTO_CHARS *why = is_unstable ? sw_printf("it gets Ready and fails again:\n%s", run->trouble)
+                                     : NULL;
+    end(run, is_ready ? SW_EXIT_OK : SW_EXIT_TIMEOUT, why);
 }
 
 static void on_signal(void *arg)
@@ -619,6 +668,7 @@ static void run_done(struct run *run)
     sw_recorder_close(run->recorder);
     sw_timer_free(run->frame_timer);
     sw_timer_free(run->timeout_timer);
+    free(run->trouble);
     sw_timer_free(run->check_timer);
     sw_timer_free(run->flush_timer);
     sw_timer_free(run->beat_timer);
@@ -747,6 +797,8 @@ const struct sw_command sw_command_run = {
                "resource is\n"
                "Ready, has failed, or the time limit has passed. Nothing is deleted then; run it "
                "again to go on.\n"
+               "On a real cluster pods have to stay ready for two seconds: a program may end right "
+               "after its start.\n"
                "\n"
                "The resource has no finalizer, since no operator would remove it. If you delete "
                "the resource, its\n"

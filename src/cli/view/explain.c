@@ -12,6 +12,7 @@
 enum {
     MOST_PODS = 5,   /* of one object */
     MOST_EVENTS = 3, /* of one object, the latest */
+    LOG_LINES = 10,  /* of a container that has ended */
     RETRIES = 3,
 };
 
@@ -100,14 +101,14 @@ static void explain_events(struct sw_connection *conn, struct json_object *objec
 /* ---- pods --------------------------------------------------------------------------------------
  */
 
-/* The last line of a container's log that is not empty. */
+/* The last lines of a container's log. */
 static void add_log(struct sw_connection *conn, struct json_object *pod, const char *container,
                     bool previous, struct json_object *link)
 {
     SW_ERR(err);
     SW_AUTO_CHARS *text = NULL;
     const struct sw_request_opts opts = { .container = container,
-                                          .tail_lines = 3,
+                                          .tail_lines = LOG_LINES,
                                           .previous = previous };
     size_t len;
     if (sw_cluster_logs(conn, sw_obj_namespace(pod), sw_obj_name(pod), &opts, &text, &len, &err) <
@@ -116,9 +117,8 @@ static void add_log(struct sw_connection *conn, struct json_object *pod, const c
     len = strlen(text);
     while (len && strchr("\r\n \t", text[len - 1]))
         text[--len] = '\0';
-    const char *newline = strrchr(text, '\n');
     if (len)
-        add_message(link, "Waiting", "the end of its log", newline ? newline + 1 : text);
+        add_message(link, "Waiting", "the end of its log", text);
 }
 
 static void explain_container(struct sw_connection *conn, struct json_object *pod,
@@ -424,42 +424,125 @@ struct printer {
     struct printbuf *out;
 };
 
-/* Print a link of the chain and, indented, what it is caused by. */
-static void print_link(const struct printer *p, struct json_object *link, int depth)
+/* Whether what @link says is said below it anyway: the resource's sentence is that of its state. */
+static bool is_said_below(struct json_object *link, const char *why)
 {
+    struct json_object *because = sw_json_get(link, "because");
+    for (size_t i = 0; i < sw_json_len(because); i++) {
+        const char *below = sw_json_str(sw_json_at(because, i), "", "why", NULL);
+        if (*below && strstr(why, below))
+            return true;
+    }
+    return false;
+}
+
+/* What tells one pod that is not well from another: its containers and their reasons. Heap. */
+static char *trouble_of(struct json_object *pod)
+{
+    struct json_object *because = sw_json_get(pod, "because");
+    const char *why = sw_json_str(pod, "", "why", NULL);
+    char *text = sw_strndup(why, strcspn(why, ";"));
+    for (size_t i = 0; i < sw_json_len(because); i++) {
+        struct json_object *below = sw_json_at(because, i);
+        const char *reason = sw_json_str(below, "", "why", NULL);
+        if (!sw_starts_with(sw_json_str(below, "", "what", NULL), "Event "))
+            sw_append(&text, "; %s %.*s", sw_json_str(below, "", "what", NULL),
+                      (int)strcspn(reason, ";"), reason);
+    }
+    return text;
+}
+
+static bool is_pod(struct json_object *link)
+{
+    return sw_starts_with(sw_json_str(link, "", "what", NULL), "Pod ");
+}
+
+/* Text of several lines, a log. */
+static void print_text(struct sw_line *line, const char *text, int depth)
+{
+    for (const char *end; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        sw_line_printf(line, SW_PLAIN, "%*s%.*s", depth * 2 + 2, "", (int)(end - text), text);
+        sw_line_end(line);
+    }
+}
+
+static void print_link(const struct printer *p, struct json_object *link, int depth,
+                       const char *said);
+
+/* Print what a link is caused by; pods that are alike once. @said: the sentence above. */
+static void print_causes(const struct printer *p, struct json_object *because, int depth,
+                         const char *said)
+{
+    SW_AUTO_CHARS *before = NULL;
+    size_t n_alike = 0;
+    for (size_t i = 0; i <= sw_json_len(because); i++) {
+        struct json_object *link = sw_json_at(because, i);
+        SW_AUTO_CHARS *trouble = link && is_pod(link) ? trouble_of(link) : NULL;
+        if (trouble && before && sw_streq(trouble, before)) {
+            n_alike++;
+            continue;
+        }
+        if (n_alike) {
+            struct sw_line line = { .out = p->out, .style = &p->style };
+            sw_line_printf(&line, SW_PLAIN, "%*sand %zu more like it", depth * 2, "", n_alike);
+            sw_line_end(&line);
+        }
+        n_alike = 0;
+        sw_text_set(&before, trouble);
+        if (link)
+            print_link(p, link, depth, said);
+    }
+}
+
+/* Print a link of the chain and, indented, what it is caused by. @said: the sentence of its state,
+ * which is not said again. */
+static void print_link(const struct printer *p, struct json_object *link, int depth,
+                       const char *said)
+{
+    enum { STATE = 1, OBJECT = 2 };
     struct sw_line line = { .out = p->out, .style = &p->style };
     const char *is = sw_json_str(link, "", "is", NULL), *why = sw_json_str(link, "", "why", NULL),
+               *what = sw_json_str(link, "", "what", NULL),
                *hint = sw_json_str(link, "", "hint", NULL),
                *since = sw_json_str(link, "", "since", NULL);
+    struct json_object *because = sw_json_get(link, "because");
     enum sw_colour colour = sw_streq(is, "Ready")    ? SW_GREEN
                             : sw_streq(is, "Failed") ? SW_RED
                                                      : SW_YELLOW;
+    const bool is_repeated = *why && strstr(said, why);
     int64_t since_ms;
     char elapsed[16];
     SW_ERR(ignored);
+    if (is_repeated && !sw_json_len(because) &&
+        (sw_starts_with(what, "Event ") || sw_streq(what, "the end of its log")))
+        return;
+    if ((depth == OBJECT && is_repeated) || (depth < STATE && is_said_below(link, why)))
+        why = "";
     sw_line_printf(&line, SW_PLAIN, "%*s", depth * 2, "");
-    sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, sw_json_str(link, "", "what", NULL));
-    if (depth < 2)
+    sw_line_put(&line, depth ? SW_PLAIN : SW_BOLD, what);
+    if (depth <= STATE)
         sw_line_printf(&line, colour, "  %s", is);
     if (*since && sw_time_parse(since, &since_ms, &ignored) == 0 && since_ms <= p->now_ms)
         sw_line_printf(&line, SW_DIM, "  %s", sw_report_duration(p->now_ms - since_ms, elapsed));
-    if (*why)
+    const bool is_log = strchr(why, '\n') != NULL;
+    if (*why && !is_log)
         sw_line_printf(&line, SW_PLAIN, ": %s", why);
     sw_line_end(&line);
+    if (is_log)
+        print_text(&line, why, depth);
     if (*hint) {
         sw_line_printf(&line, SW_BLUE, "%*shint: %s", depth * 2 + 2, "", hint);
         sw_line_end(&line);
     }
-    struct json_object *because = sw_json_get(link, "because");
-    for (size_t i = 0; i < sw_json_len(because); i++)
-        print_link(p, sw_json_at(because, i), depth + 1);
+    print_causes(p, because, depth + 1, depth == STATE ? why : said);
 }
 
 char *sw_explain_text(struct json_object *chain, const struct sw_style *style, int64_t now_ms)
 {
     struct printer p = { .style = *style, .now_ms = now_ms, .out = printbuf_new() };
     p.style.width = 0;
-    print_link(&p, chain, 0);
+    print_link(&p, chain, 0, "");
     char *text = sw_strdup(p.out->buf);
     printbuf_free(p.out);
     return text;

@@ -123,6 +123,9 @@ char *sw_report_trouble(const struct sw_report *report)
             continue;
         sw_append(&text, "%sstate '%s': %s", *text ? "\n" : "",
                   sw_json_str(state, "", "name", NULL), message);
+        const char *hint = sw_json_str(state, "", "hint", NULL);
+        if (*hint)
+            sw_append(&text, "\nhint: %s", hint);
     }
     if (*text)
         return text;
@@ -135,6 +138,27 @@ char *sw_report_trouble(const struct sw_report *report)
             return sw_strdup(sw_json_str(c, "", "message", NULL));
     }
     return sw_strdup("nothing is known about it yet");
+}
+
+bool sw_report_has_fresh_pods(struct json_object *status, int64_t ms)
+{
+    static const char *const stay[] = { "DaemonSet", "Deployment", "StatefulSet", "ReplicaSet" };
+    struct json_object *states = sw_json_get(status, "states");
+    struct json_object *inventory = sw_json_get(status, "inventory");
+    bool has_pods = false, is_fresh = false;
+    SW_ERR(ignored);
+    for (size_t i = 0; i < sw_json_len(inventory); i++)
+        for (size_t k = 0; k < SW_COUNT(stay); k++)
+            has_pods = has_pods ||
+                       sw_streq(sw_json_str(sw_json_at(inventory, i), "", "kind", NULL), stay[k]);
+    for (size_t i = 0; has_pods && i < sw_json_len(states); i++) {
+        int64_t ready_ms = 0;
+        const char *text = sw_json_str(sw_json_at(states, i), "", "readyAt", NULL);
+        if (sw_time_parse(text, &ready_ms, &ignored) < 0)
+            sw_err_done(&ignored);
+        is_fresh = is_fresh || ready_ms + ms + 1000 > sw_now_ms(); /* it has whole seconds */
+    }
+    return is_fresh;
 }
 
 struct json_object *sw_report_hopeless(const struct sw_report *report, int64_t *patience_ms)

@@ -33,12 +33,16 @@ struct json_object *sw_report_nodes(struct json_object *items);
 /** The phase in one word: "Ready", "Errored" or "Progressing". Static. */
 const char *sw_report_phase(const struct sw_report *report);
 
+/** Whether pods that are meant to stay have got ready less than @ms ago, or up to a second more: a
+ * program that ends right after its start was ready, too. @status: of the resource */
+bool sw_report_has_fresh_pods(struct json_object *status, int64_t ms);
+
 /** The document: {"name","phase","states":[...],"nodes":[...]}; the caller's. States carry what
  * their status says; nodes only the labels that this resource's states set. */
 struct json_object *sw_report_json(const struct sw_report *report);
 
-/** What stopped the walk, or what the walk waits for: "state 'nfd': <message>", one line each; ""
- * when the resource is Ready. Heap. */
+/** What stopped the walk, or what the walk waits for: "state 'nfd': <message>", one line each, and
+ * where there is one a line "hint: <hint>" after it; "" when the resource is Ready. Heap. */
 char *sw_report_trouble(const struct sw_report *report);
 
 /** The first state that waits for what does not get better by itself: an image that cannot be

@@ -65,7 +65,7 @@ bool container_logs_take(struct object *o, const struct sw_event *event)
     if (event->code || !event->text)
         return false; /* who may not read logs gets the reason without them */
     free(o->container_logs.line);
-    o->container_logs.line = sw_text_last_line(event->text, MAX_LINE);
+    o->container_logs.line = sw_text_failure(event->text, MAX_LINE);
     return true;
 }
 

@@ -5,6 +5,8 @@
 
 #define WEBHOOK "see that the webhook's Service has ready pods; it is tried again by itself"
 #define LIMITS "ask for what the namespace's LimitRange allows, or change the LimitRange"
+#define REPLACE "annotate the object with " SW_ANN_REPLACE " to have it deleted and made again"
+#define CORRECT "correct what the message names in the recipe or its values"
 #define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
 
 /* The first row whose reason is the one, and whose text is in the message; NULL: any. */
@@ -26,12 +28,15 @@ static const struct {
     { NULL, "attempting to grant RBAC permissions",
       "an account cannot grant rights that it lacks: apply this as an admin" },
     { NULL, "being terminated", "wait until the namespace is gone, or look what holds it" },
+    { NULL, "field is immutable", REPLACE },
+    { NULL, "is immutable after creation", REPLACE },
+    { NULL, "updates to statefulset spec", REPLACE },
+    { NULL, "pod updates may not change fields", REPLACE },
+    { NULL, ": Forbidden: ", CORRECT }, /* of a field, not of a right */
     { NULL, "slipway rbac ", "give the account the rights, by the command that is named" },
     { "NotVisible", NULL, RIGHTS },
     { NULL, "cannot patch resource", RIGHTS },
     { NULL, "orbidden", RIGHTS }, /* "Forbidden" or "forbidden" */
-    { NULL, "field is immutable",
-      "annotate the object with " SW_ANN_REPLACE " to have it deleted and made again" },
     { "NotServed", NULL,
       "install what serves the kind, or choose the version by .Capabilities.APIVersions" },
     { "NotRendered", NULL, "correct the template or the values" },
@@ -47,8 +52,6 @@ static const struct {
     { "OldPods", NULL, "see `slipway plan NAME` for which node comes next, and what holds it up" },
     { "WaitingForLogs", NULL, "read the pod's log" },
 };
-
-#define CORRECT "correct what the message names in the recipe or its values"
 
 const char *hint_for(const char *reason, const char *message, bool lasts)
 {

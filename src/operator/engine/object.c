@@ -356,6 +356,11 @@ const char *object_detail(struct sw_engine *e, const struct object *o, const cha
     *reason = o->readiness.reason;
     if (o->failed_why) /* its pods and their log are in there */
         return o->readiness.message;
+    if (o->placement && sw_streq(*reason, "NoMatchingNodes")) {
+        SW_AUTO_CHARS *why = sw_placement_why_none(o->placement, e->nodes);
+        return sw_arena_printf(e->arena, "%s%s%s", o->readiness.message, why ? ": " : "",
+                               why ? why : "");
+    }
     const char *pod = workers_message(e, o, reason);
     const char *line = container_logs_line(o), *warning = warnings_line(o);
     return sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", o->readiness.message, pod ? "; " : "",

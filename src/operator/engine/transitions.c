@@ -223,7 +223,8 @@ static void report(struct sw_engine *e, struct state *s, const struct table_row 
     bool known = sw_streq(s->reported, text) || (row->on == SG_DRIFTED && s->builds_begun) ||
                  (row->on == SG_NEEDS_MET && !s->fresh) ||
                  (row->to == PH_READY && sw_streq(s->reported, phase_shown(PH_READY)));
-    if (known || s->hidden)
+    if (known ||
+        (s->hidden && row->to != PH_FAILED)) /* of the namespace only what stops the walk */
         return;
     free(s->reported);
     s->reported = SW_TAKE(text);
@@ -231,8 +232,8 @@ static void report(struct sw_engine *e, struct state *s, const struct table_row 
     for (size_t i = 0; i < s->n_objects; i++)
         n += s->objects[i]->text != NULL;
     SW_AUTO_CHARS *objects = n ? sw_printf(" (%zu object%s)", n, n == 1 ? "" : "s") : sw_strdup("");
-    act_event(e, warning, row->event, "state %s: %s%s", s->name, *why ? why : row->why,
-              *why ? "" : objects);
+    act_event(e, warning, row->event, "state %s: %s%s", s->hidden ? s->title : s->name,
+              *why ? why : row->why, *why ? "" : objects);
 }
 
 static bool touches_labels(enum phase phase)

@@ -18,7 +18,7 @@ operand() { never operand-not-ready nvidia-mig && said "state 'gpu-operator': Cl
 operand_of_gpu_cluster() { never operand-not-ready gpu-cluster --platform kubernetes && said 'GPUCluster gpu-cluster condition Error is True: OperandNotReady: Waiting for operand pods'; }
 operand_of_amd() { never operand-not-ready amd-gpu --platform kubernetes && said "state 'amd-gpu-operator': 1 of 1 nodes have no allocatable amd.com/gpu yet (worker-0)"; }
 compiles() { # the compiler's last words are told, and that Job is not made again and again
-    never driver-does-not-compile nvidia-gpu --platform kubernetes && said "state 'driver-build': Job .* exit code 2 .*; the end of its log: make: \*\*\* \[Makefile:1234: modules\] Error 2"
+    never driver-does-not-compile nvidia-gpu --platform kubernetes && said "state 'driver-build': Job .* exit code 2 .*; the end of its log: .*make: \*\*\* \[Makefile:1234: modules\] Error 2"
 }
 compiles_operators() { never driver-does-not-compile intel-gaudi --platform kubernetes && said 'nodes have no allocatable habana.ai/gaudi yet (worker-0)'; }
 containerd() { # what was ready is not for a moment, and the walk goes on by itself

@@ -76,7 +76,7 @@ spec:
   containers: [{name: main, image: ubi9, resources: {limits: {example.com/none: 1}}}]
 END
     walk unplaced
-    explains unplaced 'Pod unplaced/it' 'Insufficient example.com/none' 'Event FailedScheduling'
+    explains unplaced 'Pod unplaced/it' 'Insufficient example.com/none'
 }
 
 held() { # an object that cannot go
@@ -117,7 +117,7 @@ t "a cluster to ask" start
 t "where slipway is not installed it is said how to" not_installed
 t "a pod that fails is explained by its exit code and the end of its log" failing
 t "a DaemonSet is explained by its pods" unpulled
-t "a pod that fits nowhere is explained by what is missing, and its Event" unplaced
+t "a pod that fits nowhere is explained by what is missing" unplaced
 t "what cannot be deleted is explained by its finalizers" held
 t "a resource that is Ready is said to be" is_ready
 t "one state alone can be asked for" one_state

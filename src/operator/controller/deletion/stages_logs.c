@@ -27,7 +27,7 @@ static void on_log(const struct sw_kube_answer *a, void *arg)
     struct deletion *f = arg;
     f->req = NULL;
     if (a->code == 0 && a->text)
-        f->log = sw_text_last_line(a->text, MAX_LINE);
+        f->log = sw_text_failure(a->text, MAX_LINE);
     deletion_run_hooks(f);
 }
 

@@ -129,6 +129,85 @@ bool sw_placement_takes(const struct sw_placement *placement, const struct sw_no
            !sw_node_set_is_tainted(set, node, placement->tolerations);
 }
 
+/* Which of the labels no node has; or that none has all of them. Heap. */
+static char *missing_labels(const struct sw_placement *p, const struct sw_node_set *set)
+{
+    SW_AUTO_CHARS *missing = sw_strdup("");
+    SW_AUTO_CHARS *all = sw_strdup("");
+    json_object_object_foreach(p->node_selector, key, value)
+    {
+        const char *text = json_object_is_type(value, json_type_string)
+                               ? json_object_get_string(value)
+                               : "";
+        bool is_there = false;
+        for (uint32_t n = 0; !is_there && n < sw_node_set_end(set); n++)
+            is_there = sw_node_set_name(set, n) && sw_streq(sw_node_set_label(set, n, key), text);
+        sw_append(&all, "%s%s=%s", *all ? ", " : "", key, text);
+        if (!is_there)
+            sw_append(&missing, "%s%s=%s", *missing ? ", none " : "", key, text);
+    }
+    return *missing ? sw_printf("no node has %s", missing)
+                    : sw_printf("no node has all of %s", all);
+}
+
+/* The terms of the affinity, any of which would do. Heap. */
+static char *affinity_text(const struct sw_placement *p)
+{
+    char *text = sw_strdup("");
+    for (size_t i = 0; i < p->affinity.n_terms; i++) {
+        SW_AUTO_CHARS *labels = sw_selector_text(&p->affinity.terms[i].labels);
+        SW_AUTO_CHARS *fields = sw_selector_text(&p->affinity.terms[i].fields);
+        sw_append(&text, "%s%s%s%s", *text ? ", or " : "", labels, *labels && *fields ? "," : "",
+                  fields);
+    }
+    return text;
+}
+
+/* A taint of @node that is not tolerated; NULL: there is none. Heap. */
+static char *taint_text(const struct sw_placement *p, const struct sw_node_set *set, uint32_t node)
+{
+    for (size_t i = 0; i < sw_node_set_n_taints(set, node); i++) {
+        const struct sw_taint t = sw_node_set_taint(set, node, i);
+        size_t k = 0;
+        while (k < sw_json_len(p->tolerations) &&
+               !sw_toleration_tolerates(sw_json_at(p->tolerations, k), t.key, t.value, t.effect))
+            k++;
+        if (k == sw_json_len(p->tolerations) && !sw_streq(t.effect, "PreferNoSchedule"))
+            return sw_printf("%s%s%s:%s", t.key, *t.value ? "=" : "", t.value, t.effect);
+    }
+    return NULL;
+}
+
+char *sw_placement_why_none(const struct sw_placement *placement, const struct sw_node_set *set)
+{
+    size_t n_selected = 0, n_fitting = 0;
+    uint32_t last = SW_NO_NODE;
+    for (uint32_t n = 0; n < sw_node_set_end(set); n++) {
+        struct node_labels labels = { set, n };
+        if (!sw_node_set_matches(set, n, placement->node_selector))
+            continue;
+        n_selected++;
+        if (!sw_node_selector_selects(&placement->affinity, sw_node_set_name(set, n), label_of,
+                                      &labels))
+            continue;
+        n_fitting++;
+        last = n;
+        if (!sw_node_set_is_tainted(set, n, placement->tolerations))
+            return NULL;
+    }
+    if (!sw_node_set_count(set))
+        return sw_strdup("there is no node");
+    if (!n_selected)
+        return missing_labels(placement, set);
+    if (!n_fitting) {
+        SW_AUTO_CHARS *terms = affinity_text(placement);
+        return sw_printf("none of %zu nodes fits the node affinity %s", n_selected, terms);
+    }
+    SW_AUTO_CHARS *taint = taint_text(placement, set, last);
+    return sw_printf("the taint %s of %s is not tolerated%s", taint ? taint : "",
+                     sw_node_set_name(set, last), n_fitting > 1 ? ", nor those of the others" : "");
+}
+
 bool sw_node_affinity_takes_pod(const struct sw_node_set *set, uint32_t node,
                                 struct json_object *pod_spec)
 {

@@ -171,3 +171,7 @@ char *sw_placement_remove_grace(struct sw_placement *placement);
 /** sw_placement_takes() for one pod spec (`spec.template.spec`) and one node. */
 bool sw_node_affinity_takes_pod(const struct sw_node_set *set, uint32_t node,
                                 struct json_object *pod_spec);
+/** Why no node takes such a pod: the label that no node has, the affinity that none of those left
+ * fits, or the taint that is not tolerated. Heap, the caller's; NULL: a node takes it.
+ * Pinned by test/unit/operator/engine_node_set_test.c. */
+char *sw_placement_why_none(const struct sw_placement *placement, const struct sw_node_set *set);

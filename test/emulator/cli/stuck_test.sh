@@ -1,0 +1,175 @@
+# Why it is stuck: the right culprit and hint in run, status, explain and the resource's Events, each once.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+command -v kubectl >/dev/null || { skip "why a resource is stuck" "no kubectl here"; plan; exit; }
+export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+trap 'stop emulated; rm -rf "$tap_dir"' EXIT
+mkdir "$tap_dir/rules"
+printf 'images:\n- {match: "^registry.invalid/", exists: false}\n' >"$tap_dir/rules/images.yaml"
+emulated --rules "$tap_dir/rules" >/dev/null || { plan; exit; }
+cd "$tap_dir" || exit 1
+
+template() { # RECIPE FILE: a template of a recipe, of standard input
+    mkdir -p "$1/templates"
+    printf 'apiVersion: v2\nname: %s\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' "$1" >"$1/Chart.yaml"
+    cat >"$1/templates/$2.yaml"
+}
+deployment() { # ANNOTATIONS IMAGE CONTAINER POD: two pods
+    printf 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: it}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: it}}\n  template:\n    metadata: {labels: {app: it}, annotations: {%s}}\n    spec:\n      containers: [{name: main, image: "%s"%s}]\n%s\n' "$1" "$2" "$3" "$4"
+}
+daemon_set() { # POD
+    printf 'apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: it}\nspec:\n  selector: {matchLabels: {app: it}}\n  template:\n    metadata: {labels: {app: it}}\n    spec:\n      containers: [{name: main, image: "busybox:1"}]\n%s\n' "$1"
+}
+made() { # KIND VERSION REST
+    printf 'apiVersion: %s\nkind: %s\n%s\n' "$2" "$1" "$3"
+}
+
+# stuck RECIPE CODE TEXT HINT: run ends with CODE, and run, status and explain say TEXT and HINT; what explain says of the
+# state it says once
+stuck() {
+    local recipe=$1 code=$2 text=$3 hint=$4 rc=0
+    "$slipway" run "$recipe" --timeout "${time:-3s}" --fail-fast=false >ran 2>errs </dev/null || rc=$?
+    cat ran errs
+    [ $rc -eq "$code" ] || { echo "exit $rc"; return 1; }
+    grep -qE -- "$text" errs || { echo "run does not say it"; return 1; }
+    "$slipway" status "$recipe" >status; "$slipway" explain "$recipe" >explained
+    cat status explained
+    tr '\n' ' ' <status | sed 's/  */ /g' | grep -qE -- "$text" || { echo "status does not say it"; return 1; }
+    [ "$(grep -cE -- "$text" explained)" -eq 1 ] || { echo "explain says it $(grep -cE -- "$text" explained) times"; return 1; }
+    if [ -n "$hint" ]; then
+        for f in errs explained; do grep -qF -- "hint: $hint" $f || { echo "no hint in $f"; return 1; }; done
+    fi
+}
+
+quota() {
+    made ResourceQuota v1 'metadata: {name: few}
+spec: {hard: {pods: "0"}}' | template quota 0000-quota
+    deployment "" busybox:1 | template quota 1000-it
+    stuck quota 3 'exceeded quota: few, requested: pods=1' "raise the namespace's ResourceQuota"
+}
+limits() {
+    made LimitRange v1 'metadata: {name: l}
+spec: {limits: [{type: Container, max: {memory: 1Mi}}]}' | template limits 0000-limits
+    deployment "" busybox:1 ', resources: {limits: {memory: 2Gi}}' | template limits 1000-it
+    stuck limits 3 'maximum memory usage per Container is 1Mi, but limit is 2Gi' "ask for what the namespace's LimitRange allows"
+}
+image() {
+    deployment "" registry.invalid/x:1 | template image 1000-it
+    stuck image 3 'state .*1000.*pod it-[^ ]* on node .*container main: ImagePullBackOff.*"registry.invalid/x:1"|1000 .*ImagePullBackOff.*registry.invalid/x:1' "see that the image exists"
+}
+crash() {
+    deployment 'emulator.slipway.dev/exit-code: "3", emulator.slipway.dev/log: "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\nno such device"' busybox:1 | template crash 1000-it
+    stuck crash 3 'CrashLoopBackOff: .*last exit code 3 .*the end of its log: no such device' "read the pod's log" &&
+        grep -qx ' *3' explained && ! grep -qx ' *2' explained && grep -qx '      and 1 more like it' explained
+}
+dies_at_once() { # it was ready for a second
+    deployment 'emulator.slipway.dev/exit-code: "3", emulator.slipway.dev/run: 1s' busybox:1 | template dies 1000-it
+    local rc=0
+    "$slipway" run dies --timeout 6s --fail-fast=false >ran 2>errs </dev/null || rc=$?
+    cat ran errs
+    [ $rc -eq 3 ] && grep -q 'last exit code 3' errs && grep -q "hint: read the pod's log" errs
+}
+stays() { # what goes on is Ready, and a second run does not wait for that again
+    deployment "" busybox:1 | template stays 1000-it
+    "$slipway" run stays --timeout 20s >ran 2>&1 && sleep 3.2 && local from=${EPOCHREALTIME/./} &&
+        "$slipway" run stays --timeout 20s >ran 2>&1 && [ $((${EPOCHREALTIME/./} - from)) -lt 1900000 ]
+}
+build_job() {
+    made Job batch/v1 'metadata: {name: build}
+spec:
+  backoffLimit: 0
+  template:
+    metadata: {annotations: {emulator.slipway.dev/exit-code: "1", emulator.slipway.dev/log: "Unable to find a match: kernel-devel-5.14\nskipping\nerror: build error: exit status 1"}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: "buildah:1"}]' | template build 1000-it
+    stuck build 1 'BackoffLimitExceeded.*the end of its log: Unable to find a match: kernel-devel-5.14 \.\.\. error: build error: exit status 1' "read the pod's log"
+}
+unschedulable() {
+    deployment "" busybox:1 ', resources: {limits: {example.com/gpu: 1}}' | template unschedulable 1000-it
+    stuck unschedulable 3 'cannot be scheduled: 0/5 nodes are available: 1 node\(s\) had untolerated taint .*, 4 Insufficient example.com/gpu' "see what the pod asks for"
+}
+no_label() {
+    daemon_set '      nodeSelector: {gpu: "yes", kubernetes.io/os: linux}' | template nolabel 1000-it
+    stuck nolabel 3 'DaemonSet nolabel/it matches no node: no node has gpu=yes$|matches no node: no node has gpu=yes ' "label nodes"
+}
+no_affinity() {
+    daemon_set '      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a, b]}]}]}}}' | template noaffinity 1000-it
+    stuck noaffinity 3 'matches no node: none of 5 nodes fits the node affinity zone in \(a,b\)' "label nodes"
+}
+no_toleration() {
+    daemon_set '      nodeSelector: {node-role.kubernetes.io/master: ""}' | template notoleration 1000-it
+    stuck notoleration 3 'matches no node: the taint node-role.kubernetes.io/master:NoSchedule of master-0 is not tolerated' "label nodes"
+}
+no_kind() {
+    made Thing example.com/v1 'metadata: {name: it}' | template nokind 1000-it
+    stuck nokind 3 "kind 'Thing' of 'example.com/v1': API group 'example.com' is not served" "install what serves the kind"
+}
+webhook_is_down() {
+    made Secret v1 'metadata: {name: it}' | template hook 1000-it
+    made ValidatingWebhookConfiguration admissionregistration.k8s.io/v1 'metadata: {name: down}
+webhooks:
+- name: w.example.com
+  clientConfig: {service: {namespace: default, name: nowhere, path: /}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: ["*"], resources: [secrets]}]
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail' | kubectl apply -f - >/dev/null
+    stuck hook 3 'failed calling webhook "w.example.com".*service "nowhere" not found' "see that the webhook's Service has ready pods"
+    local rc=$?
+    kubectl delete validatingwebhookconfiguration down >/dev/null
+    return $rc
+}
+foreign_object() {
+    kubectl create namespace foreign >/dev/null && kubectl -n foreign create configmap it --from-literal=a=b >/dev/null
+    made ConfigMap v1 'metadata: {name: it}' | template foreign 1000-it
+    stuck foreign 1 "ConfigMap foreign/it exists and is not slipway's: remove it, name another in the recipe" ""
+}
+terminating() {
+    kubectl create namespace going >/dev/null && kubectl patch namespace going --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' >/dev/null &&
+        kubectl delete namespace going --wait=false >/dev/null
+    made ConfigMap v1 'metadata: {name: it}' | template going 1000-it
+    stuck going 3 'Namespace going is being deleted \(finalizers: example.com/hold\)' ""
+}
+immutable() {
+    made ConfigMap v1 'metadata: {name: it}
+immutable: true
+data: {a: {{ .Values.a | quote }}}' | template immutable 1000-it
+    echo 'a: x' >immutable/values.yaml && "$slipway" run immutable --timeout 20s >ran 2>&1 && echo 'a: y' >immutable/values.yaml &&
+        stuck immutable 1 'field is immutable' "annotate the object with slipway.dev/replace"
+}
+forbidden() { # KIND: the right lacks; told long before the time-out
+    local from=$SECONDS rc=0
+    printf 'faults:\n- {verb: [create, patch, update], kind: %s, answer: 403}\n' "$1" >faults.yaml
+    made ConfigMap v1 'metadata: {name: it}' | template forbidden 1000-it
+    "$slipway" run forbidden --emulate --faults faults.yaml --timeout 60s >ran 2>errs </dev/null || rc=$?
+    cat ran errs
+    [ $rc -eq 1 ] && [ $((SECONDS - from)) -lt 30 ] && grep -q "StateFailed: state .*: $1 .*forbidden by a fault" ran && grep -q 'slipway rbac' errs
+}
+events_say_it() { # the resource's Warning Events say the same
+    kubectl get events -A --field-selector type=Warning,involvedObject.kind=SpecialResource -o 'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' >events
+    cat events
+    grep -q '^build .*Unable to find a match\|^build .*BackoffLimitExceeded' events && grep -q '^foreign .*exists and is not' events &&
+        grep -q '^immutable .*field is immutable' events && grep -q '^hook .*failed calling webhook' events
+}
+
+t "a quota" quota
+t "a LimitRange" limits
+t "an image that is not there" image
+t "a program that crashes: the last ten lines of its log, pods that are alike once" crash
+t "a program that ends a second after its start is not Ready" dies_at_once
+t "one that goes on is, and is not waited for twice" stays
+t "a Job's build: the line that matters, not only the last" build_job
+t "a pod that fits nowhere, with the count of nodes" unschedulable
+t "no node has the label" no_label
+t "no node fits the affinity" no_affinity
+t "no node's taint is tolerated" no_toleration
+t "a kind that is not served" no_kind
+t "a webhook that is down" webhook_is_down
+t "an object of somebody else's" foreign_object
+t "a namespace that is being deleted, by its finalizer" terminating
+t "a field that is immutable" immutable
+t "a right that lacks" forbidden ConfigMap
+t "the right to make the namespace lacks" forbidden Namespace
+t "the resource's Events" events_say_it
+plan
