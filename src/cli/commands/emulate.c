@@ -40,7 +40,8 @@ static const struct sw_flag flags[] = {
     { "kube-version", 0, SW_FLAG_STRING, FIELD(kube_version), "1.N", NULL,
       "Kubernetes release to emulate (default 1.29)" },
     { "kubeconfig-out", 0, SW_FLAG_STRING, FIELD(kubeconfig_out), "FILE", NULL,
-      "write a kubeconfig for the cluster to this file" },
+      "write a kubeconfig for the cluster to this file, and print the line by which a shell uses "
+      "it" },
     { "rules", 0, SW_FLAG_STRING, FIELD(rules), "DIR", NULL,
       "folder of YAML rules for custom resources, besides the built-in ones" },
     { "webhook-address", 0, SW_FLAG_STRING, FIELD(webhooks), "NS/SERVICE=HOST:PORT,...", NULL,
@@ -142,6 +143,10 @@ static int run(const struct emulate_opts *o)
                    "address", sw_emulator_url(emu), NULL);
         (void)printf("%s\n", sw_emulator_url(emu));
         (void)fflush(stdout);
+        if (o->kubeconfig_out) {
+            SW_AUTO_CHARS *whole = realpath(o->kubeconfig_out, NULL);
+            (void)fprintf(stderr, "export KUBECONFIG=%s\n", whole ? whole : o->kubeconfig_out);
+        }
         sw_memory_settle(); /* of the start */
         sw_loop_run_until_signal(loop, NULL, NULL);
     }

@@ -153,6 +153,17 @@ events_say_it() { # the resource's Warning Events say the same
         grep -q '^immutable .*field is immutable' events && grep -q '^hook .*failed calling webhook' events
 }
 
+fits_columns() { # what kubectl shows of broken ones
+    kubectl get specialresources >table && cat table
+    [ "$(sed 's/ *$//' table | awk 'length > n { n = length } END { print n }')" -le 100 ] && grep -qE '^NAME +READY +STATUS +AT +NODES +AGE *$' table &&
+        grep -qE '^foreign +False +Errored +1000 +4 ' table && grep -qE '^stays +True +Ready +4 ' table
+}
+says_how_to_use_it() {
+    "$slipway" emulate --no-controllers --kubeconfig-out other >url 2>log & local pid=$!
+    until_ok 20 grep -q . log
+    kill $pid
+    grep -qx "export KUBECONFIG=$(realpath other)" log && [ "$(wc -l <url)" -eq 1 ]
+}
 t "a quota" quota
 t "a LimitRange" limits
 t "an image that is not there" image
@@ -172,4 +183,6 @@ t "a field that is immutable" immutable
 t "a right that lacks" forbidden ConfigMap
 t "the right to make the namespace lacks" forbidden Namespace
 t "the resource's Events" events_say_it
+t "kubectl's table fits 100 columns" fits_columns
+t "emulate prints how a shell uses it" says_how_to_use_it
 plan
