@@ -111,7 +111,34 @@ static struct json_object *chart_of(struct json_object *resource, const struct s
     return chart;
 }
 
-/* @resource as of @r: its chart and its values; the caller's. */
+/* Whether a field of spec goes back with the rest: chart and values do by themselves. */
+static bool is_of_rest(const char *field)
+{
+    return !sw_streq(field, "chart") && !sw_streq(field, "set") &&
+           !sw_streq(field, "managementState");
+}
+
+/* The other fields of spec become those of @rest; NULL: they stay (the record of an older version).
+ */
+static void set_rest(struct json_object *doc, struct json_object *rest)
+{
+    SW_AUTO_JSON *spec = sw_json_copy(sw_json_get(doc, "spec"));
+    if (!json_object_is_type(rest, json_type_object) || !spec)
+        return;
+    json_object_object_foreach(spec, key, value)
+    {
+        (void)value;
+        if (is_of_rest(key))
+            (void)sw_json_del(doc, "spec", key, NULL);
+    }
+    json_object_object_foreach(rest, field, then)
+    {
+        if (is_of_rest(field))
+            sw_json_set(doc, sw_json_copy(then), "spec", field, NULL);
+    }
+}
+
+/* @resource as of @r: its chart, its values and what else its spec said; the caller's. */
 static struct json_object *as_of(struct json_object *resource, const struct sw_revision *r)
 {
     struct json_object *doc = sw_json_copy(resource), *set = sw_json_get(r->origin, "set");
@@ -122,6 +149,7 @@ static struct json_object *as_of(struct json_object *resource, const struct sw_r
         sw_json_set(doc, sw_json_copy(set), "spec", "set", NULL);
     else
         (void)sw_json_del(doc, "spec", "set", NULL);
+    set_rest(doc, sw_json_get(r->origin, "spec"));
     return doc;
 }
 
@@ -134,6 +162,24 @@ static bool is_same(struct json_object *a, struct json_object *b, const char *fi
 /* ---- the plan ----------------------------------------------------------------------------------
  */
 
+/* The fields of spec that become others, a line each: @a's and not @b's, or different ones. */
+static void print_fields(struct json_object *a, struct json_object *b, bool only_new)
+{
+    struct json_object *spec = sw_json_get(a, "spec");
+    if (!spec)
+        return;
+    json_object_object_foreach(spec, key, value)
+    {
+        struct json_object *other = sw_json_find(b, "spec", key, NULL);
+        if (!is_of_rest(key) || sw_json_equal(value, other) || (only_new && other))
+            continue;
+        SW_AUTO_CHARS *before = sw_json_text(only_new ? NULL : value, SW_JSON_PLAIN, NULL);
+        SW_AUTO_CHARS *after = sw_json_text(only_new ? value : other, SW_JSON_PLAIN, NULL);
+        (void)printf("  ~ spec.%s: %s -> %s\n", key, only_new ? "nothing" : before,
+                     !only_new && !other ? "nothing" : after);
+    }
+}
+
 static int print_plan(struct json_object *resource, struct json_object *wanted,
                       const struct sw_revision *now, const struct sw_revision *then,
                       struct sw_err *err)
@@ -141,7 +187,7 @@ static int print_plan(struct json_object *resource, struct json_object *wanted,
     SW_AUTO_JSON *changes = sw_changes_of_releases(now->release, then->release);
     bool has_files = sw_json_get(changes, "files"), same_chart = is_same(resource, wanted, "chart");
     const char *url = sw_json_str(wanted, "", "spec", "chart", "repository", "url", NULL);
-    if (same_chart && is_same(resource, wanted, "set"))
+    if (sw_json_equal(sw_json_get(resource, "spec"), sw_json_get(wanted, "spec")))
         return sw_err_set(err, SW_INVALID,
                           "the resource itself is as it was in revision %lld: what differs are the "
                           "files of its recipe. Bring those of then back at %s",
@@ -154,7 +200,11 @@ static int print_plan(struct json_object *resource, struct json_object *wanted,
         (void)printf("warning: the files of the recipe at %s have changed under the same version: "
                      "they stay what they are now\n",
                      url);
-    (void)printf("Of the resource spec.chart and spec.set go back, all else stays.\n");
+    print_fields(resource, wanted, false);
+    print_fields(wanted, resource, true);
+    (void)printf("%s\n", sw_json_get(then->origin, "spec")
+                             ? "The resource's spec goes back, but for managementState."
+                             : "Of the resource spec.chart and spec.set go back, all else stays.");
     return 0;
 }
 
@@ -237,11 +287,12 @@ const struct sw_command sw_command_rollback = {
     .name = "rollback",
     .args = "NAME [REVISION]",
     .missing = "which SpecialResource?",
-    .summary = "give a SpecialResource the chart and the values of an earlier revision",
+    .summary = "give a SpecialResource the chart, values and spec of an earlier revision",
     .details =
-        "Prints what would change. With --yes it sets the resource's spec.chart and spec.set to "
-        "those that are\n"
-        "recorded, and waits until the operator has walked that, or walks it in this process where "
+        "Prints what would change. With --yes it sets the resource's spec to what is recorded "
+        "(chart and values\n"
+        "alone, where an older version wrote the record), and waits until the operator has walked "
+        "that, or walks it in this process where "
         "no operator\n"
         "leads. Without REVISION it is the last one before that was Ready (`slipway history "
         "NAME`). What comes of\n"

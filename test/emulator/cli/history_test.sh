@@ -76,6 +76,17 @@ in_place() {
 }
 t "a recipe that has changed under the same version is said not to come back" in_place
 
+rest_goes_back() {
+    run demo --set message=rest && kubectl patch specialresource demo --type merge -p '{"spec":{"debug":true,"nodeSelector":{"kubernetes.io/os":"linux"}}}' >/dev/null &&
+        run demo --set message=other && kubectl patch specialresource demo --type merge -p '{"spec":{"debug":null,"nodeSelector":{"kubernetes.io/arch":"amd64"}}}' >/dev/null &&
+        says history demo && local n; n=$(awk '/^[0-9]/ { n = $1 } END { print n }' said)
+    says rollback demo $((n - 1)) --yes && has '~ spec.nodeSelector: .*amd64.* -> nothing' && has "The resource's spec goes back" &&
+        text_is rest && [ -z "$(kubectl get specialresource demo -o 'jsonpath={.spec.nodeSelector}{.spec.debug}')" ] || { cat said errs; return 1; }
+    says rollback demo "$n" --yes && has '~ spec.nodeSelector: nothing -> .*linux' && text_is other &&
+        [ "$(kubectl get specialresource demo -o 'jsonpath={.spec.debug}')" = true ] || { cat said errs; return 1; }
+}
+t "what else the resource said goes back, too" rest_goes_back
+
 # what runs to its end and fails
 mkdir -p failing/templates
 printf 'apiVersion: v2\nname: failing\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' >failing/Chart.yaml

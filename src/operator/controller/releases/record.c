@@ -39,6 +39,17 @@ struct json_object *release_begun(const struct resource *r, const struct release
     return release;
 }
 
+/* What the resource says besides its recipe, the values and whether it is walked at all; the
+ * caller's. */
+static struct json_object *rest_of_spec(const struct resource *r)
+{
+    struct json_object *rest = sw_json_copy(sw_json_find(r->seen, "spec", NULL));
+    (void)sw_json_del(rest, "chart", NULL);
+    (void)sw_json_del(rest, "set", NULL);
+    (void)sw_json_del(rest, "managementState", NULL);
+    return rest ? rest : json_object_new_object();
+}
+
 /* SW_RELEASE_ORIGIN of the revision of now; heap. */
 static char *origin_of(const struct resource *r)
 {
@@ -56,6 +67,7 @@ static char *origin_of(const struct resource *r)
     }
     if (set && !sw_json_equal(set, sw_json_find(r->doc, "spec", "set", NULL)))
         sw_json_set(origin, sw_json_copy(set), "set", NULL);
+    sw_json_set(origin, rest_of_spec(r), "spec", NULL);
     return sw_json_text(origin, SW_JSON_SORTED, NULL);
 }
 
