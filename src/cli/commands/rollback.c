@@ -12,19 +12,22 @@
 #include "cli/commands/revisions.h"
 #include "cli/commands/run.h"
 #include "cli/recipe/changes.h"
+#include "cli/recipe/recorded.h"
 #include "data/data.h"
 
 enum { RETRIES = 3, REQUESTS_MS = 60000 };
 
 struct rollback_opts {
     struct sw_connect_opts connect;
-    bool yes;
+    bool yes, recorded;
     int64_t timeout_ms;
 };
 
 static const struct sw_flag flags[] = {
     { "yes", 0, SW_FLAG_BOOL, offsetof(struct rollback_opts, yes), NULL, NULL,
       "do it; without it only the plan is printed" },
+    { "recorded", 0, SW_FLAG_BOOL, offsetof(struct rollback_opts, recorded), NULL, NULL,
+      "take the recipe out of the record: what its files were, where they have changed in place" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct rollback_opts, timeout_ms), "TIME", NULL,
       "time limit of the walk, such as 90s or 5m; 0: none (default 30m)" },
     SW_CONNECT_FLAGS(struct rollback_opts, connect),
@@ -182,21 +185,27 @@ static void print_fields(struct json_object *a, struct json_object *b, bool only
 
 static int print_plan(struct json_object *resource, struct json_object *wanted,
                       const struct sw_revision *now, const struct sw_revision *then,
-                      struct sw_err *err)
+                      struct json_object *config_map, struct sw_err *err)
 {
     SW_AUTO_JSON *changes = sw_changes_of_releases(now->release, then->release);
     bool has_files = sw_json_get(changes, "files"), same_chart = is_same(resource, wanted, "chart");
     const char *url = sw_json_str(wanted, "", "spec", "chart", "repository", "url", NULL);
     if (sw_json_equal(sw_json_get(resource, "spec"), sw_json_get(wanted, "spec")))
-        return sw_err_set(err, SW_INVALID,
-                          "the resource itself is as it was in revision %lld: what differs are the "
-                          "files of its recipe. Bring those of then back at %s",
-                          (long long)then->number, url);
+        return sw_err_set(
+            err, SW_INVALID,
+            "the resource itself is as it was in revision %lld: what differs are the "
+            "files of its recipe. Bring those of then back at %s, or take them out of the record "
+            "with --recorded",
+            (long long)then->number, url);
     (void)printf("%s: revision %lld -> what revision %lld was (%s%s%s)\n", sw_obj_name(resource),
                  (long long)now->number, (long long)then->number, sw_revision_time(then),
                  *sw_revision_by(then, NULL) ? ", by " : "", sw_revision_by(then, NULL));
     sw_changes_print(changes, sw_cli_colours(STDOUT_FILENO));
-    if (has_files && same_chart)
+    if (config_map)
+        (void)printf("The recipe comes out of the record, from then on from ConfigMap %s/%s, which "
+                     "goes with the resource.\n",
+                     sw_obj_namespace(config_map), sw_obj_name(config_map));
+    else if (has_files && same_chart)
         (void)printf("warning: the files of the recipe at %s have changed under the same version: "
                      "they stay what they are now\n",
                      url);
@@ -206,6 +215,49 @@ static int print_plan(struct json_object *resource, struct json_object *wanted,
                              ? "The resource's spec goes back, but for managementState."
                              : "Of the resource spec.chart and spec.set go back, all else stays.");
     return 0;
+}
+
+/* ---- a recipe out of the record -----------------------------------------------------------------
+ */
+
+/* The ConfigMap with the recipe of @then, the caller's; @wanted has its recipe from there. */
+static int use_record(struct json_object *resource, const struct sw_revision *then,
+                      struct json_object *wanted, struct json_object **out, struct sw_err *err)
+{
+    const char *ns = sw_json_str(then->release, "", "namespace", NULL);
+    SW_AUTO_CHARS *name = sw_printf("%s-revision-%lld", sw_obj_name(resource),
+                                    (long long)then->number);
+    SW_AUTO_CHARS *url = sw_printf("cm://%s/%s", ns, name);
+    int rc = sw_recorded_config_map(then->release, ns, name, out, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "--recorded");
+    struct json_object *owners = sw_json_need_list(*out, "metadata", "ownerReferences", NULL);
+    struct json_object *owner = json_object_new_object();
+    sw_json_set_str(owner, sw_obj_api_version(resource), "apiVersion", NULL);
+    sw_json_set_str(owner, sw_obj_kind(resource), "kind", NULL);
+    sw_json_set_str(owner, sw_obj_name(resource), "name", NULL);
+    sw_json_set_str(owner, sw_obj_uid(resource), "uid", NULL);
+    (void)json_object_array_add(owners, owner);
+    SW_AUTO_JSON *chart = json_object_new_object();
+    struct json_object *metadata = sw_json_find(then->release, "chart", "metadata", NULL);
+    sw_json_set_str(chart, sw_json_str(metadata, "", "name", NULL), "name", NULL);
+    sw_json_set_str(chart, sw_json_str(metadata, "", "version", NULL), "version", NULL);
+    sw_json_set_str(chart, name, "repository", "name", NULL);
+    sw_json_set_str(chart, url, "repository", "url", NULL);
+    sw_json_set(wanted, SW_TAKE(chart), "spec", "chart", NULL);
+    return 0;
+}
+
+static int write_config_map(struct sw_connection *conn, struct json_object *config_map,
+                            struct sw_err *err)
+{
+    const struct sw_request_opts opts = { .field_manager = "slipway-rollback", .retries = RETRIES };
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *written = NULL;
+    int rc = sw_cluster_kind(conn, "v1", "ConfigMap", &kind, err);
+    return rc < 0 ? rc
+                  : sw_cluster_apply(conn, kind, sw_obj_namespace(config_map),
+                                     sw_obj_name(config_map), config_map, &opts, &written, err);
 }
 
 /* ---- the command -------------------------------------------------------------------------------
@@ -230,6 +282,7 @@ static int rollback(struct sw_connection *conn, const struct rollback_opts *opts
 {
     SW_AUTO_JSON *resource = NULL;
     SW_AUTO_JSON *wanted = NULL;
+    SW_AUTO_JSON *config_map = NULL;
     struct sw_revisions all = { 0 };
     const struct sw_revision *then = NULL;
     const struct sw_kind *kind;
@@ -244,11 +297,15 @@ static int rollback(struct sw_connection *conn, const struct rollback_opts *opts
         rc = choose(resource, &all, number, &then, err);
     if (rc == 0) {
         wanted = as_of(resource, then);
-        rc = print_plan(resource, wanted, &all.items[all.n - 1], then, err);
+        rc = opts->recorded ? use_record(resource, then, wanted, &config_map, err) : 0;
     }
+    if (rc == 0)
+        rc = print_plan(resource, wanted, &all.items[all.n - 1], then, config_map, err);
     if (rc == 0 && !opts->yes)
-        (void)printf("Nothing was done; slipway rollback %s %lld --yes does it.\n", name,
-                     (long long)then->number);
+        (void)printf("Nothing was done; slipway rollback %s %lld%s --yes does it.\n", name,
+                     (long long)then->number, opts->recorded ? " --recorded" : "");
+    if (rc == 0 && opts->yes && config_map)
+        rc = write_config_map(conn, config_map, err);
     if (rc == 0 && opts->yes)
         rc = sw_cluster_update(
             conn, kind, NULL, name, wanted,
@@ -298,9 +355,14 @@ const struct sw_command sw_command_rollback = {
         "NAME`). What comes of\n"
         "it is a new revision.\n"
         "\n"
-        "The recipe comes from where the resource says, not from the record: one whose files were "
-        "changed under the\n"
-        "same version is not brought back. For a state that fails to go back by itself there is "
+        "The recipe comes from where the resource says: one whose files were changed under the "
+        "same "
+        "version is not\n"
+        "brought back, unless --recorded takes it out of the record, which has a recipe's own "
+        "files "
+        "(no charts that\n"
+        "it depends on, and no schema), into a ConfigMap beside the release. For a state that "
+        "fails to go back by itself there is "
         "spec.rollback.\n"
         "\n"
         "Exit status: 0 done, 1 it failed, 2 bad usage or no such revision, 3 time-out, 4 the "

@@ -76,6 +76,15 @@ in_place() {
 }
 t "a recipe that has changed under the same version is said not to come back" in_place
 
+of_record() { # the files of the revision before, from its record
+    local n; says history demo && n=$(awk '/^[0-9]/ { n = $1 } END { print n }' said)
+    says rollback demo $((n - 1)) --recorded && has "out of the record, from then on from ConfigMap demo/demo-revision-$((n - 1))" && has 'recorded --yes does it' &&
+        ! kubectl -n demo get configmap "demo-revision-$((n - 1))" 2>/dev/null && says rollback demo $((n - 1)) --recorded --yes && text_is secretive &&
+        [ "$(kubectl get specialresource demo -o 'jsonpath={.spec.chart.repository.url}')" = "cm://demo/demo-revision-$((n - 1))" ] &&
+        kubectl -n demo get configmap "demo-revision-$((n - 1))" -o yaml >made && has 'kind: SpecialResource' made && ! grep -q '# other' made || { cat said errs; return 1; }
+}
+t "unless it is taken out of the record" of_record
+
 rest_goes_back() {
     run demo --set message=rest && kubectl patch specialresource demo --type merge -p '{"spec":{"debug":true,"nodeSelector":{"kubernetes.io/os":"linux"}}}' >/dev/null &&
         run demo --set message=other && kubectl patch specialresource demo --type merge -p '{"spec":{"debug":null,"nodeSelector":{"kubernetes.io/arch":"amd64"}}}' >/dev/null &&
