@@ -30,8 +30,8 @@ struct fixing {
     enum sw_fix_kind kind;
     const struct sw_fix_opts *opts;
     struct sw_fixes *fixes;
-    const struct sw_source_lines *lines;
-    char **texts; /* a line's new text; NULL: it stays */
+    struct sw_source_lines lines; /* of the text of now */
+    char **texts;                 /* a line's new text; NULL: it stays */
 };
 
 static void __attribute__((format(printf, 3, 4)))
@@ -48,7 +48,7 @@ note(const struct fixing *f, size_t i, const char *fmt, ...)
 /* Put @text in the place of @piece of line @i. Only one rule changes a line at a time. */
 static void replace(struct fixing *f, size_t i, struct sw_source_piece piece, const char *text)
 {
-    const struct sw_source_line *line = &f->lines->items[i];
+    const struct sw_source_line *line = &f->lines.items[i];
     const size_t before = (size_t)(piece.at - line->at);
     f->texts[i] = sw_printf("%.*s%s%.*s", (int)before, line->at, text,
                             (int)(line->len - before - piece.len), piece.at + piece.len);
@@ -128,16 +128,16 @@ static bool is_for_older(const char *range_text, int minor)
 
 static void fix_api_version(struct fixing *f, size_t i)
 {
-    const struct sw_source_line *line = &f->lines->items[i];
-    if (line->indent || line->is_chosen || top_field(f->lines, i, "apiVersion") != (int)i)
+    const struct sw_source_line *line = &f->lines.items[i];
+    if (line->indent || line->is_chosen || top_field(&f->lines, i, "apiVersion") != (int)i)
         return;
-    const int kind_line = top_field(f->lines, i, "kind");
+    const int kind_line = top_field(&f->lines, i, "kind");
     if (kind_line < 0)
         return;
     SW_AUTO_CHARS *version = piece_text(line->value);
-    SW_AUTO_CHARS *kind = piece_text(f->lines->items[kind_line].value);
+    SW_AUTO_CHARS *kind = piece_text(f->lines.items[kind_line].value);
     const struct sw_deprecated *d = sw_deprecated_find(version, kind);
-    if (!d || !d->same || f->opts->kube_minor < d->since || !holds(f->lines, i, d->same_if) ||
+    if (!d || !d->same || f->opts->kube_minor < d->since || !holds(&f->lines, i, d->same_if) ||
         f->opts->kube_minor < d->same_since || is_for_older(f->opts->kube_range, d->same_since))
         return;
     replace(f, i, line->value, d->same);
@@ -169,7 +169,7 @@ static bool has_sibling(const struct sw_source_lines *lines, size_t i, const cha
 
 static void fix_name(struct fixing *f, size_t i, const char *const *names)
 {
-    const struct sw_source_line *line = &f->lines->items[i];
+    const struct sw_source_line *line = &f->lines.items[i];
     SW_AUTO_CHARS *key = piece_text(line->key);
     if ((!sw_starts_with(key, "slipway.dev/") && !sw_starts_with(key, SW_SRO_PREFIX)) ||
         is_among(key, names))
@@ -177,7 +177,7 @@ static void fix_name(struct fixing *f, size_t i, const char *const *names)
     const char *meant = sw_text_nearest_only(key, names);
     const char *slash = strchr(key, '/');
     enum { SHORT = 6 }; /* of which two letters more or less make another word */
-    if (!meant || has_sibling(f->lines, i, meant) ||
+    if (!meant || has_sibling(&f->lines, i, meant) ||
         (strlen(slash + 1) < SHORT &&
          sw_text_distance(key, strlen(key), meant, strlen(meant), true) > 1))
         return;
@@ -231,7 +231,7 @@ static char *plain_duration(const char *text)
 
 static void fix_duration(struct fixing *f, size_t i)
 {
-    const struct sw_source_line *line = &f->lines->items[i];
+    const struct sw_source_line *line = &f->lines.items[i];
     int64_t ms;
     SW_ERR(ignored);
     SW_AUTO_CHARS *text = piece_text(line->value);
@@ -258,7 +258,7 @@ static bool is_no_text(struct sw_source_piece value)
 
 static void fix_quotes(struct fixing *f, size_t i)
 {
-    const struct sw_source_line *line = &f->lines->items[i];
+    const struct sw_source_line *line = &f->lines.items[i];
     if (line->quote || !is_no_text(line->value))
         return;
     SW_AUTO_CHARS *text = piece_text(line->value), *quoted = sw_printf("\"%s\"", text);
@@ -269,7 +269,7 @@ static void fix_quotes(struct fixing *f, size_t i)
 
 static void fix_metadata(struct fixing *f, size_t i, bool is_annotation)
 {
-    const struct sw_source_line *line = &f->lines->items[i];
+    const struct sw_source_line *line = &f->lines.items[i];
     if (is_annotation)
         fix_name(f, i, sw_hook_annotations());
     if (!f->texts[i] && is_annotation && sw_source_is(line->key, SW_ANN_TIMEOUT))
@@ -283,26 +283,26 @@ static void fix_metadata(struct fixing *f, size_t i, bool is_annotation)
 
 static void fix_manifest_line(struct fixing *f, size_t i)
 {
-    if (sw_source_is(f->lines->items[i].key, "apiVersion")) {
+    if (sw_source_is(f->lines.items[i].key, "apiVersion")) {
         fix_api_version(f, i);
         return;
     }
-    const int map = sw_source_parent(f->lines, i);
-    const int metadata = map < 0 ? -1 : sw_source_parent(f->lines, (size_t)map);
-    if (metadata < 0 || !sw_source_is(f->lines->items[metadata].key, "metadata"))
+    const int map = sw_source_parent(&f->lines, i);
+    const int metadata = map < 0 ? -1 : sw_source_parent(&f->lines, (size_t)map);
+    if (metadata < 0 || !sw_source_is(f->lines.items[metadata].key, "metadata"))
         return;
-    const bool is_annotation = sw_source_is(f->lines->items[map].key, "annotations");
-    if (is_annotation || sw_source_is(f->lines->items[map].key, "labels"))
+    const bool is_annotation = sw_source_is(f->lines.items[map].key, "annotations");
+    if (is_annotation || sw_source_is(f->lines.items[map].key, "labels"))
         fix_metadata(f, i, is_annotation);
 }
 
 static void fix_chart_line(struct fixing *f, size_t i)
 {
-    const struct sw_source_line *line = &f->lines->items[i];
-    const int parent = sw_source_parent(f->lines, i);
+    const struct sw_source_line *line = &f->lines.items[i];
+    const int parent = sw_source_parent(&f->lines, i);
     if (parent >= 0) {
-        if (f->lines->items[parent].indent ||
-            !sw_source_is(f->lines->items[parent].key, "annotations"))
+        if (f->lines.items[parent].indent ||
+            !sw_source_is(f->lines.items[parent].key, "annotations"))
             return;
         fix_name(f, i, sw_chart_annotation_names());
         if (!f->texts[i])
@@ -310,7 +310,7 @@ static void fix_chart_line(struct fixing *f, size_t i)
     } else if (sw_source_is(line->key, "version") || sw_source_is(line->key, "appVersion")) {
         fix_quotes(f, i);
     } else if (sw_source_is(line->key, "apiVersion") && sw_source_is(line->value, "v1") &&
-               !f->opts->has_requirements && top_field(f->lines, i, "dependencies") >= 0) {
+               !f->opts->has_requirements && top_field(&f->lines, i, "dependencies") >= 0) {
         replace(f, i, line->value, "v2");
         note(f, i, "apiVersion v1 is now v2, which has dependencies");
     }
@@ -320,11 +320,11 @@ static void fix_chart_line(struct fixing *f, size_t i)
 static char *apply(const struct fixing *f, size_t len)
 {
     size_t size = len + 1;
-    for (size_t i = 0; i < f->lines->n; i++)
+    for (size_t i = 0; i < f->lines.n; i++)
         size += f->texts[i] ? strlen(f->texts[i]) : 0;
     char *out = sw_alloc(size), *to = out;
-    for (size_t i = 0; i < f->lines->n; i++) {
-        const struct sw_source_line *line = &f->lines->items[i];
+    for (size_t i = 0; i < f->lines.n; i++) {
+        const struct sw_source_line *line = &f->lines.items[i];
         const char *text = f->texts[i] ? f->texts[i] : line->at;
         const size_t n = f->texts[i] ? strlen(f->texts[i]) : line->len;
         to = mempcpy(to, text, n);
@@ -337,14 +337,12 @@ static char *apply(const struct fixing *f, size_t len)
 /* The text with what the rules of lines change, once. NULL: they change nothing. */
 static char *fix_lines(struct fixing *f, const char *text, size_t len)
 {
-    struct sw_source_lines lines = { 0 };
     bool is_changed = false;
     char *out = NULL;
-    sw_source_lines_read(text, len, &lines);
-    f->lines = &lines;
-    f->texts = sw_zalloc(lines.n + 1, sizeof *f->texts);
-    for (size_t i = 0; i < lines.n; i++) {
-        if (!lines.items[i].key.len || f->kind == SW_FIX_VALUES)
+    sw_source_lines_read(text, len, &f->lines);
+    f->texts = sw_zalloc(f->lines.n + 1, sizeof *f->texts);
+    for (size_t i = 0; i < f->lines.n; i++) {
+        if (!f->lines.items[i].key.len || f->kind == SW_FIX_VALUES)
             continue;
         if (f->kind == SW_FIX_CHART)
             fix_chart_line(f, i);
@@ -354,10 +352,10 @@ static char *fix_lines(struct fixing *f, const char *text, size_t len)
     }
     if (is_changed)
         out = apply(f, len);
-    for (size_t i = 0; i < lines.n; i++)
+    for (size_t i = 0; i < f->lines.n; i++)
         free(f->texts[i]);
     free(f->texts);
-    sw_source_lines_done(&lines);
+    sw_source_lines_done(&f->lines);
     return out;
 }
 
