@@ -249,9 +249,34 @@ static void explain_dependents(struct sw_connection *conn, struct json_object *o
     }
 }
 
-/* Add the object unless it is ready. @item: of the inventory. */
+/* Who has written the object last besides slipway: where somebody changes it again and again. */
+static void explain_contest(struct json_object *live, const char *what, struct json_object *link)
+{
+    struct json_object *entries = sw_json_find(live, "metadata", "managedFields", NULL);
+    struct json_object *last = NULL;
+    for (size_t i = 0; i < sw_json_len(entries); i++) {
+        struct json_object *entry = sw_json_at(entries, i);
+        if (!sw_starts_with(sw_json_str(entry, "", "manager", NULL), "slipway") &&
+            !sw_streq(sw_json_str(entry, "", "subresource", NULL), "status") &&
+            strcmp(sw_json_str(entry, "", "time", NULL), sw_json_str(last, "", "time", NULL)) >= 0)
+            last = entry;
+    }
+    struct json_object *leaf = link_new("Waiting", what);
+    SW_AUTO_CHARS *why =
+        last ? sw_printf("field manager '%s' has changed it last (%s)",
+                         sw_json_str(last, "", "manager", NULL),
+                         sw_json_str(last, "", "operation", NULL))
+             : sw_strdup("no field manager but slipway's is noted: it was changed as slipway, or "
+                         "deleted");
+    set(leaf, "why", why);
+    set(leaf, "since", sw_json_str(last, "", "time", NULL));
+    add(link, leaf);
+}
+
+/* Add the object unless it is ready, and nobody changes it. @item: of the inventory. @message: of
+ * its state. */
 static void explain_object(struct sw_connection *conn, struct json_object *item,
-                           struct json_object *link)
+                           const char *message, struct json_object *link)
 {
     SW_ERR(err);
     SW_READINESS(readiness);
@@ -266,6 +291,11 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
                              &live, &err);
     if (rc < 0 && rc != SW_NOTFOUND) {
         add_message(link, "Waiting", what, sw_err_text(&err));
+        return;
+    }
+    if (live && sw_starts_with(message, what) &&
+        sw_starts_with(message + strlen(what), " is changed again and again")) {
+        explain_contest(live, what, link);
         return;
     }
     if (live && sw_gate_new(live, true, &gate, &err) == 0)
@@ -353,7 +383,7 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);
         if (sw_streq(sw_json_str(item, "", "state", NULL), name))
-            explain_object(conn, item, link);
+            explain_object(conn, item, sw_json_str(state, "", "message", NULL), link);
     }
     add(chain, link);
 }

@@ -42,7 +42,7 @@ static const struct {
     { "NotRendered", NULL, "correct the template or the values" },
     { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
     { "Terminating", NULL, "see which finalizer holds it" },
-    { "Contested", NULL, "find who changes it: kubectl get --show-managed-fields" },
+    { "Contested", NULL, "see who changes it: slipway explain NAME" },
     { "ErrImagePull", NULL, "see that the image exists and may be pulled" },
     { "ImagePullBackOff", NULL, "see that the image exists and may be pulled" },
     { "CrashLoopBackOff", NULL, "read the pod's log: kubectl logs --previous" },

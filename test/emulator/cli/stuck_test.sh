@@ -138,6 +138,18 @@ data: {a: {{ .Values.a | quote }}}' | template immutable 1000-it
     echo 'a: x' >immutable/values.yaml && "$slipway" run immutable --timeout 20s >ran 2>&1 && echo 'a: y' >immutable/values.yaml &&
         stuck immutable 1 'field is immutable' "annotate the object with slipway.dev/replace"
 }
+contested() { # another manager changes what slipway applies, at once
+    deployment "" busybox:1 | template contested 2000-it
+    made ConfigMap v1 'metadata: {name: it}
+data: {a: mine}' | template contested 1000-it
+    (for _ in $(seq 200); do
+        kubectl -n contested patch configmap it --field-manager=rival --type=merge -p '{"data":{"a":"theirs"}}' >/dev/null 2>&1; sleep 0.05
+    done) & local rival=$! rc=0
+    "$slipway" run contested --timeout 8s --fail-fast=false >ran 2>errs </dev/null
+    "$slipway" explain contested >explained || true
+    kill $rival; cat ran errs explained
+    grep -q "ConfigMap contested/it is changed again and again by somebody else" explained && grep -q "field manager 'rival' has changed it last" explained
+}
 forbidden() { # KIND: the right lacks; told long before the time-out
     local from=$SECONDS rc=0
     printf 'faults:\n- {verb: [create, patch, update], kind: %s, answer: 403}\n' "$1" >faults.yaml
@@ -180,6 +192,7 @@ t "a webhook that is down" webhook_is_down
 t "an object of somebody else's" foreign_object
 t "a namespace that is being deleted, by its finalizer" terminating
 t "a field that is immutable" immutable
+t "an object that another manager changes, by its name" contested
 t "a right that lacks" forbidden ConfigMap
 t "the right to make the namespace lacks" forbidden Namespace
 t "the resource's Events" events_say_it
