@@ -167,7 +167,7 @@ events_say_it() { # the resource's Warning Events say the same
 
 fits_columns() { # what kubectl shows of broken ones
     kubectl get specialresources >table && cat table
-    [ "$(sed 's/ *$//' table | awk 'length > n { n = length } END { print n }')" -le 100 ] && grep -qE '^NAME +READY +STATUS +AT +NODES +AGE *$' table &&
+    [ "$(sed 's/ *$//' table | awk 'length > n { n = length } END { print n }')" -le 100 ] && grep -qE '^NAME +READY +STATUS +STATE +NODES +AGE *$' table &&
         grep -qE '^foreign +False +Errored +1000 +4 ' table && grep -qE '^stays +True +Ready +4 ' table
 }
 says_how_to_use_it() {
