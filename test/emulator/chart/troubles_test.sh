@@ -47,7 +47,7 @@ not_precompiled() {
         --set gpu-cluster-operator.gpu-operator.driver.usePrecompiled=true && said '^      DaemonSet gpu-operator/nvidia-gpu-driver-'
 }
 conflict() {
-    explained labels-lost 'NVIDIADriver default: .*ConflictingNodeSelector: multiple NVIDIADrivers match the same node gpu-[0-9]: \[a b\]' \
+    explained labels-lost 'NVIDIADriver default.*ConflictingNodeSelector: multiple NVIDIADrivers match the same node gpu-[0-9]: \[a b\]' \
         --set gpu-cluster-operator.drivers.a.version=1,gpu-cluster-operator.drivers.b.version=2
 }
 not_with_gds() {
