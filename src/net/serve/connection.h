@@ -1,6 +1,6 @@
 #pragma once
 /* connection: what the server holds of a connection, which of them is closed when there are too
- * many, and whose turn it is. Internal to serve. */
+ * many, who has room for what, and whose turn it is. Internal to serve. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -101,6 +101,19 @@ void sw_serve_leave(struct sw_serve *s, struct sw_serve_peer *peer);
  * to be closed for it; NULL: none. */
 bool sw_serve_has_place(const struct sw_serve *s, const struct sw_serve_peer *peer,
                         struct sw_serve_reply **instead);
+
+/** Bytes that have come on @p and are not used up. */
+size_t sw_serve_unread(const struct sw_serve_reply *p);
+/** Make room for the request of @p whose head has come: @hang_up is called for connections that are
+ * late, of addresses that hold more than that of @p. Small ones, and those of trusted addresses,
+ * need none. @return whether it fits in beside the others */
+bool sw_serve_make_room(const struct sw_serve_reply *p, void (*hang_up)(struct sw_serve_reply *q));
+/** More than opts.max_bodies_bytes was read, or is not taken: @hang_up is called for connections of
+ * the address that holds most. @return false: @p was one */
+bool sw_serve_shed(struct sw_serve_reply *p, void (*hang_up)(struct sw_serve_reply *q));
+/** The same for what @p has read of a head that has not ended, or behind a request.
+ * @return false: there was no room, and the connection has ended */
+bool sw_serve_fits(struct sw_serve_reply *p, void (*hang_up)(struct sw_serve_reply *q));
 
 /** @p wants to go on when it is its turn. */
 void sw_serve_wait_turn(struct sw_serve_reply *p);

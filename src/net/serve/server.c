@@ -20,9 +20,6 @@ enum {
     ACCEPTS_PER_TURN = 16,
     MAX_WOKEN = 2,   /* while it waits for its turn; then its socket is not asked any more */
     GRACE_MS = 5000, /* for requests under way when no more connections are accepted */
-    /* of a request that each connection may read, however many there are */
-    SMALL_BYTES = 8 * 1024,
-    TINY_BYTES = 1024, /* of a head: it is not looked at whether they fit */
     TICK_MS = 1000,
     SOCKET_BYTES = 64 * 1024,
     READ_AHEAD = 64 * 1024, /* bytes of the next requests, during an answer with on_close */
@@ -164,105 +161,6 @@ static void refuse(struct sw_serve_reply *p, int status, const char *why)
     put_answer(p, status, "text/plain; charset=utf-8", retry_after(status), why, strlen(why));
 }
 
-static size_t unread_bytes(const struct sw_serve_reply *p)
-{
-    return p->conn.in.len - p->conn.in.at;
-}
-
-static size_t body_bytes(const struct sw_serve_reply *p)
-{
-    const struct sw_serve_progress *at = &p->progress;
-    return !at->head_len ? 0 : at->chunked ? p->server->opts.max_body_bytes : at->content_len;
-}
-
-/* What it holds or may come to hold: of a request that has begun, of those behind it, and of
- * answers. */
-static size_t held_bytes(const struct sw_serve_reply *p)
-{
-    const size_t body = body_bytes(p), in = unread_bytes(p);
-    return (body > in ? body : in) + p->conn.out.len - p->conn.out.at;
-}
-
-static size_t peer_bytes(const struct sw_serve *s, const struct sw_serve_peer *peer)
-{
-    size_t n = 0;
-    for (const struct sw_serve_reply *q = s->conns; q; q = q->next)
-        n += q->peer == peer ? held_bytes(q) : 0;
-    return n;
-}
-
-/* Of all addresses that are not trusted, but without what @but holds. */
-static size_t strangers_bytes(const struct sw_serve *s, const struct sw_serve_reply *but)
-{
-    size_t n = 0;
-    for (const struct sw_serve_reply *q = s->conns; q; q = q->next)
-        n += q == but || q->peer->is_trusted ? 0 : held_bytes(q);
-    return n;
-}
-
-/* The connection that is late most with a request, or with taking an answer, of the address that
- * holds most, and more than @than (NULL: nothing); NULL: there is none, or all of it is being
- * answered. */
-static struct sw_serve_reply *greediest(const struct sw_serve *s, const struct sw_serve_peer *than)
-{
-    struct sw_serve_reply *late = NULL;
-    const struct sw_serve_peer *greedy = NULL;
-    size_t most = than ? peer_bytes(s, than) : 0;
-    for (const struct sw_serve_peer *other = s->peers; other; other = other->next) {
-        const size_t n = other == than || other->is_trusted ? 0 : peer_bytes(s, other);
-        greedy = n > most ? other : greedy;
-        most = n > most ? n : most;
-    }
-    for (struct sw_serve_reply *q = s->conns; q && greedy; q = q->next)
-        if (q->peer == greedy && (!q->asked || q->on_close) && held_bytes(q) &&
-            (!late || q->deadline_ms < late->deadline_ms))
-            late = q;
-    return late;
-}
-
-/* Whether the request whose head has come fits in beside the others. Who holds less goes before who
- * holds more. */
-static bool make_room(const struct sw_serve_reply *p)
-{
-    struct sw_serve *s = p->server;
-    const size_t wanted = body_bytes(p);
-    while (wanted > SMALL_BYTES && !p->peer->is_trusted) {
-        const size_t taken = strangers_bytes(s, p);
-        if (!taken || taken + wanted <= s->opts.max_bodies_bytes)
-            return true;
-        struct sw_serve_reply *late = greediest(s, p->peer);
-        if (!late)
-            return false;
-        s->counts.crowded_out++;
-        hang_up(SW_LINKED(late));
-    }
-    return true;
-}
-
-/* More than fits was read, or is not taken: end connections of the address that holds most.
- * @return false: @p was one */
-static bool shed(struct sw_serve_reply *p)
-{
-    struct sw_serve *s = p->server;
-    for (size_t all; (all = strangers_bytes(s, NULL)) > s->opts.max_bodies_bytes;) {
-        struct sw_serve_reply *late = greediest(s, NULL);
-        if (!late || held_bytes(late) == all)
-            break; /* one that is alone may be larger */
-        s->counts.crowded_out++;
-        hang_up(SW_LINKED(late));
-        if (late == p)
-            return false;
-    }
-    return true;
-}
-
-/* Of a head that has not ended, or of what comes behind a request.
- * @return false: there was no room, and the connection has ended */
-static bool fits(struct sw_serve_reply *p)
-{
-    return p->progress.head_len || unread_bytes(p) <= TINY_BYTES || p->peer->is_trusted || shed(p);
-}
-
 /* What is left of a body of known length is skipped: a client that is still writing reads no
  * answer. */
 static void refuse_overload(struct sw_serve_reply *p)
@@ -281,7 +179,7 @@ static void refuse_overload(struct sw_serve_reply *p)
 /* @return false: there is more to skip */
 static bool skip_refused(struct sw_serve_reply *p)
 {
-    const size_t here = unread_bytes(p), n = p->skip < here ? p->skip : here;
+    const size_t here = sw_serve_unread(p), n = p->skip < here ? p->skip : here;
     if (!p->skip)
         return true;
     sw_conn_consume(&p->conn, n);
@@ -315,7 +213,7 @@ static void serve_next(struct sw_serve_reply *p)
         const bool begun = p->progress.head_len > 0;
         const int rc = sw_serve_next(&p->progress, in->bytes + in->at, in->len - in->at, limits,
                                      &r);
-        if (rc == 0 && !begun && p->progress.head_len && !make_room(p)) {
+        if (rc == 0 && !begun && p->progress.head_len && !sw_serve_make_room(p, hang_up)) {
             refuse_overload(p);
             continue;
         }
@@ -350,7 +248,7 @@ static void serve_next(struct sw_serve_reply *p)
 /* Read, or do not read, as the state of the answers asks for. */
 static void set_reading(struct sw_serve_reply *p)
 {
-    const bool ahead = p->on_close && !p->step && unread_bytes(p) < READ_AHEAD;
+    const bool ahead = p->on_close && !p->step && sw_serve_unread(p) < READ_AHEAD;
     if (!p->stalled && (!p->asked || ahead))
         (void)event_add(p->readable, NULL);
     else
@@ -377,7 +275,7 @@ static bool flush(struct sw_serve_reply *p)
     }
     if (rc == SW_CONN_WANT_WRITE) {
         stall(p);
-        return p->peer->is_trusted || shed(p);
+        return p->peer->is_trusted || sw_serve_shed(p, hang_up);
     }
     if (p->stalled) {
         p->stalled = false;
@@ -435,7 +333,7 @@ static bool serve_all(struct sw_serve_reply *p)
         return false;
     if (!p->more)
         return true;
-    if (!fits(p))
+    if (!sw_serve_fits(p, hang_up))
         return false;
     set_deadline(p, p->server->opts.request_ms); /* of the next request, which is there */
     later(p);
@@ -461,9 +359,9 @@ static void pump(struct sw_serve_reply *p)
             return;
         if (fresh)
             set_deadline(p, p->server->opts.request_ms);
-        if (p->asked && !fits(p))
+        if (p->asked && !sw_serve_fits(p, hang_up))
             return;
-        if (!serve_all(p) || !fits(p))
+        if (!serve_all(p) || !sw_serve_fits(p, hang_up))
             return;
         if (sw_serve_is_between(p))
             set_deadline(p, p->server->opts.idle_ms);
