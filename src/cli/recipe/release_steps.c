@@ -6,8 +6,7 @@
 
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
-
-enum step { STEP_DEFINITIONS, STEP_BEFORE, STEP_OBJECTS, STEP_AFTER, N_STEPS };
+#include "operator/engine/release_step.h"
 
 static const unsigned install = SW_HOOK_PRE_INSTALL | SW_HOOK_POST_INSTALL,
                       upgrade = SW_HOOK_PRE_UPGRADE | SW_HOOK_POST_UPGRADE,
@@ -28,13 +27,6 @@ static const char *version_there(const struct sw_preview *preview, const struct 
 static struct json_object *release_of(struct json_object *releases, const char *name,
                                       const char *ns, const char *from, const char *to)
 {
-    const bool is_upgrade = from;
-    const char *const steps[N_STEPS] = {
-        [STEP_DEFINITIONS] = "definitions",
-        [STEP_BEFORE] = is_upgrade ? "pre-upgrade hooks" : "pre-install hooks",
-        [STEP_OBJECTS] = "objects",
-        [STEP_AFTER] = is_upgrade ? "post-upgrade hooks" : "post-install hooks",
-    };
     for (size_t i = 0; i < sw_json_len(releases); i++) {
         struct json_object *r = sw_json_at(releases, i);
         if (sw_streq(sw_json_str(r, "", "name", NULL), name) &&
@@ -48,9 +40,9 @@ static struct json_object *release_of(struct json_object *releases, const char *
         sw_json_set_str(doc, from, "from", NULL);
     sw_json_set_str(doc, to, "to", NULL);
     list = sw_json_need_list(doc, "steps", NULL);
-    for (int i = 0; i < N_STEPS; i++) {
+    for (int i = 0; i < SW_RELEASE_N_STEPS; i++) {
         struct json_object *step = json_object_new_object();
-        sw_json_set_str(step, steps[i], "name", NULL);
+        sw_json_set_str(step, sw_release_step_name((enum sw_release_step)i, from), "name", NULL);
         (void)sw_json_need_list(step, "objects", NULL);
         (void)json_object_array_add(list, step);
     }
@@ -93,10 +85,11 @@ int sw_release_steps_add(struct json_object *releases, struct sw_preview *previe
                                          release->namespace ? release->namespace : preview->ns,
                                          from, release->version);
     bool is_definition = m->from_crds && sw_streq(sw_obj_kind(m->doc), "CustomResourceDefinition");
-    for (int i = 0; i < N_STEPS; i++) {
-        bool is_in = m->hook_events ? (i == STEP_BEFORE && events & before) ||
-                                          (i == STEP_AFTER && events & ~before)
-                                    : i == (is_definition ? STEP_DEFINITIONS : STEP_OBJECTS);
+    for (int i = 0; i < SW_RELEASE_N_STEPS; i++) {
+        bool is_in = m->hook_events
+                         ? (i == SW_RELEASE_BEFORE && events & before) ||
+                               (i == SW_RELEASE_AFTER && events & ~before)
+                         : i == (is_definition ? SW_RELEASE_DEFINITIONS : SW_RELEASE_OBJECTS);
         if (!is_in)
             continue;
         struct json_object *object = json_object_new_object(),
@@ -131,12 +124,10 @@ struct json_object *sw_release_steps_changed(struct json_object *releases)
 {
     struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(releases); i++) {
-        struct json_object *release = sw_json_at(releases, i), *steps = json_object_new_array();
-        if (!changes(release)) {
-            json_object_put(steps);
+        struct json_object *release = sw_json_at(releases, i);
+        if (!changes(release))
             continue;
-        }
-        struct json_object *all = sw_json_get(release, "steps");
+        struct json_object *all = sw_json_get(release, "steps"), *steps = json_object_new_array();
         for (size_t k = 0; k < sw_json_len(all); k++)
             if (sw_json_len(sw_json_get(sw_json_at(all, k), "objects")))
                 (void)json_object_array_add(steps, sw_json_copy(sw_json_at(all, k)));

@@ -5,8 +5,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
-
-enum step { STEP_DEFINITIONS, STEP_BEFORE, STEP_OBJECTS, STEP_AFTER, N_STEPS };
+#include "operator/engine/release_step.h"
 
 struct step_count {
     size_t ready, total;
@@ -36,23 +35,24 @@ static bool has_definition(const struct object *o)
 }
 
 /* Count @o in the steps that it is part of: a hook of two events in both. */
-static void count(const struct object *o, struct step_count steps[static N_STEPS])
+static void count(const struct object *o, struct step_count steps[static SW_RELEASE_N_STEPS])
 {
     bool first_over = o->second || (o->again && object_waits_again(o) && o->done_hash == o->hash);
-    enum step step = o->first == SW_STAGE_CRDS
-                         ? (has_definition(o) ? STEP_DEFINITIONS : STEP_OBJECTS)
-                     : o->first < 0 ? STEP_BEFORE
-                     : o->first > 0 ? STEP_AFTER
-                                    : STEP_OBJECTS;
+    enum sw_release_step step = o->first == SW_STAGE_CRDS
+                                    ? (has_definition(o) ? SW_RELEASE_DEFINITIONS
+                                                         : SW_RELEASE_OBJECTS)
+                                : o->first < 0 ? SW_RELEASE_BEFORE
+                                : o->first > 0 ? SW_RELEASE_AFTER
+                                               : SW_RELEASE_OBJECTS;
     steps[step].total++;
     steps[step].ready += o->again ? first_over : object_is_ready(o);
     if (o->again) {
-        steps[STEP_AFTER].total++;
-        steps[STEP_AFTER].ready += o->second && object_is_ready(o);
+        steps[SW_RELEASE_AFTER].total++;
+        steps[SW_RELEASE_AFTER].ready += o->second && object_is_ready(o);
     }
 }
 
-static void count_all(const struct state *s, struct step_count steps[static N_STEPS])
+static void count_all(const struct state *s, struct step_count steps[static SW_RELEASE_N_STEPS])
 {
     bool upgrades = sw_json_get(s->release, "from");
     for (size_t i = 0; i < s->n_objects; i++)
@@ -60,16 +60,9 @@ static void count_all(const struct state *s, struct step_count steps[static N_ST
             count(s->objects[i], steps);
 }
 
-static const char *name_of(const struct state *s, enum step step)
+static const char *name_of(const struct state *s, int step)
 {
-    bool upgrades = sw_json_get(s->release, "from");
-    const char *const names[N_STEPS] = {
-        [STEP_DEFINITIONS] = "definitions",
-        [STEP_BEFORE] = upgrades ? "pre-upgrade hooks" : "pre-install hooks",
-        [STEP_OBJECTS] = "objects",
-        [STEP_AFTER] = upgrades ? "post-upgrade hooks" : "post-install hooks",
-    };
-    return names[step];
+    return sw_release_step_name((enum sw_release_step)step, sw_json_get(s->release, "from"));
 }
 
 static bool is_under_way(const struct state *s)
@@ -80,7 +73,7 @@ static bool is_under_way(const struct state *s)
 
 const char *release_step(struct sw_engine *e, const struct state *s)
 {
-    struct step_count steps[N_STEPS] = { 0 };
+    struct step_count steps[SW_RELEASE_N_STEPS] = { 0 };
     const char *from = sw_json_str(s->release, NULL, "from", NULL),
                *to = sw_json_str(s->release, "", "version", NULL);
     if (!from || sw_streq(from, to) || !is_under_way(s) || !is_installed(s) || state_rolled_back(s))
@@ -88,11 +81,11 @@ const char *release_step(struct sw_engine *e, const struct state *s)
     count_all(s, steps);
     int n = 0, at = 0;
     const char *name = "";
-    for (int i = 0; i < N_STEPS; i++) {
+    for (int i = 0; i < SW_RELEASE_N_STEPS; i++) {
         n += steps[i].total > 0;
         if (steps[i].ready < steps[i].total && !at) {
             at = n;
-            name = name_of(s, (enum step)i);
+            name = name_of(s, i);
         }
     }
     return at ? sw_arena_printf(e->arena, "%s to %s, step %d of %d (%s): ", from, to, at, n, name)
@@ -102,19 +95,19 @@ const char *release_step(struct sw_engine *e, const struct state *s)
 /* The steps that there are, in their order; NULL: objects alone. */
 static struct json_object *steps_doc(const struct state *s)
 {
-    struct step_count steps[N_STEPS] = { 0 };
+    struct step_count steps[SW_RELEASE_N_STEPS] = { 0 };
     struct json_object *list = json_object_new_array();
     count_all(s, steps);
-    for (int i = 0; i < N_STEPS; i++) {
+    for (int i = 0; i < SW_RELEASE_N_STEPS; i++) {
         if (!steps[i].total)
             continue;
         struct json_object *doc = json_object_new_object();
-        sw_json_set_str(doc, name_of(s, (enum step)i), "name", NULL);
+        sw_json_set_str(doc, name_of(s, i), "name", NULL);
         sw_json_set(doc, json_object_new_int64((int64_t)steps[i].ready), "ready", NULL);
         sw_json_set(doc, json_object_new_int64((int64_t)steps[i].total), "total", NULL);
         (void)json_object_array_add(list, doc);
     }
-    if (steps[STEP_OBJECTS].total && sw_json_len(list) == 1) {
+    if (steps[SW_RELEASE_OBJECTS].total && sw_json_len(list) == 1) {
         json_object_put(list);
         return NULL;
     }
