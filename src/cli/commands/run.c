@@ -474,13 +474,12 @@ static void on_trouble(int code, const char *why, void *arg)
 static void on_timeout(void *arg)
 {
     struct run *run = arg;
-    const bool is_ready = run->controller && !run->has_failed &&
+    const bool is_ready = run->controller &&
                           sw_controller_phase(run->controller, run->name) == SW_PHASE_READY;
-    const bool is_unstable = !is_ready && run->trouble &&
-                             sw_controller_phase(run->controller, run->name) == SW_PHASE_READY;
-    SW_AUTO_CHARS *why = is_unstable ? sw_printf("it gets Ready and fails again:\n%s", run->trouble)
-                                     : NULL;
-    end(run, is_ready ? SW_EXIT_OK : SW_EXIT_TIMEOUT, why);
+    SW_AUTO_CHARS *why = is_ready && run->trouble
+                             ? sw_printf("it gets Ready and fails again:\n%s", run->trouble)
+                             : NULL;
+    end(run, is_ready && !run->has_failed ? SW_EXIT_OK : SW_EXIT_TIMEOUT, why);
 }
 
 static void on_signal(void *arg)
