@@ -23,8 +23,6 @@ int sw_jmespath_compile(const char *text, struct sw_jmespath **out, struct sw_er
 /** Free the expression and its literals. NULL is allowed. */
 void sw_jmespath_free(struct sw_jmespath *path);
 SW_DEFINE_AUTO(sw_jmespath, sw_jmespath_free)
-/** The text that it was compiled from, borrowed. */
-const char *sw_jmespath_text(const struct sw_jmespath *path);
 
 /** Evaluate it for @doc, which may be NULL (null). @*out: the result, a reference that is the
  * caller's; parts of it are shared with the document and must not be changed. NULL: null.

@@ -546,11 +546,6 @@ void sw_jmespath_free(struct sw_jmespath *path)
     free(path);
 }
 
-const char *sw_jmespath_text(const struct sw_jmespath *path)
-{
-    return path->text;
-}
-
 const struct sw_jmespath *sw_jmespath_compared(const struct sw_jmespath *path)
 {
     return path->compared;

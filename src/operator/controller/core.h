@@ -23,8 +23,6 @@
 #include "operator/renderer/renderer.h"
 
 #define SW_GROUP_VERSION "sro.openshift.io/v1beta1"
-/** The hidden state that makes the namespace. */
-#define SW_STATE_NAMESPACE "(namespace)"
 /** Annotation of a resource that was made for a dependency: the account that its objects are
  * written as, which is its parent's. It counts only as far as status.actsAs confirms it. */
 #define RESOURCE_ACTS_AS "slipway.dev/acts-as"
