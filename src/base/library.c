@@ -5,13 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The function's address: NULL if the library lacks it. */
+static void *address_of(const struct sw_symbol *symbol, void *handle)
+{
+    return symbol->address ? symbol->address : dlsym(handle, symbol->name);
+}
+
 void *sw_library_load(const char *library, int flags, const struct sw_symbol *symbols, size_t n,
                       void *table, const char **missing)
 {
-    void *handle = dlopen(library, flags);
+    void *handle = n && symbols->address ? table : dlopen(library, flags);
     *missing = NULL;
     for (size_t i = 0; handle && i < n; i++) {
-        void *address = dlsym(handle, symbols[i].name);
+        void *address = address_of(&symbols[i], handle);
         if (!address && !symbols[i].is_optional) {
             *missing = symbols[i].name;
             (void)dlclose(handle); /* dlerror() still says what is missing */

@@ -10,13 +10,13 @@ _Static_assert(OPENSSL_VERSION_MAJOR == 3,
                "the names of the libraries below are those of OpenSSL 3");
 
 static const struct sw_symbol crypto_functions[] = {
-#define ROW(name) { #name, offsetof(struct sw_libcrypto, name##_), false },
+#define ROW(name) SW_SYMBOL(name, struct sw_libcrypto, name##_),
     SW_LIBCRYPTO_FUNCTIONS(ROW)
 #undef ROW
 };
 
 static const struct sw_symbol ssl_functions[] = {
-#define ROW(name) { #name, offsetof(struct sw_libssl, name##_), false },
+#define ROW(name) SW_SYMBOL(name, struct sw_libssl, name##_),
     SW_LIBSSL_FUNCTIONS(ROW)
 #undef ROW
 };

@@ -8,8 +8,7 @@
 #include "base/library.h"
 
 static const struct sw_symbol symbols[] = {
-#define SW_ARCHIVE_SYMBOL(function, name)                                                          \
-    { #function, offsetof(struct sw_archive_functions, name), false },
+#define SW_ARCHIVE_SYMBOL(function, name) SW_SYMBOL(function, struct sw_archive_functions, name),
     SW_ARCHIVE_FUNCTIONS(SW_ARCHIVE_SYMBOL)
 #undef SW_ARCHIVE_SYMBOL
 };

@@ -10,7 +10,7 @@
 struct sw_curl sw_curl;
 
 static const struct sw_symbol functions[] = {
-#define ROW(name) { #name, offsetof(struct sw_curl, name##_), false },
+#define ROW(name) SW_SYMBOL(name, struct sw_curl, name##_),
     SW_CURL_FUNCTIONS(ROW)
 #undef ROW
 };

@@ -16,7 +16,7 @@ enum { MAX_GPUS = 64 };
 
 static const struct sw_symbol functions[] = {
 #define ROW(result, name, symbol, parameters, needed)                                              \
-    { symbol, offsetof(struct nvml_api, name), !(needed) },
+    { symbol, offsetof(struct nvml_api, name), !(needed), NULL },
     NVML_FUNCTIONS(ROW)
 #undef ROW
 };

@@ -9,7 +9,7 @@
 #define SONAME "libgit2.so." LIBGIT2_SOVERSION
 
 static const struct sw_symbol symbols[] = {
-#define SW_GIT_SYMBOL(function, name) { #function, offsetof(struct sw_git_lib, name), false },
+#define SW_GIT_SYMBOL(function, name) SW_SYMBOL(function, struct sw_git_lib, name),
     SW_GIT_FUNCTIONS(SW_GIT_SYMBOL)
 #undef SW_GIT_SYMBOL
 };
