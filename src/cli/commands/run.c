@@ -449,7 +449,8 @@ static void check(void *arg)
                                                       "Errored");
         if (failed)
             end(run, is_recipe ? SW_EXIT_USAGE : SW_EXIT_FAILED, NULL);
-        else if (sw_starts_with(sw_json_str(errored, "", "message", NULL), "State " SW_STATE_NAMESPACE " "))
+        else if (sw_starts_with(sw_json_str(errored, "", "message", NULL),
+                                "State " SW_STATE_NAMESPACE " "))
             end(run, SW_EXIT_FAILED, NULL);
         else if (!fault && sw_streq(sw_json_str(errored, "", "reason", NULL), "ChartFailure"))
             end(run, SW_EXIT_USAGE, NULL); /* it renders to no object: nothing is going to change */

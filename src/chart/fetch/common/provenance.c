@@ -60,7 +60,7 @@ static int read_result(const struct gpgv *g, int status, char **signer, struct s
 }
 
 /* Run gpgv: it names the signer and writes the signed part of the text. */
-static int run(struct gpgv *g, const struct sw_provenance *p, const char *keyring, char **signer,
+static int run(struct gpgv *g, const char *text, size_t len, const char *keyring, char **signer,
                struct sw_err *err)
 {
     const char *const argv[] = { "gpgv",  "--status-fd", "2", "--keyring",
@@ -70,7 +70,7 @@ static int run(struct gpgv *g, const struct sw_provenance *p, const char *keyrin
     g->log = sw_file_unnamed();
     if (g->out < 0 || g->log < 0)
         return sw_err_set(err, SW_UNAVAILABLE, "gpgv: %s", strerror(errno));
-    const int failed = sw_spawn_over(argv, p->text, p->text_len, g->out, g->log, &status);
+    const int failed = sw_spawn_over(argv, text, len, g->out, g->log, &status);
     if (failed)
         return sw_err_set(err, SW_UNAVAILABLE,
                           "signatures are checked by gpgv, which cannot be run: %s",
@@ -128,16 +128,16 @@ static const char *find_digest(struct json_object *doc, const char *name)
     return only;
 }
 
-static int compare(const struct sw_provenance *p, const struct gpgv *g, struct sw_err *err)
+static int compare(const struct sw_provenance *p, const char *text, size_t len, struct sw_err *err)
 {
     static const char mark[] = "\n...\n";
-    const char *behind = memmem(g->text, g->text_len, mark, sizeof mark - 1);
+    const char *behind = memmem(text, len, mark, sizeof mark - 1);
     if (!behind)
         return sw_err_set(err, SW_INVALID, "what is signed is not a chart's provenance");
     behind += sizeof mark - 1;
     SW_AUTO_JSON *doc = NULL;
     const struct sw_yaml_opts opts = { .file = "what is signed", .max_bytes = max_text };
-    int rc = sw_yaml_parse(behind, (size_t)(g->text + g->text_len - behind), &opts, &doc, err);
+    int rc = sw_yaml_parse(behind, (size_t)(text + len - behind), &opts, &doc, err);
     if (rc < 0)
         return rc;
     const char *want = find_digest(doc, p->name);
@@ -150,24 +150,37 @@ static int compare(const struct sw_provenance *p, const struct gpgv *g, struct s
                : sw_err_set(err, SW_INVALID, "the archive is %s, signed was %s", is, want);
 }
 
-int sw_provenance_check(const struct sw_provenance *p, char **signer, struct sw_err *err)
+int sw_signed_text(const char *keyring, const char *text, size_t len, char **out, size_t *out_len,
+                   char **signer, struct sw_err *err)
 {
-    SW_AUTO_CHARS *keyring = NULL;
-    SW_AUTO_CHARS *who = NULL;
+    SW_AUTO_CHARS *path = NULL;
     struct gpgv g = { .out = -1, .log = -1 };
-    if (p->text_len > max_text)
-        return sw_err_set(err, SW_INVALID, "a provenance file of more than %zu bytes", max_text);
-    int rc = find_keyring(p->keyring, &keyring, err);
+    if (len > max_text)
+        return sw_err_set(err, SW_INVALID, "a signed text of more than %zu bytes", max_text);
+    int rc = find_keyring(keyring, &path, err);
     if (rc == 0)
-        rc = run(&g, p, keyring, &who, err);
-    if (rc == 0)
-        rc = compare(p, &g, err);
+        rc = run(&g, text, len, path, signer, err);
     const int fds[] = { g.out, g.log };
     for (size_t i = 0; i < SW_COUNT(fds); i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);
+    if (rc == 0) {
+        *out = SW_TAKE(g.text);
+        *out_len = g.text_len;
+    }
     free(g.text);
     free(g.log_text);
+    return rc;
+}
+
+int sw_provenance_check(const struct sw_provenance *p, char **signer, struct sw_err *err)
+{
+    SW_AUTO_CHARS *text = NULL;
+    SW_AUTO_CHARS *who = NULL;
+    size_t len;
+    int rc = sw_signed_text(p->keyring, p->text, p->text_len, &text, &len, &who, err);
+    if (rc == 0)
+        rc = compare(p, text, len, err);
     if (rc == 0)
         *signer = SW_TAKE(who);
     return rc;

@@ -24,3 +24,10 @@ struct sw_provenance {
  * pkg/provenance/sign.go. Pinned by test/emulator/chart/provenance_test.sh. */
 int sw_provenance_check(const struct sw_provenance *p, char **signer,
                         struct sw_err *err) SW_CHECKED;
+
+/** Check a text that was signed with OpenPGP (`gpg --clearsign`), of at most 1 MiB. @keyring: as in
+ * struct sw_provenance. @*out: what is signed, @*out_len bytes of it and a NUL; @*signer: the user
+ * ID of the key. Both are the caller's.
+ * @return as sw_provenance_check() */
+int sw_signed_text(const char *keyring, const char *text, size_t len, char **out, size_t *out_len,
+                   char **signer, struct sw_err *err) SW_CHECKED;
