@@ -197,8 +197,8 @@ static int find_kinds(const struct sw_recipe *recipe, struct json_object *kinds,
     return rc;
 }
 
-int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **out,
-                     struct sw_err *err)
+static int make_of(const struct sw_resource_opts *opts, struct json_object **out,
+                   struct sw_err *err)
 {
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO_JSON *doc = NULL;
@@ -240,4 +240,15 @@ int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **o
     if (rc == 0)
         *out = SW_TAKE(doc);
     return rc;
+}
+
+int sw_resource_make(const struct sw_resource_opts *opts, struct json_object **out,
+                     struct sw_err *err)
+{
+    struct sw_resource_opts of = *opts;
+    SW_AUTO_CHARS *installed = opts->source && opts->source->repo ? NULL
+                                                                  : sw_source_installed(of.recipe);
+    if (installed)
+        of.recipe = installed;
+    return make_of(&of, out, err);
 }

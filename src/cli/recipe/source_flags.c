@@ -1,5 +1,6 @@
 #include "cli/recipe/source_flags.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
+#include "cli/command/cli.h"
 #include "data/json/json.h"
 #include "emulator/emulator.h"
 
@@ -65,10 +67,34 @@ bool sw_source_stand_ins(bool flag)
     return flag || (set && *set && !sw_streq(set, "0"));
 }
 
+/* Where the recipes that come with slipway are, in its tree and below share/slipway. */
+static const char *const folders[] = { "recipes", "states", "charts/example" };
+
+char *sw_source_installed(const char *name)
+{
+    char program[PATH_MAX];
+    const ssize_t len = readlink(SW_SELF, program, sizeof program - 1);
+    if (len <= 0 || strchr(name, '/') || !*name || access(name, F_OK) == 0)
+        return NULL;
+    program[len] = '\0';
+    for (int i = 0; i < 2; i++) { /* the program, bin */
+        char *slash = strrchr(program, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    for (size_t i = 0; i < SW_COUNT(folders); i++) {
+        SW_AUTO_CHARS *path = sw_printf("%s/share/slipway/%s/%s", program, folders[i], name);
+        SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", path);
+        if (access(chart, R_OK) == 0)
+            return SW_TAKE(path);
+    }
+    return NULL;
+}
+
 /* A name alone may be one of the recipes that come with slipway. */
 static void suggest_recipe(const char *name, struct sw_err *err)
 {
-    static const char *const folders[] = { "recipes", "states", "charts/example" };
     for (size_t i = 0; i < SW_COUNT(folders) && *name && !strchr(name, '/'); i++) {
         SW_AUTO_CHARS *path = sw_printf("%s/%s", folders[i], name);
         SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", path);
@@ -134,7 +160,8 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
                                          .aicr_data = flags->data,
                                          .of_dependency = flags->of_dependency,
                                          .instead_version = flags->instead_version };
-    const char *from = flags->repo ? flags->repo : source;
+    SW_AUTO_CHARS *installed = flags->repo ? NULL : sw_source_installed(source);
+    const char *from = flags->repo ? flags->repo : sw_text_or(installed, source);
     int rc = sw_fetcher_open(f, from, &open, out, err);
     if (rc == 0)
         tell_stand_ins(f);
