@@ -46,8 +46,9 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
             -Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types
 # The chart's version, and of what is no release the commit: 0.1.0, 0.1.0+g3a1f6b74, 0.1.0+g3a1f6b74.dirty
 VERSION  := $(shell hack/version.sh)
-COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
-DATE      = $(shell git log -1 --format=%cI 2>/dev/null)
+# (hack/commit names the commit in archives of the sources)
+COMMIT    = $(shell hack/version.sh --commit)
+DATE      = $(shell hack/version.sh --date)
 LIBRARIES = $(foreach p,$(PKGS),$(p)=$(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null))
 CPPFLAGS += -Isrc -I$(BUILD)/gen
 RELEASE  := -O2 -g -ffunction-sections -fdata-sections
@@ -254,6 +255,7 @@ fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60);
 
 include make/ship.mk
 include make/compat.mk
+include make/dist.mk
 include make/develop.mk
 
 # What objects are made of: a second to read, so not for what makes none (or has another make do it)

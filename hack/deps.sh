@@ -16,9 +16,9 @@ modules="json-c zlib libarchive libcrypto libcurl libevent yaml-0.1 cmocka libng
 git_debian=libgit2-dev git_fedora=libgit2-devel
 
 # what the tests play the other side with, and look at answers with
-tools="curl gawk gpg gpg-agent gpgv jq openssl python3 xxd zstd"
-tools_debian="busybox curl gawk gpg gpg-agent gpgv jq openssl procps python3 python3-grpcio python3-protobuf xxd zstd"
-tools_fedora="curl gawk gnupg2 jq openssl procps-ng python3 python3-grpcio python3-protobuf vim-common zstd"
+tools="curl gawk gpg gpg-agent gpgv jq openssl python3 rpmbuild xxd zstd"
+tools_debian="busybox curl gawk gpg gpg-agent gpgv jq openssl procps python3 python3-grpcio python3-protobuf rpm xxd zstd"
+tools_fedora="curl gawk gnupg2 jq openssl procps-ng python3 python3-grpcio python3-protobuf rpm-build vim-common zstd"
 need_tools=
 if [ "${1:-}" = tests ]; then
     for t in $tools; do

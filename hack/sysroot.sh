@@ -19,7 +19,7 @@ options=(-q -o APT::Architecture="$arch" -o APT::Architectures::="$arch" -o Dir:
     -o Debug::NoLocking=1 -o APT::Install-Recommends=false -o APT::Sandbox::User=)
 
 # what the build wants (hack/deps.sh), and git, which is opened at run time
-packages="libc6-dev libgcc-$(gcc -dumpversion | cut -d. -f1)-dev libzstd1 libgit2-dev $(sed -n '/^debian="/,/"$/p' "$here/hack/deps.sh" | tr -d '"' | sed 's/^debian=//' |
+packages="libc6-dev libgcc-$(gcc -dumpversion | cut -d. -f1)-dev libzstd-dev libgit2-dev $(sed -n '/^debian="/,/"$/p' "$here/hack/deps.sh" | tr -d '"' | sed 's/^debian=//' |
     tr ' ' '\n' | grep -E '^(lib|zlib)')"
 apt-get "${options[@]}" update >/dev/null
 # shellcheck disable=SC2086

@@ -22,8 +22,8 @@ struct sw_loop;
 struct sw_registries_opts;
 struct sw_recording;
 
-/** The state that makes the namespace: not in status.states; a condition's message names it where the
- * namespace cannot be made. */
+/** The state that makes the namespace: not in status.states; a condition's message names it where
+ * the namespace cannot be made. */
 #define SW_STATE_NAMESPACE "(namespace)"
 
 /** Something that happened to a resource, as it goes into a Kubernetes Event. Borrowed. */
