@@ -70,20 +70,22 @@ static void judge(struct object *o)
     const bool any = o->gate->of == SW_GATE_OF_ANY;
     const char *holder = first(o->members, true, &one);
     const char *other = any && !holder ? first(o->members, false, &one) : NULL;
+    const char *message = o->gate->assert_message ? o->gate->assert_message : "";
+    const char *before = *message ? "; " : "";
     if (any == (holder != NULL))
         sw_readiness_set(&o->judged, SW_READINESS_READY, NULL, " ");
     else if (holder)
         sw_readiness_set(&o->judged, SW_READINESS_WAITING, "NotAsserted",
-                         "%s is as none may be%s%s", holder, o->gate->hides ? "" : ": ",
-                         o->gate->hides ? "" : o->gate->asserted);
+                         "%s is as none may be%s%s%s%s", holder, o->gate->hides ? "" : ": ",
+                         o->gate->hides ? "" : o->gate->asserted, before, message);
     else if (other)
         sw_readiness_set(&o->judged, SW_READINESS_WAITING, "NotAsserted",
-                         "none of %d is as asserted: %s: %s", lh_table_length(o->members->by_name),
-                         other, one->why);
+                         "none of %d is as asserted: %s: %s%s%s",
+                         lh_table_length(o->members->by_name), other, one->why, before, message);
     else
-        sw_readiness_set(&o->judged, SW_READINESS_WAITING, "NotAsserted", "there is none%s%s",
+        sw_readiness_set(&o->judged, SW_READINESS_WAITING, "NotAsserted", "there is none%s%s%s%s",
                          o->gate->selector ? " with " : "",
-                         o->gate->selector ? o->gate->selector : "");
+                         o->gate->selector ? o->gate->selector : "", before, message);
 }
 
 /* ---- observing them ----------------------------------------------------------------------------

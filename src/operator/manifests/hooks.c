@@ -303,6 +303,10 @@ const struct sw_hook sw_hooks[] = {
     WAIT("slipway.dev/assert", "*",
          "fields and JMESPath expressions, in YAML, that the object must have to be ready",
          "status:\n  (length(addresses)): 2\n"),
+    WAIT("slipway.dev/assert-message", "*",
+         "text: what it means that slipway.dev/assert does not hold, and what to do; status and "
+         "explain show it",
+         "the node is to be rebooted"),
     WAIT("slipway.dev/hold", "*",
          "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
          "true"),

@@ -100,8 +100,8 @@ spec:
 {{- end -}}
 
 {{/*
-Statements that no node has the labels of .Values.refuse (NAME: {enabled, labels}): an operator says by them that it
-has given up on a node. Nodes are selected at the API server, so that a large cluster costs nothing.
+Statements that no node has the labels of .Values.refuse (NAME: {enabled, labels, message}): an operator says by them
+that it has given up on a node; message is what to do. Nodes are selected at the API server, so that a large cluster costs nothing.
 */}}
 {{- define "state.refuse" -}}
 {{- range $name, $entry := .Values.refuse }}
@@ -114,6 +114,9 @@ metadata:
   annotations:
     slipway.dev/observe: none
     slipway.dev/assert: {{ dict "metadata" (dict "labels" $entry.labels) | toJson | quote }}
+    {{- with $entry.message }}
+    slipway.dev/assert-message: {{ . | quote }}
+    {{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

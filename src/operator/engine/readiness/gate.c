@@ -78,7 +78,7 @@ static char *selector_text(struct json_object *tree)
 
 static int read_assertion(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
 {
-    enum { SHOWN_BYTES = 160 };
+    enum { SHOWN_BYTES = 160, MESSAGE_BYTES = 300 };
     const char *text = sw_obj_annotation(manifest, SW_ANN_ASSERT);
     const struct sw_yaml_opts opts = { .file = "annotation " SW_ANN_ASSERT };
     SW_AUTO_JSON *tree = NULL;
@@ -98,6 +98,8 @@ static int read_assertion(struct json_object *manifest, struct sw_gate *gate, st
         return rc;
     SW_AUTO_CHARS *plain = sw_json_text(tree, SW_JSON_PLAIN, NULL);
     gate->asserted = sw_text_cut(plain, SHOWN_BYTES);
+    const char *message = sw_obj_annotation(manifest, SW_ANN_ASSERT_MESSAGE);
+    gate->assert_message = message ? sw_text_cut(message, MESSAGE_BYTES) : NULL;
     gate->selector = gate->of == SW_GATE_OF_ONE ? NULL : selector_text(tree);
     gate->hides = sw_streq(sw_obj_kind(manifest), "Secret");
     return 0;
@@ -255,6 +257,7 @@ void sw_gate_free(struct sw_gate *gate)
     (void)json_object_put(gate->node_selector);
     sw_assertion_free(gate->assertion);
     free(gate->asserted);
+    free(gate->assert_message);
     free(gate->selector);
     if (gate->log_pattern)
         regfree(&gate->log_regex);
@@ -306,5 +309,7 @@ void sw_gate_judge(const struct sw_gate *gate, struct json_object *live, struct 
     SW_AUTO_CHARS *why = NULL;
     judge(gate, live, out);
     if (out->kind == SW_READINESS_READY && gate->assertion && !sw_gate_holds(gate, live, &why))
-        sw_readiness_set(out, SW_READINESS_WAITING, "NotAsserted", "is not as asserted: %s", why);
+        sw_readiness_set(out, SW_READINESS_WAITING, "NotAsserted", "is not as asserted: %s%s%s",
+                         why, gate->assert_message ? "; " : "",
+                         gate->assert_message ? gate->assert_message : "");
 }

@@ -40,6 +40,8 @@ struct sw_condition;
 /** What the object must have besides, to be ready: a tree of assertions as Chainsaw has them, in
  * YAML (data/jmespath). Of "any" and "none", metadata.labels in it select at the API server. */
 #define SW_ANN_ASSERT "slipway.dev/assert"
+/** For people, beside SW_ANN_ASSERT: what it means where it does not hold, and what to do. */
+#define SW_ANN_ASSERT_MESSAGE "slipway.dev/assert-message"
 /** "true": slipway writes the object, but another controller makes it ready: when it leaves ready
  * later, its state is Held (as for an observed one). */
 #define SW_ANN_HOLD "slipway.dev/hold"
@@ -88,6 +90,7 @@ struct sw_gate {
     enum sw_gate_of of;
     struct sw_assertion *assertion; /* SW_ANN_ASSERT; NULL: none */
     char *asserted;                 /* its text, for people */
+    char *assert_message;           /* SW_ANN_ASSERT_MESSAGE; NULL: none */
     char *selector; /* of the objects that it is about, as in a URL; NULL: all, or one */
     bool hides;     /* its values may be secret */
     /** The state waits for this object: wait annotations, hooks, observed and dry-run objects,

@@ -542,6 +542,7 @@ static void none_of_a_namespace_may_be_as_asserted(void **state)
           .objects = { { .kind = "Deployment",
                          .name = "no-broken-one",
                          .annotations = "{'slipway.dev/observe':'none',"
+                                        "'slipway.dev/assert-message':'it is to be mended',"
                                         "'slipway.dev/assert':'{status: {phase: Broken}}'}" } } },
         { .name = "b", NEEDS(0), .objects = { { .kind = "ConfigMap", .name = "b1" } } }, );
     struct sim *sim = new_sim(&recipe);
@@ -553,7 +554,7 @@ static void none_of_a_namespace_may_be_as_asserted(void **state)
     expect_phase(sim, "a", "Waiting");
     expect_message(sim, "a",
                    "assertion 'no-broken-one' about no Deployment of ns: x is as none may "
-                   "be: {\"status\":{\"phase\":\"Broken\"}}");
+                   "be: {\"status\":{\"phase\":\"Broken\"}}; it is to be mended");
     set_status(sim, "Deployment", "x", "{'phase':'Fine'}");
     sim_run(sim, 1000);
     expect_phase(sim, "b", "Ready");
