@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cluster/requests.h"
+#include "cli/view/explain_nodes.h"
 #include "cli/view/text.h"
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
@@ -211,8 +212,22 @@ static void explain_pods(struct sw_connection *conn, struct json_object *object,
 /* ---- objects -----------------------------------------------------------------------------------
  */
 
+/* A workload that is not ready, with its pods. */
+static void explain_workload(struct sw_connection *conn, struct json_object *one, const char *why,
+                             struct json_object *link)
+{
+    SW_AUTO_CHARS *what = sw_printf("%s %s/%s", sw_obj_kind(one), sw_obj_namespace(one),
+                                    sw_obj_name(one));
+    struct json_object *leaf = link_new("Waiting", what);
+    set(leaf, "why", why);
+    add(link, leaf);
+    explain_pods(conn, one, leaf);
+    explain_events(conn, one, leaf);
+}
+
 /* What an operator runs for a custom resource, which may say no more than that it waits: workloads
- * that it owns and that are not ready, with their pods. */
+ * that it owns and that are not ready, with their pods. Those that match no node, as the operands
+ * for devices that no node has, are told where there is nothing else. */
 static void explain_dependents(struct sw_connection *conn, struct json_object *object,
                                struct json_object *link)
 {
@@ -222,6 +237,7 @@ static void explain_dependents(struct sw_connection *conn, struct json_object *o
     size_t n = 0;
     if (!strchr(sw_obj_api_version(object), '.')) /* a kind of Kubernetes' own */
         return;
+    SW_AUTO_JSON *idle = json_object_new_array();
     for (size_t k = 0; k < SW_COUNT(kinds); k++) {
         SW_ERR(err);
         SW_AUTO_JSON *all = NULL;
@@ -236,17 +252,23 @@ static void explain_dependents(struct sw_connection *conn, struct json_object *o
             sw_json_set_str(one, "apps/v1", "apiVersion", NULL); /* items of a list lack it */
             sw_json_set_str(one, kinds[k], "kind", NULL);
             sw_kstatus(one, &readiness);
-            if (readiness.kind == SW_READINESS_READY || n++ >= MOST_PODS)
-                continue;
-            SW_AUTO_CHARS *what = sw_printf("%s %s/%s", kinds[k], sw_obj_namespace(one),
-                                            sw_obj_name(one));
-            struct json_object *leaf = link_new("Waiting", what);
-            set(leaf, "why", readiness.message);
-            add(link, leaf);
-            explain_pods(conn, one, leaf);
-            explain_events(conn, one, leaf);
+            if (sw_streq(readiness.reason, "NoMatchingNodes"))
+                (void)json_object_array_add(idle, json_object_get(one));
+            else if (readiness.kind != SW_READINESS_READY && n++ < MOST_PODS)
+                explain_workload(conn, one, readiness.message, link);
         }
     }
+    for (size_t i = 0; !n && i < sw_json_len(idle) && i < MOST_PODS; i++)
+        explain_workload(conn, sw_json_at(idle, i), "matches no node", link);
+}
+
+/* What its operator is at on which node. */
+static void explain_nodes(struct sw_connection *conn, struct json_object *object,
+                          struct json_object *link)
+{
+    SW_AUTO_JSON *nodes = sw_explain_nodes(conn, object);
+    for (size_t i = 0; i < sw_json_len(nodes); i++)
+        add(link, json_object_get(sw_json_at(nodes, i)));
 }
 
 /* Who has written the object last besides slipway: where somebody changes it again and again. */
@@ -317,6 +339,7 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
     explain_deletion(live, leaf);
     explain_pods(conn, live, leaf);
     explain_dependents(conn, live, leaf);
+    explain_nodes(conn, live, leaf);
     explain_events(conn, live, leaf);
 }
 
