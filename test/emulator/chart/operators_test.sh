@@ -76,10 +76,12 @@ clusterpolicy#$policy#.status.namespace#gpu-operator
 clusterpolicy#$policy#$(condition Ready)#True - Reconciled - ClusterPolicy is ready as all resources have been successfully reconciled
 clusterpolicy#$policy#$(condition Error)#False - Ready - 
 node#gpu-0#.metadata.labels["nvidia.com/gpu.present"]#true
-node#gpu-0#[.metadata.labels | to_entries[] | select(.key | startswith("nvidia.com/gpu.deploy.")) | .key | ltrimstr("nvidia.com/gpu.deploy.")] | sort | join(" ")#container-toolkit dcgm dcgm-exporter device-plugin driver gpu-feature-discovery( mig-manager)? node-status-exporter operator-validator
+node#gpu-0#[.metadata.labels | to_entries[] | select(.key | startswith("nvidia.com/gpu.deploy.")) | .key | ltrimstr("nvidia.com/gpu.deploy.")] | sort | join(" ")#client container-toolkit dcgm dcgm-exporter device-plugin driver gpu-feature-discovery( mig-manager)? node-status-exporter operator-validator
 node#gpu-0#.metadata.labels["nvidia.com/mig.config.state"]#success
 daemonset#gpu-operator/nvidia-operator-validator#.metadata.ownerReferences[0].kind#ClusterPolicy
 daemonset#gpu-operator/nvidia-operator-validator#.spec.template.spec.nodeSelector["nvidia.com/gpu.deploy.operator-validator"]#true
+daemonset#gpu-operator/nvidia-driver-daemonset#[.spec.updateStrategy.type, .metadata.labels["app.kubernetes.io/component"], .spec.template.spec.nodeSelector["nvidia.com/gpu.deploy.driver"]] | join(" ")#OnDelete nvidia-driver true
+daemonset#gpu-operator/nvidia-container-toolkit-daemonset#.spec.template.spec.nodeSelector["nvidia.com/gpu.deploy.container-toolkit"]#true
 END
 
 # the same, internal/conditions/nvidiadriver.go, controllers/nvidiadriver_controller.go, internal/consts
@@ -90,6 +92,8 @@ gpucluster#gpu-cluster#.status.state#ready
 gpucluster#gpu-cluster#$(condition Ready)#True - Reconciled - All resources have been successfully reconciled
 nvidiadriver#default#.status.state#ready
 nvidiadriver#default#$(condition Error)#False - Ready - 
+node#gpu-0#.metadata.labels["nvidia.com/gpu-driver-upgrade-state"]#upgrade-done
+node#gpu-0#.metadata.annotations["nvidia.com/gpu-driver-upgrade-enabled"]#true
 node#gpu-0#.metadata.labels["nvidia.com/gpu-operator.driver.owner"]#default
 resourceslice#$slice#[.spec.driver, .spec.pool.name] | join(" ")#gpu.nvidia.com gpu-0
 END
