@@ -272,7 +272,11 @@ struct row *rules_row(struct sw_rules_client *self, const char *api_version, con
     row->api_version = sw_strdup(api_version);
     row->kind_name = sw_strdup(kind);
     row->key = SW_TAKE(key);
-    if (!row_open(row)) /* all served kinds are known: this one comes with a CRD, if at all */
+    if (row_open(row))
+        return row;
+    if (is_promised(row)) /* its CRD came after discovery, and before anybody asked for the kind */
+        row_ask(row);
+    else /* all served kinds are known: this one comes with a CRD, if at all */
         set_state(row, ROW_ABSENT);
     return row;
 }
