@@ -303,6 +303,10 @@ const struct sw_hook sw_hooks[] = {
     WAIT("slipway.dev/assert", "*",
          "fields and JMESPath expressions, in YAML, that the object must have to be ready",
          "status:\n  (length(addresses)): 2\n"),
+    WAIT("slipway.dev/driver-image", "DaemonSet",
+         "a container whose image is for one kernel by its name, and after a blank the Job that "
+         "makes the image: preflight looks for these",
+         "image my-driver-build"),
     WAIT("slipway.dev/assert-message", "*",
          "text: what it means that slipway.dev/assert does not hold, and what to do; status and "
          "explain show it",

@@ -14,6 +14,9 @@
 #include "operator/registries/registries.h"
 
 #define VENDOR SW_SRO_PREFIX "driver-container-vendor"
+/* "CONTAINER" or "CONTAINER JOB": a container of the DaemonSet whose image is for one kernel
+ * because its name says so, and the recipe's Job that makes the image where it is not there. */
+#define DRIVER_IMAGE "slipway.dev/driver-image"
 
 struct sw_driver_images {
     struct sw_registries *registries;
@@ -55,7 +58,7 @@ static void answer(struct sw_driver_images *p)
                           sw_json_str(worst, "", "reason", NULL))
         : !p->n_drivers
             ? sw_strdup("the recipe has no driver container: nothing depends on the kernel")
-        : p->built ? sw_strdup("each driver container has a BuildConfig of its vendor")
+        : p->built ? sw_strdup("each driver container has a BuildConfig of its vendor, or a Job")
                    : sw_printf("verified: there are driver containers for kernel %s", p->kernel);
     SW_AUTO_JSON *images = json_object_get(p->images);
     struct sw_driver_images_report report = {
@@ -88,6 +91,18 @@ settle(struct sw_driver_images *p, const char *status, const char *fmt, ...)
 /* ---- an image ----------------------------------------------------------------------------------
  */
 
+/* An image whose name says for which kernel it is: it has to be there, no more. */
+static void on_existence(const struct sw_image_answer *a, void *arg)
+{
+    struct sw_driver_images *p = arg;
+    p->question = NULL;
+    const char *image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL);
+    if (a->code < 0)
+        settle(p, "False", "image %s is not accessible: %s", image, a->message);
+    else
+        settle(p, "True", "image %s is there", image);
+}
+
 static void on_file(const struct sw_image_answer *a, void *arg)
 {
     struct sw_driver_images *p = arg;
@@ -114,15 +129,16 @@ static void on_file(const struct sw_image_answer *a, void *arg)
 
 static void inspect(struct sw_driver_images *p)
 {
+    struct json_object *entry = sw_json_at(p->images, p->at);
+    const bool named = sw_json_get(entry, "container") != NULL;
     p->question = sw_registries_ask(
         p->registries,
-        &(struct sw_image_ask){
-            .image = sw_json_str(sw_json_at(p->images, p->at), "", "image", NULL),
-            .ns = p->ns,
-            .platform = p->platform,
-            .scope = SW_ACCESS_ALL,
-            .path = SW_TOOLKIT_FILE },
-        on_file, p);
+        &(struct sw_image_ask){ .image = sw_json_str(entry, "", "image", NULL),
+                                .ns = p->ns,
+                                .platform = p->platform,
+                                .scope = SW_ACCESS_ALL,
+                                .path = named ? NULL : SW_TOOLKIT_FILE },
+        named ? on_existence : on_file, p);
 }
 
 static void next(struct sw_driver_images *p)
@@ -157,6 +173,37 @@ static bool has_build(const struct sw_rendered *rendered, const char *vendor)
     return false;
 }
 
+static bool has_job(const struct sw_rendered *rendered, const char *name)
+{
+    for (size_t i = 0; i < sw_rendered_n_manifests(rendered); i++) {
+        struct json_object *doc = sw_rendered_manifest(rendered, i)->doc;
+        if (sw_streq(sw_obj_kind(doc), "Job") && sw_streq(sw_obj_name(doc), name))
+            return true;
+    }
+    return false;
+}
+
+/* The driver's image: of the container that DRIVER_IMAGE names, else of the first. @job: the Job
+ * that it names; heap, or NULL. */
+static void put_image(struct json_object *doc, struct json_object *entry, char **job)
+{
+    struct json_object *spec = sw_json_get(sw_pod_template(doc), "spec");
+    SW_AUTO_CHARS *container = sw_strdup(sw_obj_annotation(doc, DRIVER_IMAGE));
+    struct json_object *found = NULL;
+    if (container) {
+        char *space = strchr(container, ' ');
+        *job = space ? sw_strdup(space + 1) : NULL;
+        if (space)
+            *space = '\0';
+        found = sw_json_find_by(sw_json_get(spec, "initContainers"), "name", container);
+        found = found ? found : sw_json_find_by(sw_json_get(spec, "containers"), "name", container);
+        sw_json_set_str(entry, container, "container", NULL);
+    }
+    if (!found)
+        found = sw_json_at(sw_json_get(spec, "containers"), 0);
+    sw_json_set_str(entry, sw_json_str(found, "", "image", NULL), "image", NULL);
+}
+
 struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
                                                struct sw_registries *registries,
                                                const struct sw_driver_images_ask *ask,
@@ -178,15 +225,17 @@ struct sw_driver_images *sw_driver_images_open(struct sw_loop *loop,
             !sw_streq(sw_obj_annotation(doc, SW_SRO_PREFIX "state"), "driver-container"))
             continue;
         struct json_object *entry = json_object_new_object();
-        struct json_object *containers = sw_json_find(sw_pod_template(doc), "spec", "containers",
-                                                      NULL);
-        const char *image = sw_json_str(sw_json_at(containers, 0), "", "image", NULL);
+        SW_AUTO_CHARS *job = NULL;
         sw_json_set_str(entry, sw_obj_name(doc), "daemonSet", NULL);
-        sw_json_set_str(entry, image, "image", NULL);
+        put_image(doc, entry, &job);
         p->n_drivers++;
         if (has_build(ask->rendered, sw_obj_annotation(doc, VENDOR))) {
             sw_json_set_str(entry, "True", "status", NULL);
             sw_json_set_str(entry, "a BuildConfig of its vendor makes the image", "reason", NULL);
+        } else if (job && has_job(ask->rendered, job)) {
+            SW_AUTO_CHARS *reason = sw_printf("Job %s makes the image where it is not there", job);
+            sw_json_set_str(entry, "True", "status", NULL);
+            sw_json_set_str(entry, reason, "reason", NULL);
         } else {
             p->built = false;
         }

@@ -1,6 +1,8 @@
 #pragma once
 /* driver_images: will a recipe's driver containers work on another kernel? Each needs a BuildConfig
- * of its vendor in the recipe, or an image whose driver toolkit release file names that kernel. */
+ * of its vendor in the recipe, or an image whose driver toolkit release file names that kernel. Of
+ * a DaemonSet with the annotation slipway.dev/driver-image the image of the container that it names
+ * has to be there, or the recipe has the Job that it names. */
 #include <stdbool.h>
 
 struct json_object;
@@ -15,7 +17,8 @@ struct sw_driver_images_ask {
 };
 
 /** Borrowed for the call. @status is "True", "False" or "Error". @images is a list of
- * {"daemonSet", "image", "status", "reason"}, one for each driver container. */
+ * {"daemonSet", "container", "image", "status", "reason"}, one for each driver container;
+ * "container" where the annotation names one. */
 struct sw_driver_images_report {
     const char *status, *reason;
     struct json_object *images;

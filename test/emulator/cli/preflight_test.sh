@@ -2,6 +2,7 @@
 # slipway preflight: what it says of a recipe, or of a resource on the cluster, for another kernel.
 . test/tap.sh
 slipway=${SLIPWAY:-build/slipway}
+program=$(realpath "$slipway")
 kernel=5.14.0-70.13.1.el9_0.x86_64
 export KUBECONFIG=$tap_dir/kubeconfig HOME=$tap_dir
 unset REGISTRY_AUTH_FILE XDG_RUNTIME_DIR DOCKER_CONFIG
@@ -80,6 +81,19 @@ json_says() {
     grep -q '"verificationStatus": "False"' "$tap_dir/json" && grep -q '"daemonSet": "driver"' "$tap_dir/json"
 }
 t "JSON has the verdict and each driver container" json_says
+
+# ---- a Module of Kernel Module Management: its image's name is for one kernel, the image need not say so itself
+module() { # NAME IMAGE [BUILD]
+    printf 'apiVersion: kmm.sigs.x-k8s.io/v1beta1\nkind: Module\nmetadata: {name: %s, namespace: team}\nspec:\n  selector: {a: b}\n' "$1"
+    printf '  moduleLoader:\n    container:\n      modprobe: {moduleName: a}\n      kernelMappings:\n'
+    printf "      - {regexp: '^5[.].+\$', containerImage: \"%s:v\${KERNEL_FULL_VERSION}\"%s}\n" "$2" "$3"
+}
+of_module() { # RC TEXT NAME IMAGE [BUILD]
+    (cd "$tap_dir" && module "$3" "$4" "$5" >"$3.yaml" && "$program" create "$3" --from-kmm "$3.yaml") && says "$1" "$2" "$tap_dir/$3" --kernel $kernel
+}
+t "a Module whose image is there" of_module 0 "image $host/mute:v$kernel is there" there "$host/mute"
+t "one whose image is not" of_module 1 "image $host/gone:v$kernel is not accessible" not-there "$host/gone"
+t "one that builds it" of_module 0 "Job builds-image makes the image where it is not there" builds "$host/gone" ", build: {dockerfileConfigMap: {name: d}}"
 
 # ---- a mirror, by registries.conf
 mirrored() {

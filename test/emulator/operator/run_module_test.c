@@ -705,6 +705,36 @@ static void preflight_tells_each_verdict(void **state)
     tear_down(&f);
 }
 
+static void preflight_asks_for_the_architecture_of_the_nodes(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    write_driver(&f);
+    world_apply(&f.w, &(struct sw_resource_opts){ .recipe = f.dir });
+    static const char *const nodes[] = { "master-0", "worker-0", "gpu-0", "gpu-1", "gpu-2" };
+    for (size_t i = 0; i < SW_COUNT(nodes); i++)
+        assert_int_equal(world_patch(&f.w, "v1", "Node", NULL, nodes[i], "status",
+                                     "{\"status\":{\"nodeInfo\":{\"architecture\":\"arm64\"}}}"),
+                         0);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    SW_AUTO_CHARS *amd = put_image_text(&f.r, "team/driver", NULL, "[{\"a\":\"b\"}]");
+    SW_AUTO_CHARS *arm = put_image_text(&f.r, "team/driver", NULL,
+                                        "[{\"etc/driver-toolkit-release.json\":"
+                                        "\"{\\\"KERNEL_VERSION\\\":\\\"" KERNEL "\\\"}\"}]");
+    free(put_index(&f.r, "team/driver", KERNEL, OCI_INDEX,
+                   (const char *[]){ "linux/amd64", amd, "linux/arm64", arm, NULL }));
+    world_start(&f.w);
+    world_wait(&f.w, 3000);
+    SW_AUTO_CHARS *pv = sw_printf("{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":"
+                                  "\"PreflightValidation\",\"metadata\":{\"name\":\"next\"},"
+                                  "\"spec\":{\"updateImage\":\"%s/release:new\"}}",
+                                  f.host);
+    assert_int_equal(world_create(&f.w, pv), 0);
+    must_say(&f, "True", "verified");
+    tear_down(&f);
+}
+
 static void refuse_verdicts(const struct sw_emu_request *req, struct sw_emu_fault *fault,
                             struct world *w SW_UNUSED)
 {
@@ -760,6 +790,7 @@ int main(void)
         cmocka_unit_test(modules_that_are_killed_on_the_way_are_taken_over_the_same),
         cmocka_unit_test(what_the_recipe_dropped_goes_and_what_sro_left_of_old_versions_stays),
         cmocka_unit_test(preflight_tells_each_verdict),
+        cmocka_unit_test(preflight_asks_for_the_architecture_of_the_nodes),
         cmocka_unit_test(verdicts_that_cannot_be_written_are_told_once),
     };
     return cmocka_run_group_tests_name("run_module", tests, NULL, NULL);

@@ -19,8 +19,8 @@ struct validation {
     struct json_object *fresh;    /* the same of this round */
     struct sw_release_image_read *read;
     struct sw_facts *facts; /* of the release image; NULL: not read yet */
-    char *kernel;
-    char **names; /* of the resources of this round */
+    char *kernel, *arch;    /* arch: of the images; NULL: amd64 */
+    char **names;           /* of the resources of this round */
     size_t n, at;
     struct sw_driver_images *check;
     struct sw_render_wait *wait; /* of the resource that is rendered; or NULL */
@@ -58,6 +58,7 @@ static void validation_free(struct validation *v)
     sw_facts_free(v->facts);
     json_object_put(v->statuses);
     free(v->kernel);
+    free(v->arch);
     free(v->image);
     free(v->name);
     free(v->write_fault);
@@ -147,6 +148,24 @@ static void on_rendered(void *arg)
     next_resource(arg);
 }
 
+/* The architecture to ask for: that of all nodes; of several: amd64. Borrowed until nodes change;
+ * NULL: amd64. */
+static const char *nodes_arch(const struct sw_controller *c)
+{
+    struct sw_groups groups;
+    const char *arch = NULL;
+    sw_facts_groups(c->facts, NULL, NULL, &groups);
+    for (size_t i = 0; i < groups.n; i++) {
+        if (arch && !sw_streq(arch, groups.items[i]->arch)) {
+            arch = NULL;
+            break;
+        }
+        arch = groups.items[i]->arch;
+    }
+    sw_groups_done(&groups);
+    return arch && *arch ? arch : NULL;
+}
+
 static void next_resource(struct validation *v)
 {
     for (; v->at < v->n; v->at++) {
@@ -170,8 +189,10 @@ static void next_resource(struct validation *v)
         }
         v->check = sw_driver_images_open(
             v->c->loop, v->c->registries,
-            &(struct sw_driver_images_ask){
-                .rendered = rendered, .kernel = v->kernel, .ns = resource_namespace(r) },
+            &(struct sw_driver_images_ask){ .rendered = rendered,
+                                            .kernel = v->kernel,
+                                            .arch = v->arch,
+                                            .ns = resource_namespace(r) },
             on_report, v);
         return;
     }
@@ -188,7 +209,7 @@ static void on_payload(int code, const char *message, const struct sw_release_im
     SW_AUTO_CHARS *why = code < 0 ? sw_printf("the release image cannot be read: %s", message)
                                   : NULL;
     if (code == 0) {
-        v->facts = sw_release_image_facts(p, NULL, NULL, NULL);
+        v->facts = sw_release_image_facts(p, NULL, NULL, v->arch);
         sw_text_set(&v->kernel, p->kernel);
     }
     sw_release_image_close(read);
@@ -211,10 +232,12 @@ static void begin(void *arg)
         SW_GROW(v->names, v->n, cap);
         v->names[v->n++] = sw_strdup(r->name);
     }
-    if (v->facts)
+    if (v->facts) {
         next_resource(v);
-    else
-        v->read = sw_release_image_open(v->c->registries, v->image, NULL, on_payload, v);
+        return;
+    }
+    sw_text_set(&v->arch, nodes_arch(v->c));
+    v->read = sw_release_image_open(v->c->registries, v->image, v->arch, on_payload, v);
 }
 
 /* @v: the validation of that name; NULL: it is new. */
