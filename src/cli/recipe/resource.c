@@ -50,6 +50,19 @@ static void merge_into(struct json_object *doc, const char *key, struct json_obj
     sw_json_set(doc, sw_merge_apply(sw_json_get(doc, key), patch), key, NULL);
 }
 
+/* Merge @set into spec.set as Helm merges values: a null stays, for it takes a default away. */
+static int put_set(struct json_object *doc, struct json_object *set, struct sw_err *err)
+{
+    SW_AUTO(sw_values) *merged = sw_values_new();
+    struct json_object *before = sw_json_find(doc, "spec", "set", NULL);
+    int rc = before ? sw_values_add_json(merged, before, err) : 0;
+    if (rc == 0)
+        rc = sw_values_add_json(merged, set, err);
+    if (rc == 0)
+        sw_json_set(doc, sw_values_json(merged), "spec", "set", NULL);
+    return rc;
+}
+
 /* Merge the values into spec.set; a `specialresource.spec` in them, as SRO's charts have it, goes
  * to the resource's spec. */
 static int merge_values(struct json_object *doc, const struct sw_values_flags *flags,
@@ -66,10 +79,7 @@ static int merge_values(struct json_object *doc, const struct sw_values_flags *f
     (void)sw_json_del(set, "specialresource", NULL);
     if (spec)
         merge_into(doc, "spec", spec);
-    struct json_object *to = sw_json_need_map(doc, "spec", NULL);
-    if (sw_json_len(set))
-        merge_into(to, "set", set);
-    return 0;
+    return sw_json_len(set) ? put_set(doc, set, err) : 0;
 }
 
 static void set_default(struct json_object *doc, const char *value, const char *section,
