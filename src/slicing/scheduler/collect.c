@@ -21,7 +21,6 @@ enum {
     MAX_TOUCHED = 16,       /* at once */
     UNSEEN_MS = 5000,       /* a claim may be seen before its pod is */
     UNCONFIRMED_MS = 60000, /* a pod that was only asked about */
-    NOMINATED_MS = 300000,  /* evicted pods have ended by then */
     LOST_NODE_MS = 60000,
     DESELECTED_MS = 60000,
 };
@@ -333,7 +332,7 @@ static void on_collect(void *arg)
     for (struct lh_entry *e = lh_table_head(p->pods), *next; e; e = next) {
         struct pod *pod = lh_entry_v(e);
         next = e->next;
-        if (pod->nominated && now_ms - pod->nominated->nominated_ms > NOMINATED_MS)
+        if (pod->nominated && now_ms - pod->nominated->nominated_ms > CACHE_NOMINATED_MS)
             cache_nominate(p, pod, NULL, 0, 0);
         /* known only from a request of kube-scheduler: it was deleted before the watch began */
         if (pod->known && !pod->watched && !pod->binding && now_ms - pod->asked_ms > UNCONFIRMED_MS)

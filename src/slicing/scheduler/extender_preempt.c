@@ -75,6 +75,28 @@ static void put_node(struct extender *x, const struct pod *pod, const char *name
     victims_done(&v);
 }
 
+/* The node where room is made for the pod already. While the pod may get it there no pod on another
+ * node is evicted, whoever began. Where the slices are free and kube-scheduler does not propose the
+ * node, no eviction there gives what else is missing: it is given up. NULL: no node. */
+static const struct node *begun_on(struct extender *x, struct pod *pod, struct json_object *nodes,
+                                   int64_t now_ms)
+{
+    struct node *node = cache_nominated(x->cache, pod, now_ms);
+    struct victims v = { 0 };
+    if (!node)
+        return NULL;
+    const bool comes = victims_none(x->cache, pod, node) != 0;
+    if (!comes && !victims_find(x->cache, pod, node, NULL, 0, &v))
+        node = NULL;
+    victims_done(&v);
+    if (comes && !json_object_object_get_ex(nodes, node->name, NULL) &&
+        decide_fit(x->cache, pod, node, NULL, NULL) == 0) {
+        cache_nominate(x->cache, pod, NULL, 0, 0);
+        node = NULL;
+    }
+    return node;
+}
+
 static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
                   struct extender_outcome *outcome, struct sw_err *err)
 {
@@ -91,13 +113,7 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
         return sw_err_set(err, SW_INVALID, "NodeNameToMetaVictims is no map");
     *outcome = (struct extender_outcome){ .pod = pod, .n_asked = sw_json_len(nodes) };
     struct proposal *v = sw_zalloc(1, sizeof *v);
-    /* Where pods are being evicted for it already: none is evicted elsewhere. Where those have
-     * ended and kube-scheduler asks all the same, something else is missing there. */
-    const struct node *only = pod->nominated && !pod->follows ? pod->nominated : NULL;
-    if (only && decide_fit(x->cache, pod, pod->nominated, NULL, NULL) == 0) {
-        cache_nominate(x->cache, pod, NULL, 0, 0);
-        only = NULL;
-    }
+    const struct node *only = begun_on(x, pod, nodes, now_ms);
     extender_put(out, "{\"NodeNameToMetaVictims\":{");
     if (nodes) {
         json_object_object_foreach(nodes, name, proposed)
@@ -107,6 +123,8 @@ static int answer(struct extender *x, int64_t now_ms, struct printbuf *out,
         }
     }
     extender_put(out, "}}");
+    if (outcome->n_fit)
+        pod->offered_ms = now_ms;
     free(v);
     return 0;
 }

@@ -9,7 +9,8 @@
 #include "slicing/scheduler/victims.h"
 
 enum {
-    WAIT_MS = 3000, /* kube-scheduler asks within that time if it evicts pods itself */
+    WAIT_MS = 3000,     /* kube-scheduler asks within that time if it evicts pods itself */
+    OFFERED_MS = 30000, /* it has said by then on which of the nodes that it was told of */
     SPARED_MS = 300000,
     MAX_EVICTS = 16,
     WRITE_MS = 10 * 1000,
@@ -86,6 +87,27 @@ static void record_preempted(struct evict *e, const struct victim *v, const stru
 
 static void send_next(struct evict *e);
 
+/* @node: NULL for none. A pod of another uid is refused as a conflict. */
+static struct sw_kube_request *patch_nomination(struct sw_scheduler *s, const struct pod *pod,
+                                                const char *node, sw_kube_answer_fn *cb, void *arg)
+{
+    const struct sw_request_opts opts = { .subresource = "status",
+                                          .timeout_ms = WRITE_MS,
+                                          .retries = 2 };
+    SW_AUTO_JSON *body = json_object_new_object();
+    sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
+    sw_json_set(body, node ? json_object_new_string(node) : NULL, "status", "nominatedNodeName",
+                NULL);
+    return sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
+                         SW_PATCH_MERGE, body, &opts, cb, arg);
+}
+
+static void on_given_up(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+{
+    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
+        sw_log(SW_LOG_WARN, "nomination not taken back", "error", sw_err_text(a->err), NULL);
+}
+
 static void on_evicted(const struct sw_kube_answer *a, void *arg)
 {
     struct evict *e = arg;
@@ -99,13 +121,18 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
     }
     /* another pod of that name: the one that was meant is gone */
     if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT) {
-        /* Most likely a budget has been used up meanwhile. Pods that are evicted already stay so;
-         * the rest is decided when kube-scheduler asks about the pod again. */
+        /* Most likely a budget has been used up meanwhile. Pods that are evicted already stay so,
+         * and then no other node is touched; the rest is decided when kube-scheduler asks about
+         * the pod again. */
         e->s->metrics.evictions_refused++;
         sw_log(SW_LOG_WARN, "eviction refused", "pod", v->name, "namespace", v->ns, "error",
                sw_err_text(a->err), NULL);
         if (pod)
             cache_nominate(e->s->cache, pod, NULL, 0, 0);
+        if (pod && e->at == 0) {
+            cache_observe_nomination(pod, "", sw_loop_now_ms(e->s->loop));
+            (void)patch_nomination(e->s, pod, NULL, on_given_up, NULL);
+        }
         end(e);
         return;
     }
@@ -124,7 +151,9 @@ static void send_next(struct evict *e)
 {
     struct sw_scheduler *s = e->s;
     const struct pod *pod = cache_find_pod(s->cache, e->uid);
-    if (e->at == e->n_victims || !pod || !pod->nominated) { /* done, or of no use any more */
+    /* done, or of no use any more */
+    if (e->at == e->n_victims || !pod || !pod->nominated ||
+        strcmp(pod->nominated->name, e->node) != 0) {
         end(e);
         return;
     }
@@ -141,21 +170,54 @@ static void send_next(struct evict *e)
         e);
 }
 
+/* From now on every replica and kube-scheduler know where the pod's room is made: none of them
+ * begins on another node, a restart included. */
+static void on_nominated(const struct sw_kube_answer *a, void *arg)
+{
+    struct evict *e = arg;
+    struct pod *pod = cache_find_pod(e->s->cache, e->uid);
+    e->req = NULL;
+    if (a->code == 0) {
+        if (pod)
+            cache_observe_nomination(pod, e->node, sw_loop_now_ms(e->s->loop));
+        send_next(e);
+        return;
+    }
+    if (a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
+        sw_log(SW_LOG_WARN, "pod not nominated, none is evicted for it", "node", e->node, "error",
+               sw_err_text(a->err), NULL);
+    if (pod && pod->nominated && strcmp(pod->nominated->name, e->node) == 0)
+        cache_nominate(e->s->cache, pod, NULL, 0, 0);
+    end(e);
+}
+
 /* ---- which pods --------------------------------------------------------------------------------
  */
 
-/* The node where it harms least, of those where no budget forbids it. @return NULL: none */
+/* Whether the room there is kept for a pod that is not less important. */
+static bool has_priority(const struct node *node, const struct pod *pod)
+{
+    return node->nominee && node->nominee != pod && node->nominee->priority >= pod->priority;
+}
+
+/* The node where it harms least, of those where no budget forbids it. Where evictions for the pod
+ * have begun on a node, before a restart or by kube-scheduler, no other node comes into question
+ * while the pod may get its room there. @return NULL: none */
 static struct node *choose(const struct evict *e, const struct pod *pod, struct victims *best)
 {
     const struct cache *p = e->s->cache;
-    struct node *chosen = NULL;
+    struct node *chosen = cache_nominated(p, pod, sw_loop_now_ms(e->s->loop));
+    if (chosen && victims_none(p, pod, chosen))
+        return NULL; /* it comes without */
+    if (chosen && !has_priority(chosen, pod) && victims_find(p, pod, chosen, NULL, 0, best))
+        return best->n_violations ? NULL : chosen;
+    chosen = NULL;
     for (size_t i = 0; i < e->n_nodes; i++) {
         struct victims v = { 0 };
         struct node *node = cache_find_node(p, e->nodes[i]);
         if (!victims_find(p, pod, node, NULL, 0, &v))
             continue;
-        if (v.n_violations || (node->nominee && node->nominee->priority >= pod->priority) ||
-            (chosen && !victims_better(&v, best))) {
+        if (v.n_violations || has_priority(node, pod) || (chosen && !victims_better(&v, best))) {
             victims_done(&v);
             continue;
         }
@@ -173,6 +235,11 @@ static void on_timer(void *arg)
     struct victims v = { 0 };
     const bool waits = pod && pod->known && !pod->node && !pod->ended && !pod->leaving &&
                        !pod->binding && pod->refused && !pod->nominated;
+    if (waits && pod->offered_ms && !pod->nominated_name &&
+        sw_loop_now_ms(e->s->loop) - pod->offered_ms < OFFERED_MS) { /* it is choosing */
+        sw_timer_set(e->timer, WAIT_MS);
+        return;
+    }
     /* Whether it fits once pods that end anyway have ended. They delay evictions for SPARED_MS. */
     const int64_t now_ms = sw_loop_now_ms(e->s->loop);
     bool room_comes = false;
@@ -183,6 +250,7 @@ static void on_timer(void *arg)
     const bool delayed = room_comes && now_ms - pod->spared_ms < SPARED_MS;
     struct node *node = waits && !delayed ? choose(e, pod, &v) : NULL;
     if (!node) {
+        victims_done(&v);
         end(e);
         return;
     }
@@ -197,7 +265,7 @@ static void on_timer(void *arg)
         e->victims[i] = (struct victim){ sw_strdup(v.list[i]->uid), sw_strdup(v.list[i]->ns),
                                          sw_strdup(v.list[i]->name) };
     victims_done(&v);
-    send_next(e);
+    e->req = patch_nomination(e->s, pod, e->node, on_nominated, e);
 }
 
 void sched_evict_consider(struct sw_scheduler *s, const struct extender_outcome *outcome)
@@ -232,6 +300,7 @@ void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *nod
 {
     struct cache *p = s->cache;
     struct node *node = cache_find_node(p, node_name);
+    cache_observe_nomination(pod, node_name, sw_loop_now_ms(s->loop));
     if (pod->node || pod->ended || pod->leaving || !pod->pod_request.n)
         return;
     if (pod->nominated && pod->follows && pod->nominated != node)

@@ -133,6 +133,12 @@ static uint64_t find_gpus(struct eviction *t)
     return gpus;
 }
 
+/* Nobody ends an evicted pod where kubelet is not heard. */
+static bool may_help(const struct cache *p, const struct pod *pod, const struct node *node)
+{
+    return !pod->fault && decide_usable(p, node, NULL) == 0 && !node->lost;
+}
+
 static struct eviction *begin(const struct cache *p, const struct pod *pod, const struct node *node)
 {
     struct eviction *t = sw_zalloc(1, sizeof *t);
@@ -153,7 +159,7 @@ static void end(struct eviction *t)
 bool victims_find(const struct cache *p, const struct pod *pod, const struct node *node,
                   const struct pod *const *given, size_t n_given, struct victims *out)
 {
-    if (pod->fault || n_given > MAX_VICTIMS / 2 || decide_usable(p, node, NULL) < 0)
+    if (n_given > MAX_VICTIMS / 2 || !may_help(p, pod, node))
         return false;
     struct eviction *t = begin(p, pod, node);
     cache_begin_spending(p);
@@ -187,7 +193,7 @@ bool victims_find(const struct cache *p, const struct pod *pod, const struct nod
 
 uint64_t victims_none(const struct cache *p, const struct pod *pod, const struct node *node)
 {
-    if (pod->fault || decide_usable(p, node, NULL) < 0)
+    if (!may_help(p, pod, node))
         return 0;
     struct eviction *t = begin(p, pod, node);
     add_leaving(t);
@@ -224,7 +230,8 @@ bool victims_better(const struct victims *a, const struct victims *b)
 bool victims_likely(const struct node *node, const struct pod *pod, size_t *budget, bool *less)
 {
     bool likely = false;
-    for (const struct claim *c = node->claims; c && *budget; c = c->next, --*budget) {
+    for (const struct claim *c = node->claims; c && *budget && !node->lost;
+         c = c->next, --*budget) {
         if (is_less(c->pod, pod, node))
             return *less = true;
         likely |= is_leaving(c->pod);

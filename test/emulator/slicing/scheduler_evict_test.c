@@ -250,6 +250,93 @@ static void test_nominee_of_kube_scheduler_keeps_its_room(void **state)
     expect_fits_soon(w, "other", true);
 }
 
+/* Two on each of two nodes; the answer is the node where pods leave, after @n have. */
+static const char *make_room_on_one(struct sched_world *w, int n)
+{
+    static const char *const names[] = { "a1", "a2", "b1", "b2" };
+    add_node(&w->w, "b", 1);
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        const char node[] = { names[i][0], '\0' };
+        SW_AUTO_CHARS *uid = add_important(w, names[i], ONE, 1, "PreemptLowerPriority");
+        assert_string_equal(bind_pod(w, names[i], uid, node), "{\"Error\":\"\"}");
+    }
+    SW_AUTO_CHARS *high = add_important(w, "high", ALL, 10, "PreemptLowerPriority");
+    (void)filter(w, "high", "\"a\",\"b\"");
+    SW_AUTO_CHARS *line = sw_printf("slipway_scheduler_evicted_total %d\n", n);
+    run_until(w, line);
+    return is_leaving(w, "a1") || is_leaving(w, "a2") ? "a" : "b";
+}
+
+static bool is_nominated_to(struct world *w, void *arg)
+{
+    return sw_streq(sw_json_str(world_get(w, "v1", "Pod", "default", "high"), "", "status",
+                                "nominatedNodeName", NULL),
+                    arg);
+}
+
+static void expect_none_leaves(struct sched_world *w, const char *node)
+{
+    for (int i = 1; i <= 2; i++) {
+        SW_AUTO_CHARS *name = sw_printf("%s%d", node, i);
+        assert_false(is_leaving(w, name));
+    }
+}
+
+static void test_preemption_on_two_equal_nodes_touches_one(void **state)
+{
+    struct sched_world *w = *state;
+    const char *node = make_room_on_one(w, 2), *other = *node == 'a' ? "b" : "a";
+    assert_true(is_nominated_to(&w->w, (void *)node));
+    /* kube-scheduler would rather have evicted pods on the other one */
+    SW_AUTO_CHARS *pod = sw_strdup(
+        json_object_to_json_string(world_get(&w->w, "v1", "Pod", "default", "high")));
+    SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNameToMetaVictims\":{\"%s\":{\"Pods\":[]}}}",
+                                    pod, other);
+    assert_string_equal(ask(w, "/preempt", body), "{\"NodeNameToMetaVictims\":{}}");
+    (void)filter(w, "high", "\"a\",\"b\"");
+    let_time_pass(w);
+    expect_none_leaves(w, other);
+    /* nor does the next process, which finds the pod nominated */
+    kill_it(w);
+    start(w);
+    (void)filter(w, "high", "\"a\",\"b\"");
+    assert_string_equal(ask(w, "/preempt", body), "{\"NodeNameToMetaVictims\":{}}");
+    let_time_pass(w);
+    expect_none_leaves(w, other);
+}
+
+/* A budget is used up after the first one: the second one is waited for, although nobody protects
+ * those on the other node. */
+static void test_preemption_that_a_budget_halts_goes_to_no_other_node(void **state)
+{
+    struct sched_world *w = *state;
+    w->refuse_eviction = 2;
+    const char *node = make_room_on_one(w, 1), *other = *node == 'a' ? "b" : "a";
+    run_until(w, "slipway_scheduler_evictions_refused_total 1\n");
+    (void)filter(w, "high", "\"a\",\"b\"");
+    run_until(w, "slipway_scheduler_evicted_total 2\n");
+    expect_none_leaves(w, other);
+}
+
+/* Who was sent away there never ends: kubelet is not heard any more. */
+static void test_preemption_goes_elsewhere_when_its_node_dies(void **state)
+{
+    struct sched_world *w = *state;
+    const char *node = make_room_on_one(w, 2), *other = *node == 'a' ? "b" : "a";
+    assert_int_equal(
+        world_patch(&w->w, "v1", "Node", NULL, node, NULL,
+                    "{\"spec\":{\"taints\":[{\"key\":\"node.kubernetes.io/unreachable\","
+                    "\"effect\":\"NoExecute\"}]}}"),
+        0);
+    SW_AUTO_CHARS *asked = sw_printf("\"%s\"", other);
+    for (int i = 0; i < 20 && metric(w, "slipway_scheduler_evicted_total") < 4; i++) {
+        (void)filter(w, "high", asked);
+        let_time_pass(w);
+    }
+    assert_true(metric(w, "slipway_scheduler_evicted_total") == 4);
+    assert_true(world_until(&w->w, is_nominated_to, (void *)other, 60000));
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -261,6 +348,9 @@ int main(void)
         T(test_nobody_goes_for_who_may_not_preempt),
         T(test_nobody_goes_while_room_is_coming),
         T(test_nominee_of_kube_scheduler_keeps_its_room),
+        T(test_preemption_on_two_equal_nodes_touches_one),
+        T(test_preemption_that_a_budget_halts_goes_to_no_other_node),
+        T(test_preemption_goes_elsewhere_when_its_node_dies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

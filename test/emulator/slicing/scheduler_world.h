@@ -19,8 +19,9 @@ struct sched_world {
     int status;
     /* what was written, and which write fails */
     uint64_t n_writes, fail_at;
-    const char *fail_verb; /* and others do not; NULL: any */
-    uint64_t fail_until;   /* so does each after it up to this one; 0: it alone */
+    const char *fail_verb;                 /* and others do not; NULL: any */
+    uint64_t fail_until;                   /* so does each after it up to this one; 0: it alone */
+    uint64_t n_evictions, refuse_eviction; /* which one a budget does not allow; 0: none */
     enum sw_emu_fault_type fault;
     int fault_code;
     /* what else happens at a write, which takes a while then; NULL: nothing. @return whether */
@@ -46,6 +47,9 @@ static inline void on_request(const struct sw_emu_request *req, struct sw_emu_fa
                    req->subresource ? "/" : "", req->subresource ? req->subresource : "");
     if (w->at_write && w->at_write(w, req))
         *fault = (struct sw_emu_fault){ .delay_ms = 1000 };
+    if (sw_streq(req->subresource ? req->subresource : "", "eviction") &&
+        ++w->n_evictions == w->refuse_eviction)
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 429 };
     if (w->fail_verb && !sw_streq(req->verb, w->fail_verb))
         return;
     if (w->n_writes == w->fail_at || (w->n_writes > w->fail_at && w->n_writes <= w->fail_until))

@@ -205,12 +205,41 @@ static void test_preempt_knows_where_room_is_made_already(void **state)
     struct json_object *nodes = sw_json_get(doc, "NodeNameToMetaVictims");
     assert_int_equal(sw_json_len(nodes), 1);
     assert_non_null(sw_json_get(nodes, "a"));
-    /* all have left, and the scheduler wants to go elsewhere: not for slices */
+    /* all have left, and something else than slices is missing there: still on no other node */
     cache_pod_gone(s->p, "low");
     assert_int_equal(cache_observe_claim(s->p, "low", "uid-low", NULL, 1000, NULL), 0);
     SW_AUTO_JSON *after = scene_ask(s, extender_preempt, body);
-    assert_int_equal(sw_json_len(sw_json_get(after, "NodeNameToMetaVictims")), 2);
+    assert_int_equal(sw_json_len(sw_json_get(after, "NodeNameToMetaVictims")), 1);
+    assert_non_null(pod->nominated);
+    /* no eviction there would give it */
+    SW_AUTO_CHARS *b_alone = sw_printf("{\"Pod\":%s,\"NodeNameToMetaVictims\":{\"b\":{\"Pods\":[{"
+                                       "\"UID\":\"hog-b\"}]}}}",
+                                       text);
+    SW_AUTO_JSON *elsewhere = scene_ask(s, extender_preempt, b_alone);
+    assert_int_equal(sw_json_len(sw_json_get(elsewhere, "NodeNameToMetaVictims")), 1);
     assert_null(pod->nominated);
+}
+
+/* kube-scheduler has nominated a node and evicts there; or its kubelet is not heard any more. */
+static void test_preempt_stays_on_the_nominated_node_while_it_lives(void **state)
+{
+    struct scene *s = *state;
+    scene_node(s, "b", "A100-40GB", 1);
+    add(s, "low", 1, "7g.40gb", 0, 8, "");
+    SW_AUTO_CHARS *text = pod_text("p1", WHOLE, 10, NULL);
+    SW_AUTO_CHARS *body = sw_printf("{\"Pod\":%s,\"NodeNameToMetaVictims\":{\"a\":{\"Pods\":[{"
+                                    "\"UID\":\"low\"}]},\"b\":{\"Pods\":[{\"UID\":\"hog-b\"}]"
+                                    "}}}",
+                                    text);
+    struct pod *pod = scene_pod(s, "p1", WHOLE, 10, NULL);
+    cache_observe_nomination(pod, "a", 1000);
+    SW_AUTO_JSON *one = scene_ask(s, extender_preempt, body);
+    assert_int_equal(sw_json_len(sw_json_get(one, "NodeNameToMetaVictims")), 1);
+    assert_non_null(sw_json_find(one, "NodeNameToMetaVictims", "a", NULL));
+    cache_observe_lost(s->p, "a", true);
+    SW_AUTO_JSON *other = scene_ask(s, extender_preempt, body);
+    assert_int_equal(sw_json_len(sw_json_get(other, "NodeNameToMetaVictims")), 1);
+    assert_non_null(sw_json_find(other, "NodeNameToMetaVictims", "b", NULL));
 }
 
 static void test_equally_important_ones_stay(void **state)
@@ -313,6 +342,7 @@ int main(void)
         T(test_room_that_is_coming_is_known),
         T(test_filter_tells_where_somebody_leaves_anyway),
         T(test_preempt_knows_where_room_is_made_already),
+        T(test_preempt_stays_on_the_nominated_node_while_it_lives),
         T(test_equally_important_ones_stay),
         T(test_better_is_what_harms_less),
         T(test_filter_tells_where_others_could_leave),

@@ -20,6 +20,7 @@ struct node {
     char *name;
     bool labelled;         /* it takes part (the label that says so is there) */
     bool avoided;          /* a taint asks that pods go elsewhere if they can (PreferNoSchedule) */
+    bool lost;             /* its kubelet is not heard: evicted pods would not end there */
     char *unready;         /* why its GPUs are not usable now; NULL: they are usable */
     bool is_mig;           /* a NodeAccelerator of nvidia-mig was seen */
     bool grown;            /* there is more room than when pods were refused */
@@ -89,6 +90,9 @@ struct pod {
     struct labels *labels;
     struct node *nominated; /* whose nominee it is */
     bool follows;           /* nominated by kube-scheduler, which evicts the others itself */
+    char *nominated_name;   /* its status.nominatedNodeName; NULL: none */
+    int64_t nominated_ms;   /* since when it has that one */
+    int64_t offered_ms;     /* when kube-scheduler was last told of nodes to evict on; 0: never */
     int64_t spared_ms; /* since when no pod is evicted for it because others end anyway; 0: never */
     struct claim *claims;
 };
@@ -117,6 +121,9 @@ SW_DEFINE_AUTO(cache, cache_free)
 /** The node @name exists: whether it has the label that makes it take part, and a taint
  * PreferNoSchedule. Without the label only a known node is changed. */
 void cache_observe_node(struct cache *p, const char *name, bool labelled, bool avoided);
+/** Taints say that the node is not ready, or not reachable: what was kept there for a pod is given
+ * up. Ignored for an unknown node. */
+void cache_observe_lost(struct cache *p, const char *name, bool lost);
 /** The node's label SW_SCHEDULER_EPOCH is @epoch ("": none); another process may have set it.
  * Ignored for an unknown node. */
 void cache_observe_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms);
@@ -182,6 +189,13 @@ void cache_without(const struct node *node, const struct pod *const *pods, size_
  * NULL. */
 void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_t gpus,
                     int64_t now_ms);
+/** @pod's status.nominatedNodeName is @name ("": none). */
+void cache_observe_nomination(struct pod *pod, const char *name, int64_t now_ms);
+/** Where evictions for @pod have begun, or kube-scheduler means to begin them. NULL: nowhere, the
+ * node is lost or gone, or that was CACHE_NOMINATED_MS ago. Borrowed. */
+struct node *cache_nominated(const struct cache *p, const struct pod *pod, int64_t now_ms);
+/** Evicted pods have ended by then. */
+enum { CACHE_NOMINATED_MS = 300000 };
 /** Mark those of @gpus, a copy of @node's, on which another pod than @pod waits for its slice. */
 void cache_mark_begun(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus);
 /** Bar those of @gpus, a copy of @node's, that are kept for a pod which goes before @pod. */

@@ -73,6 +73,22 @@ void cache_nominate(struct cache *p, struct pod *pod, struct node *node, uint64_
     node->nominated_ms = now_ms;
 }
 
+void cache_observe_nomination(struct pod *pod, const char *name, int64_t now_ms)
+{
+    if (sw_streq(pod->nominated_name ? pod->nominated_name : "", name))
+        return;
+    sw_text_set(&pod->nominated_name, *name ? name : NULL);
+    pod->nominated_ms = now_ms;
+}
+
+struct node *cache_nominated(const struct cache *p, const struct pod *pod, int64_t now_ms)
+{
+    struct node *n = pod->nominated;
+    if (!n && pod->nominated_name && now_ms - pod->nominated_ms < CACHE_NOMINATED_MS)
+        n = cache_find_node(p, pod->nominated_name);
+    return n && !n->lost && (n->labelled || p->any_node) ? n : NULL;
+}
+
 void cache_mark_begun(const struct node *node, const struct pod *pod, struct sw_mig_gpu *gpus)
 {
     for (const struct claim *c = node->claims; c; c = c->next)
@@ -168,7 +184,21 @@ void cache_observe_node(struct cache *p, const char *name, bool labelled, bool a
         cache_has_grown(p, n);
     n->labelled = labelled;
     n->avoided = avoided;
+    if (!labelled && !p->any_node)
+        release(p, n);
     cache_maybe_forget_node(p, n);
+}
+
+void cache_observe_lost(struct cache *p, const char *name, bool lost)
+{
+    struct node *n = cache_find_node(p, name);
+    if (!n)
+        return;
+    if (n->lost && !lost)
+        cache_has_grown(p, n);
+    n->lost = lost;
+    if (lost)
+        release(p, n);
 }
 
 void cache_observe_epoch(struct cache *p, const char *name, const char *epoch, int64_t now_ms)

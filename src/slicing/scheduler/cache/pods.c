@@ -34,6 +34,7 @@ void cache_free_pod(struct cache *p, struct pod *pod)
     cache_nominate(p, pod, NULL, 0, 0);
     cache_set_labels(p, pod, NULL);
     pod_request_done(&pod->pod_request);
+    free(pod->nominated_name);
     free(pod->advice);
     free(pod->fault);
     free(pod->node);
