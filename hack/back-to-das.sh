@@ -41,6 +41,12 @@ drop_marked() { # KINDS [-n NAMESPACE]
     k label "$@" -l $mark "${mark%=*}-" >/dev/null
 }
 
+# DAS stages a claim for every node that a pod might go to: none of them is created until it says so.
+stage_claims() {
+    k patch crd allocationclaims.inference.redhat.com --type json -p \
+        '[{"op":"replace","path":"/spec/versions/0/schema/openAPIV3Schema/properties/status/default/state","value":"staged"}]' >/dev/null 2>&1 || true
+}
+
 # DAS compares a workload's generation and a hash that it left on it: without the hash it writes its own again.
 forget_hashes() {
     local w
@@ -60,6 +66,7 @@ before() {
         k delete specialresource $resource --timeout="${TIMEOUT}s" >/dev/null ||
             die "$resource is not gone after $TIMEOUT s. Is the operator running? This can be repeated"
     fi
+    stage_claims
     forget_hashes
     k -n $ns delete deployment das-operator --cascade=foreground --timeout="${TIMEOUT}s" >/dev/null
     k -n $ns delete $in_namespace,poddisruptionbudgets.policy -l $operators --field-selector metadata.name!=das-operator --ignore-not-found >/dev/null

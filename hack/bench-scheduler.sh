@@ -113,7 +113,7 @@ tell() { # NODES
         target = s / 4 < 0.7 * pl / 4 ? s / 4 : 0.7 * pl / 4
         peer = n == 10 ? "1.6" : n == 100 ? "0.13" : "null"
         peer_writes = n == 10 ? "25" : n == 100 ? "302" : "null"
-        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"repeat\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"ceiling_pods_per_s\":%.1f,\"of_ceiling\":%.2f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":3,\"server_cpu_ms_per_pod\":%.2f,\"stock_server_cpu_ms_per_pod\":%.2f,\"server_cpu_ms_per_plain_write\":%.2f,\"ceiling_server_cpu_ms_per_pod\":%.2f,\"kube_scheduler_cpu_ms_per_pod\":%.2f,\"extender_cpu_ms_per_pod\":%.2f,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, $2, repeat, r, s, pl, target, c, r / c, $7, $8, $9, $10, $11, $12, $13, $14, peer, peer_writes }'
+        printf "{\"bench\":\"scheduler\",\"nodes\":%d,\"pods\":%d,\"repeat\":%d,\"pods_per_s\":%.1f,\"stock_pods_per_s\":%.1f,\"plain_writes_per_s\":%.1f,\"target_pods_per_s\":%.1f,\"ceiling_pods_per_s\":%.1f,\"of_ceiling\":%.2f,\"writes_per_pod\":%.2f,\"target_writes_per_pod\":2,\"server_cpu_ms_per_pod\":%.2f,\"stock_server_cpu_ms_per_pod\":%.2f,\"server_cpu_ms_per_plain_write\":%.2f,\"ceiling_server_cpu_ms_per_pod\":%.2f,\"kube_scheduler_cpu_ms_per_pod\":%.2f,\"extender_cpu_ms_per_pod\":%.2f,\"rss_kib\":%d,\"das_pods_per_s\":%s,\"das_writes_per_pod\":%s}\n", n, $2, repeat, r, s, pl, target, c, r / c, $7, $8, $9, $10, $11, $12, $13, $14, peer, peer_writes }'
 }
 
 show() {

@@ -237,7 +237,8 @@ static void make_nodes(struct load *l, size_t n, int n_gpus)
 
 static void chain_next(struct load *l);
 
-/* One pod's way: its claim is created and marked, it is bound, and an Event says so. */
+/* One pod's way: its claim is created (and marked where its definition makes it staged), it is
+ * bound, and an Event says so. */
 struct chain {
     struct load *l;
     size_t i;
@@ -329,6 +330,9 @@ static void on_step(const struct sw_kube_answer *a, void *arg)
     struct chain *c = arg;
     if (a->code < 0)
         die("ceiling", a->err);
+    const bool made = c->step == 0 &&
+                      sw_streq(sw_json_str(a->object, "", "status", "state", NULL), "created");
+    c->step += made; /* nothing is left to mark */
     switch (c->step++) {
     case 0:
         mark_claim(c, a);

@@ -30,7 +30,7 @@ struct sw_claim {
     const char *node, *gpu; /* @gpu: the UUID */
     struct sw_mig_profile profile;
     struct sw_mig_place place;
-    enum sw_claim_state state; /* SW_CLAIM_STAGED until there is a status */
+    enum sw_claim_state state; /* SW_CLAIM_STAGED where there is no status */
 };
 /** @return 0 | SW_INVALID: the message names the field */
 int sw_claim_read(struct json_object *doc, struct sw_claim *out, struct sw_err *err) SW_CHECKED;

@@ -1,6 +1,7 @@
-/* One pod to its node: what stands in the way is deleted, its claims are created (they are staged
- * then) and marked created, and it is bound. Whatever fails on the way, what was written is deleted
- * again before the answer says so. */
+/* One pod to its node: what stands in the way is deleted, its claims are created, and it is bound.
+ * By the default of their definition claims are in the state created at once; where it is an older
+ * one, or DAS's, they are staged and have to be marked. Whatever fails on the way, what was written
+ * is deleted again before the answer says so. */
 #include <json-c/printbuf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,13 +6,28 @@
 /* ---- binding -----------------------------------------------------------------------------------
  */
 
-static void test_bind_takes_three_writes(void **state)
+/* The definition that DAS and older versions bring: a claim is staged until it is marked. */
+static void stage_new_claims(struct sched_world *w)
+{
+    struct json_object *crd = world_get(&w->w, "apiextensions.k8s.io/v1",
+                                        "CustomResourceDefinition", NULL,
+                                        "allocationclaims.inference.redhat.com");
+    struct json_object *versions = sw_json_find(crd, "spec", "versions", NULL);
+    sw_json_set_str(sw_json_at(versions, 0), "staged", "schema", "openAPIV3Schema", "properties",
+                    "status", "default", "state", NULL);
+    SW_AUTO_CHARS *patch = sw_printf("{\"spec\":{\"versions\":%s}}",
+                                     json_object_to_json_string(versions));
+    assert_int_equal(world_patch(&w->w, "apiextensions.k8s.io/v1", "CustomResourceDefinition", NULL,
+                                 "allocationclaims.inference.redhat.com", NULL, patch),
+                     0);
+}
+
+static void test_bind_takes_two_writes(void **state)
 {
     struct sched_world *w = *state;
     SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
     assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
-    assert_string_equal(w->trail, "create allocationclaims;update allocationclaims/status;"
-                                  "create pods/binding;");
+    assert_string_equal(w->trail, "create allocationclaims;create pods/binding;");
     assert_string_equal(pod_node(w, "p"), "a");
     SW_AUTO_CHARS *name = sw_printf("%s-a-main-0", uid);
     struct json_object *claim = world_get(&w->w, CLAIMS, NS, name);
@@ -25,10 +40,23 @@ static void test_bind_takes_three_writes(void **state)
     assert_string_equal(sw_json_str(claim, "", "spec", "podRef", "uid", NULL), uid);
     assert_string_equal(sw_json_str(claim, "", "spec", "podRef", "namespace", NULL), "default");
     assert_int_equal(sw_json_int(claim, 0, "spec", "migPlacement", "size", NULL), 1);
-    assert_string_equal(sw_json_str(sw_obj_condition(claim, "State"), "", "reason", NULL),
-                        "created");
     assert_true(metric(w, "slipway_scheduler_bound_total") == 1);
     assert_true(metric(w, "slipway_scheduler_reservations") == 0);
+}
+
+static void test_staged_claim_is_marked_before_its_pod_is_bound(void **state)
+{
+    struct sched_world *w = *state;
+    stage_new_claims(w);
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
+    assert_string_equal(w->trail, "create allocationclaims;update allocationclaims/status;"
+                                  "create pods/binding;");
+    SW_AUTO_CHARS *name = sw_printf("%s-a-main-0", uid);
+    struct json_object *claim = world_get(&w->w, CLAIMS, NS, name);
+    assert_string_equal(sw_json_str(claim, "", "status", "state", NULL), "created");
+    assert_string_equal(sw_json_str(sw_obj_condition(claim, "State"), "", "reason", NULL),
+                        "created");
 }
 
 /* The clock of the node was set after the start. */
@@ -36,6 +64,7 @@ static void test_times_in_claims_are_those_of_the_wall_clock(void **state)
 {
     struct sched_world *w = *state;
     char now[21];
+    stage_new_claims(w);
     SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
     sw_loop_set_wall(w->w.conn.loop, INT64_C(400) * 86400 * 1000);
     assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
@@ -51,6 +80,7 @@ static void test_times_in_claims_are_those_of_the_wall_clock(void **state)
 static void test_claim_changed_meanwhile_is_marked_all_the_same(void **state)
 {
     struct sched_world *w = *state;
+    stage_new_claims(w);
     SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
     w->fail_at = 2;
     w->fault = SW_FAULT_ERROR;
@@ -64,7 +94,7 @@ static void test_claim_changed_meanwhile_is_marked_all_the_same(void **state)
     assert_string_equal(sw_obj_label(claim, "slipway.dev/node"), "a");
 }
 
-static void test_new_claim_is_staged(void **state)
+static void test_new_claim_is_created(void **state)
 {
     struct sched_world *w = *state;
     assert_int_equal(world_create(&w->w,
@@ -73,7 +103,7 @@ static void test_new_claim_is_staged(void **state)
                                   "\"" NS "\"},\"spec\":{}}"),
                      0);
     assert_string_equal(sw_json_str(world_get(&w->w, CLAIMS, NS, "x"), "", "status", "state", NULL),
-                        "staged");
+                        "created");
 }
 
 static void test_gang_is_bound_with_a_claim_for_each_slice(void **state)
@@ -82,7 +112,7 @@ static void test_gang_is_bound_with_a_claim_for_each_slice(void **state)
     SW_AUTO_CHARS *uid = add_pod(w, "p", "\"mig.das.com/1g.5gb\":3,\"mig.das.com/2g.10gb\":1");
     assert_string_equal(bind_pod(w, "p", uid, "a"), "{\"Error\":\"\"}");
     assert_int_equal(n_claims(w), 4);
-    assert_int_equal(w->n_writes, 9);
+    assert_int_equal(w->n_writes, 5);
     assert_false(fits(w, ALL));
     assert_true(fits(w, ONE));
 }
@@ -124,9 +154,8 @@ static void test_bind_of_another_pod_of_that_name_is_refused(void **state)
 
 /* Each write in turn fails in each way: either the pod is bound with its claims, or nothing is
  * left, and trying again succeeds. */
-static void test_any_write_may_fail(void **state)
+static void fail_any_write(struct sched_world *w, uint64_t n_writes)
 {
-    struct sched_world *w = *state;
     static const struct {
         enum sw_emu_fault_type type;
         int code;
@@ -134,7 +163,7 @@ static void test_any_write_may_fail(void **state)
                    { SW_FAULT_RESET, 0 },   { SW_FAULT_LOST, 0 },    { SW_FAULT_HANG, 0 } };
     const char *gang = "\"mig.das.com/1g.5gb\":2";
     for (size_t f = 0; f < SW_COUNT(faults); f++)
-        for (uint64_t at = 1; at <= 5; at++) {
+        for (uint64_t at = 1; at <= n_writes; at++) {
             SW_AUTO_CHARS *name = sw_printf("p-%zu-%d", f, (int)at);
             SW_AUTO_CHARS *uid = add_pod(w, name, gang);
             w->n_writes = 0;
@@ -155,6 +184,17 @@ static void test_any_write_may_fail(void **state)
             delete_pod(w, name);
             assert_true(world_until(&w->w, has_no_claims, NULL, 90000));
         }
+}
+
+static void test_any_write_may_fail(void **state)
+{
+    fail_any_write(*state, 3);
+}
+
+static void test_any_write_may_fail_where_claims_are_staged(void **state)
+{
+    stage_new_claims(*state);
+    fail_any_write(*state, 5);
 }
 
 static void test_node_that_is_not_usable_any_more_is_refused(void **state)
@@ -303,6 +343,7 @@ static void test_replica_that_hears_late_gives_nothing_away_twice(void **state)
 static void test_replica_that_was_stuck_leaves_the_other_s_claim(void **state)
 {
     struct sched_world *w = *state;
+    stage_new_claims(w);
     SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
     SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"p\",\"PodNamespace\":\"default\",\"PodUID\":"
                                     "\"%s\",\"Node\":\"a\"}",
@@ -337,7 +378,7 @@ static void test_replica_that_was_stuck_leaves_the_other_s_claim(void **state)
 static void test_killed_at_any_write(void **state)
 {
     struct sched_world *w = *state;
-    for (uint64_t at = 1; at <= 3; at++) {
+    for (uint64_t at = 1; at <= 2; at++) {
         SW_AUTO_CHARS *name = sw_printf("p-%d", (int)at);
         SW_AUTO_CHARS *uid = add_pod(w, name, ALL);
         SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"%s\",\"PodNamespace\":\"default\","
@@ -369,7 +410,7 @@ static void test_left_on_another_node_is_cleared_first(void **state)
     SW_AUTO_CHARS *uid = add_pod(w, "p", ALL);
     /* as a scheduler that died between claim and Binding leaves it */
     w->n_writes = 0;
-    w->fail_at = 3;
+    w->fail_at = 2;
     w->fault = SW_FAULT_HANG;
     free(SW_TAKE(w->answer));
     SW_AUTO_CHARS *body = sw_printf("{\"PodName\":\"p\",\"PodNamespace\":\"default\",\"PodUID\":"
@@ -377,8 +418,8 @@ static void test_left_on_another_node_is_cleared_first(void **state)
                                     uid);
     (void)sw_kube_raw(w->ask, "POST", "/bind",
                       &(struct sw_request_opts){ .body = body, .timeout_ms = 60000 }, on_answer, w);
-    const uint64_t three = 3;
-    assert_true(world_until(&w->w, is_trailing, (void *)&three, 60000));
+    const uint64_t two = 2;
+    assert_true(world_until(&w->w, is_trailing, (void *)&two, 60000));
     kill_it(w);
     w->fail_at = 0;
     start(w);
@@ -775,16 +816,18 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_bind_takes_three_writes),
+        T(test_bind_takes_two_writes),
+        T(test_staged_claim_is_marked_before_its_pod_is_bound),
         T(test_times_in_claims_are_those_of_the_wall_clock),
         T(test_claim_changed_meanwhile_is_marked_all_the_same),
-        T(test_new_claim_is_staged),
+        T(test_new_claim_is_created),
         T(test_gang_is_bound_with_a_claim_for_each_slice),
         T(test_pod_without_slices_passes),
         T(test_full_node_is_refused_before_anything_is_written),
         T(test_bind_of_another_pod_of_that_name_is_refused),
         T(test_node_that_is_not_usable_any_more_is_refused),
         T(test_any_write_may_fail),
+        T(test_any_write_may_fail_where_claims_are_staged),
         T(test_claim_deleted_while_its_pod_is_bound),
         T(test_nothing_stays_reserved_when_nothing_can_be_written),
         T(test_pod_that_goes_while_its_claim_is_written_is_not_bound),
