@@ -1,7 +1,9 @@
 /* What only the leader of several replicas does: unused claims are deleted, and waiting pods are
- * tried again when room appears. kube-scheduler tries a pod again when a node changes, not when a
- * claim does; so the node's label SW_SCHEDULER_EPOCH is changed, at most once a second. Hints are
- * given by any replica. */
+ * tried again when room appears. kube-scheduler tries a pod again when the pod or a node changes,
+ * not when a claim does; so the pods that would fit are written to (wake.c). Where that has not
+ * helped, since kube-scheduler finds something else missing or does not go by it, the node's label
+ * SW_SCHEDULER_EPOCH is changed, which makes it try all; at most once a second. Hints are given by
+ * any replica. */
 #include <json-c/linkhash.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,9 @@
 enum {
     TOUCH_SOON_MS = 10, /* changes that come together cause one write */
     TOUCH_EVERY_MS = 1000,
+    WOKEN_MS = 150, /* a pod that was woken is being bound by then */
     COLLECT_MS = 2000,
+    COLLECT_SOON_MS = 10,   /* what goes together is deleted together */
     COLLECT_MORE_MS = 100,  /* where the last time was not enough */
     MAX_CHECKS = 32,        /* at a time */
     MAX_WAITING = 256,      /* checked; with more, one of them will fit */
@@ -30,7 +34,8 @@ struct collector {
     struct sw_timer *touch, *collect;
     struct check *checks;
     size_t n_checks;
-    bool more; /* claims were left for the next time */
+    bool waits; /* nodes that have grown are looked at again later: others need not wait for that */
+    bool more;  /* claims were left for the next time */
     bool leading;
 };
 
@@ -66,13 +71,13 @@ static void on_written(const struct sw_kube_answer *a, void *what)
         sw_log(SW_LOG_WARN, what, "error", sw_err_text(a->err), NULL);
 }
 
-/* @field: "labels" or "annotations". @return a merge patch, the caller's */
-static struct json_object *epoch_patch(const char *field, int64_t now_ms)
+/* @return a merge patch, the caller's */
+static struct json_object *epoch_patch(int64_t now_ms)
 {
     char epoch[24];
     struct json_object *body = json_object_new_object();
     (void)snprintf(epoch, sizeof epoch, "%lld", (long long)now_ms);
-    sw_json_set_str(body, epoch, "metadata", field, SW_SCHEDULER_EPOCH, NULL);
+    sw_json_set_str(body, epoch, "metadata", "labels", SW_SCHEDULER_EPOCH, NULL);
     return body;
 }
 
@@ -81,19 +86,25 @@ static void on_touch(void *arg)
     struct collector *t = arg;
     struct cache *p = t->s->cache;
     const int64_t now_ms = sw_loop_now_ms(t->s->loop);
-    bool later = false;
+    int64_t later_ms = 0;
     unsigned n_touched = 0;
-    p->any_grown = false;
+    p->any_grown = t->waits = false;
     for (struct lh_entry *e = lh_table_head(p->nodes); e; e = e->next) {
         struct node *n = lh_entry_v(e);
         if (!n->grown)
             continue;
-        if (!p->n_waiting || !is_awaited(p, n))
+        if (!p->n_waiting || !is_awaited(p, n)) {
             n->grown = false;
-        else if (now_ms - n->touched_ms < TOUCH_EVERY_MS || n_touched == MAX_TOUCHED)
-            later = true;
-        else {
-            SW_AUTO_JSON *body = epoch_patch("labels", now_ms);
+        } else if (!n->woken) {
+            n->woken = true;
+            n->woken_ms = now_ms;
+            later_ms = WOKEN_MS;
+            sched_wake_pods(t->s, n);
+        } else if (now_ms - n->woken_ms < WOKEN_MS || now_ms - n->touched_ms < TOUCH_EVERY_MS ||
+                   n_touched == MAX_TOUCHED) {
+            later_ms = later_ms ? later_ms : TOUCH_EVERY_MS / 4;
+        } else {
+            SW_AUTO_JSON *body = epoch_patch(now_ms);
             n->grown = false;
             n->touched_ms = now_ms;
             n_touched++;
@@ -103,16 +114,10 @@ static void on_touch(void *arg)
                                 on_written, "node not touched");
         }
     }
-    if (later) {
-        p->any_grown = true;
-        sw_timer_set(t->touch, TOUCH_EVERY_MS / 4);
+    if (later_ms) {
+        t->waits = true;
+        sw_timer_set(t->touch, later_ms);
     }
-}
-
-static void on_hinted(const struct sw_kube_answer *a, void *what)
-{
-    if (a->code != SW_CONFLICT) /* another pod of that name */
-        on_written(a, what);
 }
 
 /* A pod that was just refused has to wait before it is tried again, two seconds at most; but
@@ -120,12 +125,11 @@ static void on_hinted(const struct sw_kube_answer *a, void *what)
  * kubernetes/kubernetes#98829, by which it waits all the same. */
 void sched_collector_hint(struct sw_scheduler *s, const struct pod *pod, struct node *n)
 {
-    SW_AUTO_JSON *body = epoch_patch("annotations", sw_loop_now_ms(s->loop));
-    sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
     s->metrics.sent_again++;
-    (void)sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
-                        SW_PATCH_MERGE, body, NULL, on_hinted, "pod not sent to look again");
+    sched_wake_write(s, pod);
     cache_has_grown(s->cache, n);
+    n->woken = true; /* that is what it was just now: next is the node */
+    n->woken_ms = sw_loop_now_ms(s->loop) - WOKEN_MS;
     if (s->collector && !sw_timer_is_set(s->collector->touch))
         sw_timer_set(s->collector->touch, TOUCH_SOON_MS);
 }
@@ -349,9 +353,16 @@ static void on_collect(void *arg)
 void sched_collector_check(struct sw_scheduler *s)
 {
     struct collector *t = s->collector;
-    if (t && t->leading && s->cache->any_grown && !sw_timer_is_set(t->touch) &&
-        !sched_informers_trouble(s))
+    if (!t || !t->leading || sched_informers_trouble(s))
+        return;
+    if (s->cache->any_grown && (t->waits || !sw_timer_is_set(t->touch))) {
+        t->waits = false;
         sw_timer_set(t->touch, TOUCH_SOON_MS);
+    }
+    if (s->cache->any_useless) {
+        s->cache->any_useless = false;
+        sw_timer_set(t->collect, COLLECT_SOON_MS);
+    }
 }
 
 static void on_started(void *arg)

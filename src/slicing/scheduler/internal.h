@@ -83,6 +83,12 @@ void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *nod
 /** Cancel all evictions. */
 void sched_evict_close(struct sw_scheduler *s);
 
+/* wake.c: waiting pods that kube-scheduler is to try again. */
+/** Write to @pod, so that it is tried at once where it is not backing off. */
+void sched_wake_write(struct sw_scheduler *s, const struct pod *pod);
+/** Wake those waiting pods that would fit on @n one after the other, the most important first. */
+void sched_wake_pods(struct sw_scheduler *s, struct node *n);
+
 /* collect.c: deletion of unused claims, and nodes touched so that waiting pods are tried again.
  * Only the leader does it. */
 int sched_collector_open(struct sw_scheduler *s, const struct sw_kube_config *config,

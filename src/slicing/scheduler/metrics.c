@@ -92,6 +92,8 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
                    m->collected);
     sw_metrics_one(out, "touches_total", "counter",
                    "Times a node's " SW_SCHEDULER_EPOCH " was set.", m->touched);
+    sw_metrics_one(out, "woken_total", "counter",
+                   "Times a waiting pod was written to because a node had room for it.", m->woken);
     sw_metrics_one(out, "sent_again_total", "counter",
                    "Times a pod was queued again because a node outside the sample had room.",
                    m->sent_again);

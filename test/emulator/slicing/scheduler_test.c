@@ -675,6 +675,45 @@ static void test_pod_is_sent_again_when_a_node_not_asked_about_has_room(void **s
     assert_true(metric(w, "slipway_scheduler_sent_again_total") == 1);
 }
 
+static bool is_woken(struct world *w, void *arg)
+{
+    return *sw_json_str(world_get(w, "v1", "Pod", "default", arg), "", "metadata", "annotations",
+                        SW_SCHEDULER_EPOCH, NULL);
+}
+
+/* kube-scheduler moves a pod that is updated into its active queue, and leaves all others alone. */
+static void test_waiting_pods_are_woken_as_many_as_fit(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *first = add_pod(w, "first", ALL);
+    (void)bind_pod(w, "first", first, "a");
+    SW_AUTO_CHARS *claim = sw_printf("%s-a-main-0", first);
+    static const char *const names[] = { "w1", "w2", "w3" };
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        SW_AUTO_CHARS *uid = add_pod(w, names[i], "\"mig.das.com/3g.20gb\":1");
+        refuse(w, names[i], uid, "\"mig.das.com/3g.20gb\":1");
+    }
+    world_wait(&w->w, 5000);
+    (void)world_delete(&w->w, CLAIMS, NS, claim);
+    w->trail[0] = '\0';
+    assert_true(world_until(&w->w, is_woken, "w1", 200));
+    assert_true(world_until(&w->w, is_woken, "w2", 200));
+    assert_false(is_woken(&w->w, "w3")); /* a GPU has room for two */
+    /* that did not help: all are tried */
+    assert_true(world_until(&w->w, is_touched, "", 10000));
+    assert_string_equal(w->trail, "patch pods;patch pods;patch nodes;");
+}
+
+static void test_claim_of_a_deleted_pod_is_collected_at_once(void **state)
+{
+    struct sched_world *w = *state;
+    SW_AUTO_CHARS *uid = add_pod(w, "p", ONE);
+    (void)bind_pod(w, "p", uid, "a");
+    world_wait(&w->w, 2500);
+    delete_pod(w, "p");
+    assert_true(world_until(&w->w, has_no_claims, NULL, 200));
+}
+
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
@@ -846,6 +885,8 @@ int main(void)
         T(test_node_is_touched_when_somebody_waits),
         T(test_node_is_touched_once_a_second_at_most),
         T(test_claim_for_nobody_s_profile_wakes_nobody),
+        T(test_waiting_pods_are_woken_as_many_as_fit),
+        T(test_claim_of_a_deleted_pod_is_collected_at_once),
         T(test_pod_is_sent_again_when_a_node_not_asked_about_has_room),
         T(test_one_of_two_replicas_collects),
         T(test_burst_of_binds_holds_the_next_question_back),

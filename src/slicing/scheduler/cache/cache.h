@@ -24,7 +24,9 @@ struct node {
     char *unready;         /* why its GPUs are not usable now; NULL: they are usable */
     bool is_mig;           /* a NodeAccelerator of nvidia-mig was seen */
     bool grown;            /* there is more room than when pods were refused */
+    bool woken;            /* pods that would fit have been woken for what is there now */
     uint64_t epoch;        /* a hash of its SW_SCHEDULER_EPOCH, as it was seen last */
+    int64_t woken_ms;      /* when they were */
     int64_t touched_ms;    /* when that changed last, or was written here */
     size_t asked;          /* the extender's stamp of the last request about it */
     int64_t deselected_ms; /* since when it has a NodeAccelerator and no label; 0: it is not so */
@@ -104,6 +106,7 @@ struct cache {
     enum sw_mig_policy policy;
     bool any_node;    /* nodes take part without a label */
     bool any_grown;   /* some node has */
+    bool any_useless; /* a pod that has claims is gone or has ended: the collector may begin */
     size_t n_waiting; /* pods that request slices and are not bound */
     size_t n_reserved;
 };

@@ -34,6 +34,7 @@ struct node *cache_need_node(struct cache *p, const char *name)
 void cache_has_grown(struct cache *p, struct node *n)
 {
     n->grown = true;
+    n->woken = false;
     p->any_grown = true;
 }
 

@@ -90,6 +90,7 @@ struct pod *cache_observe_pod(struct cache *p, struct json_object *obj, bool wat
     pod->never_preempts = sw_streq(sw_json_str(obj, "", "spec", "preemptionPolicy", NULL), "Never");
     if (pod->ended || pod->leaving)
         waits_no_more(p, pod);
+    p->any_useless |= pod->ended && pod->claims;
     if (watched)
         cache_set_labels(p, pod, sw_json_find(obj, "metadata", "labels", NULL));
     pod->priority = (int32_t)sw_json_int(obj, 0, "spec", "priority", NULL);
@@ -112,6 +113,7 @@ void cache_pod_gone(struct cache *p, const char *uid)
     p->n_waiting -= is_waiting(pod);
     pod->known = pod->watched = false;
     pod->gone = true;
+    p->any_useless |= pod->claims != NULL;
     waits_no_more(p, pod);
     cache_maybe_forget_pod(p, pod);
 }
