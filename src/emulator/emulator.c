@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/api/rest.h"
+#include "emulator/authorization/authorization.h"
 #include "emulator/controllers/controllers.h"
 #include "emulator/faults/faults.h"
 #include "emulator/write/crds.h"
@@ -20,6 +21,7 @@ struct sw_emulator {
     struct sw_store *store;
     struct sw_crds *crds;
     struct sw_gc *gc;
+    struct sw_rbac *rbac; /* or NULL */
     struct sw_ctl *ctl;
     struct sw_rest *rest;
     struct sw_faults *faults;     /* or NULL */
@@ -27,7 +29,7 @@ struct sw_emulator {
     char *url;
 };
 
-enum { OLDEST_MINOR = 20, NEWEST_MINOR = 35 };
+enum { OLDEST_MINOR = 20, NEWEST_MINOR = 36 };
 
 /* "1.29", "v1.29.3" -> 29. */
 static int parse_version(const char *text, int *minor, struct sw_err *err)
@@ -82,6 +84,8 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     emu->crds = sw_crds_new(emu->store);
     emu->gc = sw_gc_new(emu->store);
     sw_seed(emu->store);
+    if (opts->rbac)
+        emu->rbac = sw_rbac_new(emu->store);
     rc = sw_ctl_open(emu->store, opts, &emu->ctl, err);
     if (rc < 0)
         return rc;
@@ -89,6 +93,7 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     return sw_rest_open(&(struct sw_rest_config){ .loop = loop,
                                                   .store = emu->store,
                                                   .listen = opts->listen,
+                                                  .rbac = opts->rbac,
                                                   .on_request = opts->on_request,
                                                   .on_answer = opts->on_answer,
                                                   .arg = opts->arg },
@@ -133,6 +138,7 @@ void sw_emulator_close(struct sw_emulator *emu)
     sw_faults_free(emu->faults);
     sw_rest_close(emu->rest);
     sw_ctl_close(emu->ctl);
+    sw_rbac_free(emu->rbac);
     sw_gc_free(emu->gc);
     sw_crds_free(emu->crds);
     sw_store_free(emu->store);

@@ -94,6 +94,7 @@ struct sw_emulator_opts {
     int n_nodes; /* of all roles; 0: the usual five (1 control plane, 1 CPU-only, 3 GPU) */
     bool no_nodes;
     bool no_controllers;      /* an API server alone */
+    bool rbac;                /* roles say who may do what; else everybody may do everything */
     const char *kube_version; /* "1.29" */
     const char *rules_dir;    /* besides the built-in rules; NULL: none */
     const char *troubles;     /* names of rules' `trouble`, comma separated; NULL: none */

@@ -17,7 +17,7 @@
 enum { ASK_AGAIN_MS = 1000, TRIM_MS = 5000 };
 
 struct emulate_opts {
-    const char *listen, *platform, *kube_version, *kubeconfig_out, *rules;
+    const char *listen, *platform, *kube_version, *authorization, *kubeconfig_out, *rules;
     int64_t nodes, seed;
     bool no_nodes, no_controllers, rules_only;
     const char *kubeconfig, *context;
@@ -39,6 +39,8 @@ static const struct sw_flag flags[] = {
       "platform, which decides what kinds are served (default openshift)" },
     { "kube-version", 0, SW_FLAG_STRING, FIELD(kube_version), "1.N", NULL,
       "Kubernetes release to emulate (default 1.29)" },
+    { "authorization", 0, SW_FLAG_STRING, FIELD(authorization), "MODE", "none|rbac",
+      "who may do what: everybody everything, or as Roles and their bindings say (default none)" },
     { "kubeconfig-out", 0, SW_FLAG_STRING, FIELD(kubeconfig_out), "FILE", NULL,
       "write a kubeconfig for the cluster to this file, and print the line by which a shell uses "
       "it" },
@@ -117,6 +119,7 @@ static int run(const struct emulate_opts *o)
         .no_nodes = o->no_nodes,
         .no_controllers = o->no_controllers,
         .kube_version = o->kube_version,
+        .rbac = sw_streq(o->authorization, "rbac"),
         .rules_dir = o->rules,
         .faults = o->faults,
         .troubles = o->troubles,
@@ -168,8 +171,9 @@ static const char *find_misuse(const struct emulate_opts *o)
         return o->kubeconfig || o->context ? "--kubeconfig and --context are for --rules-only"
                                            : NULL;
     bool own = o->listen || o->nodes || o->no_nodes || o->no_controllers || o->kube_version ||
-               o->kubeconfig_out || o->webhooks || o->faults || o->pod_start_ms >= 0 ||
-               o->pod_ready_ms >= 0 || o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
+               o->authorization || o->kubeconfig_out || o->webhooks || o->faults ||
+               o->pod_start_ms >= 0 || o->pod_ready_ms >= 0 || o->pod_stop_ms >= 0 ||
+               o->job_run_ms >= 0;
     return own ? "--rules-only goes with --kubeconfig, --context, --platform, --rules, --trouble, "
                  "--seed and --delays only: there is no cluster of its own"
                : NULL;

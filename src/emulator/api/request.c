@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/loop.h"
+#include "data/json/json.h"
 #include "data/text/percent.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/api/request.h"
@@ -192,6 +193,14 @@ struct sw_req *sw_req_new(const struct sw_serve_request *r, struct sw_serve_repl
     req->as_user = sw_serve_header(r, "Impersonate-User");
     req->content_type = sw_serve_header(r, "Content-Type");
     req->proxied = sw_serve_header(r, "X-Slipway-Authorization");
+    req->authorization = sw_serve_header(r, "Authorization");
+    for (char *group;
+         (group = sw_serve_header_nth(r, "Impersonate-Group", sw_json_len(req->as_groups)));
+         free(group)) {
+        if (!req->as_groups)
+            req->as_groups = json_object_new_array();
+        json_object_array_add(req->as_groups, json_object_new_string(group));
+    }
     req->body = sw_strndup(r->body, r->body_len);
     req->body_len = r->body_len;
     SW_AUTO_CHARS *path = sw_strndup(r->path, r->path_len);
@@ -227,6 +236,9 @@ void sw_req_free(struct sw_req *req)
     free(req->as_user);
     free(req->content_type);
     free(req->proxied);
+    free(req->authorization);
+    (void)json_object_put(req->as_groups);
+    sw_user_done(&req->user);
     free(req->body);
     free(req->group);
     free(req->version);

@@ -1,5 +1,6 @@
 #pragma once
 /* request: an HTTP request, split into group, version, resource, names and parameters. */
+#include "emulator/authorization/authorization.h"
 #include "emulator/emulator.h"
 #include "emulator/store/objects.h"
 #include "net/serve/serve.h"
@@ -23,7 +24,11 @@ struct sw_req {
     char *method, *target, *query; /* as sent; target: path and query; query: within it, or "" */
     char *accept, *user_agent, *as_user, *content_type; /* headers; NULL: missing */
     char *proxied;                                      /* X-Slipway-Authorization, the same */
-    char *body;                                         /* NUL-terminated */
+    char *authorization;                                /* the header of that name; NULL: missing */
+    json_object *as_groups;                             /* Impersonate-Group; NULL: none */
+    bool rbac;           /* roles say who may do what; else everybody may do everything */
+    struct sw_user user; /* with rbac: who sends it */
+    char *body;          /* NUL-terminated */
     size_t body_len;
     bool is_trusted;                /* it comes from this machine */
     const struct sw_emu_kind *kind; /* NULL: no resource */

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/api/authorize.h"
 #include "emulator/api/discovery.h"
 #include "emulator/api/fork.h"
 #include "emulator/api/verbs.h"
@@ -147,6 +148,8 @@ static void answer(struct sw_req *req)
                            "than 256 KiB), which is for clients on this machine alone");
         return;
     }
+    if (req->rbac && !sw_rest_authorize(req))
+        return;
     if (req->resource)
         req->kind = sw_store_find_resource(req->store, req->group, req->version, req->resource);
     if (req->kind && has_subresource(req->kind, req->subresource))
@@ -230,6 +233,7 @@ static void on_request(const struct sw_serve_request *request, struct sw_serve_r
     req->on_answer = rest->config.on_answer;
     req->on_answer_arg = rest->config.arg;
     req->store = rest->config.store;
+    req->rbac = rest->config.rbac;
     req->info.n = ++rest->n_requests;
     sw_serve_on_close(reply, on_over, req);
     if (rest->config.on_request)

@@ -12,6 +12,7 @@ struct sw_rest_config {
     struct sw_loop *loop;
     struct sw_store *store;
     const char *listen; /* NULL: "127.0.0.1:0" */
+    bool rbac;          /* roles say who may do what */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg);
     void (*on_answer)(const struct sw_emu_request *req, int code, void *arg);
     void *arg;

@@ -309,35 +309,6 @@ bool sw_rest_subresource(struct sw_req *req)
 /* ---- kinds that are never stored ----------------------------------------------------------------
  */
 
-static void answer_rules_review(json_object *doc, struct sw_store *store SW_UNUSED)
-{
-    json_object *rule = sw_doc_new("verbs", sw_doc_list(sw_str("*"), NULL), "apiGroups",
-                                   sw_doc_list(sw_str("*"), NULL), "resources",
-                                   sw_doc_list(sw_str("*"), NULL), NULL);
-    json_object_array_add(sw_json_need_list(doc, "status", "resourceRules", NULL), rule);
-    (void)sw_json_need_list(doc, "status", "nonResourceRules", NULL);
-    sw_json_set(doc, sw_bool(false), "status", "incomplete", NULL);
-}
-
-static void answer_self_review(json_object *doc, struct sw_store *store SW_UNUSED)
-{
-    sw_json_set_str(doc, "kubernetes-admin", "status", "userInfo", "username", NULL);
-    json_object_array_add(sw_json_need_list(doc, "status", "userInfo", "groups", NULL),
-                          sw_str("system:masters"));
-}
-
-static const struct {
-    const char *kind;
-    void (*answer)(json_object *doc, struct sw_store *store);
-} reviews[] = {
-    { "TokenReview", sw_reviews_token_review },
-    { "SubjectAccessReview", sw_reviews_access_review },
-    { "SelfSubjectAccessReview", sw_reviews_self_access_review },
-    { "LocalSubjectAccessReview", sw_reviews_access_review },
-    { "SelfSubjectRulesReview", answer_rules_review },
-    { "SelfSubjectReview", answer_self_review },
-};
-
 void sw_rest_virtual(struct sw_req *req)
 {
     SW_STATUS(status);
@@ -357,8 +328,6 @@ void sw_rest_virtual(struct sw_req *req)
     SW_AUTO_CHARS *api_version = sw_kind_api_version(req->kind, req->version);
     sw_json_set_str(out, api_version, "apiVersion", NULL);
     sw_json_set_str(out, req->kind->kind, "kind", NULL);
-    for (size_t i = 0; i < SW_COUNT(reviews); i++)
-        if (strcmp(reviews[i].kind, req->kind->kind) == 0)
-            reviews[i].answer(out, req->store);
+    sw_reviews_answer(req, out);
     sw_rest_send_doc(req, 201, out);
 }

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/admission/webhook.h"
+#include "emulator/api/authorize.h"
 #include "emulator/api/convert.h"
 #include "emulator/api/verbs.h"
 #include "emulator/formats/protobuf.h"
@@ -109,6 +110,8 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
         .field_validation = validation && validation[0]        ? validation
                             : sw_store_minor(req->store) >= 25 ? "Warn"
                                                                : "Ignore",
+        .guard = req->rbac ? sw_rest_guard : NULL,
+        .guard_arg = req,
     };
     return 0;
 }
@@ -292,6 +295,8 @@ void sw_rest_patch(struct sw_req *req)
     if (rc == 0)
         rc = read_patch(req, type, &patch, &status);
     bool existed = sw_store_object(req->store, req->kind, req->ns, req->name) != NULL;
+    if (rc == 0 && !existed && type == SW_PATCH_APPLY && req->rbac)
+        rc = sw_rest_may_create(req, &status);
     if (rc == 0) {
         use_session(req, &opts);
         sw_session_begin(req->session);

@@ -38,30 +38,36 @@ static bool split_token(const char *token, char **ns, char **name, int64_t *expi
     return true;
 }
 
-void sw_reviews_token_review(struct json_object *doc, struct sw_store *store)
+json_object *sw_reviews_account(struct sw_store *store, const char *token, char **user)
 {
     SW_AUTO_CHARS *ns = NULL, *name = NULL;
     int64_t expires_s = 0;
-    const char *token = sw_json_str(doc, "", "spec", "token", NULL);
     json_object *account = NULL;
     if (split_token(token, &ns, &name, &expires_s) &&
         expires_s > sw_loop_now_ms(sw_store_loop(store)) / 1000)
         account = sw_store_get(store, sw_store_kind(store, "", "ServiceAccount"), ns, name);
+    if (account)
+        *user = sw_printf("system:serviceaccount:%s:%s", ns, name);
+    return account;
+}
+
+static void review_token(struct sw_req *req, json_object *doc)
+{
+    __attribute__((cleanup(sw_user_done))) struct sw_user user = { 0 };
+    SW_AUTO_CHARS *name = NULL;
+    json_object *account = sw_reviews_account(req->store,
+                                              sw_json_str(doc, "", "spec", "token", NULL), &name);
     sw_json_set(doc, sw_bool(account != NULL), "status", "authenticated", NULL);
     if (!account) {
         sw_json_set_str(doc, "the emulated cluster knows the tokens that it made", "status",
                         "error", NULL);
         return;
     }
-    SW_AUTO_CHARS *user = sw_printf("system:serviceaccount:%s:%s", ns, name);
-    SW_AUTO_CHARS *group = sw_printf("system:serviceaccounts:%s", ns);
-    sw_json_set_str(doc, user, "status", "user", "username", NULL);
+    sw_user_init(&user, name, NULL);
+    sw_json_set_str(doc, name, "status", "user", "username", NULL);
     sw_json_set_str(doc, sw_json_str(account, "", "metadata", "uid", NULL), "status", "user", "uid",
                     NULL);
-    sw_json_set(doc,
-                sw_doc_list(sw_str("system:serviceaccounts"), sw_str(group),
-                            sw_str("system:authenticated"), NULL),
-                "status", "user", "groups", NULL);
+    sw_json_set(doc, json_object_get(user.groups), "status", "user", "groups", NULL);
 }
 
 /* ---- access ------------------------------------------------------------------------------------
@@ -160,12 +166,39 @@ static bool may_read(struct sw_store *store, json_object *spec)
     return false;
 }
 
-void sw_reviews_access_review(struct json_object *doc, struct sw_store *store)
+/* What a SubjectAccessReview asks, with @user as who asks. */
+static void review_rights(struct sw_req *req, json_object *doc, const struct sw_user *user)
+{
+    json_object *r = sw_json_find(doc, "spec", "resourceAttributes", NULL);
+    json_object *path = sw_json_find(doc, "spec", "nonResourceAttributes", NULL);
+    const struct sw_attributes what = {
+        .verb = sw_json_str(r ? r : path, "", "verb", NULL),
+        .group = sw_json_str(r, "", "group", NULL),
+        .resource = sw_json_str(r, "", "resource", NULL),
+        .subresource = sw_json_str(r, "", "subresource", NULL),
+        .name = sw_json_str(r, "", "name", NULL),
+        .ns = sw_json_str(r, "", "namespace", NULL),
+        .path = r ? NULL : sw_json_str(path, "", "path", NULL),
+    };
+    SW_AUTO_CHARS *reason = NULL;
+    sw_json_set(doc, sw_bool(sw_rbac_allows(req->store, user, &what, &reason)), "status", "allowed",
+                NULL);
+    if (reason)
+        sw_json_set_str(doc, reason, "status", "reason", NULL);
+}
+
+static void review_access(struct sw_req *req, json_object *doc)
 {
     json_object *spec = sw_json_get(doc, "spec");
+    if (req->rbac) {
+        const struct sw_user user = { .name = (char *)sw_json_str(spec, "", "user", NULL),
+                                      .groups = sw_json_get(spec, "groups") };
+        review_rights(req, doc, &user);
+        return;
+    }
     const bool is_path = sw_json_get(spec, "nonResourceAttributes") != NULL;
     const bool allowed = !is_path || holds(sw_json_get(spec, "groups"), "system:masters") ||
-                         may_read(store, spec);
+                         may_read(req->store, spec);
     sw_json_set(doc, sw_bool(allowed), "status", "allowed", NULL);
     sw_json_set_str(doc,
                     is_path ? "as ClusterRoles and their bindings say"
@@ -173,8 +206,56 @@ void sw_reviews_access_review(struct json_object *doc, struct sw_store *store)
                     "status", "reason", NULL);
 }
 
-void sw_reviews_self_access_review(struct json_object *doc, struct sw_store *store SW_UNUSED)
+static void review_own_access(struct sw_req *req, json_object *doc)
 {
+    if (req->rbac) {
+        review_rights(req, doc, &req->user);
+        return;
+    }
     sw_json_set(doc, sw_bool(true), "status", "allowed", NULL);
     sw_json_set_str(doc, "the emulated cluster allows everything", "status", "reason", NULL);
+}
+
+static void list_rules(struct sw_req *req, json_object *doc)
+{
+    if (req->rbac) {
+        sw_rbac_rules(req->store, &req->user, sw_json_str(doc, "", "spec", "namespace", NULL), doc);
+        return;
+    }
+    json_object *rule = sw_doc_new("verbs", sw_doc_list(sw_str("*"), NULL), "apiGroups",
+                                   sw_doc_list(sw_str("*"), NULL), "resources",
+                                   sw_doc_list(sw_str("*"), NULL), NULL);
+    json_object_array_add(sw_json_need_list(doc, "status", "resourceRules", NULL), rule);
+    (void)sw_json_need_list(doc, "status", "nonResourceRules", NULL);
+    sw_json_set(doc, sw_bool(false), "status", "incomplete", NULL);
+}
+
+static void review_self(struct sw_req *req, json_object *doc)
+{
+    sw_json_set_str(doc, req->rbac ? req->user.name : "kubernetes-admin", "status", "userInfo",
+                    "username", NULL);
+    if (req->rbac)
+        sw_json_set(doc, json_object_get(req->user.groups), "status", "userInfo", "groups", NULL);
+    else
+        json_object_array_add(sw_json_need_list(doc, "status", "userInfo", "groups", NULL),
+                              sw_str("system:masters"));
+}
+
+static const struct {
+    const char *kind;
+    void (*answer)(struct sw_req *req, json_object *doc);
+} reviews[] = {
+    { "TokenReview", review_token },
+    { "SubjectAccessReview", review_access },
+    { "SelfSubjectAccessReview", review_own_access },
+    { "LocalSubjectAccessReview", review_access },
+    { "SelfSubjectRulesReview", list_rules },
+    { "SelfSubjectReview", review_self },
+};
+
+void sw_reviews_answer(struct sw_req *req, json_object *doc)
+{
+    for (size_t i = 0; i < SW_COUNT(reviews); i++)
+        if (strcmp(reviews[i].kind, req->kind->kind) == 0)
+            reviews[i].answer(req, doc);
 }

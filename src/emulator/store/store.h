@@ -130,6 +130,11 @@ struct sw_store_opts {
     bool grace_set;               /* @grace_period_s was given */
     const char *field_validation; /* Ignore, Warn (default), Strict */
     struct sw_session *session;   /* calls webhooks without blocking (webhook.h); or NULL */
+    /** Whether an object may be created or changed to @doc, before it is validated; @old: NULL for
+     * a new one. NULL: it may. @return 0, or a negative code with @status filled */
+    int (*guard)(const struct sw_emu_kind *kind, const char *ns, json_object *doc, json_object *old,
+                 struct sw_status *status, void *arg);
+    void *guard_arg;
 };
 
 /** The formats of a patch: merge, JSON, strategic merge, server-side apply. */

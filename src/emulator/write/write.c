@@ -154,6 +154,8 @@ static int run(struct sw_write *w, json_object *doc, json_object **out)
     rc = sw_admit_mutate(w);
     if (rc == 0)
         rc = sw_webhooks_mutate(w);
+    if (rc == 0 && w->opts->guard)
+        rc = w->opts->guard(w->kind, w->ns, w->doc, w->old, w->status, w->opts->guard_arg);
     if (rc < 0)
         return rc;
     sw_strategy_generation(w);

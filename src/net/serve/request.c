@@ -135,9 +135,14 @@ static bool split_header(struct text line, struct text *name, struct text *value
 
 char *sw_serve_header(const struct sw_serve_request *r, const char *name)
 {
+    return sw_serve_header_nth(r, name, 0);
+}
+
+char *sw_serve_header_nth(const struct sw_serve_request *r, const char *name, size_t n)
+{
     for (const char *at = r->head, *end = at + r->head_len; at < end;) {
         struct text key, value;
-        if (split_header(next_line(&at, end), &key, &value) && is_text(key, name))
+        if (split_header(next_line(&at, end), &key, &value) && is_text(key, name) && n-- == 0)
             return sw_strndup(value.at, value.len);
     }
     return NULL;

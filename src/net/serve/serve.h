@@ -35,6 +35,8 @@ struct sw_serve_request {
 
 /** The value of the first header @name (in any case); heap, the caller's. NULL: it is not there. */
 char *sw_serve_header(const struct sw_serve_request *request, const char *name);
+/** The same of the @n-th such header, from 0. */
+char *sw_serve_header_nth(const struct sw_serve_request *request, const char *name, size_t n);
 
 /** Answer @reply exactly once, in the call or later; there is no deadline. Until then no further
  * request of the connection is served. The client may be gone meanwhile, see sw_serve_on_close().

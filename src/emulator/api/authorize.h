@@ -1,0 +1,15 @@
+#pragma once
+/* authorize: who sends a request, and whether roles let him. A bearer token of a ServiceAccount is
+ * that account, whoever brings none is the admin of the kubeconfig; both may impersonate others
+ * where they may. Internal to api. */
+#include "emulator/api/request.h"
+
+/** Fill in req->user, and check that he may do what the request asks. @return false: 401 or 403 was
+ * sent */
+bool sw_rest_authorize(struct sw_req *req);
+/** A server-side apply that creates its object needs that right, too. @return 0 | SW_FORBIDDEN */
+int sw_rest_may_create(struct sw_req *req, struct sw_status *status);
+/** A guard of writes (store.h), with the request as @arg: no right is given away that he who sends
+ * it has not. */
+int sw_rest_guard(const struct sw_emu_kind *kind, const char *ns, json_object *doc,
+                  json_object *old, struct sw_status *status, void *arg);
