@@ -25,6 +25,8 @@ static const struct {
     { "system:discovery", NULL,
       "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/",
       "get" },
+    { "system:service-account-issuer-discovery", NULL,
+      "/.well-known/openid-configuration /openid/v1/jwks", "get" },
     { "system:public-info-viewer", NULL, "/healthz /livez /readyz /version /version/", "get" },
     { "system:basic-user", "authorization.k8s.io",
       "selfsubjectaccessreviews selfsubjectrulesreviews", "create" },
@@ -114,6 +116,7 @@ static const struct {
     { "cluster-admin", "system:masters" },
     { "system:discovery", "system:authenticated" },
     { "system:basic-user", "system:authenticated" },
+    { "system:service-account-issuer-discovery", "system:serviceaccounts" },
     { "system:public-info-viewer", "system:authenticated" },
     { "system:public-info-viewer", "system:unauthenticated" },
 };
@@ -180,6 +183,9 @@ static void create_roles(struct sw_store *store)
         json_object *rules = sw_json_need_list(doc, "rules", NULL);
         add_labels(doc);
         for (next = i; next < SW_COUNT(rows) && sw_streq(rows[next].role, rows[i].role); next++) {
+            if (sw_streq(rows[next].resources, "selfsubjectreviews") &&
+                !sw_store_kind(store, rows[next].group, "SelfSubjectReview"))
+                continue; /* of newer releases */
             json_object *rule = json_object_new_object();
             if (rows[next].group) {
                 sw_json_set(rule, words(rows[next].group), "apiGroups", NULL);
