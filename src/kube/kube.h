@@ -339,6 +339,9 @@ void sw_kube_watch_close(struct sw_kube_watch *w);
 /** Whether all existing objects were delivered (SYNCED) and no event is known to be missing since.
  */
 bool sw_kube_watch_is_synced(const struct sw_kube_watch *w);
+/** Whether it is synced and follows, or has just ended as watches do; not while the server refuses
+ * it or does not answer. */
+bool sw_kube_watch_is_established(const struct sw_kube_watch *w);
 /** The number of objects that were reported and not deleted. */
 size_t sw_kube_watch_n_objects(const struct sw_kube_watch *w);
 

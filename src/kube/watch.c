@@ -563,6 +563,11 @@ bool sw_kube_watch_is_synced(const struct sw_kube_watch *w)
     return w->synced;
 }
 
+bool sw_kube_watch_is_established(const struct sw_kube_watch *w)
+{
+    return w->synced && !(w->n_failures && sw_timer_is_set(w->pause));
+}
+
 size_t sw_kube_watch_n_objects(const struct sw_kube_watch *w)
 {
     return observed_count(w->observed);

@@ -8,6 +8,8 @@
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static void on_server(int code, const char *why, void *arg)
 {
@@ -22,9 +24,16 @@ static void on_server(int code, const char *why, void *arg)
     conn->is_down = code != 0;
 }
 
-static void on_warning(const char *text, void *arg SW_UNUSED)
+/* As kubectl prints them; each text comes once. The controller's go into its log. */
+static void on_warning(const char *text, void *arg)
 {
-    sw_log(SW_LOG_INFO, "warning of the API server", "text", text, NULL);
+    const struct sw_connection *conn = arg;
+    const bool colours = sw_cli_colours(STDERR_FILENO);
+    if (strcmp(conn->command, "controller") == 0)
+        sw_log(SW_LOG_WARN, "warning of the API server", "text", text, NULL);
+    else
+        (void)fprintf(stderr, "%sWarning:%s %s\n", colours ? "\033[33m" : "",
+                      colours ? "\033[0m" : "", text);
 }
 
 static void on_signal(evutil_socket_t number, short what SW_UNUSED, void *arg)

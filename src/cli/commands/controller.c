@@ -320,9 +320,13 @@ static void serve_ready(const struct sw_serve_request *r SW_UNUSED, struct sw_se
 {
     struct operator* op = arg;
     bool waiting = op->lease && !leads(op) && *sw_lease_holder(op->lease);
-    bool ready = sw_kube_is_up(op->conn.kube) &&
-                 (waiting || (leads(op) && sw_controller_is_synced(op->controller)));
-    sw_serve_ready(reply, ready ? NULL : "not ready: the cluster has not been read yet");
+    const char *why = NULL;
+    if (!sw_kube_is_up(op->conn.kube))
+        why = "not ready: the API server does not answer";
+    else if (!waiting)
+        why = leads(op) ? sw_controller_unready(op->controller)
+                        : "not ready: it is not known who leads";
+    sw_serve_ready(reply, why);
 }
 
 static int serve_health(struct operator* op, struct sw_err *err)

@@ -22,6 +22,16 @@ void sw_rest_begin_stream(struct sw_req *req, const char *type)
     sw_serve_begin(req->reply, 200, type, NO_CACHE);
 }
 
+void sw_rest_add_warnings(struct sw_req *req, char *warnings)
+{
+    SW_AUTO_CHARS *before = req->warnings, *more = warnings;
+    req->warnings = NULL;
+    if (before && more)
+        req->warnings = sw_printf("%s\n%s", before, more);
+    else
+        req->warnings = before ? SW_TAKE(before) : SW_TAKE(more);
+}
+
 static void send_with(struct sw_req *req, int code, const char *type, const char *extra,
                       const char *text, size_t len)
 {

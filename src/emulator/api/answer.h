@@ -6,6 +6,8 @@
 /** Call the hook of the answers for one that is not sent here; @code 0: there is no answer. */
 void sw_rest_note_answer(struct sw_req *req, int code);
 
+/** Warnings to send with the answer, one a line; taken, NULL is accepted. */
+void sw_rest_add_warnings(struct sw_req *req, char *warnings);
 /** Send @len bytes of @text, which is borrowed. */
 void sw_rest_send(struct sw_req *req, int code, const char *type, const char *text, size_t len);
 /** Send a document, which is taken. */

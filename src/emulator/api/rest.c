@@ -152,9 +152,10 @@ static void answer(struct sw_req *req)
         return;
     if (req->resource)
         req->kind = sw_store_find_resource(req->store, req->group, req->version, req->resource);
-    if (req->kind && has_subresource(req->kind, req->subresource))
+    if (req->kind && has_subresource(req->kind, req->subresource)) {
+        sw_rest_warn_deprecated(req);
         answer_resource(req);
-    else if (req->resource || !sw_rest_nonresource(req))
+    } else if (req->resource || !sw_rest_nonresource(req))
         not_found(req);
 }
 

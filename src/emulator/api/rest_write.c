@@ -156,7 +156,7 @@ static void answer(struct sw_req *req, int rc, int code, json_object *out, struc
 {
     if (rc == SW_PENDING)
         return; /* a webhook has not answered yet */
-    req->warnings = SW_TAKE(status->warnings);
+    sw_rest_add_warnings(req, SW_TAKE(status->warnings));
     if (rc < 0)
         sw_rest_send_status(req, status);
     else
@@ -378,7 +378,7 @@ void sw_rest_delete(struct sw_req *req)
         answer(req, rc, 0, NULL, &status);
         return;
     }
-    req->warnings = SW_TAKE(status.warnings);
+    sw_rest_add_warnings(req, SW_TAKE(status.warnings));
     answer_deleted(req, out);
 }
 

@@ -33,6 +33,8 @@ void sw_rest_log_done(struct sw_req *req);
 void sw_rest_proxy(struct sw_req *req);
 /** Cancel the forwarded request, when the request ends. */
 void sw_rest_proxy_done(struct sw_req *req);
+/** Add the warning that the request's version of its kind is deprecated, if it is. */
+void sw_rest_warn_deprecated(struct sw_req *req);
 /** Answer kinds that are never stored (TokenReview...). */
 void sw_rest_virtual(struct sw_req *req);
 /** Read the body as JSON, YAML or protobuf. @return 0 | SW_INVALID (@status is filled) */

@@ -105,9 +105,15 @@ void sw_controller_close(struct sw_controller *c)
     free(c);
 }
 
-bool sw_controller_is_synced(const struct sw_controller *c)
+const char *sw_controller_unready(const struct sw_controller *c)
 {
-    return c->own->nodes_synced && c->resources_synced;
+    if (!c->own->nodes_synced || !c->resources_synced)
+        return "not ready: the cluster has not been read yet";
+    if (!c->own->node_watch || !sw_kube_watch_is_established(c->own->node_watch))
+        return "not ready: the nodes cannot be watched";
+    if (!c->own->resource_watch || !sw_kube_watch_is_established(c->own->resource_watch))
+        return "not ready: the resources cannot be watched";
+    return NULL;
 }
 
 struct json_object *sw_controller_status(struct sw_controller *c, const char *resource)

@@ -124,5 +124,6 @@ bool sw_controller_is_idle(struct sw_controller *c, const char *resource);
 
 /** All metrics in Prometheus' text format; heap. Names and labels are SRO's. */
 char *sw_controller_metrics(struct sw_controller *c);
-/** Whether the first lists have been read: what /readyz says. */
-bool sw_controller_is_synced(const struct sw_controller *c);
+/** What /readyz says: NULL, the nodes and resources are known and followed; else why not, borrowed.
+ */
+const char *sw_controller_unready(const struct sw_controller *c);

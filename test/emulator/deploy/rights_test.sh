@@ -10,7 +10,7 @@ k() { kubectl --kubeconfig "$tap_dir/admin" "$@"; }
 
 "$slipway" emulate --platform kubernetes --authorization rbac --kubeconfig-out "$tap_dir/admin" >"$tap_dir/emulator" 2>&1 &
 echo $! >"$tap_dir/emulator.pid"
-until_ok 30 [ -s "$tap_dir/admin" ]
+until_ok 30 grep -qs "^http" "$tap_dir/emulator"
 api=$(head -n 1 "$tap_dir/emulator")
 
 # kubectl sends no token where there is no TLS; the operator does

@@ -429,12 +429,15 @@ static void a_watch_that_worked_is_reported_when_the_refusal_lasts(void **state)
     start(&f, NULL);
     run_for(f.loop, 4000);
     assert_string_equal(f.told, "+a =sync");
+    assert_false(sw_kube_watch_is_established(f.w));
     run_for(f.loop, 60000);
     assert_string_equal(f.told, "+a =sync !forbidden");
+    assert_false(sw_kube_watch_is_established(f.w));
     f.fail_watches = 0;
     f.lists[1] = LIST("30", NODE("a", "1", "5"));
     run_for(f.loop, 60000);
     assert_string_equal(f.told, "+a =sync !forbidden =sync =sync");
+    assert_true(sw_kube_watch_is_established(f.w));
     tear_down(&f);
 }
 
