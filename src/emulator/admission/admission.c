@@ -8,6 +8,7 @@
 #include "data/data.h"
 #include "emulator/admission/admission.h"
 #include "emulator/admission/defaults.h"
+#include "emulator/admission/pod_security.h"
 #include "emulator/admission/quota.h"
 #include "emulator/store/change.h"
 #include "emulator/store/document.h"
@@ -289,7 +290,7 @@ static admit_fn *const mutating[] = {
 };
 
 static admit_fn *const validating[] = {
-    namespace_protection, sw_resource_quota, /* the last: what passes is counted */
+    namespace_protection, sw_pod_security, sw_resource_quota, /* the last: what passes is counted */
 };
 
 static int run(admit_fn *const *controllers, size_t n, struct sw_write *w)

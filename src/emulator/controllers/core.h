@@ -52,17 +52,18 @@ struct sw_amounts {
 
 /** How far the kubelet is with a pod. In this order: those from RUNNING on have logs. */
 enum sw_pod_step {
-    SW_STEP_NONE,       /* not started yet */
-    SW_STEP_PULLING,    /* pulling images */
-    SW_STEP_PULL_ERROR, /* an image does not exist */
-    SW_STEP_PULL_WAIT,  /* back-off until the image exists */
-    SW_STEP_MOUNTING,   /* waiting for a Secret or ConfigMap that it mounts */
-    SW_STEP_STARTING,   /* starting init containers and containers */
-    SW_STEP_RUNNING,    /* running, not ready yet */
-    SW_STEP_READY,      /* ready, unless a rule says that it never is; it may end by itself */
-    SW_STEP_CRASHED,    /* back-off until it is started again */
-    SW_STEP_ENDED,      /* Succeeded or Failed */
-    SW_STEP_STOPPING,   /* deleted, in its grace period */
+    SW_STEP_NONE,        /* not started yet */
+    SW_STEP_PULLING,     /* pulling images */
+    SW_STEP_PULL_ERROR,  /* an image does not exist */
+    SW_STEP_PULL_WAIT,   /* back-off until the image exists */
+    SW_STEP_MOUNTING,    /* waiting for a Secret or ConfigMap that it mounts */
+    SW_STEP_CONFIGURING, /* waiting for a Secret or ConfigMap of its environment */
+    SW_STEP_STARTING,    /* starting init containers and containers */
+    SW_STEP_RUNNING,     /* running, not ready yet */
+    SW_STEP_READY,       /* ready, unless a rule says that it never is; it may end by itself */
+    SW_STEP_CRASHED,     /* back-off until it is started again */
+    SW_STEP_ENDED,       /* Succeeded or Failed */
+    SW_STEP_STOPPING,    /* deleted, in its grace period */
 };
 
 /** A pod in the index, which owns it. */
@@ -80,6 +81,8 @@ struct sw_pod {
     enum sw_pod_step step;
     int n_restarts;
     int64_t started_ms, ended_ms; /* of the containers' last run */
+    int64_t last_started_ms;      /* of the run before, once it has ended */
+    int64_t over_ms;              /* when its DaemonSet saw that it is over; 0: it has not */
     unsigned ip;                  /* the last part of its address; 0: none yet */
     /** Changes of the document, and how many of them the kubelet's last status includes. */
     unsigned n_changes, n_seen;

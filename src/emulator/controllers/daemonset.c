@@ -11,7 +11,8 @@ struct ds {
     json_object *doc; /* counted */
     struct sw_fit fit;
     char hash[11];
-    unsigned char *runs_on; /* by node number: whether it should run there */
+    unsigned char *runs_on;  /* by node number: whether it should run there */
+    unsigned char *n_failed; /* by node number: pods that failed there, one after another */
     size_t n_runs_on;
 };
 
@@ -62,6 +63,7 @@ static void free_entry(struct lh_entry *entry)
     json_object_put(ds->doc);
     sw_fit_done(&ds->fit);
     free(ds->runs_on);
+    free(ds->n_failed);
     sw_table_free_key_and_value(entry);
 }
 
@@ -110,10 +112,32 @@ static bool may_keep(const struct ds *ds, const struct sw_node *node)
 /* ---- pods and places ----------------------------------------------------------------------------
  */
 
+/* A pod that failed is replaced after 1 s, the next one there after 2 s, and so on.
+ * @return whether its time has not come */
+static bool is_backing_off(struct sw_ctl *ctl, struct ds *ds, struct sw_pod *pod,
+                           const struct sw_node *node)
+{
+    enum { FIRST_MS = 1000, MOST_TWICE = 9 };
+    unsigned char *n = &ds->n_failed[node->number];
+    if (!sw_streq(sw_pod_phase(pod), "Failed")) {
+        *n = sw_pod_is_ready(pod) ? 0 : *n;
+        return false;
+    }
+    if (!pod->over_ms || !*n) {
+        pod->over_ms = sw_ctl_now(ctl);
+        *n += *n < MOST_TWICE;
+    }
+    int64_t left_ms = pod->over_ms + (FIRST_MS << (*n - 1)) - sw_ctl_now(ctl);
+    if (left_ms > 0)
+        sw_ctl_enqueue_in(ctl, SW_Q_DAEMONSET, sw_obj_namespace(ds->doc), sw_obj_name(ds->doc),
+                          left_ms);
+    return left_ms > 0;
+}
+
 /* Put @pod into its place, or among those to delete: pods that are over, that may not be there, and
  * of several on one node all but the oldest. */
-static void sort_pod(struct sw_ctl *ctl, const struct ds *ds, struct sw_pod *pod,
-                     struct place *places, struct sw_doomed *d)
+static void sort_pod(struct sw_ctl *ctl, struct ds *ds, struct sw_pod *pod, struct place *places,
+                     struct sw_doomed *d)
 {
     struct sw_node *node = pod->node;
     if (!node) { /* not scheduled yet: its affinity names the node, see create_pod() */
@@ -127,7 +151,8 @@ static void sort_pod(struct sw_ctl *ctl, const struct ds *ds, struct sw_pod *pod
     if (!node || sw_doc_is_deleted(pod->doc))
         return;
     struct place *place = &places[node->number];
-    if (sw_pod_is_over(pod) || (!place->should && !may_keep(ds, node))) {
+    bool waits = place->should && is_backing_off(ctl, ds, pod, node);
+    if ((sw_pod_is_over(pod) && !waits) || (!place->should && !may_keep(ds, node))) {
         sw_doom(d, pod);
         return;
     }
@@ -242,6 +267,8 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     r.places = sw_zalloc(r.n_nodes + 1, sizeof *r.places);
     if (ds->n_runs_on < r.n_nodes) {
         ds->runs_on = sw_realloc(ds->runs_on, r.n_nodes, 1);
+        ds->n_failed = sw_realloc(ds->n_failed, r.n_nodes, 1);
+        memset(ds->n_failed + ds->n_runs_on, 0, r.n_nodes - ds->n_runs_on);
         ds->n_runs_on = r.n_nodes;
     }
     for (size_t i = 0; i < r.n_nodes; i++) {

@@ -61,12 +61,18 @@ static const char *nth_image(const struct sw_pod *pod, size_t i)
     return sw_json_str(nth_container(pod, i), NULL, "image", NULL);
 }
 
-/* The first image that does not exist; borrowed, NULL: all exist. */
-static const char *missing_image(struct sw_ctl *ctl, const struct sw_pod *pod)
+/* The first image that cannot be pulled; borrowed, NULL: all can. *@why, which may be NULL: the
+ * caller's. */
+static const char *missing_image(struct sw_ctl *ctl, const struct sw_pod *pod, char **why)
 {
-    for (size_t i = 0; nth_container(pod, i); i++)
-        if (nth_image(pod, i) && !sw_rules_image(ctl->rules, nth_image(pod, i)))
-            return nth_image(pod, i);
+    for (size_t i = 0; nth_container(pod, i); i++) {
+        const char *image = nth_image(pod, i);
+        SW_AUTO_CHARS *error = image ? sw_pod_pull_error(ctl, pod, image) : NULL;
+        if (error && why)
+            *why = SW_TAKE(error);
+        if (error || (why && *why))
+            return image;
+    }
     return NULL;
 }
 
@@ -80,33 +86,6 @@ static void note_images(struct sw_pod *pod)
     }
 }
 
-/* ---- volumes ------------------------------------------------------------------------------------
- */
-
-/* The message about the first Secret or ConfigMap that a volume needs and that does not exist; the
- * caller's, NULL: all exist. */
-static char *missing_volume(struct sw_ctl *ctl, const struct sw_pod *pod)
-{
-    static const struct {
-        const char *kind, *field, *name_key, *shown;
-    } sources[] = { { "Secret", "secret", "secretName", "secret" },
-                    { "ConfigMap", "configMap", "name", "configmap" } };
-    json_object *list = sw_json_find(pod->doc, "spec", "volumes", NULL);
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        json_object *v = sw_json_at(list, i);
-        for (size_t k = 0; k < SW_COUNT(sources); k++) {
-            json_object *source = sw_json_get(v, sources[k].field);
-            const char *name = sw_json_str(source, NULL, sources[k].name_key, NULL);
-            const struct sw_emu_kind *kind = sw_store_kind(ctl->store, "", sources[k].kind);
-            if (name && !sw_json_bool(source, false, "optional", NULL) &&
-                !sw_store_get(ctl->store, kind, sw_pod_ns(pod), name))
-                return sw_printf("MountVolume.SetUp failed for volume \"%s\" : %s \"%s\" not found",
-                                 sw_json_str(v, "", "name", NULL), sources[k].shown, name);
-        }
-    }
-    return NULL;
-}
-
 /* ---- the steps ----------------------------------------------------------------------------------
  */
 
@@ -115,6 +94,7 @@ static void end_run(struct sw_ctl *ctl, struct sw_pod *pod, const struct sw_run 
 {
     const char *policy = sw_json_str(pod->doc, "Always", "spec", "restartPolicy", NULL);
     pod->ended_ms = sw_ctl_now(ctl);
+    pod->last_started_ms = pod->started_ms;
     if (run->failing_init >= 0 ? sw_streq(policy, "Never") : !run->restarts) {
         enter(ctl, pod, SW_STEP_ENDED);
         return;
@@ -158,11 +138,20 @@ static void begin_run(struct sw_ctl *ctl, struct sw_pod *pod)
 /* All images are there: mount the volumes, then start the containers. */
 static void start(struct sw_ctl *ctl, struct sw_pod *pod)
 {
-    SW_AUTO_CHARS *missing = missing_volume(ctl, pod);
+    SW_AUTO_CHARS *missing = sw_pod_missing_volume(ctl, pod);
     if (missing) {
         sw_ctl_event(ctl, pod->doc, "Warning", "FailedMount", "%s", missing);
         ctl->any_mounting = true;
         enter(ctl, pod, SW_STEP_MOUNTING);
+        return;
+    }
+    for (size_t i = 0; nth_container(pod, i); i++) {
+        SW_AUTO_CHARS *lacks = sw_pod_missing_env(ctl, pod, nth_container(pod, i));
+        if (!lacks)
+            continue;
+        sw_ctl_event(ctl, pod->doc, "Warning", "Failed", "Error: %s", lacks);
+        ctl->any_mounting = true;
+        enter(ctl, pod, SW_STEP_CONFIGURING);
         return;
     }
     if (ctl->delays.pod_start_ms <= 0) {
@@ -176,14 +165,23 @@ static void start(struct sw_ctl *ctl, struct sw_pod *pod)
 /* The time to pull the images is over. */
 static void pulled(struct sw_ctl *ctl, struct sw_pod *pod)
 {
-    const char *missing = missing_image(ctl, pod);
+    SW_AUTO_CHARS *why = NULL;
+    const char *missing = missing_image(ctl, pod, &why);
     if (!missing) {
         note_images(pod);
         start(ctl, pod);
         return;
     }
-    sw_ctl_event(ctl, pod->doc, "Warning", "Failed", "Failed to pull image \"%s\": not found",
-                 missing);
+    SW_AUTO_CHARS *secrets = sw_pod_missing_pull_secrets(ctl, pod);
+    if (secrets)
+        sw_ctl_event(ctl, pod->doc, "Warning", "FailedToRetrieveImagePullSecret",
+                     "Unable to retrieve some image pull secrets (%s); attempting to pull the "
+                     "image may not succeed.",
+                     secrets);
+    sw_ctl_event(ctl, pod->doc, "Warning", "Failed", "Failed to pull image \"%s\": %s", missing,
+                 why);
+    sw_ctl_event(ctl, pod->doc, "Warning", "Failed", "Error: ErrImagePull");
+    ctl->any_mounting = true;
     wait_for(ctl, pod, PULL_WAIT_MS);
     enter(ctl, pod, SW_STEP_PULL_ERROR);
 }
@@ -284,9 +282,9 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         return;
     else if (pod->step == SW_STEP_NONE && sw_streq(sw_pod_phase(pod), "Running"))
         take_over(ctl, pod);
-    else if (pod->step == SW_STEP_NONE || (no_image && !missing_image(ctl, pod)))
+    else if (pod->step == SW_STEP_NONE || (no_image && !missing_image(ctl, pod, NULL)))
         pull(ctl, pod);
-    else if (pod->step == SW_STEP_MOUNTING)
+    else if (pod->step == SW_STEP_MOUNTING || pod->step == SW_STEP_CONFIGURING)
         start(ctl, pod);
 }
 
@@ -337,7 +335,9 @@ void sw_kubelet_image(void *arg, const char *image)
 
 static bool waits_for_volume(const struct sw_pod *pod, const void *ns)
 {
-    return pod->step == SW_STEP_MOUNTING && sw_streq(sw_pod_ns(pod), ns);
+    bool waits = pod->step == SW_STEP_MOUNTING || pod->step == SW_STEP_CONFIGURING ||
+                 pod->step == SW_STEP_PULL_ERROR || pod->step == SW_STEP_PULL_WAIT;
+    return waits && sw_streq(sw_pod_ns(pod), ns);
 }
 
 /* A new Secret or ConfigMap may be one that a pod waits for. */

@@ -13,13 +13,14 @@ static json_object *waiting(const char *reason, const char *message)
         NULL);
 }
 
-static json_object *terminated(const struct sw_pod *pod, int exit_code)
+static json_object *terminated(const struct sw_pod *pod, int exit_code, const char *reason)
 {
+    const char *usual = exit_code ? "Error" : "Completed";
     return sw_doc_new("terminated",
                       sw_doc_new("exitCode", sw_int(exit_code), "reason",
-                                 sw_str(exit_code ? "Error" : "Completed"), "startedAt",
-                                 sw_time(pod->started_ms), "finishedAt", sw_time(pod->ended_ms),
-                                 NULL),
+                                 sw_str(reason ? reason : usual), "startedAt",
+                                 sw_time(pod->last_started_ms), "finishedAt",
+                                 sw_time(pod->ended_ms), NULL),
                       NULL);
 }
 
@@ -31,14 +32,12 @@ static json_object *running(const struct sw_pod *pod)
 /* While an image of the pod is missing: an error for its container, the others wait. */
 static json_object *pull_state(struct sw_ctl *ctl, const struct sw_pod *pod, const char *image)
 {
-    if (sw_rules_image(ctl->rules, image))
+    SW_AUTO_CHARS *error = sw_pod_pull_error(ctl, pod, image);
+    if (!error)
         return waiting("ContainerCreating", NULL);
     bool back_off = pod->step == SW_STEP_PULL_WAIT;
-    SW_AUTO_CHARS *message =
-        back_off ? sw_printf("Back-off pulling image \"%s\"", image)
-                 : sw_printf("rpc error: code = NotFound desc = failed to pull and unpack image "
-                             "\"%s\": not found",
-                             image);
+    SW_AUTO_CHARS *message = back_off ? sw_printf("Back-off pulling image \"%s\"", image)
+                                      : sw_strdup(error);
     return waiting(back_off ? "ImagePullBackOff" : "ErrImagePull", message);
 }
 
@@ -67,10 +66,14 @@ static json_object *container_state(struct sw_ctl *ctl, const struct sw_pod *pod
     case SW_STEP_PULL_ERROR:
     case SW_STEP_PULL_WAIT:
         return pull_state(ctl, pod, sw_json_str(container, "", "image", NULL));
+    case SW_STEP_CONFIGURING: {
+        SW_AUTO_CHARS *missing = sw_pod_missing_env(ctl, pod, container);
+        return missing ? waiting("CreateContainerConfigError", missing) : running(pod);
+    }
     case SW_STEP_CRASHED:
         return ended ? crash_state(pod, sw_json_str(container, "", "name", NULL)) : running(pod);
     case SW_STEP_ENDED:
-        return terminated(pod, plan->exit_code);
+        return terminated(pod, plan->exit_code, plan->reason);
     case SW_STEP_RUNNING:
     case SW_STEP_READY:
         return running(pod);
@@ -91,13 +94,15 @@ static json_object *container_status(struct sw_ctl *ctl, const struct sw_pod *po
         "cri-o://%016llx%08zx",
         (unsigned long long)sw_fnv64a(sw_obj_uid(pod->doc), strlen(sw_obj_uid(pod->doc))),
         i + 256 * (size_t)pod->n_restarts);
-    return sw_doc_new(
-        "name", sw_str(sw_json_str(c, "", "name", NULL)), "image", sw_str(image), "imageID",
-        sw_str(is_started(pod->step) ? image : ""), "containerID",
-        is_started(pod->step) && !sw_json_get(state, "waiting") ? sw_str(id) : NULL, "ready",
-        sw_bool(ready && runs && !run->plans[i].never_ready), "started", sw_bool(runs),
-        "restartCount", sw_int(ended ? pod->n_restarts : 0), "state", state, "lastState",
-        ended ? terminated(pod, run->plans[i].exit_code) : json_object_new_object(), NULL);
+    return sw_doc_new("name", sw_str(sw_json_str(c, "", "name", NULL)), "image", sw_str(image),
+                      "imageID", sw_str(is_started(pod->step) ? image : ""), "containerID",
+                      is_started(pod->step) && !sw_json_get(state, "waiting") ? sw_str(id) : NULL,
+                      "ready", sw_bool(ready && runs && !run->plans[i].never_ready), "started",
+                      sw_bool(runs), "restartCount", sw_int(ended ? pod->n_restarts : 0), "state",
+                      state, "lastState",
+                      ended ? terminated(pod, run->plans[i].exit_code, run->plans[i].reason)
+                            : json_object_new_object(),
+                      NULL);
 }
 
 static json_object *init_status(const struct sw_pod *pod, const struct sw_run *run, size_t i)
@@ -111,12 +116,12 @@ static json_object *init_status(const struct sw_pod *pod, const struct sw_run *r
     else if (failed && pod->step == SW_STEP_CRASHED)
         state = crash_state(pod, name);
     else
-        state = terminated(pod, failed ? run->init_exit_code : 0);
+        state = terminated(pod, failed ? run->init_exit_code : 0, NULL);
     return sw_doc_new("name", sw_str(name), "image", sw_str(sw_json_str(c, "", "image", NULL)),
                       "imageID", sw_str(over ? sw_json_str(c, "", "image", NULL) : ""), "ready",
                       sw_bool(over && !failed && sw_json_get(state, "terminated")), "restartCount",
                       sw_int(failed ? pod->n_restarts : 0), "state", state, "lastState",
-                      failed && pod->n_restarts ? terminated(pod, run->init_exit_code)
+                      failed && pod->n_restarts ? terminated(pod, run->init_exit_code, NULL)
                                                 : json_object_new_object(),
                       NULL);
 }

@@ -155,6 +155,26 @@ static void try_node(struct attempt *a, struct sw_node *node)
         a->best = node;
 }
 
+/* Why the pod's claims keep it from all nodes, as kube-scheduler says it; the caller's, NULL: they
+ * do not. */
+static char *unbound_claim(struct sw_ctl *ctl, const struct sw_pod *pod)
+{
+    json_object *volumes = sw_json_find(pod->doc, "spec", "volumes", NULL);
+    for (size_t i = 0; i < sw_json_len(volumes); i++) {
+        const char *name = sw_json_str(sw_json_at(volumes, i), NULL, "persistentVolumeClaim",
+                                       "claimName", NULL);
+        json_object *claim = name ? sw_store_get(ctl->store, ctl->kinds.pvc, sw_pod_ns(pod), name)
+                                  : NULL;
+        const bool bound = sw_streq(sw_json_str(claim, "", "status", "phase", NULL), "Bound");
+        if (!name || bound)
+            continue;
+        SW_AUTO_CHARS *why = claim ? sw_strdup("pod has unbound immediate PersistentVolumeClaims")
+                                   : sw_printf("persistentvolumeclaim \"%s\" not found", name);
+        return sw_printf("0/%zu nodes are available: %s.", sw_ctl_n_nodes(ctl), why);
+    }
+    return NULL;
+}
+
 /* ---- results ------------------------------------------------------------------------------------
  */
 
@@ -251,6 +271,13 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         refuse(ctl, pod, "Unschedulable", lacks);
         return;
     }
+    SW_AUTO_CHARS *unbound = unbound_claim(ctl, pod);
+    if (unbound) {
+        pod->unschedulable = true;
+        ctl->schedule->any_stuck = true;
+        refuse(ctl, pod, "Unschedulable", unbound);
+        return;
+    }
     schedule(ctl, pod);
 }
 
@@ -314,10 +341,18 @@ static void on_node(struct sw_ctl *ctl, struct sw_node *node, json_object *befor
     retry_all_soon(ctl);
 }
 
+/* A claim that came, or was bound, may be one that a pod waits for. */
+static void on_claim(const struct sw_store_event *event, void *arg)
+{
+    (void)event;
+    retry(arg, NULL);
+}
+
 static void open_schedule(struct sw_ctl *ctl)
 {
     ctl->schedule = sw_zalloc(1, sizeof *ctl->schedule);
     ctl->schedule->retry_all.fire = on_retry_all;
+    ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, ctl->kinds.pvc, on_claim, ctl);
 }
 
 static void close_schedule(struct sw_ctl *ctl)

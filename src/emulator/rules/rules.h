@@ -107,6 +107,9 @@ char *sw_rules_kind_key(const char *api_version, const char *kind);
 
 /** Whether this container image exists. */
 bool sw_rules_image(struct sw_rules *rules, const char *image);
+/** The login that a pull of this image needs, "user:password"; borrowed from the rules, NULL: none.
+ */
+const char *sw_rules_image_login(struct sw_rules *rules, const char *image);
 /** Whether the emulator's scheduler serves pods of this schedulerName, which is not
  * `default-scheduler`. */
 bool sw_rules_serve_scheduler(struct sw_rules *rules, const char *name);
@@ -118,7 +121,8 @@ struct sw_pod_plan {
     int exit_code;
     int64_t run_ms; /* -1: forever */
     bool never_ready;
-    char *log; /* owned; NULL: none given */
+    char *log;    /* owned; NULL: none given */
+    char *reason; /* why its containers end, "OOMKilled" say; borrowed from @pod or the rules */
 };
 /** Set @out to the plan of @container of @pod, borrowed; the caller frees out->log. */
 void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *container,

@@ -54,6 +54,23 @@ void sw_image_run(struct sw_rules *rules, struct instance *i)
         rules->opts.on_image(rules->opts.arg, i->image);
 }
 
+/* The first rule that is about the image; NULL: there is none. */
+static const struct rule *image_rule(const struct sw_rules *rules, const char *image)
+{
+    for (size_t i = 0; i < rules->set.n; i++) {
+        const struct rule *rule = &rules->set.rules[i];
+        if (rule->type == RULE_IMAGE && regexec(rule->match, image, 0, NULL, 0) == 0)
+            return rule;
+    }
+    return NULL;
+}
+
+const char *sw_rules_image_login(struct sw_rules *rules, const char *image)
+{
+    const struct rule *rule = image_rule(rules, image);
+    return rule ? rule->login : NULL;
+}
+
 bool sw_rules_image(struct sw_rules *rules, const char *image)
 {
     struct lh_entry *entry = lh_table_lookup_entry(rules->images, image);
@@ -61,15 +78,11 @@ bool sw_rules_image(struct sw_rules *rules, const char *image)
         const struct instance *known = lh_entry_v(entry);
         return !known || known->result;
     }
-    struct instance *i = NULL;
-    for (size_t k = 0; k < rules->set.n; k++) {
-        const struct rule *rule = &rules->set.rules[k];
-        if (rule->type != RULE_IMAGE || regexec(rule->match, image, 0, NULL, 0) != 0)
-            continue;
-        i = sw_instance_new(rules, rule);
+    const struct rule *rule = image_rule(rules, image);
+    struct instance *i = rule ? sw_instance_new(rules, rule) : NULL;
+    if (i) {
         i->image = sw_strdup(image);
         i->result = evaluate(rules, i);
-        break;
     }
     (void)lh_table_insert(rules->images, sw_strdup(image), i); /* NULL: no rule is for it */
     return !i || i->result;
@@ -155,6 +168,9 @@ void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *con
     text = annotation(pod, "ready", container, &own);
     if (text)
         out->never_ready = sw_streq(text, "false");
+    text = annotation(pod, "reason", container, &own);
+    if (text)
+        out->reason = (char *)text;
     text = annotation(pod, "log", container, &own);
     if (text) {
         free(out->log);

@@ -90,6 +90,7 @@ struct rule {
     json_object *body;       /* OBJECTS: a list, or a text; counted */
     regex_t *match;          /* IMAGE, and the `image` of POD; NULL: any */
     bool exists;             /* IMAGE */
+    char *login;             /* IMAGE: "user:password"; NULL: anybody may pull it */
     struct clause pod;       /* POD: which pods */
     struct sw_pod_plan plan; /* POD; plan.log is a template */
 };

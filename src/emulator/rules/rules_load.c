@@ -151,11 +151,13 @@ static const struct field pod_fields[] = {
     { "runs", read_runs, 0 },
     { "ready", read_ready, 0 },
     { "log", sw_read_text, offsetof(struct rule, plan.log) },
+    { "reason", sw_read_text, offsetof(struct rule, plan.reason) },
 };
 
 static const struct field image_fields[] = {
     { "match", sw_read_regex, offsetof(struct rule, match) },
     { "exists", sw_read_bool, offsetof(struct rule, exists) },
+    { "login", sw_read_text, offsetof(struct rule, login) },
     { "when", sw_read_when, 0 },
 };
 

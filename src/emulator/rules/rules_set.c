@@ -69,6 +69,8 @@ void sw_rule_set_cut(struct rule_set *set, size_t n)
         free_regex(&rule->match);
         sw_clause_done(&rule->pod);
         free(rule->plan.log);
+        free(rule->plan.reason);
+        free(rule->login);
     }
 }
 
