@@ -95,7 +95,6 @@ enum {
     FAULT_MS = 2000,
     SETTLE_MS = 5000,  /* of the operator's Errored */
     STABLE_MS = 2000,  /* pods that are ready may end at once */
-    AGAIN_MS = 25000,  /* those that have ended are started again after 10 s, then 20 s */
     LEADER_MS = 2000,  /* for who leads, before the walk */
     GATHER_MS = 60000, /* for --artifacts */
     BEAT_MS = 10000,   /* without another line, what is waited for is said again */
@@ -166,7 +165,8 @@ static void on_event(const struct sw_controller_event *e, void *arg)
 {
     struct run *run = arg;
     char elapsed[16];
-    if (run->is_document || run->live)
+    if (run->is_document || run->live ||
+        sw_streq(e->reason, "StateStuck")) /* on_beat() says it, too */
         return;
     sw_report_duration(sw_loop_now_ms(run->conn.loop) - run->started_ms, elapsed);
     (void)printf("%7s  %s%s: %s\n", elapsed, e->warning ? "warning: " : "", e->reason, e->message);
@@ -378,8 +378,8 @@ static void check_hope(struct run *run)
     report_done(&report);
 }
 
-/* How long the resource has to stay Ready yet; what has been ready and was not any more, longer
- * than kubelet waits before the first restarts. */
+/* How long the resource has to stay Ready yet. What ended and runs again is not Ready before it has
+ * run for a while, see pod_must_run_ms(). */
 static int64_t unsettled_ms(struct run *run)
 {
     const int64_t now_ms = sw_loop_now_ms(run->conn.loop);
@@ -390,7 +390,7 @@ static int64_t unsettled_ms(struct run *run)
     run->was_ready = true;
     if (!run->ready_ms)
         run->ready_ms = now_ms;
-    return run->ready_ms + (run->has_failed ? AGAIN_MS : STABLE_MS) - now_ms;
+    return run->ready_ms + STABLE_MS - now_ms;
 }
 
 /* Why what was Ready is not any more: it may be Ready again when the time has passed. */

@@ -1,4 +1,5 @@
 /* Actions of the engine as requests, and their answers as its events. */
+#include "data/text/time.h"
 #include "operator/controller/apply/apply.h"
 #include "operator/controller/private.h"
 #include "operator/manifests/ownership.h"
@@ -406,12 +407,36 @@ void request_logs(struct resource *r, const struct sw_action *a)
 /* ---- Events ------------------------------------------------------------------------------------
  */
 
+/* Does it only name the state of a container, "Error: ImagePullBackOff"? */
+static bool says_state_only(struct json_object *event)
+{
+    const char *message = sw_json_str(event, "", "message", NULL);
+    return sw_starts_with(message, "Error: ") && !strchr(message + strlen("Error: "), ' ');
+}
+
+/* Is @event to be shown instead of @other? The newer one; of one try to pull an image the pull
+ * secret that was not found, since what follows comes of it. */
+static bool says_more(struct json_object *event, struct json_object *other)
+{
+    enum { ONE_TRY_MS = 60000 };
+    static const char no_secret[] = "FailedToRetrieveImagePullSecret";
+    SW_ERR(ignored);
+    int64_t at_ms, other_ms;
+    bool first = sw_streq(sw_json_str(event, "", "reason", NULL), no_secret),
+         second = sw_streq(sw_json_str(other, "", "reason", NULL), no_secret);
+    if (first != second && sw_time_parse(sw_kube_event_time(event), &at_ms, &ignored) == 0 &&
+        sw_time_parse(sw_kube_event_time(other), &other_ms, &ignored) == 0 &&
+        llabs((long long)(at_ms - other_ms)) <= ONE_TRY_MS)
+        return first;
+    return strcmp(sw_kube_event_time(event), sw_kube_event_time(other)) >= 0;
+}
+
 static void on_warnings(const struct sw_kube_answer *a, void *arg)
 {
     struct op *op = arg;
     for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++) {
         struct json_object *event = sw_json_at(a->items, i);
-        if (op->doc && strcmp(sw_kube_event_time(event), sw_kube_event_time(op->doc)) < 0)
+        if (says_state_only(event) || (op->doc && !says_more(event, op->doc)))
             continue;
         json_object_put(op->doc);
         op->doc = sw_json_copy(event);

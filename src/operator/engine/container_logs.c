@@ -5,13 +5,24 @@
 #include "data/text/cut.h"
 #include "operator/engine/internal.h"
 
-enum { LOG_BYTES = 2048, MAX_LINE = 240, AGAIN_MS = 5 * 60000, AWAIT_MS = 5000 };
+enum {
+    LOG_BYTES = 2048,
+    MAX_LINE = 240,
+    AGAIN_MS = 5 * 60000,
+    AWAIT_MS = 5000,
+    MISSING_MS = 1000,
+    MAX_AGAIN = 3
+};
 
 /* The container that has ended, in the pod that says most about why @o is not ready. @return false:
  * there is none */
 static bool find_ended(const struct object *o, const char **pod, const char **container)
 {
     const struct sw_readiness *readiness = &o->judged; /* o->readiness names no container */
+    *pod = workers_failed_build(o);
+    *container = "";
+    if (*pod)
+        return true;
     *pod = o->key.name;
     if (!sw_streq(o->key.kind, "Pod") && !workers_worst(o, pod, &readiness))
         return false;
@@ -27,11 +38,19 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
         return;
     bool same = sw_streq(o->container_logs.pod, pod) &&
                 sw_streq(o->container_logs.container, container);
-    if (same && (!o->container_logs.changed || o->container_logs.asked_ms + AGAIN_MS > e->now_ms))
+    bool again = same && o->container_logs.again_ms;
+    if (again && o->container_logs.again_ms > e->now_ms) {
+        act_wake(e, o->container_logs.again_ms);
+        return;
+    }
+    if (same && !again &&
+        (!o->container_logs.changed || o->container_logs.asked_ms + AGAIN_MS > e->now_ms))
         return;
     char *copies[] = { sw_strdup(pod), sw_strdup(container) }; /* may be what they replace */
     if (!same)
         free(SW_TAKE(o->container_logs.line));
+    o->container_logs.n_again = again ? o->container_logs.n_again + 1 : 0;
+    o->container_logs.again_ms = 0;
     free(o->container_logs.pod);
     free(o->container_logs.container);
     o->container_logs.pod = copies[0];
@@ -41,14 +60,21 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
     struct sw_action *a = act_add(e, SW_ACT_LOGS);
     a->serial = o->container_logs.serial = act_serial(e);
     a->key = (struct sw_key){ "v1", "Pod", o->key.ns, sw_arena_strdup(e->arena, pod) };
-    a->container = sw_arena_strdup(e->arena, container);
+    a->container = *container ? sw_arena_strdup(e->arena, container) : NULL;
     a->n_bytes = LOG_BYTES;
+}
+
+bool container_logs_has_ended(const struct object *o)
+{
+    const char *pod, *container;
+    return find_ended(o, &pod, &container);
 }
 
 bool container_logs_awaited(struct sw_engine *e, struct object *o)
 {
     container_logs_ask(e, o);
-    bool answered = o->container_logs.pod && !o->container_logs.serial;
+    bool answered = o->container_logs.pod && !o->container_logs.serial &&
+                    !o->container_logs.again_ms;
     if (!o->container_logs.until_ms)
         o->container_logs.until_ms = e->now_ms + AWAIT_MS; /* its pods may be seen after it */
     if (answered || e->now_ms >= o->container_logs.until_ms)
@@ -62,6 +88,10 @@ bool container_logs_take(struct object *o, const struct sw_event *event)
     if (!o->container_logs.serial || o->container_logs.serial != event->serial)
         return false;
     o->container_logs.serial = 0;
+    bool is_missing = event->code == SW_NOTFOUND || event->code == SW_INVALID ||
+                      event->code == SW_PENDING;
+    if (is_missing && o->container_logs.n_again < MAX_AGAIN) /* it is written in a moment */
+        o->container_logs.again_ms = event->now_ms + MISSING_MS;
     if (event->code || !event->text)
         return false; /* who may not read logs gets the reason without them */
     free(o->container_logs.line);

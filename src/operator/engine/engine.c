@@ -354,10 +354,24 @@ static void note_prepared(struct sw_engine *e)
     workers_drop_early(e);
 }
 
+/* What counts as ready from now on only because time has passed. */
+static void wake_workers(struct sw_engine *e)
+{
+    struct object_iter it = { 0 };
+    for (struct object *o; (o = object_next(e, &it));) {
+        const bool was_ready = object_is_ready(o);
+        if (!workers_wake(e, o))
+            continue;
+        object_judge(o);
+        object_changed(e, o, was_ready);
+    }
+}
+
 static void settle(struct sw_engine *e)
 {
     size_t rounds = 0;
     struct object_iter it = { 0 };
+    wake_workers(e);
     if (e->hold == SW_HOLD_ALL) { /* its deletion may not touch anything yet */
         note_prepared(e);
         status_update(e);
@@ -384,6 +398,7 @@ static void settle(struct sw_engine *e)
             act_add(e, SW_ACT_FINALIZED);
         }
     }
+    stuck_report(e);
     if (!e->finalized)
         status_update(e);
 }

@@ -265,7 +265,8 @@ enum sw_watch_use {
     SW_USE_MEMBERS, /* objects that an assertion speaks of: all but metadata.managedFields */
     SW_USE_WORKERS, /* pods and builds of an object: metadata.name, .namespace, .uid, .labels,
                        .ownerReferences, .deletionTimestamp, .creationTimestamp,
-                       spec.nodeName, spec.restartPolicy, status */
+                       spec.nodeName, .restartPolicy, .imagePullSecrets,
+                       .volumes.persistentVolumeClaim, status */
 };
 
 /** An action; zero what its kind does not have. Borrowed until the engine's next step. */

@@ -6,6 +6,19 @@
 #define WEBHOOK "see that the webhook's Service has ready pods; it is tried again by itself"
 #define LIMITS "ask for what the namespace's LimitRange allows, or change the LimitRange"
 #define REPLACE "annotate the object with " SW_ANN_REPLACE " to have it deleted and made again"
+#define EXPIRED                                                                                    \
+    "renew the certificate; if it is valid, set the clock of the machine that refuses it"
+#define AUTHORITY                                                                                  \
+    "give the one that calls the authority's certificate (caBundle of a webhook, the node's "      \
+    "trust "                                                                                       \
+    "for a registry)"
+#define IMAGE "see that the image exists and may be pulled"
+#define CLAIM                                                                                      \
+    "give the claim a StorageClass that exists; with WaitForFirstConsumer it is bound once a pod " \
+    "uses it"
+#define LOGIN "give the pod a pull secret whose login may pull the image (imagePullSecrets)"
+#define SOURCE "create it in the pod's namespace, or mark it optional in the pod"
+#define DISK "free disk space on the node; its taint node.kubernetes.io/disk-pressure goes then"
 #define CORRECT "correct what the message names in the recipe or its values"
 #define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
 
@@ -14,6 +27,12 @@ static const struct {
     const char *reason, *text, *hint;
 } hints[] = {
     { "Foreign", NULL, NULL }, /* its message says what to do */
+    { NULL, "certificate has expired or is not yet valid", EXPIRED },
+    { NULL, "certificate is not yet valid", EXPIRED },
+    { NULL, "certificate has expired", EXPIRED },
+    { NULL, "certificate signed by unknown authority", AUTHORITY },
+    { NULL, "unable to get local issuer certificate", AUTHORITY },
+    { NULL, "self-signed certificate", AUTHORITY },
     { NULL, "exceeded quota", "raise the namespace's ResourceQuota, or free what it counts" },
     { NULL, "failed calling webhook", WEBHOOK },
     { NULL, "failed to call webhook", WEBHOOK },
@@ -43,10 +62,27 @@ static const struct {
     { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
     { "Terminating", NULL, "see which finalizer holds it" },
     { "Contested", NULL, "see who changes it: slipway explain NAME" },
-    { "ErrImagePull", NULL, "see that the image exists and may be pulled" },
-    { "ImagePullBackOff", NULL, "see that the image exists and may be pulled" },
+    { NULL, "image pull secrets", "create the pull secret that the pod names, in its namespace" },
+    { NULL, "no basic auth credentials", LOGIN },
+    { NULL, "401 Unauthorized", LOGIN },
+    { NULL, "unauthorized: ", LOGIN },
+    { "ErrImagePull", NULL, IMAGE },
+    { "ImagePullBackOff", NULL, IMAGE },
+    { "InvalidImageName", NULL, "correct the image's name" },
+    { "ImageMissing", NULL, "see that the image is there for the node's kernel, or push it" },
+    { NULL, "MountVolume.SetUp failed", SOURCE },
+    { "CreateContainerConfigError", NULL, SOURCE },
+    { NULL, "unbound immediate PersistentVolumeClaims", CLAIM },
+    { NULL, "persistentvolumeclaim \"", "create the claim that the pod names" },
+    { NULL, "storageclass.storage.k8s.io", CLAIM },
+    { NULL, "status.phase is Pending, not Bound", CLAIM },
+    { "Evicted", NULL, DISK },
+    { NULL, "node.kubernetes.io/disk-pressure", DISK },
+    { NULL, "OOMKilled", "raise the container's memory limit" },
     { "CrashLoopBackOff", NULL, "read the pod's log: kubectl logs --previous" },
     { "Unschedulable", NULL, "see what the pod asks for that no node has" },
+    { NULL, "status.phase is Failed, not Complete",
+      "read the build's log; what is corrected is built again by: oc start-build" },
     { "BackoffLimitExceeded", NULL, "read the Job's logs; change or delete it to run it again" },
     { "PodFailed", NULL, "read the pod's log; change or delete it to run it again" },
     { "OldPods", NULL, "see `slipway plan NAME` for which node comes next, and what holds it up" },

@@ -168,6 +168,8 @@ struct object {
         char *pod, *container, *line; /* whose log was asked for, and its last line */
         uint64_t serial;              /* of the unanswered request; 0: none */
         int64_t asked_ms;
+        int64_t again_ms; /* the log was not there: when it is asked for again; 0: it is not */
+        unsigned n_again;
         int64_t until_ms; /* how long container_logs_awaited() waits; 0: it has not been asked */
         bool changed;     /* its workers have changed since */
     } container_logs;
@@ -247,8 +249,10 @@ struct state {
     struct bitset done;             /* node by node: where it is finished */
     struct bitset members, lacking; /* nodes that must have the gate's labels; those without */
     bool members_known;
-    char *reported;     /* text of the last Event about it */
-    char *shown;        /* the phase in the status... */
+    char *reported;        /* text of the last Event about it */
+    const char *told_hint; /* of the last Event that told that it is stuck; borrowed, constant */
+    int64_t stuck_next_ms, stuck_after_ms; /* when that is looked at next; 0: it does not wait */
+    char *shown;                           /* the phase in the status... */
     int64_t entered_ms; /* ... and since when the state is in the one of the next status */
 };
 
@@ -479,6 +483,11 @@ void workers_each_old(const struct object *o, uint32_t node,
 
 /** Is there a pod of @o's present template that cannot pull its image? */
 bool workers_lack_image(const struct object *o);
+/** Pods that run again count from now on, or the engine wakes then. @return whether any of @o does:
+ * it is to be judged again */
+bool workers_wake(struct sw_engine *e, struct object *o);
+/** The pod of the last build of a BuildConfig, which has failed; borrowed, NULL: it has not. */
+const char *workers_failed_build(const struct object *o);
 /** The pod that says most about why @o is not ready, and its readiness; borrowed. @return false:
  * there is none */
 bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness);
@@ -501,6 +510,8 @@ void members_free(struct members *m); /* NULL is accepted */
 
 /** Ask for the log of the container that keeps @o from being ready, once. */
 void container_logs_ask(struct sw_engine *e, struct object *o);
+/** Is there a container that has ended, and may say why @o is not ready? */
+bool container_logs_has_ended(const struct object *o);
 /** @o failed and is about to be deleted: has the log to be awaited, so that it is not lost? It is
  * asked for; for a few seconds at most. */
 bool container_logs_awaited(struct sw_engine *e, struct object *o);
@@ -518,6 +529,9 @@ void container_logs_done(struct object *o);
 void warnings_ask(struct sw_engine *e, struct object *o);
 /** @return whether @event is the answer, and says something new */
 bool warnings_take(struct object *o, const struct sw_event *event);
+/** Warning Events of states that wait for what somebody has to do: what the message of the status
+ * says, once for each hint. To be called in each step. */
+void stuck_report(struct sw_engine *e);
 /** What the newest says, while it is about what keeps @o from being ready; NULL: not known.
  * Borrowed. */
 const char *warnings_line(const struct object *o);

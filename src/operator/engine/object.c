@@ -363,6 +363,8 @@ const char *object_detail(struct sw_engine *e, const struct object *o, const cha
     }
     const char *pod = workers_message(e, o, reason);
     const char *line = container_logs_line(o), *warning = warnings_line(o);
+    if (warning && strstr(pod ? pod : o->readiness.message, warning))
+        warning = NULL; /* the pod says it, too */
     return sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", o->readiness.message, pod ? "; " : "",
                            pod ? pod : "", line ? "; the end of its log: " : "", line ? line : "",
                            warning ? ": " : "", warning ? warning : "");

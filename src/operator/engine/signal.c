@@ -183,6 +183,19 @@ static bool gate_failed(const struct state *s)
     return false;
 }
 
+/* Is the log of what has failed on its way? It is told with the failure. */
+static bool awaits_logs(struct sw_engine *e, const struct state *s)
+{
+    bool awaits = false;
+    for (size_t i = 0; s->phase != PH_READY && i < s->n_objects; i++) {
+        struct object *o = s->objects[i];
+        if (o->text && o->awaited && o->readiness.kind == SW_READINESS_FAILED &&
+            container_logs_has_ended(o))
+            awaits = container_logs_awaited(e, o) || awaits;
+    }
+    return awaits;
+}
+
 /* ---- what went wrong ---------------------------------------------------------------------------
  */
 
@@ -296,7 +309,7 @@ bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
     case SG_GATE_HELD:
         return gate_is_held(e, s);
     case SG_GATE_FAILED:
-        return gate_failed(s);
+        return gate_failed(s) && !awaits_logs(e, s);
     case SG_LATE:
         return deadline_is_over(e, s);
     case SG_RENEWED:

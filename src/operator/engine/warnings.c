@@ -1,18 +1,20 @@
-/* Warning Events of what says nothing itself: a pod whose containers are being created, a
- * DaemonSet, StatefulSet or Job whose pods are refused. The newest is asked for, and shown with the
- * reason. */
+/* Warning Events of what says nothing itself, or not all: a pod whose containers are being created
+ * or whose image cannot be pulled, a DaemonSet, StatefulSet or Job whose pods are refused, a claim
+ * that is not bound. The newest is asked for, and shown with the reason. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/text/cut.h"
 #include "operator/engine/internal.h"
+#include "operator/engine/readiness/pod.h"
 #include "operator/engine/readiness/pod_maker.h"
 
 enum { FIRST_MS = 2000, LAST_MS = 600000, MAX_LINE = 300 };
 
 static bool says_nothing(const struct sw_readiness *readiness)
 {
-    static const char *const reasons[] = { "ContainerCreating", "PodInitializing", "Pending" };
+    static const char *const reasons[] = { "ContainerCreating", "PodInitializing", "Pending",
+                                           "ErrImagePull", "ImagePullBackOff" };
     for (size_t i = 0; i < SW_COUNT(reasons); i++)
         if (sw_streq(readiness->reason, reasons[i]))
             return true;
@@ -31,6 +33,8 @@ static bool find_silent(const struct object *o, const char **kind, const char **
         return says_nothing(readiness);
     const struct sw_pod_maker *maker = sw_pod_maker_find(o->key.kind);
     *kind = o->key.kind;
+    if (sw_streq(o->key.kind, "PersistentVolumeClaim"))
+        return o->readiness.kind == SW_READINESS_WAITING;
     return maker && maker->is_silent && o->readiness.kind == SW_READINESS_WAITING;
 }
 
@@ -84,7 +88,7 @@ bool warnings_take(struct object *o, const struct sw_event *event)
     o->warnings.serial = 0;
     if (event->code || !event->text)
         return false; /* who may not read Events gets the reason without them */
-    SW_AUTO_CHARS *line = sw_text_last_line(event->text, MAX_LINE);
+    SW_AUTO_CHARS *line = sw_text_last_line(pod_pull_failure(event->text), MAX_LINE);
     bool changed = !sw_streq(o->warnings.line, line);
     sw_text_set(&o->warnings.line, line);
     return changed;

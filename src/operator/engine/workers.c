@@ -21,9 +21,11 @@ struct worker {
     uint32_t node;
     bool ready, terminating;
     uint64_t version;
-    uint64_t owner;   /* its owner's uid, hashed; 0: not known */
-    int64_t template; /* generation of its DaemonSet's template; -1: not known */
-    int64_t number;   /* of a build */
+    uint64_t owner;                /* its owner's uid, hashed; 0: not known */
+    int64_t template;              /* generation of its DaemonSet's template; -1: not known */
+    int64_t number;                /* of a build */
+    char *build_pod;               /* of a build: the name of its pod */
+    int64_t n_restarts, counts_ms; /* a pod that runs again counts from then on; 0: it does */
     struct sw_readiness readiness;
     bool logged; /* its log matches the pattern */
     uint64_t log_serial;
@@ -37,6 +39,7 @@ struct workers {
     struct sw_selector selector;
     char *selector_text;
     struct lh_table *by_name;
+    size_t n_restarting;      /* that do not count yet, though they are ready */
     struct bitset has, ready; /* nodes with a pod; those whose pods are all ready */
 };
 
@@ -75,6 +78,7 @@ static void worker_free(struct worker *worker)
 {
     sw_readiness_done(&worker->readiness);
     free(worker->name);
+    free(worker->build_pod);
     free(worker);
 }
 
@@ -150,6 +154,32 @@ static bool belongs(const struct object *o, struct json_object *live)
     return sw_json_find_by(owners, "name", o->key.name) != NULL;
 }
 
+/* A pod that is ready does not count before it has run for a while since it ended last. */
+static void read_restarts(const struct sw_engine *e, struct worker *worker,
+                          struct json_object *live)
+{
+    struct json_object *list = sw_json_find(live, "status", "containerStatuses", NULL);
+    int64_t until_ms, n = 0, kept_ms = worker->counts_ms;
+    SW_READINESS(readiness);
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        n += sw_json_int(sw_json_at(list, i), 0, "restartCount", NULL);
+    const bool is_same = kept_ms && n == worker->n_restarts;
+    int64_t must_ms = n && worker->ready ? pod_must_run_ms(live, &until_ms, &readiness) : 0;
+    worker->n_restarts = n;
+    worker->counts_ms = 0;
+    if (!must_ms)
+        return;
+    if (until_ms > e->now_ms + must_ms) /* the clocks differ */
+        until_ms = is_same ? kept_ms : e->now_ms + must_ms;
+    if (until_ms <= e->now_ms)
+        return;
+    worker->counts_ms = until_ms;
+    worker->ready = false;
+    sw_readiness_done(&worker->readiness);
+    worker->readiness = readiness;
+    readiness = (struct sw_readiness){ 0 };
+}
+
 /* @return whether anything that is read has changed. */
 static bool read_worker(struct sw_engine *e, const struct object *o, struct worker *worker,
                         struct json_object *live)
@@ -174,8 +204,11 @@ static bool read_worker(struct sw_engine *e, const struct object *o, struct work
         const char *dash = strrchr(sw_obj_name(live), '-');
         worker->number = strtoll(number ? number : dash ? dash + 1 : "0", NULL, 10);
     }
-    worker->logged = worker->logged && worker->ready;
     sw_kstatus(live, &worker->readiness);
+    if (!w->builds)
+        read_restarts(e, worker, live);
+    o->workers->n_restarting += (worker->counts_ms != 0) - (old.counts_ms != 0);
+    worker->logged = worker->logged && worker->ready;
     bool differs = old.node != worker->node || old.owner != worker->owner ||
                    old.ready != worker->ready || old.terminating != worker->terminating ||
                    old.template != worker->template ||
@@ -201,6 +234,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
         if (!worker)
             return false;
         (void)lh_table_delete(w->by_name, key->name); /* it was found just now */
+        w->n_restarting -= worker->counts_ms != 0;
         nodes_mark(e, worker->node);
         worker_free(worker);
         return true;
@@ -208,6 +242,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
     if (!worker) {
         worker = sw_zalloc(1, sizeof *worker);
         worker->name = sw_strdup(key->name);
+        worker->build_pod = w->builds ? sw_printf("%s-build", key->name) : NULL;
         worker->node = SW_NO_NODE;
         worker->template = -1;
         if (lh_table_insert(w->by_name, worker->name, worker))
@@ -328,13 +363,25 @@ const char *workers_message(struct sw_engine *e, const struct object *o, const c
                            node ? node : "", worker->readiness.message);
 }
 
-static void judge_builds(struct object *o)
+static const struct worker *last_build(const struct object *o)
 {
     const struct worker *last = NULL;
     struct lh_entry *at = NULL;
     for (const struct worker *worker; (worker = next_worker(o->workers, &at));)
         if (!last || worker->number > last->number)
             last = worker;
+    return last;
+}
+
+const char *workers_failed_build(const struct object *o)
+{
+    const struct worker *last = o->workers && o->workers->builds ? last_build(o) : NULL;
+    return last && last->readiness.kind == SW_READINESS_FAILED ? last->build_pod : NULL;
+}
+
+static void judge_builds(struct object *o)
+{
+    const struct worker *last = last_build(o);
     if (!last || !sw_streq(o->readiness.reason, "NoBuild"))
         return;
     if (last->readiness.kind == SW_READINESS_READY)
@@ -342,6 +389,40 @@ static void judge_builds(struct object *o)
     else
         sw_readiness_set(&o->readiness, last->readiness.kind, last->readiness.reason,
                          "build %s: %s", last->name, last->readiness.message);
+}
+
+bool workers_wake(struct sw_engine *e, struct object *o)
+{
+    struct lh_entry *at = NULL;
+    bool changed = false;
+    if (!o->workers || !o->workers->n_restarting)
+        return false;
+    for (struct worker *worker; (worker = next_worker(o->workers, &at));) {
+        if (!worker->counts_ms)
+            continue;
+        if (worker->counts_ms > e->now_ms) {
+            act_wake(e, worker->counts_ms);
+            continue;
+        }
+        worker->counts_ms = 0;
+        worker->ready = changed = true;
+        o->workers->n_restarting--;
+        sw_readiness_set(&worker->readiness, SW_READINESS_READY, NULL, " ");
+        nodes_mark(e, worker->node);
+    }
+    return changed;
+}
+
+/* How many of the pods that @o has now run again and do not count yet. */
+static size_t count_restarting(const struct object *o)
+{
+    struct lh_entry *at = NULL;
+    size_t n = 0;
+    if (!o->workers->n_restarting)
+        return 0;
+    for (const struct worker *worker; (worker = next_worker(o->workers, &at));)
+        n += worker->counts_ms && !worker->terminating && is_current(o, worker);
+    return n;
 }
 
 void workers_judge(struct object *o)
@@ -358,7 +439,12 @@ void workers_judge(struct object *o)
     while (o->gate && o->gate->log_pattern && !unlogged && (worker = next_worker(o->workers, &at)))
         if (worker->ready && is_current(o, worker) && !worker->logged)
             unlogged = worker;
-    if (unlogged)
+    const size_t n_restarting = count_restarting(o);
+    if (n_restarting)
+        sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "Restarting",
+                         "%zu of its pods end%s and start%s again", n_restarting,
+                         n_restarting == 1 ? "s" : "", n_restarting == 1 ? "s" : "");
+    else if (unlogged)
         sw_readiness_set(&o->readiness, SW_READINESS_WAITING, "WaitingForLogs",
                          "the log of pod %s does not match '%s' yet", unlogged->name,
                          o->gate->log_pattern);

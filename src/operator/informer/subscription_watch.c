@@ -16,6 +16,8 @@ static const char *const worker_fields[] = {
     "metadata.creationTimestamp",
     "spec.nodeName",
     "spec.restartPolicy",
+    "spec.imagePullSecrets",
+    "spec.volumes.persistentVolumeClaim",
     "status",
     NULL,
 };

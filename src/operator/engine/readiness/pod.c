@@ -1,9 +1,12 @@
 #include "operator/engine/readiness/pod.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "data/json/path.h"
+#include "data/text/time.h"
 
 bool pod_is_ready(struct json_object *pod)
 {
@@ -30,8 +33,60 @@ static char *ending(struct json_object *terminated)
                      *reason ? ")" : "", *message ? ": " : "", message);
 }
 
-/* Says what @container does that keeps the pod from being ready. @return false: nothing. */
-static bool container_trouble(struct json_object *container, bool init, struct sw_readiness *out)
+const char *pod_pull_failure(const char *message)
+{
+    static const struct {
+        const char *start, *end;
+    } calls[] = { { "Failed to pull image \"", "\": " },
+                  { "failed to pull and unpack image \"", "\": " },
+                  { "failed to resolve reference \"", "\": " },
+                  { "failed to resolve image \"", "\": " },
+                  { "rpc error: code = ", " desc = " } };
+    for (size_t i = 0; i < SW_COUNT(calls); i++) {
+        const char *end = sw_starts_with(message, calls[i].start) ? strstr(message, calls[i].end)
+                                                                  : NULL;
+        if (!end)
+            continue;
+        message = end + strlen(calls[i].end);
+        i = SIZE_MAX; /* from the first on again */
+    }
+    return message;
+}
+
+/* " (no pull secret)", " (pull secrets a, b)"; "" unless an image cannot be pulled. The caller's.
+ */
+static char *pull_secrets(struct json_object *pod, const char *reason)
+{
+    struct json_object *list = sw_json_find(pod, "spec", "imagePullSecrets", NULL);
+    size_t n = sw_json_len(list);
+    if (!sw_streq(reason, "ErrImagePull") && !sw_streq(reason, "ImagePullBackOff"))
+        return sw_strdup("");
+    char *text = sw_strdup(n ? n > 1 ? " (pull secrets " : " (pull secret " : " (no pull secret");
+    for (size_t i = 0; i < n; i++)
+        sw_append(&text, "%s%s", i ? ", " : "", sw_json_str(sw_json_at(list, i), "", "name", NULL));
+    sw_append(&text, ")");
+    return text;
+}
+
+/* " (claims a, b)": of a pod that waits for its claims; else "". The caller's. */
+static char *claims(struct json_object *pod, const char *message)
+{
+    struct json_object *volumes = sw_json_find(pod, "spec", "volumes", NULL);
+    char *text = sw_strdup("");
+    for (size_t i = 0; strstr(message, "PersistentVolumeClaims") && i < sw_json_len(volumes); i++) {
+        const char *name = sw_json_str(sw_json_at(volumes, i), NULL, "persistentVolumeClaim",
+                                       "claimName", NULL);
+        if (name)
+            sw_append(&text, "%s%s", *text ? ", " : " (claims ", name);
+    }
+    if (*text)
+        sw_append(&text, ")");
+    return text;
+}
+
+/* Says what @container of @pod does that keeps the pod from being ready. @return false: nothing. */
+static bool container_trouble(struct json_object *pod, struct json_object *container, bool init,
+                              struct sw_readiness *out)
 {
     const char *name = sw_json_str(container, "?", "name", NULL);
     const char *what = init ? "init container" : "container";
@@ -40,9 +95,17 @@ static bool container_trouble(struct json_object *container, bool init, struct s
     if (waiting) {
         const char *reason = sw_json_str(waiting, "Waiting", "reason", NULL);
         const char *message = sw_json_str(waiting, "", "message", NULL);
+        SW_AUTO_CHARS *pull = sw_streq(reason, "ErrImagePull")
+                                  ? sw_printf("image \"%s\": %s",
+                                              sw_json_str(container, "?", "image", NULL),
+                                              pod_pull_failure(message))
+                                  : NULL;
+        message = pull ? pull : message;
         SW_AUTO_CHARS *last = ending(sw_json_find(container, "lastState", "terminated", NULL));
-        sw_readiness_set(out, SW_READINESS_WAITING, reason, "%s %s: %s%s%s%s%s", what, name, reason,
-                         *message ? ": " : "", message, *last ? ", last " : "", last);
+        SW_AUTO_CHARS *secrets = pull_secrets(pod, reason);
+        sw_readiness_set(out, SW_READINESS_WAITING, reason, "%s %s: %s%s%s%s%s%s", what, name,
+                         reason, *message ? ": " : "", message, secrets, *last ? ", last " : "",
+                         last);
         if (*last)
             out->container = sw_strdup(name);
         /* A pod that is being started says this of all its containers: look for a better reason. */
@@ -61,12 +124,44 @@ static bool container_trouble(struct json_object *container, bool init, struct s
     return false;
 }
 
+int64_t pod_must_run_ms(struct json_object *pod, int64_t *until_ms, struct sw_readiness *out)
+{
+    enum { MOST_MS = 60000, FORGOTTEN_MS = 600000, ROUNDED_MS = 1000 };
+    struct json_object *list = sw_json_find(pod, "status", "containerStatuses", NULL);
+    int64_t longest_ms = 0;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        SW_ERR(ignored);
+        struct json_object *c = sw_json_at(list, i);
+        struct json_object *last = sw_json_find(c, "lastState", "terminated", NULL);
+        const char *runs = sw_json_str(c, "", "state", "running", "startedAt", NULL);
+        int64_t n = sw_json_int(c, 0, "restartCount", NULL), runs_ms, from_ms, to_ms;
+        if (!n || sw_time_parse(runs, &runs_ms, &ignored) < 0 ||
+            sw_time_parse(sw_json_str(last, "", "startedAt", NULL), &from_ms, &ignored) < 0 ||
+            sw_time_parse(sw_json_str(last, "", "finishedAt", NULL), &to_ms, &ignored) < 0 ||
+            to_ms - from_ms >= FORGOTTEN_MS)
+            continue;
+        int64_t must_ms = 2 * ((to_ms > from_ms ? to_ms - from_ms : 0) + ROUNDED_MS);
+        must_ms = must_ms < MOST_MS ? must_ms : MOST_MS;
+        if (longest_ms && runs_ms + must_ms <= *until_ms)
+            continue;
+        SW_AUTO_CHARS *how = ending(last);
+        const char *name = sw_json_str(c, "?", "name", NULL);
+        *until_ms = runs_ms + must_ms;
+        longest_ms = must_ms;
+        sw_readiness_set(out, SW_READINESS_WAITING, "Restarting",
+                         "container %s runs again, after %" PRId64 " restart%s; last %s", name, n,
+                         n > 1 ? "s" : "", how);
+        out->container = sw_strdup(name);
+    }
+    return longest_ms;
+}
+
 static bool containers_trouble(struct json_object *pod, const char *list, bool init,
                                struct sw_readiness *out)
 {
     struct json_object *statuses = sw_json_find(pod, "status", list, NULL);
     for (size_t i = 0; i < sw_json_len(statuses); i++)
-        if (container_trouble(sw_json_at(statuses, i), init, out))
+        if (container_trouble(pod, sw_json_at(statuses, i), init, out))
             return true;
     return false;
 }
@@ -105,9 +200,11 @@ void pod_judge(struct json_object *pod, struct sw_readiness *out)
         sw_readiness_set(out, SW_READINESS_WAITING, "Running",
                          "is running and has not succeeded yet");
     } else if (sw_streq(sw_json_str(scheduled, "", "status", NULL), "False")) {
+        const char *message = sw_json_str(scheduled, "", "message", NULL);
+        SW_AUTO_CHARS *names = claims(pod, message);
         sw_readiness_set(out, SW_READINESS_WAITING,
                          sw_json_str(scheduled, "Unschedulable", "reason", NULL),
-                         "cannot be scheduled: %s", sw_json_str(scheduled, "", "message", NULL));
+                         "cannot be scheduled: %s%s", message, names);
     } else {
         /* the first container that has a reason of its own decides */
         sw_readiness_set(out, SW_READINESS_WAITING, phase, "is %s", phase);

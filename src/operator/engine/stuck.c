@@ -1,0 +1,38 @@
+/* Warning Events of states that wait for what does not come by itself: a quota, a missing Secret,
+ * an image that is not there. What has failed has an Event of its own, by its transition. */
+#include "operator/engine/internal.h"
+
+/* Most of what a state waits for in its first seconds comes by itself. */
+enum { FIRST_MS = 10000, LAST_MS = 600000 };
+
+static void tell(struct sw_engine *e, struct state *s)
+{
+    const char *reason, *message = state_message(e, s, &reason);
+    const char *hint = hint_for(reason, message, false);
+    if (!*hint || hint == s->told_hint)
+        return;
+    s->told_hint = hint;
+    act_event(e, true, "StateStuck", "state %s: %s", s->hidden ? s->title : s->name, message);
+}
+
+void stuck_report(struct sw_engine *e)
+{
+    for (size_t i = 0; i < e->n_states; i++) {
+        struct state *s = e->states[i];
+        if (s->phase == PH_READY)
+            s->told_hint = NULL;
+        if (s->phase != PH_APPLYING && s->phase != PH_WAITING) {
+            s->stuck_next_ms = 0;
+            continue;
+        }
+        if (!s->stuck_next_ms) {
+            s->stuck_after_ms = FIRST_MS;
+            s->stuck_next_ms = e->now_ms + FIRST_MS;
+        } else if (s->stuck_next_ms <= e->now_ms) {
+            tell(e, s);
+            s->stuck_after_ms = s->stuck_after_ms * 3 < LAST_MS ? s->stuck_after_ms * 3 : LAST_MS;
+            s->stuck_next_ms = e->now_ms + s->stuck_after_ms;
+        }
+        act_wake(e, s->stuck_next_ms);
+    }
+}
