@@ -104,7 +104,7 @@ char *account_unconfirmed(const struct resource *r)
     return sw_printf(
         "annotation " RESOURCE_ACTS_AS ": %s: status.actsAs, which the operator writes, "
         "does not confirm that for this content [Waiting: the resource whose dependency "
-        "it is, or that somebody removes the annotation]",
+        "it is, or that the annotation is removed]",
         sw_obj_annotation(r->seen, RESOURCE_ACTS_AS));
 }
 

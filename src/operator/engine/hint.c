@@ -104,7 +104,8 @@ const char *hint_for_recipe(int code, const char *message)
     if (strstr(message, "spec.chart.verify.secretRef"))
         return "make the Secret with the authors' public keys, or correct spec.chart.verify";
     if (strstr(message, "spec.chart.verify") && code != SW_UNAVAILABLE)
-        return "have the chart signed by somebody in the Secret (helm package --sign), or correct "
+        return "have the chart signed by one of the authors in the Secret (helm package --sign), "
+               "or correct "
                "spec.chart.verify";
     if (sw_starts_with(message, "the recipe asks for another cluster"))
         return "give it such nodes, or annotate the resource with slipway.dev/constraints: warn";

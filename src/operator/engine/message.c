@@ -101,7 +101,7 @@ static const char *applying_message(struct sw_engine *e, const struct state *s, 
             continue;
         *reason = "Contested";
         return sw_arena_printf(e->arena,
-                               "%s is changed again and again by somebody else: applied %u times",
+                               "%s is changed again and again by another client: applied %u times",
                                object_title(e, o), o->n_repairs);
     }
     const char *gate = gate_message(e, s, reason);

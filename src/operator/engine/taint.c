@@ -85,7 +85,7 @@ static struct json_object *add_taints(struct sw_engine *e, uint32_t node, struct
         bool same = there && sw_streq(value_of(there), value_of(taint));
         if (there && !same) {
             const char *clash = sw_arena_printf(
-                e->arena, "node %s has taint %s of somebody else's: %s cannot be set",
+                e->arena, "node %s has taint %s, which slipway has not set: %s cannot be set",
                 sw_node_set_name(e->nodes, node), taint_text(e, there), text);
             if (!sw_streq(clash, e->reported_clash))
                 act_event(e, true, "TaintClash", "%s", clash);

@@ -121,7 +121,7 @@ const struct table_row table_rows[] = {
 
     { PH_OBSERVING, SG_REMOVE, PH_REMOVING, begin_removal, NULL, "it is not wanted any more" },
     { PH_OBSERVING, SG_REFUSED, PH_FAILED, NULL, "StateFailed",
-      "an object belongs to somebody else" },
+      "an object belongs to another owner" },
     { PH_OBSERVING, SG_FAULT, PH_RETRYING, NULL, "StateRetrying", "it cannot be rendered now" },
     { PH_OBSERVING, SG_OBSERVED, PH_PENDING, NULL, NULL,
       "nothing is done before what is there is known, and what will be is written down" },

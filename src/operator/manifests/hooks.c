@@ -296,7 +296,8 @@ const struct sw_hook sw_hooks[] = {
     WAIT(SW_SRO_PREFIX "driver-container-vendor", "DaemonSet BuildConfig",
          "pairs a driver container with the BuildConfig that builds its image", "my-driver"),
     WAIT(SW_OBSERVE, "*",
-         "\"true\": never applied; somebody else's object of that name must be there and ready; "
+         "\"true\": never applied; an object of that name that slipway has not made must be there "
+         "and ready; "
          "\"any\", \"none\": one of all objects of its kind in its namespace is as asserted, or "
          "none is",
          "true"),
@@ -326,7 +327,8 @@ const struct sw_hook sw_hooks[] = {
          "alone",
          "gpu=yes,zone=a"),
     WAIT("slipway.dev/adopt", "*",
-         "\"true\": somebody else's object of that name is taken over; it is not deleted later",
+         "\"true\": an object of that name that slipway has not made is taken over; it is not "
+         "deleted later",
          "true"),
     WAIT("slipway.dev/replace", "*",
          "\"true\": deleted and made again where a field of it cannot be changed", "true"),

@@ -108,7 +108,7 @@ other_bytes() {
     "$slipway" render state >o 2>&1
     local rc=$?
     mv kept www/engine-1.0.0.tgz
-    [ $rc -eq 2 ] && grep -q "its digest is sha256:.*slipway.lock has $(digest 1.0.0): somebody changed what was published" o || { cat o; return 1; }
+    [ $rc -eq 2 ] && grep -q "its digest is sha256:.*slipway.lock has $(digest 1.0.0): what was published has changed" o || { cat o; return 1; }
 }
 stale() {
     state 1.0.0 && vendor lock state && sed -i 's/version: 1.0.0/version: 1.1.0/' state/Chart.yaml || return 1

@@ -117,7 +117,7 @@ data: {a: mine}' | template contested 1000-it
     "$slipway" run contested --timeout 8s --fail-fast=false >ran 2>errs </dev/null
     "$slipway" explain contested >explained || true
     kill $rival; cat ran errs explained
-    grep -q "ConfigMap contested/it is changed again and again by somebody else" explained && grep -q "field manager 'rival' has changed it last" explained
+    grep -q "ConfigMap contested/it is changed again and again by another client" explained && grep -q "field manager 'rival' has changed it last" explained
 }
 forbidden() { # KIND: the right lacks; told long before the time-out
     local from=$SECONDS rc=0

@@ -139,7 +139,7 @@ data: {release: ""}
 END
 }
 told() {
-    kubectl get events -A | grep ReleaseNotRecorded | grep 'gpu-operator of namespace taken' | grep -q "somebody else's"
+    kubectl get events -A | grep ReleaseNotRecorded | grep 'gpu-operator of namespace taken' | grep -q 'was not installed by this resource'
 }
 
 # A release that is not to be installed any more goes with its record.

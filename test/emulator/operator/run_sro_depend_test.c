@@ -157,10 +157,11 @@ static void child_that_others_change_is_not_walked_as_its_parents_account(void *
     PATCH_SR(&w, "b",
              "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":"
              "\"a=b\"}},\"spec\":{\"set\":{\"more\":\"red\"}}}");
-    sro_until(&w, "a", "Errored", "somebody else has set its spec.set.more");
+    sro_until(&w, "a", "Errored", "another client has set its spec.set.more");
     sro_until(&w, "b", "Progressing", "does not confirm that");
     PATCH_SR(&w, "b", "{\"spec\":{\"set\":{\"more\":null}}}");
-    sro_until(&w, "a", "Errored", "somebody else has set its annotations.slipway.dev/image-mirror");
+    sro_until(&w, "a", "Errored",
+              "another client has set its annotations.slipway.dev/image-mirror");
     PATCH_SR(&w, "b", "{\"metadata\":{\"annotations\":{\"slipway.dev/image-mirror\":null}}}");
     sro_until(&w, "a", "Ready", NULL);
     assert_string_equal(sw_json_str(sro_get(&w, "b"), "", "status", "actsAs", "account", NULL),

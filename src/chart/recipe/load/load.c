@@ -249,8 +249,8 @@ static int check_digest(const struct sw_recipe_got *got, const char *want, struc
     if (!*want || got->any_version || sw_streq(got->digest, want))
         return 0;
     return sw_err_set(err, SW_INVALID,
-                      "%s: its digest is %s, and " SW_DIGESTS_FILE " has %s: somebody changed what "
-                      "was published; look at it, and slipway vendor lock takes it",
+                      "%s: its digest is %s, and " SW_DIGESTS_FILE " has %s: what "
+                      "was published has changed; look at it, and slipway vendor lock takes it",
                       got->origin, *got->digest ? got->digest : "not known", want);
 }
 

@@ -113,7 +113,7 @@ static void confirm(struct op *op, struct json_object *child)
     char digest[SW_SHA256_HEX];
     if (addition) {
         SW_AUTO_CHARS *message = sw_printf(
-            "somebody else has set its %s: remove that, or delete it "
+            "another client has set its %s: remove that, or delete it "
             "(it acts as the account of %s)",
             addition, m->parent->name);
         creation_end(op, SW_INVALID, message);

@@ -219,8 +219,8 @@ static void write_record(void *arg)
 
 static void give_up_foreign(struct release_work *w)
 {
-    SW_AUTO_CHARS *why = sw_printf("release %s of namespace %s is somebody else's", w->r->name,
-                                   resource_namespace(w->r));
+    SW_AUTO_CHARS *why = sw_printf("release %s of namespace %s was not installed by this resource",
+                                   w->r->name, resource_namespace(w->r));
     give_up(w, SW_INVALID, why);
 }
 
