@@ -570,7 +570,7 @@ static void print_link(const struct printer *p, struct json_object *link, int de
     if (is_repeated && !sw_json_len(because) &&
         (sw_starts_with(what, "Event ") || sw_streq(what, "the end of its log")))
         return;
-    if ((depth >= OBJECT && is_repeated && !strchr(why, '\n')) ||
+    if (((depth == OBJECT || is_pod(link)) && is_repeated) ||
         (depth < STATE && is_said_below(link, why)))
         why = "";
     sw_line_printf(&line, SW_PLAIN, "%*s", depth * 2, "");
