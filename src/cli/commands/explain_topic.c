@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands/explain_annotations.h"
 #include "cli/lint/lint.h"
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
@@ -19,7 +20,7 @@
  * off is @hanging deeper. */
 static void add_lines(char **out, int margin, int hanging, const char *text)
 {
-    enum { WIDTH = 96 };
+    enum { WIDTH = 80 };
     for (bool is_first = true; *text; is_first = false) {
         size_t len = strcspn(text, "\n"), n = len;
         const size_t room = (size_t)(WIDTH - margin);
@@ -112,6 +113,15 @@ static void add_chart_annotation(char **out, const struct sw_chart_annotation *a
     add_annotation_example(out, a->name, a->example, true);
 }
 
+static void add_explained(char **out, const struct explained_annotation *a)
+{
+    sw_append(out, "%s%s\n", **out ? "\n" : "", a->name);
+    add_text(out, 4, a->doc);
+    add_text(out, 4, a->of);
+    if (a->value)
+        add_annotation_example(out, a->name, a->value, false);
+}
+
 static int explain_annotation(const char *name, char **out, struct sw_err *err)
 {
     for (const struct sw_hook *h = sw_hooks; h->name; h++)
@@ -123,6 +133,9 @@ static int explain_annotation(const char *name, char **out, struct sw_err *err)
     for (const struct sw_chart_annotation *a = sw_chart_annotations; a->name; a++)
         if (is_called(a->name, name))
             add_chart_annotation(out, a);
+    for (const struct explained_annotation *a = explained_annotations; a->name; a++)
+        if (is_called(a->name, name))
+            add_explained(out, a);
     if (**out)
         return 0;
     const char *names[128] = { NULL };
@@ -131,6 +144,9 @@ static int explain_annotation(const char *name, char **out, struct sw_err *err)
         names[n++] = *a;
     for (const char *const *a = sw_chart_annotation_names(); *a && n + 1 < SW_COUNT(names); a++)
         names[n++] = *a;
+    for (const struct explained_annotation *a = explained_annotations;
+         a->name && n + 1 < SW_COUNT(names); a++)
+        names[n++] = a->name;
     return not_found("annotation", name, names, "'slipway hooks' and docs/annotations.md list them",
                      err);
 }
@@ -441,6 +457,8 @@ char *explain_topic_names(const char *topic)
     if (sw_streq(topic, "annotation")) {
         add_names(&out, sw_hook_annotations());
         add_names(&out, sw_chart_annotation_names());
+        for (const struct explained_annotation *a = explained_annotations; a->name; a++)
+            sw_append(&out, "%s\n", a->name);
     } else if (sw_streq(topic, "hook")) {
         for (const struct sw_hook *h = sw_hooks; h->name; h++)
             sw_append(&out, "%s\n", h->name);

@@ -24,6 +24,18 @@ every_annotation() { # each has an example that lint takes
     done <"$tap_dir/names"
 }
 
+of_others() { # all that docs/annotations.md has but labels
+    says annotation helm.sh/hook '    an annotation of manifests; it is Helm'"'"'s' '        helm.sh/hook: pre-install,pre-upgrade' &&
+        says annotation slipway.dev/no-hooks '    an annotation of a SpecialResource' '        slipway.dev/no-hooks: "true"' &&
+        says annotation mig.das.com/allocation "    an annotation of the answer to kubelet; it is DAS's" || return 1
+    sed -n 's/^| `\([a-z.]*\/[a-z/-]*\)`.*| .* | .*/\1/p' docs/annotations.md | sort -u >"$tap_dir/names"
+    [ "$(wc -l <"$tap_dir/names")" -ge 30 ] || return 1
+    local unknown=0
+    while read -r name; do
+        "$slipway" explain annotation "$name" >"$tap_dir/said" 2>&1 || { cat "$tap_dir/said"; unknown=$((unknown + 1)); }
+    done <"$tap_dir/names"
+    [ $unknown -eq 0 ]
+}
 every_field() { # each field below the first two levels, and its example is one that lint takes
     "$slipway" explain field spec | sed -n '/^fields:/,$s/^    \([a-zA-Z][a-zA-Z]*\) .*/\1/p' >"$tap_dir/fields"
     [ "$(wc -l <"$tap_dir/fields")" -ge 20 ] || return 1
@@ -45,6 +57,7 @@ fits() {
     done
 }
 
+t "the annotations of a SpecialResource, of Helm and of DAS" of_others
 t "an annotation, by the end of its name" says annotation timeout slipway.dev/timeout example: '        slipway.dev/timeout: 30m'
 t "an annotation of a chart" says annotation rollback '    an annotation of a chart, in its Chart.yaml' '      slipway.dev/rollback: "true"'
 t "an annotation of both" says annotation wait specialresource.openshift.io/wait slipway.dev/wait
