@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/complete.h"
 #include "data/text/nearest.h"
+#include "data/text/wrap.h"
 #include "operator/renderer/renderer.h"
 
 #include <stdio.h>
@@ -26,11 +27,14 @@ static int execute(const struct sw_command *command, int argc, char **argv)
 
 static void print_commands(FILE *out)
 {
+    enum { COLUMN = 15 };
     (void)fprintf(out, "slipway walks an accelerator's software stack onto a Kubernetes cluster,\n"
                        "one validated state after another.\n\n"
                        "Usage: slipway COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n");
-    for (const struct sw_command *const *c = sw_commands; *c; c++)
-        (void)fprintf(out, "  %-12s %s\n", (*c)->name, (*c)->summary);
+    for (const struct sw_command *const *c = sw_commands; *c; c++) {
+        (void)fprintf(out, "  %-12s ", (*c)->name);
+        sw_text_wrap(out, (*c)->summary, COLUMN, COLUMN);
+    }
     (void)fprintf(out, "\n'slipway COMMAND --help' says what a command does.\n");
 }
 

@@ -1,5 +1,6 @@
 #include "cli/recipe/source_flags.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
 #include "data/json/json.h"
+#include "data/text/nearest.h"
 #include "emulator/emulator.h"
 
 /* A ConfigMap of the cluster, for cm:// URLs. @arg: its struct sw_connect_opts, or NULL. */
@@ -92,13 +94,37 @@ char *sw_source_installed(const char *name)
     return NULL;
 }
 
-/* A name alone may be one of the recipes that come with slipway. */
+/* The recipe in @folder whose name is nearest to @name, the caller's; NULL: none is near. */
+static char *nearest_recipe(const char *folder, const char *name)
+{
+    enum { MOST = 256 };
+    DIR *dir = opendir(*folder ? folder : "/");
+    char **names = sw_zalloc(MOST + 1, sizeof *names);
+    size_t n = 0;
+    for (struct dirent *entry; dir && n < MOST && (entry = readdir(dir));) {
+        SW_AUTO_CHARS *chart = sw_printf("%s/%s/Chart.yaml", folder, entry->d_name);
+        if (*entry->d_name != '.' && access(chart, R_OK) == 0)
+            names[n++] = sw_strdup(entry->d_name);
+    }
+    const char *near = sw_text_nearest(name, (const char *const *)names);
+    char *path = near ? sw_printf("%s/%s", folder, near) : NULL;
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    if (dir)
+        (void)closedir(dir);
+    return path;
+}
+
+/* A name alone may be one of the recipes that come with slipway, and either may be misspelt. */
 static void suggest_recipe(const char *name, struct sw_err *err)
 {
-    for (size_t i = 0; i < SW_COUNT(folders) && *name && !strchr(name, '/'); i++) {
-        SW_AUTO_CHARS *path = sw_printf("%s/%s", folders[i], name);
-        SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", path);
-        if (access(chart, R_OK) == 0) {
+    SW_AUTO_CHARS *typed = sw_strndup(name, strlen(name) - sw_ends_with(name, "/"));
+    const char *slash = strrchr(typed, '/');
+    SW_AUTO_CHARS *own = slash ? sw_strndup(typed, (size_t)(slash - typed)) : NULL;
+    for (size_t i = 0; i < SW_COUNT(folders) && *typed && !strstr(typed, "://"); i++) {
+        SW_AUTO_CHARS *path = nearest_recipe(own ? own : folders[i], slash ? slash + 1 : typed);
+        if (path) {
             SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
             (void)sw_err_set(err, SW_NOTFOUND, "%s; did you mean %s?", why, path);
             return;

@@ -11,6 +11,7 @@
 #include "base/loglevel.h"
 #include "data/text/nearest.h"
 #include "data/text/time.h"
+#include "data/text/wrap.h"
 
 /* Their offset is unused. */
 const struct sw_flag sw_common_flags[] = {
@@ -133,26 +134,36 @@ static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err
     return 0;
 }
 
+static void print_flag(const struct sw_flag *f)
+{
+    enum { COLUMN = 31 };
+    const char *arg = f->arg ? f->arg : f->kind == SW_FLAG_BOOL ? "" : "VALUE";
+    SW_AUTO_CHARS *doc = f->choices ? sw_printf("%s (%s)", f->doc, f->choices) : sw_strdup(f->doc);
+    int n = printf("  %c%c%s --%s%s%s", f->letter ? '-' : ' ', f->letter ? f->letter : ' ',
+                   f->letter ? "," : " ", f->name, *arg ? " " : "", arg);
+    if (n > COLUMN - 2)
+        (void)printf("\n%*s", COLUMN, "");
+    else
+        (void)printf("%*s", COLUMN - n, "");
+    sw_text_wrap(stdout, doc, COLUMN, COLUMN);
+}
+
 static void print_help(const struct parser *p)
 {
     const struct sw_flag_set *s = p->set;
-    (void)printf("%s: %s\n\nUsage: %s [OPTION]...%s%s\n", s->program, s->summary, s->program,
-                 *s->args ? " " : "", s->args);
-    if (s->details)
-        (void)printf("\n%s\n", s->details);
-    (void)printf("\nOptions:\n");
-    for (size_t i = 0; i < p->n; i++) {
-        const struct sw_flag *f = p->flags[i];
-        char head[64];
-        const char *arg = f->arg ? f->arg : f->kind == SW_FLAG_BOOL ? "" : "VALUE";
-        (void)snprintf(head, sizeof head, "%c%c%s --%s%s%s", f->letter ? '-' : ' ',
-                       f->letter ? f->letter : ' ', f->letter ? "," : " ", f->name, *arg ? " " : "",
-                       arg);
-        (void)printf("  %-34s %s", head, f->doc);
-        if (f->choices)
-            (void)printf(" (%s)", f->choices);
+    SW_AUTO_CHARS *title = sw_printf("%s: %s", s->program, s->summary);
+    SW_AUTO_CHARS *usage = sw_printf("Usage: %s [OPTION]...%s%s", s->program, *s->args ? " " : "",
+                                     s->args);
+    sw_text_wrap(stdout, title, 0, 4);
+    (void)printf("\n");
+    sw_text_wrap(stdout, usage, 0, 4);
+    if (s->details) {
         (void)printf("\n");
+        sw_text_wrap_all(stdout, s->details);
     }
+    (void)printf("\nOptions:\n");
+    for (size_t i = 0; i < p->n; i++)
+        print_flag(p->flags[i]);
 }
 
 int sw_flags_usage(const char *program, const char *fmt, ...)

@@ -127,6 +127,17 @@ verbs() {
         exits 2 stats && says "did you mean 'status'"
 }
 t "verbs of other tools are answered with what to type" verbs
+misspelt() { cd "$root" && exits 2 run recipes/nvidia-mgi && says 'did you mean recipes/nvidia-mig\?$' && exits 2 lint nvidia-mgi && says 'did you mean recipes/nvidia-mig\?$'; }
+help_fits() { # a terminal of 80 columns
+    local c n=0
+    for c in "" $("$slipway" --help | awk '/^  [a-z]/ { print $1 }'); do
+        n=$((n + 1))
+        "$slipway" $c --help | awk -v c="$c" 'length > 80 { print c ": " $0; bad = 1 } END { exit bad }' || return 1
+    done
+    [ $n -gt 30 ]
+}
 nearly() { cd "$root" && exits 2 run nvidia-mig && says 'did you mean recipes/nvidia-mig\?$' && exits 2 lint nfd && says 'did you mean states/nfd\?$'; }
 t "a recipe's name alone is answered with its path" nearly
+t "a recipe whose name is misspelt" misspelt
+t "every line of help fits 80 columns" help_fits
 plan
