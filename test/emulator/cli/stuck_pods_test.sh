@@ -133,53 +133,6 @@ lives_again() { # what goes on after its restarts is Ready, once it has run long
     return $rc
 }
 
-# hook CODE: what answers admission reviews, with a certificate that is valid FROM .. TO
-hook() {
-    stop hook
-    cat >hook.py <<'PY'
-import http.server, json, ssl, sys
-class Answer(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        body = json.dumps({"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": {"uid": review["request"]["uid"],
-            "allowed": False, "status": {"code": 403, "message": "images must come from registry.example.com"}}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *args): pass
-server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain("hook.crt", "hook.key")
-server.socket = context.wrap_socket(server.socket, server_side=True)
-print(server.server_port, flush=True)
-server.serve_forever()
-PY
-    rm -f port
-    python3 hook.py >port 2>/dev/null & echo $! >"$tap_dir/hook.pid"
-    until_ok 20 test -s port
-}
-certificate() { # FROM TO: of the webhook, by its own authority
-    [ -s ca.crt ] || openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout ca.key -out ca.crt 2>/dev/null
-    openssl req -newkey rsa:2048 -nodes -subj /CN=hook -keyout hook.key -out hook.csr 2>/dev/null
-    printf 'subjectAltName=IP:127.0.0.1\n' >san
-    mkdir -p db && : >db/index.txt
-    printf '[ca]\ndefault_ca=d\n[d]\ndatabase=db/index.txt\nrand_serial=yes\nnew_certs_dir=db\ndefault_md=sha256\npolicy=p\nunique_subject=no\n[p]\ncommonName=supplied\n' >ca.cnf
-    openssl ca -batch -config ca.cnf -cert ca.crt -keyfile ca.key -in hook.csr -out hook.crt -startdate "$1" -enddate "$2" -extfile san 2>/dev/null
-}
-configured() { # NAME CA: pods of the namespace NAME are asked about
-    made ValidatingWebhookConfiguration admissionregistration.k8s.io/v1 "metadata: {name: images}
-webhooks:
-- name: images.example.com
-  clientConfig: {url: 'https://127.0.0.1:$(cat port)/', caBundle: $(base64 -w0 <"$2")}
-  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $1}}
-  rules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
-  admissionReviewVersions: [v1]
-  sideEffects: None
-  failurePolicy: Fail" | kubectl apply -f - >/dev/null
-}
-year() { date -u -d "$1" +%Y%m%d000000Z; }
 denies() {
     certificate "$(year yesterday)" "$(year 'next year')" && hook && configured denied ca.crt
     deployment "" busybox:1 | template denied 1000-it
