@@ -126,7 +126,7 @@ struct sw_rbac {
     struct sw_subscription *roles;
 };
 
-static json_object *words(const char *text)
+static json_object *split(const char *text)
 {
     json_object *list = json_object_new_array();
     for (; *text; text += *text == ' ') {
@@ -188,12 +188,12 @@ static void create_roles(struct sw_store *store)
                 continue; /* of newer releases */
             json_object *rule = json_object_new_object();
             if (rows[next].group) {
-                sw_json_set(rule, words(rows[next].group), "apiGroups", NULL);
-                sw_json_set(rule, words(rows[next].resources), "resources", NULL);
+                sw_json_set(rule, split(rows[next].group), "apiGroups", NULL);
+                sw_json_set(rule, split(rows[next].resources), "resources", NULL);
             } else {
-                sw_json_set(rule, words(rows[next].resources), "nonResourceURLs", NULL);
+                sw_json_set(rule, split(rows[next].resources), "nonResourceURLs", NULL);
             }
-            sw_json_set(rule, words(rows[next].verbs), "verbs", NULL);
+            sw_json_set(rule, split(rows[next].verbs), "verbs", NULL);
             json_object_array_add(rules, rule);
         }
         create(store, NULL, doc);
@@ -235,10 +235,10 @@ static void create_reader(struct sw_store *store)
 {
     json_object *doc = new_object("Role", "extension-apiserver-authentication-reader");
     json_object *rule = json_object_new_object();
-    sw_json_set(rule, words(""), "apiGroups", NULL);
-    sw_json_set(rule, words("configmaps"), "resources", NULL);
-    sw_json_set(rule, words("extension-apiserver-authentication"), "resourceNames", NULL);
-    sw_json_set(rule, words(READ), "verbs", NULL);
+    sw_json_set(rule, split(""), "apiGroups", NULL);
+    sw_json_set(rule, split("configmaps"), "resources", NULL);
+    sw_json_set(rule, split("extension-apiserver-authentication"), "resourceNames", NULL);
+    sw_json_set(rule, split(READ), "verbs", NULL);
     json_object_array_add(sw_json_need_list(doc, "rules", NULL), rule);
     create(store, "kube-system", doc);
 }
