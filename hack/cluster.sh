@@ -343,7 +343,7 @@ int main(int argc, char **argv)
 C
     gcc -static -Os -o "$root/bin/wait" "$dir/stand-in/program.c"
     for p in bin/sleep bin/modprobe bin/true bin/nfd-master bin/nfd-worker server client; do ln -f "$root/bin/wait" "$root/$p"; done
-    pack "$1" "$root" /bin/wait
+    IMAGE_USER=65532 pack "$1" "$root" /bin/wait # as vendors build theirs: some pods may not run as root
     sed -i 's/"Cmd"/"Entrypoint"/' "$1/config.json" # a pod's args are no command
     printf '{"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json",
 "config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":%d,"digest":"sha256:%s"},
