@@ -22,10 +22,10 @@ made LimitRange v1 'metadata: {name: l}
 spec: {limits: [{type: Container, max: {memory: 4Mi}}]}' | template c-limits 0000-limits
 deployment "" busybox:1 ', resources: {limits: {memory: 2Gi}}' | template c-limits 1000-it
 deployment "" busybox:1 "" '      priorityClassName: nosuch' | template c-priority 1000-it
-deployment "" registry.invalid/x:1 "" '      imagePullSecrets: [{name: regcred}]' | template c-image 1000-it
+deployment "" slipway.local/none:1 ', imagePullPolicy: Never' | template c-image 1000-it
 deployment "" slipway.local/fail:1 ', imagePullPolicy: Never' | template c-crash 1000-it
 deployment "" slipway.local/fail:1 ', imagePullPolicy: Never, envFrom: [{secretRef: {name: nosuch}}]' | template c-env 1000-it
-deployment "" slipway.local/fail:1 ', imagePullPolicy: Never' '      volumes: [{name: v, secret: {secretName: nosuch}}]' | template c-volume 1000-it
+deployment "" slipway.local/fail:1 ', imagePullPolicy: Never, volumeMounts: [{name: v, mountPath: /v}]' '      volumes: [{name: v, secret: {secretName: nosuch}}]' | template c-volume 1000-it
 deployment "" busybox:1 ', resources: {limits: {example.com/gpu: 1}}' | template c-unschedulable 1000-it
 daemon_set '      nodeSelector: {gpu: "yes"}' | template c-nolabel 1000-it
 made Thing example.com/v1 'metadata: {name: it}' | template c-nokind 1000-it
@@ -51,7 +51,7 @@ prepare() {
     kubectl create namespace c-foreign && kubectl -n c-foreign create configmap it --from-literal=a=b || return 1
     kubectl create namespace c-going && kubectl -n c-going create configmap kept && kubectl -n c-going patch configmap kept --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' &&
         kubectl delete namespace c-going --wait=false || return 1
-    "$slipway" run c-immutable --timeout 60s && sed -i 's/a: x/a: y/' c-immutable/templates/1000-it.yaml || return 1
+    "$slipway" run c-immutable --timeout 60s && sed -i 's/a: x/a: other/' c-immutable/templates/1000-it.yaml || return 1
     "$slipway" run c-held --timeout 60s && kubectl -n c-held patch configmap it --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' &&
         kubectl -n c-held delete configmap it --wait=false || return 1
     kubectl create namespace c-security && kubectl label namespace c-security pod-security.kubernetes.io/enforce=baseline || return 1
@@ -107,7 +107,7 @@ t "all are walked at once" walk_all
 t "a quota" said c-quota 'exceeded quota: few, requested: pods=1' "raise the namespace's ResourceQuota"
 t "a LimitRange" said c-limits 'maximum memory usage per Container is 4Mi, but limit is 2Gi' "ask for what the namespace's LimitRange allows"
 t "a PriorityClass" said c-priority 'no PriorityClass with name nosuch was found' "create the PriorityClass"
-t "an image that is not there, and its pull secret" said c-image 'registry.invalid/x:1.*pull secret regcred|Unable to retrieve some image pull secrets .?regcred' ""
+t "an image that is not there" said c-image 'container main: ErrImageNeverPull: Container image "slipway.local/none:1" is not present' "see that the image exists"
 t "a program that crashes, with its log" said c-crash 'container main: CrashLoopBackOff: .*last exit code 3 .*the end of its log: no such device' "read the pod's log"
 t "a Secret of the environment" said c-env 'container main: CreateContainerConfigError: secret "nosuch" not found' "create it in the pod's namespace"
 t "a Secret of a volume" said c-volume 'MountVolume.SetUp failed for volume "v" : secret "nosuch" not found' "create it in the pod's namespace"
@@ -120,7 +120,7 @@ t "a claim that is missing" said c-noclaim 'persistentvolumeclaim "nosuch" not f
 t "an object of another owner" said c-foreign "ConfigMap c-foreign/it exists and is not slipway's" ""
 t "a namespace that is being deleted" said c-going 'Namespace c-going is being deleted' ""
 t "an object that a foreign finalizer holds" said c-held 'ConfigMap c-held/it is being deleted \(finalizers: example.com/hold\)' "see which finalizer holds it"
-t "a field that is immutable" said c-immutable 'immutable' "annotate the object with slipway.dev/replace"
+t "a field that is immutable" said c-immutable 'field is immutable' "annotate the object with slipway.dev/replace"
 t "a webhook that denies" said c-denied 'admission webhook "images.example.com" denied the request: images must come from registry.example.com' "an admission webhook rejected it: ask its owner"
 t "a webhook that is down" said c-hook 'failed calling webhook "down.example.com".*service "nowhere" not found' "see that the webhook's Service has ready pods"
 if [ "${minor:-0}" -ge 25 ]; then
@@ -130,7 +130,7 @@ else
 fi
 t "a right that lacks" rights
 t "the resources' Events" events_say_it '^Warning c-quota .*exceeded quota' '^Warning c-env .*secret "nosuch" not found' '^Warning c-claim .*storageclass' '^Warning c-unschedulable .*Insufficient example.com/gpu' \
-    '^Warning c-denied .*denied the request' '^Warning c-hook .*failed calling webhook' '^Warning c-build .*no such device' '^Warning c-immutable .*immutable'
+    '^Warning c-denied .*denied the request' '^Warning c-hook .*failed calling webhook' '^Warning c-build .*no such device' '^Warning c-immutable .*field is immutable'
 stop hook
 kubectl delete validatingwebhookconfiguration c-down images >/dev/null
 kubectl -n c-held patch configmap it --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null

@@ -83,16 +83,23 @@ bool container_logs_awaited(struct sw_engine *e, struct object *o)
     return true;
 }
 
+/* What kubelet answers, as if it were the log, where the container's file is not there yet. */
+static bool is_no_log(const char *text)
+{
+    return text && (sw_starts_with(text, "failed to try resolving symlinks in path") ||
+                    sw_starts_with(text, "unable to retrieve container logs for"));
+}
+
 bool container_logs_take(struct object *o, const struct sw_event *event)
 {
     if (!o->container_logs.serial || o->container_logs.serial != event->serial)
         return false;
     o->container_logs.serial = 0;
-    bool is_missing = event->code == SW_NOTFOUND || event->code == SW_INVALID ||
-                      event->code == SW_PENDING;
+    bool is_missing = is_no_log(event->text) || event->code == SW_NOTFOUND ||
+                      event->code == SW_INVALID || event->code == SW_PENDING;
     if (is_missing && o->container_logs.n_again < MAX_AGAIN) /* it is written in a moment */
         o->container_logs.again_ms = event->now_ms + MISSING_MS;
-    if (event->code || !event->text)
+    if (event->code || !event->text || is_no_log(event->text))
         return false; /* who may not read logs gets the reason without them */
     free(o->container_logs.line);
     o->container_logs.line = sw_text_failure(event->text, MAX_LINE);

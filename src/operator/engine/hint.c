@@ -68,6 +68,7 @@ static const struct {
     { NULL, "unauthorized: ", LOGIN },
     { "ErrImagePull", NULL, IMAGE },
     { "ImagePullBackOff", NULL, IMAGE },
+    { "ErrImageNeverPull", NULL, IMAGE },
     { "InvalidImageName", NULL, "correct the image's name" },
     { "ImageMissing", NULL, "see that the image is there for the node's kernel, or push it" },
     { NULL, "MountVolume.SetUp failed", SOURCE },

@@ -26,11 +26,11 @@ void stuck_report(struct sw_engine *e)
             continue;
         }
         if (!s->stuck_next_ms) {
-            s->stuck_after_ms = FIRST_MS;
+            s->stuck_after_ms = FIRST_MS / 2;
             s->stuck_next_ms = e->now_ms + FIRST_MS;
         } else if (s->stuck_next_ms <= e->now_ms) {
             tell(e, s);
-            s->stuck_after_ms = s->stuck_after_ms * 3 < LAST_MS ? s->stuck_after_ms * 3 : LAST_MS;
+            s->stuck_after_ms = s->stuck_after_ms * 2 < LAST_MS ? s->stuck_after_ms * 2 : LAST_MS;
             s->stuck_next_ms = e->now_ms + s->stuck_after_ms;
         }
         act_wake(e, s->stuck_next_ms);
