@@ -197,9 +197,22 @@ def waits_for_the_claim_and_the_pod(api):
     call = w.kubelet.method(R, "Allocate", V1BETA1.AllocateResponse).future(
         V1BETA1.AllocateRequest(container_requests=[
             V1BETA1.ContainerAllocateRequest(devicesIDs=["1g.5gb-0"])]), timeout=20)
-    name = w.claim(pod, "1g.5gb", 0, 1, state="staged")
     time.sleep(0.2)
-    assert not call.done(), "a staged claim is not given out"
+    assert not call.done(), "there is no claim yet"
+    w.claim(pod, "1g.5gb", 0, 1)
+    assert call.result().container_responses[0].envs
+    w.close()
+
+
+def a_staged_claim_is_not_given_out(api):
+    w = World(api)
+    pod = w.pod("staged", {R: 1})
+    name = w.claim(pod, "1g.5gb", 0, 1, state="staged")
+    call = w.kubelet.method(R, "Allocate", V1BETA1.AllocateResponse).future(
+        V1BETA1.AllocateRequest(container_requests=[
+            V1BETA1.ContainerAllocateRequest(devicesIDs=["1g.5gb-0"])]), timeout=20)
+    time.sleep(0.2)
+    assert not call.done(), "it is given out"
     api.patch(CLAIMS + "/" + name + "/status", {"status": {"state": "created"}})
     assert call.result().container_responses[0].envs
     w.close()
