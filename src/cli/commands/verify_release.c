@@ -113,7 +113,7 @@ static int check_all(const char *dir, const char *sums, struct json_object *file
         const size_t len = strcspn(line, "\n");
         SW_AUTO_CHARS *digest = NULL;
         SW_AUTO_CHARS *name = NULL;
-        const char *result;
+        const char *result = NULL;
         int rc = read_line(line, len, ++number, &digest, &name, err);
         if (rc == 0)
             rc = check_file(dir, name, digest, &result, err);

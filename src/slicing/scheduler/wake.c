@@ -75,7 +75,7 @@ void sched_wake_write(struct sw_scheduler *s, const struct pod *pod)
 
 void sched_wake_pods(struct sw_scheduler *s, struct node *n)
 {
-    struct pod *waiting[MAX_WAITING];
+    struct pod *waiting[MAX_WAITING] = { 0 };
     const size_t n_waiting = find_waiting(s->cache, n, waiting);
     struct sw_mig_gpu *gpus = decide_room_for_gpus(n);
     cache_without(n, NULL, 0, gpus);
