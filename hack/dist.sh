@@ -10,7 +10,7 @@
 # completions, recipes), slipway_VERSION_ARCH.deb, slipway-VERSION-1.ARCH.rpm, slipway-VERSION-linux-ARCH.spdx.json (bill of
 # materials), install.sh, slipway.yaml (for krew) and SHA256SUMS of all of these. A second run with another ARCH adds to them.
 # The same input gives the same bytes: names are sorted, owners are root, times are $SOURCE_DATE_EPOCH, else those of the last
-# commit. A package whose tool is not here (dpkg-deb, rpmbuild) is left out, and said so.
+# commit. $DIST_LEVEL (9) is how hard they are compressed. A package whose tool is not here (dpkg-deb, rpmbuild) is left out, and said so.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here"
@@ -19,6 +19,7 @@ export LC_ALL=C TZ=UTC0
 say() { echo "dist: $*" >&2; }
 die() { say "$*"; exit 1; }
 
+level=${DIST_LEVEL:-9}
 case $(uname -m) in
 x86_64) arch=amd64 ;;
 aarch64) arch=arm64 ;;
@@ -62,7 +63,7 @@ settle() { # DIR: times and rights that do not depend on when and by whom it was
 }
 
 pack() { # DIR NAME FILE
-    tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$1" -cf - "$2" | gzip -9n >"$3"
+    tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$1" -cf - "$2" | gzip "-${level}n" >"$3"
 }
 
 # ---- programs, as they are installed ---------------------------------------------------------------
@@ -107,7 +108,7 @@ Description: $summary
 $(sed 's/^/ /' <<<"$about")
 CONTROL
     settle "$work/deb"
-    dpkg-deb --root-owner-group -Zxz --build "$work/deb" "$out/slipway_${version}_$arch.deb" >/dev/null
+    dpkg-deb --root-owner-group -Zxz "-z$level" --build "$work/deb" "$out/slipway_${version}_$arch.deb" >/dev/null
     say "slipway_${version}_$arch.deb"
 else
     say "no dpkg-deb here: no .deb"
@@ -137,7 +138,7 @@ $(cd "$work/root" && find usr/share/slipway usr/share/doc/slipway -type d | sort
 SPEC
     rpmbuild --quiet -bb --target "$machine" --define "_topdir $work/rpm" --define "_rpmdir $work/rpms" --define "_build_name_fmt %{NAME}-%{VERSION}-%{RELEASE}.%{ARCH}.rpm" \
         --define "_buildhost slipway" --define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" \
-        --define "_binary_payload w9.gzdio" --define "_build_id_links none" --define "debug_package %{nil}" \
+        --define "_binary_payload w$level.gzdio" --define "_build_id_links none" --define "debug_package %{nil}" \
         --define "__os_install_post %{nil}" --define "_dbpath $work/rpmdb" "$work/slipway.spec" >"$work/rpm.log" 2>&1 ||
         { cat "$work/rpm.log" >&2; die "rpmbuild failed"; }
     mv "$work/rpms"/*.rpm "$out/"

@@ -81,6 +81,7 @@ static const struct {
     { NULL, "node.kubernetes.io/disk-pressure", DISK },
     { NULL, "OOMKilled", "raise the container's memory limit" },
     { "CrashLoopBackOff", NULL, "read the pod's log: kubectl logs --previous" },
+    { NULL, " runs again, after ", "read the pod's log: kubectl logs --previous" },
     { "Unschedulable", NULL, "see what the pod asks for that no node has" },
     { NULL, "status.phase is Failed, not Complete",
       "read the build's log; what is corrected is built again by: oc start-build" },

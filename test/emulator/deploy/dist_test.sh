@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../../tap.sh"
 cd "$(dirname "$0")/../../.." || exit 1
 tree=$PWD
-export SOURCE_DATE_EPOCH=1700000000
+export SOURCE_DATE_EPOCH=1700000000 DIST_LEVEL=1
 slipway=${SLIPWAY:-$PWD/build/test/slipway}
 case $(uname -m) in x86_64) arch=amd64 ;; aarch64) arch=arm64 ;; *) arch=$(uname -m) ;; esac
 version=$(hack/version.sh)
