@@ -166,7 +166,7 @@ static void compare(struct own_records *o)
         return;
     }
     if (newest && !is_ours) { /* who came first, or went on with it, has it */
-        fail(o, SW_INVALID, "another resource has written it");
+        fail(o, SW_INVALID, "it was not installed by this resource");
         return;
     }
     bool is_same = newest && sw_streq(release_label(newest, DIGEST_LABEL), o->digest);
