@@ -55,7 +55,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 # what is left of another version is not of this release
-find "$out" -maxdepth 1 -type f -name 'slipway[-_][0-9]*' ! -name "slipway[-_]$version[-_.]*" -exec rm -f {} +
+find "$out" -maxdepth 1 -type f -name 'slipway[-_][0-9]*' ! -name "slipway[-_]${version}[-_.]*" -exec rm -f {} +
 
 settle() { # DIR: times and rights that do not depend on when and by whom it was made
     find "$1" -type d -exec chmod 755 {} +
@@ -67,8 +67,8 @@ pack() { # DIR NAME FILE
 }
 
 # ---- programs, as they are installed ---------------------------------------------------------------
-strip=strip
-[ "$machine" = "$(uname -m)" ] || strip=$machine-linux-gnu-strip
+strip="strip"
+[ "$machine" = "$(uname -m)" ] || strip="$machine-linux-gnu-strip"
 hack/install-programs.sh "$work/root" /usr "$programs" >/dev/null
 "$strip" "$work/root/usr/bin"/slipway*
 install -D -m 644 LICENSE "$work/root/usr/share/doc/slipway/copyright"
