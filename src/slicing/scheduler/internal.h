@@ -84,6 +84,9 @@ void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *nod
 void sched_evict_close(struct sw_scheduler *s);
 
 /* wake.c: waiting pods that kube-scheduler is to try again. */
+/** An answer to a write to a pod whose failure is only logged: @what is the message. That the pod
+ * is gone, or another of its name is there (a conflict of its uid), is none. */
+void sched_on_written(const struct sw_kube_answer *a, void *what);
 /** Write to @pod, so that it is tried at once where it is not backing off. */
 void sched_wake_write(struct sw_scheduler *s, const struct pod *pod);
 /** Wake those waiting pods that would fit on @n one after the other, the most important first. */

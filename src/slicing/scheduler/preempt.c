@@ -102,12 +102,6 @@ static struct sw_kube_request *patch_nomination(struct sw_scheduler *s, const st
                          SW_PATCH_MERGE, body, &opts, cb, arg);
 }
 
-static void on_given_up(const struct sw_kube_answer *a, void *arg SW_UNUSED)
-{
-    if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
-        sw_log(SW_LOG_WARN, "nomination not taken back", "error", sw_err_text(a->err), NULL);
-}
-
 static void on_evicted(const struct sw_kube_answer *a, void *arg)
 {
     struct evict *e = arg;
@@ -131,7 +125,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
             cache_nominate(e->s->cache, pod, NULL, 0, 0);
         if (pod && e->at == 0) {
             cache_observe_nomination(pod, "", sw_loop_now_ms(e->s->loop));
-            (void)patch_nomination(e->s, pod, NULL, on_given_up, NULL);
+            (void)patch_nomination(e->s, pod, NULL, sched_on_written, "nomination not taken back");
         }
         end(e);
         return;

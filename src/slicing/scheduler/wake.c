@@ -57,10 +57,10 @@ static bool take_room(const struct cache *p, const struct node *n, const struct 
     return true;
 }
 
-static void on_woken(const struct sw_kube_answer *a, void *arg SW_UNUSED)
+void sched_on_written(const struct sw_kube_answer *a, void *what)
 {
     if (a->code < 0 && a->code != SW_NOTFOUND && a->code != SW_CONFLICT)
-        sw_log(SW_LOG_WARN, "pod not woken", "error", sw_err_text(a->err), NULL);
+        sw_log(SW_LOG_WARN, what, "error", sw_err_text(a->err), NULL);
 }
 
 void sched_wake_write(struct sw_scheduler *s, const struct pod *pod)
@@ -70,7 +70,7 @@ void sched_wake_write(struct sw_scheduler *s, const struct pod *pod)
     sw_json_set_str(body, epoch, "metadata", "annotations", SW_SCHEDULER_EPOCH, NULL);
     sw_json_set_str(body, pod->uid, "metadata", "uid", NULL); /* no other one of its name */
     (void)sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
-                        SW_PATCH_MERGE, body, NULL, on_woken, NULL);
+                        SW_PATCH_MERGE, body, NULL, sched_on_written, "pod not woken");
 }
 
 void sched_wake_pods(struct sw_scheduler *s, struct node *n)
