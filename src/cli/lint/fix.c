@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lint/deprecated.h"
 #include "cli/lint/lint.h"
 #include "cli/lint/source_lines.h"
 #include "data/data.h"
 #include "data/text/nearest.h"
 #include "data/text/semver.h"
+#include "kube/deprecated/deprecated.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/manifests/hooks.h"
 

@@ -6,9 +6,9 @@
 #include "chart/recipe/load/files.h"
 #include "chart/recipe/package/pack.h"
 #include "chart/template/go/strconv.h"
-#include "cli/lint/deprecated.h"
 #include "cli/lint/lint.h"
 #include "data/data.h"
+#include "kube/deprecated/deprecated.h"
 #include "operator/manifests/hooks.h"
 
 /* ---- Chart.yaml ---------------------------------------------------------------------------------

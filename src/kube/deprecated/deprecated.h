@@ -9,7 +9,7 @@
 struct sw_deprecated {
     const char *api_version, *kind;
     int since, until;    /* deprecated from, not served from on; 0: it stays */
-    const char *instead; /* what to use, in Helm's words; NULL: nothing is named */
+    const char *instead; /* what to use, in the words of Kubernetes; NULL: nothing is named */
     const char *same;    /* the API version that takes a manifest as it is; NULL: none does */
     int same_since;      /* served from on */
     enum sw_deprecated_if {

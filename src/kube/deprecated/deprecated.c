@@ -1,5 +1,5 @@
 /* The APIs that Kubernetes gives up. */
-#include "cli/lint/deprecated.h"
+#include "kube/deprecated/deprecated.h"
 
 const struct sw_deprecated sw_deprecated[] = {
     /* clang-format off */
@@ -11,6 +11,8 @@ const struct sw_deprecated sw_deprecated[] = {
     { "admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy", 31, 34, NULL, NULL, 0, 0 },
     { "admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicyBinding", 31, 34, NULL, NULL, 0, 0 },
     { "admissionregistration.k8s.io/v1beta1", "ValidatingWebhookConfiguration", 16, 22, "admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration", NULL, 0, 0 },
+    { "apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", 16, 22, "apiextensions.k8s.io/v1 CustomResourceDefinition", NULL, 0, 0 },
+    { "apiregistration.k8s.io/v1beta1", "APIService", 19, 22, "apiregistration.k8s.io/v1 APIService", NULL, 0, 0 },
     { "apps/v1beta1", "ControllerRevision", 8, 16, "apps/v1 ControllerRevision", NULL, 0, 0 },
     { "apps/v1beta1", "Deployment", 8, 16, "apps/v1 Deployment", "apps/v1", 9, SW_DEPRECATED_SELECTOR },
     { "apps/v1beta1", "DeploymentRollback", 8, 16, "apps/v1 DeploymentRollback", NULL, 0, 0 },
@@ -29,6 +31,8 @@ const struct sw_deprecated sw_deprecated[] = {
     { "authorization.k8s.io/v1beta1", "SelfSubjectAccessReview", 19, 22, "authorization.k8s.io/v1 SelfSubjectAccessReview", NULL, 0, 0 },
     { "authorization.k8s.io/v1beta1", "SelfSubjectRulesReview", 19, 22, "authorization.k8s.io/v1 SelfSubjectRulesReview", NULL, 0, 0 },
     { "authorization.k8s.io/v1beta1", "SubjectAccessReview", 19, 22, "authorization.k8s.io/v1 SubjectAccessReview", NULL, 0, 0 },
+    { "autoscaling/v2beta1", "HorizontalPodAutoscaler", 22, 25, "autoscaling/v2 HorizontalPodAutoscaler", NULL, 0, 0 },
+    { "autoscaling/v2beta2", "HorizontalPodAutoscaler", 23, 26, "autoscaling/v2 HorizontalPodAutoscaler", NULL, 0, 0 },
     { "batch/v1beta1", "CronJob", 21, 25, "batch/v1 CronJob", "batch/v1", 21, 0 },
     { "certificates.k8s.io/v1alpha1", "ClusterTrustBundle", 34, 37, NULL, NULL, 0, 0 },
     { "certificates.k8s.io/v1beta1", "CertificateSigningRequest", 19, 22, "certificates.k8s.io/v1 CertificateSigningRequest", NULL, 0, 0 },
@@ -57,6 +61,7 @@ const struct sw_deprecated sw_deprecated[] = {
     { "node.k8s.io/v1beta1", "RuntimeClass", 22, 25, NULL, "node.k8s.io/v1", 20, 0 },
     { "policy/v1beta1", "Eviction", 22, 25, NULL, NULL, 0, 0 },
     { "policy/v1beta1", "PodDisruptionBudget", 21, 25, "policy/v1 PodDisruptionBudget", "policy/v1", 21, SW_DEPRECATED_MATCHES },
+    { "policy/v1beta1", "PodSecurityPolicy", 21, 25, NULL, NULL, 0, 0 },
     { "rbac.authorization.k8s.io/v1beta1", "ClusterRole", 17, 22, "rbac.authorization.k8s.io/v1 ClusterRole", "rbac.authorization.k8s.io/v1", 8, 0 },
     { "rbac.authorization.k8s.io/v1beta1", "ClusterRoleBinding", 17, 22, "rbac.authorization.k8s.io/v1 ClusterRoleBinding", "rbac.authorization.k8s.io/v1", 8, 0 },
     { "rbac.authorization.k8s.io/v1beta1", "Role", 17, 22, "rbac.authorization.k8s.io/v1 Role", "rbac.authorization.k8s.io/v1", 8, 0 },
