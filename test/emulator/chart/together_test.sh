@@ -51,6 +51,8 @@ owners_are_among() {
         jq -e --arg left "$*" '[.items[].metadata.annotations["slipway.dev/shared-releases"] | fromjson | .[] |
             (has("from") or has("leaving") | not) and ([.users[].name] - ($left / " ") == [])] | all' >/dev/null
 }
+# who joins a release has nothing to say of its record
+all_is_recorded() { ! kubectl get events -A | grep ReleaseNotRecorded; }
 nothing_is_left() { until_ok 10 same_as_before || { ours | diff "$tap_dir/before" -; false; }; }
 same_as_before() { ours | cmp -s - "$tap_dir/before"; }
 in_order() { # PLATFORM RECIPE...: they come in this order, and go in it
@@ -58,6 +60,7 @@ in_order() { # PLATFORM RECIPE...: they come in this order, and go in it
     up "$1" || return 1
     shift
     for r in "$@"; do come "$r" || return 1; done
+    all_is_recorded || return 1
     while [ $# -gt 0 ]; do go "$@" || return 1; shift; done
     nothing_is_left
 }
@@ -67,7 +70,7 @@ come_all() { # PLATFORM RECIPE...: all at one moment; each part has one owner
     shift
     for r in "$@"; do resource "$r" "file://$PWD/recipes/$r" 0.1.0; echo ---; done | kubectl apply -f - || return 1
     for r in "$@"; do ready "$r" || return 1; done
-    owners_are_among "$@" && [ "$(kubectl get daemonsets -A -l role=worker -o name | wc -l)" -le 1 ]
+    all_is_recorded && owners_are_among "$@" && [ "$(kubectl get daemonsets -A -l role=worker -o name | wc -l)" -le 1 ]
 }
 all_at_once() { # PLATFORM
     come_all "$1" $recipes || return 1

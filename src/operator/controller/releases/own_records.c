@@ -156,6 +156,13 @@ static void write_record(void *arg)
 /* ---- what is recorded already ------------------------------------------------------------------
  */
 
+/* Whether another resource has the release. */
+static bool is_of_another(struct json_object *record)
+{
+    struct json_object *owners = sw_json_find(record, "metadata", "ownerReferences", NULL);
+    return sw_json_find_by(owners, "kind", "SpecialResource");
+}
+
 /* Decide what to do with the records in o->list. */
 static void compare(struct own_records *o)
 {
@@ -166,7 +173,10 @@ static void compare(struct own_records *o)
         return;
     }
     if (newest && !is_ours) { /* who came first, or went on with it, has it */
-        fail(o, SW_INVALID, "it was not installed by this resource");
+        if (is_of_another(newest))
+            next_release(o); /* the two share it */
+        else
+            fail(o, SW_INVALID, "it was not installed by this resource");
         return;
     }
     bool is_same = newest && sw_streq(release_label(newest, DIGEST_LABEL), o->digest);
