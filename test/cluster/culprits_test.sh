@@ -24,6 +24,13 @@ deployment "" busybox:1 ', resources: {limits: {memory: 2Gi}}' | template c-limi
 deployment "" busybox:1 "" '      priorityClassName: nosuch' | template c-priority 1000-it
 deployment "" slipway.local/none:1 ', imagePullPolicy: Never' | template c-image 1000-it
 deployment "" slipway.local/fail:1 ', imagePullPolicy: Never' | template c-crash 1000-it
+deployment "" slipway.local/fail:1 ', imagePullPolicy: Never, command: [nvidia-driver]' | template c-command 1000-it
+{
+    made RuntimeClass node.k8s.io/v1 'metadata: {name: c-runtime}
+handler: kata'
+    echo ---
+    deployment "" busybox:1 "" '      runtimeClassName: c-runtime'
+} | template c-runtime 1000-it
 deployment "" slipway.local/fail:1 ', imagePullPolicy: Never, envFrom: [{secretRef: {name: nosuch}}]' | template c-env 1000-it
 deployment "" slipway.local/fail:1 ', imagePullPolicy: Never, volumeMounts: [{name: v, mountPath: /v}]' '      volumes: [{name: v, secret: {secretName: nosuch}}]' | template c-volume 1000-it
 deployment "" busybox:1 ', resources: {limits: {example.com/gpu: 1}}' | template c-unschedulable 1000-it
@@ -111,6 +118,8 @@ t "a LimitRange" said c-limits 'maximum memory usage per Container is 4Mi, but l
 t "a PriorityClass" said c-priority 'no PriorityClass with name nosuch was found' "create the PriorityClass"
 t "an image that is not there" said c-image 'container main: ErrImageNeverPull: Container image "slipway.local/none:1" is not present' "see that the image exists"
 t "a program that crashes, with its log" said c-crash 'container main: CrashLoopBackOff: .*last exit code 3 .*the end of its log: no such device' "read the pod's log"
+t "a program that the image has not" said c-command 'exec: "nvidia-driver": executable file not found' "correct the container's command"
+t "a runtime that the node has not" said c-runtime 'no runtime for "kata" is configured' "configure the runtime on the node"
 t "a Secret of the environment" said c-env 'container main: CreateContainerConfigError: secret "nosuch" not found' "create it in the pod's namespace"
 t "a Secret of a volume" said c-volume 'MountVolume.SetUp failed for volume "v" : secret "nosuch" not found' "create it in the pod's namespace"
 t "a pod that fits nowhere" said c-unschedulable 'cannot be scheduled: 0/1 nodes are available: 1 Insufficient example.com/gpu' "see what the pod asks for"

@@ -20,6 +20,7 @@
 #define SOURCE "create it in the pod's namespace, or mark it optional in the pod"
 #define DISK "free disk space on the node; its taint node.kubernetes.io/disk-pressure goes then"
 #define CORRECT "correct what the message names in the recipe or its values"
+#define PROGRAM "correct the container's command, or take an image that has the program"
 #define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
 
 /* The first row whose reason is the one, and whose text is in the message; NULL: any. */
@@ -80,6 +81,13 @@ static const struct {
     { "Evicted", NULL, DISK },
     { NULL, "node.kubernetes.io/disk-pressure", DISK },
     { NULL, "OOMKilled", "raise the container's memory limit" },
+    { NULL, "is not a shared mount",
+      "on the node, let containers pass mounts on: mount --make-rshared /" },
+    { NULL, "no runtime for ",
+      "configure the runtime on the node (NVIDIA's is set up by the container toolkit), or name "
+      "another RuntimeClass" },
+    { NULL, "executable file not found", PROGRAM },
+    { NULL, "exec format error", "take an image of the node's architecture" },
     { "CrashLoopBackOff", NULL, "read the pod's log: kubectl logs --previous" },
     { NULL, " runs again, after ", "read the pod's log: kubectl logs --previous" },
     { "Unschedulable", NULL, "see what the pod asks for that no node has" },
