@@ -342,7 +342,7 @@ int main(int argc, char **argv)
 }
 C
     gcc -static -Os -o "$root/bin/wait" "$dir/stand-in/program.c"
-    for p in bin/sleep bin/modprobe bin/true bin/nfd-master bin/nfd-worker server client; do ln -f "$root/bin/wait" "$root/$p"; done
+    for p in bin/sleep bin/modprobe bin/true bin/nfd-master bin/nfd-worker bin/nvidia-driver server client; do ln -f "$root/bin/wait" "$root/$p"; done
     IMAGE_USER=65532 pack "$1" "$root" /bin/wait # as vendors build theirs: some pods may not run as root
     sed -i 's/"Cmd"/"Entrypoint"/' "$1/config.json" # a pod's args are no command
     printf '{"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json",
@@ -408,6 +408,8 @@ disabled_plugins = ["io.containerd.grpc.v1.stream"]
     default_runtime_name = "runc"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
       runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia] # as NVIDIA's toolkit would add it
+      runtime_type = "io.containerd.runc.v2"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "$dir/cni"
@@ -416,7 +418,7 @@ TOML
     # kubelet's plugins are in it
     mkdir -p "$dir/device-plugins" /var/lib/kubelet/device-plugins
     start containerd unshare -m --propagation private sh -c \
-        'mount --bind "$0" /var/lib/kubelet/device-plugins && exec containerd --config "$1"' "$dir/device-plugins" "$dir/containerd.toml"
+        'mount --make-rshared / && mount --bind "$0" /var/lib/kubelet/device-plugins && exec containerd --config "$1"' "$dir/device-plugins" "$dir/containerd.toml"
     wait_for 60 containerd ctr -a "$dir/containerd.sock" version
     pause_image
     mkdir -p "$dir/pause-root"
