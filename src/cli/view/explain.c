@@ -9,6 +9,7 @@
 #include "cli/view/text.h"
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
+#include "operator/engine/readiness/pod.h"
 
 enum {
     MOST_PODS = 5,   /* of one object */
@@ -134,7 +135,7 @@ static void explain_container(struct sw_connection *conn, struct json_object *po
     const char *name = sw_json_str(status, "", "name", NULL);
     SW_AUTO_CHARS *what = sw_printf("%scontainer %s", init ? "init " : "", name);
     struct json_object *end = failed ? ended : before;
-    const char *end_message = sw_json_str(end, "", "message", NULL);
+    const char *end_message = pod_failure_cause(sw_json_str(end, "", "message", NULL));
     SW_AUTO_CHARS *exit = end ? sw_printf("exit code %lld (%s)%s%s",
                                           (long long)sw_json_int(end, 0, "exitCode", NULL),
                                           sw_json_str(end, "Error", "reason", NULL),
@@ -142,9 +143,10 @@ static void explain_container(struct sw_connection *conn, struct json_object *po
                               : NULL;
     int64_t n = sw_json_int(status, 0, "restartCount", NULL);
     SW_AUTO_CHARS *restarts = n ? sw_printf("%lld restarts", (long long)n) : NULL;
-    const char *texts[] = { sw_json_str(waiting, waiting || ended ? "" : "running, not ready",
-                                        "reason", NULL),
-                            sw_json_str(waiting, "", "message", NULL), exit, restarts };
+    const char *texts[] = {
+        sw_json_str(waiting, waiting || ended ? "" : "running, not ready", "reason", NULL),
+        pod_failure_cause(sw_json_str(waiting, "", "message", NULL)), exit, restarts
+    };
     SW_AUTO_CHARS *why = sw_strdup("");
     for (size_t i = 0; i < SW_COUNT(texts); i++)
         if (texts[i] && *texts[i])

@@ -88,7 +88,7 @@ bool warnings_take(struct object *o, const struct sw_event *event)
     o->warnings.serial = 0;
     if (event->code || !event->text)
         return false; /* who may not read Events gets the reason without them */
-    SW_AUTO_CHARS *line = sw_text_last_line(pod_pull_failure(event->text), MAX_LINE);
+    SW_AUTO_CHARS *line = sw_text_last_line(pod_failure_cause(event->text), MAX_LINE);
     bool changed = !sw_streq(o->warnings.line, line);
     sw_text_set(&o->warnings.line, line);
     return changed;

@@ -134,6 +134,22 @@ static const struct vector {
     { POD, F, "failed: Evicted: disk",
       "'status':{'phase':'Failed','reason':'Evicted',"
       "'message':'disk'}" },
+    { POD, W,
+      "container driver: CrashLoopBackOff: back-off 40s, last exit code 128 (StartError): exec: "
+      "\"nvidia-driver\": executable file not found in $PATH: unknown",
+      "'status':{'phase':'Running','containerStatuses':[{'name':'driver','state':{'waiting':{"
+      "'reason':'CrashLoopBackOff','message':'back-off 40s restarting failed container=driver "
+      "pod=p_ns(1-2)'}},'lastState':{'terminated':{'exitCode':128,'reason':'StartError','message':"
+      "'failed to create containerd task: failed to create shim task: OCI runtime create failed: "
+      "runc create failed: unable to start container process: exec: \\\"nvidia-driver\\\": "
+      "executable file not found in $PATH: unknown'}}}]}" },
+    { POD, W,
+      "container driver: CreateContainerError: path \"/run/nvidia\" is mounted on \"/\" but it is "
+      "not a shared mount",
+      "'status':{'phase':'Pending','containerStatuses':[{'name':'driver','state':{'waiting':{"
+      "'reason':'CreateContainerError','message':'failed to generate container \\\"9a4e\\\" spec: "
+      "failed to generate spec: path \\\"/run/nvidia\\\" is mounted on \\\"/\\\" but it is not a "
+      "shared mount'}}}]}" },
     { POD, W, "container driver: CrashLoopBackOff: back-off 5m, last exit code 1 (Error)",
       "'status':{'phase':'Running','containerStatuses':[{'name':'driver','state':{'waiting':{"
       "'reason':'CrashLoopBackOff','message':'back-off 5m'}},'lastState':{'terminated':{"

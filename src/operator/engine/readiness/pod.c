@@ -30,10 +30,10 @@ static char *ending(struct json_object *terminated)
     const char *message = sw_json_str(terminated, "", "message", NULL);
     return sw_printf("exit code %" PRId64 "%s%s%s%s%s",
                      sw_json_int(terminated, 0, "exitCode", NULL), *reason ? " (" : "", reason,
-                     *reason ? ")" : "", *message ? ": " : "", message);
+                     *reason ? ")" : "", *message ? ": " : "", pod_failure_cause(message));
 }
 
-const char *pod_pull_failure(const char *message)
+const char *pod_failure_cause(const char *message)
 {
     static const struct {
         const char *start, *end;
@@ -41,10 +41,19 @@ const char *pod_pull_failure(const char *message)
                   { "failed to pull and unpack image \"", "\": " },
                   { "failed to resolve reference \"", "\": " },
                   { "failed to resolve image \"", "\": " },
-                  { "rpc error: code = ", " desc = " } };
+                  { "failed to generate container \"", "\" spec: " },
+                  { "rpc error: code = ", " desc = " },
+                  { "failed to generate spec: ", "" },
+                  { "failed to create containerd task: ", "" },
+                  { "failed to create shim task: ", "" },
+                  { "OCI runtime create failed: ", "" },
+                  { "container create failed: ", "" },
+                  { "runc create failed: ", "" },
+                  { "unable to start container process: ", "" } };
     for (size_t i = 0; i < SW_COUNT(calls); i++) {
-        const char *end = sw_starts_with(message, calls[i].start) ? strstr(message, calls[i].end)
-                                                                  : NULL;
+        const char *end = sw_starts_with(message, calls[i].start)
+                              ? strstr(message + strlen(calls[i].start), calls[i].end)
+                              : NULL;
         if (!end)
             continue;
         message = end + strlen(calls[i].end);
@@ -84,6 +93,19 @@ static char *claims(struct json_object *pod, const char *message)
     return text;
 }
 
+/* What is said of a container that waits, without what is known already: names of the image, the
+ * pod and the container. The caller's. */
+static char *waiting_message(struct json_object *container, const char *reason, const char *message)
+{
+    const char *name = strstr(message, " restarting failed container");
+    if (name && sw_streq(reason, "CrashLoopBackOff"))
+        return sw_strndup(message, (size_t)(name - message)); /* "back-off 40s" */
+    message = pod_failure_cause(message);
+    return sw_streq(reason, "ErrImagePull")
+               ? sw_printf("image \"%s\": %s", sw_json_str(container, "?", "image", NULL), message)
+               : sw_strdup(message);
+}
+
 /* Says what @container of @pod does that keeps the pod from being ready. @return false: nothing. */
 static bool container_trouble(struct json_object *pod, struct json_object *container, bool init,
                               struct sw_readiness *out)
@@ -95,17 +117,11 @@ static bool container_trouble(struct json_object *pod, struct json_object *conta
     if (waiting) {
         const char *reason = sw_json_str(waiting, "Waiting", "reason", NULL);
         const char *message = sw_json_str(waiting, "", "message", NULL);
-        SW_AUTO_CHARS *pull = sw_streq(reason, "ErrImagePull")
-                                  ? sw_printf("image \"%s\": %s",
-                                              sw_json_str(container, "?", "image", NULL),
-                                              pod_pull_failure(message))
-                                  : NULL;
-        message = pull ? pull : message;
+        SW_AUTO_CHARS *said = waiting_message(container, reason, message);
         SW_AUTO_CHARS *last = ending(sw_json_find(container, "lastState", "terminated", NULL));
         SW_AUTO_CHARS *secrets = pull_secrets(pod, reason);
         sw_readiness_set(out, SW_READINESS_WAITING, reason, "%s %s: %s%s%s%s%s%s", what, name,
-                         reason, *message ? ": " : "", message, secrets, *last ? ", last " : "",
-                         last);
+                         reason, *said ? ": " : "", said, secrets, *last ? ", last " : "", last);
         if (*last)
             out->container = sw_strdup(name);
         /* A pod that is being started says this of all its containers: look for a better reason. */

@@ -6,9 +6,10 @@
 
 #include "operator/engine/readiness/readiness.h"
 
-/** What kubelet and the container engine say of an image that cannot be pulled, without the calls
- * that they went through and the image's name, again and again. Borrowed from @message. */
-const char *pod_pull_failure(const char *message);
+/** What kubelet and the container engine say of an image that cannot be pulled, or of a container
+ * that cannot be started, without the calls that they went through and the image's name, again and
+ * again. Borrowed from @message. Source: the errors of containerd, CRI-O and runc. */
+const char *pod_failure_cause(const char *message);
 /** Is its condition Ready True, and is it not being deleted? */
 bool pod_is_ready(struct json_object *pod);
 /** Has it restartPolicy Never or OnFailure? It is ready when it has Succeeded. */
