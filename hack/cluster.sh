@@ -15,8 +15,9 @@
 #   cluster.sh down                   end what up started, by pid, and remove its data
 #
 # The control plane is built from the distribution's own source package of Kubernetes (1.20). A folder
-# in KUBEBUILDER_ASSETS with kube-apiserver, etcd and kubectl is taken instead; without a
-# controller manager, scheduler and kubelet in it, up brings up the API server alone.
+# in KUBEBUILDER_ASSETS with kube-apiserver, etcd and kubectl is taken instead, of any version; without a
+# controller manager, scheduler and kubelet in it, up brings up the API server alone. A kubelet of 1.36 wants
+# containerd 2 (containerd, containerd-shim-runc-v2 and ctr in the same folder).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,6 +26,8 @@ dir=${SLIPWAY_CLUSTER_DIR:-$cache/cluster}
 bin=${KUBEBUILDER_ASSETS:-$cache/bin}
 programs="kube-apiserver kube-controller-manager kube-scheduler kubelet"
 packages="etcd-server containerd runc containernetworking-plugins iproute2 iptables openssl"
+
+PATH=$bin:$PATH # a folder with a newer containerd has that, too
 
 say() { echo "cluster: $*" >&2; }
 die() { say "$*"; exit 1; }
@@ -245,21 +248,27 @@ YAML
     wait_for 60 kube-apiserver kc get --raw /readyz
 }
 
+# The minor version of the programs.
+minor() { "$bin/kube-apiserver" --version | sed 's/[^.]*\.\([0-9]*\).*/\1/'; }
+
+# Flags that versions before had to be given, and those of today do not know.
+# shellcheck disable=SC2086
 managers() {
-    local p
+    local p no_port=
+    [ "$(minor)" -ge 24 ] || no_port="--port 0"
     if [ -x "$bin/kube-controller-manager" ]; then
         free_port; p=$port
         start kube-controller-manager "$bin/kube-controller-manager" --kubeconfig "$dir/kube-controller-manager.kubeconfig" \
             --service-account-private-key-file "$dir/pki/sa.key" --root-ca-file "$dir/pki/ca.crt" \
             --cluster-signing-cert-file "$dir/pki/ca.crt" --cluster-signing-key-file "$dir/pki/ca.key" \
             --use-service-account-credentials=true --leader-elect=false --bind-address 127.0.0.1 \
-            --port 0 --secure-port "$p" --concurrent-gc-syncs 5 ${SLIPWAY_KCM_ARGS:-}
+            $no_port --secure-port "$p" --concurrent-gc-syncs 5 ${SLIPWAY_KCM_ARGS:-}
         wait_for 60 kube-controller-manager kc get serviceaccount default
     fi
     if [ -x "$bin/kube-scheduler" ] && [ -z "${no_node:-}" ]; then
         free_port; p=$port
         start kube-scheduler "$bin/kube-scheduler" --kubeconfig "$dir/kube-scheduler.kubeconfig" \
-            --leader-elect=false --bind-address 127.0.0.1 --port 0 --secure-port "$p"
+            --leader-elect=false --bind-address 127.0.0.1 $no_port --secure-port "$p"
     fi
 }
 
@@ -381,8 +390,10 @@ openshift() {
         "$nfd/system-os_release.OSTREE_VERSION=410.84.202205191234-0" >/dev/null
 }
 
+is_containerd_2() { containerd --version | grep -qE ' v?2\.'; }
+
 node() {
-    local kubelet_port health
+    local kubelet_port health remote=
     mkdir -p "$dir/cni" "$dir/containerd" "$dir/kubelet"
     cat >"$dir/cni/10-slipway.conflist" <<JSON
 {"cniVersion":"0.4.0","name":"slipway","plugins":[
@@ -401,6 +412,7 @@ disabled_plugins = ["io.containerd.grpc.v1.stream"]
   # needed where CAP_SYS_RESOURCE is missing
   restrict_oom_score_adj = true
   stream_server_address = "127.0.0.1"
+  $(is_containerd_2 && echo "cdi_spec_dirs = [\"$dir/slicing/cdi\", \"/var/run/cdi\"]")
   [plugins."io.containerd.grpc.v1.cri".registry]
     config_path = "$dir/certs.d"
   [plugins."io.containerd.grpc.v1.cri".containerd]
@@ -414,6 +426,13 @@ disabled_plugins = ["io.containerd.grpc.v1.stream"]
     bin_dir = "/usr/lib/cni"
     conf_dir = "$dir/cni"
 TOML
+    if is_containerd_2; then # what pulls images there unpacks for one snapshotter, overlayfs, unless told
+        cat >>"$dir/containerd.toml" <<TOML
+[[plugins."io.containerd.transfer.v1.local".unpack_config]]
+  platform = "linux/$(dpkg --print-architecture 2>/dev/null || echo amd64)"
+  snapshotter = "${SLIPWAY_SNAPSHOTTER:-native}"
+TOML
+    fi
     # kubelet's folder for device plugins cannot be chosen: it is another one in here, so that no other
     # kubelet's plugins are in it
     mkdir -p "$dir/device-plugins" /var/lib/kubelet/device-plugins
@@ -450,8 +469,11 @@ imageGCHighThresholdPercent: 100
 nodeStatusUpdateFrequency: 5s
 syncFrequency: 10s
 YAML
+    [ "$(minor)" -lt 31 ] || echo "failCgroupV1: false" >>"$dir/kubelet.yaml"
+    [ "$(minor)" -ge 27 ] || remote="--container-runtime remote"
+    # shellcheck disable=SC2086
     start kubelet nsenter -m -t "$(cat "$dir/pid/containerd")" "$bin/kubelet" --config "$dir/kubelet.yaml" --kubeconfig "$dir/kubelet.kubeconfig" \
-        --container-runtime remote --container-runtime-endpoint "unix://$dir/containerd.sock" \
+        $remote --container-runtime-endpoint "unix://$dir/containerd.sock" \
         --hostname-override "$node_name" --node-ip "$node_ip" --root-dir "$dir/kubelet" \
         --node-labels "node.kubernetes.io/instance-type=slipway" ${SLIPWAY_KUBELET_ARGS:-}
     wait_for 120 kubelet node_is_ready

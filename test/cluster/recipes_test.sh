@@ -2,7 +2,7 @@
 # vendors' operators: they come one after the other and are Ready together, no object is refused, and they go again
 # in three orders. The vendors' images are the stand-in, which waits or ends well; slipway's are of this build. What
 # the node has not is left out: files of its firmware (feature-discovery), a port that answers (monitoring).
-# A recipe that needs a newer Kubernetes is not among them.
+# gpu-cluster comes by itself, where Kubernetes is new enough for it, as far as it can without NVIDIA's driver of DRA.
 . test/tap.sh
 . test/cluster_images.sh
 slipway=${SLIPWAY_TEST:-build/test/slipway}
@@ -20,7 +20,7 @@ hardware() {
 programs() {
     images_imported && mkdir -p "$tap_dir/scheduler/bin" &&
         cp "${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}/kube-scheduler" "$tap_dir/scheduler/bin/" &&
-        IMAGE_USER=65532 hack/cluster.sh image slipway.local/kube-scheduler:v1.20.2 "$tap_dir/scheduler" /bin/kube-scheduler
+        IMAGE_USER=65532 hack/cluster.sh image "slipway.local/kube-scheduler:$(kubectl version -o json | jq -r .serverVersion.gitVersion)" "$tap_dir/scheduler" /bin/kube-scheduler
 }
 
 # What differs here from a cluster with the hardware.
@@ -57,6 +57,7 @@ go() { # RECIPE LEFT...
     done
 }
 is_gone() { [ -z "$(kubectl get namespaces -o name | grep -E 'nvidia|intel|amd|gaudi|node-feature|das-operator')" ]; }
+minor() { kubectl version -o json | tr -d ' "\n' | sed 's/.*serverVersion.*minor:\([0-9]*\).*/\1/'; }
 nothing_is_left() { until_ok 120 is_gone || { kubectl get namespaces; return 1; }; }
 
 t "slipway's images and a scheduler" programs
@@ -72,6 +73,19 @@ in_order() { # RECIPE...
     t "nothing is left" nothing_is_left
 }
 in_order intel-device-plugins amd-gpu nvidia-gpu nvidia-mig intel-gaudi nvidia-network
+# kube-scheduler gives the validator a GPU of the published ResourceSlice; kubelet has no driver that prepares it
+claims_a_gpu() {
+    "$slipway" run recipes/gpu-cluster --stand-ins --timeout 45s --fail-fast=false >"$tap_dir/gpu-cluster.log" 2>&1
+    cat "$tap_dir/gpu-cluster.log"
+    ! grep -iE 'refused|rejected|is invalid' "$tap_dir/gpu-cluster.log" &&
+        kubectl -n nvidia-gpu-operator get resourceclaims -o json | jq -e '[.items[].status.allocation.devices.results[0].driver] | length > 0 and all(. == "gpu.nvidia.com")' &&
+        "$slipway" explain gpu-cluster | grep -q 'DRA driver gpu.nvidia.com is not registered'
+}
+if [ "$(minor)" -ge 34 ]; then
+    t "gpu-cluster claims a GPU" claims_a_gpu
+    t "gpu-cluster goes" go gpu-cluster
+    t "nothing is left" nothing_is_left
+fi
 [ -z "${SW_ALL:-}" ] || in_order nvidia-mig nvidia-gpu intel-device-plugins simple-kmod
 [ -z "${SW_ALL:-}" ] || in_order simple-kmod intel-device-plugins nvidia-mig nvidia-gpu
 plan
