@@ -265,6 +265,7 @@ struct sw_render_env {
     void *lookup_arg;
     bool no_crds;      /* leave crds/ out */
     bool no_schema;    /* values need not fit values.schema.json */
+    bool keep_notes;   /* sw_rendered_notes() has what the charts' NOTES.txt give */
     bool is_lint;      /* required and fail are no errors, as in helm lint */
     bool any_manifest; /* those without apiVersion, kind or name are no error: for printing */
     uint64_t fuel;     /* evaluation steps of all templates together; default SW_TEMPLATE_FUEL */
@@ -446,3 +447,7 @@ const struct sw_rendered_doc *sw_rendered_doc(const struct sw_rendered *rendered
 size_t sw_rendered_n_files(const struct sw_rendered *rendered);
 /** The @i-th of them. Borrowed. */
 const struct sw_rendered_file *sw_rendered_file(const struct sw_rendered *rendered, size_t i);
+/** What templates/NOTES.txt of the recipe gives, without blanks around it; with @of_all those of
+ * its subcharts, too, by path, a newline between two, as Helm's --render-subchart-notes. "" without
+ * keep_notes in the environment; the caller's. Pinned by test/golden/chart/render_test.sh. */
+char *sw_rendered_notes(const struct sw_rendered *rendered, bool of_all);

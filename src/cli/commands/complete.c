@@ -86,7 +86,7 @@ static void read_line(struct line *line)
         }
         const struct sw_flag *flag = find_flag(line->command->flags, word);
         const char *equals = strchr(word, '=');
-        if (!flag || flag->kind == SW_FLAG_BOOL)
+        if (!flag || flag->kind == SW_FLAG_BOOL || flag->kind == SW_FLAG_CHOICE)
             continue;
         if (equals)
             keep_value(line, flag, equals + 1);

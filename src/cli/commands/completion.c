@@ -105,11 +105,12 @@ static void print_text(const char *text, const char *special)
 
 static void zsh_flag(const struct sw_flag *f)
 {
-    (void)printf("            '%s--%s[", f->kind == SW_FLAG_LIST ? "*" : "", f->name);
+    (void)printf("            '%s--%s%s[", f->kind == SW_FLAG_LIST ? "*" : "", f->name,
+                 f->kind == SW_FLAG_CHOICE ? "=-" : "");
     print_text(f->doc, ZSH_SPECIAL);
     (void)printf("]");
     if (f->arg)
-        (void)printf(":%s:", f->arg);
+        (void)printf(":%s%s:", f->kind == SW_FLAG_CHOICE ? ":" : "", f->arg);
     if (f->choices) {
         (void)putchar('(');
         print_choices(f->choices);
@@ -169,7 +170,7 @@ static void fish_flag(const char *condition, const struct sw_flag *f)
     (void)printf("complete -c slipway %s -l %s", condition, f->name);
     if (f->letter)
         (void)printf(" -s %c", f->letter);
-    if (f->arg)
+    if (f->arg && f->kind != SW_FLAG_CHOICE)
         (void)printf(" -r");
     if (f->choices) {
         (void)printf(" -f -a '");

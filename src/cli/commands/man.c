@@ -42,9 +42,9 @@ static void put_flag(const struct sw_flag *f)
     put(f->name);
     (void)printf("\\fR");
     if (f->arg) {
-        (void)printf(" \\fI");
+        (void)printf(f->kind == SW_FLAG_CHOICE ? "[=\\fI" : " \\fI");
         put(f->arg);
-        (void)printf("\\fR");
+        (void)printf(f->kind == SW_FLAG_CHOICE ? "\\fR]" : "\\fR");
     }
     (void)printf("\n");
     put(f->doc);

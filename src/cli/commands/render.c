@@ -21,7 +21,7 @@ struct render_opts {
     struct sw_recipe_flags recipe;
     struct sw_connect_opts connect;
     const char *dry_run;
-    bool include_crds, no_hooks, skip_tests, is_upgrade;
+    bool include_crds, no_hooks, skip_tests, is_upgrade, notes, subchart_notes;
     struct sw_list_arg show_only;
     const char *output_dir;
     const char *wait;
@@ -49,11 +49,16 @@ static const struct sw_flag flags[] = {
       "print only the output of a template: templates/x.yaml, or a pattern; can be repeated" },
     { "output-dir", 0, SW_FLAG_STRING, FIELD(output_dir), "DIR", NULL,
       "write the output of each template to a file in this folder, exactly as rendered" },
-    { "dry-run", 0, SW_FLAG_STRING, FIELD(dry_run), "WHERE", "client|server",
-      "server: lookups of templates ask the cluster (default client: they find nothing)" },
+    { "dry-run", 0, SW_FLAG_CHOICE, FIELD(dry_run), "client", "client|server|true|false|none",
+      "server: lookups of templates ask the cluster (default client: they find nothing); true is "
+      "client, false and none are server" },
     SW_CONNECT_FLAGS(struct render_opts, connect),
     { "generate-name", 'g', SW_FLAG_BOOL, FIELD(generate_name), NULL, NULL,
       "make up a name for the release, of the recipe's and the time" },
+    { "notes", 0, SW_FLAG_BOOL, FIELD(notes), NULL, NULL,
+      "after the manifests print what the recipe's NOTES.txt gives" },
+    { "render-subchart-notes", 0, SW_FLAG_BOOL, FIELD(subchart_notes), NULL, NULL,
+      "with --notes: those of its charts, too" },
     { "post-renderer", 0, SW_FLAG_STRING, FIELD(post_renderer), "PROGRAM", NULL,
       "print what this program makes of the manifests, which it reads; hooks do not go through "
       "it" },
@@ -196,6 +201,15 @@ static int print_through(const struct render_opts *o, const struct sw_rendered *
     return print_chosen(&(struct printer){ o, stdout, HOOKS }, r, err);
 }
 
+/* In the form of `helm install`. */
+static void print_notes(const struct render_opts *o, const struct sw_rendered *r)
+{
+    SW_AUTO_CHARS *text = sw_rendered_notes(r, o->subchart_notes);
+    sw_output_as_it_is(true);
+    if (*text)
+        (void)printf("NOTES:\n%s\n", text);
+}
+
 static int print(const struct render_opts *o, const struct sw_opened_recipe *recipe,
                  struct sw_err *err)
 {
@@ -205,6 +219,8 @@ static int print(const struct render_opts *o, const struct sw_opened_recipe *rec
         return rc;
     rc = o->post_renderer ? print_through(o, r, err)
                           : print_chosen(&(struct printer){ o, stdout, ALL }, r, err);
+    if (rc == 0 && o->notes)
+        print_notes(o, r);
 #ifndef SW_TEST /* tests free all memory, to find leaks */
     if (rc == 0 && fflush(stdout) == 0 && !ferror(stdout))
         _exit(SW_EXIT_OK); /* free() would take a tenth of the time of the command */
@@ -238,6 +254,8 @@ static int write_files(const struct render_opts *o, const struct sw_opened_recip
         if (chosen)
             rc = write_out(o->output_dir, f, err);
     }
+    if (rc == 0 && o->notes)
+        print_notes(o, r);
     return rc;
 }
 
@@ -290,6 +308,12 @@ static int lookup(void *arg, const char *api_version, const char *kind, const ch
 /* ---- the command --------------------------------------------------------------------------------
  */
 
+/* As helm template: what is neither "client" nor "true" is looked up. */
+static bool asks_server(const char *dry_run)
+{
+    return dry_run && !sw_streq(dry_run, "client") && !sw_streq(dry_run, "true");
+}
+
 static int render(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
     const struct render_opts *o = opts;
@@ -304,9 +328,10 @@ static int render(void *opts, struct sw_opened_recipe *recipe, struct sw_err *er
     }
     recipe->env.is_upgrade = o->is_upgrade;
     recipe->env.no_crds = !o->include_crds;
+    recipe->env.keep_notes = o->notes;
     recipe->env.any_manifest = true; /* they are printed, not applied */
     struct server server = { .opts = &o->connect };
-    if (sw_streq(o->dry_run, "server")) {
+    if (asks_server(o->dry_run)) {
         recipe->env.lookup = lookup;
         recipe->env.lookup_arg = &server;
     }

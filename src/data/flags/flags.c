@@ -43,19 +43,24 @@ void sw_list_arg_done(struct sw_list_arg *list)
     *list = (struct sw_list_arg){ 0 };
 }
 
+static bool needs_value(const struct sw_flag *f)
+{
+    return f->kind != SW_FLAG_BOOL && f->kind != SW_FLAG_CHOICE;
+}
+
 static void add_flags(struct parser *p, const struct sw_flag *flags)
 {
     for (const struct sw_flag *f = flags; f->name && p->n < MAX_FLAGS; f++) {
         p->longs[p->n] = (struct option){
             .name = f->name,
-            .has_arg = f->kind != SW_FLAG_BOOL ? required_argument : optional_argument,
+            .has_arg = needs_value(f) ? required_argument : optional_argument,
             .val = FIRST_LONG + (int)p->n,
         };
         p->flags[p->n++] = f;
         size_t len = strlen(p->shorts);
         if (f->letter)
             (void)snprintf(p->shorts + len, sizeof p->shorts - len, "%c%s", f->letter,
-                           f->kind == SW_FLAG_BOOL ? "" : ":");
+                           needs_value(f) ? ":" : "");
     }
 }
 
@@ -98,6 +103,10 @@ static int parse_number(const char *text, int64_t min, int64_t max, int64_t *out
 static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err *err)
 {
     void *field = (char *)opts + f->offset;
+    if (f->kind == SW_FLAG_CHOICE && !value) {
+        *(const char **)field = f->arg;
+        return 0;
+    }
     if (f->choices && !is_choice(f->choices, value))
         return sw_err_set(err, SW_INVALID, "'%s' is not one of %s", value, f->choices);
     switch (f->kind) {
@@ -109,6 +118,7 @@ static int store(const struct sw_flag *f, char *value, void *opts, struct sw_err
         return 0;
     }
     case SW_FLAG_STRING:
+    case SW_FLAG_CHOICE:
         *(const char **)field = value;
         return 0;
     case SW_FLAG_LIST: {
@@ -139,8 +149,13 @@ static void print_flag(const struct sw_flag *f)
     enum { COLUMN = 31 };
     const char *arg = f->arg ? f->arg : f->kind == SW_FLAG_BOOL ? "" : "VALUE";
     SW_AUTO_CHARS *doc = f->choices ? sw_printf("%s (%s)", f->doc, f->choices) : sw_strdup(f->doc);
-    int n = printf("  %c%c%s --%s%s%s", f->letter ? '-' : ' ', f->letter ? f->letter : ' ',
-                   f->letter ? "," : " ", f->name, *arg ? " " : "", arg);
+    bool may_lack = f->kind == SW_FLAG_CHOICE;
+    int n = printf("  %c%c%s --%s%s%s%s", f->letter ? '-' : ' ', f->letter ? f->letter : ' ',
+                   f->letter ? "," : " ", f->name,
+                   may_lack ? "[="
+                   : *arg   ? " "
+                            : "",
+                   arg, may_lack ? "]" : "");
     if (n > COLUMN - 2)
         (void)printf("\n%*s", COLUMN, "");
     else

@@ -11,6 +11,7 @@
 enum sw_flag_kind {
     SW_FLAG_BOOL,   /* bool: no value, or "=true", "=false" */
     SW_FLAG_STRING, /* const char *: borrowed from argv, the last one wins */
+    SW_FLAG_CHOICE, /* the same; a value stands behind "=", without one it is the row's @arg */
     SW_FLAG_LIST,   /* struct sw_list_arg: every occurrence, in order */
     SW_FLAG_INT,    /* int, from 0 to 65535 */
     SW_FLAG_NUMBER, /* int64_t, not negative */

@@ -1,5 +1,7 @@
 #include "data/text/utf8.h"
 
+#include <string.h>
+
 #include "data/text/buffer.h"
 
 size_t sw_utf8_valid_len(const char *text, size_t len_bytes)
@@ -62,4 +64,13 @@ char *sw_utf8_mend(const char *text, size_t len_bytes, size_t *out_len)
         text += n;
     }
     return sw_buffer_take(&out, out_len);
+}
+
+const char *sw_utf16_name(const char *text, size_t len)
+{
+    if (len < 2)
+        return NULL;
+    if (memcmp(text, "\xff\xfe", 2) == 0 || (text[0] && !text[1]))
+        return "UTF-16LE";
+    return memcmp(text, "\xfe\xff", 2) == 0 || (!text[0] && text[1]) ? "UTF-16BE" : NULL;
 }

@@ -49,3 +49,8 @@ size_t sw_utf8_encode(uint32_t rune, char out[static 4]);
 /** A copy in which U+FFFD replaces each byte that is not valid UTF-8; NUL-terminated, the caller
  * frees it. */
 char *sw_utf8_mend(const char *text, size_t len_bytes, size_t *out_len);
+
+/** "UTF-16LE" or "UTF-16BE" where a file begins as one in that encoding: with its byte order mark,
+ * or with a NUL in one of the first two bytes alone. NULL: it does not. Pinned by
+ * test/unit/chart/recipe_load_test.c. */
+const char *sw_utf16_name(const char *text, size_t len_bytes);

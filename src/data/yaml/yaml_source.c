@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/text/utf8.h"
 #include "data/yaml/yaml_mend.h"
 #include "data/yaml/yaml_quick.h"
 
@@ -116,6 +117,9 @@ int sw_yaml_source_fail(struct sw_yaml_source *s, const struct sw_yaml_event *ev
 static char *scanner_message(const struct sw_yaml_source *s)
 {
     const char *problem = s->parser.problem ? s->parser.problem : "not YAML";
+    const char *encoding = s->file ? sw_utf16_name(s->text, s->len) : NULL;
+    if (encoding)
+        return sw_printf("the file is in %s; it must be in UTF-8: %s", encoding, problem);
     if (!sw_streq(problem, "found character that cannot start any token"))
         return sw_strdup(problem);
     const yaml_mark_t mark = s->parser.problem_mark; /* its line is ASCII up to there */

@@ -53,6 +53,25 @@ prints_crds_as_they_are() { # as helm template: comments, separators and blanks 
     "$slipway" render "$c" --include-crds | diff -u "$tap_dir/want" -
 }
 t 'prints the files of crds/ as they are' prints_crds_as_they_are
+with_notes() { # a chart whose NOTES.txt and its subchart's speak
+    local c=$tap_dir/with-notes
+    mkdir -p "$c/templates" "$c/charts/sub/templates"
+    printf 'apiVersion: v2\nname: top\nversion: 1.0.0\n' >"$c/Chart.yaml"
+    printf 'apiVersion: v2\nname: sub\nversion: 1.0.0\n' >"$c/charts/sub/Chart.yaml"
+    printf '\n\n{{ .Release.Name }} is up\n\n' >"$c/templates/NOTES.txt"
+    printf 'of {{ .Chart.Name }}\n' >"$c/charts/sub/templates/NOTES.txt"
+    printf 'apiVersion: v1\nkind: A\nmetadata: {name: a}\n' >"$c/templates/a.yaml"
+    "$slipway" render r1 "$c" "$@" | sed '1,/^metadata/d' | diff -u "$tap_dir/want" -
+}
+prints_notes() { # as helm install does
+    printf 'NOTES:\nr1 is up\n' >"$tap_dir/want"
+    with_notes --notes && with_notes --notes -s templates/a.yaml && : >"$tap_dir/want" && with_notes || return 1
+    printf 'NOTES:\nof sub\n\n\n\nr1 is up\n' >"$tap_dir/want"
+    with_notes --notes --render-subchart-notes
+}
+t 'prints NOTES.txt after the manifests, and those of subcharts' prints_notes
+t 'takes --dry-run with a value behind = or without one' bash -c "$slipway render $ordered >$tap_dir/a && for d in --dry-run --dry-run=client --dry-run=true; do $slipway render \$d $ordered | cmp - $tap_dir/a || exit 1; done"
+t 'refuses another --dry-run' fails 2 "'cluster' is not one of client|server|true|false|none" --dry-run=cluster $ordered
 t 'takes files with commas between' bash -c "echo 'a: {b: 1}' >$tap_dir/1.yaml; echo 'a: {c: 2}' >$tap_dir/2.yaml; $slipway render $ordered -f $tap_dir/1.yaml,$tap_dir/2.yaml >$tap_dir/a && $slipway render $ordered -f $tap_dir/1.yaml -f $tap_dir/2.yaml | cmp - $tap_dir/a"
 t 'refuses a Kubernetes version that is none' fails 2 "'nope' is no version" $ordered --kube-version nope
 t 'tells help' bash -c "$slipway render --help | grep -q -- --output-dir"

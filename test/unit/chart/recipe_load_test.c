@@ -406,6 +406,31 @@ static void files_of_any_size_are_read_whole(SW_UNUSED void **state)
     free(text);
 }
 
+static void a_template_or_values_in_utf_16_are_told_with_their_encoding(SW_UNUSED void **state)
+{
+    LOAD_ERROR("test/templates/a.yaml: the file is in UTF-16LE; a template must be in UTF-8",
+               CHART_TEXT("name: a\nversion: 1.0.0\n"),
+               { "templates/a.yaml",
+                 "\xff\xfe"
+                 "a\0:\0 \0001\0",
+                 10 });
+    LOAD_ERROR("test/templates/_a.tpl: the file is in UTF-16BE; a template must be in UTF-8",
+               CHART_TEXT("name: a\nversion: 1.0.0\n"), { "templates/_a.tpl", "\0a\0\n", 4 });
+    LOAD_ERROR("test/values.yaml:1:2: the file is in UTF-16LE; it must be in UTF-8",
+               CHART_TEXT("name: a\nversion: 1.0.0\n"), { "values.yaml", "a\0:\0 \0001\0", 8 });
+}
+
+static void values_in_utf_16_with_its_mark_are_read(SW_UNUSED void **state)
+{
+    RECIPE(r, CHART_TEXT("name: a\nversion: 1.0.0\n"),
+           { "values.yaml",
+             "\xff\xfe"
+             "a\0:\0 \0001\0",
+             10 });
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    expect_values(plan, "{\"a\":1}");
+}
+
 static void a_link_to_a_folder_above_ends(SW_UNUSED void **state)
 {
     put("loop/Chart.yaml", "name: top\nversion: 1.0.0\n");
@@ -526,6 +551,8 @@ int main(void)
         cmocka_unit_test(files_of_any_size_are_read_whole),
         cmocka_unit_test(a_link_to_a_folder_above_ends),
         cmocka_unit_test(urls_of_files_are_paths_and_other_schemes_are_refused),
+        cmocka_unit_test(a_template_or_values_in_utf_16_are_told_with_their_encoding),
+        cmocka_unit_test(values_in_utf_16_with_its_mark_are_read),
         cmocka_unit_test(a_config_map_with_a_key_a_file_is_a_recipe),
         cmocka_unit_test(a_config_map_needs_no_chart_yaml),
         cmocka_unit_test(a_bad_config_map_is_named),

@@ -12,6 +12,7 @@
 #include "chart/recipe/schema/schema.h"
 #include "data/json/path.h"
 #include "data/text/url.h"
+#include "data/text/utf8.h"
 
 enum { MAX_NESTING = 16 }; /* charts in charts */
 
@@ -434,6 +435,17 @@ static bool is_handled(const char *name, bool v1)
            (sw_starts_with(name, "charts/") && !sw_ends_with(name, ".prov"));
 }
 
+/* Of what editors write, text/template reads UTF-8 alone. */
+static int check_encoding(const struct sw_chart *chart, const struct sw_recipe_file *file,
+                          struct sw_err *err)
+{
+    const char *encoding = sw_utf16_name(file->bytes, file->len);
+    return encoding ? sw_err_set(err, SW_INVALID,
+                                 "%s/%s: the file is in %s; a template must be in UTF-8",
+                                 chart->origin, file->name, encoding)
+                    : 0;
+}
+
 static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const struct input *in,
                       struct sw_err *err)
 {
@@ -444,13 +456,15 @@ static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const st
     chart->template_files = sw_arena_alloc(arena, in->n * sizeof *chart->template_files);
     bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
     const struct sw_recipe_file *values = NULL;
-    for (size_t i = 0; i < in->n; i++) {
+    int rc = 0;
+    for (size_t i = 0; i < in->n && rc == 0; i++) {
         const struct sw_recipe_file *file = &in->files[i];
         if (sw_streq(file->name, "values.yaml")) {
             values = file;
         } else if (sw_streq(file->name, "values.schema.json")) {
             chart->schema_text = file;
         } else if (sw_starts_with(file->name, "templates/")) {
+            rc = check_encoding(chart, file, err);
             chart->marks[chart->n_templates] = marks_of(file);
             chart->templates[chart->n_templates++] = *file;
         } else if (!is_handled(file->name, v1)) {
@@ -459,11 +473,11 @@ static int sort_files(struct sw_recipe *recipe, struct sw_chart *chart, const st
                 (struct sw_template_file){ file->name, file->bytes, file->len };
         }
     }
-    if (!values)
-        return 0;
+    if (rc < 0 || !values)
+        return rc;
     SW_AUTO_CHARS *name = sw_printf("%s/%s", chart->origin, values->name);
     sw_arena_limit(arena, SW_VALUES_BYTES); /* of all charts of the recipe together */
-    int rc = sw_value_from_yaml(arena, name, values->bytes, values->len, &chart->values, err);
+    rc = sw_value_from_yaml(arena, name, values->bytes, values->len, &chart->values, err);
     sw_arena_limit(arena, SIZE_MAX);
     if (rc < 0)
         return rc;

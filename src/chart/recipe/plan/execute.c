@@ -242,6 +242,11 @@ static int run_one(struct execution *s, const struct sw_plan_template *t, struct
     size_t len = run->out.len - start, blank = 0;
     while (blank < len && sw_split_is_blank(run->out.text[start + blank]))
         blank++;
+    if (t->is_notes && s->env->keep_notes) {
+        SW_GROW(run->notes, run->n_notes, run->cap_notes);
+        run->notes[run->n_notes++] = (struct sw_output){ t, start, len };
+        return 0;
+    }
     if (t->is_notes || blank == len) {
         run->out.len = start;
         return 0;
@@ -296,13 +301,33 @@ int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
         return rc;
     if (run->n_files > 0)
         qsort(run->files, run->n_files, sizeof *run->files, by_path);
+    if (run->n_notes > 0)
+        qsort(run->notes, run->n_notes, sizeof *run->notes, by_path);
     return 0;
+}
+
+char *sw_outputs_notes(const struct sw_outputs *run, bool of_all)
+{
+    static const char blanks[] = " \t\r\n\f\v";
+    SW_AUTO_CHARS *all = sw_strdup("");
+    for (size_t i = 0; i < run->n_notes; i++) {
+        const struct sw_output *o = &run->notes[i];
+        const struct sw_plan_chart *chart = o->tmpl->chart;
+        SW_AUTO_CHARS *own = sw_printf("%s/templates/NOTES.txt", chart->path);
+        if (of_all || (!strchr(chart->path, '/') && sw_streq(o->tmpl->path, own)))
+            sw_append(&all, "%s%.*s", *all ? "\n" : "", (int)o->len, run->out.text + o->start);
+    }
+    size_t len = strlen(all), from = strspn(all, blanks);
+    while (len > from && strchr(blanks, all[len - 1]))
+        len--;
+    return sw_strndup(all + from, len - from);
 }
 
 void sw_outputs_done(struct sw_outputs *run)
 {
     sw_template_out_done(&run->out);
     free(run->files);
+    free(run->notes);
     free(run->left_out);
     *run = (struct sw_outputs){ 0 };
 }

@@ -17,10 +17,14 @@ struct sw_outputs {
     struct sw_template_out out;
     struct sw_output *files; /* owned; sorted by path */
     size_t n_files, cap_files;
+    struct sw_output *notes; /* owned; of NOTES.txt, likewise, where the environment keeps them */
+    size_t n_notes, cap_notes;
     bool *left_out; /* owned; by number of releases of their own: it is not to be installed */
 };
 /** Free it. Twice is harmless. */
 void sw_outputs_done(struct sw_outputs *run);
+/** As sw_rendered_notes(). */
+char *sw_outputs_notes(const struct sw_outputs *run, bool of_all);
 
 /** Which templates are run. */
 struct sw_plan_filter {

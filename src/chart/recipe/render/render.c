@@ -605,3 +605,8 @@ const struct sw_rendered_file *sw_rendered_file(const struct sw_rendered *r, siz
 {
     return &r->files[i];
 }
+
+char *sw_rendered_notes(const struct sw_rendered *r, bool of_all)
+{
+    return sw_outputs_notes(&r->run, of_all);
+}
