@@ -74,6 +74,7 @@ struct sw_fetcher *sw_fetcher_new(const struct sw_fetch_opts *opts)
     struct sw_fetcher *f = sw_zalloc(1, sizeof *f);
     if (opts)
         f->opts = *opts;
+    f->auth = f->opts.auth;
     if (!f->opts.cache_bytes)
         f->opts.cache_bytes = 256U << 20;
     if (!f->opts.max_bytes)
@@ -86,13 +87,27 @@ struct sw_fetcher *sw_fetcher_new(const struct sw_fetch_opts *opts)
     return f;
 }
 
+/* What was read for the credentials before: the server that has them, CAs and certificates. */
+static void drop_auth(struct sw_fetcher *f)
+{
+    sw_http_tls_free(SW_TAKE(f->tls));
+    sw_http_tls_free(SW_TAKE(f->own_tls));
+    sw_url_server_done(&f->first);
+    f->first = (struct sw_url_server){ 0 };
+}
+
+void sw_fetcher_set_auth(struct sw_fetcher *f, const struct sw_fetch_auth *auth)
+{
+    drop_auth(f);
+    f->opts.auth = auth ? *auth : f->auth;
+}
+
 void sw_fetcher_free(struct sw_fetcher *f)
 {
     if (!f)
         return;
     fetch_git_done(f);
-    sw_http_tls_free(f->tls);
-    sw_http_tls_free(f->own_tls);
+    drop_auth(f);
     sw_cache_free(f->cache);
     for (size_t i = 0; i < f->n_got; i++) {
         free((char *)f->got[i].origin);
@@ -101,7 +116,6 @@ void sw_fetcher_free(struct sw_fetcher *f)
     }
     free(f->got);
     free(f->signer);
-    sw_url_server_done(&f->first);
     free(f);
 }
 

@@ -77,6 +77,10 @@ struct sw_fetcher *sw_fetcher_new(const struct sw_fetch_opts *opts);
 void sw_fetcher_free(struct sw_fetcher *f);
 SW_DEFINE_AUTO(sw_fetcher, sw_fetcher_free)
 
+/** Ask with @auth from now on; NULL: with that of the options again. It is copied, its strings are
+ * borrowed. */
+void sw_fetcher_set_auth(struct sw_fetcher *f, const struct sw_fetch_auth *auth);
+
 /** A sw_recipe_get_fn whose arg is the fetcher. Message on failure: "<source>: <reason>".
  * @return 0 | SW_NOTFOUND: no such path, chart, version, ref, key | SW_FORBIDDEN: the credentials
  *         are missing or refused | SW_UNAVAILABLE: no answer, a bad one, a timeout, a broken

@@ -74,6 +74,9 @@ struct sw_recipe_opts {
     size_t max_files;      /* default 10,000 */
     sw_recipe_get_fn *get; /* used while the recipe is opened; NULL: nothing can be fetched */
     void *get_arg;
+    /* The URL of the repository that the root chart's dependency names as "@name" or "alias:name",
+     * borrowed until the next call; NULL: it is not known. @arg is get_arg. NULL: no name is. */
+    const char *(*repository_url)(void *arg, const char *name);
     const char *chart;   /* the source is a repository and this the chart in it; borrowed */
     const char *version; /* of a source that is fetched: a version or a range; borrowed */
     const struct sw_folders *folders; /* files are read below these alone; NULL: all that one may
@@ -88,6 +91,9 @@ struct sw_recipe_opts {
     const char *of_dependency;   /* its dependency of this name, which is fetched, */
     const char *instead_version; /* is of this version, or the newest in this range */
 };
+
+/** The name in "@name" and "alias:name", borrowed; NULL: @repository is a URL, or "". */
+const char *sw_repository_name(const char *repository);
 
 /** Load a recipe. @source: a directory, a file:// URL of one, a packaged chart (.tgz, .tar.gz,
  * .tar.zst, .tar), or a URL for opts->get. What is no chart may be a recipe of NVIDIA's AI Cluster

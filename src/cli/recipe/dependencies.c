@@ -249,6 +249,17 @@ static int write_archive(const struct getting *g, const char *name, const char *
     return sw_file_write(path, bytes, len, err);
 }
 
+/* With --verify: the signature that was checked, beside its archive. */
+static int write_signature(const struct getting *g, const struct sw_pin *pin,
+                           const struct sw_fetched_chart *one, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_printf("%s/charts/%s-%s.tgz.prov", g->chart, pin->name, pin->version);
+    if (one->provenance)
+        return sw_file_write(path, one->provenance, strlen(one->provenance), err);
+    (void)unlink(path); /* of another archive of that name */
+    return 0;
+}
+
 /* A folder beside the chart is packed. */
 static int write_folder(const struct getting *g, const char *repository, struct sw_err *err)
 {
@@ -275,7 +286,8 @@ static int write_pin(const struct getting *g, const struct sw_pin *pin, struct s
         return sw_err_set(err, SW_INVALID, "%s: %s %s: no archive of a version came of it",
                           g->chart, pin->name, pin->asked);
     (void)fprintf(g->progress, "Downloading %s from repo %s\n", pin->name, pin->repository);
-    return write_archive(g, pin->name, pin->version, one->bytes, one->len, err);
+    int rc = write_archive(g, pin->name, pin->version, one->bytes, one->len, err);
+    return rc < 0 ? rc : write_signature(g, pin, one, err);
 }
 
 static int write_all(const struct getting *g, struct sw_err *err)
@@ -309,8 +321,10 @@ static void remove_older(const struct getting *g)
         for (char **name = names; *name && *sw_json_str(dep, "", "repository", NULL); name++)
             if (is_archive_of(*name, sw_json_str(dep, "", "name", NULL), true) &&
                 !json_object_object_get_ex(g->written, *name, NULL)) {
-                SW_AUTO_CHARS *path = sw_printf("%s/charts/%s", g->chart, *name);
+                SW_AUTO_CHARS *path = sw_printf("%s/charts/%s", g->chart, *name),
+                              *signature = sw_printf("%s.prov", path);
                 (void)unlink(path); /* what stays is told by list */
+                (void)unlink(signature);
             }
     }
     free_names(names);
@@ -354,6 +368,7 @@ int sw_dependencies_get(const struct sw_source_flags *source, const char *chart,
     flags.no_lock = !locked;
     flags.no_charts = true;
     flags.no_stand_ins = true;
+    flags.verify_fetched_only = true;
     flags.on_got = sw_fetched_charts_add;
     flags.on_got_arg = &g.kept;
     rc = sw_source_open(&flags, chart, NULL, &recipe, NULL, err);

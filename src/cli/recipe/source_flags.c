@@ -11,6 +11,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "cli/command/cli.h"
+#include "cli/recipe/helm_repositories.h"
 #include "data/json/json.h"
 #include "data/text/nearest.h"
 #include "emulator/emulator.h"
@@ -136,13 +137,52 @@ static void suggest_recipe(const char *name, struct sw_err *err)
 struct getting {
     const struct sw_source_flags *flags;
     struct sw_fetcher *fetcher;
+    struct json_object *repositories; /* that helm repo add has named; NULL: not read, or none */
+    bool are_read;
+    struct sw_err unread; /* why they could not be */
 };
+
+static struct json_object *repositories_of(struct getting *g)
+{
+    if (!g->are_read && sw_helm_repositories_read(&g->repositories, &g->unread) < 0)
+        g->repositories = NULL; /* told where a name is needed */
+    g->are_read = true;
+    return g->repositories;
+}
+
+/* sw_recipe_opts.repository_url: what is not known is told when it is to be fetched. */
+static const char *repository_url(void *arg, const char *name)
+{
+    return sw_helm_repository_url(repositories_of(arg), name);
+}
+
+static int unknown_name(const struct getting *g, const char *repository, struct sw_err *err)
+{
+    SW_AUTO_CHARS *path = sw_helm_repositories_path();
+    if (g->unread.code)
+        return sw_err_set(err, SW_INVALID, "repository %s: %s", repository,
+                          sw_err_text(&g->unread));
+    return sw_err_set(err, SW_INVALID,
+                      "no repository is called %s: helm repo add has put none of that name into %s",
+                      repository, path);
+}
 
 static int get(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                struct sw_err *err)
 {
-    const struct getting *g = arg;
+    struct getting *g = arg;
+    const struct sw_source_flags *flags = g->flags;
+    struct sw_fetch_auth auth;
+    if (sw_repository_name(ask->url))
+        return unknown_name(g, ask->url, err);
+    bool has_own = !flags->username && !flags->ca_file && !flags->cert_file && !flags->insecure &&
+                   sw_starts_with(ask->url, "http") &&
+                   sw_helm_repository_auth(repositories_of(g), ask->url, &auth);
+    if (has_own)
+        sw_fetcher_set_auth(g->fetcher, &auth);
     int rc = sw_fetcher_get(g->fetcher, ask, got, err);
+    if (has_own)
+        sw_fetcher_set_auth(g->fetcher, NULL);
     if (rc == 0 && g->flags->on_got)
         g->flags->on_got(g->flags->on_got_arg, ask, got);
     return rc;
@@ -175,9 +215,10 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
         .config_map_arg = (void *)connect,
     };
     SW_AUTO(sw_fetcher) *f = sw_fetcher_new(&opts);
-    struct getting getting = { flags, f };
+    struct getting getting = { .flags = flags, .fetcher = f };
     const struct sw_recipe_opts open = { .get = get,
                                          .get_arg = &getting,
+                                         .repository_url = repository_url,
                                          .chart = flags->repo ? source : NULL,
                                          .version = flags->version,
                                          .no_lock = flags->no_lock,
@@ -188,7 +229,10 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
                                          .instead_version = flags->instead_version };
     SW_AUTO_CHARS *installed = flags->repo ? NULL : sw_source_installed(source);
     const char *from = flags->repo ? flags->repo : sw_text_or(installed, source);
-    int rc = sw_fetcher_open(f, from, &open, out, err);
+    int rc = flags->verify_fetched_only ? sw_recipe_open(from, &open, out, err)
+                                        : sw_fetcher_open(f, from, &open, out, err);
+    json_object_put(getting.repositories);
+    sw_err_done(&getting.unread);
     if (rc == 0)
         tell_stand_ins(f);
     else if (rc == SW_NOTFOUND && !flags->repo)

@@ -25,6 +25,7 @@ struct sw_source_flags {
     /* No options: */
     bool late;                /* as in sw_fetch_opts */
     bool no_stand_ins;        /* they are of no use here */
+    bool verify_fetched_only; /* @verify is of what is fetched; the recipe itself is a folder */
     bool no_lock, no_charts;  /* as in sw_recipe_opts */
     sw_source_got_fn *on_got; /* called with each chart that was fetched */
     void *on_got_arg;

@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/../../.." || exit 1
 . test/tap.sh
 slipway=$(realpath "${SLIPWAY:-build/test/slipway}")
-export SLIPWAY_CACHE_DIR='' SLIPWAY_STAND_INS=
+export SLIPWAY_CACHE_DIR='' SLIPWAY_STAND_INS= HELM_REPOSITORY_CONFIG=$tap_dir/repositories.yaml
 unset SLIPWAY_CHARTS_DIR
 server=$PWD/test/emulator/chart/chart_server.py
 cd "$tap_dir" || exit 1
@@ -98,6 +98,33 @@ nothing_is_written_when_one_is_missing() {
     parent 1.x && sed -i 's/name: one/name: none/' top/Chart.yaml && refused "none" update top && [ ! -e top/Chart.lock ] && [ "$(ls top/charts)" = own ]
 }
 
+named() { # WHAT URL [LINE...]: the repository as helm repo add writes it, and the dependency that names it
+    local what=$1 url=$2
+    shift 2
+    printf 'apiVersion: ""\ngenerated: "0001-01-01T00:00:00Z"\nrepositories:\n- name: acme\n  url: %s\n' "$url" >repositories.yaml
+    [ $# = 0 ] || printf '  %s\n' "$@" >>repositories.yaml
+    http=$what parent 1.x
+}
+takes_names() { # the lock has the URL, as Helm's
+    local what
+    for what in @acme alias:acme; do
+        named "$what" "$http" && dependency update top && cmp www/one-1.1.0.tgz top/charts/one-1.1.0.tgz && grep -qx "  repository: $http" top/Chart.lock &&
+            rm top/charts/*.tgz && dependency build top && [ -s top/charts/one-1.1.0.tgz ] && "$slipway" render top | grep -q 'version: "1.1.0"' || return 1
+    done
+    ! named @acme "$http" || [ ! -e top/Chart.lock ]
+}
+logs_in_as_helm_repo_add() {
+    named @acme "${http%/ok}/auth" 'username: user' 'password: pass word' && dependency update top && [ -s top/charts/one-1.1.0.tgz ] &&
+        named "${http%/ok}/auth/" "${http%/ok}/auth" 'username: user' 'password: pass word' && dependency update top &&
+        named @acme "${http%/ok}/auth" && refused 401 update top
+}
+tells_unknown_names() {
+    named @other "$http" && refused "no repository is called @other: helm repo add has put none of that name into $tap_dir/repositories.yaml" update top &&
+        rm repositories.yaml && refused 'no repository is called @other' update top && echo 'a: [' >repositories.yaml &&
+        refused "repository @other: $tap_dir/repositories.yaml:" update top && rm repositories.yaml &&
+        mkdir -p top/charts/one && cp src/Chart.yaml top/charts/one/ && "$slipway" render top >/dev/null
+}
+
 t 'a chart repository serves' serves
 http=http://127.0.0.1:$(cat port)/ok
 t 'list says what is missing, as helm dependency list' lists_what_is_missing
@@ -110,6 +137,9 @@ t 'list tells wrong versions, broken archives, and what is no dependency' each_s
 t 'a chart of apiVersion v1 has requirements.yaml and requirements.lock' a_chart_of_v1
 t 'render --dependency-update fills charts/, and prints manifests alone' render_updates_first
 t 'nothing is written when one cannot be had' nothing_is_written_when_one_is_missing
+t 'repositories may be named as helm repo add has named them' takes_names
+t 'they are asked with the login that helm repo add was given' logs_in_as_helm_repo_add
+t 'a name that is not there is told where its chart is needed' tells_unknown_names
 t 'without dependencies there is nothing to list' bash -c "$slipway dependency list two | grep -qx 'WARNING: no dependencies at two/charts'"
 t 'knows three verbs' refused "'repair': list, update or build is needed" repair top
 plan

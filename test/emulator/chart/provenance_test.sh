@@ -88,6 +88,16 @@ t "a keyring that is not there" fails "the keyring nowhere.gpg" \
     "$slipway" fetch --verify --keyring nowhere.gpg b.tgz
 t "a folder cannot be signed" fails "only packed charts are signed" v src/a
 t "a ConfigMap neither" fails "only packed charts are signed" v cm://x/y
+keeps_signatures() { # slipway dependency --verify: beside the archives, as they came
+    export SLIPWAY_STAND_INS=
+    rm -rf top && mkdir top
+    printf 'apiVersion: v1\nentries:\n  a:\n  - {name: a, version: 1.0.0, urls: [a-1.0.0.tgz]}\n' >www/index.yaml
+    printf 'apiVersion: v2\nname: top\nversion: 1.0.0\ndependencies:\n- {name: a, version: 1.x, repository: "%s/ok"}\n' "$http" >top/Chart.yaml
+    "$slipway" dependency update --verify --keyring author.gpg top && cmp www/a-1.0.0.tgz.prov top/charts/a-1.0.0.tgz.prov && "$slipway" render top >/dev/null &&
+        "$slipway" dependency update top && [ ! -e top/charts/a-1.0.0.tgz.prov ] && [ -e top/charts/a-1.0.0.tgz ] || return 1
+    ! "$slipway" dependency build --verify --keyring stranger.gpg top
+}
+t "charts/ keeps the signatures that were checked" keeps_signatures
 t "without gpgv it is said" fails "gpgv, which cannot be run" \
     env PATH=/nonexistent "$slipway" fetch --verify --keyring author.gpg b.tgz
 plan

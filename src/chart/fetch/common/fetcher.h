@@ -12,6 +12,7 @@ struct sw_provenance;
 /** See fetch.h. */
 struct sw_fetcher {
     struct sw_fetch_opts opts;   /* defaults filled in */
+    struct sw_fetch_auth auth;   /* of the options as they were given */
     struct sw_cache *cache;      /* owned */
     int64_t deadline_ms;         /* on the monotonic clock; 0: nothing was requested yet */
     struct sw_url_server first;  /* that gets credentials where auth.url is NULL; owned */

@@ -204,6 +204,18 @@ static int read_dependency(struct json_object *doc, struct sw_dependency *dep, s
     return rc;
 }
 
+/* The URL of a repository that is named, in its place, as Helm has it in Chart.lock, too. */
+static void find_repository(const struct sw_recipe_opts *opts, struct sw_dependency *dep)
+{
+    const char *name = sw_repository_name(dep->repository);
+    const char *url = name && opts->repository_url ? opts->repository_url(opts->get_arg, name)
+                                                   : NULL;
+    if (!url)
+        return;
+    sw_json_set_str(dep->doc, url, "repository", NULL);
+    dep->repository = sw_json_str(dep->doc, "", "repository", NULL);
+}
+
 /* The key of its values. */
 static const char *key_of(const struct sw_dependency *dep)
 {
@@ -295,6 +307,8 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
     chart->deps = sw_arena_alloc(recipe->arena, (chart->n_deps + 1) * sizeof *chart->deps);
     for (size_t i = 0; i < chart->n_deps; i++) {
         rc = read_dependency(sw_json_at(list, i), &chart->deps[i], err);
+        if (rc == 0 && chart == recipe->charts[0])
+            find_repository(&recipe->limits, &chart->deps[i]);
         for (size_t k = 0; k < i && rc == 0; k++)
             if (sw_streq(key_of(&chart->deps[k]), key_of(&chart->deps[i])))
                 rc = sw_err_set(err, SW_INVALID, "'%s' is there twice, as a name or an alias",
@@ -303,6 +317,14 @@ int sw_chart_read_metadata(struct sw_recipe *recipe, struct sw_chart *chart,
             return sw_err_wrap(err, rc, "%s/%s: dependencies[%zu]", chart->origin, from, i);
     }
     return 0;
+}
+
+const char *sw_repository_name(const char *repository)
+{
+    static const char alias[] = "alias:";
+    return *repository == '@'                  ? repository + 1
+           : sw_starts_with(repository, alias) ? repository + strlen(alias)
+                                               : NULL;
 }
 
 const char *sw_chart_annotation(const struct sw_chart *chart, const char *key)
