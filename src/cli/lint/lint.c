@@ -329,7 +329,7 @@ static void check_state(const struct lint *l, size_t state)
     SW_ERR(err);
     if (s->label && sw_recipe_label(l->resource, s->label, &label, &err) < 0)
         sw_problems_add(l->problems, true, path, 0, "state '%s': %s", s->name, sw_err_text(&err));
-    if (label &&
+    if (label && sw_plan_n_states(l->plan) > 1 && /* a chart that is one state needs no label */
         strlen(label) != strlen(SW_SRO_PREFIX "state--") + strlen(l->resource) + strlen(s->label))
         sw_problems_add(l->problems, false, path, 0,
                         "state '%s': its node label would have more than 63 characters, which "

@@ -38,9 +38,13 @@ long_label() {
     cp -r "$charts/crds-first" "$tap_dir/$name"
     sed -i "s/^name: .*/name: $name/" "$tap_dir/$name/Chart.yaml"
     charts=$tap_dir walk 0 "$name" -o json && said "/state-$name-k8s-ephemeral-stor-[0-9a-f]*\": *\"Ready\"" &&
-        "$slipway" lint "$tap_dir/$name" >"$tap_dir/o" && said 'warning: .*its node label would have more than 63 characters'
+        "$slipway" lint --strict "$tap_dir/$name" >"$tap_dir/o" && not_said warning || return 1
+    mkdir -p "$tap_dir/$name/charts/b/templates"
+    printf 'apiVersion: v2\nname: b\nversion: 1.0.0\n' >"$tap_dir/$name/charts/b/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n' >"$tap_dir/$name/charts/b/templates/b.yaml"
+    "$slipway" lint "$tap_dir/$name" >"$tap_dir/o" && said 'warning: .*its node label would have more than 63 characters'
 }
-t "a label that is too long for Kubernetes is shortened, and lint says so" long_label
+t "a label that is too long for Kubernetes is shortened, and lint says so where there are several states" long_label
 needs_api() { walk 0 needs-api && said 'needs-api: Ready' && not_said warning && not_said Drifted; }
 t "a chart that fails without the API of an earlier state is rendered when that is served" needs_api
 
