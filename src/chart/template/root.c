@@ -195,6 +195,7 @@ static const struct sw_object_type kube_version_type = {
     .n_fields = SW_COUNT(kube_version_fields),
     .methods = kube_version_methods,
     .string = kube_version_string,
+    .string_of_pointer = true,
 };
 
 static const struct sw_field build_info_fields[] = {

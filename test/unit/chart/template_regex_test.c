@@ -109,9 +109,11 @@ static void named_groups_have_numbers(void **state)
     (void)state;
     SW_AUTO(sw_regex) *re = NULL;
     SW_ERR(err);
+    const long all[] = { 0, 2, 0, 1, 1, 2 }, first[] = { 0, 2, 0, 1, -1, -1 };
     assert_int_equal(sw_regex_compile("(a)(?P<two>b)", 13, &re, &err), 0);
-    assert_int_equal(sw_regex_group(re, "two", 3), 2);
-    assert_int_equal(sw_regex_group(re, "none", 4), -1);
+    assert_int_equal(sw_regex_group(re, "two", 3, all), 2);
+    assert_int_equal(sw_regex_group(re, "two", 3, first), -1);
+    assert_int_equal(sw_regex_group(re, "none", 4, all), -1);
 }
 
 int main(void)

@@ -189,7 +189,8 @@ static int fn_len(struct call *c)
 {
     struct sw_value v = c->args[0];
     if (sw_value_is_nil(v))
-        return sw_call_fail(c, "reflect: call of reflect.Value.Type on zero Value");
+        return sw_call_fail(c, c->is_element ? "len of nil pointer"
+                                             : "reflect: call of reflect.Value.Type on zero Value");
     if (sw_kind(v) < SW_K_STRING || sw_kind(v) > SW_K_MAP)
         return sw_call_fail(c, "len of type %s",
                             sw_value_type_name(v) +

@@ -198,7 +198,7 @@ static void expand(struct text *t, const struct matches *m, struct sw_value temp
         uint64_t number;
         bool is_number = sw_parse_uint(name, name_len, 10, &number) == SW_PARSE_OK &&
                          (name[0] != '0' || name_len == 1) && number < 1000000000;
-        long group = is_number ? (long)number : sw_regex_group(m->re, name, name_len);
+        long group = is_number ? (long)number : sw_regex_group(m->re, name, name_len, m->spans);
         if (group >= 0 && (size_t)group < sw_regex_n_groups(m->re) && m->spans[2 * group] >= 0)
             sw_text_put(t, m->s + m->spans[2 * group],
                         (size_t)(m->spans[2 * group + 1] - m->spans[2 * group]));

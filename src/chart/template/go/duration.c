@@ -15,7 +15,7 @@ static const struct {
 
 static int bad_duration(struct sw_err *err, const char *what, const char *s, size_t len)
 {
-    SW_AUTO_CHARS *quoted = sw_quote_dup(s, len);
+    SW_AUTO_CHARS *quoted = sw_time_quote_dup(s, len);
     return sw_err_set(err, SW_INVALID, "time: %s %s", what, quoted);
 }
 
@@ -60,7 +60,7 @@ static int add_term(const char **p, const char *end, const char *s, size_t len, 
             return bad_duration(err, "invalid duration", s, len);
         return 0;
     }
-    SW_AUTO_CHARS *quoted = sw_quote_dup(unit, unit_len);
+    SW_AUTO_CHARS *quoted = sw_time_quote_dup(unit, unit_len);
     SW_AUTO_CHARS *what = sw_printf("unknown unit %s in duration", quoted);
     return bad_duration(err, what, s, len);
 }

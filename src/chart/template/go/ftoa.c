@@ -25,14 +25,21 @@ void sw_float_format(struct text *out, double f, char verb, int prec)
         sw_text_printf(out, "%s%llup%+d", signbit(f) ? "-" : "", (unsigned long long)mant,
                        f == 0 ? -1074 : exp - shift);
     } else if (verb == 'x' || verb == 'X') { /* C's %a, with the exponent's two digits */
+        enum { MANTISSA = 13 };              /* digits that a float64 has; zeros follow */
         if (prec < 0)
             (void)snprintf(buf, sizeof buf, verb == 'X' ? "%A" : "%a", f);
         else
-            (void)snprintf(buf, sizeof buf, verb == 'X' ? "%.*A" : "%.*a", prec > 30 ? 30 : prec,
-                           f);
-        char *p = strpbrk(buf, "pP");
+            (void)snprintf(buf, sizeof buf, verb == 'X' ? "%.*A" : "%.*a",
+                           prec > MANTISSA ? MANTISSA : prec, f);
+        char *p = strpbrk(buf, "pP"), *lead = strpbrk(buf, "xX") + 1;
         exp = atoi(p + 1);
+        if (*lead == '2') { /* rounded up; Go begins with a 1 */
+            *lead = '1';
+            exp++;
+        }
         sw_text_put(out, buf, (size_t)(p - buf));
+        for (int i = MANTISSA; i < prec; i++)
+            sw_text_char(out, '0');
         sw_text_printf(out, "%c%c%02d", *p, exp < 0 ? '-' : '+', abs(exp));
     } else {
         format[3] = verb;

@@ -272,7 +272,6 @@ static void put_element(struct text *out, const struct layout_chunk *chunk, cons
             return;
         sw_text_char(out, text[0]);
         sw_text_put(out, digits, n);
-        sw_text_fill(out, '0', chunk->len - 1 > 9 && !trim ? chunk->len - 1 - 9 : 0);
         return;
     case LP_ZONE_NAME:
         if (name[0])

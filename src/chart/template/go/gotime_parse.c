@@ -344,7 +344,7 @@ static struct sw_gotime finish(struct reading *r, const struct sw_zone *local)
 
 static int fail(struct sw_err *err, const char *value, size_t len, const char *message)
 {
-    SW_AUTO_CHARS *quoted = sw_quote_dup(value, len);
+    SW_AUTO_CHARS *quoted = sw_time_quote_dup(value, len);
     return sw_err_set(err, SW_INVALID, "parsing time %s: %s", quoted, message);
 }
 
@@ -380,15 +380,15 @@ int sw_gotime_parse(struct sw_arena *arena, const char *layout, size_t layout_le
             SW_AUTO_CHARS *message = sw_printf("%s out of range", r.range);
             return fail(err, value, len, message);
         }
-        SW_AUTO_CHARS *quoted = sw_quote_dup(value, len);
-        SW_AUTO_CHARS *quoted_layout = sw_quote_dup(layout, layout_len);
-        SW_AUTO_CHARS *quoted_rest = sw_quote_dup(at, (size_t)(r.end - at));
-        SW_AUTO_CHARS *quoted_part = sw_quote_dup(part, part_len);
+        SW_AUTO_CHARS *quoted = sw_time_quote_dup(value, len);
+        SW_AUTO_CHARS *quoted_layout = sw_time_quote_dup(layout, layout_len);
+        SW_AUTO_CHARS *quoted_rest = sw_time_quote_dup(at, (size_t)(r.end - at));
+        SW_AUTO_CHARS *quoted_part = sw_time_quote_dup(part, part_len);
         return sw_err_set(err, SW_INVALID, "parsing time %s as %s: cannot parse %s as %s", quoted,
                           quoted_layout, quoted_rest, quoted_part);
     }
     if (left(&r) > 0) {
-        SW_AUTO_CHARS *rest = sw_quote_dup(r.v, left(&r));
+        SW_AUTO_CHARS *rest = sw_time_quote_dup(r.v, left(&r));
         SW_AUTO_CHARS *message = sw_printf("extra text: %s", rest);
         return fail(err, value, len, message);
     }

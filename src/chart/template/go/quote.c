@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "chart/template/go/strconv.h"
@@ -54,6 +55,25 @@ char *sw_quote_dup(const char *s, size_t len)
     sw_quote(&t, s, len, 0);
     t.p[t.len] = '\0'; /* there is room for it */
     return t.p;
+}
+
+char *sw_time_quote_dup(const char *s, size_t len)
+{
+    struct text t = { .limit = 1 << 26 };
+    sw_text_char(&t, '"');
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c >= 0x80 || c < ' ')
+            sw_text_printf(&t, "\\x%02x", c);
+        else if (c == '"' || c == '\\')
+            sw_text_printf(&t, "\\%c", c);
+        else
+            sw_text_char(&t, (char)c);
+    }
+    sw_text_char(&t, '"');
+    char *quoted = sw_strndup(t.p, t.len);
+    free(t.p);
+    return quoted;
 }
 
 const char *sw_quoted(struct sw_arena *arena, const char *s, size_t len)

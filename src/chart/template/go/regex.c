@@ -249,11 +249,11 @@ size_t sw_regex_size(const struct sw_regex *re)
     return re->n;
 }
 
-long sw_regex_group(const struct sw_regex *re, const char *name, size_t len)
+long sw_regex_group(const struct sw_regex *re, const char *name, size_t len, const long *spans)
 {
     for (size_t i = 1; i < re->names.n; i++) {
         const char *have = re->names.names[i];
-        if (have && sw_is_text(name, len, have))
+        if (have && sw_is_text(name, len, have) && spans[2 * i] >= 0)
             return (long)i;
     }
     return -1;

@@ -19,8 +19,8 @@ SW_DEFINE_AUTO(sw_regex, sw_regex_free)
 
 /** Groups, the whole match included. */
 size_t sw_regex_n_groups(const struct sw_regex *re);
-/** The number of a named group, or -1. */
-long sw_regex_group(const struct sw_regex *re, const char *name, size_t len);
+/** The number of the first group of that name that is in the match @spans, or -1. */
+long sw_regex_group(const struct sw_regex *re, const char *name, size_t len, const long *spans);
 /** The instructions that the expression became; for limits. */
 size_t sw_regex_size(const struct sw_regex *re);
 /** Bytes that a search takes while it runs; for limits. */

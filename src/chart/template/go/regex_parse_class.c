@@ -1,4 +1,5 @@
 /* What stands for one rune in a regular expression: escapes, and classes of runes. */
+#include <ctype.h>
 #include <string.h>
 
 #include "chart/template/go/regex_parse.h"
@@ -108,6 +109,117 @@ bool sw_regex_perl_class(struct regex_parser *p, struct sw_runes *set)
     return false;
 }
 
+static const struct sw_rune_class *const cased[] = { &sw_rune_ll, &sw_rune_lt, &sw_rune_lu };
+
+/* Other names of categories. Source: Go 1.26 unicode.CategoryAliases. */
+static const char *const aliases[][2] = {
+    { "Cased_Letter", "LC" },
+    { "Close_Punctuation", "Pe" },
+    { "Combining_Mark", "M" },
+    { "Connector_Punctuation", "Pc" },
+    { "Control", "Cc" },
+    { "Currency_Symbol", "Sc" },
+    { "Dash_Punctuation", "Pd" },
+    { "Decimal_Number", "Nd" },
+    { "Enclosing_Mark", "Me" },
+    { "Final_Punctuation", "Pf" },
+    { "Format", "Cf" },
+    { "Initial_Punctuation", "Pi" },
+    { "Letter", "L" },
+    { "Letter_Number", "Nl" },
+    { "Line_Separator", "Zl" },
+    { "Lowercase_Letter", "Ll" },
+    { "Mark", "M" },
+    { "Math_Symbol", "Sm" },
+    { "Modifier_Letter", "Lm" },
+    { "Modifier_Symbol", "Sk" },
+    { "Nonspacing_Mark", "Mn" },
+    { "Number", "N" },
+    { "Open_Punctuation", "Ps" },
+    { "Other", "C" },
+    { "Other_Letter", "Lo" },
+    { "Other_Number", "No" },
+    { "Other_Punctuation", "Po" },
+    { "Other_Symbol", "So" },
+    { "Paragraph_Separator", "Zp" },
+    { "Private_Use", "Co" },
+    { "Punctuation", "P" },
+    { "Separator", "Z" },
+    { "Space_Separator", "Zs" },
+    { "Spacing_Mark", "Mc" },
+    { "Surrogate", "Cs" },
+    { "Symbol", "S" },
+    { "Titlecase_Letter", "Lt" },
+    { "Unassigned", "Cn" },
+    { "Uppercase_Letter", "Lu" },
+    { "cntrl", "Cc" },
+    { "digit", "Nd" },
+    { "punct", "P" },
+};
+
+/* Whether they are the same without blanks, underscores, hyphens and cases, as Go 1.26 has it. */
+static bool is_loosely(const char *name, size_t len, const char *known)
+{
+    static const char left_out[] = " _-";
+    const char *end = name + len;
+    for (;; name++, known++) {
+        while (name < end && *name && strchr(left_out, *name))
+            name++;
+        while (*known && strchr(left_out, *known))
+            known++;
+        if (name == end || !*known)
+            return name == end && !*known;
+        if (*name != *known && ((*name ^ *known) != 0x20 || !isalpha((unsigned char)*name)))
+            return false;
+    }
+}
+
+/* The runes of all categories, or of those that begin with @letter. */
+static void add_categories(struct regex_parser *p, struct sw_runes *set, char letter)
+{
+    for (size_t i = 0; i < sw_rune_categories_n; i++)
+        if (!letter || sw_rune_classes[i].name[0] == letter)
+            sw_runes_add_class(set, p->arena, &sw_rune_classes[i]);
+}
+
+static void add_unassigned(struct regex_parser *p, struct sw_runes *set)
+{
+    struct sw_runes one = { 0 };
+    add_categories(p, &one, '\0');
+    sw_runes_normalize(&one);
+    sw_runes_negate(&one, p->arena);
+    for (size_t i = 0; i < one.n; i++)
+        sw_runes_add(set, p->arena, one.ranges[i].lo, one.ranges[i].hi);
+}
+
+/* What \p{@name} stands for; nothing where it is no name. Source: Go 1.26 regexp/syntax,
+ * unicodeTable(). */
+static void add_named(struct regex_parser *p, struct sw_runes *set, const char *name, size_t len)
+{
+    for (size_t i = 0; i < SW_COUNT(aliases); i++)
+        if (is_loosely(name, len, aliases[i][0])) {
+            name = aliases[i][1];
+            len = strlen(name);
+        }
+    if (is_loosely(name, len, "Any"))
+        sw_runes_add(set, p->arena, 0, SW_RUNE_MAX);
+    else if (is_loosely(name, len, "ASCII"))
+        sw_runes_add(set, p->arena, 0, 0x7F);
+    else if (is_loosely(name, len, "Assigned"))
+        add_categories(p, set, '\0');
+    else if (is_loosely(name, len, "LC"))
+        for (size_t i = 0; i < SW_COUNT(cased); i++)
+            sw_runes_add_class(set, p->arena, cased[i]);
+    else if (len == 1)
+        add_categories(p, set, (char)toupper((unsigned char)*name));
+    else
+        for (size_t i = 0; i < sw_rune_classes_n; i++)
+            if (is_loosely(name, len, sw_rune_classes[i].name))
+                sw_runes_add_class(set, p->arena, &sw_rune_classes[i]);
+    if (is_loosely(name, len, "C") || is_loosely(name, len, "Cn"))
+        add_unassigned(p, set);
+}
+
 /* "\pN", "\p{Greek}", "\P...". @return 1: it was one, 0: it was not, -1: failed */
 int sw_regex_unicode_class(struct regex_parser *p, struct sw_runes *set)
 {
@@ -137,14 +249,7 @@ int sw_regex_unicode_class(struct regex_parser *p, struct sw_runes *set)
         len--;
     }
     struct sw_runes one = { 0 };
-    for (size_t i = 0; i < sw_rune_classes_n; i++) {
-        const struct sw_rune_class *class = &sw_rune_classes[i];
-        if (len == 1 ? i < sw_rune_categories_n && class->name[0] == *name /* a group of them */
-                     : sw_is_text(name, len, class->name))
-            sw_runes_add_class(&one, p->arena, class);
-    }
-    if (sw_is_text(name, len, "Any"))
-        sw_runes_add(&one, p->arena, 0, SW_RUNE_MAX);
+    add_named(p, &one, name, len);
     if (one.n == 0)
         return sw_regex_fail(p, "invalid character class range", start, p->at), -1;
     add_set(p, set, one, negated);

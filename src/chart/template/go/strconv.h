@@ -21,6 +21,9 @@ void sw_quote(struct text *out, const char *s, size_t len, unsigned flags);
 const char *sw_quoted(struct sw_arena *arena, const char *s, size_t len);
 /** The same as a string of the caller's. */
 char *sw_quote_dup(const char *s, size_t len);
+/** As package time quotes what it could not parse: bytes that are not ASCII as "\xe2". The
+ * caller's. Source: Go 1.26 time, quote(). */
+char *sw_time_quote_dup(const char *s, size_t len);
 /** A rune in single quotes. */
 void sw_quote_rune(struct text *out, uint32_t rune, unsigned flags);
 /** strconv.CanBackquote */

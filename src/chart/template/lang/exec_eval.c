@@ -387,6 +387,8 @@ int sw_eval_call(struct exec *x, struct sw_value dot, const struct func *f, cons
                       .func = f,
                       .args = argv,
                       .n = n,
+                      .is_element = n_args > 0 &&
+                                    (args[0]->kind == N_FIELD || args[0]->kind == N_DOT),
                       .self = self };
     if (f->special == FUNC_CALL)
         c.self = sw_value_cstr(n_args ? node_text(x, args[0]) : "<value>");

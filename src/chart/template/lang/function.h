@@ -18,6 +18,8 @@ struct call {
     const struct func *func;
     struct sw_value *args;
     size_t n;
+    bool is_element;        /* the first argument is a field or the dot: what a map or list holds,
+                               which Go has as an interface{} and not as what is in it */
     struct sw_value self;   /* a method's receiver */
     struct sw_value result; /* what the function leaves */
 };

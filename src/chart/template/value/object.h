@@ -24,6 +24,7 @@ struct sw_object_type {
     const struct func *methods; /* ended by a row without a name */
     /** The Stringer, or NULL: the fields are printed. */
     void (*string)(const struct sw_object *o, struct text *out);
+    bool string_of_pointer; /* it is the pointer's: an action prints it, functions do not */
     /** The GoStringer, which %#v uses, or NULL. */
     void (*go_string)(const struct sw_object *o, struct text *out);
     /** Its value in JSON; NULL: a map of its fields. */

@@ -54,7 +54,7 @@ bool sw_value_stringer(struct text *out, struct sw_value v)
 {
     switch (v.type) {
     case SW_T_OBJECT:
-        if (!v.as.object->type->string)
+        if (!v.as.object->type->string || v.as.object->type->string_of_pointer)
             return false;
         v.as.object->type->string(v.as.object, out);
         return true;
@@ -319,10 +319,13 @@ void sw_printer_arg(struct printer *p, struct sw_value v, uint32_t verb)
         const char *name = sw_value_type_name(v);
         sw_printer_string(p, name, strlen(name));
     } else if (verb == 'p') {
-        if (sw_kind(v) == SW_K_MAP || sw_kind(v) == SW_K_SLICE || v.type == SW_T_OBJECT)
-            sw_text_puts(p->out, "0xc000000000");
-        else
+        if (sw_kind(v) == SW_K_MAP || sw_kind(v) == SW_K_SLICE ||
+            (v.type == SW_T_OBJECT && v.as.object->type->pointer)) {
+            p->sharp = !p->sharp; /* as %#x */
+            print_integer(p, 0xc000000000, false, 'x');
+        } else {
             bad_verb(p, verb);
+        }
     } else if (!print_by_method(p, v, verb)) {
         print_by_kind(p, v, verb, 0);
     }
@@ -357,7 +360,10 @@ void sw_print_value(struct text *out, struct sw_value v)
 
 void sw_print_indirect(struct text *out, struct sw_value v)
 {
-    if (v.type == SW_T_OBJECT && v.as.object->type->pointer && !v.as.object->type->string)
+    const struct sw_object_type *type = v.type == SW_T_OBJECT ? v.as.object->type : NULL;
+    if (type && type->string_of_pointer)
+        type->string(v.as.object, out);
+    else if (type && type->pointer && !type->string)
         print_fields(&(struct printer){ .out = out }, v.as.object, 'v', 0);
     else
         sw_print_value(out, v);

@@ -21,8 +21,10 @@ static bool parse_number(const char *f, size_t *at, size_t end, int *num)
     size_t start = *at;
     *num = 0;
     for (; *at < end && f[*at] >= '0' && f[*at] <= '9'; (*at)++) {
-        if (*num > TOO_LARGE)
+        if (*num > TOO_LARGE) { /* Go reads no further */
+            *at = end;
             return false;
+        }
         *num = *num * 10 + (f[*at] - '0');
     }
     return *at > start && *num <= TOO_LARGE;
@@ -34,7 +36,8 @@ static bool arg_number(struct formatter *s)
     if (s->at >= s->end || s->f[s->at] != '[')
         return false;
     s->reordered = true;
-    const char *close = memchr(s->f + s->at, ']', s->end - s->at);
+    const char *close = s->end - s->at < 3 ? NULL /* no room for "[1]" */
+                                           : memchr(s->f + s->at, ']', s->end - s->at);
     if (!close) {
         s->good_index = false;
         s->at++;
@@ -89,7 +92,7 @@ static void parse_width(struct formatter *s, bool *after_index)
 static void parse_precision(struct formatter *s, bool *after_index)
 {
     struct printer *p = &s->p;
-    if (s->at >= s->end || s->f[s->at] != '.')
+    if (s->at + 1 >= s->end || s->f[s->at] != '.') /* at the end it is a verb */
         return;
     s->at++;
     if (*after_index)
