@@ -29,7 +29,7 @@ PACKAGES = {
     "scheduling/v1": "scheduling.k8s.io/v1", "storage/v1": "storage.k8s.io/v1",
     "coordination/v1": "coordination.k8s.io/v1", "autoscaling/v1": "autoscaling/v1",
     "autoscaling/v2": "autoscaling/v2", "admissionregistration/v1": "admissionregistration.k8s.io/v1",
-    "discovery/v1": "discovery.k8s.io/v1", "events/v1": "events.k8s.io/v1", "node/v1": "node.k8s.io/v1",
+    "resource/v1": "resource.k8s.io/v1", "discovery/v1": "discovery.k8s.io/v1", "events/v1": "events.k8s.io/v1", "node/v1": "node.k8s.io/v1",
     "authentication/v1": "authentication.k8s.io/v1", "authorization/v1": "authorization.k8s.io/v1",
 }
 
