@@ -27,6 +27,7 @@ static const struct {
     { "Secret", NULL, "data", TEXT_MAP, "Secret", NULL },
     { NULL, NULL, "matchLabels", TEXT_MAP, "LabelSelector", NULL },
     { "Service", "spec", "selector", TEXT_MAP, "ServiceSpec", NULL },
+    { "ResourceSlice", "spec", "nodeSelector", MAP, "ResourceSliceSpec", "v1.NodeSelector" },
     { NULL, "spec", "nodeSelector", TEXT_MAP, "PodSpec", NULL },
     { NULL, "spec", "containers", LIST, "PodSpec", "[]v1.Container" },
     { NULL, "spec", "initContainers", LIST, "PodSpec", "[]v1.Container" },
