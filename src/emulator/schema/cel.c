@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "emulator/schema/cel_types.h"
 #include "emulator/schema/schema_internal.h"
 
 enum { MAX_DEPTH = 32 };
@@ -79,15 +80,21 @@ static size_t word_len(const char *at)
     return strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
-static void step(struct term *t, const char *key, bool optional)
+static void step(struct cel *c, struct term *t, const char *key, bool optional)
 {
     json_object *next = NULL;
     if (t->none)
         return;
     const bool there = json_object_is_type(t->value, json_type_object) &&
                        json_object_object_get_ex(t->value, key, &next);
+    if (!there && sw_cel_is_open_map(t->value)) {
+        set(t, json_object_new_object());
+        return;
+    }
     set(t, there ? json_object_get(next) : NULL);
     t->none = !there && optional;
+    if (!there && !optional && !t->failed && !c->err->code)
+        (void)sw_err_set(c->err, SW_INVALID, "no such key: %s", key);
     t->failed |= !there && !optional;
 }
 
@@ -204,6 +211,35 @@ static int quantifier(struct cel *c, bool every, struct term *out)
     return 0;
 }
 
+/* A method of a quantity or a version: compareTo(other), sign(). On another value it is an error,
+ * if it is known at all. */
+static int typed_method(struct cel *c, struct term *out)
+{
+    static const char *const binary[] = { "compareTo", "isGreaterThan", "isLessThan" };
+    static const char *const unary[] = {
+        "sign", "isInteger", "asInteger", "major", "minor", "patch"
+    };
+    const size_t len = word_len(c->at);
+    SW_AUTO_CHARS *name = sw_strndup(c->at, len);
+    struct term other = { 0 };
+    bool takes = false, known = false, failed = false;
+    for (size_t i = 0; i < SW_COUNT(binary); i++)
+        takes |= sw_streq(name, binary[i]);
+    for (size_t i = 0; i < SW_COUNT(unary); i++)
+        known |= sw_streq(name, unary[i]);
+    if (!takes && !known)
+        return unknown(c);
+    c->at += len + 1;
+    const int rc = closed(c, takes ? cel_expr(c, &other) : 0);
+    json_object *value = takes && !other.value
+                             ? NULL
+                             : sw_cel_method(out->value, name, other.value, &failed);
+    out->failed |= other.failed || !value;
+    set(out, value);
+    json_object_put(other.value);
+    return rc;
+}
+
 static int cel_steps(struct cel *c, struct term *out)
 {
     int rc = 0;
@@ -227,7 +263,7 @@ static int cel_steps(struct cel *c, struct term *out)
                 return unknown(c);
             SW_AUTO_CHARS *key = sw_strndup(c->at + 1, (size_t)(end - c->at - 1));
             c->at = end + 2;
-            step(out, key, false);
+            step(c, out, key, false);
             continue;
         }
         c->at++;
@@ -250,11 +286,15 @@ static int cel_steps(struct cel *c, struct term *out)
         else {
             const bool optional = take(c, "?");
             const size_t len = word_len(c->at);
+            if (len && c->at[len] == '(' && !optional) {
+                rc = typed_method(c, out);
+                continue;
+            }
             if (!len || c->at[len] == '(')
                 return unknown(c); /* a function or macro that is not implemented */
             SW_AUTO_CHARS *key = sw_strndup(c->at, len);
             c->at += len;
-            step(out, key, optional);
+            step(c, out, key, optional);
         }
     }
     return rc;
@@ -273,7 +313,7 @@ static int cel_name(struct cel *c, struct term *out)
             return cel_steps(c, out);
         }
     set(out, json_object_get(c->root));
-    step(out, name, false);
+    step(c, out, name, false);
     return cel_steps(c, out);
 }
 
@@ -293,11 +333,23 @@ static int cel_atom(struct cel *c, struct term *out)
         c->at = end + 1;
         return cel_steps(c, out);
     }
-    if (*c->at >= '0' && *c->at <= '9') {
+    if (strspn(c->at, "0123456789") || (*c->at == '-' && strspn(c->at + 1, "0123456789"))) {
         char *end;
         set(out, json_object_new_int64(strtoll(c->at, &end, 10)));
         c->at = end;
         return 0;
+    }
+    static const char *const conversions[] = { "quantity", "semver", "isQuantity", "isSemver" };
+    for (size_t i = 0; i < SW_COUNT(conversions); i++) {
+        const size_t len = strlen(conversions[i]);
+        if (strncmp(c->at, conversions[i], len) != 0 || c->at[len] != '(')
+            continue;
+        c->at += len + 1;
+        const int rc = closed(c, cel_expr(c, out));
+        bool failed = false;
+        set(out, sw_cel_convert(conversions[i], out->value, &failed));
+        out->failed |= failed;
+        return rc == 0 ? cel_steps(c, out) : rc;
     }
     if (take(c, "size(")) {
         const int rc = closed(c, cel_expr(c, out));
@@ -343,11 +395,7 @@ static int cel_atom(struct cel *c, struct term *out)
         set_bool(out, !json_object_get_boolean(out->value));
         return rc;
     }
-    const char *began = c->at;
-    const int rc = cel_name(c, out);
-    if (rc == 0 && out->failed && !sw_err_text(c->err)[0])
-        (void)sw_err_set(c->err, SW_INVALID, "no such key: %.*s", (int)(c->at - began), began);
-    return rc;
+    return cel_name(c, out);
 }
 
 static int cel_value(struct cel *c, struct term *out)
