@@ -21,6 +21,7 @@ const struct sw_controller *const sw_controllers[SW_N_QUEUES] = {
     [SW_Q_KUBELET] = &sw_kubelet,
     [SW_Q_SERVICE] = &sw_service_controller,
     [SW_Q_DEVICE] = &sw_device_controller,
+    [SW_Q_CLAIM] = &sw_claim_controller,
 };
 
 /* ---- kinds --------------------------------------------------------------------------------------

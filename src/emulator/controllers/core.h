@@ -56,6 +56,7 @@ enum sw_pod_step {
     SW_STEP_PULLING,     /* pulling images */
     SW_STEP_PULL_ERROR,  /* an image does not exist */
     SW_STEP_PULL_WAIT,   /* back-off until the image exists */
+    SW_STEP_PREPARING,   /* waiting for the driver of its devices */
     SW_STEP_MOUNTING,    /* waiting for a Secret or ConfigMap that it mounts */
     SW_STEP_CONFIGURING, /* waiting for a Secret or ConfigMap of its environment */
     SW_STEP_STARTING,    /* starting init containers and containers */
@@ -152,6 +153,7 @@ enum sw_queue {
     SW_Q_KUBELET,  /* pods that are bound */
     SW_Q_SERVICE,  /* endpoints of services */
     SW_Q_DEVICE,   /* ResourceSlices, for pods that wait for their devices */
+    SW_Q_CLAIM,    /* ResourceClaims: free when no pod uses them any more */
     SW_N_QUEUES
 };
 
@@ -185,7 +187,7 @@ struct sw_controller {
 /** The controllers, each in a file of its own. */
 extern const struct sw_controller sw_deployment_controller, sw_replicaset_controller,
     sw_daemonset_controller, sw_statefulset_controller, sw_job_controller, sw_node_controller,
-    sw_scheduler, sw_kubelet, sw_service_controller, sw_device_controller;
+    sw_scheduler, sw_kubelet, sw_service_controller, sw_device_controller, sw_claim_controller;
 
 /* ---- writing ------------------------------------------------------------------------------------
  */
@@ -249,6 +251,8 @@ void sw_ctl_event(struct sw_ctl *ctl, json_object *about, const char *type, cons
 
 /** @image exists now: enqueue the pods that wait for it. @arg is the struct sw_ctl. */
 void sw_kubelet_image(void *arg, const char *image);
+/** Slices came or went: enqueue the pods whose devices are not prepared. */
+void sw_kubelet_devices(struct sw_ctl *ctl);
 /** The store's logs function; @arg is the struct sw_ctl. */
 int sw_kubelet_logs(void *arg, json_object *pod, const char *container, bool previous, char **text);
 

@@ -1,3 +1,4 @@
+#include "emulator/controllers/devices.h"
 #include "emulator/controllers/pod_run.h"
 
 #include <json-c/linkhash.h>
@@ -138,6 +139,13 @@ static void begin_run(struct sw_ctl *ctl, struct sw_pod *pod)
 /* All images are there: mount the volumes, then start the containers. */
 static void start(struct sw_ctl *ctl, struct sw_pod *pod)
 {
+    SW_AUTO_CHARS *lacking = sw_devices_unprepared(ctl, pod);
+    if (lacking) {
+        sw_ctl_event(ctl, pod->doc, "Warning", "FailedPrepareDynamicResources",
+                     "Failed to prepare dynamic resources: %s", lacking);
+        enter(ctl, pod, SW_STEP_PREPARING);
+        return;
+    }
     SW_AUTO_CHARS *missing = sw_pod_missing_volume(ctl, pod);
     if (missing) {
         sw_ctl_event(ctl, pod->doc, "Warning", "FailedMount", "%s", missing);
@@ -284,7 +292,8 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         take_over(ctl, pod);
     else if (pod->step == SW_STEP_NONE || (no_image && !missing_image(ctl, pod, NULL)))
         pull(ctl, pod);
-    else if (pod->step == SW_STEP_MOUNTING || pod->step == SW_STEP_CONFIGURING)
+    else if (pod->step == SW_STEP_PREPARING || pod->step == SW_STEP_MOUNTING ||
+             pod->step == SW_STEP_CONFIGURING)
         start(ctl, pod);
 }
 
@@ -326,6 +335,17 @@ static bool waits_for_image(const struct sw_pod *pod, const void *image)
         if (sw_streq(nth_image(pod, i), image))
             return true;
     return false;
+}
+
+static bool waits_for_devices(const struct sw_pod *pod, const void *arg)
+{
+    (void)arg;
+    return pod->step == SW_STEP_PREPARING;
+}
+
+void sw_kubelet_devices(struct sw_ctl *ctl)
+{
+    enqueue_all(ctl, waits_for_devices, NULL);
 }
 
 void sw_kubelet_image(void *arg, const char *image)

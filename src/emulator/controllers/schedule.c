@@ -23,7 +23,10 @@ struct attempt {
     struct sw_fit fit;
     struct sw_spread *spread;
     struct sw_reasons reasons;
+    struct sw_devices *devices; /* NULL: it asks for none */
     struct sw_node *best;
+    int64_t best_score;
+    char *fault; /* why no node is tried any more; owned, NULL: none */
 };
 
 static bool is_short_of(const struct sw_node *node, const struct sw_amount *want)
@@ -113,7 +116,7 @@ static bool has_room(struct attempt *a, const struct sw_node *node)
     bool fits = true;
     for (size_t i = 0; i < a->pod->requests.n; i++) {
         const struct sw_amount *want = &a->pod->requests.items[i];
-        if (!is_short_of(node, want))
+        if (!is_short_of(node, want) || sw_devices_provide(a->devices, node, want->resource))
             continue;
         const char *name = sw_ctl_resource_name(a->ctl, want->resource);
         if (sw_streq(name, "pods"))
@@ -147,12 +150,20 @@ static void try_node(struct attempt *a, struct sw_node *node)
         sw_reasons_add(&a->reasons, 1, "%s", reason);
         return;
     }
-    if (!sw_devices_fit(a->ctl, a->pod, sw_obj_name(node->doc))) {
-        sw_reasons_add(&a->reasons, 1, "cannot allocate all claims");
+    SW_ERR(err);
+    int64_t score = 0;
+    const int rc = a->devices ? sw_devices_find(a->devices, node, &score, &err) : 0;
+    if (rc == SW_NOTFOUND)
+        sw_reasons_add(&a->reasons, 1, "%s", sw_err_text(&err));
+    else if (rc < 0 && !a->fault)
+        a->fault = sw_printf("running \"DynamicResources\" filter plugin: %s", sw_err_text(&err));
+    if (rc < 0)
         return;
-    }
-    if (!a->best || node->n_pods < a->best->n_pods)
-        a->best = node;
+    if (a->best &&
+        (score < a->best_score || (score == a->best_score && node->n_pods >= a->best->n_pods)))
+        return;
+    a->best = node;
+    a->best_score = score;
 }
 
 /* Why the pod's claims keep it from all nodes, as kube-scheduler says it; the caller's, NULL: they
@@ -201,14 +212,36 @@ static void refuse(struct sw_ctl *ctl, struct sw_pod *pod, const char *reason, c
     if (sw_streq(sw_json_str(c, "", "message", NULL), message))
         return;
     struct result r = { .ctl = ctl, .reason = reason, .message = message };
-    if (sw_streq(reason, "Unschedulable"))
+    if (!sw_streq(reason, "SchedulingGated"))
         sw_ctl_event(ctl, pod->doc, "Warning", "FailedScheduling", "%s", message);
     (void)sw_ctl_modify(ctl, ctl->kinds.pod, pod->doc, "status", set_result, &r);
 }
 
-static void schedule(struct sw_ctl *ctl, struct sw_pod *pod)
+static void bind(struct sw_ctl *ctl, struct sw_pod *pod, struct sw_devices *devices,
+                 const char *node)
 {
-    struct attempt a = { .ctl = ctl, .pod = pod };
+    struct result r = { .ctl = ctl, .node = node };
+    int rc = devices ? sw_devices_take(devices, node) : 0;
+    pod->unschedulable = false;
+    if (rc == SW_PENDING)
+        return;
+    if (rc == 0)
+        rc = sw_ctl_modify(ctl, ctl->kinds.pod, pod->doc, "binding", set_result, &r);
+    if (rc < 0)
+        sw_ctl_enqueue_in(ctl, SW_Q_SCHEDULE, sw_pod_ns(pod), sw_pod_name(pod), SW_CTL_RETRY_MS);
+}
+
+/* No node will do: try again when something changes. */
+static void give_up(struct sw_ctl *ctl, struct sw_pod *pod, const char *reason, const char *message)
+{
+    pod->unschedulable = true;
+    ctl->schedule->any_stuck = true;
+    refuse(ctl, pod, reason, message);
+}
+
+static void schedule(struct sw_ctl *ctl, struct sw_pod *pod, struct sw_devices *devices)
+{
+    struct attempt a = { .ctl = ctl, .pod = pod, .devices = devices };
     sw_fit_init(&a.fit, sw_json_get(pod->doc, "spec"));
     a.spread = sw_spread_new(ctl, pod);
     size_t n;
@@ -218,22 +251,18 @@ static void schedule(struct sw_ctl *ctl, struct sw_pod *pod)
         try_node(&a, only);
     if (a.fit.only_node)
         no_selector_match(&a, sw_ctl_n_nodes(ctl) - (only != NULL));
-    for (size_t i = 0; !a.fit.only_node && i < n; i++)
+    for (size_t i = 0; !a.fit.only_node && !a.fault && i < n; i++)
         if (nodes[i])
             try_node(&a, nodes[i]);
-    if (a.best) {
-        sw_devices_take(ctl, pod, sw_obj_name(a.best->doc));
-        struct result r = { .ctl = ctl, .node = sw_obj_name(a.best->doc) };
-        pod->unschedulable = false;
-        if (sw_ctl_modify(ctl, ctl->kinds.pod, pod->doc, "binding", set_result, &r) < 0)
-            sw_ctl_enqueue_in(ctl, SW_Q_SCHEDULE, sw_pod_ns(pod), sw_pod_name(pod),
-                              SW_CTL_RETRY_MS);
+    if (a.fault) {
+        give_up(ctl, pod, "SchedulerError", a.fault);
+    } else if (a.best) {
+        bind(ctl, pod, devices, sw_obj_name(a.best->doc));
     } else {
         SW_AUTO_CHARS *message = sw_reasons_text(&a.reasons, sw_ctl_n_nodes(ctl));
-        pod->unschedulable = true;
-        ctl->schedule->any_stuck = true;
-        refuse(ctl, pod, "Unschedulable", message);
+        give_up(ctl, pod, "Unschedulable", message);
     }
+    free(a.fault);
     sw_reasons_done(&a.reasons);
     sw_spread_free(a.spread);
     sw_fit_done(&a.fit);
@@ -273,12 +302,19 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     }
     SW_AUTO_CHARS *unbound = unbound_claim(ctl, pod);
     if (unbound) {
-        pod->unschedulable = true;
-        ctl->schedule->any_stuck = true;
-        refuse(ctl, pod, "Unschedulable", unbound);
+        give_up(ctl, pod, "Unschedulable", unbound);
         return;
     }
-    schedule(ctl, pod);
+    SW_AUTO_CHARS *why = NULL;
+    struct sw_devices *devices = sw_devices_open(ctl, pod, &why);
+    if (why) {
+        SW_AUTO_CHARS *message = sw_printf("0/%zu nodes are available: %s.", sw_ctl_n_nodes(ctl),
+                                           why);
+        give_up(ctl, pod, "Unschedulable", message);
+        return;
+    }
+    schedule(ctl, pod, devices);
+    sw_devices_close(devices);
 }
 
 /* ---- when to try again --------------------------------------------------------------------------
