@@ -356,6 +356,8 @@ static const struct {
     { "scheduling.k8s.io", "PriorityClass", default_priority_class },
     { "autoscaling", "HorizontalPodAutoscaler", default_autoscaler },
     { "networking.k8s.io", "NetworkPolicy", default_network_policy },
+    { DEVICES, "DeviceClass", sw_device_class_default },
+    { DEVICES, "ResourceSlice", sw_device_slice_default },
     { DEVICES, "ResourceClaim", sw_device_claim_default },
     { DEVICES, "ResourceClaimTemplate", sw_device_claim_default },
 };

@@ -1,20 +1,22 @@
-#include "emulator/admission/devices.h"
+#include "emulator/admission/devices_internal.h"
 
 #include <string.h>
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/store/objects.h"
 #include "emulator/store/status.h"
 
-/* Of a ResourceSlice, a class and a claim. */
-enum { MAX_DEVICES = 128, MAX_SELECTORS = 32, MAX_REQUESTS = 32 };
+/* Of a class and a claim. */
+enum { MAX_SELECTORS = 32, MAX_REQUESTS = 32, MAX_CONSTRAINTS = 32, MAX_RESERVED = 256 };
 
 #define ADMIN_LABEL "resource.kubernetes.io/admin-access"
 
 /* ---- helpers ------------------------------------------------------------------------------------
  */
 
-static void too_many(json_object *list, size_t most, const char *field, struct sw_field_errors *e)
+void sw_device_too_many(json_object *list, size_t most, const char *field,
+                        struct sw_field_errors *e)
 {
     if (sw_json_len(list) <= most)
         return;
@@ -23,8 +25,7 @@ static void too_many(json_object *list, size_t most, const char *field, struct s
     sw_field_error_raw(e, SW_FIELD_TOO_MANY, field, n, detail);
 }
 
-/* The name of the item at index @i of @list: a DNS label. */
-static void check_name(json_object *list, size_t i, const char *at, struct sw_field_errors *e)
+void sw_device_check_name(json_object *list, size_t i, const char *at, struct sw_field_errors *e)
 {
     const char *name = sw_json_str(sw_json_at(list, i), "", "name", NULL);
     SW_AUTO_CHARS *field = sw_printf("%s.name", at);
@@ -32,14 +33,14 @@ static void check_name(json_object *list, size_t i, const char *at, struct sw_fi
         sw_field_error_str(e, SW_FIELD_INVALID, field, name, sw_dns_label_fault(name));
 }
 
-/* No two items of @list, which is at @path, have one name. */
-static void check_unique(json_object *list, const char *path, struct sw_field_errors *e)
+void sw_device_check_unique(json_object *list, const char *key, const char *path,
+                            struct sw_field_errors *e)
 {
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        const char *name = sw_json_str(sw_json_at(list, i), "", "name", NULL);
+        const char *name = sw_json_str(sw_json_at(list, i), "", key, NULL);
         bool taken = false;
         for (size_t k = 0; *name && k < i && !taken; k++)
-            taken = sw_streq(sw_json_str(sw_json_at(list, k), "", "name", NULL), name);
+            taken = sw_streq(sw_json_str(sw_json_at(list, k), "", key, NULL), name);
         SW_AUTO_CHARS *at = sw_printf("%s[%zu]", path, i);
         if (taken)
             sw_field_error_str(e, SW_FIELD_DUPLICATE, at, name, NULL);
@@ -50,7 +51,7 @@ static void check_selectors(json_object *owner, const char *path, struct sw_fiel
 {
     json_object *list = sw_json_get(owner, "selectors");
     SW_AUTO_CHARS *all = sw_printf("%s.selectors", path);
-    too_many(list, MAX_SELECTORS, all, e);
+    sw_device_too_many(list, MAX_SELECTORS, all, e);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         json_object *cel = sw_json_get(sw_json_at(list, i), "cel");
         SW_AUTO_CHARS *field = sw_printf("%s[%zu].cel%s", all, i, cel ? ".expression" : "");
@@ -63,6 +64,18 @@ static void check_selectors(json_object *owner, const char *path, struct sw_fiel
 
 /* ---- classes ------------------------------------------------------------------------------------
  */
+
+bool sw_device_drops(const struct sw_write *w)
+{
+    return sw_store_minor(w->store) < 36;
+}
+
+void sw_device_class_default(struct sw_write *w)
+{
+    json_object *spec = sw_json_get(w->doc, "spec");
+    if (spec && sw_device_drops(w))
+        json_object_object_del(spec, "extendedResourceName");
+}
 
 void sw_device_class_check(struct sw_write *w, struct sw_field_errors *e)
 {
@@ -89,6 +102,15 @@ static void default_request(json_object *request)
         sw_json_set(request, sw_int(1), "count", NULL);
 }
 
+/* What a release before 1.36 does not know by default is not stored. */
+static void drop_new(struct sw_write *w, json_object *request)
+{
+    if (!request || !sw_device_drops(w))
+        return;
+    json_object_object_del(request, "tolerations");
+    json_object_object_del(request, "capacity");
+}
+
 void sw_device_claim_default(struct sw_write *w)
 {
     json_object *requests = sw_json_find(claim_spec(w), "devices", "requests", NULL);
@@ -96,8 +118,11 @@ void sw_device_claim_default(struct sw_write *w)
         json_object *request = sw_json_at(requests, i);
         json_object *choices = sw_json_get(request, "firstAvailable");
         default_request(sw_json_get(request, "exactly"));
-        for (size_t k = 0; k < sw_json_len(choices); k++)
+        drop_new(w, sw_json_get(request, "exactly"));
+        for (size_t k = 0; k < sw_json_len(choices); k++) {
             default_request(sw_json_at(choices, k));
+            drop_new(w, sw_json_at(choices, k));
+        }
     }
 }
 
@@ -156,10 +181,10 @@ static void check_request(json_object *request, const char *path, struct sw_fiel
         check_wish(one, exactly, e);
     for (size_t i = 0; i < sw_json_len(choices); i++) {
         SW_AUTO_CHARS *at = sw_printf("%s[%zu]", first, i);
-        check_name(choices, i, at, e);
+        sw_device_check_name(choices, i, at, e);
         check_wish(sw_json_at(choices, i), at, e);
     }
-    check_unique(choices, first, e);
+    sw_device_check_unique(choices, "name", first, e);
 }
 
 static void check_claim(struct sw_write *w, const char *path, struct sw_field_errors *e)
@@ -170,111 +195,84 @@ static void check_claim(struct sw_write *w, const char *path, struct sw_field_er
     if (w->op == SW_OP_UPDATE && !sw_json_equal(was, is))
         sw_field_error(e, SW_FIELD_INVALID, "spec", is, "field is immutable");
     check_admin(w, requests, e);
-    too_many(requests, MAX_REQUESTS, all, e);
+    sw_device_too_many(requests, MAX_REQUESTS, all, e);
     for (size_t i = 0; i < sw_json_len(requests); i++) {
         SW_AUTO_CHARS *at = sw_printf("%s[%zu]", all, i);
-        check_name(requests, i, at, e);
+        sw_device_check_name(requests, i, at, e);
         check_request(sw_json_at(requests, i), at, e);
     }
-    check_unique(requests, all, e);
+    sw_device_check_unique(requests, "name", all, e);
+}
+
+/* A constraint is one of two kinds. */
+static void check_constraints(struct sw_write *w, struct sw_field_errors *e)
+{
+    json_object *list = sw_json_find(claim_spec(w), "devices", "constraints", NULL);
+    sw_device_too_many(list, MAX_CONSTRAINTS, "spec.devices.constraints", e);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        json_object *c = sw_json_at(list, i);
+        SW_AUTO_CHARS *at = sw_printf("spec.devices.constraints[%zu]", i);
+        if (!sw_json_get(c, "matchAttribute") && !sw_json_get(c, "distinctAttribute"))
+            sw_field_error_raw(
+                e, SW_FIELD_REQUIRED, at, NULL,
+                "exactly one of `matchAttribute` or `distinctAttribute` is required");
+    }
+}
+
+/* ---- the status of claims -----------------------------------------------------------------------
+ */
+
+static bool is_allocated(json_object *results, json_object *device)
+{
+    static const char *const keys[] = { "driver", "pool", "device", "shareID" };
+    for (size_t i = 0; i < sw_json_len(results); i++) {
+        bool same = true;
+        for (size_t k = 0; k < SW_COUNT(keys); k++)
+            same &= sw_streq(sw_json_str(device, "", keys[k], NULL),
+                             sw_json_str(sw_json_at(results, i), "", keys[k], NULL));
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void check_status(struct sw_write *w, struct sw_field_errors *e)
+{
+    json_object *status = sw_json_get(w->doc, "status");
+    json_object *was = sw_json_find(w->old, "status", "allocation", NULL);
+    json_object *is = sw_json_get(status, "allocation"), *devices = sw_json_get(status, "devices");
+    json_object *reserved = sw_json_get(status, "reservedFor");
+    json_object *results = sw_json_find(is, "devices", "results", NULL);
+    sw_device_too_many(reserved, MAX_RESERVED, "status.reservedFor", e);
+    sw_device_check_unique(reserved, "uid", "status.reservedFor", e);
+    for (size_t i = 0; i < sw_json_len(devices); i++) {
+        json_object *d = sw_json_at(devices, i);
+        SW_AUTO_CHARS *at = sw_printf("status.devices[%zu]", i);
+        SW_AUTO_CHARS *id = sw_printf("%s/%s/%s", sw_json_str(d, "", "driver", NULL),
+                                      sw_json_str(d, "", "pool", NULL),
+                                      sw_json_str(d, "", "device", NULL));
+        if (!is_allocated(results, d))
+            sw_field_error_str(e, SW_FIELD_INVALID, at, id,
+                               "must be an allocated device in the claim");
+    }
+    if (sw_json_len(reserved) && !is)
+        sw_field_error_raw(e, SW_FIELD_FORBIDDEN, "status.reservedFor", NULL,
+                           "may not be specified when `allocated` is not set");
+    if (was && is && !sw_json_equal(was, is))
+        sw_field_error(e, SW_FIELD_INVALID, "status.allocation", is, "field is immutable");
 }
 
 void sw_device_claim_check(struct sw_write *w, struct sw_field_errors *e)
 {
+    if (sw_streq(w->subresource, "status")) {
+        check_status(w, e);
+        return;
+    }
     check_claim(w, "spec", e);
+    check_constraints(w, e);
 }
 
 void sw_device_template_check(struct sw_write *w, struct sw_field_errors *e)
 {
     check_claim(w, "spec.spec", e);
-}
-
-/* ---- slices -------------------------------------------------------------------------------------
- */
-
-static void check_device(json_object *devices, size_t i, struct sw_field_errors *e)
-{
-    SW_AUTO_CHARS *at = sw_printf("spec.devices[%zu]", i);
-    json_object *device = sw_json_at(devices, i), *attributes = sw_json_get(device, "attributes");
-    check_name(devices, i, at, e);
-    if (!json_object_is_type(attributes, json_type_object))
-        return;
-    json_object_object_foreach(attributes, name, value)
-    {
-        SW_AUTO_CHARS *field = sw_printf("%s.attributes[%s]", at, name);
-        if (sw_json_len(value) == 0)
-            sw_field_error_str(e, SW_FIELD_INVALID, field, "",
-                               "exactly one value must be specified");
-        else if (sw_json_len(value) > 1)
-            sw_field_error(e, SW_FIELD_INVALID, field, value,
-                           "exactly one value must be specified");
-    }
-}
-
-/* Whether a field says something: false, "", {} and [] do not. */
-static bool is_set(json_object *value)
-{
-    if (json_object_is_type(value, json_type_boolean))
-        return json_object_get_boolean(value);
-    if (json_object_is_type(value, json_type_string))
-        return json_object_get_string_len(value) > 0;
-    return !sw_doc_is_empty(value);
-}
-
-/* Which nodes can get at the devices. */
-static void check_place(json_object *spec, struct sw_field_errors *e)
-{
-    static const char *const ways[] = { "nodeName", "nodeSelector", "allNodes",
-                                        "perDeviceNodeSelection" };
-    const char *only = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
-                       "`perDeviceNodeSelection` is required";
-    SW_AUTO_CHARS *set = NULL;
-    size_t n = 0;
-    for (size_t i = 0; i < SW_COUNT(ways); i++) {
-        if (is_set(sw_json_get(spec, ways[i])))
-            sw_append(&set, "%s`%s`", n++ ? ", " : "", ways[i]);
-    }
-    if (n == 0)
-        sw_field_error_raw(e, SW_FIELD_REQUIRED, "spec", NULL, only);
-    SW_AUTO_CHARS *shown = sw_printf("{%s}", set ? set : "");
-    SW_AUTO_CHARS *detail = sw_printf("%s, but multiple fields are set", only);
-    if (n > 1)
-        sw_field_error_str(e, SW_FIELD_INVALID, "spec", shown, detail);
-}
-
-static void frozen(struct sw_write *w, const char *field, const char *const *path,
-                   struct sw_field_errors *e)
-{
-    json_object *was = sw_json_get(w->old, "spec"), *is = sw_json_get(w->doc, "spec");
-    for (size_t i = 0; path[i]; i++) {
-        was = sw_json_get(was, path[i]);
-        is = sw_json_get(is, path[i]);
-    }
-    if (w->op == SW_OP_UPDATE && !sw_json_equal(was, is))
-        sw_field_error(e, SW_FIELD_INVALID, field, is, "field is immutable");
-}
-
-void sw_device_slice_check(struct sw_write *w, struct sw_field_errors *e)
-{
-    json_object *spec = sw_json_get(w->doc, "spec"), *devices = sw_json_get(spec, "devices");
-    const char *driver = sw_json_str(spec, "", "driver", NULL);
-    frozen(w, "spec.pool.name", (const char *const[]){ "pool", "name", NULL }, e);
-    frozen(w, "spec.driver", (const char *const[]){ "driver", NULL }, e);
-    frozen(w, "spec.nodeName", (const char *const[]){ "nodeName", NULL }, e);
-    if (!*driver)
-        sw_field_error_raw(e, SW_FIELD_REQUIRED, "spec.driver", NULL, NULL);
-    else if (sw_dns_subdomain_fault(driver))
-        sw_field_error_str(e, SW_FIELD_INVALID, "spec.driver", driver,
-                           sw_dns_subdomain_fault(driver));
-    if (!*sw_json_str(spec, "", "pool", "name", NULL))
-        sw_field_error_raw(e, SW_FIELD_REQUIRED, "spec.pool.name", NULL, NULL);
-    json_object *n = sw_json_find(spec, "pool", "resourceSliceCount", NULL);
-    if (json_object_get_int64(n) <= 0)
-        sw_field_error_raw(e, SW_FIELD_INVALID, "spec.pool.resourceSliceCount",
-                           n ? json_object_get_string(n) : "0", "must be greater than zero");
-    check_place(spec, e);
-    too_many(devices, MAX_DEVICES, "spec.devices", e);
-    for (size_t i = 0; i < sw_json_len(devices); i++)
-        check_device(devices, i, e);
-    check_unique(devices, "spec.devices", e);
 }

@@ -8,6 +8,10 @@ struct sw_field_errors;
 
 /** Fill in the requests of a ResourceClaim, or of a ResourceClaimTemplate. */
 void sw_device_claim_default(struct sw_write *w);
+/** Drop what the release does not know of a DeviceClass. */
+void sw_device_class_default(struct sw_write *w);
+/** Drop what the release does not know of a ResourceSlice. */
+void sw_device_slice_default(struct sw_write *w);
 /** Add the errors of a DeviceClass. */
 void sw_device_class_check(struct sw_write *w, struct sw_field_errors *e);
 /** Add the errors of a ResourceClaim. */

@@ -130,6 +130,99 @@ static void a_class_has_expressions(void **state)
             "spec.selectors[0].cel: Required value");
 }
 
+/* ---- what came by default with 1.36 -------------------------------------------------------------
+ */
+
+#define POOL                                                                                       \
+    "\"driver\":\"d.example\",\"nodeName\":\"n\",\"pool\":{\"name\":\"n\",\"resourceSliceCount\":" \
+    "1}"
+
+static void counters_have_their_own_slice(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *spec, *words;
+    } rows[] = {
+        { "\"sharedCounters\":[{\"name\":\"g\",\"counters\":{\"m\":{\"value\":\"1\"}}}],"
+          "\"devices\":[]",
+          "spec: Invalid value: \"\": only one of `sharedCounters` or `devices` is allowed" },
+        { "\"sharedCounters\":[{}]",
+          "[spec.sharedCounters[0].name: Required value, spec.sharedCounters[0].counters: Required "
+          "value]" },
+        { "\"devices\":[{\"name\":\"a\",\"consumesCounters\":[{\"counterSet\":\"g\"}]}]",
+          "spec.devices[0].consumesCounters[0].counters: Required value" },
+        { "\"devices\":[{\"name\":\"a\",\"taints\":[{\"key\":\"k\",\"effect\":\"Some\"}]}]",
+          "spec.devices[0].taints[0].effect: Unsupported value: \"Some\": supported values: "
+          "\"NoExecute\", \"NoSchedule\", \"None\"" },
+        { "\"devices\":[{\"name\":\"a\",\"bindingConditions\":[\"x\"]}]",
+          "bindingFailureConditions are required to use bindingConditions" },
+        { "\"devices\":[{\"name\":\"a\",\"allNodes\":true}]",
+          "spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can "
+          "only "
+          "be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec" },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *body = sw_printf("{\"metadata\":{\"name\":\"s\"},\"spec\":{" POOL ",%s}}",
+                                        rows[i].spec);
+        refused(api, SLICES, body, rows[i].words);
+    }
+}
+
+static void few_devices_where_they_take_counters(void **state)
+{
+    struct api *api = *state;
+    SW_AUTO_CHARS *devices = NULL;
+    for (int i = 0; i < 65; i++)
+        sw_append(&devices, "%s{\"name\":\"a%d\"%s}", i ? "," : "", i,
+                  i ? ""
+                    : ",\"consumesCounters\":[{\"counterSet\":\"g\",\"counters\":{\"m\":{\"value\":"
+                      "\"1\"}}}]");
+    SW_AUTO_CHARS *body = sw_printf(
+        "{\"metadata\":{\"name\":\"s\"},\"spec\":{" POOL ",\"devices\":[%s]}}", devices);
+    refused(api, SLICES, body, "spec.devices: Too many: 65: must have at most 64 items");
+}
+
+static void a_status_names_devices_that_are_allocated(void **state)
+{
+    struct api *api = *state;
+    api_must(api, 201, "POST", CLAIMS, NULL,
+             "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
+             "\"exactly\":{\"deviceClassName\":\"x\"}}]}}}");
+    SW_AUTO_JSON *doc = api_expect(
+        api, 422, "PATCH", CLAIMS "/c/status", "application/merge-patch+json",
+        "{\"status\":{\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"p\",\"uid\":\"1\"}],"
+        "\"devices\":[{\"driver\":\"d.example\",\"pool\":\"n\",\"device\":\"a\"}]}}");
+    assert_non_null(strstr(str(doc, "message", NULL, NULL),
+                           "must be an allocated device in the claim, status.reservedFor: "
+                           "Forbidden: may not be specified when `allocated` is not set"));
+}
+
+static void older_releases_drop_what_they_do_not_know(void **state)
+{
+    (void)state;
+    struct api *api = api_open_with(&(struct sw_emulator_opts){
+        .no_controllers = true, .no_nodes = true, .kube_version = "1.35" });
+    SW_AUTO_JSON *doc = api_expect(api, 201, "POST", SLICES, NULL,
+                                   "{\"metadata\":{\"name\":\"s\"},\"spec\":{" POOL
+                                   ",\"devices\":[{\"name\":\"a\",\"taints\":[{\"key\":\"k\","
+                                   "\"effect\":\"NoSchedule\"}]}]}}");
+    json_object *device = sw_json_at(sw_json_find(doc, "spec", "devices", NULL), 0);
+    assert_string_equal(str(device, "name", NULL, NULL), "a");
+    assert_null(sw_json_get(device, "taints"));
+    SW_AUTO_JSON *class = api_expect(api, 201, "POST", DEVICES "/deviceclasses", NULL,
+                                     "{\"metadata\":{\"name\":\"c\"},\"spec\":{"
+                                     "\"extendedResourceName\":\"example.com/gpu\"}}");
+    assert_null(sw_json_find(class, "spec", "extendedResourceName", NULL));
+    api_close(api);
+}
+
+static int open_newest(void **state)
+{
+    *state = api_open_with(&(struct sw_emulator_opts){
+        .no_controllers = true, .no_nodes = true, .seed = 7, .kube_version = "1.36" });
+    return 0;
+}
+
 static int open_api(void **state)
 {
     *state = api_open_with(&(struct sw_emulator_opts){
@@ -144,6 +237,7 @@ static int close_api(void **state)
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, open_api, close_api)
+#define N(f) cmocka_unit_test_setup_teardown(f, open_newest, close_api)
 
 int main(void)
 {
@@ -155,6 +249,10 @@ int main(void)
         T(what_a_slice_must_say),
         T(a_slice_keeps_its_place),
         T(a_class_has_expressions),
+        N(counters_have_their_own_slice),
+        N(few_devices_where_they_take_counters),
+        N(a_status_names_devices_that_are_allocated),
+        cmocka_unit_test(older_releases_drop_what_they_do_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

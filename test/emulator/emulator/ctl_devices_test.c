@@ -2,9 +2,9 @@
  */
 #include "ctl_fixture.h"
 
-static void devices_open(struct cluster *c)
+static void devices_open_at(struct cluster *c, const char *version)
 {
-    cluster_open(c, &(struct sw_emulator_opts){ .kube_version = "1.34" }, NULL);
+    cluster_open(c, &(struct sw_emulator_opts){ .kube_version = version }, NULL);
     put(c, "apiVersion: resource.k8s.io/v1\n"
            "kind: DeviceClass\n"
            "metadata: {name: gpu}\n"
@@ -15,6 +15,11 @@ static void devices_open(struct cluster *c)
            "kind: ResourceClaimTemplate\n"
            "metadata: {name: one}\n"
            "spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}\n");
+}
+
+static void devices_open(struct cluster *c)
+{
+    devices_open_at(c, "1.34");
 }
 
 /* A slice of @node with the devices a and b; b is of another type. */
@@ -219,7 +224,7 @@ static void a_pod_is_bound_when_its_device_is_ready(void **state)
 {
     (void)state;
     struct cluster c;
-    devices_open(&c);
+    devices_open_at(&c, "1.36");
     put(&c, "apiVersion: resource.k8s.io/v1\n"
             "kind: ResourceSlice\n"
             "metadata: {name: far}\n"
