@@ -2,12 +2,11 @@
 """Cases for the emulator's allocator of devices (src/emulator/allocator).
 
     hack/device-cases.py make SEED N             cases, a line of JSON each
-    hack/device-cases.py ask URL < cases         the same with the answers of a kube-scheduler: URL is
-                                                 an API server without authorization on loopback,
-                                                 which that kube-scheduler serves
+    hack/device-cases.py ask URL [TOKEN] < cases   the same with the answers of the kube-scheduler
+                                                   that works for the API server at URL, on loopback
 A case: slices, classes, claims, and pods that come one after the other, each bound to one node.
 The answer of a pod is what its claims were allocated, or the scheduler's words."""
-import json, random, sys, time, urllib.request, urllib.error
+import http.client, json, random, ssl, sys, time, urllib.parse
 
 R = random.Random()
 NODES = ["n1", "n2", "n3"]
@@ -130,7 +129,8 @@ def plain(node, driver, shares):
         out.append(slice_of(name + "-a", driver, pool, place, generation, count, devices=devices[:half]))
     if some(.08):
         out.append(slice_of(name + "-old", driver, pool, place, generation - 1, 1,
-                            devices=[{"name": "old-0", "attributes": attributes(9, "gpu")}]))
+                            devices=[dict({"name": "old-0", "attributes": attributes(9, "gpu")},
+                                          **({"allNodes": True} if pool == "each" else {}))]))
     return out
 
 
@@ -175,11 +175,11 @@ def wish(drivers, names, kinds, in_list):
     driver, kind = R.choice(drivers)
     mine = [n for n in names if n.endswith(driver)] + (["any"] if "any" in names else [])
     w = {"deviceClassName": R.choice(mine)}
-    if some(.12):
+    if some(.1):
         w["allocationMode"] = "All"
-    elif some(.3):
+    elif some(.2):
         w["count"] = R.randint(1, 4)
-    if some(.25):
+    if some(.2):
         w["selectors"] = selectors(driver)
     if some(.12):
         w["tolerations"] = [R.choice([{"operator": "Exists"}, {"key": "hot", "operator": "Exists"},
@@ -220,7 +220,8 @@ def case(i):
     R.seed("%s/%d" % (SEED, i))
     drivers = []
     slices = []
-    for d in range(R.choice([1, 1, 2])):
+    usable = []
+    for d in range(R.choice([1, 1, 1, 2])):
         kind = R.choice(["mig", "mig", "plain", "shares"])
         driver = "%s%d.example" % ("ab"[d], i)
         drivers.append((driver, kind))
@@ -228,6 +229,7 @@ def case(i):
         # counters of pools of one name but of two drivers are mixed up by kube-scheduler 1.36
         width = R.choice([4, 8])
         for node in R.sample(NODES, R.randint(1, 3)):
+            usable.append(node)
             if kind == "mig" and not (d and drivers[0][1] == "mig"):
                 got = partitioned(node, driver, width)
             else:
@@ -244,26 +246,26 @@ def case(i):
     while left:
         n = R.choice([1, 1, 2])
         own, left = left[:n], left[n:]
-        pods.append({"name": "p%d-%d" % (i, len(pods)), "node": R.choice(NODES), "claims": own})
+        pods.append({"name": "p%d-%d" % (i, len(pods)), "node": R.choice(usable if some(.9) else NODES), "claims": own})
         if some(.1):
-            pods.append({"name": "p%d-%d" % (i, len(pods)), "node": R.choice(NODES), "claims": own[:1]})
+            pods.append({"name": "p%d-%d" % (i, len(pods)), "node": R.choice(usable), "claims": own[:1]})
     return {"slices": slices, "classes": kinds, "claims": claims, "pods": pods}
 
 
 # ---- asking -------------------------------------------------------------------------------------
 
 def call(method, path, body=None, okay=(200, 201)):
-    data = None if body is None else json.dumps(body).encode()
-    kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
-    request = urllib.request.Request(URL + path, data, {"Content-Type": kind}, method=method)
-    try:
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as e:
-        text = e.read().decode()
-        if e.code in okay:
-            return None
-        raise SystemExit("%s %s: %d %s\n%s" % (method, path, e.code, text, json.dumps(body)))
+    headers = {"Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
+    if TOKEN:
+        headers["Authorization"] = "Bearer " + TOKEN
+    SERVER.request(method, path, None if body is None else json.dumps(body).encode(), headers)
+    answer = SERVER.getresponse()
+    text = answer.read().decode()
+    if answer.status // 100 == 2:
+        return json.loads(text)
+    if answer.status in okay:
+        return None
+    raise SystemExit("%s %s: %d %s\n%s" % (method, path, answer.status, text, json.dumps(body)))
 
 
 DEV = "/apis/resource.k8s.io/v1"
@@ -342,7 +344,9 @@ if __name__ == "__main__":
         for i in range(int(sys.argv[3])):
             print(json.dumps(case(i), separators=(",", ":")))
     else:
-        URL = sys.argv[2]
+        URL, TOKEN = urllib.parse.urlsplit(sys.argv[2]), "".join(sys.argv[3:4])
+        SERVER = (http.client.HTTPConnection(URL.netloc) if URL.scheme == "http" else
+                  http.client.HTTPSConnection(URL.netloc, context=ssl._create_unverified_context()))
         prepare()
         for line in sys.stdin:
             print(json.dumps(ask(json.loads(line)), separators=(",", ":")), flush=True)

@@ -315,6 +315,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     /* a slice came, changed or went */
     retry_pods(ctl);
     sw_kubelet_devices(ctl);
+    sw_devices_evict(ctl);
 }
 
 static void on_pod(struct sw_ctl *ctl, json_object *before, json_object *after)

@@ -74,20 +74,20 @@ struct sw_devices_resource *sw_devices_resources(struct sw_ctl *ctl, const struc
  */
 
 /* What is made for one resource. */
-struct making {
+struct builder {
     const char *resource, *class;
     json_object *containers; /* init containers first */
     size_t n_init;
     json_object *requests, *mappings;
 };
 
-static json_object *container(const struct making *m, size_t i)
+static json_object *container(const struct builder *m, size_t i)
 {
     return sw_json_at(m->containers, i);
 }
 
 /* An init container that ends: what it used is free for those that come later. */
-static bool is_short_lived(const struct making *m, size_t i)
+static bool is_short_lived(const struct builder *m, size_t i)
 {
     return i < m->n_init &&
            !sw_streq(sw_json_str(container(m, i), "", "restartPolicy", NULL), "Always");
@@ -99,7 +99,7 @@ static json_object *requests_of(json_object *container)
     return requests ? requests : sw_json_find(container, "resources", "limits", NULL);
 }
 
-static int64_t asked_of(const struct making *m, size_t i)
+static int64_t asked_of(const struct builder *m, size_t i)
 {
     struct sw_quantity q = { 0 };
     SW_ERR(err);
@@ -108,7 +108,7 @@ static int64_t asked_of(const struct making *m, size_t i)
 }
 
 /* "container-0-request-1": the place of the resource among the container's, by name. */
-static char *request_name(const struct making *m, size_t i)
+static char *request_name(const struct builder *m, size_t i)
 {
     size_t place = 0;
     json_object *requests = requests_of(container(m, i));
@@ -122,7 +122,7 @@ static char *request_name(const struct making *m, size_t i)
     return sw_printf("container-%zu-request-%zu", i, place);
 }
 
-static void map(struct making *m, json_object *mappings, size_t i, const char *request)
+static void map(struct builder *m, json_object *mappings, size_t i, const char *request)
 {
     json_object_array_add(
         mappings,
@@ -130,7 +130,7 @@ static void map(struct making *m, json_object *mappings, size_t i, const char *r
                    "requestName", sw_str(request), "resourceName", sw_str(m->resource), NULL));
 }
 
-static void ask(struct making *m, const char *name, int64_t count)
+static void ask(struct builder *m, const char *name, int64_t count)
 {
     json_object *exactly = sw_doc_new("deviceClassName", sw_str(m->class), "allocationMode",
                                       sw_str("ExactCount"), "count", sw_int(count), NULL);
@@ -140,7 +140,7 @@ static void ask(struct making *m, const char *name, int64_t count)
 /* Init containers that end use what the later ones have; the most that is lacking is asked for
  * once.
  */
-static void ask_for_short_lived(struct making *m)
+static void ask_for_short_lived(struct builder *m)
 {
     int64_t most = 0;
     SW_AUTO_CHARS *name = NULL;
@@ -168,7 +168,7 @@ static void ask_for_short_lived(struct making *m)
         ask(m, name, most);
 }
 
-static void make(struct making *m)
+static void make(struct builder *m)
 {
     for (size_t i = 0; i < sw_json_len(m->containers); i++) {
         const int64_t count = is_short_lived(m, i) ? 0 : asked_of(m, i);
@@ -202,12 +202,12 @@ json_object *sw_devices_extended(struct sw_ctl *ctl, const struct sw_pod *pod,
                                                   ? sw_json_at(init, i)
                                                   : sw_json_at(main, i - sw_json_len(init))));
     for (size_t i = 0; i < n; i++) {
-        struct making m = { .resource = resources[i].name,
-                            .class = sw_obj_name(resources[i].class),
-                            .containers = containers,
-                            .n_init = sw_json_len(init),
-                            .requests = requests,
-                            .mappings = mappings };
+        struct builder m = { .resource = resources[i].name,
+                             .class = sw_obj_name(resources[i].class),
+                             .containers = containers,
+                             .n_init = sw_json_len(init),
+                             .requests = requests,
+                             .mappings = mappings };
         if (sw_amount_in(&node->allocatable, resources[i].number) == 0)
             make(&m);
     }

@@ -13,6 +13,8 @@ size_t sw_devices_n_claims(json_object *pod);
 json_object *sw_devices_made_claim(struct sw_ctl *ctl, json_object *pod);
 /** A new name, "<base><five letters>"; the caller's. */
 char *sw_devices_name(struct sw_ctl *ctl, const char *base);
+/** Delete the pods whose devices have a NoExecute taint that is not tolerated, now or later. */
+void sw_devices_evict(struct sw_ctl *ctl);
 /** Drop the claim's allocation, and let it go if it is deleted. */
 void sw_devices_deallocate(struct sw_ctl *ctl, json_object *claim);
 

@@ -256,6 +256,32 @@ static void a_pod_is_bound_when_its_device_is_ready(void **state)
     cluster_close(&c);
 }
 
+static void a_taint_of_a_device_ends_its_pods(void **state)
+{
+    (void)state;
+    struct cluster c;
+    devices_open_at(&c, "1.36");
+    slice(&c, "gpu-1");
+    put(&c, "apiVersion: resource.k8s.io/v1\n"
+            "kind: ResourceClaim\n"
+            "metadata: {name: own}\n"
+            "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, tolerations: "
+            "[{key: soft, operator: Exists, effect: NoExecute}]}}]}}\n");
+    pod(&c, "p", "resourceClaimName: own");
+    settle(&c);
+    patch(&c, "resource.k8s.io/v1", "ResourceSlice", NULL, "gpu-1-d", NULL,
+          "{spec: {devices: [{name: a, attributes: {type: {string: gpu}}, taints: [{key: soft, "
+          "effect: NoExecute}]}]}}");
+    pass(&c, 3000);
+    why(&c, "p", "Running gpu-1 ");
+    patch(&c, "resource.k8s.io/v1", "ResourceSlice", NULL, "gpu-1-d", NULL,
+          "{spec: {devices: [{name: a, attributes: {type: {string: gpu}}, taints: [{key: hard, "
+          "effect: NoExecute}]}]}}");
+    pass(&c, 3000);
+    assert_null(get(&c, "v1", "Pod", "default", "p"));
+    cluster_close(&c);
+}
+
 /* A cluster 1.36 with a class for an extended resource, and two devices of it on gpu-1. */
 static void extended_open(struct cluster *c)
 {
@@ -376,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_claim_is_free_when_its_last_pod_is_gone),
         cmocka_unit_test(kubelet_waits_for_the_driver_of_the_devices),
         cmocka_unit_test(a_pod_is_bound_when_its_device_is_ready),
+        cmocka_unit_test(a_taint_of_a_device_ends_its_pods),
         cmocka_unit_test(limits_are_served_by_a_class),
         cmocka_unit_test(a_class_that_is_missing_is_named),
         cmocka_unit_test(slices_of_gpus_are_published_and_packed),
