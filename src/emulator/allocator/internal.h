@@ -12,6 +12,7 @@ enum { SW_MAX_RESULTS = 32 };
 /** So much of one counter. */
 struct sw_counter {
     const char *set, *name;
+    uint64_t hash; /* of both */
     struct sw_quantity value;
     __int128 consumed; /* of a pool's counter: by devices of this attempt, in nano-units */
     size_t at;         /* of a device's: where the pool's counter was last */

@@ -132,11 +132,15 @@ static void read_counters(json_object *sets, const char *set_field, struct sw_co
         json_object *set = sw_json_at(sets, i), *counters = sw_json_get(set, "counters");
         if (!json_object_is_type(counters, json_type_object))
             continue;
+        const char *of = sw_json_str(set, "", set_field, NULL);
+        const uint64_t hash = sw_fnv64a(of, strlen(of));
         json_object_object_foreach(counters, name, value)
         {
             SW_GROW(*items, *n, cap);
-            (*items)[(*n)++] = (struct sw_counter){ .set = sw_json_str(set, "", set_field, NULL),
+            (*items)[(*n)++] = (struct sw_counter){ .set = of,
                                                     .name = name,
+                                                    .hash = hash * 31 +
+                                                            sw_fnv64a(name, strlen(name)),
                                                     .value = quantity_of(value) };
         }
     }
@@ -172,7 +176,7 @@ static void read_devices(struct sw_allocator *a, struct sw_alloc_slice *s)
 
 static bool is_counter(const struct sw_counter *c, const struct sw_counter *taken)
 {
-    return sw_streq(c->name, taken->name) && sw_streq(c->set, taken->set);
+    return c->hash == taken->hash && sw_streq(c->name, taken->name) && sw_streq(c->set, taken->set);
 }
 
 /* The pool's counter that a device takes; where it was last time is looked at first. */

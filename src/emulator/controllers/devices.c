@@ -215,6 +215,17 @@ bool sw_devices_provide(const struct sw_devices *d, const struct sw_node *node, 
            sw_devices_class_of(d->ctl, sw_ctl_resource_name(d->ctl, resource));
 }
 
+bool sw_devices_have_choice(const struct sw_devices *d)
+{
+    for (size_t i = 0; d && i < d->n_claims; i++) {
+        json_object *requests = sw_json_find(d->claims[i], "spec", "devices", "requests", NULL);
+        for (size_t k = 0; k < sw_json_len(requests); k++)
+            if (sw_json_get(sw_json_at(requests, k), "firstAvailable"))
+                return true;
+    }
+    return false;
+}
+
 /* The first alternative of a request is worth most. */
 static int64_t score_of(json_object *claim, json_object *allocation)
 {

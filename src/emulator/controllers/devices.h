@@ -18,6 +18,8 @@ struct sw_devices *sw_devices_open(struct sw_ctl *ctl, struct sw_pod *pod, char 
 void sw_devices_close(struct sw_devices *d);
 /** Whether the node has @resource as devices of a class, and not by a device plugin. */
 bool sw_devices_provide(const struct sw_devices *d, const struct sw_node *node, uint32_t resource);
+/** Whether a request names alternatives, so that nodes differ in what they have; NULL: no. */
+bool sw_devices_have_choice(const struct sw_devices *d);
 /** Look for the devices on @node. @*score: of two nodes that fit, the one with more is better.
  * @return 0 | SW_NOTFOUND (@err: the reason) | SW_INVALID (no node is tried any more) */
 int sw_devices_find(struct sw_devices *d, const struct sw_node *node, int64_t *score,

@@ -229,7 +229,18 @@ static void retry_pods(struct sw_ctl *ctl)
     }
 }
 
-static void on_change(const struct sw_store_event *event, void *arg)
+/* A claim that was just made by the scheduler, or allocated, leaves less to others, not more. */
+static void on_claim(const struct sw_store_event *event, void *arg)
+{
+    json_object *status = sw_json_get(event->object, "status");
+    const bool made = sw_json_find(event->object, "metadata", "annotations",
+                                   "resource.kubernetes.io/extended-resource-claim", NULL);
+    const bool taken = sw_json_get(status, "allocation") && !sw_json_get(status, "devices");
+    if (event->type == SW_STORE_DELETED || !(taken || (made && event->type == SW_STORE_ADDED)))
+        retry_pods(arg);
+}
+
+static void on_class(const struct sw_store_event *event, void *arg)
 {
     (void)event;
     retry_pods(arg);
@@ -239,8 +250,8 @@ static void open_claims(struct sw_ctl *ctl)
 {
     if (!ctl->kinds.claim)
         return;
-    ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, ctl->kinds.claim, on_change, ctl);
-    ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, ctl->kinds.device_class, on_change,
+    ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, ctl->kinds.claim, on_claim, ctl);
+    ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, ctl->kinds.device_class, on_class,
                                                   ctl);
 }
 

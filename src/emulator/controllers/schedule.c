@@ -150,6 +150,9 @@ static void try_node(struct attempt *a, struct sw_node *node)
         sw_reasons_add(&a->reasons, 1, "%s", reason);
         return;
     }
+    const bool has_more = a->best && node->n_pods >= a->best->n_pods;
+    if (has_more && !sw_devices_have_choice(a->devices))
+        return;
     SW_ERR(err);
     int64_t score = 0;
     const int rc = a->devices ? sw_devices_find(a->devices, node, &score, &err) : 0;
