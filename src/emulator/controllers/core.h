@@ -216,7 +216,7 @@ struct sw_ctl {
     struct sw_schedule *schedule;     /* the scheduler's own */
     struct sw_daemonsets *daemonsets; /* the DaemonSet controller's */
     struct sw_services *services;     /* the endpoints controller's */
-    bool any_mounting;                /* a pod waits, or once waited, for a Secret or ConfigMap */
+    bool any_mounting; /* a pod waits, or once waited, for a Secret, ConfigMap or device */
     struct sw_subscription *subs[24];
     size_t n_subs;
 };

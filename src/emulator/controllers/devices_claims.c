@@ -238,6 +238,8 @@ static void on_claim(const struct sw_store_event *event, void *arg)
     const bool taken = sw_json_get(status, "allocation") && !sw_json_get(status, "devices");
     if (event->type == SW_STORE_DELETED || !(taken || (made && event->type == SW_STORE_ADDED)))
         retry_pods(arg);
+    if (((struct sw_ctl *)arg)->any_mounting)
+        sw_kubelet_devices(arg);
 }
 
 static void on_class(const struct sw_store_event *event, void *arg)

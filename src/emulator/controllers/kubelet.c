@@ -143,6 +143,7 @@ static void start(struct sw_ctl *ctl, struct sw_pod *pod)
     if (lacking) {
         sw_ctl_event(ctl, pod->doc, "Warning", "FailedPrepareDynamicResources",
                      "Failed to prepare dynamic resources: %s", lacking);
+        ctl->any_mounting = true;
         enter(ctl, pod, SW_STEP_PREPARING);
         return;
     }

@@ -311,9 +311,11 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     SW_AUTO_CHARS *why = NULL;
     struct sw_devices *devices = sw_devices_open(ctl, pod, &why);
     if (why) {
-        SW_AUTO_CHARS *message = sw_printf("0/%zu nodes are available: %s.", sw_ctl_n_nodes(ctl),
-                                           why);
-        give_up(ctl, pod, "Unschedulable", message);
+        const bool failed = sw_starts_with(why, "device binding ");
+        SW_AUTO_CHARS *message =
+            failed ? sw_printf("running PreBind plugin \"DynamicResources\": %s", why)
+                   : sw_printf("0/%zu nodes are available: %s.", sw_ctl_n_nodes(ctl), why);
+        give_up(ctl, pod, failed ? "SchedulerError" : "Unschedulable", message);
         return;
     }
     schedule(ctl, pod, devices);

@@ -282,6 +282,40 @@ static void a_taint_of_a_device_ends_its_pods(void **state)
     cluster_close(&c);
 }
 
+static void a_device_that_fails_is_given_back(void **state)
+{
+    (void)state;
+    struct cluster c;
+    devices_open_at(&c, "1.36");
+    put(&c, "apiVersion: resource.k8s.io/v1\n"
+            "kind: ResourceSlice\n"
+            "metadata: {name: far}\n"
+            "spec:\n"
+            "  driver: d.example\n"
+            "  nodeName: gpu-1\n"
+            "  pool: {name: far, generation: 1, resourceSliceCount: 1}\n"
+            "  devices:\n"
+            "  - {name: a, attributes: {type: {string: gpu}}, bindsToNode: true, "
+            "bindingConditions: [attached], bindingFailureConditions: [broken]}\n"
+            "---\n"
+            "apiVersion: resource.k8s.io/v1\n"
+            "kind: ResourceClaim\n"
+            "metadata: {name: own}\n"
+            "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}\n");
+    pod(&c, "p", "resourceClaimName: own");
+    settle(&c);
+    slice(&c, "gpu-1");
+    patch(&c, "resource.k8s.io/v1", "ResourceClaim", "default", "own", "status",
+          "{status: {devices: [{driver: d.example, pool: far, device: a, conditions: [{type: "
+          "broken, status: \"True\", reason: Cable, message: none, lastTransitionTime: "
+          "\"2026-01-01T00:00:00Z\"}]}]}}");
+    pass(&c, 3000);
+    why(&c, "p", "Running gpu-1 ");
+    expect(&c, "resource.k8s.io/v1", "ResourceClaim", "default", "own",
+           "{.status.allocation.devices.results[0].pool}", "gpu-1");
+    cluster_close(&c);
+}
+
 /* A cluster 1.36 with a class for an extended resource, and two devices of it on gpu-1. */
 static void extended_open(struct cluster *c)
 {
@@ -402,6 +436,7 @@ int main(void)
         cmocka_unit_test(a_claim_is_free_when_its_last_pod_is_gone),
         cmocka_unit_test(kubelet_waits_for_the_driver_of_the_devices),
         cmocka_unit_test(a_pod_is_bound_when_its_device_is_ready),
+        cmocka_unit_test(a_device_that_fails_is_given_back),
         cmocka_unit_test(a_taint_of_a_device_ends_its_pods),
         cmocka_unit_test(limits_are_served_by_a_class),
         cmocka_unit_test(a_class_that_is_missing_is_named),
