@@ -294,7 +294,8 @@ bool sw_alloc_pool_is_invalid(struct sw_allocator *a, struct sw_alloc_pool *pool
         return pool->is_invalid;
     pool->is_checked = true;
     if (pool->n_here || !pool->was_checked || pool->checked_generation != pool->generation) {
-        pool->was_invalid = has_set_twice(pool) | !open_counters(a, pool);
+        const bool twice = has_set_twice(pool);
+        pool->was_invalid = !open_counters(a, pool) || twice;
         pool->was_checked = true;
         pool->checked_generation = pool->generation;
     }
