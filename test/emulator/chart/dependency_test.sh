@@ -3,7 +3,7 @@
 cd "$(dirname "$0")/../../.." || exit 1
 . test/tap.sh
 slipway=$(realpath "${SLIPWAY:-build/test/slipway}")
-export SLIPWAY_CACHE_DIR='' SLIPWAY_STAND_INS= HELM_REPOSITORY_CONFIG=$tap_dir/repositories.yaml
+export SLIPWAY_CACHE_DIR='' SLIPWAY_STAND_INS='' HELM_REPOSITORY_CONFIG=$tap_dir/repositories.yaml
 unset SLIPWAY_CHARTS_DIR
 server=$PWD/test/emulator/chart/chart_server.py
 cd "$tap_dir" || exit 1
