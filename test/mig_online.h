@@ -123,6 +123,28 @@ static void online_ask_policy(struct online *o, size_t s, int kind)
     *chosen = (int)online_with(o, s, (int)c.gpu, o->added[online_of(o, s, (int)c.gpu)][kind][p]);
 }
 
+/* Instead of sw_mig_place(): what fits first in one order of all places, whatever is taken, as
+ * kube-scheduler takes devices. */
+static SW_UNUSED void online_take_first(struct online *o, const struct sw_mig_choice *order,
+                                        size_t n_order)
+{
+    for (size_t s = 0; s < online_n_states(o); s++)
+        for (int kind = 0; kind < o->g->n_kinds; kind++) {
+            int *chosen = &o->chosen[s * o->g->n_kinds + (size_t)kind];
+            *chosen = -1;
+            for (size_t i = 0; i < n_order && *chosen < 0; i++) {
+                const int gpu = (int)order[i].gpu, config = online_of(o, s, gpu);
+                int p = 0;
+                if (order[i].kind != &o->g->kinds[kind])
+                    continue;
+                while (o->g->kinds[kind].places[p].start != order[i].place.start)
+                    p++;
+                if (o->added[config][kind][p] >= 0)
+                    *chosen = (int)online_with(o, s, gpu, o->added[config][kind][p]);
+            }
+        }
+}
+
 static SW_UNUSED struct online *online_new(struct sw_mig_geometry *g, int n_gpus)
 {
     struct online *o = sw_zalloc(1, sizeof *o);

@@ -1,9 +1,11 @@
 /* How near `packed` is to the best policy that does not know the future, and how near that one is
- * to the optimum that does: one JSON object a line. */
+ * to the optimum that does; and what is lost where the devices of a ResourceSlice keep one order
+ * instead of being put in order when something was taken: one JSON object a line. */
 #include <stdio.h>
 
 #include "mig_online.h"
 #include "mig_optimum.h"
+#include "slicing/dra/dra.h"
 
 /* mig_run_make(), but everybody leaves with chance @q before each arrival. */
 static void memoryless_run(struct mig_run *r, struct sw_mig_geometry *g, int n_gpus, bool small,
@@ -22,7 +24,7 @@ static void measure(const char *model, int n_gpus, int n_stays, int runs)
 {
     SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(model, 0));
     struct online *o = online_new(g, n_gpus);
-    double best = 0, packed = 0, future = 0, chances[SW_MIG_MAX_KINDS];
+    double best = 0, packed = 0, fixed = 0, future = 0, chances[SW_MIG_MAX_KINDS];
     int n = 0, n_runs = 0;
     uint64_t seed = 5;
     for (int small = 0; small < 2; small++)
@@ -42,12 +44,27 @@ static void measure(const char *model, int n_gpus, int n_stays, int runs)
                 n_runs++;
             }
         }
+    const struct sw_dra_gpu gpus[2] = { { .geometry = g }, { .geometry = g } };
+    const struct sw_dra_node node = { .name = "n", .gpus = gpus, .n_gpus = (size_t)n_gpus };
+    sw_dra_device *order = NULL;
+    const size_t n_order = sw_dra_devices(&node, &order);
+    online_take_first(o, order, n_order);
+    free(order);
+    for (int small = 0; small < 2; small++)
+        for (int stay = 1; stay <= n_stays; stay++) {
+            online_chances(g, small, chances);
+            fixed += online_placed(o, chances, 1 / (1 + (double)stay * n_gpus / 2), MIG_RUN_LEN,
+                                   false);
+        }
     best /= n;
     packed /= n;
+    fixed /= n;
     future = n_runs ? future / n_runs : 0;
     printf("{\"bench\":\"mig-online\",\"model\":\"%s\",\"gpus\":%d,\"configurations\":%d,"
-           "\"packed\":%.3f,\"best_online\":%.3f,\"packed_below_best_online_percent\":%.3f",
-           model, n_gpus, o->n, packed, best, 100 * (best - packed) / best);
+           "\"packed\":%.3f,\"best_online\":%.3f,\"packed_below_best_online_percent\":%.3f,"
+           "\"dra_one_order\":%.3f,\"dra_one_order_below_packed_percent\":%.3f",
+           model, n_gpus, o->n, packed, best, 100 * (best - packed) / best, fixed,
+           100 * (packed - fixed) / packed);
     if (n_runs)
         printf(",\"knows_future\":%.3f,\"best_online_below_it_percent\":%.2f", future,
                100 * (future - best) / future);
