@@ -93,6 +93,10 @@ static void add_removable(const struct sw_kind *kind, void *arg)
     struct sw_kind_list *list = arg;
     if (!kind->served || !(kind->verbs & SW_CAN_LIST) || !(kind->verbs & SW_CAN_DELETE))
         return;
+    for (size_t i = 0; i < list->n; i++) /* the server names the version that it prefers first */
+        if (sw_streq(list->items[i]->group, kind->group) &&
+            sw_streq(list->items[i]->plural, kind->plural))
+            return;
     SW_GROW(list->items, list->n, list->cap);
     list->items[list->n++] = kind;
 }

@@ -17,7 +17,8 @@ struct sw_kind_list {
     const struct sw_kind **items; /* the array is owned, the kinds are the client's */
     size_t n, cap;
 };
-/** All kinds that are served and whose objects can be listed and deleted. Free @items. */
+/** All kinds that are served and whose objects can be listed and deleted, each in one version. Free
+ * @items. */
 struct sw_kind_list sw_cluster_removable(const struct sw_connection *conn);
 /** Find a kind by apiVersion and name; NULL and SW_NOTFOUND if it is not served. */
 int sw_cluster_kind(struct sw_connection *conn, const char *api_version, const char *kind,
