@@ -20,52 +20,69 @@ static void memoryless_run(struct mig_run *r, struct sw_mig_geometry *g, int n_g
     }
 }
 
-static void measure(const char *model, int n_gpus, int n_stays, int runs)
+/* Slices leave as early as in mig_run_make(), each with this chance before an arrival. */
+static double leaves(int stay, int n_gpus)
 {
-    SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(model, 0));
-    struct online *o = online_new(g, n_gpus);
-    double best = 0, packed = 0, fixed = 0, future = 0, chances[SW_MIG_MAX_KINDS];
-    int n = 0, n_runs = 0;
-    uint64_t seed = 5;
-    for (int small = 0; small < 2; small++)
-        for (int stay = 1; stay <= n_stays; stay++) {
-            const double q = 1 / (1 + (double)stay * n_gpus / 2); /* as long as mig_run_make()'s */
-            online_chances(g, small, chances);
-            best += online_placed(o, chances, q, MIG_RUN_LEN, true);
-            packed += online_placed(o, chances, q, MIG_RUN_LEN, false);
-            n++;
-            for (int i = 0; i < runs; i++) {
-                struct mig_run r;
-                struct mig_tally t;
-                memoryless_run(&r, g, n_gpus, small, q, &seed);
-                if (!mig_run_optimum(&r, &t))
-                    continue;
-                future += (double)t.placed;
-                n_runs++;
-            }
-        }
-    const struct sw_dra_gpu gpus[2] = { { .geometry = g }, { .geometry = g } };
-    const struct sw_dra_node node = { .name = "n", .gpus = gpus, .n_gpus = (size_t)n_gpus };
+    return 1 / (1 + (double)stay * n_gpus / 2);
+}
+
+/* online_placed(), on average of all distributions. */
+static double placed(struct online *o, int n_stays, bool best)
+{
+    double sum = 0, chances[SW_MIG_MAX_KINDS];
+    for (int small = 0; small < 2; small++) {
+        online_chances(o->g, small, chances);
+        for (int stay = 1; stay <= n_stays; stay++)
+            sum += online_placed(o, chances, leaves(stay, o->n_gpus), MIG_RUN_LEN, best);
+    }
+    return sum / (2 * n_stays);
+}
+
+/* The same where devices keep the order that they have on empty GPUs. */
+static double placed_in_one_order(struct online *o, int n_stays)
+{
+    const struct sw_dra_gpu gpus[2] = { { .geometry = o->g }, { .geometry = o->g } };
+    const struct sw_dra_node node = { .name = "n", .gpus = gpus, .n_gpus = (size_t)o->n_gpus };
     sw_dra_device *order = NULL;
     const size_t n_order = sw_dra_devices(&node, &order);
     online_take_first(o, order, n_order);
     free(order);
+    return placed(o, n_stays, false);
+}
+
+/* What is placed by who knows what comes, on average of @runs of each distribution; 0: none. */
+static double placed_knowing(struct sw_mig_geometry *g, int n_gpus, int n_stays, int runs)
+{
+    double sum = 0;
+    int n = 0;
+    uint64_t seed = 5;
     for (int small = 0; small < 2; small++)
-        for (int stay = 1; stay <= n_stays; stay++) {
-            online_chances(g, small, chances);
-            fixed += online_placed(o, chances, 1 / (1 + (double)stay * n_gpus / 2), MIG_RUN_LEN,
-                                   false);
-        }
-    best /= n;
-    packed /= n;
-    fixed /= n;
-    future = n_runs ? future / n_runs : 0;
+        for (int stay = 1; stay <= n_stays; stay++)
+            for (int i = 0; i < runs; i++) {
+                struct mig_run r;
+                struct mig_tally t;
+                memoryless_run(&r, g, n_gpus, small, leaves(stay, n_gpus), &seed);
+                if (!mig_run_optimum(&r, &t))
+                    continue;
+                sum += (double)t.placed;
+                n++;
+            }
+    return n ? sum / n : 0;
+}
+
+static void measure(const char *model, int n_gpus, int n_stays, int runs)
+{
+    SW_AUTO(sw_mig_geometry) *g = sw_mig_geometry_of(sw_mig_model_find(model, 0));
+    struct online *o = online_new(g, n_gpus);
+    const double best = placed(o, n_stays, true), packed = placed(o, n_stays, false);
+    const double fixed = placed_in_one_order(o, n_stays);
+    const double future = placed_knowing(g, n_gpus, n_stays, runs);
     printf("{\"bench\":\"mig-online\",\"model\":\"%s\",\"gpus\":%d,\"configurations\":%d,"
            "\"packed\":%.3f,\"best_online\":%.3f,\"packed_below_best_online_percent\":%.3f,"
            "\"dra_one_order\":%.3f,\"dra_one_order_below_packed_percent\":%.3f",
            model, n_gpus, o->n, packed, best, 100 * (best - packed) / best, fixed,
            100 * (packed - fixed) / packed);
-    if (n_runs)
+    if (future > 0)
         printf(",\"knows_future\":%.3f,\"best_online_below_it_percent\":%.2f", future,
                100 * (future - best) / future);
     printf(",\"target_percent\":2}\n");

@@ -6,20 +6,14 @@
 /* ---- slices and what is in use ------------------------------------------------------------------
  */
 
-static int by_text(const char *a, const char *b)
-{
-    const int order = strcmp(a, b);
-    return (order > 0) - (order < 0);
-}
-
 static int by_slice(const void *a, const void *b)
 {
     const struct sw_alloc_slice *x = a, *y = b;
-    int order = by_text(x->driver, y->driver);
+    int order = strcmp(x->driver, y->driver);
     if (!order)
-        order = by_text(sw_json_str(x->spec, "", "pool", "name", NULL),
-                        sw_json_str(y->spec, "", "pool", "name", NULL));
-    return order ? order : by_text(x->name, y->name);
+        order = strcmp(sw_json_str(x->spec, "", "pool", "name", NULL),
+                       sw_json_str(y->spec, "", "pool", "name", NULL));
+    return order ? order : strcmp(x->name, y->name);
 }
 
 static char *key_of(const char *driver, const char *pool, const char *device)
