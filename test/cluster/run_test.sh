@@ -224,9 +224,8 @@ if [ -n "$(kubectl get nodes -o name)" ] && [ -f "$audit" ]; then
     t "at rest it asks for nothing" at_rest
     t "it is taken away again" audit_over
     t "all three nodes carry the label of its last state" on_three_nodes
-    # one of them reads the Service default/kubernetes (where services are: no recipe comes from there); 34, and two more
-    # where the release is looked at once more before it is recorded
-    t "from apply to Ready, for the first time: at most 36 requests besides those that tell of it" few_requests 1 36
+    # one of them reads the Service default/kubernetes (where services are: no recipe comes from there)
+    t "from apply to Ready, for the first time: at most 34 requests besides those that tell of it" few_requests 1 34
     t "the next ones at most 30" few_requests 2 30
 fi
 t "an account without rights is told what it may not do" refused
