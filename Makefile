@@ -108,8 +108,8 @@ test-all: ## the same, and what takes longer: all that test and check try as a s
 test-debian13: ## build with Debian 13's compilers, warnings as errors, and run tests there (root only; ALL=1: all tests)
 	@hack/test-root.sh trixie
 
-test-cluster: deps-tests ## bring up a real one-node cluster (hack/cluster.sh) and run the tests in test/cluster
-	@$(MAKE) --no-print-directory -s build $(BUILD)/test/slipway
+test-cluster: deps-tests ## bring up two real one-node clusters (hack/cluster.sh) and run the tests in test/cluster
+	@$(MAKE) --no-print-directory -s build $(addprefix $(BUILD)/test/,slipway kube_probe registry-server image_registry)
 	@hack/test-cluster.sh
 
 check: deps ## format, cppcheck, -Werror with gcc and clang, includes, headers, tables

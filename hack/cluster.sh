@@ -292,7 +292,8 @@ int main(void)
         pause();
 }
 C
-    gcc -static -Os -o "$cache/pause/pause" "$cache/pause/pause.c"
+    gcc -static -Os -o "$cache/pause/pause.$$" "$cache/pause/pause.c"
+    mv "$cache/pause/pause.$$" "$cache/pause/pause"
 }
 
 # pack INTO DIR CMD...: a root file system as layer.tar, and config.json for it
@@ -433,11 +434,12 @@ TOML
   snapshotter = "${SLIPWAY_SNAPSHOTTER:-native}"
 TOML
     fi
-    # kubelet's folder for device plugins cannot be chosen: it is another one in here, so that no other
-    # kubelet's plugins are in it
-    mkdir -p "$dir/device-plugins" /var/lib/kubelet/device-plugins
-    start containerd unshare -m --propagation private sh -c \
-        'mount --make-rshared / && mount --bind "$0" /var/lib/kubelet/device-plugins && exec containerd --config "$1"' "$dir/device-plugins" "$dir/containerd.toml"
+    # Some of kubelet's folders cannot be chosen. They are others in here: a kubelet must not meet another one's
+    # device plugins, and removes the logs of pods that it does not know.
+    mkdir -p "$dir/device-plugins" "$dir/pod-logs" "$dir/container-logs" /var/lib/kubelet/device-plugins /var/log/pods /var/log/containers
+    start containerd unshare -m --propagation private sh -c 'mount --make-rshared / &&
+        mount --bind "$0/device-plugins" /var/lib/kubelet/device-plugins && mount --bind "$0/pod-logs" /var/log/pods &&
+        mount --bind "$0/container-logs" /var/log/containers && exec containerd --config "$0/containerd.toml"' "$dir"
     wait_for 60 containerd ctr -a "$dir/containerd.sock" version
     pause_image
     mkdir -p "$dir/pause-root"
@@ -514,9 +516,9 @@ node_network() {
     local n
     for n in $(seq 85 115); do
         bridge=slipway$n subnet=10.$n.0.0/16 node_ip=10.$n.0.1
-        ip link show "$bridge" >/dev/null 2>&1 || break
+        ! ip link add "$bridge" type bridge 2>"$dir/log/bridge.log" || { n=; break; }
     done
-    ip link add "$bridge" type bridge
+    [ -z "$n" ] || { cat "$dir/log/bridge.log" >&2; die "no bridge can be made here"; }
     ip addr add "$node_ip/16" dev "$bridge"
     ip link set "$bridge" up
     echo "$bridge" >"$dir/bridge"

@@ -6,8 +6,11 @@ images_imported() {
     local p there
     there=$(ctr -a "$SLIPWAY_CLUSTER_DIR/containerd.sock" -n k8s.io images ls -q)
     [ "$(grep -c '^slipway\.local/slipway[a-z-]*:e2e$' <<<"$there")" != 4 ] || return 0
-    make -s local-image-build TAG=e2e REGISTRY=slipway.local || return 1
-    for p in build/images/*.tar; do
-        ctr -a "$SLIPWAY_CLUSTER_DIR/containerd.sock" -n k8s.io images import "$p" || return 1
-    done
+    ( # another cluster's test may pack them now
+        flock 9
+        make -s local-image-build TAG=e2e REGISTRY=slipway.local || exit 1
+        for p in build/images/*.tar; do
+            ctr -a "$SLIPWAY_CLUSTER_DIR/containerd.sock" -n k8s.io images import "$p" || exit 1
+        done
+    ) 9>build/images.lock
 }

@@ -232,7 +232,7 @@ taken_over() { # the leader goes, the other one leads
 small() { # what it uses fits what it asks for
     local kib
     for pid in $(pgrep -x slipway); do
-        grep -q kubepods "/proc/$pid/cgroup" || continue
+        grep kubepods "/proc/$pid/cgroup" | grep -q "$(cat "$SLIPWAY_CLUSTER_DIR/bridge")" || continue # of this cluster
         kib=$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")
         echo "RSS $kib KiB"
         [ "$kib" -lt $((24 * 1024)) ] || return 1

@@ -23,8 +23,11 @@ api=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
 node_ip=$(kubectl get nodes -o 'jsonpath={.items[0].status.addresses[?(@.type=="InternalIP")].address}')
 
 packed() {
-    hack/image.sh build --registry slipway.local --tag slices slipway-device-plugin &&
-        ctr -a "$dir/containerd.sock" -n k8s.io images import build/images/slipway-device-plugin.tar || return 1
+    ( # another cluster's test may pack its images now
+        flock 9
+        hack/image.sh build --registry slipway.local --tag slices slipway-device-plugin &&
+            ctr -a "$dir/containerd.sock" -n k8s.io images import build/images/slipway-device-plugin.tar
+    ) 9>build/images.lock || return 1
     mkdir -p "$state"
     cat >"$tap_dir/show.c" <<'C'
 #include <signal.h>
@@ -156,7 +159,7 @@ kubelet_restarts() {
 plugin_killed() {
     local pid
     for pid in $(pgrep -f -- '--device-list-strategy=envvar'); do
-        grep -q kubepods "/proc/$pid/cgroup" && break
+        grep kubepods "/proc/$pid/cgroup" | grep -q "$(cat "$dir/bridge")" && break # of this cluster
         pid=
     done
     [ -n "$pid" ] || return 1
