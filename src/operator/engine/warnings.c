@@ -73,7 +73,7 @@ void warnings_ask(struct sw_engine *e, struct object *o)
         act_wake(e, o->warnings.next_ms);
         return;
     }
-    o->warnings.after_ms = o->warnings.after_ms * 5 < LAST_MS ? o->warnings.after_ms * 5 : LAST_MS;
+    o->warnings.after_ms = o->warnings.after_ms * 2 < LAST_MS ? o->warnings.after_ms * 2 : LAST_MS;
     o->warnings.next_ms = e->now_ms + o->warnings.after_ms;
     struct sw_action *a = act_add(e, SW_ACT_WARNINGS);
     a->serial = o->warnings.serial = act_serial(e);
