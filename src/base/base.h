@@ -219,6 +219,9 @@ const char *sw_text_or(const char *text, const char *otherwise);
 bool sw_starts_with(const char *s, const char *prefix);
 /** Whether @s ends with @suffix. */
 bool sw_ends_with(const char *s, const char *suffix);
+/** The length of @text, of @len bytes, without the slashes at its end; at least @least of them
+ * stay. */
+size_t sw_before_slashes(const char *text, size_t len, size_t least);
 /** 64-bit FNV-1a, the same as Go's hash/fnv New64a: SRO names kernel-affine objects with it. */
 uint64_t sw_fnv64a(const void *bytes, size_t len_bytes);
 

@@ -19,14 +19,12 @@ int sw_folders_new(const char *list, struct sw_folders **out, struct sw_err *err
 {
     SW_AUTO(sw_folders) *f = sw_zalloc(1, sizeof *f);
     for (const char *at = list; *at;) {
-        size_t len = strcspn(at, ","), end = len;
+        size_t len = strcspn(at, ",");
         if (len && *at != '/')
             return sw_err_set(err, SW_INVALID, "'%.*s' is not an absolute path", (int)len, at);
-        while (end && at[end - 1] == '/')
-            end--;
         if (len) {
             SW_GROW(f->paths, f->n, f->cap);
-            f->paths[f->n++] = sw_strndup(at, end);
+            f->paths[f->n++] = sw_strndup(at, sw_before_slashes(at, len, 0));
         }
         at += len + (at[len] == ',');
     }

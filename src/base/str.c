@@ -23,6 +23,13 @@ bool sw_ends_with(const char *s, const char *suffix)
     return ls >= lx && memcmp(s + ls - lx, suffix, lx) == 0;
 }
 
+size_t sw_before_slashes(const char *text, size_t len, size_t least)
+{
+    while (len > least && text[len - 1] == '/')
+        len--;
+    return len;
+}
+
 uint64_t sw_fnv64a(const void *bytes, size_t len_bytes)
 {
     const unsigned char *p = bytes;

@@ -39,8 +39,7 @@ static int read_address(struct sw_kube *k, bool *direct, char **connect_to, stru
     if (sw_http_url_parse(c->server, &url, NULL) < 0 || url.query)
         return sw_err_set(err, SW_INVALID, "%s: server '%s' is not an address", source, shown);
     *direct = sw_http_is_loopback(url.host) && !c->proxy_url;
-    for (size_t len = strlen(url.path); len && url.path[len - 1] == '/'; len--)
-        url.path[len - 1] = '\0';
+    url.path[sw_before_slashes(url.path, strlen(url.path), 0)] = '\0';
     if (c->tls_server_name && sw_starts_with(c->server, "https:")) {
         /* TLS verifies this name, while the connection goes to the address */
         const char *name = c->tls_server_name;
@@ -48,9 +47,7 @@ static int read_address(struct sw_kube *k, bool *direct, char **connect_to, stru
         k->host_header = sw_printf("%s:%s", url.host, url.port);
         *connect_to = sw_printf("%s:%s:%s:%s", name, url.port, url.host, url.port);
     } else {
-        k->base_url = sw_strdup(c->server);
-        for (size_t len = strlen(k->base_url); k->base_url[len - 1] == '/'; len--)
-            k->base_url[len - 1] = '\0';
+        k->base_url = sw_strndup(c->server, sw_before_slashes(c->server, strlen(c->server), 0));
     }
     return 0;
 }

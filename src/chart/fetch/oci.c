@@ -172,15 +172,12 @@ static int open_session(struct session *s, struct sw_err *err)
 static int parse(const struct sw_recipe_ask *ask, struct sw_image_ref *ref, struct sw_err *err)
 {
     const char *text = ask->url + strlen("oci://");
-    size_t len = strlen(text);
     SW_AUTO_CHARS *shown = sw_url_shown(ask->url);
     if (!sw_streq(shown, ask->url))
         return sw_err_set(err, SW_INVALID,
                           "a registry's address holds neither a user nor a query: --username "
                           "(username) or a Secret");
-    while (len && text[len - 1] == '/')
-        len--;
-    SW_AUTO_CHARS *bare = sw_strndup(text, len);
+    SW_AUTO_CHARS *bare = sw_strndup(text, sw_before_slashes(text, strlen(text), 0));
     if (!strchr(bare, '/') && !(ask->name && *ask->name))
         return sw_err_set(err, SW_INVALID, "no repository in it");
     SW_AUTO_CHARS *below = ask->name && *ask->name ? sw_printf("%s/%s", bare, ask->name) : NULL;

@@ -31,8 +31,7 @@ static char *below(const char *base, const char *relative)
                   (size_t)(strstr(base, "://") + 3 - base);
     if (*relative == '/')
         len = root;
-    while (len > root && base[len - 1] == '/')
-        len--;
+    len = sw_before_slashes(base, len, root);
     return sw_printf("%.*s%s%s%s", (int)len, base, *relative == '/' ? "" : "/", relative, query);
 }
 

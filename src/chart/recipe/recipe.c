@@ -137,9 +137,7 @@ static int open_path(const char *path, const struct sw_recipe_opts *opts, struct
         (void)close(fd); /* what it is, is known */
     struct sw_files files = sw_files_init(opts);
     if (S_ISDIR(st.st_mode)) {
-        SW_AUTO_CHARS *dir = sw_strdup(path);
-        for (size_t len = strlen(dir); len > 1 && dir[len - 1] == '/'; len--)
-            dir[len - 1] = '\0';
+        SW_AUTO_CHARS *dir = sw_strndup(path, sw_before_slashes(path, strlen(path), 1));
         int rc = sw_files_read_dir(&files, dir, err);
         return finish(opts, &(struct sw_chart_place){ .origin = dir, .dir = dir }, files, rc, out,
                       err);

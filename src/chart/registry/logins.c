@@ -85,9 +85,7 @@ static void read_key(const char *key, struct entry *out)
         sw_text_set(&out->host, "docker.io");
     }
     const char *path = at + host_len + (at[host_len] == '/');
-    size_t len = strlen(path);
-    while (len && path[len - 1] == '/')
-        len--;
+    size_t len = sw_before_slashes(path, strlen(path), 0);
     bool version = len == 2 && path[0] == 'v' && (path[1] == '1' || path[1] == '2');
     out->path = sw_strndup(path, version ? 0 : len);
 }

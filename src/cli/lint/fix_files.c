@@ -125,9 +125,7 @@ static int fix_chart(const char *folder, int depth, int kube_minor, struct sw_fi
 int sw_fix_files(const char *path, int kube_minor, struct sw_fixes *fixes, struct sw_err *err)
 {
     struct stat st;
-    SW_AUTO_CHARS *folder = sw_strdup(path);
-    for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
-        folder[n - 1] = '\0';
+    SW_AUTO_CHARS *folder = sw_strndup(path, sw_before_slashes(path, strlen(path), 1));
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return fix_chart(folder, 0, kube_minor, fixes, err);
     return fix_file(path, SW_FIX_MANIFESTS, &(struct sw_fix_opts){ .kube_minor = kube_minor },

@@ -52,11 +52,7 @@ const char *sw_helm_repository_url(struct json_object *list, const char *name)
 /* Without slashes at the end. */
 static bool is_same(const char *a, const char *b)
 {
-    size_t n = strlen(a), m = strlen(b);
-    while (n > 0 && a[n - 1] == '/')
-        n--;
-    while (m > 0 && b[m - 1] == '/')
-        m--;
+    size_t n = sw_before_slashes(a, strlen(a), 0), m = sw_before_slashes(b, strlen(b), 0);
     return n == m && memcmp(a, b, n) == 0;
 }
 

@@ -17,9 +17,7 @@
 int sw_resource_base(const struct sw_recipe *recipe, const char *path, const char *kind,
                      struct json_object **out, struct sw_err *err)
 {
-    size_t end = strlen(path);
-    while (end > 1 && path[end - 1] == '/')
-        end--;
+    size_t end = sw_before_slashes(path, strlen(path), 1);
     size_t start = end;
     while (start > 0 && path[start - 1] != '/')
         start--;

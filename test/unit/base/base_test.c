@@ -129,9 +129,19 @@ static void time_is_printed_as_kubernetes_does(void **state)
     assert_string_equal(sw_time_rfc3339(INT64_MAX, buf), "1970-01-01T00:00:00Z");
 }
 
+static void slashes_at_the_end_are_cut_but_for_the_least(void **state)
+{
+    (void)state;
+    assert_int_equal(sw_before_slashes("a/b//", 5, 0), 3);
+    assert_int_equal(sw_before_slashes("//", 2, 1), 1);
+    assert_int_equal(sw_before_slashes("//", 2, 0), 0);
+    assert_int_equal(sw_before_slashes("", 0, 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slashes_at_the_end_are_cut_but_for_the_least),
         cmocka_unit_test(error_is_wrapped_from_the_inside_out),
         cmocka_unit_test(error_may_quote_itself),
         cmocka_unit_test(error_without_words_says_its_code),

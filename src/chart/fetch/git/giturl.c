@@ -130,8 +130,7 @@ static int parse_rest(char *rest, bool has_host, const char *scheme, struct sw_g
     char *inner = strstr(rest, "//"); /* the path in the repository follows */
     if (inner)
         *inner = '\0';
-    for (size_t len = strlen(rest); len > 1 && rest[len - 1] == '/'; len--)
-        rest[len - 1] = '\0';
+    rest[sw_before_slashes(rest, strlen(rest), 1)] = '\0';
     size_t host_len = has_host ? strcspn(rest, "/") : 0;
     if (inner && inner[2])
         url->path = sw_strdup(inner + 2);

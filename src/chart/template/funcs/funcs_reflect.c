@@ -86,8 +86,7 @@ static int fn_base(struct call *c)
     size_t len = c->args[0].len;
     if (len == 0)
         return sw_return(c, sw_value_cstr("."));
-    while (len > 0 && s[len - 1] == '/')
-        len--;
+    len = sw_before_slashes(s, len, 0);
     if (len == 0)
         return sw_return(c, sw_value_cstr("/"));
     const char *slash = memrchr(s, '/', len);
