@@ -291,6 +291,9 @@ struct sw_release_of_state {
 /** The run-time value that names the shared releases of others: {"<namespace>/<name>": their
  * owner}. They are not installed again. */
 #define SW_RELEASES_OF_OTHERS "releasesOfOthers"
+/** The run-time value that names, of the shared releases that are the resource's, who has owned
+ * them and is gone without having handed them over: {"<namespace>/<name>": [names]}. */
+#define SW_FORMER_OWNERS "formerOwners"
 
 /** One state of the graph. */
 struct sw_recipe_state {

@@ -95,6 +95,13 @@ void capabilities_check(struct resource *r, struct prerequisite *out)
     }
 }
 
+void capabilities_begin(struct resource *r, struct prerequisite *out)
+{
+    for (size_t i = 0; !out->code && !out->blocked && i < N_CAPABILITIES; i++)
+        if (capabilities[i]->begin)
+            capabilities[i]->begin(r, out);
+}
+
 bool capabilities_facts_ready(struct resource *r, bool so_far)
 {
     for (size_t i = 0; i < N_CAPABILITIES; i++)

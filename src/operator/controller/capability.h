@@ -107,6 +107,10 @@ struct capability {
      * each plan and after recheck_soon(), for all rows; the first answer counts. */
     void (*check)(struct resource *r, struct prerequisite *out);
 
+    /** Nothing keeps the resource from being walked, as check() of all rows says. Fill @out with
+     * what has to be done before it begins; the first answer counts. Called after each check(). */
+    void (*begin)(struct resource *r, struct prerequisite *out);
+
     /* ---- plan ------------------------------------------------------------------------------- */
 
     /** Are the row's facts known, as far as recipe or spec mention them? Called before the recipe

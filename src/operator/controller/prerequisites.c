@@ -14,6 +14,7 @@ bool prerequisites_update(struct resource *r)
             "NoMatchingNodes: no untainted node matches spec.nodeSelector %s [Waiting:"
             " label nodes, or change the selector]",
             json_object_to_json_string_ext(selector, JSON_C_TO_STRING_NOSLASHESCAPE));
+    capabilities_begin(r, &now);
     bool changed = now.code != last->code || !sw_streq(now.blocked, last->blocked) ||
                    !sw_streq(now.message, last->message);
     prerequisite_done(last);

@@ -120,6 +120,8 @@ void capabilities_close_resource(struct resource *r);
 bool capabilities_intent(struct resource *r, enum resource_intent intent);
 /** check() of every row; @out is the first answer. */
 void capabilities_check(struct resource *r, struct prerequisite *out);
+/** begin() of the rows, up to the first that answers. */
+void capabilities_begin(struct resource *r, struct prerequisite *out);
 /** facts_ready() of every row. @return whether all facts are known */
 bool capabilities_facts_ready(struct resource *r, bool so_far);
 /** plan_ready() of the rows, up to the first that is not. */

@@ -64,7 +64,7 @@ void sw_engine_free(struct sw_engine *engine)
     bitset_done(&e->counted);
     struct json_object *const docs[] = { e->node_selector, e->taints,  e->tolerations,
                                          e->written,       e->writing, e->conditions,
-                                         e->upgrade,       e->heirs };
+                                         e->upgrade,       e->heirs,   e->former };
     for (size_t i = 0; i < SW_COUNT(docs); i++)
         (void)json_object_put(docs[i]);
     sw_arena_free(e->arena);

@@ -154,6 +154,9 @@ struct sw_spec {
     /** {release: {"name", "uid"}}: the resource that owns the release instead, or NULL. Objects of
      * the release that are not rendered any more are handed over to it, and stay. */
     struct json_object *heirs;
+    /** {release: [names]} of releases that are the resource's now: those whose resources are gone
+     * without having handed them over, or NULL. What has their mark is taken over. */
+    struct json_object *former;
     /** Entries of an inventory, as in a status, or NULL: objects of releases that others have
      * handed over, before a render has them. */
     struct json_object *inherited;

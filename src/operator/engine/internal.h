@@ -315,7 +315,7 @@ struct sw_engine {
     int64_t timeout_ms;        /* of states that have none of their own */
     struct json_object *node_selector, *taints;
     struct json_object *tolerations;                 /* the resource's, and of its own @taints */
-    struct json_object *heirs;                       /* see sw_spec; or NULL */
+    struct json_object *heirs, *former;              /* see sw_spec; or NULL */
     char *overlap, *overlap_with, *reported_overlap; /* NULL: none */
     bool overlap_is_bad;
     char *records, *records_reason; /* NULL: none */

@@ -79,11 +79,17 @@ static bool is_taken_as_it_is(const struct object *o, struct json_object *live)
     return sw_live_says(doc, live);
 }
 
+static struct json_object *former_owners(const struct sw_engine *e, const struct object *o)
+{
+    return o->shared ? sw_json_get(e->former, o->shared) : NULL;
+}
+
 static void read_live(struct sw_engine *e, struct object *o, struct json_object *live)
 {
     const char *hash = sw_obj_annotation(live, ANN_HASH);
     const char *template = sw_obj_annotation(live, "deprecated.daemonset.template.generation");
-    const struct sw_owner owner = { e->name, e->uid, e->predecessor, o->our_uid, o->shared };
+    const struct sw_owner owner = { e->name,    e->uid,    e->predecessor,
+                                    o->our_uid, o->shared, former_owners(e, o) };
     SW_AUTO_CHARS *why = sw_owner_foreign(&owner, live);
     o->borrowed = why && (o->rank == RANK_NAMESPACE || o->rank == RANK_CRD);
     if (why && o->gate && o->gate->adopt) {
@@ -104,6 +110,8 @@ static void read_live(struct sw_engine *e, struct object *o, struct json_object 
     o->terminating = sw_json_find(live, "metadata", "deletionTimestamp", NULL) != NULL;
     o->version = read_version(live);
     o->live_hash = hash ? strtoull(hash, NULL, 16) : 0;
+    if (o->ours && sw_owner_is_former(&owner, live))
+        o->live_hash = 0; /* it is to get the mark of who owns it now */
     o->live_fingerprint = 0;
     if (is_taken_as_it_is(o, live)) {
         o->live_hash = o->hash;

@@ -21,12 +21,19 @@ static bool is_handed_over(const struct sw_owner *owner, const char *mark)
     return owner->shared && mark && !sw_streq(mark, owner->name);
 }
 
+bool sw_owner_is_former(const struct sw_owner *owner, struct json_object *live)
+{
+    const char *mark = sw_obj_annotation(live, ANN_RESOURCE);
+    return owner->shared && mark && !sw_obj_controller(live) &&
+           sw_json_has_text(owner->former, mark) && !sw_streq(mark, owner->name);
+}
+
 char *sw_owner_foreign(const struct sw_owner *owner, struct json_object *live)
 {
     struct json_object *controller = sw_obj_controller(live);
     const char *mark = sw_obj_annotation(live, ANN_RESOURCE);
     if ((owner->uid && sw_obj_has_owner(live, owner->uid)) ||
-        sw_owner_is_predecessor(live, owner->predecessor) ||
+        sw_owner_is_predecessor(live, owner->predecessor) || sw_owner_is_former(owner, live) ||
         (owner->object_uid && sw_streq(owner->object_uid, sw_obj_uid(live)) &&
          !is_handed_over(owner, mark)))
         return NULL;

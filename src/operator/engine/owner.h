@@ -7,16 +7,20 @@ struct json_object;
 
 /** Who asks. All may be NULL. */
 struct sw_owner {
-    const char *name;        /* of a SpecialResource: its annotation says so, too */
-    const char *uid;         /* of the resource or module */
-    const char *predecessor; /* uid of the DASOperator whose objects it goes on with */
-    const char *object_uid;  /* that the object had when it was the owner's */
-    const char *shared;      /* the shared release that the object is of */
+    const char *name;           /* of a SpecialResource: its annotation says so, too */
+    const char *uid;            /* of the resource or module */
+    const char *predecessor;    /* uid of the DASOperator whose objects it goes on with */
+    const char *object_uid;     /* that the object had when it was the owner's */
+    const char *shared;         /* the shared release that the object is of */
+    struct json_object *former; /* list of names: who has owned it, and is gone without having
+                                   handed it over */
 };
 
 /** Did DAS make @live for the DASOperator of the uid @predecessor (NULL: no)? */
 bool sw_owner_is_predecessor(struct json_object *live, const char *predecessor);
 /** Why @live is not @owner's, heap; NULL: it is. */
 char *sw_owner_foreign(const struct sw_owner *owner, struct json_object *live);
+/** Has @live, which is @owner's, still the mark of a former owner? */
+bool sw_owner_is_former(const struct sw_owner *owner, struct json_object *live);
 /** Is @live, which is somebody else's, used as it is: a namespace or a definition? */
 bool sw_owner_borrows(struct json_object *live);

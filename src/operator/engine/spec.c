@@ -369,6 +369,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     sw_text_set(&e->records, spec->records);
     sw_text_set(&e->records_reason, spec->records_reason);
     take_doc(&e->heirs, spec->heirs);
+    take_doc(&e->former, spec->former);
     fault_done(&e->spec_fault);
     if (spec->code)
         fault_set(&e->spec_fault, spec->code, spec->message);

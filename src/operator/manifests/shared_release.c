@@ -272,11 +272,40 @@ bool sw_shared_leave(struct json_object *entry, const char *uid, struct json_obj
     return true;
 }
 
+static void add_former(struct json_object *entry, struct json_object *user)
+{
+    struct json_object *list = sw_json_need_list(entry, "former", NULL);
+    const char *name = sw_json_str(user, "", "name", NULL);
+    if (!sw_json_has_text(list, name))
+        (void)json_object_array_add(list, json_object_new_string(name));
+}
+
+void sw_shared_forget_from(struct json_object *entry)
+{
+    add_former(entry, sw_json_get(entry, "from"));
+    (void)sw_json_del(entry, "from", NULL);
+}
+
+struct json_object *sw_shared_renew(struct json_object *entry, const struct sw_release_user *user)
+{
+    struct json_object *fresh = sw_shared_new(user);
+    struct json_object *former = sw_json_get(entry, "former"), *from = sw_json_get(entry, "from");
+    if (former)
+        sw_json_set(fresh, sw_json_copy(former), "former", NULL);
+    if (from)
+        add_former(fresh, from);
+    for (size_t i = 0; i < sw_json_len(users_of(entry)); i++)
+        add_former(fresh, sw_json_at(users_of(entry), i));
+    return fresh;
+}
+
 bool sw_shared_forget(struct json_object *entry, const char *uid)
 {
     int at = find(entry, uid);
     if (at < 0 || sw_json_len(users_of(entry)) == 1)
         return false;
+    if (at == 0)
+        add_former(entry, sw_json_at(users_of(entry), 0));
     drop_user(entry, at);
     return true;
 }

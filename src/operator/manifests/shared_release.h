@@ -10,6 +10,8 @@
  *         "users":   [{"name", "uid", "version": as it pins the release}, ...], the owner first,
  *         "from":    {"name", "uid"} of the last owner, who still hands it over,
  *         "leaving": true, its only user removes it,
+ *         "former":  [names] of owners that are gone without having handed it over (who lost its
+ *                    finalizer): what has their mark is the owner's, until that is Ready,
  *         "objects": [...], entries of an inventory: what the owner has not in its status yet}}
  *
  * Everything here works on such an entry, a document. No I/O. */
@@ -75,9 +77,14 @@ struct json_object *sw_shared_objects(struct json_object *status, const char *na
 bool sw_shared_leave(struct json_object *entry, const char *uid, struct json_object *objects);
 /** Must it wait to leave, until another one has handed it over? */
 bool sw_shared_must_wait(struct json_object *entry, const char *uid);
-/** A user, @uid, does not exist any more.
+/** A user, @uid, does not exist any more; where it has owned the release it is a former owner now.
  * @return whether that changes anything */
 bool sw_shared_forget(struct json_object *entry, const char *uid);
+/** Who still hands it over does not exist any more. */
+void sw_shared_forget_from(struct json_object *entry);
+/** A new release, which @user owns, in the place of @entry, whose users do not exist any more; the
+ * caller's. */
+struct json_object *sw_shared_renew(struct json_object *entry, const struct sw_release_user *user);
 /** The resource of @uid has no object of it any more: it is handed over, or removed. *@gone: there
  * is no release any more.
  * @return whether that changes anything */

@@ -1,9 +1,16 @@
-{{/* Did this resource bring the object (list . OBJECT)? Another resource's is observed as anybody's. */}}
+{{/*
+Did this resource bring the object (list . OBJECT)? Another resource's is observed as anybody's, but for one that is
+gone without having handed over what this resource owns now.
+*/}}
 {{- define "state.ours" -}}
 {{- $me := (index . 0).Release.Name -}}
+{{- $marks := list $me -}}
+{{- range (index . 0).Values.formerOwners -}}
+{{- $marks = concat $marks . -}}
+{{- end -}}
 {{- $object := default dict (index . 1) -}}
 {{- $owned := eq (dig "metadata" "labels" "specialresource.openshift.io/owned" "" $object) "true" -}}
-{{- and $owned (eq (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $me) -}}
+{{- and $owned (has (dig "metadata" "annotations" "slipway.dev/resource" $me $object) $marks) -}}
 {{- end -}}
 
 {{/* Does another resource install the release (list . NAME) of .Values.namespace, for all of them? */}}

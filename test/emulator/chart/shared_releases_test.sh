@@ -94,7 +94,67 @@ kept() {
     kubectl delete specialresource nvidia-mig --timeout=60s && until_ok 10 nothing && ! kubectl get crd certificates.cert-manager.io 2>/dev/null
 }
 
+# a resource that waits for something else has not begun: it is not in the way of others
+blocked() {
+    begin || return 1
+    { resource nvidia-mig "file://$PWD/recipes/nvidia-mig" 0.1.0
+      printf '  dependencies: [{chart: {name: absent, version: 1.0.0, repository: {name: here, url: "file://%s/absent"}}}]\n' "$PWD"; } | kubectl apply -f -
+    until_ok 20 says nvidia-mig "dependency absent" && ! kubectl get namespace cert-manager 2>/dev/null || return 1
+    come intel-device-plugins && entry cert-manager '[.users[].name] == ["intel-device-plugins"]' &&
+        entry node-feature-discovery '[.users[].name] == ["intel-device-plugins"]' || return 1
+    kubectl delete specialresource intel-device-plugins --timeout=60s && ! kubectl get namespace cert-manager 2>/dev/null || return 1
+    come intel-device-plugins
+    kubectl patch specialresource nvidia-mig --type=merge -p '{"spec":{"dependencies":null}}'
+    ready nvidia-mig && entry cert-manager '[.users[].name] == ["intel-device-plugins", "nvidia-mig"]'
+}
+says() { kubectl get specialresource "$1" -o json | jq -r '.status.conditions[].message' | grep -F "$2"; }
+
+# its finalizer was removed by force: who is left takes over what is there, however often the controller is killed
+forced() {
+    local n=0 all
+    echo 'faults: [{verb: patch, delay: 100ms}]' >"$tap_dir/slow.yaml"
+    begin_slow || return 1
+    come nvidia-mig && come intel-device-plugins && kept_uids >"$tap_dir/before" && [ "$(wc -l <"$tap_dir/before")" -gt 4 ] || return 1
+    lose nvidia-mig
+    while [ $n -lt 8 ]; do
+        operating --allowed-files "$PWD"
+        sleep "0.$((20 + n * 17 % 70))"
+        kill -9 "$(cat "$tap_dir/operating.pid")"
+        n=$((n + 1))
+    done
+    operating --allowed-files "$PWD"
+    until_ok 30 taken_over && ready intel-device-plugins && kept_uids | diff "$tap_dir/before" - || return 1
+    kubectl delete specialresource intel-device-plugins --timeout=60s && until_ok 10 nothing
+}
+begin_slow() {
+    stop operating; stop emulated
+    emulated --platform kubernetes --faults "$tap_dir/slow.yaml" && operating --allowed-files "$PWD"
+}
+lose() { # RESOURCE: by force, while no controller runs
+    stop operating
+    kubectl delete specialresource "$1" --wait=false && kubectl patch specialresource "$1" --type=merge -p '{"metadata":{"finalizers":null}}' && until_ok 10 is_deleted "$1"
+}
+kept_uids() { objects | grep -E '^(Namespace|CustomResourceDefinition node)'; } # what has no owner reference, which the garbage collector would follow
+taken_over() {
+    entry cert-manager '[.users[].name] == ["intel-device-plugins"] and (has("former") | not)' &&
+        entry node-feature-discovery '[.users[].name] == ["intel-device-plugins"] and (has("former") | not)' &&
+        ! kubectl get namespaces,customresourcedefinitions -o json | jq -r '.items[] | select(.metadata.name | test("cert-manager|nfd|node-feature")) |
+            .metadata.annotations["slipway.dev/resource"]' | grep -vx intel-device-plugins
+}
+
+# nobody is left when it goes by force: the next one that comes takes over all the same
+abandoned() {
+    begin && come nvidia-mig && kept_uids >"$tap_dir/before" || return 1
+    lose nvidia-mig
+    operating --allowed-files "$PWD"
+    come intel-device-plugins && until_ok 10 taken_over && kept_uids | grep -v ' nvidia-mig ' | diff "$tap_dir/before" - || return 1
+    kubectl delete specialresource intel-device-plugins --timeout=60s && until_ok 10 nothing
+}
+
 t "a controller that is killed while it hands over" killed
+t "who waits for something else claims nothing" blocked
+t "an owner that lost its finalizer by force, and a controller that is killed" forced
+t "the only owner lost its finalizer by force" abandoned
 t "another version is refused, with both names" other_version
 t "a definition of which somebody has an object stays" kept
 t "slipway run follows the same way" run_follows

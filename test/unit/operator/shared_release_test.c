@@ -3,6 +3,7 @@
 #include "operator/manifests/shared_release.h"
 
 #include "data/data.h"
+#include "operator/engine/owner.h"
 #include "operator/manifests/ownership.h"
 #include "unit/data/data_util.h"
 
@@ -208,6 +209,56 @@ static void object_of_somebody_is_foreign(void **state)
     }
 }
 
+static bool has_former(struct json_object *entry, const char *name)
+{
+    return sw_json_has_text(sw_json_get(entry, "former"), name);
+}
+
+static void who_is_gone_is_a_former_owner(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *entry = of_two();
+    assert_true(sw_shared_join(entry, &c) && sw_shared_forget(entry, "uc"));
+    assert_null(sw_json_get(entry, "former")); /* it has owned nothing */
+    assert_true(sw_shared_forget(entry, "ua") && has_former(entry, "a"));
+    assert_true(sw_shared_is_owned_by(entry, "ub"));
+}
+
+static void who_is_gone_in_the_middle_is_a_former_owner(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *entry = of_two();
+    assert_true(sw_shared_leave(entry, "ua", NULL) && !sw_shared_is_owned_by(entry, "ub"));
+    sw_shared_forget_from(entry);
+    assert_true(has_former(entry, "a") && sw_shared_is_owned_by(entry, "ub"));
+}
+
+static void who_comes_after_the_last_knows_them(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *entry = of_two();
+    assert_true(sw_shared_forget(entry, "ua"));
+    SW_AUTO_JSON *fresh = sw_shared_renew(entry, &c);
+    assert_true(sw_shared_is_owned_by(fresh, "uc") && has_former(fresh, "a"));
+    assert_true(has_former(fresh, "b") && !sw_shared_is_used_by(fresh, "ub"));
+}
+
+static void mark_of_a_former_owner_is_taken_over(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *live = parse("{\"metadata\":{\"annotations\":{\"slipway.dev/resource\":\"a\"}}}"),
+                 *former = parse("[\"a\"]"), *other = parse("[\"c\"]");
+    const struct sw_owner heir = { .name = "b", .shared = "n/r", .former = former },
+                          stranger = { .name = "b", .shared = "n/r", .former = other },
+                          unshared = { .name = "b", .former = former };
+    assert_true(sw_owner_is_former(&heir, live));
+    assert_null(sw_owner_foreign(&heir, live));
+    SW_AUTO_CHARS *why = sw_owner_foreign(&stranger, live),
+                  *too = sw_owner_foreign(&unshared, live);
+    assert_string_equal(why, "belongs to SpecialResource a");
+    assert_string_equal(too, why);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +275,10 @@ int main(void)
         cmocka_unit_test(what_is_no_entry_is_left_out),
         cmocka_unit_test(object_gets_the_marks_of_the_heir),
         cmocka_unit_test(object_of_somebody_is_foreign),
+        cmocka_unit_test(who_is_gone_is_a_former_owner),
+        cmocka_unit_test(who_is_gone_in_the_middle_is_a_former_owner),
+        cmocka_unit_test(who_comes_after_the_last_knows_them),
+        cmocka_unit_test(mark_of_a_former_owner_is_taken_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static bool forget_users(const struct shared_release *p, struct json_object *ent
     }
     struct json_object *from = sw_json_get(entry, "from");
     if (from && !exists(c, from)) {
-        (void)sw_json_del(entry, "from", NULL);
+        sw_shared_forget_from(entry);
         changes = true;
     }
     return changes;
@@ -68,6 +68,14 @@ static bool has_objects(const struct shared_release *p, struct json_object *entr
     return comes || !p->r->started || sw_engine_has_release(p->r->engine, p->name);
 }
 
+/* What it takes over is marked as its own when all of it is applied. */
+static bool has_taken_over(const struct shared_release *p, struct json_object *entry)
+{
+    const struct resource *r = p->r;
+    return r->started && !r->leaving && sw_engine_phase(r->engine) == SW_PHASE_READY &&
+           sw_shared_is_owned_by(entry, r->uid) && sw_engine_has_release(r->engine, p->name);
+}
+
 /* @return whether @entry, which is there, is changed. *@gone: it is to go */
 static bool change(struct shared_release *p, struct json_object *entry, enum shared_wish wish,
                    bool *gone)
@@ -78,7 +86,7 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
     if (wish == SHARED_WANTED && !sw_shared_is_leaving(entry, r->uid)) {
         bool is_user = sw_shared_is_used_by(entry, r->uid);
         SW_AUTO_CHARS *conflict = sw_shared_conflict(entry, &user, p->name);
-        if (is_user || !conflict)
+        if ((is_user || !conflict) && shared_may_begin(r))
             changes = sw_shared_join(entry, &user) || changes;
     } else if (wish == SHARED_LEFT) {
         SW_AUTO_JSON *objects = sw_shared_objects(p->r->status, p->name);
@@ -92,20 +100,24 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
         (void)sw_json_del(entry, "objects", NULL); /* they are in its status */
         changes = true;
     }
+    if (sw_json_get(entry, "former") && has_taken_over(p, entry)) {
+        (void)sw_json_del(entry, "former", NULL);
+        changes = true;
+    }
     return changes;
 }
 
 bool shared_change(struct shared_release *p, struct json_object *entry, struct json_object **out)
 {
     enum shared_wish wish = wish_of(p);
-    bool gone = false;
+    const struct sw_release_user user = { p->r->name, p->r->uid, p->version };
+    bool gone = false, is_new = !entry || (wish == SHARED_WANTED && is_abandoned(p, entry));
     *out = NULL;
-    if (entry && wish == SHARED_WANTED && is_abandoned(p, entry))
-        entry = NULL;
-    if (!entry && (wish != SHARED_WANTED || !p->is_wanted))
+    bool is_claimed = wish == SHARED_WANTED && (entry || p->is_wanted);
+    if (is_new && !(is_claimed && shared_may_begin(p->r)))
         return false;
-    if (!entry) {
-        *out = sw_shared_new(&(struct sw_release_user){ p->r->name, p->r->uid, p->version });
+    if (is_new) {
+        *out = entry ? sw_shared_renew(entry, &user) : sw_shared_new(&user);
         return true;
     }
     *out = sw_json_copy(entry);

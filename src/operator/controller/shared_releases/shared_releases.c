@@ -21,7 +21,9 @@ struct resource_shared {
     struct json_object *others;    /* SW_RELEASES_OF_OTHERS; NULL: none */
     struct json_object *heirs;     /* of sw_spec */
     struct json_object *inherited; /* of sw_spec */
+    struct json_object *former;    /* of sw_spec */
     bool is_held_back;             /* it leaves, and the engine does not know yet */
+    bool may_begin, might_begin;   /* nothing else keeps it from being walked; nor did before */
 };
 
 static struct shared_releases *all_of(const struct sw_controller *c)
@@ -158,21 +160,28 @@ static bool find_others(struct resource *r)
     return replace(&of(r)->others, others);
 }
 
+static void set(struct json_object **map, const char *name, struct json_object *value)
+{
+    if (!*map)
+        *map = json_object_new_object();
+    (void)json_object_object_add(*map, name, sw_json_copy(value));
+}
+
 /* @return whether the engine has to know */
 static bool find_objects(struct resource *r)
 {
-    struct json_object *heirs = NULL, *inherited = NULL;
+    struct json_object *heirs = NULL, *inherited = NULL, *former = NULL;
     for (struct shared_release *p = of(r)->first; p; p = p->next) {
         struct json_object *entry = shared_find(r->c, p->name);
         struct json_object *heir = entry ? sw_shared_heir(entry, r->uid) : NULL,
-                           *objects = entry && is_owned(p) ? sw_json_get(entry, "objects") : NULL;
+                           *mine = entry && is_owned(p) ? entry : NULL,
+                           *objects = sw_json_get(mine, "objects");
         p->is_offered = sw_json_len(objects);
         p->is_inherited = p->is_inherited && p->is_offered;
-        if (heir) {
-            if (!heirs)
-                heirs = json_object_new_object();
-            (void)json_object_object_add(heirs, p->name, sw_json_copy(heir));
-        }
+        if (heir)
+            set(&heirs, p->name, heir);
+        if (sw_json_get(mine, "former"))
+            set(&former, p->name, sw_json_get(mine, "former"));
         for (size_t i = 0; i < sw_json_len(objects); i++) {
             if (!inherited)
                 inherited = json_object_new_array();
@@ -180,6 +189,7 @@ static bool find_objects(struct resource *r)
         }
     }
     bool changes = replace(&of(r)->heirs, heirs);
+    changes = replace(&of(r)->former, former) || changes;
     return replace(&of(r)->inherited, inherited) || changes;
 }
 
@@ -340,6 +350,7 @@ static void resource_close(struct resource *r)
     json_object_put(SW_TAKE(s->others));
     json_object_put(SW_TAKE(s->heirs));
     json_object_put(SW_TAKE(s->inherited));
+    json_object_put(SW_TAKE(s->former));
     shared_check_soon(r->c);
 }
 
@@ -366,8 +377,22 @@ static void planned(struct resource *r, int code)
     shared_check_soon(r->c);
 }
 
-static void check(struct resource *r, struct prerequisite *out)
+static void check(struct resource *r, struct prerequisite *out SW_UNUSED)
 {
+    of(r)->might_begin = of(r)->may_begin;
+    of(r)->may_begin = false; /* unless begin() follows */
+}
+
+bool shared_may_begin(const struct resource *r)
+{
+    return of(r)->may_begin;
+}
+
+static void begin(struct resource *r, struct prerequisite *out)
+{
+    of(r)->may_begin = true;
+    if (!of(r)->might_begin)
+        shared_check_soon(r->c);
     for (const struct shared_release *p = of(r)->first; p; p = p->next) {
         struct json_object *entry = shared_find(r->c, p->name);
         if (!p->version || out->blocked || out->code)
@@ -396,6 +421,7 @@ static void fill_spec(struct resource *r, struct sw_spec *spec)
 {
     spec->heirs = of(r)->heirs;
     spec->inherited = of(r)->inherited;
+    spec->former = of(r)->former;
     for (struct shared_release *p = of(r)->first; p; p = p->next)
         p->is_inherited = p->is_offered;
     if (of(r)->is_held_back) /* another row may tell the engine before */
@@ -406,10 +432,12 @@ static void add_values(struct resource *r, struct json_object *values)
 {
     if (of(r)->others)
         sw_json_set(values, json_object_get(of(r)->others), SW_RELEASES_OF_OTHERS, NULL);
+    if (of(r)->former)
+        sw_json_set(values, json_object_get(of(r)->former), SW_FORMER_OWNERS, NULL);
 }
 
 /* A release is installed by who owns it: the first object of it that is rendered makes the resource
- * claim it. */
+ * claim it, as soon as nothing else keeps it from being walked. */
 static int object_rendered(struct resource *r, struct render *w, struct render_item *item,
                            struct sw_err *err SW_UNUSED)
 {
@@ -429,7 +457,7 @@ static void stepped(struct resource *r)
         struct json_object *entry = shared_find(r->c, p->name);
         if (entry && !p->op &&
             (sw_json_get(entry, "from") || sw_json_get(entry, "leaving") ||
-             sw_json_get(entry, "objects")))
+             sw_json_get(entry, "objects") || sw_json_get(entry, "former")))
             shared_check_soon(r->c);
     }
 }
@@ -471,6 +499,7 @@ const struct capability capability_shared_releases = {
     .intent = intent,
     .planned = planned,
     .check = check,
+    .begin = begin,
     .fill_spec = fill_spec,
     .add_values = add_values,
     .object_rendered = object_rendered,

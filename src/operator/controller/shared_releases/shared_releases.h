@@ -39,6 +39,9 @@ void shared_take(struct sw_controller *c, struct json_object *ns, const char *na
 /** Look at all resources again, soon. */
 void shared_check_soon(struct sw_controller *c);
 
+/** May @r begin to use releases that it does not use yet: does nothing else keep it from being
+ * walked? */
+bool shared_may_begin(const struct resource *r);
 /** Change @entry as @p wishes, for now; NULL: there is none. *@out: as it is to be, the caller's;
  * NULL: there is to be none. @return whether that is something else */
 bool shared_change(struct shared_release *p, struct json_object *entry, struct json_object **out);

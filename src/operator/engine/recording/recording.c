@@ -264,6 +264,7 @@ static struct json_object *spec_doc(const struct sw_recording *recording,
     put_doc(out, "taints", json_object_get(spec->taints));
     put_doc(out, "tolerations", json_object_get(spec->tolerations));
     put_doc(out, "heirs", json_object_get(spec->heirs));
+    put_doc(out, "former", json_object_get(spec->former));
     put_doc(out, "inherited", json_object_get(spec->inherited));
     put_text(out, "revision", spec->revision);
     put_number(out, "code", spec->code);

@@ -201,6 +201,7 @@ static int read_spec(const struct replay *p, struct json_object *doc, struct bor
         .taints = sw_json_get(doc, "taints"),
         .tolerations = sw_json_get(doc, "tolerations"),
         .heirs = sw_json_get(doc, "heirs"),
+        .former = sw_json_get(doc, "former"),
         .inherited = sw_json_get(doc, "inherited"),
         .states = b->states,
         .n_states = b->n_states,
