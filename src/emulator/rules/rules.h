@@ -24,6 +24,13 @@ struct sw_rules_ref {
     const char *node; /* Pods only: those bound to this node; NULL: any */
 };
 
+/** How an object is deleted. */
+enum sw_rules_removal {
+    SW_RULES_DELETE,
+    SW_RULES_DELETE_NOW, /* without a grace period */
+    SW_RULES_EVICT,      /* a Pod, as the Eviction API does it */
+};
+
 /** What rules need of a cluster. Reads return the state that is known now. Writes may be
  * asynchronous: their results are reported as changes. A write that failed is tried again after a
  * change, and after some time. */
@@ -46,9 +53,10 @@ struct sw_rules_backend {
     /** Apply a merge patch to the object, or with @status to its status subresource. */
     int (*patch)(void *self, const struct sw_rules_ref *ref, bool status, json_object *patch,
                  struct sw_err *err);
-    /** Delete an object; @now: without a grace period. An object that does not exist is no error.
-     */
-    int (*remove)(void *self, const struct sw_rules_ref *ref, bool now, struct sw_err *err);
+    /** Delete an object. One that does not exist is no error. @return 0 | SW_PENDING: a
+     * PodDisruptionBudget holds the pod that is to be evicted | other codes */
+    int (*remove)(void *self, const struct sw_rules_ref *ref, enum sw_rules_removal how,
+                  struct sw_err *err);
     /** Objects of the start were created. May be NULL. */
     void (*objects_created)(void *self);
 };

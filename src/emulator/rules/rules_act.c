@@ -249,7 +249,10 @@ static int change_target(struct sw_rules *rules, const struct action *action, st
         struct sw_rules_ref ref = ref_of(target);
         if (sw_doc_is_deleted(target) && !action->now)
             return 0;
-        int rc = rules->backend.remove(rules->backend.self, &ref, action->now, err);
+        enum sw_rules_removal how = action->now     ? SW_RULES_DELETE_NOW
+                                    : action->evict ? SW_RULES_EVICT
+                                                    : SW_RULES_DELETE;
+        int rc = rules->backend.remove(rules->backend.self, &ref, how, err);
         return rc < 0 ? rc : 1;
     }
     int rc = sw_body_render(scope, action->body, false, &body, err);

@@ -80,6 +80,7 @@ int rules_client_create(void *self, json_object *doc, struct sw_err *err);
 int rules_client_patch(void *self, const struct sw_rules_ref *ref, bool status, json_object *patch,
                        struct sw_err *err);
 /** The backend's `remove`. @return 0 */
-int rules_client_remove(void *self, const struct sw_rules_ref *ref, bool now, struct sw_err *err);
+int rules_client_remove(void *self, const struct sw_rules_ref *ref, enum sw_rules_removal how,
+                        struct sw_err *err);
 /** Cancel and free all writes. */
 void rules_client_drop_writes(struct sw_rules_client *self);

@@ -57,7 +57,7 @@ static void on_answer(const struct sw_kube_answer *a, void *arg)
 {
     struct write *w = arg;
     w->req = NULL;
-    bool is_delete = sw_streq(w->verb, "delete");
+    bool is_delete = sw_streq(w->verb, "delete") || sw_streq(w->verb, "evict");
     /* the object is newer than what the rules have decided on: the watch will report it */
     bool overtaken = a->code == SW_CONFLICT || (a->code == SW_NOTFOUND && is_delete);
     if (a->code == 0 || (overtaken && is_delete)) {
@@ -161,7 +161,22 @@ int rules_client_patch(void *arg, const struct sw_rules_ref *ref, bool status, j
     return 0;
 }
 
-int rules_client_remove(void *arg, const struct sw_rules_ref *ref, bool now, struct sw_err *err)
+/* Kubernetes 1.22 to 1.24 take both versions of the subresource, older servers v1beta1 alone. */
+static struct sw_kube_request *evict(struct write *w, const char *ns, const char *name)
+{
+    struct sw_kube *kube = w->row->self->kube;
+    SW_AUTO_JSON *body = json_object_new_object();
+    bool is_old = sw_kube_kind_find(kube, "policy/v1beta1", "PodDisruptionBudget");
+    sw_json_set_str(body, is_old ? "policy/v1beta1" : "policy/v1", "apiVersion", NULL);
+    sw_json_set_str(body, "Eviction", "kind", NULL);
+    sw_json_set_str(body, name, "metadata", "name", NULL);
+    sw_json_set_str(body, ns, "metadata", "namespace", NULL);
+    return sw_kube_create(kube, w->row->kind, ns, name, body,
+                          &(struct sw_request_opts){ .subresource = "eviction" }, on_answer, w);
+}
+
+int rules_client_remove(void *arg, const struct sw_rules_ref *ref, enum sw_rules_removal how,
+                        struct sw_err *err)
 {
     struct sw_rules_client *self = arg;
     struct row *row = NULL;
@@ -171,8 +186,11 @@ int rules_client_remove(void *arg, const struct sw_rules_ref *ref, bool now, str
         return 0;
     }
     const char *ns = ns_of(row, ref->ns);
-    struct write *w = write_new(self, row, "delete", ns, ref->name);
-    if (w)
+    bool evicts = how == SW_RULES_EVICT, now = how == SW_RULES_DELETE_NOW;
+    struct write *w = write_new(self, row, evicts ? "evict" : "delete", ns, ref->name);
+    if (w && evicts)
+        w->req = evict(w, ns, ref->name);
+    else if (w)
         w->req = sw_kube_delete(self->kube, row->kind, ns, ref->name,
                                 &(struct sw_request_opts){ .grace_period_s = now ? -1 : 0 },
                                 on_answer, w);

@@ -71,6 +71,7 @@ struct action {
     struct clause target; /* api_version, kind, ns, name */
     bool owned;           /* apply, create: with an owner reference to the rule's object */
     bool now;             /* delete: without a grace period, even if it is deleted already */
+    bool evict;           /* delete: a Pod, as far as PodDisruptionBudgets allow it */
     char *condition;      /* `if`; NULL: always */
 };
 
@@ -85,6 +86,7 @@ struct rule {
     size_t n_on, n_when;
     struct each each;
     int64_t after_ms;
+    char *timeout; /* a template: seconds, instead of @after_ms and not scaled; NULL: none */
     struct action *actions, *otherwise;
     size_t n_actions, n_otherwise;
     json_object *body;       /* OBJECTS: a list, or a text; counted */
@@ -167,6 +169,7 @@ struct instance {
     char *image;            /* IMAGE: its name */
     bool result;            /* IMAGE: it exists; SCHEDULER: it is served */
     bool held, matured;     /* the conditions hold; and have for the rule's delay */
+    int64_t held_ms;        /* since when, where the rule has a time-out */
     bool dirty;             /* it runs in the next turn */
     struct sw_timer *timer; /* of the delay, or to try again; NULL: never needed */
     char **deps;            /* keys of what it depends on; owned */

@@ -60,6 +60,7 @@ static const struct field action_fields[] = {
     { "owned", sw_read_bool, offsetof(struct action, owned) },
     { "if", sw_read_text, offsetof(struct action, condition) },
     { "now", sw_read_bool, offsetof(struct action, now) },
+    { "evict", sw_read_bool, offsetof(struct action, evict) },
 };
 
 static int read_action(struct reader *r, struct action *a, json_object *value, struct sw_err *err)
@@ -75,8 +76,10 @@ static int read_action(struct reader *r, struct action *a, json_object *value, s
                             "target: not with apply or create, whose objects name themselves");
     if (!list && a->owned)
         return sw_read_fail(r, err, "owned: only with apply and create");
-    if (a->now && a->verb != VERB_DELETE)
-        return sw_read_fail(r, err, "now: only with delete");
+    if ((a->now || a->evict) && a->verb != VERB_DELETE)
+        return sw_read_fail(r, err, "%s: only with delete", a->now ? "now" : "evict");
+    if (a->now && a->evict)
+        return sw_read_fail(r, err, "evict: not with now");
     return 0;
 }
 
@@ -187,6 +190,7 @@ static const struct field rule_fields[] = {
     { "when", sw_read_when, 0 },
     { "each", sw_read_each, 0 },
     { "after", sw_read_delay, offsetof(struct rule, after_ms) },
+    { "timeoutSeconds", sw_read_text, offsetof(struct rule, timeout) },
     { "do", read_do, 0 },
     { "otherwise", read_otherwise, 0 },
 };

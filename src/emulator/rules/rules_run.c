@@ -82,6 +82,7 @@ struct todo {
     struct instance *instance;
     const struct action *list;
     size_t n;
+    bool is_pending; /* an action is to be tried again */
 };
 
 static int run_actions(struct scope *scope, void *arg, struct sw_err *err)
@@ -89,9 +90,10 @@ static int run_actions(struct scope *scope, void *arg, struct sw_err *err)
     struct todo *t = arg;
     for (size_t i = 0; i < t->n; i++) {
         int rc = sw_action_run(scope->rules, &t->list[i], scope, err);
-        if (rc < 0)
+        if (rc < 0 && rc != SW_PENDING)
             return rc;
-        t->instance->n_writes += rc;
+        t->is_pending = t->is_pending || rc == SW_PENDING;
+        t->instance->n_writes += rc > 0 ? rc : 0;
     }
     return 0;
 }
@@ -112,9 +114,31 @@ static bool is_spinning(struct sw_rules *rules, struct instance *i)
     return true;
 }
 
-/* The conditions hold. @return whether they have for the rule's delay */
-static bool is_time(struct sw_rules *rules, struct instance *i)
+/* @return 1: the conditions have held for the seconds that the rule's text says | 0: they have not,
+ * or it says none | SW_INVALID */
+static int is_over(struct instance *i, struct scope *scope, struct sw_err *err)
 {
+    SW_AUTO_CHARS *text = NULL;
+    int rc = sw_text_render(scope, i->rule->timeout, &text, err);
+    long seconds = rc == 0 ? strtol(text, NULL, 10) : 0;
+    if (rc < 0 || seconds <= 0)
+        return rc;
+    int64_t now_ms = sw_loop_now_ms(scope->rules->loop);
+    if (!i->held)
+        i->held_ms = now_ms;
+    i->held = true;
+    int64_t left_ms = i->held_ms + seconds * 1000 - now_ms;
+    if (left_ms > 0)
+        sw_instance_wait(i, left_ms);
+    return left_ms <= 0;
+}
+
+/* The conditions hold. @return 1: they have for the rule's delay | 0 | SW_INVALID */
+static int is_time(struct sw_rules *rules, struct instance *i, struct scope *scope,
+                   struct sw_err *err)
+{
+    if (i->rule->timeout)
+        return is_over(i, scope, err);
     if (i->held)
         return i->matured || !i->timer || !sw_timer_is_set(i->timer);
     int64_t ms = i->rule->after_ms * rules->opts.delay_percent / 100;
@@ -133,19 +157,21 @@ static int run_conditions(struct sw_rules *rules, struct instance *i, struct sco
 {
     const struct rule *rule = i->rule;
     int rc = sw_clauses_hold(rule->when, rule->n_when, scope, err);
-    struct todo todo = { i, rule->actions, rule->n_actions };
+    struct todo todo = { i, rule->actions, rule->n_actions, false };
     if (rc < 0)
         return rc;
-    if (rc == 0) {
+    bool holds = rc;
+    if (!holds) {
         if (i->held && i->timer)
             sw_timer_stop(i->timer);
         i->held = i->matured = false;
         todo.list = rule->otherwise;
         todo.n = rule->n_otherwise;
-    } else if (!is_time(rules, i)) {
-        return 0;
+    } else if ((rc = is_time(rules, i, scope, err)) <= 0) {
+        return rc;
     }
-    return todo.n ? sw_each_run(&rule->each, scope, run_actions, &todo, err) : 0;
+    rc = todo.n ? sw_each_run(&rule->each, scope, run_actions, &todo, err) : 0;
+    return rc >= 0 && todo.is_pending ? SW_PENDING : rc;
 }
 
 /* Is the clause about objects of @kind? */

@@ -57,6 +57,7 @@ void sw_rule_set_cut(struct rule_set *set, size_t n)
         struct rule *rule = &set->rules[--set->n];
         free(rule->name);
         free(rule->place);
+        free(rule->timeout);
         clauses_free(rule->on, rule->n_on);
         clauses_free(rule->when, rule->n_when);
         sw_jsonpath_free(rule->each.path);

@@ -1,4 +1,5 @@
 #include "emulator/rules/rules_store.h"
+#include "emulator/admission/pdb.h"
 #include "emulator/write/write.h"
 
 #include "data/json/path.h"
@@ -101,12 +102,18 @@ static int patch(void *arg, const struct sw_rules_ref *ref, bool on_status, json
     return failed(rc, &status, err);
 }
 
-static int delete (void *arg, const struct sw_rules_ref *ref, bool now, struct sw_err *err)
+static int delete (void *arg, const struct sw_rules_ref *ref, enum sw_rules_removal how,
+                   struct sw_err *err)
 {
     struct sw_rules_store *self = arg;
     SW_STATUS(status);
     const struct sw_emu_kind *kind = kind_of(self, ref->api_version, ref->kind);
-    struct sw_store_opts opts = { .grace_set = now };
+    struct sw_store_opts opts = { .grace_set = how == SW_RULES_DELETE_NOW };
+    json_object *pod = how == SW_RULES_EVICT ? find(self, ref) : NULL;
+    if (pod && sw_pdb_allow(self->store, pod, &status) < 0) {
+        sw_status_done(&status);
+        return SW_PENDING;
+    }
     int rc = kind ? sw_store_delete(self->store, kind, ref->ns, ref->name, &opts, NULL, &status)
                   : SW_NOTFOUND;
     return rc == SW_NOTFOUND ? 0 : failed(rc, &status, err);

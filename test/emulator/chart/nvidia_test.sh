@@ -153,6 +153,67 @@ forced() { # what had failed is begun anew
     kubectl label node gpu-0 nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite &&
         walks -f "$tap_dir/values.yaml" --set operator:driver.version=590.1.1,operator:driver.upgradePolicy.gpuPodDeletion.force=true && ! kubectl get pod lonely
 }
+budgeted() { # a pod with a GPU on gpu-0 that a PodDisruptionBudget holds
+    kubectl apply -f - <<END
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: served, namespace: default}
+spec:
+  selector: {matchLabels: {app: served}}
+  template:
+    metadata: {labels: {app: served}}
+    spec:
+      nodeSelector: {kubernetes.io/hostname: gpu-0}
+      containers: [{name: a, image: a, command: [sleep, infinity], resources: {limits: {nvidia.com/gpu: 1}}}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: served, namespace: default}
+spec: {minAvailable: 1, selector: {matchLabels: {app: served}}}
+END
+    until_ok 10 eval '[ "$(kubectl get deployment served -o "jsonpath={.status.readyReplicas}")" = 1 ]'
+}
+upgrade_to() { # VERSION TIMEOUT SECONDS [--set K=V]...
+    walk "$2" -f "$tap_dir/values.yaml" --set "operator:driver.version=$1,operator:driver.upgradePolicy.gpuPodDeletion.timeoutSeconds=$3" "${@:4}"
+}
+is_from() { [ "$(kubectl get pods -l app=served -o 'jsonpath={.items[*].metadata.uid}')" = "$1" ]; }
+held_by_budget() {
+    sharing timeSlicing 4 >"$tap_dir/values.yaml"
+    cluster && walks -f "$tap_dir/values.yaml" && budgeted || return 1
+    local uid
+    uid=$(kubectl get pods -l app=served -o 'jsonpath={.items[*].metadata.uid}')
+    ! upgrade_to 590.1.1 6s 300 || return 1
+    "$slipway" explain gpu >"$tap_dir/said"
+    said "Node gpu-0: nvidia.com/gpu-driver-upgrade-state is pod-deletion-required: pods with GPUs on it are not gone; a PodDisruptionBudget can hold them" && is_from "$uid" || return 1
+    ! upgrade_to 590.1.1 8s 2 && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 is as none may be" && is_from "$uid"
+}
+drain_is_held() { # what could not be deleted is drained, if the policy says so, and that has a time-out too
+    local uid
+    uid=$(kubectl get pods -l app=served -o 'jsonpath={.items[*].metadata.uid}')
+    upgrade_to 590.1.1 3s 1 --set operator:driver.upgradePolicy.drain.enable=true,operator:driver.upgradePolicy.drain.timeoutSeconds=300
+    kubectl label node gpu-0 nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite && set_to label gpu-0 gpu-driver-upgrade-state drain-required || return 1
+    "$slipway" explain gpu >"$tap_dir/said"
+    said "Node gpu-0: nvidia.com/gpu-driver-upgrade-state is drain-required: it is not drained; a PodDisruptionBudget can hold it" || return 1
+    upgrade_to 590.1.1 3s 1 --set operator:driver.upgradePolicy.drain.enable=true,operator:driver.upgradePolicy.drain.timeoutSeconds=1
+    set_to label gpu-0 gpu-driver-upgrade-state upgrade-failed && is_from "$uid"
+}
+budget_is_gone() {
+    kubectl delete pdb served && kubectl label node gpu-0 nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite &&
+        walks -f "$tap_dir/values.yaml" --set operator:driver.version=590.1.1
+}
+jobs_wait() { # for the policy's seconds; the node says since when
+    cluster && walks && kubectl run job-a --image=a --labels=app=job --overrides='{"spec":{"nodeName":"gpu-0"}}' --command -- sleep infinity || return 1
+    until_ok 10 eval '[ "$(kubectl get pod job-a -o "jsonpath={.status.phase}")" = Running ]' || return 1
+    ! walk 5s --set operator:driver.version=590.1.1,operator:driver.upgradePolicy.waitForCompletion.podSelector=app=job,operator:driver.upgradePolicy.waitForCompletion.timeoutSeconds=300 || return 1
+    is label gpu-0 gpu-driver-upgrade-state wait-for-jobs-required && since | grep -qE '^[0-9]{10}$' || return 1
+    walks --set operator:driver.version=590.1.1,operator:driver.upgradePolicy.waitForCompletion.podSelector=app=job,operator:driver.upgradePolicy.waitForCompletion.timeoutSeconds=1 &&
+        [ "$(since)" = null ] && [ "$(kubectl get pod job-a -o 'jsonpath={.status.phase}')" = Running ]
+}
+since() { kubectl get node gpu-0 -o json | jq -r '.metadata.annotations["nvidia.com/gpu-driver-upgrade-wait-for-pod-completion-start-time"]'; }
+t "a PodDisruptionBudget holds the pods of an upgrade, until its time-out" held_by_budget
+t "and the drain" drain_is_held
+t "without it the upgrade goes on" budget_is_gone
+t "an upgrade waits for jobs, until its time-out" jobs_wait
 t "a driver's upgrade: node by node, through the operator's states" upgrades
 t "a node that is skipped" skipped
 t "an upgrade that is paused" paused

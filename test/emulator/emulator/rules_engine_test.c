@@ -190,6 +190,28 @@ static void delays_can_be_nothing(void **state)
     cluster_close(&c);
 }
 
+static void time_outs_are_as_long_as_the_object_says(void **state)
+{
+    (void)state;
+    struct cluster c;
+    struct sw_emulator_opts opts = { .platform = SW_EMU_KUBERNETES, .no_nodes = true };
+    cluster_open(&c, &opts,
+                 "rule: r\nfor: {apiVersion: v1, kind: ConfigMap}\n"
+                 "timeoutSeconds: '{{ .object.data.seconds }}'\n"
+                 "do: [{patch: {data: {seen: 'yes'}}}]\n");
+    map(&c, "a", "}, data: {seconds: \"5\"");
+    map(&c, "b", "}, data: {seconds: \"0\"");
+    pass(&c, 4000);
+    patch(&c, "v1", "ConfigMap", "default", "a", NULL, "{data: {other: x}}"); /* it goes on */
+    pass(&c, 500);
+    see_map(&c, "a", "{.data.seen}", ""); /* delays are nothing here, time-outs are not */
+    pass(&c, 1000);
+    see_map(&c, "a", "{.data.seen}", "yes");
+    pass(&c, 3600000);
+    see_map(&c, "b", "{.data.seen}", "");
+    cluster_close(&c);
+}
+
 static void what_is_created_is_left_alone_and_owned(void **state)
 {
     (void)state;
@@ -412,6 +434,7 @@ int main(void)
         cmocka_unit_test(none_and_count_are_about_how_many),
         cmocka_unit_test(a_delay_counts_from_when_it_became_true),
         cmocka_unit_test(delays_can_be_nothing),
+        cmocka_unit_test(time_outs_are_as_long_as_the_object_says),
         cmocka_unit_test(what_is_created_is_left_alone_and_owned),
         cmocka_unit_test(each_makes_one_of_each),
         cmocka_unit_test(an_action_has_a_target_and_a_condition),
