@@ -59,7 +59,7 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
     o->container_logs.changed = false;
     struct sw_action *a = act_add(e, SW_ACT_LOGS);
     a->serial = o->container_logs.serial = act_serial(e);
-    a->key = (struct sw_key){ "v1", "Pod", o->key.ns, sw_arena_strdup(e->arena, pod) };
+    a->key = (struct sw_key){ "v1", "Pod", workers_namespace(o), sw_arena_strdup(e->arena, pod) };
     a->container = *container ? sw_arena_strdup(e->arena, container) : NULL;
     a->n_bytes = LOG_BYTES;
 }

@@ -125,7 +125,8 @@ static void on_observed(struct sw_engine *e, const struct sw_event *event)
         /* what cannot be watched is not taken for absent */
         struct object *of_key = object_find(e, &event->key);
         while ((o = object_next(e, &it))) {
-            if (o != of_key && !(event->watch && o->workers_watch == event->watch))
+            const bool of_workers = event->watch && o->workers_watch == event->watch;
+            if (o != of_key && (!of_workers || workers_inform(o->workers)))
                 continue;
             fault_set(&o->watch_fault, event->code, event->message);
             state_note_change(e, o->state);
@@ -152,6 +153,10 @@ static void on_observed(struct sw_engine *e, const struct sw_event *event)
         bool was_ready = object_is_ready(o);
         if (!workers_observe(e, o, &event->key, event->object))
             continue;
+        if (workers_inform(o->workers)) {
+            e->status_dirty = true; /* its message may have changed, nothing else */
+            continue;
+        }
         object_judge(o);
         object_changed(e, o, was_ready);
     }
@@ -383,6 +388,7 @@ static void settle(struct sw_engine *e)
     } while (label_update(e) && ++rounds <= e->n_states);
     note_prepared(e);
     for (struct object *o; (o = object_next(e, &it));) {
+        late_workers_watch(e, o);
         workers_ask_logs(e, o);
         container_logs_ask(e, o);
         warnings_ask(e, o);

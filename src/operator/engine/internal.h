@@ -16,12 +16,14 @@
  *   deadline.c        timeouts, and what is run again
  *   apply.c           apply, retire, remove
  *   build.c           builds of driver images
+ *   late_workers.c    pods of others, of what is late
  *   rendered.c        an object as rendered
  *   observed.c        an object as the cluster has it
  *   state.c           one state
  *   object.c          one object
  *   container_logs.c  the end of a failed container's log
  *   warnings.c        Warning Events of what says nothing itself
+ *   worker_logs.c     logs of pods that are to match a pattern
  *   workers.c         pods and builds of an object
  *   members.c         the objects that an assertion speaks of
  *   resource_nodes.c  the resource's nodes
@@ -162,6 +164,7 @@ struct object {
     struct workers *workers;
     struct members *members;       /* it is no object, but speaks of these; NULL: it is one */
     uint64_t watch, workers_watch; /* ids; 0: none */
+    int64_t late_ms;               /* late_workers.c: when it is late; 0: it is not awaited */
     char *unserved_why;
     struct fault watch_fault; /* it, or its workers, cannot be watched */
     struct {
@@ -434,6 +437,13 @@ uint64_t drift_fingerprint(struct json_object *ours, struct json_object *live);
 struct workers;
 /** None known yet. NULL: an object of that kind has none. */
 struct workers *workers_new(struct json_object *manifest);
+/** Pods that only say why an object is not ready: those of the workload @live, which is observed,
+ * or (NULL) all in @ns that no recipe has made. NULL: @live selects none. */
+struct workers *workers_new_informing(struct json_object *live, const char *ns);
+/** Are they such pods? NULL is accepted. */
+bool workers_inform(const struct workers *w);
+/** Where they are; borrowed. */
+const char *workers_namespace(const struct object *o);
 void workers_free(struct workers *w); /* NULL is accepted */
 /** Would both watch the same? */
 bool workers_same(const struct workers *a, const struct workers *b);
@@ -491,6 +501,13 @@ const char *workers_failed_build(const struct object *o);
 /** The pod that says most about why @o is not ready, and its readiness; borrowed. @return false:
  * there is none */
 bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness);
+
+/* ---- late_workers.c ----------------------------------------------------------------------------
+ */
+
+/** Watch the pods of others that may say why @o is not ready, where it is late; no longer, where it
+ * is not. To be called in each step. */
+void late_workers_watch(struct sw_engine *e, struct object *o);
 
 /* ---- members.c ---------------------------------------------------------------------------------
  */
@@ -683,6 +700,8 @@ void object_take_content(struct sw_engine *e, struct object *o, struct json_obje
 void object_unrender(struct sw_engine *e, struct object *o);
 /** Watch it and its workers. */
 void object_watch(struct sw_engine *e, struct object *o);
+/** Its workers are @fresh from now on, which are taken, unless they are the same. NULL: none. */
+void object_take_workers(struct sw_engine *e, struct object *o, struct workers *fresh);
 
 /* ---- build.c -----------------------------------------------------------------------------------
  */

@@ -141,7 +141,8 @@ void object_drop_live(struct object *o)
 void object_spare_live(struct object *o)
 {
     bool is_large = o->live && sw_json_is_large(o->live);
-    if (o->adapts || (o->state->phase != PH_READY && !is_large))
+    const bool is_lost = o->gate && o->gate->observe && o->judged.kind != SW_READINESS_READY;
+    if (o->adapts || (is_lost && !is_large) || (o->state->phase != PH_READY && !is_large))
         return;
     o->unread = is_large && !o->text;
     object_drop_live(o);

@@ -9,7 +9,7 @@
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
 
-static void take_workers(struct sw_engine *e, struct object *o, struct workers *fresh)
+void object_take_workers(struct sw_engine *e, struct object *o, struct workers *fresh)
 {
     if (workers_same(o->workers, fresh)) {
         if (fresh != o->workers)
@@ -79,7 +79,9 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     if (o->hash != before && (o->members || gate->of != SW_GATE_OF_ONE))
         members_watch(e, o);
     bool watched = o->awaited || gate->by_node || (gate->driver_container && gate->vendor);
-    take_workers(e, o, watched && !o->members ? workers_new(doc) : NULL);
+    struct workers *fresh = watched && !o->members ? workers_new(doc) : NULL;
+    if (fresh || !workers_inform(o->workers)) /* those go when it is ready */
+        object_take_workers(e, o, fresh);
     e->has_builds = e->has_builds || object_is_build(o);
     o->deferred = o->deferred && object_is_build(o);
     if (o->live) {
@@ -104,7 +106,7 @@ void object_unrender(struct sw_engine *e, struct object *o)
     free(SW_TAKE(o->missing));
     o->deferred = false;
     fault_done(&o->fault);
-    take_workers(e, o, NULL);
+    object_take_workers(e, o, NULL);
 }
 
 void object_watch(struct sw_engine *e, struct object *o)

@@ -77,7 +77,7 @@ void warnings_ask(struct sw_engine *e, struct object *o)
     o->warnings.next_ms = e->now_ms + o->warnings.after_ms;
     struct sw_action *a = act_add(e, SW_ACT_WARNINGS);
     a->serial = o->warnings.serial = act_serial(e);
-    a->key = (struct sw_key){ "v1", sw_arena_strdup(e->arena, kind), o->key.ns,
+    a->key = (struct sw_key){ "v1", sw_arena_strdup(e->arena, kind), workers_namespace(o),
                               sw_arena_strdup(e->arena, name) };
 }
 

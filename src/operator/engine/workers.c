@@ -9,39 +9,20 @@
 
 #include "data/json/path.h"
 #include "data/json/table.h"
-#include "data/selector/selector.h"
-#include "operator/engine/internal.h"
 #include "operator/engine/readiness/pod.h"
 #include "operator/engine/readiness/pod_maker.h"
+#include "operator/engine/workers.h"
 
-#define LOG_BYTES 4096
+#define LABEL_OWNED "specialresource.openshift.io/owned"
 
-struct worker {
-    char *name;
-    uint32_t node;
-    bool ready, terminating;
-    uint64_t version;
-    uint64_t owner;                /* its owner's uid, hashed; 0: not known */
-    int64_t template;              /* generation of its DaemonSet's template; -1: not known */
-    int64_t number;                /* of a build */
-    char *build_pod;               /* of a build: the name of its pod */
-    int64_t n_restarts, counts_ms; /* a pod that runs again counts from then on; 0: it does */
-    struct sw_readiness readiness;
-    bool logged; /* its log matches the pattern */
-    uint64_t log_serial;
-    unsigned n_log_tries;
-    int64_t log_due_ms;
-};
-
-struct workers {
-    bool builds; /* else pods */
-    bool node_by_node;
-    struct sw_selector selector;
-    char *selector_text;
-    struct lh_table *by_name;
-    size_t n_restarting;      /* that do not count yet, though they are ready */
-    struct bitset has, ready; /* nodes with a pod; those whose pods are all ready */
-};
+static struct workers *empty_new(void)
+{
+    struct workers *w = sw_zalloc(1, sizeof *w);
+    w->by_name = lh_kchar_table_new(16, NULL);
+    if (!w->by_name)
+        abort();
+    return w;
+}
 
 struct workers *workers_new(struct json_object *manifest)
 {
@@ -50,12 +31,9 @@ struct workers *workers_new(struct json_object *manifest)
     bool builds = sw_streq(kind, "BuildConfig");
     if (!builds && !(maker && maker->selects))
         return NULL;
-    struct workers *w = sw_zalloc(1, sizeof *w);
+    struct workers *w = empty_new();
     w->builds = builds;
     w->node_by_node = sw_streq(kind, "DaemonSet");
-    w->by_name = lh_kchar_table_new(16, NULL);
-    if (!w->by_name)
-        abort();
     struct json_object *template = sw_json_find(manifest, "spec", "template", NULL);
     struct json_object *selector = sw_json_find(manifest, "spec", "selector", NULL);
     if (w->builds)
@@ -68,9 +46,26 @@ struct workers *workers_new(struct json_object *manifest)
         workers_free(w); /* the server will refuse it with a message */
         return NULL;
     }
-    bool owned = sw_streq(sw_obj_label(template, "specialresource.openshift.io/owned"), "true");
-    w->selector_text = owned ? sw_strdup("specialresource.openshift.io/owned=true")
-                             : sw_selector_text(&w->selector);
+    bool owned = sw_streq(sw_obj_label(template, LABEL_OWNED), "true");
+    w->selector_text = owned ? sw_strdup(LABEL_OWNED "=true") : sw_selector_text(&w->selector);
+    return w;
+}
+
+struct workers *workers_new_informing(struct json_object *live, const char *ns)
+{
+    struct json_object *selector = sw_json_find(live, "spec", "selector", NULL);
+    struct workers *w = empty_new();
+    w->inform = true;
+    w->any_pod = !live;
+    w->ns = sw_strdup(ns);
+    if (!live)
+        return w;
+    if (sw_selector_from_object(selector, &w->selector, NULL) < 0 || w->selector.nothing ||
+        w->selector.n_reqs == 0) {
+        workers_free(w);
+        return NULL;
+    }
+    w->selector_text = sw_selector_text(&w->selector);
     return w;
 }
 
@@ -91,6 +86,7 @@ void workers_free(struct workers *w)
     lh_table_free(w->by_name);
     sw_selector_done(&w->selector);
     free(w->selector_text);
+    free(w->ns);
     bitset_done(&w->has);
     bitset_done(&w->ready);
     free(w);
@@ -98,7 +94,8 @@ void workers_free(struct workers *w)
 
 bool workers_same(const struct workers *a, const struct workers *b)
 {
-    if (!a || !b || a->builds != b->builds || !sw_streq(a->selector_text, b->selector_text))
+    if (!a || !b || a->builds != b->builds || a->inform != b->inform ||
+        !sw_streq(a->selector_text, b->selector_text))
         return a == b;
     SW_AUTO_CHARS *text_a = sw_selector_text(&a->selector);
     SW_AUTO_CHARS *text_b = sw_selector_text(&b->selector);
@@ -110,17 +107,27 @@ bool workers_are_node_by_node(const struct workers *w)
     return w && w->node_by_node;
 }
 
+bool workers_inform(const struct workers *w)
+{
+    return w && w->inform;
+}
+
+const char *workers_namespace(const struct object *o)
+{
+    return o->workers && o->workers->ns ? o->workers->ns : o->key.ns;
+}
+
 void workers_key(const struct object *o, struct sw_key *key, const char **selector)
 {
     bool builds = o->workers->builds;
     *key = (struct sw_key){ builds ? "build.openshift.io/v1" : "v1", builds ? "Build" : "Pod",
-                            o->key.ns, NULL };
+                            workers_namespace(o), NULL };
     *selector = o->workers->selector_text;
 }
 
 bool workers_are_known(struct sw_engine *e, const struct object *o)
 {
-    if (!o->workers || o->unserved)
+    if (!o->workers || o->workers->inform || o->unserved)
         return true;
     struct watch *watch = act_find_watch(e, o->workers_watch);
     return watch && watch->synced;
@@ -138,6 +145,8 @@ static struct json_object *owner_of(const struct object *o, struct json_object *
 /* Is @live a worker of @o? */
 static bool belongs(const struct object *o, struct json_object *live)
 {
+    if (o->workers->any_pod) /* those of the recipe's own workloads are told of there */
+        return !sw_streq(sw_obj_label(live, LABEL_OWNED), "true");
     if (!o->workers->builds) {
         struct json_object *owner = owner_of(o, live);
         return (!owner || sw_streq(sw_json_str(owner, "", "name", NULL), o->key.name)) &&
@@ -218,7 +227,7 @@ static bool read_worker(struct sw_engine *e, const struct object *o, struct work
     return differs;
 }
 
-static struct worker *find(const struct workers *w, const char *name)
+struct worker *workers_find(const struct workers *w, const char *name)
 {
     return sw_table_find(w->by_name, name);
 }
@@ -227,9 +236,10 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
                      struct json_object *live)
 {
     struct workers *w = o->workers;
-    if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod") || !sw_ns_equal(o->key.ns, key->ns))
+    if (!w || !sw_streq(key->kind, w->builds ? "Build" : "Pod") ||
+        !sw_ns_equal(workers_namespace(o), key->ns))
         return false;
-    struct worker *worker = find(w, key->name);
+    struct worker *worker = workers_find(w, key->name);
     if (!live || !belongs(o, live)) {
         if (!worker)
             return false;
@@ -260,8 +270,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* The one after @*at, or the first; NULL after the last. */
-static struct worker *next_worker(const struct workers *w, struct lh_entry **at)
+struct worker *workers_next(const struct workers *w, struct lh_entry **at)
 {
     *at = *at ? lh_entry_next(*at) : lh_table_head(w->by_name);
     return *at ? lh_entry_v(*at) : NULL;
@@ -270,7 +279,7 @@ static struct worker *next_worker(const struct workers *w, struct lh_entry **at)
 /* The same, of an object that has pods; NULL: it has none. */
 static const struct worker *next_pod(const struct object *o, struct lh_entry **at)
 {
-    return o->workers && !o->workers->builds ? next_worker(o->workers, at) : NULL;
+    return o->workers && !o->workers->builds ? workers_next(o->workers, at) : NULL;
 }
 
 /* Pods of an object that was here before under the same name carry its uid. */
@@ -301,7 +310,7 @@ static void update_nodes(struct object *o)
     struct bitset unready = { 0 };
     bitset_done(&w->has);
     bitset_done(&w->ready);
-    for (const struct worker *worker; (worker = next_worker(w, &at));) {
+    for (const struct worker *worker; (worker = workers_next(w, &at));) {
         if (worker->node == SW_NO_NODE)
             continue;
         (void)bitset_put(&w->has, worker->node, true);
@@ -332,9 +341,10 @@ static const struct worker *worst_pod(const struct object *o)
 {
     const struct worker *worst = NULL;
     struct lh_entry *at = NULL;
-    for (const struct worker *worker; o->present && (worker = next_pod(o, &at));) {
+    const bool any = o->workers && o->workers->any_pod; /* one that starts may have no part in it */
+    for (const struct worker *worker; (o->present || any) && (worker = next_pod(o, &at));) {
         int worse = worst ? severity(worker) - severity(worst) : 1;
-        if (severity(worker) > 0 &&
+        if (severity(worker) > (any ? 1 : 0) &&
             (worse > 0 || (worse == 0 && strcmp(worker->name, worst->name) < 0)))
             worst = worker;
     }
@@ -367,7 +377,7 @@ static const struct worker *last_build(const struct object *o)
 {
     const struct worker *last = NULL;
     struct lh_entry *at = NULL;
-    for (const struct worker *worker; (worker = next_worker(o->workers, &at));)
+    for (const struct worker *worker; (worker = workers_next(o->workers, &at));)
         if (!last || worker->number > last->number)
             last = worker;
     return last;
@@ -397,7 +407,7 @@ bool workers_wake(struct sw_engine *e, struct object *o)
     bool changed = false;
     if (!o->workers || !o->workers->n_restarting)
         return false;
-    for (struct worker *worker; (worker = next_worker(o->workers, &at));) {
+    for (struct worker *worker; (worker = workers_next(o->workers, &at));) {
         if (!worker->counts_ms)
             continue;
         if (worker->counts_ms > e->now_ms) {
@@ -420,7 +430,7 @@ static size_t count_restarting(const struct object *o)
     size_t n = 0;
     if (!o->workers->n_restarting)
         return 0;
-    for (const struct worker *worker; (worker = next_worker(o->workers, &at));)
+    for (const struct worker *worker; (worker = workers_next(o->workers, &at));)
         n += worker->counts_ms && !worker->terminating && is_current(o, worker);
     return n;
 }
@@ -433,10 +443,12 @@ void workers_judge(struct object *o)
         judge_builds(o);
         return;
     }
+    if (o->workers->inform)
+        return;
     update_nodes(o);
     if (o->readiness.kind != SW_READINESS_READY)
         return;
-    while (o->gate && o->gate->log_pattern && !unlogged && (worker = next_worker(o->workers, &at)))
+    while (o->gate && o->gate->log_pattern && !unlogged && (worker = workers_next(o->workers, &at)))
         if (worker->ready && is_current(o, worker) && !worker->logged)
             unlogged = worker;
     const size_t n_restarting = count_restarting(o);
@@ -503,7 +515,7 @@ bool workers_lack_image(const struct object *o)
 
 char *workers_nodes(const struct sw_engine *e, const struct object *o)
 {
-    if (!o->workers || o->workers->builds || !o->present)
+    if (!o->workers || o->workers->builds || o->workers->inform || !o->present)
         return NULL;
     const struct bitset *has = &o->workers->has;
     char *all = sw_strdup("");
@@ -521,7 +533,7 @@ void workers_forget_node(struct object *o, uint32_t node)
     struct lh_entry *at = NULL;
     if (!workers_has(o, node))
         return;
-    for (struct worker *worker; (worker = next_worker(o->workers, &at));)
+    for (struct worker *worker; (worker = workers_next(o->workers, &at));)
         if (worker->node == node)
             worker->node = SW_NO_NODE; /* that its pod is gone will be observed */
     (void)bitset_put(&o->workers->has, node, false);
@@ -552,43 +564,4 @@ void workers_drop_early(struct sw_engine *e)
     }
     free(SW_TAKE(e->early_workers));
     e->n_early_workers = e->cap_early_workers = 0;
-}
-
-/* ---- logs --------------------------------------------------------------------------------------
- */
-
-void workers_ask_logs(struct sw_engine *e, struct object *o)
-{
-    struct lh_entry *at = NULL;
-    if (!o->workers || !o->gate || !o->gate->log_pattern)
-        return;
-    for (struct worker *worker; (worker = next_worker(o->workers, &at));) {
-        if (!worker->ready || worker->logged || worker->log_serial)
-            continue;
-        if (worker->log_due_ms > e->now_ms) {
-            act_wake(e, worker->log_due_ms);
-            continue;
-        }
-        struct sw_action *a = act_add(e, SW_ACT_LOGS);
-        a->serial = worker->log_serial = act_serial(e);
-        a->key = (struct sw_key){ "v1", "Pod", o->key.ns, sw_arena_strdup(e->arena, worker->name) };
-        a->n_bytes = LOG_BYTES;
-    }
-}
-
-bool workers_take_logs(struct sw_engine *e, struct object *o, const struct sw_event *event)
-{
-    struct worker *worker = o->workers && event->key.name ? find(o->workers, event->key.name)
-                                                          : NULL;
-    if (!worker || worker->log_serial != event->serial)
-        return false;
-    worker->log_serial = 0;
-    worker->logged = event->code == 0 && event->text && o->gate && o->gate->log_pattern &&
-                     regexec(&o->gate->log_regex, event->text, 0, NULL, 0) == 0;
-    worker->log_due_ms = e->now_ms + act_backoff(e, worker->n_log_tries++, false);
-    if (worker->logged) {
-        worker->n_log_tries = 0;
-        nodes_mark(e, worker->node);
-    }
-    return true;
 }

@@ -4,6 +4,7 @@
 #include "unit/operator/engine_walk/end.h"
 #include "unit/operator/engine_walk/faults.h"
 #include "unit/operator/engine_walk/gates.h"
+#include "unit/operator/engine_walk/late.h"
 #include "unit/operator/engine_walk/nodes.h"
 
 #include "operator/engine/transitions.h"
@@ -70,6 +71,7 @@ static const struct CMUnitTest table_tests[] = {
 int main(void)
 {
     int failed = cmocka_run_group_tests(gates_tests, NULL, NULL);
+    failed += cmocka_run_group_tests(late_tests, NULL, NULL);
     failed += cmocka_run_group_tests(nodes_tests, NULL, NULL);
     failed += cmocka_run_group_tests(changes_tests, NULL, NULL);
     failed += cmocka_run_group_tests(faults_tests, NULL, NULL);

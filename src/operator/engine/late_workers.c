@@ -1,0 +1,89 @@
+/* The pods of others that may say why an object is not ready: those of a workload that is observed,
+ * and those of an operator whose object, or operand, does not get ready. They are watched once it
+ * is late, so that a walk that goes well asks for nothing more, until it is ready. */
+#include <string.h>
+
+#include "data/json/path.h"
+#include "operator/engine/readiness/pod_maker.h"
+#include "operator/engine/workers.h"
+
+/* An operator's installation takes its time; all pods of its namespace are read then. */
+enum { WORKLOAD_MS = 2000, OPERATOR_MS = 8000 };
+
+static bool is_workload(const struct object *o)
+{
+    const struct sw_pod_maker *maker = sw_pod_maker_find(o->key.kind);
+    return maker && maker->selects;
+}
+
+static bool is_subscription(const struct object *o)
+{
+    return sw_streq(o->key.kind, "Subscription") &&
+           sw_starts_with(o->key.api_version, "operators.coreos.com/");
+}
+
+/* Is it not ready, and made ready by others, who have pods? */
+static bool concerns(const struct object *o)
+{
+    const enum phase phase = o->state->phase;
+    if (!o->text || !o->awaited || o->members || o->unserved || phase < PH_APPLYING ||
+        phase > PH_FAILED || object_is_ready(o) || (o->workers && !workers_inform(o->workers)))
+        return false;
+    if (o->gate->observe)
+        return is_workload(o) || o->rank == RANK_OTHER;
+    return o->rank == RANK_OTHER && o->present && (o->gate->hold || is_subscription(o));
+}
+
+/* Too many others have pods there. */
+static bool is_general(const char *ns)
+{
+    return sw_streq(ns, "default") || sw_starts_with(ns, "kube-") || sw_streq(ns, "openshift");
+}
+
+/* Where the operator that makes @o has its pods; NULL: not known. */
+static const char *operator_namespace(const struct object *o)
+{
+    const char *ns = sw_json_str(o->live, "", "status", "namespace", NULL);
+    if (*ns)
+        return ns;
+    for (size_t i = 0; i < o->state->n_objects; i++)
+        if (is_subscription(o->state->objects[i]))
+            return o->state->objects[i]->key.ns;
+    return o->key.ns && !is_general(o->key.ns) ? o->key.ns : NULL;
+}
+
+static struct workers *find_workers(const struct object *o)
+{
+    if (is_workload(o) && o->present)
+        return o->live ? workers_new_informing(o->live, o->key.ns) : NULL;
+    const char *ns = operator_namespace(o);
+    return ns ? workers_new_informing(NULL, ns) : NULL;
+}
+
+void late_workers_watch(struct sw_engine *e, struct object *o)
+{
+    if (!concerns(o)) {
+        o->late_ms = 0;
+        if (workers_inform(o->workers))
+            object_take_workers(e, o, NULL);
+        return;
+    }
+    const bool own = is_workload(o) && o->present;
+    if (o->workers && o->workers->any_pod == own) { /* it exists now, or no longer */
+        object_take_workers(e, o, NULL);
+        o->late_ms = 0;
+    }
+    if (o->workers)
+        return;
+    if (!o->late_ms)
+        o->late_ms = e->now_ms + (own ? WORKLOAD_MS : OPERATOR_MS);
+    if (o->late_ms > e->now_ms) {
+        act_wake(e, o->late_ms);
+        return;
+    }
+    struct workers *found = find_workers(o);
+    if (!found)
+        return;
+    object_take_workers(e, o, found);
+    object_watch(e, o);
+}

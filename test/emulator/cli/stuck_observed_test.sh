@@ -1,0 +1,84 @@
+# Why what others run is not ready: of workloads that a recipe observes, and of operators behind custom resources, the
+# pods are told of as those of the recipe's own workloads are, in run, status, explain and the resource's Events.
+. test/tap.sh
+. test/stuck.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+command -v kubectl >/dev/null || { skip "why what others run is not ready" "no kubectl here"; plan; exit; }
+export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+trap 'stop emulated; rm -rf "$tap_dir"' EXIT
+mkdir "$tap_dir/rules"
+printf 'images:\n- {match: "^registry.invalid/", exists: false}\n' >"$tap_dir/rules/images.yaml"
+emulated --rules "$tap_dir/rules" >/dev/null || { plan; exit; }
+cd "$tap_dir" || exit 1
+time=5s
+
+theirs() { # NAMESPACE: what standard input says is there, made by somebody else
+    kubectl get namespace "$1" >/dev/null 2>&1 || kubectl create namespace "$1" >/dev/null
+    kubectl -n "$1" apply -f - >/dev/null
+}
+observed() { # KIND NAME NAMESPACE
+    printf 'apiVersion: apps/v1\nkind: %s\nmetadata: {name: %s, namespace: %s, annotations: {slipway.dev/observe: "true"}}\n' "$1" "$2" "$3"
+}
+crash() {
+    deployment 'emulator.slipway.dev/exit-code: "7", emulator.slipway.dev/log: "no such device"' busybox:1 | theirs crashing
+    observed Deployment it crashing | template crash 1000-it
+    stuck crash 3 'pod it-[^ ]*( on node [^ ]*)?: container main: CrashLoopBackOff.*the end of its log: no such device' "read the pod's log"
+}
+image() {
+    daemon_set '      nodeSelector: {kubernetes.io/os: linux}' | sed 's/busybox:1/registry.invalid\/x:1/' | theirs pulling
+    observed DaemonSet it pulling | template image 1000-it
+    stuck image 3 'pod it-[^ ]* on node [^ ]*: (container main: )?(ErrImagePull|ImagePullBackOff)' "see that the image exists"
+}
+placed() {
+    deployment "" busybox:1 ', resources: {limits: {example.com/gpu: 1}}' | theirs placing
+    observed Deployment it placing | template placed 1000-it
+    stuck placed 3 'pod it-[^ ]*: cannot be scheduled: 0/5 nodes are available: .*Insufficient example.com/gpu' "see what the pod asks for"
+}
+absent() { # the operator's own image is not there, so what it would make is not, either
+    deployment "" registry.invalid/operator:1 | sed 's/metadata: {name: it}/metadata: {name: operator}/' | theirs operating
+    observed Deployment operand operating | template absent 1000-it
+    time=14s stuck absent 3 'Deployment operating/operand does not exist; pod operator-[^ ]* on node [^ ]*: (container main: )?(ErrImagePull|ImagePullBackOff)' "see that the image exists"
+}
+held() { # a custom resource that says no more than that it waits
+    kubectl apply -f - >/dev/null <<'CRD' && kubectl wait --for=condition=Established crd/engines.example.com >/dev/null || return 1
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: engines.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Engine, plural: engines, singular: engine, listKind: EngineList}
+  versions: [{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+CRD
+    deployment 'emulator.slipway.dev/exit-code: "3", emulator.slipway.dev/log: "modprobe: not found"' busybox:1 | theirs engine
+    printf 'apiVersion: example.com/v1\nkind: Engine\nmetadata: {name: e, namespace: engine, annotations: {slipway.dev/hold: "true", helm.sh/readiness-success: %s}}\nspec: {}\n' "'[\"{.state} == ready\"]', helm.sh/readiness-failure: '[\"{.state} == failed\"]'" |
+        template held 1000-it
+    time=14s stuck held 3 'Engine engine/e .*; pod it-[^ ]* on node [^ ]*: container main: CrashLoopBackOff.*the end of its log: modprobe: not found' "read the pod's log"
+}
+general() { # where many have their pods nobody's is taken for the operator's
+    deployment 'emulator.slipway.dev/exit-code: "3"' busybox:1 | theirs default
+    observed Deployment operand default | template general 1000-it
+    "$slipway" run general --timeout 12s --fail-fast=false >ran 2>errs </dev/null
+    cat errs
+    grep -q 'Deployment default/operand does not exist' errs && ! grep -q 'pod it-' errs
+}
+mended() { # what is there when its pods are well is Ready, and the pods are not told of any more
+    kubectl -n crashing delete deployment it --wait >/dev/null
+    deployment "" busybox:1 | theirs crashing
+    "$slipway" run crash --timeout 20s
+}
+events_say_it() { # EXPECTED...
+    kubectl get events -A --field-selector type=Warning,involvedObject.kind=SpecialResource -o 'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' >events
+    cat events
+    for expected; do grep -qE "$expected" events || { echo "no Event: $expected"; return 1; }; done
+}
+
+t "a program that crashes, with its log" crash
+t "an image that is not there" image
+t "a pod that fits nowhere" placed
+t "an operand that does not exist, since its operator does not start" absent
+t "a custom resource whose operator's pods fail" held
+t "in a namespace of everybody's nobody's pod is taken for the operator's" general
+t "with pods that are well it is Ready" mended
+t "the resources' Events" events_say_it '^absent state 1000: .*Deployment operating/operand does not exist; pod operator-' '^held .*modprobe: not found'
+plan
