@@ -15,6 +15,7 @@
 #include "cli/simulate/recorder.h"
 #include "cli/view/ci.h"
 #include "cli/view/live.h"
+#include "cli/view/text.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
 #include "operator/controller/controller.h"
@@ -215,16 +216,19 @@ static void print_failure(const struct run *run, const char *failure)
                   is_interrupted                 ? "interrupted"
                   : run->exit == SW_EXIT_TIMEOUT ? "timed out"
                                                  : "failed");
+    SW_AUTO_CHARS *lines = sw_strdup("");
     for (const char *at = failure; *at;) {
         size_t len = strcspn(at, "\n");
-        (void)fprintf(stderr, "  %.*s\n", (int)len, at);
+        sw_append(&lines, "  %.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
     }
     if ((is_interrupted || run->exit == SW_EXIT_TIMEOUT) && !run->opts.connect.emulate)
-        (void)fprintf(stderr,
-                      "%s%s%s goes on from here; 'slipway uninstall %s' deletes what is there.\n",
-                      run->as_it_is ? "'slipway retry " : "The same command",
-                      run->as_it_is ? run->name : "", run->as_it_is ? "'" : "", run->name);
+        sw_append(&lines,
+                  "%s%s%s goes on from here; 'slipway uninstall %s' deletes what is there.\n",
+                  run->as_it_is ? "'slipway retry " : "The same command",
+                  run->as_it_is ? run->name : "", run->as_it_is ? "'" : "", run->name);
+    SW_AUTO_CHARS *broken = sw_text_break(lines, sw_style_of(STDERR_FILENO).width);
+    (void)fputs(broken, stderr);
 }
 
 /* The report with what the command ends with; the caller's. */

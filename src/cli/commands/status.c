@@ -5,6 +5,7 @@
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "cli/view/live.h"
+#include "cli/view/text.h"
 #include "data/data.h"
 
 #include <json-c/json.h>
@@ -89,7 +90,8 @@ static struct json_object *documents(const struct status *s)
 static char *details(const struct sw_report *report, const struct sw_style *style)
 {
     SW_AUTO_CHARS *text = sw_report_tables(report, style);
-    SW_AUTO_CHARS *trouble = sw_report_message(report);
+    SW_AUTO_CHARS *whole = sw_report_message(report);
+    SW_AUTO_CHARS *trouble = sw_text_break(whole, style->width);
     return sw_printf("%s%s%s%s", text, *trouble ? "\n" : "", trouble, *trouble ? "\n" : "");
 }
 

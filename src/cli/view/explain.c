@@ -474,7 +474,7 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
  */
 
 struct printer {
-    struct sw_style style; /* without a width: texts are never cut */
+    struct sw_style style; /* without a width: texts are broken, never cut */
     int64_t now_ms;
     struct printbuf *out;
 };
@@ -599,7 +599,7 @@ char *sw_explain_text(struct json_object *chain, const struct sw_style *style, i
     struct printer p = { .style = *style, .now_ms = now_ms, .out = printbuf_new() };
     p.style.width = 0;
     print_link(&p, chain, 0, "");
-    char *text = sw_strdup(p.out->buf);
+    char *text = sw_text_break(p.out->buf, style->width);
     printbuf_free(p.out);
     return text;
 }

@@ -101,3 +101,54 @@ void sw_line_end(struct sw_line *line)
     line->at = 0;
     line->cut = false;
 }
+
+/* The bytes of one column at @s, with the colours before it; 0 at the end of the line. */
+static size_t cell_len(const char *s)
+{
+    size_t at = 0;
+    while (s[at] == '\033') {
+        at += strcspn(s + at, "m");
+        at += s[at] == 'm';
+    }
+    return s[at] && s[at] != '\n' ? at + point_len(s + at) : 0;
+}
+
+/* How many bytes of the line fit into @width columns, up to a blank; a word that is longer is not
+ * broken. @*all: the rest of the line fits. */
+static size_t fitting(const char *s, int width, bool *all)
+{
+    size_t at = 0, blank = 0;
+    bool in_word = false;
+    int columns = 0;
+    for (size_t len; (len = cell_len(s + at)) > 0; at += len, columns++) {
+        const bool is_blank = s[at + len - 1] == ' ';
+        if (is_blank && in_word && (columns <= width || !blank))
+            blank = at;
+        if (columns >= width && blank)
+            break;
+        in_word = in_word || !is_blank;
+    }
+    *all = cell_len(s + at) == 0;
+    return *all ? strcspn(s, "\n") : blank;
+}
+
+char *sw_text_break(const char *text, int width)
+{
+    enum { HANGING = 2, LEAST = 20 };
+    char *broken = sw_strdup("");
+    while (*text) {
+        const int indent = (int)strspn(text, " "), hanging = indent + HANGING;
+        bool all = width < hanging + LEAST;
+        size_t len = all ? strcspn(text, "\n") : fitting(text, width, &all);
+        sw_append(&broken, "%.*s", (int)len, text);
+        for (text += len; !all; text += len) {
+            text += strspn(text, " ");
+            len = fitting(text, width - hanging, &all);
+            sw_append(&broken, "\n%*s%.*s", hanging, "", (int)len, text);
+        }
+        if (*text == '\n')
+            sw_append(&broken, "\n");
+        text += *text == '\n';
+    }
+    return broken;
+}

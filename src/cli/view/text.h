@@ -30,3 +30,8 @@ void sw_line_pad(struct sw_line *line, int column);
 void sw_line_bar(struct sw_line *line, int width, int64_t done, int64_t total);
 /** End the line; the next begins. */
 void sw_line_end(struct sw_line *line);
+
+/** @text with its lines broken at blanks where they are longer than @width columns (0: as long as
+ * they get); what goes on begins two columns after the line's own indent. Colours take no room; a
+ * word that is longer is not broken. Heap. Pinned by test/unit/cli/cli_view_test.c. */
+char *sw_text_break(const char *text, int width);

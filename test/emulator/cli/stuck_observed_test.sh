@@ -67,6 +67,14 @@ mended() { # what is there when its pods are well is Ready, and the pods are not
     deployment "" busybox:1 | theirs crashing
     "$slipway" run crash --timeout 20s
 }
+narrow() { # on a terminal of 60 columns no line is longer, but for words that are; in a pipe no sentence is broken
+    command -v script >/dev/null || return 0
+    LC_ALL=C NO_COLOR=1 TERM=xterm script -qec "stty cols 60; $slipway status placed; $slipway explain placed; $slipway run placed --timeout 3s --fail-fast=false 2>&1 >/dev/null" /dev/null </dev/null |
+        tr -d '\r' >shown
+    cat shown
+    "$slipway" explain placed | grep -q 'cannot be scheduled: 0/5 nodes are available: .*Insufficient example.com/gpu' || return 1
+    ! grep -E '^.{61,}$' shown && [ "$(grep -c '^ *Insufficient example.com\|^ *example.com' shown)" -eq 3 ]
+}
 events_say_it() { # EXPECTED...
     kubectl get events -A --field-selector type=Warning,involvedObject.kind=SpecialResource -o 'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' >events
     cat events
@@ -76,6 +84,7 @@ events_say_it() { # EXPECTED...
 t "a program that crashes, with its log" crash
 t "an image that is not there" image
 t "a pod that fits nowhere" placed
+t "at 60 columns sentences are broken" narrow
 t "an operand that does not exist, since its operator does not start" absent
 t "a custom resource whose operator's pods fail" held
 t "in a namespace of everybody's nobody's pod is taken for the operator's" general

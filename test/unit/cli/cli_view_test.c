@@ -1,5 +1,6 @@
 /* What run and status show, in the widths and styles of terminals and of files. */
 #include "cli/view/report.h"
+#include "cli/view/text.h"
 
 #include "data/data.h"
 #include "unit/data/data_util.h"
@@ -346,6 +347,33 @@ static void durations_are_short(void **state)
     }
 }
 
+static void long_sentences_are_broken_with_a_hanging_indent(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int width;
+        const char *want;
+    } cases[] = {
+        { "one two three four five six\n", 0, "one two three four five six\n" },
+        { "one two three four five six seven\n", 24, "one two three four five\n  six seven\n" },
+        { "one two three four fives six", 24,
+          "one two three four fives\n  six" }, /* it just fits */
+        { "  at: one two three four five\n  b\n", 26, "  at: one two three four\n    five\n  b\n" },
+        { "see https://example.com/that/is/long here\n", 24,
+          "see\n  https://example.com/that/is/long\n  here\n" },
+        { "\033[31mred one\033[0m two three four five\n", 25,
+          "\033[31mred one\033[0m two three four\n  five\n" },
+        { "ä ö ü ä ö ü ä ö ü ä ö ü ä ö\n", 23, "ä ö ü ä ö ü ä ö ü ä ö ü\n  ä ö\n" },
+        { "                 far in and narrow\n", 24, "                 far in and narrow\n" },
+        { "\n\n", 24, "\n\n" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *text = sw_text_break(cases[i].text, cases[i].width);
+        assert_string_equal(text, cases[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +393,7 @@ int main(void)
         cmocka_unit_test(trouble_is_the_condition_where_no_state_says_more),
         cmocka_unit_test(nothing_known_is_shown_too),
         cmocka_unit_test(durations_are_short),
+        cmocka_unit_test(long_sentences_are_broken_with_a_hanging_indent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
