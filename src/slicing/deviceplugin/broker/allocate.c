@@ -94,7 +94,7 @@ static struct dp_grant *find_unserved(const struct dp_broker *b, const char *pro
             n += strcmp(g->slices[i].profile, profile) == 0;
         for (size_t i = 0; i < g->n_served; i++)
             served |= strcmp(g->served[i].profile, profile) == 0;
-        if (g->state == DP_READY && n == count && !served)
+        if (g->state == DP_READY && n == count && !served && !grant_is_claims(g))
             best = g; /* the list has the newest first */
     }
     return best;
@@ -207,8 +207,14 @@ void dp_broker_cancel(struct dp_broker *b, uint64_t ticket)
      * ends. */
     struct dp_grant *g;
     LIST_FOREACH(g, &b->grants, link)
-    if (g->ticket == ticket) {
-        g->ticket = 0;
-        dp_grant_unserve(g);
+    {
+        if (g->undo_ticket == ticket)
+            g->undo_ticket = 0;
+        if (g->follower && g->follower->ticket == ticket)
+            g->follower->ticket = 0;
+        if (g->ticket == ticket) {
+            g->ticket = 0;
+            dp_grant_unserve(g);
+        }
     }
 }

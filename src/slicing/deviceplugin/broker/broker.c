@@ -130,7 +130,7 @@ void dp_broker_tick(struct dp_broker *b, int64_t now_ms)
 static void review(struct dp_broker *b, const char *uid, int64_t now_ms)
 {
     struct dp_grant *g, *next;
-    for (g = LIST_FIRST(&b->grants); g && b->pods_synced; g = next) {
+    for (g = LIST_FIRST(&b->grants); g; g = next) {
         next = LIST_NEXT(g, link);
         if (!uid || sw_streq(g->pod.uid, uid))
             grant_review(b, g, now_ms);

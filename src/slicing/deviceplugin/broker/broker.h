@@ -107,10 +107,20 @@ struct dp_served {
     size_t n_ids;
 };
 
+/** A device that a ResourceClaim has. */
+struct dp_device {
+    char *request; /* the claim's, without the name of an alternative */
+    char *group;   /* devices of one group are in the same containers together */
+    char *name;    /* in the node's pool */
+    char *gpu;     /* UUID */
+    size_t slice;  /* of the grant; DP_NO_SLICE: the GPU as it is */
+};
+#define DP_NO_SLICE SIZE_MAX
+
 /** See the table above. */
 enum dp_grant_state { DP_MAKING, DP_READY, DP_UNDOING };
 
-/** What one container holds. */
+/** What one container holds, or one ResourceClaim. */
 struct dp_grant {
     LIST_ENTRY(dp_grant) link;
     char *id;  /* of its record */
@@ -123,14 +133,21 @@ struct dp_grant {
     size_t n_slices;
     struct dp_served *served;
     size_t n_served;
+    /* Of a ResourceClaim: kubelet says when it begins and ends, and no pod or container is known;
+     * without a UID it is a container's. It may have devices and no slice. */
+    struct dp_ref claim;
+    struct dp_device *devices;
+    size_t n_devices;
     /* not recorded */
-    uint64_t ticket; /* the call that waits for it; 0: none */
-    size_t at;       /* making: the slice at work */
-    bool busy;       /* a step is under way */
-    bool undo_next;  /* when that has ended */
-    bool confirmed;  /* kubelet says that the pod is the right one */
-    bool remaking;   /* after a reboot */
-    bool adopted;    /* from a record of an earlier process; reviewed when pods are known */
+    uint64_t ticket;           /* the call that waits for it; 0: none */
+    uint64_t undo_ticket;      /* the call that waits for its end */
+    struct dp_grant *follower; /* of the same claim, begins when this one has ended; owned */
+    size_t at;                 /* making: the slice at work */
+    bool busy;                 /* a step is under way */
+    bool undo_next;            /* when that has ended */
+    bool confirmed;            /* kubelet says that the pod is the right one */
+    bool remaking;             /* after a reboot */
+    bool adopted; /* from a record of an earlier process; reviewed when pods are known */
     unsigned n_failed;
     int64_t retry_ms;
     char *why; /* it is undone */
@@ -145,6 +162,9 @@ struct dp_slice *dp_grant_add_slice(struct dp_grant *grant);
 /** @ids are copied. */
 void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *const *ids,
                     size_t n_ids);
+/** A device of a ResourceClaim at the end; the texts are copied. */
+void dp_grant_add_device(struct dp_grant *grant, const char *request, const char *group,
+                         const char *name, const char *gpu, size_t slice);
 /** kubelet holds nothing for it (any more). */
 void dp_grant_unserve(struct dp_grant *grant);
 
@@ -161,13 +181,15 @@ enum dp_step {
 
 /** What an action asks the caller to do, and which function gets its outcome. */
 enum dp_act {
-    DP_ACT_STEP,      /* write the record, then do @step for slice @i: dp_broker_on_step() */
-    DP_ACT_COMMIT,    /* write the CDI file and the record: dp_broker_on_commit() */
-    DP_ACT_RECORD,    /* write the record so that a power cut does not lose it, and the CDI file */
-    DP_ACT_UNCDI,     /* remove the CDI file */
-    DP_ACT_FORGET,    /* remove the record */
-    DP_ACT_ALLOCATED, /* answer @ticket: @grant_id, or @code and @message */
-    DP_ACT_STARTED,   /* answer @ticket (PreStartContainer): @code, @message */
+    DP_ACT_STEP,       /* write the record, then do @step for slice @i: dp_broker_on_step() */
+    DP_ACT_COMMIT,     /* write the CDI file and the record: dp_broker_on_commit() */
+    DP_ACT_RECORD,     /* write the record so that a power cut does not lose it, and the CDI file */
+    DP_ACT_UNCDI,      /* remove the CDI file */
+    DP_ACT_FORGET,     /* remove the record */
+    DP_ACT_ALLOCATED,  /* answer @ticket: @grant_id, or @code and @message */
+    DP_ACT_STARTED,    /* answer @ticket (PreStartContainer): @code, @message */
+    DP_ACT_PREPARED,   /* answer @ticket: @grant_id, or @code and @message */
+    DP_ACT_UNPREPARED, /* answer @ticket: @code, @message */
     DP_ACT_CLAIM_STATE,  /* write @claim's state @state: dp_broker_on_written() */
     DP_ACT_CLAIM_POD,    /* write its podRef: dp_broker_on_written() */
     DP_ACT_CLAIM_DELETE, /* dp_broker_on_written() */
@@ -244,6 +266,15 @@ void dp_broker_cancel(struct dp_broker *b, uint64_t ticket);
 void dp_broker_start(struct dp_broker *b, uint64_t ticket, const char *profile,
                      const char *const *ids, size_t n_ids, int64_t now_ms);
 
+/** kubelet requests the devices of a ResourceClaim. @grant: not made yet, with its claim, devices
+ * and slices; taken. One that is there already for this claim is the answer, whatever @grant has.
+ */
+void dp_broker_prepare(struct dp_broker *b, uint64_t ticket, struct dp_grant *grant,
+                       int64_t now_ms);
+/** kubelet needs the devices of the ResourceClaim of this UID no more. One that is not known has
+ * none: answered at once. */
+void dp_broker_unprepare(struct dp_broker *b, uint64_t ticket, const char *uid, int64_t now_ms);
+
 /** How a step has ended. Texts are borrowed for the call. */
 struct dp_step_result {
     int code;
@@ -277,6 +308,8 @@ void dp_broker_on_held(struct dp_broker *b, int code, const struct dp_held *held
 
 /** By the id of its record; borrowed. NULL: none. */
 struct dp_grant *dp_broker_grant(const struct dp_broker *b, const char *id);
+/** What the ResourceClaim of that UID has, and is not being taken down; borrowed. NULL: nothing. */
+struct dp_grant *dp_broker_prepared(const struct dp_broker *b, const char *uid);
 /** By its name; borrowed. NULL: none. */
 struct dp_claim *dp_broker_claim(const struct dp_broker *b, const char *ns, const char *name);
 

@@ -81,6 +81,8 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /** Its retry_ms has come. */
 void grant_retry(struct dp_broker *b, struct dp_grant *g);
+/** Of a ResourceClaim: kubelet, and no pod, says when it ends. */
+bool grant_is_claims(const struct dp_grant *g);
 /** With all pods known: undo it where its pod has ended; decide about an adopted one. */
 void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms);
 

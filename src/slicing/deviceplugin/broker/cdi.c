@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "slicing/deviceplugin/broker/cdi_claim.h"
 #include "slicing/deviceplugin/broker/files.h"
 #include "slicing/deviceplugin/broker/journal.h"
 
@@ -30,12 +31,16 @@ static const char *device_name(const struct dp_grant *grant)
 
 char *dp_cdi_device(const struct dp_grant *grant)
 {
+    if (grant->claim.uid)
+        return cdi_claim_identity(grant->claim.uid);
     SW_AUTO_CHARS *class = dp_cdi_class(grant);
     return sw_printf(VENDOR "/%s=%s", class, device_name(grant));
 }
 
 char *dp_cdi_file(const struct dp_grant *grant)
 {
+    if (grant->claim.uid)
+        return sw_printf("claim_%s" SUFFIX, grant->claim.uid);
     SW_AUTO_CHARS *class = dp_cdi_class(grant);
     return sw_printf("%s_%s" SUFFIX, class, device_name(grant));
 }
@@ -86,6 +91,8 @@ static void add_env(struct json_object *list, const char *name, const char *valu
 
 struct json_object *dp_cdi_make(const struct dp_grant *grant)
 {
+    if (grant->claim.uid)
+        return cdi_claim_make(grant);
     SW_AUTO_CHARS *class = dp_cdi_class(grant), *claims = allocation(grant);
     SW_AUTO_CHARS *kind = sw_printf(VENDOR "/%s", class);
     SW_AUTO_CHARS *visible = dp_visible_devices(grant), *cuda = dp_cuda_devices(grant);
@@ -110,6 +117,11 @@ int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err)
     if (!json_object_is_type(doc, json_type_object) ||
         !json_object_is_type(devices, json_type_array))
         return sw_err_set(err, SW_INVALID, "devices: expected a list");
+    const char *claim = cdi_claim_uid(doc);
+    if (claim) {
+        *device = cdi_claim_identity(claim);
+        return 0;
+    }
     if (!sw_starts_with(kind, VENDOR "/") || sw_json_len(devices) != 1 ||
         !sw_json_find(first, "annotations", ALLOCATION, NULL))
         return sw_err_set(err, SW_NOTFOUND, "kind '%.64s' is not ours", kind);
@@ -129,7 +141,7 @@ int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *e
 int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err)
 {
     SW_AUTO_CHARS *name = dp_cdi_file(grant);
-    return *device_name(grant) ? dp_file_remove(dir, name, err) : 0;
+    return grant->claim.uid || *device_name(grant) ? dp_file_remove(dir, name, err) : 0;
 }
 
 /* ---- DAS's files -------------------------------------------------------------------------------

@@ -38,6 +38,24 @@ static void make_next(struct dp_broker *b, struct dp_grant *g)
     ask(b, g, g->at, next[g->slices[g->at].step]);
 }
 
+bool grant_is_claims(const struct dp_grant *g)
+{
+    return g->claim.uid != NULL;
+}
+
+/* For people: who holds it. The caller's. */
+static char *holder(const struct dp_grant *g)
+{
+    return grant_is_claims(g)
+               ? sw_printf("ResourceClaim %s/%s", g->claim.ns, g->claim.name)
+               : sw_printf("pod %s/%s, container %s", g->pod.ns, g->pod.name, g->container);
+}
+
+static const char *ended_text(const struct dp_grant *g)
+{
+    return grant_is_claims(g) ? "kubelet needs them no more" : "its pod has ended";
+}
+
 void grant_begin(struct dp_broker *b, struct dp_grant *g)
 {
     g->state = DP_MAKING;
@@ -49,7 +67,7 @@ static void answer(struct dp_broker *b, struct dp_grant *g, int code, const char
 {
     if (!g->ticket)
         return;
-    struct dp_action *a = broker_act(b, DP_ACT_ALLOCATED);
+    struct dp_action *a = broker_act(b, grant_is_claims(g) ? DP_ACT_PREPARED : DP_ACT_ALLOCATED);
     a->ticket = g->ticket;
     a->code = code;
     a->message = sw_strdup(message);
@@ -68,14 +86,16 @@ void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const ch
     if (code < 0) {
         grant_undo(b, g, "%s", message);
     } else if (g->undo_next) {
-        grant_undo(b, g, "its pod has ended");
-    } else if (g->remaking && !same_uuids) {
+        grant_undo(b, g, "%s", ended_text(g));
+    } else if (g->remaking && !same_uuids && !grant_is_claims(g)) {
         grant_undo(b, g, "the node was booted anew and its slices have other UUIDs now");
     } else {
         g->state = DP_READY;
         answer(b, g, 0, NULL);
         act_on(b, g, DP_ACT_RECORD);
         g->remaking = false;
+        if (grant_is_claims(g))
+            return; /* its containers have the names of CDI devices, and kubelet lists nothing */
         if (b->list_held_ms < 0 || b->list_held_ms > now_ms + LIST_SOON_MS)
             b->list_held_ms = now_ms + LIST_SOON_MS;
     }
@@ -103,13 +123,24 @@ static void made(struct dp_broker *b, struct dp_grant *g, struct dp_slice *s, en
         return;
     }
     if (g->undo_next)
-        grant_undo(b, g, "its pod has ended");
+        grant_undo(b, g, "%s", ended_text(g));
     else
         make_next(b, g);
 }
 
 /* ---- undoing -----------------------------------------------------------------------------------
  */
+
+static void answer_undone(struct dp_broker *b, struct dp_grant *g, int code, const char *message)
+{
+    if (!g->undo_ticket)
+        return;
+    struct dp_action *a = broker_act(b, DP_ACT_UNPREPARED);
+    a->ticket = g->undo_ticket;
+    a->code = code;
+    a->message = sw_strdup(message);
+    g->undo_ticket = 0;
+}
 
 /* The last slice first. */
 static void undo_next(struct dp_broker *b, struct dp_grant *g)
@@ -119,15 +150,21 @@ static void undo_next(struct dp_broker *b, struct dp_grant *g)
             ask(b, g, i, DP_STEP_REMOVE);
             return;
         }
-    broker_log(b, 0, "slices of pod %s/%s, container %s are gone", g->pod.ns, g->pod.name,
-               g->container);
+    SW_AUTO_CHARS *who = holder(g);
+    broker_log(b, 0, "slices of %s are gone", who);
     act_on(b, g, DP_ACT_FORGET);
+    answer_undone(b, g, 0, NULL);
+    struct dp_grant *follower = SW_TAKE(g->follower);
     struct dp_claim *c;
     LIST_FOREACH(c, &b->claims, link)
     if (c->grant == g)
         c->grant = NULL;
     LIST_REMOVE(g, link);
     dp_grant_free(g);
+    if (!follower)
+        return;
+    LIST_INSERT_HEAD(&b->grants, follower, link);
+    grant_begin(b, follower);
 }
 
 void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
@@ -146,9 +183,9 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
     const bool failed = g->state == DP_MAKING;
     g->state = DP_UNDOING;
     g->undo_next = false;
+    SW_AUTO_CHARS *who = holder(g);
     struct dp_action *log = broker_log(b, failed ? SW_UNAVAILABLE : 0,
-                                       "slices of pod %s/%s, container %s are taken down: %s",
-                                       g->pod.ns, g->pod.name, g->container, g->why);
+                                       "slices of %s are taken down: %s", who, g->why);
     log->ref = dp_ref_copy(&g->pod);
     answer(b, g, SW_UNAVAILABLE, g->why);
     if (g->remaking && broker_pod(b, g->pod.uid)) {
@@ -183,11 +220,80 @@ void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_st
         undo_next(b, g);
         return;
     }
-    if (g->n_failed++ == 0) /* logged once, tried until it works */
-        broker_log(b, result->code, "slice %s at %u of %s, held by pod %s/%s: %s; trying again",
-                   s->profile, s->place.start, s->gpu, g->pod.ns, g->pod.name, result->message)
+    if (g->n_failed++ == 0) { /* logged once, tried until it works */
+        SW_AUTO_CHARS *who = holder(g);
+        broker_log(b, result->code, "slice %s at %u of %s, held by %s: %s; trying again",
+                   s->profile, s->place.start, s->gpu, who, result->message)
             ->ref = dp_ref_copy(&g->pod);
+    }
+    answer_undone(b, g, result->code, result->message); /* kubelet asks again */
     g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
+}
+
+/* ---- ResourceClaims ----------------------------------------------------------------------------
+ */
+
+static struct dp_grant *of_claim(const struct dp_broker *b, const char *uid)
+{
+    struct dp_grant *g;
+    LIST_FOREACH(g, &b->grants, link)
+    if (grant_is_claims(g) && sw_streq(g->claim.uid, uid))
+        return g;
+    return NULL;
+}
+
+struct dp_grant *dp_broker_prepared(const struct dp_broker *b, const char *uid)
+{
+    struct dp_grant *g = of_claim(b, uid);
+    return g && g->state != DP_UNDOING && !g->undo_next ? g : NULL;
+}
+
+void dp_broker_prepare(struct dp_broker *b, uint64_t ticket, struct dp_grant *grant, int64_t now_ms)
+{
+    struct dp_grant *old = of_claim(b, grant->claim.uid);
+    SW_AUTO_CHARS *seed = sw_printf("%s/%lld/%llu", grant->claim.uid, (long long)now_ms,
+                                    (unsigned long long)b->n_grants++);
+    grant->id = sw_printf("%016llx", (unsigned long long)sw_fnv64a(seed, strlen(seed)));
+    grant->boot_id = sw_strdup(b->boot_id);
+    grant->ticket = ticket;
+    grant->confirmed = true;
+    if (!old) {
+        LIST_INSERT_HEAD(&b->grants, grant, link);
+        grant_begin(b, grant);
+    } else if (old->state == DP_UNDOING || old->undo_next ||
+               (old->adopted && old->state == DP_MAKING)) {
+        if (old->follower)
+            answer(b, old->follower, SW_UNAVAILABLE, "kubelet has asked again");
+        dp_grant_free(old->follower);
+        old->follower = grant;
+    } else {
+        answer(b, old, SW_UNAVAILABLE, "kubelet has asked again");
+        old->ticket = ticket;
+        dp_grant_free(grant);
+        if (old->state == DP_READY && !old->adopted)
+            answer(b, old, 0, NULL);
+    }
+}
+
+void dp_broker_unprepare(struct dp_broker *b, uint64_t ticket, const char *uid, int64_t now_ms)
+{
+    (void)now_ms;
+    struct dp_grant *g = of_claim(b, uid);
+    if (!g) {
+        broker_act(b, DP_ACT_UNPREPARED)->ticket = ticket;
+        return;
+    }
+    if (g->follower)
+        answer(b, g->follower, SW_UNAVAILABLE, "kubelet needs it no more");
+    dp_grant_free(SW_TAKE(g->follower));
+    answer_undone(b, g, SW_UNAVAILABLE, "kubelet has asked again");
+    g->undo_ticket = ticket;
+    if (g->state == DP_UNDOING && !g->busy && !g->adopted) /* not later: kubelet waits */
+        undo_next(b, g);
+    else if (!g->adopted)
+        grant_undo(b, g, "%s", ended_text(g));
+    else
+        g->undo_next = true; /* when there are GPUs */
 }
 
 /* ---- records of an earlier process
@@ -197,6 +303,7 @@ void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_st
 void dp_broker_adopt(struct dp_broker *b, struct dp_grant *grant)
 {
     grant->adopted = true;
+    grant->confirmed = grant_is_claims(grant);
     LIST_INSERT_HEAD(&b->grants, grant, link);
 }
 
@@ -223,7 +330,7 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
     g->adopted = false;
     const bool rebooted = !sw_streq(g->boot_id, b->boot_id);
     const struct dp_pod *pod = broker_pod(b, g->pod.uid);
-    const bool runs = pod && !pod->ended;
+    const bool runs = grant_is_claims(g) || (pod && !pod->ended);
     for (size_t i = 0; rebooted && i < g->n_slices; i++) { /* no slice outlives a boot */
         struct dp_slice *s = &g->slices[i];
         s->step = DP_NOTHING;
@@ -231,36 +338,41 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
         s->old_uuid = SW_TAKE(s->uuid);
     }
     sw_text_set(&g->boot_id, b->boot_id);
+    SW_AUTO_CHARS *who = holder(g);
     if (g->state == DP_UNDOING) {
         act_on(b, g, DP_ACT_UNCDI);
         undo_next(b, g);
+    } else if (g->undo_next) {
+        grant_undo(b, g, "%s", ended_text(g));
     } else if (g->state == DP_MAKING) {
         grant_undo(b, g, "the plugin ended while they were made");
     } else if (!runs) {
         grant_undo(b, g, "its pod has ended");
     } else if (rebooted) {
-        broker_log(b, 0, "the node was booted anew: making the slices of pod %s/%s again",
-                   g->pod.ns, g->pod.name);
+        broker_log(b, 0, "the node was booted anew: making the slices of %s again", who);
         act_on(b, g, DP_ACT_UNCDI); /* of the slices it had */
         g->remaking = true;
         grant_begin(b, g);
     } else {
-        if (g->cdi)
+        if (g->cdi || grant_is_claims(g)) /* the CDI file may be gone */
             act_on(b, g, DP_ACT_RECORD);
-        if (b->list_held_ms < 0)
+        answer(b, g, 0, NULL);
+        if (b->list_held_ms < 0 && !grant_is_claims(g))
             b->list_held_ms = now_ms + LIST_SOON_MS;
     }
 }
 
 void grant_review(struct dp_broker *b, struct dp_grant *g, int64_t now_ms)
 {
-    if (!b->pods_synced)
+    if (!b->pods_synced && !grant_is_claims(g))
         return;
     if (g->adopted) {
         if (b->has_gpus)
             review_adopted(b, g, now_ms);
         return;
     }
+    if (grant_is_claims(g))
+        return;
     const struct dp_pod *pod = broker_pod(b, g->pod.uid);
     if (!pod || pod->ended)
         grant_undo(b, g, "its pod has ended");

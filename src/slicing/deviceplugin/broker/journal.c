@@ -16,8 +16,10 @@ static const char *const step_texts[] = { "nothing", "intent", "instance", "made
 static struct json_object *slice_json(const struct dp_slice *s)
 {
     struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, s->claim_ns, "claim", "namespace", NULL);
-    sw_json_set_str(doc, s->claim, "claim", "name", NULL);
+    if (s->claim) {
+        sw_json_set_str(doc, s->claim_ns, "claim", "namespace", NULL);
+        sw_json_set_str(doc, s->claim, "claim", "name", NULL);
+    }
     sw_json_set_str(doc, s->profile, "profile", NULL);
     sw_json_set_str(doc, s->gpu, "gpu", NULL);
     sw_json_set(doc, json_object_new_int(s->place.start), "start", NULL);
@@ -32,6 +34,30 @@ static struct json_object *slice_json(const struct dp_slice *s)
     return doc;
 }
 
+static void set_ref(struct json_object *doc, const char *key, const struct dp_ref *ref)
+{
+    sw_json_set_str(doc, ref->ns, key, "namespace", NULL);
+    sw_json_set_str(doc, ref->name, key, "name", NULL);
+    sw_json_set_str(doc, ref->uid, key, "uid", NULL);
+}
+
+/* Of a ResourceClaim. */
+static void set_devices(struct json_object *doc, const struct dp_grant *grant)
+{
+    struct json_object *devices = sw_json_need_list(doc, "devices", NULL);
+    for (size_t i = 0; i < grant->n_devices; i++) {
+        const struct dp_device *d = &grant->devices[i];
+        struct json_object *entry = json_object_new_object();
+        sw_json_set_str(entry, d->request, "request", NULL);
+        sw_json_set_str(entry, d->group, "group", NULL);
+        sw_json_set_str(entry, d->name, "device", NULL);
+        sw_json_set_str(entry, d->gpu, "gpu", NULL);
+        if (d->slice != DP_NO_SLICE)
+            sw_json_set(entry, json_object_new_int64((int64_t)d->slice), "slice", NULL);
+        json_object_array_add(devices, entry);
+    }
+}
+
 struct json_object *dp_record_make(const struct dp_grant *grant)
 {
     struct json_object *doc = json_object_new_object();
@@ -39,10 +65,13 @@ struct json_object *dp_record_make(const struct dp_grant *grant)
     sw_json_set_str(doc, grant->id, "id", NULL);
     sw_json_set_str(doc, state_texts[grant->state], "state", NULL);
     sw_json_set_str(doc, grant->boot_id, "bootID", NULL);
-    sw_json_set_str(doc, grant->pod.ns, "pod", "namespace", NULL);
-    sw_json_set_str(doc, grant->pod.name, "pod", "name", NULL);
-    sw_json_set_str(doc, grant->pod.uid, "pod", "uid", NULL);
-    sw_json_set_str(doc, grant->container, "container", NULL);
+    if (grant->claim.uid) {
+        set_ref(doc, "resourceClaim", &grant->claim);
+        set_devices(doc, grant);
+    } else {
+        set_ref(doc, "pod", &grant->pod);
+        sw_json_set_str(doc, grant->container, "container", NULL);
+    }
     if (grant->cdi)
         sw_json_set_str(doc, grant->cdi, "cdi", NULL);
     struct json_object *slices = sw_json_need_list(doc, "slices", NULL);
@@ -111,12 +140,13 @@ static int read_number(struct json_object *doc, const char *key, int64_t most, i
     return 0;
 }
 
-static int read_slice(struct json_object *doc, struct dp_slice *s, struct sw_err *err)
+/* @serves: it serves an AllocationClaim, which it names. */
+static int read_slice(struct json_object *doc, bool serves, struct dp_slice *s, struct sw_err *err)
 {
     int64_t start = 0, size = 0, gi = 0, ci = 0;
     unsigned step = 0;
-    int rc = read_name(sw_json_get(doc, "claim"), "namespace", &s->claim_ns, err);
-    if (rc == 0)
+    int rc = serves ? read_name(sw_json_get(doc, "claim"), "namespace", &s->claim_ns, err) : 0;
+    if (rc == 0 && serves)
         rc = read_name(sw_json_get(doc, "claim"), "name", &s->claim, err);
     if (rc == 0)
         rc = read_name(doc, "gpu", &s->gpu, err);
@@ -161,10 +191,65 @@ static int read_served(struct json_object *list, struct dp_grant *g, struct sw_e
     return 0;
 }
 
+static int read_ref(struct json_object *doc, struct dp_ref *ref, struct sw_err *err)
+{
+    int rc = read_name(doc, "namespace", &ref->ns, err);
+    if (rc == 0)
+        rc = read_name(doc, "name", &ref->name, err);
+    if (rc == 0)
+        rc = read_name(doc, "uid", &ref->uid, err);
+    return rc;
+}
+
+static int read_device(struct json_object *doc, struct dp_grant *g, struct sw_err *err)
+{
+    int64_t slice = 0;
+    const bool has_slice = sw_json_get(doc, "slice") != NULL;
+    SW_AUTO_CHARS *request = NULL, *group = NULL, *name = NULL, *gpu = NULL;
+    int rc = read_name(doc, "request", &request, err);
+    if (rc == 0)
+        rc = read_name(doc, "group", &group, err);
+    if (rc == 0)
+        rc = read_name(doc, "device", &name, err);
+    if (rc == 0)
+        rc = read_name(doc, "gpu", &gpu, err);
+    if (rc == 0 && has_slice)
+        rc = read_number(doc, "slice", (int64_t)g->n_slices - 1, &slice, err);
+    if (rc == 0)
+        dp_grant_add_device(g, request, group, name, gpu, has_slice ? (size_t)slice : DP_NO_SLICE);
+    return rc;
+}
+
+/* After its slices, which devices name. */
+static int read_devices(struct json_object *list, struct dp_grant *g, struct sw_err *err)
+{
+    const size_t n = sw_json_len(list);
+    if (!json_object_is_type(list, json_type_array) || !n || n > SW_MIG_MAX_REQUESTS)
+        return sw_err_set(err, SW_INVALID, "devices: expected a list of 1 to %d",
+                          SW_MIG_MAX_REQUESTS);
+    for (size_t i = 0; i < n; i++) {
+        const int rc = read_device(sw_json_at(list, i), g, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "devices[%zu]", i);
+    }
+    return 0;
+}
+
+/* Whom it is for. */
+static int read_holder(struct json_object *doc, bool serves, struct dp_grant *g, struct sw_err *err)
+{
+    if (!serves)
+        return read_ref(sw_json_get(doc, "resourceClaim"), &g->claim, err);
+    int rc = read_name(doc, "container", &g->container, err);
+    if (rc == 0 && sw_json_get(doc, "cdi"))
+        rc = read_name(doc, "cdi", &g->cdi, err);
+    return rc < 0 ? rc : read_ref(sw_json_get(doc, "pod"), &g->pod, err);
+}
+
 int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err *err)
 {
     SW_AUTO(dp_grant) *g = dp_grant_new();
-    struct json_object *pod = sw_json_get(doc, "pod");
+    const bool serves = !sw_json_get(doc, "resourceClaim");
     unsigned state = 0;
     if (sw_json_int(doc, 0, "version", NULL) != 1)
         return sw_err_set(err, SW_INVALID, "version: expected 1");
@@ -175,21 +260,15 @@ int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err
     if (rc == 0)
         rc = read_name(doc, "bootID", &g->boot_id, err);
     if (rc == 0)
-        rc = read_name(doc, "container", &g->container, err);
-    if (rc == 0 && sw_json_get(doc, "cdi"))
-        rc = read_name(doc, "cdi", &g->cdi, err);
-    if (rc == 0)
-        rc = read_name(pod, "namespace", &g->pod.ns, err);
-    if (rc == 0)
-        rc = read_name(pod, "name", &g->pod.name, err);
-    if (rc == 0)
-        rc = read_name(pod, "uid", &g->pod.uid, err);
+        rc = read_holder(doc, serves, g, err);
     struct json_object *list = sw_json_get(doc, "slices");
     const size_t n = sw_json_len(list);
-    if (rc == 0 && (!json_object_is_type(list, json_type_array) || !n || n > SW_MIG_MAX_REQUESTS))
-        rc = sw_err_set(err, SW_INVALID, "slices: expected a list of 1 to %d", SW_MIG_MAX_REQUESTS);
+    if (rc == 0 && (!json_object_is_type(list, json_type_array) || n < (serves ? 1 : 0) ||
+                    n > SW_MIG_MAX_REQUESTS))
+        rc = sw_err_set(err, SW_INVALID, "slices: expected a list of %d to %d", serves ? 1 : 0,
+                        SW_MIG_MAX_REQUESTS);
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        rc = read_slice(sw_json_at(list, i), dp_grant_add_slice(g), err);
+        rc = read_slice(sw_json_at(list, i), serves, dp_grant_add_slice(g), err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "slices[%zu]", i);
         /* of instances that DAS made the place alone is known */
@@ -197,6 +276,8 @@ int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err
             !(g->cdi && g->slices[i].step == DP_INTENT))
             return sw_err_set(err, SW_INVALID, "slices[%zu].step: of a ready grant, not made", i);
     }
+    if (rc == 0 && !serves)
+        rc = read_devices(sw_json_get(doc, "devices"), g, err);
     if (rc == 0)
         rc = read_served(sw_json_get(doc, "served"), g, err);
     if (rc == 0)

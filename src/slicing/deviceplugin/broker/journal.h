@@ -32,6 +32,15 @@ int dp_journal_load(const char *dir, void (*each)(struct dp_grant *grant, void *
 char *dp_cdi_class(const struct dp_grant *grant);
 char *dp_cdi_device(const struct dp_grant *grant); /* "mig.das.com/c1g.5gb=MIG-..." */
 char *dp_cdi_file(const struct dp_grant *grant);   /* "c1g.5gb_MIG-....cdi.json" */
+/** Of a ResourceClaim: the name of the CDI device for the devices of one group, or with NULL for
+ * all of several groups: "mig.slipway.dev/claim=UID-GROUP", "mig.slipway.dev/claim=UID". The
+ * caller's. */
+char *dp_cdi_group(const struct dp_grant *grant, const char *group);
+/** How many groups its devices are of. */
+size_t dp_grant_n_groups(const struct dp_grant *grant);
+/** Whether device @i is the first one of its request: it carries the name of the group's CDI
+ * device, so that a container has it once. */
+bool dp_device_leads(const struct dp_grant *grant, size_t i);
 /** "MIG-a,MIG-b", and "0,1". The caller's. */
 char *dp_visible_devices(const struct dp_grant *grant);
 /** "0,1": the indices of the grant's devices in its container. The caller's. */

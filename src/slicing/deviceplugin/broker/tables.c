@@ -76,9 +76,18 @@ void dp_grant_free(struct dp_grant *grant)
         free(s->uuid);
         free(s->old_uuid);
     }
+    for (size_t i = 0; i < grant->n_devices; i++) {
+        free(grant->devices[i].request);
+        free(grant->devices[i].group);
+        free(grant->devices[i].name);
+        free(grant->devices[i].gpu);
+    }
     dp_grant_unserve(grant);
+    dp_grant_free(grant->follower);
+    free(grant->devices);
     free(grant->slices);
     dp_ref_done(&grant->pod);
+    dp_ref_done(&grant->claim);
     free(grant->id);
     free(grant->cdi);
     free(grant->container);
@@ -93,6 +102,15 @@ struct dp_slice *dp_grant_add_slice(struct dp_grant *grant)
     struct dp_slice *s = &grant->slices[grant->n_slices++];
     *s = (struct dp_slice){ 0 };
     return s;
+}
+
+void dp_grant_add_device(struct dp_grant *grant, const char *request, const char *group,
+                         const char *name, const char *gpu, size_t slice)
+{
+    grant->devices = sw_realloc(grant->devices, grant->n_devices + 1, sizeof *grant->devices);
+    grant->devices[grant->n_devices++] = (struct dp_device){ sw_strdup(request), sw_strdup(group),
+                                                             sw_strdup(name), sw_strdup(gpu),
+                                                             slice };
 }
 
 void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *const *ids,
