@@ -28,6 +28,7 @@ static const struct {
       "reportingController,type" },
     { "apps", "ReplicaSet", "status.replicas" },
     { "batch", "Job", "status.successful" },
+    { "resource.k8s.io", "ResourceSlice", "spec.nodeName,spec.driver" },
     { "certificates.k8s.io", "CertificateSigningRequest", "spec.signerName" },
 };
 
