@@ -67,6 +67,35 @@ V1BETA1 = build("v1beta1", {
     "PreStartContainerResponse": "",
 })
 
+REGISTRATION = build("pluginregistration", {
+    "InfoRequest": "",
+    "PluginInfo": "type 1 s, name 2 s, endpoint 3 s, supported_versions 4 s*",
+    "RegistrationStatus": "plugin_registered 1 b, error 2 s",
+    "RegistrationStatusResponse": "",
+})
+
+# maps: entries are told apart by their keys in the tests
+DRA = build("k8s.io.kubelet.pkg.apis.dra.v1", {
+    "Claim": "namespace 1 s, uid 2 s, name 3 s",
+    "NodePrepareResourcesRequest": "claims 1 Claim*",
+    "Device": "request_names 1 s*, pool_name 2 s, device_name 3 s, cdi_device_ids 4 s*, share_id 5 s",
+    "NodePrepareResourceResponse": "devices 1 Device*, error 2 s",
+    "PrepareEntry": "key 1 s, value 2 NodePrepareResourceResponse",
+    "NodePrepareResourcesResponse": "claims 1 PrepareEntry*",
+    "NodeUnprepareResourcesRequest": "claims 1 Claim*",
+    "NodeUnprepareResourceResponse": "error 1 s",
+    "UnprepareEntry": "key 1 s, value 2 NodeUnprepareResourceResponse",
+    "NodeUnprepareResourcesResponse": "claims 1 UnprepareEntry*",
+})
+
+HEALTH = build("v1alpha1", {
+    "NodeWatchResourcesRequest": "",
+    "DeviceIdentifier": "pool_name 1 s, device_name 2 s",
+    "DeviceHealth": "device 1 DeviceIdentifier, health 2 i, last_updated_time 3 l, "
+                    "health_check_timeout_seconds 4 l, message 5 s",
+    "NodeWatchResourcesResponse": "devices 1 DeviceHealth*",
+})
+
 HELD = build("v1", {
     "ListPodResourcesRequest": "",
     "NUMANode": "ID 1 l",

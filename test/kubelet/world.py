@@ -79,12 +79,13 @@ class Api:
 class Emulator(Api):
     """The API server that all tests of a file share."""
 
-    def __init__(self):
+    def __init__(self, version=None):
         self.dir = tempfile.mkdtemp(prefix="slipway-kubelet-")
         kubeconfig = self.dir + "/kubeconfig"
         self.log = open(self.dir + "/emulator.log", "w")
         self.process = subprocess.Popen(
-            [EMULATOR, "emulate", "--no-nodes", "--no-controllers", "--kubeconfig-out", kubeconfig],
+            [EMULATOR, "emulate", "--no-nodes", "--no-controllers", "--kubeconfig-out", kubeconfig] +
+            (["--kube-version", version] if version else []),
             stdout=self.log, stderr=self.log)
         until("kubeconfig", lambda: os.path.exists(kubeconfig) and "server:" in open(kubeconfig).read())
         super().__init__(kubeconfig)
@@ -204,7 +205,7 @@ class World:
         self.kubelet = Kubelet(self.dir + "/kubelet", held_service or "v1.PodResourcesLister")
         self.kubelet.start()
         self.emulated = emulated
-        self.args = list(args)
+        self.args = list(args) if any(a.startswith("--api") for a in args) else ["--api=deviceplugin", *args]
         self.env = dict(os.environ, SLIPWAY_NVML_STATE=self.dir + "/gpus",
                         SLIPWAY_NVML_FAIL=self.dir + "/fail", SLIPWAY_NVML_XID=self.dir + "/xid")
         self.env.update(env or {})
@@ -391,9 +392,9 @@ def read_gpus(path):
     return out
 
 
-def main(tests, selection=None):
-    """Run the tests, each with a world of its own; speak TAP."""
-    api = Emulator()
+def main(tests, version=None):
+    """Run the tests, each with a world of its own; speak TAP. version: of Kubernetes"""
+    api = Emulator(version)
     bad = 0
     try:
         for n, test in enumerate(tests, 1):

@@ -33,6 +33,13 @@ enum sw_device_list {
 /** "envvar,cdi-annotations,cdi-cri". @return 0 | SW_INVALID */
 int sw_device_list_parse(const char *text, unsigned *out, struct sw_err *err) SW_CHECKED;
 
+/** By which of kubelet's interfaces the node's slices are given out. */
+enum sw_device_api {
+    SW_DEVICE_API_AUTO,          /* DRA where the API server serves all that slices need */
+    SW_DEVICE_API_DEVICE_PLUGIN, /* for the scheduler's AllocationClaims */
+    SW_DEVICE_API_DRA,           /* Dynamic Resource Allocation: for kube-scheduler's claims */
+};
+
 /** The zero value is the default of each, where there is one. Texts are borrowed for its life. */
 struct sw_device_plugin_opts {
     const char *node;        /* must be set */
@@ -41,6 +48,8 @@ struct sw_device_plugin_opts {
     const char *cdi_dir;     /* "/var/run/cdi" */
     const char *journal_dir; /* "/var/lib/slipway/device-plugin" */
     unsigned device_list;    /* enum sw_device_list; 0: envvar and cdi-annotations */
+    enum sw_device_api api;
+    bool whole_gpus; /* with DRA: GPUs that are not in MIG mode are given out as a whole */
     bool emulated;
     const char *emulated_model; /* "A100-40GB" */
     int emulated_count;         /* 2 */

@@ -196,6 +196,12 @@ void dp_endpoint_forget(struct dp_endpoint *e)
     sw_grpc_request_cancel(SW_TAKE(e->registration));
 }
 
+void dp_endpoint_leave(struct dp_endpoint *e)
+{
+    dp_endpoint_forget(e);
+    sw_grpc_server_close(SW_TAKE(e->server));
+}
+
 /* ---- open and close ----------------------------------------------------------------------------
  */
 

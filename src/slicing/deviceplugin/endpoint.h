@@ -20,3 +20,5 @@ bool dp_endpoint_is_registered(const struct dp_endpoint *e);
 size_t dp_endpoint_n_healthy(const struct dp_endpoint *e);
 /** kubelet has restarted or stopped: the registration is void. */
 void dp_endpoint_forget(struct dp_endpoint *e);
+/** Take the socket away: kubelet takes the plugin for gone. */
+void dp_endpoint_leave(struct dp_endpoint *e);

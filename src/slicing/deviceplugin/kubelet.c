@@ -67,7 +67,10 @@ void dp_kubelet_check(struct dp_kubelet *k)
         say(k, message);
     }
     bool ok = k->watch >= 0;
-    for (size_t i = 0; ok && p->open && i < p->n_resources; i++) {
+    for (size_t i = 0; p->face == DP_FACE_DRA && i < p->n_resources; i++)
+        dp_endpoint_leave(p->endpoints[i]);
+    const bool serves = p->open && p->face == DP_FACE_DEVICE_PLUGIN;
+    for (size_t i = 0; ok && serves && i < p->n_resources; i++) {
         ok = dp_endpoint_listen(p->endpoints[i], &err) == 0;
         if (ok && there)
             dp_endpoint_register(p->endpoints[i]);

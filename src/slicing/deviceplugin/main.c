@@ -16,11 +16,11 @@
 
 struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *cdi_dir, *journal_dir, *boot_id_file;
-    const char *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
+    const char *api, *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
     const char *health_address, *log_file;
     struct sw_metrics_flags metrics;
     int count, claim_s;
-    bool emulated;
+    bool emulated, whole_gpus;
 };
 
 static const struct sw_flag flags[] = {
@@ -38,6 +38,11 @@ static const struct sw_flag flags[] = {
       "for CDI files (default /var/run/cdi)" },
     { "journal-dir", 0, SW_FLAG_STRING, AT(journal_dir), "DIR", NULL,
       "for records of slices (default /var/lib/slipway/device-plugin)" },
+    { "api", 0, SW_FLAG_STRING, AT(api), "INTERFACE", "auto|deviceplugin|dra",
+      "how slices are given out: by Dynamic Resource Allocation (dra), as a device plugin, or by "
+      "what the API server serves (auto, default)" },
+    { "whole-gpus", 0, SW_FLAG_BOOL, AT(whole_gpus), NULL, NULL,
+      "with dra: give out GPUs that are not in MIG mode, too" },
     { "device-list-strategy", 0, SW_FLAG_STRING, AT(strategy), "LIST", NULL,
       "envvar, cdi-annotations, cdi-cri; several with commas (default envvar,cdi-annotations)" },
     { "emulated-mode", 0, SW_FLAG_BOOL, AT(emulated), NULL, NULL,
@@ -85,6 +90,10 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
         .kubelet_dir = s->kubelet_dir,
         .cdi_dir = s->cdi_dir,
         .journal_dir = s->journal_dir,
+        .api = strcmp(s->api, "dra") == 0            ? SW_DEVICE_API_DRA
+               : strcmp(s->api, "deviceplugin") == 0 ? SW_DEVICE_API_DEVICE_PLUGIN
+                                                     : SW_DEVICE_API_AUTO,
+        .whole_gpus = s->whole_gpus,
         .emulated = s->emulated,
         .emulated_model = s->model,
         .emulated_count = s->count,
@@ -205,6 +214,7 @@ int main(int argc, char **argv)
                           .ns = sw_text_or(getenv("INSTASLICE_NAMESPACE"), "das-operator"),
                           .strategy = sw_text_or(getenv("DEVICE_LIST_STRATEGY"), NULL),
                           .emulated = sw_streq(getenv("EMULATED_MODE"), "enabled"),
+                          .api = "auto",
                           .gate_lost = "withdraw",
                           .health_address = ":8081",
                           .metrics = SW_METRICS_FLAGS_DEFAULT("0"),

@@ -10,10 +10,14 @@
 #include "slicing/deviceplugin/broker/files.h"
 #include "slicing/deviceplugin/broker/journal.h"
 #include "slicing/deviceplugin/cluster.h"
+#include "slicing/deviceplugin/dra_calls.h"
+#include "slicing/deviceplugin/dra_endpoint.h"
 #include "slicing/deviceplugin/endpoint.h"
+#include "slicing/deviceplugin/face.h"
 #include "slicing/deviceplugin/gate.h"
 #include "slicing/deviceplugin/kubelet.h"
 #include "slicing/deviceplugin/pod_resources.h"
+#include "slicing/deviceplugin/resource_slices.h"
 #include "slicing/deviceplugin/tickets.h"
 
 enum { FIND_GPUS_MS = 30 * 1000, CHECK_HEALTH_MS = 1000, SETTLED_MS = 5000 };
@@ -116,9 +120,8 @@ static void do_record(struct sw_device_plugin *p, const struct dp_action *a)
 
 static void do_uncdi(struct sw_device_plugin *p, const struct dp_action *a)
 {
-    const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
     SW_ERR(err);
-    if (g && dp_cdi_remove(p->opts.cdi_dir, g, &err) < 0)
+    if (dp_file_remove(p->opts.cdi_dir, a->message, &err) < 0)
         log_error(p, "CDI file not removed", &err);
 }
 
@@ -149,6 +152,8 @@ static void (*const actions[])(struct sw_device_plugin *p, const struct dp_actio
     [DP_ACT_FORGET] = do_forget,
     [DP_ACT_ALLOCATED] = dp_ticket_answer,
     [DP_ACT_STARTED] = dp_ticket_answer,
+    [DP_ACT_PREPARED] = dp_dra_answer,
+    [DP_ACT_UNPREPARED] = dp_dra_answer,
     [DP_ACT_CLAIM_STATE] = dp_cluster_write,
     [DP_ACT_CLAIM_POD] = dp_cluster_write,
     [DP_ACT_CLAIM_DELETE] = dp_cluster_write,
@@ -181,6 +186,7 @@ static void perform(struct sw_device_plugin *p)
         sw_timer_set(p->tick, next_ms > dp_now_ms(p) ? next_ms - dp_now_ms(p) : 0);
     for (size_t i = 0; i < p->n_resources; i++)
         dp_endpoint_refresh(p->endpoints[i]);
+    dp_slices_refresh(p->slices);
 }
 
 static void on_settled(void *arg SW_UNUSED)
@@ -203,6 +209,9 @@ static void changed(struct sw_device_plugin *p)
     for (size_t i = 0; i < p->n_resources; i++)
         dp_endpoint_refresh(p->endpoints[i]);
     dp_kubelet_check(p->kubelet);
+    dp_dra_endpoint_check(p->dra_endpoint);
+    dp_dra_endpoint_refresh(p->dra_endpoint);
+    dp_slices_refresh(p->slices);
     dp_accelerator_publish(p->accelerator);
 }
 
@@ -226,7 +235,7 @@ static int find_gpus(struct sw_device_plugin *p, struct sw_err *err)
     size_t n = 0;
     for (size_t i = 0; i < d->n_gpus; i++)
         n += d->gpus[i].geometry != NULL;
-    if (!n) {
+    if (!n && !p->opts.whole_gpus) {
         say_no_gpu(p, "NoMIG", "no GPU is in MIG mode");
         dp_driver_free(d);
     } else {
@@ -310,8 +319,9 @@ int sw_device_list_parse(const char *text, unsigned *out, struct sw_err *err)
 static void on_record(struct dp_grant *grant, void *arg)
 {
     struct sw_device_plugin *p = arg;
-    sw_log(SW_LOG_INFO, "record of an earlier process", "pod", grant->pod.name, "namespace",
-           grant->pod.ns, NULL);
+    const struct dp_ref *holder = grant->claim.uid ? &grant->claim : &grant->pod;
+    sw_log(SW_LOG_INFO, "record of an earlier process", grant->claim.uid ? "claim" : "pod",
+           holder->name, "namespace", holder->ns, NULL);
     dp_broker_adopt(p->broker, grant);
 }
 
@@ -424,6 +434,9 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
         return rc;
     }
     p->kubelet = dp_kubelet_new(p);
+    p->dra_endpoint = dp_dra_endpoint_new(p);
+    p->slices = dp_slices_new(p);
+    p->face_choice = dp_face_choice_new(p);
     p->accelerator = dp_accelerator_new(p);
     dp_cluster_open(p);
     sw_timer_set(p->check, 0);
@@ -439,6 +452,10 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
         return;
     dp_worker_free(p->worker);
     dp_kubelet_free(p->kubelet);
+    dp_face_choice_free(p->face_choice);
+    dp_slices_free(p->slices);
+    dp_dra_endpoint_free(p->dra_endpoint);
+    dp_dra_calls_free(p);
     for (size_t i = 0; i < p->n_resources; i++)
         dp_endpoint_free(p->endpoints[i]);
     free(p->endpoints);
@@ -457,6 +474,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     free(p->plugins_dir);
     free(p->held_socket);
     free(p->no_gpu);
+    free(p->face_reason);
     free(p);
 }
 
@@ -466,7 +484,13 @@ const char *sw_device_plugin_waits_for(const struct sw_device_plugin *p)
         return NULL; /* ready: this node has nothing to serve */
     if (!p->open)
         return dp_gate_text(p->gate);
-    for (size_t i = 0; i < p->n_resources; i++)
+    if (p->face == DP_FACE_UNKNOWN)
+        return "whether the API server serves Dynamic Resource Allocation is not known yet";
+    if (p->face == DP_FACE_DRA && !dp_dra_endpoint_is_registered(p->dra_endpoint))
+        return "kubelet has not taken the driver's registration yet";
+    if (p->face == DP_FACE_DRA && !dp_slices_are_published(p->slices))
+        return "the ResourceSlices are not written yet";
+    for (size_t i = 0; p->face == DP_FACE_DEVICE_PLUGIN && i < p->n_resources; i++)
         if (!dp_endpoint_is_registered(p->endpoints[i]))
             return "kubelet has not taken the registration yet";
     return NULL;

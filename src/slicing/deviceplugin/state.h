@@ -9,6 +9,10 @@
  *   cluster.h        watches and writes of pods and claims
  *   accelerator.h    the NodeAccelerator
  *   gate.h           what must be ready before anything is offered
+ *   face.h           which of kubelet's interfaces is used
+ *   dra_endpoint.h   the driver's sockets for Dynamic Resource Allocation
+ *   resource_slices.h  what the node publishes of its GPUs for it
+ *   dra_calls.h      kubelet's calls about ResourceClaims
  *
  * Internal to deviceplugin. */
 #include <sys/queue.h>
@@ -20,13 +24,20 @@
 #include "slicing/deviceplugin/driver/worker.h"
 #include "slicing/deviceplugin/inventory.h"
 
+struct dp_dra_call;
+struct dp_dra_endpoint;
 struct dp_endpoint;
+struct dp_face_choice;
 struct dp_gate;
 struct dp_accelerator;
 struct dp_kubelet;
+struct dp_slices;
 struct dp_ticket;
 struct sw_grpc_call;
 struct sw_grpc_request;
+
+/** The interface in use. What was given out by the other one stays until it ends. */
+enum dp_face { DP_FACE_UNKNOWN, DP_FACE_DEVICE_PLUGIN, DP_FACE_DRA };
 
 /** One for each process. */
 struct sw_device_plugin {
@@ -59,6 +70,13 @@ struct sw_device_plugin {
     bool held_alpha; /* kubelet knows v1alpha1 only */
     LIST_HEAD(dp_tickets, dp_ticket) tickets;
     uint64_t last_ticket;
+
+    enum dp_face face;
+    char *face_reason; /* for people; NULL while it is not known */
+    struct dp_face_choice *face_choice;
+    struct dp_dra_endpoint *dra_endpoint;
+    struct dp_slices *slices;
+    LIST_HEAD(dp_dra_calls, dp_dra_call) dra_calls;
 
     struct sw_kube_watch *pods, *claims;
     LIST_HEAD(dp_writes, dp_write) writes;

@@ -11,6 +11,7 @@ static void add_class(struct json_object *classes, const char *name, const char 
     sw_json_set_str(doc, "resource.k8s.io/v1", "apiVersion", NULL);
     sw_json_set_str(doc, "DeviceClass", "kind", NULL);
     sw_json_set_str(doc, name, "metadata", "name", NULL);
+    sw_json_set_str(doc, SW_DRA_DRIVER, "metadata", "labels", SW_DRA_LABEL, NULL);
     sw_json_set_str(selector, expression, "cel", "expression", NULL);
     json_object_array_add(sw_json_need_list(doc, "spec", "selectors", NULL), selector);
     if (resource)

@@ -24,6 +24,9 @@
 #define SW_DRA_CLASS_MIG "mig.slipway.dev"
 #define SW_DRA_CLASS_GPU "gpu.slipway.dev"
 
+/** What DeviceClasses of ours have: the driver's name. */
+#define SW_DRA_LABEL "slipway.dev/driver"
+
 /** A GPU of the node; texts are borrowed, NULL where something is not known. */
 struct sw_dra_gpu {
     const char *uuid, *product, *brand, *architecture;
@@ -68,6 +71,23 @@ char *sw_dra_pool(const char *node) SW_CHECKED;
  * in the order of the devices, which is that in which kube-scheduler reads them. @generation: of
  * the pool, higher than any before. */
 struct json_object *sw_dra_slices(const struct sw_dra_node *node, int64_t generation) SW_CHECKED;
+
+/** A device of ours that a ResourceClaim was allocated; the texts are owned. */
+struct sw_dra_result {
+    char *request; /* without the name of an alternative: "gpu" of "gpu/large" */
+    char *group;   /* requests of one group are those of the same containers */
+    char *device;  /* in the pool */
+    bool admin;    /* adminAccess: it may be another claim's, nothing is made for it */
+};
+/** What the ResourceClaim @claim was allocated of the pool @pool. @uid: which one is meant. @out:
+ * the caller's (sw_dra_results_free()).
+ * @return 0 | SW_CONFLICT: another claim of this name | SW_PENDING: not allocated | SW_NOTFOUND:
+ *         nothing of this pool | SW_INVALID: a result that cannot be read, or a configuration that
+ *         is not carried out */
+int sw_dra_results_read(struct json_object *claim, const char *uid, const char *pool,
+                        struct sw_dra_result **out, size_t *n, struct sw_err *err) SW_CHECKED;
+/** With the array. NULL is accepted. */
+void sw_dra_results_free(struct sw_dra_result *results, size_t n);
 
 /** The DeviceClasses for the profiles of these geometries, an array, the caller's: for each profile
  * one that pods get by nvidia.com/mig-PROFILE, and one by mig.das.com/PROFILE; one of all slices,

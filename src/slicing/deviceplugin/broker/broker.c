@@ -58,6 +58,14 @@ void dp_broker_each(const struct dp_broker *b, void (*each)(struct dp_grant *g, 
     each(g, arg);
 }
 
+void dp_broker_each_claim(const struct dp_broker *b,
+                          void (*each)(const struct dp_claim *c, void *arg), void *arg)
+{
+    const struct dp_claim *c;
+    LIST_FOREACH(c, &b->claims, link)
+    each(c, arg);
+}
+
 void dp_broker_count(const struct dp_broker *b, struct dp_counts *out)
 {
     const struct dp_claim *c;

@@ -184,7 +184,7 @@ enum dp_act {
     DP_ACT_STEP,       /* write the record, then do @step for slice @i: dp_broker_on_step() */
     DP_ACT_COMMIT,     /* write the CDI file and the record: dp_broker_on_commit() */
     DP_ACT_RECORD,     /* write the record so that a power cut does not lose it, and the CDI file */
-    DP_ACT_UNCDI,      /* remove the CDI file */
+    DP_ACT_UNCDI,      /* remove the CDI file @message */
     DP_ACT_FORGET,     /* remove the record */
     DP_ACT_ALLOCATED,  /* answer @ticket: @grant_id, or @code and @message */
     DP_ACT_STARTED,    /* answer @ticket (PreStartContainer): @code, @message */
@@ -319,6 +319,10 @@ const struct dp_grant *dp_broker_holder(const struct dp_broker *b, const char *p
 /** Calls @each with every grant. */
 void dp_broker_each(const struct dp_broker *b, void (*each)(struct dp_grant *g, void *arg),
                     void *arg);
+
+/** Calls @each with every AllocationClaim. */
+void dp_broker_each_claim(const struct dp_broker *b,
+                          void (*each)(const struct dp_claim *c, void *arg), void *arg);
 
 /** For metrics. */
 struct dp_counts {

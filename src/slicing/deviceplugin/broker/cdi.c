@@ -41,6 +41,8 @@ char *dp_cdi_file(const struct dp_grant *grant)
 {
     if (grant->claim.uid)
         return sw_printf("claim_%s" SUFFIX, grant->claim.uid);
+    if (!*device_name(grant))
+        return NULL;
     SW_AUTO_CHARS *class = dp_cdi_class(grant);
     return sw_printf("%s_%s" SUFFIX, class, device_name(grant));
 }
@@ -136,12 +138,6 @@ int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *e
     /* it is written before the record says so, and looked after with each later record: mostly it
      * is as it should be, and replacing a file costs a disk more than reading one */
     return dp_file_is(dir, name, doc) ? 0 : dp_file_write(dir, name, doc, err);
-}
-
-int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err)
-{
-    SW_AUTO_CHARS *name = dp_cdi_file(grant);
-    return grant->claim.uid || *device_name(grant) ? dp_file_remove(dir, name, err) : 0;
 }
 
 /* ---- DAS's files -------------------------------------------------------------------------------

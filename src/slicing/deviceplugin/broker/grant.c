@@ -4,6 +4,15 @@
 #include <string.h>
 
 #include "slicing/deviceplugin/broker/broker_internal.h"
+#include "slicing/deviceplugin/broker/journal.h"
+
+/* The name goes along: the grant may have ended when it is done. */
+static void remove_cdi(struct dp_broker *b, const struct dp_grant *g)
+{
+    SW_AUTO_CHARS *name = dp_cdi_file(g);
+    if (name)
+        broker_act(b, DP_ACT_UNCDI)->message = SW_TAKE(name);
+}
 
 static void ask(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step)
 {
@@ -194,7 +203,7 @@ void grant_undo(struct dp_broker *b, struct dp_grant *g, const char *fmt, ...)
         evict->message = sw_strdup(g->why);
     }
     g->remaking = false;
-    act_on(b, g, DP_ACT_UNCDI);
+    remove_cdi(b, g);
     undo_next(b, g);
 }
 
@@ -340,7 +349,7 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
     sw_text_set(&g->boot_id, b->boot_id);
     SW_AUTO_CHARS *who = holder(g);
     if (g->state == DP_UNDOING) {
-        act_on(b, g, DP_ACT_UNCDI);
+        remove_cdi(b, g);
         undo_next(b, g);
     } else if (g->undo_next) {
         grant_undo(b, g, "%s", ended_text(g));
@@ -350,7 +359,7 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
         grant_undo(b, g, "its pod has ended");
     } else if (rebooted) {
         broker_log(b, 0, "the node was booted anew: making the slices of %s again", who);
-        act_on(b, g, DP_ACT_UNCDI); /* of the slices it had */
+        remove_cdi(b, g); /* of the slices it had */
         g->remaking = true;
         grant_begin(b, g);
     } else {

@@ -31,7 +31,8 @@ int dp_journal_load(const char *dir, void (*each)(struct dp_grant *grant, void *
  * "MIG-...". Source: DAS (a class may not begin with a digit). The caller's. */
 char *dp_cdi_class(const struct dp_grant *grant);
 char *dp_cdi_device(const struct dp_grant *grant); /* "mig.das.com/c1g.5gb=MIG-..." */
-char *dp_cdi_file(const struct dp_grant *grant);   /* "c1g.5gb_MIG-....cdi.json" */
+/* "c1g.5gb_MIG-....cdi.json"; NULL: no slice of it has ever been made */
+char *dp_cdi_file(const struct dp_grant *grant);
 /** Of a ResourceClaim: the name of the CDI device for the devices of one group, or with NULL for
  * all of several groups: "mig.slipway.dev/claim=UID-GROUP", "mig.slipway.dev/claim=UID". The
  * caller's. */
@@ -64,8 +65,6 @@ int dp_cdi_load(const char *dir, const char *boot_id,
                 struct sw_err *err) SW_CHECKED;
 /** Write the grant's CDI file. @return 0 | SW_UNAVAILABLE, SW_FORBIDDEN (the folder) */
 int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
-/** Remove it, if it is there. @return as dp_cdi_write() */
-int dp_cdi_remove(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
 /** Remove slipway's files, not DAS's, whose device is not known. @keep: whether it is. */
 int dp_cdi_sweep(const char *dir, bool (*keep)(const char *device, void *arg), void *arg,
                  struct sw_err *err) SW_CHECKED;

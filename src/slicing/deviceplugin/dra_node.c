@@ -1,0 +1,80 @@
+#include "slicing/deviceplugin/dra_node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define API .group = "resource.k8s.io", .version = "v1", .api_version = "resource.k8s.io/v1"
+
+const struct sw_kind dp_kind_resource_claim = { API,
+                                                .kind = "ResourceClaim",
+                                                .plural = "resourceclaims",
+                                                .namespaced = true,
+                                                .served = true,
+                                                .has_status = true };
+const struct sw_kind dp_kind_resource_slice = { API, .kind = "ResourceSlice",
+                                                .plural = "resourceslices", .served = true };
+const struct sw_kind dp_kind_device_class = { API, .kind = "DeviceClass", .plural = "deviceclasses",
+                                              .served = true };
+
+/* GPUs that are not published have the index that they have in NVML all the same. */
+static struct sw_dra_gpu gpu_of(const struct sw_device_plugin *p, const struct dp_gpu *gpu)
+{
+    return (struct sw_dra_gpu){ .uuid = gpu->uuid,
+                                .product = gpu->name,
+                                .numa_node = -1,
+                                .memory_mib = gpu->memory_mib,
+                                .geometry = gpu->geometry,
+                                .barred = gpu->xid || (!gpu->geometry && !p->opts.whole_gpus) };
+}
+
+/* ---- what others than ResourceClaims hold
+ * ------------------------------------------------------------------------
+ */
+
+struct holding {
+    const struct dp_driver *driver;
+    struct sw_dra_gpu *gpus;
+};
+
+static void hold(const struct holding *h, const char *gpu, const char *profile,
+                 struct sw_mig_place place)
+{
+    const struct dp_gpu *found = dp_driver_gpu(h->driver, gpu);
+    struct sw_mig_profile p;
+    if (!found || sw_mig_profile_parse(profile, strlen(profile), &p, NULL) < 0)
+        return;
+    const struct sw_mig_kind *kind = sw_mig_kind_find(found->geometry, &p);
+    if (kind)
+        sw_mig_take(&h->gpus[found - h->driver->gpus].held, kind, place);
+}
+
+static void hold_grant(struct dp_grant *g, void *arg)
+{
+    for (size_t i = 0; !g->claim.uid && i < g->n_slices; i++)
+        hold(arg, g->slices[i].gpu, g->slices[i].profile, g->slices[i].place);
+}
+
+/* Promised to a pod, or held: that with a grant is counted with it. */
+static void hold_claim(const struct dp_claim *c, void *arg)
+{
+    if (!c->grant)
+        hold(arg, c->gpu, c->profile, c->place);
+}
+
+struct sw_dra_node dp_dra_node(const struct sw_device_plugin *p, const char *uid)
+{
+    struct sw_dra_node node = { .name = p->opts.node, .uid = uid };
+    if (!p->driver)
+        return node;
+    struct sw_dra_gpu *gpus = sw_zalloc(p->driver->n_gpus + 1, sizeof *gpus);
+    for (size_t i = 0; i < p->driver->n_gpus; i++)
+        gpus[i] = gpu_of(p, &p->driver->gpus[i]);
+    struct holding h = { p->driver, gpus };
+    dp_broker_each(p->broker, hold_grant, &h);
+    dp_broker_each_claim(p->broker, hold_claim, &h);
+    for (size_t i = 0; i < p->driver->n_gpus; i++)
+        gpus[i].use = gpus[i].held;
+    node.gpus = gpus;
+    node.n_gpus = p->driver->n_gpus;
+    return node;
+}

@@ -1,0 +1,95 @@
+/* What a ResourceClaim was allocated. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/json/json.h"
+#include "data/json/path.h"
+#include "slicing/dra/dra.h"
+
+enum { MAX_RESULTS = 32 }; /* Source: resource.k8s.io/v1, AllocationResultsMaxSize */
+
+void sw_dra_results_free(struct sw_dra_result *results, size_t n)
+{
+    for (size_t i = 0; results && i < n; i++) {
+        free(results[i].request);
+        free(results[i].group);
+        free(results[i].device);
+    }
+    free(results);
+}
+
+static bool is_label(const char *text, size_t len)
+{
+    bool ok = len > 0 && len <= 63;
+    for (size_t i = 0; i < len && ok; i++)
+        ok = isalnum((unsigned char)text[i]) || text[i] == '-';
+    return ok;
+}
+
+/* Requests that kube-scheduler made of the limits of a container are called
+ * "container-I-request-K": the container gets all of them. Others stand for themselves, because a
+ * container may name each. */
+static char *group_of(struct json_object *claim, const char *request)
+{
+    const char *made = sw_json_str(claim, "", "metadata", "annotations",
+                                   "resource.kubernetes.io/extended-resource-claim", NULL);
+    const char *end = strstr(request, "-request-");
+    return *made && sw_starts_with(request, "container-") && end
+               ? sw_strndup(request, (size_t)(end - request))
+               : sw_strdup(request);
+}
+
+static int read_result(struct json_object *claim, struct json_object *doc,
+                       struct sw_dra_result *out, struct sw_err *err)
+{
+    const char *request = sw_json_str(doc, "", "request", NULL);
+    const char *device = sw_json_str(doc, "", "device", NULL);
+    const size_t len = strcspn(request, "/");
+    if (!is_label(request, len))
+        return sw_err_set(err, SW_INVALID, "request: '%.64s' is no name", request);
+    if (!is_label(device, strlen(device)))
+        return sw_err_set(err, SW_INVALID, "device: '%.64s' is no name", device);
+    out->request = sw_strndup(request, len);
+    out->group = group_of(claim, out->request);
+    out->device = sw_strdup(device);
+    out->admin = sw_json_bool(doc, false, "adminAccess", NULL);
+    return 0;
+}
+
+int sw_dra_results_read(struct json_object *claim, const char *uid, const char *pool,
+                        struct sw_dra_result **out, size_t *n, struct sw_err *err)
+{
+    struct json_object *allocation = sw_json_find(claim, "status", "allocation", NULL);
+    struct json_object *list = sw_json_find(allocation, "devices", "results", NULL);
+    const size_t n_all = sw_json_len(list);
+    if (!sw_streq(sw_obj_uid(claim), uid))
+        return sw_err_set(err, SW_CONFLICT, "the ResourceClaim of this name has another UID: %s",
+                          sw_obj_uid(claim));
+    if (!allocation)
+        return sw_err_set(err, SW_PENDING, "the ResourceClaim is not allocated");
+    if (n_all > MAX_RESULTS)
+        return sw_err_set(err, SW_INVALID, "results: more than %d", MAX_RESULTS);
+    struct sw_dra_result *results = sw_zalloc(n_all + 1, sizeof *results);
+    size_t n_ours = 0;
+    int rc = 0;
+    for (size_t i = 0; i < n_all && rc == 0; i++) {
+        struct json_object *doc = sw_json_at(list, i);
+        if (!sw_streq(sw_json_str(doc, "", "driver", NULL), SW_DRA_DRIVER) ||
+            !sw_streq(sw_json_str(doc, "", "pool", NULL), pool))
+            continue;
+        rc = read_result(claim, doc, &results[n_ours++], err);
+        if (rc < 0)
+            (void)sw_err_wrap(err, rc, "results[%zu]", i);
+    }
+    if (rc == 0 && !n_ours)
+        rc = sw_err_set(err, SW_NOTFOUND,
+                        "the ResourceClaim has no device of " SW_DRA_DRIVER " in pool '%s'", pool);
+    if (rc < 0) {
+        sw_dra_results_free(results, n_ours);
+        return rc;
+    }
+    *out = results;
+    *n = n_ours;
+    return 0;
+}

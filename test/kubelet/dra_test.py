@@ -1,0 +1,266 @@
+"""The plugin's face for Dynamic Resource Allocation, as kubelet and the cluster see it."""
+import concurrent.futures
+import os
+import sys
+import time
+
+import grpc
+
+from dra import CLAIMS, CLASSES, DRIVER, POOL, SLICES, Driver, DraWorld
+from world import GPU, NODE, NS, main, until
+
+ONE = "gpu-0-mig-1g5gb-%d"
+ACCELERATOR = "/apis/inference.redhat.com/v1alpha1/namespaces/%s/nodeaccelerators/%s" % (NS, NODE)
+
+
+def registers_as_a_driver_of_both_versions(api):
+    w = DraWorld(api)
+    info = w.driver.info
+    assert (info.type, info.name) == ("DRAPlugin", DRIVER)
+    assert list(info.supported_versions) == ["v1.DRAPlugin", "v1beta1.DRAPlugin"]
+    assert info.endpoint == w.dir + "/kubelet/plugins/mig.slipway.dev/dra.sock"
+    assert not w.kubelet.registered and os.listdir(w.dir + "/kubelet/device-plugins") == ["kubelet.sock"]
+    claim = w.resource_claim("old", ("gpu", ONE % 0))
+    assert not w.driver.prepare(claim, version="v1beta1").error
+    assert not w.driver.unprepare(claim, version="v1beta1").error
+    w.close()
+
+
+def a_refused_registration_is_said(api):
+    w = DraWorld(api, start=False)
+    w.start(wait=False)
+    w.driver = Driver(w.dir + "/kubelet")
+    w.driver.register(error="another version of it is there")
+    until("said", lambda: "another version of it is there" in w.log())
+    assert w.http("/readyz")[0] != 200
+    w.close()
+
+
+def a_claim_gets_its_slice_and_gives_it_back(api):
+    w = DraWorld(api)
+    claim = w.resource_claim("one", ("gpu", "gpu-1-mig-3g20gb-4"))
+    answer = w.driver.prepare(claim)
+    assert not answer.error, answer.error
+    d, = answer.devices
+    assert (list(d.request_names), d.pool_name, d.device_name) == (["gpu"], POOL, "gpu-1-mig-3g20gb-4")
+    assert list(d.cdi_device_ids) == ["mig.slipway.dev/claim=%s-gpu" % claim["metadata"]["uid"]]
+    env = w.container_env(d.cdi_device_ids[0])
+    assert env["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-") and env["CUDA_VISIBLE_DEVICES"] == "0"
+    assert w.gpus() == [(1, 4, 4, 1)]
+    assert w.driver.prepare(claim) == answer
+    assert not w.driver.unprepare(claim).error
+    assert w.nothing_left()
+    assert not w.driver.unprepare(claim).error
+    w.close()
+
+
+def several_devices_and_claims_each_have_their_answer(api):
+    w = DraWorld(api)
+    two = w.resource_claim("two", ("a", ONE % 0), ("b", "gpu-1-mig-2g10gb-0"), ("b", "gpu-1-mig-2g10gb-2"))
+    bad = w.resource_claim("bad", ("a", "gpu-9-mig-1g5gb-0"))
+    unallocated = w.resource_claim("unallocated")
+    other = w.resource_claim("other", {"request": "a", "driver": "other.dev", "pool": "p", "device": "d"})
+    gone = {"metadata": {"name": "gone", "uid": "11-22"}}
+    changed = {"metadata": {"name": "two", "uid": "33-44"}}
+    answers = w.driver.prepare_all([two, bad, unallocated, other, gone, changed])
+    assert len(answers) == 6
+    errors = {n: answers[c["metadata"]["uid"]].error for n, c in
+              (("two", two), ("bad", bad), ("un", unallocated), ("other", other), ("gone", gone), ("ch", changed))}
+    assert not errors["two"]
+    for name, words in (("bad", "no device 'gpu-9-mig-1g5gb-0'"), ("un", "not allocated"), ("other", "has no device of"),
+                        ("gone", "not found"), ("ch", "has another UID")):
+        assert words in errors[name], errors
+    devices = answers[two["metadata"]["uid"]].devices
+    uid = two["metadata"]["uid"]
+    assert [(list(d.request_names), list(d.cdi_device_ids)) for d in devices] == [
+        (["a"], ["mig.slipway.dev/claim=%s-a" % uid]), (["b"], ["mig.slipway.dev/claim=%s-b" % uid]), (["b"], []),
+        (["*"], ["mig.slipway.dev/claim=" + uid])]
+    def n(cdi):
+        return len(w.container_env(cdi)["NVIDIA_VISIBLE_DEVICES"].split(","))
+    assert [n(d.cdi_device_ids[0]) for d in devices if d.cdi_device_ids] == [1, 2, 3]
+    assert sorted(w.gpus()) == [(0, 0, 1, 1), (1, 0, 2, 1), (1, 2, 2, 1)]
+    assert not w.driver.unprepare(two).error and w.nothing_left()
+    w.close()
+
+
+def claims_are_prepared_in_parallel(api):
+    w = DraWorld(api)
+    claims = [w.resource_claim("p%d" % i, ("gpu", ONE % i)) for i in range(7)]
+    with concurrent.futures.ThreadPoolExecutor(7) as pool:
+        answers = list(pool.map(w.driver.prepare, claims))
+    assert not any(a.error for a in answers)
+    assert sorted(w.gpus()) == [(0, i, 1, 1) for i in range(7)]
+    with concurrent.futures.ThreadPoolExecutor(7) as pool:
+        assert not any(a.error for a in pool.map(w.driver.unprepare, claims))
+    assert w.nothing_left()
+    w.close()
+
+
+def limits_of_one_container_are_one_device(api):
+    """kube-scheduler makes one claim of all limits of a pod."""
+    w = DraWorld(api)
+    claim = w.resource_claim("made", ("container-0-request-0", ONE % 0), ("container-0-request-1", "gpu-0-mig-2g10gb-2"),
+                             ("container-1-request-0", ONE % 6),
+                             annotations={"resource.kubernetes.io/extended-resource-claim": "true"})
+    answer = w.driver.prepare(claim)
+    ids = {d.request_names[0]: list(d.cdi_device_ids) for d in answer.devices}
+    assert ids["container-0-request-0"] == ids["container-0-request-1"] != ids["container-1-request-0"]
+    env = w.container_env(ids["container-0-request-0"][0])
+    assert len(env["NVIDIA_VISIBLE_DEVICES"].split(",")) == 2 and env["CUDA_VISIBLE_DEVICES"] == "0,1"
+    w.driver.unprepare(claim)
+    w.close()
+
+
+def an_alternative_counts_as_its_request(api):
+    w = DraWorld(api)
+    claim = w.resource_claim("first", ("gpu/large", ONE % 0))
+    d, = w.driver.prepare(claim).devices
+    assert list(d.request_names) == ["gpu"]
+    w.driver.unprepare(claim)
+    w.close()
+
+
+def admin_access_makes_nothing(api):
+    w = DraWorld(api)
+    claim = w.resource_claim("user", ("gpu", ONE % 0))
+    w.driver.prepare(claim)
+    admin = w.resource_claim("admin", {"request": "all", "driver": DRIVER, "pool": POOL, "device": ONE % 0,
+                                       "adminAccess": True})
+    d, = w.driver.prepare(admin).devices
+    assert w.container_env(d.cdi_device_ids[0])["NVIDIA_VISIBLE_DEVICES"] == GPU % 0
+    assert not w.driver.unprepare(admin).error
+    assert w.gpus() == [(0, 0, 1, 1)]
+    w.driver.unprepare(claim)
+    assert w.nothing_left()
+    w.close()
+
+
+def the_plugin_restarts_and_answers_the_same(api):
+    for how in (15, 9):
+        w = DraWorld(api)
+        claim = w.resource_claim("keeps", ("a", ONE % 0), ("b", ONE % 1))
+        before = w.driver.prepare(claim)
+        gpus, files = w.gpus(), w.cdi()
+        assert w.stop(how) in (0, -9)
+        os.unlink(w.dir + "/cdi/" + files[0])
+        w.start()
+        assert w.driver.prepare(claim) == before
+        assert w.gpus() == gpus and w.cdi() == files
+        w.stop(how)
+        w.start()
+        assert not w.driver.unprepare(claim).error and w.nothing_left()
+        w.close()
+
+
+def after_a_reboot_the_slices_are_made_again(api):
+    w = DraWorld(api)
+    claim = w.resource_claim("keeps", ("a", ONE % 0))
+    before = w.driver.prepare(claim)
+    old = w.container_env(before.devices[0].cdi_device_ids[0])
+    w.stop()
+    w.reboot("boot-2")
+    w.start()
+    assert w.driver.prepare(claim) == before
+    until("made again", lambda: w.gpus() == [(0, 0, 1, 1)])
+    assert w.container_env(before.devices[0].cdi_device_ids[0]) != old
+    w.driver.unprepare(claim)
+    w.close()
+
+
+def a_slice_that_cannot_be_made_is_an_error_of_its_claim(api):
+    w = DraWorld(api)
+    for what in ("gi_create 999", "ci_create 999"):
+        claim = w.resource_claim("unlucky", ("a", ONE % 0), ("b", ONE % 1))
+        w.fail(what)
+        assert "NVML error 999" in w.driver.prepare(claim).error
+        until("undone", w.nothing_left)
+        assert not w.driver.prepare(claim).error
+        assert not w.driver.unprepare(claim).error
+        api.delete(CLAIMS + "/unlucky")
+    w.close()
+
+
+def a_slice_in_use_is_an_error_until_it_is_free(api):
+    w = DraWorld(api)
+    claim = w.resource_claim("busy", ("a", ONE % 0))
+    w.driver.prepare(claim)
+    w.fail("gi_destroy 19 1")
+    assert "In use by another client" in w.driver.unprepare(claim).error
+    assert not w.driver.unprepare(claim).error and w.nothing_left()
+    w.close()
+
+
+def malformed_requests_are_refused(api):
+    w = DraWorld(api)
+    for message in (b"\xff\xff\xff", b"\x0a\x04\x12\x02\x2e\x2e"):
+        for method in ("NodePrepareResources", "NodeUnprepareResources"):
+            raw = w.driver.channel.unary_unary("/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/" + method)
+            try:
+                raw(message, timeout=10)
+                raise AssertionError("was not refused")
+            except grpc.RpcError as e:
+                assert e.code() == grpc.StatusCode.INVALID_ARGUMENT, e
+    assert w.driver.prepare_all([]) == {}
+    w.close()
+
+
+# ---- what is published
+
+def a_device_for_each_place_of_each_profile(api):
+    w = DraWorld(api)
+    slices = until("slices", lambda: len(w.slices()) == 2 and w.slices())
+    assert slices[0]["metadata"]["ownerReferences"][0]["uid"] == api.node["metadata"]["uid"]
+    assert {s["spec"]["pool"]["generation"] for s in slices} == {1}
+    assert len(slices[0]["spec"]["sharedCounters"]) == 2
+    devices = w.devices()
+    assert ONE % 0 in devices and "gpu-1-mig-7g40gb-0" in devices
+    assert devices[ONE % 3]["attributes"]["parentUUID"]["string"] == GPU % 0
+    w.stop()
+    w.start()
+    time.sleep(0.3)
+    # a start without news writes nothing
+    assert w.slices() == slices
+    w.close()
+
+
+def classes_are_made_once(api):
+    w = DraWorld(api)
+    c = until("a class", lambda: api.get(CLASSES + "/mig-1g.5gb.slipway.dev"))
+    assert c["spec"]["extendedResourceName"] == "nvidia.com/mig-1g.5gb"
+    assert api.get(CLASSES + "/das-1g.5gb.slipway.dev")["spec"]["extendedResourceName"] == "mig.das.com/1g.5gb"
+    api.call("PATCH", CLASSES + "/mig-1g.5gb.slipway.dev", {"metadata": {"annotations": {"mine": "yes"}}},
+             "application/merge-patch+json")
+    w.stop()
+    w.start()
+    time.sleep(0.3)
+    assert api.get(CLASSES + "/mig-1g.5gb.slipway.dev")["metadata"]["annotations"] == {"mine": "yes"}
+    w.close()
+
+
+def a_gpu_that_fails_leaves_the_pool_and_is_told_of(api):
+    w = DraWorld(api)
+    until("slices", lambda: len(w.slices()) == 2)
+    stream = w.driver.watch_health()
+    assert {h.health for h in next(stream).devices} == {1}
+    with open(w.dir + "/xid", "w") as f:
+        f.write("1 79")
+    until("left out", lambda: {n[:5] for n in w.devices()} == {"gpu-0"})
+    health = {h.device.device_name[:5]: (h.health, h.message) for h in next(stream).devices}
+    assert health == {"gpu-0": (1, ""), "gpu-1": (2, "its GPU reported Xid 79")}, health
+    until("all of them", lambda: {s["spec"]["pool"]["generation"] for s in w.slices()} == {2})
+    claim = w.resource_claim("late", ("a", "gpu-1-mig-1g5gb-0"))
+    assert "no device" in w.driver.prepare(claim).error
+    stream.cancel()
+    w.close()
+
+
+def slices_that_others_delete_come_again(api):
+    w = DraWorld(api)
+    until("slices", lambda: len(w.slices()) == 2)
+    api.delete(SLICES + "/" + w.slices()[0]["metadata"]["name"])
+    until("again", lambda: len(w.slices()) == 2 and len({s["spec"]["pool"]["generation"] for s in w.slices()}) == 1)
+    w.close()
+
+
+main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"
+      and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")
