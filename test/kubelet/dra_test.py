@@ -7,7 +7,7 @@ import time
 import grpc
 
 from dra import CLAIMS, CLASSES, DRIVER, POOL, SLICES, Driver, DraWorld
-from world import GPU, NODE, NS, main, until
+from world import GPU, NODE, NS, World, main, until
 
 ONE = "gpu-0-mig-1g5gb-%d"
 ACCELERATOR = "/apis/inference.redhat.com/v1alpha1/namespaces/%s/nodeaccelerators/%s" % (NS, NODE)
@@ -47,6 +47,10 @@ def a_claim_gets_its_slice_and_gives_it_back(api):
     env = w.container_env(d.cdi_device_ids[0])
     assert env["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-") and env["CUDA_VISIBLE_DEVICES"] == "0"
     assert w.gpus() == [(1, 4, 4, 1)]
+    status, = until("status", lambda: api.get(CLAIMS + "/one")["status"].get("devices"))
+    assert (status["driver"], status["pool"], status["device"]) == (DRIVER, POOL, "gpu-1-mig-3g20gb-4")
+    assert status["data"]["uuid"] == env["NVIDIA_VISIBLE_DEVICES"] and status["data"]["parentUUID"] == GPU % 1
+    assert [(c["type"], c["status"]) for c in status["conditions"]] == [("Ready", "True")]
     assert w.driver.prepare(claim) == answer
     assert not w.driver.unprepare(claim).error
     assert w.nothing_left()
@@ -262,5 +266,78 @@ def slices_that_others_delete_come_again(api):
     w.close()
 
 
+# ---- from one face to the other
+
+R = "mig.das.com/1g.5gb"
+
+
+def free_memory(w, gpu):
+    """Memory slices that the counters of a GPU have."""
+    return sorted(n for s in w.slices() for c in s["spec"].get("sharedCounters", []) if c["name"] == "gpu-%d" % gpu
+                  for n, v in c["counters"].items() if n.startswith("memory") and v["value"] != "0")
+
+
+def slices_of_the_device_plugin_stay_and_are_published_as_taken(api):
+    w = DraWorld(api, start=False, args=["--api=deviceplugin"])
+    w.start(wait=False)
+    World.ready(w)
+    pod = w.pod("old", {R: 1})
+    w.claim(pod, "1g.5gb", 3, 1, 0)
+    promised = w.pod("promised", {R: 1})
+    promise = w.claim(promised, "1g.5gb", 6, 1, 0)
+    w.kubelet.allocate(R, "1g.5gb-0")
+    until("inUse", lambda: "inUse" in w.states())
+    w.stop()
+    w.args = ["--api=dra"]
+    w.start()
+    assert os.listdir(w.dir + "/kubelet/device-plugins") == ["kubelet.sock"]
+    until("taken", lambda: free_memory(w, 0) == ["memory-%d" % i for i in (0, 1, 2, 4, 5, 7)])
+    assert w.gpus() == [(0, 3, 1, 1)] and len(w.cdi()) == 1
+    accelerator = until("says so", lambda: [
+        c for c in api.get(ACCELERATOR)["status"]["conditions"]
+        if c["type"] == "DynamicResourceAllocation" and c["status"] == "True"])
+    assert accelerator[0]["reason"] == "ResourceClaims" and accelerator[0]["message"] == "--api"
+    claim = w.resource_claim("beside", ("gpu", ONE % 0))
+    assert not w.driver.prepare(claim).error
+    w.end_pod("old")
+    api.delete("/apis/inference.redhat.com/v1alpha1/namespaces/%s/allocationclaims/%s" % (NS, promise))
+    until("free again", lambda: len(free_memory(w, 0)) == 8 and w.gpus() == [(0, 0, 1, 1)])
+    assert not w.driver.unprepare(claim).error
+    until("nothing left", w.nothing_left)
+    w.close()
+
+
+def slices_of_claims_stay_when_the_device_plugin_is_back(api):
+    w = DraWorld(api)
+    until("slices", lambda: len(w.slices()) == 2)
+    claim = w.resource_claim("old", ("gpu", ONE % 0))
+    before = w.driver.prepare(claim)
+    w.stop()
+    w.args = ["--api=deviceplugin"]
+    w.kubelet.registered = {}
+    w.start(wait=False)
+    World.ready(w)
+    until("withdrawn", lambda: not w.slices())
+    assert len(w.kubelet.registered) == 7
+
+    def healthy():
+        return [g.get("healthy", True) for g in api.get(ACCELERATOR)["status"]["nodeResources"]["nodeGpus"]]
+    until("nothing new beside it", lambda: healthy() == [False, True])
+    # kubelet reaches the driver as long as it has to
+    w.driver.register()
+    assert w.driver.prepare(claim) == before and w.gpus() == [(0, 0, 1, 1)]
+    assert not w.driver.unprepare(claim).error
+    until("all well", lambda: healthy() == [True, True])
+    assert w.nothing_left()
+    w.close()
+
+
+def auto_takes_what_the_api_server_serves(api):
+    w = DraWorld(api, args=["--api=auto"])
+    assert "api=dra" in w.log() and "sharedCounters in ResourceSlices" in w.log()
+    assert not w.kubelet.registered
+    w.close()
+
+
 main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"
-      and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")
+      and name != "free_memory" and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")

@@ -838,6 +838,15 @@ def flags(api):
         assert code == 2 and words in err and len(err.splitlines()) == 1, (args, code, err)
 
 
+def auto_stays_a_device_plugin_where_nothing_else_is_served(api):
+    w = World(api, args=["--api=auto"])
+    assert 'api=deviceplugin reason="resource.k8s.io/v1 is not served"' in w.log()
+    c = until("says so", lambda: [c for c in ((api.get(ACCELERATOR) or {}).get("status") or {}).get("conditions", [])
+                                  if c["type"] == "DynamicResourceAllocation"])[0]
+    assert (c["status"], c["reason"]) == ("False", "DevicePlugin"), c
+    w.close()
+
+
 def every_model_can_be_emulated(api):
     for model, profile in (("H100-80GB", "1g.10gb"), ("H200-141GB", "1g.18gb"), ("A30-24GB", "1g.6gb"),
                            ("GB200-186GB", "7g.186gb")):

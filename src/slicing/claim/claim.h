@@ -12,6 +12,10 @@
 /** Constants, so that a watch waits for a CRD that is not there yet. */
 extern const struct sw_kind sw_kind_claim, sw_kind_accelerator;
 
+/** A NodeAccelerator's condition: the node's slices are given out by Dynamic Resource Allocation,
+ * and not for AllocationClaims. */
+#define SW_ACCELERATOR_DRA "DynamicResourceAllocation"
+
 /** status.state, in the order in which a claim goes through them. */
 enum sw_claim_state {
     SW_CLAIM_STAGED,

@@ -3,8 +3,10 @@
 #include "slicing/deviceplugin/accelerator.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/data.h"
+#include "slicing/claim/claim.h"
 
 enum { AGAIN_MS = 5000 };
 
@@ -19,6 +21,7 @@ struct dp_accelerator {
     bool dirty;                 /* it is to be read again once the request is over */
     char *node_uid;             /* who owns it; "" where that may not be read */
     struct json_object *status; /* to write */
+    uint64_t kept;              /* hash: the GPUs that ResourceClaims keep, as published last */
 };
 
 /* ---- its content ------------------------------------------------------------------------------
@@ -43,6 +46,61 @@ static void add_condition(const struct dp_accelerator *a, struct json_object *li
         c.message = ill ? ill : "All discovered GPUs are accessible";
     }
     sw_condition_add(list, sw_json_find(old, "status", "conditions", NULL), &c);
+    const bool dra = p->face == DP_FACE_DRA;
+    sw_condition_add(list, sw_json_find(old, "status", "conditions", NULL),
+                     &(struct sw_condition){ .type = SW_ACCELERATOR_DRA,
+                                             .is = dra,
+                                             .reason = dra ? "ResourceClaims" : "DevicePlugin",
+                                             .message = sw_text_or(p->face_reason, ""),
+                                             .at_ms = sw_loop_wall_ms(p->loop) });
+}
+
+/* ---- GPUs that ResourceClaims have slices of, where the scheduler's claims are served
+ * ----------------------------------------------------------------------------
+ */
+
+struct keeping {
+    const char *gpu;
+    bool found;
+};
+
+static void find_keeper(struct dp_grant *g, void *arg)
+{
+    struct keeping *k = arg;
+    for (size_t i = 0; i < g->n_devices; i++)
+        k->found |= sw_streq(g->devices[i].gpu, k->gpu);
+}
+
+static bool is_kept(const struct sw_device_plugin *p, const char *gpu)
+{
+    struct keeping k = { .gpu = gpu };
+    if (p->face == DP_FACE_DEVICE_PLUGIN)
+        dp_broker_each(p->broker, find_keeper, &k);
+    return k.found;
+}
+
+/* The scheduler does not know where those slices lie: it is to place nothing new beside them. */
+static void mark_kept(const struct dp_accelerator *a, struct json_object *resources)
+{
+    struct json_object *gpus = sw_json_get(resources, "nodeGpus");
+    for (size_t i = 0; i < sw_json_len(gpus); i++) {
+        struct json_object *gpu = sw_json_at(gpus, i);
+        if (is_kept(a->p, sw_json_str(gpu, "", "gpuUuid", NULL)))
+            sw_json_set(gpu, json_object_new_boolean(false), "healthy", NULL);
+    }
+}
+
+void dp_accelerator_refresh(struct dp_accelerator *a)
+{
+    SW_AUTO_CHARS *text = sw_strdup("");
+    for (size_t i = 0; a && a->p->driver && i < a->p->driver->n_gpus; i++)
+        if (is_kept(a->p, a->p->driver->gpus[i].uuid))
+            sw_append(&text, "%s ", a->p->driver->gpus[i].uuid);
+    const uint64_t kept = *text ? sw_fnv64a(text, strlen(text)) : 0;
+    if (!a || kept == a->kept)
+        return;
+    a->kept = kept;
+    dp_accelerator_publish(a);
 }
 
 static struct json_object *make_object(const struct dp_accelerator *a, struct json_object *status)
@@ -117,6 +175,7 @@ static void on_read(const struct sw_kube_answer *answer, void *arg)
     a->status = json_object_new_object();
     sw_json_set(a->status, dp_inventory_document(a->p->driver ? a->p->driver : &none),
                 "nodeResources", NULL);
+    mark_kept(a, sw_json_get(a->status, "nodeResources"));
     add_condition(a, sw_json_need_list(a->status, "conditions", NULL), old);
     if (old && sw_json_equal(sw_json_get(old, "status"), a->status) &&
         sw_streq(sw_json_str(old, "", "spec", "acceleratorType", NULL), "nvidia-mig")) {
@@ -166,6 +225,8 @@ static void on_again(void *arg)
 void dp_accelerator_publish(struct dp_accelerator *a)
 {
     if (!a || (!a->p->driver && !a->p->no_gpu)) /* the GPUs have not been looked for yet */
+        return;
+    if (a->p->face == DP_FACE_UNKNOWN)
         return;
     a->dirty = true;
     if (!a->request)

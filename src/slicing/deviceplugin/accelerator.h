@@ -10,3 +10,5 @@ void dp_accelerator_free(struct dp_accelerator *a);
 /** Read it, and write it where it differs; failures are retried. Does nothing before the GPUs have
  * been looked for. NULL is accepted. */
 void dp_accelerator_publish(struct dp_accelerator *a);
+/** The grants have changed: publish it where that concerns it. NULL is accepted. */
+void dp_accelerator_refresh(struct dp_accelerator *a);

@@ -5,6 +5,7 @@
 
 #include "data/data.h"
 #include "net/grpc/grpc.h"
+#include "slicing/deviceplugin/claim_status.h"
 #include "slicing/deviceplugin/dra_messages.h"
 #include "slicing/deviceplugin/dra_node.h"
 
@@ -227,6 +228,10 @@ void dp_dra_unprepare(struct sw_device_plugin *p, struct sw_grpc_call *call, con
 
 void dp_dra_answer(struct sw_device_plugin *p, const struct dp_action *a)
 {
+    const struct dp_grant *g = a->act == DP_ACT_PREPARED ? dp_broker_grant(p->broker, a->grant_id)
+                                                         : NULL;
+    if (g && a->code == 0)
+        dp_claim_status_write(p, g);
     struct dp_dra_call *c;
     LIST_FOREACH(c, &p->dra_calls, link)
     for (size_t i = 0; i < c->n; i++) {

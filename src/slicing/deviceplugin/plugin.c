@@ -187,6 +187,7 @@ static void perform(struct sw_device_plugin *p)
     for (size_t i = 0; i < p->n_resources; i++)
         dp_endpoint_refresh(p->endpoints[i]);
     dp_slices_refresh(p->slices);
+    dp_accelerator_refresh(p->accelerator);
 }
 
 static void on_settled(void *arg SW_UNUSED)

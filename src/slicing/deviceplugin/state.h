@@ -13,6 +13,7 @@
  *   dra_endpoint.h   the driver's sockets for Dynamic Resource Allocation
  *   resource_slices.h  what the node publishes of its GPUs for it
  *   dra_calls.h      kubelet's calls about ResourceClaims
+ *   claim_status.h   what became of a ResourceClaim's devices
  *
  * Internal to deviceplugin. */
 #include <sys/queue.h>

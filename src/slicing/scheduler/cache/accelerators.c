@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "slicing/claim/claim.h"
 
 /* Most nodes have one of a few models: an equal geometry of another node is shared. */
 static int read_geometry(const struct cache *p, struct json_object *placement,
@@ -109,6 +110,9 @@ int cache_observe_accelerator(struct cache *p, const char *name, struct json_obj
         if (sw_streq(sw_json_str(ready, "True", "status", NULL), "False"))
             n->unready = sw_printf("its GPUs are not ready (%s)",
                                    sw_json_str(ready, "no reason given", "reason", NULL));
+        struct json_object *dra = sw_obj_condition(obj, SW_ACCELERATOR_DRA);
+        if (!n->unready && sw_streq(sw_json_str(dra, "", "status", NULL), "True"))
+            n->unready = sw_strdup("its slices are given out by Dynamic Resource Allocation");
     }
     for (struct claim *c = n->claims; c; c = c->next) /* GPUs have other numbers now */
         c->gpu = cache_need_gpu(n, before.uuids[c->gpu]);
