@@ -208,6 +208,22 @@ def malformed_requests_are_refused(api):
     w.close()
 
 
+def a_claim_that_was_deleted_meanwhile_gives_its_slice_back(api):
+    """kubelet has lost what it knew, and says nothing."""
+    w = DraWorld(api)
+    stays, goes, again = (w.resource_claim(n, ("gpu", ONE % i)) for i, n in enumerate(("stays", "goes", "again")))
+    for claim in (stays, goes, again):
+        w.driver.prepare(claim)
+    w.stop()
+    api.delete(CLAIMS + "/goes")
+    api.delete(CLAIMS + "/again")
+    w.resource_claim("again", ("gpu", ONE % 5))
+    w.start()
+    until("given back", lambda: w.gpus() == [(0, 0, 1, 1)])
+    w.driver.unprepare(stays)
+    w.close()
+
+
 # ---- what is published
 
 def a_device_for_each_place_of_each_profile(api):

@@ -233,6 +233,8 @@ void dp_dra_answer(struct sw_device_plugin *p, const struct dp_action *a)
     if (g && a->code == 0)
         dp_claim_status_write(p, g);
     struct dp_dra_call *c;
+    if (!a->ticket) /* nobody waits for it */
+        return;
     LIST_FOREACH(c, &p->dra_calls, link)
     for (size_t i = 0; i < c->n; i++) {
         struct entry *e = &c->entries[i];

@@ -9,6 +9,7 @@
 #include "slicing/deviceplugin/accelerator.h"
 #include "slicing/deviceplugin/broker/files.h"
 #include "slicing/deviceplugin/broker/journal.h"
+#include "slicing/deviceplugin/claims_check.h"
 #include "slicing/deviceplugin/cluster.h"
 #include "slicing/deviceplugin/dra_calls.h"
 #include "slicing/deviceplugin/dra_endpoint.h"
@@ -437,6 +438,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->kubelet = dp_kubelet_new(p);
     p->dra_endpoint = dp_dra_endpoint_new(p);
     p->slices = dp_slices_new(p);
+    p->claims_check = dp_claims_check_new(p);
     p->face_choice = dp_face_choice_new(p);
     p->accelerator = dp_accelerator_new(p);
     dp_cluster_open(p);
@@ -455,6 +457,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     dp_kubelet_free(p->kubelet);
     dp_face_choice_free(p->face_choice);
     dp_slices_free(p->slices);
+    dp_claims_check_free(p->claims_check);
     dp_dra_endpoint_free(p->dra_endpoint);
     dp_dra_calls_free(p);
     for (size_t i = 0; i < p->n_resources; i++)

@@ -387,7 +387,7 @@ static void on_left(const struct sw_kube_answer *answer, void *arg)
     fail(s, answer->err);
 }
 
-static void look_for_left(struct dp_slices *s)
+static void list_left(struct dp_slices *s)
 {
     static const char *const fields[] = { "metadata.name", NULL };
     SW_AUTO_CHARS *ours = sw_printf("spec.nodeName=%s,spec.driver=" SW_DRA_DRIVER, s->p->opts.node);
@@ -403,7 +403,7 @@ void dp_slices_refresh(struct dp_slices *s)
         return;
     if (s->p->face != DP_FACE_DRA && !s->watch) {
         if (!s->cleared && !s->request)
-            look_for_left(s);
+            list_left(s);
         return;
     }
     if (s->made_of == state_of(s))

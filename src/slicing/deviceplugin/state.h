@@ -13,6 +13,7 @@
  *   dra_endpoint.h   the driver's sockets for Dynamic Resource Allocation
  *   resource_slices.h  what the node publishes of its GPUs for it
  *   dra_calls.h      kubelet's calls about ResourceClaims
+ *   claims_check.h   whether the claims that have devices still exist
  *   claim_status.h   what became of a ResourceClaim's devices
  *
  * Internal to deviceplugin. */
@@ -25,6 +26,7 @@
 #include "slicing/deviceplugin/driver/worker.h"
 #include "slicing/deviceplugin/inventory.h"
 
+struct dp_claims_check;
 struct dp_dra_call;
 struct dp_dra_endpoint;
 struct dp_endpoint;
@@ -77,6 +79,7 @@ struct sw_device_plugin {
     struct dp_face_choice *face_choice;
     struct dp_dra_endpoint *dra_endpoint;
     struct dp_slices *slices;
+    struct dp_claims_check *claims_check;
     LIST_HEAD(dp_dra_calls, dp_dra_call) dra_calls;
 
     struct sw_kube_watch *pods, *claims;

@@ -5,7 +5,9 @@
 
 #include "data/data.h"
 #include "slicing/deviceplugin/broker/journal.h"
+#include "slicing/deviceplugin/dra_messages.h"
 #include "slicing/deviceplugin/messages.h"
+#include "slicing/dra/dra.h"
 
 static void read_json(const uint8_t *data, size_t size)
 {
@@ -25,6 +27,10 @@ static void read_json(const uint8_t *data, size_t size)
         dp_grant_free(same);
         dp_grant_free(SW_TAKE(g));
     }
+    struct sw_dra_result *results = NULL;
+    size_t n = 0;
+    if (sw_dra_results_read(doc, sw_obj_uid(doc), "slipway/node", &results, &n, &err) == 0)
+        sw_dra_results_free(results, n);
     if (dp_record_read(doc, &g, &err) < 0)
         return;
     SW_AUTO_JSON *again = dp_record_make(g), *cdi = dp_cdi_make(g), *third = NULL;
@@ -57,5 +63,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(out.bytes);
     if (dp_message_read_held(data, size, &held, &n, &err) == 0)
         dp_held_free(held, n);
+    struct dp_ref *refs = NULL;
+    char *trouble = NULL;
+    if (dp_dra_read_claims(data, size, &refs, &n, &err) == 0)
+        dp_refs_free(refs, n);
+    if (dp_dra_read_status(data, size, &trouble, &err) == 0)
+        free(trouble);
     return 0;
 }
