@@ -47,7 +47,7 @@ struct sim_state {
     const char *name;
     size_t needs[4];
     size_t n_needs;
-    bool affine, hidden;
+    bool affine, hidden, looks_up;
     struct sim_object objects[6];
     size_t n_objects;
 };
@@ -972,6 +972,7 @@ static inline void sim_spec(struct sim *sim)
                                             .needs = s->needs,
                                             .n_needs = s->n_needs,
                                             .kernel_affine = s->affine,
+                                            .looks_up = s->looks_up,
                                             .hidden = s->hidden };
     }
     struct json_object *selector = sim->node_selector ? sim_json(sim->node_selector) : NULL;

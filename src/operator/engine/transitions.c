@@ -49,13 +49,23 @@ static void clear_failures(struct sw_engine *e, struct state *s)
     state_forget_failure(s);
 }
 
+/* What has looked the cluster up, and would write what another one has made since, looks again. */
+static bool has_decided_too_early(const struct state *s)
+{
+    for (size_t i = 0; s->looks_up && i < s->n_objects; i++)
+        if (s->objects[i]->present && s->objects[i]->foreign && object_is_written(s->objects[i]))
+            return true;
+    return false;
+}
+
 /* Forget what failed; what failed to render is asked for again. */
 static void retry(struct sw_engine *e, struct state *s)
 {
+    bool again = has_decided_too_early(s);
     for (size_t i = 0; i < s->n_objects; i++)
         fault_done(&s->objects[i]->fault);
     for (size_t i = 0; i < s->n_variants; i++)
-        if (s->variants[i]->fault.code)
+        if (again || s->variants[i]->fault.code)
             s->variants[i]->stale = true;
     deadline_redo(s);
     if (s->late)

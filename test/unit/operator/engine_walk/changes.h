@@ -258,6 +258,22 @@ static void a_foreign_object_is_not_taken_over(void **state)
     sim_free(sim);
 }
 
+static void what_another_one_was_first_with_is_looked_up_again(void **state)
+{
+    (void)state;
+    struct sim *sim = new_sim(&chain);
+    sim->recipe.states[0].looks_up = true;
+    foreign(sim, "ConfigMap", "a1", "{'data':{'x':'y'}}");
+    sim_start(sim);
+    sim_run(sim, 2000);
+    expect_phase(sim, "a", "Failed");
+    /* its templates would find it, and observe it */
+    sim->recipe.states[0].objects[0].annotations = "{'slipway.dev/observe':'true'}";
+    sim_run(sim, 20000);
+    expect_phase(sim, "c", "Ready");
+    sim_free(sim);
+}
+
 static void a_foreign_object_may_be_adopted_and_is_kept_at_the_end(void **state)
 {
     (void)state;
@@ -390,6 +406,7 @@ static const struct CMUnitTest changes_tests[] = {
     cmocka_unit_test(a_state_waiting_takes_new_content),
     cmocka_unit_test(what_it_needs_may_be_lost_while_it_applies),
     cmocka_unit_test(a_foreign_object_is_not_taken_over),
+    cmocka_unit_test(what_another_one_was_first_with_is_looked_up_again),
     cmocka_unit_test(a_foreign_object_may_be_adopted_and_is_kept_at_the_end),
     cmocka_unit_test(a_namespace_of_others_is_used_and_left),
     cmocka_unit_test(a_namespace_of_our_own_goes_last),
