@@ -22,6 +22,7 @@ enum {
 /* A state. Strings are borrowed. */
 struct row {
     const char *name, *phase, *class, *message;
+    const char *release_owner; /* who has its release instead; "": nobody has; NULL: it has it */
     int64_t ready, total, labelled, nodes;
     bool started, finished;
     int64_t elapsed_ms;
@@ -66,6 +67,10 @@ static void read_rows(const struct sw_report *report, int max_name, struct table
         };
         if (!*r->message)
             r->message = sw_json_str(state, "", "rolledBack", NULL);
+        struct json_object *release = sw_json_get(state, "release");
+        if (release && !r->total && sw_streq(r->phase, "Ready") &&
+            !sw_json_get(release, "deployed"))
+            r->release_owner = sw_json_str(release, "", "owner", NULL);
         int64_t started_ms = time_of(state, "startedAt", &r->started),
                 ready_ms = time_of(state, "readyAt", &r->finished);
         if (r->started)
@@ -192,6 +197,18 @@ char *sw_report_frame(const struct sw_report *report, const struct sw_style *sty
 /* ---- the tables --------------------------------------------------------------------------------
  */
 
+/* A vendor's chart that is not installed has no objects, and is Ready at once: that is not to be
+ * taken for one that works. */
+static void put_release_note(struct sw_line *line, const struct row *r)
+{
+    if (r->release_owner && *r->release_owner)
+        sw_line_printf(line, SW_DIM, "the release is resource %s's", r->release_owner);
+    else if (r->release_owner)
+        sw_line_put(
+            line, SW_DIM,
+            "chart not installed: OLM or somebody else has brought it, or it is not needed");
+}
+
 static void put_state_table(struct sw_line *line, const struct table *t)
 {
     static const char *const titles[] = { "STATE", "PHASE", "OBJECTS", "NODES", "TIME", NULL };
@@ -216,6 +233,9 @@ static void put_state_table(struct sw_line *line, const struct table *t)
         put_count(line, r, r->labelled, r->nodes);
         sw_line_pad(line, c[4]);
         put_elapsed(line, r);
+        if (r->release_owner)
+            sw_line_pad(line, c[4] + 6 + GAP);
+        put_release_note(line, r);
         sw_line_end(line);
     }
 }

@@ -159,6 +159,13 @@ t "another version is refused, with both names" other_version
 t "a definition of which somebody has an object stays" kept
 t "slipway run follows the same way" run_follows
 t "plan and diff say who shares" said
+status_says() { # an empty state of a release is not taken for one that works
+    "$slipway" status intel-device-plugins | grep -E "^nfd.node-feature-discovery +Ready +0/0 .*the release is resource nvidia-mig's$" &&
+        ! "$slipway" status nvidia-mig | grep 'release is resource' &&
+        "$slipway" status nvidia-mig | grep -E '^gpu-operator.gpu-operator +Ready +0/0 .*chart not installed: ' &&
+        ! "$slipway" status nvidia-mig | grep -E '^(nfd|cert-manager).* not installed'
+}
+t "status says whose a release is" status_says
 t "slipway uninstall hands over" uninstalled
 t "the last one takes all" uninstalled_last
 plan
