@@ -19,8 +19,12 @@ theirs() { # NAMESPACE: what standard input says is there, made by somebody else
 observed() { # KIND NAME NAMESPACE
     printf 'apiVersion: apps/v1\nkind: %s\nmetadata: {name: %s, namespace: %s, annotations: {slipway.dev/observe: "true"}}\n' "$1" "$2" "$3"
 }
+has_crashed() { # NAMESPACE: its pods were ready at first
+    kubectl -n "$1" get pods -o 'jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}' | grep -q 'CrashLoopBackOff CrashLoopBackOff'
+}
 crash() {
     deployment 'emulator.slipway.dev/exit-code: "7", emulator.slipway.dev/log: "no such device"' busybox:1 | theirs crashing
+    until_ok 20 has_crashed crashing || return 1
     observed Deployment it crashing | template crash 1000-it
     stuck crash 3 'pod it-[^ ]*( on node [^ ]*)?: container main: CrashLoopBackOff.*the end of its log: no such device' "read the pod's log"
 }
@@ -51,6 +55,7 @@ spec:
   versions: [{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 CRD
     deployment 'emulator.slipway.dev/exit-code: "3", emulator.slipway.dev/log: "modprobe: not found"' busybox:1 | theirs engine
+    until_ok 20 has_crashed engine || return 1
     printf 'apiVersion: example.com/v1\nkind: Engine\nmetadata: {name: e, namespace: engine, annotations: {slipway.dev/hold: "true", helm.sh/readiness-success: %s}}\nspec: {}\n' "'[\"{.state} == ready\"]', helm.sh/readiness-failure: '[\"{.state} == failed\"]'" |
         template held 1000-it
     time=14s stuck held 3 'Engine engine/e .*; pod it-[^ ]* on node [^ ]*: container main: CrashLoopBackOff.*the end of its log: modprobe: not found' "read the pod's log"
