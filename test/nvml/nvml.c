@@ -249,6 +249,53 @@ EXPORT int nvmlDeviceGetName(void *h, char *buf, unsigned len)
     return NVML_SUCCESS;
 }
 
+EXPORT int nvmlSystemGetDriverVersion(char *buf, unsigned len);
+EXPORT int nvmlSystemGetDriverVersion(char *buf, unsigned len)
+{
+    (void)snprintf(buf, len, "580.159.04");
+    return NVML_SUCCESS;
+}
+
+EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version);
+EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+    *version = 13000;
+    return NVML_SUCCESS;
+}
+
+EXPORT int nvmlDeviceGetPciInfo_v3(void *h, struct nvml_pci *out);
+EXPORT int nvmlDeviceGetPciInfo_v3(void *h, struct nvml_pci *out)
+{
+    if (!gpu_of(h))
+        return NVML_ERROR_INVALID_ARGUMENT;
+    /* in a domain that no machine here has */
+    *out = (struct nvml_pci){ .domain = 0xfff0, .bus = 0x10 + (unsigned)(gpu_of(h) - state->gpus) };
+    (void)snprintf(out->bus_id, sizeof out->bus_id, "%08X:%02X:00.0", out->domain, out->bus);
+    return NVML_SUCCESS;
+}
+
+EXPORT int nvmlDeviceGetCudaComputeCapability(void *h, int *major, int *minor);
+EXPORT int nvmlDeviceGetCudaComputeCapability(void *h, int *major, int *minor)
+{
+    *major = 8;
+    *minor = 0;
+    return gpu_of(h) ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+EXPORT int nvmlDeviceGetBrand(void *h, int *brand);
+EXPORT int nvmlDeviceGetBrand(void *h, int *brand)
+{
+    *brand = 14;
+    return gpu_of(h) ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+EXPORT int nvmlDeviceGetArchitecture(void *h, unsigned *architecture);
+EXPORT int nvmlDeviceGetArchitecture(void *h, unsigned *architecture)
+{
+    *architecture = 7;
+    return gpu_of(h) ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+}
+
 EXPORT int nvmlDeviceGetMemoryInfo(void *h, struct nvml_memory *out);
 EXPORT int nvmlDeviceGetMemoryInfo(void *h, struct nvml_memory *out)
 {

@@ -21,7 +21,13 @@ static struct sw_dra_gpu gpu_of(const struct sw_device_plugin *p, const struct d
 {
     return (struct sw_dra_gpu){ .uuid = gpu->uuid,
                                 .product = gpu->name,
-                                .numa_node = -1,
+                                .brand = gpu->brand,
+                                .architecture = gpu->architecture,
+                                .pci_bus_id = gpu->pci_bus_id,
+                                .pcie_root = gpu->pcie_root,
+                                .numa_node = gpu->numa_node,
+                                .cuda_major = gpu->cuda_major,
+                                .cuda_minor = gpu->cuda_minor,
                                 .memory_mib = gpu->memory_mib,
                                 .geometry = gpu->geometry,
                                 .barred = gpu->xid || (!gpu->geometry && !p->opts.whole_gpus) };
@@ -74,6 +80,8 @@ struct sw_dra_node dp_dra_node(const struct sw_device_plugin *p, const char *uid
     dp_broker_each_claim(p->broker, hold_claim, &h);
     for (size_t i = 0; i < p->driver->n_gpus; i++)
         gpus[i].use = gpus[i].held;
+    node.driver_version = p->driver->driver_version;
+    node.cuda_version = p->driver->cuda_version;
     node.gpus = gpus;
     node.n_gpus = p->driver->n_gpus;
     return node;

@@ -45,6 +45,13 @@ struct nvml_gi_profile_v2 {
 };
 #define NVML_GI_PROFILE_V2 ((unsigned)(sizeof(struct nvml_gi_profile_v2) | 2u << 24))
 
+/* nvmlPciInfo_t */
+struct nvml_pci {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char bus_id[32];
+};
+
 struct nvml_gi_info {
     void *device;
     unsigned id, profile;
@@ -69,6 +76,7 @@ struct nvml_event {
 
 _Static_assert(sizeof(struct nvml_gi_profile) == 48, "as in nvml.h");
 _Static_assert(sizeof(struct nvml_gi_profile_v2) == 152, "as in nvml.h");
+_Static_assert(sizeof(struct nvml_pci) == 68, "as in nvml.h");
 _Static_assert(sizeof(struct nvml_gi_info) == 24, "as in nvml.h");
 _Static_assert(sizeof(struct nvml_ci_info) == 32, "as in nvml.h");
 _Static_assert(sizeof(struct nvml_event) == 32, "as in nvml.h");
@@ -108,6 +116,12 @@ _Static_assert(sizeof(struct nvml_event) == 32, "as in nvml.h");
     X(int, mig_by_index, "nvmlDeviceGetMigDeviceHandleByIndex", (void *, unsigned, void **), 1)    \
     X(int, mig_gi, "nvmlDeviceGetGpuInstanceId", (void *, unsigned *), 1)                          \
     X(int, mig_ci, "nvmlDeviceGetComputeInstanceId", (void *, unsigned *), 1)                      \
+    X(int, driver_version, "nvmlSystemGetDriverVersion", (char *, unsigned), 0)                    \
+    X(int, cuda_version, "nvmlSystemGetCudaDriverVersion_v2", (int *), 0)                          \
+    X(int, pci, "nvmlDeviceGetPciInfo_v3", (void *, struct nvml_pci *), 0)                         \
+    X(int, cuda_capability, "nvmlDeviceGetCudaComputeCapability", (void *, int *, int *), 0)       \
+    X(int, brand, "nvmlDeviceGetBrand", (void *, int *), 0)                                        \
+    X(int, architecture, "nvmlDeviceGetArchitecture", (void *, unsigned *), 0)                     \
     X(int, set_create, "nvmlEventSetCreate", (void **), 0)                                         \
     X(int, set_free, "nvmlEventSetFree", (void *), 0)                                              \
     X(int, set_register, "nvmlDeviceRegisterEvents", (void *, unsigned long long, void *), 0)      \

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,63 @@ size_t sw_nvml_n_gpus(const struct sw_nvml *n)
     return n->n_gpus;
 }
 
+void sw_nvml_versions(struct sw_nvml *n, char driver[static SW_NVML_TEXT],
+                      char cuda[static SW_NVML_TEXT])
+{
+    int version = 0;
+    driver[0] = cuda[0] = '\0';
+    if (!n->api.driver_version || n->api.driver_version(driver, SW_NVML_TEXT))
+        driver[0] = '\0';
+    if (n->api.cuda_version && n->api.cuda_version(&version) == 0)
+        (void)snprintf(cuda, SW_NVML_TEXT, "%d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* Names as NVIDIA's DRA driver writes them. */
+static const char *name_of(const char *const *names, size_t n, int64_t number)
+{
+    return number >= 0 && (size_t)number < n ? names[number] : NULL;
+}
+
+static void describe(struct sw_nvml *n, void *h, struct sw_nvml_gpu *g)
+{
+    static const char *const brands[] = {
+        [1] = "Quadro",
+        [2] = "Tesla",
+        [3] = "NVS",
+        [4] = "Grid",
+        [5] = "GeForce",
+        [6] = "Titan",
+        [7] = "NvidiaVApps",
+        [8] = "NvidiaVPC",
+        [9] = "NvidiaVCS",
+        [10] = "NvidiaVWS",
+        [11] = "NvidiaCloudGaming",
+        [12] = "QuadroRTX",
+        [13] = "NvidiaRTX",
+        [14] = "Nvidia",
+        [15] = "GeForceRTX",
+        [16] = "TitanRTX",
+    };
+    static const char *const architectures[] = {
+        [2] = "Kepler", [3] = "Maxwell",      [4] = "Pascal", [5] = "Volta",      [6] = "Turing",
+        [7] = "Ampere", [8] = "Ada Lovelace", [9] = "Hopper", [10] = "Blackwell",
+    };
+    struct nvml_pci pci = { 0 };
+    int brand = 0, major = 0, minor = 0;
+    unsigned architecture = 0;
+    if (n->api.pci && n->api.pci(h, &pci) == 0)
+        (void)snprintf(g->pci_bus_id, sizeof g->pci_bus_id, "%04x:%02x:%02x.0", pci.domain & 0xffff,
+                       pci.bus & 0xff, pci.device & 0xff);
+    if (n->api.brand && n->api.brand(h, &brand) == 0)
+        g->brand = name_of(brands, SW_COUNT(brands), brand);
+    if (n->api.architecture && n->api.architecture(h, &architecture) == 0)
+        g->architecture = name_of(architectures, SW_COUNT(architectures), architecture);
+    if (n->api.cuda_capability && n->api.cuda_capability(h, &major, &minor) == 0) {
+        g->cuda_major = (uint8_t)major;
+        g->cuda_minor = (uint8_t)minor;
+    }
+}
+
 int sw_nvml_gpu(struct sw_nvml *n, size_t index, struct sw_nvml_gpu *out, struct sw_err *err)
 {
     if (index >= n->n_gpus)
@@ -116,6 +174,7 @@ int sw_nvml_gpu(struct sw_nvml *n, size_t index, struct sw_nvml_gpu *out, struct
         return nvml_fail(n, ret, err, "MIG mode", g.uuid);
     g.memory_mib = (uint32_t)(memory.total >> 20);
     g.mig = ret == 0 && now == NVML_MIG_ENABLED;
+    describe(n, h, &g);
     *out = g;
     return 0;
 }

@@ -24,7 +24,16 @@ struct sw_nvml_gpu {
     char uuid[SW_NVML_TEXT], name[SW_NVML_TEXT];
     uint32_t memory_mib;
     bool mig; /* it is in MIG mode now */
+    /* what a library or a GPU may not tell: "", NULL, 0 */
+    char pci_bus_id[32];              /* "0000:10:00.0", as in /sys */
+    const char *brand, *architecture; /* "Nvidia", "Ampere"; constants */
+    uint8_t cuda_major, cuda_minor;   /* compute capability */
 };
+
+/** The driver's version and that of CUDA that it has: "580.159.04", "13.0"; "" where the library
+ * does not tell. */
+void sw_nvml_versions(struct sw_nvml *n, char driver[static SW_NVML_TEXT],
+                      char cuda[static SW_NVML_TEXT]);
 
 /** @library: NULL or "": libnvidia-ml.so.1.
  * @return 0 | SW_NOTFOUND (no library, or no driver behind it: the message says which) | SW_INVALID

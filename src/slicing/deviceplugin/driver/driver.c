@@ -9,9 +9,13 @@ void dp_driver_free(struct dp_driver *d)
     for (size_t i = 0; i < d->n_gpus; i++) {
         free(d->gpus[i].uuid);
         free(d->gpus[i].name);
+        free(d->gpus[i].pci_bus_id);
+        free(d->gpus[i].pcie_root);
         sw_mig_geometry_unref(d->gpus[i].geometry);
     }
     free(d->gpus);
+    free(d->driver_version);
+    free(d->cuda_version);
     d->ops->free(d);
 }
 

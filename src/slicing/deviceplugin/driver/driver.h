@@ -8,6 +8,11 @@ struct dp_gpu {
     char *uuid, *name;
     uint32_t memory_mib;
     struct sw_mig_geometry *geometry; /* NULL: not in MIG mode */
+    /* NULL, 0 and -1 where it is not known */
+    char *pci_bus_id, *pcie_root;     /* "0000:10:00.0", "pci0000:10" */
+    const char *brand, *architecture; /* constants */
+    uint8_t cuda_major, cuda_minor;
+    int numa_node;
     uint64_t xid; /* of the critical error that made it unhealthy; 0: it is well */
 };
 
@@ -40,7 +45,8 @@ struct dp_driver {
     const struct dp_driver_ops *ops;
     struct dp_gpu *gpus;
     size_t n_gpus;
-    bool blocks; /* steps go to a thread */
+    char *driver_version, *cuda_version; /* "580.159.04", "13.0"; NULL: not known */
+    bool blocks;                         /* steps go to a thread */
 };
 /** Free it with its GPUs. NULL is accepted. */
 void dp_driver_free(struct dp_driver *d);

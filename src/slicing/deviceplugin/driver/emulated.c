@@ -59,7 +59,8 @@ int dp_driver_emulate(const char *model, size_t count, const char *node, struct 
         d->gpus[d->n_gpus] = (struct dp_gpu){ .uuid = uuid_of("GPU", text),
                                               .name = sw_strdup(m->product),
                                               .memory_mib = m->memory_mib,
-                                              .geometry = sw_mig_geometry_ref(g) };
+                                              .geometry = sw_mig_geometry_ref(g),
+                                              .numa_node = -1 };
     }
     *out = d;
     return 0;

@@ -1,6 +1,7 @@
 /* GPUs by NVML. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "slicing/deviceplugin/driver/driver.h"
 #include "slicing/nvml/nvml.h"
@@ -74,6 +75,24 @@ static void free_driver(struct dp_driver *d)
 
 static const struct dp_driver_ops real_ops = { run, next_xid, free_driver };
 
+/* Where the GPU is in the machine, as the kernel knows it. */
+static void find_place(struct dp_gpu *gpu, const char *pci_bus_id)
+{
+    SW_AUTO_CHARS *device = sw_printf("/sys/bus/pci/devices/%s", pci_bus_id);
+    SW_AUTO_CHARS *numa = sw_printf("%s/numa_node", device), *text = NULL;
+    char path[512];
+    size_t len;
+    const ssize_t n = readlink(device, path, sizeof path - 1);
+    gpu->pci_bus_id = sw_strdup(pci_bus_id);
+    if (n > 0) { /* "../../../devices/pci0000:10/0000:10:00.0" */
+        path[n] = '\0';
+        const char *root = strstr(path, "/pci");
+        gpu->pcie_root = root ? sw_strndup(root + 1, strcspn(root + 1, "/")) : NULL;
+    }
+    if (sw_file_read(numa, 32, &text, &len, NULL) == 0)
+        gpu->numa_node = (int)strtol(text, NULL, 10);
+}
+
 int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err)
 {
     struct real *r = sw_zalloc(1, sizeof *r);
@@ -97,7 +116,18 @@ int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *e
         gpu->uuid = sw_strdup(g->uuid);
         gpu->name = sw_strdup(g->name);
         gpu->memory_mib = g->memory_mib;
+        gpu->brand = g->brand;
+        gpu->architecture = g->architecture;
+        gpu->cuda_major = g->cuda_major;
+        gpu->cuda_minor = g->cuda_minor;
+        gpu->numa_node = -1;
+        if (*g->pci_bus_id)
+            find_place(gpu, g->pci_bus_id);
     }
+    char driver[SW_NVML_TEXT], cuda[SW_NVML_TEXT];
+    sw_nvml_versions(r->nvml, driver, cuda);
+    d->driver_version = sw_strdup(*driver ? driver : NULL);
+    d->cuda_version = sw_strdup(*cuda ? cuda : NULL);
     if (rc < 0)
         return rc;
     SW_ERR(why); /* without events GPUs count as healthy */
