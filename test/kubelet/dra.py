@@ -113,7 +113,7 @@ class DraWorld(World):
             self.api.delete(SLICES + "/" + s["metadata"]["name"])
         super().close()
 
-    def resource_claim(self, name, *devices, annotations=None, **allocation):
+    def resource_claim(self, name, *devices, annotations=None, devices_config=None):
         """An allocated one. devices: (request, device), or results whole"""
         results = [d if isinstance(d, dict) else
                    {"request": d[0], "driver": DRIVER, "pool": POOL, "device": d[1]} for d in devices]
@@ -126,7 +126,8 @@ class DraWorld(World):
         if not devices:
             return self.api.get(CLAIMS + "/" + name)
         return self.api.call("PATCH", CLAIMS + "/" + name + "/status",
-                             {"status": {"allocation": dict({"devices": {"results": results}}, **allocation)}},
+                             {"status": {"allocation": {"devices": dict(
+                                 {"results": results}, **({"config": devices_config} if devices_config else {}))}}},
                              "application/merge-patch+json")
 
     def slices(self):

@@ -194,6 +194,21 @@ def a_slice_in_use_is_an_error_until_it_is_free(api):
     w.close()
 
 
+def a_configuration_that_is_not_carried_out_is_an_error(api):
+    w = DraWorld(api)
+    result = {"request": "gpu", "driver": DRIVER, "pool": POOL, "device": ONE % 0}
+
+    def config(strategy):
+        return [{"source": "FromClaim", "requests": ["gpu"], "opaque": {"driver": DRIVER, "parameters": {
+            "apiVersion": "resource.nvidia.com/v1beta1", "kind": "MigDeviceConfig", "sharing": {"strategy": strategy}}}}]
+    bad = w.resource_claim("mps", result, devices_config=config("MPS"))
+    assert "MPS is not carried out" in w.driver.prepare(bad).error and not w.gpus()
+    good = w.resource_claim("turns", result, devices_config=config("TimeSlicing"))
+    assert not w.driver.prepare(good).error
+    w.driver.unprepare(good)
+    w.close()
+
+
 def malformed_requests_are_refused(api):
     w = DraWorld(api)
     for message in (b"\xff\xff\xff", b"\x0a\x04\x12\x02\x2e\x2e"):
@@ -234,7 +249,11 @@ def a_device_for_each_place_of_each_profile(api):
     assert len(slices[0]["spec"]["sharedCounters"]) == 2
     devices = w.devices()
     assert ONE % 0 in devices and "gpu-1-mig-7g40gb-0" in devices
-    assert devices[ONE % 3]["attributes"]["parentUUID"]["string"] == GPU % 0
+    is_ = {k: next(iter(v.values())) for k, v in devices[ONE % 3]["attributes"].items()}
+    assert is_ == {
+        "type": "mig", "profile": "1g.5gb", "parentUUID": GPU % 0, "index": 0, "placementStart": 3, "placementSize": 1,
+        "productName": "NVIDIA A100-SXM4-40GB", "brand": "Nvidia", "architecture": "Ampere", "cudaComputeCapability": "8.0.0",
+        "driverVersion": "580.159.4", "cudaDriverVersion": "13.0.0", "resource.kubernetes.io/pciBusID": "fff0:10:00.0"}, is_
     w.stop()
     w.start()
     time.sleep(0.3)

@@ -57,6 +57,21 @@ static int read_result(struct json_object *claim, struct json_object *doc,
     return 0;
 }
 
+/* Those of the claim and of its DeviceClasses. */
+static int check_configs(struct json_object *allocation, struct sw_err *err)
+{
+    struct json_object *list = sw_json_find(allocation, "devices", "config", NULL);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *opaque = sw_json_get(sw_json_at(list, i), "opaque");
+        if (!sw_streq(sw_json_str(opaque, "", "driver", NULL), SW_DRA_DRIVER))
+            continue;
+        const int rc = sw_dra_config_check(sw_json_get(opaque, "parameters"), err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "config[%zu]", i);
+    }
+    return 0;
+}
+
 int sw_dra_results_read(struct json_object *claim, const char *uid, const char *pool,
                         struct sw_dra_result **out, size_t *n, struct sw_err *err)
 {
@@ -85,6 +100,8 @@ int sw_dra_results_read(struct json_object *claim, const char *uid, const char *
     if (rc == 0 && !n_ours)
         rc = sw_err_set(err, SW_NOTFOUND,
                         "the ResourceClaim has no device of " SW_DRA_DRIVER " in pool '%s'", pool);
+    if (rc == 0)
+        rc = check_configs(allocation, err);
     if (rc < 0) {
         sw_dra_results_free(results, n_ours);
         return rc;

@@ -282,6 +282,41 @@ static void a_class_for_each_profile_by_the_names_of_nvidia_and_of_das(void **st
                         "device.attributes[\"mig.slipway.dev\"].profile == \"1g.5gb+me\"");
 }
 
+/* ---- claims ------------------------------------------------------------------------------------
+ */
+
+static void configurations_are_taken_where_nothing_has_to_be_done(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message; /* NULL: taken */
+    } cases[] = {
+#define OF(kind, rest)                                                                             \
+    "{\"apiVersion\":\"resource.nvidia.com/v1beta1\",\"kind\":\"" kind "\"" rest "}"
+#define SHARING(rest) OF("MigDeviceConfig", ",\"sharing\":{" rest "}")
+        { OF("GpuConfig", ""), NULL },
+        { SHARING("\"strategy\":\"TimeSlicing\""), NULL },
+        { SHARING("\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":{\"interval\":\"Default\"}"),
+          NULL },
+        { SHARING("\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":{\"interval\":\"Long\"}"),
+          "interval: 'Long' is not carried out here" },
+        { SHARING("\"strategy\":\"MPS\",\"mpsConfig\":{}"), "MPS is not carried out here" },
+        { SHARING("\"strategy\":\"Turns\""), "'Turns' is not TimeSlicing" },
+        { OF("GpuConfig", ",\"other\":1"), "GpuConfig: 'other' is not known" },
+        { OF("VfioDeviceConfig", ""), "no GpuConfig or MigDeviceConfig" },
+        { OF("GpuConfig", ",\"sharing\":7"), "sharing: expected an object" },
+        { "[]", "no GpuConfig or MigDeviceConfig" },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_ERR(err);
+        SW_AUTO_JSON *doc = NULL;
+        assert_int_equal(sw_json_parse(cases[i].text, strlen(cases[i].text), NULL, &doc, &err), 0);
+        assert_int_equal(sw_dra_config_check(doc, &err), cases[i].message ? SW_INVALID : 0);
+        if (cases[i].message)
+            assert_non_null(strstr(sw_err_text(&err), cases[i].message));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +334,7 @@ int main(void)
         cmocka_unit_test_teardown(a_gpu_without_mig_mode_is_one_device, tear_down),
         cmocka_unit_test_teardown(a_class_for_each_profile_by_the_names_of_nvidia_and_of_das,
                                   tear_down),
+        cmocka_unit_test(configurations_are_taken_where_nothing_has_to_be_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
