@@ -373,6 +373,9 @@ static inline void sim_taint(struct sim *sim, const char *name, const char *tain
         sim_push(sim, SW_EV_NODE)->event.node = node;
 }
 
+static inline void sim_step(struct sim *sim, const struct sw_event *event);
+
+/* The engine hears of it at once, as from the controller: its number may be another node's next. */
 static inline void sim_node_gone(struct sim *sim, const char *name)
 {
     struct json_object *all = sw_json_copy(sim->store);
@@ -385,7 +388,8 @@ static inline void sim_node_gone(struct sim *sim, const char *name)
     }
     json_object_put(all);
     json_object_object_del(sim->nodes, name);
-    sim_push(sim, SW_EV_NODE)->event.node = sw_node_set_remove(sim->node_set, name);
+    sim_step(sim, &(struct sw_event){ .kind = SW_EV_NODE,
+                                      .node = sw_node_set_remove(sim->node_set, name) });
 }
 
 static inline const char *sim_label(struct sim *sim, const char *node, const char *state)

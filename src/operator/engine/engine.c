@@ -253,6 +253,8 @@ static void on_node(struct sw_engine *e, const struct sw_event *event)
 bool sw_engine_concerns_node(struct sw_engine *engine, uint32_t node)
 {
     struct sw_engine *e = engine;
+    if (!sw_node_set_name(e->nodes, node))
+        return true; /* it is gone, and another one may get its number: pods there are forgotten */
     for (size_t i = 0; i < e->n_states; i++)
         if (bitset_has(&e->states[i]->members, node))
             return true;
