@@ -337,7 +337,8 @@ const struct sw_actions *sw_engine_step(struct sw_engine *engine, const struct s
 /** Does the node concern this engine? Asked after a change is in the node set. If not, SW_EV_NODE
  * may be left out: it would change nothing and bring no action. A node concerns an engine that
  * selects it (or did), or that has, or is to have, pods, labels or taints on it; one that is gone
- * concerns every engine. This matters with hundreds of engines. Pinned by test/unit/operator/engine_concerns_test.c. */
+ * concerns every engine. This matters with hundreds of engines. Pinned by
+ * test/unit/operator/engine_concerns_test.c. */
 bool sw_engine_concerns_node(struct sw_engine *engine, uint32_t node);
 
 /** The .status document of now, for a live view: the caller's. States are under "states" as
