@@ -30,6 +30,19 @@ described() {
 }
 linted() { [ -z "$("$slipway" lint "$1" -a resource.k8s.io/v1/DeviceClass 2>&1 | grep -v 'stand-ins of the emulator')" ]; }
 
+objects_of() { # STATE: how many it has
+    jq --arg name "$1" '.states[] | select(.name == $name) | .objects.total' "$tap_dir/run.json"
+}
+slices_by_dra() {
+    walks recipes/nvidia-mig kubernetes --kube-version 1.36 && [ "$(objects_of webhook)/$(objects_of scheduler)/$(objects_of validation)" = 0/2/5 ]
+}
+slices_by_scheduler() {
+    walks recipes/nvidia-mig kubernetes --kube-version 1.36 --set global.slicing=deviceplugin && [ "$(objects_of webhook)/$(objects_of scheduler)/$(objects_of validation)" = 15/14/3 ]
+}
+slices_refused() {
+    ! walks recipes/nvidia-mig kubernetes --kube-version 1.35 --set global.slicing=dra --timeout 5s 2>"$tap_dir/err" && grep -q "dra needs Kubernetes 1.36 or newer" "$tap_dir/run.json" "$tap_dir/err"
+}
+
 # A kernel that runs only on nodes without GPUs needs no driver.
 other_kernel() {
     cluster kubernetes && kubectl get node worker-0 -o json | jq '.status.nodeInfo.kernelVersion = "6.1.0-9-generic"' | kubectl replace --raw /api/v1/nodes/worker-0/status -f - &&
@@ -179,6 +192,9 @@ done
 for p in openshift kubernetes; do
     t "intel-device-plugins walks with all kinds on $p" walks recipes/intel-device-plugins $p --set qat.enabled=true,sgx.enabled=true,dsa.enabled=true,iaa.enabled=true,dlb.enabled=true,fpga.enabled=true,npu.enabled=true
 done
+t "nvidia-mig walks by Dynamic Resource Allocation from 1.36 on" slices_by_dra
+t "nvidia-mig keeps to webhook and scheduler where it is told to" slices_by_scheduler
+t "nvidia-mig: Dynamic Resource Allocation is refused where it cannot work" slices_refused
 t "amd-gpu walks with the driver of AMD's packages" walks recipes/amd-gpu kubernetes --set amd-gpu-operator.deviceConfig.spec.driver.enable=true
 mkdir -p "$tap_dir/amd-rules"
 sed '/^rule: amd-gpus/,/^---/d' src/emulator/rules/builtin/amd-gpu-operator.yaml >"$tap_dir/amd-rules/amd-gpu-operator.yaml"

@@ -42,6 +42,7 @@ t "simple-kmod on OpenShift" same simple-kmod-openshift simple-kmod --facts $gol
     --api-versions build.openshift.io/v1 --api-versions image.openshift.io/v1 --api-versions security.openshift.io/v1
 t "intel-device-plugins" same intel-device-plugins intel-device-plugins
 t "nvidia-mig" same nvidia-mig nvidia-mig
+kube=v1.36.0 t "nvidia-mig by Dynamic Resource Allocation" same nvidia-mig-dra nvidia-mig --api-versions resource.k8s.io/v1
 t "amd-gpu" same amd-gpu amd-gpu
 t "nvidia-network" same nvidia-network nvidia-network
 t "intel-gaudi" same intel-gaudi intel-gaudi
