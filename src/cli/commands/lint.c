@@ -53,7 +53,7 @@ static void print(const struct sw_fixes *fixes, const struct sw_problems *found,
     }
     for (size_t i = 0; i < found->n; i++) {
         const struct sw_problem *p = &found->items[i];
-        const char *level = p->is_error ? "error" : "warning";
+        const char *level = p->is_error ? "error" : p->is_note ? "note" : "warning";
         if (json) {
             add_row(list, p->path, p->line, level, p->text);
         } else if (*p->path && p->line) {
@@ -282,7 +282,7 @@ static int execute(const struct sw_call *call)
     } else {
         print(&fixes, &found, sw_streq(o.format, "json"));
         for (size_t i = 0; i < found.n; i++)
-            if (found.items[i].is_error || o.strict)
+            if (found.items[i].is_error || (o.strict && !found.items[i].is_note))
                 rc = SW_EXIT_FAILED;
     }
     sw_problems_done(&found);

@@ -52,12 +52,23 @@ struct plan {
     struct plan_opts opts;
     struct sw_preview preview; /* of a resource only the connection, facts and document */
     struct sw_node_plan nodes;
+    struct json_object *notes;    /* what states have chosen: {state, note}; owned */
     struct json_object *releases; /* of a recipe: sw_release_steps_add(); owned */
     char *name;
 };
 
 /* ---- a resource on the cluster ------------------------------------------------------------------
  */
+
+static void add_note(struct plan *p, const char *state, const char *note)
+{
+    struct json_object *row = json_object_new_object();
+    if (!p->notes)
+        p->notes = json_object_new_array();
+    sw_json_set_str(row, state, "state", NULL);
+    sw_json_set_str(row, note, "note", NULL);
+    (void)json_object_array_add(p->notes, row);
+}
 
 static struct sw_node_plan_state *add_state(struct plan *p, char *label, bool by_node)
 {
@@ -101,6 +112,9 @@ static int read_states(struct plan *p, struct sw_err *err)
     for (size_t i = 0; rc == 0 && i < sw_json_len(states); i++) {
         struct json_object *state = sw_json_at(states, i);
         const char *label = sw_json_str(state, "", "label", NULL);
+        const char *note = sw_json_str(state, "", "note", NULL);
+        if (*note)
+            add_note(p, sw_json_str(state, "", "name", NULL), note);
         bool by_node = sw_json_int(state, 0, "nodes", "total", NULL) != n_chosen;
         struct sw_node_plan_state *s = add_state(p, *label ? sw_strdup(label) : NULL, by_node);
         const char *ready = sw_json_str(state, "", "readyLabel", NULL);
@@ -157,7 +171,10 @@ static int add_manifest(struct sw_preview *preview, const struct sw_preview_pass
                         const struct sw_manifest *m, void *arg, struct sw_err *err)
 {
     struct plan *p = arg;
+    const char *note = sw_obj_annotation(m->doc, SW_ANN_NOTE);
     SW_ERR(why);
+    if (note)
+        add_note(p, sw_plan_state(preview->opened.plan, m->state)->name, note);
     if (sw_release_steps_add(p->releases, preview, pass, m, &why) < 0)
         (void)fprintf(stderr, "slipway plan: %s:%d: %s\n", m->path, m->line, sw_err_text(&why));
     return add_set(preview, pass, m, arg, err);
@@ -263,6 +280,8 @@ static int print_json(const struct plan *p)
     sw_json_set(doc, json_object_new_int64((int64_t)n->n_drivers), "nodes", NULL);
     sw_json_set(doc, json_object_get(n->actions), "actions", NULL);
     sw_json_set(doc, json_object_get(n->waiting), "waiting", NULL);
+    if (p->notes)
+        sw_json_set(doc, json_object_get(p->notes), "notes", NULL);
     sw_json_set(doc, sw_preview_shared(&p->preview), "sharedReleases", NULL);
     sw_json_set(doc, sw_release_steps_changed(p->releases), "releases", NULL);
     return sw_cli_print_json(doc);
@@ -279,6 +298,11 @@ static int print_text(const struct plan *p)
     else if (!by_node)
         sprintbuf(out, "%s: no node needs a new driver.\n", p->name);
     put_actions(out, n->actions);
+    for (size_t i = 0; i < sw_json_len(p->notes); i++) {
+        struct json_object *row = sw_json_at(p->notes, i);
+        sprintbuf(out, "state %s: %s\n", sw_json_str(row, "", "state", NULL),
+                  sw_json_str(row, "", "note", NULL));
+    }
     for (size_t i = 0; i < sw_json_len(n->waiting); i++) {
         struct json_object *w = sw_json_at(n->waiting, i);
         sprintbuf(out, "waits: %s: %s\n", sw_json_str(w, "", "node", NULL),
@@ -339,6 +363,7 @@ static int execute(const struct sw_call *call)
     sw_preview_done(&p.preview);
     sw_recipe_flags_done(&p.opts.recipe);
     json_object_put(p.releases);
+    json_object_put(p.notes);
     free(p.name);
     return rc;
 }
@@ -356,7 +381,8 @@ const struct sw_command sw_command_plan = {
                "decisions are the\n"
                "operator's, as if each action succeeded. Of a recipe also which releases of its "
                "subcharts go to\n"
-               "another version or change, and in which steps. Nothing is written. A NAME is first "
+               "another version or change, and in which steps, and what its states have chosen.\n"
+               "Nothing is written. A NAME is first "
                "looked up as a\n"
                "resource; ./NAME is the folder.\n"
                "\n"

@@ -31,8 +31,9 @@ void sw_problems_add(struct sw_problems *problems, bool is_error, const char *pa
     char *text = sw_vprintf(fmt, ap);
     va_end(ap);
     SW_GROW(problems->items, problems->n, problems->cap);
-    problems->items[problems->n++] = (struct sw_problem){ is_error, sw_strdup(path ? path : ""),
-                                                          line, text };
+    problems->items[problems->n++] = (struct sw_problem){
+        .is_error = is_error, .path = sw_strdup(path ? path : ""), .line = line, .text = text
+    };
 }
 
 struct lint {
@@ -252,9 +253,18 @@ static void check_duplicate(const struct lint *l, const struct sw_manifest *m)
     }
 }
 
+static void tell_note(const struct lint *l, const struct sw_manifest *m)
+{
+    const char *note = sw_obj_annotation(m->doc, SW_ANN_NOTE);
+    if (!note)
+        return;
+    WARNING(l, m, "state '%s': %s", sw_plan_state(l->plan, m->state)->name, note);
+    l->problems->items[l->problems->n - 1].is_note = true;
+}
+
 static void (*const manifest_checks[])(const struct lint *l, const struct sw_manifest *m) = {
     check_annotations, check_readiness, check_gate,      check_values,
-    check_images,      check_fields,    check_duplicate,
+    check_images,      check_fields,    check_duplicate, tell_note,
 };
 
 /* ---- documents and states -----------------------------------------------------------------------

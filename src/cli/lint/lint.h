@@ -10,6 +10,7 @@ struct json_object;
 /** One finding. */
 struct sw_problem {
     bool is_error; /* else a warning */
+    bool is_note;  /* neither: what a state has chosen */
     char *path;    /* of the template or file, or "". Owned */
     int line;      /* of the rendered template, or of the file; 0: none */
     char *text;    /* owned */

@@ -385,6 +385,9 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     const char *rolled_back = sw_json_str(state, "", "rolledBack", NULL);
     if (*rolled_back)
         add_message(link, "RolledBack", "what came last failed", rolled_back);
+    const char *note = sw_json_str(state, "", "note", NULL);
+    if (*note)
+        add_message(link, "Ready", "what it has chosen", note);
     explain_release(state, link);
     struct json_object *needs = sw_json_get(state, "needs");
     for (size_t i = 0; i < sw_json_len(needs); i++) {
@@ -464,8 +467,13 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *s = sw_json_at(states, i);
         bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
-        if (state ? sw_streq(sw_json_str(s, "", "name", NULL), state) : !ready)
+        const char *note = sw_json_str(s, "", "note", NULL);
+        if (state ? sw_streq(sw_json_str(s, "", "name", NULL), state) : !ready) {
             explain_state(conn, status, s, chain);
+        } else if (!state && *note) {
+            SW_AUTO_CHARS *name = sw_printf("state %s", sw_json_str(s, "", "name", NULL));
+            add_message(chain, "Ready", name, note);
+        }
     }
     return chain;
 }

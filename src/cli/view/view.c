@@ -22,6 +22,7 @@ enum {
 /* A state. Strings are borrowed. */
 struct row {
     const char *name, *phase, *class, *message;
+    const char *note;          /* what the state has chosen; "": nothing */
     const char *release_owner; /* who has its release instead; "": nobody has; NULL: it has it */
     int64_t ready, total, labelled, nodes;
     bool started, finished;
@@ -60,6 +61,7 @@ static void read_rows(const struct sw_report *report, int max_name, struct table
             .phase = sw_json_str(state, "Waiting", "phase", NULL),
             .class = sw_json_str(state, "", "class", NULL),
             .message = sw_json_str(state, "", "message", NULL),
+            .note = sw_json_str(state, "", "note", NULL),
             .ready = sw_json_int(state, 0, "objects", "ready", NULL),
             .total = sw_json_int(state, 0, "objects", "total", NULL),
             .labelled = sw_json_int(state, 0, "nodes", "labelled", NULL),
@@ -197,9 +199,9 @@ char *sw_report_frame(const struct sw_report *report, const struct sw_style *sty
 /* ---- the tables --------------------------------------------------------------------------------
  */
 
-/* A vendor's chart that is not installed has no objects, and is Ready at once: that is not to be
- * taken for one that works. */
-static void put_release_note(struct sw_line *line, const struct row *r)
+/* What the state has chosen. A vendor's chart that is not installed has no objects, and is Ready at
+ * once, as a state that is not needed: that is not to be taken for one that works. */
+static void put_note(struct sw_line *line, const struct row *r)
 {
     if (r->release_owner && *r->release_owner)
         sw_line_printf(line, SW_DIM, "the release is resource %s's", r->release_owner);
@@ -207,6 +209,10 @@ static void put_release_note(struct sw_line *line, const struct row *r)
         sw_line_put(
             line, SW_DIM,
             "chart not installed: OLM or somebody else has brought it, or it is not needed");
+    else if (*r->note)
+        sw_line_put(line, SW_DIM, r->note);
+    else if (sw_streq(r->phase, "Ready") && !r->total)
+        sw_line_put(line, SW_DIM, "it has nothing to apply here");
 }
 
 static void put_state_table(struct sw_line *line, const struct table *t)
@@ -233,9 +239,9 @@ static void put_state_table(struct sw_line *line, const struct table *t)
         put_count(line, r, r->labelled, r->nodes);
         sw_line_pad(line, c[4]);
         put_elapsed(line, r);
-        if (r->release_owner)
+        if (r->release_owner || *r->note || (sw_streq(r->phase, "Ready") && !r->total))
             sw_line_pad(line, c[4] + 6 + GAP);
-        put_release_note(line, r);
+        put_note(line, r);
         sw_line_end(line);
     }
 }

@@ -154,6 +154,15 @@ static const char *class_of(const struct state *s)
     }
 }
 
+/* What it has chosen, by the first object that says so. Borrowed; NULL: nothing. */
+static const char *note_of(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && s->objects[i]->gate && s->objects[i]->gate->note)
+            return s->objects[i]->gate->note;
+    return NULL;
+}
+
 static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
 {
     struct json_object *doc = json_object_new_object();
@@ -166,6 +175,7 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_text(doc, "reason", reason);
     add_text(doc, "message", message);
     add_text(doc, "rolledBack", state_rolled_back(s));
+    add_text(doc, "note", note_of(s));
     if (s->release)
         json_object_object_add(doc, "release", release_doc(s));
     add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));

@@ -312,6 +312,9 @@ const struct sw_hook sw_hooks[] = {
          "text: what it means that slipway.dev/assert does not hold, and what to do; status and "
          "explain show it",
          "the node is to be rebooted"),
+    WAIT("slipway.dev/note", "*",
+         "text: what the state has chosen, and why; status, run, explain, plan and lint show it",
+         "the driver is built here: no image is there for this kernel"),
     WAIT("slipway.dev/hold", "*",
          "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
          "true"),

@@ -43,6 +43,17 @@ slices_refused() {
     ! walks recipes/nvidia-mig kubernetes --kube-version 1.35 --set global.slicing=dra --timeout 5s 2>"$tap_dir/err" && grep -q "dra needs Kubernetes 1.36 or newer" "$tap_dir/run.json" "$tap_dir/err"
 }
 
+slices_told() { # what was chosen, and why
+    local why="slices by Dynamic Resource Allocation: Kubernetes v1.36.0 serves resource.k8s.io/v1"
+    cluster kubernetes --kube-version 1.36 || return 1
+    "$slipway" plan recipes/nvidia-mig | grep -q "^state device-plugin: $why" || return 1
+    "$slipway" run recipes/nvidia-mig --timeout 120s >/dev/null && "$slipway" status nvidia-mig >"$tap_dir/status" &&
+        grep -q "^device-plugin .*$why" "$tap_dir/status" && grep -q "^webhook .*nothing to apply" "$tap_dir/status" &&
+        "$slipway" explain nvidia-mig | grep -q "state device-plugin .*$why" && "$slipway" explain nvidia-mig device-plugin | grep -q "chosen: $why" &&
+        "$slipway" plan nvidia-mig | grep -q "^state device-plugin: $why" &&
+        "$slipway" lint recipes/nvidia-mig --strict --kube-version v1.36.0 -a resource.k8s.io/v1 | grep -q ": note: state 'device-plugin': $why"
+}
+
 # A kernel that runs only on nodes without GPUs needs no driver.
 other_kernel() {
     cluster kubernetes && kubectl get node worker-0 -o json | jq '.status.nodeInfo.kernelVersion = "6.1.0-9-generic"' | kubectl replace --raw /api/v1/nodes/worker-0/status -f - &&
@@ -193,6 +204,7 @@ for p in openshift kubernetes; do
     t "intel-device-plugins walks with all kinds on $p" walks recipes/intel-device-plugins $p --set qat.enabled=true,sgx.enabled=true,dsa.enabled=true,iaa.enabled=true,dlb.enabled=true,fpga.enabled=true,npu.enabled=true
 done
 t "nvidia-mig walks by Dynamic Resource Allocation from 1.36 on" slices_by_dra
+t "nvidia-mig says what it has chosen, and why" slices_told
 t "nvidia-mig keeps to webhook and scheduler where it is told to" slices_by_scheduler
 t "nvidia-mig: Dynamic Resource Allocation is refused where it cannot work" slices_refused
 t "amd-gpu walks with the driver of AMD's packages" walks recipes/amd-gpu kubernetes --set amd-gpu-operator.deviceConfig.spec.driver.enable=true

@@ -31,8 +31,8 @@ static void label_nodes(struct world *w)
     }
 }
 
-/* The DASOperator, and no operator yet. */
-static void prepare(struct world *w, const char *spec)
+/* The DASOperator on Kubernetes @version, and no operator yet. */
+static void prepare_on(struct world *w, const char *version, const char *spec)
 {
     SW_AUTO_CHARS *das = sw_printf("{\"apiVersion\":\"" DAS "\",\"kind\":\"DASOperator\","
                                    "\"metadata\":{\"name\":\"cluster\",\"namespace\":"
@@ -42,7 +42,8 @@ static void prepare(struct world *w, const char *spec)
     (void)setenv("EMULATED_MODE", "enabled", 1);
     (void)setenv("RELATED_IMAGE_DAEMONSET_IMAGE", "here/daemonset:1", 1);
     (void)setenv("RELATED_IMAGES", "[{\"name\":\"das-webhook\",\"image\":\"here/webhook:1\"}]", 1);
-    world_open(w);
+    world_open_with(
+        w, &(struct sw_emulator_opts){ .delays = sw_emu_delays_human, .kube_version = version });
     create_crds(w);
     world_wait(w, 1000);
     assert_int_equal(world_create(w, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\","
@@ -51,6 +52,11 @@ static void prepare(struct world *w, const char *spec)
     assert_int_equal(world_create(w, das), 0);
     label_nodes(w);
     w->name = "nvidia-mig";
+}
+
+static void prepare(struct world *w, const char *spec)
+{
+    prepare_on(w, NULL, spec);
 }
 
 static void start(struct world *w, const char *spec)
@@ -142,6 +148,22 @@ static void conditions_tell_how_the_walk_goes(void **state SW_UNUSED)
     world_count(&w);
     world_wait(&w, 60000); /* at rest nothing is written */
     assert_int_equal(w.n_writes, 0);
+    world_close(&w);
+}
+
+static void where_kube_scheduler_places_slices_the_daemon_is_enough(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    prepare_on(&w, "1.36", "{}");
+    world_start(&w);
+    must_say(&w, "Available=False/ComponentsNotAvailable");
+    must_say(&w, "Available=True/AllRequiredComponentsAvailable");
+    must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
+    must_say(&w, "Degraded=False/AllComponentsHealthy");
+    struct json_object *das = world_get(&w, DAS, "DASOperator", "das-operator", "cluster");
+    assert_int_equal(sw_json_len(sw_json_find(das, "status", "generations", NULL)), 1);
+    assert_null(world_get(&w, "apps/v1", "Deployment", "das-operator", "das-scheduler"));
+    assert_null(world_get(&w, "apps/v1", "Deployment", "das-operator", "das-operator-webhook"));
     world_close(&w);
 }
 
@@ -401,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spec_becomes_values_of_the_recipe),
         cmocka_unit_test(conditions_tell_how_the_walk_goes),
+        cmocka_unit_test(where_kube_scheduler_places_slices_the_daemon_is_enough),
         cmocka_unit_test(what_the_user_changes_in_the_resource_stays),
         cmocka_unit_test(removed_takes_the_resource_away_and_managed_brings_it_back),
         cmocka_unit_test(a_deleted_resource_comes_back_and_goes_with_the_operator),

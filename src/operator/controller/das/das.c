@@ -12,7 +12,13 @@
 #define RESOURCE_NAME "nvidia-mig"
 #define HASH_ANNOTATION "slipway.dev/das-operator"
 
-enum { SETTLE_MS = 100, AGAIN_MS = 5000, N_PARTS = 5, PART_OPERATOR = N_PARTS - 1 };
+enum {
+    SETTLE_MS = 100,
+    AGAIN_MS = 5000,
+    N_PARTS = 5,
+    PART_DAEMONSET = 0,
+    PART_OPERATOR = N_PARTS - 1
+};
 
 /* What the status reports on. The recipe applies all but the last, and the status has their
  * generations; conditions are about those that have pods. The last one is the operator itself, if
@@ -218,6 +224,12 @@ static void add_generations(const struct das *d, struct json_object *list)
     }
 }
 
+/* Does kube-scheduler place the slices? The recipe has no scheduler and no webhook then. */
+static bool is_by_claims(const struct das *d)
+{
+    return sw_streq(sw_obj_label(d->parts[PART_DAEMONSET], "slipway.dev/api"), "dra");
+}
+
 /* What the components lack, for people: heap; NULL: nothing. @ready: how many replicas of the
  * operator are, as with DAS; else, where it has another name, how many pods of the components. */
 static char *shortage(const struct das *d, int64_t *ready)
@@ -226,7 +238,7 @@ static char *shortage(const struct das *d, int64_t *ready)
     *ready = 0;
     for (size_t i = 0; i < N_PARTS; i++) {
         struct json_object *part = d->parts[i];
-        if (!parts[i].wanted)
+        if (!parts[i].wanted || (!part && i != PART_DAEMONSET && is_by_claims(d)))
             continue;
         const int64_t want = sw_json_int(part, 0, "status", parts[i].wanted, NULL);
         const int64_t have = sw_json_int(part, 0, "status", parts[i].ready, NULL);
@@ -272,7 +284,9 @@ static void add_conditions(struct das *d, struct json_object *list, const char *
                                  : "";
     add_condition(d, list, "Available", !lacks,
                   lacks ? "ComponentsNotAvailable" : "AllRequiredComponentsAvailable",
-                  lacks ? lacks : "the device plugin, the scheduler and the webhook serve");
+                  lacks             ? lacks
+                  : is_by_claims(d) ? "the device plugin serves, kube-scheduler places its slices"
+                                    : "the device plugin, the scheduler and the webhook serve");
     add_condition(
         d, list, "Progressing", !ready, ready ? "AllComponentsAtDesiredState" : "Reconciling",
         ready ? "the recipe nvidia-mig is Ready" : "the recipe nvidia-mig is being walked");

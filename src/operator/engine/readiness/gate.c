@@ -206,6 +206,8 @@ bool sw_gate_is_by_node(const struct sw_gate *gate)
     return gate->n_node_labels || gate->n_node_resources;
 }
 
+enum { NOTE_BYTES = 300 };
+
 int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **out,
                 struct sw_err *err)
 {
@@ -218,6 +220,8 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     read_names(manifest, SW_ANN_NODE_RESOURCES, &gate->node_resources, &gate->n_node_resources);
     if (sw_gate_is_by_node(gate))
         gate->node_selector = selector_of(manifest);
+    const char *note = sw_obj_annotation(manifest, SW_ANN_NOTE);
+    gate->note = note && *note ? sw_text_cut(note, NOTE_BYTES) : NULL;
     const char *vendor = sw_obj_annotation(manifest, SW_ANN_VENDOR);
     gate->vendor = vendor && *vendor ? sw_strdup(vendor) : NULL;
     gate->driver_container = sw_streq(sw_obj_annotation(manifest, SW_ANN_STATE),
@@ -258,6 +262,7 @@ void sw_gate_free(struct sw_gate *gate)
     sw_assertion_free(gate->assertion);
     free(gate->asserted);
     free(gate->assert_message);
+    free(gate->note);
     free(gate->selector);
     if (gate->log_pattern)
         regfree(&gate->log_regex);

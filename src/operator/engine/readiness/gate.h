@@ -42,6 +42,8 @@ struct sw_condition;
 #define SW_ANN_ASSERT "slipway.dev/assert"
 /** For people, beside SW_ANN_ASSERT: what it means where it does not hold, and what to do. */
 #define SW_ANN_ASSERT_MESSAGE "slipway.dev/assert-message"
+/** For people: what the object's state has chosen, and why. */
+#define SW_ANN_NOTE "slipway.dev/note"
 /** "true": slipway writes the object, but another controller makes it ready: when it leaves ready
  * later, its state is Held (as for an observed one). */
 #define SW_ANN_HOLD "slipway.dev/hold"
@@ -91,6 +93,7 @@ struct sw_gate {
     struct sw_assertion *assertion; /* SW_ANN_ASSERT; NULL: none */
     char *asserted;                 /* its text, for people */
     char *assert_message;           /* SW_ANN_ASSERT_MESSAGE; NULL: none */
+    char *note;                     /* SW_ANN_NOTE; NULL: none */
     char *selector; /* of the objects that it is about, as in a URL; NULL: all, or one */
     bool hides;     /* its values may be secret */
     /** The state waits for this object: wait annotations, hooks, observed and dry-run objects,
