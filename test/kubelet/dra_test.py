@@ -367,6 +367,67 @@ def slices_of_claims_stay_when_the_device_plugin_is_back(api):
     w.close()
 
 
+def nvidias_plugin(api):
+    """Without its pod the emulator takes back what NVIDIA's driver has published."""
+    pods = "/api/v1/namespaces/default/pods"
+    api.post(pods, {"metadata": {"name": "nvidia", "labels": {"app": "nvidia-dra-driver-kubelet-plugin"}},
+                    "spec": {"nodeName": NODE, "containers": [{"name": "gpus", "image": "gpus"}]}})
+    api.call("PATCH", pods + "/nvidia/status", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}},
+             "application/merge-patch+json")
+    return pods + "/nvidia"
+
+
+def nvidias_slice(api, **attributes):
+    """What NVIDIA's own driver publishes of this node."""
+    api.post(SLICES, {"metadata": {"name": NODE + "-gpu.nvidia.com-1"}, "spec": {
+        "driver": "gpu.nvidia.com", "nodeName": NODE,
+        "pool": {"name": NODE, "generation": 1, "resourceSliceCount": 1},
+        "devices": [{"name": "gpu-0-mig-1g5gb-19-0", "attributes": {k: {"string": v} for k, v in attributes.items()}}]}})
+
+
+def published_gpus(w):
+    return sorted({d["attributes"]["index"]["int"] for s in w.slices() if s["spec"]["driver"] == DRIVER
+                   for d in s["spec"].get("devices", [])})
+
+
+def gpus_of_nvidias_driver_are_left_to_it(api):
+    plugin = nvidias_plugin(api)
+    nvidias_slice(api, type="mig", profile="1g.5gb", uuid="MIG-1", parentUUID=GPU % 0)
+    w = DraWorld(api)
+    until("the other GPU alone", lambda: published_gpus(w) == [1])
+    assert "GPUs left to another driver" in w.log()
+    c, = until("said", lambda: [c for c in api.get(ACCELERATOR)["status"]["conditions"] if c["reason"] == "GPUOfOtherDriver"])
+    assert GPU % 0 in c["message"]
+    assert [g.get("healthy", True) for g in api.get(ACCELERATOR)["status"]["nodeResources"]["nodeGpus"]] == [False, True]
+    api.delete(SLICES + "/" + NODE + "-gpu.nvidia.com-1")
+    until("both", lambda: published_gpus(w) == [0, 1])
+    claim = w.resource_claim("held", ("gpu", "gpu-1-mig-3g20gb-4"))
+    assert not w.driver.prepare(claim).error
+    nvidias_slice(api, type="gpu", uuid=GPU % 1)
+    until("left", lambda: published_gpus(w) == [0])
+    assert w.gpus() == [(1, 4, 4, 1)]  # what a pod has it keeps
+    assert not w.driver.unprepare(claim).error
+    until("nothing left", w.nothing_left)
+    api.delete(plugin)
+    w.close()
+
+
+def gpus_of_nvidias_driver_get_nothing_new_from_the_scheduler(api):
+    w = DraWorld(api, start=False, args=["--api=deviceplugin"])
+    w.start(wait=False)
+    World.ready(w)
+
+    def healthy():
+        return [g.get("healthy", True) for g in api.get(ACCELERATOR)["status"]["nodeResources"]["nodeGpus"]]
+    until("both", lambda: healthy() == [True, True])
+    plugin = nvidias_plugin(api)
+    nvidias_slice(api, type="mig", profile="1g.5gb", uuid="MIG-1", parentUUID=GPU % 0)
+    until("left", lambda: healthy() == [False, True])
+    api.delete(plugin)
+    until("taken back", lambda: healthy() == [True, True])
+    w.close()
+
+
 def auto_takes_what_the_api_server_serves(api):
     w = DraWorld(api, args=["--api=auto"])
     assert "api=dra" in w.log() and "sharedCounters in ResourceSlices" in w.log()
@@ -375,4 +436,4 @@ def auto_takes_what_the_api_server_serves(api):
 
 
 main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"
-      and name != "free_memory" and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")
+      and name not in ("free_memory", "nvidias_plugin", "nvidias_slice", "published_gpus") and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")

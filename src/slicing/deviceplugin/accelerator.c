@@ -7,6 +7,7 @@
 
 #include "data/data.h"
 #include "slicing/claim/claim.h"
+#include "slicing/deviceplugin/nvidia_slices.h"
 
 enum { AGAIN_MS = 5000 };
 
@@ -36,14 +37,19 @@ static void add_condition(const struct dp_accelerator *a, struct json_object *li
         if (p->driver->gpus[i].xid && !ill)
             ill = sw_printf("GPU %s reported Xid %llu", p->driver->gpus[i].uuid,
                             (unsigned long long)p->driver->gpus[i].xid);
+    SW_AUTO_CHARS *theirs = NULL;
+    for (size_t i = 0; p->driver && i < p->driver->n_gpus; i++)
+        if (dp_nvidia_slices_have(p->nvidia_slices, &p->driver->gpus[i]) && !theirs)
+            theirs = sw_printf("GPU %s is left to NVIDIA's DRA driver, which publishes it",
+                               p->driver->gpus[i].uuid);
     struct sw_condition c = { .type = "Ready",
                               .is = p->driver,
                               .reason = sw_text_or(p->no_gpu_reason, "NoGPU"),
                               .message = sw_text_or(p->no_gpu, ""),
                               .at_ms = sw_loop_wall_ms(p->loop) };
     if (p->driver) {
-        c.reason = ill ? "GPUUnhealthy" : "GPUsAccessible";
-        c.message = ill ? ill : "All discovered GPUs are accessible";
+        c.reason = ill ? "GPUUnhealthy" : theirs ? "GPUOfOtherDriver" : "GPUsAccessible";
+        c.message = ill ? ill : theirs ? theirs : "All discovered GPUs are accessible";
     }
     sw_condition_add(list, sw_json_find(old, "status", "conditions", NULL), &c);
     const bool dra = p->face == DP_FACE_DRA;
@@ -71,15 +77,19 @@ static void find_keeper(struct dp_grant *g, void *arg)
         k->found |= sw_streq(g->devices[i].gpu, k->gpu);
 }
 
+/* @gpu: a UUID */
 static bool is_kept(const struct sw_device_plugin *p, const char *gpu)
 {
     struct keeping k = { .gpu = gpu };
+    const struct dp_gpu *found = p->driver ? dp_driver_gpu(p->driver, gpu) : NULL;
+    k.found = found && dp_nvidia_slices_have(p->nvidia_slices, found);
     if (p->face == DP_FACE_DEVICE_PLUGIN)
         dp_broker_each(p->broker, find_keeper, &k);
     return k.found;
 }
 
-/* The scheduler does not know where those slices lie: it is to place nothing new beside them. */
+/* The scheduler does not know where those slices lie: it is to place nothing new beside them, nor
+ * on a GPU that NVIDIA's driver gives out. */
 static void mark_kept(const struct dp_accelerator *a, struct json_object *resources)
 {
     struct json_object *gpus = sw_json_get(resources, "nodeGpus");

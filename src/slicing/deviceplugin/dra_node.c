@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "slicing/deviceplugin/nvidia_slices.h"
+
 #define API .group = "resource.k8s.io", .version = "v1", .api_version = "resource.k8s.io/v1"
 
 const struct sw_kind dp_kind_resource_claim = { API,
@@ -30,7 +32,8 @@ static struct sw_dra_gpu gpu_of(const struct sw_device_plugin *p, const struct d
                                 .cuda_minor = gpu->cuda_minor,
                                 .memory_mib = gpu->memory_mib,
                                 .geometry = gpu->geometry,
-                                .barred = gpu->xid || (!gpu->geometry && !p->opts.whole_gpus) };
+                                .barred = gpu->xid || (!gpu->geometry && !p->opts.whole_gpus) ||
+                                          dp_nvidia_slices_have(p->nvidia_slices, gpu) };
 }
 
 /* ---- what others than ResourceClaims hold

@@ -17,6 +17,7 @@
 #include "slicing/deviceplugin/face.h"
 #include "slicing/deviceplugin/gate.h"
 #include "slicing/deviceplugin/kubelet.h"
+#include "slicing/deviceplugin/nvidia_slices.h"
 #include "slicing/deviceplugin/pod_resources.h"
 #include "slicing/deviceplugin/resource_slices.h"
 #include "slicing/deviceplugin/tickets.h"
@@ -213,6 +214,7 @@ static void changed(struct sw_device_plugin *p)
     dp_kubelet_check(p->kubelet);
     dp_dra_endpoint_check(p->dra_endpoint);
     dp_dra_endpoint_refresh(p->dra_endpoint);
+    dp_nvidia_slices_refresh(p->nvidia_slices);
     dp_slices_refresh(p->slices);
     dp_accelerator_publish(p->accelerator);
 }
@@ -437,6 +439,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     }
     p->kubelet = dp_kubelet_new(p);
     p->dra_endpoint = dp_dra_endpoint_new(p);
+    p->nvidia_slices = dp_nvidia_slices_new(p);
     p->slices = dp_slices_new(p);
     p->claims_check = dp_claims_check_new(p);
     p->face_choice = dp_face_choice_new(p);
@@ -457,6 +460,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     dp_kubelet_free(p->kubelet);
     dp_face_choice_free(p->face_choice);
     dp_slices_free(p->slices);
+    dp_nvidia_slices_free(p->nvidia_slices);
     dp_claims_check_free(p->claims_check);
     dp_dra_endpoint_free(p->dra_endpoint);
     dp_dra_calls_free(p);

@@ -9,6 +9,7 @@
 
 #include "data/data.h"
 #include "slicing/deviceplugin/dra_node.h"
+#include "slicing/deviceplugin/nvidia_slices.h"
 
 /* Of what a slice was made: the server writes quantities in its own way. */
 #define CONTENT "slipway.dev/content"
@@ -350,7 +351,8 @@ static void go_on(struct dp_slices *s)
         (void)json_object_put(SW_TAKE(s->todo));
     }
     need_watch(s);
-    if (!s->synced || need_node(s) || need_classes(s))
+    if (!s->synced || !dp_nvidia_slices_are_known(s->p->nvidia_slices) || need_node(s) ||
+        need_classes(s))
         return;
     s->made_of = state_of(s);
     SW_AUTO_JSON *slices = make_slices(s);

@@ -79,6 +79,7 @@ struct sw_device_plugin {
     struct dp_face_choice *face_choice;
     struct dp_dra_endpoint *dra_endpoint;
     struct dp_slices *slices;
+    struct dp_nvidia_slices *nvidia_slices;
     struct dp_claims_check *claims_check;
     LIST_HEAD(dp_dra_calls, dp_dra_call) dra_calls;
 

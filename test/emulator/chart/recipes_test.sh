@@ -54,6 +54,39 @@ slices_told() { # what was chosen, and why
         "$slipway" lint recipes/nvidia-mig --strict --kube-version v1.36.0 -a resource.k8s.io/v1 | grep -q ": note: state 'device-plugin': $why"
 }
 
+# NVIDIA's own DRA driver gives out slices of a node; without its pod the emulator takes back what it has published.
+nvidias_slices() { # NODE
+    kubectl create -f - <<END && kubectl wait --for=condition=Ready pod/nvidia-plugin --timeout=20s || return 1
+apiVersion: v1
+kind: Pod
+metadata: {name: nvidia-plugin, namespace: default, labels: {app: nvidia-dra-driver-kubelet-plugin}}
+spec: {nodeName: $1, tolerations: [{operator: Exists}], containers: [{name: gpus, image: "nvcr.io/nvidia/k8s-dra-driver-gpu:v26.4.0"}]}
+END
+    kubectl create -f - <<END
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: mig.nvidia.com}
+spec: {selectors: [{cel: {expression: "device.driver == 'gpu.nvidia.com'"}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: $1-nvidia}
+spec:
+  driver: gpu.nvidia.com
+  nodeName: $1
+  pool: {name: $1, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0-mig-1g5gb-19-0, attributes: {type: {string: mig}, parentUUID: {string: GPU-1}}}]
+END
+}
+slices_of_two() {
+    cluster kubernetes --kube-version 1.36 && kubectl label node gpu-0 gpu-1 gpu-2 nvidia.com/mig.capable=true && nvidias_slices gpu-1 || return 1
+    "$slipway" run recipes/nvidia-mig --timeout 20s >"$tap_dir/walk" 2>&1
+    [ $? = 2 ] && cat "$tap_dir/walk" && grep -q "NVIDIA's DRA driver gives out MIG devices of node gpu-1 (gpu-0-mig-1g5gb-19-0, ResourceSlice gpu-1-nvidia): take that driver" "$tap_dir/walk" || return 1
+    kubectl get daemonset -n nvidia-mig das-daemonset 2>/dev/null && return 1
+    # on other nodes it is in nobody's way
+    kubectl label node gpu-0 gpu-2 slices=yes && "$slipway" run recipes/nvidia-mig --set device-plugin.nodeSelector.slices=yes --timeout 60s
+}
+
 # A kernel that runs only on nodes without GPUs needs no driver.
 other_kernel() {
     cluster kubernetes && kubectl get node worker-0 -o json | jq '.status.nodeInfo.kernelVersion = "6.1.0-9-generic"' | kubectl replace --raw /api/v1/nodes/worker-0/status -f - &&
@@ -206,6 +239,7 @@ done
 t "nvidia-mig walks by Dynamic Resource Allocation from 1.36 on" slices_by_dra
 t "nvidia-mig says what it has chosen, and why" slices_told
 t "nvidia-mig keeps to webhook and scheduler where it is told to" slices_by_scheduler
+t "nvidia-mig is refused on nodes whose slices NVIDIA's DRA driver gives out" slices_of_two
 t "nvidia-mig: Dynamic Resource Allocation is refused where it cannot work" slices_refused
 t "amd-gpu walks with the driver of AMD's packages" walks recipes/amd-gpu kubernetes --set amd-gpu-operator.deviceConfig.spec.driver.enable=true
 mkdir -p "$tap_dir/amd-rules"
