@@ -22,8 +22,8 @@ const struct explained_annotation explained_annotations[] = {
       "succeeded, after it has failed" },
     { "helm.sh/hook-output-log-policy", OF_OBJECT, "hook-succeeded",
       "whose log `slipway test` and `slipway uninstall` print: with hook-succeeded that of one "
-      "that "
-      "succeeded, too; that of one that failed is always printed" },
+      "that succeeded, too, whose last line an Event HookSucceeded tells; that of one that failed "
+      "is always printed" },
     { "helm.sh/hook-weight", OF_OBJECT, "-5",
       "hooks of one event run by weight, kind and name, one after the other" },
     { "helm.sh/resource-group", "an annotation of manifests (HIP-0025)", "database",

@@ -4,6 +4,7 @@
 #include "operator/controller/private.h"
 #include "operator/manifests/hooks.h"
 #include "operator/manifests/scopes.h"
+#include "operator/release/hooks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -136,6 +137,7 @@ static struct json_object *object_item(const struct sw_rendered_object *o)
     sw_json_set(item, json_object_new_boolean(o->drop_ready), "dropReady", NULL);
     sw_json_set(item, json_object_new_boolean(o->drop_failed), "dropFailed", NULL);
     sw_json_set(item, json_object_new_boolean(o->drop_before), "dropBefore", NULL);
+    sw_json_set(item, json_object_new_boolean(o->tells_log), "tellsLog", NULL);
     sw_json_set(item, json_object_new_int(o->again), "again", NULL);
     return item;
 }
@@ -166,6 +168,7 @@ void render_replace(struct render *w, struct json_object *list)
         o->drop_ready = sw_json_bool(item, false, "dropReady", NULL);
         o->drop_failed = sw_json_bool(item, false, "dropFailed", NULL);
         o->drop_before = sw_json_bool(item, false, "dropBefore", NULL);
+        o->tells_log = sw_json_bool(item, false, "tellsLog", NULL);
         o->again = (int)sw_json_int(item, 0, "again", NULL);
         put_away(w);
     }
@@ -219,6 +222,7 @@ static void set_hook(struct sw_rendered_object *o, const struct sw_manifest *m, 
     o->drop_before = policies & SW_HOOK_DELETE_BEFORE_CREATION;
     o->drop_ready = policies & SW_HOOK_DELETE_SUCCEEDED;
     o->drop_failed = policies & SW_HOOK_DELETE_FAILED;
+    o->tells_log = sw_release_hook_shows_log(m->doc);
 }
 
 /* Add a hook of a rollback to this content. */

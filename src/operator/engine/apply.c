@@ -239,7 +239,8 @@ static bool is_to_be_dropped(struct sw_engine *e, const struct state *s, struct 
             object_fail(o, object_detail(e, o, &reason), o->hash);
         return o->failed_recorded; /* without the record a restart would run it again */
     }
-    return o->drop_ready && o->done_hash == o->hash && side_is_ready(s, o);
+    return o->drop_ready && o->done_hash == o->hash && side_is_ready(s, o) &&
+           !container_logs_untold(e, o);
 }
 
 /* Begin the second run of hooks whose first is over. */
@@ -251,7 +252,8 @@ static void run_again(struct sw_engine *e, struct state *s)
         struct object *o = s->objects[i];
         bool over = object_waits_again(o) && o->done_hash == o->hash && o->doing == DOING_NOTHING &&
                     o->observed && !o->terminating && !(o->drop_ready && object_is_removable(o));
-        if (!over || !(ends[o->stage > 0] = ends[o->stage > 0] || side_is_ready(s, o)))
+        if (!over || !(ends[o->stage > 0] = ends[o->stage > 0] || side_is_ready(s, o)) ||
+            container_logs_untold(e, o))
             continue;
         object_set_run(o, true);
         object_judge(o);

@@ -1,5 +1,6 @@
 /* The end of a failed container's log: asked for once for each pod that keeps its object from being
- * ready, and shown with the reason. */
+ * ready, and shown with the reason. That of a hook which has succeeded, where it is to be told: in
+ * an Event, once. */
 #include <stdlib.h>
 
 #include "data/text/cut.h"
@@ -14,11 +15,29 @@ enum {
     MAX_AGAIN = 3
 };
 
-/* The container that has ended, in the pod that says most about why @o is not ready. @return false:
- * there is none */
+/* Has @o succeeded, with a log whose end is to be told? */
+static bool is_due(const struct object *o)
+{
+    return o->container_logs.due && o->done_hash == o->hash;
+}
+
+static bool find_succeeded(const struct object *o, const char **pod, const char **container)
+{
+    const struct sw_readiness *readiness = &o->judged;
+    *pod = o->key.name;
+    if (!sw_streq(o->key.kind, "Pod") && !workers_succeeded(o, pod, &readiness))
+        return false;
+    *container = readiness->container;
+    return *container != NULL;
+}
+
+/* The container that has ended, in the pod that says most about why @o is not ready, or in the one
+ * that has succeeded. @return false: there is none */
 static bool find_ended(const struct object *o, const char **pod, const char **container)
 {
     const struct sw_readiness *readiness = &o->judged; /* o->readiness names no container */
+    if (is_due(o))
+        return find_succeeded(o, pod, container);
     *pod = workers_failed_build(o);
     *container = "";
     if (*pod)
@@ -33,7 +52,7 @@ static bool find_ended(const struct object *o, const char **pod, const char **co
 void container_logs_ask(struct sw_engine *e, struct object *o)
 {
     const char *pod, *container;
-    if (!o->text || !o->present || o->readiness.kind == SW_READINESS_READY ||
+    if (!o->text || !o->present || (o->readiness.kind == SW_READINESS_READY && !is_due(o)) ||
         o->container_logs.serial || !find_ended(o, &pod, &container))
         return;
     bool same = sw_streq(o->container_logs.pod, pod) &&
@@ -90,7 +109,38 @@ static bool is_no_log(const char *text)
                     sw_starts_with(text, "unable to retrieve container logs for"));
 }
 
-bool container_logs_take(struct object *o, const struct sw_event *event)
+void container_logs_succeeded(struct object *o)
+{
+    if (!o->tells_log)
+        return;
+    container_logs_done(o); /* the log of a try before it */
+    o->container_logs.due = true;
+}
+
+bool container_logs_untold(struct sw_engine *e, struct object *o)
+{
+    if (!is_due(o))
+        return false;
+    if (container_logs_awaited(e, o))
+        return true;
+    o->container_logs.due = false; /* its pod is gone, or was not there in time */
+    return false;
+}
+
+static void tell(struct sw_engine *e, struct object *o, const struct sw_event *event)
+{
+    const char *why = event->message ? event->message : event->text;
+    bool is_read = event->code == 0 && !is_no_log(event->text);
+    SW_AUTO_CHARS *line = sw_text_last_line(is_read ? event->text : why, MAX_LINE);
+    act_event(e, false, "HookSucceeded", "%s has succeeded; %s%s%s", object_title(e, o),
+              is_read ? "the end of its log" : "its log cannot be read", line ? ": " : "",
+              line      ? line
+              : is_read ? " is empty"
+                        : "");
+    o->container_logs.due = false;
+}
+
+bool container_logs_take(struct sw_engine *e, struct object *o, const struct sw_event *event)
 {
     if (!o->container_logs.serial || o->container_logs.serial != event->serial)
         return false;
@@ -99,6 +149,8 @@ bool container_logs_take(struct object *o, const struct sw_event *event)
                       event->code == SW_INVALID || event->code == SW_PENDING;
     if (is_missing && o->container_logs.n_again < MAX_AGAIN) /* it is written in a moment */
         o->container_logs.again_ms = event->now_ms + MISSING_MS;
+    else if (is_due(o))
+        tell(e, o, event);
     if (event->code || !event->text || is_no_log(event->text))
         return false; /* who may not read logs gets the reason without them */
     free(o->container_logs.line);
@@ -120,5 +172,5 @@ void container_logs_done(struct object *o)
     free(SW_TAKE(o->container_logs.container));
     free(SW_TAKE(o->container_logs.line));
     o->container_logs.serial = 0;
-    o->container_logs.until_ms = 0;
+    o->container_logs.again_ms = o->container_logs.until_ms = 0;
 }

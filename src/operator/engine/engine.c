@@ -202,7 +202,7 @@ static void on_logs(struct sw_engine *e, const struct sw_event *event)
     struct object_iter it = { 0 };
     for (struct object *o; (o = object_next(e, &it));) {
         bool was_ready = object_is_ready(o);
-        if (container_logs_take(o, event)) {
+        if (container_logs_take(e, o, event)) {
             e->status_dirty = true; /* its message has changed, nothing else */
         } else if (workers_take_logs(e, o, event)) {
             object_judge(o);

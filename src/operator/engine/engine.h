@@ -190,6 +190,8 @@ struct sw_rendered_object {
     /** Deleted when it is ready, together with the other hooks of its side of the state (before,
      * after); or when it has failed, and stays failed. Its state goes on as if it still existed. */
     bool drop_ready, drop_failed;
+    /** The end of its log is told in an Event when it has succeeded. */
+    bool tells_log;
     /** An object of other content, or of the run before, is deleted and made again, not changed. */
     bool drop_before;
     /** Why the image of this driver container does not exist, for people. The object is left as it
@@ -268,7 +270,7 @@ enum sw_watch_use {
     SW_USE_MEMBERS, /* objects that an assertion speaks of: all but metadata.managedFields */
     SW_USE_WORKERS, /* pods and builds of an object: metadata.name, .namespace, .uid, .labels,
                        .ownerReferences, .deletionTimestamp, .creationTimestamp,
-                       spec.nodeName, .restartPolicy, .imagePullSecrets,
+                       spec.nodeName, .restartPolicy, .imagePullSecrets, .containers.name,
                        .volumes.persistentVolumeClaim, status */
 };
 

@@ -119,7 +119,8 @@ struct object {
     struct sw_gate *gate;
     bool awaited;
     int stage;
-    bool once, drop_ready, drop_failed, drop_before; /* see sw_rendered_object */
+    /* see sw_rendered_object */
+    bool once, drop_ready, drop_failed, drop_before, tells_log;
     int first, again; /* stages of its runs, see sw_rendered_object; @stage is that of the run... */
     bool second;      /* ... which is the second one: @hash is another then */
     char *failed_why; /* a hook that is, or was, deleted because it failed so; NULL: none... */
@@ -175,6 +176,7 @@ struct object {
         unsigned n_again;
         int64_t until_ms; /* how long container_logs_awaited() waits; 0: it has not been asked */
         bool changed;     /* its workers have changed since */
+        bool due;         /* its last run succeeded, and the end of that log is to be told */
     } container_logs;
     struct {
         char *kind, *name, *line; /* whose Events were asked for, and what the newest says */
@@ -501,6 +503,9 @@ const char *workers_failed_build(const struct object *o);
 /** The pod that says most about why @o is not ready, and its readiness; borrowed. @return false:
  * there is none */
 bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness);
+/** The pod that has succeeded, the newest of several, likewise. */
+bool workers_succeeded(const struct object *o, const char **pod,
+                       const struct sw_readiness **readiness);
 
 /* ---- late_workers.c ----------------------------------------------------------------------------
  */
@@ -525,15 +530,21 @@ void members_free(struct members *m); /* NULL is accepted */
 /* ---- container_logs.c --------------------------------------------------------------------------
  */
 
-/** Ask for the log of the container that keeps @o from being ready, once. */
+/** Ask for the log of the container that keeps @o from being ready, or of the one that has
+ * succeeded, where its end is to be told; once. */
 void container_logs_ask(struct sw_engine *e, struct object *o);
 /** Is there a container that has ended, and may say why @o is not ready? */
 bool container_logs_has_ended(const struct object *o);
 /** @o failed and is about to be deleted: has the log to be awaited, so that it is not lost? It is
  * asked for; for a few seconds at most. */
 bool container_logs_awaited(struct sw_engine *e, struct object *o);
-/** @return whether @event is the answer, and has a log */
-bool container_logs_take(struct object *o, const struct sw_event *event);
+/** @o has just succeeded: the end of its log is told, where it is to be. */
+void container_logs_succeeded(struct object *o);
+/** As container_logs_awaited(), for an object that has succeeded and is about to be deleted, run
+ * again or counted as ready; false where nothing of its log is to be told. */
+bool container_logs_untold(struct sw_engine *e, struct object *o);
+/** @return whether @event is the answer, and has a log that says why @o is not ready */
+bool container_logs_take(struct sw_engine *e, struct object *o, const struct sw_event *event);
 /** The last line of that log, while the container is still the one; NULL: not known. Borrowed. */
 const char *container_logs_line(const struct object *o);
 /** Free what is known of its log. */

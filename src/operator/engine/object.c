@@ -338,8 +338,11 @@ void object_judge(struct object *o)
         workers_judge(o);
     bool ends = written && (o->gate->runs_to_completion || o->drop_ready || o->again);
     bool over = o->readiness.kind == SW_READINESS_READY || (o->again && !o->awaited);
-    if (ends && is_in_place(o) && over)
-        o->done_hash = o->hash;
+    if (!ends || !is_in_place(o) || !over)
+        return;
+    if (o->done_hash != o->hash)
+        container_logs_succeeded(o);
+    o->done_hash = o->hash;
 }
 
 const char *object_title(struct sw_engine *e, const struct object *o)

@@ -196,6 +196,16 @@ static bool awaits_logs(struct sw_engine *e, const struct state *s)
     return awaits;
 }
 
+/* Is the end of the log of a hook that has succeeded still to be told? Who waits until the resource
+ * is Ready is told of it before. */
+static bool tells_logs(struct sw_engine *e, const struct state *s)
+{
+    bool tells = false;
+    for (size_t i = 0; s->phase != PH_READY && i < s->n_objects; i++)
+        tells = container_logs_untold(e, s->objects[i]) || tells;
+    return tells;
+}
+
 /* ---- what went wrong ---------------------------------------------------------------------------
  */
 
@@ -301,7 +311,8 @@ bool signal_is(struct sw_engine *e, struct state *s, enum signal signal)
     case SG_APPLIED:
         return !is_busy(s) && state_is_applied(s);
     case SG_GATE_OPEN:
-        return !state_is_rendering(s) && state_gate_is_open(e, s) && trouble(e, s) == TROUBLE_NONE;
+        return !state_is_rendering(s) && state_gate_is_open(e, s) &&
+               trouble(e, s) == TROUBLE_NONE && !tells_logs(e, s);
     case SG_GATE_SHUT:
         if (s->late && s->begun == s->digest && !deadline_has_moved(s))
             return false;

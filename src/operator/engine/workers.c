@@ -361,6 +361,22 @@ bool workers_worst(const struct object *o, const char **pod, const struct sw_rea
     return true;
 }
 
+bool workers_succeeded(const struct object *o, const char **pod,
+                       const struct sw_readiness **readiness)
+{
+    const struct worker *newest = NULL;
+    struct lh_entry *at = NULL;
+    for (const struct worker *worker; (worker = next_pod(o, &at));)
+        if (worker->readiness.kind == SW_READINESS_READY && worker->readiness.container &&
+            is_its_own(o, worker) && (!newest || worker->version > newest->version))
+            newest = worker;
+    if (!newest)
+        return false;
+    *pod = newest->name;
+    *readiness = &newest->readiness;
+    return true;
+}
+
 const char *workers_message(struct sw_engine *e, const struct object *o, const char **reason)
 {
     const struct worker *worker = worst_pod(o);

@@ -17,6 +17,7 @@ static const char *const worker_fields[] = {
     "spec.nodeName",
     "spec.restartPolicy",
     "spec.imagePullSecrets",
+    "spec.containers.name",
     "spec.volumes.persistentVolumeClaim",
     "status",
     NULL,

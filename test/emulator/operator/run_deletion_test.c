@@ -15,6 +15,7 @@ static const char config[] = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name
     "i\n"
 #define WEIGHT(n) "    helm.sh/hook-weight: \"" n "\"\n"
 #define POLICY(p) "    helm.sh/hook-delete-policy: " p "\n"
+#define TOLD "    helm.sh/hook-output-log-policy: hook-succeeded\n"
 #define FAILS "emulator.slipway.dev/exit-code: \"3\""
 
 static int n_as_account;
@@ -128,6 +129,23 @@ static void the_end_of_a_failed_hooks_log_is_in_the_message(void **state)
     world_kill(&w); /* its pods are gone by then, the note on the record has it */
     world_start(&w);
     sro_until(&w, "rel", "Errored", "the end of its log: a driver is in use");
+    world_close(&w);
+    chart_remove(root);
+}
+
+static void the_end_of_a_hooks_log_is_told_where_it_asks_for_it(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = walked(
+        &w, JOB("told", "pre-delete", POLICY("hook-succeeded") TOLD,
+                "emulator.slipway.dev/log: \"begin\\nall nodes are drained\"")
+                JOB("silent", "post-delete", "", "emulator.slipway.dev/log: nobody asked"));
+    delete_it(&w);
+    until_gone(&w);
+    SW_AUTO_CHARS *told = sro_events(&w, "HookSucceeded");
+    assert_string_equal(told, "Job rel/told has succeeded; the end of its log: all nodes are "
+                              "drained\n");
     world_close(&w);
     chart_remove(root);
 }
@@ -531,6 +549,7 @@ int main(void)
         cmocka_unit_test(without_hooks_nothing_is_waited_for),
         cmocka_unit_test(a_hook_that_fails_holds_the_deletion),
         cmocka_unit_test(the_end_of_a_failed_hooks_log_is_in_the_message),
+        cmocka_unit_test(the_end_of_a_hooks_log_is_told_where_it_asks_for_it),
         cmocka_unit_test(a_namespace_that_is_gone_holds_nothing),
         cmocka_unit_test(records_that_may_not_be_read_hold_the_deletion),
         cmocka_unit_test(but_not_where_their_namespace_is_gone),

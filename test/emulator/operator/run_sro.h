@@ -135,3 +135,18 @@ static inline void sro_delete(struct world *w, const char *name)
     assert_int_equal(world_delete(w, SR_VERSION, "SpecialResource", NULL, name), 0);
     sro_until_gone(w, SR_VERSION, "SpecialResource", NULL, name);
 }
+
+/* What Events of @reason say, one a line; the caller's. */
+static inline char *sro_events(struct world *w, const char *reason)
+{
+    struct json_object *list = world_get(w, "v1", "Event", NULL, NULL);
+    char *all = sw_strdup("");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *event = sw_json_at(list, i);
+        if (!sw_streq(sw_json_str(event, "", "reason", NULL), reason))
+            continue;
+        SW_AUTO_CHARS *before = all;
+        all = sw_printf("%s%s\n", before, sw_json_str(event, "", "message", NULL));
+    }
+    return all;
+}

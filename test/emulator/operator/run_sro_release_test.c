@@ -327,6 +327,45 @@ static void failed_hook_may_be_deleted_and_stays_failed(void **state)
     chart_remove(root);
 }
 
+/* One that goes when it has succeeded is not deleted before; a controller that starts later does
+ * not tell it again. The log of a container that is not the default one is not meant. */
+static void the_end_of_a_hooks_log_is_told_where_it_asks_for_it(void **state)
+{
+    (void)state;
+#define HOOK(name, more)                                                                           \
+    "---\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " name                               \
+    "\n  annotations:\n    helm.sh/hook: post-install\n" more                                      \
+    "spec:\n  template:\n    metadata:\n      annotations: {emulator.slipway.dev/log: "            \
+    "\"begin\\nof "                                                                                \
+    "" name "\\n\"}\n    spec:\n      restartPolicy: Never\n      containers:\n"                   \
+    "      - name: c\n        image: i\n      - name: d\n        image: i\n"
+#define TOLD "    helm.sh/hook-output-log-policy: hook-succeeded\n"
+    struct world w = { .releases = SW_RELEASES_CONFIG_MAPS };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(
+        root, "rel", { "values.yaml", plain }, { "templates/0000-c.yaml", config },
+        { "templates/0001-hook.yaml",
+          HOOK("gone", TOLD "    helm.sh/hook-delete-policy: hook-succeeded\n") HOOK("stays", TOLD)
+              HOOK("silent", "    helm.sh/hook-output-log-policy: hook-failed\n") });
+    world_open(&w);
+    sro_run(&w, dir);
+    sro_until(&w, "rel", "Ready", NULL);
+    sro_until_gone(&w, "batch/v1", "Job", "rel", "gone");
+    world_kill(&w);
+    world_start(&w);
+    world_wait(&w, 60000);
+    SW_AUTO_CHARS *told = sro_events(&w, "HookSucceeded");
+    assert_non_null(strstr(told, "Job rel/gone has succeeded; the end of its log: of gone\n"));
+    assert_non_null(strstr(told, "Job rel/stays has succeeded; the end of its log: of stays\n"));
+    assert_null(strstr(told, "silent"));
+    size_t n = 0;
+    for (const char *c = told; *c; c++)
+        n += *c == '\n';
+    assert_int_equal(n, 2);
+    world_close(&w);
+    chart_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +377,7 @@ int main(void)
         cmocka_unit_test(hook_of_the_install_runs_once),
         cmocka_unit_test(hook_of_upgrades_runs_for_each_revision_but_the_first),
         cmocka_unit_test(failed_hook_may_be_deleted_and_stays_failed),
+        cmocka_unit_test(the_end_of_a_hooks_log_is_told_where_it_asks_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  *
  * The hooks are those of the newest record of the release. A hook that has succeeded is noted on
  * the record first, so that a controller that is killed runs none of them twice. stages.c has the
- * stages, stages_hooks.c runs the hooks of one, stages_logs.c reads the log of one that failed,
+ * stages, stages_hooks.c runs the hooks of one, stages_logs.c reads the log of one that ended,
  * stages_records.c removes the owner of records. */
 #include "operator/controller/core.h"
 #include "operator/release/hooks.h"
@@ -47,8 +47,9 @@ struct deletion {
     const struct sw_kind *kind;
     struct sw_kube_watch *watch;
     bool synced;
-    char *log_of; /* uid of the hook's object whose log was read... */
-    char *log;    /* ... and its last line; NULL: there is none, or it may not be read */
+    bool succeeded; /* it has, and is to be noted on the record when its log is read */
+    char *log_of;   /* uid of the hook's object whose log was read... */
+    char *log;      /* ... and its last line; NULL: there is none, or it may not be read */
 };
 
 static inline struct deletion *deletion_of(const struct resource *r)
@@ -76,6 +77,10 @@ void deletion_leave_hook(struct deletion *f);
 bool deletion_has_log(const struct deletion *f);
 /** Read it, then continue with deletion_run_hooks(). */
 void deletion_read_log(struct deletion *f);
+/** Is f->doc a hook the end of whose log is told when it has succeeded? */
+bool deletion_tells_log(const struct deletion *f);
+/** An Event with the end of the log of f->doc, which has succeeded, where its policy says so. */
+void deletion_tell_success(const struct deletion *f);
 /** @why it failed, and the end of its log; heap. */
 char *deletion_with_log(const struct deletion *f, const char *why);
 

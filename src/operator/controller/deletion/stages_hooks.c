@@ -30,7 +30,7 @@ void deletion_leave_hook(struct deletion *f)
     json_object_put(SW_TAKE(f->doc));
     json_object_put(SW_TAKE(f->live));
     f->kind = NULL;
-    f->synced = false;
+    f->synced = f->succeeded = false;
 }
 
 static void fail(struct deletion *f, const char *why)
@@ -72,8 +72,10 @@ static void on_noted(const struct sw_kube_answer *a, void *arg)
         trouble(f, a->code, sw_err_text(a->err));
         return;
     }
-    if (*sw_json_str(f->done, "", current(f)->key, NULL) == '\0')
+    if (*sw_json_str(f->done, "", current(f)->key, NULL) == '\0') {
+        deletion_tell_success(f);
         deletion_leave_hook(f);
+    }
     deletion_run_hooks(f);
 }
 
@@ -180,6 +182,10 @@ static void check_hook(struct deletion *f)
     const char *why;
     if (!f->synced || f->req)
         return;
+    if (f->succeeded) { /* and its log is read; its object may be gone by now */
+        note(f, "");
+        return;
+    }
     if (!f->live) {
         apply_hook(f);
         return;
@@ -196,7 +202,11 @@ static void check_hook(struct deletion *f)
     }
     switch (sw_release_hook_outcome(f->live, &why)) {
     case SW_HOOK_SUCCEEDED:
-        note(f, "");
+        f->succeeded = true;
+        if (deletion_tells_log(f))
+            deletion_read_log(f);
+        else
+            note(f, "");
         break;
     case SW_HOOK_FAILED:
         if (deletion_has_log(f))

@@ -1,5 +1,6 @@
-/* The end of the log of a hook that has failed, for its message. A log is read as the resource's
- * account: where that may not, the message is without. */
+/* The end of the log of a hook that has failed, for its message, or of one that has succeeded, for
+ * an Event, where its policy says so. A log is read as the resource's account: where that may not,
+ * the message is without. */
 #include "operator/controller/deletion/stages.h"
 
 #include <stdlib.h>
@@ -22,12 +23,30 @@ char *deletion_with_log(const struct deletion *f, const char *why)
     return is_its ? sw_printf("%s; the end of its log: %s", why, f->log) : sw_strdup(why);
 }
 
+bool deletion_tells_log(const struct deletion *f)
+{
+    const char *kind = sw_obj_kind(f->doc);
+    return (sw_streq(kind, "Job") || sw_streq(kind, "Pod")) && sw_release_hook_shows_log(f->doc);
+}
+
+void deletion_tell_success(const struct deletion *f)
+{
+    if (!deletion_tells_log(f))
+        return;
+    SW_AUTO_CHARS *message = sw_printf(
+        "%s %s/%s has succeeded; %s%s", sw_obj_kind(f->doc), sw_obj_namespace(f->doc),
+        sw_obj_name(f->doc), f->log ? "the end of its log: " : "its log is empty or cannot be read",
+        f->log ? f->log : "");
+    event_record(f->r, &(struct sw_action){ .reason = "HookSucceeded", .message = message });
+}
+
 static void on_log(const struct sw_kube_answer *a, void *arg)
 {
     struct deletion *f = arg;
     f->req = NULL;
     if (a->code == 0 && a->text)
-        f->log = sw_text_failure(a->text, MAX_LINE);
+        f->log = f->succeeded ? sw_text_last_line(a->text, MAX_LINE)
+                              : sw_text_failure(a->text, MAX_LINE);
     deletion_run_hooks(f);
 }
 
@@ -38,7 +57,7 @@ static void read_log(struct deletion *f, const char *pod)
                           on_log, f);
 }
 
-/* The last pod of the Job that has failed. */
+/* The last pod of the Job that has ended as the Job has. */
 static void on_pods(const struct sw_kube_answer *a, void *arg)
 {
     struct deletion *f = arg;
@@ -47,8 +66,8 @@ static void on_pods(const struct sw_kube_answer *a, void *arg)
     for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++) {
         struct json_object *item = sw_json_at(a->items, i);
         const char *begun = sw_json_str(item, "", "metadata", "creationTimestamp", NULL);
-        bool failed = sw_streq(sw_json_str(item, "", "status", "phase", NULL), "Failed");
-        if (!failed || strcmp(begun, since) < 0)
+        const char *phase = sw_json_str(item, "", "status", "phase", NULL);
+        if (!sw_streq(phase, f->succeeded ? "Succeeded" : "Failed") || strcmp(begun, since) < 0)
             continue;
         pod = sw_obj_name(item);
         since = begun;

@@ -203,6 +203,14 @@ static void pod_failed(struct json_object *pod, struct sw_readiness *out)
                      *reason ? ": " : "", reason, *message ? ": " : "", message);
 }
 
+/* Whose log kubectl shows. Source: kubectl, `kubectl logs`. */
+static const char *default_container(struct json_object *pod)
+{
+    struct json_object *first = sw_json_at(sw_json_find(pod, "spec", "containers", NULL), 0);
+    const char *named = sw_obj_annotation(pod, "kubectl.kubernetes.io/default-container");
+    return named ? named : sw_json_str(first, NULL, "name", NULL);
+}
+
 void pod_judge(struct json_object *pod, struct sw_readiness *out)
 {
     const char *phase = sw_json_str(pod, "Pending", "status", "phase", NULL);
@@ -210,7 +218,11 @@ void pod_judge(struct json_object *pod, struct sw_readiness *out)
     bool is_ready = pod_is_ready(pod);
     if (sw_streq(phase, "Failed")) {
         pod_failed(pod, out);
-    } else if (sw_streq(phase, "Succeeded") || (is_ready && !pod_runs_to_completion(pod))) {
+    } else if (sw_streq(phase, "Succeeded")) {
+        const char *container = default_container(pod);
+        sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
+        out->container = container ? sw_strdup(container) : NULL;
+    } else if (is_ready && !pod_runs_to_completion(pod)) {
         sw_readiness_set(out, SW_READINESS_READY, NULL, " ");
     } else if (is_ready) {
         sw_readiness_set(out, SW_READINESS_WAITING, "Running",

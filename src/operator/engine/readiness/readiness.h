@@ -18,7 +18,8 @@ struct sw_readiness {
     enum sw_readiness_kind kind;
     char *reason;  /* one CamelCase word ("Unavailable"); owned, NULL when ready */
     char *message; /* a sentence that names the condition and its reason; likewise */
-    /** Of a pod: the container that has ended, whose log may say why. NULL: none has. Owned. */
+    /** Of a pod: the container that has ended, whose log may say why; of one that has succeeded its
+     * default container. NULL: none has. Owned. */
     char *container;
 };
 /** Free what it owns; it is zero then. */

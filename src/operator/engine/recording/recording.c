@@ -328,6 +328,7 @@ static struct json_object *event_doc(const struct sw_recording *recording, const
         put_number(rendered, "dropReady", o->drop_ready);
         put_number(rendered, "dropFailed", o->drop_failed);
         put_number(rendered, "dropBefore", o->drop_before);
+        put_number(rendered, "tellsLog", o->tells_log);
         put_text(rendered, "missing", o->missing);
         put_text(rendered, "shared", o->shared);
         objects = objects ? objects : json_object_new_array();

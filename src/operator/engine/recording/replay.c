@@ -251,6 +251,7 @@ static int read_objects(const struct replay *p, struct json_object *list, struct
                                          .drop_ready = number_at(item, "dropReady") != 0,
                                          .drop_failed = number_at(item, "dropFailed") != 0,
                                          .drop_before = number_at(item, "dropBefore") != 0,
+                                         .tells_log = number_at(item, "tellsLog") != 0,
                                          .missing = text_at(item, "missing"),
                                          .shared = text_at(item, "shared") };
     }
