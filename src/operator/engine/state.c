@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 
+#include "data/json/path.h"
 #include "operator/engine/internal.h"
 
 /* ---- phases ------------------------------------------------------------------------------------
@@ -251,6 +252,27 @@ bool sw_engine_has_release(const struct sw_engine *engine, const char *release)
         if (sw_streq(o->shared, release) && !(o->gate && (o->gate->observe || o->gate->dry_run)))
             return true;
     return false;
+}
+
+bool sw_engine_has_taken_over(const struct sw_engine *engine, const char *release)
+{
+    struct object_iter it = { 0 };
+    bool has = false;
+    if (!sw_json_get(engine->former, release))
+        return false;
+    for (const struct object *o; (o = object_next(engine, &it));) {
+        if (!sw_streq(o->shared, release))
+            continue;
+        if (!o->text)
+            return false; /* known from the status alone */
+        if (o->gate->observe || o->gate->dry_run)
+            continue;
+        has = true;
+        if ((o->rank == RANK_NAMESPACE || o->rank == RANK_CRD) &&
+            (!o->observed || (o->ours && o->live_hash != o->hash)))
+            return false;
+    }
+    return has;
 }
 
 struct object *object_next(const struct sw_engine *e, struct object_iter *it)

@@ -73,7 +73,7 @@ static bool has_taken_over(const struct shared_release *p, struct json_object *e
 {
     const struct resource *r = p->r;
     return r->started && !r->leaving && sw_engine_phase(r->engine) == SW_PHASE_READY &&
-           sw_shared_is_owned_by(entry, r->uid) && sw_engine_has_release(r->engine, p->name);
+           sw_shared_is_owned_by(entry, r->uid) && sw_engine_has_taken_over(r->engine, p->name);
 }
 
 /* @return whether @entry, which is there, is changed. *@gone: it is to go */
