@@ -13,6 +13,7 @@
 #include "cli/cluster/requests.h"
 #include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
+#include "cli/recipe/absent_charts.h"
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/release_steps.h"
@@ -54,6 +55,7 @@ struct plan {
     struct sw_node_plan nodes;
     struct json_object *notes;    /* what states have chosen: {state, note}; owned */
     struct json_object *releases; /* of a recipe: sw_release_steps_add(); owned */
+    struct json_object *absent;   /* sw_absent_charts_new(), or _of(); owned */
     char *name;
 };
 
@@ -177,6 +179,7 @@ static int add_manifest(struct sw_preview *preview, const struct sw_preview_pass
         add_note(p, sw_plan_state(preview->opened.plan, m->state)->name, note);
     if (sw_release_steps_add(p->releases, preview, pass, m, &why) < 0)
         (void)fprintf(stderr, "slipway plan: %s:%d: %s\n", m->path, m->line, sw_err_text(&why));
+    sw_absent_charts_take(p->absent, preview, m);
     return add_set(preview, pass, m, arg, err);
 }
 
@@ -189,6 +192,7 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
     const char *name = sw_obj_name(p->preview.resource);
     p->name = sw_strdup(name);
     p->releases = json_object_new_array();
+    p->absent = sw_absent_charts_new(&p->preview);
     struct json_object *metadata = (struct json_object *)sw_recipe_metadata(
         p->preview.opened.recipe);
     for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->preview.opened.plan); i++) {
@@ -226,6 +230,7 @@ static int read_named(struct plan *p, const char *name, struct sw_err *err)
         return rc;
     const char *ns = sw_json_str(d->resource, "", "spec", "namespace", NULL);
     d->ns = *ns ? ns : name;
+    p->absent = sw_absent_charts_of(d->resource);
     sw_preview_read_shared(d);
     rc = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
     return rc == 0 ? read_states(p, err) : rc;
@@ -284,6 +289,7 @@ static int print_json(const struct plan *p)
         sw_json_set(doc, json_object_get(p->notes), "notes", NULL);
     sw_json_set(doc, sw_preview_shared(&p->preview), "sharedReleases", NULL);
     sw_json_set(doc, sw_release_steps_changed(p->releases), "releases", NULL);
+    sw_json_set(doc, json_object_get(p->absent), "notInstalled", NULL);
     return sw_cli_print_json(doc);
 }
 
@@ -315,7 +321,8 @@ static int print_text(const struct plan *p)
     }
     SW_AUTO_JSON *releases = sw_release_steps_changed(p->releases);
     SW_AUTO_CHARS *steps = sw_release_steps_text(releases);
-    sprintbuf(out, "%s", steps);
+    SW_AUTO_CHARS *absent = sw_absent_charts_text(p->absent);
+    sprintbuf(out, "%s%s", steps, absent);
     if (n->was_paused && by_node)
         sprintbuf(out, "It is paused: spec.upgradePolicy.autoUpgrade is false.\n");
     int rc = sw_cli_print(out->buf, (size_t)out->bpos);
@@ -333,6 +340,8 @@ static int read_all(struct plan *p, const char *operand, struct sw_err *err)
     bool is_recipe = p->opts.recipe.source.repo || strchr(operand, '/') ||
                      sw_dns_label_fault(operand);
     int rc = is_recipe ? read_recipe(p, operand, err) : read_named(p, operand, err);
+    SW_AUTO_JSON *shared = rc == 0 ? sw_preview_shared(&p->preview) : NULL;
+    sw_absent_charts_drop_shared(p->absent, shared);
     if (rc == 0)
         rc = sw_cluster_find(&p->preview.conn, "v1", "Pod", NULL, NULL, &opts, &p->nodes.pods, err);
     p->nodes.name = p->name;
@@ -364,6 +373,7 @@ static int execute(const struct sw_call *call)
     sw_recipe_flags_done(&p.opts.recipe);
     json_object_put(p.releases);
     json_object_put(p.notes);
+    json_object_put(p.absent);
     free(p.name);
     return rc;
 }

@@ -1,4 +1,5 @@
 /* The report as text: the live view, and the tables at the end. */
+#include "cli/recipe/absent_charts.h"
 #include "cli/view/report.h"
 #include "cli/view/text.h"
 
@@ -23,13 +24,14 @@ enum {
 struct row {
     const char *name, *phase, *class, *message;
     const char *note;          /* what the state has chosen; "": nothing */
-    const char *release_owner; /* who has its release instead; "": nobody has; NULL: it has it */
+    struct json_object *state; /* borrowed */
     int64_t ready, total, labelled, nodes;
     bool started, finished;
     int64_t elapsed_ms;
 };
 
 struct table {
+    struct json_object *status; /* borrowed */
     struct row *rows;
     size_t n, n_ready;
     int name_width, phase_width;
@@ -51,7 +53,9 @@ static int wider(int a, int b)
 static void read_rows(const struct sw_report *report, int max_name, struct table *t)
 {
     struct json_object *states = sw_json_get(report->status, "states");
-    *t = (struct table){ .n = sw_json_len(states), .name_width = 5, .phase_width = 5 };
+    *t = (struct table){
+        .status = report->status, .n = sw_json_len(states), .name_width = 5, .phase_width = 5
+    };
     t->rows = sw_zalloc(t->n, sizeof *t->rows);
     for (size_t i = 0; i < t->n; i++) {
         struct json_object *state = sw_json_at(states, i);
@@ -69,10 +73,7 @@ static void read_rows(const struct sw_report *report, int max_name, struct table
         };
         if (!*r->message)
             r->message = sw_json_str(state, "", "rolledBack", NULL);
-        struct json_object *release = sw_json_get(state, "release");
-        if (release && !r->total && sw_streq(r->phase, "Ready") &&
-            !sw_json_get(release, "deployed"))
-            r->release_owner = sw_json_str(release, "", "owner", NULL);
+        r->state = state;
         int64_t started_ms = time_of(state, "startedAt", &r->started),
                 ready_ms = time_of(state, "readyAt", &r->finished);
         if (r->started)
@@ -199,20 +200,18 @@ char *sw_report_frame(const struct sw_report *report, const struct sw_style *sty
 /* ---- the tables --------------------------------------------------------------------------------
  */
 
-/* What the state has chosen. A vendor's chart that is not installed has no objects, and is Ready at
- * once, as a state that is not needed: that is not to be taken for one that works. */
-static void put_note(struct sw_line *line, const struct row *r)
+/* Of a vendor's chart that is not installed, and of a state that has chosen. One without objects is
+ * Ready at once: that is not to be taken for one that works. */
+static void put_note(struct sw_line *line, const struct table *t, const struct row *r, size_t at)
 {
-    if (r->release_owner && *r->release_owner)
-        sw_line_printf(line, SW_DIM, "the release is resource %s's", r->release_owner);
-    else if (r->release_owner)
-        sw_line_put(
-            line, SW_DIM,
-            "chart not installed: OLM or somebody else has brought it, or it is not needed");
-    else if (*r->note)
-        sw_line_put(line, SW_DIM, r->note);
-    else if (sw_streq(r->phase, "Ready") && !r->total)
-        sw_line_put(line, SW_DIM, "it has nothing to apply here");
+    SW_AUTO_CHARS *chart = sw_chart_note(t->status, r->state);
+    const char *note = chart ? chart : *r->note ? r->note : NULL;
+    if (!note && sw_streq(r->phase, "Ready") && !r->total)
+        note = "it has nothing to apply here";
+    if (!note)
+        return;
+    sw_line_pad(line, at);
+    sw_line_put(line, SW_DIM, note);
 }
 
 static void put_state_table(struct sw_line *line, const struct table *t)
@@ -239,9 +238,7 @@ static void put_state_table(struct sw_line *line, const struct table *t)
         put_count(line, r, r->labelled, r->nodes);
         sw_line_pad(line, c[4]);
         put_elapsed(line, r);
-        if (r->release_owner || *r->note || (sw_streq(r->phase, "Ready") && !r->total))
-            sw_line_pad(line, c[4] + 6 + GAP);
-        put_note(line, r);
+        put_note(line, t, r, c[4] + 6 + GAP);
         sw_line_end(line);
     }
 }

@@ -116,6 +116,18 @@ unknown() {
     [ $? -eq 2 ] && grep nobody "$tap_dir/o"
 }
 
+# a vendor's chart that OLM's Subscription makes needless, or a value, before a walk and after it
+absent() {
+    local why='release node-feature-discovery of namespace node-feature-discovery: chart not installed: OLM installs it (Subscription openshift-nfd/nfd)'
+    "$slipway" plan states/nfd >"$tap_dir/o" 2>/dev/null
+    grep -Fx "$why" "$tap_dir/o" || { cat "$tap_dir/o"; return 1; }
+    "$slipway" plan states/nfd --set mode=observe 2>/dev/null | grep 'chart not installed: somebody else has brought it, or it is not needed$' || return 1
+    "$slipway" plan states/nfd --set mode=chart >"$tap_dir/o" 2>/dev/null
+    grep '^release node-feature-discovery of namespace node-feature-discovery: install ' "$tap_dir/o" && ! grep 'not installed' "$tap_dir/o" || return 1
+    "$slipway" run states/nfd --timeout 60s && "$slipway" plan nfd | grep -Fx "$why" || return 1
+    "$slipway" explain nfd node-feature-discovery | grep 'state node-feature-discovery .*Ready .*: chart not installed: OLM installs it'
+}
+
 t 'a cluster with a driver is there' start
 t 'without a policy there is no plan' without_policy
 t 'every action on every node is listed' whole
@@ -131,5 +143,6 @@ t 'a recipe that is not there is named' bad_recipe
 t 'run warns of nodes that another resource takes' warned
 t 'a resource that goes takes its labels along' gone
 t 'a resource that is not there is named' unknown
+t 'a chart that is not installed is told, with what is there instead' absent
 kill "$(cat "$tap_dir/pid")" 2>/dev/null
 plan
