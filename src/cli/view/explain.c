@@ -380,8 +380,8 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     const char *name = sw_json_str(state, "", "name", NULL);
     SW_AUTO_CHARS *what = sw_printf("state %s", name);
     struct json_object *link = link_new(sw_json_str(state, "Ready", "class", NULL), what);
-    SW_AUTO_CHARS *note = sw_chart_note(status, state);
-    set(link, "why", sw_json_str(state, note ? note : "", "message", NULL));
+    SW_AUTO_CHARS *chart = sw_chart_note(status, state);
+    set(link, "why", sw_json_str(state, chart ? chart : "", "message", NULL));
     set(link, "since", sw_json_str(state, "", "since", NULL));
     set(link, "hint", sw_json_str(state, "", "hint", NULL));
     const char *rolled_back = sw_json_str(state, "", "rolledBack", NULL);
