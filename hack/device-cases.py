@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cases for the emulator's allocator of devices (src/emulator/allocator).
+"""Cases for the emulator's allocator of devices (src/kube/allocator).
 
     hack/device-cases.py make SEED N             cases, a line of JSON each
     hack/device-cases.py ask URL [TOKEN] < cases   the same with the answers of the kube-scheduler

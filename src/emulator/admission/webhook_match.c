@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/cel/cel.h"
 #include "data/data.h"
 #include "emulator/admission/webhook.h"
-#include "emulator/schema/cel.h"
 #include "emulator/store/document.h"
 
 /* Whether @list has @value or "*". */

@@ -1,4 +1,3 @@
-#include "emulator/allocator/allocator.h"
 #include "emulator/controllers/devices_internal.h"
 
 #include <stdlib.h>
@@ -6,6 +5,7 @@
 
 #include "data/selector/selector.h"
 #include "data/text/time.h"
+#include "kube/allocator/allocator.h"
 
 /* As long as a pod waits for the conditions under which it is bound. */
 enum { BINDING_TIMEOUT_MS = 600 * 1000, MOST_RESERVED = 256, MOST_CHOICES = 8 };
@@ -260,8 +260,7 @@ static bool is_on(json_object *claim, json_object *node)
 int sw_devices_find(struct sw_devices *d, const struct sw_node *node, int64_t *score,
                     struct sw_err *err)
 {
-    SW_AUTO_JSON *extended = sw_devices_extended(d->ctl, d->pod, d->resources, d->n_resources,
-                                                 node);
+    SW_AUTO_JSON *extended = sw_devices_extended(d->pod, d->resources, d->n_resources, node);
     json_object **todo = sw_zalloc(d->n_claims + 1, sizeof(json_object *)), *results = NULL;
     size_t n = 0;
     bool elsewhere = false;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kube/allocator/allocator.h"
+
 /* ---- the claims of a pod ------------------------------------------------------------------------
  */
 
@@ -233,8 +235,8 @@ static void retry_pods(struct sw_ctl *ctl)
 static void on_claim(const struct sw_store_event *event, void *arg)
 {
     json_object *status = sw_json_get(event->object, "status");
-    const bool made = sw_json_find(event->object, "metadata", "annotations",
-                                   "resource.kubernetes.io/extended-resource-claim", NULL);
+    const bool made = sw_json_find(event->object, "metadata", "annotations", SW_EXTENDED_CLAIM,
+                                   NULL);
     const bool taken = sw_json_get(status, "allocation") && !sw_json_get(status, "devices");
     if (event->type == SW_STORE_DELETED || !(taken || (made && event->type == SW_STORE_ADDED)))
         retry_pods(arg);

@@ -31,6 +31,6 @@ struct sw_devices_resource {
 struct sw_devices_resource *sw_devices_resources(struct sw_ctl *ctl, const struct sw_pod *pod,
                                                  size_t *n);
 /** The claim for those that @node has no device plugin for: {claim, mappings}; new, NULL: none. */
-json_object *sw_devices_extended(struct sw_ctl *ctl, const struct sw_pod *pod,
+json_object *sw_devices_extended(const struct sw_pod *pod,
                                  const struct sw_devices_resource *resources, size_t n,
                                  const struct sw_node *node);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/cel/cel.h"
 #include "data/data.h"
-#include "emulator/schema/cel.h"
 #include "emulator/schema/schema_internal.h"
 #include "emulator/store/status.h"
 

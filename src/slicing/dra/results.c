@@ -5,6 +5,7 @@
 
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "kube/allocator/allocator.h"
 #include "slicing/dra/dra.h"
 
 enum { MAX_RESULTS = 32 }; /* Source: resource.k8s.io/v1, AllocationResultsMaxSize */
@@ -32,8 +33,7 @@ static bool is_label(const char *text, size_t len)
  * container may name each. */
 static char *group_of(struct json_object *claim, const char *request)
 {
-    const char *made = sw_json_str(claim, "", "metadata", "annotations",
-                                   "resource.kubernetes.io/extended-resource-claim", NULL);
+    const char *made = sw_json_str(claim, "", "metadata", "annotations", SW_EXTENDED_CLAIM, NULL);
     const char *end = strstr(request, "-request-");
     return *made && sw_starts_with(request, "container-") && end
                ? sw_strndup(request, (size_t)(end - request))

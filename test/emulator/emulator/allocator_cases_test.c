@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "data/data.h"
-#include "emulator/allocator/allocator.h"
+#include "kube/allocator/allocator.h"
 
 #define CASES "test/emulator/emulator/device-cases.jsonl.gz"
 enum { MOST_LINE = 1 << 20, LEAST_CASES = 1000 };

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "data/cel/cel.h"
 #include "data/data.h"
-#include "emulator/schema/cel.h"
 
 static json_object *device(void)
 {

@@ -1,8 +1,8 @@
 /* An expression of a matchCondition, over a request. */
 #include <assert.h>
 
+#include "data/cel/cel.h"
 #include "data/data.h"
-#include "emulator/schema/cel.h"
 
 static const char request[] = "{\"request\":{\"operation\":\"CREATE\",\"userInfo\":{\"username\":"
                               "\"jane\",\"groups\":[\"a\",\"b\"]}},\"object\":{\"metadata\":{"

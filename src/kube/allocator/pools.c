@@ -1,4 +1,4 @@
-#include "emulator/allocator/internal.h"
+#include "kube/allocator/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #pragma once
 /* internal: what the files of allocator share. */
-#include "emulator/allocator/allocator.h"
+#include "kube/allocator/allocator.h"
 
 #include <stdint.h>
 

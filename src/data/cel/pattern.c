@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "emulator/schema/schema_internal.h"
+#include "data/cel/pattern.h"
 
 static const struct {
     char letter;

@@ -4,7 +4,7 @@
  * [0], has(), size(), exists() and all() over lists and the keys of maps, startsWith(), endsWith(),
  * contains(), matches(), !, ==, !=, <, <=, >, >=, in, &&, ||, a ? b : c, + of lists and strings,
  * parentheses, lists, strings without escapes, numbers, booleans and {}; quantity() and semver()
- * with their comparisons. Internal to emulator.
+ * with their comparisons.
  * Source: Kubernetes "CEL in Kubernetes"; the language definition's short-circuit rules. */
 #include <json-c/json.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 /* cel_types: the types of CEL that JSON has not: quantities and semantic versions. They are texts
- * that are marked. Internal to schema. Source: Kubernetes "CEL in Kubernetes", quantity and semver
+ * that are marked. Internal to cel. Source: Kubernetes "CEL in Kubernetes", quantity and semver
  * libraries. Pinned by test/emulator/emulator/cel_device_test.c. */
 #include <json-c/json.h>
 

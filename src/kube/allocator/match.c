@@ -1,5 +1,5 @@
-#include "emulator/allocator/internal.h"
-#include "emulator/schema/cel.h"
+#include "data/cel/cel.h"
+#include "kube/allocator/internal.h"
 
 #include <string.h>
 

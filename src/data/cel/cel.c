@@ -1,11 +1,11 @@
-#include "emulator/schema/cel.h"
+#include "data/cel/cel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/cel/cel_types.h"
+#include "data/cel/pattern.h"
 #include "data/data.h"
-#include "emulator/schema/cel_types.h"
-#include "emulator/schema/schema_internal.h"
 
 enum { MAX_DEPTH = 32 };
 

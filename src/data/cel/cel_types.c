@@ -1,10 +1,10 @@
-#include "emulator/schema/cel_types.h"
+#include "data/cel/cel_types.h"
 
 #include <string.h>
 
+#include "data/cel/cel.h"
 #include "data/data.h"
 #include "data/text/semver.h"
-#include "emulator/schema/cel.h"
 
 /* ---- marks --------------------------------------------------------------------------------------
  */

@@ -33,3 +33,16 @@ SW_DEFINE_AUTO(sw_allocator, sw_allocator_free)
  * SW_INVALID (the claims or classes are wrong: no other node is tried; @err says why) */
 int sw_allocator_run(struct sw_allocator *a, json_object *node, json_object *const *claims,
                      size_t n_claims, json_object **results, struct sw_err *err) SW_CHECKED;
+
+/** Of claims that kube-scheduler makes of a pod's extended resources: an annotation, "true". */
+#define SW_EXTENDED_CLAIM "resource.kubernetes.io/extended-resource-claim"
+
+/** An extended resource and the DeviceClass that serves it; borrowed. */
+struct sw_allocator_resource {
+    const char *name, *class;
+};
+/** The ResourceClaim that kube-scheduler makes of what @pod asks for of @resources, for all
+ * containers one; new. @mappings (may be NULL): which container has which request, new.
+ * @return NULL: the pod asks for none of them. Source: KEP-5004. */
+json_object *sw_allocator_extended(json_object *pod, const struct sw_allocator_resource *resources,
+                                   size_t n, json_object **mappings);
