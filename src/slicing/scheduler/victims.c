@@ -13,10 +13,7 @@ void victims_done(struct victims *v)
     *v = (struct victims){ 0 };
 }
 
-/* The highest priority first, as kube-scheduler expects its victims; then those that are there
- * longest.
- */
-static int by_importance(const void *a, const void *b)
+int victims_by_importance(const void *a, const void *b)
 {
     const struct pod *x = *(const struct pod *const *)a, *y = *(const struct pod *const *)b;
     if (x->priority != y->priority)
@@ -95,7 +92,7 @@ static void add_candidates(struct eviction *t)
         if (is_less(c->pod, t->pod, t->node) && !is_among(c->pod, t->gone, t->n_gone) &&
             !is_among(c->pod, all, n))
             all[n++] = c->pod;
-    qsort(all, n, sizeof all[0], by_importance);
+    qsort(all, n, sizeof all[0], victims_by_importance);
     for (size_t i = 0; i < n; i++) {
         if (cache_spend(t->p, all[i]))
             t->victims[t->n_victims++] = all[i];
@@ -184,7 +181,7 @@ bool victims_find(const struct cache *p, const struct pod *pod, const struct nod
         if (n_given)
             memcpy(out->list, given, n_given * sizeof *given);
         memcpy(out->list + n_given, t->victims, t->n_victims * sizeof *given);
-        qsort(out->list, n, sizeof *out->list, by_importance);
+        qsort(out->list, n, sizeof *out->list, victims_by_importance);
         out->gpus = find_gpus(t);
     }
     end(t);

@@ -23,6 +23,9 @@ void victims_done(struct victims *v);
 bool victims_find(const struct cache *p, const struct pod *pod, const struct node *node,
                   const struct pod *const *given, size_t n_given, struct victims *out);
 
+/** For qsort() over pods: the highest priority first, as kube-scheduler expects its victims; then
+ * those that are there longest. */
+int victims_by_importance(const void *a, const void *b);
 /** Whether it is better to evict @a than @b: fewer against a budget, then lower priorities, then
  * fewer pods, then those that began later. */
 bool victims_better(const struct victims *a, const struct victims *b);
