@@ -31,6 +31,7 @@ struct informer {
 
 struct bind;
 struct evict;
+struct dra_evictor;
 
 /** One for each process. */
 struct sw_scheduler {
@@ -51,7 +52,8 @@ struct sw_scheduler {
     size_t n_binds;
     struct held_filter *held; /* filter requests that wait until there are fewer binds */
     struct evict *evicts;
-    bool old_evictions; /* the API server knows those of policy/v1beta1 only */
+    struct dra_evictor *dra; /* NULL: there is none */
+    bool old_evictions;      /* the API server knows those of policy/v1beta1 only */
     struct collector *collector;
     struct metrics metrics;
 };
@@ -82,6 +84,28 @@ void sched_evict_cancel(struct sw_scheduler *s, const struct pod *pod);
 void sched_evict_follow(struct sw_scheduler *s, struct pod *pod, const char *node_name);
 /** Cancel all evictions. */
 void sched_evict_close(struct sw_scheduler *s);
+
+/* evictions.c: what is written for both ways to evict. */
+/** A pod that is evicted, or that an Event is about; the texts are the owner's. */
+struct evicted {
+    char *uid, *ns, *name;
+};
+/** Write the pod's status.nominatedNodeName. @node: NULL for none. A pod of another uid is refused
+ * as a conflict. */
+struct sw_kube_request *sched_nominate(struct sw_scheduler *s, const struct pod *pod,
+                                       const char *node, sw_kube_answer_fn *cb, void *arg);
+/** Ask the Eviction API. Another pod of the name is refused as a conflict. */
+struct sw_kube_request *sched_evict_send(struct sw_scheduler *s, const struct evicted *v,
+                                         sw_kube_answer_fn *cb, void *arg);
+/** An Event of a pod. Those of one moment differ in @serial. */
+void sched_evict_event(struct sw_scheduler *s, const struct evicted *of, const char *reason,
+                       const char *message, uint64_t serial);
+
+/* dra_evict.c: eviction where kube-scheduler gives slices away itself. */
+/** Begin to watch, where the API server serves resource.k8s.io/v1. */
+void sched_dra_open(struct sw_scheduler *s);
+/** Stop it; what is written in the cluster stays. */
+void sched_dra_close(struct sw_scheduler *s);
 
 /* wake.c: waiting pods that kube-scheduler is to try again. */
 /** An answer to a write to a pod whose failure is only logged: @what is the message. That the pod

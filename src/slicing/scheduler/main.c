@@ -19,7 +19,7 @@ struct settings {
     struct sw_metrics_flags metrics;
     const char *health, *log_file, *lease_ns, *kube_version;
     int nodes_to_score, percentage_of_nodes_to_score;
-    bool preemption, leader_elect, print_config;
+    bool preemption, evict, leader_elect, print_config;
 };
 
 static const struct sw_flag flags[] = {
@@ -40,6 +40,9 @@ static const struct sw_flag flags[] = {
       "packed (default), spread, dense-node, or first-fit as DAS has it" },
     { "preemption", 0, SW_FLAG_BOOL, AT(preemption), NULL, NULL,
       "send less important pods away for slices (default true)" },
+    { "evict", 0, SW_FLAG_BOOL, AT(evict), NULL, NULL,
+      "send less important pods away, too, for devices that kube-scheduler allocates itself, where "
+      "resource.k8s.io/v1 is served (default true)" },
     { "nodes-to-score", 0, SW_FLAG_INT, AT(nodes_to_score), "N", NULL,
       "of the nodes with room, leave the best so many to kube-scheduler's scores, unless the pod "
       "has "
@@ -194,6 +197,7 @@ static int start(const struct settings *s)
         .health_address = or_null(s->health),
         .metrics = s->metrics,
         .no_preemption = !s->preemption,
+        .no_eviction = !s->evict,
         .nodes_to_score = (size_t)s->nodes_to_score,
         .leader_elect = s->leader_elect,
         .lease_ns = lease_ns,
@@ -239,6 +243,7 @@ int main(int argc, char **argv)
     sw_program_start();
     struct settings s = { .placement = "packed",
                           .preemption = true,
+                          .evict = true,
                           .nodes_to_score = 16,
                           .percentage_of_nodes_to_score = -1,
                           .node_label = "nvidia.com/mig.capable=true",

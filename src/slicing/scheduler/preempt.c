@@ -13,11 +13,6 @@ enum {
     OFFERED_MS = 30000, /* it has said by then on which of the nodes that it was told of */
     SPARED_MS = 300000,
     MAX_EVICTS = 16,
-    WRITE_MS = 10 * 1000,
-};
-
-struct victim {
-    char *uid, *ns, *name;
 };
 
 /* For one pod that found no room. */
@@ -29,7 +24,7 @@ struct evict {
     struct sw_timer *timer;
     struct sw_kube_request *req;
     char *node; /* that was chosen; NULL: none yet */
-    struct victim *victims;
+    struct evicted *victims;
     size_t n_victims, at;
     struct evict *next;
 };
@@ -69,43 +64,20 @@ static struct evict *find(struct sw_scheduler *s, const char *uid, size_t *n)
 /* ---- one after another -------------------------------------------------------------------------
  */
 
-static void record_preempted(struct evict *e, const struct victim *v, const struct pod *pod)
+static void record_preempted(struct evict *e, const struct evicted *v, const struct pod *pod)
 {
     struct sw_scheduler *s = e->s;
     SW_AUTO_CHARS *message = sw_printf("Preempted by %s/%s on node %s, which needs its slices",
                                        pod->ns, pod->name, e->node);
-    const struct sw_kube_event event = {
-        .ns = v->ns,
-        .of = { .api_version = "v1", .kind = "Pod", .ns = v->ns, .name = v->name, .uid = v->uid },
-        .reason = "Preempted",
-        .message = message,
-        .component = "slipway-scheduler",
-        .at_ms = sw_loop_wall_ms(s->loop),
-    };
-    sw_kube_event_send(s->kube, &event, e->at);
+    sched_evict_event(s, v, "Preempted", message, e->at);
 }
 
 static void send_next(struct evict *e);
 
-/* @node: NULL for none. A pod of another uid is refused as a conflict. */
-static struct sw_kube_request *patch_nomination(struct sw_scheduler *s, const struct pod *pod,
-                                                const char *node, sw_kube_answer_fn *cb, void *arg)
-{
-    const struct sw_request_opts opts = { .subresource = "status",
-                                          .timeout_ms = WRITE_MS,
-                                          .retries = 2 };
-    SW_AUTO_JSON *body = json_object_new_object();
-    sw_json_set_str(body, pod->uid, "metadata", "uid", NULL);
-    sw_json_set(body, node ? json_object_new_string(node) : NULL, "status", "nominatedNodeName",
-                NULL);
-    return sw_kube_patch(s->kube, s->informers[INFORMER_PODS].kind, pod->ns, pod->name,
-                         SW_PATCH_MERGE, body, &opts, cb, arg);
-}
-
 static void on_evicted(const struct sw_kube_answer *a, void *arg)
 {
     struct evict *e = arg;
-    const struct victim *v = &e->victims[e->at];
+    const struct evicted *v = &e->victims[e->at];
     struct pod *pod = cache_find_pod(e->s->cache, e->uid);
     e->req = NULL;
     if (a->code == SW_INVALID && !e->s->old_evictions) {
@@ -125,7 +97,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
             cache_nominate(e->s->cache, pod, NULL, 0, 0);
         if (pod && e->at == 0) {
             cache_observe_nomination(pod, "", sw_loop_now_ms(e->s->loop));
-            (void)patch_nomination(e->s, pod, NULL, sched_on_written, "nomination not taken back");
+            (void)sched_nominate(e->s, pod, NULL, sched_on_written, "nomination not taken back");
         }
         end(e);
         return;
@@ -151,17 +123,8 @@ static void send_next(struct evict *e)
         end(e);
         return;
     }
-    const struct victim *v = &e->victims[e->at];
-    SW_AUTO_JSON *body = json_object_new_object();
-    sw_json_set_str(body, s->old_evictions ? "policy/v1beta1" : "policy/v1", "apiVersion", NULL);
-    sw_json_set_str(body, "Eviction", "kind", NULL);
-    sw_json_set_str(body, v->name, "metadata", "name", NULL);
-    sw_json_set_str(body, v->ns, "metadata", "namespace", NULL);
-    sw_json_set_str(body, v->uid, "deleteOptions", "preconditions", "uid", NULL);
-    e->req = sw_kube_create(
-        s->kube, s->informers[INFORMER_PODS].kind, v->ns, v->name, body,
-        &(struct sw_request_opts){ .subresource = "eviction", .timeout_ms = WRITE_MS }, on_evicted,
-        e);
+    const struct evicted *v = &e->victims[e->at];
+    e->req = sched_evict_send(s, v, on_evicted, e);
 }
 
 /* From now on every replica and kube-scheduler know where the pod's room is made: none of them
@@ -256,10 +219,10 @@ static void on_timer(void *arg)
     e->n_victims = v.n;
     e->victims = sw_zalloc(v.n, sizeof *e->victims);
     for (size_t i = 0; i < v.n; i++)
-        e->victims[i] = (struct victim){ sw_strdup(v.list[i]->uid), sw_strdup(v.list[i]->ns),
-                                         sw_strdup(v.list[i]->name) };
+        e->victims[i] = (struct evicted){ sw_strdup(v.list[i]->uid), sw_strdup(v.list[i]->ns),
+                                          sw_strdup(v.list[i]->name) };
     victims_done(&v);
-    e->req = patch_nomination(e->s, pod, e->node, on_nominated, e);
+    e->req = sched_nominate(e->s, pod, e->node, on_nominated, e);
 }
 
 void sched_evict_consider(struct sw_scheduler *s, const struct extender_outcome *outcome)

@@ -33,6 +33,8 @@ struct sw_scheduler_opts {
     bool leader_elect;                            /* only one of several deletes unused claims */
     const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
     bool no_preemption;                           /* no pod is evicted for slices */
+    bool no_eviction;      /* none where kube-scheduler itself gives slices away (ResourceClaims) */
+    int64_t handover_ms;   /* room for such a pod is kept so long after it is free; 0: 11 s */
     size_t nodes_to_score; /* so many nodes with room are named to kube-scheduler; 0: all */
     int64_t unbound_ms;    /* a claim whose pod is not bound after so long is collected; 0: 30 s */
     void (*on_stopped)(void *arg); /* after sw_scheduler_stop() */

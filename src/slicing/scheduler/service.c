@@ -280,6 +280,8 @@ int sw_scheduler_open(struct sw_loop *loop, const struct sw_kube_config *config,
         rc = open_servers(s, err);
     if (rc == 0)
         sched_informers_open(s);
+    if (rc == 0 && !opts->no_eviction && !opts->no_preemption)
+        sched_dra_open(s);
     if (rc == 0)
         rc = sched_collector_open(s, config, err);
     if (rc < 0) {
@@ -300,6 +302,7 @@ void sw_scheduler_close(struct sw_scheduler *s)
     sw_lease_close(s->lease);
     sched_informers_close(s);
     sched_evict_close(s);
+    sched_dra_close(s);
     sw_kube_free(s->kube); /* no answer comes any more */
     sched_collector_close(s);
     sched_bind_abandon_all(s);

@@ -1,0 +1,49 @@
+#pragma once
+/* dra_evictor: what the files of the evictor share: the watches (dra_watch.c), what there is to do
+ * (dra_evict.c), and how room is made and kept (dra_room.c). Internal to scheduler. */
+#include "slicing/scheduler/dra_victims.h"
+#include "slicing/scheduler/internal.h"
+
+/** What is watched: the documents of the view, then pods and budgets. */
+enum { DRA_PODS = DRA_N_KINDS, DRA_BUDGETS, DRA_N_SOURCES };
+
+struct dra_source {
+    struct dra_evictor *e;
+    int which;
+    struct sw_kube_request *kind_request;
+    const struct sw_kind *kind;
+    struct sw_kube_watch *watch;
+    struct sw_timer *retry;
+};
+
+struct dra_making;
+
+/** One for each process. */
+struct dra_evictor {
+    struct sw_scheduler *s;
+    struct dra_view *view;
+    struct dra_source sources[DRA_N_SOURCES];
+    bool all_watched; /* not only ResourceSlices */
+    struct sw_timer *look;
+    struct lh_table *waits;    /* struct wait, by the uid of the pod */
+    struct dra_making *making; /* one at a time; NULL: none */
+};
+
+/** dra_watch.c: begin with ResourceSlices: without one of our driver nothing else is watched. */
+void dra_watches_open(struct dra_evictor *e);
+/** Stop all watches. */
+void dra_watches_close(struct dra_evictor *e);
+/** Whether all that there is has been told of. */
+bool dra_watches_synced(const struct dra_evictor *e);
+
+/** dra_evict.c: something has changed. */
+void dra_look_soon(struct dra_evictor *e);
+
+/** dra_room.c: nominate @c's node for the pod, keep the room by a ResourceClaim, evict the victims.
+ * dra_look_soon() at the end. */
+void dra_make_room(struct dra_evictor *e, const struct dra_pod *pod, const struct dra_choice *c);
+/** dra_room.c: give back what @claim keeps, so that kube-scheduler can allocate it, and delete it.
+ * @nominee (may be NULL): its nomination is taken back, too. */
+void dra_release_room(struct dra_evictor *e, struct json_object *claim, const struct pod *nominee);
+/** dra_room.c: forget what is under way, after its requests have been cancelled. */
+void dra_making_close(struct dra_evictor *e);
