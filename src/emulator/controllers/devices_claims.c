@@ -219,16 +219,39 @@ static void on_user(struct sw_ctl *ctl, json_object *before, json_object *after)
     enqueue_claim(ctl, sw_devices_made_claim(ctl, pod));
 }
 
+/* The more important one is tried first, then the older one. Source: kube-scheduler's plugin
+ * PrioritySort. */
+static int by_priority(const void *a, const void *b)
+{
+    const struct sw_pod *x = *(struct sw_pod *const *)a, *y = *(struct sw_pod *const *)b;
+    const int64_t px = sw_json_int(x->doc, 0, "spec", "priority", NULL);
+    const int64_t py = sw_json_int(y->doc, 0, "spec", "priority", NULL);
+    if (px != py)
+        return px < py ? 1 : -1;
+    const int order = strcmp(sw_json_str(x->doc, "", "metadata", "creationTimestamp", NULL),
+                             sw_json_str(y->doc, "", "metadata", "creationTimestamp", NULL));
+    return order ? order : strcmp(sw_pod_name(x), sw_pod_name(y));
+}
+
 /* Try the pods that wait for devices once more. */
 static void retry_pods(struct sw_ctl *ctl)
 {
+    struct sw_pod **list = NULL;
+    size_t n_pods = 0, cap = 0;
     for (struct sw_pod *p = sw_ctl_waiting_pods(ctl); p; p = p->wait_next) {
         size_t n = sw_devices_n_claims(p->doc);
         if (!n && p->unschedulable)
             free(sw_devices_resources(ctl, p, &n));
-        if (n)
-            sw_ctl_enqueue(ctl, SW_Q_SCHEDULE, sw_pod_ns(p), sw_pod_name(p));
+        if (!n)
+            continue;
+        SW_GROW(list, n_pods, cap);
+        list[n_pods++] = p;
     }
+    if (n_pods)
+        qsort(list, n_pods, sizeof(struct sw_pod *), by_priority);
+    for (size_t i = 0; i < n_pods; i++)
+        sw_ctl_enqueue(ctl, SW_Q_SCHEDULE, sw_pod_ns(list[i]), sw_pod_name(list[i]));
+    free(list);
 }
 
 /* A claim that was just made by the scheduler, or allocated, leaves less to others, not more. */
