@@ -19,6 +19,7 @@ enum {
     HOPELESS_MS = 5000,    /* until such a pod is looked at again */
     HANDOVER_MS = 11000,   /* kube-scheduler lets no pod wait longer before it tries it again */
     MOST_KEPT_MS = 300000, /* evicted pods have ended by then */
+    MOST_MADE = 3,         /* times in a row: then something else keeps it from the node */
 };
 
 /* Of a pod that waits; what is lost with the process is only a delay. */
@@ -27,6 +28,7 @@ struct wait {
     int64_t again_ms;    /* nobody is evicted before */
     int64_t looked_ms;   /* last */
     int64_t complete_ms; /* since when all of its room is free but for being kept; 0: it is not */
+    unsigned n_made;     /* times that room was made for it */
     bool waits;          /* while waits are swept */
 };
 
@@ -144,9 +146,11 @@ static bool consider(struct dra_evictor *e, const struct dra_pod *p, int64_t now
     w->again_ms = now_ms + HOPELESS_MS;
     w->complete_ms = 0;
     const enum dra_outcome outcome = dra_choose(e->view, p, only_node(e, p->pod, now_ms), &c);
-    if (outcome == DRA_EVICT)
+    if (outcome == DRA_EVICT) {
+        if (++w->n_made % MOST_MADE == 0)
+            w->again_ms = now_ms + MOST_KEPT_MS;
         dra_make_room(e, p, &c);
-    else if (outcome == DRA_HOPELESS)
+    } else if (outcome == DRA_HOPELESS)
         sw_log(SW_LOG_DEBUG, "no pod is evicted", "for", p->pod->name, "namespace", p->pod->ns,
                "why", c.why ? c.why : "no node has such devices", NULL);
     dra_choice_done(&c);
