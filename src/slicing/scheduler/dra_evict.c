@@ -26,7 +26,7 @@ enum {
 struct wait {
     int64_t since_ms;
     int64_t again_ms;    /* nobody is evicted before */
-    int64_t looked_ms;   /* last */
+    int64_t checked_ms;  /* last */
     int64_t complete_ms; /* since when all of its room is free but for being kept; 0: it is not */
     unsigned n_made;     /* times that room was made for it */
     bool waits;          /* while waits are swept */
@@ -134,9 +134,9 @@ static bool consider(struct dra_evictor *e, const struct dra_pod *p, int64_t now
     struct json_object *claim = dra_find(e->view, DRA_CLAIMS, p->pod->ns, name);
     struct wait *w = wait_of(e, p->pod, now_ms);
     struct dra_choice c;
-    if (now_ms - w->since_ms < WAIT_MS || (w->looked_ms && now_ms - w->looked_ms < AGAIN_MS))
+    if (now_ms - w->since_ms < WAIT_MS || (w->checked_ms && now_ms - w->checked_ms < AGAIN_MS))
         return false;
-    w->looked_ms = now_ms;
+    w->checked_ms = now_ms;
     if (claim && sw_json_find(claim, "status", "allocation", NULL)) {
         follow(e, p, claim, w, now_ms);
         return true;
@@ -203,15 +203,15 @@ static bool is_leading(const struct sw_scheduler *s)
     return !s->opts.leader_elect || (s->lease && sw_lease_is_leader(s->lease));
 }
 
-static void on_look(void *arg)
+static void on_check(void *arg)
 {
     struct dra_evictor *e = arg;
     const int64_t now_ms = sw_loop_now_ms(e->s->loop);
     size_t n;
-    if (e->making || !dra_watches_synced(e))
+    if (e->preemption || !dra_watches_synced(e))
         return; /* it is called again */
     if (!is_leading(e->s)) {
-        sw_timer_set(e->look, WAIT_MS);
+        sw_timer_set(e->check, WAIT_MS);
         return;
     }
     if (release_unused(e))
@@ -220,18 +220,18 @@ static void on_look(void *arg)
     for (size_t i = 0; i < n; i++)
         (void)wait_of(e, list[i], now_ms);
     drop_waits(e);
-    bool looked = false;
-    for (size_t i = 0; i < n && !looked; i++)
-        looked = consider(e, dra_find_pod(e->view, list[i]->uid), now_ms);
+    bool checked = false;
+    for (size_t i = 0; i < n && !checked; i++)
+        checked = consider(e, dra_find_pod(e->view, list[i]->uid), now_ms);
     free(list);
-    if (n && !e->making)
-        sw_timer_set(e->look, looked ? SOON_MS : AGAIN_MS);
+    if (n && !e->preemption)
+        sw_timer_set(e->check, checked ? SOON_MS : AGAIN_MS);
 }
 
-void dra_look_soon(struct dra_evictor *e)
+void dra_check_soon(struct dra_evictor *e)
 {
-    if (!sw_timer_is_set(e->look))
-        sw_timer_set(e->look, SOON_MS);
+    if (!sw_timer_is_set(e->check))
+        sw_timer_set(e->check, SOON_MS);
 }
 
 void sched_dra_open(struct sw_scheduler *s)
@@ -240,7 +240,7 @@ void sched_dra_open(struct sw_scheduler *s)
     e->s = s;
     e->view = dra_view_new();
     e->waits = lh_kchar_table_new(16, sw_table_free_key_and_value);
-    e->look = sw_timer_new(s->loop, on_look, e);
+    e->check = sw_timer_new(s->loop, on_check, e);
     s->dra = e;
     dra_watches_open(e);
 }
@@ -251,8 +251,8 @@ void sched_dra_close(struct sw_scheduler *s)
     if (!e)
         return;
     dra_watches_close(e);
-    dra_making_close(e);
-    sw_timer_free(e->look);
+    dra_preemption_close(e);
+    sw_timer_free(e->check);
     lh_table_free(e->waits);
     dra_view_free(e->view);
     free(e);

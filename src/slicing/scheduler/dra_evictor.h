@@ -16,7 +16,7 @@ struct dra_source {
     struct sw_timer *retry;
 };
 
-struct dra_making;
+struct dra_preemption;
 
 /** One for each process. */
 struct dra_evictor {
@@ -24,9 +24,9 @@ struct dra_evictor {
     struct dra_view *view;
     struct dra_source sources[DRA_N_SOURCES];
     bool all_watched; /* not only ResourceSlices */
-    struct sw_timer *look;
-    struct lh_table *waits;    /* struct wait, by the uid of the pod */
-    struct dra_making *making; /* one at a time; NULL: none */
+    struct sw_timer *check;
+    struct lh_table *waits;            /* struct wait, by the uid of the pod */
+    struct dra_preemption *preemption; /* one at a time; NULL: none */
 };
 
 /** dra_watch.c: begin with ResourceSlices: without one of our driver nothing else is watched. */
@@ -37,13 +37,13 @@ void dra_watches_close(struct dra_evictor *e);
 bool dra_watches_synced(const struct dra_evictor *e);
 
 /** dra_evict.c: something has changed. */
-void dra_look_soon(struct dra_evictor *e);
+void dra_check_soon(struct dra_evictor *e);
 
 /** dra_room.c: nominate @c's node for the pod, keep the room by a ResourceClaim, evict the victims.
- * dra_look_soon() at the end. */
+ * dra_check_soon() at the end. */
 void dra_make_room(struct dra_evictor *e, const struct dra_pod *pod, const struct dra_choice *c);
 /** dra_room.c: give back what @claim keeps, so that kube-scheduler can allocate it, and delete it.
  * @nominee (may be NULL): its nomination is taken back, too. */
 void dra_release_room(struct dra_evictor *e, struct json_object *claim, const struct pod *nominee);
 /** dra_room.c: forget what is under way, after its requests have been cancelled. */
-void dra_making_close(struct dra_evictor *e);
+void dra_preemption_close(struct dra_evictor *e);

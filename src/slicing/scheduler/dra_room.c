@@ -14,7 +14,7 @@
 
 enum { WRITE_MS = 10 * 1000 };
 
-struct dra_making {
+struct dra_preemption {
     struct dra_evictor *e;
     struct evicted pod;
     char *node, *name; /* of the claim */
@@ -31,7 +31,7 @@ static void free_evicted(struct evicted *v)
     free(v->name);
 }
 
-static void free_making(struct dra_making *m)
+static void free_preemption(struct dra_preemption *m)
 {
     sw_kube_cancel(m->req);
     free_evicted(&m->pod);
@@ -44,18 +44,18 @@ static void free_making(struct dra_making *m)
     free(m);
 }
 
-void dra_making_close(struct dra_evictor *e)
+void dra_preemption_close(struct dra_evictor *e)
 {
-    if (e->making)
-        free_making(SW_TAKE(e->making));
+    if (e->preemption)
+        free_preemption(SW_TAKE(e->preemption));
 }
 
-static void end(struct dra_making *m)
+static void end(struct dra_preemption *m)
 {
     struct dra_evictor *e = m->e;
-    e->making = NULL;
-    free_making(m);
-    dra_look_soon(e);
+    e->preemption = NULL;
+    free_preemption(m);
+    dra_check_soon(e);
 }
 
 static struct evicted copy_of(const struct pod *pod)
@@ -64,7 +64,7 @@ static struct evicted copy_of(const struct pod *pod)
 }
 
 /* The pod still waits. */
-static struct pod *pod_of(const struct dra_making *m)
+static struct pod *pod_of(const struct dra_preemption *m)
 {
     const struct dra_pod *p = dra_find_pod(m->e->view, m->pod.uid);
     return p && p->doc ? p->pod : NULL;
@@ -73,10 +73,10 @@ static struct pod *pod_of(const struct dra_making *m)
 /* ---- evictions ---------------------------------------------------------------------------------
  */
 
-static void evict_next(struct dra_making *m);
+static void evict_next(struct dra_preemption *m);
 
 /* Told once, by whom they know: the pod by name, its victims by the pod's. */
-static void tell_pod(struct dra_making *m)
+static void tell_pod(struct dra_preemption *m)
 {
     SW_AUTO_CHARS *names = sw_strdup("");
     for (size_t i = 0; i < m->n_victims; i++) {
@@ -94,7 +94,7 @@ static void tell_pod(struct dra_making *m)
 
 static void on_evicted(const struct sw_kube_answer *a, void *arg)
 {
-    struct dra_making *m = arg;
+    struct dra_preemption *m = arg;
     const struct evicted *v = &m->victims[m->at];
     struct sw_scheduler *s = m->e->s;
     m->req = NULL;
@@ -122,7 +122,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
     evict_next(m);
 }
 
-static void evict_next(struct dra_making *m)
+static void evict_next(struct dra_preemption *m)
 {
     if (m->at == m->n_victims || !pod_of(m)) {
         if (m->n_victims && m->at == m->n_victims)
@@ -136,7 +136,7 @@ static void evict_next(struct dra_making *m)
 /* ---- the claim ---------------------------------------------------------------------------------
  */
 
-static struct json_object *claim_document(const struct dra_making *m)
+static struct json_object *claim_document(const struct dra_preemption *m)
 {
     struct json_object *doc = json_object_new_object(), *owner = json_object_new_object();
     struct json_object *request = json_object_new_object();
@@ -160,7 +160,7 @@ static struct json_object *claim_document(const struct dra_making *m)
 }
 
 /* A merge patch of the status: the devices, only those of the node's pool. */
-static struct json_object *allocation_patch(const struct dra_making *m)
+static struct json_object *allocation_patch(const struct dra_preemption *m)
 {
     static const char *const keys[] = { "driver", "pool", "device" };
     struct json_object *body = json_object_new_object(), *term = json_object_new_object();
@@ -187,21 +187,21 @@ static struct json_object *allocation_patch(const struct dra_making *m)
 }
 
 /* Without the claim nobody is evicted: another pod would get the room. */
-static void not_kept(struct dra_making *m, const struct sw_kube_answer *a)
+static void not_kept(struct dra_preemption *m, const struct sw_kube_answer *a)
 {
     sw_log(SW_LOG_WARN, "room cannot be kept, no pod is evicted for it", "pod", m->pod.name,
            "namespace", m->pod.ns, "error", sw_err_text(a->err), NULL);
     end(m);
 }
 
-static void remember(struct dra_making *m, struct json_object *claim)
+static void remember(struct dra_preemption *m, struct json_object *claim)
 {
     dra_observe(m->e->view, DRA_CLAIMS, m->pod.ns, m->name, claim);
 }
 
 static void on_allocated(const struct sw_kube_answer *a, void *arg)
 {
-    struct dra_making *m = arg;
+    struct dra_preemption *m = arg;
     m->req = NULL;
     if (a->code < 0) {
         not_kept(m, a);
@@ -213,7 +213,7 @@ static void on_allocated(const struct sw_kube_answer *a, void *arg)
 
 static void on_created(const struct sw_kube_answer *a, void *arg)
 {
-    struct dra_making *m = arg;
+    struct dra_preemption *m = arg;
     m->req = NULL;
     /* one of this name is of an earlier attempt: it is allocated anew */
     if (a->code < 0 && a->code != SW_CONFLICT) {
@@ -231,7 +231,7 @@ static void on_created(const struct sw_kube_answer *a, void *arg)
  * restart included. */
 static void on_nominated(const struct sw_kube_answer *a, void *arg)
 {
-    struct dra_making *m = arg;
+    struct dra_preemption *m = arg;
     struct pod *pod = pod_of(m);
     m->req = NULL;
     if (a->code < 0 || !pod) {
@@ -247,17 +247,17 @@ static void on_nominated(const struct sw_kube_answer *a, void *arg)
                             &(struct sw_request_opts){ .timeout_ms = WRITE_MS }, on_created, m);
 }
 
-static struct dra_making *begin(struct dra_evictor *e, const char *node)
+static struct dra_preemption *begin(struct dra_evictor *e, const char *node)
 {
-    struct dra_making *m = sw_zalloc(1, sizeof *m);
-    *m = (struct dra_making){ .e = e, .node = sw_strdup(node) };
-    e->making = m;
+    struct dra_preemption *m = sw_zalloc(1, sizeof *m);
+    *m = (struct dra_preemption){ .e = e, .node = sw_strdup(node) };
+    e->preemption = m;
     return m;
 }
 
 void dra_make_room(struct dra_evictor *e, const struct dra_pod *pod, const struct dra_choice *c)
 {
-    struct dra_making *m = begin(e, c->node);
+    struct dra_preemption *m = begin(e, c->node);
     m->pod = copy_of(pod->pod);
     m->name = dra_room_name(m->pod.uid);
     m->devices = json_object_get(c->devices);
@@ -277,7 +277,7 @@ void dra_make_room(struct dra_evictor *e, const struct dra_pod *pod, const struc
 
 static void on_deleted(const struct sw_kube_answer *a, void *arg)
 {
-    struct dra_making *m = arg;
+    struct dra_preemption *m = arg;
     m->req = NULL;
     if (a->code == 0 || a->code == SW_NOTFOUND)
         remember(m, NULL);
@@ -289,7 +289,7 @@ static void on_deleted(const struct sw_kube_answer *a, void *arg)
 
 static void on_given_back(const struct sw_kube_answer *a, void *arg)
 {
-    struct dra_making *m = arg;
+    struct dra_preemption *m = arg;
     if (a->code < 0 && a->code != SW_NOTFOUND)
         sw_log(SW_LOG_WARN, "room not given back", "name", m->name, "error", sw_err_text(a->err),
                NULL);
@@ -300,7 +300,7 @@ static void on_given_back(const struct sw_kube_answer *a, void *arg)
 
 void dra_release_room(struct dra_evictor *e, struct json_object *claim, const struct pod *nominee)
 {
-    struct dra_making *m = begin(e, "");
+    struct dra_preemption *m = begin(e, "");
     SW_AUTO_JSON *body = json_object_new_object();
     m->pod.ns = sw_strdup(sw_obj_namespace(claim));
     m->name = sw_strdup(sw_obj_name(claim));

@@ -85,7 +85,7 @@ static void on_event(const struct sw_watch_event *w, void *arg)
                sw_err_text(w->err), NULL);
     else if (w->type != SW_WATCH_SYNCED)
         observe(f->e, f->which, w);
-    dra_look_soon(f->e);
+    dra_check_soon(f->e);
 }
 
 static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *err, void *arg)
