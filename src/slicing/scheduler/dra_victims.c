@@ -47,6 +47,7 @@ struct search {
     size_t n_protected, n_victims;
     const struct pod *all[MAX_VICTIMS]; /* candidates; the protected first */
     size_t n_all, n_all_protected;
+    const struct pod *list[MAX_VICTIMS], *open[MAX_VICTIMS]; /* while they are sorted */
     unsigned *runs;
 };
 
@@ -186,7 +187,7 @@ static void read_node(struct search *t)
 /* All pods of lower priority that hold devices here; budgets count in the order of priority. */
 static void add_candidates(struct search *t)
 {
-    const struct pod *list[MAX_VICTIMS], *open[MAX_VICTIMS];
+    const struct pod **list = t->list, **open = t->open;
     size_t n = 0, n_open = 0;
     for (size_t i = 0; i < t->n_uses; i++)
         for (size_t k = 0; k < t->uses[i].n_pods && n < MAX_VICTIMS; k++) {
