@@ -12,7 +12,7 @@ echo $! >"$dir/emulator.pid"
 until_ok 30 kubectl get nodes >/dev/null 2>&1
 
 start() {
-    $scheduler --port 0 --health-probe-bind-address 127.0.0.1:0 "$@" 2>>"$dir/log" &
+    $scheduler --port 0 --health-probe-bind-address 127.0.0.1:0 2>>"$dir/log" &
     echo $! >"$dir/scheduler.pid"
 }
 class() { # NAME EXPRESSION [RESOURCE]
