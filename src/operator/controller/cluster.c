@@ -8,7 +8,6 @@
 
 enum {
     RETRY_MIN_MS = 500,
-    VERSION_MS = 10 * 60000, /* an upgrade is noticed by then */
     RETRY_MAX_MS = 30000,
     MAX_TREE = 12 << 20, /* of a resource with its status */
 };
@@ -219,31 +218,6 @@ static void on_version(const struct sw_kube_answer *a, void *arg)
     c->own->discovery = sw_kube_discover(c->kube, "*", on_discovered, c);
 }
 
-/* The cluster may be upgraded while the controller runs: what is served is another thing then. */
-static void on_version_again(const struct sw_kube_answer *a, void *arg)
-{
-    struct sw_controller *c = arg;
-    const char *now = sw_json_str(a->object, "", "gitVersion", NULL);
-    c->own->version = NULL;
-    sw_timer_set(c->own->version_timer, VERSION_MS);
-    if (a->code < 0 || !*now || sw_streq(now, c->kube_version))
-        return;
-    sw_log(SW_LOG_INFO, "the cluster has another version", "before",
-           sw_text_or(c->kube_version, ""), "now", now, NULL);
-    sw_text_set(&c->kube_version, now);
-    c->own->discovery = sw_kube_discover(c->kube, "*", on_discovered, c);
-}
-
-static void on_version_timer(void *arg)
-{
-    struct sw_controller *c = arg;
-    if (c->own->version || c->own->discovery)
-        sw_timer_set(c->own->version_timer, VERSION_MS);
-    else
-        c->own->version = sw_kube_version(c->kube, REQUEST_OWN(DISCOVERY, .retries = 4),
-                                          on_version_again, c);
-}
-
 /* The version first: a recipe may use it as soon as there is a resource. */
 static void discover(void *arg)
 {
@@ -266,8 +240,6 @@ void cluster_open(struct sw_controller *c)
     c->own->retry_timer = sw_timer_new(c->loop, discover, c);
     c->own->facts_timer = sw_timer_new(c->loop, on_facts_timer, c);
     c->own->recheck_timer = sw_timer_new(c->loop, on_recheck_timer, c);
-    c->own->version_timer = sw_timer_new(c->loop, on_version_timer, c);
-    sw_timer_set(c->own->version_timer, VERSION_MS);
     kinds_open(c, cluster_kinds_changed);
     discover(c);
 }
@@ -290,7 +262,6 @@ void cluster_close(struct sw_controller *c)
     sw_timer_free(c->own->retry_timer);
     sw_timer_free(c->own->facts_timer);
     sw_timer_free(SW_TAKE(c->own->recheck_timer));
-    sw_timer_free(SW_TAKE(c->own->version_timer));
     drop_apis(c);
     free(c->apis);
     free(c->kube_version);
