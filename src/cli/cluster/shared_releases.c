@@ -1,15 +1,17 @@
 #include "cli/cluster/shared_releases.h"
 
 #include <json-c/json.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "data/data.h"
 #include "operator/manifests/ownership.h"
 #include "operator/manifests/shared_release.h"
 
-enum { RETRIES = 5, TRIES = 8 };
+enum { RETRIES = 5, TRIES = 8, FORGET_DEADLINE_MS = 3000 };
 
 /* ---- reading ------------------------------------------------------------------------------------
  */
@@ -89,9 +91,19 @@ char *sw_shared_release_line(struct json_object *item)
 struct leaving {
     struct sw_connection *conn;
     struct json_object *resource, *resources;
-    struct json_object *heirs, *objects;
-    bool plan, ends;
+    struct json_object *heirs, *objects; /* @forgets: @objects are uids */
+    bool plan, ends, forgets;
 };
+
+/* Is it there, if only for now? */
+static bool exists(const struct leaving *l, struct json_object *user)
+{
+    const char *uid = sw_json_str(user, "", "uid", NULL);
+    for (size_t i = 0; i < sw_json_len(l->resources); i++)
+        if (sw_streq(sw_obj_uid(sw_json_at(l->resources, i)), uid))
+            return true;
+    return false;
+}
 
 /* Is it there, and not about to go? */
 static bool is_there(const struct leaving *l, struct json_object *user)
@@ -128,6 +140,32 @@ static int leave_entry(struct leaving *l, const char *name, struct json_object *
     struct json_object *heir = sw_shared_heir(entry, uid);
     if (heir)
         (void)json_object_object_add(l->heirs, name, json_object_get(heir));
+    return changes;
+}
+
+/* Users whose resource is gone, though it has not left, do not count any more. @return 1: @entry
+ * has changed | 0 */
+static int forget_entry(struct leaving *l, const char *name, struct json_object *entry)
+{
+    bool changes = false;
+    for (size_t i = sw_json_len(sw_json_get(entry, "users")); i-- > 0;) {
+        struct json_object *user = sw_json_at(sw_json_get(entry, "users"), i);
+        SW_AUTO_CHARS *gone = sw_strdup(sw_json_str(user, "", "name", NULL));
+        if (exists(l, user))
+            continue;
+        bool forgets = sw_shared_forget(entry, sw_json_str(user, "", "uid", NULL));
+        (void)fprintf(stderr, "slipway %s: shared release %s: resource %s is gone%s\n",
+                      l->conn->command, name, gone,
+                      forgets ? " and does not count any more" : ", and nobody else uses it");
+        changes = changes || forgets;
+        if (!forgets)
+            (void)json_object_array_add(l->objects, json_object_get(sw_json_get(user, "uid")));
+    }
+    struct json_object *from = sw_json_get(entry, "from");
+    if (from && !exists(l, from)) {
+        sw_shared_forget_from(entry);
+        changes = true;
+    }
     return changes;
 }
 
@@ -177,7 +215,9 @@ static int change(struct leaving *l, const char *ns, struct json_object *release
         SW_AUTO_CHARS *name = sw_printf("%s/%s", ns, release);
         struct json_object *entry = sw_json_get(releases, release);
         bool gone = false;
-        int rc = l->ends ? end_entry(l, name, entry, &gone, err) : leave_entry(l, name, entry, err);
+        int rc = l->forgets ? forget_entry(l, name, entry)
+                 : l->ends  ? end_entry(l, name, entry, &gone, err)
+                            : leave_entry(l, name, entry, err);
         if (rc < 0)
             return rc;
         changes |= rc;
@@ -185,6 +225,14 @@ static int change(struct leaving *l, const char *ns, struct json_object *release
             (void)json_object_object_del(releases, release);
     }
     return changes;
+}
+
+static int list_resources(struct leaving *l, struct sw_err *err)
+{
+    const struct sw_request_opts opts = { .retries = RETRIES };
+    json_object_put(SW_TAKE(l->resources));
+    return sw_cluster_find(l->conn, "sro.openshift.io/v1beta1", "SpecialResource", NULL, NULL,
+                           &opts, &l->resources, err);
 }
 
 static int leave_namespace(struct leaving *l, const char *name, struct sw_err *err)
@@ -196,6 +244,8 @@ static int leave_namespace(struct leaving *l, const char *name, struct sw_err *e
         sw_err_done(err);
         rc = sw_cluster_get(l->conn, kind, NULL, name,
                             &(struct sw_request_opts){ .retries = RETRIES }, &ns, err);
+        if (rc == 0 && l->forgets) /* after it: who is named there was there before */
+            rc = list_resources(l, err);
         if (rc < 0)
             break;
         SW_AUTO_JSON *releases = sw_shared_releases_of(ns);
@@ -243,4 +293,14 @@ int sw_shared_releases_end(struct sw_connection *conn, struct json_object *resou
 {
     struct leaving l = { .conn = conn, .resource = resource, .ends = true };
     return leave_all(&l, err);
+}
+
+struct json_object *sw_shared_releases_forget_gone(struct sw_connection *conn)
+{
+    struct leaving l = { .conn = conn, .forgets = true, .objects = json_object_new_array() };
+    conn->until_ms = sw_loop_now_ms(conn->loop) + FORGET_DEADLINE_MS;
+    SW_ERR(ignored); /* who may not read or write namespaces, or resources, goes without */
+    (void)leave_all(&l, &ignored);
+    json_object_put(l.resources);
+    return l.objects;
 }

@@ -31,3 +31,7 @@ int sw_shared_releases_leave(struct sw_connection *conn, struct json_object *res
 /** The last step: its objects are handed over, or deleted. @return 0 | as requests.h */
 int sw_shared_releases_end(struct sw_connection *conn, struct json_object *resource,
                            struct sw_err *err) SW_CHECKED;
+/** Users that are gone without having left (their finalizer was removed by force) do not count any
+ * more, as with the operator; told on stderr. What cannot be read or written is left. @return the
+ * uids of those who were the only ones, for sw_controller_opts.gone; the caller's */
+struct json_object *sw_shared_releases_forget_gone(struct sw_connection *conn);

@@ -7,6 +7,7 @@
 #include "cli/cluster/leader.h"
 #include "cli/cluster/overlap.h"
 #include "cli/cluster/releases.h"
+#include "cli/cluster/shared_releases.h"
 #include "cli/cluster/turn.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/gather.h"
@@ -105,6 +106,7 @@ struct run {
     struct run_opts opts;
     struct sw_connection conn;
     struct json_object *resource;
+    struct json_object *gone;  /* see sw_controller_opts */
     struct json_object *kinds; /* of the program's own, which the recipe has */
     const char *name;
     struct sw_install *install;
@@ -515,6 +517,7 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
             .registries = ask ? &registries : NULL,
             .rights = SW_RIGHTS_CALLER,
             .only = run->name,
+            .gone = run->gone,
             .one_shot = true,
             .releases = sw_releases_of_flag(run->opts.releases),
             .recording = sw_recorder_recording(run->recorder),
@@ -656,6 +659,7 @@ static int run_recipe(struct run *run, const char *recipe)
             return refuse(run, why);
         }
         sw_overlap_warn(&run->conn, run->resource);
+        run->gone = sw_shared_releases_forget_gone(&run->conn);
     }
     if (run->conn.signal)
         return 128 + run->conn.signal;
@@ -679,6 +683,7 @@ static void run_done(struct run *run)
     sw_connection_done(&run->conn);
     json_object_put(run->resource);
     json_object_put(run->kinds);
+    json_object_put(run->gone);
     free(run->last_message);
     free(run->kube_version);
     sw_values_args_done(&run->opts.values);

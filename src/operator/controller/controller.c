@@ -32,6 +32,7 @@ struct sw_controller *sw_controller_open(struct sw_loop *loop, struct sw_kube *k
         .kube = kube,
         .opts = *opts,
         .only = sw_strdup(opts->only),
+        .gone = sw_json_copy(opts->gone),
         .ns = sw_strdup(opts->ns ? opts->ns : sw_kube_ns(kube)),
         .nodes = sw_node_set_new(),
         .facts = sw_facts_new(),
@@ -100,6 +101,7 @@ void sw_controller_close(struct sw_controller *c)
     sw_facts_free(c->facts);
     sw_node_set_free(c->nodes);
     free(c->only);
+    json_object_put(c->gone);
     free(c->ns);
     free(c->own);
     free(c);

@@ -46,6 +46,9 @@ enum sw_rights {
 /** The zero value is the default of each; strings are copied. */
 struct sw_controller_opts {
     enum sw_rights rights;
+    /** With @only: uids of resources that are gone and have left a shared release to nobody;
+     * copied, or NULL. */
+    struct json_object *gone;
     const char *only; /* look after the resource of this name, and what it depends on, alone; NULL:
                          all */
     const char *ns;   /* the operator's own: SRO's ConfigMaps are there; NULL: the context's */

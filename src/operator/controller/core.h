@@ -39,6 +39,7 @@ struct sw_controller {
     struct sw_kube *kube;
     struct sw_controller_opts opts;
     char *only;                /* the one resource that is looked after; NULL: all */
+    struct json_object *gone;  /* with @only: see sw_controller_opts */
     char *ns;                  /* the operator's own namespace */
     struct sw_node_set *nodes; /* of all engines */
     struct sw_facts *facts;

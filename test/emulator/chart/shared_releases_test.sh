@@ -64,6 +64,17 @@ run_follows() { # `slipway run`, one after the other, and uninstalled in that or
     "$slipway" run recipes/nvidia-mig --timeout 60s -o json >/dev/null && "$slipway" run recipes/intel-device-plugins --timeout 60s -o json >/dev/null || return 1
     entry node-feature-discovery '[.users[].name] == ["nvidia-mig", "intel-device-plugins"]' && objects >"$tap_dir/before"
 }
+# its owner is gone by force: `slipway run` takes over what is there, as the operator does
+run_takes_over() {
+    begin && come nvidia-mig && come intel-device-plugins && kept_uids >"$tap_dir/before" || return 1
+    lose nvidia-mig
+    "$slipway" run recipes/intel-device-plugins --timeout 60s -o json 2>"$tap_dir/err" >/dev/null || { cat "$tap_dir/err"; return 1; }
+    grep 'shared release cert-manager/cert-manager: resource nvidia-mig is gone and does not count any more' "$tap_dir/err" &&
+        until_ok 10 taken_over && kept_uids | diff "$tap_dir/before" - || return 1
+    begin && come nvidia-mig && kept_uids >"$tap_dir/before" && lose nvidia-mig || return 1 # nobody else is there
+    "$slipway" run recipes/intel-device-plugins --timeout 60s -o json 2>"$tap_dir/err" >/dev/null || { cat "$tap_dir/err"; return 1; }
+    taken_over && kept_uids | grep -v ' nvidia-mig ' | diff "$tap_dir/before" -
+}
 said() {
     "$slipway" plan recipes/nvidia-gpu | grep '^shared release node-feature-discovery/node-feature-discovery 0.19.0: shared with nvidia-mig, intel-device-plugins; owner nvidia-mig$' &&
         "$slipway" plan intel-device-plugins | grep '^shared release cert-manager/cert-manager 1.20.2: shared with nvidia-mig; owner nvidia-mig$' &&
@@ -157,6 +168,7 @@ t "an owner that lost its finalizer by force, and a controller that is killed" f
 t "the only owner lost its finalizer by force" abandoned
 t "another version is refused, with both names" other_version
 t "a definition of which somebody has an object stays" kept
+t "slipway run takes over from an owner that is gone" run_takes_over
 t "slipway run follows the same way" run_follows
 t "plan and diff say who shares" said
 status_says() { # an empty state of a release is not taken for one that works

@@ -55,9 +55,10 @@ static bool forget_users(const struct shared_release *p, struct json_object *ent
 static bool is_abandoned(const struct shared_release *p, struct json_object *entry)
 {
     const struct sw_controller *c = p->r->c;
-    struct json_object *users = sw_json_get(entry, "users");
-    return !c->only && c->resources_synced && sw_json_len(users) == 1 &&
-           !exists(c, sw_json_at(users, 0));
+    struct json_object *users = sw_json_get(entry, "users"), *user = sw_json_at(users, 0);
+    bool is_gone = c->only ? sw_json_has_text(c->gone, sw_json_str(user, "", "uid", NULL))
+                           : c->resources_synced && !exists(c, user);
+    return is_gone && sw_json_len(users) == 1;
 }
 
 /* Or may it have some? Those that it was handed over are the engine's to remove, too. */
