@@ -128,7 +128,8 @@ json() {
     "$slipway" render "$tap_dir/json" | sed -n '/^{/p'
 }
 restricted() { json | python3 "$tap_dir/restricted.py" "$@"; } # [PODS]: that many there are at least
-state() { "$slipway" render "states/$1" -a policy/v1 -a resource.k8s.io/v1/DeviceClass; }
+# webhook and scheduler have pods where slices are not given out by kube-scheduler itself
+state() { "$slipway" render "states/$1" -a policy/v1 -a resource.k8s.io/v1/DeviceClass --set global.slicing=deviceplugin; }
 
 every_state() { # those that are to be are, and the others are not
     local s bad=0
