@@ -9,7 +9,7 @@ trap steps_end EXIT
 scheduler=build/slipway-scheduler
 # with the rights of the state's service account, and no others
 as_deployed() {
-    build/slipway render states/scheduler --namespace $ns --show-only templates/rbac.yaml | kubectl apply -f - >/dev/null || return 1
+    build/slipway render states/scheduler --set global.slicing=deviceplugin --namespace $ns --show-only templates/rbac.yaml | kubectl apply -f - >/dev/null || return 1
     extender_kubeconfig=$steps_dir/kubeconfig
     sed "s|user: {client-certificate|user: {as: \"system:serviceaccount:$ns:das-scheduler\", client-certificate|" \
         "$KUBECONFIG" >"$extender_kubeconfig"

@@ -26,8 +26,8 @@ injected() {
     kubectl get mutatingwebhookconfiguration das-mutating-webhook-configuration -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' |
         base64 -d | diff - "$dir/ca"
 }
-other() { "$slipway" render states/webhook | grep -q 'kind: Certificate' && ! "$slipway" render states/webhook | grep -q 'slipway.dev/serving-cert'; }
-refused() { ! "$slipway" render states/webhook --set certificates=nobody 2>"$dir/err" && grep -q 'neither cert-manager nor slipway' "$dir/err"; }
+other() { "$slipway" render states/webhook --set global.slicing=deviceplugin | grep -q 'kind: Certificate' && ! "$slipway" render states/webhook --set global.slicing=deviceplugin | grep -q 'slipway.dev/serving-cert'; }
+refused() { ! "$slipway" render states/webhook --set global.slicing=deviceplugin --set certificates=nobody 2>"$dir/err" && grep -q 'neither cert-manager nor slipway' "$dir/err"; }
 
 t "the recipe walks without cert-manager" walked
 t "the certificate is for the Service, and signed by the CA beside it" signed
