@@ -17,6 +17,13 @@ static bool is_below(const char *name, const char *above, bool needed)
     return strchr(name, '.') ? strncmp(name, above, len) == 0 && name[len] == '.' : needed;
 }
 
+/* Of OLM's: an object, or what the inventory says of one. */
+static bool is_subscription(struct json_object *doc)
+{
+    return sw_streq(sw_obj_kind(doc), "Subscription") &&
+           sw_starts_with(sw_obj_api_version(doc), "operators.coreos.com/");
+}
+
 /* ---- of a resource -----------------------------------------------------------------------------
  */
 
@@ -38,9 +45,7 @@ static struct json_object *subscription_above(struct json_object *status, const 
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);
         const char *state = sw_json_str(item, "", "state", NULL);
-        if (sw_streq(sw_json_str(item, "", "kind", NULL), "Subscription") &&
-            sw_starts_with(sw_json_str(item, "", "apiVersion", NULL), "operators.coreos.com/") &&
-            is_below(name, state, needs(status, state, name)))
+        if (is_subscription(item) && is_below(name, state, needs(status, state, name)))
             return item;
     }
     return NULL;
@@ -110,8 +115,7 @@ struct json_object *sw_absent_charts_new(const struct sw_preview *preview)
 static char *instead(struct json_object *doc)
 {
     const char *ns = sw_obj_namespace(doc);
-    if (sw_streq(sw_obj_kind(doc), "Subscription") &&
-        sw_starts_with(sw_obj_api_version(doc), "operators.coreos.com/"))
+    if (is_subscription(doc))
         return sw_printf(NOT_INSTALLED "OLM installs it (Subscription %s%s%s)", ns ? ns : "",
                          ns ? "/" : "", sw_obj_name(doc));
     return NULL;
