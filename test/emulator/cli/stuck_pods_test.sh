@@ -161,9 +161,9 @@ stuck_long() { # after 10 s the resource has an Event
     deployment "" private.invalid/x:1 | template long2 1000-it
     claim 'storageClassName: slow' | template long3 1000-it
     local pids=
-    for r in long long2 long3; do "$slipway" run $r --timeout 12s --fail-fast=false >$r.ran 2>&1 </dev/null & pids="$pids $!"; done
+    for r in long long2 long3 oom; do "$slipway" run $r --timeout 12s --fail-fast=false >$r.ran 2>&1 </dev/null & pids="$pids $!"; done
     wait $pids
-    cat long*.ran
+    cat long*.ran oom.ran
 }
 events_say_it() { # EXPECTED...: lines of the resources' Warning Events
     kubectl get events -A --field-selector type=Warning,involvedObject.kind=SpecialResource -o 'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' >events
