@@ -3,20 +3,29 @@
 # then run each for SECONDS, from its corpus in test/fuzz/corpus/<target>. One that does not build is named,
 # and nothing runs. New inputs stay in build/fuzz/new; a finding is left in build/fuzz/found and its path
 # printed: reduce it, put it into the corpus, mend the bug. JOBS compilers run side by side.
+# fuzz.sh --build DIR [TARGET]: only build them, with FUZZ_CFLAGS and FUZZ_ENGINE in the place of libFuzzer's: DIR
+# gets each program, its corpus as TARGET_seed_corpus.zip, and in lib/ the libraries that it needs.
 # Exit code: 0 nothing was found, 1 something was, 2 a target or a source does not build.
 set -eu
 cd "$(dirname "$0")/.."
 shopt -s nullglob
+out=
+if [ "$1" = --build ]; then
+    mkdir -p "$2"
+    out=$(realpath "$2"); shift
+fi
 seconds=$1; only=${2:-}
 command -v clang >/dev/null || { echo "fuzz: clang is needed" >&2; exit 1; }
 mkdir -p build/fuzz
 make -s generated
 pkgs="json-c yaml-0.1 libssl libcrypto libcurl libevent libarchive libpcre2-8 libnghttp2 libprotobuf-c zlib"
-cflags="-std=gnu17 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer-no-link,address,undefined -DSW_LIBFUZZER -DSW_TEST -Isrc -Itest -Ibuild/gen $(pkg-config --cflags $pkgs)"
+cflags="-std=gnu17 -D_GNU_SOURCE ${FUZZ_CFLAGS:--O1 -g -fsanitize=fuzzer-no-link,address,undefined} -DSW_LIBFUZZER -DSW_TEST -Isrc -Itest -Ibuild/gen $(pkg-config --cflags $pkgs)"
 libs="$(pkg-config --libs $pkgs) -lm"
 linker=$(command -v ld.lld >/dev/null && echo -fuse-ld=lld || true)
 newest_header=$(find src test build/gen -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2)
-export cflags libs linker newest_header
+engine=${FUZZ_ENGINE:--fsanitize=fuzzer}
+[ -z "$out" ] || linker="$linker -Wl,-rpath,\$ORIGIN/lib"
+export cflags libs linker engine newest_header
 
 targets=
 for t in test/fuzz/*/*_fuzz.c; do
@@ -32,7 +41,7 @@ compile() { # SOURCE
     ${CCACHE:-} clang $cflags -DSW_VERSION='"fuzz"' -c "$1" -o "$o" || { echo "fuzz: $1 does not compile" >&2; return 255; }
 }
 link() { # SOURCE of a target
-    clang $cflags -fsanitize=fuzzer $linker -o "build/fuzz/$(basename "$1" _fuzz.c)" "build/fuzz/obj/${1%.c}.o" build/fuzz/lib.a $libs ||
+    clang $cflags $engine $linker -o "build/fuzz/$(basename "$1" _fuzz.c)" "build/fuzz/obj/${1%.c}.o" build/fuzz/lib.a $libs ||
         { echo "fuzz: $1 does not link" >&2; return 255; }
 }
 export -f compile link
@@ -46,6 +55,19 @@ each compile $sources
 rm -f build/fuzz/lib.a
 printf 'build/fuzz/obj/%s\n' $sources | sed 's/c$/o/' | xargs ar rcs build/fuzz/lib.a
 each link $targets
+
+if [ -n "$out" ]; then
+    mkdir -p "$out/lib"
+    for t in $targets; do
+        n=$(basename "$t" _fuzz.c)
+        cp "build/fuzz/$n" "$out/$n"
+        [ ! -d "test/fuzz/corpus/$n" ] || (cd "test/fuzz/corpus/$n" && rm -f "$out/${n}_seed_corpus.zip" && python3 -m zipfile -c "$out/${n}_seed_corpus.zip" ./*)
+        # all but those of the C library, which are where the program runs
+        ldd "build/fuzz/$n" | sed -n 's/.* => \(\/[^ ]*\).*/\1/p' | grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' |
+            while read -r library; do cp -L "$library" "$out/lib/"; done
+    done
+    exit 0
+fi
 
 # More to start from: the templates and values of the cases, and the text of charts.
 seed() { # TARGET: files go to build/fuzz/seeds/TARGET

@@ -36,6 +36,16 @@ says() { # EXIT LINE...: fuzz.sh ends with EXIT, and these are lines of what it 
     done
 }
 ran() { grep -q executions "$tap_dir/got"; }
+# As OSS-Fuzz builds: its flags and engine, and all that a target needs is in OUT.
+builds_for_oss_fuzz() {
+    local result=$tap_dir/result
+    grow
+    cp -R hack/oss-fuzz "$tree/hack/"
+    (cd "$tree" && JOBS=1 CFLAGS="-O1 -fsanitize=address,fuzzer-no-link" LIB_FUZZING_ENGINE=-fsanitize=fuzzer OUT=$result hack/oss-fuzz/build.sh) || return 1
+    (cd "$result" && rm -rf seeds && mkdir seeds && python3 -m zipfile -e first_seed_corpus.zip seeds) && [ "$(cat "$result/seeds/a")" = a ] || return 1
+    readelf -d "$result/second" | grep -F '[$ORIGIN/lib]' && find "$result/lib" -type l -o -name 'libc.so*' | wc -l | grep -x 0 || return 1
+    (cd / && "$result/first" -runs=1 "$result/seeds")
+}
 
 runs_all() {
     grow
@@ -81,6 +91,7 @@ if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { re
     t "one that does not link" names_what_does_not_link
     t "a source that does not compile" names_a_source
     t "what was found is counted, and its input named" counts_findings
+    t "OSS-Fuzz has its own flags and engine, and all that a target needs is in one folder" builds_for_oss_fuzz
 else
     skip "targets are built and run" "clang has no libFuzzer here"
 fi
