@@ -3,6 +3,9 @@
 #
 #   bundle.sh generate [DIR]   write it (deploy/bundle)
 #   bundle.sh check            fail where deploy/bundle is not what generate gives
+#   bundle.sh catalog DIR IMAGE=BUNDLE...
+#                              write a file-based catalog of bundles, the oldest first: DIR/slipway/catalog.yaml, and
+#                              DIR/catalog.Dockerfile, DIR/catalogsource.yaml. IMAGE is where the folder BUNDLE was pushed
 #
 # From the environment: VERSION (the chart's), CHANNEL (alpha), REPLACES (slipway.vX.Y.Z, the edge from
 # the version before), SKIP_RANGE, IMG and RELATED_IMAGES_JSON ({"name": "image", ...}) to be named by
@@ -76,7 +79,54 @@ generate() { # DIR
     } >"$to/bundle.Dockerfile"
 }
 
+# The catalog is an image of files: OLM 0.26 and newer take them out of it (extractContent), others need opm in it.
+catalog() { # DIR IMAGE=BUNDLE...
+    local to=$1 n=100 pair
+    shift
+    chart=$(mktemp -d)
+    trap 'rm -rf "$chart"' EXIT
+    cp -R hack/catalog/. "$chart"
+    for pair; do
+        [ -f "${pair#*=}/metadata/annotations.yaml" ] || { echo "bundle.sh: '$pair': expected IMAGE=BUNDLE, with BUNDLE a bundle's folder" >&2; exit 2; }
+        n=$((n + 1))
+        mkdir "$chart/$n"
+        printf '%s\n' "${pair%%=*}" >"$chart/$n/image"
+        cp "${pair#*=}"/manifests/*.clusterserviceversion.yaml "$chart/$n/csv.yaml"
+        cp "${pair#*=}/metadata/annotations.yaml" "$chart/$n/"
+    done
+    mkdir -p "$to/slipway"
+    "$slipway" render "$chart" >"$chart/rendered"
+    sed -n 's/^    \(---\|{.*\)$/\1/p' "$chart/rendered" >"$to/slipway/catalog.yaml"
+    cat >"$to/catalog.Dockerfile" <<'DOCKERFILE'
+FROM quay.io/operator-framework/opm:latest
+ENTRYPOINT ["/bin/opm"]
+CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
+COPY slipway /configs/slipway
+LABEL operators.operatorframework.io.index.configs.v1=/configs
+DOCKERFILE
+    cat >"$to/catalogsource.yaml" <<YAML
+apiVersion: operators.coreos.com/v1alpha1
+kind: CatalogSource
+metadata:
+  name: slipway
+  namespace: ${CATALOG_NAMESPACE:-openshift-marketplace}
+spec:
+  sourceType: grpc
+  image: ${CATALOG_IMG:-quay.io/slipway/slipway-catalog:v$VERSION}
+  displayName: slipway
+  publisher: slipway
+  grpcPodConfig:
+    extractContent: {cacheDir: /tmp/cache, catalogDir: /configs}
+    securityContextConfig: restricted
+YAML
+}
+
 case "${1:-}" in
+catalog)
+    [ $# -ge 3 ] || { sed -n '/^#   bundle.sh catalog/,/^#$/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+    shift
+    catalog "$@"
+    ;;
 generate) generate "${2:-deploy/bundle}" ;;
 check)
     tmp=$(mktemp -d)
@@ -84,6 +134,6 @@ check)
     generate "$tmp"
     diff -r "$tmp" deploy/bundle || { echo "deploy/bundle is not what charts/slipway gives: run make bundle-generate"; exit 1; }
     ;;
--h | --help | help) sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+-h | --help | help) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

@@ -4,6 +4,7 @@
 #   image.sh build [OPTION]... PROGRAM...   pack build/PROGRAM, what it links and the CA bundle
 #   image.sh closure PROGRAM...             list what a program brings along, and how large that is
 #   image.sh bundle DIR REFERENCE           pack an OLM bundle (hack/bundle.sh) into build/images
+#   image.sh catalog DIR REFERENCE          the same with a catalog of bundles
 #   image.sh root DIR PROGRAM               write what an image holds into a folder
 #   image.sh load FILE...                   hand docker archives to $CONTAINER_COMMAND
 #   image.sh push DIR REFERENCE             send an OCI layout to a registry, over HTTP
@@ -512,10 +513,10 @@ cmd_root() {
     cp "$work/bin/$2" "$1/usr/bin/$2"
 }
 
-# An OLM bundle is an image of two folders and labels, which nobody runs.
-bundle_config() { # DIR
+# An OLM bundle, and a catalog of them, is an image of files and labels, which nobody runs.
+files_config() { # DOCKERFILE
     local labels
-    labels=$(sed -n 's/^LABEL \([^=]*\)=\(.*\)/   "\1": "\2",/p' "$1/bundle.Dockerfile")
+    labels=$(sed -n 's/^LABEL \([^=]*\)=\(.*\)/   "\1": "\2",/p' "$1")
     cat <<JSON
 {
  "architecture": "$arch",
@@ -530,22 +531,36 @@ ${labels%,}
 JSON
 }
 
-cmd_bundle() {
-    [ $# = 2 ] || die "bundle: DIR REFERENCE"
-    local from=$1 reference=$2
-    out=$here/build/images tag=${2##*:} layers=() n_layers=0
+start_files() { # REFERENCE
+    out=$here/build/images tag=${1##*:} layers=() n_layers=0
     identify
     mkdir -p "$out"
     start
-    mkdir -p "$work/root/tests"
-    cp -R "$from/manifests" "$from/metadata" "$work/root/"
-    cp -R "$from/tests/scorecard" "$work/root/tests/"
+}
+pack_files() { # NAME REFERENCE DOCKERFILE: $work/root, with the labels of the Dockerfile
     chmod -R u=rwX,go=rX "$work/root"
     add_layer "$work/root"
-    bundle_config "$from" >"$work/config.json"
-    write_oci "$out/slipway-bundle.oci" "$work/config.json" "$reference"
-    write_docker "$out/slipway-bundle.tar" "$work/config.json" "$reference"
-    echo "$reference sha256:$manifest_digest"
+    files_config "$3" >"$work/config.json"
+    write_oci "$out/$1.oci" "$work/config.json" "$2"
+    write_docker "$out/$1.tar" "$work/config.json" "$2"
+    echo "$2 sha256:$manifest_digest"
+}
+
+cmd_bundle() {
+    [ $# = 2 ] || die "bundle: DIR REFERENCE"
+    start_files "$2"
+    mkdir -p "$work/root/tests"
+    cp -R "$1/manifests" "$1/metadata" "$work/root/"
+    cp -R "$1/tests/scorecard" "$work/root/tests/"
+    pack_files slipway-bundle "$2" "$1/bundle.Dockerfile"
+}
+
+cmd_catalog() {
+    [ $# = 2 ] || die "catalog: DIR REFERENCE"
+    start_files "$2"
+    mkdir -p "$work/root/configs"
+    cp -R "$1/slipway" "$work/root/configs/"
+    pack_files slipway-catalog "$2" "$1/catalog.Dockerfile"
 }
 
 cmd_closure() {
@@ -664,7 +679,7 @@ cmd_push() {
 }
 
 case "${1:-}" in
-build | bundle | root | closure | load | push | send) c=$1; shift; "cmd_$c" "$@" ;;
--h | --help | help) sed -n '2,32p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,32p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+build | bundle | catalog | root | closure | load | push | send) c=$1; shift; "cmd_$c" "$@" ;;
+-h | --help | help) sed -n '2,29p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,29p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

@@ -13,7 +13,7 @@ $(SPECIALRESOURCE):
 	@$(if $(call EXAMPLE,$@),$(KUBECTL_OR_OC) apply -f $(call EXAMPLE,$@),$(call instead,it is not among the examples of slipway; where its chart is: $(KUBECTL_OR_OC) apply -f .../charts/example/$@-*/$@.yaml))
 endif
 
-.PHONY: deploy-cm-simple-kmod deploy-cm-ping-pong e2e-test manifests-gen bundle catalog-build unit-test helm-plugins \
+.PHONY: deploy-cm-simple-kmod deploy-cm-ping-pong e2e-test manifests-gen bundle unit-test helm-plugins \
     build-push test-e2e-ci create-related-images build-push-developer-bundle \
     lint-go lint-go-fix lint-md lint-md-fix regen-crd regen-crd-k8s generate generate-clients verify-codegen
 # $(call cm_recipe,NAME)
@@ -30,9 +30,6 @@ e2e-test: test-e2e ## what test-e2e does
 manifests-gen: manifests ## what manifests does
 
 bundle: bundle-generate ## what bundle-generate does
-
-catalog-build: ## says how a catalog is made of BUNDLE_IMG
-	@$(call instead,opm renders catalogs: opm render $(BUNDLE_IMG) -o yaml)
 
 unit-test: test ## what test does
 

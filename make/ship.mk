@@ -75,14 +75,16 @@ $(foreach c,$(COMPONENTS),$(eval $(call component_targets,$(c))))
 .PHONY: man
 man: build ## write the manual pages into build/man
 	@mkdir -p $(BUILD)/man && $(BUILD)/slipway man >$(BUILD)/man/slipway.1
-	@for c in $$($(BUILD)/slipway --help | sed -n '/^Commands:/,/^$$/s/^  \([a-z]*\) .*/\1/p'); do $(BUILD)/slipway man $$c >$(BUILD)/man/slipway-$$c.1; done
+	@for c in $$($(BUILD)/slipway --help | sed -n '/^Commands:/,/^$$/s/^  \([a-z][a-z-]*\) .*/\1/p'); do $(BUILD)/slipway man $$c >$(BUILD)/man/slipway-$$c.1; done
 
 manifests: build ## write deploy/ from charts/slipway
 	@hack/manifests.sh
 
 # ---- the Operator Lifecycle Manager --------------------------------------------------------------
 BUNDLE_IMG ?= $(REGISTRY)/slipway-bundle:$(TAG)
-.PHONY: bundle-generate bundle-build bundle-push build-push-bundle
+CATALOG_IMG ?= $(REGISTRY)/slipway-catalog:$(TAG)
+BUNDLES ?= $(BUNDLE_IMG)=deploy/bundle
+.PHONY: bundle-generate bundle-build bundle-push build-push-bundle catalog-build catalog-push
 bundle-generate: build ## write deploy/bundle: VERSION, CHANNEL, REPLACES
 	@env -u VERSION -u IMG $(if $(filter command line environment,$(origin VERSION)),VERSION=$(VERSION)) $(if $(filter command line environment,$(origin IMG)),IMG=$(IMG)) hack/bundle.sh generate
 
@@ -94,6 +96,13 @@ bundle-push: ## push that image
 
 build-push-bundle: bundle-build ## pack and push the bundle
 	@$(MAKE) --no-print-directory bundle-push
+
+catalog-build: build ## write a catalog into build/catalog, and pack it: CATALOG_IMG, BUNDLES (image=folder, the oldest first)
+	@env -u VERSION -u IMG CATALOG_IMG=$(CATALOG_IMG) hack/bundle.sh catalog $(BUILD)/catalog $(BUNDLES)
+	@hack/image.sh catalog $(BUILD)/catalog $(CATALOG_IMG)
+
+catalog-push: ## push that image
+	@hack/image.sh send $(BUILD)/images/slipway-catalog $(CATALOG_IMG)
 
 # ---- onto a cluster ------------------------------------------------------------------------------
 # Operators' authors know `make install` as this; who gives DESTDIR or PREFIX means another thing.

@@ -64,6 +64,46 @@ packed() {
         tar -tzf "$d/blobs/sha256/$(jq -r '.layers[0].digest' "$d/blobs/sha256/${m#sha256:}" | cut -d: -f2)" | grep -qx ./manifests/slipway.clusterserviceversion.yaml
 }
 
+# ---- the catalog: https://olm.operatorframework.io/docs/reference/file-based-catalogs/
+blobs() { grep '^{' "$tap_dir/catalog/slipway/catalog.yaml" | jq -s "$@"; }
+catalog_of_two() { # this version, and one that replaces it
+    VERSION=0.2.0 REPLACES=slipway.v0.1.0 SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/next" &&
+        SLIPWAY=$slipway hack/bundle.sh catalog "$tap_dir/catalog" "example.test/b:1=$bundle" "example.test/b:2=$tap_dir/next" &&
+        blobs -e 'map(.schema) == ["olm.package","olm.channel","olm.bundle","olm.bundle"] and (map(select((.package // .name) != "slipway")) == [])'
+}
+catalog_channel() { # each entry is a bundle; the newest replaces the one before; the package's channel is there
+    blobs -e '(map(select(.schema == "olm.bundle").name)) as $bundles | (.[] | select(.schema == "olm.channel")) as $c |
+        ($c.entries | map(.name)) == $bundles and $c.entries[0].replaces == null and $c.entries[1].replaces == $bundles[0] and
+        $c.entries[1].skipRange == "<0.2.0" and .[0].defaultChannel == $c.name'
+}
+catalog_bundles() { # properties by which OLM resolves and shows them, as opm makes them
+    blobs -e 'map(select(.schema == "olm.bundle")) | all(
+        ([.properties[] | select(.type == "olm.package").value.packageName] == ["slipway"]) and
+        ([.properties[] | select(.type == "olm.gvk").value | .kind] | sort == ["DASOperator","PreflightValidation","SpecialResource","SpecialResourceModule"]) and
+        ([.properties[] | select(.type == "olm.gvk").value | .group] | unique == ["inference.redhat.com","sro.openshift.io"]) and
+        ([.properties[] | select(.type == "olm.csv.metadata").value | .displayName, .annotations.capabilities, .installModes[3].supported] == ["slipway","Deep Insights",true]) and
+        (.image as $i | [.relatedImages[].image] | index($i)))'
+}
+catalog_packed() {
+    hack/image.sh catalog "$tap_dir/catalog" example.test/slipway-catalog:t && local d=build/images/slipway-catalog.oci m c
+    m=$(jq -r '.manifests[0].digest' $d/index.json) && c=$(jq -r .config.digest "$d/blobs/sha256/${m#sha256:}") &&
+        jq -e '.config.Labels["operators.operatorframework.io.index.configs.v1"] == "/configs"' "$d/blobs/sha256/${c#sha256:}" &&
+        tar -tzf "$d/blobs/sha256/$(jq -r '.layers[0].digest' "$d/blobs/sha256/${m#sha256:}" | cut -d: -f2)" | grep -x ./configs/slipway/catalog.yaml
+}
+catalog_refuses() {
+    local rc=0
+    SLIPWAY=$slipway hack/bundle.sh catalog "$tap_dir/none" example.test/b:1=docs 2>"$tap_dir/said" || rc=$?
+    cat "$tap_dir/said"
+    [ $rc -eq 2 ] && grep "'example.test/b:1=docs': expected IMAGE=BUNDLE" "$tap_dir/said"
+}
+catalog_heads() { # of two versions in a channel one replaces the other: opm takes no others
+    local rc=0
+    VERSION=0.2.0 SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/alone" || return 1
+    SLIPWAY=$slipway hack/bundle.sh catalog "$tap_dir/none" "example.test/b:1=$bundle" "example.test/b:2=$tap_dir/alone" 2>"$tap_dir/said" || rc=$?
+    cat "$tap_dir/said"
+    [ $rc -ne 0 ] && [ ! -s "$tap_dir/none/slipway/catalog.yaml" ] && grep 'channel alpha: nothing replaces slipway.v0.1.0 and slipway.v0.2.0' "$tap_dir/said"
+}
+
 if ! command -v kubectl >/dev/null || ! command -v jq >/dev/null; then
     skip "the OLM bundle" "kubectl and jq are needed"
     plan
@@ -87,4 +127,10 @@ t "a next version replaces this one" edge
 t "images may be named by digest" by_digest
 t "the scorecard runs six tests" scored
 t "bundle-build packs it with its labels" packed
+t "a catalog has a package, a channel and its bundles" catalog_of_two
+t "the channel leads from one version to the next" catalog_channel
+t "bundles have the properties by which OLM resolves and shows them" catalog_bundles
+t "catalog-build packs it with its label" catalog_packed
+t "a folder that is no bundle is refused" catalog_refuses
+t "so are versions of which none replaces the other" catalog_heads
 plan

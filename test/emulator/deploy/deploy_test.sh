@@ -166,7 +166,7 @@ local_images() {
 their_targets() {
     SPECIALRESOURCE=simple-kmod VERSION=0.0.1 make -n | grep 'apply -f charts/example/simple-kmod/simple-kmod.yaml' &&
         make -s create-related-images filename="$tap_dir/images" TAG=x && RELATED_IMAGES=$tap_dir/images hack/deploy.sh render | grep 'slipway-webhook:x' &&
-        ! make -s catalog-build 2>"$tap_dir/said" && grep 'opm render' "$tap_dir/said" &&
+        make -n catalog-build BUNDLE_IMG=q.test/b:1 | grep 'q.test/b:1=deploy/bundle' &&
         ! SPECIALRESOURCE=acm-ice VERSION=0.0.1 make -s 2>"$tap_dir/said" && grep 'make acm-ice: .*charts/example/acm-ice-\*/acm-ice.yaml' "$tap_dir/said" &&
         make -s manager helm-plugins && ! make -s generate-clients 2>"$tap_dir/said" && grep 'make generate-clients: ' "$tap_dir/said" &&
         ! scripts/make-cm-recipe "$tap_dir/none" 2>"$tap_dir/said" && [ "$(wc -l <"$tap_dir/said")" = 1 ]
