@@ -1,5 +1,8 @@
 # slipway: build, run, test. `make help` lists the targets.
 
+# [a-z] are these 26 letters, in this order, for every tool that is called: in Turkish some are not among them.
+export LC_ALL := C.UTF-8
+
 # ---- what is built of what ----------------------------------------------------------------------
 # src/modules.txt: one row a module, with its libraries (pkg-config names). A program links those of
 # the modules that are in it.
@@ -87,7 +90,7 @@ PROTOS   := $(shell find src -name '*.proto')
 PB       := $(notdir $(PROTOS:%.proto=%.pb-c))
 
 # ---- everyday targets ---------------------------------------------------------------------------
-.PHONY: all build run test test-all test-debian13 test-cluster check bench fuzz deps deps-tests clean help install-deps
+.PHONY: all build run test test-all test-debian13 test-cluster check bench docs-site fuzz deps deps-tests clean help install-deps
 .DEFAULT_GOAL := build
 
 build: $(PROGRAMS:%=$(BUILD)/%) ## build build/slipway and the other programs (the default)
@@ -118,6 +121,10 @@ check: deps ## format, cppcheck, -Werror with gcc and clang, includes, headers, 
 bench: deps ## measure speed and memory; prints JSON
 	@$(MAKE) --no-print-directory -s build bench-programs
 	@hack/bench.sh
+
+docs-site: ## build a site of the documents and a reference, build/site (needs mkdocs)
+	@$(MAKE) --no-print-directory -s build
+	@hack/site.py
 
 deps: ## install missing build packages through the system's package manager
 	@hack/deps.sh

@@ -6,7 +6,7 @@
 # builds them without.
 STATIC_LIBS := $(BUILD)/static-libs
 # The objects are those of the shared build but for the files with tables of functions.
-STATIC_SRC  := $(filter-out src/slicing/nvml/%,$(shell grep -l '"base/library.h"' -r src --include=*.c))
+STATIC_SRC  := $(filter-out src/slicing/nvml/%,$(filter %.c,$(shell grep -rl '"base/library.h"' src)))
 STATIC_OBJ  := $(STATIC_SRC:%.c=$(BUILD)/static/%.o)
 LINK_static  = $(CC) $(CFLAGS_rel) $(CFLAGS) -Wl,--gc-sections $(subst -pie ,,$(HARDEN_LD)) $(LDFLAGS) -L$(STATIC_LIBS)/lib
 # in the order of who asks whom; libm is the little that LIBM_ says
