@@ -136,11 +136,12 @@ void release_retry_later(struct resource *r)
     sw_timer_set(releases_of(r)->timer, RETRY_MS);
 }
 
-/* The record is not written, or later; the walk goes on. */
+/* The record is not written, or later; the walk goes on. What is not found is the namespace: other
+ * objects of the walk can be there before it. */
 static void give_up(struct release_work *w, int code, const char *why)
 {
     struct resource *r = w->r;
-    if (code == SW_UNAVAILABLE || code == SW_CONFLICT) {
+    if (code == SW_UNAVAILABLE || code == SW_CONFLICT || code == SW_NOTFOUND) {
         release_retry_later(r);
     } else {
         sw_log(SW_LOG_WARN, "release not recorded", "resource", r->name, "why", why, NULL);
