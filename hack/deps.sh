@@ -19,8 +19,9 @@ git_debian=libgit2-dev git_fedora=libgit2-devel
 tools="curl gawk gpg gpg-agent gpgv jq openssl python3 rpmbuild xxd zstd"
 tools_debian="busybox curl gawk gpg gpg-agent gpgv jq openssl procps python3 python3-grpcio python3-protobuf rpm xxd zstd"
 tools_fedora="curl gawk gnupg2 jq openssl procps-ng python3 python3-grpcio python3-protobuf rpm-build vim-common zstd"
-need_tools=
+need_tools= need_site=
 if [ "${1:-}" = tests ]; then
+    command -v mkdocs >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1 || need_site=1 # no tool of RHEL's
     for t in $tools; do
         command -v "$t" >/dev/null 2>&1 || need_tools=1
     done
@@ -38,7 +39,7 @@ need_kubectl=
 command -v kubectl >/dev/null 2>&1 || need_kubectl=1
 need_git=
 pkg-config --exists libgit2 2>/dev/null || need_git=1
-[ -n "$missing" ] || [ -n "$need_kubectl" ] || [ -n "$need_git" ] || [ -n "$need_tools" ] || exit 0
+[ -n "$missing" ] || [ -n "$need_kubectl" ] || [ -n "$need_git" ] || [ -n "$need_tools" ] || [ -n "$need_site" ] || exit 0
 
 root=
 if [ "$(id -u)" != 0 ]; then
@@ -62,6 +63,7 @@ if command -v apt-get >/dev/null 2>&1; then
     [ -z "$need_kubectl" ] || $root apt-get install -y -q kubernetes-client >/dev/null || true
     [ -z "$need_git" ] || $root apt-get install -y -q $git_debian >/dev/null || true
     [ -z "$need_tools" ] || $root apt-get install -y -q $tools_debian >/dev/null || true
+    [ -z "$need_site" ] || $root apt-get install -y -q mkdocs mkdocs-material >/dev/null || true
 elif command -v dnf >/dev/null 2>&1; then
     echo "slipway: installing build packages (dnf)" >&2
     [ -z "$missing" ] || $root dnf install -y -q $fedora

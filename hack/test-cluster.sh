@@ -16,7 +16,7 @@ logs=build/test-cluster
 rm -rf "$logs"; mkdir -p "$logs"
 
 # The longest first, as measured; others at the end.
-longest="slicing run deploy trust recipes survive culprits takeover partition device_plugin shared_releases"
+longest="slicing takeover run deploy trust recipes survive culprits partition device_plugin shared_releases"
 tests() {
     local n
     { for n in $longest; do echo "${n}_test"; done; for n in test/cluster/*_test.sh; do basename "$n" .sh; done; } |
@@ -60,7 +60,7 @@ up() { KUBECONFIG=$(hack/cluster.sh up --openshift ${CLUSTER_UP:-}) && export KU
 
 # lane N: a cluster of its own, and tests on it while there are any.
 lane() {
-    local name failed=
+    local name failed='' used=''
     export SLIPWAY_CLUSTER_DIR=$base
     [ "$1" = 1 ] || export SLIPWAY_CLUSTER_DIR=$base.$1
     running=
@@ -71,9 +71,12 @@ lane() {
     hack/cluster.sh down
     up || { echo "0 1 cluster" >>"$logs/results"; return 1; }
     while name=$(next) && [ -n "$name" ]; do
-        # what a failed test left is not there for the next one
-        [ -z "$failed" ] || { hack/cluster.sh down; up; } || { echo "0 1 cluster" >>"$logs/results"; return 1; }
-        failed=
+        # what a failed test left is not there for the next one; nor what any left (namespaces, what OLM
+        # has brought) for one that asks for a new cluster
+        if [ -n "$failed" ] || { [ -n "$used" ] && grep -q '^# On a new cluster' "test/cluster/$name.sh"; }; then
+            { hack/cluster.sh down; up; } || { echo "0 1 cluster" >>"$logs/results"; return 1; }
+        fi
+        failed='' used=1
         one "$name" || failed=1
     done
 }

@@ -1,5 +1,6 @@
 # What the Special Resource Operator left is taken over on a real API server and kubelet: the same objects, pods and
 # labels of nodes as before. The fixtures are those of test/emulator/operator/run_takeover_test.c and run_module_test.c.
+# On a new cluster: SRO has left cert-manager there, and no other test.
 . test/tap.sh
 slipway=${SLIPWAY_TEST:-build/test/slipway}
 [ -x "$slipway" ] || slipway=${SLIPWAY:-build/slipway}
