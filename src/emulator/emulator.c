@@ -29,8 +29,6 @@ struct sw_emulator {
     char *url;
 };
 
-enum { OLDEST_MINOR = 20, NEWEST_MINOR = 36 };
-
 /* "1.29", "v1.29.3" -> 29. */
 static int parse_version(const char *text, int *minor, struct sw_err *err)
 {
@@ -38,7 +36,8 @@ static int parse_version(const char *text, int *minor, struct sw_err *err)
     char *end = NULL;
     if (strncmp(at, "1.", 2) == 0 && isdigit((unsigned char)at[2])) {
         long n = strtol(at + 2, &end, 10);
-        if ((*end == '\0' || *end == '.') && n >= OLDEST_MINOR && n <= NEWEST_MINOR) {
+        if ((*end == '\0' || *end == '.') && n >= SW_EMULATOR_OLDEST_MINOR &&
+            n <= SW_EMULATOR_NEWEST_MINOR) {
             *minor = (int)n;
             return 0;
         }
@@ -46,7 +45,7 @@ static int parse_version(const char *text, int *minor, struct sw_err *err)
     return sw_err_set(err, SW_INVALID,
                       "'%s' is not a Kubernetes version that can be emulated: expected 1.%d to "
                       "1.%d",
-                      text, OLDEST_MINOR, NEWEST_MINOR);
+                      text, SW_EMULATOR_OLDEST_MINOR, SW_EMULATOR_NEWEST_MINOR);
 }
 
 /* Faults by the plan, then the caller's hook, which may change them. */
@@ -69,7 +68,7 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
                         const struct sw_emulator_opts *opts, struct sw_err *err)
 {
     int minor = 0;
-    const char *version = opts->kube_version ? opts->kube_version : "1.29";
+    const char *version = opts->kube_version ? opts->kube_version : SW_EMULATOR_KUBE_VERSION;
     int rc = parse_version(version, &minor, err);
     if (rc < 0)
         return rc;

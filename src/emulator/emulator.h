@@ -87,6 +87,10 @@ struct sw_emu_fault {
     int after;         /* which watch event, from 1 */
 };
 
+/** The Kubernetes releases that can be emulated: 1.20 to the default, the newest. */
+#define SW_EMULATOR_KUBE_VERSION "1.36"
+enum { SW_EMULATOR_OLDEST_MINOR = 20, SW_EMULATOR_NEWEST_MINOR = 36 };
+
 /** The zero value is the default of each. Strings are copied. */
 struct sw_emulator_opts {
     const char *listen; /* "127.0.0.1:0" */
@@ -95,7 +99,7 @@ struct sw_emulator_opts {
     bool no_nodes;
     bool no_controllers;      /* an API server alone */
     bool rbac;                /* roles say who may do what; else everybody may do everything */
-    const char *kube_version; /* "1.29" */
+    const char *kube_version; /* "1.29"; SW_EMULATOR_KUBE_VERSION */
     const char *rules_dir;    /* besides the built-in rules; NULL: none */
     const char *troubles;     /* names of rules' `trouble`, comma separated; NULL: none */
     const char *faults;       /* a plan of faults (docs/faults.md); NULL: none */

@@ -38,7 +38,7 @@ static const struct sw_flag flags[] = {
     { "platform", 'p', SW_FLAG_STRING, FIELD(platform), "NAME", "openshift|kubernetes",
       "platform, which decides what kinds are served (default openshift)" },
     { "kube-version", 0, SW_FLAG_STRING, FIELD(kube_version), "1.N", NULL,
-      "Kubernetes release to emulate (default 1.29)" },
+      "Kubernetes release to emulate, 1.20 or newer (default " SW_EMULATOR_KUBE_VERSION ")" },
     { "authorization", 0, SW_FLAG_STRING, FIELD(authorization), "MODE", "none|rbac",
       "who may do what: everybody everything, or as Roles and their bindings say (default none)" },
     { "kubeconfig-out", 0, SW_FLAG_STRING, FIELD(kubeconfig_out), "FILE", NULL,

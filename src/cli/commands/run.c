@@ -48,8 +48,8 @@ static const struct sw_flag flags[] = {
       "openshift|kubernetes", "with --emulate: platform of the cluster (default openshift)" },
     { "kube-version", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.kube_version), "1.N",
       NULL,
-      "with --emulate: version of Kubernetes (default: 1.29, or the oldest newer one that the "
-      "recipe asks for)" },
+      "with --emulate: version of Kubernetes (default: " SW_EMULATOR_KUBE_VERSION
+      ", or the newest that the recipe runs on)" },
     { "delays", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.delays), "FACTOR", NULL,
       "with --emulate: factor for how long things take; 0: no time (default 1)" },
     { "rules", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.rules), "DIR", NULL,

@@ -5,6 +5,7 @@
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
 #include "data/data.h"
+#include "emulator/emulator.h"
 
 #include <json-c/json.h>
 #include <limits.h>
@@ -174,16 +175,15 @@ static int check_name(const char *what, const char *name, struct sw_err *err)
     return fault ? sw_err_set(err, SW_INVALID, "%s '%s': %s", what, name, fault) : 0;
 }
 
-/* The releases that the emulator can be; the first is its default. */
-enum { DEFAULT_MINOR = 29, NEWEST_MINOR = 35 };
-
+/* The newest release that the emulator can be and the recipe runs on; NULL where that is its
+ * default, or none. */
 static void find_kube_version(const struct sw_recipe *recipe, char **out)
 {
-    for (int minor = DEFAULT_MINOR; minor <= NEWEST_MINOR; minor++) {
+    for (int minor = SW_EMULATOR_NEWEST_MINOR; minor >= SW_EMULATOR_OLDEST_MINOR; minor--) {
         SW_AUTO_CHARS *version = sw_printf("v1.%d.0", minor);
         if (!sw_recipe_runs_on(recipe, version))
             continue;
-        if (minor > DEFAULT_MINOR)
+        if (minor < SW_EMULATOR_NEWEST_MINOR)
             *out = sw_printf("1.%d", minor);
         return;
     }

@@ -14,8 +14,8 @@ struct sw_resource_opts {
     const char *name, *ns;                 /* NULL: the base's */
     struct sw_values_flags values;
     bool ignore_constraints; /* what the recipe asks of the cluster is told only */
-    /** Where to put the oldest release, from the emulator's default on, that the recipe can be on
-     * ("1.34"; the caller's); NULL: not wanted. Untouched where that is the default, or none. */
+    /** Where to put the newest release of the emulator that the recipe runs on ("1.34"; the
+     * caller's); NULL: not wanted. Untouched where that is the default, or none. */
     char **kube_version;
     /** {kind: bool}, borrowed; NULL: not wanted. Those that a file of the recipe names become true.
      */

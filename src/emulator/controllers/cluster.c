@@ -101,12 +101,12 @@ static int open_rules(struct sw_ctl *ctl, const struct sw_emulator_opts *opts, i
                       struct sw_err *err)
 {
     bool pods = !opts->no_controllers;
-    const char *version = opts->kube_version;
+    const char *version = opts->kube_version ? opts->kube_version : SW_EMULATOR_KUBE_VERSION;
     struct sw_rules_opts r = {
         .dir = opts->rules_dir,
         .troubles = opts->troubles,
         .platform = opts->platform == SW_EMU_KUBERNETES ? "kubernetes" : "openshift",
-        .kube_version = version && *version == 'v' ? version + 1 : version,
+        .kube_version = version + (*version == 'v'),
         .n_nodes = n_nodes,
         .delay_percent = opts->delays.rule_percent,
         .jitter_percent = opts->delays.jitter_percent,

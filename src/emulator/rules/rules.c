@@ -178,7 +178,7 @@ int sw_rules_open(struct sw_loop *loop, const struct sw_rules_backend *backend,
     rules->backend = *backend;
     rules->opts = *opts;
     rules->opts.platform = sw_strdup(opts->platform ? opts->platform : "openshift");
-    rules->opts.kube_version = sw_strdup(opts->kube_version ? opts->kube_version : "1.29");
+    rules->opts.kube_version = sw_strdup(opts->kube_version);
     rules->opts.dir = rules->opts.text = rules->opts.troubles = NULL;
     rules->rng = opts->seed;
     sw_rule_set_init(&rules->set, rules->opts.platform);

@@ -71,7 +71,7 @@ struct sw_rules_opts {
     const char *text;         /* one more file, for tests; borrowed for the call */
     const char *platform;     /* "openshift" */
     const char *troubles;     /* which documents with `trouble` count, comma separated */
-    const char *kube_version; /* "1.29" */
+    const char *kube_version; /* "1.29"; required */
     bool real_cluster;        /* without what a real cluster's controllers do themselves */
     int n_nodes;              /* `.nodes` */
     int delay_percent;        /* factor of the rules' delays */

@@ -15,14 +15,15 @@ objects() { # of cert-manager and Node Feature Discovery
             select(.metadata.namespace != "nvidia-mig") | "\(.kind) \(.metadata.name) \(.metadata.uid)"' | sort
 }
 entry() { kubectl get namespace "$1" -o json | jq -e ".metadata.annotations[\"slipway.dev/shared-releases\"] | fromjson | .[\"$1\"] | $2" >/dev/null; }
-begin() { stop operating; stop emulated; emulated --platform kubernetes && operating --allowed-files "$PWD" "$@"; }
+# Kubernetes 1.33: there the emulator has a GPU operator of its chart already, which is observed.
+begin() { stop operating; stop emulated; emulated --platform kubernetes --kube-version 1.33 && operating --allowed-files "$PWD" "$@"; }
 
 # the operator is killed again and again until the deletion is over: what it has done is found, and goes on. Writes
 # take their time, so that it is in the middle of handing over
 killed() {
     echo 'faults: [{verb: patch, delay: 150ms}]' >"$tap_dir/slow.yaml"
     stop operating; stop emulated
-    emulated --platform kubernetes --faults "$tap_dir/slow.yaml" && operating --allowed-files "$PWD" || return 1
+    emulated --platform kubernetes --kube-version 1.33 --faults "$tap_dir/slow.yaml" && operating --allowed-files "$PWD" || return 1
     come nvidia-mig && come intel-device-plugins && objects >"$tap_dir/before" && [ -s "$tap_dir/before" ] || return 1
     kubectl delete specialresource nvidia-mig --wait=false
     local n=0 inside=0
@@ -60,7 +61,7 @@ refused() {
 
 run_follows() { # `slipway run`, one after the other, and uninstalled in that order
     stop operating; stop emulated
-    emulated --platform kubernetes || return 1
+    emulated --platform kubernetes --kube-version 1.33 || return 1
     "$slipway" run recipes/nvidia-mig --timeout 60s -o json >/dev/null && "$slipway" run recipes/intel-device-plugins --timeout 60s -o json >/dev/null || return 1
     entry node-feature-discovery '[.users[].name] == ["nvidia-mig", "intel-device-plugins"]' && objects >"$tap_dir/before"
 }
@@ -139,7 +140,7 @@ forced() {
 }
 begin_slow() {
     stop operating; stop emulated
-    emulated --platform kubernetes --faults "$tap_dir/slow.yaml" && operating --allowed-files "$PWD"
+    emulated --platform kubernetes --kube-version 1.33 --faults "$tap_dir/slow.yaml" && operating --allowed-files "$PWD"
 }
 lose() { # RESOURCE: by force, while no controller runs
     stop operating

@@ -309,7 +309,7 @@ there() { # what is on a cluster: its nodes, and Helm's releases
     began || return 1
     walk_there 60s --ignore-constraints && "$slipway" recommend catalog --kubeconfig kubeconfig --criteria service=eks >said 2>&1 && rc=1 # OS.release.ID
     [ $rc = 0 ] && grep -q '^no *eks: OS.release.ID is rhel on ' said && "$slipway" recommend recipe.yaml --kubeconfig kubeconfig >said 2>&1 && rc=1
-    [ $rc = 0 ] && grep -q '^cluster: Kubernetes v1.29.0, service not known, accelerator not known, os rhel$' said && grep -q '^gpu-operator  *gpu-operator  *v2.0.0  *9.9.9$' said || rc=1
+    [ $rc = 0 ] && grep -q '^cluster: Kubernetes v1.36.0, service not known, accelerator not known, os rhel$' said && grep -q '^gpu-operator  *gpu-operator  *v2.0.0  *9.9.9$' said || rc=1
     ended
     [ $rc = 0 ] || cat said
     return $rc

@@ -380,11 +380,15 @@ static void the_cluster_policy_leaves_ready_when_an_operand_does(void **state)
     cluster_close(&c);
 }
 
+/* Before 1.34, that is; from then on there can be another one (GPUCluster), and a recipe brings it.
+ */
 static void kubernetes_has_the_gpu_operator_of_its_chart(void **state)
 {
     (void)state;
     struct cluster c;
-    cluster_open(&c, &(struct sw_emulator_opts){ .platform = SW_EMU_KUBERNETES }, NULL);
+    cluster_open(
+        &c, &(struct sw_emulator_opts){ .platform = SW_EMU_KUBERNETES, .kube_version = "1.33" },
+        NULL);
     settle(&c);
     expect(&c, "nvidia.com/v1", "ClusterPolicy", NULL, "gpu-cluster-policy", "{.status.state}",
            "notReady");

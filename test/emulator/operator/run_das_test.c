@@ -54,9 +54,10 @@ static void prepare_on(struct world *w, const char *version, const char *spec)
     w->name = "nvidia-mig";
 }
 
+/* ... on the newest where slices are given out by webhook, scheduler and device plugin. */
 static void prepare(struct world *w, const char *spec)
 {
-    prepare_on(w, NULL, spec);
+    prepare_on(w, "1.35", spec);
 }
 
 static void start(struct world *w, const char *spec)

@@ -36,7 +36,8 @@ static inline struct json_object *plan_by(struct world *w, const char *rights, c
     (void)unlink(config);
     if (written)
         fail_msg("it writes: %s", written);
-    if (sw_json_parse(text, strlen(text), NULL, &doc, &err) < 0)
+    const char *json = strchr(text, '{'); /* before it: what the server has warned of */
+    if (!json || sw_json_parse(json, strlen(json), NULL, &doc, &err) < 0)
         fail_msg("%s: %s", sw_err_text(&err), text);
     return doc;
 }
