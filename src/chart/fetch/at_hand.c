@@ -8,6 +8,7 @@
 
 #include "chart/fetch/common/fetcher.h"
 #include "chart/fetch/sources.h"
+#include "chart/recipe/load/chart.h"
 #include "chart/recipe/load/files.h"
 #include "data/json/json.h"
 #include "data/text/semver.h"
@@ -150,13 +151,15 @@ int fetch_missing(const struct sw_recipe_ask *ask, const char *why, struct sw_re
                   struct sw_err *err)
 {
     struct sw_files files = sw_files_init(NULL);
-    SW_AUTO_JSON *text_of_why = json_object_new_string(why);
-    SW_AUTO_CHARS *quoted = sw_json_text(text_of_why, SW_JSON_PLAIN, NULL);
-    SW_AUTO_CHARS *chart = sw_printf("apiVersion: v2\nname: %s\nversion: 0.0.0-missing\n",
-                                     ask->name),
-                  *text = sw_printf("{{ fail %s }}\n", quoted);
+    struct sw_semver exact;
+    const char *version = ask->version ? ask->version : "";
+    bool is_exact = sw_semver_parse(version, strlen(version), &exact, NULL) == 0;
+    SW_AUTO_CHARS *chart = sw_printf("apiVersion: v2\nname: %s\nversion: \"%s\"\n", ask->name,
+                                     is_exact ? version : "0.0.0");
     int rc = sw_files_copy(&files, "Chart.yaml", chart, strlen(chart), err);
     if (rc == 0)
-        rc = sw_files_copy(&files, "templates/missing.yaml", text, strlen(text), err);
+        rc = sw_files_copy(&files, SW_NOT_FETCHED_FILE, why, strlen(why), err);
+    if (rc == 0) /* a template, so that its state is one of the plan */
+        rc = sw_files_copy(&files, "templates/not-fetched.yaml", "", 0, err);
     return give(&files, rc, sw_url_shown(ask->url), got);
 }

@@ -139,14 +139,19 @@ static int only_packed(const struct sw_fetcher *f, const char *source, struct sw
                       fetch_asked_by(f));
 }
 
-/* A chart that could not be fetched: say how to do without. */
-static int without_network(const struct sw_recipe_ask *ask, int rc, struct sw_err *err)
+/* A chart that could not be fetched: say which one, from where, why, and how to do without. */
+static int say_not_fetched(const struct sw_recipe_ask *ask, int rc, struct sw_err *err)
 {
-    SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
+    SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err)), *shown = sw_url_shown(ask->url);
+    const char *version = ask->version ? ask->version : "", *slash = strstr(shown, "://");
+    bool is_named = strstr(why, slash ? slash + strlen("://") : shown);
     return sw_err_set(err, rc,
-                      "%s; to do without it, put %s-%s.tgz into a folder and name it with "
+                      "chart %s%s%s cannot be fetched%s%s: %s; without a network, take the "
+                      "recipe from a bundle ('slipway bundle', made where there is one), name a "
+                      "mirror with --mirror, or put %s-%s.tgz into a folder and name it with "
                       "--charts-dir",
-                      why, ask->name, ask->version && *ask->version ? ask->version : "VERSION");
+                      ask->name, *version ? " " : "", version, is_named ? "" : " from ",
+                      is_named ? "" : shown, why, ask->name, *version ? version : "VERSION");
 }
 
 int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
@@ -179,10 +184,11 @@ int sw_fetcher_get(void *fetcher, const struct sw_recipe_ask *ask, struct sw_rec
     int rc = ask->name && !f->opts.verify ? fetch_at_hand(f, ask, got, err) : SW_NOTFOUND;
     if (rc == SW_NOTFOUND)
         rc = source->get(f, ask, got, err);
-    if (rc == SW_UNAVAILABLE && ask->name)
-        rc = without_network(ask, rc, err);
-    bool is_missing = rc == SW_UNAVAILABLE && ask->is_release && f->opts.late &&
+    bool is_not_there = rc == SW_UNAVAILABLE || rc == SW_NOTFOUND || rc == SW_FORBIDDEN;
+    bool is_missing = is_not_there && ask->name && ask->is_release && f->opts.late &&
                       !sw_reach_refused(); /* of what may not be reached nothing is told */
+    if (is_missing || (rc == SW_UNAVAILABLE && ask->name))
+        rc = say_not_fetched(ask, rc, err);
     if (is_missing) {
         sw_recipe_got_done(got);
         rc = fetch_missing(ask, sw_err_text(err), got, err);

@@ -55,8 +55,9 @@ struct sw_fetch_opts {
     /* Charts that play others of the same name, each file as "<chart>/<path>": taken where
      * @charts_dir has none, instead of being fetched. NULL: none. */
     const struct sw_embedded *stand_ins;
-    /* A chart that cannot be had now, and that may turn out not to be installed (sw_recipe_ask's
-     * is_release), is an error when its templates are rendered, and not before. */
+    /* A chart that cannot be had now (no answer, not there, not for this login), and that may turn
+     * out not to be installed (sw_recipe_ask's is_release), is an error when its templates are
+     * rendered, and not before: SW_NOTFOUND. */
     bool late;
     const char *mirror; /* rules of sw_url_mirror() for all sources that are fetched; NULL: none */
     const struct sw_folders *folders; /* files of charts are read below these alone; NULL: all */

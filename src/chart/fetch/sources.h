@@ -16,7 +16,7 @@ int fetch_oci(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_r
  * a message: there is none */
 int fetch_at_hand(struct sw_fetcher *f, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
                   struct sw_err *err);
-/** A chart in the place of the one that could not be fetched: it fails with @why when it is
+/** A chart in the place of the one that could not be fetched: @why is the error when it is
  * rendered. */
 int fetch_missing(const struct sw_recipe_ask *ask, const char *why, struct sw_recipe_got *got,
                   struct sw_err *err);

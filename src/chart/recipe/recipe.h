@@ -427,7 +427,8 @@ struct sw_rendered;
  * within one crds/, then hooks before install by weight, objects by kind (Helm's install order with
  * SRO's additions), the other hooks.
  * @return 0 | SW_INVALID: a template's error, "path:line: ..." for YAML, a manifest without kind,
- *         apiVersion or name | SW_PENDING and others from lookup */
+ *         apiVersion or name | SW_NOTFOUND: the state's chart could not be fetched when the recipe
+ *         was opened | SW_PENDING and others from lookup */
 int sw_recipe_render(const struct sw_plan *plan, const struct sw_render_env *env, size_t state,
                      struct sw_rendered **out, struct sw_err *err) SW_CHECKED;
 /** Only the templates' output, as `helm template --output-dir` is made of: no YAML is read. */

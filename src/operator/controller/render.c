@@ -336,6 +336,8 @@ static int render_pass(struct render *w, int state, struct pass *pass, struct sw
     int rc = sw_renderer_render(r->renderer, lookups_wait(w->lookups), &env, (size_t)state,
                                 &rendered, err);
     bool wait_all = r->plan->states[state].wait_all;
+    if (rc == SW_NOTFOUND)
+        return SW_INVALID; /* the state has a chart that could not be fetched */
     if (rc == 0)
         note_scopes(r, rendered);
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)

@@ -59,6 +59,7 @@ static const struct {
     { NULL, "orbidden", RIGHTS }, /* "Forbidden" or "forbidden" */
     { "NotServed", NULL,
       "install what serves the kind, or choose the version by .Capabilities.APIVersions" },
+    { "NotRendered", " cannot be fetched: ", NULL }, /* its message says what to do */
     { "NotRendered", NULL, "correct the template or the values" },
     { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
     { "Terminating", NULL, "see which finalizer holds it" },

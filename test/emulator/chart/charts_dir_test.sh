@@ -35,7 +35,7 @@ pinned() { recipe 1.2.0 && renders 1.2.0 --charts-dir "$charts" && [ ! -s "$tap_
 highest() { recipe '^1.0' && renders 1.10.0 --charts-dir "$charts"; }
 by_environment() { recipe 1.2.0 && SLIPWAY_CHARTS_DIR=$charts renders 1.2.0; }
 other_version() {
-    recipe 3.0.0 && fails "dependencies\[0\] 'gpu': $nobody.*gpu:3.0.0.*cannot connect" --charts-dir "$charts" &&
+    recipe 3.0.0 && fails "dependencies\[0\] 'gpu': chart gpu 3.0.0 cannot be fetched: $nobody.*gpu:3.0.0.*cannot connect" --charts-dir "$charts" &&
         fails 'put gpu-3.0.0.tgz into a folder and name it with --charts-dir'
 }
 no_folder() { recipe 1.2.0 && fails "the folder of charts: $tap_dir/none: No such file" --charts-dir "$tap_dir/none"; }

@@ -27,8 +27,17 @@ YAML
 run() { "$slipway" run "$tap_dir/top" --emulate --delays 0 --timeout 30s "$@" >"$tap_dir/out" 2>&1; }
 
 not_needed() { run && grep -q 'Ready' "$tap_dir/out"; }
-needed() {
-    ! run --set installs=true && grep -q "127.0.0.1:9/charts/gpu:1.2.3: .*; to do without it, put gpu-1.2.3.tgz into a folder and name it with --charts-dir" "$tap_dir/out"
+# which chart, from where, why not, and what to do; nothing of what stands in its place
+says() { # FILE
+    tr -s ' \n' '  ' <"$1" >"$tap_dir/said"
+    grep -q "chart gpu 1.2.3 cannot be fetched: .*127.0.0.1:9/charts/gpu:1.2.3: .*; without a network, take the recipe from a bundle" "$tap_dir/said" &&
+        grep -q "mirror with --mirror, or put gpu-1.2.3.tgz into a folder and name it with --charts-dir" "$tap_dir/said" &&
+        ! grep -q 'execution error\|not-fetched\|0\.0\.0' "$tap_dir/said"
+}
+needed() { ! run --set installs=true && says "$tap_dir/out"; }
+with_cluster() { # COMMAND: of a recipe that needs it, on a cluster
+    # shellcheck disable=SC2086
+    ! "$slipway" $1 "$tap_dir/top" --set installs=true >"$tap_dir/out" 2>&1 && says "$tap_dir/out"
 }
 switched_off() { recipe && run --set gpu.enabled=false; }
 no_release() { recipe '{}' && ! run && grep -q "dependencies\[0\] 'gpu': .*cannot connect" "$tap_dir/out"; }
@@ -37,7 +46,8 @@ complete() { # what is to be kept or given away has all of it
     recipe
     for c in "package -d $tap_dir" "configmap --namespace x" render rbac; do
         # shellcheck disable=SC2086
-        ! "$slipway" $c "$tap_dir/top" >"$tap_dir/out" 2>&1 && grep -q "dependencies\[0\] 'gpu'" "$tap_dir/out" || { echo "$c"; return 1; }
+        ! "$slipway" $c "$tap_dir/top" >"$tap_dir/out" 2>&1 && grep -q "dependencies\[0\] 'gpu'" "$tap_dir/out" && says "$tap_dir/out" ||
+            { echo "$c"; return 1; }
     done
 }
 drawn() { "$slipway" graph "$tap_dir/top" >"$tap_dir/out" && grep -q 'release gpu of namespace gpus' "$tap_dir/out"; }
@@ -46,7 +56,13 @@ comes_later() {
     emulated && mkdir -p "$tap_dir/charts" &&
         operating --allowed-files "$tap_dir" --charts-dir "$tap_dir/charts" --allowed-sources 127.0.0.1 || return 1
     { resource top "file://$tap_dir/top" 1.0.0; echo '  set: {installs: true}'; } | kubectl apply -f - || return 1
-    until_ok 30 eval 'kubectl get specialresource top -o json | grep -q "gpu:1.2.3.*to do without it"' || { tail "$tap_dir/log"; return 1; }
+    until_ok 30 eval 'kubectl get specialresource top -o json >"$tap_dir/json" && says "$tap_dir/json"' || { tail "$tap_dir/log"; return 1; }
+    for c in 'status top' 'explain top'; do
+        # shellcheck disable=SC2086
+        "$slipway" $c >"$tap_dir/out" 2>&1
+        says "$tap_dir/out" || { echo "$c"; return 1; }
+    done
+    with_cluster plan && with_cluster diff || return 1
     mkdir -p "$tap_dir/charts/gpu/templates"
     printf 'apiVersion: v2\nname: gpu\nversion: 1.2.3\n' >"$tap_dir/charts/gpu/Chart.yaml"
     printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: vendors}\n' >"$tap_dir/charts/gpu/templates/x.yaml"
@@ -57,7 +73,7 @@ recipe
 t "what is not installed need not be had" not_needed
 t "what is to be installed is named, with how to get it" needed
 t "graph draws it" drawn
-t "package, configmap, render and rbac want all of it" complete
+t "package, configmap, render, rbac, lint and bundle want all of it" complete
 t "a subchart that is switched off need not be had" switched_off
 t "a chart that is no release of its own must be" no_release
 recipe

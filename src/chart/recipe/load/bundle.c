@@ -120,7 +120,8 @@ static int flatten(struct sw_files *to, const struct sw_chart *chart, const char
     int rc = 0;
     for (size_t i = 0; i < chart->n_in && rc == 0; i++) {
         const struct sw_recipe_file *f = &chart->in[i];
-        if (sw_starts_with(f->name, "charts/") && !sw_ends_with(f->name, ".prov"))
+        if (sw_starts_with(f->name, "charts/") && !sw_ends_with(f->name, ".prov") &&
+            !sw_streq(f->name, SW_NOT_FETCHED_FILE))
             continue;
         SW_AUTO_CHARS *name = sw_printf("%s%s", prefix, f->name);
         rc = sw_files_copy(to, name, f->bytes, f->len, err);

@@ -37,6 +37,9 @@ enum sw_template_mark {
 /** In a bundle or a package: the chart with this file has any_version. Helm takes no such file for
  * a chart. */
 #define SW_ANY_VERSION_FILE "charts/.any-version"
+/** In a bundle: the chart with this file could not be fetched, and has nothing to render; the file
+ * says why. */
+#define SW_NOT_FETCHED_FILE "charts/.not-fetched"
 
 /** One chart. Members are in the recipe's arena or sources unless they say otherwise. */
 struct sw_chart {
@@ -50,6 +53,7 @@ struct sw_chart {
     const char *digest;       /* of the archive that was fetched, "sha256:<hex>"; NULL: not known */
     struct json_object *meta; /* Chart.yaml; owned by the recipe */
     bool any_version;         /* it was put in the place of the version that a dependency names */
+    const char *not_fetched;  /* why it could not be fetched; NULL: it was */
     bool is_library;
     struct sw_recipe_file *templates; /* names as in the chart: "templates/a.yaml"; sorted */
     uint8_t *marks;                   /* of each template, enum sw_template_mark */

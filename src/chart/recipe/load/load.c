@@ -508,6 +508,8 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
         return rc;
     frame.name = chart->name;
     frame.dir = in->dir;
+    const struct sw_recipe_file *why = sw_files_find(in->files, in->n, SW_NOT_FETCHED_FILE);
+    chart->not_fetched = why ? sw_arena_strndup(recipe->arena, why->bytes, why->len) : NULL;
     frame.base = in->base;
     rc = sort_files(recipe, chart, in, err);
     if (rc == 0)

@@ -233,6 +233,8 @@ static int run_one(struct execution *s, const struct sw_plan_template *t, struct
                    struct sw_err *err)
 {
     size_t start = run->out.len;
+    if (t->chart->loaded->not_fetched)
+        return sw_err_set(err, SW_NOTFOUND, "%s", t->chart->loaded->not_fetched);
     struct sw_template_opts opts = options(s, start);
     const struct sw_value *root = sw_map_find_cstr(s->roots, t->chart->path);
     int rc = sw_template_exec(s->plan->parsed->set, t->path, *root, s->arena, &opts, &run->out,

@@ -39,7 +39,8 @@ struct sw_plan_filter {
 /** Run the templates that @filter takes, in Helm's order, and add their outputs to @run. Partials
  * are left out; so is output with nothing but blanks in it, and what belongs to a release that is
  * not to be installed.
- * @return 0 | SW_INVALID: a template's error | what lookup returned */
+ * @return 0 | SW_INVALID: a template's error | SW_NOTFOUND: a chart that could not be fetched |
+ *         what lookup returned */
 int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
                 const struct sw_plan_filter *filter, struct sw_outputs *run,
                 struct sw_err *err) SW_CHECKED;
