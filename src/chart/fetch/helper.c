@@ -95,8 +95,13 @@ static int get_chart(void *arg, const struct sw_recipe_ask *ask, struct sw_recip
 {
     struct work *w = arg;
     note_asked(w, ask);
-    w->is_remote |= !sw_starts_with(ask->url, "file://") && !sw_starts_with(ask->url, "cm://");
-    return sw_fetcher_get(w->fetcher, ask, got, err);
+    int rc = sw_fetcher_get(w->fetcher, ask, got, err);
+    if (rc < 0)
+        return rc;
+    bool is_missing = sw_fetcher_got(w->fetcher, sw_fetcher_n_got(w->fetcher) - 1)->is_missing;
+    w->is_remote |= !is_missing && !sw_starts_with(ask->url, "file://") &&
+                    !sw_starts_with(ask->url, "cm://");
+    return 0;
 }
 
 /* Fetch what the request names. @*bundle: the recipe, the caller's. */

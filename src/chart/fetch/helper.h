@@ -24,7 +24,8 @@
  *     {"code": -7, "error": "https://host/charts/index.yaml: ..."}
  *     {"code": -1, "want": "cm://ns/name"}
  *
- * "missing": a chart could not be had that the recipe may do without (sw_fetch_opts.late). The last
+ * "remote": what was fetched may be another one later. "missing": a chart could not be had that the
+ * recipe may do without (sw_fetch_opts.late). The last
  * one asks for another request, with that ConfigMap, or {"missing": true} in its place.
  *
  *     {"lookup": {...}, "allowedSources": "", "clusterRanges": [], "limits": {}}

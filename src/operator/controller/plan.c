@@ -160,6 +160,30 @@ static int check_labels(struct resource *r, const struct sw_plan_view *plan, str
     return 0;
 }
 
+/* Charts are asked for again whose states are still there. */
+static void update_lacking(struct resource *r)
+{
+    struct json_object *lacking = r->own->lacking;
+    size_t n = 0;
+    if (!lacking || !r->plan)
+        return;
+    for (size_t i = 0; i < r->plan->n_states; i++)
+        n += sw_json_get(lacking, r->plan->states[i].name) != NULL;
+    refresh_need(r->own->refresh, n > 0);
+}
+
+void plan_note_chart(struct resource *r, const char *state, bool is_lacking)
+{
+    struct json_object **lacking = &r->own->lacking;
+    if (is_lacking && !*lacking)
+        *lacking = json_object_new_object();
+    if (is_lacking)
+        sw_json_set(*lacking, json_object_new_boolean(true), state, NULL);
+    else if (*lacking)
+        json_object_object_del(*lacking, state);
+    update_lacking(r);
+}
+
 static int make_plan(struct plan_work *w, struct sw_err *err)
 {
     struct resource *r = w->r;
@@ -174,6 +198,7 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
                           err);
     if (rc == 0 && (rc = check_labels(r, r->plan, err)) < 0)
         r->plan = NULL;
+    update_lacking(r);
     if (rc == 0 && show)
         document_made(r, "debug values", "", r->plan->values);
     return rc;

@@ -66,6 +66,7 @@ struct resource_private {
     struct json_object *spec_of; /* the spec with the templates */
     bool recipe_is_old;          /* there may be another one by now */
     struct refresh *refresh;     /* NULL: no recipe was loaded */
+    struct json_object *lacking; /* the states whose charts could not be fetched; NULL: none */
     struct plan_work *plan_work; /* a plan that waits for something */
     bool is_label_taken;         /* its plan has a label of another resource's */
     struct render *renders;      /* renders that wait for something */
@@ -214,6 +215,8 @@ const char **template_texts(void);
  * that still waits. */
 typedef void plan_fn(struct resource *r, int code, const char *message);
 void plan_start(struct resource *r, plan_fn *done);
+/** Is the chart of @state, whose turn has come, one that could not be fetched? */
+void plan_note_chart(struct resource *r, const char *state, bool is_lacking);
 /** Continue the plan of @r, if it waits for facts. */
 void plan_go_on(struct resource *r);
 /** Cancel a plan under way. NULL is accepted. */

@@ -26,6 +26,7 @@ struct render {
     struct json_object *extra;    /* items of a rollback alone, of object_item(); or NULL */
     int index;                    /* of the state in the plan */
     const struct sw_group *group; /* that the whole state is rendered for, or NULL */
+    bool lacks_chart;             /* it could not be fetched */
     bool waits;                   /* for render_resume() */
     bool due;                     /* render_resume() is about to continue it */
     struct sw_rendered_object *objects;
@@ -336,8 +337,9 @@ static int render_pass(struct render *w, int state, struct pass *pass, struct sw
     int rc = sw_renderer_render(r->renderer, lookups_wait(w->lookups), &env, (size_t)state,
                                 &rendered, err);
     bool wait_all = r->plan->states[state].wait_all;
-    if (rc == SW_NOTFOUND)
-        return SW_INVALID; /* the state has a chart that could not be fetched */
+    w->lacks_chart = rc == SW_NOTFOUND;
+    if (w->lacks_chart)
+        return SW_INVALID; /* this recipe does not render; source/ gets another one */
     if (rc == 0)
         note_scopes(r, rendered);
     for (size_t i = 0; rc == 0 && i < sw_rendered_n_manifests(rendered); i++)
@@ -486,6 +488,8 @@ static void try_render(void *arg)
     int rc = w->waits ? SW_PENDING : render(w, &err);
     if (rc == SW_PENDING)
         return;
+    if (!w->variant)
+        plan_note_chart(r, w->state, w->lacks_chart);
     const char *rolled_back = rc == 0 ? capabilities_rendered(r, w) : NULL;
     resource_step(r, &(struct sw_event){
                          .kind = rc < 0 ? SW_EV_RENDER_FAILED : SW_EV_RENDERED,

@@ -182,6 +182,7 @@ static void resource_free(struct resource *r)
     free(r->own->status_fault);
     json_object_put(r->own->scopes);
     json_object_put(r->own->missing);
+    json_object_put(r->own->lacking);
     free(r->own->apis);
     free(r->own->account);
     free(r->own->acts_as);

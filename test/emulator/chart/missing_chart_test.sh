@@ -6,7 +6,7 @@ export SLIPWAY_CACHE_DIR=$tap_dir/cache KUBECONFIG=$tap_dir/kubeconfig
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 
 # a recipe over a chart that nobody serves, installed where @installs is true
-recipe() { # [RELEASES]
+recipe() { # [RELEASES] [REPOSITORY]
     local top=$tap_dir/top
     mkdir -p "$top/templates"
     cat >"$top/Chart.yaml" <<YAML
@@ -18,7 +18,7 @@ annotations:
   slipway.dev/releases: |
     ${1:-gpu: {name: gpu, namespace: gpus, if: top.installs}}
 dependencies:
-- {name: gpu, version: 1.2.3, repository: "oci://127.0.0.1:9/charts", condition: gpu.enabled}
+- {name: gpu, version: 1.2.3, repository: "${2:-oci://127.0.0.1:9/charts}", condition: gpu.enabled}
 YAML
     printf 'installs: false\n' >"$top/values.yaml"
     printf '{{ define "top.installs" }}{{ .Values.installs }}{{ end }}' >"$top/templates/_helpers.tpl"
@@ -44,7 +44,7 @@ no_release() { recipe '{}' && ! run && grep -q "dependencies\[0\] 'gpu': .*canno
 complete() { # what is to be kept or given away has all of it
     local c
     recipe
-    for c in "package -d $tap_dir" "configmap --namespace x" render rbac; do
+    for c in "package -d $tap_dir" "configmap --namespace x" render rbac lint "bundle -o $tap_dir/b.tgz"; do
         # shellcheck disable=SC2086
         ! "$slipway" $c "$tap_dir/top" >"$tap_dir/out" 2>&1 && grep -q "dependencies\[0\] 'gpu'" "$tap_dir/out" && says "$tap_dir/out" ||
             { echo "$c"; return 1; }
@@ -68,6 +68,29 @@ comes_later() {
     printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: vendors}\n' >"$tap_dir/charts/gpu/templates/x.yaml"
     kubectl wait --for=condition=Ready specialresource/top --timeout=60s && kubectl -n gpus get configmap vendors
 }
+# A server that hangs up, and writes a line for each connection.
+counting() {
+    python3 -c 'import socket, sys
+s = socket.create_server(("127.0.0.1", 0))
+open(sys.argv[1], "w").write(str(s.getsockname()[1]))
+while True:
+    s.accept()[0].close()
+    open(sys.argv[2], "a").write("asked\n")' "$tap_dir/port" "$tap_dir/asked" &
+    echo $! >"$tap_dir/counting.pid"
+    until_ok 20 test -s "$tap_dir/port"
+}
+n_asked() { wc -l <"$tap_dir/asked"; }
+# An operator asks once; again, when the walk has come to it.
+asks_when_needed() {
+    counting && recipe '' "oci://127.0.0.1:$(cat "$tap_dir/port")/charts" && emulated &&
+        operating --allowed-files "$tap_dir" --allowed-sources 127.0.0.1 && resource top "file://$tap_dir/top" 1.0.0 | kubectl apply -f - &&
+        kubectl wait --for=condition=Ready specialresource/top --timeout=60s || { kubectl get specialresource top -o yaml; tail "$tap_dir/log"; return 1; }
+    local n
+    n=$(n_asked)
+    [ "$n" -gt 0 ] && sleep 7 && [ "$(n_asked)" -eq "$n" ] || { echo "asked $n times, then $(n_asked)"; return 1; }
+    kubectl patch specialresource top --type merge -p '{"spec": {"set": {"installs": true}}}' &&
+        until_ok 20 eval '[ "$(n_asked)" -gt '"$n"' ]'
+}
 
 recipe
 t "what is not installed need not be had" not_needed
@@ -78,9 +101,12 @@ t "a subchart that is switched off need not be had" switched_off
 t "a chart that is no release of its own must be" no_release
 recipe
 if command -v kubectl >/dev/null; then
-    t "an operator goes on when it comes" comes_later
+    t "an operator goes on when it comes, and says what lacks until then" comes_later
     stop operating; stop emulated
+    t "an operator asks again for what is needed alone" asks_when_needed
+    stop operating; stop emulated; stop counting
 else
-    skip "an operator goes on when it comes" "no kubectl here"
+    skip "an operator goes on when it comes, and says what lacks until then" "no kubectl here"
+    skip "an operator asks again for what is needed alone" "no kubectl here"
 fi
 plan

@@ -1,5 +1,5 @@
 /* A recipe that changes at its source: ConfigMaps are watched, other sources are loaded again after
- * a time, which is shorter after a failure. */
+ * a time, which is shorter after a failure, and where a chart is needed that was not to be had. */
 #include "operator/controller/source/source.h"
 
 #include <stdlib.h>
@@ -25,7 +25,9 @@ struct refresh {
     void (*changed)(void *arg);
     void *arg;
     struct sw_timer *timer;
+    int64_t usual_ms; /* between two loads; 0: there is only one */
     int64_t retry_ms; /* the next pause after a failure */
+    bool has_failed, is_missing, is_needed;
     struct map_watch *maps;
     size_t n;
 };
@@ -121,19 +123,34 @@ void refresh_postpone(struct refresh *f)
     sw_timer_set(f->timer, POSTPONE_MS);
 }
 
-void refresh_update(struct refresh *f, const struct source *s, int code)
+static void set_timer(struct refresh *f)
 {
-    bool failed = code == SW_UNAVAILABLE ||
-                  (code == SW_FORBIDDEN && source_account(s)); /* it may be given the right */
-    bool again = failed || source_is_missing(s);
-    int64_t usual_ms = source_is_remote(s) ? f->all->refresh_ms : 0;
-    int64_t in_ms = again ? f->retry_ms : usual_ms;
+    bool again = f->has_failed || (f->is_missing && f->is_needed);
+    int64_t in_ms = again ? f->retry_ms : f->usual_ms;
     if (in_ms > 0 && !f->all->one_shot)
         sw_timer_set(f->timer, in_ms);
     else
         sw_timer_stop(f->timer); /* no timer without end: simulated clocks jump to the next one */
     int64_t next_ms = f->retry_ms * 2 < RETRY_MAX_MS ? f->retry_ms * 2 : RETRY_MAX_MS;
     f->retry_ms = again ? next_ms : RETRY_MS;
-    if (!failed) /* else the ConfigMaps are not known */
+}
+
+void refresh_update(struct refresh *f, const struct source *s, int code)
+{
+    f->has_failed = code == SW_UNAVAILABLE ||
+                    (code == SW_FORBIDDEN && source_account(s)); /* it may be given the right */
+    f->is_missing = source_is_missing(s);
+    f->usual_ms = source_is_remote(s) ? f->all->refresh_ms : 0;
+    set_timer(f);
+    if (!f->has_failed) /* else the ConfigMaps are not known */
         watch_maps(f, source_maps(s));
+}
+
+void refresh_need(struct refresh *f, bool is_needed)
+{
+    if (!f || f->is_needed == is_needed)
+        return;
+    f->is_needed = is_needed;
+    if (f->is_missing && !f->has_failed)
+        set_timer(f);
 }

@@ -164,7 +164,7 @@ static void on_fetched(struct json_object *answer, struct sw_kept *bundle, void 
     }
     if (code == 0) {
         s->content = sw_strdup(sw_json_str(answer, "", "digest", NULL));
-        s->is_remote |= sw_json_bool(answer, false, "remote", NULL);
+        s->is_remote = sw_json_bool(answer, false, "remote", NULL);
         s->is_missing = sw_json_bool(answer, false, "missing", NULL);
         s->recipe = sw_renderer_new(s->all->renderers, sw_json_str(answer, "", "origin", NULL),
                                     bundle);

@@ -67,6 +67,9 @@ struct refresh *refresh_new(const struct sources *all, void (*changed)(void *arg
 const char *source_account(const struct source *s);
 /** @s has settled with @code: from now on this is the load that may become old. */
 void refresh_update(struct refresh *f, const struct source *s, int code);
+/** Has the walk come to a chart that was not to be had? It is asked for as long as it has; one that
+ * nobody needs is not. NULL is accepted. */
+void refresh_need(struct refresh *f, bool is_needed);
 /** It changed, but cannot be loaded now: have @changed called again soon. */
 void refresh_postpone(struct refresh *f);
 /** NULL is accepted. */
