@@ -1,4 +1,8 @@
-/* The logs of containers: whole, their last lines, or as they grow until the container ends. */
+/* The logs of containers: whole, their last lines, or as they grow until the container ends. When a
+ * line was written is not known: each comes a nanosecond after the one before it, from the start of
+ * the container on. */
+#include <json-c/printbuf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +23,7 @@ struct sw_log_follow {
     char *container;
     int64_t restarts; /* of the container when this began: its log ends with it */
     size_t sent;      /* bytes of the text */
+    bool has_times;   /* before each line */
 };
 
 /* The container that the query names, or the only one. NULL: @status is filled. */
@@ -58,7 +63,7 @@ static const char *tail(const char *text, long n)
     return at;
 }
 
-/* ---- following ----------------------------------------------------------------------------------
+/* ---- times of lines -----------------------------------------------------------------------------
  */
 
 static json_object *container_status(json_object *pod, const char *container)
@@ -69,6 +74,58 @@ static json_object *container_status(json_object *pod, const char *container)
         found = sw_json_find_by(sw_json_find(pod, "status", lists[i], NULL), "name", container);
     return found;
 }
+
+/* When @container of @pod was started; NULL: it was not. */
+static const char *started_at(json_object *pod, const char *container)
+{
+    static const char *const places[][2] = { { "state", "running" },
+                                             { "state", "terminated" },
+                                             { "lastState", "terminated" } };
+    json_object *status = container_status(pod, container);
+    const char *at = NULL;
+    for (size_t i = 0; i < SW_COUNT(places) && !at; i++)
+        at = sw_json_str(status, NULL, places[i][0], places[i][1], "startedAt", NULL);
+    return at;
+}
+
+/* @text from @from on, with its time before each line, as timestamps=true asks; heap. */
+static char *with_times(json_object *pod, const char *container, const char *text, const char *from)
+{
+    const char *started = started_at(pod, container);
+    size_t n_before = 0, len = started ? strcspn(started, ".Z+") : 0;
+    struct printbuf *out = printbuf_new();
+    if (!out)
+        abort();
+    for (const char *at = text; at < from; at++)
+        n_before += *at == '\n';
+    for (const char *at = from; *at;) {
+        size_t n = strcspn(at, "\n");
+        n += at[n] == '\n';
+        if (started && (at == text || at[-1] == '\n'))
+            sprintbuf(out, "%.*s.%09zuZ ", (int)len, started, n_before++);
+        printbuf_memappend(out, at, (int)n);
+        at += n;
+    }
+    char *all = sw_strndup(out->bpos ? out->buf : "", (size_t)out->bpos);
+    printbuf_free(out);
+    return all;
+}
+
+/* Is the whole log older than sinceTime or sinceSeconds ask? Seconds count, as for a kubelet. */
+static bool is_before(const struct sw_req *req, json_object *pod, const char *container)
+{
+    const char *since = sw_req_param(req, "sinceTime"),
+               *seconds = sw_req_param(req, "sinceSeconds"), *started = started_at(pod, container);
+    int64_t from_ms = 0, at_ms, n = seconds ? strtoll(seconds, NULL, 10) : 0;
+    if (since && sw_time_parse(since, &from_ms, NULL) < 0)
+        return false;
+    if (n > 0 && n < INT32_MAX)
+        from_ms = sw_loop_wall_ms(sw_store_loop(req->store)) - n * 1000;
+    return started && sw_time_parse(started, &at_ms, NULL) == 0 && at_ms / 1000 < from_ms / 1000;
+}
+
+/* ---- following ----------------------------------------------------------------------------------
+ */
 
 static int64_t restarts_of(json_object *pod, const char *container)
 {
@@ -98,8 +155,12 @@ static void send_more(struct sw_req *req, json_object *pod)
     if (sw_store_logs(req->store, pod, log->container, false, &text) < 0 || !text)
         return;
     size_t len = strlen(text);
-    if (len > log->sent)
-        sw_serve_write(req->reply, text + log->sent, len - log->sent);
+    if (len > log->sent) {
+        const char *from = text + log->sent;
+        SW_AUTO_CHARS *times = log->has_times ? with_times(pod, log->container, text, from) : NULL;
+        const char *sent = times ? times : from;
+        sw_serve_write(req->reply, sent, strlen(sent));
+    }
     log->sent = len;
 }
 
@@ -129,6 +190,7 @@ static void follow(struct sw_req *req, json_object *pod, const char *container, 
     log->container = sw_strdup(container);
     log->restarts = restarts_of(pod, container);
     log->sent = sent;
+    log->has_times = sw_req_flag(req, "timestamps");
     req->log = log;
     sw_watcher_add(req->kind, &log->watcher);
 }
@@ -146,12 +208,12 @@ void sw_rest_log_done(struct sw_req *req)
 /* ---- the request --------------------------------------------------------------------------------
  */
 
-/* Send @text from @from on, in chunks, as a kubelet does. */
+/* Send @sent, the end of @text, in chunks, as a kubelet does. */
 static void stream(struct sw_req *req, json_object *pod, const char *container, const char *text,
-                   const char *from)
+                   const char *sent)
 {
     sw_rest_begin_stream(req, "text/plain");
-    sw_serve_write(req->reply, from, strlen(from));
+    sw_serve_write(req->reply, sent, strlen(sent));
     sw_timer_free(SW_TAKE(req->timer));
     req->timer = sw_timer_new(sw_store_loop(req->store), on_time, req);
     sw_timer_set(req->timer, LOG_END_MS);
@@ -185,8 +247,13 @@ void sw_rest_log(struct sw_req *req, struct sw_object *object)
     const char *all = text ? text : "";
     const char *from = lines && strtol(lines, NULL, 10) > 0 ? tail(all, strtol(lines, NULL, 10))
                                                             : all;
+    if (is_before(req, pod, container))
+        from = all + strlen(all);
+    SW_AUTO_CHARS *times = sw_req_flag(req, "timestamps") ? with_times(pod, container, all, from)
+                                                          : NULL;
+    const char *sent = times ? times : from;
     if (req->fault.type == SW_FAULT_LOST)
-        sw_rest_send(req, 200, "text/plain", from, strlen(from));
+        sw_rest_send(req, 200, "text/plain", sent, strlen(sent));
     else
-        stream(req, pod, container, all, from);
+        stream(req, pod, container, all, sent);
 }
