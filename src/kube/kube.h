@@ -197,9 +197,12 @@ struct sw_request_opts {
     int grace_period_s;           /* 0: the object's own; -1: none (at once) */
     /* logs */
     const char *container;
-    int tail_lines;  /* 0: all */
-    int limit_bytes; /* 0: 1 MiB */
-    bool previous;   /* of the previous instance of the container */
+    int tail_lines;         /* 0: all */
+    int limit_bytes;        /* 0: 1 MiB */
+    bool previous;          /* of the previous instance of the container */
+    bool timestamps;        /* before each line, and a blank: when it was written */
+    const char *since_time; /* RFC 3339, of which servers take whole seconds: what was written from
+                             * then on; NULL: from the beginning */
     /** Follow the log until the container ends, or the request is cancelled: each piece is given
      * here as it comes, borrowed, with the callback's argument; the answer has no text then. Such a
      * request has no limit of bytes, no deadline once it is answered, and is sent at once, as a

@@ -227,6 +227,8 @@ struct sw_kube_request *sw_kube_logs(struct sw_kube *k, const char *ns, const ch
     kube_path_add_int(&s.path, "limitBytes", o->on_text ? 0 : limit_bytes);
     kube_path_add(&s.path, "follow", o->on_text ? "true" : NULL);
     kube_path_add(&s.path, "previous", o->previous ? "true" : NULL);
+    kube_path_add(&s.path, "timestamps", o->timestamps ? "true" : NULL);
+    kube_path_add(&s.path, "sinceTime", o->since_time);
     return kube_request_new(k, &s, &broken, cb, arg);
 }
 

@@ -233,7 +233,10 @@ const struct sw_command sw_command_logs = {
         "With -f it goes on with what is written from then on, by pods that are made later as "
         "well, "
         "until Ctrl-C\n"
-        "or the end of the resource.",
+        "or the end of the resource. A log that breaks off, as when the API server is restarted, "
+        "is "
+        "taken up again\n"
+        "where it was, as long as the pod is there.",
     .flags = flags,
     .execute = execute,
 };

@@ -9,21 +9,17 @@
 #include "operator/engine/readiness/pod_maker.h"
 
 #include <json-c/json.h>
-#include <json-c/printbuf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRIES = 2, MAX_LINE_BYTES = 64 << 10, MAX_STREAMS = 1000 };
+enum { RETRIES = 2, MAX_LOGS = 1000 };
 
-/* The log of one instance of a container. */
-struct stream {
-    struct following *f;
-    struct stream *next;
+/* One instance of a container. */
+struct container {
+    struct container *next;
     char *key; /* "uid/container/when it was started" */
-    char *pod, *container;
-    struct printbuf *line;           /* begun, not ended yet */
-    struct sw_kube_request *request; /* NULL: it has ended */
+    struct sw_logs_stream *log;
 };
 
 /* What pods, or builds, are watched for. */
@@ -39,79 +35,18 @@ struct following {
     struct sw_connection *conn;
     const struct sw_logs_choice *choice;
     struct source *sources;
-    struct stream *streams;
-    size_t n_streams; /* that have not ended */
-    bool is_full;     /* that there are too many was told */
+    struct container *containers; /* the newest first */
+    bool is_full;                 /* that there are too many was told */
 };
 
 /* ---- a container -------------------------------------------------------------------------------
  */
 
-static void print_begun(struct stream *s)
+static void container_free(struct container *c)
 {
-    if (s->line->bpos)
-        sw_logs_print(s->pod, s->container, s->line->buf, (size_t)s->line->bpos);
-    printbuf_reset(s->line);
-}
-
-static void on_text(const char *bytes, size_t len, void *arg)
-{
-    struct stream *s = arg;
-    for (const char *end = bytes + len; bytes < end;) {
-        const char *nl = memchr(bytes, '\n', (size_t)(end - bytes));
-        size_t n = (size_t)((nl ? nl : end) - bytes), room = MAX_LINE_BYTES - (size_t)s->line->bpos;
-        bool is_long = n > room;
-        n = is_long ? room : n;
-        printbuf_memappend(s->line, bytes, (int)n);
-        bytes += n;
-        if (nl && !is_long && !s->line->bpos)
-            sw_logs_print(s->pod, s->container, "", 0);
-        else if (nl || is_long)
-            print_begun(s);
-        bytes += nl && !is_long;
-    }
-    (void)fflush(stdout);
-}
-
-static void on_end(const struct sw_kube_answer *answer, void *arg)
-{
-    struct stream *s = arg;
-    s->request = NULL;
-    s->f->n_streams--;
-    print_begun(s);
-    (void)fflush(stdout);
-    if (answer->code < 0 && answer->code != SW_NOTFOUND)
-        (void)fprintf(stderr, "slipway logs: %s/%s: %s\n", s->pod, s->container,
-                      sw_err_text(answer->err));
-}
-
-static void stream_free(struct stream *s)
-{
-    sw_kube_cancel(s->request);
-    free(s->key);
-    free(s->pod);
-    free(s->container);
-    printbuf_free(s->line);
-    free(s);
-}
-
-static void begin_stream(struct following *f, const char *ns, const char *pod,
-                         const char *container, char *key, bool is_new)
-{
-    const struct sw_request_opts opts = { .container = container,
-                                          .tail_lines = is_new ? 0 : f->choice->tail,
-                                          .retries = RETRIES,
-                                          .on_text = on_text };
-    struct stream *s = sw_zalloc(1, sizeof *s);
-    s->f = f;
-    s->key = key;
-    s->pod = sw_strdup(pod);
-    s->container = sw_strdup(container);
-    s->line = printbuf_new();
-    s->next = f->streams;
-    f->streams = s;
-    f->n_streams++;
-    s->request = sw_kube_logs(f->conn->kube, ns, pod, &opts, on_end, s);
+    sw_logs_stream_free(c->log);
+    free(c->key);
+    free(c);
 }
 
 /* When the instance was started whose log there is: it runs, has ended, or waits to run again.
@@ -124,6 +59,11 @@ static const char *started_at(struct json_object *status)
     return at ? at : sw_json_str(status, NULL, "lastState", "terminated", "startedAt", NULL);
 }
 
+static bool is_of(const struct container *c, const char *prefix, size_t len)
+{
+    return strncmp(c->key, prefix, len) == 0 && c->key[len] == '/';
+}
+
 static void follow_container(struct following *f, struct json_object *pod,
                              struct json_object *status, bool is_new)
 {
@@ -131,34 +71,54 @@ static void follow_container(struct following *f, struct json_object *pod,
     if (!at || (f->choice->container && !sw_streq(f->choice->container, name)))
         return;
     SW_AUTO_CHARS *key = sw_printf("%s/%s/%s", sw_obj_uid(pod), name, at);
-    for (struct stream *s = f->streams; s; s = s->next)
-        if (sw_streq(s->key, key))
+    const size_t len = strlen(key) - strlen(at) - 1; /* of what all its instances have */
+    const bool runs = sw_json_find(status, "state", "running", NULL);
+    struct container *before = NULL;
+    size_t n_logs = 0;
+    for (struct container *c = f->containers; c; c = c->next) {
+        bool is_same = sw_streq(c->key, key), is_its = is_of(c, key, len);
+        if (is_its)
+            sw_logs_stream_set_running(c->log, is_same && runs);
+        if (is_same)
             return;
-    if (f->n_streams < MAX_STREAMS) {
-        begin_stream(f, sw_obj_namespace(pod), sw_obj_name(pod), name, SW_TAKE(key), is_new);
+        if (is_its && !before)
+            before = c;
+        n_logs += !sw_logs_stream_is_over(c->log);
+    }
+    if (n_logs < MAX_LOGS) {
+        struct container *c = sw_zalloc(1, sizeof *c);
+        c->log = sw_logs_stream_new(f->conn, sw_obj_namespace(pod), sw_obj_name(pod), name,
+                                    is_new ? 0 : f->choice->tail, before ? before->log : NULL);
+        sw_logs_stream_set_running(c->log, runs);
+        c->key = SW_TAKE(key);
+        c->next = f->containers;
+        f->containers = c;
         return;
     }
     if (!f->is_full)
         (void)fprintf(stderr,
                       "slipway logs: more than %d containers: the others are left out; name a "
                       "state, or a container (-c)\n",
-                      MAX_STREAMS);
+                      MAX_LOGS);
     f->is_full = true;
 }
 
 /* ---- pods --------------------------------------------------------------------------------------
  */
 
-/* A pod that is gone needs its streams no more, once they have ended. */
+/* What a pod that is gone has written comes to its end. */
 static void forget_pod(struct following *f, const char *uid)
 {
-    size_t len = strlen(uid);
-    for (struct stream **at = &f->streams, *s; (s = *at);) {
-        if (!s->request && strncmp(s->key, uid, len) == 0 && s->key[len] == '/') {
-            *at = s->next;
-            stream_free(s);
+    const size_t len = strlen(uid);
+    for (struct container **at = &f->containers, *c; (c = *at);) {
+        bool is_its = is_of(c, uid, len);
+        if (is_its)
+            sw_logs_stream_set_running(c->log, false);
+        if (is_its && sw_logs_stream_is_over(c->log)) {
+            *at = c->next;
+            container_free(c);
         } else {
-            at = &s->next;
+            at = &c->next;
         }
     }
 }
@@ -294,9 +254,9 @@ static void following_done(struct following *f)
         free(s->key);
         free(s);
     }
-    for (struct stream *s; (s = f->streams);) {
-        f->streams = s->next;
-        stream_free(s);
+    for (struct container *c; (c = f->containers);) {
+        f->containers = c->next;
+        container_free(c);
     }
 }
 

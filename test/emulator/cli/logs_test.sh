@@ -44,6 +44,42 @@ more() { [ "$(grep -c '/driver\] driver started$' "$tap_dir/followed")" -eq $(($
 t "a pod that comes later is followed, too" again
 of_state() { ! grep -q build "$tap_dir/followed"; }
 t "a state's alone, when one is named" of_state
+
+# The server is cut off, and answers again.
+relayed() {
+    python3 test/emulator/cli/relay.py "${2:-0}" "$1" "$tap_dir/port" 2>"$tap_dir/relay.err" &
+    relay=$!
+    until_ok 20 test -s "$tap_dir/port"
+}
+cut_off() {
+    local relay port server pod
+    server=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
+    pod=$(sed -n 's|^\[\(simple-kmod-[^/]*\)/driver\] driver started$|\1|p' "$tap_dir/followed" | tail -n 1)
+    relayed "${server##*:}" || { cat "$tap_dir/relay.err"; return 1; }
+    port=$(cat "$tap_dir/port")
+    "$slipway" logs simple-kmod driver-container -f --server "http://127.0.0.1:$port" >"$tap_dir/cut" 2>"$tap_dir/cut.err" &
+    echo $! >"$tap_dir/second.pid"
+    until_ok 20 has "^\[$pod/driver\] driver started\$" cut || return 1
+    kill "$relay"
+    wait "$relay" 2>/dev/null
+    until_ok 20 has "$pod/driver: it broke off, and is taken up again: ." cut.err || return 1
+    kubectl -n "$ns" annotate --overwrite pod "$pod" 'emulator.slipway.dev/log.driver=driver started
+written while nobody listened'
+    relayed "${server##*:}" "$port" && until_ok 60 has "^\[$pod/driver\] written while nobody listened\$" cut || { cat "$tap_dir/cut.err"; return 1; }
+    kubectl -n "$ns" annotate --overwrite pod "$pod" 'emulator.slipway.dev/log.driver=driver started
+written while nobody listened
+and later'
+    until_ok 20 has "^\[$pod/driver\] and later\$" cut
+    local rc=$?
+    stop second
+    kill "$relay"
+    [ $rc -eq 0 ] && ! sort "$tap_dir/cut" | uniq -d | grep .
+}
+if command -v python3 >/dev/null; then
+    t "a log that breaks off is taken up again, and no line comes twice" cut_off
+else
+    skip "a log that breaks off is taken up again, and no line comes twice" "no python3 here"
+fi
 gone() { "$slipway" uninstall simple-kmod --yes >"$tap_dir/uninstall" 2>&1 && until_ok 20 ended "$follower"; }
 t "it ends when the resource is gone" gone
 wait "$follower"; rc=$? follower=
