@@ -6,6 +6,7 @@
 
 #include "data/data.h"
 #include "emulator/store/kinds.h"
+#include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks.h"
 
@@ -41,6 +42,15 @@ static void kind_facts_done(struct kind_facts *k)
 /* ---- kinds --------------------------------------------------------------------------------------
  */
 
+/* A kind of Kubernetes itself, or of OpenShift; NULL: it is neither. */
+static const struct sw_builtin *find_builtin(const char *group, const char *kind)
+{
+    for (size_t i = 0; i < sw_n_builtins; i++)
+        if (sw_streq(sw_builtins[i].group, group) && sw_streq(sw_builtins[i].kind, kind))
+            return &sw_builtins[i];
+    return NULL;
+}
+
 /* @namespaced: the default for kinds that are neither built in nor defined by the recipe */
 static struct kind_facts facts_of_kind(const struct rights *r, const char *api_version,
                                        const char *kind, bool namespaced)
@@ -50,10 +60,8 @@ static struct kind_facts facts_of_kind(const struct rights *r, const char *api_v
         .group = sw_strndup(api_version, slash ? (size_t)(slash - api_version) : 0),
         .namespaced = namespaced,
     };
-    for (size_t i = 0; i < sw_n_builtins && !k.resource; i++) {
-        const struct sw_builtin *b = &sw_builtins[i];
-        if (!sw_streq(b->group, k.group) || !sw_streq(b->kind, kind))
-            continue;
+    const struct sw_builtin *b = find_builtin(k.group, kind);
+    if (b) {
         k.resource = sw_strdup(b->plural);
         k.namespaced = b->flags & SW_K_NAMESPACED;
     }
@@ -142,6 +150,42 @@ static const char *ns_of(const struct rights *r, const struct sw_manifest *m)
                        NULL);
 }
 
+/* Pods of @ns say why something is not ready. */
+static void allow_pods(struct rights *r, const char *ns)
+{
+    allow_own(r, ns, "", "pods", NULL, read_verbs);
+    allow(r, ns, "", "pods/log", NULL, get_verb);
+    allow(r, ns, "", "events", NULL, list_verb);
+}
+
+static bool is_subscription(struct json_object *doc)
+{
+    return sw_streq(sw_obj_kind(doc), "Subscription") &&
+           sw_starts_with(sw_obj_api_version(doc), "operators.coreos.com/");
+}
+
+/* Where the operator has its pods that makes @m ready, a Subscription or what it says is for one
+ * (engine/late_workers.c); NULL: there is none, or its status alone says where. @ns: of @m; NULL:
+ * it has none. */
+static const char *operator_namespace(const struct rights *r, const struct sw_manifest *m,
+                                      const char *ns)
+{
+    if (is_subscription(m->doc))
+        return ns;
+    const char *api = sw_obj_api_version(m->doc), *slash = strchr(api, '/');
+    SW_AUTO_CHARS *group = sw_strndup(api, slash ? (size_t)(slash - api) : 0);
+    bool is_theirs = sw_streq(sw_obj_annotation(m->doc, SW_ANN_OBSERVE), "true") ||
+                     sw_streq(sw_obj_annotation(m->doc, SW_ANN_HOLD), "true");
+    if (!is_theirs || find_builtin(group, sw_obj_kind(m->doc)))
+        return NULL;
+    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
+        const struct sw_manifest *other = sw_rendered_manifest(r->rendered, i);
+        if (other->state == m->state && is_subscription(other->doc))
+            return NULL; /* which is asked, too */
+    }
+    return ns && !sw_pods_are_of_many(ns) ? ns : NULL;
+}
+
 /* Objects of a kind are watched by slipway's label in all namespaces. The readiness of what makes
  * pods is read from the pods. */
 static void allow_object(struct rights *r, const struct sw_manifest *m)
@@ -160,11 +204,11 @@ static void allow_object(struct rights *r, const struct sw_manifest *m)
         allow_own(r, "", k.group, k.resource, NULL, read_verbs);
     allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, get_verb);
     allow(r, k.namespaced ? ns : "", k.group, k.resource, NULL, write_verbs);
-    if (sw_pod_maker_find(kind)) {
-        allow_own(r, ns, "", "pods", NULL, read_verbs);
-        allow(r, ns, "", "pods/log", NULL, get_verb);
-        allow(r, ns, "", "events", NULL, list_verb);
-    }
+    const char *operators = operator_namespace(r, m, k.namespaced ? ns : NULL);
+    if (sw_pod_maker_find(kind))
+        allow_pods(r, ns);
+    if (operators)
+        allow_pods(r, operators);
     if (sw_streq(kind, "BuildConfig")) {
         allow_own(r, ns, k.group, "builds", NULL, read_verbs);
         allow(r, ns, k.group, "buildconfigs/instantiate", NULL,

@@ -34,12 +34,6 @@ static bool concerns(const struct object *o)
     return o->rank == RANK_OTHER && o->present && (o->gate->hold || is_subscription(o));
 }
 
-/* Too many others have pods there. */
-static bool is_general(const char *ns)
-{
-    return sw_streq(ns, "default") || sw_starts_with(ns, "kube-") || sw_streq(ns, "openshift");
-}
-
 /* Where the operator that makes @o has its pods; NULL: not known. */
 static const char *operator_namespace(const struct object *o)
 {
@@ -49,7 +43,7 @@ static const char *operator_namespace(const struct object *o)
     for (size_t i = 0; i < o->state->n_objects; i++)
         if (is_subscription(o->state->objects[i]))
             return o->state->objects[i]->key.ns;
-    return o->key.ns && !is_general(o->key.ns) ? o->key.ns : NULL;
+    return o->key.ns && !sw_pods_are_of_many(o->key.ns) ? o->key.ns : NULL;
 }
 
 static struct workers *find_workers(const struct object *o)

@@ -123,6 +123,44 @@ of_a_module() { # all is its account's, objects that it watches included; the op
         [ "$(role slipway-watch-mod | grep -c -- '- apiGroups:')" = 1 ] && ! grep -q 'specialresources/' "$tap_dir/out" &&
         ! "$slipway" rbac "$chart" --module "$chart/Chart.yaml" 2>"$tap_dir/err" && grep -q 'expected SpecialResourceModule' "$tap_dir/err"
 }
+late_operators() { # their pods are looked at: where the Subscription is, or the custom resource
+    mkdir -p "$tap_dir/o/templates"
+    printf 'apiVersion: v2\nname: o\nversion: 0.1.0\n' >"$tap_dir/o/Chart.yaml"
+    cat >"$tap_dir/o/templates/0000-olm.yaml" <<'Y'
+apiVersion: operators.coreos.com/v1alpha1
+kind: Subscription
+metadata: {name: gpu, namespace: olms}
+---
+apiVersion: example.test/v1
+kind: Policy
+metadata: {name: all, namespace: elsewhere, annotations: {slipway.dev/hold: "true"}}
+Y
+    cat >"$tap_dir/o/templates/0001-theirs.yaml" <<'Y'
+apiVersion: example.test/v1
+kind: Policy
+metadata: {name: theirs, namespace: theirs, annotations: {slipway.dev/observe: "true"}}
+---
+apiVersion: example.test/v1
+kind: Policy
+metadata: {name: of-many, namespace: kube-system, annotations: {slipway.dev/observe: "true"}}
+---
+apiVersion: example.test/v1
+kind: Policy
+metadata: {name: mine, namespace: mine}
+Y
+    local chart=$tap_dir/o ns
+    "$slipway" rbac "$chart" >"$tap_dir/out" || return 1
+    for ns in olms theirs; do
+        role_in slipway-watch-o $ns | grep -q -- '- pods$' && role_in slipway-o $ns | grep -q -- '- pods/log$' && role_in slipway-o $ns | grep -q -- '- events$' ||
+            { echo "$ns"; return 1; }
+    done
+    for ns in elsewhere kube-system mine; do
+        ! role_in slipway-watch-o $ns | grep -q -- '- pods$' || { echo "$ns"; return 1; }
+    done
+}
+role_in() { # NAME NAMESPACE: that Role in $tap_dir/out
+    awk -v name="$1" -v ns="$2" 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ "\n  name: " name "\n" && doc ~ "\n  namespace: " ns "\n") printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out"
+}
 same_again() { "$slipway" rbac "$chart" >"$tap_dir/a" && "$slipway" rbac "$chart" | cmp - "$tap_dir/a"; }
 applied() { # a server takes them, in the order in which they come
     command -v kubectl >/dev/null || return 0
@@ -159,6 +197,7 @@ t "pods may be evicted where asked for" upgrades
 t "PriorityClasses are the resource's, and asked for" priority_classes
 t "the Secret of spec.chart.repository may be read where asked for" login
 t "what templates look up may be read, and no more" looked_up
+t "the pods of operators that may be late are read, where they are known to be" late_operators
 t "equal recipes give equal rights" same_again
 t "charts of the Special Resource Operator ask for their resource or module" charts_of_sro
 t "a server takes what is printed" applied

@@ -21,6 +21,11 @@ const struct sw_pod_maker *sw_pod_maker_find(const char *kind)
     return NULL;
 }
 
+bool sw_pods_are_of_many(const char *ns)
+{
+    return sw_streq(ns, "default") || sw_starts_with(ns, "kube-") || sw_streq(ns, "openshift");
+}
+
 struct json_object *sw_pod_template(struct json_object *doc)
 {
     const struct sw_pod_maker *maker = sw_pod_maker_find(sw_obj_kind(doc));
