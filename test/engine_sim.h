@@ -88,7 +88,8 @@ struct sim {
     const char *node_selector; /* JSON with ' */
     const char *boot_id;       /* of the nodes that are put from here on; NULL: not told */
     const char *own_taints, *tolerations, *overlap;
-    size_t n_more; /* ConfigMaps that each state renders beside its own objects */
+    const char *inherited; /* JSON with ' */
+    size_t n_more;         /* ConfigMaps that each state renders beside its own objects */
 
     struct json_object *store;  /* "apiVersion|kind|ns|name" -> document */
     struct json_object *nodes;  /* name -> labels */
@@ -982,6 +983,7 @@ static inline void sim_spec(struct sim *sim)
     struct json_object *selector = sim->node_selector ? sim_json(sim->node_selector) : NULL;
     struct json_object *taints = sim->own_taints ? sim_json(sim->own_taints) : NULL;
     struct json_object *tolerations = sim->tolerations ? sim_json(sim->tolerations) : NULL;
+    struct json_object *inherited = sim->inherited ? sim_json(sim->inherited) : NULL;
     struct sw_spec spec = { .name = "r",
                             .uid = SIM_UID,
                             .generation = sim->generation,
@@ -1000,8 +1002,10 @@ static inline void sim_spec(struct sim *sim)
                             .states = states,
                             .n_states = sim->recipe.n_states,
                             .revision = sim->revision,
+                            .inherited = inherited,
                             .status = sim->status };
     sim_step(sim, &(struct sw_event){ .kind = SW_EV_SPEC, .spec = &spec });
+    json_object_put(inherited);
     json_object_put(selector);
     json_object_put(taints);
     json_object_put(tolerations);

@@ -329,6 +329,8 @@ struct sw_engine *sw_engine_new(struct sw_node_set *nodes, const struct sw_engin
 void sw_engine_free(struct sw_engine *engine); /* NULL is accepted */
 /** Has the resource an object of @release, or may it have one? */
 bool sw_engine_has_release(const struct sw_engine *engine, const char *release);
+/** Does the status that was written last list all objects of @release that the resource has? */
+bool sw_engine_has_recorded(const struct sw_engine *engine, const char *release);
 /** Have the namespaces and definitions of @release, of which there are former owners (sw_spec), the
  * mark of this resource? Only objects that were rendered and observed since are counted. */
 bool sw_engine_has_taken_over(const struct sw_engine *engine, const char *release);

@@ -220,6 +220,15 @@ static bool is_listed(const struct object *o)
            !(o->foreign && !o->our_uid);
 }
 
+bool sw_engine_has_recorded(const struct sw_engine *engine, const char *release)
+{
+    struct object_iter it = { 0 };
+    for (const struct object *o; (o = object_next(engine, &it));)
+        if (sw_streq(o->shared, release) && is_listed(o) && !o->recorded)
+            return false;
+    return true;
+}
+
 static struct json_object *object_doc(const struct object *o)
 {
     struct json_object *doc = json_object_new_object();

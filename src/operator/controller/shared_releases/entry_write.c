@@ -95,9 +95,8 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
     }
     if (wish != SHARED_AS_IT_IS && !has_objects(p, entry))
         changes = sw_shared_done(entry, r->uid, gone) || changes;
-    bool is_walked = r->started && sw_engine_phase(r->engine) == SW_PHASE_READY && !r->leaving;
-    if (is_walked && p->is_inherited && sw_shared_is_owned_by(entry, r->uid) &&
-        sw_json_get(entry, "objects")) {
+    if (p->is_inherited && r->started && !r->leaving && sw_shared_is_owned_by(entry, r->uid) &&
+        sw_json_get(entry, "objects") && sw_engine_has_recorded(r->engine, p->name)) {
         (void)sw_json_del(entry, "objects", NULL); /* they are in its status */
         changes = true;
     }

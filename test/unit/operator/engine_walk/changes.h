@@ -43,6 +43,26 @@ static void what_others_add_is_left_alone(void **state)
     sim_free(sim);
 }
 
+/* What was handed over is in the list of who gave it until the status lists it, whatever a status
+ * from before says. */
+static void what_is_inherited_is_not_listed_by_an_old_status(void **state)
+{
+    (void)state;
+    struct sim *sim = walked(&chain);
+    struct sim_state *a = &sim->recipe.states[0];
+    a->objects[a->n_objects++] =
+        (struct sim_object){ .kind = "ConfigMap", .name = "a3", .shared = "x/y" };
+    sim->inherited = "[{'apiVersion':'v1','kind':'ConfigMap','namespace':'" SIM_NS
+                     "','name':'a3','state':'a','release':'x/y'}]";
+    sim_restart(sim);
+    assert_int_equal(sw_engine_phase(sim->engine), SW_PHASE_READY);
+    assert_false(sw_engine_has_recorded(sim->engine, "x/y"));
+    sim_run(sim, 60000);
+    assert_true(sw_engine_has_recorded(sim->engine, "x/y"));
+    assert_non_null(sw_json_find_by(sw_json_get(sim->status, "inventory"), "name", "a3"));
+    sim_free(sim);
+}
+
 static void nobody_is_fought_at_full_speed(void **state)
 {
     (void)state;
@@ -395,6 +415,7 @@ static const struct CMUnitTest changes_tests[] = {
     cmocka_unit_test(what_is_deleted_comes_back),
     cmocka_unit_test(what_is_changed_is_put_right),
     cmocka_unit_test(what_others_add_is_left_alone),
+    cmocka_unit_test(what_is_inherited_is_not_listed_by_an_old_status),
     cmocka_unit_test(nobody_is_fought_at_full_speed),
     cmocka_unit_test(what_has_run_to_its_end_is_not_run_again),
     cmocka_unit_test(new_content_goes_through_the_gates_again),
