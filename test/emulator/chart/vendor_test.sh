@@ -115,6 +115,15 @@ stale() {
     ! "$slipway" render state >o 2>&1 && grep -q 'its digest is of other dependencies.*slipway vendor lock' o && vendor lock state &&
         "$slipway" render state | grep -q 'engine:1.1.0'
 }
+of_others() { # something else has written Chart.lock, or died between the two: nothing is taken without a digest
+    state 1.0.0 && vendor lock state && cp state/slipway.lock old.lock && state 1.1.0 && vendor lock state && cp old.lock state/slipway.lock || return 1
+    ! "$slipway" render state >o 2>&1 && grep -q 'engine-1.1.0.tgz: slipway.lock has digests of other versions alone: slipway vendor lock takes this one' o || { cat o; return 1; }
+    vendor list state && grep -q '1.1.0 .*its version$' o && vendor lock state && "$slipway" render state | grep -q 'engine:1.1.0'
+}
+modes() { # as they were, else as the umask has it
+    state 1.0.0 && chmod 664 state/Chart.yaml && (umask 022 && vendor lock state && vendor update state --version 1.1.0) &&
+        [ "$(stat -c %a state/Chart.yaml state/Chart.lock state/slipway.lock | paste -sd' ')" = '664 644 644' ]
+}
 at_hand() {
     state 1.0.0 https://charts.example.com && mkdir -p hand && rm -rf hand/engine && cp -r src hand/engine &&
         vendor lock state --charts-dir hand && [ ! -e state/slipway.lock ] && grep -q 'version: 1.0.0' state/Chart.lock &&
@@ -198,6 +207,8 @@ t 'lock writes the version, and the digest of its archive' locks
 t 'what is locked is what is rendered' locked_is_taken
 t 'other bytes of that version are refused' other_bytes
 t 'a lock of other dependencies is refused, and made again' stale
+t 'a version without a digest, where another has one, is refused' of_others
+t 'files keep their modes' modes
 t 'of a chart at hand the version is locked, and that no digest is known is said' at_hand
 t 'a range of versions is not locked by a chart at hand' at_hand_range
 t 'stand-ins are not locked' no_stand_ins

@@ -244,11 +244,17 @@ static bool is_own_release(const struct sw_chart *chart, const struct sw_depende
     return at && (at == releases || !strchr("-_.", at[-1]));
 }
 
-/* What is fetched has the digest that was locked, unless it stands for another chart. */
+/* What is fetched has the digest that was locked, unless it stands for another chart. @want: of
+ * sw_lock_digest(). */
 static int check_digest(const struct sw_recipe_got *got, const char *want, struct sw_err *err)
 {
-    if (!*want || got->any_version || sw_streq(got->digest, want))
+    if (got->any_version || (want && (!*want || sw_streq(got->digest, want))))
         return 0;
+    if (!want)
+        return sw_err_set(err, SW_INVALID,
+                          "%s: " SW_DIGESTS_FILE " has digests of other versions alone: slipway "
+                          "vendor lock takes this one",
+                          got->origin);
     return sw_err_set(err, SW_INVALID,
                       "%s: its digest is %s, and " SW_DIGESTS_FILE " has %s: what "
                       "was published has changed; look at it, and slipway vendor lock takes it",
@@ -314,10 +320,12 @@ static int load_dependency(struct sw_recipe *recipe, const struct frame *frame,
     *version = is_instead(recipe, frame, dep) ? dep->version : sw_lock_version(lock, chart, i);
     if (sw_starts_with(dep->repository, "file://") && !(chart->base && recipe->limits.get))
         return load_file_dependency(recipe, frame, chart, dep, err);
-    if (*dep->repository && recipe->limits.get)
-        return get_dependency(recipe, frame, chart, dep, *version,
-                              sw_lock_digest(lock, dep, *version), err);
-    return is_missing(dep, err);
+    if (!*dep->repository || !recipe->limits.get)
+        return is_missing(dep, err);
+    const char *digest = sw_lock_digest(lock, dep, *version);
+    if (!digest && is_instead(recipe, frame, dep))
+        digest = ""; /* it is another one than the locked one */
+    return get_dependency(recipe, frame, chart, dep, *version, digest, err);
 }
 
 static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame,
@@ -500,6 +508,8 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
     chart->dir = in->dir;
     chart->base = in->base;
     chart->any_version = sw_files_find(in->files, in->n, SW_ANY_VERSION_FILE);
+    const struct sw_recipe_file *why = sw_files_find(in->files, in->n, SW_NOT_FETCHED_FILE);
+    chart->not_fetched = why ? sw_arena_strndup(recipe->arena, why->bytes, why->len) : NULL;
     chart->in = in->files;
     chart->n_in = in->n;
     chart->values = sw_value_map(sw_map_new(recipe->arena));
@@ -508,8 +518,6 @@ static int load_chart(struct sw_recipe *recipe, const struct frame *up, const st
         return rc;
     frame.name = chart->name;
     frame.dir = in->dir;
-    const struct sw_recipe_file *why = sw_files_find(in->files, in->n, SW_NOT_FETCHED_FILE);
-    chart->not_fetched = why ? sw_arena_strndup(recipe->arena, why->bytes, why->len) : NULL;
     frame.base = in->base;
     rc = sort_files(recipe, chart, in, err);
     if (rc == 0)

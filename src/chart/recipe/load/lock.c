@@ -161,12 +161,15 @@ const char *sw_lock_digest(const struct sw_lock *lock, const struct sw_dependenc
                            const char *version)
 {
     struct json_object *charts = sw_json_get(lock->digests, "charts");
+    const char *digest = "";
     for (size_t i = 0; i < sw_json_len(charts); i++) {
         struct json_object *one = sw_json_at(charts, i);
-        if (sw_streq(sw_json_str(one, "", "name", NULL), dep->name) &&
-            sw_streq(sw_json_str(one, "", "version", NULL), version) &&
-            sw_streq(sw_json_str(one, "", "repository", NULL), dep->repository))
+        if (!sw_streq(sw_json_str(one, "", "name", NULL), dep->name) ||
+            !sw_streq(sw_json_str(one, "", "repository", NULL), dep->repository))
+            continue;
+        if (sw_streq(sw_json_str(one, "", "version", NULL), version))
             return sw_json_str(one, "", "digest", NULL);
+        digest = NULL;
     }
-    return "";
+    return digest;
 }

@@ -26,7 +26,9 @@ void sw_lock_done(struct sw_lock *lock);
 
 /** The version of dependency @i: the locked one, else what Chart.yaml asks for. Borrowed. */
 const char *sw_lock_version(const struct sw_lock *lock, const struct sw_chart *chart, size_t i);
-/** The digest that the archive of @dep in @version must have; "": any. Borrowed. */
+/** The digest that the archive of @dep in @version must have; "": any. NULL: there are digests of
+ * other versions of it alone, as where something else than slipway has written Chart.lock.
+ * Borrowed. */
 const char *sw_lock_digest(const struct sw_lock *lock, const struct sw_dependency *dep,
                            const char *version);
 

@@ -41,7 +41,7 @@ static void add_locked_of(const struct sw_recipe *recipe, const struct sw_chart 
                *digest = sw_lock_digest(lock, &chart->deps[i],
                                         *version ? version : chart->deps[i].version);
     pin->locked = sw_arena_strdup(recipe->arena, version);
-    pin->locked_digest = sw_arena_strdup(recipe->arena, digest);
+    pin->locked_digest = sw_arena_strdup(recipe->arena, digest ? digest : "");
 }
 
 struct sw_pin *sw_recipe_pins(const struct sw_recipe *recipe, size_t *n)
