@@ -123,9 +123,42 @@ int sw_rest_may_create(struct sw_req *req, struct sw_status *status)
                          status);
 }
 
+static bool status_differs(json_object *doc, json_object *old, const char *key)
+{
+    return !sw_json_equal(sw_json_find(doc, "status", key, NULL),
+                          sw_json_find(old, "status", key, NULL));
+}
+
+/* Who has a claim is for schedulers to say: from 1.36 on the right to write its status is not
+ * enough. Source: k8s.io/kubernetes pkg/registry/resource, AuthorizedForBinding(). */
+static int check_claim(struct sw_req *req, const struct sw_emu_kind *kind, json_object *doc,
+                       json_object *old, struct sw_status *status)
+{
+    SW_STATUS(inner);
+    SW_FIELD_ERRORS(errors);
+    const char *verb = req->info.verb;
+    if (sw_store_minor(req->store) < 36 || !sw_streq(req->subresource, "status") ||
+        (!status_differs(doc, old, "allocation") && !status_differs(doc, old, "reservedFor")))
+        return 0;
+    if (sw_rbac_check(req->store, &req->user,
+                      &(struct sw_attributes){ .verb = verb,
+                                               .group = kind->group,
+                                               .resource = kind->plural,
+                                               .subresource = "binding" },
+                      &inner) == 0)
+        return 0;
+    sw_field_error(&errors, SW_FIELD_FORBIDDEN, "status.allocation", NULL,
+                   "changing status.allocation or status.reservedFor requires "
+                   "resource=\"resourceclaims/binding\", verb=\"%s\" permission: %s",
+                   verb, inner.message);
+    return sw_status_invalid(status, kind, sw_obj_name(doc), &errors);
+}
+
 int sw_rest_guard(const struct sw_emu_kind *kind, const char *ns, json_object *doc,
                   json_object *old, struct sw_status *status, void *arg)
 {
     struct sw_req *req = arg;
+    if (sw_streq(kind->kind, "ResourceClaim") && sw_streq(kind->group, "resource.k8s.io"))
+        return check_claim(req, kind, doc, old, status);
     return sw_rbac_escalates(req->store, &req->user, kind, ns, doc, old, status);
 }

@@ -244,6 +244,63 @@ static void reviews_say_by_which_binding(void **state)
     assert_non_null(strstr(rules.text, "\"nonResourceURLs\":"));
 }
 
+static int set_up_devices(void **state)
+{
+    struct api *api = *state = api_open_with(&(struct sw_emulator_opts){ .no_nodes = true,
+                                                                         .no_controllers = true,
+                                                                         .seed = 1,
+                                                                         .rbac = true,
+                                                                         .kube_version = "1.36" });
+    api_must(api, 201, "POST", "/api/v1/namespaces", NULL, "{\"metadata\":{\"name\":\"dev\"}}");
+    return 0;
+}
+
+/* @message: of the Status, NULL: any */
+static void patch_claim_as_bob(struct api *api, const char *path, int code, const char *body,
+                               const char *message)
+{
+    ANSWER(a) = api_finish(
+        api_begin(api, "PATCH", path, "application/merge-patch+json", body, AS_BOB));
+    if (a.code != code)
+        fail_msg("%d instead of %d: %s", a.code, code, a.text);
+    if (message)
+        assert_string_equal(sw_json_str(a.doc, "", "message", NULL), message);
+}
+
+static void who_has_a_claim_is_written_with_the_right_to_bind_it(void **state)
+{
+    static const char claims[] = "/apis/resource.k8s.io/v1/namespaces/dev/resourceclaims";
+    static const char allocated[] =
+        "{\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":"
+        "\"d.example\",\"pool\":\"p\",\"device\":\"x\"}]}}}}";
+    struct api *api = *state;
+    SW_AUTO_CHARS *status = sw_printf("%s/c/status", claims);
+    api_must(api, 201, "POST", claims, NULL,
+             "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
+             "\"exactly\":{\"deviceClassName\":\"d\"}}]}}}");
+    add_role(api, "status",
+             "{\"apiGroups\":[\"resource.k8s.io\"],\"resources\":[\"resourceclaims/status\"],"
+             "\"verbs\":[\"*\"]}");
+    grant(api, "status", "Role", "status");
+    patch_claim_as_bob(
+        api, status, 422, allocated,
+        "ResourceClaim.resource.k8s.io \"c\" is invalid: status.allocation: Forbidden: changing "
+        "status.allocation or status.reservedFor requires resource=\"resourceclaims/binding\", "
+        "verb=\"patch\" permission: resourceclaims.resource.k8s.io is forbidden: User \"" BOB "\" "
+        "cannot patch resource \"resourceclaims/binding\" in API group \"resource.k8s.io\" at the "
+        "cluster scope");
+    patch_claim_as_bob(api, status, 200, "{\"metadata\":{\"name\":\"c\"}}", NULL);
+    api_must(api, 201, "POST", RBAC "/clusterroles", NULL,
+             "{\"metadata\":{\"name\":\"bind\"},\"rules\":[{\"apiGroups\":[\"resource.k8s.io\"],"
+             "\"resources\":[\"resourceclaims/binding\"],\"verbs\":[\"patch\"]}]}");
+    api_must(
+        api, 201, "POST", RBAC "/clusterrolebindings", NULL,
+        "{\"metadata\":{\"name\":\"bind\"},\"roleRef\":{\"apiGroup\":"
+        "\"rbac.authorization.k8s.io\",\"kind\":\"ClusterRole\",\"name\":\"bind\"},"
+        "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"bob\",\"namespace\":\"dev\"}]}");
+    patch_claim_as_bob(api, status, 200, allocated, NULL);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -256,6 +313,8 @@ int main(void)
         T(escalate_and_bind_let_him),
         T(aggregated_roles_follow_their_selectors),
         T(reviews_say_by_which_binding),
+        cmocka_unit_test_setup_teardown(who_has_a_claim_is_written_with_the_right_to_bind_it,
+                                        set_up_devices, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
