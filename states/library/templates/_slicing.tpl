@@ -29,7 +29,7 @@ and extendedResourceName of DeviceClasses, without which nothing is placed.
 {{- $why := "global.slicing says so" -}}
 {{- if eq $wanted "auto" -}}
 {{- if $dra -}}
-{{- $why = printf "Kubernetes %s serves resource.k8s.io/v1; webhook and scheduler are not needed" $version -}}
+{{- $why = printf "Kubernetes %s serves resource.k8s.io/v1; no webhook and no extender of a scheduler is needed" $version -}}
 {{- else if semverCompare ">=1.36.0-0" $version -}}
 {{- $why = printf "Kubernetes %s does not serve resource.k8s.io/v1" $version -}}
 {{- else -}}

@@ -34,7 +34,10 @@ objects_of() { # STATE: how many it has
     jq --arg name "$1" '.states[] | select(.name == $name) | .objects.total' "$tap_dir/run.json"
 }
 slices_by_dra() {
-    walks recipes/nvidia-mig kubernetes --kube-version 1.36 && [ "$(objects_of webhook)/$(objects_of scheduler)/$(objects_of validation)" = 0/2/5 ]
+    walks recipes/nvidia-mig kubernetes --kube-version 1.36 && [ "$(objects_of webhook)/$(objects_of scheduler)/$(objects_of validation)" = 0/11/5 ]
+}
+slices_without_eviction() { # of the scheduler the definitions are left
+    walks recipes/nvidia-mig kubernetes --kube-version 1.36 --set scheduler.preemption=false && [ "$(objects_of webhook)/$(objects_of scheduler)/$(objects_of validation)" = 0/2/5 ]
 }
 slices_by_scheduler() {
     walks recipes/nvidia-mig kubernetes --kube-version 1.36 --set global.slicing=deviceplugin && [ "$(objects_of webhook)/$(objects_of scheduler)/$(objects_of validation)" = 15/14/3 ]
@@ -49,6 +52,8 @@ slices_told() { # what was chosen, and why
     "$slipway" plan recipes/nvidia-mig | grep -q "^state device-plugin: $why" || return 1
     "$slipway" run recipes/nvidia-mig --timeout 120s >/dev/null && "$slipway" status nvidia-mig >"$tap_dir/status" &&
         grep -q "^device-plugin .*$why" "$tap_dir/status" && grep -q "^webhook .*nothing to apply" "$tap_dir/status" &&
+        grep -q "^scheduler .*eviction alone" "$tap_dir/status" && "$slipway" plan recipes/nvidia-mig | grep -q "^state scheduler: eviction alone" &&
+        [ "$(kubectl -n das-operator get deployment das-scheduler -o 'jsonpath={.status.availableReplicas} {.spec.template.spec.containers[*].name}')" = "2 scheduler" ] &&
         "$slipway" explain nvidia-mig | grep -q "state device-plugin .*$why" && "$slipway" explain nvidia-mig device-plugin | grep -q "chosen: $why" &&
         "$slipway" plan nvidia-mig | grep -q "^state device-plugin: $why" &&
         "$slipway" lint recipes/nvidia-mig --strict --kube-version v1.36.0 -a resource.k8s.io/v1 | grep -q ": note: state 'device-plugin': $why"
@@ -237,6 +242,7 @@ for p in openshift kubernetes; do
     t "intel-device-plugins walks with all kinds on $p" walks recipes/intel-device-plugins $p --set qat.enabled=true,sgx.enabled=true,dsa.enabled=true,iaa.enabled=true,dlb.enabled=true,fpga.enabled=true,npu.enabled=true
 done
 t "nvidia-mig walks by Dynamic Resource Allocation from 1.36 on" slices_by_dra
+t "without preemption it deploys no scheduler then" slices_without_eviction
 t "nvidia-mig says what it has chosen, and why" slices_told
 t "nvidia-mig keeps to webhook and scheduler where it is told to" slices_by_scheduler
 t "nvidia-mig is refused on nodes whose slices NVIDIA's DRA driver gives out" slices_of_two

@@ -146,6 +146,7 @@ every_state() { # those that are to be are, and the others are not
     return $bad
 }
 runs() { state "$1" | restricted 1; }
+evictor() { "$slipway" render states/scheduler --kube-version v1.36.0 -a resource.k8s.io/v1 | restricted 1; }
 operator() { cat deploy/base/controller.yaml | restricted 1; }
 bundle() { cat deploy/bundle/manifests/*.clusterserviceversion.yaml | restricted 1; }
 
@@ -160,6 +161,7 @@ pod=spec.template.spec one=spec.template.spec.containers[0]
 t "the operator's pods are restricted" operator
 t "so are those of the bundle" bundle
 for s in webhook scheduler validation; do t "those of states/$s" runs $s; done
+t "and of the scheduler that evicts alone" evictor
 t "and of every state that does not work on the node" every_state
 t "named: a field of the pod" planted "$pod.hostNetwork" 's/^    spec:$/&\n      hostNetwork: true/'
 t "named: a volume" planted "$pod.volumes[0].hostPath" 's/^      - name: tmp$/&\n        hostPath: {path: \/}/; s/^        emptyDir:$/        configMap:/; /sizeLimit/d'

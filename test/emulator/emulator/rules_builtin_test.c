@@ -442,6 +442,13 @@ static void pods_of_the_das_scheduler_wait_for_it(void **state)
             "containers: [{name: a, image: a}]}}");
     settle(&c);
     expect(&c, "v1", "Pod", "default", "p", "{.spec.nodeName}", "");
+    put(&c, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: das-scheduler, labels: "
+            "{slipway.dev/api: dra}}, spec: {selector: {matchLabels: {app: s}}, template: "
+            "{metadata: {labels: {app: s}}, spec: {containers: [{name: a, image: a}]}}}}");
+    settle(&c);
+    expect(&c, "v1", "Pod", "default", "p", "{.spec.nodeName}", ""); /* that one only evicts */
+    drop(&c, "apps/v1", "Deployment", "default", "das-scheduler");
+    settle(&c);
     put(&c, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: das-scheduler}, spec: "
             "{selector: {matchLabels: {app: s}}, template: {metadata: {labels: {app: s}}, spec: "
             "{containers: [{name: a, image: a}]}}}}");

@@ -152,7 +152,7 @@ static void conditions_tell_how_the_walk_goes(void **state SW_UNUSED)
     world_close(&w);
 }
 
-static void where_kube_scheduler_places_slices_the_daemon_is_enough(void **state SW_UNUSED)
+static void where_kube_scheduler_places_slices_the_scheduler_only_evicts(void **state SW_UNUSED)
 {
     struct world w = { 0 };
     prepare_on(&w, "1.36", "{}");
@@ -162,9 +162,25 @@ static void where_kube_scheduler_places_slices_the_daemon_is_enough(void **state
     must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
     must_say(&w, "Degraded=False/AllComponentsHealthy");
     struct json_object *das = world_get(&w, DAS, "DASOperator", "das-operator", "cluster");
-    assert_int_equal(sw_json_len(sw_json_find(das, "status", "generations", NULL)), 1);
-    assert_null(world_get(&w, "apps/v1", "Deployment", "das-operator", "das-scheduler"));
+    assert_int_equal(sw_json_len(sw_json_find(das, "status", "generations", NULL)), 2);
     assert_null(world_get(&w, "apps/v1", "Deployment", "das-operator", "das-operator-webhook"));
+    struct json_object *d = world_get(&w, "apps/v1", "Deployment", "das-operator", "das-scheduler");
+    assert_int_equal(sw_json_len(sw_json_find(d, "spec", "template", "spec", "containers", NULL)),
+                     1);
+    world_close(&w);
+}
+
+static void without_preemption_the_daemon_is_enough(void **state SW_UNUSED)
+{
+    struct world w = { 0 };
+    prepare_on(&w, "1.36",
+               "{\"unsupportedConfigOverrides\":{\"scheduler\":{\"preemption\":false}}}");
+    world_start(&w);
+    must_say(&w, "Available=True/AllRequiredComponentsAvailable");
+    must_say(&w, "Progressing=False/AllComponentsAtDesiredState");
+    assert_null(world_get(&w, "apps/v1", "Deployment", "das-operator", "das-scheduler"));
+    assert_null(
+        world_get(&w, "rbac.authorization.k8s.io/v1", "ClusterRole", NULL, "das-scheduler"));
     world_close(&w);
 }
 
@@ -424,7 +440,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spec_becomes_values_of_the_recipe),
         cmocka_unit_test(conditions_tell_how_the_walk_goes),
-        cmocka_unit_test(where_kube_scheduler_places_slices_the_daemon_is_enough),
+        cmocka_unit_test(where_kube_scheduler_places_slices_the_scheduler_only_evicts),
+        cmocka_unit_test(without_preemption_the_daemon_is_enough),
         cmocka_unit_test(what_the_user_changes_in_the_resource_stays),
         cmocka_unit_test(removed_takes_the_resource_away_and_managed_brings_it_back),
         cmocka_unit_test(a_deleted_resource_comes_back_and_goes_with_the_operator),
