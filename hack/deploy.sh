@@ -392,19 +392,39 @@ cmd_uninstall() {
     crds | k delete --ignore-not-found --wait=true -f -
 }
 
+rights_of_mig() { # VERSION FLAG...: those that recipe nvidia-mig needs on a cluster of that version
+    local v=$1
+    shift
+    "$here/build/slipway" rbac "$here/recipes/nvidia-mig" "$@" --kube-version "$v" --cluster-wide --operator-namespace "$NAMESPACE" --operator-account "$account" --namespace "$das_namespace"
+}
+
+renamed() { # SUFFIX: roles and bindings alone, under other names
+    awk -v suffix="$1" '
+        function flush() { if (doc ~ /\nkind: (Cluster)?Role(Binding)?\n/) printf "---\n%s", doc; doc = "" }
+        $0 == "---" { flush(); next }
+        /^[a-zA-Z]/ { top = $1 }
+        /^  name: / && (top == "metadata:" || top == "roleRef:") { $0 = $0 suffix }
+        { doc = doc $0 "\n" }
+        END { flush() }'
+}
+
 cmd_das() {
     [ -x "$here/build/slipway" ] || die "build/slipway is needed to say which rights the recipe needs (make)"
     reach
     # before anything is changed: its parts may have to be fetched. What the recipe brings along follows from what
     # this cluster serves
-    local v groups="" rights
+    local v minor groups="" rights later=""
     for v in $(k api-versions); do [[ $v != *.*/* || $v == *.k8s.io/* ]] || groups="$groups -a $v"; done
     v=$(k get --raw /version | tr -d ' \n' | sed -n 's/.*"gitVersion":"v\([0-9.]*\).*/\1/p')
+    v=${v:-1.29} minor=${v#*.}
     # shellcheck disable=SC2086
-    rights=$("$here/build/slipway" rbac "$here/recipes/nvidia-mig" $groups --kube-version "${v:-1.29}" --cluster-wide --operator-namespace "$NAMESPACE" --operator-account "$account" --namespace "$das_namespace") ||
-        die "which rights the recipe nvidia-mig needs cannot be said (above); nothing is changed"
+    rights=$(rights_of_mig "$v" $groups) || die "which rights the recipe nvidia-mig needs cannot be said (above); nothing is changed"
+    # an upgrade of the cluster brings Dynamic Resource Allocation: it changes over by itself, with these
+    # shellcheck disable=SC2086
+    [ "${minor%%.*}" -ge 36 ] || later=$(rights_of_mig 1.36.0 $groups -a resource.k8s.io/v1) || die "which rights the recipe nvidia-mig needs from 1.36 on cannot be said (above); nothing is changed"
     cmd_deploy
     apply "the rights of recipe nvidia-mig" <<<"$rights"
+    [ -z "$later" ] || renamed -from-1-36 <<<"$later" | apply "those that it needs after an upgrade to Kubernetes 1.36"
     k get namespace "$das_namespace" >/dev/null 2>&1 || {
         k create namespace "$das_namespace" >/dev/null
         k label namespace "$das_namespace" openshift.io/cluster-monitoring=true "$das_made" >/dev/null

@@ -31,6 +31,12 @@ is_ready() { [ "$(kubectl get specialresource nvidia-mig -o 'jsonpath={.status.c
 deployed() {
     uids >"$tap_dir/uids" && claim >"$tap_dir/claim" && kubectl -n $ns get $kinds -o name >"$tap_dir/names" && DAS_COMPAT=1 hack/deploy.sh das
 }
+# after an upgrade of the cluster the recipe's roles hold other rights, which the operator may give away then
+for_an_upgrade() {
+    local account=system:serviceaccount:$ns:slipway-nvidia-mig
+    kubectl get clusterrole slipway-nvidia-mig-from-1-36 -o yaml >"$tap_dir/role" && grep -q 'resourceclaims/binding' "$tap_dir/role" && ! kubectl get clusterrole slipway-nvidia-mig -o yaml | grep 'resourceclaims/binding' &&
+        kubectl get clusterrolebinding -o 'jsonpath={range .items[?(@.roleRef.name=="slipway-nvidia-mig-from-1-36")]}{.metadata.name} system:serviceaccount:{.subjects[0].namespace}:{.subjects[0].name}{"\n"}{end}' | grep -qx "slipway-nvidia-mig-from-1-36 $account"
+}
 operator() {
     SLIPWAY_RECIPES=$PWD/recipes OPERATOR_NAMESPACE=$ns "$slipway" controller --allowed-files "$PWD" --no-registries --metrics-bind-address 0 --health-probe-bind-address 0 >"$tap_dir/operator.log" 2>&1 &
     pids="$pids $!" controller=$!
@@ -94,6 +100,7 @@ pids="$pids $!"
 until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
 t "what DAS left is there" left_by_das
 t "DAS_COMPAT takes its place" deployed
+t "the rights for an upgrade to 1.36 are granted beside those of now" for_an_upgrade
 operator
 t "it is taken over in place, and claims stay" taken_over
 t "slipway does not go while other resources need it" not_for_others
