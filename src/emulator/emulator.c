@@ -160,6 +160,18 @@ void sw_emulator_drop(struct sw_emulator *emu)
     sw_rest_drop(emu->rest);
 }
 
+int sw_emulator_upgrade(struct sw_emulator *emu, const char *version, struct sw_err *err)
+{
+    int minor;
+    int rc = parse_version(version, &minor, err);
+    if (rc < 0)
+        return rc;
+    sw_store_upgrade(emu->store, minor);
+    sw_ctl_upgrade(emu->ctl);
+    sw_emulator_drop(emu);
+    return 0;
+}
+
 static void drop(void *arg)
 {
     sw_emulator_drop(arg);

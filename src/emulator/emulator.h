@@ -130,6 +130,10 @@ struct sw_store *sw_emulator_store(struct sw_emulator *emu);
 char *sw_emulator_kubeconfig(const struct sw_emulator *emu);
 /** Reset every connection, as a server that crashes; it continues to listen. */
 void sw_emulator_drop(struct sw_emulator *emu);
+/** Upgrade the cluster to @version ("1.36"): the API server restarts, which resets every
+ * connection, and serves that release from now on. Objects and nodes stay as they are.
+ * @return 0 | SW_INVALID: it is no release that the emulator knows */
+int sw_emulator_upgrade(struct sw_emulator *emu, const char *version, struct sw_err *err);
 /** Start a plan of faults (faults/faults.h); free it before the emulator. The caller sets its
  * `on_request` hook. */
 void sw_emulator_start_faults(struct sw_emulator *emu, struct sw_faults *faults);

@@ -45,6 +45,9 @@ struct sw_kube {
     int n_silent;    /* transfers in a row that got no answer */
     int64_t back_ms; /* when the server answered again after it had not; 0: never */
     void (*on_up)(struct sw_kube *k); /* the server answers again */
+    bool broken; /* a watch's connection has broken off, and none was answered since */
+    void (*on_resumed)(void *arg); /* or NULL */
+    void *resumed_arg;
 
     TAILQ_HEAD(request_queue, sw_kube_request) queue; /* wait to be sent */
     LIST_HEAD(request_list, sw_kube_request) requests;
@@ -71,6 +74,8 @@ double kube_random(struct sw_kube *k);
 int64_t kube_backoff_ms(struct sw_kube *k, int n, int64_t first_ms, int64_t cap_ms);
 /** Record from a transfer's end whether the server is reachable; calls on_server on a change. */
 void kube_note_server(struct sw_kube *k, const struct sw_http_result *result);
+/** A watch is answered: calls on_resumed where one had broken off. */
+void kube_note_resumed(struct sw_kube *k);
 
 /* ---- counts (counts.c) -------------------------------------------------------------------------
  */

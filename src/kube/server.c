@@ -55,3 +55,17 @@ bool sw_kube_is_up(const struct sw_kube *k)
 {
     return !k->down;
 }
+
+void kube_note_resumed(struct sw_kube *k)
+{
+    const bool was_broken = k->broken;
+    k->broken = false;
+    if (was_broken && k->on_resumed)
+        k->on_resumed(k->resumed_arg);
+}
+
+void sw_kube_on_resumed(struct sw_kube *k, void (*fn)(void *arg), void *arg)
+{
+    k->on_resumed = fn;
+    k->resumed_arg = arg;
+}

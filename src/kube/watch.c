@@ -336,6 +336,7 @@ static void on_head(int http_status, void *arg)
         return;
     struct sw_http_result up = { .http_status = http_status };
     kube_note_server(w->k, &up); /* its end may be minutes away */
+    kube_note_resumed(w->k);
     w->refused_ms = 0;
     if (w->reported_error && !w->closed) {
         w->reported_error = 0;
@@ -393,6 +394,8 @@ static void on_done(const struct sw_http_result *r, void *arg)
         return;
     SW_ERR(err);
     int code = read_end(w, r, &err);
+    if (r->http_status == 200 && r->code == SW_UNAVAILABLE)
+        w->k->broken = true;
     if (w->partial)
         w->must_list = true;
     bool lasted = sw_loop_now_ms(w->k->loop) - w->began_ms >= GOOD_LIFE_MS;

@@ -123,19 +123,21 @@ static int open_rules(struct sw_ctl *ctl, const struct sw_emulator_opts *opts, i
 /* ---- set-up -------------------------------------------------------------------------------------
  */
 
+static void subscribe(struct sw_ctl *ctl, const struct sw_controller *c)
+{
+    const struct sw_emu_kind *kind = c->kind ? sw_store_kind(ctl->store, c->group, c->kind) : NULL;
+    if (kind)
+        ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, kind, on_event, ctl);
+}
+
 static void start_controllers(struct sw_ctl *ctl)
 {
     for (enum sw_queue q = 0; q < SW_N_QUEUES; q++)
         if (sw_controllers[q]->open)
             sw_controllers[q]->open(ctl);
     sw_ctl_index_open(ctl);
-    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) { /* each owned kind is one of these, too */
-        const struct sw_controller *c = sw_controllers[q];
-        const struct sw_emu_kind *kind = c->kind ? sw_store_kind(ctl->store, c->group, c->kind)
-                                                 : NULL;
-        if (kind)
-            ctl->subs[ctl->n_subs++] = sw_store_subscribe(ctl->store, kind, on_event, ctl);
-    }
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) /* each owned kind is one of these, too */
+        subscribe(ctl, sw_controllers[q]);
     sw_store_set_logs(ctl->store, sw_kubelet_logs, ctl);
     ctl->started = true;
 }
@@ -168,6 +170,22 @@ int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, str
     sw_rules_start(ctl->rules);
     *out = ctl;
     return 0;
+}
+
+void sw_ctl_upgrade(struct sw_ctl *ctl)
+{
+    const bool had_claims = ctl->kinds.claim;
+    find_kinds(ctl);
+    if (had_claims || !ctl->kinds.claim || !ctl->started)
+        return;
+    for (enum sw_queue q = 0; q < SW_N_QUEUES; q++) {
+        const struct sw_controller *c = sw_controllers[q];
+        if (!sw_streq(c->group, DEVICES))
+            continue;
+        if (c->open)
+            c->open(ctl);
+        subscribe(ctl, c);
+    }
 }
 
 void sw_ctl_close(struct sw_ctl *ctl)

@@ -21,3 +21,5 @@ int sw_ctl_open(struct sw_store *store, const struct sw_emulator_opts *opts, str
                 struct sw_err *err);
 /** Stops everything; before the store is freed. NULL is accepted. */
 void sw_ctl_close(struct sw_ctl *ctl);
+/** The store is of another release now: start the controllers of kinds that it serves anew. */
+void sw_ctl_upgrade(struct sw_ctl *ctl);

@@ -112,6 +112,13 @@ struct sw_kinds *sw_kinds_new(int minor)
     return kinds;
 }
 
+void sw_kinds_upgrade(struct sw_kinds *kinds, int minor)
+{
+    for (size_t i = 0; i < kinds->n; i++)
+        if (kinds->kinds[i]->builtin)
+            set_builtin_versions(kinds->kinds[i], kinds->kinds[i]->builtin->versions, minor);
+}
+
 void sw_kinds_free(struct sw_kinds *kinds)
 {
     if (!kinds)

@@ -31,6 +31,8 @@ extern const size_t sw_n_builtins;
 struct sw_kinds;
 /** @minor: the Kubernetes release, 29 for 1.29. */
 struct sw_kinds *sw_kinds_new(int minor);
+/** The release is 1.@minor from now on: the built-in kinds are served in its versions. */
+void sw_kinds_upgrade(struct sw_kinds *kinds, int minor);
 /** NULL is accepted. */
 void sw_kinds_free(struct sw_kinds *kinds);
 

@@ -89,6 +89,8 @@ uint64_t sw_store_set_random(struct sw_store *store, uint64_t state);
 char *sw_store_uid(struct sw_store *store, char buf[static 37]);
 /** The minor number of the Kubernetes release: 29 for 1.29. */
 int sw_store_minor(const struct sw_store *store);
+/** Make it another release: the kinds are served in its versions, the objects stay. */
+void sw_store_upgrade(struct sw_store *store, int minor);
 /** The registry of kinds; the store's. */
 struct sw_kinds *sw_store_kinds(struct sw_store *store);
 /** The resourceVersion when the cluster was up: no client has seen an earlier one. */

@@ -226,6 +226,12 @@ int sw_store_minor(const struct sw_store *store)
     return store->minor;
 }
 
+void sw_store_upgrade(struct sw_store *store, int minor)
+{
+    store->minor = minor;
+    sw_kinds_upgrade(store->kinds, minor);
+}
+
 struct sw_kinds *sw_store_kinds(struct sw_store *store)
 {
     return store->kinds;

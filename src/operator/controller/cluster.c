@@ -9,6 +9,7 @@
 enum {
     RETRY_MIN_MS = 500,
     RETRY_MAX_MS = 30000,
+    RESUMED_MS = 2000,   /* connections that broke off together cause one question */
     MAX_TREE = 12 << 20, /* of a resource with its status */
 };
 
@@ -218,6 +219,61 @@ static void on_version(const struct sw_kube_answer *a, void *arg)
     c->own->discovery = sw_kube_discover(c->kube, "*", on_discovered, c);
 }
 
+/* ---- upgrades of the cluster --------------------------------------------------------------------
+ * An API server that is upgraded breaks watches off. So its version is asked for when they are
+ * answered again, and never at rest.
+ */
+
+/* One that has just started does not list all that it will serve before it is ready. */
+static void on_server_ready(const struct sw_kube_answer *a, void *arg)
+{
+    struct sw_controller *c = arg;
+    c->own->version = NULL;
+    if (a->code == SW_UNAVAILABLE || c->own->discovery) {
+        sw_timer_set(c->own->resumed_timer, RESUMED_MS);
+        return;
+    }
+    c->own->n_rediscover--;
+    c->own->discovery = sw_kube_discover(c->kube, "*", on_discovered, c);
+}
+
+static void on_version_again(const struct sw_kube_answer *a, void *arg)
+{
+    struct sw_controller *c = arg;
+    const char *now = sw_json_str(a->object, "", "gitVersion", NULL);
+    c->own->version = NULL;
+    if (a->code == 0 && *now && !sw_streq(now, c->kube_version)) {
+        sw_log(SW_LOG_INFO, "the cluster has another version", "before",
+               sw_text_or(c->kube_version, ""), "now", now, NULL);
+        sw_text_set(&c->kube_version, now);
+        /* of several API servers one may be older still: again when that one breaks watches off */
+        c->own->n_rediscover = 2;
+    }
+    if (c->own->n_rediscover)
+        c->own->version = sw_kube_raw(c->kube, "GET", "/readyz", REQUEST_OWN(DISCOVERY),
+                                      on_server_ready, c);
+}
+
+static void on_resumed_timer(void *arg)
+{
+    struct sw_controller *c = arg;
+    if (c->own->version || c->own->discovery)
+        sw_timer_set(c->own->resumed_timer, RESUMED_MS);
+    else
+        c->own->version = sw_kube_version(c->kube, REQUEST_OWN(DISCOVERY, .retries = 4),
+                                          on_version_again, c);
+}
+
+static void note_resumed(void *arg)
+{
+    struct sw_controller *c = arg;
+    if (!sw_timer_is_set(c->own->resumed_timer))
+        sw_timer_set(c->own->resumed_timer, RESUMED_MS);
+}
+
+/* ---- open and close ----------------------------------------------------------------------------
+ */
+
 /* The version first: a recipe may use it as soon as there is a resource. */
 static void discover(void *arg)
 {
@@ -240,6 +296,8 @@ void cluster_open(struct sw_controller *c)
     c->own->retry_timer = sw_timer_new(c->loop, discover, c);
     c->own->facts_timer = sw_timer_new(c->loop, on_facts_timer, c);
     c->own->recheck_timer = sw_timer_new(c->loop, on_recheck_timer, c);
+    c->own->resumed_timer = sw_timer_new(c->loop, on_resumed_timer, c);
+    sw_kube_on_resumed(c->kube, note_resumed, c);
     kinds_open(c, cluster_kinds_changed);
     discover(c);
 }
@@ -255,6 +313,7 @@ void cluster_close(struct sw_controller *c)
 {
     sw_kube_cancel(c->own->discovery);
     sw_kube_cancel(c->own->version);
+    sw_kube_on_resumed(c->kube, NULL, NULL);
     kinds_close(c);
     sw_kube_watch_close(c->own->resource_watch);
     sw_kube_watch_close(c->own->node_watch);
@@ -262,6 +321,7 @@ void cluster_close(struct sw_controller *c)
     sw_timer_free(c->own->retry_timer);
     sw_timer_free(c->own->facts_timer);
     sw_timer_free(SW_TAKE(c->own->recheck_timer));
+    sw_timer_free(c->own->resumed_timer);
     drop_apis(c);
     free(c->apis);
     free(c->kube_version);

@@ -9,7 +9,9 @@ struct controller_private {
     struct fact_watch *fact_watches; /* one for each of sw_facts_sources, or NULL */
     struct sw_kube_request *discovery, *version;
     struct sw_kube_watch *node_watch, *resource_watch, *crd_watch;
-    struct sw_timer *retry_timer, *facts_timer, *recheck_timer, *kinds_timer, *kinds_news;
+    struct sw_timer *retry_timer, *facts_timer, *recheck_timer, *resumed_timer, *kinds_timer,
+        *kinds_news;
+    unsigned n_rediscover; /* times that all kinds are to be discovered after an upgrade */
     int64_t retry_ms, kinds_retry_ms;
     void (*on_kinds)(struct sw_controller *c); /* the server serves other kinds */
     bool nodes_synced;

@@ -247,6 +247,34 @@ static void a_broken_watch_goes_on_where_it_stopped(void **state)
     tear_down(&f);
 }
 
+static void count_resumed(void *arg)
+{
+    int *n = arg;
+    ++*n;
+}
+
+static void a_connection_that_broke_off_is_told_when_it_is_answered_again(void **state)
+{
+    (void)state;
+    struct fixture f = { .lists = { LIST("10", NODE("a", "1", "5")) } };
+    int n_resumed = 0;
+    start_watching(&f, NULL);
+    sw_kube_on_resumed(f.k, count_resumed, &n_resumed);
+    send_chunk(f.watch, BOOKMARK("11"));
+    end_chunks(f.watch); /* as the API server ends it after timeoutSeconds */
+    run_until(f.loop, &f.n_watches, 2);
+    send_chunk(f.watch, EVENT("ADDED", NODE("b", "2", "12")));
+    run_until(f.loop, &f.n_told, 3);
+    assert_int_equal(n_resumed, 0);
+    conn_reset(f.watch);
+    run_until(f.loop, &n_resumed, 1);
+    assert_int_equal(f.n_watches, 3);
+    send_chunk(f.watch, EVENT("ADDED", NODE("c", "3", "13")));
+    run_until(f.loop, &f.n_told, 4);
+    assert_int_equal(n_resumed, 1);
+    tear_down(&f);
+}
+
 static void a_bookmark_moves_the_place_to_go_on_from(void **state)
 {
     (void)state;
@@ -657,6 +685,7 @@ int main(void)
         cmocka_unit_test(without_a_list_a_watch_cut_short_lists_after_all),
         cmocka_unit_test(an_event_may_be_split_anywhere),
         cmocka_unit_test(a_broken_watch_goes_on_where_it_stopped),
+        cmocka_unit_test(a_connection_that_broke_off_is_told_when_it_is_answered_again),
         cmocka_unit_test(a_bookmark_moves_the_place_to_go_on_from),
         cmocka_unit_test(expired_lists_again_and_tells_the_difference),
         cmocka_unit_test(no_list_takes_the_watch_back_in_time),
