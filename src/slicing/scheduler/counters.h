@@ -14,7 +14,7 @@ struct metrics {
     struct sw_histogram took[METRICS_N_VERBS]; /* seconds to answer */
     struct sw_histogram waited; /* seconds from a pod's first filter to its Binding */
     uint64_t bad_requests, bound, bind_failed, undone, unschedulable;
-    uint64_t collected, touched, woken, sent_again, evicted, evictions_refused;
+    uint64_t collected, touched, woken, sent_again, evicted, evictions_refused, moved;
 };
 
 /** An answer to @verb took so many @seconds. */

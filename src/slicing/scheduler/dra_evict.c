@@ -22,19 +22,9 @@ enum {
     MOST_MADE = 3,         /* times in a row: then something else keeps it from the node */
 };
 
-/* Of a pod that waits; what is lost with the process is only a delay. */
-struct wait {
-    int64_t since_ms;
-    int64_t again_ms;    /* nobody is evicted before */
-    int64_t checked_ms;  /* last */
-    int64_t complete_ms; /* since when all of its room is free but for being kept; 0: it is not */
-    unsigned n_made;     /* times that room was made for it */
-    bool waits;          /* while waits are swept */
-};
-
-static struct wait *wait_of(struct dra_evictor *e, const struct pod *pod, int64_t now_ms)
+static struct dra_wait *wait_of(struct dra_evictor *e, const struct pod *pod, int64_t now_ms)
 {
-    struct wait *w = sw_table_find(e->waits, pod->uid);
+    struct dra_wait *w = sw_table_find(e->waits, pod->uid);
     if (!w) {
         w = sw_zalloc(1, sizeof *w);
         w->since_ms = now_ms;
@@ -50,23 +40,13 @@ static void drop_waits(struct dra_evictor *e)
 {
     struct lh_entry *next;
     for (struct lh_entry *entry = lh_table_head(e->waits); entry; entry = next) {
-        struct wait *w = lh_entry_v(entry);
+        struct dra_wait *w = lh_entry_v(entry);
         next = entry->next;
         if (!w->waits)
             (void)lh_table_delete_entry(e->waits, entry);
         else
             w->waits = false;
     }
-}
-
-/* kube-scheduler has found no node, for want of devices on some. Source: its plugin
- * DynamicResources. */
-static bool is_refused(struct json_object *pod)
-{
-    struct json_object *c = sw_obj_condition(pod, "PodScheduled");
-    return sw_streq(sw_json_str(c, "", "status", NULL), "False") &&
-           sw_streq(sw_json_str(c, "", "reason", NULL), "Unschedulable") &&
-           strstr(sw_json_str(c, "", "message", NULL), "cannot allocate all claims");
 }
 
 /* ---- one pod -----------------------------------------------------------------------------------
@@ -90,9 +70,26 @@ static int64_t age_of(const struct dra_evictor *e, struct json_object *claim)
     return sw_loop_wall_ms(e->s->loop) - created_ms;
 }
 
+/* What there is to do for the pod, without moves where they are not allowed. */
+static enum dra_outcome choose(const struct dra_evictor *e, const struct dra_pod *p,
+                               const char *node, bool may_move, struct dra_choice *c)
+{
+    enum dra_outcome outcome = dra_choose(e->view, p, node,
+                                          p->pod->never_preempts ? DRA_MOVE : DRA_PREEMPT, c);
+    if (outcome == DRA_EVICT && p->pod->never_preempts && !may_move) {
+        dra_choice_done(c);
+        return DRA_HOPELESS;
+    }
+    if (outcome == DRA_HOPELESS && may_move && !p->pod->never_preempts) {
+        dra_choice_done(c);
+        outcome = dra_choose(e->view, p, node, DRA_MOVE, c);
+    }
+    return outcome;
+}
+
 /* Room is kept for the pod already. */
 static void follow(struct dra_evictor *e, const struct dra_pod *p, struct json_object *claim,
-                   struct wait *w, int64_t now_ms)
+                   struct dra_wait *w, int64_t now_ms)
 {
     struct dra_choice c;
     const char *node = node_of(claim);
@@ -103,7 +100,7 @@ static void follow(struct dra_evictor *e, const struct dra_pod *p, struct json_o
         dra_release_room(e, claim, p->pod);
         return;
     }
-    const enum dra_outcome outcome = dra_choose(e->view, p, node, &c);
+    const enum dra_outcome outcome = choose(e, p, node, dra_may_defragment(e, p), &c);
     if (outcome != DRA_FITS)
         w->complete_ms = 0;
     else if (!w->complete_ms)
@@ -132,7 +129,7 @@ static bool consider(struct dra_evictor *e, const struct dra_pod *p, int64_t now
 {
     SW_AUTO_CHARS *name = dra_room_name(p->pod->uid);
     struct json_object *claim = dra_find(e->view, DRA_CLAIMS, p->pod->ns, name);
-    struct wait *w = wait_of(e, p->pod, now_ms);
+    struct dra_wait *w = wait_of(e, p->pod, now_ms);
     struct dra_choice c;
     if (now_ms - w->since_ms < WAIT_MS || (w->checked_ms && now_ms - w->checked_ms < AGAIN_MS))
         return false;
@@ -145,14 +142,17 @@ static bool consider(struct dra_evictor *e, const struct dra_pod *p, int64_t now
         return false;
     w->again_ms = now_ms + HOPELESS_MS;
     w->complete_ms = 0;
-    const enum dra_outcome outcome = dra_choose(e->view, p, only_node(e, p->pod, now_ms), &c);
+    const char *node = only_node(e, p->pod, now_ms);
+    const enum dra_outcome outcome = choose(e, p, node, false, &c);
     if (outcome == DRA_EVICT) {
         if (++w->n_made % MOST_MADE == 0)
             w->again_ms = now_ms + MOST_KEPT_MS;
         dra_make_room(e, p, &c);
-    } else if (outcome == DRA_HOPELESS)
+    } else if (outcome == DRA_HOPELESS) {
         sw_log(SW_LOG_DEBUG, "no pod is evicted", "for", p->pod->name, "namespace", p->pod->ns,
                "why", c.why ? c.why : "no node has such devices", NULL);
+        dra_defragment(e, p, w, node, now_ms);
+    }
     dra_choice_done(&c);
     return true;
 }
@@ -178,7 +178,7 @@ static bool release_unused(struct dra_evictor *e)
 
 static bool is_candidate(const struct dra_pod *p)
 {
-    return p->doc && !p->pod->leaving && !p->pod->never_preempts && is_refused(p->doc);
+    return p->doc && !p->pod->leaving && dra_is_refused(p->doc);
 }
 
 static const struct pod **waiting(const struct dra_evictor *e, size_t *n)

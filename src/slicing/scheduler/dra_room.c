@@ -20,6 +20,7 @@ struct dra_preemption {
     char *node, *name; /* of the claim */
     struct json_object *devices;
     struct evicted *victims;
+    char **to; /* where each of them finds its devices again; NULL: they are preempted */
     size_t n_victims, at;
     struct sw_kube_request *req;
 };
@@ -37,6 +38,9 @@ static void free_preemption(struct dra_preemption *m)
     free_evicted(&m->pod);
     for (size_t i = 0; i < m->n_victims; i++)
         free_evicted(&m->victims[i]);
+    for (size_t i = 0; m->to && i < m->n_victims; i++)
+        free(m->to[i]);
+    free(m->to);
     free(m->victims);
     free(m->node);
     free(m->name);
@@ -89,7 +93,22 @@ static void tell_pod(struct dra_preemption *m)
     SW_AUTO_CHARS *message = sw_printf("Room is made on node %s: evicted %s; the devices are kept "
                                        "for this pod",
                                        m->node, names);
-    sched_evict_event(m->e->s, &m->pod, "Preempting", message, 0);
+    sched_evict_event(m->e->s, &m->pod, m->to ? "Defragmenting" : "Preempting", message, 0);
+}
+
+/* Told once that it is evicted. */
+static void tell_victim(struct dra_preemption *m)
+{
+    const struct evicted *v = &m->victims[m->at];
+    SW_AUTO_CHARS *message =
+        m->to ? sw_printf("Evicted so that %s/%s gets its devices on node %s, as the annotation "
+                          "" DRA_MAY_MOVE " allows; when this was decided there was room on %s",
+                          m->pod.ns, m->pod.name, m->node, m->to[m->at])
+              : sw_printf("Preempted by %s/%s on node %s, which needs its devices", m->pod.ns,
+                          m->pod.name, m->node);
+    sw_log(SW_LOG_INFO, m->to ? "pod moved for its devices" : "pod evicted for its devices", "pod",
+           v->name, "namespace", v->ns, "for", m->pod.name, "node", m->node, NULL);
+    sched_evict_event(m->e->s, v, m->to ? "Moved" : "Preempted", message, m->at);
 }
 
 static void on_evicted(const struct sw_kube_answer *a, void *arg)
@@ -108,12 +127,8 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
         return;
     }
     if (a->code == 0) {
-        SW_AUTO_CHARS *message = sw_printf("Preempted by %s/%s on node %s, which needs its devices",
-                                           m->pod.ns, m->pod.name, m->node);
-        s->metrics.evicted++;
-        sw_log(SW_LOG_INFO, "pod evicted for its devices", "pod", v->name, "namespace", v->ns,
-               "for", m->pod.name, "node", m->node, NULL);
-        sched_evict_event(s, v, "Preempted", message, m->at);
+        *(m->to ? &s->metrics.moved : &s->metrics.evicted) += 1;
+        tell_victim(m);
     }
     struct dra_pod *victim = dra_find_pod(m->e->view, v->uid);
     if (victim)
@@ -265,8 +280,12 @@ void dra_make_room(struct dra_evictor *e, const struct dra_pod *pod, const struc
     m->victims = sw_zalloc(c->victims.n + 1, sizeof *m->victims);
     for (size_t i = 0; i < m->n_victims; i++)
         m->victims[i] = copy_of(c->victims.list[i]);
-    sw_log(SW_LOG_INFO, "less important pods leave", "for", m->pod.name, "namespace", m->pod.ns,
-           "node", m->node, NULL);
+    if (c->to)
+        m->to = sw_zalloc(c->victims.n + 1, sizeof *m->to);
+    for (size_t i = 0; m->to && i < m->n_victims; i++)
+        m->to[i] = dra_destination_text(c, i);
+    sw_log(SW_LOG_INFO, m->to ? "pods move" : "less important pods leave", "for", m->pod.name,
+           "namespace", m->pod.ns, "node", m->node, NULL);
     m->req = sched_nominate(e->s, pod->pod, m->node, on_nominated, m);
 }
 

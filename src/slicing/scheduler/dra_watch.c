@@ -17,6 +17,8 @@ static const char *const budget_fields[] = { "spec.selector", "status.disruption
                                              "status.disruptedPods", NULL };
 static const char *const pod_fields[] = {
     "metadata.labels",
+    "metadata.annotations",
+    "metadata.ownerReferences",
     "metadata.deletionTimestamp",
     "metadata.creationTimestamp",
     "spec.nodeName",

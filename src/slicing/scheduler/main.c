@@ -14,11 +14,13 @@
 #define NS_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 struct settings {
-    const char *config, *kubeconfig, *context, *ns, *placement, *scheduler_name, *node_label;
+    const char *config, *kubeconfig, *context, *ns, *placement, *defragment, *daytime,
+        *scheduler_name, *node_label;
     struct sw_serve_flags serve;
     struct sw_metrics_flags metrics;
     const char *health, *log_file, *lease_ns, *kube_version;
     int nodes_to_score, percentage_of_nodes_to_score;
+    int64_t defragment_after_ms;
     bool preemption, evict, leader_elect, print_config;
 };
 
@@ -43,6 +45,15 @@ static const struct sw_flag flags[] = {
     { "evict", 0, SW_FLAG_BOOL, AT(evict), NULL, NULL,
       "send less important pods away, too, for devices that kube-scheduler allocates itself, where "
       "resource.k8s.io/v1 is served (default true)" },
+    { "defragment", 0, SW_FLAG_STRING, AT(defragment), "HOW", "off|advise|move",
+      "for a pod that would get such devices if pods with the annotation slipway.dev/may-move lay "
+      "elsewhere: say so by an Event, or evict them (default advise)" },
+    { "defragment-at", 0, SW_FLAG_STRING, AT(daytime), "HH:MM-HH:MM", NULL,
+      "with --defragment move: only at this time of day (UTC); else they move on request (default "
+      "all day)" },
+    { "defragment-after", 0, SW_FLAG_DURATION, AT(defragment_after_ms), "TIME", NULL,
+      "how long a pod waits before others move for it, and the least time between two moves "
+      "(default 30s)" },
     { "nodes-to-score", 0, SW_FLAG_INT, AT(nodes_to_score), "N", NULL,
       "of the nodes with room, leave the best so many to kube-scheduler's scores, unless the pod "
       "has "
@@ -198,6 +209,7 @@ static int start(const struct settings *s)
         .metrics = s->metrics,
         .no_preemption = !s->preemption,
         .no_eviction = !s->evict,
+        .defragment_after_ms = s->defragment_after_ms,
         .nodes_to_score = (size_t)s->nodes_to_score,
         .leader_elect = s->leader_elect,
         .lease_ns = lease_ns,
@@ -207,6 +219,10 @@ static int start(const struct settings *s)
     };
     if (sw_mig_policy_parse(s->placement, &opts.policy, &err) < 0)
         return sw_flags_usage(PROGRAM, "--placement: %s", sw_err_text(&err));
+    if (sw_defragment_parse(s->defragment, &opts.defragment, &err) < 0)
+        return sw_flags_usage(PROGRAM, "--defragment: %s", sw_err_text(&err));
+    if (or_null(s->daytime) && sw_daytime_parse(s->daytime, &opts.defragment_at, &err) < 0)
+        return sw_flags_usage(PROGRAM, "--defragment-at: %s", sw_err_text(&err));
     if (sw_kubeconfig_load(&(struct sw_kubeconfig_opts){ .path = or_null(s->kubeconfig),
                                                          .context = or_null(s->context) },
                            &config, &err) < 0) {
@@ -242,6 +258,8 @@ int main(int argc, char **argv)
 {
     sw_program_start();
     struct settings s = { .placement = "packed",
+                          .defragment = "advise",
+                          .defragment_after_ms = 30000,
                           .preemption = true,
                           .evict = true,
                           .nodes_to_score = 16,

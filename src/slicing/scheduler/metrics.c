@@ -100,6 +100,8 @@ char *sw_scheduler_metrics(struct sw_scheduler *s)
     sw_metrics_one(out, "evicted_total", "counter",
                    "Pods evicted for a pod of higher priority that needs their slices.",
                    m->evicted);
+    sw_metrics_one(out, "moved_total", "counter",
+                   "Pods evicted so that they are made again elsewhere.", m->moved);
     sw_metrics_one(out, "evictions_refused_total", "counter",
                    "Evictions that the API server refused.", m->evictions_refused);
     sw_metrics_one(out, "waiting_pods", "gauge", "Pods that want slices and are not bound.",

@@ -21,6 +21,29 @@
 /** A label of nodes and an annotation of pods: written so that kube-scheduler tries again. */
 #define SW_SCHEDULER_EPOCH "slipway.dev/slices-epoch"
 
+/** An annotation of a pod that waits, with any value: pods that may be moved are moved for it, as
+ * with SW_DEFRAGMENT_MOVE and at once. `slipway slices --defragment` sets it. */
+#define SW_SCHEDULER_DEFRAGMENT "slipway.dev/defragment"
+
+/** What is done for a pod that would get its devices if others, which may be moved, lay elsewhere.
+ */
+enum sw_defragment {
+    SW_DEFRAGMENT_ADVISE, /* an Event says which; they move on request */
+    SW_DEFRAGMENT_MOVE,   /* they are evicted, and made again elsewhere */
+    SW_DEFRAGMENT_OFF,
+};
+/** "off", "advise", "move". @return 0 | SW_INVALID */
+int sw_defragment_parse(const char *text, enum sw_defragment *out, struct sw_err *err) SW_CHECKED;
+
+/** A time of day, UTC; zero: all day. */
+struct sw_daytime {
+    int from_min, to_min; /* minutes since midnight; it ends on the next day where @to is smaller */
+};
+/** "22:00-05:30". @return 0 | SW_INVALID: another form, or no time between the two */
+int sw_daytime_parse(const char *text, struct sw_daytime *out, struct sw_err *err) SW_CHECKED;
+/** Whether @wall_ms is in it. */
+bool sw_daytime_has(const struct sw_daytime *d, int64_t wall_ms);
+
 /** Zero is the default of each. Texts are borrowed for the scheduler's life. */
 struct sw_scheduler_opts {
     const char *ns;             /* of claims and NodeAccelerators; must be set */
@@ -33,10 +56,14 @@ struct sw_scheduler_opts {
     bool leader_elect;                            /* only one of several deletes unused claims */
     const char *lease_ns, *lease_name, *identity; /* with leader_elect; must be set then */
     bool no_preemption;                           /* no pod is evicted for slices */
-    bool no_eviction;      /* none where kube-scheduler itself gives slices away (ResourceClaims) */
-    int64_t handover_ms;   /* room for such a pod is kept so long after it is free; 0: 11 s */
-    size_t nodes_to_score; /* so many nodes with room are named to kube-scheduler; 0: all */
-    int64_t unbound_ms;    /* a claim whose pod is not bound after so long is collected; 0: 30 s */
+    bool no_eviction;    /* none where kube-scheduler itself gives slices away (ResourceClaims) */
+    int64_t handover_ms; /* room for such a pod is kept so long after it is free; 0: 11 s */
+    enum sw_defragment defragment;
+    struct sw_daytime defragment_at; /* with SW_DEFRAGMENT_MOVE: only then, else as advised */
+    int64_t defragment_after_ms; /* a pod waits so long before others move for it, and so much time
+                                    is between two such moves; 0: 30 s */
+    size_t nodes_to_score;       /* so many nodes with room are named to kube-scheduler; 0: all */
+    int64_t unbound_ms; /* a claim whose pod is not bound after so long is collected; 0: 30 s */
     void (*on_stopped)(void *arg); /* after sw_scheduler_stop() */
     void *arg;
 };

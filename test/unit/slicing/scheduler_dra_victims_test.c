@@ -2,7 +2,7 @@
 #include "scheduler_util.h"
 
 #include "slicing/dra/dra.h"
-#include "slicing/scheduler/dra_victims.h"
+#include "slicing/scheduler/devices/dra_victims.h"
 
 struct scene_dra {
     struct dra_view *v;
@@ -70,7 +70,7 @@ static void add_pod(struct scene_dra *s, const char *uid, int priority, const ch
 }
 
 static enum dra_outcome outcome_for(struct scene_dra *s, const char *spec, const char *node,
-                                    char **text)
+                                    enum dra_way way, char **text)
 {
     static const char *const names[] = { "hopeless", "fits", "comes", "evict" };
     SW_AUTO_CHARS *pod = sw_printf("{\"metadata\":{\"name\":\"asker\",\"namespace\":\"ns\",\"uid\":"
@@ -79,13 +79,19 @@ static enum dra_outcome outcome_for(struct scene_dra *s, const char *spec, const
     SW_AUTO_JSON *doc = json(pod);
     struct dra_choice c;
     dra_observe_pod(s->v, doc, 1000);
-    const enum dra_outcome outcome = dra_choose(s->v, dra_find_pod(s->v, "asker"), node, &c);
+    const enum dra_outcome outcome = dra_choose(s->v, dra_find_pod(s->v, "asker"), node, way, &c);
     struct printbuf *out = printbuf_new();
     sprintbuf(out, "%s %s:", names[outcome], c.node ? c.node : "-");
     for (size_t i = 0; i < c.victims.n; i++)
         sprintbuf(out, " %s", c.victims.list[i]->uid);
     for (size_t i = 0; i < sw_json_len(c.devices); i++)
         sprintbuf(out, " %s", sw_json_str(sw_json_at(c.devices, i), "", "device", NULL));
+    for (size_t i = 0; i < sw_json_len(c.to); i++) {
+        struct json_object *to = sw_json_at(c.to, i), *devices = sw_json_get(to, "devices");
+        sprintbuf(out, " ->%s", sw_json_str(to, "", "node", NULL));
+        for (size_t k = 0; k < sw_json_len(devices); k++)
+            sprintbuf(out, ":%s", sw_json_str(sw_json_at(devices, k), "", "device", NULL));
+    }
     *text = sw_strdup(out->buf);
     printbuf_free(out);
     dra_choice_done(&c);
@@ -99,7 +105,7 @@ static enum dra_outcome outcome_for(struct scene_dra *s, const char *spec, const
 static void expect(struct scene_dra *s, const char *spec, const char *expected)
 {
     SW_AUTO_CHARS *text = NULL;
-    (void)outcome_for(s, spec, NULL, &text);
+    (void)outcome_for(s, spec, NULL, DRA_PREEMPT, &text);
     assert_string_equal(text, expected);
 }
 
@@ -167,7 +173,7 @@ static void test_node_of_the_least_harm_is_chosen(void **state)
     add_pod(s, "low", 1, "b", "gpu-0-mig-7g40gb-0", "");
     expect(s, ASKS("nvidia.com/mig-1g.5gb"), "evict b: low gpu-0-mig-1g5gb-6");
     SW_AUTO_CHARS *text = NULL;
-    (void)outcome_for(s, ASKS("nvidia.com/mig-1g.5gb"), "a", &text);
+    (void)outcome_for(s, ASKS("nvidia.com/mig-1g.5gb"), "a", DRA_PREEMPT, &text);
     assert_string_equal(text, "evict a: mid gpu-0-mig-1g5gb-6");
 }
 
@@ -238,6 +244,139 @@ static void test_claim_goes_by_its_selectors_and_alternatives(void **state)
            "evict a: left gpu-0-mig-4g20gb-0");
 }
 
+/* ---- defragmentation ---------------------------------------------------------------------------
+ */
+
+#define OWNED                                                                                      \
+    ",\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"name\":\"r\",\"uid\":\"r\",\"controller\":"  \
+    "true}]"
+#define MAY_MOVE ",\"annotations\":{\"slipway.dev/may-move\":\"true\"}"
+
+/* A pod of the asker's priority that asks for a small slice by its limits, and has @device. */
+static void add_small(struct scene_dra *s, const char *uid, const char *device, const char *more)
+{
+    SW_AUTO_CHARS *pod = sw_printf("{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":"
+                                   "\"%s\"%s},\"spec\":{\"priority\":10,\"nodeName\":\"a\"," ASKS(
+                                       "nvidia.com/mig-1g.5gb") "}}",
+                                   uid, uid, more);
+    SW_AUTO_JSON *doc = json(pod);
+    add_pod(s, uid, 10, "a", device, "");
+    dra_observe_pod(s->v, doc, 1000);
+}
+
+static void expect_move(struct scene_dra *s, const char *spec, enum dra_way way,
+                        const char *expected)
+{
+    SW_AUTO_CHARS *text = NULL;
+    (void)outcome_for(s, spec, NULL, way, &text);
+    assert_string_equal(text, expected);
+}
+
+/* One slice in each half of the GPU: neither has room for a large one. */
+static void fragment(struct scene_dra *s, const char *more)
+{
+    add_node(s, "a", 1, "");
+    add_small(s, "left", "gpu-0-mig-1g5gb-0", OWNED);
+    add_small(s, "right", "gpu-0-mig-1g5gb-5", more);
+}
+
+static void test_pod_that_opts_in_moves_for_an_equal_one(void **state)
+{
+    struct scene_dra *s = *state;
+    fragment(s, OWNED MAY_MOVE);
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_MOVE,
+                "evict a: right gpu-0-mig-3g20gb-4 ->a:gpu-0-mig-1g5gb-3");
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_PREEMPT, "hopeless -:");
+}
+
+static void test_pod_that_does_not_opt_in_is_not_moved(void **state)
+{
+    struct scene_dra *s = *state;
+    s->v->every_pod = true;
+    fragment(s, OWNED);
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_MOVE, "hopeless -:");
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_MOVE_ANY,
+                "evict a: right gpu-0-mig-3g20gb-4 ->a:gpu-0-mig-1g5gb-3");
+}
+
+static void test_pod_that_nobody_makes_again_is_not_moved(void **state)
+{
+    struct scene_dra *s = *state;
+    fragment(s, MAY_MOVE);
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_MOVE, "hopeless -:");
+}
+
+static void test_pod_without_another_place_is_not_moved(void **state)
+{
+    struct scene_dra *s = *state;
+    fragment(s, OWNED MAY_MOVE);
+    add_pod(s, "more", 10, "a", "gpu-0-mig-2g10gb-2", "");
+    add_pod(s, "most", 10, "a", "gpu-0-mig-1g5gb-1", "");
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_MOVE, "hopeless -:");
+}
+
+static void test_pod_moves_to_another_node(void **state)
+{
+    struct scene_dra *s = *state;
+    fragment(s, OWNED MAY_MOVE);
+    add_pod(s, "more", 10, "a", "gpu-0-mig-2g10gb-2", "");
+    add_pod(s, "most", 10, "a", "gpu-0-mig-1g5gb-1", "");
+    add_node(s, "b", 1, "");
+    expect_move(
+        s,
+        "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+        "{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":"
+        "\"In\",\"values\":[\"a\"]}]}]}}}," ASKS("nvidia.com/mig-3g.20gb"),
+        DRA_MOVE, "evict a: right gpu-0-mig-3g20gb-4 ->b:gpu-0-mig-1g5gb-6");
+}
+
+static void test_budget_keeps_a_pod_from_moving(void **state)
+{
+    struct scene_dra *s = *state;
+    SW_AUTO_JSON *budget = json(
+        "{\"metadata\":{\"name\":\"b\",\"namespace\":\"ns\"},\"spec\":{"
+        "\"selector\":{\"matchLabels\":{\"a\":\"b\"}}},\"status\":{\"disruptionsAllowed\":0}}");
+    fragment(s, ",\"labels\":{\"a\":\"b\"}" OWNED MAY_MOVE);
+    cache_observe_budget(s->v->cache, "ns", "b", budget);
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_MOVE, "hopeless -:");
+}
+
+static void test_pod_with_a_claim_of_its_own_gets_it_allocated_again(void **state)
+{
+    struct scene_dra *s = *state;
+    fragment(s, OWNED);
+    SW_AUTO_JSON *pod = json(
+        "{\"metadata\":{\"name\":\"right\",\"namespace\":\"ns\",\"uid\":\"right\"" OWNED MAY_MOVE
+        "},\"spec\":{\"priority\":10,\"nodeName\":\"a\",\"containers\":[{\"name\":\"c\"}],"
+        "\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"t\"}]},\"status\":{"
+        "\"resourceClaimStatuses\":[{\"name\":\"gpu\",\"resourceClaimName\":\"of-right\"}]}}");
+    SW_AUTO_JSON *claim = json(
+        "{\"metadata\":{\"name\":\"of-right\",\"namespace\":\"ns\",\"uid\":\"of-right\"},\"spec\":{"
+        "\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":"
+        "\"mig-1g.5gb.slipway.dev\"}}]}},\"status\":{\"reservedFor\":[{\"resource\":\"pods\","
+        "\"name\":\"right\",\"uid\":\"right\"}],\"allocation\":{\"devices\":{\"results\":[{"
+        "\"request\":\"r\",\"driver\":\"mig.slipway.dev\",\"pool\":\"slipway/a\",\"device\":"
+        "\"gpu-0-mig-1g5gb-5\"}]}}}}");
+    dra_observe_pod(s->v, pod, 1000);
+    dra_observe(s->v, DRA_CLAIMS, "ns", "of-right", claim);
+    expect_move(s, ASKS("nvidia.com/mig-3g.20gb"), DRA_MOVE,
+                "evict a: right gpu-0-mig-3g20gb-4 ->a:gpu-0-mig-1g5gb-3");
+}
+
+static void test_several_pods_move_for_one(void **state)
+{
+    struct scene_dra *s = *state;
+    fragment(s, OWNED MAY_MOVE);
+    add_small(s, "other", "gpu-0-mig-1g5gb-4", OWNED MAY_MOVE);
+    add_small(s, "second", "gpu-0-mig-1g5gb-1", OWNED);
+    expect_move(
+        s,
+        "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"nvidia.com/"
+        "mig-3g.20gb\":1}}}]",
+        DRA_MOVE,
+        "evict a: other right gpu-0-mig-3g20gb-4 ->a:gpu-0-mig-1g5gb-3 ->a:gpu-0-mig-1g5gb-2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +391,14 @@ int main(void)
         T(test_nobody_is_chosen_while_a_pod_leaves_anyway),
         T(test_room_kept_for_a_more_important_pod_stays_its_own),
         T(test_claim_goes_by_its_selectors_and_alternatives),
+        T(test_pod_that_opts_in_moves_for_an_equal_one),
+        T(test_pod_that_does_not_opt_in_is_not_moved),
+        T(test_pod_that_nobody_makes_again_is_not_moved),
+        T(test_pod_without_another_place_is_not_moved),
+        T(test_pod_moves_to_another_node),
+        T(test_budget_keeps_a_pod_from_moving),
+        T(test_pod_with_a_claim_of_its_own_gets_it_allocated_again),
+        T(test_several_pods_move_for_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

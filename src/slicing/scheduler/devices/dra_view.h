@@ -1,7 +1,8 @@
 #pragma once
-/* dra_view: what the evictor sees of a cluster whose kube-scheduler gives slices away itself, by
- * Dynamic Resource Allocation: ResourceSlices, DeviceClasses, ResourceClaims, pods, nodes, budgets.
- * It does no I/O, and holds nothing but what was observed. Internal to scheduler. */
+/* dra_view: what is known of a cluster whose kube-scheduler gives slices away itself, by Dynamic
+ * Resource Allocation: ResourceSlices, DeviceClasses, ResourceClaims, pods, nodes, budgets. It does
+ * no I/O, and holds nothing but what was observed. slipway-scheduler evicts by it, and `slipway
+ * slices` says what would have to move. */
 #include <json-c/json.h>
 
 #include "base/base.h"
@@ -12,8 +13,11 @@ enum dra_kind { DRA_NODES, DRA_SLICES, DRA_CLASSES, DRA_CLAIMS, DRA_N_KINDS };
 
 /** A pod. What is said of all pods is in the cache's record of it. */
 struct dra_pod {
-    struct pod *pod;         /* borrowed from the cache */
-    struct json_object *doc; /* of one that waits; NULL: it is bound or has ended */
+    struct pod *pod;           /* borrowed from the cache */
+    struct json_object *doc;   /* of one that waits; NULL: it is bound or has ended */
+    struct json_object *bound; /* of one that is bound, if it is movable (or dra_view.every_pod);
+                                  NULL: else */
+    bool movable;              /* it opts in (DRA_MAY_MOVE), and a controller makes it again */
     int64_t cpu_milli, memory;
 };
 
@@ -22,6 +26,7 @@ struct dra_view {
     struct cache *cache;                /* of pods and PodDisruptionBudgets alone */
     struct lh_table *docs[DRA_N_KINDS]; /* by name, claims by "namespace/name" */
     struct lh_table *pods;              /* by uid */
+    bool every_pod;                     /* dra_pod.bound of all; set it before any is observed */
 };
 
 /** An empty one; the caller's. */
@@ -54,6 +59,13 @@ char *dra_room_name(const char *uid) SW_CHECKED;
 /** A label of such a claim: the pod's uid. */
 #define DRA_ROOM_LABEL "slipway.dev/room-for"
 
+/** An annotation of pods, "true": they may be evicted so that another one gets its devices, if
+ * there is another place for them. */
+#define DRA_MAY_MOVE "slipway.dev/may-move"
+/** kube-scheduler has found no node for @pod (a document), for want of devices on some. Source: its
+ * plugin DynamicResources. */
+bool dra_is_refused(struct json_object *pod);
+
 /** What a pod asks for. */
 struct dra_needs {
     struct json_object **todo; /* claims to be allocated; counted */
@@ -66,5 +78,9 @@ struct dra_needs {
 /** Read what @pod (a document) asks for on @node (may be NULL: on one without device plugins). */
 void dra_needs_read(const struct dra_view *v, struct json_object *pod, struct json_object *node,
                     struct dra_needs *out);
+/** What the bound pod @pod will ask for when it is made again elsewhere: claims that are its alone
+ * are to be allocated anew. */
+void dra_needs_again(const struct dra_view *v, const struct dra_pod *pod, struct json_object *node,
+                     struct dra_needs *out);
 /** Free what it owns. */
 void dra_needs_done(struct dra_needs *needs);

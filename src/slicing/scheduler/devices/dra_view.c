@@ -1,4 +1,4 @@
-#include "slicing/scheduler/dra_view.h"
+#include "slicing/scheduler/devices/dra_view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@ static void free_pod(struct lh_entry *e)
 {
     struct dra_pod *p = lh_entry_v(e);
     json_object_put(p->doc);
+    json_object_put(p->bound);
     sw_table_free_key_and_value(e);
 }
 
@@ -111,8 +112,12 @@ void dra_observe_pod(struct dra_view *v, struct json_object *obj, int64_t now_ms
     }
     p->pod = pod;
     json_object_put(SW_TAKE(p->doc));
+    json_object_put(SW_TAKE(p->bound));
+    p->movable = sw_streq(sw_obj_annotation(obj, DRA_MAY_MOVE), "true") && sw_obj_controller(obj);
     if (!pod->node && !pod->ended)
         p->doc = json_object_get(obj);
+    else if (!pod->ended && (p->movable || v->every_pod))
+        p->bound = json_object_get(obj);
     p->cpu_milli = taken_by(obj, "cpu");
     p->memory = taken_by(obj, "memory");
     cache_observe_nomination(pod, sw_json_str(obj, "", "status", "nominatedNodeName", NULL),
@@ -176,6 +181,14 @@ bool dra_class_is_ours(struct json_object *class)
 char *dra_room_name(const char *uid)
 {
     return sw_printf("slipway-room-%s", uid);
+}
+
+bool dra_is_refused(struct json_object *pod)
+{
+    struct json_object *c = sw_obj_condition(pod, "PodScheduled");
+    return sw_streq(sw_json_str(c, "", "status", NULL), "False") &&
+           sw_streq(sw_json_str(c, "", "reason", NULL), "Unschedulable") &&
+           strstr(sw_json_str(c, "", "message", NULL), "cannot allocate all claims");
 }
 
 /* ---- what a pod asks for -----------------------------------------------------------------------
@@ -284,6 +297,38 @@ void dra_needs_read(const struct dra_view *v, struct json_object *pod, struct js
         add_claim(v, out, dra_find(v, DRA_CLAIMS, sw_obj_namespace(pod), name));
     }
     add_extended(v, pod, node, out);
+}
+
+/* Whether only the pod uses it: it is given up when the pod has gone. */
+static bool is_alone(struct json_object *claim, const struct dra_pod *pod)
+{
+    struct json_object *users = sw_json_find(claim, "status", "reservedFor", NULL);
+    return sw_json_len(users) == 0 ||
+           (sw_json_len(users) == 1 &&
+            sw_streq(sw_json_str(sw_json_at(users, 0), "", "uid", NULL), pod->pod->uid));
+}
+
+void dra_needs_again(const struct dra_view *v, const struct dra_pod *pod, struct json_object *node,
+                     struct dra_needs *out)
+{
+    struct dra_needs now;
+    dra_needs_read(v, pod->bound, node, &now);
+    struct json_object **done = now.done;
+    const size_t n_done = now.n_done;
+    now.done = NULL;
+    now.n_done = 0;
+    for (size_t i = 0; i < n_done; i++) {
+        SW_AUTO_JSON *claim = done[i];
+        if (!is_alone(claim, pod)) {
+            add_claim(v, &now, claim);
+            continue;
+        }
+        SW_AUTO_JSON *again = sw_json_copy(claim);
+        json_object_object_del(again, "status");
+        add_claim(v, &now, again);
+    }
+    free(done);
+    *out = now;
 }
 
 void dra_needs_done(struct dra_needs *needs)
