@@ -14,7 +14,7 @@ packages  = $(sort $(subst $(comma), ,$(foreach d,$(1),$(foreach m,$(filter $(d)
 # their libraries and no others; build/test/<name> is the same with sanitizers.
 PROGRAMS       := slipway slipway-webhook slipway-scheduler slipway-device-plugin
 DIR_slipway    := cli
-OF_slipway     := base data net/http net/serve kube chart operator emulator web cli
+OF_slipway     := base data net/http net/serve kube chart operator slicing/mig slicing/dra slicing/claim slicing/scheduler/cache slicing/scheduler/devices emulator web cli
 DIR_slipway-webhook := slicing/webhook
 OF_slipway-webhook  := base data net/http net/serve kube slicing/mig slicing/webhook
 DIR_slipway-scheduler := slicing/scheduler

@@ -65,5 +65,6 @@ const struct sw_command *const sw_commands[] = {
     &sw_command_releases, &sw_command_takeover, &sw_command_vendor, &sw_command_wait,
     &sw_command_pause, &sw_command_resume, &sw_command_retry, &sw_command_history,
     &sw_command_rollback, &sw_command_tree, &sw_command_logs, &sw_command_dashboard, &sw_command_report,
+    &sw_command_slices,
     &sw_command_dependency, &sw_command_recommend, &sw_command_verify_release, &sw_command_version, NULL
 };

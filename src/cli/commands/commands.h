@@ -13,7 +13,7 @@ extern const struct sw_command sw_command_run, sw_command_controller, sw_command
     sw_command_takeover, sw_command_vendor, sw_command_wait, sw_command_pause, sw_command_resume,
     sw_command_tree, sw_command_retry, sw_command_history, sw_command_rollback, sw_command_logs,
     sw_command_dashboard, sw_command_report, sw_command_version, sw_command_dependency,
-    sw_command_recommend, sw_command_verify_release;
+    sw_command_recommend, sw_command_verify_release, sw_command_slices;
 
 /** The command of this name, or of Helm's name for it; NULL: none. */
 const struct sw_command *sw_command_named(const char *name);

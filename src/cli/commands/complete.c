@@ -46,9 +46,15 @@ static bool has_cluster(const struct sw_command *c)
     return false;
 }
 
+static bool is_of_node(const struct sw_command *c)
+{
+    return sw_streq(c->args, "[NODE]");
+}
+
 bool complete_operands(const struct sw_command *c)
 {
-    return has_cluster(c) && strstr(c->args, "NAME") && !strstr(c->args, "RECIPE");
+    return has_cluster(c) && (strstr(c->args, "NAME") || is_of_node(c)) &&
+           !strstr(c->args, "RECIPE");
 }
 
 /* ---- the line -----------------------------------------------------------------------------------
@@ -177,6 +183,8 @@ static int print_value(const struct line *line, struct sw_err *err)
 static int print_operand(const struct line *line, struct sw_err *err)
 {
     const bool is_explain = line->command == &sw_command_explain;
+    if (line->n_operands == 0 && is_of_node(line->command))
+        return print_objects(line, "v1", "Node", err);
     if (line->n_operands == 0) {
         for (const char *const *topic = explain_topics(); is_explain && *topic; topic++)
             (void)printf("%s\n", *topic);

@@ -11,7 +11,7 @@ struct sw_flag;
 
 /** Whether values of the flag are asked for: a context, a cluster, a user, a namespace. */
 bool complete_asks(const struct sw_flag *flag);
-/** Whether operands of the command are asked for: resources, and what they have. */
+/** Whether operands of the command are asked for: resources and what they have, nodes. */
 bool complete_operands(const struct sw_command *command);
 
 /** Print a candidate a line. @argv: the command and the words behind it, the last being the one at

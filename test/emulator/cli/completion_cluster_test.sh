@@ -58,6 +58,7 @@ offers_files() { # a recipe is a folder
 }
 
 t "resources" asks "my-recipe " status ""
+t "nodes" holds slices "" -- "$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')"
 t "states of a resource" asks "0000 1000 " logs my-recipe ""
 t "revisions of a resource" asks "1 " rollback my-recipe ""
 t "namespaces" holds status -n "" -- my-recipe
