@@ -166,7 +166,9 @@ void gpu_waiting_add(const struct dra_view *v, struct json_object *pods,
     for (size_t i = 0; i < sw_json_len(pods); i++) {
         const char *uid = sw_json_str(sw_json_at(pods, i), "", "metadata", "uid", NULL);
         const struct dra_pod *p = dra_find_pod(v, uid);
-        SW_AUTO_JSON *asks = p && p->doc && !p->pod->leaving ? asked_for(v, p->doc) : NULL;
+        if (!p || !p->doc || p->pod->leaving)
+            continue;
+        SW_AUTO_JSON *asks = asked_for(v, p->doc);
         if (sw_json_len(asks))
             add(v, p, asks, waiting);
     }
