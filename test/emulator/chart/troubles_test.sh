@@ -21,14 +21,15 @@ compiles() { # the compiler's last words are told, and that Job is not made agai
     never driver-does-not-compile nvidia-gpu --platform kubernetes && said "state 'driver-build': Job .* exit code 2 .*; the end of its log: .*make: \*\*\* \[Makefile:1234: modules\] Error 2"
 }
 compiles_operators() { never driver-does-not-compile intel-gaudi --platform kubernetes && said 'nodes have no allocatable habana.ai/gaudi yet (worker-0)'; }
+# Up to 1.35 recipe nvidia-mig has a webhook.
 containerd() { # what was ready is not for a moment, and the walk goes on by itself
-    run toolkit-restarts-containerd nvidia-mig --delays 0.5 --timeout 60s && said 'StateNotReady: state webhook: .*pods are ready' && said 'nvidia-mig: Ready'
+    run toolkit-restarts-containerd nvidia-mig --kube-version 1.35 --delays 0.5 --timeout 60s && said 'StateNotReady: state webhook: .*pods are ready' && said 'nvidia-mig: Ready'
 }
 certificate() { # what needs no certificate is walked meanwhile
-    run late-certificate nvidia-mig --delays 0.2 --timeout 60s && said 'nvidia-mig: Ready' &&
+    run late-certificate nvidia-mig --kube-version 1.35 --delays 0.2 --timeout 60s && said 'nvidia-mig: Ready' &&
         [ "$(grep -n 'StateReady: state scheduler' "$tap_dir/said" | cut -d: -f1)" -lt "$(grep -n 'StateReady: state webhook' "$tap_dir/said" | cut -d: -f1)" ]
 }
-certificate_waited() { ! run late-certificate nvidia-mig --delays 1 --timeout 6s && said "state 'webhook': .*das-operator-webhook"; }
+certificate_waited() { ! run late-certificate nvidia-mig --kube-version 1.35 --delays 1 --timeout 6s && said "state 'webhook': .*das-operator-webhook"; }
 
 upgrade_fails() { never driver-upgrade-fails gpu-cluster --platform kubernetes && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 is as none may be: .*upgrade-failed"; }
 upgrade_counts_no_more() { run driver-upgrade-fails gpu-cluster --platform kubernetes --delays 0 --timeout 30s --set gpu-cluster-operator.refuse.driver-upgrade-failed.enabled=false && said 'gpu-cluster: Ready'; }

@@ -27,7 +27,7 @@ static void open_world(struct world *w)
 {
     static const struct sw_emu_delays none;
     *w = (struct world){ .on_request = on_request, .real_clock = true };
-    world_open_with(w, &(struct sw_emulator_opts){ .delays = none });
+    world_open_with(w, &(struct sw_emulator_opts){ .delays = none, .kube_version = "1.35" });
     SW_AUTO_CHARS *dir = sw_strdup(TAKEOVER "/rolling");
     sro_apply(w, dir); /* the definitions */
     assert_int_equal(world_delete(w, SR_VERSION, "SpecialResource", NULL, "rolling"), 0);

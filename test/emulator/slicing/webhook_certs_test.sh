@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 . test/tap.sh
 slipway=${SLIPWAY_RELEASE:-build/slipway}
 dir=$(mktemp -d)
-"$slipway" emulate --platform kubernetes --kubeconfig-out "$dir/kubeconfig" >"$dir/log" 2>&1 &
+"$slipway" emulate --platform kubernetes --kube-version 1.35 --kubeconfig-out "$dir/kubeconfig" >"$dir/log" 2>&1 &
 emulator=$!
 trap 'kill $emulator; wait; rm -rf "$dir" "$tap_dir"' EXIT
 until_ok 30 test -s "$dir/kubeconfig"
