@@ -1,5 +1,4 @@
 #include "base/base.h"
-#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,14 +130,13 @@ static int write_all(int fd, const char *bytes, size_t len)
     return fsync(fd);
 }
 
-static int write_file(const char *path, const void *bytes, size_t len_bytes, mode_t mode,
-                      struct sw_err *err)
+int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
 {
     SW_AUTO_CHARS *tmp = sw_printf("%s.XXXXXX", path);
     int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
     if (fd < 0)
         return fail(err, path);
-    bool ok = fchmod(fd, mode) == 0 && write_all(fd, bytes, len_bytes) == 0;
+    bool ok = write_all(fd, bytes, len_bytes) == 0;
     int saved = errno;
     ok = close(fd) == 0 && ok;
     if (ok && rename(tmp, path) == 0)
@@ -148,20 +146,6 @@ static int write_file(const char *path, const void *bytes, size_t len_bytes, mod
     (void)unlink(tmp); /* the error to report is the first one */
     errno = saved;
     return fail(err, path);
-}
-
-int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
-{
-    return write_file(path, bytes, len_bytes, S_IRUSR | S_IWUSR, err);
-}
-
-int sw_file_write_shared(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
-{
-    struct stat st;
-    mode_t mask = umask(077); /* it cannot be read otherwise */
-    (void)umask(mask);
-    mode_t mode = stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
-    return write_file(path, bytes, len_bytes, mode, err);
 }
 
 int sw_file_write_deep(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)

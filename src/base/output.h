@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/base.h"
-
 struct printbuf;
 
 /** Append @bytes to @out. As it is stays: UTF-8, tabs, line ends, and with @colours the sequences
@@ -22,8 +20,3 @@ void sw_output_guard(void);
 void sw_output_as_it_is(bool on);
 /** Before the program ends: write what is left of a character that is not complete. */
 void sw_output_end(void);
-
-/** As sw_file_write() for what others may read, too, as a chart: with the mode of the file that is
- * replaced, else with the one that the umask leaves. Not beside other threads. */
-int sw_file_write_shared(const char *path, const void *bytes, size_t len_bytes,
-                         struct sw_err *err) SW_CHECKED;

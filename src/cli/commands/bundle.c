@@ -312,7 +312,7 @@ static int write_bundle(const struct bundle_opts *o, const struct sw_recipe *rec
     if (rc == 0 && to_stdout)
         (void)fwrite(bytes, 1, len, stdout); /* main() checks stdout for errors */
     else if (rc == 0)
-        rc = sw_file_write_shared(path, bytes, len, err);
+        rc = sw_file_write(path, bytes, len, err);
     if (rc == 0 && !to_stdout)
         (void)printf("wrote %s (%d images)\n", path, json_object_object_length(images));
     free(bytes);

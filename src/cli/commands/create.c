@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "chart/aicr/aicr.h"
 #include "chart/recipe/load/files.h"
 #include "cli/command/ask.h"
@@ -89,10 +88,10 @@ static int write_file(const struct sw_scaffold_file *file, const char *dir, cons
 {
     SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, file->path);
     if (file->len)
-        return sw_file_write_shared(path, file->text, file->len, err);
+        return sw_file_write(path, file->text, file->len, err);
     SW_AUTO_CHARS *with_image = fill_in(file->text, SW_SCAFFOLD_IMAGE, image);
     SW_AUTO_CHARS *text = fill_in(with_image, SW_SCAFFOLD_NAME, name);
-    return sw_file_write_shared(path, text, strlen(text), err);
+    return sw_file_write(path, text, strlen(text), err);
 }
 
 /* The last part of @dir, a name for a recipe. */
@@ -330,7 +329,7 @@ static int write_result(const char *file, struct json_object *result, struct sw_
 {
     SW_AUTO_CHARS *text = sw_aicr_result_text(result);
     if (!sw_streq(file, "-"))
-        return sw_file_write_shared(file, text, strlen(text), err);
+        return sw_file_write(file, text, strlen(text), err);
     (void)fputs(text, stdout);
     return 0;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/output.h"
 #include "chart/fetch/fetch.h"
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
@@ -251,5 +250,5 @@ int sw_source_pack(const struct sw_recipe *recipe, const char *dir, char **path,
     size_t len;
     *path = sw_printf("%s/%s", dir, name);
     int rc = sw_recipe_pack(recipe, &bytes, &len, err);
-    return rc < 0 ? rc : sw_file_write_shared(*path, bytes, len, err);
+    return rc < 0 ? rc : sw_file_write(*path, bytes, len, err);
 }
