@@ -79,13 +79,12 @@ class Api:
 class Emulator(Api):
     """The API server that all tests of a file share."""
 
-    def __init__(self, version=None):
+    def __init__(self, version):
         self.dir = tempfile.mkdtemp(prefix="slipway-kubelet-")
         kubeconfig = self.dir + "/kubeconfig"
         self.log = open(self.dir + "/emulator.log", "w")
         self.process = subprocess.Popen(
-            [EMULATOR, "emulate", "--no-nodes", "--no-controllers", "--kubeconfig-out", kubeconfig] +
-            (["--kube-version", version] if version else []),
+            [EMULATOR, "emulate", "--no-nodes", "--no-controllers", "--kubeconfig-out", kubeconfig, "--kube-version", version],
             stdout=self.log, stderr=self.log)
         until("kubeconfig", lambda: os.path.exists(kubeconfig) and "server:" in open(kubeconfig).read())
         super().__init__(kubeconfig)
@@ -392,7 +391,7 @@ def read_gpus(path):
     return out
 
 
-def main(tests, version=None):
+def main(tests, version="1.35"):
     """Run the tests, each with a world of its own; speak TAP. version: of Kubernetes"""
     api = Emulator(version)
     bad = 0

@@ -95,7 +95,7 @@ if ! command -v kubectl >/dev/null; then
     skip "back to DAS" "kubectl is needed"
     plan
 fi
-"$slipway" emulate --platform kubernetes --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
+"$slipway" emulate --platform kubernetes --kube-version 1.35 --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
 pids="$pids $!"
 until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
 t "what DAS left is there" left_by_das
