@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "slicing/scheduler/devices/harm.h"
 #include "slicing/scheduler/internal.h"
 
 enum { RETRY_MS = 2000 };
@@ -35,26 +36,13 @@ static const char *const pod_fields[] = {
     NULL,
 };
 
-/* Nobody is left there who would end an evicted pod. Source: kube-controller-manager's node
- * lifecycle controller. */
-static bool is_lost(struct json_object *taints)
-{
-    static const char *const keys[] = { "node.kubernetes.io/unreachable",
-                                        "node.kubernetes.io/not-ready",
-                                        "node.kubernetes.io/out-of-service" };
-    for (size_t i = 0; i < SW_COUNT(keys); i++)
-        if (sw_json_find_by(taints, "key", keys[i]))
-            return true;
-    return false;
-}
-
 static void on_node(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     const bool there = e->type != SW_WATCH_DELETED;
     struct json_object *taints = there ? sw_json_find(e->object, "spec", "taints", NULL) : NULL;
     cache_observe_node(s->cache, e->name, there,
                        sw_json_find_by(taints, "effect", "PreferNoSchedule") != NULL);
-    cache_observe_lost(s->cache, e->name, there && is_lost(taints));
+    cache_observe_lost(s->cache, e->name, there && node_is_lost(taints));
     const char *epoch = there ? sw_obj_label(e->object, SW_SCHEDULER_EPOCH) : NULL;
     cache_observe_epoch(s->cache, e->name, epoch ? epoch : "", sw_loop_now_ms(s->loop));
 }

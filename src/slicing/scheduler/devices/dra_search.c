@@ -147,19 +147,6 @@ static bool tolerates(struct json_object *pod, const char *key, const char *valu
     return false;
 }
 
-/* Nobody ends an evicted pod where kubelet is not heard. Source: kube-controller-manager's node
- * lifecycle controller. */
-static bool is_lost(struct json_object *taints)
-{
-    static const char *const keys[] = { "node.kubernetes.io/unreachable",
-                                        "node.kubernetes.io/not-ready",
-                                        "node.kubernetes.io/out-of-service" };
-    for (size_t i = 0; i < SW_COUNT(keys); i++)
-        if (sw_json_find_by(taints, "key", keys[i]))
-            return true;
-    return false;
-}
-
 static bool selects(struct json_object *pod, struct json_object *node)
 {
     struct sw_selector labels = { 0 };
@@ -205,7 +192,7 @@ bool search_may_be_there(const struct search *t)
     for (size_t i = 0; i < t->needs.n_done; i++)
         if (!is_on(t->needs.done[i], t->node))
             return false;
-    return !is_lost(taints) && selects(pod, t->node);
+    return !node_is_lost(taints) && selects(pod, t->node);
 }
 
 static int64_t allocatable(struct json_object *node, const char *resource)

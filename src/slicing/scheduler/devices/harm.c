@@ -1,5 +1,7 @@
 #include "slicing/scheduler/devices/harm.h"
 
+#include "data/data.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,4 +41,15 @@ bool victims_better(const struct victims *a, const struct victims *b)
     if (a->n != b->n)
         return a->n < b->n;
     return x->created_ms > y->created_ms;
+}
+
+bool node_is_lost(struct json_object *taints)
+{
+    static const char *const keys[] = { "node.kubernetes.io/unreachable",
+                                        "node.kubernetes.io/not-ready",
+                                        "node.kubernetes.io/out-of-service" };
+    for (size_t i = 0; i < SW_COUNT(keys); i++)
+        if (sw_json_find_by(taints, "key", keys[i]))
+            return true;
+    return false;
 }

@@ -20,3 +20,6 @@ int victims_by_importance(const void *a, const void *b);
 /** Whether it is better to evict @a than @b: fewer against a budget, then lower priorities, then
  * fewer pods, then those that began later. */
 bool victims_better(const struct victims *a, const struct victims *b);
+/** Whether nobody ends an evicted pod on a node with these taints, as kubelet is not heard there.
+ * Source: kube-controller-manager's node lifecycle controller. */
+bool node_is_lost(struct json_object *taints);
