@@ -54,6 +54,9 @@ const struct explained_annotation explained_annotations[] = {
       "does not stop the walk" },
     { "slipway.dev/das-owner", OF_RESOURCE, NULL,
       "the uid of the DASOperator that the resource is for: it goes with that; " SET },
+    { "slipway.dev/defragment", "an annotation of a pod that waits for slices", NULL,
+      "a time: slipway-scheduler makes room for the pod once, by pods that may move; `slipway "
+      "slices --defragment NAMESPACE/POD` sets it" },
     { "slipway.dev/deletion", "an annotation of hooks", NULL,
       "for which event, of which release, a hook of a deletion runs; " SET },
     { "slipway.dev/deletion-hooks", "an annotation of the record of a release", NULL,
@@ -64,6 +67,9 @@ const struct explained_annotation explained_annotations[] = {
       "recipe and values that were deployed; " SET },
     { "slipway.dev/kept", "an annotation of a CustomResourceDefinition", NULL,
       "the shared release that left it behind, since others have objects of it; " SET },
+    { "slipway.dev/may-move", "an annotation of a pod, in the template of what makes it", "true",
+      "it may be evicted and made again elsewhere where slices of a GPU lie so that another pod "
+      "finds no place; only where kube-scheduler allocates them, and within its budgets" },
     { "slipway.dev/no-hooks", OF_RESOURCE, "true",
       "its deletion, or removal, runs no hooks: for one whose hook fails and holds it" },
     { "slipway.dev/origin", "an annotation of the chart in the record of a release", NULL,
