@@ -391,6 +391,8 @@ static int rank_of(const struct sw_kind *kind)
                                          "Service",
                                          "PodDisruptionBudget",
                                          "NetworkPolicy",
+                                         "ValidatingAdmissionPolicyBinding",
+                                         "ValidatingAdmissionPolicy",
                                          "ConsoleLink",
                                          "RoleBinding",
                                          "Role",
