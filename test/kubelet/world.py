@@ -391,8 +391,8 @@ def read_gpus(path):
     return out
 
 
-def main(tests, version="1.35"):
-    """Run the tests, each with a world of its own; speak TAP. version: of Kubernetes"""
+def main(tests, version="1.33"):
+    """Run the tests, each with a world of its own; speak TAP. version: of Kubernetes (1.33: no resource.k8s.io/v1)"""
     api = Emulator(version)
     bad = 0
     try:
