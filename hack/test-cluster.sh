@@ -60,7 +60,7 @@ up() { KUBECONFIG=$(hack/cluster.sh up --openshift ${CLUSTER_UP:-}) && export KU
 
 # lane N: a cluster of its own, and tests on it while there are any.
 lane() {
-    local name failed='' used=''
+    local name dirty='' used='' alone=''
     export SLIPWAY_CLUSTER_DIR=$base
     [ "$1" = 1 ] || export SLIPWAY_CLUSTER_DIR=$base.$1
     running=
@@ -71,13 +71,14 @@ lane() {
     hack/cluster.sh down
     up || { echo "0 1 cluster" >>"$logs/results"; return 1; }
     while name=$(next) && [ -n "$name" ]; do
-        # what a failed test left is not there for the next one; nor what any left (namespaces, what OLM
-        # has brought) for one that asks for a new cluster
-        if [ -n "$failed" ] || { [ -n "$used" ] && grep -q '^# On a new cluster' "test/cluster/$name.sh"; }; then
+        # what a failed test left is not there for the next one. One that asks for a new cluster finds
+        # nothing that others left (namespaces, what OLM has brought), and no other finds what it leaves.
+        ! grep -q '^# On a new cluster' "test/cluster/$name.sh" || alone=1
+        if [ -n "$dirty" ] || { [ -n "$used" ] && [ -n "$alone" ]; }; then
             { hack/cluster.sh down; up; } || { echo "0 1 cluster" >>"$logs/results"; return 1; }
         fi
-        failed='' used=1
-        one "$name" || failed=1
+        dirty=$alone used=1 alone=''
+        one "$name" || dirty=1
     done
 }
 
