@@ -160,8 +160,7 @@ static void allow_pods(struct rights *r, const char *ns)
 
 static bool is_subscription(struct json_object *doc)
 {
-    return sw_streq(sw_obj_kind(doc), "Subscription") &&
-           sw_starts_with(sw_obj_api_version(doc), "operators.coreos.com/");
+    return sw_is_subscription(sw_obj_api_version(doc), sw_obj_kind(doc));
 }
 
 /* Where the operator has its pods that makes @m ready, a Subscription or what it says is for one

@@ -5,6 +5,7 @@
 
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
+#include "operator/engine/readiness/pod_maker.h"
 
 #define NOT_INSTALLED "chart not installed: "
 #define FOR_SOME_REASON NOT_INSTALLED "somebody else has brought it, or it is not needed"
@@ -20,8 +21,7 @@ static bool is_below(const char *name, const char *above, bool needed)
 /* Of OLM's: an object, or what the inventory says of one. */
 static bool is_subscription(struct json_object *doc)
 {
-    return sw_streq(sw_obj_kind(doc), "Subscription") &&
-           sw_starts_with(sw_obj_api_version(doc), "operators.coreos.com/");
+    return sw_is_subscription(sw_obj_api_version(doc), sw_obj_kind(doc));
 }
 
 /* ---- of a resource -----------------------------------------------------------------------------

@@ -18,8 +18,7 @@ static bool is_workload(const struct object *o)
 
 static bool is_subscription(const struct object *o)
 {
-    return sw_streq(o->key.kind, "Subscription") &&
-           sw_starts_with(o->key.api_version, "operators.coreos.com/");
+    return sw_is_subscription(o->key.api_version, o->key.kind);
 }
 
 /* Is it not ready, and made ready by others, who have pods? */

@@ -21,6 +21,11 @@ const struct sw_pod_maker *sw_pod_maker_find(const char *kind)
     return NULL;
 }
 
+bool sw_is_subscription(const char *api_version, const char *kind)
+{
+    return sw_streq(kind, "Subscription") && sw_starts_with(api_version, "operators.coreos.com/");
+}
+
 bool sw_pods_are_of_many(const char *ns)
 {
     return sw_streq(ns, "default") || sw_starts_with(ns, "kube-") || sw_streq(ns, "openshift");

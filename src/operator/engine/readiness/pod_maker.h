@@ -14,6 +14,8 @@ struct sw_pod_maker {
 
 /** NULL: objects of the kind make no pods. */
 const struct sw_pod_maker *sw_pod_maker_find(const char *kind);
+/** Of the Operator Lifecycle Manager: what it installs has pods in the namespace of it. */
+bool sw_is_subscription(const char *api_version, const char *kind);
 /** Have too many others pods in @ns for what they say to be told of an operator there? */
 bool sw_pods_are_of_many(const char *ns);
 /** What the pods of @doc are made of, {metadata, spec}, borrowed. NULL: it makes none. */
