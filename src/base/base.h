@@ -263,7 +263,12 @@ int sw_fd_read(int fd, const char *name, size_t max_bytes, char **out, size_t *l
 int sw_file_write(const char *path, const void *bytes, size_t len_bytes,
                   struct sw_err *err) SW_CHECKED;
 
-/** The same, and make the folders that @path is in. */
+/** The same for a file that people edit and share, as Chart.yaml: it keeps the owner and the mode
+ * of the one that it replaces; a new one has the mode that the umask leaves. Not beside threads. */
+int sw_file_rewrite(const char *path, const void *bytes, size_t len_bytes,
+                    struct sw_err *err) SW_CHECKED;
+
+/** As sw_file_write(), and make the folders that @path is in. */
 int sw_file_write_deep(const char *path, const void *bytes, size_t len_bytes,
                        struct sw_err *err) SW_CHECKED;
 

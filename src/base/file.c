@@ -130,13 +130,28 @@ static int write_all(int fd, const char *bytes, size_t len)
     return fsync(fd);
 }
 
-int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
+/* Set owner and mode of @fd as those of the file @path; where there is none, as the umask has it.
+ */
+static int take_on(int fd, const char *path)
+{
+    const mode_t mask = umask(077); /* it cannot be read otherwise */
+    (void)umask(mask);
+    struct stat old;
+    if (stat(path, &old) < 0)
+        return fchmod(fd, 0666 & ~mask);
+    if (fchown(fd, old.st_uid, old.st_gid) < 0) /* not root: it is the user's own now */
+        old.st_mode &= ~(mode_t)(S_ISUID | S_ISGID);
+    return fchmod(fd, old.st_mode & 07777);
+}
+
+static int write_file(const char *path, const void *bytes, size_t len_bytes, bool is_shared,
+                      struct sw_err *err)
 {
     SW_AUTO_CHARS *tmp = sw_printf("%s.XXXXXX", path);
     int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
     if (fd < 0)
         return fail(err, path);
-    bool ok = write_all(fd, bytes, len_bytes) == 0;
+    bool ok = (!is_shared || take_on(fd, path) == 0) && write_all(fd, bytes, len_bytes) == 0;
     int saved = errno;
     ok = close(fd) == 0 && ok;
     if (ok && rename(tmp, path) == 0)
@@ -146,6 +161,16 @@ int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct 
     (void)unlink(tmp); /* the error to report is the first one */
     errno = saved;
     return fail(err, path);
+}
+
+int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
+{
+    return write_file(path, bytes, len_bytes, false, err);
+}
+
+int sw_file_rewrite(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)
+{
+    return write_file(path, bytes, len_bytes, true, err);
 }
 
 int sw_file_write_deep(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)

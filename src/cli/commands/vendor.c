@@ -154,7 +154,7 @@ static int write_file(const char *chart, const char *name, const char *text,
         return 0;
     }
     (void)json_object_array_add(written, json_object_new_string(path));
-    return sw_file_write(path, text, strlen(text), err);
+    return sw_file_rewrite(path, text, strlen(text), err);
 }
 
 /* Write the files that lock @recipe, which is in the folder @chart. */

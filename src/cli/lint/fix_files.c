@@ -18,20 +18,6 @@ static bool is_kind(const char *path, mode_t kind)
     return lstat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
-/* Write the file anew with the owner and the rights that it has. */
-static int write_back(const char *path, const char *text, struct sw_err *err)
-{
-    struct stat st;
-    const bool is_there = stat(path, &st) == 0;
-    int rc = sw_file_write(path, text, strlen(text), err);
-    if (rc < 0 || !is_there)
-        return rc;
-    if (chown(path, st.st_uid, st.st_gid) < 0) /* not root: it was the user's own, or is now */
-        st.st_mode &= ~(mode_t)(S_ISUID | S_ISGID);
-    (void)chmod(path, st.st_mode & 07777); /* the owner's; else as sw_file_write() leaves it */
-    return 0;
-}
-
 static int fix_file(const char *path, enum sw_fix_kind kind, const struct sw_fix_opts *opts,
                     struct sw_fixes *fixes, struct sw_err *err)
 {
@@ -43,7 +29,7 @@ static int fix_file(const char *path, enum sw_fix_kind kind, const struct sw_fix
     if (rc < 0)
         return rc;
     SW_AUTO_CHARS *fixed = sw_fix_text(path, kind, text, len, opts, fixes);
-    return fixed ? write_back(path, fixed, err) : 0;
+    return fixed ? sw_file_rewrite(path, fixed, strlen(fixed), err) : 0;
 }
 
 static int fix_folder(const char *folder, int depth, const struct sw_fix_opts *opts,

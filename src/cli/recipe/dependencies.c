@@ -246,7 +246,7 @@ static int write_archive(const struct getting *g, const char *name, const char *
     SW_AUTO_CHARS *file = sw_printf("%s-%s.tgz", name, version),
                   *path = sw_printf("%s/charts/%s", g->chart, file);
     (void)json_object_object_add(g->written, file, NULL);
-    return sw_file_write(path, bytes, len, err);
+    return sw_file_rewrite(path, bytes, len, err);
 }
 
 /* With --verify: the signature that was checked, beside its archive. */
@@ -255,7 +255,7 @@ static int write_signature(const struct getting *g, const struct sw_pin *pin,
 {
     SW_AUTO_CHARS *path = sw_printf("%s/charts/%s-%s.tgz.prov", g->chart, pin->name, pin->version);
     if (one->provenance)
-        return sw_file_write(path, one->provenance, strlen(one->provenance), err);
+        return sw_file_rewrite(path, one->provenance, strlen(one->provenance), err);
     (void)unlink(path); /* of another archive of that name */
     return 0;
 }
@@ -347,7 +347,7 @@ static int write_lock(const struct sw_recipe *recipe, const char *path, struct s
         sw_yaml_parse(text, strlen(text), &opts, &new, &ignored) == 0 &&
         sw_streq(sw_json_str(old, "", "digest", NULL), sw_json_str(new, "-", "digest", NULL)))
         return 0;
-    return sw_file_write(path, text, strlen(text), err);
+    return sw_file_rewrite(path, text, strlen(text), err);
 }
 
 int sw_dependencies_get(const struct sw_source_flags *source, const char *chart, bool locked,

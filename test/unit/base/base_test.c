@@ -106,6 +106,26 @@ static void file_is_written_whole_and_read_back(void **state)
     (void)unlink(path);
 }
 
+static void file_that_is_rewritten_keeps_its_mode(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/slipway-base-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    SW_AUTO_CHARS *path = sw_printf("%s/f", dir);
+    struct stat st;
+    mode_t mask = umask(027);
+    assert_int_equal(sw_file_rewrite(path, "a", 1, NULL), 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+    assert_int_equal(chmod(path, 0664), 0);
+    assert_int_equal(sw_file_rewrite(path, "b", 1, NULL), 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0664);
+    assert_int_equal(umask(mask), 027);
+    (void)unlink(path);
+    (void)rmdir(dir);
+}
+
 static void file_that_is_missing_or_a_folder_is_named(void **state)
 {
     (void)state;
@@ -149,6 +169,7 @@ int main(void)
         cmocka_unit_test(arena_with_a_limit),
         cmocka_unit_test(hash_is_go_fnv64a),
         cmocka_unit_test(file_is_written_whole_and_read_back),
+        cmocka_unit_test(file_that_is_rewritten_keeps_its_mode),
         cmocka_unit_test(file_that_is_missing_or_a_folder_is_named),
         cmocka_unit_test(time_is_printed_as_kubernetes_does),
     };
