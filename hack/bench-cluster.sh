@@ -20,12 +20,14 @@ bench_cluster() {
     KUBECONFIG=$(hack/cluster.sh up --no-node 2>/dev/null)
     export KUBECONFIG
     deployed=$dir/deployed
-    local secret token
+    local token
     kubectl -n kube-system create serviceaccount bench >/dev/null
     kubectl create clusterrolebinding bench --clusterrole=cluster-admin --serviceaccount=kube-system:bench >/dev/null
-    until secret=$(kubectl -n kube-system get serviceaccount bench -o 'jsonpath={.secrets[0].name}') && [ -n "$secret" ] &&
+    # servers from 1.24 on give no token that stays without being asked
+    printf 'apiVersion: v1\nkind: Secret\ntype: kubernetes.io/service-account-token\nmetadata: {name: bench, annotations: {kubernetes.io/service-account.name: bench}}\n' |
+        kubectl -n kube-system create -f - >/dev/null
+    until token=$(kubectl -n kube-system get secret bench -o 'jsonpath={.data.token}' | base64 -d) && [ -n "$token" ] &&
         kubectl get serviceaccount default >/dev/null 2>&1; do sleep 0.2; done
-    token=$(kubectl -n kube-system get secret "$secret" -o 'jsonpath={.data.token}' | base64 -d)
     kubectl config view --raw --flatten | sed '/client-certificate-data:/d; /client-key-data:/d' >"$deployed"
     kubectl --kubeconfig "$deployed" config set-credentials "$(kubectl config view -o 'jsonpath={.users[0].name}')" --token="$token" >/dev/null
 }

@@ -13,6 +13,8 @@ cd "$(dirname "$0")/.."
 . hack/bench-cluster.sh
 export SLIPWAY_APISERVER_ARGS=--audit-log-path= # as it comes: it is not told to keep a log
 load=build/test/sched_load pods=${PODS:-1000} repeat=${REPEAT:-4}
+no_port=
+"$bin/kube-scheduler" --help | awk '/^ +--port /{ found = 1 } END { exit !found }' && no_port="--port 0" # before 1.24
 
 cluster() {
     bench_cluster
@@ -39,7 +41,8 @@ schedule() { # NAME CONFIG
     "$load" bound "$pods" "$1" >"$dir/rate" &
     local wait=$! scheduler
     sleep 1
-    "$bin/kube-scheduler" --config "$2" --port 0 --secure-port 0 2>"$dir/kube-scheduler" &
+    # shellcheck disable=SC2086
+    "$bin/kube-scheduler" --config "$2" $no_port --secure-port 0 2>"$dir/kube-scheduler" &
     scheduler=$!
     pids="$pids $scheduler"
     wait $wait

@@ -3,107 +3,13 @@
  * of its own. One JSON object a line.
  *
  *     deviceplugin [PROGRAM] */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/base.h"
-#include "base/loop.h"
-#include "data/data.h"
-#include "emulator/emulator.h"
-#include "kube/config/kubeconfig.h"
-#include "kube/kube.h"
-#include "net/grpc/grpc.h"
-#include "process.h"
+#include "node.h"
 
 enum { N_RESOURCES = 7, N_ROUNDS = 20, N_AT_ONCE = 7, SETTLED_S = 7 };
 
-static const char crd[] =
-    "{\"apiVersion\":\"apiextensions.k8s.io/"
-    "v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":"
-    "{\"name\":\"%s.inference.redhat.com\"},\"spec\":{\"group\":\"inference.redhat.com\",\"scope\":"
-    "\"Namespaced\",\"names\":{\"kind\":\"%s\",\"plural\":\"%s\"},\"versions\":[{\"name\":"
-    "\"v1alpha1\","
-    "\"served\":true,\"storage\":true,\"subresources\":{\"status\":{}},\"schema\":{"
-    "\"openAPIV3Schema\":"
-    "{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}";
 #define CLAIMS "/apis/inference.redhat.com/v1alpha1/namespaces/das-operator/allocationclaims"
 
-static struct sw_loop *loop;
-static struct sw_kube *kube;
-static char dir[] = "/tmp/slipway-bench-XXXXXX";
 static int n_registered;
-static char *answer; /* of the last request */
-static int answer_code;
-static bool answered;
-
-static void die(const char *what)
-{
-    (void)fprintf(stderr, "deviceplugin: %s\n", what);
-    exit(1);
-}
-
-/* ---- the API server ----------------------------------------------------------------------------
- */
-
-static void on_answer(const struct sw_kube_answer *a, void *arg SW_UNUSED)
-{
-    free(answer);
-    answer = sw_strdup(a->text ? a->text : "");
-    answer_code = a->code;
-    answered = true;
-}
-
-static struct json_object *ask(const char *method, const char *path, const char *body)
-{
-    answered = false;
-    const bool patch = strcmp(method, "PATCH") == 0;
-    (void)sw_kube_raw(
-        kube, method, path,
-        &(struct sw_request_opts){ .body = body,
-                                   .content_type = patch ? "application/merge-patch+json" : NULL },
-        on_answer, NULL);
-    while (!answered)
-        sw_loop_step(loop, 1000);
-    struct json_object *doc = NULL;
-    (void)!sw_json_parse(answer, strlen(answer), NULL, &doc, NULL);
-    return doc;
-}
-
-static void make(const char *path, char *body)
-{
-    SW_AUTO_JSON *doc = ask("POST", path, body);
-    if (answer_code < 0)
-        die(answer);
-    free(body);
-}
-
-static void start_cluster(struct sw_emulator **emu)
-{
-    SW_ERR(err);
-    if (sw_emulator_open(loop,
-                         &(struct sw_emulator_opts){ .no_nodes = true, .no_controllers = true },
-                         emu, &err) < 0)
-        die(sw_err_text(&err));
-    struct sw_kube_config *config = sw_kube_config_new(sw_emulator_url(*emu));
-    SW_AUTO_CHARS *file = sw_printf("%s/kubeconfig", dir);
-    SW_AUTO_CHARS *text = sw_kubeconfig_text(config, "bench");
-    if (sw_file_write(file, text, strlen(text), &err) < 0 ||
-        sw_kube_new(loop, config, NULL, &kube, &err) < 0)
-        die(sw_err_text(&err));
-    sw_kube_config_free(config);
-    make("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-         sw_printf(crd, "allocationclaims", "AllocationClaim", "allocationclaims"));
-    make("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-         sw_printf(crd, "nodeaccelerators", "NodeAccelerator", "nodeaccelerators"));
-    make("/api/v1/namespaces", sw_strdup("{\"metadata\":{\"name\":\"das-operator\"}}"));
-    make("/api/v1/nodes", sw_strdup("{\"metadata\":{\"name\":\"node\"}}"));
-}
 
 /* ---- kubelet -----------------------------------------------------------------------------------
  */
@@ -119,53 +25,18 @@ static void serve_register(struct sw_grpc_call *call, const uint8_t *message SW_
 static const struct sw_grpc_method methods[] = { { "/v1beta1.Registration/Register",
                                                    serve_register } };
 
-static bool done;
-static int status;
-static void on_done(int s, const char *words, void *arg SW_UNUSED)
-{
-    status = s;
-    done = true;
-    if (s != SW_GRPC_OK)
-        die(words);
-}
-
 /* AllocateRequest with one id */
 static double allocate(int i)
 {
     char id[32], m[64];
     const int n = snprintf(id, sizeof id, "1g.5gb-%d", i);
     const int len = snprintf(m, sizeof m, "\n%c\n%c%s", n + 2, n, id);
-    SW_AUTO_CHARS *socket = sw_printf("%s/kubelet/device-plugins/mig.das.com_1g.5gb.sock", dir);
-    const double began = now_s();
-    done = false;
-    (void)sw_grpc_request_start(
-        loop, &(struct sw_grpc_request_opts){ .socket = socket,
-                                              .path = "/v1beta1.DevicePlugin/Allocate",
-                                              .message = (uint8_t *)m,
-                                              .len_bytes = (size_t)len,
-                                              .timeout_ms = 20000,
-                                              .on_done = on_done });
-    while (!done)
-        sw_loop_step(loop, 1000);
-    return now_s() - began;
+    return call("device-plugins/mig.das.com_1g.5gb.sock", "/v1beta1.DevicePlugin/Allocate", m,
+                (size_t)len, NULL);
 }
 
-/* ---- the plugin --------------------------------------------------------------------------------
+/* ---- claims -------------------------------------------------------------------------------------
  */
-
-static pid_t start_plugin(const char *program)
-{
-    const pid_t pid = fork();
-    if (pid)
-        return pid;
-    SW_AUTO_CHARS *kubeconfig = sw_printf("--kubeconfig=%s/kubeconfig", dir);
-    SW_AUTO_CHARS *kubelet = sw_printf("--kubelet-dir=%s/kubelet", dir);
-    SW_AUTO_CHARS *cdi = sw_printf("--cdi-dir=%s/cdi", dir);
-    SW_AUTO_CHARS *journal = sw_printf("--journal-dir=%s/journal", dir);
-    (void)execl(program, program, "--node-name=node", "--emulated-mode", "--log-level=warn",
-                "--health-probe-bind-address=127.0.0.1:0", kubeconfig, kubelet, cdi, journal, NULL);
-    _exit(127);
-}
 
 static char *gpu_uuid(void)
 {
@@ -206,25 +77,19 @@ static void one_pod(int i, int start, const char *gpu)
 
 int main(int argc, char **argv)
 {
-    (void)signal(SIGPIPE, SIG_IGN);
-    sw_log_set_level(SW_LOG_ERROR);
-    if (!mkdtemp(dir))
-        return 1;
-    SW_AUTO_CHARS *clean = sw_printf("rm -r %s", dir),
-                  *sub = sw_printf("mkdir -p %s/kubelet/device-plugins", dir);
+    start_cluster();
+    SW_AUTO_CHARS *sub = sw_printf("mkdir -p %s/kubelet/device-plugins", dir);
     if (system(sub) != 0)
         return 1;
-    loop = sw_loop_new(NULL);
-    struct sw_emulator *emu = NULL;
     struct sw_grpc_server *kubelet = NULL;
-    start_cluster(&emu);
     SW_AUTO_CHARS *socket = sw_printf("%s/kubelet/device-plugins/kubelet.sock", dir);
     if (sw_grpc_server_open(
             loop,
             &(struct sw_grpc_server_opts){ .socket = socket, .methods = methods, .n_methods = 1 },
             &kubelet, NULL) < 0)
         return 1;
-    const pid_t pid = start_plugin(argc > 1 ? argv[1] : "build/slipway-device-plugin");
+    const pid_t pid = start_plugin(argc > 1 ? argv[1] : "build/slipway-device-plugin",
+                                   "--api=deviceplugin");
     const double end = now_s() + 20;
     while (n_registered < N_RESOURCES && now_s() < end)
         sw_loop_step(loop, 100);
@@ -259,12 +124,6 @@ int main(int argc, char **argv)
         "{\"bench\":\"device-plugin-memory\",\"rss_kib\":%ld,\"anon_kib\":%ld,\"peak_kib\":%ld,"
         "\"target_kib\":8192}\n",
         rss_kib(pid, "VmRSS:"), rss_kib(pid, "RssAnon:"), rss_kib(pid, "VmHWM:"));
-    (void)kill(pid, SIGTERM);
-    (void)waitpid(pid, NULL, 0);
     sw_grpc_server_close(kubelet);
-    sw_kube_free(kube);
-    sw_emulator_close(emu);
-    sw_loop_free(loop);
-    free(answer);
-    return system(clean) != 0;
+    return end_node(pid);
 }

@@ -548,8 +548,8 @@ static void start_plugin(struct bench *b, int health)
                             &kubelet, NULL) < 0)
         die("no kubelet");
     b->plugin = start((char *[]){ "build/slipway-device-plugin", "--node-name=node",
-                                  "--emulated-mode", "--log-level=error", kubeconfig, dir, cdi,
-                                  journal, at, NULL, NULL });
+                                  "--emulated-mode", "--api=deviceplugin", "--log-level=error",
+                                  kubeconfig, dir, cdi, journal, at, NULL, NULL });
     for (const double end = now_s() + PATIENCE_S; n_registered < 7 && now_s() < end;)
         sw_loop_step(loop, 100);
     if (n_registered < 7)
