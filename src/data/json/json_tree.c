@@ -125,9 +125,20 @@ int sw_json_walk(struct json_object *doc, sw_key_cmp *cmp, const struct sw_sink 
     return rc;
 }
 
+/* json-c allocates a table for 16 keys (640 bytes), but most maps have one or two. A table that is
+ * more than two thirds full would grow with the next key. If the allocation fails, it stays. */
+static void fit_table(struct json_object *map, int n_keys)
+{
+    struct lh_table *table = json_object_get_object(map);
+    const int fits = n_keys * 3 / 2 + 2;
+    if (fits < table->size)
+        (void)lh_table_resize(table, fits);
+}
+
 static struct json_object *copy_map(struct json_object *map)
 {
     struct json_object *copy = json_object_new_object();
+    fit_table(copy, json_object_object_length(map));
     json_object_object_foreach(map, key, value)
     {
         (void)json_object_object_add_ex(copy, key, sw_json_copy(value),
@@ -188,12 +199,7 @@ void sw_json_pack(struct json_object *doc)
     }
     if (!json_object_is_type(doc, json_type_object))
         return;
-    /* json-c allocates a table for 16 keys (640 bytes), but most maps have one or two. A table that
-     * is more than two thirds full would grow with the next key. */
-    struct lh_table *table = json_object_get_object(doc);
-    int fits = lh_table_length(table) * 3 / 2 + 2;
-    if (fits < table->size)
-        (void)lh_table_resize(table, fits); /* if the allocation fails, the table stays as it is */
+    fit_table(doc, json_object_object_length(doc));
     json_object_object_foreach(doc, key, value)
     {
         (void)key;

@@ -76,6 +76,7 @@ static struct sw_version *new_version(struct sw_store *store, json_object *doc)
     char rv[24];
     (void)snprintf(rv, sizeof rv, "%" PRIu64, ++store->rv);
     sw_json_set_str(doc, rv, "metadata", "resourceVersion", NULL);
+    sw_json_pack(doc); /* it is kept, here and in the history */
     struct sw_version *v = sw_zalloc(1, sizeof *v);
     *v = (struct sw_version){ .refs = 1, .rv = store->rv, .doc = doc };
     return v;
