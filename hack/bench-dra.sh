@@ -37,7 +37,7 @@ end_scheduler() {
     wait "$scheduler" 2>/dev/null || true
 }
 cpu_us() { awk '{ print ($14 + $15) * 10000 }' "/proc/$1/stat"; }
-# What kube-scheduler has written, by its user agent's... by kind: all that is no Lease, of all clients
+# Writes of pods, Events and claims so far, whoever made them
 writes() {
     kubectl get --raw /metrics | awk '/^apiserver_request_total/ && /verb="(POST|PUT|PATCH|DELETE|APPLY)"/ && /resource="(pods|events|resourceclaims)"/ { n += $2 } END { print n + 0 }'
 }

@@ -72,10 +72,10 @@ ROWS = [
         Row("a process for it: time", "render-simple-kmod", "wall_s.median", " ms", 1e3, HELM, 7),
         Row("in a process that goes on", "simple-kmod", "all_us", " ms", 1e-3, HELM, 0.326),
     ]),
-    ("The operator and 5,000 nodes", [
+    ("The operator and 5,000 nodes, the emulator's API server", [
         Row("all nodes read: CPU", "scale-first-sync", "cpu_s", " s", 1, "client-go, JSON", 1.88),
         Row("memory at most", "scale-first-sync", "peak_kib", " MiB", KIB, "client-go, metadata alone", 100),
-        Row("a label on each: time", "scale-labels", "seconds", " s", 1, GPU, 52),
+        Row("a label on each: time", "scale-labels", "seconds", " s", 1, GPU + ", a real API server", 52),
         Row("requests for it", "scale-labels", "patches", "", 1, GPU, 10000),
         Row("100 resources at rest: memory", "scale-rest", "rss_kib", " MiB", KIB, SRO + " with one", 280),
         Row("requests a minute", "scale-rest", "reads_per_min", "", 1, SRO + ", waiting", 520),
@@ -127,9 +127,18 @@ ROWS = [
 ]
 
 
+def machine(m):
+    if not m:
+        return []
+    what = "slipway %s on %d cores of %s, %d GiB, Linux %s" % (m["slipway"], m["cores"], m["cpu"], m["memory_gib"], m["kernel"])
+    kube = ", real API servers: Kubernetes %s" % m["kubernetes"] if m["kubernetes"] else ", no real API server"
+    return ["%s%s; %s." % (what, kube, m["date"]), ""]
+
+
 def table(figures):
     figures = [dict(f, bench=f["chart"].rsplit("/", 1)[-1]) if f["bench"] == "render" else f for f in figures]
-    lines = ["| | slipway | a peer | times better |", "| --- | ---: | ---: | ---: |"]
+    lines = machine(find(figures, "machine"))
+    lines += ["| | slipway | a peer | times better |", "| --- | ---: | ---: | ---: |"]
     for title, rows in ROWS:
         cells = [c for c in (row.cells(figures) for row in rows) if c]
         if cells:

@@ -1,17 +1,26 @@
 #!/bin/bash
 # bench.sh: measure, on this machine, now. Prints one JSON document: a list of figures, each with
 # what it is, its median and range over the runs, and the target or the peer's figure where there is
-# one. Machines are noisy: compare ratios within one run.
+# one; what is being measured is said on stderr. Machines are noisy: compare ratios within one run.
 set -eu
 cd "$(dirname "$0")/.."
 runs=${RUNS:-5}
 export SLIPWAY_STAND_INS=1
 out=$(mktemp); work=$(mktemp -d); trap 'rm -rf "$out" "$work"' EXIT
 
+say() { echo "bench: $*" >&2; }
+text() { printf '%s' "$1" | tr -d '"\\\n\t'; }
+assets=${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}
+kube=$("$assets/kube-apiserver" --version 2>/dev/null | awk '{ print $2 }') || true
+printf '{"bench":"machine","cpu":"%s","cores":%d,"memory_gib":%d,"kernel":"%s","slipway":"%s","kubernetes":%s,"date":"%s"}\n' \
+    "$(text "$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)")" "$(nproc)" "$(awk '/^MemTotal/ { print int($2 / 1048576 + 0.5) }' /proc/meminfo)" \
+    "$(text "$(uname -r)")" "$(text "$(hack/version.sh)")" "${kube:+\"}${kube:-null}${kube:+\"}" "$(date -u +%Y-%m-%d)" >>"$out"
+
 # whole COMMAND...: wall seconds, CPU seconds and peak memory of whole processes, one JSON object
 whole() { # NAME TARGET_JSON COMMAND...
     local name=$1 target=$2
     shift 2
+    say "$name"
     build/bench/whole "$runs" "$@" | sed "s|^{|{\"bench\":\"$name\",\"target\":$target,|" >>"$out"
 }
 
@@ -40,6 +49,7 @@ if [ -d "$shared/charts" ]; then
 fi
 whole render-nvidia-mig '{"wall_s":0.008,"peak_kib":12288}' build/slipway render recipes/nvidia-mig
 for b in build/bench/*; do
+    case $b in *.d) ;; *) say "$b" ;; esac
     case $b in
     */whole | */empty | *.d) ;;
     */walk)
@@ -51,9 +61,10 @@ for b in build/bench/*; do
     esac
 done
 # against a real API server, where one has been built
-hack/bench-controller.sh >>"$out" || true
-hack/bench-scheduler.sh >>"$out" || true
-hack/bench-page.sh >>"$out" || true
+for b in controller scheduler dra page; do
+    say "hack/bench-$b.sh"
+    "hack/bench-$b.sh" >>"$out" || true
+done
 printf '[\n'
 sed '$!s/$/,/' "$out"
 printf ']\n'

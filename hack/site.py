@@ -31,7 +31,7 @@ NAV = (
                 "docs/migrating.md", "docs/kmm.md", "docs/aicr.md", "docs/nvidia.md")),
     ("Reference", ("reference/commands.md", "reference/fields.md", "docs/annotations.md", "docs/templates.md",
                    "docs/metrics.md", "docs/emulator-rules.md", "docs/faults.md", "docs/compatibility.md")),
-    ("Explanation", ("docs/slicing.md", "docs/engine.md", "docs/security.md", "docs/architecture.md")),
+    ("Explanation", ("docs/slicing.md", "docs/engine.md", "docs/benchmarks.md", "docs/security.md", "docs/architecture.md")),
     ("Project", ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/todo.md", "docs/glossary.md")),
 )
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
