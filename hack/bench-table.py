@@ -163,6 +163,8 @@ def main(args):
     elif len(args) <= 1 and not "".join(args).startswith("-"):
         with open(args[0], encoding="utf-8") if args else sys.stdin as f:
             print(table(json.load(f)), end="")
+    elif args == ["--help"]:
+        print(__doc__, end="")
     else:
         sys.exit(__doc__.split("\n\n")[1])
 
