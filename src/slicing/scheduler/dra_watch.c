@@ -6,48 +6,18 @@
 enum { RETRY_MS = 60 * 1000 };
 
 #define API "resource.k8s.io/v1"
-#define CONTAINERS(list)                                                                           \
-    "spec." list ".name", "spec." list ".resources.limits", "spec." list ".resources.requests",    \
-        "spec." list ".restartPolicy"
-
-static const char *const node_fields[] = { "metadata.labels", "spec.taints", "spec.unschedulable",
-                                           "status.allocatable", NULL };
 static const char *const whole[] = { "!metadata.managedFields", NULL };
-static const char *const budget_fields[] = { "spec.selector", "status.disruptionsAllowed",
-                                             "status.disruptedPods", NULL };
-static const char *const pod_fields[] = {
-    "metadata.labels",
-    "metadata.annotations",
-    "metadata.ownerReferences",
-    "metadata.deletionTimestamp",
-    "metadata.creationTimestamp",
-    "spec.nodeName",
-    "spec.nodeSelector",
-    "spec.affinity.nodeAffinity",
-    "spec.tolerations",
-    "spec.overhead",
-    "spec.priority",
-    "spec.preemptionPolicy",
-    "spec.resourceClaims",
-    "status.phase",
-    "status.conditions",
-    "status.nominatedNodeName",
-    "status.resourceClaimStatuses",
-    CONTAINERS("containers"),
-    CONTAINERS("initContainers"),
-    NULL,
-};
 
 static const struct {
     const char *api_version, *kind, *selector;
     const char *const *fields;
 } sources[DRA_N_SOURCES] = {
-    [DRA_NODES] = { "v1", "Node", NULL, node_fields },
+    [DRA_NODES] = { "v1", "Node", NULL, dra_node_fields },
     [DRA_SLICES] = { API, "ResourceSlice", "spec.driver=" SW_DRA_DRIVER, whole },
     [DRA_CLASSES] = { API, "DeviceClass", NULL, whole },
     [DRA_CLAIMS] = { API, "ResourceClaim", NULL, whole },
-    [DRA_PODS] = { "v1", "Pod", NULL, pod_fields },
-    [DRA_BUDGETS] = { "policy/v1", "PodDisruptionBudget", NULL, budget_fields },
+    [DRA_PODS] = { "v1", "Pod", NULL, dra_pod_fields },
+    [DRA_BUDGETS] = { "policy/v1", "PodDisruptionBudget", NULL, dra_budget_fields },
 };
 
 static void find_kind(void *arg);

@@ -8,6 +8,37 @@
 #include "kube/allocator/allocator.h"
 #include "slicing/dra/dra.h"
 
+#define CONTAINERS(list)                                                                           \
+    "spec." list ".name", "spec." list ".resources.limits", "spec." list ".resources.requests",    \
+        "spec." list ".restartPolicy"
+
+const char *const dra_node_fields[] = { "metadata.labels", "spec.taints", "spec.unschedulable",
+                                        "status.allocatable", NULL };
+const char *const dra_budget_fields[] = { "spec.selector", "status.disruptionsAllowed",
+                                          "status.disruptedPods", NULL };
+const char *const dra_pod_fields[] = {
+    "metadata.labels",
+    "metadata.annotations",
+    "metadata.ownerReferences",
+    "metadata.deletionTimestamp",
+    "metadata.creationTimestamp",
+    "spec.nodeName",
+    "spec.nodeSelector",
+    "spec.affinity.nodeAffinity",
+    "spec.tolerations",
+    "spec.overhead",
+    "spec.priority",
+    "spec.preemptionPolicy",
+    "spec.resourceClaims",
+    "status.phase",
+    "status.conditions",
+    "status.nominatedNodeName",
+    "status.resourceClaimStatuses",
+    CONTAINERS("containers"),
+    CONTAINERS("initContainers"),
+    NULL,
+};
+
 static void free_doc(struct lh_entry *e)
 {
     free(lh_entry_k(e));
@@ -102,6 +133,37 @@ static int64_t taken_by(struct json_object *pod, const char *resource)
     return amount;
 }
 
+/* Names of extended resources that the containers name, each once. */
+static struct json_object *resources_of(struct json_object *pod)
+{
+    static const char *const lists[] = { "initContainers", "containers" };
+    static const char *const fields[] = { "limits", "requests" };
+    struct json_object *names = json_object_new_object();
+    for (size_t k = 0; k < SW_COUNT(lists); k++) {
+        struct json_object *list = sw_json_find(pod, "spec", lists[k], NULL);
+        for (size_t i = 0; i < sw_json_len(list) * SW_COUNT(fields); i++) {
+            struct json_object *amounts = sw_json_find(sw_json_at(list, i / 2), "resources",
+                                                       fields[i % 2], NULL);
+            if (!json_object_is_type(amounts, json_type_object))
+                continue;
+            json_object_object_foreach(amounts, name, value)
+            {
+                (void)value;
+                if (strchr(name, '/'))
+                    json_object_object_add(names, name, NULL);
+            }
+        }
+    }
+    return names;
+}
+
+/* It names claims or extended resources. */
+static bool may_hold_devices(struct json_object *pod)
+{
+    SW_AUTO_JSON *names = resources_of(pod);
+    return sw_json_len(names) || sw_json_len(sw_json_find(pod, "spec", "resourceClaims", NULL));
+}
+
 void dra_observe_pod(struct dra_view *v, struct json_object *obj, int64_t now_ms)
 {
     struct pod *pod = cache_observe_pod(v->cache, obj, true, now_ms);
@@ -116,7 +178,7 @@ void dra_observe_pod(struct dra_view *v, struct json_object *obj, int64_t now_ms
     p->movable = sw_streq(sw_obj_annotation(obj, DRA_MAY_MOVE), "true") && sw_obj_controller(obj);
     if (!pod->node && !pod->ended)
         p->doc = json_object_get(obj);
-    else if (!pod->ended && (p->movable || v->every_pod))
+    else if (!pod->ended && (p->movable || (v->every_pod && may_hold_devices(obj))))
         p->bound = json_object_get(obj);
     p->cpu_milli = taken_by(obj, "cpu");
     p->memory = taken_by(obj, "memory");
@@ -232,30 +294,6 @@ static bool is_plugged(struct json_object *node, const char *resource)
     struct sw_quantity q = { 0 };
     struct json_object *value = sw_json_find(node, "status", "allocatable", resource, NULL);
     return value && sw_quantity_from_json(value, &q, NULL) == 0 && sw_quantity_value(&q) > 0;
-}
-
-/* Names of extended resources that the containers name, each once. */
-static struct json_object *resources_of(struct json_object *pod)
-{
-    static const char *const lists[] = { "initContainers", "containers" };
-    static const char *const fields[] = { "limits", "requests" };
-    struct json_object *names = json_object_new_object();
-    for (size_t k = 0; k < SW_COUNT(lists); k++) {
-        struct json_object *list = sw_json_find(pod, "spec", lists[k], NULL);
-        for (size_t i = 0; i < sw_json_len(list) * SW_COUNT(fields); i++) {
-            struct json_object *amounts = sw_json_find(sw_json_at(list, i / 2), "resources",
-                                                       fields[i % 2], NULL);
-            if (!json_object_is_type(amounts, json_type_object))
-                continue;
-            json_object_object_foreach(amounts, name, value)
-            {
-                (void)value;
-                if (strchr(name, '/'))
-                    json_object_object_add(names, name, NULL);
-            }
-        }
-    }
-    return names;
 }
 
 static void add_extended(const struct dra_view *v, struct json_object *pod,

@@ -26,8 +26,15 @@ struct dra_view {
     struct cache *cache;                /* of pods and PodDisruptionBudgets alone */
     struct lh_table *docs[DRA_N_KINDS]; /* by name, claims by "namespace/name" */
     struct lh_table *pods;              /* by uid */
-    bool every_pod;                     /* dra_pod.bound of all; set it before any is observed */
+    bool every_pod; /* dra_pod.bound of all that name claims or extended resources; set it before
+                       any is observed */
 };
+
+/** What is read of nodes, pods and PodDisruptionBudgets: fields of lists and watches, ended by
+ * NULL. Of the other kinds all is needed. */
+extern const char *const dra_node_fields[];
+extern const char *const dra_pod_fields[];
+extern const char *const dra_budget_fields[];
 
 /** An empty one; the caller's. */
 struct dra_view *dra_view_new(void);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cluster/gpu_slices_internal.h"
 #include "data/data.h"
 #include "slicing/mig/mig.h"
 #include "slicing/scheduler/devices/dra_victims.h"
+#include "slicing/scheduler/devices/gpu_slices.h"
 
 /* ---- what a pod asks for -----------------------------------------------------------------------
  */
@@ -142,34 +142,32 @@ static bool is_for_claims(const struct dra_view *v, struct json_object *pod)
     return ours;
 }
 
-static void add(const struct dra_view *v, const struct dra_pod *p, struct json_object *asks,
-                struct json_object *waiting)
+void gpu_slices_explain(const struct dra_view *v, const struct dra_pod *p, struct json_object *doc)
 {
-    struct json_object *doc = json_object_new_object();
-    SW_AUTO_CHARS *name = name_of(p->pod);
-    sw_json_set_str(doc, name, "pod", NULL);
-    sw_json_set(doc, json_object_get(asks), "asksFor", NULL);
-    sw_json_set_str(doc,
-                    sw_json_str(sw_obj_condition(p->doc, "PodScheduled"),
-                                "no scheduler has answered yet", "message", NULL),
-                    "message", NULL);
+    if (!p->doc)
+        return;
     if (is_for_claims(v, p->doc))
         explain_dra(v, p, doc);
     if (room_of(v, p->pod))
         sw_json_set_str(doc, "slipway-scheduler keeps room for it", "why", NULL);
-    json_object_array_add(waiting, doc);
 }
 
-void gpu_waiting_add(const struct dra_view *v, struct json_object *pods,
-                     struct json_object *waiting)
+struct json_object *gpu_slices_waiting(const struct dra_view *v, const struct dra_pod *p)
 {
-    for (size_t i = 0; i < sw_json_len(pods); i++) {
-        const char *uid = sw_json_str(sw_json_at(pods, i), "", "metadata", "uid", NULL);
-        const struct dra_pod *p = dra_find_pod(v, uid);
-        if (!p || !p->doc || p->pod->leaving)
-            continue;
-        SW_AUTO_JSON *asks = asked_for(v, p->doc);
-        if (sw_json_len(asks))
-            add(v, p, asks, waiting);
-    }
+    if (!p->doc || p->pod->leaving)
+        return NULL;
+    SW_AUTO_JSON *asks = asked_for(v, p->doc);
+    if (!sw_json_len(asks))
+        return NULL;
+    struct json_object *doc = json_object_new_object();
+    SW_AUTO_CHARS *name = name_of(p->pod);
+    sw_json_set_str(doc, name, "pod", NULL);
+    sw_json_set_str(doc, sw_json_str(p->doc, "", "metadata", "creationTimestamp", NULL), "since",
+                    NULL);
+    sw_json_set(doc, SW_TAKE(asks), "asksFor", NULL);
+    sw_json_set_str(doc,
+                    sw_json_str(sw_obj_condition(p->doc, "PodScheduled"),
+                                "no scheduler has answered yet", "message", NULL),
+                    "message", NULL);
+    return doc;
 }
