@@ -166,31 +166,6 @@ struct json_object *web_project_pod(struct json_object *object)
     return doc;
 }
 
-struct json_object *web_project_waiting(struct json_object *object)
-{
-    struct json_object *doc = NULL, *containers = sw_json_find(object, "spec", "containers", NULL);
-    for (size_t i = 0; i < sw_json_len(containers); i++) {
-        struct json_object *limits = sw_json_find(sw_json_at(containers, i), "resources", "limits",
-                                                  NULL);
-        if (!limits)
-            continue;
-        json_object_object_foreach(limits, key, value)
-        {
-            if (!sw_starts_with(key, "mig.das.com/") && !sw_starts_with(key, "nvidia.com/mig-"))
-                continue;
-            if (!doc)
-                doc = json_object_new_object();
-            sw_json_set(doc, json_object_get(value), "slices", key, NULL);
-        }
-    }
-    if (!doc)
-        return NULL;
-    keep(doc, sw_json_get(object, "metadata"), "creationTimestamp");
-    sw_json_set_str(doc, sw_json_str(sw_obj_condition(object, "PodScheduled"), "", "message", NULL),
-                    "message", NULL);
-    return doc;
-}
-
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
@@ -206,20 +181,8 @@ struct json_object *web_project_event(struct json_object *object)
 
 struct json_object *web_project_accelerator(struct json_object *object)
 {
-    struct json_object *doc = json_object_new_object(), *status = sw_json_get(object, "status"),
-                       *ready = sw_obj_condition(object, "Ready");
-    keep(doc, status, "nodeResources");
+    struct json_object *doc = json_object_new_object(), *ready = sw_obj_condition(object, "Ready");
     if (!sw_streq(sw_json_str(ready, "", "status", NULL), "True"))
         sw_json_set_str(doc, sw_json_str(ready, "not ready", "message", NULL), "unready", NULL);
-    return doc;
-}
-
-struct json_object *web_project_claim(struct json_object *object)
-{
-    static const char *const keys[] = { "profile", "podRef", "gpuUUID", "nodename",
-                                        "migPlacement" };
-    struct json_object *doc = json_object_new_object();
-    keep_all(doc, sw_json_get(object, "spec"), keys, SW_COUNT(keys));
-    sw_json_set_str(doc, sw_json_str(object, "staged", "status", "state", NULL), "state", NULL);
     return doc;
 }

@@ -8,7 +8,10 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "slicing/claim/claim.h"
+#include "slicing/dra/dra.h"
 #include "web/project.h"
+#include "web/slices.h"
 
 enum {
     BATCH_MS = 50,
@@ -25,7 +28,8 @@ struct row {
     const char *crd; /* NULL: every cluster has it */
     const char *field_selector;
     const char *const *fields;
-    web_project_fn *project;
+    web_project_fn *project; /* NULL: it is not shown itself */
+    int slices;              /* what web_slices_observe() calls it; 0: it is not told */
 };
 
 static const char *const resource_fields[] = { "metadata.creationTimestamp",
@@ -43,32 +47,42 @@ static const char *const event_fields[] = { "involvedObject", "reason",        "
                                             "count",          "lastTimestamp", "eventTime", NULL };
 static const char *const pod_fields[] = { "metadata.ownerReferences", "spec.nodeName", "status",
                                           NULL };
-static const char *const waiting_fields[] = { "metadata.creationTimestamp",
-                                              "spec.containers.resources.limits",
-                                              "status.conditions", NULL };
 static const char *const accelerator_fields[] = { "status", NULL };
-static const char *const claim_fields[] = { "spec", "status.state", NULL };
+static const char *const claim_fields[] = { "metadata.labels", "spec", "status", NULL };
+static const char *const whole[] = { "!metadata.managedFields", NULL };
 static const char *const crd_fields[] = { "metadata.name", "status.conditions", NULL };
 
-#define DAS "inference.redhat.com/v1alpha1"
+#define DRA "resource.k8s.io/v1"
+#define SLICES(which) (1 + (which))
 
-enum { ROW_RESOURCE, ROW_WAITING = 3, ROW_POD = 6, ROW_CRD };
+enum { ROW_RESOURCE, ROW_WAITING = 3, ROW_DEVICES = 6, ROW_POD = 7, ROW_CRD = 8, ROW_DEPENDENT };
 static const struct row rows[] = {
     { "resource", "sro.openshift.io/v1beta1", "SpecialResource",
-      "specialresources.sro.openshift.io", NULL, resource_fields, web_project_resource },
-    { "node", "v1", "Node", NULL, NULL, node_fields, web_project_node },
+      "specialresources.sro.openshift.io", NULL, resource_fields, web_project_resource, 0 },
+    { "node", "v1", "Node", NULL, NULL, node_fields, web_project_node, 0 },
     { "event", "v1", "Event", NULL, "involvedObject.kind=SpecialResource", event_fields,
-      web_project_event },
+      web_project_event, 0 },
     [ROW_WAITING] = { "waiting", "v1", "Pod", NULL, "spec.nodeName=,status.phase=Pending",
-                      waiting_fields, web_project_waiting },
-    { "accelerator", DAS, "NodeAccelerator", "nodeaccelerators.inference.redhat.com", NULL,
-      accelerator_fields, web_project_accelerator },
-    { "claim", DAS, "AllocationClaim", "allocationclaims.inference.redhat.com", NULL, claim_fields,
-      web_project_claim },
+                      dra_pod_fields, NULL, SLICES(WEB_SLICES_PODS) },
+    { "accelerator", SW_CLAIM_API, "NodeAccelerator", "nodeaccelerators.inference.redhat.com", NULL,
+      accelerator_fields, web_project_accelerator, SLICES(WEB_SLICES_ACCELERATORS) },
+    { "claim", SW_CLAIM_API, "AllocationClaim", "allocationclaims.inference.redhat.com", NULL,
+      claim_fields, NULL, SLICES(WEB_SLICES_ALLOCATIONS) },
+    [ROW_DEVICES] = { "ResourceSlice", DRA, "ResourceSlice", NULL, "spec.driver=" SW_DRA_DRIVER,
+                      whole, NULL, SLICES(DRA_SLICES) },
     /* once for each namespace in which resources have objects */
-    [ROW_POD] = { "pod", "v1", "Pod", NULL, NULL, pod_fields, web_project_pod },
+    [ROW_POD] = { "pod", "v1", "Pod", NULL, NULL, pod_fields, web_project_pod, 0 },
     /* which of the kinds above are served */
-    [ROW_CRD] = { "crd", CRD_VERSION, "CustomResourceDefinition", NULL, NULL, crd_fields, NULL },
+    [ROW_CRD] = { "crd", CRD_VERSION, "CustomResourceDefinition", NULL, NULL, crd_fields, NULL, 0 },
+    /* where nodes publish slices, what kube-scheduler goes by; all pods, not those alone that wait
+     */
+    [ROW_DEPENDENT] = { "Node", "v1", "Node", NULL, NULL, dra_node_fields, NULL,
+                        SLICES(DRA_NODES) },
+    { "DeviceClass", DRA, "DeviceClass", NULL, NULL, whole, NULL, SLICES(DRA_CLASSES) },
+    { "ResourceClaim", DRA, "ResourceClaim", NULL, NULL, whole, NULL, SLICES(DRA_CLAIMS) },
+    { "PodDisruptionBudget", "policy/v1", "PodDisruptionBudget", NULL, NULL, dra_budget_fields,
+      NULL, SLICES(WEB_SLICES_BUDGETS) },
+    { "Pod", "v1", "Pod", NULL, NULL, dra_pod_fields, NULL, SLICES(WEB_SLICES_PODS) },
 };
 
 /* A watch, or what is on its way to become one. */
@@ -78,7 +92,8 @@ struct source {
     char *ns; /* of a pod's row; else NULL */
     struct sw_kube_request *find;
     struct sw_kube_watch *watch;
-    bool failed; /* the watch reports an error, and tries again */
+    bool failed;  /* the watch reports an error, and tries again */
+    bool stopped; /* for good */
     struct source *next;
 };
 
@@ -88,6 +103,8 @@ struct web_snapshot {
     web_change_fn *change;
     void *arg;
     struct source *sources;
+    struct web_slices *slices;
+    bool devices; /* nodes publish slices: the dependent rows are watched */
     size_t n_namespaces;
     struct json_object *objects; /* {kind: {"ns/name": text of JSON}} */
     struct json_object *pending; /* {kind: {"ns/name": null}}: changed, and not told yet */
@@ -239,6 +256,13 @@ static void store(struct web_snapshot *s, const char *kind, const char *key,
 
 static void start(struct source *source);
 
+static void stop(struct source *source)
+{
+    sw_kube_cancel(SW_TAKE(source->find));
+    sw_kube_watch_close(SW_TAKE(source->watch));
+    source->stopped = true;
+}
+
 static struct source *source_add(struct web_snapshot *s, const struct row *row, const char *ns)
 {
     struct source *source = sw_zalloc(1, sizeof *source);
@@ -265,6 +289,37 @@ static void add_namespaces(struct web_snapshot *s, struct json_object *resource)
     }
 }
 
+/* Moves are told of when everything that they depend on was. */
+static void check_complete(struct web_snapshot *s)
+{
+    bool complete = true;
+    for (struct source *at = s->sources; at; at = at->next)
+        if (at->row >= &rows[ROW_DEPENDENT] || at->row == &rows[ROW_DEVICES])
+            complete &= !at->find && (at->watch ? !at->failed && sw_kube_watch_is_synced(at->watch)
+                                                : at->row == &rows[ROW_DEVICES]);
+    web_slices_set_complete(s->slices, complete);
+}
+
+/* Nodes publish slices: what they are given out by is needed, too. */
+static void watch_dependent(struct web_snapshot *s)
+{
+    if (s->devices)
+        return;
+    s->devices = true;
+    for (struct source *at = s->sources; at; at = at->next)
+        if (at->row == &rows[ROW_WAITING])
+            stop(at);
+    web_slices_forget_pods(s->slices);
+    for (size_t i = ROW_DEPENDENT; i < SW_COUNT(rows); i++)
+        (void)source_add(s, &rows[i], NULL);
+    check_complete(s);
+}
+
+static void show(const char *kind, const char *key, struct json_object *doc, void *arg)
+{
+    store(arg, kind, key, doc);
+}
+
 /* A definition is there, or is served now: of a kind that is looked for? */
 static void on_definition(struct web_snapshot *s, const struct sw_watch_event *e)
 {
@@ -280,18 +335,19 @@ static void on_watch(const struct sw_watch_event *e, void *arg)
     const char *kind = source->row->id;
     if (e->type == SW_WATCH_ERROR || e->type == SW_WATCH_SYNCED)
         source->failed = e->type == SW_WATCH_ERROR;
-    if (e->type == SW_WATCH_ERROR) {
-        set_trouble(s, kind, sw_err_text(e->err));
+    if (e->type == SW_WATCH_ERROR || e->type == SW_WATCH_SYNCED) {
+        set_trouble(s, kind, source->failed ? sw_err_text(e->err) : NULL);
+        check_complete(s);
         return;
     }
-    if (e->type == SW_WATCH_SYNCED) {
-        set_trouble(s, kind, NULL);
-        return;
-    }
-    if (!source->row->project) {
+    if (source->row == &rows[ROW_CRD])
         on_definition(s, e);
+    if (source->row->slices)
+        web_slices_observe(s->slices, source->row->slices - 1, e);
+    if (source->row == &rows[ROW_DEVICES] && e->type != SW_WATCH_DELETED)
+        watch_dependent(s);
+    if (!source->row->project)
         return;
-    }
     SW_AUTO_CHARS *key = sw_printf("%s/%s", e->ns ? e->ns : "", e->name);
     SW_AUTO_JSON *doc = e->type == SW_WATCH_DELETED ? NULL : source->row->project(e->object);
     store(s, kind, key, doc);
@@ -308,6 +364,7 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
     source->find = NULL;
     if (code < 0) { /* without a definition there is nothing to be shown */
         set_trouble(source->s, source->row->id, code == SW_NOTFOUND ? NULL : sw_err_text(err));
+        check_complete(source->s);
         return;
     }
     source->watch = sw_kube_watch_open(
@@ -320,7 +377,7 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
 
 static void start(struct source *source)
 {
-    if (!source->find && !source->watch)
+    if (!source->find && !source->watch && !source->stopped)
         source->find = sw_kube_kind(source->s->kube, source->row->api_version, source->row->kind,
                                     on_kind, source);
 }
@@ -345,7 +402,7 @@ bool web_snapshot_is_synced(const struct web_snapshot *s)
     for (struct source *at = s->sources; at; at = at->next)
         if (at->find || (at->watch && !at->failed && !sw_kube_watch_is_synced(at->watch)))
             return false;
-    return true;
+    return web_slices_is_done(s->slices);
 }
 
 bool web_snapshot_has_pod(const struct web_snapshot *s, const char *ns, const char *name)
@@ -367,7 +424,8 @@ struct web_snapshot *web_snapshot_new(struct sw_loop *loop, struct sw_kube *kube
     s->trouble = json_object_new_object();
     s->told = true;
     s->timer = sw_timer_new(loop, on_batch, s);
-    for (size_t i = 0; i < SW_COUNT(rows); i++)
+    s->slices = web_slices_new(loop, show, s);
+    for (size_t i = 0; i < ROW_DEPENDENT; i++)
         if (i != ROW_POD)
             (void)source_add(s, &rows[i], NULL);
     return s;
@@ -379,11 +437,11 @@ void web_snapshot_free(struct web_snapshot *s)
         return;
     for (struct source *at = s->sources, *next; at; at = next) {
         next = at->next;
-        sw_kube_cancel(at->find);
-        sw_kube_watch_close(at->watch);
+        stop(at);
         free(at->ns);
         free(at);
     }
+    web_slices_free(s->slices);
     sw_timer_free(s->timer);
     (void)json_object_put(s->objects);
     (void)json_object_put(s->pending);

@@ -79,6 +79,12 @@ app.kubernetes.io/component: controller
 - apiGroups: [inference.redhat.com]
   resources: [nodeaccelerators, allocationclaims]
   verbs: [list, watch]
+- apiGroups: [resource.k8s.io]
+  resources: [resourceslices, deviceclasses, resourceclaims]
+  verbs: [list, watch]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [list, watch]
 {{- end }}
 {{- if or .Values.metrics.secure .Values.dashboard.enabled }}
 # who may read metrics

@@ -225,7 +225,7 @@ function troubles() {
   if (store.about.down) list.unshift(['server', store.about.down]);
   if (!list.length) return null;
   return h('aside', { class: 'card warn', 'data-key': 'trouble', 'aria-label': 'What cannot be read' },
-    list.map(([kind, text]) => h('p', null, kind === 'server' ? text : `Not shown: ${kind}s: ${text}`)));
+    list.map(([kind, text]) => h('p', null, kind === 'server' ? text : `Not shown: ${kind}${kind.endsWith('s') ? 'es' : 's'}: ${text}`)));
 }
 
 const REFUSED = 'The token of this page is not known. Open the address that slipway dashboard has printed; where the ' +

@@ -5,7 +5,7 @@ const QUIET_MS = 60000; // the server sends something every 20 s
 const AGAIN_MS = [500, 1000, 2000, 5000];
 
 const empty = () => ({ resource: new Map(), node: new Map(), event: new Map(), pod: new Map(),
-                       accelerator: new Map(), claim: new Map(), waiting: new Map(), log: new Map() });
+                       accelerator: new Map(), gpu: new Map(), waiting: new Map(), log: new Map() });
 
 export const store = {
   ...empty(),

@@ -134,11 +134,12 @@ spec: {schedulerName: slipway-scheduler, containers: [{name: c, image: x, resour
 EOF
     patch_status /apis/inference.redhat.com/v1alpha1/namespaces/das-operator/nodeaccelerators/gpu-0 \
         '{"status":{"conditions":[{"type":"Ready","status":"True","reason":"GPUsAccessible","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}],"nodeResources":{"nodeGpus":[{"gpuUuid":"GPU-1","gpuName":"A100","gpuMemory":"40960Mi"},{"gpuUuid":"GPU-2","gpuName":"A100","gpuMemory":"40960Mi"}],"migPlacement":{"7g.40gb":{"placements":[{"size":8,"start":0}]},"3g.20gb":{"placements":[{"size":4,"start":0},{"size":4,"start":4}]}}}}}' &&
+        patch_status /api/v1/namespaces/default/pods/later '{"status":{"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"1 gpu-0: room for 0 of 1 x 7g.40gb; would fit if these moved: team/train-0 (3g.20gb) to another GPU of the node"}]}}' &&
         browse real "$(sees 'no SpecialResource')" "do=document.querySelector('nav a[href=\"#/slices\"]').click()" "until=document.querySelector('.slice')" \
             "print=document.querySelector('.slice').getAttribute('aria-label')" "print=document.querySelector('.slice rect').getAttribute('x')" "$(sees 'default/later')" \
             "$(sees '1 × mig.das.com/7g.40gb')" "$(sees '4 of 8 memory slices taken')" \
-            "$(sees 'If the slice 3g.20gb of team/train-0 moved from GPU-1 to GPU-2, there would be room.')" "shot=$pictures/slices.png" &&
-        [ "$(paste -sd' ' "$tap_dir/o")" = '3g.20gb of team/train-0, staged, memory slices 4 to 7 258' ]
+            "$(sees 'would fit if these moved: team/train-0 (3g.20gb) to another GPU of the node')" "shot=$pictures/slices.png" &&
+        [ "$(paste -sd' ' "$tap_dir/o")" = '3g.20gb of team/train-0, created, memory slices 4 to 7 258' ]
 }
 t "slices as they lie, and who waits" slices
 
@@ -158,4 +159,31 @@ refused() {
         stop real && kill -0 "$(cat "$tap_dir/emulated.pid")"
 }
 t "without its token the page says what to do" refused
+
+claims() {
+    stop emulated && emulated --listen 127.0.0.1:0 --kube-version 1.36 && kubectl apply -f - <<'EOF' && serving claims || return 1
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: mig-7g.40gb.slipway.dev, labels: {slipway.dev/driver: mig.slipway.dev}}
+spec: {extendedResourceName: nvidia.com/mig-7g.40gb, selectors: [{cel: {expression: "device.driver == 'mig.slipway.dev' && device.attributes['mig.slipway.dev'].profile == '7g.40gb'"}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: plugin, labels: {slipway.dev/api: dra}}
+spec: {nodeName: gpu-1, containers: [{name: c, image: das, env: [{name: EMULATED_MODE, value: enabled}]}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: train}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: train}}
+  template: {metadata: {labels: {app: train}}, spec: {containers: [{name: c, image: i, resources: {limits: {nvidia.com/mig-7g.40gb: 1}}}]}}
+EOF
+    browse claims "$(sees 'no SpecialResource')" "do=document.querySelector('nav a[href=\"#/slices\"]').click()" "until=document.querySelectorAll('.slice').length === 2" "$(sees '8 of 8 memory slices taken, by ResourceClaims')" \
+        "$(sees '1 × nvidia.com/mig-7g.40gb')" "$(sees 'cannot allocate all claims')" "until=document.querySelector('td .quiet')" \
+        "print=document.querySelector('.slice').getAttribute('aria-label').replace(/train-[^,]*/, 'POD')" "print=document.querySelector('td .quiet').innerText" "shot=$pictures/claims.png" &&
+        grep -qE '^7g.40gb of default/POD, (allocated|inUse), memory slices 0 to 7$' "$tap_dir/o" && [ "$(wc -l <"$tap_dir/o")" = 2 ] && [ -n "$(tail -n 1 "$tap_dir/o")" ] && stop claims
+}
+t "slices that kube-scheduler gives out, and why a pod waits" claims
 plan
