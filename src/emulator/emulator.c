@@ -73,6 +73,9 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     if (rc < 0)
         return rc;
     emu->store = sw_store_new(loop, minor, opts->seed);
+    rc = sw_kinds_configure(sw_store_kinds(emu->store), opts->runtime_config, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "--runtime-config");
     for (const char *at = opts->webhook_addresses; at && *at; at += *at == ',') {
         SW_AUTO_CHARS *one = sw_strndup(at, strcspn(at, ","));
         rc = sw_webhook_address(emu->store, one, err);

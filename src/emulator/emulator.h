@@ -97,12 +97,14 @@ struct sw_emulator_opts {
     enum sw_emu_platform platform;
     int n_nodes; /* of all roles; 0: the usual five (1 control plane, 1 CPU-only, 3 GPU) */
     bool no_nodes;
-    bool no_controllers;      /* an API server alone */
-    bool rbac;                /* roles say who may do what; else everybody may do everything */
-    const char *kube_version; /* "1.29"; SW_EMULATOR_KUBE_VERSION */
-    const char *rules_dir;    /* besides the built-in rules; NULL: none */
-    const char *troubles;     /* names of rules' `trouble`, comma separated; NULL: none */
-    const char *faults;       /* a plan of faults (docs/faults.md); NULL: none */
+    bool no_controllers;        /* an API server alone */
+    bool rbac;                  /* roles say who may do what; else everybody may do everything */
+    const char *kube_version;   /* "1.29"; SW_EMULATOR_KUBE_VERSION */
+    const char *runtime_config; /* versions of APIs that are served or not, as kube-apiserver's flag
+                                   --runtime-config says; NULL: those of the release */
+    const char *rules_dir;      /* besides the built-in rules; NULL: none */
+    const char *troubles;       /* names of rules' `trouble`, comma separated; NULL: none */
+    const char *faults;         /* a plan of faults (docs/faults.md); NULL: none */
     struct sw_emu_delays delays;
     uint64_t seed; /* of names and uids; 0: from the system */
     /** The real addresses of services' admission webhooks: "ns/service=host:port", more after

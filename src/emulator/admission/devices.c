@@ -114,8 +114,14 @@ static void drop_new(struct sw_write *w, json_object *request)
 void sw_device_claim_default(struct sw_write *w)
 {
     json_object *requests = sw_json_find(claim_spec(w), "devices", "requests", NULL);
+    const bool old = sw_store_minor(w->store) < 34; /* without DRAPrioritizedList, DRAAdminAccess */
     for (size_t i = 0; i < sw_json_len(requests); i++) {
         json_object *request = sw_json_at(requests, i);
+        json_object *exactly = sw_json_get(request, "exactly");
+        if (old)
+            json_object_object_del(request, "firstAvailable");
+        if (old && exactly)
+            json_object_object_del(exactly, "adminAccess");
         json_object *choices = sw_json_get(request, "firstAvailable");
         default_request(sw_json_get(request, "exactly"));
         drop_new(w, sw_json_get(request, "exactly"));

@@ -81,6 +81,94 @@ static json_object *autoscaler_to_v1(json_object *doc)
     return out;
 }
 
+/* ---- resource.k8s.io: v1beta1 has the fields of requests and devices elsewhere
+ * ------------------- Source: Kubernetes' API reference, DeviceRequest and Device of v1beta1, and
+ * its conversions.
+ */
+
+static const char *const exact_fields[] = { "deviceClassName", "selectors",   "allocationMode",
+                                            "count",           "adminAccess", "tolerations",
+                                            "capacity" };
+
+static void move_fields(json_object *from, json_object *to, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_object *value = sw_json_get(from, names[i]);
+        if (!value)
+            continue;
+        json_object_object_add(to, names[i], json_object_get(value));
+        json_object_object_del(from, names[i]);
+    }
+}
+
+static void request_from_v1beta1(json_object *request)
+{
+    json_object *exactly = json_object_new_object();
+    move_fields(request, exactly, exact_fields, SW_COUNT(exact_fields));
+    if (sw_json_len(exactly))
+        json_object_object_add(request, "exactly", exactly);
+    else
+        json_object_put(exactly);
+}
+
+static void request_to_v1beta1(json_object *request)
+{
+    SW_AUTO_JSON *exactly = json_object_get(sw_json_get(request, "exactly"));
+    json_object_object_del(request, "exactly");
+    move_fields(exactly, request, exact_fields, SW_COUNT(exact_fields));
+}
+
+/* All but the name. */
+static void device_from_v1beta1(json_object *device)
+{
+    SW_AUTO_JSON *basic = json_object_get(sw_json_get(device, "basic"));
+    json_object_object_del(device, "basic");
+    if (!json_object_is_type(basic, json_type_object))
+        return;
+    json_object_object_foreach(basic, key, value)
+    {
+        json_object_object_add(device, key, json_object_get(value));
+    }
+}
+
+static void device_to_v1beta1(json_object *device)
+{
+    json_object *basic = json_object_new_object();
+    json_object_object_foreach(device, key, value)
+    {
+        if (strcmp(key, "name") != 0)
+            json_object_object_add(basic, key, json_object_get(value));
+    }
+    json_object_object_foreach(basic, field, unused)
+    {
+        (void)unused;
+        json_object_object_del(device, field);
+    }
+    json_object_object_add(device, "basic", basic);
+}
+
+static bool is_devices_v1beta1(const struct sw_emu_kind *kind, const char *version)
+{
+    return kind->builtin && strcmp(kind->group, "resource.k8s.io") == 0 &&
+           strcmp(version, "v1beta1") == 0;
+}
+
+/* @doc (taken) with each request or device changed by @claim or @slice. */
+static json_object *convert_devices(const struct sw_emu_kind *kind, json_object *doc,
+                                    void (*claim)(json_object *), void (*slice)(json_object *))
+{
+    json_object *out = sw_json_copy(doc), *spec = sw_json_get(out, "spec");
+    json_object *list = strcmp(kind->kind, "ResourceSlice") == 0 ? sw_json_get(spec, "devices")
+                        : strcmp(kind->kind, "ResourceClaim") == 0
+                            ? sw_json_find(spec, "devices", "requests", NULL)
+                            : sw_json_find(spec, "spec", "devices", "requests", NULL);
+    for (size_t i = 0; json_object_is_type(list, json_type_array) && i < sw_json_len(list); i++)
+        if (json_object_is_type(sw_json_at(list, i), json_type_object))
+            (strcmp(kind->kind, "ResourceSlice") == 0 ? slice : claim)(sw_json_at(list, i));
+    json_object_put(doc);
+    return out;
+}
+
 /* ---- conversion ---------------------------------------------------------------------------------
  */
 
@@ -88,6 +176,11 @@ static bool is_autoscaler_v1(const struct sw_emu_kind *kind, const char *version
 {
     return strcmp(kind->kind, "HorizontalPodAutoscaler") == 0 && kind->builtin &&
            strcmp(version, "v1") == 0 && strcmp(kind->storage_version, "v1") != 0;
+}
+
+bool sw_rest_is_converted(const struct sw_emu_kind *kind, const char *version)
+{
+    return kind->stored_as || is_autoscaler_v1(kind, version) || is_devices_v1beta1(kind, version);
 }
 
 /* @doc (taken) with another apiVersion. */
@@ -109,6 +202,8 @@ json_object *sw_rest_to_version(const struct sw_emu_kind *kind, const char *vers
         doc = rename_event(doc, false);
     else if (is_autoscaler_v1(kind, version))
         doc = autoscaler_to_v1(doc);
+    else if (is_devices_v1beta1(kind, version))
+        doc = convert_devices(kind, doc, request_to_v1beta1, device_to_v1beta1);
     return with_version(doc, api_version);
 }
 
@@ -123,6 +218,8 @@ json_object *sw_rest_from_version(const struct sw_emu_kind *kind, const char *ve
         doc = rename_event(doc, true);
     else if (is_autoscaler_v1(kind, version))
         doc = autoscaler_from_v1(doc);
+    else if (is_devices_v1beta1(kind, version))
+        doc = convert_devices(kind, doc, request_from_v1beta1, device_from_v1beta1);
     return with_version(doc, api_version);
 }
 
@@ -134,7 +231,7 @@ static void append(struct printbuf *out, const char *text, size_t len)
 void sw_render(struct sw_req *req, struct sw_version *v, bool typed, struct printbuf *out)
 {
     size_t len;
-    if (req->kind->stored_as || is_autoscaler_v1(req->kind, req->version)) {
+    if (sw_rest_is_converted(req->kind, req->version)) {
         json_object *doc = sw_rest_to_version(req->kind, req->version, sw_version_doc(v));
         if (!typed) {
             json_object_object_del(doc, "apiVersion");

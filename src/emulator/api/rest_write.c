@@ -283,6 +283,18 @@ static int read_patch(struct sw_req *req, enum sw_patch_type type, json_object *
     return 0;
 }
 
+static json_object *to_version(json_object *doc, void *arg)
+{
+    const struct sw_req *req = arg;
+    return sw_rest_to_version(req->kind, req->version, doc);
+}
+
+static json_object *from_version(json_object *doc, void *arg)
+{
+    const struct sw_req *req = arg;
+    return sw_rest_from_version(req->kind, req->version, doc);
+}
+
 void sw_rest_patch(struct sw_req *req)
 {
     SW_STATUS(status);
@@ -299,6 +311,11 @@ void sw_rest_patch(struct sw_req *req)
         rc = sw_rest_may_create(req, &status);
     if (rc == 0) {
         use_session(req, &opts);
+        if (sw_rest_is_converted(req->kind, req->version)) {
+            opts.to = to_version;
+            opts.from = from_version;
+            opts.version_arg = req;
+        }
         sw_session_begin(req->session);
         rc = sw_store_patch(req->store, req->kind, req->ns, req->name, type, patch, &opts, &out,
                             &status);

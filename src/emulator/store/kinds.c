@@ -10,6 +10,8 @@
 struct sw_kinds {
     struct sw_emu_kind **kinds;
     size_t n, cap;
+    int minor;
+    char *runtime_config; /* NULL: the default */
 };
 
 /* Replace a string of a kind, which is const outside of this file. */
@@ -42,32 +44,69 @@ void sw_kind_set_versions(struct sw_emu_kind *kind, const char *const *versions,
     set(&kind->storage_version, storage);
 }
 
-/* Whether release @minor serves the version of @spec, "v1beta1:20-24". @return the length of the
- * version's name; 0: it does not */
-static size_t version_served(const char *spec, int minor)
+/* What --runtime-config says of @api: 1: it is served, 0: it is not, -1: nothing. */
+static int configured(const char *config, const char *api)
+{
+    const size_t len = strlen(api);
+    int said = -1;
+    for (const char *at = config; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        const size_t name = strcspn(at, "=,");
+        if (name == len && strncmp(at, api, len) == 0)
+            said = !sw_starts_with(at + name, "=false");
+    }
+    return said;
+}
+
+static bool is_served(const struct sw_kinds *kinds, const char *group, const char *version,
+                      bool by_default)
+{
+    SW_AUTO_CHARS *api = sw_printf("%s/%s", group, version);
+    const char *stage = strstr(version, "alpha")  ? "api/alpha"
+                        : strstr(version, "beta") ? "api/beta"
+                                                  : "api/ga";
+    const char *const names[] = { api, stage, "api/all" };
+    int said = -1;
+    for (size_t i = 0; i < SW_COUNT(names) && said < 0; i++)
+        said = configured(kinds->runtime_config, names[i]);
+    return said < 0 ? by_default : said;
+}
+
+/* Whether the release has the version of @spec, "v1beta1:20-24", and serves it. @return the length
+ * of the version's name; 0: it does not */
+static size_t version_served(const struct sw_kinds *kinds, const char *group, const char *spec)
 {
     size_t len = strcspn(spec, ": ");
     long from = 0, until = LONG_MAX;
+    bool by_default = true;
     if (spec[len] == ':') {
         char *end = (char *)spec + len + 1;
         if (*end != '-')
             from = strtol(end, &end, 10);
         if (*end == '-' && isdigit((unsigned char)end[1]))
             until = strtol(end + 1, NULL, 10);
+        by_default = !sw_starts_with(end, "-off");
     }
-    return minor >= from && minor <= until ? len : 0;
+    SW_AUTO_CHARS *version = sw_strndup(spec, len);
+    return kinds->minor >= from && kinds->minor <= until &&
+                   is_served(kinds, group, version, by_default)
+               ? len
+               : 0;
 }
 
-static void set_builtin_versions(struct sw_emu_kind *kind, const char *spec, int minor)
+static void set_builtin_versions(const struct sw_kinds *kinds, struct sw_emu_kind *kind,
+                                 const struct sw_builtin *row)
 {
     char *versions[SW_KIND_VERSIONS] = { 0 };
+    SW_AUTO_CHARS *first = sw_strndup(row->versions, strcspn(row->versions, ": "));
     size_t n = 0;
-    for (; *spec; spec += strcspn(spec, " "), spec += strspn(spec, " ")) {
-        size_t len = version_served(spec, minor);
+    for (const char *spec = row->versions; *spec;
+         spec += strcspn(spec, " "), spec += strspn(spec, " ")) {
+        size_t len = version_served(kinds, row->group, spec);
         if (len && n < SW_KIND_VERSIONS - 1)
             versions[n++] = sw_strndup(spec, len);
     }
-    sw_kind_set_versions(kind, (const char *const *)versions, n, versions[0]);
+    sw_kind_set_versions(kind, (const char *const *)versions, n,
+                         row->flags & SW_K_FIRST ? first : versions[0]);
     kind->served = n > 0;
     for (size_t i = 0; i < n; i++)
         free(versions[i]);
@@ -95,13 +134,14 @@ static struct sw_emu_kind *find(struct sw_kinds *kinds, const char *group, const
 struct sw_kinds *sw_kinds_new(int minor)
 {
     struct sw_kinds *kinds = sw_zalloc(1, sizeof *kinds);
+    kinds->minor = minor;
     for (size_t i = 0; i < sw_n_builtins; i++) {
         const struct sw_builtin *row = &sw_builtins[i];
         struct sw_emu_kind *kind = append(kinds, row->group, row->plural);
         sw_kind_rename(kind, &(struct sw_kind_names){ .kind = row->kind,
                                                       .short_names = row->short_names,
                                                       .categories = row->categories });
-        set_builtin_versions(kind, row->versions, minor);
+        set_builtin_versions(kinds, kind, row);
         kind->namespaced = row->flags & SW_K_NAMESPACED;
         kind->has_status = row->flags & SW_K_STATUS;
         kind->has_scale = row->flags & SW_K_SCALE;
@@ -114,15 +154,57 @@ struct sw_kinds *sw_kinds_new(int minor)
 
 void sw_kinds_upgrade(struct sw_kinds *kinds, int minor)
 {
+    kinds->minor = minor;
     for (size_t i = 0; i < kinds->n; i++)
         if (kinds->kinds[i]->builtin)
-            set_builtin_versions(kinds->kinds[i], kinds->kinds[i]->builtin->versions, minor);
+            set_builtin_versions(kinds, kinds->kinds[i], kinds->kinds[i]->builtin);
+}
+
+static bool is_group(const char *name, size_t len)
+{
+    bool known = false;
+    for (size_t i = 0; i < sw_n_builtins && !known; i++)
+        known = strlen(sw_builtins[i].group) == len &&
+                strncmp(sw_builtins[i].group, name, len) == 0;
+    return known;
+}
+
+/* "GROUP/VERSION", "api/beta", with or without a value. */
+static int check_config(const char *item, struct sw_err *err)
+{
+    static const char *const all[] = { "api/all", "api/ga", "api/beta", "api/alpha" };
+    const size_t name = strcspn(item, "="), group = strcspn(item, "/=");
+    bool known = item[group] == '/' && name > group + 1 && is_group(item, group);
+    for (size_t i = 0; i < SW_COUNT(all); i++)
+        known |= strlen(all[i]) == name && strncmp(all[i], item, name) == 0;
+    if (!known)
+        return sw_err_set(err, SW_INVALID, "'%s' is no version of an API such as 'apps/v1=true'",
+                          item);
+    if (item[name] && strcmp(item + name, "=true") != 0 && strcmp(item + name, "=false") != 0)
+        return sw_err_set(err, SW_INVALID, "'%s': its value is neither true nor false", item);
+    return 0;
+}
+
+int sw_kinds_configure(struct sw_kinds *kinds, const char *runtime_config, struct sw_err *err)
+{
+    int rc = 0;
+    for (const char *at = runtime_config; at && *at && rc == 0; at += *at == ',') {
+        SW_AUTO_CHARS *item = sw_strndup(at, strcspn(at, ","));
+        rc = check_config(item, err);
+        at += strlen(item);
+    }
+    if (rc < 0)
+        return rc;
+    sw_text_set(&kinds->runtime_config, runtime_config);
+    sw_kinds_upgrade(kinds, kinds->minor);
+    return 0;
 }
 
 void sw_kinds_free(struct sw_kinds *kinds)
 {
     if (!kinds)
         return;
+    free(kinds->runtime_config);
     for (size_t i = 0; i < kinds->n; i++) {
         struct sw_emu_kind *kind = kinds->kinds[i];
         sw_kind_set_versions(kind, NULL, 0, NULL);

@@ -13,10 +13,12 @@ enum sw_builtin_flags {
     SW_K_SCALE = 1 << 2,      /* scale subresource */
     SW_K_GENERATION = 1 << 3, /* metadata.generation counts changes of the spec */
     SW_K_VIRTUAL = 1 << 4,    /* answered, never stored: TokenReview... */
+    SW_K_FIRST = 1 << 5,      /* stored in the first version of the row, served or not */
 };
 
 /** A row. The versions, the preferred first, each with the minor releases that served it:
- * "v1:21- v1beta1:-24" is v1 since 1.21 and v1beta1 up to 1.24. */
+ * "v1:21- v1beta1:-24" is v1 since 1.21 and v1beta1 up to 1.24; "v1beta1:32-off" since 1.32, where
+ * it is asked for. */
 struct sw_builtin {
     const char *group, *versions, *kind, *plural, *short_names, *categories;
     unsigned flags;
@@ -33,6 +35,12 @@ struct sw_kinds;
 struct sw_kinds *sw_kinds_new(int minor);
 /** The release is 1.@minor from now on: the built-in kinds are served in its versions. */
 void sw_kinds_upgrade(struct sw_kinds *kinds, int minor);
+/** Serve other versions than by default, as kube-apiserver's flag --runtime-config says:
+ * "GROUP/VERSION=true", "=false", without a value true, "api/all", "api/ga", "api/beta"; several
+ * after commas. What names one version counts before what names many. NULL: the default.
+ * @return 0 | SW_INVALID: another word, or no release has such a group
+ * Source: Kubernetes' "kube-apiserver", --runtime-config. */
+int sw_kinds_configure(struct sw_kinds *kinds, const char *runtime_config, struct sw_err *err);
 /** NULL is accepted. */
 void sw_kinds_free(struct sw_kinds *kinds);
 

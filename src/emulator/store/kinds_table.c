@@ -10,6 +10,8 @@
 #define ADMISSION "admissionregistration.k8s.io"
 #define AUTHZ "authorization.k8s.io"
 #define DEVICES "resource.k8s.io"
+#define DEVICES_VERSIONS "v1:34- v1beta2:33-off v1beta1:32-off"
+#define F SW_K_FIRST
 #define FLOW "flowcontrol.apiserver.k8s.io"
 #define FLOW_VERSIONS "v1:29- v1beta3:26-31 v1beta2:23-28 v1beta1:20-25"
 #define RBAC "rbac.authorization.k8s.io"
@@ -106,10 +108,11 @@ const struct sw_builtin sw_builtins[] = {
     { "node.k8s.io", "v1 v1beta1:-24", "RuntimeClass", "runtimeclasses", NULL, NULL, 0, NULL },
     { "discovery.k8s.io", "v1:21- v1beta1:-24", "EndpointSlice", "endpointslices", NULL, NULL,
       N | G, NULL },
-    { DEVICES, "v1:34-", "DeviceClass", "deviceclasses", NULL, NULL, G, NULL },
-    { DEVICES, "v1:34-", "ResourceClaim", "resourceclaims", NULL, NULL, N | S, NULL },
-    { DEVICES, "v1:34-", "ResourceClaimTemplate", "resourceclaimtemplates", NULL, NULL, N, NULL },
-    { DEVICES, "v1:34-", "ResourceSlice", "resourceslices", NULL, NULL, G, NULL },
+    { DEVICES, DEVICES_VERSIONS, "DeviceClass", "deviceclasses", NULL, NULL, G | F, NULL },
+    { DEVICES, DEVICES_VERSIONS, "ResourceClaim", "resourceclaims", NULL, NULL, N | S | F, NULL },
+    { DEVICES, DEVICES_VERSIONS, "ResourceClaimTemplate", "resourceclaimtemplates", NULL, NULL,
+      N | F, NULL },
+    { DEVICES, DEVICES_VERSIONS, "ResourceSlice", "resourceslices", NULL, NULL, G | F, NULL },
     { FLOW, FLOW_VERSIONS, "FlowSchema", "flowschemas", NULL, NULL, S | G, NULL },
     { FLOW, FLOW_VERSIONS, "PriorityLevelConfiguration", "prioritylevelconfigurations", NULL, NULL,
       S | G, NULL },

@@ -135,6 +135,12 @@ struct sw_store_opts {
     int (*guard)(const struct sw_emu_kind *kind, const char *ns, json_object *doc, json_object *old,
                  struct sw_status *status, void *arg);
     void *guard_arg;
+    /** patch, but for apply: the patch is meant for the object in another version. @to takes the
+     * stored object and gives it in that version, @from takes that and gives it back. NULL: it is
+     * meant for the stored one. */
+    json_object *(*to)(json_object *doc, void *arg);
+    json_object *(*from)(json_object *doc, void *arg);
+    void *version_arg;
 };
 
 /** The formats of a patch: merge, JSON, strategic merge, server-side apply. */

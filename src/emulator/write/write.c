@@ -259,14 +259,10 @@ static bool names_managed(json_object *patch)
     return sw_json_find(patch, "metadata", "managedFields", NULL) != NULL;
 }
 
-/* Apply a patch to w->old. managedFields are left out where possible: they are large, and
- * sw_meta_update() brings them back. */
-static int patch_doc(struct sw_write *w, enum sw_patch_type type, json_object *patch,
-                     json_object **out)
+static int patch_version(struct sw_write *w, enum sw_patch_type type, json_object *from,
+                         json_object *patch, json_object **out)
 {
     SW_ERR(err);
-    SW_AUTO_JSON *from = names_managed(patch) ? json_object_get(w->old)
-                                              : sw_meta_without_managed(w->old);
     if (type == SW_PATCH_MERGE) {
         if (!json_object_is_type(patch, json_type_object))
             return sw_status_bad_request(w->status, "a merge patch must be a JSON object");
@@ -291,6 +287,21 @@ static int patch_doc(struct sw_write *w, enum sw_patch_type type, json_object *p
                              "the server rejected our request due to an error in our request: %s",
                              sw_err_text(&err));
     return 0;
+}
+
+/* Apply a patch to w->old. managedFields are left out where possible: they are large, and
+ * sw_meta_update() brings them back. */
+static int patch_doc(struct sw_write *w, enum sw_patch_type type, json_object *patch,
+                     json_object **out)
+{
+    SW_AUTO_JSON *from = names_managed(patch) ? json_object_get(w->old)
+                                              : sw_meta_without_managed(w->old);
+    if (w->opts->to)
+        from = w->opts->to(from, w->opts->version_arg);
+    const int rc = patch_version(w, type, from, patch, out);
+    if (rc == 0 && w->opts->from)
+        *out = w->opts->from(*out, w->opts->version_arg);
+    return rc;
 }
 
 int sw_store_patch(struct sw_store *store, const struct sw_emu_kind *kind, const char *ns,
