@@ -16,15 +16,16 @@
 static bool authenticate(struct sw_req *req)
 {
     static const char bearer[] = "Bearer ";
-    SW_AUTO_CHARS *name = NULL;
+    SW_AUTO_CHARS *name = NULL, *node = NULL;
     const char *header = req->authorization ? req->authorization : "";
     if (strncasecmp(header, bearer, strlen(bearer)) != 0) {
         sw_user_init(&req->user, "kubernetes-admin", sw_doc_list(sw_str("system:masters"), NULL));
         return true;
     }
-    if (!sw_reviews_account(req->store, header + strlen(bearer), &name))
+    if (!sw_reviews_account(req->store, header + strlen(bearer), &name, &node))
         return false;
     sw_user_init(&req->user, name, NULL);
+    req->user.node = SW_TAKE(node);
     return true;
 }
 
@@ -131,27 +132,125 @@ static bool status_differs(json_object *doc, json_object *old, const char *key)
 
 /* Who has a claim is for schedulers to say: from 1.36 on the right to write its status is not
  * enough. Source: k8s.io/kubernetes pkg/registry/resource, AuthorizedForBinding(). */
-static int check_claim(struct sw_req *req, const struct sw_emu_kind *kind, json_object *doc,
-                       json_object *old, struct sw_status *status)
+static void check_binding(struct sw_req *req, const struct sw_emu_kind *kind, json_object *doc,
+                          json_object *old, struct sw_field_errors *errors)
 {
     SW_STATUS(inner);
-    SW_FIELD_ERRORS(errors);
     const char *verb = req->info.verb;
-    if (sw_store_minor(req->store) < 36 || !sw_streq(req->subresource, "status") ||
-        (!status_differs(doc, old, "allocation") && !status_differs(doc, old, "reservedFor")))
-        return 0;
+    if (!status_differs(doc, old, "allocation") && !status_differs(doc, old, "reservedFor"))
+        return;
     if (sw_rbac_check(req->store, &req->user,
                       &(struct sw_attributes){ .verb = verb,
                                                .group = kind->group,
                                                .resource = kind->plural,
                                                .subresource = "binding" },
-                      &inner) == 0)
+                      &inner) < 0)
+        sw_field_error(errors, SW_FIELD_FORBIDDEN, "status.allocation", NULL,
+                       "changing status.allocation or status.reservedFor requires "
+                       "resource=\"resourceclaims/binding\", verb=\"%s\" permission: %s",
+                       verb, inner.message);
+}
+
+/* ---- status.devices ----------------------------------------------------------------------------
+ * Source: k8s.io/kubernetes pkg/registry/resource, AuthorizedForDeviceStatus().
+ */
+
+static json_object *find_device(json_object *list, json_object *device)
+{
+    static const char *const keys[] = { "driver", "pool", "device", "shareID" };
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < SW_COUNT(keys); k++)
+            same += sw_streq(sw_json_str(sw_json_at(list, i), "", keys[k], NULL),
+                             sw_json_str(device, "", keys[k], NULL));
+        if (same == SW_COUNT(keys))
+            return sw_json_at(list, i);
+    }
+    return NULL;
+}
+
+/* Add to @drivers those whose devices in @list differ from what @other has. */
+static void add_drivers(json_object *list, json_object *other, json_object *drivers)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        json_object *device = sw_json_at(list, i);
+        if (!sw_json_equal(find_device(other, device), device))
+            json_object_object_add(drivers, sw_json_str(device, "", "driver", NULL), NULL);
+    }
+}
+
+/* The node that an allocation is for, where it names one alone; else "". */
+static const char *node_of(json_object *doc)
+{
+    json_object *terms = sw_json_find(doc, "status", "allocation", "nodeSelector",
+                                      "nodeSelectorTerms", NULL);
+    json_object *fields = sw_json_get(sw_json_at(terms, 0), "matchFields");
+    json_object *field = sw_json_at(fields, 0), *values = sw_json_get(field, "values");
+    if (sw_json_len(terms) != 1 || sw_json_len(fields) != 1 || sw_json_len(values) != 1 ||
+        sw_json_len(sw_json_get(sw_json_at(terms, 0), "matchExpressions")) ||
+        !sw_streq(sw_json_str(field, "", "key", NULL), "metadata.name") ||
+        !sw_streq(sw_json_str(field, "", "operator", NULL), "In"))
+        return "";
+    return sw_text_or(json_object_get_string(sw_json_at(values, 0)), "");
+}
+
+static void check_driver(struct sw_req *req, const struct sw_emu_kind *kind, const char *ns,
+                         const char *driver, bool is_there, struct sw_field_errors *errors)
+{
+    static const char *const prefixes[] = { "associated-node:", "arbitrary-node:" };
+    SW_AUTO_CHARS *why = NULL;
+    SW_AUTO_CHARS *verbs = sw_strdup("");
+    for (size_t i = is_there ? 0 : 1; i < SW_COUNT(prefixes); i++) {
+        SW_STATUS(inner);
+        SW_AUTO_CHARS *verb = sw_printf("%s%s", prefixes[i], req->info.verb);
+        if (sw_rbac_check(req->store, &req->user,
+                          &(struct sw_attributes){ .verb = verb,
+                                                   .group = kind->group,
+                                                   .resource = kind->plural,
+                                                   .subresource = "driver",
+                                                   .ns = ns,
+                                                   .name = driver },
+                          &inner) == 0)
+            return;
+        sw_append(&verbs, "%s%s", *verbs ? " " : "", verb);
+        if (!why)
+            why = sw_strdup(inner.message);
+    }
+    sw_field_error(errors, SW_FIELD_FORBIDDEN, "status.devices", NULL,
+                   "changing status.devices requires resource=\"resourceclaims/driver\", "
+                   "verb=\"[%s]\" permission: %s",
+                   verbs, why);
+}
+
+/* What became of a driver's devices is for the driver to say, on its own node or on any. */
+static void check_devices(struct sw_req *req, const struct sw_emu_kind *kind, const char *ns,
+                          json_object *doc, json_object *old, struct sw_field_errors *errors)
+{
+    json_object *now = sw_json_find(doc, "status", "devices", NULL);
+    json_object *before = sw_json_find(old, "status", "devices", NULL);
+    const char *node = node_of(doc);
+    const bool is_there = *node && sw_streq(req->user.node, node);
+    SW_AUTO_JSON *drivers = json_object_new_object();
+    if (!sw_json_find(doc, "status", "allocation", NULL))
+        return; /* devices go with it */
+    add_drivers(now, before, drivers);
+    add_drivers(before, now, drivers);
+    json_object_object_foreach(drivers, driver, unused)
+    {
+        (void)unused;
+        check_driver(req, kind, ns, driver, is_there, errors);
+    }
+}
+
+static int check_claim(struct sw_req *req, const struct sw_emu_kind *kind, const char *ns,
+                       json_object *doc, json_object *old, struct sw_status *status)
+{
+    SW_FIELD_ERRORS(errors);
+    if (sw_store_minor(req->store) < 36 || !sw_streq(req->subresource, "status"))
         return 0;
-    sw_field_error(&errors, SW_FIELD_FORBIDDEN, "status.allocation", NULL,
-                   "changing status.allocation or status.reservedFor requires "
-                   "resource=\"resourceclaims/binding\", verb=\"%s\" permission: %s",
-                   verb, inner.message);
-    return sw_status_invalid(status, kind, sw_obj_name(doc), &errors);
+    check_binding(req, kind, doc, old, &errors);
+    check_devices(req, kind, ns, doc, old, &errors);
+    return errors.n ? sw_status_invalid(status, kind, sw_obj_name(doc), &errors) : 0;
 }
 
 int sw_rest_guard(const struct sw_emu_kind *kind, const char *ns, json_object *doc,
@@ -159,6 +258,6 @@ int sw_rest_guard(const struct sw_emu_kind *kind, const char *ns, json_object *d
 {
     struct sw_req *req = arg;
     if (sw_streq(kind->kind, "ResourceClaim") && sw_streq(kind->group, "resource.k8s.io"))
-        return check_claim(req, kind, doc, old, status);
+        return check_claim(req, kind, ns, doc, old, status);
     return sw_rbac_escalates(req->store, &req->user, kind, ns, doc, old, status);
 }

@@ -11,7 +11,6 @@ bool sw_rest_authorize(struct sw_req *req);
 int sw_rest_may_create(struct sw_req *req, struct sw_status *status);
 /** A guard of writes (store.h), with the request as @arg: no right is given away that he who sends
  * it has not; what a ResourceClaim is allocated is written with the right to
- * resourceclaims/binding.
- */
+ * resourceclaims/binding, what became of its devices with that to resourceclaims/driver. */
 int sw_rest_guard(const struct sw_emu_kind *kind, const char *ns, json_object *doc,
                   json_object *old, struct sw_status *status, void *arg);

@@ -239,6 +239,19 @@ static void binding(struct sw_req *req, struct sw_object *object)
 /* ---- token --------------------------------------------------------------------------------------
  */
 
+/* The pod that a token is to be bound to, of its boundObjectRef. @return 0 | SW_NOTFOUND */
+static int find_bound(struct sw_req *req, const char *ns, json_object *body, json_object **pod,
+                      struct sw_status *status)
+{
+    const struct sw_emu_kind *kind = sw_store_kind(req->store, "", "Pod");
+    const char *name = sw_json_str(body, NULL, "spec", "boundObjectRef", "name", NULL);
+    if (!name ||
+        !sw_streq(sw_json_str(body, "", "spec", "boundObjectRef", "kind", NULL), kind->kind))
+        return 0;
+    *pod = sw_store_get(req->store, kind, ns, name);
+    return *pod ? 0 : sw_status_not_found(status, kind, name);
+}
+
 static void token(struct sw_req *req, struct sw_object *object)
 {
     SW_STATUS(status);
@@ -249,11 +262,18 @@ static void token(struct sw_req *req, struct sw_object *object)
         sw_rest_send_status(req, &status);
         return;
     }
+    json_object *pod = NULL;
+    if (find_bound(req, object->ns, body, &pod, &status) < 0) {
+        sw_rest_send_status(req, &status);
+        return;
+    }
     int64_t seconds = sw_json_int(body, 3600, "spec", "expirationSeconds", NULL);
     int64_t now_ms = sw_loop_now_ms(sw_store_loop(req->store));
     json_object *out = sw_json_copy(body);
     SW_AUTO_CHARS *text = sw_reviews_token(object->ns, object->name, now_ms / 1000 + seconds,
-                                           sw_store_uid(req->store, uid));
+                                           pod ? sw_json_str(pod, "", "metadata", "uid", NULL)
+                                               : sw_store_uid(req->store, uid),
+                                           pod != NULL);
     sw_json_set_str(out, "authentication.k8s.io/v1", "apiVersion", NULL);
     sw_json_set_str(out, "TokenRequest", "kind", NULL);
     sw_json_set_str(out, text, "status", "token", NULL);

@@ -13,9 +13,25 @@
 
 #define PREFIX "emulated."
 
-char *sw_reviews_token(const char *ns, const char *name, int64_t expires_s, const char *uid)
+#define BOUND "pod-" /* before the uid of the pod that a token is bound to */
+#define EXTRA_NODE "authentication.kubernetes.io/node-name"
+
+char *sw_reviews_token(const char *ns, const char *name, int64_t expires_s, const char *uid,
+                       bool bound)
 {
-    return sw_printf(PREFIX "%s.%s.%lld.%s", ns, name, (long long)expires_s, uid);
+    return sw_printf(PREFIX "%s.%s.%lld.%s%s", ns, name, (long long)expires_s, bound ? BOUND : "",
+                     uid);
+}
+
+/* The pod that a token is bound to; borrowed. NULL: it is gone. */
+static json_object *bound_pod(struct sw_store *store, const char *ns, const char *uid)
+{
+    SW_STORE_LIST(list);
+    sw_store_list(store, sw_store_kind(store, "", "Pod"), ns, &list);
+    for (size_t i = 0; i < list.n; i++)
+        if (sw_streq(sw_json_str(list.items[i], "", "metadata", "uid", NULL), uid))
+            return list.items[i];
+    return NULL;
 }
 
 /* The parts of a token: a namespace and a uid have no dots, a name may have some. */
@@ -38,7 +54,7 @@ static bool split_token(const char *token, char **ns, char **name, int64_t *expi
     return true;
 }
 
-json_object *sw_reviews_account(struct sw_store *store, const char *token, char **user)
+json_object *sw_reviews_account(struct sw_store *store, const char *token, char **user, char **node)
 {
     SW_AUTO_CHARS *ns = NULL, *name = NULL;
     int64_t expires_s = 0;
@@ -46,17 +62,25 @@ json_object *sw_reviews_account(struct sw_store *store, const char *token, char 
     if (split_token(token, &ns, &name, &expires_s) &&
         expires_s > sw_loop_now_ms(sw_store_loop(store)) / 1000)
         account = sw_store_get(store, sw_store_kind(store, "", "ServiceAccount"), ns, name);
-    if (account)
-        *user = sw_printf("system:serviceaccount:%s:%s", ns, name);
+    const char *uid = account ? strrchr(token, '.') + 1 : "";
+    json_object *pod = NULL;
+    if (sw_starts_with(uid, BOUND)) {
+        pod = bound_pod(store, ns, uid + strlen(BOUND));
+        account = pod ? account : NULL;
+    }
+    if (!account)
+        return NULL;
+    *user = sw_printf("system:serviceaccount:%s:%s", ns, name);
+    *node = sw_strdup(sw_json_str(pod, NULL, "spec", "nodeName", NULL));
     return account;
 }
 
 static void review_token(struct sw_req *req, json_object *doc)
 {
     __attribute__((cleanup(sw_user_done))) struct sw_user user = { 0 };
-    SW_AUTO_CHARS *name = NULL;
-    json_object *account = sw_reviews_account(req->store,
-                                              sw_json_str(doc, "", "spec", "token", NULL), &name);
+    SW_AUTO_CHARS *name = NULL, *node = NULL;
+    json_object *account = sw_reviews_account(
+        req->store, sw_json_str(doc, "", "spec", "token", NULL), &name, &node);
     sw_json_set(doc, sw_bool(account != NULL), "status", "authenticated", NULL);
     if (!account) {
         sw_json_set_str(doc, "the emulated cluster knows the tokens that it made", "status",
@@ -68,6 +92,9 @@ static void review_token(struct sw_req *req, json_object *doc)
     sw_json_set_str(doc, sw_json_str(account, "", "metadata", "uid", NULL), "status", "user", "uid",
                     NULL);
     sw_json_set(doc, json_object_get(user.groups), "status", "user", "groups", NULL);
+    if (node)
+        sw_json_set(doc, sw_doc_list(sw_str(node), NULL), "status", "user", "extra", EXTRA_NODE,
+                    NULL);
 }
 
 /* ---- access ------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ struct sw_store;
 struct sw_user {
     char *name;
     json_object *groups; /* a list of texts */
+    char *node; /* of the pod that its token is bound to (authentication.kubernetes.io/node-name),
+                   or NULL */
 };
 /** Free what it holds; harmless on a zeroed one. */
 void sw_user_done(struct sw_user *user);

@@ -14,6 +14,7 @@
 void sw_user_done(struct sw_user *user)
 {
     free(user->name);
+    free(user->node);
     (void)json_object_put(user->groups);
     *user = (struct sw_user){ 0 };
 }

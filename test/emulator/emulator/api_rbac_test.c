@@ -301,6 +301,77 @@ static void who_has_a_claim_is_written_with_the_right_to_bind_it(void **state)
     patch_claim_as_bob(api, status, 200, allocated, NULL);
 }
 
+/* A PATCH of the claim's status.devices by the account of @token. */
+static void patch_devices(struct api *api, const char *token, int code, const char *driver,
+                          const char *message)
+{
+    SW_AUTO_CHARS *header = sw_printf("Authorization: Bearer %s", token);
+    SW_AUTO_CHARS *body = sw_printf("{\"status\":{\"devices\":[{\"driver\":\"%s\",\"pool\":"
+                                    "\"p\",\"device\":\"x\"}]}}",
+                                    driver);
+    ANSWER(a) = api_finish(
+        api_begin(api, "PATCH", "/apis/resource.k8s.io/v1/namespaces/dev/resourceclaims/c/status",
+                  "application/merge-patch+json", body, header));
+    if (a.code != code)
+        fail_msg("%d instead of %d: %s", a.code, code, a.text);
+    if (message && !strstr(sw_json_str(a.doc, "", "message", NULL), message))
+        fail_msg("%s\nlacks: %s", a.text, message);
+}
+
+/* A token of bob's that is bound to a pod on @node; the caller's. */
+static char *token_on(struct api *api, const char *node)
+{
+    SW_AUTO_CHARS *pod = sw_printf("{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"nodeName\":"
+                                   "\"%s\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
+                                   node, node);
+    SW_AUTO_CHARS *body = sw_printf("{\"spec\":{\"boundObjectRef\":{\"apiVersion\":\"v1\","
+                                    "\"kind\":\"Pod\",\"name\":\"%s\"}}}",
+                                    node);
+    api_must(api, 201, "POST", "/api/v1/namespaces/dev/pods", NULL, pod);
+    SW_AUTO_JSON *token = api_expect(
+        api, 201, "POST", "/api/v1/namespaces/dev/serviceaccounts/bob/token", NULL, body);
+    return sw_strdup(sw_json_str(token, "", "status", "token", NULL));
+}
+
+static void what_became_of_devices_is_for_their_driver_on_its_node(void **state)
+{
+    struct api *api = *state;
+    api_must(api, 201, "POST", "/api/v1/namespaces/dev/serviceaccounts", NULL,
+             "{\"metadata\":{\"name\":\"bob\"}}");
+    SW_AUTO_CHARS *here = token_on(api, "here"), *there = token_on(api, "there");
+    api_must(api, 201, "POST", "/apis/resource.k8s.io/v1/namespaces/dev/resourceclaims", NULL,
+             "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
+             "\"exactly\":{\"deviceClassName\":\"d\"}}]}}}");
+    api_must(api, 200, "PATCH", "/apis/resource.k8s.io/v1/namespaces/dev/resourceclaims/c/status",
+             "application/merge-patch+json",
+             "{\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\","
+             "\"driver\":\"d.example\",\"pool\":\"p\",\"device\":\"x\"}]},\"nodeSelector\":{"
+             "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":"
+             "\"In\",\"values\":[\"here\"]}]}]}}}}");
+    add_role(api, "status",
+             "{\"apiGroups\":[\"resource.k8s.io\"],\"resources\":[\"resourceclaims/status\"],"
+             "\"verbs\":[\"*\"]}");
+    grant(api, "status", "Role", "status");
+    patch_devices(api, here, 422, "d.example",
+                  "status.devices: Forbidden: changing status.devices requires "
+                  "resource=\"resourceclaims/driver\", verb=\"[associated-node:patch "
+                  "arbitrary-node:patch]\" permission: resourceclaims.resource.k8s.io "
+                  "\"d.example\" is forbidden: User \"" BOB "\" cannot associated-node:patch "
+                  "resource \"resourceclaims/driver\" in API group \"resource.k8s.io\" in the "
+                  "namespace \"dev\"");
+    add_role(api, "driver",
+             "{\"apiGroups\":[\"resource.k8s.io\"],\"resources\":[\"resourceclaims/driver\"],"
+             "\"resourceNames\":[\"d.example\"],\"verbs\":[\"associated-node:patch\"]}");
+    grant(api, "driver", "Role", "driver");
+    patch_devices(api, there, 422, "d.example", "verb=\"[arbitrary-node:patch]\"");
+    patch_devices(api, here, 422, "other.example", "\"other.example\" is forbidden");
+    patch_devices(api, here, 200, "d.example", NULL);
+    patch_devices(api, there, 200, "d.example", NULL); /* nothing changes */
+    api_must(api, 200, "DELETE", "/api/v1/namespaces/dev/pods/here?gracePeriodSeconds=0", NULL,
+             NULL);
+    patch_devices(api, here, 401, "d.example", NULL);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -314,6 +385,8 @@ int main(void)
         T(aggregated_roles_follow_their_selectors),
         T(reviews_say_by_which_binding),
         cmocka_unit_test_setup_teardown(who_has_a_claim_is_written_with_the_right_to_bind_it,
+                                        set_up_devices, tear_down),
+        cmocka_unit_test_setup_teardown(what_became_of_devices_is_for_their_driver_on_its_node,
                                         set_up_devices, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
