@@ -30,6 +30,7 @@ struct dra_wait {
     int64_t moves_ms;    /* nobody is moved before */
     uint64_t request;    /* a hash of its SW_SCHEDULER_DEFRAGMENT, as it was acted on last */
     uint64_t advised;    /* a hash of what was advised last */
+    uint64_t refused;    /* a hash of what the API server has refused last */
     bool waits;          /* while waits are swept */
 };
 

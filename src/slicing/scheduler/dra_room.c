@@ -9,10 +9,14 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "data/json/table.h"
 #include "slicing/dra/dra.h"
 #include "slicing/scheduler/dra_evictor.h"
 
-enum { WRITE_MS = 10 * 1000 };
+enum {
+    WRITE_MS = 10 * 1000,
+    RIGHT_MS = 15 * 1000, /* until a write is tried again that was refused for want of a right */
+};
 
 struct dra_preemption {
     struct dra_evictor *e;
@@ -74,6 +78,53 @@ static struct pod *pod_of(const struct dra_preemption *m)
     return p && p->doc ? p->pod : NULL;
 }
 
+/* ---- what is refused ---------------------------------------------------------------------------
+ * Nobody tells of a right that was granted: it is tried again, and said once.
+ */
+
+/* Source: who may write what a claim is allocated is checked as the object is validated
+ * (resourceclaims/binding): that refusal is no 403. */
+static bool lacks_right(const struct sw_kube_answer *a)
+{
+    return a->code == SW_FORBIDDEN ||
+           (a->code == SW_INVALID && strstr(sw_err_text(a->err), " permission: "));
+}
+
+/* Nothing was made of it: it does not count as an attempt, and is tried again soon. */
+static void try_again(struct dra_preemption *m, struct dra_wait *w)
+{
+    const int64_t at_ms = sw_loop_now_ms(m->e->s->loop) + RIGHT_MS;
+    w->again_ms = at_ms;
+    if (m->to) {
+        w->moves_ms = m->e->moves_ms = at_ms;
+        w->n_moves -= w->n_moves > 0;
+    } else {
+        w->n_made -= w->n_made > 0;
+    }
+}
+
+/* Log @what, once for each pod and refusal; of a missing right tell the pod, too. */
+static void refused(struct dra_preemption *m, const struct sw_kube_answer *a, const char *what)
+{
+    struct dra_wait *w = sw_table_find(m->e->waits, m->pod.uid);
+    const char *why = sw_err_text(a->err);
+    const uint64_t hash = sw_fnv64a(why, strlen(why));
+    if (w && lacks_right(a))
+        try_again(m, w);
+    if (w && w->refused == hash)
+        return;
+    if (w)
+        w->refused = hash;
+    sw_log(SW_LOG_WARN, what, "pod", m->pod.name, "namespace", m->pod.ns, "error", why, NULL);
+    if (!lacks_right(a))
+        return;
+    SW_AUTO_CHARS *message = sw_printf(
+        "No room is made for its devices, as slipway-scheduler lacks "
+        "a right; it is tried again: %s",
+        why);
+    sched_evict_event(m->e->s, &m->pod, "PreemptionRefused", message, 0);
+}
+
 /* ---- evictions ---------------------------------------------------------------------------------
  */
 
@@ -121,8 +172,7 @@ static void on_evicted(const struct sw_kube_answer *a, void *arg)
         /* A budget has been used up meanwhile, most likely. The room is kept, this node stays the
          * only one, and it is tried again, until it has lasted too long. */
         s->metrics.evictions_refused++;
-        sw_log(SW_LOG_WARN, "eviction refused", "pod", v->name, "namespace", v->ns, "error",
-               sw_err_text(a->err), NULL);
+        refused(m, a, "eviction refused, its room is kept");
         end(m);
         return;
     }
@@ -204,8 +254,7 @@ static struct json_object *allocation_patch(const struct dra_preemption *m)
 /* Without the claim nobody is evicted: another pod would get the room. */
 static void not_kept(struct dra_preemption *m, const struct sw_kube_answer *a)
 {
-    sw_log(SW_LOG_WARN, "room cannot be kept, no pod is evicted for it", "pod", m->pod.name,
-           "namespace", m->pod.ns, "error", sw_err_text(a->err), NULL);
+    refused(m, a, "room cannot be kept, no pod is evicted for it");
     end(m);
 }
 

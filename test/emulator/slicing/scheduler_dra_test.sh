@@ -105,6 +105,16 @@ no_room() { # POD SED: with one right less nobody is evicted, and the log says w
     until_ok 30 eval 'tail -n +$((mark + 1)) "$dir/log" | grep "room cannot be kept, no pod is evicted for it" | grep -q "'"$3"'"' || { cat "$dir/log"; return 1; }
     [ "$(evicted)" = 0 ] && kubectl delete pod "$1" --wait=false && until_ok 20 n_rooms 0
 }
+late_right() { # one that is missing is told once, and tried for again
+    local mark
+    mark=$(wc -l <"$dir/log")
+    refusals() { tail -n +$((mark + 1)) "$dir/log" | grep -c 'room cannot be kept.* pod=late '; }
+    rights 's/ resourceclaims\/binding/ none/' && pod late high nvidia.com/mig-7g.40gb | kubectl apply -f - >/dev/null && until_ok 30 eval '[ "$(refusals)" = 1 ]' || { cat "$dir/log"; return 1; }
+    sleep 17 # the next time has come
+    [ "$(refusals)" = 1 ] && [ "$(kubectl get events | grep -c 'PreemptionRefused.*pod/late .*resourceclaims/binding')" = 1 ] && rights && until_ok 30 n_rooms 1 ||
+        { kubectl get events; cat "$dir/log"; return 1; }
+    until_ok 90 is late Running && kubectl delete pod late --wait=false && until_ok 60 n_running 2 && until_ok 20 n_rooms 0 || { kubectl get pods; cat "$dir/log"; return 1; }
+}
 is_kept() {
     kubectl get "$(rooms)" -o 'jsonpath={.metadata.ownerReferences[0].name} {.status.allocation.devices.results[*].pool}' | grep -qx 'high slipway/gpu-1' &&
         [ "$(kubectl get pod high -o 'jsonpath={.status.nominatedNodeName}')" = gpu-1 ]
@@ -114,13 +124,13 @@ room_is_kept() {
     until_ok 30 n_rooms 1 && until_ok 10 is_kept || { cat "$dir/log"; return 1; }
 }
 killed() {
-    until_ok 20 sh -c "grep -q 'pod evicted for its devices' $dir/log" || return 1
+    until_ok 20 sh -c "grep -q 'pod evicted for its devices.* for=high ' $dir/log" || return 1
     { kill -9 "$(cat "$dir/scheduler.pid")" && wait "$(cat "$dir/scheduler.pid")"; } 2>/dev/null
     start
 }
 bound() {
     until_ok 90 is high Running || { kubectl get pods; cat "$dir/log"; return 1; }
-    until_ok 20 n_rooms 0 && [ "$(evicted)" = 1 ] && n_running 1
+    until_ok 20 n_rooms 0 && [ "$(evicted)" = 2 ] && n_running 1
 }
 told() {
     kubectl get events | grep -q 'Preempting.*pod/high .*evicted default/low' &&
@@ -134,6 +144,7 @@ t "a pod with preemptionPolicy Never waits, too" polite
 t "a claim that the device plugin's face has left is collected" collected
 t "without the right to make a claim no room is made" no_room uncreated 's/\[list, watch, create, delete\]/[list, watch, delete]/' 'cannot create resource .*resourceclaims'
 t "nor without that to allocate it" no_room unbound 's/ resourceclaims\/binding/ none/' 'cannot patch resource .*resourceclaims/binding'
+t "a right that comes while the pod waits is enough, and was missed once only" late_right
 t "with its rights a more important pod gets its room kept" room_is_kept
 t "slipway-scheduler is killed after the eviction" killed
 t "the pod is bound all the same, one pod was evicted, and nothing is kept any more" bound
