@@ -342,6 +342,20 @@ def slices_of_the_device_plugin_stay_and_are_published_as_taken(api):
     w.close()
 
 
+def what_was_promised_to_pods_that_are_gone_is_free_again(api):
+    w = DraWorld(api, start=False)
+    gone = {"metadata": {"name": "gone", "uid": "0-1"}}
+    other = {"metadata": {"name": "kept", "uid": "0-2"}}  # a pod of that name is there, another one
+    w.claim(gone, "1g.5gb", 0, 1, 0, state=None)
+    w.claim(other, "1g.5gb", 1, 1, 0)
+    kept = w.claim(w.pod("kept", {R: 1}), "1g.5gb", 2, 1, 0)
+    w.start()
+    assert free_memory(w, 0) == ["memory-%d" % i for i in (3, 4, 5, 6, 7)]
+    until("collected", lambda: list(w.claims()) == [kept])
+    until("free again", lambda: free_memory(w, 0) == ["memory-%d" % i for i in (0, 1, 3, 4, 5, 6, 7)])
+    w.close()
+
+
 def slices_of_claims_stay_when_the_device_plugin_is_back(api):
     w = DraWorld(api)
     until("slices", lambda: len(w.slices()) == 2)

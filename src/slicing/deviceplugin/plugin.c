@@ -17,6 +17,7 @@
 #include "slicing/deviceplugin/face.h"
 #include "slicing/deviceplugin/gate.h"
 #include "slicing/deviceplugin/kubelet.h"
+#include "slicing/deviceplugin/leftover_claims.h"
 #include "slicing/deviceplugin/nvidia_slices.h"
 #include "slicing/deviceplugin/pod_resources.h"
 #include "slicing/deviceplugin/resource_slices.h"
@@ -442,6 +443,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->nvidia_slices = dp_nvidia_slices_new(p);
     p->slices = dp_slices_new(p);
     p->claims_check = dp_claims_check_new(p);
+    p->leftover_claims = dp_leftover_claims_new(p);
     p->face_choice = dp_face_choice_new(p);
     p->accelerator = dp_accelerator_new(p);
     dp_cluster_open(p);
@@ -461,6 +463,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     dp_face_choice_free(p->face_choice);
     dp_slices_free(p->slices);
     dp_nvidia_slices_free(p->nvidia_slices);
+    dp_leftover_claims_free(p->leftover_claims);
     dp_claims_check_free(p->claims_check);
     dp_dra_endpoint_free(p->dra_endpoint);
     dp_dra_calls_free(p);

@@ -31,6 +31,7 @@ struct dp_dra_call;
 struct dp_dra_endpoint;
 struct dp_endpoint;
 struct dp_face_choice;
+struct dp_leftover_claims;
 struct dp_gate;
 struct dp_accelerator;
 struct dp_kubelet;
@@ -81,6 +82,7 @@ struct sw_device_plugin {
     struct dp_slices *slices;
     struct dp_nvidia_slices *nvidia_slices;
     struct dp_claims_check *claims_check;
+    struct dp_leftover_claims *leftover_claims;
     LIST_HEAD(dp_dra_calls, dp_dra_call) dra_calls;
 
     struct sw_kube_watch *pods, *claims;
