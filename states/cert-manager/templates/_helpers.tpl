@@ -1,7 +1,9 @@
-{{/* How cert-manager comes onto this cluster: observe, olm or chart (see values.yaml). */}}
+{{/* How cert-manager comes onto this cluster: observe, olm or chart (see values.yaml); none: it is not needed. */}}
 {{- define "state.cert-manager.mode" -}}
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
+{{- else if and .Values.onlyWithSlicing (ne .Values.onlyWithSlicing (include "slicing.api" .)) -}}
+{{- include "state.cert-manager.kept" . -}}
 {{- else if eq (include "state.of-another" (list . "cert-manager")) "true" -}}
 observe
 {{- else if not (.Capabilities.APIVersions.Has "cert-manager.io/v1") -}}
@@ -9,6 +11,21 @@ observe
 {{- include "state.install" . -}}
 {{- else -}}
 {{- include "state.by-definition" (list . "certificates.cert-manager.io") -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Not needed: what this resource has installed before stays, as others may have certificates of it. */}}
+{{- define "state.cert-manager.kept" -}}
+{{- $definition := dict -}}
+{{- if .Capabilities.APIVersions.Has "cert-manager.io/v1" -}}
+{{- $definition = lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "certificates.cert-manager.io" | default dict -}}
+{{- end -}}
+{{- if eq (include "state.of-another" (list . "cert-manager")) "true" -}}
+none
+{{- else if eq (include "state.subscribed" .) "true" -}}
+olm
+{{- else -}}
+{{- ternary "chart" "none" (and (not (empty $definition)) (eq (include "state.ours" (list . $definition)) "true")) -}}
 {{- end -}}
 {{- end -}}
 
