@@ -101,11 +101,25 @@ static void move_fields(json_object *from, json_object *to, const char *const *n
     }
 }
 
+/* Neither an empty text nor 0: such fields say nothing. */
+static bool says_something(json_object *value)
+{
+    return json_object_is_type(value, json_type_string) ? *json_object_get_string(value) != '\0'
+           : json_object_is_type(value, json_type_int)  ? json_object_get_int64(value) != 0
+                                                        : value != NULL;
+}
+
 static void request_from_v1beta1(json_object *request)
 {
     json_object *exactly = json_object_new_object();
+    bool any = false;
     move_fields(request, exactly, exact_fields, SW_COUNT(exact_fields));
-    if (sw_json_len(exactly))
+    json_object_object_foreach(exactly, field, value)
+    {
+        (void)field;
+        any |= says_something(value);
+    }
+    if (any)
         json_object_object_add(request, "exactly", exactly);
     else
         json_object_put(exactly);
@@ -116,6 +130,8 @@ static void request_to_v1beta1(json_object *request)
     SW_AUTO_JSON *exactly = json_object_get(sw_json_get(request, "exactly"));
     json_object_object_del(request, "exactly");
     move_fields(exactly, request, exact_fields, SW_COUNT(exact_fields));
+    if (!sw_json_get(request, "deviceClassName")) /* which is never left out there */
+        sw_json_set_str(request, "", "deviceClassName", NULL);
 }
 
 /* All but the name. */

@@ -53,7 +53,9 @@ YAML
     claim v1 flat | jq -e '.apiVersion == "resource.k8s.io/v1" and .spec.devices.requests[0] == {name: "r", exactly: {deviceClassName: "gpu.example.com", count: 2, allocationMode: "ExactCount", selectors: [{cel: {expression: "true"}}]}}
         and (.spec.devices.requests[1].firstAvailable | length == 1)' &&
         claim v1beta2 flat | jq -e '.apiVersion == "resource.k8s.io/v1beta2" and .spec.devices.requests[0].exactly.count == 2' &&
-        claim v1beta1 flat | jq -e '.apiVersion == "resource.k8s.io/v1beta1" and (.spec.devices.requests[0] | .count == 2 and (has("exactly") | not))' &&
+        claim v1beta1 flat | jq -e '.apiVersion == "resource.k8s.io/v1beta1" and (.spec.devices.requests[0] | .count == 2 and (has("exactly") | not)) and .spec.devices.requests[1].deviceClassName == ""' &&
+        # what was read is written back as it was
+        claim v1beta1 flat | jq '.metadata.labels = {a: "b"}' | kubectl replace -f - && claim v1 flat | jq -e '.metadata.labels.a == "b" and (.spec.devices.requests[1] | has("exactly") | not)' &&
         kubectl get resourceclaimtemplates.v1beta1.resource.k8s.io template -o json | jq -e '.spec.spec.devices.requests[0] | .deviceClassName == "gpu.example.com" and .tolerations == [{operator: "Exists"}]' &&
         kubectl get resourceclaims.v1beta1.resource.k8s.io -o json | jq -e '.items[0].spec.devices.requests[0].count == 2' && kubectl get resourceclaims.v1beta1.resource.k8s.io | grep '^flat'
 }
