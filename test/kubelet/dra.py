@@ -138,12 +138,25 @@ class DraWorld(World):
         """{name: device}, of the pool's last generation"""
         return {d["name"]: d for s in self.slices() for d in s["spec"].get("devices", [])}
 
-    def container_env(self, cdi_id):
-        """The environment that the runtime adds for a CDI device."""
+    def edits(self, cdi_id):
+        """Those of a CDI device, and those of its file."""
         kind, name = cdi_id.split("=")
         for f in self.cdi():
             doc = json.load(open(self.dir + "/cdi/" + f))
             for d in doc["devices"]:
                 if doc["kind"] == kind and d["name"] == name:
-                    return dict(e.split("=", 1) for e in d["containerEdits"]["env"])
+                    return [doc.get("containerEdits", {}), d["containerEdits"]]
         raise AssertionError("no CDI device " + cdi_id)
+
+    def container(self, *cdi_ids):
+        """What a runtime makes of CDI devices: of what two of them set alike, the later one's counts."""
+        env, mounts, nodes = {}, {}, {}
+        for edits in (e for i in cdi_ids for e in self.edits(i)):
+            env.update(e.split("=", 1) for e in edits.get("env", []))
+            mounts.update((m["containerPath"], m["hostPath"]) for m in edits.get("mounts", []))
+            nodes.update((n["path"], n) for n in edits.get("deviceNodes", []))
+        return env, mounts, nodes
+
+    def container_env(self, *cdi_ids):
+        """The environment that the runtime adds for CDI devices."""
+        return self.container(*cdi_ids)[0]

@@ -45,7 +45,7 @@ def a_claim_gets_its_slice_and_gives_it_back(api):
     assert (list(d.request_names), d.pool_name, d.device_name) == (["gpu"], POOL, "gpu-1-mig-3g20gb-4")
     assert list(d.cdi_device_ids) == ["mig.slipway.dev/claim=%s-gpu" % claim["metadata"]["uid"]]
     env = w.container_env(d.cdi_device_ids[0])
-    assert env["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-") and env["CUDA_VISIBLE_DEVICES"] == "0"
+    assert env["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-") and "CUDA_VISIBLE_DEVICES" not in env
     assert w.gpus() == [(1, 4, 4, 1)]
     status, = until("status", lambda: api.get(CLAIMS + "/one")["status"].get("devices"))
     assert (status["driver"], status["pool"], status["device"]) == (DRIVER, POOL, "gpu-1-mig-3g20gb-4")
@@ -87,6 +87,35 @@ def several_devices_and_claims_each_have_their_answer(api):
     w.close()
 
 
+def cdi_ids(answer, *requests):
+    """What kubelet gives the runtime for a container that names these requests of the claim, or the claim as a whole."""
+    return [i for d in answer.devices if not requests or set(requests) & set(d.request_names) for i in d.cdi_device_ids]
+
+
+def several_claims_of_one_container_are_all_in_it(api):
+    """A runtime keeps the last value of a variable; what each device adds has a name of its own."""
+    w = DraWorld(api)
+    one = w.resource_claim("one", ("gpu", ONE % 0))
+    two = w.resource_claim("two", ("a", "gpu-1-mig-2g10gb-0"), ("b", "gpu-1-mig-2g10gb-2"))
+    first, second = w.driver.prepare(one), w.driver.prepare(two)
+    prefix = "/var/run/nvidia-container-devices/"
+    for ids, names in ((cdi_ids(first) + cdi_ids(second), ["GPU_0_MIG_1G5GB_0", "GPU_1_MIG_2G10GB_0", "GPU_1_MIG_2G10GB_2"]),
+                       (cdi_ids(second) + cdi_ids(first), ["GPU_0_MIG_1G5GB_0", "GPU_1_MIG_2G10GB_0", "GPU_1_MIG_2G10GB_2"]),
+                       (cdi_ids(second, "b") + cdi_ids(second, "a"), ["GPU_1_MIG_2G10GB_0", "GPU_1_MIG_2G10GB_2"]),
+                       (cdi_ids(second, "b") + cdi_ids(first), ["GPU_0_MIG_1G5GB_0", "GPU_1_MIG_2G10GB_2"])):
+        env, mounts, _ = w.container(*ids)
+        own = {k[len("SLIPWAY_DEVICE_"):]: v for k, v in env.items() if k.startswith("SLIPWAY_DEVICE_")}
+        assert sorted(own) == names, own
+        assert set(mounts) == {prefix + uuid for uuid in own.values()} and set(mounts.values()) == {"/dev/null"}
+        assert set(env["NVIDIA_VISIBLE_DEVICES"].split(",")) <= set(own.values()) and "CUDA_VISIBLE_DEVICES" not in env
+    # a pod that shares the claim with another one gets the same
+    assert w.driver.prepare(two) == second and len(w.gpus()) == 3
+    for claim in (one, two):
+        assert not w.driver.unprepare(claim).error
+    assert w.nothing_left()
+    w.close()
+
+
 def claims_are_prepared_in_parallel(api):
     w = DraWorld(api)
     claims = [w.resource_claim("p%d" % i, ("gpu", ONE % i)) for i in range(7)]
@@ -110,7 +139,7 @@ def limits_of_one_container_are_one_device(api):
     ids = {d.request_names[0]: list(d.cdi_device_ids) for d in answer.devices}
     assert ids["container-0-request-0"] == ids["container-0-request-1"] != ids["container-1-request-0"]
     env = w.container_env(ids["container-0-request-0"][0])
-    assert len(env["NVIDIA_VISIBLE_DEVICES"].split(",")) == 2 and env["CUDA_VISIBLE_DEVICES"] == "0,1"
+    assert len(env["NVIDIA_VISIBLE_DEVICES"].split(",")) == 2
     w.driver.unprepare(claim)
     w.close()
 
@@ -450,4 +479,4 @@ def auto_takes_what_the_api_server_serves(api):
 
 
 main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"
-      and name not in ("free_memory", "nvidias_plugin", "nvidias_slice", "published_gpus") and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")
+      and name not in ("cdi_ids", "free_memory", "nvidias_plugin", "nvidias_slice", "published_gpus") and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")

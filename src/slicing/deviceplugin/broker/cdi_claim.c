@@ -1,5 +1,6 @@
 #include "slicing/deviceplugin/broker/cdi_claim.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,26 +35,55 @@ static bool had(const struct dp_grant *grant, const char *group, size_t i)
     return false;
 }
 
+/* "SLIPWAY_DEVICE_GPU_0_MIG_1G5GB_4=MIG-...": no other device of the node has that variable. */
+static void add_own_variable(struct json_object *env, const struct dp_device *d, const char *uuid)
+{
+    SW_AUTO_CHARS *text = sw_printf("SLIPWAY_DEVICE_%s", d->name);
+    for (char *c = text; *c; c++)
+        *c = (char)(isalnum((unsigned char)*c) ? toupper((unsigned char)*c) : '_');
+    sw_append(&text, "=%s", uuid);
+    json_object_array_add(env, json_object_new_string(text));
+}
+
+/* Where NVIDIA's runtime looks for UUIDs before it looks at the variable, if it is told to
+ * (accept-nvidia-visible-devices-as-volume-mounts). */
+static void add_mount(struct json_object *mounts, const char *uuid)
+{
+    static const char *const options[] = { "ro", "nosuid", "nodev", "bind" };
+    struct json_object *mount = json_object_new_object();
+    SW_AUTO_CHARS *path = sw_printf("/var/run/nvidia-container-devices/%s", uuid);
+    sw_json_set_str(mount, "/dev/null", "hostPath", NULL);
+    sw_json_set_str(mount, path, "containerPath", NULL);
+    struct json_object *list = sw_json_need_list(mount, "options", NULL);
+    for (size_t i = 0; i < SW_COUNT(options); i++)
+        json_object_array_add(list, json_object_new_string(options[i]));
+    json_object_array_add(mounts, mount);
+}
+
 /* @group NULL: all. */
 static void add_device(struct json_object *devices, const struct dp_grant *grant, const char *group)
 {
     struct json_object *device = json_object_new_object();
     SW_AUTO_CHARS *id = dp_cdi_group(grant, group);
     SW_AUTO_CHARS *visible = sw_strdup("NVIDIA_VISIBLE_DEVICES=");
-    SW_AUTO_CHARS *cuda = sw_strdup("CUDA_VISIBLE_DEVICES=");
+    sw_json_set_str(device, strchr(id, '=') + 1, "name", NULL);
+    struct json_object *own = json_object_new_array(), *mounts = json_object_new_array();
     size_t n = 0;
     for (size_t i = 0; i < grant->n_devices; i++) {
         const struct dp_device *d = &grant->devices[i];
+        const char *uuid = uuid_of(grant, d);
         if ((group && strcmp(d->group, group) != 0) || had(grant, group, i))
             continue;
-        sw_append(&visible, "%s%s", n ? "," : "", uuid_of(grant, d));
-        sw_append(&cuda, "%s%zu", n ? "," : "", n);
-        n++;
+        sw_append(&visible, "%s%s", n++ ? "," : "", uuid);
+        add_own_variable(own, d, uuid);
+        add_mount(mounts, uuid);
     }
-    sw_json_set_str(device, strchr(id, '=') + 1, "name", NULL);
     struct json_object *env = sw_json_need_list(device, "containerEdits", "env", NULL);
     json_object_array_add(env, json_object_new_string(visible));
-    json_object_array_add(env, json_object_new_string(cuda));
+    for (size_t i = 0; i < sw_json_len(own); i++)
+        json_object_array_add(env, json_object_get(sw_json_at(own, i)));
+    (void)json_object_put(own);
+    sw_json_set(device, mounts, "containerEdits", "mounts", NULL);
     json_object_array_add(devices, device);
 }
 
