@@ -116,6 +116,109 @@ def several_claims_of_one_container_are_all_in_it(api):
     w.close()
 
 
+TOOLKIT = """cdiVersion: 0.7.0
+kind: nvidia.com/gpu
+devices:
+- name: all
+  containerEdits: {deviceNodes: [{path: /dev/nvidia4}, {path: /dev/nvidia5}]}
+containerEdits:
+  env: [NVIDIA_VISIBLE_DEVICES=void, NVIDIA_CTK_LIBCUDA_DIR=/usr/lib64]
+  deviceNodes: [{path: /dev/nvidiactl}]
+  hooks: [{hookName: createContainer, path: /usr/bin/nvidia-cdi-hook, args: [nvidia-cdi-hook, update-ldcache]}]
+  mounts:
+  - {hostPath: /usr/lib64/libcuda.so.VERSION, containerPath: /usr/lib64/libcuda.so.VERSION, options: [ro, bind]}
+"""
+
+
+def has_device_nodes(w, *names):
+    """The node's /dev and /proc: GPUs 0 and 1 are /dev/nvidia4 and 5; capabilities have the major number 237."""
+    for folder in ("/dev/nvidia-caps", "/proc/driver/nvidia-caps", "/toolkit"):
+        os.makedirs(w.dir + folder, exist_ok=True)
+    for name in names:
+        os.symlink("/dev/null", w.dir + "/dev/" + name)  # a character device, 1:3
+    with open(w.dir + "/proc/devices", "w") as f:
+        f.write("Character devices:\n  1 mem\n236 nvidia-caps-imex-channels\n237 nvidia-caps\n\nBlock devices:\n  7 loop\n")
+    with open(w.dir + "/proc/driver/nvidia-caps/mig-minors", "w") as f:
+        f.write("config 1\nmonitor 2\n")
+        for gpu in (4, 5):
+            for gi in range(15):
+                f.write("gpu%d/gi%d/access %d\n" % (gpu, gi, gpu * 1000 + gi * 10))
+                f.writelines("gpu%d/gi%d/ci%d/access %d\n" % (gpu, gi, ci, gpu * 1000 + gi * 10 + ci + 1) for ci in range(8))
+
+
+CONTROL = ["/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidiactl"]
+
+
+def caps_of(api, name, gpu):
+    """The device nodes of the slices of a claim: of the access to the GPU instance, and to the compute instance."""
+    data = [d["data"] for d in until("status", lambda: api.get(CLAIMS + "/" + name)["status"].get("devices"))]
+    minors = {m for d in data for m in (gpu * 1000 + d["gpuInstanceID"] * 10,
+                                        gpu * 1000 + d["gpuInstanceID"] * 10 + d["computeInstanceID"] + 1)}
+    return {"/dev/nvidia-caps/nvidia-cap%d" % m for m in minors}
+
+
+def a_container_gets_the_device_nodes_of_its_slices(api):
+    w = DraWorld(api, start=False)
+    has_device_nodes(w, "nvidia4", "nvidia5", "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
+    w.start()
+    one = w.resource_claim("one", ("gpu", ONE % 0))
+    two = w.resource_claim("two", ("a", "gpu-1-mig-2g10gb-0"), ("b", "gpu-1-mig-2g10gb-2"))
+    first, second = w.driver.prepare(one), w.driver.prepare(two)
+    env, mounts, nodes = w.container(*cdi_ids(first))
+    assert set(nodes) == {"/dev/nvidia4", *CONTROL} | caps_of(api, "one", 4), nodes
+    assert len(nodes) == 6
+    assert (nodes["/dev/nvidia4"]["type"], nodes["/dev/nvidia4"]["major"], nodes["/dev/nvidia4"]["minor"]) == ("c", 1, 3)
+    for path, node in nodes.items():
+        if "nvidia-caps" in path:
+            assert (node["type"], node["major"], path) == ("c", 237, "/dev/nvidia-caps/nvidia-cap%d" % node["minor"])
+    # without the toolkit's file the libraries are left to its runtime
+    assert env["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-") and mounts
+    _, _, both = w.container(*cdi_ids(first), *cdi_ids(second))
+    assert set(both) == {"/dev/nvidia4", "/dev/nvidia5", *CONTROL} | caps_of(api, "one", 4) | caps_of(api, "two", 5)
+    _, _, of_b = w.container(*cdi_ids(second, "b"))
+    assert len(of_b) == 6 and set(of_b) < set(both)
+    for claim in (one, two):
+        assert not w.driver.unprepare(claim).error
+    w.close()
+
+
+def device_nodes_that_the_node_lacks_are_left_out(api):
+    w = DraWorld(api, start=False)
+    has_device_nodes(w, "nvidiactl")
+    os.unlink(w.dir + "/proc/devices")
+    open(w.dir + "/toolkit/nvidia.yaml", "w").write(TOOLKIT.replace("VERSION", "580.159.04"))
+    w.start()
+    claim = w.resource_claim("one", ("gpu", ONE % 0))
+    env, mounts, nodes = w.container(*cdi_ids(w.driver.prepare(claim)))
+    assert set(nodes) == {"/dev/nvidiactl"}
+    # the toolkit's libraries would be of no use without them: its runtime may know better
+    assert env["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-") and "NVIDIA_CTK_LIBCUDA_DIR" not in env
+    assert not w.driver.unprepare(claim).error
+    w.close()
+
+
+def with_the_toolkits_libraries_no_special_runtime_is_needed(api):
+    for version, whole in (("580.159.04", True), ("570.86.15", False)):
+        w = DraWorld(api, start=False)
+        has_device_nodes(w, "nvidia4", "nvidia5", "nvidiactl", "nvidia-uvm")
+        open(w.dir + "/toolkit/nvidia.yaml", "w").write(TOOLKIT.replace("VERSION", version))
+        w.start()
+        claims = [w.resource_claim("one", ("gpu", ONE % 0)), w.resource_claim("two", ("gpu", "gpu-1-mig-2g10gb-0"))]
+        ids = [i for c in claims for i in cdi_ids(w.driver.prepare(c))]
+        env, mounts, nodes = w.container(*ids)
+        assert {"/dev/nvidia4", "/dev/nvidia5", "/dev/nvidiactl", "/dev/nvidia-uvm"} < set(nodes) and len(nodes) == 8
+        if whole:
+            assert env["NVIDIA_VISIBLE_DEVICES"] == "void" and env["NVIDIA_CTK_LIBCUDA_DIR"] == "/usr/lib64"
+            assert list(mounts) == ["/usr/lib64/libcuda.so." + version]
+            assert [h["path"] for h in w.edits(ids[0])[0]["hooks"]] == ["/usr/bin/nvidia-cdi-hook"]
+            assert len({k for k in env if k.startswith("SLIPWAY_DEVICE_")}) == 2
+        else:  # of a driver that is not loaded any more
+            assert env["NVIDIA_VISIBLE_DEVICES"].startswith("MIG-") and len(mounts) == 2
+        for claim in claims:
+            assert not w.driver.unprepare(claim).error
+        w.close()
+
+
 def claims_are_prepared_in_parallel(api):
     w = DraWorld(api)
     claims = [w.resource_claim("p%d" % i, ("gpu", ONE % i)) for i in range(7)]
@@ -479,4 +582,4 @@ def auto_takes_what_the_api_server_serves(api):
 
 
 main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"
-      and name not in ("cdi_ids", "free_memory", "nvidias_plugin", "nvidias_slice", "published_gpus") and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")
+      and name not in ("cdi_ids", "has_device_nodes", "caps_of", "free_memory", "nvidias_plugin", "nvidias_slice", "published_gpus") and (len(sys.argv) < 2 or sys.argv[1] in name)], version="1.36")

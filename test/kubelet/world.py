@@ -225,7 +225,8 @@ class World:
         self.n += 1
         command = [PLUGIN, "daemonset", "--kubeconfig", self.api.kubeconfig, "--node-name", self.node,
                    "--kubelet-dir", self.dir + "/kubelet", "--cdi-dir", self.dir + "/cdi",
-                   "--journal-dir", self.dir + "/journal", "--boot-id-file", self.dir + "/boot_id",
+                   "--journal-dir", self.dir + "/journal",
+                   "--dev-dir", self.dir + "/dev", "--proc-dir", self.dir + "/proc", "--toolkit-cdi-dir", self.dir + "/toolkit", "--boot-id-file", self.dir + "/boot_id",
                    "--health-probe-bind-address", "127.0.0.1:0",
                    "--metrics-bind-address", "127.0.0.1:0", "--metrics-secure=false"]
         command += ["--emulated-mode"] if self.emulated else ["--nvml-library", NVML] + self.gate

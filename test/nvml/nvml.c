@@ -282,6 +282,16 @@ EXPORT int nvmlDeviceGetCudaComputeCapability(void *h, int *major, int *minor)
     return gpu_of(h) ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
 }
 
+/* another number than the index, as after a boot that found them in another order */
+EXPORT int nvmlDeviceGetMinorNumber(void *h, unsigned *number);
+EXPORT int nvmlDeviceGetMinorNumber(void *h, unsigned *number)
+{
+    if (!gpu_of(h))
+        return NVML_ERROR_INVALID_ARGUMENT;
+    *number = 4 + (unsigned)(gpu_of(h) - state->gpus);
+    return NVML_SUCCESS;
+}
+
 EXPORT int nvmlDeviceGetBrand(void *h, int *brand);
 EXPORT int nvmlDeviceGetBrand(void *h, int *brand)
 {

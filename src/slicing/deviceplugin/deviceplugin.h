@@ -42,12 +42,15 @@ enum sw_device_api {
 
 /** The zero value is the default of each, where there is one. Texts are borrowed for its life. */
 struct sw_device_plugin_opts {
-    const char *node;        /* must be set */
-    const char *ns;          /* of claims and NodeAccelerators; must be set */
-    const char *kubelet_dir; /* "/var/lib/kubelet" */
-    const char *cdi_dir;     /* "/var/run/cdi" */
-    const char *journal_dir; /* "/var/lib/slipway/device-plugin" */
-    unsigned device_list;    /* enum sw_device_list; 0: envvar and cdi-annotations */
+    const char *node;               /* must be set */
+    const char *ns;                 /* of claims and NodeAccelerators; must be set */
+    const char *kubelet_dir;        /* "/var/lib/kubelet" */
+    const char *cdi_dir;            /* "/var/run/cdi" */
+    const char *journal_dir;        /* "/var/lib/slipway/device-plugin" */
+    const char *dev_dir, *proc_dir; /* "/dev", "/proc": of the device nodes in CDI files */
+    const char *toolkit_cdi_dir; /* where NVIDIA's Container Toolkit has its CDI file, where it is
+                                    not in cdi_dir; NULL: nowhere else */
+    unsigned device_list;        /* enum sw_device_list; 0: envvar and cdi-annotations */
     enum sw_device_api api;
     bool whole_gpus; /* with DRA: GPUs that are not in MIG mode are given out as a whole */
     bool emulated;

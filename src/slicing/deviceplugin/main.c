@@ -16,6 +16,7 @@
 
 struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *cdi_dir, *journal_dir, *boot_id_file;
+    const char *dev_dir, *proc_dir, *toolkit_cdi_dir;
     const char *api, *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
     const char *health_address, *log_file;
     struct sw_metrics_flags metrics;
@@ -38,6 +39,12 @@ static const struct sw_flag flags[] = {
       "for CDI files (default /var/run/cdi)" },
     { "journal-dir", 0, SW_FLAG_STRING, AT(journal_dir), "DIR", NULL,
       "for records of slices (default /var/lib/slipway/device-plugin)" },
+    { "dev-dir", 0, SW_FLAG_STRING, AT(dev_dir), "DIR", NULL,
+      "of the device nodes that CDI files of ResourceClaims name (default /dev)" },
+    { "proc-dir", 0, SW_FLAG_STRING, AT(proc_dir), "DIR", NULL,
+      "where the driver says which they are (default /proc)" },
+    { "toolkit-cdi-dir", 0, SW_FLAG_STRING, AT(toolkit_cdi_dir), "DIR", NULL,
+      "of the CDI file of NVIDIA's Container Toolkit, where that is not in --cdi-dir" },
     { "api", 0, SW_FLAG_STRING, AT(api), "INTERFACE", "auto|deviceplugin|dra",
       "how slices are given out: by Dynamic Resource Allocation (dra), as a device plugin, or by "
       "what the API server serves (auto, default)" },
@@ -90,6 +97,9 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
         .kubelet_dir = s->kubelet_dir,
         .cdi_dir = s->cdi_dir,
         .journal_dir = s->journal_dir,
+        .dev_dir = s->dev_dir,
+        .proc_dir = s->proc_dir,
+        .toolkit_cdi_dir = s->toolkit_cdi_dir,
         .api = strcmp(s->api, "dra") == 0            ? SW_DEVICE_API_DRA
                : strcmp(s->api, "deviceplugin") == 0 ? SW_DEVICE_API_DEVICE_PLUGIN
                                                      : SW_DEVICE_API_AUTO,

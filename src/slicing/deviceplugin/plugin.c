@@ -94,13 +94,26 @@ static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
     dp_job_done(&job);
 }
 
+/* NULL: they are made up. */
+static const struct dp_host *host_of(const struct sw_device_plugin *p)
+{
+    return p->driver && !p->opts.emulated ? &p->host : NULL;
+}
+
+static int minor_of(const char *gpu, void *arg)
+{
+    const struct sw_device_plugin *p = arg;
+    const struct dp_gpu *found = p->driver ? dp_driver_gpu(p->driver, gpu) : NULL;
+    return found ? found->minor : -1;
+}
+
 static void do_commit(struct sw_device_plugin *p, const struct dp_action *a)
 {
     const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
     SW_ERR(err);
     int rc = dp_journal_write(p->opts.journal_dir, g, &err);
     if (rc == 0)
-        rc = dp_cdi_write(p->opts.cdi_dir, g, &err);
+        rc = dp_cdi_write(p->opts.cdi_dir, g, host_of(p), &err);
     if (rc < 0)
         log_error(p, "slices not committed", &err);
     dp_broker_on_commit(p->broker, a->grant_id, rc, sw_err_text(&err), dp_now_ms(p));
@@ -112,8 +125,10 @@ static void do_record(struct sw_device_plugin *p, const struct dp_action *a)
     SW_ERR(err);
     if (!g)
         return;
+    /* a claim's has device nodes, which are known when the GPUs are */
+    const bool writes = g->state == DP_READY && (p->driver || !g->claim.uid);
     if (dp_journal_write(p->opts.journal_dir, g, &err) < 0 ||
-        (g->state == DP_READY && dp_cdi_write(p->opts.cdi_dir, g, &err) < 0)) {
+        (writes && dp_cdi_write(p->opts.cdi_dir, g, host_of(p), &err) < 0)) {
         log_error(p, "record not written", &err);
     } else if (p->worker) {
         SW_AUTO_CHARS *name = dp_journal_file(g);
@@ -245,6 +260,7 @@ static int find_gpus(struct sw_device_plugin *p, struct sw_err *err)
         dp_driver_free(d);
     } else {
         p->driver = d;
+        p->host.driver_version = d->driver_version;
         p->resources = dp_inventory_resources(d, &p->n_resources);
         p->endpoints = sw_zalloc(p->n_resources + 1, sizeof *p->endpoints);
         for (size_t i = 0; i < p->n_resources; i++)
@@ -417,6 +433,14 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     o->kubelet_dir = sw_text_or(o->kubelet_dir, "/var/lib/kubelet");
     o->cdi_dir = sw_text_or(o->cdi_dir, "/var/run/cdi");
     o->journal_dir = sw_text_or(o->journal_dir, "/var/lib/slipway/device-plugin");
+    o->dev_dir = sw_text_or(o->dev_dir, "/dev");
+    o->proc_dir = sw_text_or(o->proc_dir, "/proc");
+    p->host = (struct dp_host){ .dev_dir = o->dev_dir,
+                                .proc_dir = o->proc_dir,
+                                .cdi_dir = o->cdi_dir,
+                                .toolkit_dir = o->toolkit_cdi_dir,
+                                .minor_of = minor_of,
+                                .arg = p };
     if (!o->device_list)
         o->device_list = SW_DEVICES_ENVVAR | SW_DEVICES_CDI_ANNOTATIONS;
     o->emulated_model = sw_text_or(o->emulated_model, "A100-40GB");

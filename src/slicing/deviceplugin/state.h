@@ -21,6 +21,7 @@
 
 #include "kube/kube.h"
 #include "slicing/deviceplugin/broker/broker.h"
+#include "slicing/deviceplugin/broker/device_nodes.h"
 #include "slicing/deviceplugin/deviceplugin.h"
 #include "slicing/deviceplugin/driver/driver.h"
 #include "slicing/deviceplugin/driver/worker.h"
@@ -57,6 +58,7 @@ struct sw_device_plugin {
     char *plugins_dir, *held_socket; /* under kubelet's folder */
     int lock;                        /* of the records: no other plugin works on this node */
 
+    struct dp_host host;      /* of real GPUs */
     struct dp_driver *driver; /* NULL: no GPU yet */
     char *no_gpu;             /* why not */
     const char *no_gpu_reason;

@@ -120,6 +120,7 @@ _Static_assert(sizeof(struct nvml_event) == 32, "as in nvml.h");
     X(int, cuda_version, "nvmlSystemGetCudaDriverVersion_v2", (int *), 0)                          \
     X(int, pci, "nvmlDeviceGetPciInfo_v3", (void *, struct nvml_pci *), 0)                         \
     X(int, cuda_capability, "nvmlDeviceGetCudaComputeCapability", (void *, int *, int *), 0)       \
+    X(int, minor_number, "nvmlDeviceGetMinorNumber", (void *, unsigned *), 0)                      \
     X(int, brand, "nvmlDeviceGetBrand", (void *, int *), 0)                                        \
     X(int, architecture, "nvmlDeviceGetArchitecture", (void *, unsigned *), 0)                     \
     X(int, set_create, "nvmlEventSetCreate", (void **), 0)                                         \

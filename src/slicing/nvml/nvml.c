@@ -140,7 +140,7 @@ static void describe(struct sw_nvml *n, void *h, struct sw_nvml_gpu *g)
     };
     struct nvml_pci pci = { 0 };
     int brand = 0, major = 0, minor = 0;
-    unsigned architecture = 0;
+    unsigned architecture = 0, number = 0;
     if (n->api.pci && n->api.pci(h, &pci) == 0)
         (void)snprintf(g->pci_bus_id, sizeof g->pci_bus_id, "%04x:%02x:%02x.0", pci.domain & 0xffff,
                        pci.bus & 0xff, pci.device & 0xff);
@@ -152,6 +152,7 @@ static void describe(struct sw_nvml *n, void *h, struct sw_nvml_gpu *g)
         g->cuda_major = (uint8_t)major;
         g->cuda_minor = (uint8_t)minor;
     }
+    g->minor = n->api.minor_number && n->api.minor_number(h, &number) == 0 ? (int)number : -1;
 }
 
 int sw_nvml_gpu(struct sw_nvml *n, size_t index, struct sw_nvml_gpu *out, struct sw_err *err)

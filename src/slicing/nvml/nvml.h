@@ -28,6 +28,7 @@ struct sw_nvml_gpu {
     char pci_bus_id[32];              /* "0000:10:00.0", as in /sys */
     const char *brand, *architecture; /* "Nvidia", "Ampere"; constants */
     uint8_t cuda_major, cuda_minor;   /* compute capability */
+    int minor;                        /* N of /dev/nvidiaN; -1 */
 };
 
 /** The driver's version and that of CUDA that it has: "580.159.04", "13.0"; "" where the library

@@ -33,7 +33,7 @@ static void read_json(const uint8_t *data, size_t size)
         sw_dra_results_free(results, n);
     if (dp_record_read(doc, &g, &err) < 0)
         return;
-    SW_AUTO_JSON *again = dp_record_make(g), *cdi = dp_cdi_make(g), *third = NULL;
+    SW_AUTO_JSON *again = dp_record_make(g), *cdi = dp_cdi_make(g, NULL), *third = NULL;
     struct dp_grant *same = NULL;
     if (dp_record_read(again, &same, &err) < 0)
         abort();

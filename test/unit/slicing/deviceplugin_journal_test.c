@@ -135,7 +135,7 @@ static void test_cdi_files_keep_the_schema(void **state SW_UNUSED)
     assert_int_equal(sw_schema_new("cdi", text, len, &schema, &err), 0);
     for (size_t i = 0; i < SW_COUNT(profiles); i++) {
         SW_AUTO(dp_grant) *g = grant_of(profiles[i], i + 1);
-        SW_AUTO_JSON *doc = dp_cdi_make(g);
+        SW_AUTO_JSON *doc = dp_cdi_make(g, NULL);
         struct sw_arena *arena = sw_arena_new();
         if (sw_schema_check(schema, sw_value_from_json(arena, doc), &err) < 0)
             fail_msg("%s: %s", profiles[i], sw_err_text(&err));
@@ -205,7 +205,7 @@ static void test_files_come_and_go_whole(void **state SW_UNUSED)
     assert_int_equal(dp_journal_remove(dir, g->id, &err), 0);
     assert_int_equal(n_files(dir), 1);
     assert_int_equal(dp_cdi_sweep(cdi, keep_none, NULL, &err), 0);
-    assert_int_equal(dp_cdi_write(cdi, g, &err), 0);
+    assert_int_equal(dp_cdi_write(cdi, g, NULL, &err), 0);
     static const char other[] =
         "{\"cdiVersion\":\"0.5.0\",\"kind\":\"nvidia.com/gpu\",\"devices\":[{\"name\":\"0\"}]}";
     assert_int_equal(sw_file_write(theirs, other, sizeof other - 1, &err), 0);
@@ -276,7 +276,7 @@ static void test_a_file_of_das_becomes_a_record(void **state SW_UNUSED)
     assert_string_equal(visible, "MIG-a,MIG-b");
     dp_grant_free(again);
 
-    SW_AUTO_JSON *ours = dp_cdi_make(g); /* from now on it is slipway's */
+    SW_AUTO_JSON *ours = dp_cdi_make(g, NULL); /* from now on it is slipway's */
     again = NULL;
     assert_int_equal(dp_cdi_inherit(DAS_FILE, ours, "boot", &again, &err), SW_NOTFOUND);
     dp_grant_free(g);

@@ -393,7 +393,7 @@ static void a_claims_file_has_a_device_for_each_group_and_one_of_all(void **stat
     add_slice(g, "two", "two", 2);
     for (size_t i = 0; i < g->n_slices; i++)
         g->slices[i].uuid = sw_printf("MIG-%zu", i);
-    SW_AUTO_JSON *doc = dp_cdi_make(g);
+    SW_AUTO_JSON *doc = dp_cdi_make(g, NULL);
     assert_int_equal(sw_json_len(sw_json_get(doc, "devices")), 3);
     assert_string_equal(env_of(doc, 0), "NVIDIA_VISIBLE_DEVICES=MIG-0");
     assert_string_equal(env_of(doc, 1), "NVIDIA_VISIBLE_DEVICES=MIG-1,MIG-2");

@@ -91,10 +91,10 @@ static void add_env(struct json_object *list, const char *name, const char *valu
     json_object_array_add(list, json_object_new_string(text));
 }
 
-struct json_object *dp_cdi_make(const struct dp_grant *grant)
+struct json_object *dp_cdi_make(const struct dp_grant *grant, const struct dp_host *host)
 {
     if (grant->claim.uid)
-        return cdi_claim_make(grant);
+        return cdi_claim_make(grant, host);
     SW_AUTO_CHARS *class = dp_cdi_class(grant), *claims = allocation(grant);
     SW_AUTO_CHARS *kind = sw_printf(VENDOR "/%s", class);
     SW_AUTO_CHARS *visible = dp_visible_devices(grant), *cuda = dp_cuda_devices(grant);
@@ -131,9 +131,10 @@ int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err)
     return 0;
 }
 
-int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *err)
+int dp_cdi_write(const char *dir, const struct dp_grant *grant, const struct dp_host *host,
+                 struct sw_err *err)
 {
-    SW_AUTO_JSON *doc = dp_cdi_make(grant);
+    SW_AUTO_JSON *doc = dp_cdi_make(grant, host);
     SW_AUTO_CHARS *name = dp_cdi_file(grant);
     /* it is written before the record says so, and looked after with each later record: mostly it
      * is as it should be, and replacing a file costs a disk more than reading one */

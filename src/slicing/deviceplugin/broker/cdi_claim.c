@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "data/text/semver.h"
 #include "slicing/deviceplugin/broker/journal.h"
 
 #define KIND "mig.slipway.dev/claim"
@@ -17,6 +18,11 @@ char *cdi_claim_identity(const char *uid)
 char *dp_cdi_group(const struct dp_grant *grant, const char *group)
 {
     return sw_printf(KIND "=%s%s%s", grant->claim.uid, group ? "-" : "", group ? group : "");
+}
+
+static const struct dp_slice *slice_of(const struct dp_grant *grant, const struct dp_device *d)
+{
+    return d->slice == DP_NO_SLICE ? NULL : &grant->slices[d->slice];
 }
 
 static const char *uuid_of(const struct dp_grant *grant, const struct dp_device *d)
@@ -60,31 +66,57 @@ static void add_mount(struct json_object *mounts, const char *uuid)
     json_object_array_add(mounts, mount);
 }
 
-/* @group NULL: all. */
-static void add_device(struct json_object *devices, const struct dp_grant *grant, const char *group)
+/* @group NULL: all. @whole: nothing is left to NVIDIA's runtime. */
+static void add_device(struct json_object *devices, const struct dp_grant *grant, const char *group,
+                       const struct dp_host *host, bool whole)
 {
     struct json_object *device = json_object_new_object();
-    SW_AUTO_CHARS *id = dp_cdi_group(grant, group);
-    SW_AUTO_CHARS *visible = sw_strdup("NVIDIA_VISIBLE_DEVICES=");
-    sw_json_set_str(device, strchr(id, '=') + 1, "name", NULL);
-    struct json_object *own = json_object_new_array(), *mounts = json_object_new_array();
-    size_t n = 0;
+    SW_AUTO_CHARS *id = dp_cdi_group(grant, group), *uuids = sw_strdup("");
+    SW_AUTO_JSON *own = json_object_new_array(), *mounts = json_object_new_array();
+    SW_AUTO_JSON *nodes = json_object_new_array();
     for (size_t i = 0; i < grant->n_devices; i++) {
         const struct dp_device *d = &grant->devices[i];
         const char *uuid = uuid_of(grant, d);
         if ((group && strcmp(d->group, group) != 0) || had(grant, group, i))
             continue;
-        sw_append(&visible, "%s%s", n++ ? "," : "", uuid);
+        sw_append(&uuids, "%s%s", *uuids ? "," : "", uuid);
         add_own_variable(own, d, uuid);
         add_mount(mounts, uuid);
+        if (host)
+            (void)dp_device_nodes(host, d->gpu, slice_of(grant, d), nodes);
     }
+    SW_AUTO_CHARS *visible = sw_printf("NVIDIA_VISIBLE_DEVICES=%s", whole ? "void" : uuids);
+    sw_json_set_str(device, strchr(id, '=') + 1, "name", NULL);
     struct json_object *env = sw_json_need_list(device, "containerEdits", "env", NULL);
     json_object_array_add(env, json_object_new_string(visible));
     for (size_t i = 0; i < sw_json_len(own); i++)
         json_object_array_add(env, json_object_get(sw_json_at(own, i)));
-    (void)json_object_put(own);
-    sw_json_set(device, mounts, "containerEdits", "mounts", NULL);
+    if (!whole)
+        sw_json_set(device, SW_TAKE(mounts), "containerEdits", "mounts", NULL);
+    if (sw_json_len(nodes))
+        sw_json_set(device, SW_TAKE(nodes), "containerEdits", "deviceNodes", NULL);
     json_object_array_add(devices, device);
+}
+
+/* Whether the device nodes of all devices are known. */
+static bool has_all_nodes(const struct dp_grant *grant, const struct dp_host *host)
+{
+    SW_AUTO_JSON *nodes = json_object_new_array();
+    bool all = true;
+    for (size_t i = 0; i < grant->n_devices && all; i++)
+        all = dp_device_nodes(host, grant->devices[i].gpu, slice_of(grant, &grant->devices[i]),
+                              nodes);
+    return all;
+}
+
+/* The newer one of two versions of the format. */
+static const char *newer(const char *a, const char *b)
+{
+    struct sw_semver x, y;
+    return sw_semver_parse(b, strlen(b), &y, NULL) == 0 &&
+                   sw_semver_parse(a, strlen(a), &x, NULL) == 0 && sw_semver_compare(&x, &y) < 0
+               ? b
+               : a;
 }
 
 bool dp_device_leads(const struct dp_grant *grant, size_t i)
@@ -107,10 +139,15 @@ size_t dp_grant_n_groups(const struct dp_grant *grant)
     return n;
 }
 
-struct json_object *cdi_claim_make(const struct dp_grant *grant)
+struct json_object *cdi_claim_make(const struct dp_grant *grant, const struct dp_host *host)
 {
+    static const char version[] = "0.6.0"; /* annotations */
     struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "0.6.0", "cdiVersion", NULL); /* annotations */
+    SW_AUTO_CHARS *of_edits = NULL;
+    struct json_object *edits = host && has_all_nodes(grant, host)
+                                    ? dp_toolkit_edits(host, &of_edits)
+                                    : NULL;
+    sw_json_set_str(doc, edits ? newer(version, of_edits) : version, "cdiVersion", NULL);
     sw_json_set_str(doc, KIND, "kind", NULL);
     struct json_object *notes = sw_json_need_map(doc, "annotations", NULL);
     json_object_object_add(notes, KIND, json_object_new_string(grant->claim.uid));
@@ -120,10 +157,12 @@ struct json_object *cdi_claim_make(const struct dp_grant *grant)
         for (size_t k = 0; k < i && first; k++)
             first = strcmp(grant->devices[k].group, grant->devices[i].group) != 0;
         if (first)
-            add_device(devices, grant, grant->devices[i].group);
+            add_device(devices, grant, grant->devices[i].group, host, edits != NULL);
     }
     if (dp_grant_n_groups(grant) > 1)
-        add_device(devices, grant, NULL);
+        add_device(devices, grant, NULL, host, edits != NULL);
+    if (edits)
+        sw_json_set(doc, edits, "containerEdits", NULL);
     return doc;
 }
 

@@ -5,6 +5,7 @@
 #include <json-c/json.h>
 
 #include "slicing/deviceplugin/broker/broker.h"
+#include "slicing/deviceplugin/broker/device_nodes.h"
 
 /** The caller's. */
 struct json_object *dp_record_make(const struct dp_grant *grant) SW_CHECKED;
@@ -47,8 +48,11 @@ char *dp_visible_devices(const struct dp_grant *grant);
 /** "0,1": the indices of the grant's devices in its container. The caller's. */
 char *dp_cuda_devices(const struct dp_grant *grant);
 
-/** A CDI specification, the caller's. Source: CDI specification 0.6.0. */
-struct json_object *dp_cdi_make(const struct dp_grant *grant) SW_CHECKED;
+/** A CDI specification, the caller's. @host: NULL: GPUs that are made up, or whose device nodes are
+ * not known; of a container that holds devices as a device plugin's it is not needed.
+ * Source: CDI specification 0.6.0. */
+struct json_object *dp_cdi_make(const struct dp_grant *grant,
+                                const struct dp_host *host) SW_CHECKED;
 /** Read one of slipway's CDI files; @device: the name of its device, the caller's.
  * @return 0 | SW_NOTFOUND (another program's) | SW_INVALID (no CDI) */
 int dp_cdi_read(struct json_object *doc, char **device, struct sw_err *err) SW_CHECKED;
@@ -64,7 +68,8 @@ int dp_cdi_load(const char *dir, const char *boot_id,
                 void (*bad)(const char *path, const struct sw_err *err, void *arg), void *arg,
                 struct sw_err *err) SW_CHECKED;
 /** Write the grant's CDI file. @return 0 | SW_UNAVAILABLE, SW_FORBIDDEN (the folder) */
-int dp_cdi_write(const char *dir, const struct dp_grant *grant, struct sw_err *err) SW_CHECKED;
+int dp_cdi_write(const char *dir, const struct dp_grant *grant, const struct dp_host *host,
+                 struct sw_err *err) SW_CHECKED;
 /** Remove slipway's files, not DAS's, whose device is not known. @keep: whether it is. */
 int dp_cdi_sweep(const char *dir, bool (*keep)(const char *device, void *arg), void *arg,
                  struct sw_err *err) SW_CHECKED;

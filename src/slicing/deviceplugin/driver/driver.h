@@ -13,6 +13,7 @@ struct dp_gpu {
     const char *brand, *architecture; /* constants */
     uint8_t cuda_major, cuda_minor;
     int numa_node;
+    int minor;    /* N of /dev/nvidiaN */
     uint64_t xid; /* of the critical error that made it unhealthy; 0: it is well */
 };
 

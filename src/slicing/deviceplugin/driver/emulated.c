@@ -60,7 +60,8 @@ int dp_driver_emulate(const char *model, size_t count, const char *node, struct 
                                               .name = sw_strdup(m->product),
                                               .memory_mib = m->memory_mib,
                                               .geometry = sw_mig_geometry_ref(g),
-                                              .numa_node = -1 };
+                                              .numa_node = -1,
+                                              .minor = -1 };
     }
     *out = d;
     return 0;

@@ -121,6 +121,7 @@ int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *e
         gpu->cuda_major = g->cuda_major;
         gpu->cuda_minor = g->cuda_minor;
         gpu->numa_node = -1;
+        gpu->minor = g->minor;
         if (*g->pci_bus_id)
             find_place(gpu, g->pci_bus_id);
     }
