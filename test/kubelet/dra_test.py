@@ -408,6 +408,31 @@ def classes_are_made_once(api):
     w.close()
 
 
+def classes_go_with_the_last_of_their_owners(api):
+    """Of two releases neither takes the other's away."""
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    uids = {n: api.post(roles, {"metadata": {"name": n}, "rules": []})["metadata"]["uid"] for n in ("one", "two")}
+
+    def owners(name):
+        return [(o["kind"], o["name"], o["uid"], o.get("controller", False), o.get("blockOwnerDeletion", False))
+                for o in api.get(CLASSES + "/" + name)["metadata"].get("ownerReferences", [])]
+    for c in api.get(CLASSES)["items"]:
+        api.delete(CLASSES + "/" + c["metadata"]["name"])
+    mine = {"metadata": {"name": "gpu.slipway.dev"}, "spec": {"selectors": [{"cel": {"expression": "true"}}]}}
+    api.post(CLASSES, mine)
+    for n, args in enumerate((["one"], ["two"], ["one"], ["none"])):
+        w = DraWorld(api, args=["--api=dra", "--class-owner=" + args[0]])
+        w.close()
+        wanted = [("ClusterRole", o, uids[o], False, False) for o in ("one", "two")[:n + 1]]
+        for name in ("mig-1g.5gb.slipway.dev", "das-1g.5gb.slipway.dev", "mig.slipway.dev"):
+            assert sorted(owners(name)) == wanted, (n, owners(name))
+        assert not owners("gpu.slipway.dev")  # an administrator's
+    for n in uids:
+        api.delete(roles + "/" + n)
+    for c in api.get(CLASSES)["items"]:
+        api.delete(CLASSES + "/" + c["metadata"]["name"])
+
+
 def a_gpu_that_fails_leaves_the_pool_and_is_told_of(api):
     w = DraWorld(api)
     until("slices", lambda: len(w.slices()) == 2)

@@ -16,7 +16,7 @@
 
 struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *cdi_dir, *journal_dir, *boot_id_file;
-    const char *dev_dir, *proc_dir, *toolkit_cdi_dir;
+    const char *dev_dir, *proc_dir, *toolkit_cdi_dir, *class_owner;
     const char *api, *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
     const char *health_address, *log_file;
     struct sw_metrics_flags metrics;
@@ -50,6 +50,8 @@ static const struct sw_flag flags[] = {
       "what the API server serves (auto, default)" },
     { "whole-gpus", 0, SW_FLAG_BOOL, AT(whole_gpus), NULL, NULL,
       "with dra: give out GPUs that are not in MIG mode, too" },
+    { "class-owner", 0, SW_FLAG_STRING, AT(class_owner), "NAME", NULL,
+      "with dra: a ClusterRole with which the DeviceClasses are deleted" },
     { "device-list-strategy", 0, SW_FLAG_STRING, AT(strategy), "LIST", NULL,
       "envvar, cdi-annotations, cdi-cri; several with commas (default envvar,cdi-annotations)" },
     { "emulated-mode", 0, SW_FLAG_BOOL, AT(emulated), NULL, NULL,
@@ -103,6 +105,7 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
         .api = strcmp(s->api, "dra") == 0            ? SW_DEVICE_API_DRA
                : strcmp(s->api, "deviceplugin") == 0 ? SW_DEVICE_API_DEVICE_PLUGIN
                                                      : SW_DEVICE_API_AUTO,
+        .class_owner = s->class_owner,
         .whole_gpus = s->whole_gpus,
         .emulated = s->emulated,
         .emulated_model = s->model,

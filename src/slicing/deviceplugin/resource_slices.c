@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/data.h"
+#include "slicing/deviceplugin/device_classes.h"
 #include "slicing/deviceplugin/dra_node.h"
 #include "slicing/deviceplugin/nvidia_slices.h"
 
@@ -22,10 +23,9 @@ struct dp_slices {
     struct sw_kube_request *request;
     struct sw_timer *soon;
     bool synced;
-    struct json_object *found;   /* {name: {content, generation, count, version}} */
-    char *node_uid;              /* NULL: not known yet */
-    struct json_object *classes; /* DeviceClasses to be made yet; NULL: not looked for */
-    bool has_classes;
+    struct json_object *found; /* {name: {content, generation, count, version}} */
+    char *node_uid;            /* NULL: not known yet */
+    struct dp_classes *classes;
     struct json_object *todo; /* slices to be written, then names to be deleted */
     size_t at;
     uint64_t made_of; /* the state that the last comparison was about */
@@ -220,87 +220,16 @@ static void write_next(struct dp_slices *s)
                                    &(struct sw_request_opts){ .force = true }, on_written, s);
 }
 
-/* ---- DeviceClasses -----------------------------------------------------------------------------
- */
-
-static struct json_object *make_classes(const struct dp_slices *s)
-{
-    const struct dp_driver *d = s->p->driver;
-    struct sw_mig_geometry **geometries = sw_zalloc(d->n_gpus + 1, sizeof *geometries);
-    size_t n = 0;
-    for (size_t i = 0; i < d->n_gpus; i++)
-        if (d->gpus[i].geometry)
-            geometries[n++] = d->gpus[i].geometry;
-    struct json_object *classes = sw_dra_classes(geometries, n);
-    free(geometries);
-    return classes;
-}
-
-/* They may be an administrator's as well as those of another node's plugin: none is replaced, and
- * where they may not be made the slices are published all the same. */
-static void on_class(const struct sw_kube_answer *answer, void *arg)
-{
-    struct dp_slices *s = arg;
-    s->request = NULL;
-    const size_t n = sw_json_len(s->classes);
-    if (answer->code == SW_UNAVAILABLE) {
-        fail(s, answer->err);
-        return;
-    }
-    if (answer->code < 0 && answer->code != SW_CONFLICT)
-        sw_log(SW_LOG_WARN, "DeviceClass not made", "error", sw_err_text(answer->err), NULL);
-    (void)json_object_array_del_idx(s->classes, n - 1, 1);
-    go_on(s);
-}
-
-static void on_classes(const struct sw_kube_answer *answer, void *arg)
-{
-    struct dp_slices *s = arg;
-    if (answer->code == SW_UNAVAILABLE || answer->code == SW_GONE) {
-        s->request = NULL;
-        fail(s, answer->err);
-        return;
-    }
-    if (!s->classes)
-        s->classes = make_classes(s);
-    for (size_t i = 0; i < sw_json_len(answer->items); i++)
-        for (size_t k = sw_json_len(s->classes); k-- > 0;)
-            if (sw_streq(sw_obj_name(sw_json_at(s->classes, k)),
-                         sw_obj_name(sw_json_at(answer->items, i))))
-                (void)json_object_array_del_idx(s->classes, k, 1);
-    if (answer->code == 0 && answer->more)
-        return;
-    s->request = NULL;
-    go_on(s);
-}
-
-/* @return whether a request is under way */
-static bool need_classes(struct dp_slices *s)
-{
-    static const char *const fields[] = { "metadata.name", NULL };
-    if (s->has_classes || !serves(s->p))
-        return false;
-    if (!s->classes) {
-        s->request = sw_kube_list(
-            s->p->kube, &dp_kind_device_class, NULL,
-            &(struct sw_request_opts){ .fields = fields,
-                                       .label_selector = SW_DRA_LABEL "=" SW_DRA_DRIVER },
-            on_classes, s);
-        return true;
-    }
-    const size_t n = sw_json_len(s->classes);
-    if (n) {
-        s->request = sw_kube_create(s->p->kube, &dp_kind_device_class, NULL, NULL,
-                                    sw_json_at(s->classes, n - 1), NULL, on_class, s);
-        return true;
-    }
-    s->has_classes = true;
-    (void)json_object_put(SW_TAKE(s->classes));
-    return false;
-}
-
 /* ---- the order of it ---------------------------------------------------------------------------
  */
+
+static void on_classes(const struct sw_err *trouble, void *arg)
+{
+    if (trouble)
+        fail(arg, trouble);
+    else
+        go_on(arg);
+}
 
 static void on_node(const struct sw_kube_answer *answer, void *arg)
 {
@@ -352,7 +281,7 @@ static void go_on(struct dp_slices *s)
     }
     need_watch(s);
     if (!s->synced || !dp_nvidia_slices_are_known(s->p->nvidia_slices) || need_node(s) ||
-        need_classes(s))
+        (serves(s->p) && !dp_classes_make(s->classes)))
         return;
     s->made_of = state_of(s);
     SW_AUTO_JSON *slices = make_slices(s);
@@ -427,6 +356,7 @@ struct dp_slices *dp_slices_new(struct sw_device_plugin *p)
     s->p = p;
     s->soon = sw_timer_new(p->loop, on_soon, s);
     s->found = json_object_new_object();
+    s->classes = dp_classes_new(p, on_classes, s);
     return s;
 }
 
@@ -438,7 +368,7 @@ void dp_slices_free(struct dp_slices *s)
     sw_kube_cancel(s->request);
     sw_timer_free(s->soon);
     (void)json_object_put(s->found);
-    (void)json_object_put(s->classes);
+    dp_classes_free(s->classes);
     (void)json_object_put(s->todo);
     free(s->node_uid);
     free(s->trouble);

@@ -12,6 +12,7 @@
  *   face.h           which of kubelet's interfaces is used
  *   dra_endpoint.h   the driver's sockets for Dynamic Resource Allocation
  *   resource_slices.h  what the node publishes of its GPUs for it
+ *   device_classes.h  by which names pods ask for it
  *   dra_calls.h      kubelet's calls about ResourceClaims
  *   claims_check.h   whether the claims that have devices still exist
  *   claim_status.h   what became of a ResourceClaim's devices
