@@ -371,6 +371,50 @@ def a_claim_that_was_deleted_meanwhile_gives_its_slice_back(api):
     w.close()
 
 
+VIEWS = "/apis/inference.redhat.com/v1alpha1/namespaces/default/allocationclaims"
+
+
+def allocationclaims_show_what_resourceclaims_have(api):
+    w = DraWorld(api)
+    claim = w.resource_claim("shown", ("a", ONE % 3), ("b", "gpu-1-mig-3g20gb-4"))
+    uid = claim["metadata"]["uid"]
+    api.call("PATCH", CLAIMS + "/shown/status", {"status": {"reservedFor": [{"resource": "pods", "name": "p", "uid": "7-8"}]}},
+             "application/merge-patch+json")
+
+    def views():
+        return {v["metadata"]["name"]: v for v in api.get(VIEWS)["items"]}
+    w.driver.prepare(claim)
+    until("both in use", lambda: [v.get("status", {}).get("state") for v in views().values()] == ["inUse"] * 2)
+    found = views()
+    assert sorted(found) == [uid + "-0", uid + "-1"]
+    assert sorted((v["spec"]["profile"], v["spec"]["gpuUUID"], v["spec"]["migPlacement"]["start"], v["spec"]["migPlacement"]["size"])
+                  for v in found.values()) == [("1g.5gb", GPU % 0, 3, 1), ("3g.20gb", GPU % 1, 4, 4)]
+    for v in found.values():
+        assert v["spec"]["podRef"] == {"kind": "Pod", "namespace": "default", "name": "p", "uid": "7-8"}
+        assert v["metadata"]["labels"] == {"slipway.dev/view": "ResourceClaim"} and v["spec"]["nodename"] == NODE
+        assert v["metadata"]["annotations"]["slipway.dev/resource-claim"] == "shown"
+        assert [(o["kind"], o["name"], o["uid"]) for o in v["metadata"]["ownerReferences"]] == [("ResourceClaim", "shown", uid)]
+    # they are counted once, by nobody as a slice of the device plugin's
+    assert len(free_memory(w, 0)) == 8
+    w.stop()
+    w.start()
+    w.driver.prepare(claim)
+    assert sorted(views()) == sorted(found)
+    assert not w.driver.unprepare(claim).error
+    until("gone with it", lambda: not views())
+    w.close()
+
+
+def views_can_be_switched_off(api):
+    w = DraWorld(api, args=["--api=dra", "--claim-views=false"])
+    claim = w.resource_claim("hidden", ("a", ONE % 3))
+    w.driver.prepare(claim)
+    until("status", lambda: api.get(CLAIMS + "/hidden")["status"].get("devices"))
+    w.driver.unprepare(claim)
+    w.close()
+    assert not api.get(VIEWS)["items"]
+
+
 # ---- what is published
 
 def a_device_for_each_place_of_each_profile(api):

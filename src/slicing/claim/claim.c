@@ -27,6 +27,8 @@ int sw_claim_read(struct json_object *doc, struct sw_claim *out, struct sw_err *
     const char *state = sw_json_str(doc, "", "status", "state", NULL);
     const int64_t start = sw_json_int(spec, -1, "migPlacement", "start", NULL);
     const int64_t size = sw_json_int(spec, -1, "migPlacement", "size", NULL);
+    if (sw_obj_label(doc, SW_CLAIM_VIEW))
+        return sw_err_set(err, SW_NOTFOUND, "it only shows what a ResourceClaim has");
     struct sw_claim c = {
         .pod_ns = sw_json_str(spec, "", "podRef", "namespace", NULL),
         .pod_name = sw_json_str(spec, "", "podRef", "name", NULL),

@@ -16,6 +16,11 @@ extern const struct sw_kind sw_kind_claim, sw_kind_accelerator;
  * and not for AllocationClaims. */
 #define SW_ACCELERATOR_DRA "DynamicResourceAllocation"
 
+/** A label of an AllocationClaim that only shows what a ResourceClaim has: the kind of that. Nobody
+ * acts on it. The annotation names the ResourceClaim, which is in the same namespace. */
+#define SW_CLAIM_VIEW "slipway.dev/view"
+#define SW_CLAIM_VIEW_OF "slipway.dev/resource-claim"
+
 /** status.state, in the order in which a claim goes through them. */
 enum sw_claim_state {
     SW_CLAIM_STAGED,
@@ -36,7 +41,8 @@ struct sw_claim {
     struct sw_mig_place place;
     enum sw_claim_state state; /* SW_CLAIM_STAGED where there is no status */
 };
-/** @return 0 | SW_INVALID: the message names the field */
+/** @return 0 | SW_NOTFOUND: it claims nothing (SW_CLAIM_VIEW) | SW_INVALID: the message names the
+ * field */
 int sw_claim_read(struct json_object *doc, struct sw_claim *out, struct sw_err *err) SW_CHECKED;
 /** {status} of a claim in this state: status.state, and DAS's condition State. The caller's. */
 struct json_object *sw_claim_status(enum sw_claim_state state, const char *message,

@@ -1,6 +1,7 @@
 #include "slicing/deviceplugin/claim_status.h"
 
 #include "data/data.h"
+#include "slicing/deviceplugin/claim_views.h"
 #include "slicing/deviceplugin/dra_node.h"
 
 enum { RETRIES = 3 };
@@ -41,9 +42,11 @@ static bool is_named_before(const struct dp_grant *g, size_t i)
     return false;
 }
 
-static void on_written(const struct sw_kube_answer *answer, void *arg SW_UNUSED)
+static void on_written(const struct sw_kube_answer *answer, void *arg)
 {
-    if (answer->code < 0 && answer->code != SW_NOTFOUND)
+    if (answer->code == 0)
+        dp_views_show(((struct sw_device_plugin *)arg)->views, answer->object);
+    else if (answer->code != SW_NOTFOUND)
         sw_log(SW_LOG_WARN, "status.devices of a ResourceClaim not written", "error",
                sw_err_text(answer->err), NULL);
 }
@@ -63,5 +66,5 @@ void dp_claim_status_write(struct sw_device_plugin *p, const struct dp_grant *g)
     (void)sw_kube_apply(
         p->kube, &dp_kind_resource_claim, g->claim.ns, g->claim.name, doc,
         &(struct sw_request_opts){ .subresource = "status", .force = true, .retries = RETRIES },
-        on_written, NULL);
+        on_written, p);
 }

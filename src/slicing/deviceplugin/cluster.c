@@ -97,8 +97,8 @@ static void on_pod(const struct sw_watch_event *e, void *arg)
 /* ---- claims ------------------------------------------------------------------------------------
  */
 
-static const char *const claim_fields[] = { "metadata.creationTimestamp", "spec", "status.state",
-                                            NULL };
+static const char *const claim_fields[] = { "metadata.creationTimestamp", "metadata.labels", "spec",
+                                            "status.state", NULL };
 
 /* @return NULL: it is of another node, or invalid */
 static struct dp_claim *read_claim(const struct sw_device_plugin *p, struct json_object *obj)

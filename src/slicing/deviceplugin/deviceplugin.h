@@ -53,7 +53,8 @@ struct sw_device_plugin_opts {
     unsigned device_list;        /* enum sw_device_list; 0: envvar and cdi-annotations */
     enum sw_device_api api;
     const char *class_owner; /* a ClusterRole with which the DeviceClasses go; NULL or "": none */
-    bool whole_gpus;         /* with DRA: GPUs that are not in MIG mode are given out as a whole */
+    bool claim_views; /* with DRA: what ResourceClaims have is shown as AllocationClaims, too */
+    bool whole_gpus;  /* with DRA: GPUs that are not in MIG mode are given out as a whole */
     bool emulated;
     const char *emulated_model; /* "A100-40GB" */
     int emulated_count;         /* 2 */

@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "net/grpc/grpc.h"
 #include "slicing/deviceplugin/claim_status.h"
+#include "slicing/deviceplugin/claim_views.h"
 #include "slicing/deviceplugin/dra_messages.h"
 #include "slicing/deviceplugin/dra_node.h"
 
@@ -216,6 +217,7 @@ void dp_dra_unprepare(struct sw_device_plugin *p, struct sw_grpc_call *call, con
     struct dp_dra_call *c = new_call(p, call, true, message, len);
     for (size_t i = 0; c && i < c->n; i++) {
         c->entries[i].ticket = ++p->last_ticket;
+        dp_views_hide(p->views, c->entries[i].claim.uid);
         dp_broker_unprepare(p->broker, c->entries[i].ticket, c->entries[i].claim.uid, dp_now_ms(p));
     }
     if (c && !c->n)

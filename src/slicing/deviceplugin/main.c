@@ -21,7 +21,7 @@ struct settings {
     const char *health_address, *log_file;
     struct sw_metrics_flags metrics;
     int count, claim_s;
-    bool emulated, whole_gpus;
+    bool emulated, whole_gpus, claim_views;
 };
 
 static const struct sw_flag flags[] = {
@@ -50,6 +50,8 @@ static const struct sw_flag flags[] = {
       "what the API server serves (auto, default)" },
     { "whole-gpus", 0, SW_FLAG_BOOL, AT(whole_gpus), NULL, NULL,
       "with dra: give out GPUs that are not in MIG mode, too" },
+    { "claim-views", 0, SW_FLAG_BOOL, AT(claim_views), NULL, NULL,
+      "with dra: show what ResourceClaims have as AllocationClaims, too (default true)" },
     { "class-owner", 0, SW_FLAG_STRING, AT(class_owner), "NAME", NULL,
       "with dra: a ClusterRole with which the DeviceClasses are deleted" },
     { "device-list-strategy", 0, SW_FLAG_STRING, AT(strategy), "LIST", NULL,
@@ -106,6 +108,7 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
                : strcmp(s->api, "deviceplugin") == 0 ? SW_DEVICE_API_DEVICE_PLUGIN
                                                      : SW_DEVICE_API_AUTO,
         .class_owner = s->class_owner,
+        .claim_views = s->claim_views,
         .whole_gpus = s->whole_gpus,
         .emulated = s->emulated,
         .emulated_model = s->model,
@@ -228,6 +231,7 @@ int main(int argc, char **argv)
                           .strategy = sw_text_or(getenv("DEVICE_LIST_STRATEGY"), NULL),
                           .emulated = sw_streq(getenv("EMULATED_MODE"), "enabled"),
                           .api = "auto",
+                          .claim_views = true,
                           .gate_lost = "withdraw",
                           .health_address = ":8081",
                           .metrics = SW_METRICS_FLAGS_DEFAULT("0"),

@@ -9,6 +9,7 @@
 #include "slicing/deviceplugin/accelerator.h"
 #include "slicing/deviceplugin/broker/files.h"
 #include "slicing/deviceplugin/broker/journal.h"
+#include "slicing/deviceplugin/claim_views.h"
 #include "slicing/deviceplugin/claims_check.h"
 #include "slicing/deviceplugin/cluster.h"
 #include "slicing/deviceplugin/dra_calls.h"
@@ -468,6 +469,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->slices = dp_slices_new(p);
     p->claims_check = dp_claims_check_new(p);
     p->leftover_claims = dp_leftover_claims_new(p);
+    p->views = dp_views_new(p);
     p->face_choice = dp_face_choice_new(p);
     p->accelerator = dp_accelerator_new(p);
     dp_cluster_open(p);
@@ -489,6 +491,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     dp_nvidia_slices_free(p->nvidia_slices);
     dp_leftover_claims_free(p->leftover_claims);
     dp_claims_check_free(p->claims_check);
+    dp_views_free(p->views);
     dp_dra_endpoint_free(p->dra_endpoint);
     dp_dra_calls_free(p);
     for (size_t i = 0; i < p->n_resources; i++)

@@ -16,6 +16,7 @@
  *   dra_calls.h      kubelet's calls about ResourceClaims
  *   claims_check.h   whether the claims that have devices still exist
  *   claim_status.h   what became of a ResourceClaim's devices
+ *   claim_views.h    the same as AllocationClaims
  *
  * Internal to deviceplugin. */
 #include <sys/queue.h>
@@ -39,6 +40,7 @@ struct dp_accelerator;
 struct dp_kubelet;
 struct dp_slices;
 struct dp_ticket;
+struct dp_views;
 struct sw_grpc_call;
 struct sw_grpc_request;
 
@@ -86,6 +88,7 @@ struct sw_device_plugin {
     struct dp_nvidia_slices *nvidia_slices;
     struct dp_claims_check *claims_check;
     struct dp_leftover_claims *leftover_claims;
+    struct dp_views *views;
     LIST_HEAD(dp_dra_calls, dp_dra_call) dra_calls;
 
     struct sw_kube_watch *pods, *claims;

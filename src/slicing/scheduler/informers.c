@@ -59,7 +59,9 @@ static void on_claim(struct sw_scheduler *s, const struct sw_watch_event *e)
 {
     SW_ERR(err);
     struct json_object *obj = e->type == SW_WATCH_DELETED ? NULL : e->object;
-    if (cache_observe_claim(s->cache, e->name, e->uid, obj, sw_loop_now_ms(s->loop), &err) < 0)
+    const int rc = cache_observe_claim(s->cache, e->name, e->uid, obj, sw_loop_now_ms(s->loop),
+                                       &err);
+    if (rc < 0 && rc != SW_NOTFOUND) /* one that claims nothing is somebody's view */
         sw_log(SW_LOG_WARN, "claim left out", "error", sw_err_text(&err), NULL);
     sched_bind_observed(s, e->name);
 }

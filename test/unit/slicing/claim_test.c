@@ -80,9 +80,20 @@ static void test_invalid(void **state SW_UNUSED)
     }
 }
 
+static void a_view_claims_nothing(void **state SW_UNUSED)
+{
+    SW_AUTO_JSON *doc = claim();
+    struct sw_claim c;
+    SW_ERR(err);
+    assert_int_equal(sw_claim_read(doc, &c, &err), 0);
+    sw_json_set_str(doc, "ResourceClaim", "metadata", "labels", SW_CLAIM_VIEW, NULL);
+    assert_int_equal(sw_claim_read(doc, &c, &err), SW_NOTFOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_view_claims_nothing),
         cmocka_unit_test(test_read),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_invalid),
