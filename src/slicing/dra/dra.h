@@ -87,8 +87,8 @@ struct sw_dra_result {
 int sw_dra_results_read(struct json_object *claim, const char *uid, const char *pool,
                         struct sw_dra_result **out, size_t *n, struct sw_err *err) SW_CHECKED;
 /** The parameters of an opaque configuration for this driver: GpuConfig or MigDeviceConfig without
- * sharing, or with time slicing as it is by default. @return 0 | SW_INVALID: another one, or not
- * carried out here
+ * sharing, or with time slicing as it is by default. @return 0 | SW_INVALID: the message says which
+ * field is wrong, or that it is right and not carried out here (MPS, other intervals)
  * Source: NVIDIA's DRA driver, resource.nvidia.com/v1beta1. */
 int sw_dra_config_check(struct json_object *parameters, struct sw_err *err) SW_CHECKED;
 /** With the array. NULL is accepted. */

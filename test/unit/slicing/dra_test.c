@@ -294,14 +294,34 @@ static void configurations_are_taken_where_nothing_has_to_be_done(void **state)
 #define OF(kind, rest)                                                                             \
     "{\"apiVersion\":\"resource.nvidia.com/v1beta1\",\"kind\":\"" kind "\"" rest "}"
 #define SHARING(rest) OF("MigDeviceConfig", ",\"sharing\":{" rest "}")
+#define GPUS(rest) OF("GpuConfig", ",\"sharing\":{" rest "}")
+#define TURNS(interval)                                                                            \
+    "\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":{\"interval\":\"" interval "\"}"
+#define SHARED(rest) "\"strategy\":\"MPS\",\"mpsConfig\":{" rest "}"
         { OF("GpuConfig", ""), NULL },
         { SHARING("\"strategy\":\"TimeSlicing\""), NULL },
-        { SHARING("\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":{\"interval\":\"Default\"}"),
-          NULL },
-        { SHARING("\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":{\"interval\":\"Long\"}"),
-          "interval: 'Long' is not carried out here" },
-        { SHARING("\"strategy\":\"MPS\",\"mpsConfig\":{}"), "MPS is not carried out here" },
-        { SHARING("\"strategy\":\"Turns\""), "'Turns' is not TimeSlicing" },
+        { GPUS("\"strategy\":\"TimeSlicing\""), NULL },
+        { GPUS(TURNS("Default")), NULL },
+        { GPUS(TURNS("Long")), "interval: 'Long' is not carried out here" },
+        { GPUS(TURNS("Longer")), "interval: 'Longer' is none of Default, Short, Medium, Long" },
+        /* NVIDIA's driver has an interval for whole GPUs alone */
+        { SHARING(TURNS("Default")), "sharing: 'timeSlicingConfig' is not known" },
+        { GPUS("\"strategy\":\"TimeSlicing\",\"mpsConfig\":{}"),
+          "sharing.mpsConfig: not with the strategy TimeSlicing" },
+        { GPUS("\"strategy\":\"MPS\",\"timeSlicingConfig\":{}"),
+          "sharing.timeSlicingConfig: not with the strategy MPS" },
+        { SHARING("\"strategy\":\"MPS\""), "MPS is not carried out here" },
+        { SHARING(SHARED("\"defaultActiveThreadPercentage\":50,"
+                         "\"defaultPinnedDeviceMemoryLimit\":\"2Gi\","
+                         "\"defaultPerDevicePinnedMemoryLimit\":{\"0\":\"1Gi\"}")),
+          "MPS is not carried out here" },
+        { SHARING(SHARED("\"defaultActiveThreadPercentage\":101")), "expected 0 to 100" },
+        { SHARING(SHARED("\"defaultPinnedDeviceMemoryLimit\":\"2Gx\"")),
+          "sharing.mpsConfig.defaultPinnedDeviceMemoryLimit: " },
+        { SHARING(SHARED("\"defaultPerDevicePinnedMemoryLimit\":{\"0\":\"1k\"}")),
+          "defaultPerDevicePinnedMemoryLimit.0: expected 1Mi or more" },
+        { SHARING(SHARED("\"other\":1")), "sharing.mpsConfig: 'other' is not known" },
+        { SHARING("\"strategy\":\"Turns\""), "'Turns' is none of TimeSlicing, MPS" },
         { OF("GpuConfig", ",\"other\":1"), "GpuConfig: 'other' is not known" },
         { OF("VfioDeviceConfig", ""), "no GpuConfig or MigDeviceConfig" },
         { OF("GpuConfig", ",\"sharing\":7"), "sharing: expected an object" },
