@@ -633,7 +633,8 @@ def gpus_of_nvidias_driver_get_nothing_new_from_the_scheduler(api):
     World.ready(w)
 
     def healthy():
-        return [g.get("healthy", True) for g in api.get(ACCELERATOR)["status"]["nodeResources"]["nodeGpus"]]
+        found = (api.get(ACCELERATOR) or {}).get("status", {"nodeResources": {"nodeGpus": []}})
+        return [g.get("healthy", True) for g in found["nodeResources"]["nodeGpus"]]
     until("both", lambda: healthy() == [True, True])
     plugin = nvidias_plugin(api)
     nvidias_slice(api, type="mig", profile="1g.5gb", uuid="MIG-1", parentUUID=GPU % 0)
