@@ -89,12 +89,14 @@ static bool is_node_of(struct sw_engine *e, const struct state *s, uint32_t node
     return !any && node_selected(e, node);
 }
 
-/* Is all ready that the nodes of the state (of one kernel) share: its Deployments, its builds? */
+/* Is all ready that the nodes of the state (of one kernel) share: its Deployments, its builds?
+ * Nothing is for a kernel that the recipe has nothing for, unless it has nothing for any. */
 static bool rest_is_ready(const struct sw_engine *e, const struct state *s, uint32_t node)
 {
-    bool any = !s->affine;
+    bool any = !s->affine, empty = true;
     for (size_t i = 0; i < s->n_objects; i++) {
         const struct object *o = s->objects[i];
+        empty = empty && !o->text;
         bool by_node = is_daemon(o) || (o->text && sw_gate_is_by_node(o->gate));
         if (!concerns(e, o, node))
             continue;
@@ -102,7 +104,7 @@ static bool rest_is_ready(const struct sw_engine *e, const struct state *s, uint
             return false;
         any = true;
     }
-    return any;
+    return any || (empty && s->phase == PH_READY);
 }
 
 /* May the label be set? On a new node states finish in the order of the graph; and while a state is
