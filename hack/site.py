@@ -25,14 +25,17 @@ PROGRAMS = ("slipway", "slipway-device-plugin", "slipway-scheduler", "slipway-we
 FOLDERS = ("docs", "recipes", "states", "charts")
 TOP = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 NAV = (
-    ("slipway", ("README.md", "docs/why.md", "docs/tutorial.md", "docs/quickstart.md", "docs/faq.md")),
-    ("How to", ("docs/recipes.md", "docs/recipes-from.md", "docs/operating.md", "docs/upgrades.md", "docs/registries.md",
-                "docs/dashboard.md", "docs/troubleshooting.md", "docs/partitioning.md", "docs/release.md",
-                "docs/migrating.md", "docs/kmm.md", "docs/aicr.md", "docs/nvidia.md")),
+    ("Why", ("README.md", "docs/why.md")),
+    ("Tutorial", ("docs/tutorial.md", "docs/quickstart.md")),
+    ("How to", ("docs/kernels.md", "docs/disconnected.md", "docs/mig.md", "docs/kmm.md", "docs/debugging.md", "docs/backup.md",
+                "docs/scale.md", "docs/tenants.md", "docs/recipes.md", "docs/recipes-from.md", "docs/operating.md",
+                "docs/upgrades.md", "docs/registries.md", "docs/partitioning.md", "docs/dashboard.md", "docs/migrating.md",
+                "docs/aicr.md", "docs/nvidia.md", "docs/release.md")),
     ("Reference", ("reference/commands.md", "reference/fields.md", "docs/annotations.md", "docs/templates.md",
                    "docs/metrics.md", "docs/emulator-rules.md", "docs/faults.md", "docs/compatibility.md")),
-    ("Explanation", ("docs/slicing.md", "docs/engine.md", "docs/benchmarks.md", "docs/security.md", "docs/architecture.md")),
-    ("Project", ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/todo.md", "docs/glossary.md")),
+    ("Explanation", ("docs/architecture.md", "docs/engine.md", "docs/slicing.md", "docs/benchmarks.md", "docs/security.md")),
+    ("Answers", ("docs/glossary.md", "docs/faq.md", "docs/troubleshooting.md")),
+    ("Project", ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/todo.md")),
 )
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
