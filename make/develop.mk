@@ -62,3 +62,8 @@ coverage: deps-tests ## run the tests in a build with --coverage, print what the
 .PHONY: map
 map: ## draw docs/architecture.svg from docs/architecture.map
 	@hack/map.py
+
+.PHONY: walk
+walk: ## record a walk of recipes/nvidia-mig, and draw docs/walk.svg from it
+	@$(MAKE) --no-print-directory -s build
+	@hack/walk.py --record $(BUILD)/slipway
