@@ -31,7 +31,7 @@ NAV = (
                 "docs/scale.md", "docs/tenants.md", "docs/recipes.md", "docs/recipes-from.md", "docs/operating.md",
                 "docs/upgrades.md", "docs/registries.md", "docs/partitioning.md", "docs/dashboard.md", "docs/migrating.md",
                 "docs/aicr.md", "docs/nvidia.md", "docs/release.md")),
-    ("Reference", ("reference/commands.md", "reference/fields.md", "docs/annotations.md", "docs/templates.md",
+    ("Reference", ("reference/commands.md", "reference/fields.md", "docs/conditions.md", "docs/annotations.md", "docs/templates.md",
                    "docs/metrics.md", "docs/emulator-rules.md", "docs/faults.md", "docs/compatibility.md")),
     ("Explanation", ("docs/architecture.md", "docs/engine.md", "docs/slicing.md", "docs/benchmarks.md", "docs/security.md")),
     ("Answers", ("docs/glossary.md", "docs/faq.md", "docs/troubleshooting.md")),
