@@ -142,7 +142,7 @@ def table(figures):
     for title, rows in ROWS:
         cells = [c for c in (row.cells(figures) for row in rows) if c]
         if cells:
-            lines.append("| **%s** | | | |" % title)
+            lines.append("| *%s* | | | |" % title)
             lines += ["| %s |" % " | ".join(c) for c in cells]
     return "\n".join(lines) + "\n"
 
