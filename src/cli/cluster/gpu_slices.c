@@ -81,15 +81,16 @@ static int read_view(struct reading *r, struct sw_err *err)
 }
 
 /* In the order of the list. */
-static void add_waiting(const struct reading *r, struct json_object *waiting)
+static void add_waiting(const struct dra_view *view, struct json_object *pods,
+                        struct json_object *waiting)
 {
-    for (size_t i = 0; i < sw_json_len(r->pods); i++) {
-        const char *uid = sw_json_str(sw_json_at(r->pods, i), "", "metadata", "uid", NULL);
-        const struct dra_pod *p = dra_find_pod(r->view, uid);
-        struct json_object *doc = p ? gpu_slices_waiting(r->view, p) : NULL;
+    for (size_t i = 0; i < sw_json_len(pods); i++) {
+        const char *uid = sw_json_str(sw_json_at(pods, i), "", "metadata", "uid", NULL);
+        const struct dra_pod *p = dra_find_pod(view, uid);
+        struct json_object *doc = p ? gpu_slices_waiting(view, p) : NULL;
         if (!doc)
             continue;
-        gpu_slices_explain(r->view, p, doc);
+        gpu_slices_explain(view, p, doc);
         json_object_array_add(waiting, doc);
     }
 }
@@ -113,7 +114,7 @@ int sw_gpu_slices_read(struct sw_connection *conn, const char *node, struct json
         return rc;
     const struct gpu_slices_source from = { view, accelerators, claims, node };
     sw_json_set(doc, gpu_slices_gpus(&from), "gpus", NULL);
-    add_waiting(&r, sw_json_need_list(doc, "waiting", NULL));
+    add_waiting(view, pods, sw_json_need_list(doc, "waiting", NULL));
     *out = SW_TAKE(doc);
     return 0;
 }
