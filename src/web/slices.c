@@ -13,6 +13,7 @@
 enum {
     SOON_MS = 200,
     REST = 10,           /* times as long as a turn took */
+    MAX_RUNS = 150,      /* of the allocator for one question: a turn is to be short */
     MOST_EXPLAINED = 100 /* pods; of the others the scheduler's words are shown alone */
 };
 
@@ -199,7 +200,7 @@ static void on_turn(void *arg)
     const bool more = explain_next(s);
     s->done |= !more && s->complete;
     if (more)
-        sw_timer_set(s->turn, s->done ? REST * (sw_loop_now_ms(s->loop) - began_ms) : 0);
+        sw_timer_set(s->turn, (s->done ? REST : 1) * (sw_loop_now_ms(s->loop) - began_ms));
 }
 
 static void turn_soon(struct web_slices *s)
@@ -265,6 +266,7 @@ struct web_slices *web_slices_new(struct sw_loop *loop, web_slices_fn *show, voi
     s->loop = loop;
     s->view = dra_view_new();
     s->view->every_pod = true;
+    s->view->max_runs = MAX_RUNS;
     s->accelerators = json_object_new_object();
     s->allocations = json_object_new_object();
     s->gpus = json_object_new_object();

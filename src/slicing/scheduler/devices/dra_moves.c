@@ -92,7 +92,7 @@ static bool place_among(struct moving *m, const struct dra_pod *pod, bool first)
     size_t n, next;
     struct json_object *allocations = NULL;
     struct json_object **slices = dra_published(m->t->v, &n);
-    for (size_t i = 0; i < n && !allocations && *m->t->runs < DRA_MAX_RUNS; i = next) {
+    for (size_t i = 0; i < n && !allocations && *m->t->runs < dra_max_runs(m->t->v); i = next) {
         const char *name = sw_json_str(slices[i], "", "spec", "nodeName", NULL);
         struct json_object *node = dra_find(m->t->v, DRA_NODES, NULL, name);
         next = dra_published_end(slices, n, i);

@@ -6,7 +6,7 @@
 enum {
     DRA_MAX_VICTIMS = 256,
     DRA_MAX_USERS = 8,   /* pods that share a claim; one with more of them is left alone */
-    DRA_MAX_RUNS = 4000, /* of the allocator for one pod: then the best so far counts */
+    DRA_MAX_RUNS = 4000, /* of the allocator for one pod: then the best so far counts; by default */
 };
 
 /** An allocated claim with devices of the node. */
@@ -71,3 +71,8 @@ struct json_object *dra_destinations(const struct search *t, const struct victim
                                      struct json_object *allocations);
 /** Of all allocations the results of our driver, a list; the caller's. */
 struct json_object *dra_ours_of(struct json_object *allocations);
+/** How often the allocator may run for one answer. */
+static inline unsigned dra_max_runs(const struct dra_view *v)
+{
+    return v->max_runs ? v->max_runs : DRA_MAX_RUNS;
+}

@@ -355,7 +355,7 @@ enum dra_outcome dra_choose(const struct dra_view *v, const struct dra_pod *pod,
     size_t n, next;
     struct json_object **slices = dra_published(v, &n);
     *out = (struct dra_choice){ 0 };
-    for (size_t i = 0; i < n && best != DRA_FITS && runs < DRA_MAX_RUNS; i = next) {
+    for (size_t i = 0; i < n && best != DRA_FITS && runs < dra_max_runs(v); i = next) {
         const char *name = sw_json_str(slices[i], "", "spec", "nodeName", NULL);
         struct json_object *doc = dra_find(v, DRA_NODES, NULL, name);
         struct dra_choice c = { 0 };
@@ -380,5 +380,7 @@ enum dra_outcome dra_choose(const struct dra_view *v, const struct dra_pod *pod,
         }
     }
     free(slices);
+    if (best == DRA_HOPELESS && runs >= dra_max_runs(v))
+        out->why = "it would take too long to look for room on all nodes";
     return best;
 }

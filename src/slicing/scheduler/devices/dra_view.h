@@ -26,8 +26,9 @@ struct dra_view {
     struct cache *cache;                /* of pods and PodDisruptionBudgets alone */
     struct lh_table *docs[DRA_N_KINDS]; /* by name, claims by "namespace/name" */
     struct lh_table *pods;              /* by uid */
-    bool every_pod; /* dra_pod.bound of all that name claims or extended resources; set it before
-                       any is observed */
+    unsigned max_runs; /* of the allocator for one answer of dra_choose(); 0: DRA_MAX_RUNS */
+    bool every_pod;    /* dra_pod.bound of all that name claims or extended resources; set it before
+                          any is observed */
 };
 
 /** What is read of nodes, pods and PodDisruptionBudgets: fields of lists and watches, ended by
