@@ -1,6 +1,6 @@
 # follow.sh: sourced by tests that follow a document as somebody does who copies its commands one after another. Blocks marked
 # `console` have commands (`$ `; lines that begin with `> ` go on with one), and below each what it prints.
-mkdir "$tap_dir/bin"
+mkdir "${tap_dir:?}/bin"
 ln -s "$(realpath "${SLIPWAY:-build/slipway}")" "$tap_dir/bin/slipway"
 export PATH=$tap_dir/bin:$PATH SLIPWAY_TREE=$PWD
 ends() { for job in $(jobs -p); do kill "$job" 2>/dev/null; done; wait; }
