@@ -13,7 +13,7 @@ text() { printf '%s' "$1" | tr -d '"\\\n\t'; }
 assets=${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}
 kube=$("$assets/kube-apiserver" --version 2>/dev/null | awk '{ print $2 }') || true
 printf '{"bench":"machine","cpu":"%s","cores":%d,"memory_gib":%d,"kernel":"%s","slipway":"%s","kubernetes":%s,"date":"%s"}\n' \
-    "$(text "$(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)")" "$(nproc)" "$(awk '/^MemTotal/ { print int($2 / 1048576 + 0.5) }' /proc/meminfo)" \
+    "$(text "$(sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo)")" "$(nproc)" "$(awk '/^MemTotal/ { print int($2 / 1048576 + 0.5) }' /proc/meminfo)" \
     "$(text "$(uname -r | cut -d- -f1)")" "$(text "$(hack/version.sh)")" "${kube:+\"}${kube:-null}${kube:+\"}" "$(date -u +%Y-%m-%d)" >>"$out"
 
 # whole COMMAND...: wall seconds, CPU seconds and peak memory of whole processes, one JSON object

@@ -6,10 +6,10 @@ export KUBECONFIG=$tap_dir/kubeconfig
 : >"$tap_dir/pids"
 trap 'xargs -r kill <"$tap_dir/pids" 2>/dev/null; rm -rf "$tap_dir"' EXIT
 
-cluster() {
+cluster() { # of a release on which the recipe needs cert-manager
     xargs -r kill <"$tap_dir/pids" 2>/dev/null
     rm -f "$KUBECONFIG"
-    "$slipway" emulate --delays 0 --platform openshift --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
+    "$slipway" emulate --delays 0 --platform openshift --kube-version 1.35 --kubeconfig-out "$KUBECONFIG" >/dev/null 2>&1 &
     echo $! >"$tap_dir/pids"
     until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
 }

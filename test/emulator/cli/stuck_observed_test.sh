@@ -19,8 +19,8 @@ theirs() { # NAMESPACE: what standard input says is there, made by somebody else
 observed() { # KIND NAME NAMESPACE
     printf 'apiVersion: apps/v1\nkind: %s\nmetadata: {name: %s, namespace: %s, annotations: {slipway.dev/observe: "true"}}\n' "$1" "$2" "$3"
 }
-has_crashed() { # NAMESPACE: its pods were ready at first
-    kubectl -n "$1" get pods -o 'jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}' | grep -q 'CrashLoopBackOff CrashLoopBackOff'
+has_crashed() { # NAMESPACE: its two pods have been ready three times, and are not for the next eight seconds
+    kubectl -n "$1" get pods -o 'jsonpath={range .items[*].status.containerStatuses[*]}{.restartCount} {.state.waiting.reason} {end}' | grep -qx '3 CrashLoopBackOff 3 CrashLoopBackOff '
 }
 crash() {
     deployment 'emulator.slipway.dev/exit-code: "7", emulator.slipway.dev/log: "no such device"' busybox:1 | theirs crashing
