@@ -3,6 +3,7 @@
 # in three orders. The vendors' images are the stand-in, which waits or ends well; slipway's are of this build. What
 # the node has not is left out: files of its firmware (feature-discovery), a port that answers (monitoring).
 # gpu-cluster comes by itself, where Kubernetes is new enough for it, as far as it can without NVIDIA's driver of DRA.
+# On a new cluster: the definitions of the vendors' charts stay, which other tests bring themselves.
 . test/tap.sh
 . test/cluster_images.sh
 slipway=${SLIPWAY_TEST:-build/test/slipway}
