@@ -31,3 +31,18 @@ bench_cluster() {
     kubectl config view --raw --flatten | sed '/client-certificate-data:/d; /client-key-data:/d' >"$deployed"
     kubectl --kubeconfig "$deployed" config set-credentials "$(kubectl config view -o 'jsonpath={.users[0].name}')" --token="$token" >/dev/null
 }
+
+# The middle of what `measure` has written to $dir/runs-NODES
+median() { # NODES COLUMN
+    cut -d ' ' -f "$2" "$dir/runs-$1" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# measure each number of nodes $repeat times, upwards and downwards in turn, then tell of each
+in_turns() { # NODES...
+    local turn=$* n
+    for _ in $(seq "$repeat"); do
+        for n in $turn; do measure "$n"; done
+        turn=$(printf '%s\n' $turn | tac)
+    done
+    for n; do tell "$n"; done
+}

@@ -70,9 +70,6 @@ freed() {
     end_scheduler
     awk '{ printf "{\"bench\":\"dra-freed\",\"n\":10,\"p50_ms\":%d,\"max_ms\":%d}\n", $1, $2 }' "$dir/freed"
 }
-median() { # NODES COLUMN
-    cut -d ' ' -f "$2" "$dir/runs-$1" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
 tell() { # NODES
     local column figures=()
     for column in $(seq 8); do figures+=("$(median "$1" "$column")"); done
@@ -81,9 +78,5 @@ tell() { # NODES
 }
 
 freed
-nodes=${NODES-10 100 500} turn=$nodes
-for _ in $(seq "$repeat"); do
-    for n in $turn; do measure "$n"; done
-    turn=$(printf '%s\n' $turn | tac)
-done
-for n in $nodes; do tell "$n"; done
+# shellcheck disable=SC2086
+in_turns ${NODES-10 100 500}

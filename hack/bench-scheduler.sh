@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 . hack/bench-cluster.sh
 export SLIPWAY_APISERVER_ARGS=--audit-log-path= # as it comes: it is not told to keep a log
 load=build/test/sched_load pods=${PODS:-1000} repeat=${REPEAT:-4}
-no_port=
+release=$("$bin/kube-scheduler" --version | sed 's/.* v\([0-9]*\.[0-9]*\).*/\1/') no_port=
 "$bin/kube-scheduler" --help | awk '/^ +--port /{ found = 1 } END { exit !found }' && no_port="--port 0" # before 1.24
 
 cluster() {
@@ -68,7 +68,7 @@ rss() { awk '/VmHWM/ { print $2 }' "/proc/$1/status"; }
 once() {
     local plain stock rate w ceiling cpu0 cpu1 cpu2 cpu3 cpu4 cpu5 cpu6 own kube memory
     extender
-    build/slipway-scheduler --print-config --port "$port" --kubeconfig "$deployed" >"$dir/with.yaml"
+    build/slipway-scheduler --print-config --kube-version "$release" --port "$port" --kubeconfig "$deployed" >"$dir/with.yaml"
     sed '/^extenders:/,$d; /^percentageOfNodesToScore:/d; /^# a profile/d; /^enable.*Profiling:/d; s/schedulerName: .*/schedulerName: stock/' "$dir/with.yaml" >"$dir/without.yaml"
     "$load" pods "$pods" stock - >/dev/null
     cpu0=$(server_cpu)
@@ -96,10 +96,6 @@ once() {
     "$load" clear ceiling >/dev/null
     awk -v p="$pods" "BEGIN { print $rate, $stock, $plain, $ceiling, $w / p, ($cpu3 - $cpu2) * 10 / p, ($cpu1 - $cpu0) * 10 / p,
         ($cpu4 - $cpu3) * 10 / 2000, ($cpu6 - $cpu5) * 10 / p, $kube / 1000 / p, $own / 1e6 / p, $memory }"
-}
-
-median() { # NODES COLUMN
-    cut -d ' ' -f "$2" "$dir/runs-$1" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
 measure() { # NODES
@@ -139,10 +135,6 @@ big() { # NODES
     kill $extender
 }
 
-nodes=${NODES-10 100 500} turn=$nodes
-for _ in $(seq "$repeat"); do
-    for n in $turn; do measure "$n"; done
-    turn=$(printf '%s\n' $turn | tac)
-done
-for n in $nodes; do tell "$n"; done
+# shellcheck disable=SC2086
+in_turns ${NODES-10 100 500}
 [ "${BIG:-5000}" = 0 ] || big "${BIG:-5000}"

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "bench/process.h"
 #include "data/data.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
@@ -166,12 +167,6 @@ static double free_one(struct freed *f)
     for (const double end = sw_monotonic_s() + 2; sw_monotonic_s() < end;) /* it has been refused */
         sw_loop_step(f->loop, 100);
     return took * 1e3;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void measure_freed(size_t times, const char *scheduler, const char *resource)

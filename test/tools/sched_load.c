@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/loop.h"
+#include "bench/process.h"
 #include "data/data.h"
 #include "kube/config/kubeconfig.h"
 #include "kube/kube.h"
@@ -411,12 +412,6 @@ static void wait_bound(struct load *l, size_t n, const char *scheduler)
 
 /* ---- asking ------------------------------------------------------------------------------------
  */
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static char *filter_body(size_t n)
 {
