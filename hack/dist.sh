@@ -5,10 +5,12 @@
 #   --arch ARCH      what they were built for (amd64, arm64; this machine's)
 #   --out DIR        where to write (build/dist)
 #   --url URL        where the release will be ($RELEASE_URL)
+#   --registry NAME  where its images and its chart will be ($REGISTRY, quay.io/slipway)
 #
 # In DIR: slipway-VERSION.tar.gz (the sources; from a git checkout), slipway-VERSION-linux-ARCH.tar.gz (programs, manual pages,
 # completions, recipes), slipway_VERSION_ARCH.deb, slipway-VERSION-1.ARCH.rpm, slipway-VERSION-linux-ARCH.spdx.json (bill of
-# materials), install.sh, slipway.yaml (for krew) and SHA256SUMS of all of these. A second run with another ARCH adds to them.
+# materials), slipway-chart-VERSION.tgz (the operator as a Helm chart), install.yaml and install-openshift.yaml (the same as manifests),
+# install.sh, slipway.yaml (for krew) and SHA256SUMS of all of these. A second run with another ARCH adds to them.
 # The same input gives the same bytes: names are sorted, owners are root, times are $SOURCE_DATE_EPOCH, else those of the last
 # commit. $DIST_LEVEL (9) is how hard they are compressed. A package whose tool is not here (dpkg-deb, rpmbuild) is left out, and said so.
 set -euo pipefail
@@ -27,7 +29,7 @@ aarch64) arch=arm64 ;;
 esac
 programs=build/static out=build/dist
 version=$(hack/version.sh)
-url=${RELEASE_URL:-}
+url=${RELEASE_URL:-} registry=${REGISTRY:-quay.io/slipway} slipway=${SLIPWAY:-build/slipway}
 while [ $# -gt 0 ]; do
     [ $# -ge 2 ] || die "$1 needs a value"
     case $1 in
@@ -35,6 +37,7 @@ while [ $# -gt 0 ]; do
     --arch) arch=$2 ;;
     --out) out=$2 ;;
     --url) url=$2 ;;
+    --registry) registry=$2 ;;
     *) die "no such option: $1" ;;
     esac
     shift 2
@@ -156,6 +159,25 @@ if git rev-parse -q --verify HEAD >/dev/null 2>&1; then
     git archive --prefix="slipway-$version/" HEAD | gzip -9n >"$out/slipway-$version.tar.gz"
     say "slipway-$version.tar.gz"
 fi
+
+# ---- onto a cluster --------------------------------------------------------------------------------
+# The images are those of the version that the commits since then are behind (0.1.0+g1234567: v0.1.0).
+images=
+for p in webhook scheduler device-plugin; do images="$images${images:+, }$p: $registry/slipway-$p:v${version%%+*}"; done
+mkdir "$work/chart"
+cp -rL charts/slipway "$work/chart/"
+sed -i "s/^version: .*/version: $version/; s/^appVersion: .*/appVersion: \"${version%%+*}\"/" "$work/chart/slipway/Chart.yaml"
+sed -i "s|^  repository: quay.io/slipway/slipway\$|  repository: $registry/slipway|; s|^relatedImages: {}\$|relatedImages: {$images}|" "$work/chart/slipway/values.yaml"
+grep -q "^relatedImages: {webhook" "$work/chart/slipway/values.yaml" || die "charts/slipway/values.yaml has another form than this script knows"
+find "$work/chart" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
+pack "$work/chart" slipway "$out/slipway-chart-$version.tgz"
+manifests() { # PLATFORM: a manifest cannot ask the cluster; what it has is served from Kubernetes 1.21 on
+    echo "# slipway $version, for $1 (hack/dist.sh, from charts/slipway)"
+    "$slipway" render "$work/chart/slipway" --namespace slipway --set "createNamespace=true,platform=$1" --include-crds --no-hooks --kube-version 1.29 -a policy/v1 | sed '/^# Source: /d'
+}
+manifests kubernetes >"$out/install.yaml"
+manifests openshift >"$out/install-openshift.yaml"
+say "slipway-chart-$version.tgz, install.yaml, install-openshift.yaml"
 
 # ---- how to get it ---------------------------------------------------------------------------------
 sed "s|@VERSION@|$version|; s|@URL@|$url|" hack/install.sh >"$out/install.sh"

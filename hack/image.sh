@@ -5,9 +5,11 @@
 #   image.sh closure PROGRAM...             list what a program brings along, and how large that is
 #   image.sh bundle DIR REFERENCE           pack an OLM bundle (hack/bundle.sh) into build/images
 #   image.sh catalog DIR REFERENCE          the same with a catalog of bundles
+#   image.sh chart FILE REFERENCE           the same with an archive of a Helm chart, as `helm push` sends it
 #   image.sh root DIR PROGRAM               write what an image holds into a folder
 #   image.sh load FILE...                   hand docker archives to $CONTAINER_COMMAND
-#   image.sh push DIR REFERENCE             send an OCI layout to a registry, over HTTP
+#   image.sh push DIR... REFERENCE          send an OCI layout to a registry, over HTTP; several, one for each
+#                                           architecture, under one name
 #   image.sh send PREFIX REFERENCE          push by $CONTAINER_COMMAND, podman or docker, else as push
 #
 # build's options:
@@ -403,8 +405,8 @@ start() { # a place to work in, removed at the end
 }
 
 identify() { # version, revision and times, as they go into labels
-    version=$(git -C "$here" describe --tags --always --dirty 2>/dev/null || echo unknown)
-    revision=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
+    version=$("$here/hack/version.sh")
+    revision=$("$here/hack/version.sh" --commit) || revision=unknown
     epoch=${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}
     created=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
 }
@@ -563,6 +565,31 @@ cmd_catalog() {
     pack_files slipway-catalog "$2" "$1/catalog.Dockerfile"
 }
 
+# The media types are Helm's: its config is Chart.yaml as JSON, its one layer the archive.
+cmd_chart() {
+    [ $# = 2 ] || die "chart: FILE REFERENCE"
+    local out=$here/build/images/slipway-chart.oci field value sep="" d conf
+    start
+    { tar -tzf "$1" >"$work/files" && tar -xzOf "$1" "$(sed -n '1s|/.*||p' "$work/files")/Chart.yaml" >"$work/Chart.yaml"; } 2>/dev/null || die "chart: $1 is no archive of a chart"
+    for field in name version description type appVersion apiVersion; do
+        value=$(sed -n "s/^$field: *//p" "$work/Chart.yaml" | sed 's/^"\(.*\)"$/\1/')
+        [ -z "$value" ] || { printf '%s"%s": "%s"' "$sep" "$field" "$(json "$value")"; sep=', '; }
+    done | sed 's/.*/{&}/' >"$work/config.json"
+    rm -rf "$out"
+    mkdir -p "$out/blobs/sha256"
+    conf=$(blob "$out" "$work/config.json") d=$(blob "$out" "$1")
+    cat >"$work/manifest.json" <<JSON
+{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
+ "config": {"mediaType": "application/vnd.cncf.helm.config.v1+json", "digest": "sha256:$conf", "size": $(stat -c %s "$work/config.json")},
+ "layers": [{"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "digest": "sha256:$d", "size": $(stat -c %s "$1")}]}
+JSON
+    d=$(blob "$out" "$work/manifest.json")
+    echo '{"imageLayoutVersion": "1.0.0"}' >"$out/oci-layout"
+    printf '{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [\n {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:%s", "size": %d, "annotations": {"org.opencontainers.image.ref.name": "%s"}}]}\n' \
+        "$d" "$(stat -c %s "$work/manifest.json")" "$(json "${2##*:}")" >"$out/index.json"
+    say "$out: $2"
+}
+
 cmd_closure() {
     local p name path
     prepare "$@"
@@ -657,29 +684,50 @@ push_blob() { # BASE REPOSITORY LAYOUT DIGEST
     [ "$code" = 201 ] || die "push: blob sha256:$4 was not taken (HTTP $code): $(head -c 300 "$work/body")"
 }
 
+# put_manifest BASE REPOSITORY NAME FILE TYPE: under a tag, or under its digest
+put_manifest() {
+    local code
+    code=$(call PUT "$1/$2/manifests/$3" -H "Content-Type: $5" --data-binary "@$4")
+    [ "$code" = 201 ] || die "push: the manifest was not taken (HTTP $code): $(head -c 300 "$work/body")"
+}
+
 cmd_push() {
-    [ $# = 2 ] || die "push: DIR REFERENCE"
-    local layout=$1 ref=$2 host repo tag scheme=https manifest d code
-    [ -f "$layout/index.json" ] || die "push: $layout is no OCI layout (image.sh build makes one)"
+    [ $# -ge 2 ] || die "push: DIR... REFERENCE"
+    local ref=${*: -1} layouts=("${@:1:$#-1}") host repo tag scheme=https manifest d layout name sep="" index
+    for layout in "${layouts[@]}"; do
+        [ -f "$layout/index.json" ] || die "push: $layout is no OCI layout (image.sh build makes one)"
+    done
     command -v curl >/dev/null || die "push: curl is needed"
     host=${ref%%/*} repo=${ref#*/}
     tag=${repo##*:} repo=${repo%:*}
     case $host in localhost* | 127.*) scheme=http ;; esac
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    manifest=$(grep -o '"digest": "sha256:[0-9a-f]*"' "$layout/index.json" | sed -n 1p | grep -o '[0-9a-f]\{64\}')
     log_in "$scheme://$host/v2" "$host" "$repo"
-    for d in $(grep -o 'sha256:[0-9a-f]\{64\}' "$layout/blobs/sha256/$manifest" | cut -d: -f2); do
-        push_blob "$scheme://$host/v2" "$repo" "$layout" "$d"
+    index=$work/index.json
+    printf '{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [' >"$index"
+    for layout in "${layouts[@]}"; do
+        manifest=$(grep -o '"digest": "sha256:[0-9a-f]*"' "$layout/index.json" | sed -n 1p | grep -o '[0-9a-f]\{64\}')
+        for d in $(grep -o 'sha256:[0-9a-f]\{64\}' "$layout/blobs/sha256/$manifest" | cut -d: -f2); do
+            push_blob "$scheme://$host/v2" "$repo" "$layout" "$d"
+        done
+        name=$tag
+        [ ${#layouts[@]} = 1 ] || name=sha256:$manifest
+        put_manifest "$scheme://$host/v2" "$repo" "$name" "$layout/blobs/sha256/$manifest" application/vnd.oci.image.manifest.v1+json
+        printf '%s\n {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:%s", "size": %d, "platform": {"architecture": "%s", "os": "linux"}}' \
+            "$sep" "$manifest" "$(stat -c %s "$layout/blobs/sha256/$manifest")" "$(sed -n 's/.*"architecture": "\([a-z0-9]*\)".*/\1/p' "$layout/index.json" | sed -n 1p)" >>"$index"
+        sep=,
     done
-    code=$(call PUT "$scheme://$host/v2/$repo/manifests/$tag" -H 'Content-Type: application/vnd.oci.image.manifest.v1+json' \
-        --data-binary "@$layout/blobs/sha256/$manifest")
-    [ "$code" = 201 ] || die "push: the manifest was not taken (HTTP $code): $(head -c 300 "$work/body")"
+    if [ ${#layouts[@]} -gt 1 ]; then
+        printf '\n]}\n' >>"$index"
+        manifest=$(digest "$index")
+        put_manifest "$scheme://$host/v2" "$repo" "$tag" "$index" application/vnd.oci.image.index.v1+json
+    fi
     echo "$host/$repo@sha256:$manifest"
 }
 
 case "${1:-}" in
-build | bundle | catalog | root | closure | load | push | send) c=$1; shift; "cmd_$c" "$@" ;;
--h | --help | help) sed -n '2,29p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,29p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+build | bundle | catalog | chart | root | closure | load | push | send) c=$1; shift; "cmd_$c" "$@" ;;
+-h | --help | help) sed -n '2,31p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,31p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

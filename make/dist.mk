@@ -53,3 +53,16 @@ $(filter-out dist-$(HOST_ARCH),$(ARCHES:%=dist-%)): dist-%: man | $(filter dist-
 .PHONY: test-dist
 test-dist: dist ## install each artifact of a release in a clean root, and use it there (root only; SUITES="bookworm trixie")
 	@hack/test-dist.sh
+
+# The images are those of the version, whatever commits came since: v0.1.0 of 0.1.0+g1234567.
+DIST_VERSION  = $(shell hack/version.sh)
+DIST_TAG      = v$(firstword $(subst +, ,$(DIST_VERSION)))
+images_of     = build/$(if $(filter $(HOST_ARCH),$(1)),,$(1)/)images
+.PHONY: publish $(ARCHES:%=release-images-%)
+publish: dist $(ARCHES:%=release-images-%) ## push a release's images, those of ARCHES under one name, and its chart: REGISTRY
+	@for p in $(PROGRAMS); do hack/image.sh push $(foreach a,$(ARCHES),$(call images_of,$(a))/$$p.oci) $(REGISTRY)/$$p:$(DIST_TAG) || exit 1; done
+	@hack/image.sh chart "build/dist/slipway-chart-$(DIST_VERSION).tgz" "$(REGISTRY)/charts/slipway:$(subst +,_,$(DIST_VERSION))"
+	@hack/image.sh push build/images/slipway-chart.oci "$(REGISTRY)/charts/slipway:$(subst +,_,$(DIST_VERSION))"
+
+$(ARCHES:%=release-images-%): release-images-%: | dist
+	@$(MAKE) --no-print-directory -s $(if $(filter $(HOST_ARCH),$*),,ARCH=$*) TAG=$(DIST_TAG) local-image-build

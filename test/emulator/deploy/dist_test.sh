@@ -144,6 +144,29 @@ else
     skip ".rpm: its fields, its files, root's" "no rpmbuild here"
 fi
 
+# Onto a cluster: the chart and what it gives, with images of this version in the registry of the release.
+on_a_cluster() {
+    local file
+    "$slipway" render "$rel/slipway-chart-$version.tgz" -n slipway --set createNamespace=true,platform=kubernetes --include-crds --no-hooks --kube-version 1.29 -a policy/v1 | sed '/^# Source: /d' >"$tap_dir/rendered" &&
+        sed 1d "$rel/install.yaml" | cmp - "$tap_dir/rendered" || return 1
+    for file in install.yaml install-openshift.yaml; do
+        grep -q "image: quay.io/slipway/slipway:v${version%%+*}\$" "$rel/$file" && grep -q "slipway-device-plugin:v${version%%+*}" "$rel/$file" && grep -q "^kind: CustomResourceDefinition" "$rel/$file" || { echo "$file"; return 1; }
+    done
+    cmp -s "$rel/install.yaml" "$rel/install-openshift.yaml" && return 1
+    hack/dist.sh --programs build --out "$tap_dir/elsewhere" --registry ghcr.io/some/body && ! grep -h 'quay.io/slipway' "$tap_dir/elsewhere"/install*.yaml && grep -q 'image: ghcr.io/some/body/slipway:v' "$tap_dir/elsewhere/install.yaml"
+}
+t "install.yaml and the chart give the operator with this version's images" on_a_cluster
+applied() { # to an emulated cluster, twice, and taken away again
+    build/slipway emulate --platform kubernetes --kubeconfig-out "$tap_dir/kubeconfig" >/dev/null 2>&1 &
+    local emulator=$! rc=0
+    export KUBECONFIG=$tap_dir/kubeconfig
+    until_ok 20 kubectl get nodes && kubectl apply --server-side -f "$rel/install.yaml" && kubectl apply --server-side -f "$rel/install.yaml" &&
+        kubectl -n slipway rollout status deployment/slipway --timeout=60s && kubectl delete --wait=false --ignore-not-found -f "$rel/install.yaml" || rc=1
+    kill $emulator && wait $emulator 2>/dev/null
+    return $rc
+}
+if command -v kubectl >/dev/null; then t "kubectl apply -f install.yaml" applied; else skip "kubectl apply -f install.yaml" "no kubectl here"; fi
+
 krew() {
     grep -q "sha256: $(sha256sum "$rel/$files_of.tar.gz" | cut -d' ' -f1)" "$rel/slipway.yaml" || return 1
     tar -tzf "$rel/$files_of.tar.gz" >"$tap_dir/files"

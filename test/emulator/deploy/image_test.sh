@@ -96,35 +96,44 @@ nothing_writable() { # by its user, but /tmp
     ! find "$tap_dir/root-slipway" -xdev ! -type l ! -path '*/tmp' -perm /022 | grep -v '/tmp/'
 }
 
-# A registry of the distribution protocol's push side, in memory, that wants a login.
+# A registry of the distribution protocol, in memory, that wants a login.
 registry() {
     python3 - "$tap_dir" <<'P' &
-import hashlib, http.server, sys, base64
+import base64, hashlib, http.server, json, re, sys
 blobs, manifests = {}, {}
 class H(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def log_message(self, *a): pass
-    def answer(self, code, **headers):
+    def answer(self, code, body=b"", **headers):
         self.send_response(code)
         for k, v in headers.items(): self.send_header(k.replace("_", "-"), v)
-        self.send_header("Content-Length", "0"); self.end_headers()
+        self.send_header("Content-Length", str(len(body))); self.end_headers()
+        if self.command != "HEAD": self.wfile.write(body)
     def handle_one(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self.headers.get("Authorization") != "Basic " + base64.b64encode(b"me:secret").decode():
             return self.answer(401, WWW_Authenticate='Basic realm="r"')
         path, _, query = self.path.partition("?")
         if path == "/v2/": return self.answer(200)
-        if self.command == "HEAD": return self.answer(200 if path.rsplit("/", 1)[1] in blobs else 404)
-        if self.command == "POST" and path == "/v2/x/slipway/blobs/uploads/": return self.answer(202, Location="/v2/x/slipway/blobs/uploads/1?state=a")
-        if self.command == "PUT" and "/uploads/1" in path:
+        repository, kind, name = re.match(r"/v2/x/([^/]*)/(blobs|manifests)/(.*)", path).groups()
+        if kind == "blobs" and self.command in ("HEAD", "GET"):
+            return self.answer(200, blobs[name]) if name in blobs else self.answer(404)
+        if self.command == "POST": return self.answer(202, Location="/v2/x/%s/blobs/uploads/1?state=a" % repository)
+        if self.command == "PUT" and kind == "blobs":
             d = query.split("digest=")[1]
             if "sha256:" + hashlib.sha256(body).hexdigest() != d: return self.answer(400)
             blobs[d] = body; open(sys.argv[1] + "/pushed", "a").write(d + "\n"); return self.answer(201)
-        if self.command == "PUT" and path.startswith("/v2/x/slipway/manifests/"):
-            import json
+        if self.command == "PUT":
             m = json.loads(body)
-            ok = all(x["digest"] in blobs and len(blobs[x["digest"]]) == x["size"] for x in m["layers"] + [m["config"]])
-            manifests[path] = body; return self.answer(201 if ok else 400)
+            if "manifests" in m: ok = all((repository, x["digest"]) in manifests for x in m["manifests"])
+            else: ok = all(x["digest"] in blobs and len(blobs[x["digest"]]) == x["size"] for x in m["layers"] + [m["config"]])
+            digest = "sha256:" + hashlib.sha256(body).hexdigest()
+            if name.startswith("sha256:") and name != digest or self.headers["Content-Type"] != m["mediaType"]: ok = False
+            if ok: manifests[repository, name] = manifests[repository, digest] = body
+            return self.answer(201 if ok else 400)
+        if (repository, name) in manifests:
+            body = manifests[repository, name]
+            return self.answer(200, body, Content_Type=json.loads(body)["mediaType"])
         self.answer(404)
     do_GET = do_HEAD = do_POST = do_PUT = handle_one
 s = http.server.HTTPServer(("127.0.0.1", 0), H)
@@ -148,6 +157,23 @@ not_logged_in() {
     [ $? -ne 0 ] && grep -q 'wants a login' <<<"$out"
 }
 
+# Two architectures under one name: each manifest by its digest, the index by the tag. The second is the same with another name of it.
+several() {
+    local to=127.0.0.1:$(cat "$tap_dir/port")/x/several:t digest
+    cp -r "$tap_dir/a/slipway.oci" "$tap_dir/second.oci" && sed -i 's/"architecture": "[a-z0-9]*"/"architecture": "arm64"/' "$tap_dir/second.oci/index.json" &&
+        digest=$(hack/image.sh push "$tap_dir/a/slipway-webhook.oci" "$tap_dir/second.oci" "$to" | sed 's/.*@sha256://') && [ ${#digest} = 64 ] || return 1
+    curl -sf -u me:secret "http://127.0.0.1:$(cat "$tap_dir/port")/v2/x/several/manifests/t" >"$tap_dir/index" && [ "$(sha256sum <"$tap_dir/index" | cut -c1-64)" = "$digest" ] &&
+        jq -e '.mediaType == "application/vnd.oci.image.index.v1+json" and (.manifests | length) == 2 and .manifests[1].platform == {"architecture": "arm64", "os": "linux"}' "$tap_dir/index"
+}
+# The chart of the operator, as `helm push` sends it: slipway reads it from there.
+chart() {
+    local to=127.0.0.1:$(cat "$tap_dir/port")/x/slipway-chart
+    (cd "$tap_dir" && "$top/build/slipway" package "$top/charts/slipway") >/dev/null && hack/image.sh chart "$tap_dir"/slipway-[0-9]*.tgz "$to:0.1.0" && hack/image.sh push build/images/slipway-chart.oci "$to:0.1.0" || return 1
+    "$top/build/slipway" render charts/slipway -n slipway >"$tap_dir/of-folder" &&
+        "$top/build/slipway" render "oci://$to" --version 0.1.0 --username me --password secret -n slipway >"$tap_dir/of-registry" && cmp "$tap_dir/of-folder" "$tap_dir/of-registry"
+    ! hack/image.sh chart README.md "$to:0.1.0" 2>"$tap_dir/refused" && grep -q 'README.md is no archive of a chart' "$tap_dir/refused"
+}
+
 if ! command -v jq >/dev/null || ! command -v readelf >/dev/null; then
     skip "images" "jq and readelf are needed"
     plan
@@ -169,6 +195,9 @@ fi
 if command -v python3 >/dev/null && registry; then
     t "push sends what the registry lacks, with a login" pushed
     t "push without a login says so" not_logged_in
+    export REGISTRY_USER=me REGISTRY_PASSWORD=secret
+    t "images of several architectures have one name" several
+    t "a chart is pushed as Helm does it, and read from there" chart
     kill "$registry_pid"
 fi
 plan
