@@ -112,7 +112,7 @@ test-debian13: ## build with Debian 13's compilers, warnings as errors, and run 
 	@hack/test-root.sh trixie
 
 test-cluster: deps-tests ## bring up two real one-node clusters (hack/cluster.sh) and run the tests in test/cluster
-	@$(MAKE) --no-print-directory -s build $(addprefix $(BUILD)/test/,slipway kube_probe registry-server image_registry)
+	@$(MAKE) --no-print-directory -s build $(addprefix $(BUILD)/test/,slipway kube_probe registry-server image_registry slipway-device-plugin libnvidia-ml.so)
 	@hack/test-cluster.sh
 
 check: deps ## format, cppcheck, -Werror with gcc and clang, includes, headers, tables

@@ -6,88 +6,9 @@
 . test/tap.sh
 . test/slicing_cleared.sh
 . test/cluster_images.sh
-ns=das-operator
-dir=$SLIPWAY_CLUSTER_DIR
-cdi=$dir/slicing/cdi journal=$dir/slicing/journal
-profile=nvidia.com/mig-1g.5gb
-export TAG=e2e REGISTRY=slipway.local PULL_POLICY=Never KUBECTL=kubectl TIMEOUT=120 EMULATED_MODE=enabled
-
-if [ -z "$(kubectl get nodes -o name)" ]; then
-    skip "slices end to end" "no node in this cluster"
-    plan
-fi
-node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+. test/slicing_steps.sh
 
 # ---- the ground ----------------------------------------------------------------------------------
-# A small root with a shell.
-shell_root() { # DIR
-    local p lib
-    mkdir -p "$1/bin"
-    for p in dash sleep env grep cat; do
-        cp "$(command -v $p)" "$1/bin/"
-        for lib in $(ldd "$(command -v $p)" | grep -o '/[^ ]*'); do
-            mkdir -p "$1${lib%/*}" && cp -L "$lib" "$1$lib"
-        done
-    done
-    ln -sf dash "$1/bin/sh"
-}
-
-packed() {
-    images_imported || return 1
-    shell_root "$tap_dir/shell" && mkdir -p "$tap_dir/scheduler/bin" &&
-        cp "${KUBEBUILDER_ASSETS:-${SLIPWAY_CACHE:-$HOME/.cache/slipway}/bin}/kube-scheduler" "$tap_dir/scheduler/bin/" &&
-        hack/cluster.sh image slipway.local/shell:1 "$tap_dir/shell" sh &&
-        IMAGE_USER=65532 hack/cluster.sh image slipway.local/kube-scheduler:v1.20.2 "$tap_dir/scheduler" /bin/kube-scheduler
-}
-
-# cert-manager as somebody else's: its kinds, and Deployments that only sleep. What it does with
-# Certificates the rules do while they are available.
-cert_manager() {
-    "$SLIPWAY" render src/emulator/stand_ins/cert-manager --namespace cert-manager --set crds.enabled=true,crds.keep=false --show-only templates/crds.yaml >"$tap_dir/cert-manager.yaml" || return 1
-    local name
-    for name in cert-manager cert-manager-webhook cert-manager-cainjector; do
-        cat <<YAML
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: $name, namespace: cert-manager}
-spec:
-  selector: {matchLabels: {app: $name}}
-  template:
-    metadata: {labels: {app: $name}}
-    spec:
-      terminationGracePeriodSeconds: 0
-      containers: [{name: c, image: "slipway.local/shell:1", imagePullPolicy: Never, command: [sleep, infinity]}]
-YAML
-    done >>"$tap_dir/cert-manager.yaml"
-    kubectl create namespace cert-manager && kubectl apply -f "$tap_dir/cert-manager.yaml" &&
-        kubectl -n cert-manager wait --for=condition=Available deployment --all --timeout=90s
-}
-cert_manager_stays() {
-    [ "$(kubectl -n cert-manager get deployment -o name | wc -l)" = 3 ] && kubectl get crd certificates.cert-manager.io &&
-        kubectl delete --wait=false -f "$tap_dir/cert-manager.yaml" && kubectl delete namespace cert-manager --wait=false
-}
-
-# What differs here from a cluster that has GPUs: where things lie, and which images can be had.
-operator_resource() {
-    cat <<YAML
-apiVersion: inference.redhat.com/v1alpha1
-kind: DASOperator
-metadata: {name: cluster, namespace: das-operator}
-spec:
-  managementState: Managed
-  logLevel: Normal
-  operatorLogLevel: Normal
-  unsupportedConfigOverrides: # with emulated GPUs the first two are left out
-    nfd: {enabled: true}
-    gpu-operator: {enabled: true}
-    webhook: {imagePullPolicy: Never}
-    scheduler: {kubeSchedulerImage: slipway.local/kube-scheduler, imagePullPolicy: Never, placement: packed}
-    device-plugin: {imagePullPolicy: Never, hostPaths: {podResources: $dir/kubelet/pod-resources, cdi: $cdi, journal: $journal}}
-    validation: {image: "slipway.local/shell:1", imagePullPolicy: Never}
-YAML
-}
-
 # What DAS's operator made is there, and its Deployment is gone, as DAS_COMPAT leaves it. Of handlers that go
 # Kubernetes 1.20 leaves empty ones, and refuses them: they are left out.
 left_by_das() {
@@ -100,13 +21,6 @@ left_by_das() {
 }
 uids() { kubectl get -f "$tap_dir/left.yaml" --ignore-not-found -o 'jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid}{"\n"}{end}'; }
 
-deployed() { # NFD would find the GPU by its PCI id; the GPU operator's rules do the rest
-    kubectl label --overwrite node "$node" feature.node.kubernetes.io/pci-10de.present=true nvidia.com/mig.capable- &&
-        DAS_CR=$tap_dir/das.yaml make -s deploy-das && until_ok 60 kubectl get specialresource nvidia-mig
-}
-
-das() { kubectl -n $ns get dasoperator cluster -o "jsonpath={.status.conditions[?(@.type==\"$1\")].status}/{.status.conditions[?(@.type==\"$1\")].reason}"; }
-das_is() { [ "$(das Available)" = True/AllRequiredComponentsAvailable ] && [ "$(das Progressing)" = False/AllComponentsAtDesiredState ] && [ "$(das Degraded)" = False/AllComponentsHealthy ]; }
 walked() {
     until_ok 120 das_is || { kubectl -n $ns get dasoperator cluster -o yaml; "$SLIPWAY" status nvidia-mig; kubectl get pods -A; return 1; }
     [ "$(kubectl get node "$node" -o json | grep -c 'specialresource.openshift.io/state-nvidia-mig-.*Ready')" = 10 ] &&
@@ -117,36 +31,6 @@ walked() {
 }
 
 # ---- pods ----------------------------------------------------------------------------------------
-show='echo visible=$NVIDIA_VISIBLE_DEVICES cuda=$CUDA_VISIBLE_DEVICES; trap "exit 0" TERM; while :; do sleep 0.2; done'
-
-# pod NAME LIMITS...: a container for each LIMITS; "init:LIMITS" makes an init container
-pod() {
-    local name=$1 n=0 l init="" main=""
-    shift
-    for l in "$@"; do
-        n=$((n + 1))
-        if [ "${l#init:}" != "$l" ]; then
-            init="$init
-  - {name: i$n, image: slipway.local/shell:1, imagePullPolicy: Never, command: [sh, -c, 'echo visible=\$NVIDIA_VISIBLE_DEVICES'], resources: {limits: {${l#init:}}}}"
-        else
-            main="$main
-  - {name: c$n, image: slipway.local/shell:1, imagePullPolicy: Never, command: [sh, -c, '$show'], resources: {limits: {$l}}}"
-        fi
-    done
-    kubectl apply -f - <<YAML
-apiVersion: v1
-kind: Pod
-metadata: {name: $name, labels: {slices: test}}
-spec:
-  terminationGracePeriodSeconds: 1
-  ${init:+initContainers:$init}
-  containers:$main
-YAML
-}
-
-runs() { kubectl wait --for=condition=Ready "pod/$1" --timeout="${2:-90}s" || { kubectl describe pod "$1" | tail -15; kubectl -n $ns logs ds/das-daemonset | tail -8; return 1; }; }
-claims() { kubectl -n $ns get allocationclaims -o "jsonpath={range .items[?(@.spec.podRef.name==\"$1\")]}{.status.state}{\"\\n\"}{end}"; }
-states_are() { [ "$(claims "$1" | sort | uniq -c | tr -s ' ')" = " $2 $3" ]; } # POD COUNT STATE
 nothing_left() { [ -z "$(kubectl -n $ns get allocationclaims -o name)" ] && [ -z "$(ls "$cdi" 2>/dev/null)" ] && [ -z "$(find "$journal" -name '*.json' 2>/dev/null)" ]; }
 gone() { kubectl delete pod "$@" --wait=false && until_ok 90 nothing_left || { kubectl -n $ns get allocationclaims -o wide; ls "$cdi" "$journal"; return 1; }; }
 log_of() { kubectl logs "$@"; }
@@ -222,14 +106,6 @@ next_runs() {
     echo $((($(date +%s%N) - begin) / 1000000)) >"$tap_dir/bound-ms"
     until_ok 60 available crowd 4 && ! overlap
 }
-# kill PROGRAM: KILL to what runs in a pod under that name
-killed() {
-    local pid n=0
-    for pid in $(pgrep -x "$(cut -c1-15 <<<"$1")"); do
-        if grep -q kubepods "/proc/$pid/cgroup" && grep -q "$(cat "$dir/bridge")" "/proc/$pid/cgroup"; then kill -KILL "$pid" && n=$((n + 1)); fi
-    done
-    [ $n -gt 0 ]
-}
 crowd_agrees() { available crowd 4 && [ "$(kubectl -n $ns get allocationclaims -o 'jsonpath={range .items[*]}{.status.state}{"\n"}{end}' | sort | uniq -c | tr -s ' ')" = " 4 inUse" ]; }
 # All three programs die while the crowd is replaced: afterwards claims, CDI files and pods agree.
 in_the_middle() {
@@ -257,12 +133,6 @@ crowd_goes() { kubectl delete deployment crowd && until_ok 90 nothing_left; }
 repaired() { # what the operator looks after comes back
     kubectl -n $ns delete networkpolicy das-allow-egress-cluster-dns && until_ok 30 kubectl -n $ns get networkpolicy das-allow-egress-cluster-dns
 }
-undeployed() {
-    TIMEOUT=180 make -s undeploy-das && ! kubectl -n $ns get dasoperator cluster 2>/dev/null && ! kubectl get specialresource nvidia-mig 2>/dev/null &&
-        [ -z "$(kubectl -n $ns get deploy,ds -o name 2>/dev/null)" ] && ! kubectl get mutatingwebhookconfiguration das-mutating-webhook-configuration 2>/dev/null &&
-        TIMEOUT=180 make -s undeploy && kubectl delete namespace $ns --timeout=180s
-}
-
 t "nothing is there of what will be deployed" slicing_cleared $ns
 t "the images are packed from the build" packed
 t "cert-manager is there, as somebody else's" cert_manager

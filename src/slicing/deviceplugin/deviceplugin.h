@@ -45,6 +45,8 @@ struct sw_device_plugin_opts {
     const char *node;               /* must be set */
     const char *ns;                 /* of claims and NodeAccelerators; must be set */
     const char *kubelet_dir;        /* "/var/lib/kubelet" */
+    const char *driver_dir;         /* of the DRA driver's socket: KUBELET_DIR/plugins; kubelet is
+                                       told this path, so it must be the node's */
     const char *cdi_dir;            /* "/var/run/cdi" */
     const char *journal_dir;        /* "/var/lib/slipway/device-plugin" */
     const char *dev_dir, *proc_dir; /* "/dev", "/proc": of the device nodes in CDI files */

@@ -251,7 +251,8 @@ struct dp_dra_endpoint *dp_dra_endpoint_new(struct sw_device_plugin *p)
 {
     struct dp_dra_endpoint *e = sw_zalloc(1, sizeof *e);
     e->p = p;
-    e->folder = sw_printf("%s/plugins/" SW_DRA_DRIVER, p->opts.kubelet_dir);
+    e->folder = p->opts.driver_dir ? sw_printf("%s/" SW_DRA_DRIVER, p->opts.driver_dir)
+                                   : sw_printf("%s/plugins/" SW_DRA_DRIVER, p->opts.kubelet_dir);
     e->socket = sw_printf("%s/dra.sock", e->folder);
     e->registry = sw_printf("%s/plugins_registry/" SW_DRA_DRIVER "-reg.sock", p->opts.kubelet_dir);
     e->check = sw_timer_new(p->loop, on_check, e);

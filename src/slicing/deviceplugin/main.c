@@ -15,7 +15,8 @@
 #define PROGRAM "slipway-device-plugin"
 
 struct settings {
-    const char *kubeconfig, *node, *ns, *kubelet_dir, *cdi_dir, *journal_dir, *boot_id_file;
+    const char *kubeconfig, *node, *ns, *kubelet_dir, *driver_dir, *cdi_dir, *journal_dir,
+        *boot_id_file;
     const char *dev_dir, *proc_dir, *toolkit_cdi_dir, *class_owner;
     const char *api, *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
     const char *health_address, *log_file;
@@ -35,6 +36,9 @@ static const struct sw_flag flags[] = {
       "of AllocationClaims and NodeAccelerators (default $INSTASLICE_NAMESPACE, else "
       "das-operator)" },
     { "kubelet-dir", 0, SW_FLAG_STRING, AT(kubelet_dir), "DIR", NULL, "default /var/lib/kubelet" },
+    { "plugins-dir", 0, SW_FLAG_STRING, AT(driver_dir), "DIR", NULL,
+      "with dra: for the driver's socket, by the name that kubelet knows it by (default "
+      "KUBELET-DIR/plugins)" },
     { "cdi-dir", 0, SW_FLAG_STRING, AT(cdi_dir), "DIR", NULL,
       "for CDI files (default /var/run/cdi)" },
     { "journal-dir", 0, SW_FLAG_STRING, AT(journal_dir), "DIR", NULL,
@@ -99,6 +103,7 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
         .node = s->node,
         .ns = s->ns,
         .kubelet_dir = s->kubelet_dir,
+        .driver_dir = s->driver_dir,
         .cdi_dir = s->cdi_dir,
         .journal_dir = s->journal_dir,
         .dev_dir = s->dev_dir,
