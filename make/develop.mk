@@ -63,7 +63,12 @@ coverage: deps-tests ## run the tests in a build with --coverage, print what the
 map: ## draw docs/architecture.svg from docs/architecture.map
 	@hack/map.py
 
-.PHONY: walk
+.PHONY: walk page-picture
+page-picture: ## take docs/page.png, as the page's test sees it (Chromium)
+	@rm -f $(BUILD)/test/pictures/half.png
+	@$(MAKE) --no-print-directory -s test TESTS='^page_test$$'
+	@cp $(BUILD)/test/pictures/half.png docs/page.png
+
 walk: ## record a walk of recipes/nvidia-mig, and draw docs/walk.svg from it
 	@$(MAKE) --no-print-directory -s build
 	@hack/walk.py --record $(BUILD)/slipway
