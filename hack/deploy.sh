@@ -413,18 +413,23 @@ cmd_das() {
     reach
     # before anything is changed: its parts may have to be fetched. What the recipe brings along follows from what
     # this cluster serves
-    local v minor groups="" rights later=""
+    local v minor groups="" rights other suffix=-from-1-36 when="after an upgrade to Kubernetes 1.36"
     for v in $(k api-versions); do [[ $v != *.*/* || $v == *.k8s.io/* ]] || groups="$groups -a $v"; done
     v=$(k get --raw /version | tr -d ' \n' | sed -n 's/.*"gitVersion":"v\([0-9.]*\).*/\1/p')
     v=${v:-1.29} minor=${v#*.}
     # shellcheck disable=SC2086
     rights=$(rights_of_mig "$v" $groups) || die "which rights the recipe nvidia-mig needs cannot be said (above); nothing is changed"
-    # an upgrade of the cluster brings Dynamic Resource Allocation: it changes over by itself, with these
-    # shellcheck disable=SC2086
-    [ "${minor%%.*}" -ge 36 ] || later=$(rights_of_mig 1.36.0 $groups -a resource.k8s.io/v1) || die "which rights the recipe nvidia-mig needs from 1.36 on cannot be said (above); nothing is changed"
+    # and those for the other way to give slices out: an upgrade of the cluster changes over by itself, global.slicing
+    # of the DASOperator does it back
+    set -- 1.36.0 $groups -a resource.k8s.io/v1
+    if [ "${minor%%.*}" -ge 36 ]; then
+        suffix=-deviceplugin when="where global.slicing is deviceplugin"
+        set -- "$v" $groups --set global.slicing=deviceplugin
+    fi
+    other=$(rights_of_mig "$@") || die "which rights the recipe nvidia-mig needs $when cannot be said (above); nothing is changed"
     cmd_deploy
     apply "the rights of recipe nvidia-mig" <<<"$rights"
-    [ -z "$later" ] || renamed -from-1-36 <<<"$later" | apply "those that it needs after an upgrade to Kubernetes 1.36"
+    renamed "$suffix" <<<"$other" | apply "those that it needs $when"
     k get namespace "$das_namespace" >/dev/null 2>&1 || {
         k create namespace "$das_namespace" >/dev/null
         k label namespace "$das_namespace" openshift.io/cluster-monitoring=true "$das_made" >/dev/null

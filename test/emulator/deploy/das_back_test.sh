@@ -91,12 +91,24 @@ after_das() {
         make -s back-to-das # once more: nothing is left to do
 }
 
+# where kube-scheduler gives slices out, global.slicing of the DASOperator may say otherwise
+for_the_other_way() {
+    kill $emulator
+    "$slipway" emulate --platform kubernetes --kube-version 1.36 --kubeconfig-out "$tap_dir/newest" >"$tap_dir/emulate.log" 2>&1 &
+    pids="$pids $!"
+    export KUBECONFIG=$tap_dir/newest
+    until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1' && hack/deploy.sh das || return 1
+    kubectl get clusterrole slipway-nvidia-mig -o yaml | grep 'resourceclaims/binding' && kubectl get clusterrole slipway-nvidia-mig-deviceplugin -o yaml >"$tap_dir/role" &&
+        grep -q 'mutatingwebhookconfigurations' "$tap_dir/role" && grep -q 'pods/binding' "$tap_dir/role" && kubectl get clusterrolebinding slipway-nvidia-mig-deviceplugin
+}
+
 if ! command -v kubectl >/dev/null; then
     skip "back to DAS" "kubectl is needed"
     plan
 fi
 "$slipway" emulate --platform kubernetes --kube-version 1.35 --kubeconfig-out "$KUBECONFIG" >"$tap_dir/emulate.log" 2>&1 &
-pids="$pids $!"
+emulator=$!
+pids="$pids $emulator"
 until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1'
 t "what DAS left is there" left_by_das
 t "DAS_COMPAT takes its place" deployed
@@ -106,4 +118,5 @@ t "it is taken over in place, and claims stay" taken_over
 t "slipway does not go while other resources need it" not_for_others
 t "before DAS: slipway goes, and its objects stay for DAS" before_das
 t "after DAS: what only slipway needed goes" after_das
+t "on Kubernetes 1.36 the rights for the device plugin are granted beside those of Dynamic Resource Allocation" for_the_other_way
 plan
