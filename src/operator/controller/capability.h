@@ -150,6 +150,10 @@ struct capability {
     /** The object was added. @return 0 | SW_PENDING: render_wait(@w) was called */
     int (*object_rendered)(struct resource *r, struct render *w, struct render_item *item,
                            struct sw_err *err);
+    /** All objects of the @state of the plan are rendered: may it have them?
+     * @return 0 | SW_PENDING: render_wait(@w) was called | SW_UNAVAILABLE: not before its turn, see
+     * render_is_early() */
+    int (*state_rendered)(struct resource *r, struct render *w, int state, struct sw_err *err);
     /** All objects of a state are rendered; render_replace() puts others in their place.
      * @return why, for people: borrowed until the next call; NULL: the objects stay as they are */
     const char *(*rendered)(struct resource *r, struct render *w);

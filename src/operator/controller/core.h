@@ -356,6 +356,8 @@ const char *render_variant(const struct render *w);
 bool render_mentions(const struct render *w, const char *word);
 /** The lookups of the render; borrowed. */
 struct lookups *render_lookups(const struct render *w);
+/** Has the state's turn not come yet? What fails then is rendered again when it comes. */
+bool render_is_early(const struct render *w);
 /** The render waits for render_resume(). */
 void render_wait(struct render *w);
 /** Was an object of @kind and @name added? */

@@ -33,6 +33,7 @@ struct render_request {
     struct render_request *next;
     uint64_t serial;
     char *state, *variant;
+    bool early; /* see sw_action */
 };
 
 /** In a template: it reads the cluster. */
@@ -41,7 +42,7 @@ struct render_request {
 /** What lower files of the core call in higher ones; there is one, in resource.c. */
 struct resource_driver {
     void (*perform)(struct resource *r, const struct sw_action *a); /* an action of the engine */
-    void (*render)(struct resource *r, const char *state, const char *variant, uint64_t serial);
+    void (*render)(struct resource *r, const struct render_request *request);
     void (*refuse)(struct resource *r, int code, const char *message); /* no plan: set the status */
     void (*replan)(struct resource *r);                                /* resource_replan() */
     void (*resume)(struct resource *r);                                /* plan_go_on() */
@@ -227,7 +228,7 @@ void plan_work_free(struct plan_work *w);
 char *plan_revision(struct resource *r);
 
 /** Render a state and step the engine with the outcome, perhaps before this returns. */
-void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial);
+void render_start(struct resource *r, const struct render_request *request);
 /** Cancel a render under way. */
 void render_free(struct render *w);
 

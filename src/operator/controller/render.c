@@ -26,6 +26,7 @@ struct render {
     struct json_object *extra;    /* items of a rollback alone, of object_item(); or NULL */
     int index;                    /* of the state in the plan */
     const struct sw_group *group; /* that the whole state is rendered for, or NULL */
+    bool is_early;                /* it is not the state's turn yet */
     bool lacks_chart;             /* it could not be fetched */
     bool waits;                   /* for render_resume() */
     bool due;                     /* render_resume() is about to continue it */
@@ -433,6 +434,11 @@ struct lookups *render_lookups(const struct render *w)
     return w->lookups;
 }
 
+bool render_is_early(const struct render *w)
+{
+    return w->is_early;
+}
+
 void render_wait(struct render *w)
 {
     w->waits = true;
@@ -475,7 +481,8 @@ static int render(struct render *w, struct sw_err *err)
     int state = w->r->plan ? sw_plan_view_find(w->r->plan, w->state) : -1;
     if (state < 0)
         return sw_err_set(err, SW_NOTFOUND, "the recipe has no state '%s' any more", w->state);
-    return render_one(w, state, err);
+    int rc = render_one(w, state, err);
+    return rc == 0 ? TRY_CAPABILITIES(state_rendered, w->r, w, state, err) : rc;
 }
 
 static void try_render(void *arg)
@@ -520,15 +527,16 @@ void render_resume(struct resource *r)
     }
 }
 
-void render_start(struct resource *r, const char *state, const char *variant, uint64_t serial)
+void render_start(struct resource *r, const struct render_request *request)
 {
     struct render *w = sw_zalloc(1, sizeof *w);
     *w = (struct render){
         .r = r,
         .next = r->own->renders,
-        .state = sw_strdup(state),
-        .variant = sw_strdup(variant),
-        .serial = serial,
+        .state = sw_strdup(request->state),
+        .variant = sw_strdup(request->variant),
+        .serial = request->serial,
+        .is_early = request->early,
     };
     r->own->renders = w;
     w->lookups = lookups_new(r, try_render, w);

@@ -12,7 +12,8 @@ void render_queue_add(struct resource *r, const struct sw_action *a)
     struct render_request *request = sw_zalloc(1, sizeof *request);
     *request = (struct render_request){ .state = sw_strdup(a->state),
                                         .variant = sw_strdup(a->variant),
-                                        .serial = a->serial };
+                                        .serial = a->serial,
+                                        .early = a->early };
     *r->own->queue_end = request;
     r->own->queue_end = &request->next;
 }
@@ -61,7 +62,7 @@ void resource_step(struct resource *r, struct sw_event *event)
     while (drains && r->own->queue) {
         r->own->draining = true;
         struct render_request *request = queue_take(r);
-        r->own->driver->render(r, request->state, request->variant, request->serial);
+        r->own->driver->render(r, request);
         render_request_free(request);
         r->own->draining = false;
     }

@@ -279,6 +279,8 @@ struct sw_action {
     enum sw_action_kind kind;
     uint64_t serial; /* to be returned in the answer */
     const char *state, *variant;
+    bool early; /* RENDER: before the turn of @state; once it has come, what could not be rendered
+                   is asked for again */
     uint64_t watch;
     enum sw_watch_use use;
     const char *selector; /* label selector as in a URL; NULL: all */

@@ -27,8 +27,8 @@ static const char *fault_message(struct sw_engine *e, const struct state *s, con
     }
     for (size_t i = 0; i < s->n_variants; i++) {
         const struct variant *v = s->variants[i];
-        if (!v->fault.code)
-            continue;
+        if (!v->fault.code || (v->early && !state_may_start(e, s)))
+            continue; /* no failure before its turn */
         *reason = "NotRendered";
         return sw_arena_printf(e->arena, "%s%s%s", v->name, *v->name ? ": " : "", v->fault.message);
     }

@@ -100,7 +100,7 @@ void spec_refresh(struct sw_engine *e)
                 continue;
             struct sw_action *a = act_add(e, SW_ACT_RENDER);
             v->stale = false;
-            v->early = !state_may_start(e, s);
+            a->early = v->early = !state_may_start(e, s);
             v->asked = v->serial = a->serial = act_serial(e);
             a->state = sw_arena_strdup(e->arena, s->name);
             a->variant = *v->name ? sw_arena_strdup(e->arena, v->name) : NULL;

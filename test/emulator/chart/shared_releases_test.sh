@@ -119,6 +119,36 @@ blocked() {
     kubectl patch specialresource nvidia-mig --type=merge -p '{"spec":{"dependencies":null}}'
     ready nvidia-mig && entry cert-manager '[.users[].name] == ["intel-device-plugins", "nvidia-mig"]'
 }
+# a state before it is stuck: the release is claimed, or joined, when its state's turn comes, however often the
+# controller is killed then
+late() {
+    begin --allowed-files "$PWD,$tap_dir" && mkdir -p "$tap_dir/late/charts/first/templates" && cp -r states "$tap_dir/" || return 1
+    printf 'apiVersion: v2\nname: late\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\ndependencies:\n- {name: first, version: 0.1.0}\n- {name: cert-manager, version: 0.1.0, repository: "file://../states/cert-manager", depends-on: [first]}\n' \
+        >"$tap_dir/late/Chart.yaml"
+    printf 'apiVersion: v2\nname: first\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' >"$tap_dir/late/charts/first/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: go, namespace: default, annotations: {slipway.dev/observe: "true"}}\n' >"$tap_dir/late/charts/first/templates/go.yaml"
+    resource late "file://$tap_dir/late" 0.1.0 | kubectl apply -f -
+    until_ok 20 state_says cert-manager.cert-manager 'waits for first' && ! kubectl get namespace cert-manager 2>/dev/null || return 1
+    come intel-device-plugins && entry cert-manager '[.users[].name] == ["intel-device-plugins"]' || return 1
+    kubectl delete specialresource intel-device-plugins --timeout=60s && ! kubectl get namespace cert-manager 2>/dev/null || return 1
+    come intel-device-plugins && killed_as_it_comes && entry cert-manager '[.users[].name] == ["intel-device-plugins", "late"]' || return 1
+    kubectl delete specialresource late intel-device-plugins --timeout=60s && until_ok 10 nothing || return 1
+    kubectl delete configmap go && resource late "file://$tap_dir/late" 0.1.0 | kubectl apply -f - && until_ok 20 state_says cert-manager.cert-manager 'waits for first' || return 1
+    killed_as_it_comes && entry cert-manager '[.users[].name] == ["late"]' && kubectl -n cert-manager get deployment cert-manager || return 1
+    kubectl delete specialresource late --timeout=60s && until_ok 10 nothing
+}
+killed_as_it_comes() {
+    local n=0
+    kubectl create configmap go
+    while [ $n -lt 6 ]; do
+        sleep "0.$((10 + n * 13 % 60))"
+        kill -9 "$(cat "$tap_dir/operating.pid")"
+        operating --allowed-files "$PWD,$tap_dir"
+        n=$((n + 1))
+    done
+    ready late
+}
+state_says() { kubectl get specialresource late -o json | jq -r --arg name "$1" '.status.states[] | select(.name == $name).message' | grep -F "$2"; }
 says() { kubectl get specialresource "$1" -o json | jq -r '.status.conditions[].message' | grep -F "$2"; }
 
 # its finalizer was removed by force: who is left takes over what is there, however often the controller is killed
@@ -165,6 +195,7 @@ abandoned() {
 
 t "a controller that is killed while it hands over" killed
 t "who waits for something else claims nothing" blocked
+t "who is stuck in a state before claims nothing" late
 t "an owner that lost its finalizer by force, and a controller that is killed" forced
 t "the only owner lost its finalizer by force" abandoned
 t "another version is refused, with both names" other_version

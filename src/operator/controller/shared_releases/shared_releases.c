@@ -107,6 +107,8 @@ static void take_plan(struct resource *r)
         if (!p->version)
             p->version = sw_strdup(release->version ? release->version : "");
     }
+    for (struct shared_release *p = of(r)->first; p; p = p->next)
+        p->is_claimed = p->is_claimed && p->version;
 }
 
 /* And those that others say it uses, or still hands over. */
@@ -360,6 +362,8 @@ static bool intent(struct resource *r, enum resource_intent intent)
     if (intent != INTENT_REMOVE && intent != INTENT_DELETE)
         return true;
     take_known(r);
+    for (struct shared_release *p = of(r)->first; p; p = p->next)
+        p->is_claimed = false;
     (void)find_objects(r);
     of(r)->is_held_back = !has_left(r);
     shared_check_soon(r->c);
@@ -411,8 +415,6 @@ static void begin(struct resource *r, struct prerequisite *out)
         } else if (entry && (out->message = sw_shared_conflict(entry, &user, p->name))) {
             out->code = SW_INVALID;
             out->reason = "SharedReleaseVersion";
-        } else if (entry && !sw_shared_is_used_by(entry, r->uid)) {
-            out->blocked = sw_printf("joins shared release %s", p->name);
         }
     }
 }
@@ -436,18 +438,34 @@ static void add_values(struct resource *r, struct json_object *values)
         sw_json_set(values, json_object_get(of(r)->former), SW_FORMER_OWNERS, NULL);
 }
 
-/* A release is installed by who owns it: the first object of it that is rendered makes the resource
- * claim it, as soon as nothing else keeps it from being walked. */
-static int object_rendered(struct resource *r, struct render *w, struct render_item *item,
-                           struct sw_err *err SW_UNUSED)
+/* A release is claimed, or joined, when the turn of its state comes, not before: a resource that
+ * is stuck in another state is no user of it. */
+static int claim(struct resource *r, struct render *w, struct shared_release *p, struct sw_err *err)
 {
-    struct shared_release *p = item->object->shared ? find(r, item->object->shared) : NULL;
-    if (!p || is_owned(p))
-        return 0;
-    p->is_wanted = true;
+    if (render_is_early(w))
+        return sw_err_set(err, SW_UNAVAILABLE, "shared release %s is not claimed yet", p->name);
+    p->is_claimed = true;
     shared_check_soon(r->c);
     render_wait(w);
     return SW_PENDING;
+}
+
+/* A release is installed by who owns it. */
+static int object_rendered(struct resource *r, struct render *w, struct render_item *item,
+                           struct sw_err *err)
+{
+    struct shared_release *p = item->object->shared ? find(r, item->object->shared) : NULL;
+    return !p || is_owned(p) ? 0 : claim(r, w, p, err);
+}
+
+/* Of another one's release the state has no object, and joins it all the same. Without a release
+ * and without objects of it (what it would install is there already) nothing is claimed. */
+static int state_rendered(struct resource *r, struct render *w, int state, struct sw_err *err)
+{
+    const struct sw_release_of_state *release = r->plan->states[state].release;
+    struct shared_release *p = release && release->shared ? find(r, release->shared) : NULL;
+    struct json_object *entry = p ? shared_find(r->c, p->name) : NULL;
+    return !entry || sw_shared_is_used_by(entry, r->uid) ? 0 : claim(r, w, p, err);
 }
 
 /* What is over may be written. */
@@ -503,6 +521,7 @@ const struct capability capability_shared_releases = {
     .fill_spec = fill_spec,
     .add_values = add_values,
     .object_rendered = object_rendered,
+    .state_rendered = state_rendered,
     .stepped = stepped,
     .release_is_used = release_is_used,
     .finalize = finalize,

@@ -11,7 +11,7 @@ struct shared_release {
     struct shared_release *next;
     char *name;                    /* "<namespace>/<release>" */
     char *version;                 /* that the plan pins; NULL: the plan does not have it */
-    bool is_wanted;                /* its render would install it */
+    bool is_claimed;               /* the turn of a state that is of it has come */
     struct op *op;                 /* its namespace is being written; or NULL */
     bool again;                    /* something has changed since that began */
     bool is_offered, is_inherited; /* "objects" of its entry are in the next sw_spec; the engine has
