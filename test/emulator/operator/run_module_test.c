@@ -705,6 +705,42 @@ static void preflight_tells_each_verdict(void **state)
     tear_down(&f);
 }
 
+/* Which image it is says the cluster. */
+static void preflight_looks_the_cluster_up_as_a_walk_does(void **state)
+{
+    (void)state;
+    struct fixture f;
+    start(&f);
+    SW_AUTO_CHARS *driver = sw_printf(
+        "{{- $choice := lookup \"v1\" \"ConfigMap\" \"default\" \"driver\" }}\n"
+        "{{- if not $choice }}{{ fail \"no driver is chosen\" }}{{ end }}\n"
+        "apiVersion: apps/v1\nkind: DaemonSet\nmetadata:\n  name: driver\n  annotations:\n"
+        "    " SRO "state: driver-container\n"
+        "spec:\n  selector: {matchLabels: {app: driver}}\n  template:\n"
+        "    metadata: {labels: {app: driver}}\n    spec:\n      containers:\n"
+        "      - name: driver\n        image: %s/team/driver:{{ $choice.data.tag }}\n",
+        f.host);
+    write_file(&f, "templates/1000-driver.yaml", driver);
+    put_release(&f, "new", "4.10.20", KERNEL);
+    put_driver(&f, "chosen", KERNEL);
+    world_apply(&f.w, &(struct sw_resource_opts){ .recipe = f.dir });
+    world_start(&f.w);
+    world_wait(&f.w, 3000);
+    SW_AUTO_CHARS *pv = sw_printf("{\"apiVersion\":\"sro.openshift.io/v1beta1\",\"kind\":"
+                                  "\"PreflightValidation\",\"metadata\":{\"name\":\"next\"},"
+                                  "\"spec\":{\"updateImage\":\"%s/release:new\"}}",
+                                  f.host);
+    assert_int_equal(world_create(&f.w, pv), 0);
+    must_say(&f, "Error", "no driver is chosen");
+    assert_int_equal(world_create(&f.w,
+                                  "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":"
+                                  "{\"name\":\"driver\",\"namespace\":\"default\"},"
+                                  "\"data\":{\"tag\":\"chosen\"}}"),
+                     0);
+    must_say(&f, "True", "verified");
+    tear_down(&f);
+}
+
 static void preflight_asks_for_the_architecture_of_the_nodes(void **state)
 {
     (void)state;
@@ -790,6 +826,7 @@ int main(void)
         cmocka_unit_test(modules_that_are_killed_on_the_way_are_taken_over_the_same),
         cmocka_unit_test(what_the_recipe_dropped_goes_and_what_sro_left_of_old_versions_stays),
         cmocka_unit_test(preflight_tells_each_verdict),
+        cmocka_unit_test(preflight_looks_the_cluster_up_as_a_walk_does),
         cmocka_unit_test(preflight_asks_for_the_architecture_of_the_nodes),
         cmocka_unit_test(verdicts_that_cannot_be_written_are_told_once),
     };

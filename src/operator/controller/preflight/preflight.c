@@ -23,7 +23,8 @@ struct validation {
     char **names;           /* of the resources of this round */
     size_t n, at;
     struct sw_driver_images *check;
-    struct sw_render_wait *wait; /* of the resource that is rendered; or NULL */
+    const struct resource *rendered; /* the resource that is rendered; or NULL */
+    struct lookups *lookups;         /* of its templates */
     struct sw_kube_request *write;
     char *write_fault; /* why the status was not written, as told last; or NULL */
     struct sw_timer *timer;
@@ -41,7 +42,8 @@ static void stop(struct validation *v)
 {
     sw_release_image_close(SW_TAKE(v->read));
     sw_driver_images_close(SW_TAKE(v->check));
-    sw_render_wait_free(SW_TAKE(v->wait));
+    lookups_free(SW_TAKE(v->lookups));
+    v->rendered = NULL;
     sw_kube_cancel(SW_TAKE(v->write));
     sw_timer_stop(v->timer);
     json_object_put(SW_TAKE(v->fresh));
@@ -137,10 +139,11 @@ static int render_for(struct validation *v, struct resource *r, struct sw_render
     resource_ask_values(r, &ask);
     SW_AUTO_JSON *values = sw_facts_values(v->facts, &ask);
     sw_groups_done(&groups);
-    struct sw_render_env env = resource_render_env(r, -1, values, NULL);
-    if (!v->wait)
-        v->wait = sw_render_wait_new(on_rendered, v);
-    return sw_renderer_render(r->renderer, v->wait, &env, SW_ALL_STATES, out, err);
+    if (!v->lookups)
+        v->lookups = lookups_new(r, on_rendered, v);
+    v->rendered = r;
+    struct sw_render_env env = resource_render_env(r, -1, values, v->lookups);
+    return sw_renderer_render(r->renderer, lookups_wait(v->lookups), &env, SW_ALL_STATES, out, err);
 }
 
 static void on_rendered(void *arg)
@@ -182,7 +185,8 @@ static void next_resource(struct validation *v)
         int rc = render_for(v, r, &rendered, &err);
         if (rc == SW_PENDING)
             return;
-        sw_render_wait_free(SW_TAKE(v->wait));
+        lookups_free(SW_TAKE(v->lookups));
+        v->rendered = NULL;
         if (rc < 0) {
             add_status(v, r->name, "Error", sw_err_text(&err));
             continue;
@@ -289,6 +293,18 @@ static void start(struct sw_controller *c)
         all->watch = sw_kube_watch_open(c->kube, kind, WATCH_OWN(KINDS), on_watch, c);
 }
 
+/* It may be in the middle of being rendered: the round begins anew. */
+static void resource_close(struct resource *r)
+{
+    struct preflights *all = r->c->state[CAPABILITY_preflight];
+    for (struct validation *v = all ? all->first : NULL; v; v = v->next) {
+        if (v->rendered != r)
+            continue;
+        stop(v);
+        sw_timer_set(v->timer, 0);
+    }
+}
+
 static void stop_all(struct sw_controller *c)
 {
     struct preflights *all = SW_TAKE(c->state[CAPABILITY_preflight]);
@@ -307,4 +323,5 @@ const struct capability capability_preflight = {
     .summary = "PreflightValidations are answered",
     .start = start,
     .stop = stop_all,
+    .resource_close = resource_close,
 };
