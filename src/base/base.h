@@ -264,7 +264,8 @@ int sw_file_write(const char *path, const void *bytes, size_t len_bytes,
                   struct sw_err *err) SW_CHECKED;
 
 /** The same for a file that people edit and share, as Chart.yaml: it keeps the owner and the mode
- * of the one that it replaces; a new one has the mode that the umask leaves. Not beside threads. */
+ * of the one that it replaces; a new one has the mode that the umask leaves. What a writer that was
+ * killed has left beside it is removed. Not beside threads. */
 int sw_file_rewrite(const char *path, const void *bytes, size_t len_bytes,
                     struct sw_err *err) SW_CHECKED;
 

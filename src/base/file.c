@@ -1,10 +1,12 @@
 #include "base/base.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -144,23 +146,74 @@ static int take_on(int fd, const char *path)
     return fchmod(fd, old.st_mode & 07777);
 }
 
+#define RANDOM_END "XXXXXX" /* of mkostemp() */
+
+/* What a file that replaces @path is called until then, before RANDOM_END; heap. */
+static char *new_prefix(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int len = slash ? (int)(slash - path) + 1 : 0;
+    return sw_printf("%.*s.%s.slipway-", len, path, path + len);
+}
+
+/* Remove what such writers have left that were killed: those who live hold a lock. */
+static void remove_left(const char *prefix)
+{
+    const char *slash = strrchr(prefix, '/'), *start = slash ? slash + 1 : prefix;
+    SW_AUTO_CHARS *folder = slash ? sw_printf("%.*s", (int)(slash - prefix) + 1, prefix)
+                                  : sw_strdup(".");
+    const size_t len = strlen(start);
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (strncmp(entry->d_name, start, len) ||
+            strlen(entry->d_name) != len + sizeof RANDOM_END - 1)
+            continue;
+        int fd = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (fd < 0)
+            continue;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            (void)unlinkat(dirfd(dir), entry->d_name, 0); /* if it cannot: it is as before */
+        (void)close(fd);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* A new file, 0600, that remove_left() leaves alone until it is closed. *@name: heap */
+static int open_new(const char *prefix, char **name)
+{
+    for (;;) {
+        struct stat st;
+        *name = sw_printf("%s" RANDOM_END, prefix);
+        int fd = mkostemp(*name, O_CLOEXEC);
+        if (fd < 0)
+            return fd;
+        while (flock(fd, LOCK_EX) < 0 && errno == EINTR) /* without locks nothing is removed */
+            ;
+        if (fstat(fd, &st) < 0 || st.st_nlink > 0)
+            return fd;
+        (void)close(fd); /* it was removed before it was locked */
+        free(SW_TAKE(*name));
+    }
+}
+
 static int write_file(const char *path, const void *bytes, size_t len_bytes, bool is_shared,
                       struct sw_err *err)
 {
-    SW_AUTO_CHARS *tmp = sw_printf("%s.XXXXXX", path);
-    int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
+    SW_AUTO_CHARS *tmp = NULL, *prefix = is_shared ? new_prefix(path) : sw_printf("%s.", path);
+    if (is_shared)
+        remove_left(prefix);
+    int fd = open_new(prefix, &tmp);
     if (fd < 0)
         return fail(err, path);
-    bool ok = (!is_shared || take_on(fd, path) == 0) && write_all(fd, bytes, len_bytes) == 0;
+    bool ok = (!is_shared || take_on(fd, path) == 0) && write_all(fd, bytes, len_bytes) == 0 &&
+              rename(tmp, path) == 0;
     int saved = errno;
-    ok = close(fd) == 0 && ok;
-    if (ok && rename(tmp, path) == 0)
-        return 0;
-    if (ok)
-        saved = errno;
-    (void)unlink(tmp); /* the error to report is the first one */
+    if (!ok)
+        (void)unlink(tmp); /* the error to report is the first one */
+    (void)close(fd);       /* what it would tell, fsync() has */
     errno = saved;
-    return fail(err, path);
+    return ok ? 0 : fail(err, path);
 }
 
 int sw_file_write(const char *path, const void *bytes, size_t len_bytes, struct sw_err *err)

@@ -124,6 +124,17 @@ modes() { # as they were, else as the umask has it
     state 1.0.0 && chmod 664 state/Chart.yaml && (umask 022 && vendor lock state && vendor update state --version 1.1.0) &&
         [ "$(stat -c %a state/Chart.yaml state/Chart.lock state/slipway.lock | paste -sd' ')" = '664 644 644' ]
 }
+killed() { # ARGUMENT...: with -9, as it is about to put a file in its place; the next one leaves nothing of that
+    ! ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" strace -f -qq -o calls -e trace=rename,renameat,renameat2 \
+        -e inject=rename,renameat,renameat2:signal=KILL:when=1 "$slipway" "$@" >o 2>&1 && grep -q 'killed by SIGKILL' calls || { cat o calls; return 1; }
+}
+killed_at_work() {
+    state 1.0.0 && cp state/Chart.yaml want && killed vendor update state --version 1.1.0 && diff want state/Chart.yaml &&
+        [ -n "$(left state)" ] && vendor update state --version 1.1.0 && [ -z "$(left state)" ] && is_locked || return 1
+    killed vendor lock state && vendor lock state && [ -z "$(left state)" ] && killed dependency update state && [ -n "$(left state)" ] &&
+        "$slipway" dependency update state >o 2>&1 && [ -z "$(left state)" ] || { cat o; left state; return 1; }
+}
+left() { find "$1" -name '.*' -type f; }
 at_hand() {
     state 1.0.0 https://charts.example.com && mkdir -p hand && rm -rf hand/engine && cp -r src hand/engine &&
         vendor lock state --charts-dir hand && [ ! -e state/slipway.lock ] && grep -q 'version: 1.0.0' state/Chart.lock &&
@@ -209,6 +220,11 @@ t 'other bytes of that version are refused' other_bytes
 t 'a lock of other dependencies is refused, and made again' stale
 t 'a version without a digest, where another has one, is refused' of_others
 t 'files keep their modes' modes
+if command -v strace >/dev/null; then
+    t 'what is killed as it writes leaves nothing that piles up' killed_at_work
+else
+    skip 'what is killed as it writes' 'no strace here'
+fi
 t 'of a chart at hand the version is locked, and that no digest is known is said' at_hand
 t 'a range of versions is not locked by a chart at hand' at_hand_range
 t 'stand-ins are not locked' no_stand_ins

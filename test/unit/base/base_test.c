@@ -1,11 +1,13 @@
 /* What every other test leans on: errors that carry words, arenas, whole files, SRO's hash. */
 #include "base/base.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -126,6 +128,38 @@ static void file_that_is_rewritten_keeps_its_mode(void **state)
     (void)rmdir(dir);
 }
 
+/* kill -9 in the middle of a write: nothing piles up beside the file. */
+static void file_that_is_rewritten_has_nothing_of_killed_writers_beside_it(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/slipway-base-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    static const char *const names[] = { ".f.slipway-killed", ".f.slipway-living",
+                                         "f.slipway-killed", ".f.slipway-notes.txt",
+                                         ".g.slipway-killed" };
+    SW_AUTO_CHARS *path = sw_printf("%s/f", dir);
+    int living = -1;
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        SW_AUTO_CHARS *other = sw_printf("%s/%s", dir, names[i]);
+        int fd = open(other, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        assert_true(fd >= 0);
+        if (i == 1)
+            living = fd;
+        else
+            (void)close(fd);
+    }
+    assert_int_equal(flock(living, LOCK_EX), 0);
+    assert_int_equal(sw_file_rewrite(path, "a", 1, NULL), 0);
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        SW_AUTO_CHARS *other = sw_printf("%s/%s", dir, names[i]);
+        assert_int_equal(access(other, F_OK), i == 0 ? -1 : 0);
+        (void)unlink(other);
+    }
+    (void)close(living);
+    (void)unlink(path);
+    assert_int_equal(rmdir(dir), 0); /* it has left nothing of its own */
+}
+
 static void file_that_is_missing_or_a_folder_is_named(void **state)
 {
     (void)state;
@@ -170,6 +204,7 @@ int main(void)
         cmocka_unit_test(hash_is_go_fnv64a),
         cmocka_unit_test(file_is_written_whole_and_read_back),
         cmocka_unit_test(file_that_is_rewritten_keeps_its_mode),
+        cmocka_unit_test(file_that_is_rewritten_has_nothing_of_killed_writers_beside_it),
         cmocka_unit_test(file_that_is_missing_or_a_folder_is_named),
         cmocka_unit_test(time_is_printed_as_kubernetes_does),
     };
