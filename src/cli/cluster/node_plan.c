@@ -177,6 +177,16 @@ static void replace_label(const struct sw_node_plan *p, uint32_t node, const cha
     json_object_object_add(set, key, json_object_new_string(value));
 }
 
+/* Which version of a module of Kernel Module Management is ready on the node, or was; heap. NULL:
+ * it has none. *@version: that it has then, borrowed; NULL: none */
+static char *version_label(const struct sw_node_plan *p, const struct sw_node_plan_state *s,
+                           uint32_t node, bool ready, const char **version)
+{
+    SW_AUTO_CHARS *chosen = NULL, *key = sw_ready_version_label(s->ready_label, &chosen);
+    *version = key && ready ? sw_node_set_label(p->node_set, node, chosen) : NULL;
+    return key && (*version || sw_node_set_label(p->node_set, node, key)) ? SW_TAKE(key) : NULL;
+}
+
 /* The driver's pods are deleted, and with them the labels of their states, which are set again with
  * the new driver. */
 static void replace_driver(struct sw_node_plan *p, size_t round, const char *name)
@@ -197,6 +207,10 @@ static void replace_driver(struct sw_node_plan *p, size_t round, const char *nam
         replace_label(p, node, state->label, "Ready", removed, set);
         if (state->ready_label)
             replace_label(p, node, state->ready_label, "", removed, set);
+        const char *version;
+        SW_AUTO_CHARS *key = version_label(p, state, node, true, &version);
+        if (version)
+            replace_label(p, node, key, version, removed, set);
     }
     sw_json_set(action(p, round, name, "replace driver"), replaced, "pods", NULL);
     if (sw_json_len(removed))
@@ -312,6 +326,10 @@ static void plan_state(struct sw_node_plan *p, size_t state, bool going)
         if (s->ready_label &&
             wanted != (sw_node_set_label(p->node_set, node, s->ready_label) != NULL))
             change_label(p, node, s->ready_label, wanted ? "" : NULL);
+        const char *version;
+        SW_AUTO_CHARS *key = version_label(p, s, node, wanted, &version);
+        if (key && !sw_streq(sw_node_set_label(p->node_set, node, key), version))
+            change_label(p, node, key, version);
     }
 }
 
@@ -334,8 +352,12 @@ static void plan_lost_states(struct sw_node_plan *p)
         const char *ready = sw_json_str(state, "", "readyLabel", NULL);
         if (!shares_label(p, label, p->n_states))
             lose_label(p, label);
-        if (!shares_label(p, ready, p->n_states))
-            lose_label(p, ready);
+        if (shares_label(p, ready, p->n_states))
+            continue;
+        SW_AUTO_CHARS *chosen = NULL, *version = sw_ready_version_label(ready, &chosen);
+        lose_label(p, ready);
+        if (version)
+            lose_label(p, version);
     }
 }
 

@@ -257,24 +257,14 @@ static void update_grace_labels(struct update *u, bool any, struct json_object *
     }
 }
 
-/* Of a state of a module of Kernel Module Management ("<prefix><ns>.<module>.ready"): which version
- * of the module is ready, where the node's label "<prefix>version-module.<ns>.<module>" chooses
- * one. */
+/* Which version of a module is ready, where the node chooses one. */
 static void update_version_label(struct update *u, const struct state *s, enum change change,
                                  struct json_object **patch)
 {
-    static const char suffix[] = ".ready";
-    const size_t prefix_len = strlen(SW_READY_LABEL);
-    if (!s->ready_label || !sw_ends_with(s->ready_label, suffix) ||
-        !sw_starts_with(s->ready_label, SW_READY_LABEL))
+    SW_AUTO_CHARS *chosen = NULL, *key = sw_ready_version_label(s->ready_label, &chosen);
+    if (!key)
         return;
-    const int len = (int)(strlen(s->ready_label) - prefix_len - strlen(suffix));
-    const char *module = s->ready_label + prefix_len;
-    const char *key = sw_arena_printf(u->e->arena, SW_READY_LABEL "%.*s.version.ready", len,
-                                      module),
-               *chosen = sw_arena_printf(u->e->arena, SW_READY_LABEL "version-module.%.*s", len,
-                                         module),
-               *now = sw_node_set_label(u->e->nodes, u->node, key),
+    const char *now = sw_node_set_label(u->e->nodes, u->node, key),
                *version = sw_node_set_label(u->e->nodes, u->node, chosen);
     if (change == SET && version && !sw_streq(now, version))
         add_to(patch, key, version);

@@ -157,10 +157,13 @@ t "and with a resource that a controller removes" removed
 version_of() { kubectl get node "$1" -o 'jsonpath={.metadata.labels.kmm\.node\.kubernetes\.io/team\.radio\.version\.ready}'; }
 chosen() { kubectl label node "$1" "kmm.node.kubernetes.io/version-module.team.radio=$2" --overwrite; }
 has_version() { [ "$(version_of "$1")" = "$2" ]; }
-ordered() { # node by node: the label of what is ready follows that of what is chosen
+versions=module.moduleLoader.container.version=1,versions[0].version=2
+n_planned_version() { "$slipway" plan radio --namespace team --set "$versions" >plan.log 2>&1; grep -c "label .*team\.radio\.version\.ready=$1\$" plan.log || :; }
+ordered() { # node by node: the label of what is ready follows that of what is chosen, as plan foresaw
+    local planned first second
     start kubernetes && kubectl label nodes --all kmm.node.kubernetes.io/version-module.team.radio=1 &&
-        "$slipway" run radio --namespace team --timeout 60s --set 'module.moduleLoader.container.version=1,versions[0].version=2' >run.log 2>&1 || { tail -5 run.log; return 1; }
-    local first second
+        planned=$(n_planned_version 1) && "$slipway" run radio --namespace team --timeout 60s --set "$versions" >run.log 2>&1 || { tail -5 run.log; return 1; }
+    [ "$planned" = "$(n_ready version.ready=1)" ] && [ "$(n_planned_version 1)" = 0 ] || { cat plan.log; return 1; }
     first=$(kubectl get nodes -l kmm.node.kubernetes.io/team.radio.ready -o 'jsonpath={.items[0].metadata.name}')
     second=$(kubectl get nodes -l kmm.node.kubernetes.io/team.radio.ready -o 'jsonpath={.items[1].metadata.name}')
     has_version "$first" 1 && has_version "$second" 1 || { kubectl get nodes --show-labels; return 1; }

@@ -455,3 +455,16 @@ const char *sw_node_set_taint_record(const struct sw_node_set *set, uint32_t nod
     const struct node *n = get(set, node);
     return n ? pool_text(set->pool, n->record) : "";
 }
+
+char *sw_ready_version_label(const char *ready_label, char **chosen)
+{
+    static const char prefix[] = SW_READY_LABEL, suffix[] = ".ready";
+    if (!ready_label || !sw_starts_with(ready_label, prefix) ||
+        !sw_ends_with(ready_label, suffix) ||
+        strlen(ready_label) < sizeof prefix + sizeof suffix - 1)
+        return NULL;
+    const char *module = ready_label + sizeof prefix - 1;
+    const int len = (int)(strlen(module) - (sizeof suffix - 1));
+    *chosen = sw_printf("%sversion-module.%.*s", prefix, len, module);
+    return sw_printf("%s%.*s.version.ready", prefix, len, module);
+}

@@ -26,6 +26,13 @@ struct sw_node_set;
  * and go with the label of a state, where its recipe asks for that (sw_state_spec.ready_label). */
 #define SW_READY_LABEL "kmm.node.kubernetes.io/"
 
+/** Of a key "<SW_READY_LABEL><namespace>.<module>.ready" the label "....version.ready", which says
+ * in which version the module is ready on a node; *@chosen: "<SW_READY_LABEL>version-module.
+ * <namespace>.<module>", by which the node chooses that. Both heap; NULL: @ready_label, which may
+ * be NULL, is another key. Source: internal/utils/kmmlabels.go of
+ * kubernetes-sigs/kernel-module-management. */
+char *sw_ready_version_label(const char *ready_label, char **chosen);
+
 /** A taint. The texts are borrowed. */
 struct sw_taint {
     const char *key, *value, *effect;
