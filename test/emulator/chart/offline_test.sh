@@ -3,6 +3,7 @@
 # definitions, the images with their digests; and a walk from it opens no connection.
 cd "$(dirname "$0")/../../.." || exit 1
 . test/tap.sh
+shared=$(realpath "${SW_SHARED:-../shared}" 2>/dev/null)
 slipway=$(realpath "${SLIPWAY:-build/test/slipway}")
 export SLIPWAY_CACHE_DIR=$tap_dir/cache KUBECONFIG=$tap_dir/kubeconfig HOME=$tap_dir SLIPWAY_STAND_INS=
 unset SLIPWAY_CHARTS_DIR
@@ -106,6 +107,27 @@ recipe() { # a recipe of slipway's own, with the charts at hand, walked by a bar
     alone "$slipway" run amd.tgz --emulate --platform kubernetes --timeout 120s >o 2>&1 || { tail -20 o; return 1; }
 }
 
+# Recipes over the vendors' own charts, of ../shared under the pinned versions: bundled where the charts are at hand,
+# walked where only the bundle is. It is no root that walks there.
+vendors() {
+    local chart name version
+    "$slipway" vendor list "$OLDPWD"/recipes/* -o json >pins || return 1
+    mkdir -p hand
+    for chart in "$shared"/upstream/cert-manager "$shared"/upstream/intel/* "$shared"/charts/gpu-operator "$shared"/charts/gpu-operator/charts/node-feature-discovery \
+        "$shared"/aicr/charts/network-operator; do
+        name=$(sed -n 's/^name: *"\{0,1\}\([^"]*\)"\{0,1\}$/\1/p' "$chart/Chart.yaml")
+        version=$(python3 -c 'import json, sys; print(next((p["version"] for p in json.load(open("pins")) if p["name"] == sys.argv[1]), ""))' "$name")
+        [ -n "$version" ] || { echo "no recipe has $name"; return 1; }
+        cp -rL "$chart" "hand/$name" && chmod -R u+w "hand/$name" && sed -i "s/^version:.*/version: $version/" "hand/$name/Chart.yaml" || return 1
+    done
+}
+without_routes() { unshare -rn sh -c 'ip link set lo up && exec "$@"' sh "$@"; }
+vendors_walk() { # RECIPE KUBERNETES
+    "$slipway" bundle "$OLDPWD/recipes/$1" --charts-dir hand -a resource.k8s.io/v1/DeviceClass -o "$1.tgz" >o 2>&1 || { cat o; return 1; }
+    rm -rf cache
+    without_routes "$slipway" run "$1.tgz" --emulate --platform kubernetes --kube-version "$2" --timeout 120s >o 2>&1 && ! grep -i 'stand-in' o && grep ": Ready" o || { tail -20 o; return 1; }
+}
+
 if ! command -v python3 >/dev/null; then
     skip "a bundle" "no python3 here"
     plan
@@ -130,5 +152,16 @@ else
     fi
     t "without the bundle it does not" not_without
     t "recipes/amd-gpu walks from its bundle" recipe
+fi
+if [ ! -d "$shared/upstream" ]; then
+    skip "the vendors' charts without a network" "no ../shared"
+elif ! without_routes true 2>/dev/null; then
+    skip "the vendors' charts without a network" "unshare -rn makes no network without routes here, or there is no ip"
+else
+    t "the vendors' charts are at hand" vendors
+    for recipe in intel-device-plugins nvidia-gpu nvidia-mig nvidia-network; do
+        t "recipes/$recipe walks over the vendors' charts from its bundle" vendors_walk $recipe 1.33
+    done
+    t "recipes/gpu-cluster walks over the vendors' charts from its bundle" vendors_walk gpu-cluster 1.36
 fi
 plan
