@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/inventory/inventory.h"
 
 #define STATE_LABEL "specialresource.openshift.io/state-"
 
@@ -31,8 +32,7 @@ static void keep_all(struct json_object *to, struct json_object *from, const cha
 static struct json_object *inventory_of(struct json_object *status)
 {
     static const char *const keys[] = { "apiVersion", "kind", "namespace", "name", "state" };
-    struct json_object *list = json_object_new_array(),
-                       *inventory = sw_json_get(status, "inventory");
+    struct json_object *list = json_object_new_array(), *inventory = sw_inventory_of(status);
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *item = json_object_new_object();
         keep_all(item, sw_json_at(inventory, i), keys, SW_COUNT(keys));

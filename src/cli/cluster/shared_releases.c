@@ -8,6 +8,7 @@
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "data/data.h"
+#include "operator/inventory/inventory.h"
 #include "operator/manifests/ownership.h"
 #include "operator/manifests/shared_release.h"
 
@@ -135,7 +136,8 @@ static int leave_entry(struct leaving *l, const char *name, struct json_object *
     struct json_object *waiting = sw_json_get(entry, "objects");
     for (size_t i = 0; sw_shared_is_owned_by(entry, uid) && i < sw_json_len(waiting); i++)
         (void)json_object_array_add(l->objects, sw_json_copy(sw_json_at(waiting, i)));
-    SW_AUTO_JSON *objects = sw_shared_objects(sw_json_get(l->resource, "status"), name);
+    SW_AUTO_JSON *objects = sw_shared_objects(sw_inventory_of(sw_json_get(l->resource, "status")),
+                                              name);
     changes = sw_shared_leave(entry, uid, objects) || changes;
     struct json_object *heir = sw_shared_heir(entry, uid);
     if (heir)

@@ -18,6 +18,7 @@
 #include "data/json/redact.h"
 #include "data/text/url.h"
 #include "operator/engine/readiness/pod_maker.h"
+#include "operator/inventory/inventory.h"
 #include "operator/release/record.h"
 
 enum { LOG_BYTES = 256 * 1024, LOG_LINES = 2000, MAX_EVENTS = 2000, MAX_MIB = 64 };
@@ -158,7 +159,7 @@ static void gather_resources(struct gather *g, struct json_object *nodes)
         struct json_object *r = sw_json_at(items, i);
         if (g->only && !sw_streq(g->only, sw_obj_name(r)))
             continue;
-        struct json_object *inventory = sw_json_find(r, "status", "inventory", NULL);
+        struct json_object *inventory = sw_inventory_of(sw_json_get(r, "status"));
         const struct sw_report report = { .name = sw_obj_name(r),
                                           .status = sw_json_get(r, "status"),
                                           .nodes = nodes,

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "data/data.h"
 #include "operator/engine/readiness/pod_maker.h"
+#include "operator/inventory/inventory.h"
 
 #include <json-c/json.h>
 #include <limits.h>
@@ -165,7 +166,7 @@ static int show(struct logs *l, const char *name, const char *state, struct sw_e
     int rc = sw_cluster_resource(l->conn, name, RETRIES, &resource, err);
     if (rc == 0)
         rc = sw_logs_check_state(resource, state, err);
-    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
+    struct json_object *inventory = sw_inventory_of(sw_json_get(resource, "status"));
     for (size_t i = 0; rc == 0 && i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);
         if (!state || sw_streq(sw_json_str(item, "", "state", NULL), state))

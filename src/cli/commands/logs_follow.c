@@ -7,6 +7,7 @@
 #include "cli/commands/logs.h"
 #include "data/data.h"
 #include "operator/engine/readiness/pod_maker.h"
+#include "operator/inventory/inventory.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -236,7 +237,7 @@ static int follow_object(struct following *f, struct json_object *item, struct s
 
 static int follow_resource(struct following *f, struct json_object *resource, struct sw_err *err)
 {
-    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
+    struct json_object *inventory = sw_inventory_of(sw_json_get(resource, "status"));
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);

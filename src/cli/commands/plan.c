@@ -19,6 +19,7 @@
 #include "cli/recipe/release_steps.h"
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
+#include "operator/inventory/inventory.h"
 #include "operator/manifests/node_choice.h"
 #include "operator/manifests/ready_label.h"
 #include "operator/manifests/sharing.h"
@@ -85,7 +86,7 @@ static struct sw_node_plan_state *add_state(struct plan *p, char *label, bool by
 /* The state that the DaemonSet belongs to by the resource's inventory; NULL: none. */
 static const char *state_of(const struct plan *p, struct json_object *set)
 {
-    struct json_object *inventory = sw_json_find(p->preview.resource, "status", "inventory", NULL);
+    struct json_object *inventory = sw_inventory_of(sw_json_get(p->preview.resource, "status"));
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *entry = sw_json_at(inventory, i);
         if (*sw_obj_uid(set) && sw_streq(sw_json_str(entry, "", "uid", NULL), sw_obj_uid(set)))

@@ -9,6 +9,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/run.h"
 #include "data/data.h"
+#include "operator/inventory/inventory.h"
 
 enum { RETRIES = 3, REQUESTS_MS = 60000 };
 
@@ -68,7 +69,7 @@ static int drop_failed(struct sw_connection *conn, struct json_object *item, str
 static int drop_all_failed(struct sw_connection *conn, struct json_object *resource,
                            struct sw_err *err)
 {
-    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL),
+    struct json_object *inventory = sw_inventory_of(sw_json_get(resource, "status")),
                        *states = sw_json_find(resource, "status", "states", NULL);
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < sw_json_len(inventory); i++) {

@@ -15,6 +15,7 @@
 #include "operator/engine/readiness/pod.h"
 #include "operator/engine/readiness/pod_maker.h"
 #include "operator/engine/readiness/readiness.h"
+#include "operator/inventory/inventory.h"
 
 enum { RETRIES = 2, MAX_PODS = 5 };
 
@@ -147,7 +148,7 @@ static struct json_object *state_node(struct json_object *state)
 static int tree_of(struct sw_connection *conn, struct json_object *resource,
                    struct json_object **out, struct sw_err *err)
 {
-    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL),
+    struct json_object *inventory = sw_inventory_of(sw_json_get(resource, "status")),
                        *states = sw_json_find(resource, "status", "states", NULL);
     const struct sw_report report = { .name = sw_obj_name(resource),
                                       .status = sw_json_get(resource, "status") };

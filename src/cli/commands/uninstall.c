@@ -15,6 +15,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
+#include "operator/inventory/inventory.h"
 #include "operator/manifests/ownership.h"
 #include "operator/manifests/shared_release.h"
 
@@ -306,8 +307,8 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     const char *name = sw_obj_name(resource),
                *ns = sw_json_str(resource, "", "spec", "namespace", NULL);
     struct sw_hook_run run = { .resource = resource };
-    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL),
-                       *heirs = NULL, *objects = NULL;
+    struct json_object *inventory = sw_inventory_of(sw_json_get(resource, "status")), *heirs = NULL,
+                       *objects = NULL;
     SW_ERR(err);
     ns = *ns ? ns : name;
     int rc = find_hooks(u, resource, &run, &err);

@@ -6,6 +6,7 @@
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
 #include "operator/engine/readiness/pod_maker.h"
+#include "operator/inventory/inventory.h"
 
 #define NOT_INSTALLED "chart not installed: "
 #define FOR_SOME_REASON NOT_INSTALLED "somebody else has brought it, or it is not needed"
@@ -41,7 +42,7 @@ static bool needs(struct json_object *status, const char *above, const char *nam
 /* The Subscription of the state that the chart of state @name is below. */
 static struct json_object *subscription_above(struct json_object *status, const char *name)
 {
-    struct json_object *inventory = sw_json_get(status, "inventory");
+    struct json_object *inventory = sw_inventory_of(status);
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);
         const char *state = sw_json_str(item, "", "state", NULL);

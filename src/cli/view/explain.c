@@ -11,6 +11,7 @@
 #include "data/data.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod.h"
+#include "operator/inventory/inventory.h"
 
 enum {
     MOST_PODS = 5,   /* of one object */
@@ -409,7 +410,7 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
         if (*message)
             add_message(link, "Waiting", kernel, message);
     }
-    struct json_object *inventory = sw_json_get(status, "inventory");
+    struct json_object *inventory = sw_inventory_of(status);
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *item = sw_json_at(inventory, i);
         if (sw_streq(sw_json_str(item, "", "state", NULL), name))

@@ -1,5 +1,6 @@
 /* The report as a document, and the message of what is wrong. The views are in view.c. */
 #include "cli/view/report.h"
+#include "operator/inventory/inventory.h"
 
 #include "data/data.h"
 
@@ -144,7 +145,7 @@ bool sw_report_has_fresh_pods(struct json_object *status, int64_t ms)
 {
     static const char *const stay[] = { "DaemonSet", "Deployment", "StatefulSet", "ReplicaSet" };
     struct json_object *states = sw_json_get(status, "states");
-    struct json_object *inventory = sw_json_get(status, "inventory");
+    struct json_object *inventory = sw_inventory_of(status);
     bool has_pods = false, is_fresh = false;
     SW_ERR(ignored);
     for (size_t i = 0; i < sw_json_len(inventory); i++)

@@ -54,8 +54,9 @@ struct resource_private {
     uint64_t recording;     /* its number in c->opts.recording */
     struct sw_timer *timer; /* the engine's */
     struct json_object
-        *doubtful_status; /* fields of which the server's values are not known; NULL: none */
-    char *status_fault;   /* why the status could not be written, as it was told; NULL: it was */
+        *doubtful_status;    /* fields of which the server's values are not known; NULL: none */
+    bool inventory_is_plain; /* in the status on the server, as older versions wrote it */
+    char *status_fault;      /* why the status could not be written, as it was told; NULL: it was */
     bool stepping, draining;
     struct render_request *queue, **queue_end;
     struct op *ops;                    /* requests under way */
@@ -237,6 +238,13 @@ void render_free(struct render *w);
 
 /** Carry out SW_ACT_APPLY; the answer is SW_EV_APPLIED. */
 void request_apply(struct resource *r, const struct sw_action *a);
+/** An op about the resource itself. */
+struct op *op_new_own(struct resource *r, uint64_t serial);
+/** Free @op, and step the engine with its answer. */
+void op_answer(struct op *op, int code, const char *message, struct json_object *object,
+               const char *text);
+/** The same where there was no request; as op->failed. */
+void op_failed(struct op *op, int code, const char *message);
 /** Answer the engine's action of @op with @a, and free @op. */
 void op_answer_of(struct op *op, const struct sw_kube_answer *a);
 /** definition.c: delete a CustomResourceDefinition of the shared release op->shared, or keep it. */
@@ -247,16 +255,24 @@ void request_delete(struct resource *r, const struct sw_action *a);
 void request_label(struct resource *r, const struct sw_action *a);
 /** Remove slipway's marks from an object. */
 void request_release(struct resource *r, const struct sw_action *a);
-/** Carry out SW_ACT_STATUS; the answer is SW_EV_STATUS_WRITTEN. */
-void request_status(struct resource *r, const struct sw_action *a);
-/** The status may be another than is known: the next write sends every field. */
-void status_doubt(struct resource *r);
 /** Carry out SW_ACT_WARNINGS; the answer is SW_EV_WARNINGS. */
 void request_warnings(struct resource *r, const struct sw_action *a);
 /** Carry out SW_ACT_LOGS; the answer is SW_EV_LOGS. */
 void request_logs(struct resource *r, const struct sw_action *a);
 /** Add slipway's finalizer to the resource, or remove it. */
 void request_finalizer(struct resource *r, bool add);
+
+/* ---- the status (status.c)
+ * ----------------------------------------------------------------------
+ */
+
+/** Carry out SW_ACT_STATUS; the answer is SW_EV_STATUS_WRITTEN. */
+void request_status(struct resource *r, const struct sw_action *a);
+/** The status may be another than is known: the next write sends every field. */
+void status_doubt(struct resource *r);
+/** r->status was read: unpack the inventory. The list of an older version is packed with the next
+ * write. */
+void status_take_inventory(struct resource *r);
 
 /* ---- the cluster (cluster.c, kinds.c, fact_watches.c)
  * ---------------------------------------------

@@ -10,9 +10,8 @@
 
 enum { RETRIES = 2 };
 
-/* Free the op and step the engine with its answer. */
-static void op_answer(struct op *op, int code, const char *message, struct json_object *object,
-                      const char *text)
+void op_answer(struct op *op, int code, const char *message, struct json_object *object,
+               const char *text)
 {
     struct resource *r = op->r;
     struct sw_key key = op->key;
@@ -33,7 +32,7 @@ static void op_answer(struct op *op, int code, const char *message, struct json_
     sw_key_done(&key);
 }
 
-static void op_failed(struct op *op, int code, const char *message)
+void op_failed(struct op *op, int code, const char *message)
 {
     op_answer(op, code, message, NULL, NULL);
 }
@@ -46,6 +45,12 @@ static struct op *action_op(struct resource *r, const struct sw_action *a,
     op->answer = answer;
     op->failed = op_failed;
     return op;
+}
+
+struct op *op_new_own(struct resource *r, uint64_t serial)
+{
+    return op_new(r, &(struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, r->name },
+                  serial);
 }
 
 static const char *answer_message(const struct sw_kube_answer *a)
@@ -290,96 +295,6 @@ void request_label(struct resource *r, const struct sw_action *a)
     op_with_kind(op);
 }
 
-/* ---- status ------------------------------------------------------------------------------------
- */
-
-/* A copy of @doc in which each value that is no map differs from all that a status may have. */
-static struct json_object *unknown_copy(struct json_object *doc)
-{
-    if (!json_object_is_type(doc, json_type_object))
-        return json_object_new_string("\001");
-    struct json_object *copy = json_object_new_object();
-    json_object_object_foreach(doc, key, value)(void)
-        json_object_object_add(copy, key, unknown_copy(value));
-    return copy;
-}
-
-/* The write of @doc failed. It may have been done all the same, if only its answer was lost: the
- * next one sends every field, and removes those of @doc that are not in the status any more. */
-static void doubt_status(struct resource *r, struct json_object *doc)
-{
-    struct json_object *before = SW_TAKE(r->own->doubtful_status);
-    SW_AUTO_JSON *both = sw_merge_apply(before ? before : r->status, doc);
-    r->own->doubtful_status = unknown_copy(both);
-    json_object_put(before);
-}
-
-void status_doubt(struct resource *r)
-{
-    SW_AUTO_JSON *nothing = json_object_new_object();
-    doubt_status(r, nothing);
-}
-
-/* An Event, too, where somebody has to change something. */
-static void say_status_fault(struct resource *r, int code)
-{
-    const char *why = r->own->status_fault;
-    sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", why, NULL);
-    if (code != SW_INVALID && code != SW_FORBIDDEN)
-        return;
-    SW_AUTO_CHARS *text = sw_printf("the status cannot be written: %s", why);
-    event_record(
-        r, &(struct sw_action){ .warning = true, .reason = "StatusNotWritten", .message = text });
-}
-
-static void on_status_written(const struct sw_kube_answer *a, void *arg)
-{
-    struct op *op = arg;
-    struct resource *r = op->r;
-    op->req = NULL;
-    if (a->code == 0) {
-        json_object_put(r->status);
-        r->status = json_object_get(op->doc);
-        json_object_put(SW_TAKE(r->own->doubtful_status));
-    } else {
-        doubt_status(r, op->doc);
-    }
-    if (fault_is_news(&r->own->status_fault, a->code ? answer_message(a) : NULL))
-        say_status_fault(r, a->code);
-    op_answer(op, a->code, answer_message(a), NULL, NULL);
-}
-
-/* Only what differs is sent: fields that others added to the status stay. */
-static void begin_status(struct op *op, const struct sw_kind *kind)
-{
-    struct resource *r = op->r;
-    SW_AUTO_JSON *body = json_object_new_object();
-    SW_AUTO_JSON *empty = json_object_new_object();
-    struct json_object *from = r->own->doubtful_status ? r->own->doubtful_status : r->status;
-    sw_json_set(body, sw_merge_create(from ? from : empty, op->doc), "status", NULL);
-    records_mark_new(r, sw_json_get(body, "status"));
-    op->req = sw_kube_patch(r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
-                            REQUEST_OWN(KINDS, .subresource = "status", .retries = RETRIES),
-                            on_status_written, op);
-}
-
-/* An op about the resource itself. */
-static struct op *own_op(struct resource *r, uint64_t serial)
-{
-    return op_new(r, &(struct sw_key){ SW_GROUP_VERSION, "SpecialResource", NULL, r->name },
-                  serial);
-}
-
-void request_status(struct resource *r, const struct sw_action *a)
-{
-    struct op *op = own_op(r, a->serial);
-    op->answer = SW_EV_STATUS_WRITTEN;
-    op->failed = op_failed;
-    op->doc = json_object_get(a->doc);
-    op->begin = begin_status;
-    op_with_kind(op);
-}
-
 /* ---- logs --------------------------------------------------------------------------------------
  */
 
@@ -511,7 +426,7 @@ static void begin_finalizer(struct op *op, const struct sw_kind *kind)
 
 void request_finalizer(struct resource *r, bool add)
 {
-    struct op *op = own_op(r, 0);
+    struct op *op = op_new_own(r, 0);
     op->force = add;
     op->begin = begin_finalizer;
     op->failed = finalizer_answered;

@@ -462,6 +462,7 @@ static bool take_doc(struct resource *r, struct json_object *doc)
         json_object_put(r->status);
         r->status = json_object_get(sw_json_get(doc, "status"));
         (void)sw_json_del(r->status, "actsAs", NULL); /* not the engine's */
+        status_take_inventory(r);
         records_open(r);
     }
     (void)sw_json_del(r->seen, "status", NULL);

@@ -232,11 +232,10 @@ static void add_objects(struct json_object *entry, struct json_object *objects)
     }
 }
 
-struct json_object *sw_shared_objects(struct json_object *status, const char *name)
+struct json_object *sw_shared_objects(struct json_object *inventory, const char *name)
 {
     static const char *const fields[] = { "uid", "seen", "failed", "failedHash" };
-    struct json_object *inventory = sw_json_get(status, "inventory"),
-                       *list = json_object_new_array();
+    struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *object = sw_json_at(inventory, i);
         if (!sw_streq(sw_json_str(object, NULL, "release", NULL), name))

@@ -68,9 +68,9 @@ bool sw_shared_is_foreign(struct json_object *object, const char *release);
 struct json_object *sw_shared_new(const struct sw_release_user *user);
 /** @user joins it, or pins another version. @return whether that changes anything */
 bool sw_shared_join(struct json_object *entry, const struct sw_release_user *user);
-/** What of the resource's @status.inventory is of the release @name, for who gets it: without uids
- * and without what belongs to that status. The caller's. */
-struct json_object *sw_shared_objects(struct json_object *status, const char *name);
+/** What of a resource's @inventory is of the release @name, for who gets it: without uids
+ * and without what belongs to its status. The caller's. */
+struct json_object *sw_shared_objects(struct json_object *inventory, const char *name);
 /** The resource of @uid leaves it. Where it is the owner the next user becomes the owner, to whom
  * it hands over the @objects that it has, an inventory, or else it begins to remove it.
  * @return whether that changes anything */

@@ -42,11 +42,20 @@ load_goes_on() { # two more pods have run since
     until_ok 60 eval "[ \$(n_ran) -ge $((since + 2)) ]"
 }
 
+# inventory: that of the resource on stdin, as a list; of an older version it is one already
+inventory() {
+    local list
+    list=$(jq -c .status.inventory)
+    case $list in
+        *'"packed"'*) jq -r '.[0].packed' <<<"$list" | base64 -d | gzip -d | jq .inventory ;;
+        *) cat <<<"$list" ;;
+    esac
+}
 # All objects of the recipe and their pods: kind, name, uid; what somebody makes for a moment (claims of the load) is not among them.
 objects() {
     local kinds
-    kinds=$(kubectl get specialresource nvidia-mig -o json |
-        jq -r '[.status.inventory[] | .kind + (if .apiVersion | contains("/") then "." + (.apiVersion / "/" | .[1] + "." + .[0]) else "" end)] | unique | join(",")')
+    kinds=$(kubectl get specialresource nvidia-mig -o json | inventory |
+        jq -r '[.[] | .kind + (if .apiVersion | contains("/") then "." + (.apiVersion / "/" | .[1] + "." + .[0]) else "" end)] | unique | join(",")')
     kubectl get "$kinds,Pod" -A -l specialresource.openshift.io/owned=true -o json | jq -r '.items[] | "\(.kind) \(.metadata.namespace) \(.metadata.name) \(.metadata.uid)"' | sort
     kubectl get nodes -o json | jq -r '.items[] | .metadata.name as $n | .metadata.labels | to_entries[] | select(.key | test("specialresource")) | "\($n) \(.key)=\(.value)"' | sort
 }

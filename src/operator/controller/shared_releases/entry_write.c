@@ -90,7 +90,7 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
         if ((is_user || (p->is_claimed && !conflict)) && shared_may_begin(r))
             changes = sw_shared_join(entry, &user) || changes;
     } else if (wish == SHARED_LEFT) {
-        SW_AUTO_JSON *objects = sw_shared_objects(p->r->status, p->name);
+        SW_AUTO_JSON *objects = sw_shared_objects(sw_json_get(p->r->status, "inventory"), p->name);
         changes = sw_shared_leave(entry, r->uid, objects) || changes;
     }
     if (wish != SHARED_AS_IT_IS && !has_objects(p, entry))

@@ -1,0 +1,103 @@
+/* The status of a resource on the server: written where it differs, packed. */
+#include "operator/controller/private.h"
+#include "operator/inventory/inventory.h"
+
+enum { RETRIES = 2 };
+
+/* A copy of @doc in which each value that is no map differs from all that a status may have. */
+static struct json_object *unknown_copy(struct json_object *doc)
+{
+    if (!json_object_is_type(doc, json_type_object))
+        return json_object_new_string("\001");
+    struct json_object *copy = json_object_new_object();
+    json_object_object_foreach(doc, key, value)(void)
+        json_object_object_add(copy, key, unknown_copy(value));
+    return copy;
+}
+
+/* The write of @doc failed. It may have been done all the same, if only its answer was lost: the
+ * next one sends every field, and removes those of @doc that are not in the status any more. */
+static void doubt_status(struct resource *r, struct json_object *doc)
+{
+    struct json_object *before = SW_TAKE(r->own->doubtful_status);
+    SW_AUTO_JSON *both = sw_merge_apply(before ? before : r->status, doc);
+    r->own->doubtful_status = unknown_copy(both);
+    json_object_put(before);
+}
+
+void status_doubt(struct resource *r)
+{
+    SW_AUTO_JSON *nothing = json_object_new_object();
+    doubt_status(r, nothing);
+}
+
+/* An Event, too, where somebody has to change something. */
+static void say_status_fault(struct resource *r, int code)
+{
+    const char *why = r->own->status_fault;
+    sw_log(SW_LOG_WARN, "status not written", "resource", r->name, "why", why, NULL);
+    if (code != SW_INVALID && code != SW_FORBIDDEN)
+        return;
+    SW_AUTO_CHARS *text = sw_printf("the status cannot be written: %s", why);
+    event_record(
+        r, &(struct sw_action){ .warning = true, .reason = "StatusNotWritten", .message = text });
+}
+
+static void on_status_written(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct resource *r = op->r;
+    const char *message = a->code < 0 ? sw_err_text(a->err) : NULL;
+    op->req = NULL;
+    if (a->code == 0) {
+        json_object_put(r->status);
+        r->status = json_object_get(op->doc);
+        json_object_put(SW_TAKE(r->own->doubtful_status));
+        r->own->inventory_is_plain = false;
+    } else {
+        doubt_status(r, op->doc);
+    }
+    if (fault_is_news(&r->own->status_fault, message))
+        say_status_fault(r, a->code);
+    op_answer(op, a->code, message, NULL, NULL);
+}
+
+/* Only what differs is sent: fields that others added to the status stay. */
+static void begin_status(struct op *op, const struct sw_kind *kind)
+{
+    struct resource *r = op->r;
+    SW_AUTO_JSON *body = json_object_new_object();
+    SW_AUTO_JSON *empty = json_object_new_object();
+    struct json_object *from = r->own->doubtful_status ? r->own->doubtful_status : r->status;
+    struct json_object *change = sw_merge_create(from ? from : empty, op->doc);
+    if (r->own->inventory_is_plain)
+        sw_json_set(change, sw_json_copy(sw_json_get(op->doc, "inventory")), "inventory", NULL);
+    sw_inventory_pack(change);
+    sw_json_set(body, change, "status", NULL);
+    records_mark_new(r, sw_json_get(body, "status"));
+    op->req = sw_kube_patch(r->c->kube, kind, NULL, r->name, SW_PATCH_MERGE, body,
+                            REQUEST_OWN(KINDS, .subresource = "status", .retries = RETRIES),
+                            on_status_written, op);
+}
+
+void request_status(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = op_new_own(r, a->serial);
+    op->answer = SW_EV_STATUS_WRITTEN;
+    op->failed = op_failed;
+    op->doc = json_object_get(a->doc);
+    op->begin = begin_status;
+    op_with_kind(op);
+}
+
+/* ---- read --------------------------------------------------------------------------------------
+ */
+
+void status_take_inventory(struct resource *r)
+{
+    SW_ERR(err);
+    r->own->inventory_is_plain = sw_inventory_is_plain(r->status);
+    if (sw_inventory_unpack(r->status, &err) < 0)
+        sw_log(SW_LOG_WARN, "the inventory is made anew", "resource", r->name, "why",
+               sw_err_text(&err), NULL);
+}

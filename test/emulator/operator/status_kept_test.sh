@@ -1,0 +1,42 @@
+# The status of a resource on the cluster: short for who describes it, with the inventory packed.
+. test/tap.sh
+slipway=$(realpath "${SLIPWAY:-build/slipway}")
+for tool in kubectl jq curl; do command -v $tool >/dev/null || { skip "a status is kept" "no $tool here"; plan; exit; }; done
+export KUBECONFIG=$tap_dir/kubeconfig
+trap 'stop operating; stop emulated; rm -rf "$tap_dir"' EXIT
+
+ready() { [ "$(kubectl get specialresource nvidia-mig -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
+walked() {
+    emulated && "$slipway" configmap recipes/nvidia-mig --packed --namespace default --stand-ins | kubectl apply --server-side -f - &&
+        operating --stand-ins --no-registries &&
+        resource nvidia-mig cm://default/nvidia-mig "$(sed -n 's/^version: //p' recipes/nvidia-mig/Chart.yaml)" | sed 's/^  namespace: .*/  namespace: das-operator/' |
+        kubectl apply -f - && until_ok 60 ready
+}
+inventory() { kubectl get specialresource nvidia-mig -o 'jsonpath={.status.inventory[0].packed}' | base64 -d | gzip -d | jq -c '.inventory[]'; }
+described() {
+    kubectl describe specialresource nvidia-mig | sed '/^Events:/,$d' >"$tap_dir/described"
+    wc -l <"$tap_dir/described"
+    [ "$(wc -l <"$tap_dir/described")" -le 230 ]
+}
+lists_all() { # as many as it says, and those that there are
+    inventory >"$tap_dir/inventory"
+    [ "$(wc -l <"$tap_dir/inventory")" = "$(kubectl get specialresource nvidia-mig -o 'jsonpath={.status.inventory[0].objects}')" ] &&
+        jq -es 'any(.kind == "Namespace" and .name == "das-operator" and .uid)' "$tap_dir/inventory" &&
+        "$slipway" tree nvidia-mig >"$tap_dir/tree" && grep -q "Namespace.*das-operator" "$tap_dir/tree"
+}
+path=/apis/sro.openshift.io/v1beta1/specialresources/nvidia-mig
+# What an older version has written is read, and packed with the next change.
+restarted_with_plain_list() {
+    stop operating
+    patch_status $path "$(inventory | jq -sc '{status: {inventory: .}}')" && operating --stand-ins --no-registries && until_ok 20 grep -q '"the controller works"' "$tap_dir/log" &&
+        kubectl patch specialresource nvidia-mig --type merge -p '{"spec":{"set":{"extra":"x"}}}' && until_ok 20 observed && lists_all
+}
+observed() { [ "$(kubectl get specialresource nvidia-mig -o 'jsonpath={.status.observedGeneration} {.status.inventory[0].packed}' | cut -c1-4)" = "2 H4" ]; }
+all_goes() { kubectl delete specialresource nvidia-mig --timeout 60s && until_ok 20 eval '! kubectl get namespace das-operator'; }
+
+t "an operator has walked a recipe" walked
+t "kubectl describe is short" described
+t "the inventory is packed, and has all objects" lists_all
+t "the plain list of an older version is read, and packed" restarted_with_plain_list
+t "it is removed by what is packed" all_goes
+plan

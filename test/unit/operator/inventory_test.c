@@ -1,0 +1,135 @@
+/* The inventory in a status: packed, unpacked, of older versions, and written by others. */
+#include "operator/inventory/inventory.h"
+
+#include "data/data.h"
+#include "operator/release/record.h"
+#include "unit/data/data_util.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define PLAIN                                                                                      \
+    "{\"state\":\"Ready: \",\"inventory\":[{\"apiVersion\":\"v1\",\"kind\":\"Namespace\","         \
+    "\"name\":\"a\"},{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"namespace\":\"a\","              \
+    "\"name\":\"b\",\"done\":true}]}"
+
+static const char *packed_text(struct json_object *status)
+{
+    struct json_object *list = sw_json_get(status, "inventory");
+    return sw_json_str(sw_json_at(list, 0), NULL, "packed", NULL);
+}
+
+static void what_is_packed_comes_out_as_it_was(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *status = parse(PLAIN), *plain = parse(PLAIN);
+    SW_ERR(err);
+    sw_inventory_pack(status);
+    assert_int_equal(sw_json_len(sw_json_get(status, "inventory")), 1);
+    assert_int_equal(
+        sw_json_int(sw_json_at(sw_json_get(status, "inventory"), 0), 0, "objects", NULL), 2);
+    assert_non_null(packed_text(status));
+    assert_int_equal(sw_inventory_unpack(status, &err), 0);
+    assert_true(sw_json_equal(status, plain));
+}
+
+static void it_is_packed_once(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *status = parse(PLAIN), *once = NULL;
+    sw_inventory_pack(status);
+    once = sw_json_copy(status);
+    assert_false(sw_inventory_is_plain(status));
+    sw_inventory_pack(status);
+    assert_true(sw_json_equal(status, once));
+}
+
+static void equal_inventories_are_packed_alike(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *one = parse(PLAIN), *other = parse(PLAIN);
+    sw_inventory_pack(one);
+    sw_inventory_pack(other);
+    assert_true(sw_json_equal(one, other));
+}
+
+static void an_older_version_s_list_is_read(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *status = parse(PLAIN);
+    assert_true(sw_inventory_is_plain(status));
+    assert_int_equal(sw_json_len(sw_inventory_of(status)), 2);
+}
+
+static void no_inventory_is_none(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *without = parse("{}"), *empty = parse("{\"inventory\":[]}");
+    sw_inventory_pack(without);
+    sw_inventory_pack(empty);
+    assert_null(sw_inventory_of(without));
+    assert_int_equal(sw_json_len(sw_inventory_of(empty)), 0);
+    assert_null(sw_inventory_of(NULL));
+}
+
+static void what_others_have_written_there_is_refused(void **state)
+{
+    static const char *const broken[] = {
+        "{\"inventory\":[{\"packed\":\"no base64\"}]}",
+        "{\"inventory\":[{\"packed\":\"bm8gZ3ppcA==\"}]}",
+        "{\"inventory\":[{\"packed\":\"\"}]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < SW_COUNT(broken); i++) {
+        SW_AUTO_JSON *status = parse(broken[i]);
+        SW_ERR(err);
+        assert_int_equal(sw_inventory_unpack(status, &err), SW_INVALID);
+        assert_non_null(strstr(sw_err_text(&err), "status.inventory"));
+        assert_int_equal(sw_json_len(sw_inventory_of(status)), 0);
+    }
+}
+
+static void a_document_of_another_form_is_refused(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *other = parse("{\"inventory\":{}}"), *status = parse("{\"inventory\":[{}]}");
+    SW_AUTO_CHARS *packed = sw_release_pack(other);
+    sw_json_set_str(sw_json_at(sw_json_get(status, "inventory"), 0), packed, "packed", NULL);
+    assert_int_equal(sw_inventory_unpack(status, NULL), SW_INVALID);
+}
+
+/* Some 64 MiB out of some 64 KiB. */
+static void what_would_fill_the_memory_is_refused(void **state)
+{
+    enum { BYTES = 64 << 20 };
+    (void)state;
+    SW_AUTO_JSON *bomb = json_object_new_object(), *status = parse("{\"inventory\":[{}]}");
+    SW_AUTO_CHARS *text = sw_alloc(BYTES);
+    memset(text, 'a', BYTES);
+    sw_json_set(bomb, json_object_new_string_len(text, BYTES), "inventory", NULL);
+    SW_AUTO_CHARS *packed = sw_release_pack(bomb);
+    sw_json_set_str(sw_json_at(sw_json_get(status, "inventory"), 0), packed, "packed", NULL);
+    assert_int_equal(sw_inventory_unpack(status, NULL), SW_INVALID);
+    assert_int_equal(sw_json_len(sw_inventory_of(status)), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_packed_comes_out_as_it_was),
+        cmocka_unit_test(it_is_packed_once),
+        cmocka_unit_test(equal_inventories_are_packed_alike),
+        cmocka_unit_test(an_older_version_s_list_is_read),
+        cmocka_unit_test(no_inventory_is_none),
+        cmocka_unit_test(what_others_have_written_there_is_refused),
+        cmocka_unit_test(a_document_of_another_form_is_refused),
+        cmocka_unit_test(what_would_fill_the_memory_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
