@@ -55,6 +55,8 @@ struct resource_private {
     struct sw_timer *timer; /* the engine's */
     struct json_object
         *doubtful_status;    /* fields of which the server's values are not known; NULL: none */
+    bool status_is_whole;    /* it was on the server, after it was written */
+    bool status_is_lost;     /* others have removed it since it was written last */
     bool inventory_is_plain; /* in the status on the server, as older versions wrote it */
     char *status_fault;      /* why the status could not be written, as it was told; NULL: it was */
     bool stepping, draining;
@@ -273,6 +275,11 @@ void status_doubt(struct resource *r);
 /** r->status was read: unpack the inventory. The list of an older version is packed with the next
  * write. */
 void status_take_inventory(struct resource *r);
+/** Has somebody removed the status, or most of it, as @doc has it? Until it was on the server once,
+ * what the watch tells may be older than what was written. */
+bool status_is_removed(struct resource *r, struct json_object *doc);
+/** It is: all of it is written again. */
+void status_write_again(struct resource *r);
 
 /* ---- the cluster (cluster.c, kinds.c, fact_watches.c)
  * ---------------------------------------------

@@ -549,12 +549,17 @@ static void on_object(struct sw_controller *c, const struct sw_watch_event *w)
     bool is_new = !r;
     if (is_new)
         r = resource_new(c, w->name, w->uid);
-    bool changed = is_new || differs(r->seen, w->object);
+    bool changed = is_new || differs(r->seen, w->object),
+         is_removed = status_is_removed(r, w->object);
     changed = take_doc(r, w->object) || changed;
     r->own->is_unresolved |= changed;
-    if (changed && document_is_deleting(w->object) && !document_is_held(w->object))
+    if (changed && document_is_deleting(w->object) && !document_is_held(w->object)) {
         forget(r); /* all was removed */
-    else if (changed)
+        return;
+    }
+    if (is_removed)
+        status_write_again(r);
+    if (changed)
         on_resolved(r);
     else
         (void)resource_resolve(r, NULL, &err);

@@ -1,4 +1,5 @@
-/* The status of a resource on the server: written where it differs, packed. */
+/* The status of a resource on the server: written where it differs, packed, and written again where
+ * others have removed it. */
 #include "operator/controller/private.h"
 #include "operator/inventory/inventory.h"
 
@@ -49,7 +50,9 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
     struct resource *r = op->r;
     const char *message = a->code < 0 ? sw_err_text(a->err) : NULL;
     op->req = NULL;
-    if (a->code == 0) {
+    /* others have removed it since this was sent: the engine asks for all of it again */
+    int code = a->code == 0 && r->own->status_is_lost ? SW_CONFLICT : a->code;
+    if (code == 0) {
         json_object_put(r->status);
         r->status = json_object_get(op->doc);
         json_object_put(SW_TAKE(r->own->doubtful_status));
@@ -59,7 +62,7 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
     }
     if (fault_is_news(&r->own->status_fault, message))
         say_status_fault(r, a->code);
-    op_answer(op, a->code, message, NULL, NULL);
+    op_answer(op, code, message, NULL, NULL);
 }
 
 /* Only what differs is sent: fields that others added to the status stay. */
@@ -72,6 +75,9 @@ static void begin_status(struct op *op, const struct sw_kind *kind)
     struct json_object *change = sw_merge_create(from ? from : empty, op->doc);
     if (r->own->inventory_is_plain)
         sw_json_set(change, sw_json_copy(sw_json_get(op->doc, "inventory")), "inventory", NULL);
+    if (r->own->status_is_lost)
+        records_put_known(r, change);
+    r->own->status_is_lost = false;
     sw_inventory_pack(change);
     sw_json_set(body, change, "status", NULL);
     records_mark_new(r, sw_json_get(body, "status"));
@@ -100,4 +106,22 @@ void status_take_inventory(struct resource *r)
     if (sw_inventory_unpack(r->status, &err) < 0)
         sw_log(SW_LOG_WARN, "the inventory is made anew", "resource", r->name, "why",
                sw_err_text(&err), NULL);
+}
+
+bool status_is_removed(struct resource *r, struct json_object *doc)
+{
+    struct json_object *status = sw_json_get(doc, "status");
+    bool is_whole = sw_json_get(status, "conditions") && sw_json_get(status, "states") &&
+                    sw_json_get(status, "inventory");
+    r->own->status_is_whole |= is_whole;
+    return !is_whole && r->own->status_is_whole && r->started;
+}
+
+void status_write_again(struct resource *r)
+{
+    sw_log(SW_LOG_WARN, "somebody has removed the status: it is written again", "resource", r->name,
+           NULL);
+    r->own->status_is_lost = true;
+    status_doubt(r);
+    resource_step(r, &(struct sw_event){ .kind = SW_EV_STATUS_LOST });
 }

@@ -296,6 +296,12 @@ static void on_leaving(struct sw_engine *e, const struct sw_event *event)
     e->status_ms = e->now_ms - e->opts.status_gap_ms; /* no progress is kept back */
 }
 
+static void on_status_lost(struct sw_engine *e, const struct sw_event *event)
+{
+    (void)event;
+    e->status_dirty = e->status_is_lost = true;
+}
+
 static void on_timer(struct sw_engine *e, const struct sw_event *event)
 {
     (void)event;
@@ -313,6 +319,7 @@ static void (*const handlers[SW_EV_COUNT])(struct sw_engine *e, const struct sw_
     [SW_EV_RELEASED] = on_answered,
     [SW_EV_LABELED] = on_labeled,
     [SW_EV_STATUS_WRITTEN] = status_answered,
+    [SW_EV_STATUS_LOST] = on_status_lost,
     [SW_EV_LOGS] = on_logs,
     [SW_EV_WARNINGS] = on_warnings,
     [SW_EV_NODE] = on_node,

@@ -69,6 +69,7 @@ enum sw_event_kind {
     SW_EV_LABELED,  /* answer: @serial, @node, @code. On success the node set has the new labels
                        already */
     SW_EV_STATUS_WRITTEN, /* answer: @serial, @code */
+    SW_EV_STATUS_LOST,    /* others have removed what was written: it is written again */
     SW_EV_LOGS,           /* answer: @serial, @key, @code, @text */
     SW_EV_WARNINGS,       /* answer: @serial, @key, @code, @text: of the newest; NULL: none */
     SW_EV_NODE,           /* @node in the node set has changed or (without name there) is gone */

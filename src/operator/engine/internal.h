@@ -357,7 +357,8 @@ struct sw_engine {
     struct json_object *writing; /* the one that was sent and not answered yet */
     uint64_t status_serial;      /* of @writing; 0: none */
     bool status_dirty, settled;
-    int64_t status_ms; /* when the last one was sent */
+    bool status_is_lost; /* others have removed it: it is written, though it is equal */
+    int64_t status_ms;   /* when the last one was sent */
     unsigned
         n_status_tries; /* that failed: the server may have taken what they wrote all the same */
     int64_t status_retry_ms;

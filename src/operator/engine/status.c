@@ -525,7 +525,9 @@ void status_update(struct sw_engine *e)
     e->status_dirty = false;
     e->reported_phase = sum.phase;
     report(e, &sum);
-    if (!e->n_status_tries && sw_json_equal(doc, e->written)) {
+    bool is_lost = e->status_is_lost;
+    e->status_is_lost = false;
+    if (!e->n_status_tries && !is_lost && sw_json_equal(doc, e->written)) {
         (void)json_object_put(doc);
         return;
     }

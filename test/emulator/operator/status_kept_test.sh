@@ -1,4 +1,5 @@
-# The status of a resource on the cluster: short for who describes it, with the inventory packed.
+# The status of a resource on the cluster: short for who describes it, with the inventory packed, and written again where
+# somebody removes it.
 . test/tap.sh
 slipway=$(realpath "${SLIPWAY:-build/slipway}")
 for tool in kubectl jq curl; do command -v $tool >/dev/null || { skip "a status is kept" "no $tool here"; plan; exit; }; done
@@ -24,7 +25,16 @@ lists_all() { # as many as it says, and those that there are
         jq -es 'any(.kind == "Namespace" and .name == "das-operator" and .uid)' "$tap_dir/inventory" &&
         "$slipway" tree nvidia-mig >"$tap_dir/tree" && grep -q "Namespace.*das-operator" "$tap_dir/tree"
 }
+status() { kubectl get specialresource nvidia-mig -o json | jq -S .status; }
+generations() { kubectl get daemonsets,deployments,pods -A -o json | jq -r '.items[] | "\(.kind) \(.metadata.namespace) \(.metadata.name) \(.metadata.uid) \(.metadata.generation)"' | sort; }
 path=/apis/sro.openshift.io/v1beta1/specialresources/nvidia-mig
+# comes_back PATCH: somebody changes the status so
+comes_back() {
+    patch_status $path "$1" && until_ok 10 eval '[ "$(status)" = "$before" ]' || { diff <(echo "$before") <(status); return 1; }
+}
+nothing_made_anew() { generations >"$tap_dir/after"; diff "$tap_dir/before" "$tap_dir/after"; }
+one_revision() { "$slipway" history nvidia-mig -o json | jq -e 'length == 1 and .[0].trusted != false'; }
+
 # What an older version has written is read, and packed with the next change.
 restarted_with_plain_list() {
     stop operating
@@ -37,6 +47,13 @@ all_goes() { kubectl delete specialresource nvidia-mig --timeout 60s && until_ok
 t "an operator has walked a recipe" walked
 t "kubectl describe is short" described
 t "the inventory is packed, and has all objects" lists_all
+before=$(status)
+generations >"$tap_dir/before"
+t "a status that somebody removes is written again" comes_back '{"status":null}'
+t "so is one without its states" comes_back '{"status":{"states":null}}'
+t "and one without its inventory" comes_back '{"status":{"inventory":null}}'
+t "no object and no pod was made anew" nothing_made_anew
+t "the records are used as before" one_revision
 t "the plain list of an older version is read, and packed" restarted_with_plain_list
 t "it is removed by what is packed" all_goes
 plan

@@ -69,6 +69,7 @@ static const char *const event_names[SW_EV_COUNT] = {
     [SW_EV_RELEASED] = "released",
     [SW_EV_LABELED] = "labeled",
     [SW_EV_STATUS_WRITTEN] = "status-written",
+    [SW_EV_STATUS_LOST] = "status-lost",
     [SW_EV_LOGS] = "logs",
     [SW_EV_WARNINGS] = "warnings",
     [SW_EV_NODE] = "node",

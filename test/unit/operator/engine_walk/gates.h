@@ -47,6 +47,22 @@ static void at_rest_nothing_is_written(void **state)
     sim_free(sim);
 }
 
+static void a_status_that_is_removed_is_written_again(void **state)
+{
+    (void)state;
+    struct sim *sim = walked(&chain);
+    SW_AUTO_JSON *before = sw_json_copy(sim->status);
+    size_t statuses = sim->n_statuses, others = sim->n_applies + sim->n_labels;
+    sim_clear_log(sim);
+    sim_step(sim, &(struct sw_event){ .kind = SW_EV_STATUS_LOST });
+    sim_run(sim, 3600000);
+    assert_int_equal(sim->n_statuses, statuses + 1);
+    assert_true(sw_json_equal(sim->status, before));
+    assert_int_equal(sim->n_applies + sim->n_labels, others);
+    expect_never(sim, "event");
+    sim_free(sim);
+}
+
 static void a_restart_writes_nothing(void **state)
 {
     (void)state;
@@ -648,6 +664,7 @@ static const struct CMUnitTest gates_tests[] = {
     cmocka_unit_test(what_is_asserted_may_change),
     cmocka_unit_test(states_follow_each_other),
     cmocka_unit_test(few_writes_are_enough),
+    cmocka_unit_test(a_status_that_is_removed_is_written_again),
     cmocka_unit_test(at_rest_nothing_is_written),
     cmocka_unit_test(a_restart_writes_nothing),
     cmocka_unit_test(independent_states_run_side_by_side),
