@@ -243,6 +243,8 @@ struct state {
     unsigned n_redone;  /* how often what failed has been run again */
     unsigned n_tries;
     int64_t retry_ms, tried_ms;
+    unsigned n_failures; /* since other content was begun: how often it is tried again */
+    int64_t first_failure_ms, last_failure_ms;
     /* how it failed last: shown while the same is tried again */
     enum phase failed_as;
     char *failed_why, *failed_reason; /* NULL: it has not, or something went well since */

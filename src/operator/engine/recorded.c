@@ -40,6 +40,10 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->shut_ms = read_time(doc, "shutAt");
     s->awaited_ms = read_time(doc, "awaitedSince");
     s->n_redone = (unsigned)sw_json_int(doc, 0, "retries", NULL);
+    struct json_object *failures = sw_json_get(doc, "failures");
+    s->n_failures = (unsigned)sw_json_int(failures, 0, "count", NULL);
+    s->first_failure_ms = read_time(failures, "first");
+    s->last_failure_ms = read_time(failures, "last");
     s->begun = read_hex(doc, "revision");
     sw_text_set(&s->shown, sw_json_str(doc, "", "phase", NULL));
     sw_text_set(&s->reported, s->shown);

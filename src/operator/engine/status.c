@@ -163,6 +163,16 @@ static const char *note_of(const struct state *s)
     return NULL;
 }
 
+/* How often the state has failed and was tried again. */
+static void add_failures(const struct state *s, struct json_object *to)
+{
+    struct json_object *doc = json_object_new_object();
+    add_number(doc, "count", s->n_failures);
+    add_time(doc, "first", s->first_failure_ms);
+    add_time(doc, "last", s->last_failure_ms);
+    json_object_object_add(to, "failures", doc);
+}
+
 static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
 {
     struct json_object *doc = json_object_new_object();
@@ -204,6 +214,8 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_time(doc, "awaitedSince", s->awaited_ms);
     if (s->n_redone)
         add_number(doc, "retries", s->n_redone);
+    if (s->n_failures)
+        add_failures(s, doc);
     add_hex(doc, "revision", s->begun);
     if (!s->affine || s->n_variants == 0)
         return doc;
@@ -504,6 +516,26 @@ static bool is_due(struct sw_engine *e, const struct summary *sum)
     return due_ms <= e->now_ms;
 }
 
+/* Does @doc say what was written last? What fails again is counted, but no reason to write: the
+ * next status that says something else has the number. */
+static bool is_as_written(const struct sw_engine *e, struct json_object *doc)
+{
+    struct json_object *states = sw_json_get(doc, "states"),
+                       *written = sw_json_get(e->written, "states");
+    SW_AUTO_JSON *plain = NULL;
+    if (sw_json_len(states) != sw_json_len(written))
+        return false;
+    for (size_t i = 0; i < sw_json_len(states); i++) {
+        struct json_object *was = sw_json_get(sw_json_at(written, i), "failures");
+        if (sw_json_equal(sw_json_get(sw_json_at(states, i), "failures"), was) || !was)
+            continue;
+        plain = plain ? plain : sw_json_copy(doc);
+        sw_json_set(sw_json_at(sw_json_get(plain, "states"), i), sw_json_copy(was), "failures",
+                    NULL);
+    }
+    return sw_json_equal(plain ? plain : doc, e->written);
+}
+
 void status_update(struct sw_engine *e)
 {
     if (!e->status_dirty || e->status_serial || is_settling(e))
@@ -527,7 +559,7 @@ void status_update(struct sw_engine *e)
     report(e, &sum);
     bool is_lost = e->status_is_lost;
     e->status_is_lost = false;
-    if (!e->n_status_tries && !is_lost && sw_json_equal(doc, e->written)) {
+    if (!e->n_status_tries && !is_lost && is_as_written(e, doc)) {
         (void)json_object_put(doc);
         return;
     }

@@ -19,6 +19,8 @@ static void begin(struct sw_engine *e, struct state *s)
     s->fresh = s->begun != s->digest;
     if (s->fresh)
         s->ready_ms = 0;
+    if (s->fresh && !s->failed_why)
+        s->n_failures = 0;
     s->begun = s->digest;
     s->tried_ms = e->now_ms;
     s->changed = false;
@@ -268,6 +270,8 @@ static void enter(struct sw_engine *e, struct state *s, const struct table_row *
         state_note_failure(e, s);
         s->retry_ms = e->now_ms + act_backoff(e, n, s->phase == PH_FAILED);
         s->n_tries++;
+        s->first_failure_ms = s->n_failures++ ? s->first_failure_ms : e->now_ms;
+        s->last_failure_ms = e->now_ms;
     }
     if (row->event)
         report(e, s, row);

@@ -39,7 +39,9 @@ export function timeline(resource, width) {
     const end = endOf(s);
     const free = awaitedUntil(s, byName);
     const warnings = events.filter((e) => e.type === 'Warning' && isAbout(e, s));
-    const text = `${s.name}: ${s.phase}, began after ${duration(begin - from)}, took ${duration(end - begin)}`;
+    const failures = s.failures?.count ?? 0;
+    const again = failures === 0 ? '' : failures === 1 ? 'tried again once' : `tried again ${failures} times`;
+    const text = `${s.name}: ${s.phase}, began after ${duration(begin - from)}, took ${duration(end - begin)}${again && `, ${again}`}`;
     const most = Math.floor(left / 7.2);
     return svg('g', { 'data-key': s.name, role: 'listitem', 'aria-label': text },
       svg('title', null, text),
@@ -47,9 +49,13 @@ export function timeline(resource, width) {
         s.name.length > most ? `…${s.name.slice(1 - most)}` : s.name),
       free < begin ? svg('rect', { class: 'wait', x: x(free), y: y + 9, width: Math.max(0, x(begin) - x(free)), height: 4 }) : null,
       svg('rect', { class: `bar ${stateTone(s)}`, x: x(begin), y: y + 4, rx: 2, width: Math.max(3, x(end) - x(begin)), height: 14 }),
+      again ? svg('rect', { class: 'again', x: x(Math.max(time(s.failures.first), from)) - 1, y: y + 19, height: 3,
+        width: 3 + Math.max(0, x(Math.min(time(s.failures.last), from + span)) - x(Math.max(time(s.failures.first), from))) },
+        svg('title', null, again)) : null,
       warnings.map((e) => svg('path', { class: 'warning', d: `M${x(Math.min(Math.max(time(e.at), from), from + span))} ${y + 2}v18` },
         svg('title', null, e.message))),
-      svg('text', { class: 'what', x: Math.max(x(begin) + 3, x(end)) + 6, y: y + 15 }, duration(end - begin)));
+      svg('text', { class: 'what', x: Math.max(x(begin) + 3, x(end)) + 6, y: y + 15 },
+        again ? `${duration(end - begin)}, ${failures}×` : duration(end - begin)));
   });
   const axis = ticksOf(span, Math.max(2, Math.floor(room / 90))).map((t) => svg('g', { class: 'tick' },
     svg('path', { d: `M${x(from + t)} ${TOP - 6}V${height}` }),

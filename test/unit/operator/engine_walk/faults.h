@@ -24,6 +24,40 @@ static void what_passes_is_tried_again(void **state)
     sim_free(sim);
 }
 
+static struct json_object *failures_of(struct sim *sim, const char *state)
+{
+    return sw_json_get(sw_json_find_by(sw_json_get(sim->status, "states"), "name", state),
+                       "failures");
+}
+
+static void what_was_tried_again_is_counted_and_no_reason_to_write(void **state)
+{
+    (void)state;
+    struct refusal no = { SW_ACT_APPLY, "a1", SW_UNAVAILABLE, 0 };
+    struct sim *sim = new_sim(&chain);
+    sim->arg = &no;
+    sim->refuse = refuse;
+    sim_start(sim);
+    sim_run(sim, 20000);
+    size_t tries = no.n, writes = sim->n_statuses;
+    sim_run(sim, 600000);
+    assert_true(no.n > tries);
+    assert_int_equal(sim->n_statuses, writes);
+    sim_restart(sim);
+    sim_run(sim, 30000);
+    no.code = 0;
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    assert_true(sw_json_int(failures_of(sim, "a"), 0, "count", NULL) >= 2);
+    assert_true(strcmp(sw_json_str(failures_of(sim, "a"), "", "first", NULL),
+                       sw_json_str(failures_of(sim, "a"), "", "last", NULL)) < 0);
+    assert_null(failures_of(sim, "b"));
+    edit(sim, 0, 0);
+    sim_run(sim, 60000);
+    assert_null(failures_of(sim, "a")); /* other content */
+    sim_free(sim);
+}
+
 static void what_lasts_is_an_error_and_tried_seldom(void **state)
 {
     (void)state;
@@ -476,6 +510,7 @@ static void a_node_that_comes_back_in_time_is_forgiven(void **state)
 static const struct CMUnitTest faults_tests[] = {
     cmocka_unit_test(what_passes_is_tried_again),
     cmocka_unit_test(what_lasts_is_an_error_and_tried_seldom),
+    cmocka_unit_test(what_was_tried_again_is_counted_and_no_reason_to_write),
     cmocka_unit_test(a_changed_cause_ends_the_back_off),
     cmocka_unit_test(a_kind_that_is_not_served_is_waited_for),
     cmocka_unit_test(what_cannot_be_looked_at_is_not_taken_for_absent),
