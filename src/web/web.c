@@ -38,6 +38,9 @@ enum {
     "Cross-Origin-Resource-Policy: same-origin\r\n"                                                \
     "Cache-Control: no-store\r\n"
 
+/* The viewer's token; store.js has it, too. */
+#define TOKEN_HEADER "Slipway-Token"
+
 /* A stream of changes. */
 struct stream {
     struct sw_web *web;
@@ -248,11 +251,36 @@ static bool equals_secret(const char *a, const char *secret)
     return differs == 0;
 }
 
+/* The token of who asks, heap; NULL: there is none. The page sends it in a header of its own: an
+ * API server that is between (its proxy of Services) takes Authorization for itself, and sends it
+ * on to nobody. */
+static char *token_of(const struct sw_serve_request *r)
+{
+    char *own = sw_serve_header(r, TOKEN_HEADER);
+    if (own)
+        return own;
+    SW_AUTO_CHARS *header = sw_serve_header(r, "Authorization");
+    char *token = header && sw_starts_with(header, "Bearer ")
+                      ? sw_strdup(header + strlen("Bearer "))
+                      : NULL;
+    if (header)
+        explicit_bzero(header, strlen(header));
+    return token;
+}
+
+static void token_free(char *token)
+{
+    if (token)
+        explicit_bzero(token, strlen(token));
+    free(token);
+}
+
 static bool has_token(const struct sw_web *web, const struct sw_serve_request *r)
 {
-    SW_AUTO_CHARS *header = sw_serve_header(r, "Authorization");
-    return header && sw_starts_with(header, "Bearer ") &&
-           equals_secret(header + strlen("Bearer "), web->token);
+    char *token = token_of(r);
+    bool is_right = token && equals_secret(token, web->token);
+    token_free(token);
+    return is_right;
 }
 
 /* Whether the page was asked for by a name of loopback: a name of somebody else's that leads here
@@ -351,16 +379,12 @@ static void ask(struct sw_web *web, const struct sw_serve_request *r, struct sw_
         on_allowed(reply, q);
         return;
     }
-    SW_AUTO_CHARS *header = sw_serve_header(r, "Authorization");
-    const char *token = NULL;
-    if (header && sw_starts_with(header, "Bearer "))
-        token = header + strlen("Bearer ");
+    char *token = token_of(r);
     const struct sw_access_request asks = {
         .token = token, .verb = "get", .path = SW_WEB_PATH, .forget = question_free
     };
     sw_access_ask(web->access, &asks, reply, on_allowed, q);
-    if (header)
-        explicit_bzero(header, strlen(header));
+    token_free(token);
 }
 
 static bool is_question(const struct sw_serve_request *r)

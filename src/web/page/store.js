@@ -66,7 +66,7 @@ async function read(token, state, changed) {
   let quiet = setTimeout(() => abort.abort(), QUIET_MS);
   try {
     const answer = await fetch('api/events', {
-      headers: { Authorization: `Bearer ${token || 'none'}` }, cache: 'no-store', signal: abort.signal });
+      headers: { 'Slipway-Token': token || 'none' }, cache: 'no-store', signal: abort.signal });
     if (answer.status === 401 || answer.status === 403) {
       store.link = 'refused';
       return;
@@ -114,7 +114,7 @@ export function logOf(key, pod, container, previous, changed) {
   if (store.link === 'report') return undefined;
   const [ns, name] = key.split('/');
   const query = new URLSearchParams({ namespace: ns, pod: name, container, previous: previous ? '1' : '0' });
-  fetch(`api/log?${query}`, { headers: { Authorization: `Bearer ${store.token}` }, cache: 'no-store' })
+  fetch(`api/log?${query}`, { headers: { 'Slipway-Token': store.token }, cache: 'no-store' })
     .then(async (answer) => {
       store.log.set(id, answer.ok ? await answer.text() : '');
       changed();

@@ -53,6 +53,13 @@ let_in() {
         got 403 "$(cat "$tap_dir/other.token")" '/api/log?namespace=a&pod=b&container=c' && got 200 "$(cat "$tap_dir/reader.token")" '/api/log?namespace=a&pod=b&container=c' && [ ! -s "$tap_dir/b" ]
 }
 t "data is for whom the API server lets get /dashboard" let_in
+own_header() { # what an API server's proxy leaves of a request: no Authorization, or that of who runs kubectl proxy
+    local url="https://127.0.0.1:$(cat "$tap_dir/port")/api/log?namespace=a&pod=b&container=c"
+    [ "$(curl -sk -o /dev/null -w '%{http_code}' -H "Slipway-Token: $(cat "$tap_dir/reader.token")" "$url")" = 200 ] &&
+        [ "$(curl -sk -o /dev/null -w '%{http_code}' -H "Slipway-Token: $(cat "$tap_dir/reader.token")" -H "Authorization: Bearer other" "$url")" = 200 ] &&
+        [ "$(curl -sk -o /dev/null -w '%{http_code}' -H "Slipway-Token: $(cat "$tap_dir/other.token")" "$url")" = 403 ]
+}
+t "a token in the page's own header is as good" own_header
 live() {
     got 503 "$(cat "$tap_dir/reader.token")" /api/snapshot || return 1
     curl -skN -H "Authorization: Bearer $(cat "$tap_dir/reader.token")" "https://127.0.0.1:$(cat "$tap_dir/port")/api/events" >"$tap_dir/s" 2>/dev/null &
