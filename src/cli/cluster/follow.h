@@ -17,8 +17,10 @@ struct sw_follow {
     struct sw_err err;
 };
 
-/** Follow the resource @name (NULL: all) by @conn, which outlives @follow.
- * @return 0 | SW_NOTFOUND: the cluster has no such kind | as sw_cluster_kind() */
+/** Follow the resource @name (NULL: all) by @conn, which outlives @follow. A patient connection
+ * waits until the server answers.
+ * @return 0 | SW_NOTFOUND: the cluster has no such kind | as sw_cluster_kind(): SW_UNAVAILABLE of a
+ * patient connection is a signal, or its deadline */
 int sw_follow_open(struct sw_follow *follow, struct sw_connection *conn, const char *name,
                    struct sw_err *err) SW_CHECKED;
 /** Run the loop until something has changed, or they cannot be read any more.

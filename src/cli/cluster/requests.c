@@ -2,7 +2,8 @@
 
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
-#include "data/json/path.h"
+#include "data/data.h"
+#include "data/text/nearest.h"
 #include "kube/review.h"
 
 #include <json-c/json.h>
@@ -169,15 +170,37 @@ int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **
     return rc;
 }
 
+/* The resource whose name is nearest to @typed, heap; NULL: none is near. */
+static char *nearest_resource(struct sw_connection *conn, const char *typed)
+{
+    SW_AUTO_JSON *items = NULL;
+    SW_ERR(ignored);
+    if (sw_cluster_find(conn, RESOURCE_VERSION, RESOURCE_KIND, NULL, NULL,
+                        &(struct sw_request_opts){ .retries = 1 }, &items, &ignored) < 0)
+        return NULL;
+    const char **names = sw_zalloc(sw_json_len(items) + 1, sizeof *names);
+    for (size_t i = 0; i < sw_json_len(items); i++)
+        names[i] = sw_obj_name(sw_json_at(items, i));
+    const char *nearest = sw_text_nearest(typed, names);
+    char *found = nearest ? sw_strdup(nearest) : NULL;
+    free(names);
+    return found;
+}
+
 int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
                         struct json_object **out, struct sw_err *err)
 {
     const struct sw_request_opts opts = { .retries = retries };
     const struct sw_kind *kind;
-    const int rc = sw_cluster_resource_kind(conn, &kind, err);
-    return rc < 0 ? rc
-                  : sw_cluster_find(conn, RESOURCE_VERSION, RESOURCE_KIND, NULL, name, &opts, out,
-                                    err);
+    int rc = sw_cluster_resource_kind(conn, &kind, err);
+    if (rc < 0)
+        return rc;
+    rc = sw_cluster_find(conn, RESOURCE_VERSION, RESOURCE_KIND, NULL, name, &opts, out, err);
+    if (rc != SW_NOTFOUND)
+        return rc;
+    SW_AUTO_CHARS *meant = nearest_resource(conn, name);
+    return sw_err_set(err, rc, "SpecialResource '%s' not found%s%s%s", name,
+                      meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
 int sw_cluster_delete(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,

@@ -267,11 +267,11 @@ int sw_logs_follow(struct sw_connection *conn, const struct sw_logs_choice *choi
     struct following f = { .conn = conn, .choice = choice };
     struct sw_follow resources = { 0 };
     SW_AUTO_JSON *first = NULL;
-    int rc = sw_cluster_resource(conn, choice->name, RETRIES, &first, err);
+    int rc = sw_follow_open(&resources, conn, choice->name, err);
+    if (rc == 0)
+        rc = sw_cluster_resource(conn, choice->name, RETRIES, &first, err);
     if (rc == 0)
         rc = sw_logs_check_state(first, choice->state, err);
-    if (rc == 0)
-        rc = sw_follow_open(&resources, conn, choice->name, err);
     while (rc == 0 && sw_follow_next(&resources)) {
         struct json_object *resource = sw_json_get(resources.resources, choice->name);
         if (resources.code)

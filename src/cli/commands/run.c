@@ -744,9 +744,10 @@ static int watch_operator(struct sw_connection *conn, struct json_object *resour
     SW_ERR(err);
     conn->until_ms = end_ms;
     conn->patient = true;
-    if (sw_follow_open(&follow, conn, name, &err) < 0)
+    const int opened = sw_follow_open(&follow, conn, name, &err);
+    if (opened < 0 && opened != SW_UNAVAILABLE)
         return sw_cli_fail(conn->command, &err);
-    while (rc < 0 && sw_follow_next(&follow)) {
+    while (opened == 0 && rc < 0 && sw_follow_next(&follow)) {
         struct json_object *doc = sw_json_get(follow.resources, name);
         phase = !follow.code && doc ? observe(name, doc, generation, &last) : NULL;
         int64_t settled_ms = sw_loop_now_ms(conn->loop) + SETTLE_MS;

@@ -218,7 +218,7 @@ static int watch(struct status *s)
     SW_AUTO_JSON *docs = NULL;
     SW_ERR(err);
     if (sw_follow_open(&follow, &s->conn, s->name, &err) < 0)
-        return fail(s, &err);
+        return s->conn.signal ? 128 + s->conn.signal : fail(s, &err);
     struct sw_live *live = documents_only ? NULL : sw_live_open(STDOUT_FILENO);
     int rc = 0;
     while (rc == 0 && sw_follow_next(&follow)) {

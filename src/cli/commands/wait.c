@@ -61,9 +61,10 @@ static int wait_for(struct sw_connection *conn, const struct wait_opts *opts, co
     int rc = -1;
     SW_ERR(err);
     conn->until_ms = opts->timeout_ms ? sw_loop_now_ms(conn->loop) + opts->timeout_ms : 0;
-    if (sw_follow_open(&follow, conn, name, &err) < 0)
+    const int opened = sw_follow_open(&follow, conn, name, &err);
+    if (opened < 0 && opened != SW_UNAVAILABLE)
         return sw_cli_fail("wait", &err);
-    while (rc < 0 && sw_follow_next(&follow)) {
+    while (opened == 0 && rc < 0 && sw_follow_next(&follow)) {
         if (follow.code == SW_FORBIDDEN)
             rc = sw_cli_fail("wait", &follow.err);
         else if (!follow.code)

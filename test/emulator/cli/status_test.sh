@@ -42,7 +42,7 @@ lines() {
 t "status shows a line for each, and exits with 4 where one is Errored" lines
 one() {
     exits 0 status good && says '^good  Ready' && says '^0000 +Ready +1/1' && says '^4 +0000 +gpu-0, gpu-1, gpu-2 and 1 more$' &&
-        [ "$(wc -l <"$tap_dir/o")" -le 10 ] && exits 4 status bad && exits 1 status none && says '"none" not found'
+        [ "$(wc -l <"$tap_dir/o")" -le 10 ] && exits 4 status bad && exits 1 status none && says "'none' not found"
 }
 t "of one that is named: states, and nodes by what is ready there" one
 formats() {
@@ -70,6 +70,20 @@ waits() {
         exits 2 wait good --for Never
 }
 t "wait, for what is and what is not" waits
+misnamed() { for c in "1 status" "2 tree" "2 history" "2 logs"; do exits $c goood && says "'goood' not found; did you mean 'good'\?$" && exits $c nothing-alike && says "'nothing-alike' not found$" || return 1; done; }
+t "of a resource whose name is misspelt: which one may be meant" misnamed
+# What follows a resource asks a server that does not answer again, as a watch does, until its time is up or somebody stops it.
+dead() {
+    sed 's/127.0.0.1:[0-9]*/127.0.0.1:1/' "$KUBECONFIG" >"$tap_dir/dead"
+    exits 3 wait good --timeout 2500ms --kubeconfig "$tap_dir/dead" && says 'trying again until it answers' && says 'good: not Ready in time' &&
+        exits 1 status good --kubeconfig "$tap_dir/dead" && says 'Connection refused' || return 1
+    "$slipway" logs -f good --kubeconfig "$tap_dir/dead" >"$tap_dir/w" 2>&1 &
+    echo $! >"$tap_dir/follows.pid"
+    until_ok 10 grep -q 'trying again' "$tap_dir/w" && sleep 1.5 && kill -0 "$(cat "$tap_dir/follows.pid")" && kill -INT "$(cat "$tap_dir/follows.pid")"
+    wait "$(cat "$tap_dir/follows.pid")"
+    [ $? = 130 ]
+}
+t "a server that does not answer is asked again by who waits, and told of by others" dead
 deleted() {
     recipe brief 'apiVersion: v1
 kind: ConfigMap
