@@ -8,7 +8,7 @@
 #include "emulator/store/status.h"
 
 /* Of a class and a claim. */
-enum { MAX_SELECTORS = 32, MAX_REQUESTS = 32, MAX_CONSTRAINTS = 32, MAX_RESERVED = 256 };
+enum { MAX_SELECTORS = 32, MAX_REQUESTS = 32, MAX_CONSTRAINTS = 32 };
 
 #define ADMIN_LABEL "resource.kubernetes.io/admin-access"
 
@@ -225,53 +225,10 @@ static void check_constraints(struct sw_write *w, struct sw_field_errors *e)
     }
 }
 
-/* ---- the status of claims -----------------------------------------------------------------------
- */
-
-static bool is_allocated(json_object *results, json_object *device)
-{
-    static const char *const keys[] = { "driver", "pool", "device", "shareID" };
-    for (size_t i = 0; i < sw_json_len(results); i++) {
-        bool same = true;
-        for (size_t k = 0; k < SW_COUNT(keys); k++)
-            same &= sw_streq(sw_json_str(device, "", keys[k], NULL),
-                             sw_json_str(sw_json_at(results, i), "", keys[k], NULL));
-        if (same)
-            return true;
-    }
-    return false;
-}
-
-static void check_status(struct sw_write *w, struct sw_field_errors *e)
-{
-    json_object *status = sw_json_get(w->doc, "status");
-    json_object *was = sw_json_find(w->old, "status", "allocation", NULL);
-    json_object *is = sw_json_get(status, "allocation"), *devices = sw_json_get(status, "devices");
-    json_object *reserved = sw_json_get(status, "reservedFor");
-    json_object *results = sw_json_find(is, "devices", "results", NULL);
-    sw_device_too_many(reserved, MAX_RESERVED, "status.reservedFor", e);
-    sw_device_check_unique(reserved, "uid", "status.reservedFor", e);
-    for (size_t i = 0; i < sw_json_len(devices); i++) {
-        json_object *d = sw_json_at(devices, i);
-        SW_AUTO_CHARS *at = sw_printf("status.devices[%zu]", i);
-        SW_AUTO_CHARS *id = sw_printf("%s/%s/%s", sw_json_str(d, "", "driver", NULL),
-                                      sw_json_str(d, "", "pool", NULL),
-                                      sw_json_str(d, "", "device", NULL));
-        if (!is_allocated(results, d))
-            sw_field_error_str(e, SW_FIELD_INVALID, at, id,
-                               "must be an allocated device in the claim");
-    }
-    if (sw_json_len(reserved) && !is)
-        sw_field_error_raw(e, SW_FIELD_FORBIDDEN, "status.reservedFor", NULL,
-                           "may not be specified when `allocated` is not set");
-    if (was && is && !sw_json_equal(was, is))
-        sw_field_error(e, SW_FIELD_INVALID, "status.allocation", is, "field is immutable");
-}
-
 void sw_device_claim_check(struct sw_write *w, struct sw_field_errors *e)
 {
     if (sw_streq(w->subresource, "status")) {
-        check_status(w, e);
+        sw_device_status_check(w, e);
         return;
     }
     check_claim(w, "spec", e);

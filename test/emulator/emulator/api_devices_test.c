@@ -197,6 +197,71 @@ static void a_status_names_devices_that_are_allocated(void **state)
                            "Forbidden: may not be specified when `allocated` is not set"));
 }
 
+static void what_drivers_say_of_devices_has_limits(void **state)
+{
+    struct api *api = *state;
+#define STATUS(rest)                                                                               \
+    "{\"status\":{\"devices\":[{\"driver\":\"d.example\",\"pool\":\"n\",\"device\":\"a\"" rest     \
+    "}]}}"
+#define NETWORK(rest) STATUS(",\"networkData\":{" rest "}")
+    static const struct {
+        const char *status, *words; /* NULL: taken */
+    } rows[] = {
+        { STATUS(",\"data\":{\"any\":[\"thing\"]}"), NULL },
+        { NETWORK("\"ips\":[\"10.9.8.7/24\",\"2001:db8::1/64\"]"), NULL },
+        { NETWORK("\"ips\":[\"10.9.8.7\"]"), "status.devices[0].networkData.ips[0]: Invalid value: "
+                                             "\"10.9.8.7\": must be a valid address "
+                                             "in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)" },
+        { NETWORK("\"ips\":[\"10.9.8.7/24\",\"10.9.8.7/24\"]"),
+          "status.devices[0].networkData.ips[1]: Duplicate value: \"10.9.8.7/24\"" },
+        { "{\"status\":{\"devices\":[{\"driver\":\"d.example\",\"pool\":\"n\",\"device\":\"a\"},"
+          "{\"driver\":\"d.example\",\"pool\":\"n\",\"device\":\"b\"}]}}",
+          "status.devices[1]: Invalid value: \"d.example/n/b\": must be an allocated device in the "
+          "claim" },
+    };
+    char *long_text = sw_zalloc(1, 10 * 1024 + 1), *name = sw_zalloc(1, 258);
+    memset(long_text, 'x', 10 * 1024);
+    memset(name, 'x', 257);
+    api_must(api, 201, "POST", CLAIMS, NULL,
+             "{\"metadata\":{\"name\":\"limits\"},\"spec\":{\"devices\":{\"requests\":[{\"name\":"
+             "\"r\",\"exactly\":{\"deviceClassName\":\"x\"}}]}}}");
+    api_must(api, 200, "PATCH", CLAIMS "/limits/status", "application/merge-patch+json",
+             "{\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":"
+             "\"d.example\",\"pool\":\"n\",\"device\":\"a\"}]}}}}");
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_JSON *doc = api_expect(api, rows[i].words ? 422 : 200, "PATCH",
+                                       CLAIMS "/limits/status", "application/merge-patch+json",
+                                       rows[i].status);
+        if (rows[i].words)
+            assert_non_null(strstr(str(doc, "message", NULL, NULL), rows[i].words));
+    }
+    SW_AUTO_CHARS *data = sw_printf(STATUS(",\"data\":{\"a\":\"%s\"},\"networkData\":{"
+                                           "\"interfaceName\":\"%s\",\"hardwareAddress\":\"%s\"}"),
+                                    long_text, name, name);
+    SW_AUTO_JSON *doc = api_expect(api, 422, "PATCH", CLAIMS "/limits/status",
+                                   "application/merge-patch+json", data);
+    const char *message = str(doc, "message", NULL, NULL);
+    assert_non_null(
+        strstr(message, "status.devices[0].data: Too long: may not be more than 10240 bytes"));
+    assert_non_null(
+        strstr(message, "networkData.interfaceName: Too long: may not be more than 256 bytes"));
+    assert_non_null(
+        strstr(message, "networkData.hardwareAddress: Too long: may not be more than 128 bytes"));
+    SW_AUTO_CHARS *conditions = NULL;
+    for (int i = 0; i < 9; i++)
+        sw_append(&conditions,
+                  "%s{\"type\":\"t%d\",\"status\":\"True\",\"reason\":\"r\",\"message\":\"\","
+                  "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}",
+                  i ? "," : "", i);
+    SW_AUTO_CHARS *many = sw_printf(STATUS(",\"conditions\":[%s]"), conditions);
+    SW_AUTO_JSON *refusal = api_expect(api, 422, "PATCH", CLAIMS "/limits/status",
+                                       "application/merge-patch+json", many);
+    assert_non_null(strstr(str(refusal, "message", NULL, NULL),
+                           "status.devices[0].conditions: Too many: 9: must have at most 8 items"));
+    free(long_text);
+    free(name);
+}
+
 static void older_releases_drop_what_they_do_not_know(void **state)
 {
     (void)state;
@@ -252,6 +317,7 @@ int main(void)
         N(counters_have_their_own_slice),
         N(few_devices_where_they_take_counters),
         N(a_status_names_devices_that_are_allocated),
+        N(what_drivers_say_of_devices_has_limits),
         cmocka_unit_test(older_releases_drop_what_they_do_not_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
