@@ -1,39 +1,11 @@
 """Killed anywhere while it prepares and unprepares claims, the plugin answers as before in its next life,
 and leaves nothing behind."""
-import grpc
-
 from dra import CLAIMS, DraWorld
+from dra_crash import again, live
 from world import main, until
 
 DEVICES = (("a", "gpu-0-mig-1g5gb-0"), ("b", "gpu-1-mig-2g10gb-2"))
 MADE = [(0, 0, 1, 1), (1, 2, 2, 1)]
-
-
-def ask(w, what, claim):
-    """@return the answer; None: it died"""
-    try:
-        return what(claim, timeout=20)
-    except grpc.RpcError:
-        w.process.wait(timeout=20)
-        return None
-
-
-def live(w):
-    """The next life, where it has died."""
-    died = w.process is None or w.process.poll() is not None
-    if died:
-        w.stop()
-        w.start()
-    return died
-
-
-def again(w, what, claim):
-    """kubelet asks until there is no error."""
-    def once():
-        live(w)
-        answer = ask(w, getattr(w.driver, what), claim)
-        return answer if answer is not None and not answer.error else None
-    return until("no error", once)
 
 
 def killed_before_each_action(api):

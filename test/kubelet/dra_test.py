@@ -334,7 +334,7 @@ def a_configuration_that_is_not_carried_out_is_an_error(api):
         return [{"source": "FromClaim", "requests": ["gpu"], "opaque": {"driver": DRIVER, "parameters": {
             "apiVersion": "resource.nvidia.com/v1beta1", "kind": "MigDeviceConfig", "sharing": {"strategy": strategy}}}}]
     bad = w.resource_claim("mps", result, devices_config=config("MPS"))
-    assert "MPS is not carried out" in w.driver.prepare(bad).error and not w.gpus()
+    assert "nobody runs control daemons" in w.driver.prepare(bad).error and not w.gpus()
     good = w.resource_claim("turns", result, devices_config=config("TimeSlicing"))
     assert not w.driver.prepare(good).error
     w.driver.unprepare(good)

@@ -46,6 +46,7 @@ struct gpu {
 struct state {
     unsigned n_gpus;
     struct gpu gpus[MAX_GPUS];
+    int compute_mode[MAX_GPUS];
 };
 
 static struct state *state;
@@ -311,6 +312,16 @@ EXPORT int nvmlDeviceGetMemoryInfo(void *h, struct nvml_memory *out)
 {
     out->total = 40960ull << 20;
     return gpu_of(h) ? NVML_SUCCESS : NVML_ERROR_INVALID_ARGUMENT;
+}
+
+EXPORT int nvmlDeviceSetComputeMode(void *h, int mode);
+EXPORT int nvmlDeviceSetComputeMode(void *h, int mode)
+{
+    FAIL_IF_TOLD("compute_mode");
+    if (!gpu_of(h))
+        return NVML_ERROR_INVALID_ARGUMENT;
+    state->compute_mode[gpu_of(h) - state->gpus] = mode;
+    return done(order);
 }
 
 EXPORT int nvmlDeviceGetMigMode(void *h, unsigned *now, unsigned *next);

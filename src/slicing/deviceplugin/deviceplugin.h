@@ -7,6 +7,7 @@
  *   driver.h    the GPUs: real, by NVML, or made up
  *   journal.h   records of what may be there, and CDI files
  *   inventory.h resources, devices, the NodeAccelerator
+ *   mps.h       control daemons for containers that use a GPU at once
  *   state.h     the shell around them: kubelet's sockets, the cluster, time
  *
  * What it leaves to others: where a slice lies (the scheduler), who may ask for one (the webhook),
@@ -42,13 +43,14 @@ enum sw_device_api {
 
 /** The zero value is the default of each, where there is one. Texts are borrowed for its life. */
 struct sw_device_plugin_opts {
-    const char *node;               /* must be set */
-    const char *ns;                 /* of claims and NodeAccelerators; must be set */
-    const char *kubelet_dir;        /* "/var/lib/kubelet" */
-    const char *driver_dir;         /* of the DRA driver's socket: KUBELET_DIR/plugins; kubelet is
-                                       told this path, so it must be the node's */
-    const char *cdi_dir;            /* "/var/run/cdi" */
-    const char *journal_dir;        /* "/var/lib/slipway/device-plugin" */
+    const char *node;        /* must be set */
+    const char *ns;          /* of claims and NodeAccelerators; must be set */
+    const char *kubelet_dir; /* "/var/lib/kubelet" */
+    const char *driver_dir; /* of the DRA driver's socket: KUBELET_DIR/plugins; kubelet is told this
+                               path, so it must be the node's */
+    const char *cdi_dir;    /* "/var/run/cdi" */
+    const char *journal_dir; /* "/var/lib/slipway/device-plugin" */
+    const char *host_root;   /* "/": where the host's files are, as far as others are not said */
     const char *dev_dir, *proc_dir; /* "/dev", "/proc": of the device nodes in CDI files */
     const char *toolkit_cdi_dir; /* where NVIDIA's Container Toolkit has its CDI file, where it is
                                     not in cdi_dir; NULL: nowhere else */
@@ -56,6 +58,7 @@ struct sw_device_plugin_opts {
     enum sw_device_api api;
     const char *class_owner; /* a ClusterRole with which the DeviceClasses go; NULL or "": none */
     bool claim_views; /* with DRA: what ResourceClaims have is shown as AllocationClaims, too */
+    bool mps;         /* with DRA: somebody runs control daemons on this node (mps.h) */
     bool whole_gpus;  /* with DRA: GPUs that are not in MIG mode are given out as a whole */
     bool emulated;
     const char *emulated_model; /* "A100-40GB" */

@@ -126,9 +126,57 @@ static void fail(struct entry *e, const char *message)
     sw_text_set(&e->error, message);
 }
 
+/* What is to be set for it; @whole: a GPU, no slice. A claim has one control daemon: a container
+ * can be the client of one alone. */
+static int add_sharing(const struct sw_device_plugin *p, struct dp_grant *g,
+                       const struct sw_dra_result *result, bool whole, struct sw_err *err)
+{
+    const struct sw_dra_sharing *s = &result->sharing;
+    struct dp_device *device = &g->devices[g->n_devices - 1];
+    if (whole && s->interval)
+        dp_grant_add_setting(g, DP_SET_TIMESLICE, device->gpu, s->interval);
+    if (!s->mps)
+        return 0;
+    if (!p->opts.mps && !p->opts.emulated)
+        return sw_err_set(err, SW_INVALID,
+                          "config[%zu]: sharing.strategy: MPS: nobody runs control daemons on this "
+                          "node (--mps; the value mps of the state device-plugin)",
+                          result->config);
+    device->mps = true;
+    if (whole)
+        dp_grant_add_setting(g, DP_SET_EXCLUSIVE, device->gpu, 0);
+    return 0;
+}
+
+/* After all devices: the daemon itself. */
+static int add_daemon(struct dp_grant *g, const struct sw_dra_result *results, size_t n,
+                      struct sw_err *err)
+{
+    const struct sw_dra_result *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!results[i].sharing.mps)
+            continue;
+        if (first && results[i].config != first->config)
+            return sw_err_set(err, SW_INVALID,
+                              "config[%zu] and config[%zu] are both for MPS, and a claim has one "
+                              "control daemon: make one of them for all these requests",
+                              first->config, results[i].config);
+        first = first ? first : &results[i];
+    }
+    if (!first)
+        return 0;
+    g->mps.threads = first->sharing.threads;
+    g->mps.multi_user = first->sharing.multi_user;
+    for (size_t i = 0; i < first->sharing.n_limits; i++)
+        dp_grant_add_limit(g, first->sharing.limits[i].device, first->sharing.limits[i].mib);
+    dp_grant_add_setting(g, DP_SET_MPS, NULL, 0);
+    return 0;
+}
+
 /* One of the claim's devices, and the slice that is to be made for it. */
-static int add_device(struct dp_grant *g, const struct sw_dra_node *node,
-                      const struct sw_dra_result *result, struct sw_err *err)
+static int add_device(const struct sw_device_plugin *p, struct dp_grant *g,
+                      const struct sw_dra_node *node, const struct sw_dra_result *result,
+                      struct sw_err *err)
 {
     sw_dra_device device = { 0 };
     const int rc = sw_dra_device_find(node, result->device, &device, err);
@@ -144,7 +192,7 @@ static int add_device(struct dp_grant *g, const struct sw_dra_node *node,
         slice = g->n_slices - 1;
     }
     dp_grant_add_device(g, result->request, result->group, result->device, gpu, slice);
-    return 0;
+    return add_sharing(p, g, result, !device.kind, err);
 }
 
 /* The claim as the cluster has it: what is to be made. @*out: the caller's */
@@ -161,7 +209,9 @@ static int grant_of(const struct sw_device_plugin *p, const struct dp_ref *ref,
     g->claim = (struct dp_ref){ sw_strdup(ref->ns), sw_strdup(ref->name), sw_strdup(ref->uid) };
     const struct sw_dra_node node = dp_dra_node(p, NULL);
     for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = add_device(g, &node, &results[i], err);
+        rc = add_device(p, g, &node, &results[i], err);
+    if (rc == 0)
+        rc = add_daemon(g, results, n, err);
     free((void *)(uintptr_t)node.gpus);
     sw_dra_results_free(results, n);
     if (rc == 0)

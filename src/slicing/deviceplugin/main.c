@@ -11,18 +11,20 @@
 #include "kube/metrics/metrics_server.h"
 #include "net/serve/serve.h"
 #include "slicing/deviceplugin/deviceplugin.h"
+#include "slicing/deviceplugin/driver/root.h"
+#include "slicing/deviceplugin/mps/mps.h"
 
 #define PROGRAM "slipway-device-plugin"
 
 struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *driver_dir, *cdi_dir, *journal_dir,
         *boot_id_file;
-    const char *dev_dir, *proc_dir, *toolkit_cdi_dir, *class_owner;
+    const char *dev_dir, *proc_dir, *toolkit_cdi_dir, *class_owner, *host_root;
     const char *api, *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
     const char *health_address, *log_file;
     struct sw_metrics_flags metrics;
     int count, claim_s;
-    bool emulated, whole_gpus, claim_views;
+    bool emulated, whole_gpus, claim_views, mps;
 };
 
 static const struct sw_flag flags[] = {
@@ -54,6 +56,12 @@ static const struct sw_flag flags[] = {
       "what the API server serves (auto, default)" },
     { "whole-gpus", 0, SW_FLAG_BOOL, AT(whole_gpus), NULL, NULL,
       "with dra: give out GPUs that are not in MIG mode, too" },
+    { "mps", 0, SW_FLAG_BOOL, AT(mps), NULL, NULL,
+      "with dra: ResourceClaims may ask for MPS; 'slipway-device-plugin mps' runs on this node, "
+      "too" },
+    { "host-root", 0, SW_FLAG_STRING, AT(host_root), "DIR", NULL,
+      "of the host's files: the driver's programs, and what control daemons of MPS have (default "
+      "/)" },
     { "claim-views", 0, SW_FLAG_BOOL, AT(claim_views), NULL, NULL,
       "with dra: show what ResourceClaims have as AllocationClaims, too (default true)" },
     { "class-owner", 0, SW_FLAG_STRING, AT(class_owner), "NAME", NULL,
@@ -108,6 +116,8 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
         .journal_dir = s->journal_dir,
         .dev_dir = s->dev_dir,
         .proc_dir = s->proc_dir,
+        .host_root = s->host_root,
+        .mps = s->mps,
         .toolkit_cdi_dir = s->toolkit_cdi_dir,
         .api = strcmp(s->api, "dra") == 0            ? SW_DEVICE_API_DRA
                : strcmp(s->api, "deviceplugin") == 0 ? SW_DEVICE_API_DEVICE_PLUGIN
@@ -228,9 +238,53 @@ static int serve(const struct settings *s, const struct sw_device_plugin_opts *o
     return status;
 }
 
+/* ---- other commands ----------------------------------------------------------------------------
+ */
+
+struct mps_settings {
+    const char *host_root;
+};
+
+static int run_mps(int argc, char **argv)
+{
+    static const struct sw_flag mps_flags[] = {
+        { "host-root", 0, SW_FLAG_STRING, offsetof(struct mps_settings, host_root), "DIR", NULL,
+          "of the host's files (default /)" },
+        { 0 },
+    };
+    static const struct sw_flag_set set = { .program = PROGRAM " " DP_MPS,
+                                            .summary = "run the control daemons of MPS that "
+                                                       "ResourceClaims of this node ask for",
+                                            .version = SW_VERSION,
+                                            .flags = mps_flags,
+                                            .go_style = true };
+    struct mps_settings s = { .host_root = "/" };
+    const int rc = sw_flags_parse(&set, argc, argv, &s, NULL);
+    return rc ? rc - 1 : dp_mps_serve(s.host_root);
+}
+
+/* Those that are no flags of the plugin; the last two are called by this program alone. @return
+ * whether it was one of them: @status */
+static bool run_command(int argc, char **argv, int *status)
+{
+    const char *command = argc > 1 ? argv[1] : "";
+    if (strcmp(command, DP_MPS) == 0)
+        *status = run_mps(argc - 1, argv + 1);
+    else if (strcmp(command, DP_MPS_DAEMON) == 0 && argc == 4)
+        *status = dp_mps_daemon(argv[2], argv[3]);
+    else if (strcmp(command, DP_IN_ROOT) == 0)
+        dp_in_root(argc - 2, argv + 2);
+    else
+        return false;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    int status;
     sw_program_start();
+    if (run_command(argc, argv, &status))
+        return status;
     struct settings s = { .node = getenv("NODE_NAME"),
                           .ns = sw_text_or(getenv("INSTASLICE_NAMESPACE"), "das-operator"),
                           .strategy = sw_text_or(getenv("DEVICE_LIST_STRATEGY"), NULL),
@@ -245,7 +299,7 @@ int main(int argc, char **argv)
     const struct sw_flag_set set = { .program = PROGRAM,
                                      .summary =
                                          "make MIG slices on this node and hand them to kubelet",
-                                     .args = "[daemonset]",
+                                     .args = "[daemonset|mps]",
                                      .version = SW_VERSION,
                                      .flags = flags,
                                      .go_style = true,

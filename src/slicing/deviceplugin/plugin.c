@@ -19,9 +19,11 @@
 #include "slicing/deviceplugin/gate.h"
 #include "slicing/deviceplugin/kubelet.h"
 #include "slicing/deviceplugin/leftover_claims.h"
+#include "slicing/deviceplugin/mps_claims.h"
 #include "slicing/deviceplugin/nvidia_slices.h"
 #include "slicing/deviceplugin/pod_resources.h"
 #include "slicing/deviceplugin/resource_slices.h"
+#include "slicing/deviceplugin/steps.h"
 #include "slicing/deviceplugin/tickets.h"
 
 enum { FIND_GPUS_MS = 30 * 1000, CHECK_HEALTH_MS = 1000, SETTLED_MS = 5000 };
@@ -29,71 +31,7 @@ enum { FIND_GPUS_MS = 30 * 1000, CHECK_HEALTH_MS = 1000, SETTLED_MS = 5000 };
 /* ---- actions -----------------------------------------------------------------------------------
  */
 
-static void log_error(struct sw_device_plugin *p, const char *event, const struct sw_err *err)
-{
-    p->n.journal_errors++;
-    sw_log(SW_LOG_ERROR, event, "error", sw_err_text(err), NULL);
-}
-
-struct step_tag {
-    size_t i;
-    double began;
-    char grant_id[]; /* one block: the worker may drop it */
-};
-
 static void perform(struct sw_device_plugin *p);
-
-static void on_step_done(struct dp_job *job, void *tag, void *arg)
-{
-    struct sw_device_plugin *p = arg;
-    struct step_tag *t = tag;
-    const struct dp_step_result r = dp_job_result(job);
-    p->n.steps++;
-    p->n.nvml_s += sw_monotonic_s() - t->began;
-    p->n.step_errors += r.code < 0 && r.code != SW_NOTFOUND;
-    dp_broker_on_step(p->broker, t->grant_id, t->i, job->step, &r, dp_now_ms(p));
-    free(t);
-    perform(p);
-}
-
-static void do_step(struct sw_device_plugin *p, const struct dp_action *a)
-{
-    const struct dp_grant *g = dp_broker_grant(p->broker, a->grant_id);
-    const struct dp_slice *s = &g->slices[a->i];
-    SW_ERR(err);
-    /* a probe changes nothing, and slices are destroyed even if that cannot be recorded */
-    if (a->step != DP_STEP_PROBE && dp_journal_write(p->opts.journal_dir, g, &err) < 0) {
-        log_error(p, "record not written", &err);
-        if (a->step != DP_STEP_REMOVE) {
-            const struct dp_step_result r = { .code = SW_UNAVAILABLE,
-                                              .message = sw_err_text(&err) };
-            dp_broker_on_step(p->broker, a->grant_id, a->i, a->step, &r, dp_now_ms(p));
-            return;
-        }
-    }
-    struct dp_job job = { .step = a->step,
-                          .gpu = sw_strdup(s->gpu),
-                          .place = s->place,
-                          .gi_known = s->step >= DP_INSTANCE,
-                          .gi = s->gi };
-    (void)!sw_mig_profile_parse(s->profile, strlen(s->profile), &job.profile, NULL); /* is one */
-    const size_t id_len = strlen(a->grant_id);
-    struct step_tag *t = sw_zalloc(1, sizeof *t + id_len + 1);
-    t->i = a->i;
-    t->began = sw_monotonic_s();
-    memcpy(t->grant_id, a->grant_id, id_len);
-    if (!p->driver) { /* the GPUs are gone: nothing can be made */
-        job.code = a->step == DP_STEP_REMOVE ? SW_UNAVAILABLE : SW_INVALID;
-        (void)sw_err_set(&job.err, job.code, "no GPU: %s", p->no_gpu ? p->no_gpu : "");
-    } else if (p->driver->blocks) {
-        dp_worker_run(p->worker, &job, t);
-        return;
-    } else {
-        dp_driver_run(p->driver, &job);
-    }
-    on_step_done(&job, t, p);
-    dp_job_done(&job);
-}
 
 /* NULL: they are made up. */
 static const struct dp_host *host_of(const struct sw_device_plugin *p)
@@ -116,7 +54,7 @@ static void do_commit(struct sw_device_plugin *p, const struct dp_action *a)
     if (rc == 0)
         rc = dp_cdi_write(p->opts.cdi_dir, g, host_of(p), &err);
     if (rc < 0)
-        log_error(p, "slices not committed", &err);
+        dp_journal_failed(p, "slices not committed", &err);
     dp_broker_on_commit(p->broker, a->grant_id, rc, sw_err_text(&err), dp_now_ms(p));
 }
 
@@ -130,8 +68,11 @@ static void do_record(struct sw_device_plugin *p, const struct dp_action *a)
     const bool writes = g->state == DP_READY && (p->driver || !g->claim.uid);
     if (dp_journal_write(p->opts.journal_dir, g, &err) < 0 ||
         (writes && dp_cdi_write(p->opts.cdi_dir, g, host_of(p), &err) < 0)) {
-        log_error(p, "record not written", &err);
-    } else if (p->worker) {
+        dp_journal_failed(p, "record not written", &err);
+        return;
+    }
+    dp_mps_claims_keep(p, g);
+    if (p->worker) {
         SW_AUTO_CHARS *name = dp_journal_file(g);
         dp_worker_sync(p->worker, p->opts.journal_dir, name);
     }
@@ -141,14 +82,14 @@ static void do_uncdi(struct sw_device_plugin *p, const struct dp_action *a)
 {
     SW_ERR(err);
     if (dp_file_remove(p->opts.cdi_dir, a->message, &err) < 0)
-        log_error(p, "CDI file not removed", &err);
+        dp_journal_failed(p, "CDI file not removed", &err);
 }
 
 static void do_forget(struct sw_device_plugin *p, const struct dp_action *a)
 {
     SW_ERR(err);
     if (dp_journal_remove(p->opts.journal_dir, a->grant_id, &err) < 0)
-        log_error(p, "record not removed", &err);
+        dp_journal_failed(p, "record not removed", &err);
 }
 
 static void do_log(struct sw_device_plugin *p, const struct dp_action *a)
@@ -164,7 +105,8 @@ static void do_list_held(struct sw_device_plugin *p, const struct dp_action *a S
 }
 
 static void (*const actions[])(struct sw_device_plugin *p, const struct dp_action *a) = {
-    [DP_ACT_STEP] = do_step,
+    [DP_ACT_STEP] = dp_step_do,
+    [DP_ACT_SET] = dp_setting_do,
     [DP_ACT_COMMIT] = do_commit,
     [DP_ACT_RECORD] = do_record,
     [DP_ACT_UNCDI] = do_uncdi,
@@ -250,7 +192,7 @@ static int find_gpus(struct sw_device_plugin *p, struct sw_err *err)
     const int rc = p->opts.emulated
                        ? dp_driver_emulate(p->opts.emulated_model, (size_t)p->opts.emulated_count,
                                            p->opts.node, &d, err)
-                       : dp_driver_nvml(p->opts.nvml_library, &d, err);
+                       : dp_driver_nvml(p->opts.nvml_library, p->opts.host_root, &d, err);
     if (rc < 0)
         return rc;
     size_t n = 0;
@@ -266,7 +208,7 @@ static int find_gpus(struct sw_device_plugin *p, struct sw_err *err)
         p->endpoints = sw_zalloc(p->n_resources + 1, sizeof *p->endpoints);
         for (size_t i = 0; i < p->n_resources; i++)
             p->endpoints[i] = dp_endpoint_new(p, &p->resources[i]);
-        p->worker = dp_worker_new(p->loop, d, on_step_done, p);
+        p->worker = dp_worker_new(p->loop, d, dp_step_done, p);
         dp_broker_on_gpus(p->broker, dp_now_ms(p));
         char count[24], profiles[24];
         (void)snprintf(count, sizeof count, "%zu", d->n_gpus);
@@ -386,7 +328,7 @@ static void on_inherited(struct dp_grant *grant, void *arg)
     sw_log(SW_LOG_INFO, "slices that DAS made", "pod", grant->pod.name, "namespace", grant->pod.ns,
            "device", device, NULL);
     if (dp_journal_write(p->opts.journal_dir, grant, &err) < 0)
-        log_error(p, "record not written", &err);
+        dp_journal_failed(p, "record not written", &err);
     dp_broker_inherit(p->broker, grant);
 }
 
@@ -435,6 +377,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     o->cdi_dir = sw_text_or(o->cdi_dir, "/var/run/cdi");
     o->journal_dir = sw_text_or(o->journal_dir, "/var/lib/slipway/device-plugin");
     o->dev_dir = sw_text_or(o->dev_dir, "/dev");
+    o->host_root = sw_text_or(o->host_root, "/");
     o->proc_dir = sw_text_or(o->proc_dir, "/proc");
     p->host = (struct dp_host){ .dev_dir = o->dev_dir,
                                 .proc_dir = o->proc_dir,
@@ -470,6 +413,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->claims_check = dp_claims_check_new(p);
     p->leftover_claims = dp_leftover_claims_new(p);
     p->views = dp_views_new(p);
+    p->mps_claims = dp_mps_claims_new(p);
     p->face_choice = dp_face_choice_new(p);
     p->accelerator = dp_accelerator_new(p);
     dp_cluster_open(p);
@@ -492,6 +436,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     dp_leftover_claims_free(p->leftover_claims);
     dp_claims_check_free(p->claims_check);
     dp_views_free(p->views);
+    dp_mps_claims_free(p->mps_claims);
     dp_dra_endpoint_free(p->dra_endpoint);
     dp_dra_calls_free(p);
     for (size_t i = 0; i < p->n_resources; i++)

@@ -17,6 +17,8 @@
  *   claims_check.h   whether the claims that have devices still exist
  *   claim_status.h   what became of a ResourceClaim's devices
  *   claim_views.h    the same as AllocationClaims
+ *   steps.h          what is done on GPUs, recorded before
+ *   mps_claims.h     control daemons of ResourceClaims
  *
  * Internal to deviceplugin. */
 #include <sys/queue.h>
@@ -38,6 +40,7 @@ struct dp_leftover_claims;
 struct dp_gate;
 struct dp_accelerator;
 struct dp_kubelet;
+struct dp_mps_claims;
 struct dp_slices;
 struct dp_ticket;
 struct dp_views;
@@ -89,6 +92,7 @@ struct sw_device_plugin {
     struct dp_claims_check *claims_check;
     struct dp_leftover_claims *leftover_claims;
     struct dp_views *views;
+    struct dp_mps_claims *mps_claims;
     LIST_HEAD(dp_dra_calls, dp_dra_call) dra_calls;
 
     struct sw_kube_watch *pods, *claims;

@@ -72,25 +72,46 @@ char *sw_dra_pool(const char *node) SW_CHECKED;
  * the pool, higher than any before. */
 struct json_object *sw_dra_slices(const struct sw_dra_node *node, int64_t generation) SW_CHECKED;
 
+/** A limit of the memory that each client of a control daemon may have pinned on a device. */
+struct sw_dra_limit {
+    char *device; /* a UUID, its number among those of the daemon, or SW_DRA_ALL; owned */
+    int64_t mib;
+};
+#define SW_DRA_ALL "*"
+/** How the containers of a claim share a device. */
+struct sw_dra_sharing {
+    bool of_slices;              /* MigDeviceConfig; else it is of whole GPUs */
+    unsigned interval;           /* of their turns: 0 (as the driver has it) to 3 (Long) */
+    bool mps;                    /* at once, as clients of a control daemon; then: */
+    int threads;                 /* per cent; -1: all */
+    bool multi_user;             /* clients of several users at once */
+    struct sw_dra_limit *limits; /* what comes later counts */
+    size_t n_limits;
+};
+/** Free what it owns. */
+void sw_dra_sharing_done(struct sw_dra_sharing *sharing);
+/** The parameters of an opaque configuration for this driver: GpuConfig or MigDeviceConfig. @out:
+ * the caller's (sw_dra_sharing_done()). @return 0 | SW_INVALID: the message says which field is
+ * wrong. Source: NVIDIA's DRA driver, resource.nvidia.com/v1beta1. */
+int sw_dra_config_read(struct json_object *parameters, struct sw_dra_sharing *out,
+                       struct sw_err *err) SW_CHECKED;
+
 /** A device of ours that a ResourceClaim was allocated; the texts are owned. */
 struct sw_dra_result {
     char *request; /* without the name of an alternative: "gpu" of "gpu/large" */
     char *group;   /* requests of one group are those of the same containers */
     char *device;  /* in the pool */
     bool admin;    /* adminAccess: it may be another claim's, nothing is made for it */
+    struct sw_dra_sharing sharing; /* of the configuration that counts for it */
+    size_t config;                 /* which of the claim's that is; SIZE_MAX: none */
+    bool of_claim;                 /* it is the claim's own, not its DeviceClass's */
 };
 /** What the ResourceClaim @claim was allocated of the pool @pool. @uid: which one is meant. @out:
  * the caller's (sw_dra_results_free()).
  * @return 0 | SW_CONFLICT: another claim of this name | SW_PENDING: not allocated | SW_NOTFOUND:
- *         nothing of this pool | SW_INVALID: a result that cannot be read, or a configuration that
- *         is not carried out */
+ *         nothing of this pool | SW_INVALID: a result or a configuration that cannot be read */
 int sw_dra_results_read(struct json_object *claim, const char *uid, const char *pool,
                         struct sw_dra_result **out, size_t *n, struct sw_err *err) SW_CHECKED;
-/** The parameters of an opaque configuration for this driver: GpuConfig or MigDeviceConfig without
- * sharing, or with time slicing as it is by default. @return 0 | SW_INVALID: the message says which
- * field is wrong, or that it is right and not carried out here (MPS, other intervals)
- * Source: NVIDIA's DRA driver, resource.nvidia.com/v1beta1. */
-int sw_dra_config_check(struct json_object *parameters, struct sw_err *err) SW_CHECKED;
 /** With the array. NULL is accepted. */
 void sw_dra_results_free(struct sw_dra_result *results, size_t n);
 

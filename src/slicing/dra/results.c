@@ -16,6 +16,7 @@ void sw_dra_results_free(struct sw_dra_result *results, size_t n)
         free(results[i].request);
         free(results[i].group);
         free(results[i].device);
+        sw_dra_sharing_done(&results[i].sharing);
     }
     free(results);
 }
@@ -57,15 +58,55 @@ static int read_result(struct json_object *claim, struct json_object *doc,
     return 0;
 }
 
-/* Those of the claim and of its DeviceClasses. */
-static int check_configs(struct json_object *allocation, struct sw_err *err)
+/* Whether it is for that request. "gpu" is for "gpu/large", too. */
+static bool is_for(struct json_object *config, const char *request)
+{
+    struct json_object *requests = sw_json_get(config, "requests");
+    SW_AUTO_CHARS *parent = sw_strndup(request, strcspn(request, "/"));
+    return !sw_json_len(requests) || sw_json_has_text(requests, request) ||
+           sw_json_has_text(requests, parent);
+}
+
+/* Those of the claim count before those of its DeviceClasses, and later ones before earlier ones.
+ * Source: NVIDIA's DRA driver, which passes over the kind for other devices only where the
+ * configuration names no request. */
+static int apply_config(struct json_object *config, size_t i, struct json_object *doc,
+                        struct sw_dra_result *result, struct sw_err *err)
+{
+    struct sw_dra_sharing sharing;
+    const bool of_claim = strcmp(sw_json_str(config, "", "source", NULL), "FromClaim") == 0;
+    const bool is_slice = strstr(result->device, "-mig-") != NULL;
+    int rc = sw_dra_config_read(sw_json_find(config, "opaque", "parameters", NULL), &sharing, err);
+    if (rc < 0)
+        return rc;
+    if (result->admin || !is_for(config, sw_json_str(doc, "", "request", NULL))) {
+        sw_dra_sharing_done(&sharing);
+    } else if (sharing.of_slices != is_slice) {
+        if (sw_json_len(sw_json_get(config, "requests")))
+            rc = sw_err_set(err, SW_INVALID, "%s is for %s, and device %s is not one",
+                            sharing.of_slices ? "MigDeviceConfig" : "GpuConfig",
+                            sharing.of_slices ? "slices" : "whole GPUs", result->device);
+        sw_dra_sharing_done(&sharing);
+    } else if (result->config == SIZE_MAX || of_claim || !result->of_claim) {
+        sw_dra_sharing_done(&result->sharing);
+        result->sharing = sharing;
+        result->config = i;
+        result->of_claim = of_claim;
+    } else {
+        sw_dra_sharing_done(&sharing);
+    }
+    return rc;
+}
+
+static int apply_configs(struct json_object *allocation, struct json_object *doc,
+                         struct sw_dra_result *result, struct sw_err *err)
 {
     struct json_object *list = sw_json_find(allocation, "devices", "config", NULL);
     for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct json_object *opaque = sw_json_get(sw_json_at(list, i), "opaque");
-        if (!sw_streq(sw_json_str(opaque, "", "driver", NULL), SW_DRA_DRIVER))
+        struct json_object *config = sw_json_at(list, i);
+        if (!sw_streq(sw_json_str(config, "", "opaque", "driver", NULL), SW_DRA_DRIVER))
             continue;
-        const int rc = sw_dra_config_check(sw_json_get(opaque, "parameters"), err);
+        const int rc = apply_config(config, i, doc, result, err);
         if (rc < 0)
             return sw_err_wrap(err, rc, "config[%zu]", i);
     }
@@ -93,15 +134,18 @@ int sw_dra_results_read(struct json_object *claim, const char *uid, const char *
         if (!sw_streq(sw_json_str(doc, "", "driver", NULL), SW_DRA_DRIVER) ||
             !sw_streq(sw_json_str(doc, "", "pool", NULL), pool))
             continue;
-        rc = read_result(claim, doc, &results[n_ours++], err);
+        struct sw_dra_result *result = &results[n_ours++];
+        result->sharing.threads = -1;
+        result->config = SIZE_MAX;
+        rc = read_result(claim, doc, result, err);
         if (rc < 0)
             (void)sw_err_wrap(err, rc, "results[%zu]", i);
+        else
+            rc = apply_configs(allocation, doc, result, err);
     }
     if (rc == 0 && !n_ours)
         rc = sw_err_set(err, SW_NOTFOUND,
                         "the ResourceClaim has no device of " SW_DRA_DRIVER " in pool '%s'", pool);
-    if (rc == 0)
-        rc = check_configs(allocation, err);
     if (rc < 0) {
         sw_dra_results_free(results, n_ours);
         return rc;

@@ -22,6 +22,7 @@ enum {
 enum { NVML_N_GI_PROFILES = 17, NVML_N_CI_PROFILES = 8 };
 enum { NVML_EVENT_XID = 0x8 };
 enum { NVML_MIG_ENABLED = 1 };
+enum { NVML_COMPUTE_DEFAULT = 0, NVML_COMPUTE_EXCLUSIVE_PROCESS = 3 };
 
 struct nvml_memory {
     unsigned long long total, free, used;
@@ -123,6 +124,7 @@ _Static_assert(sizeof(struct nvml_event) == 32, "as in nvml.h");
     X(int, minor_number, "nvmlDeviceGetMinorNumber", (void *, unsigned *), 0)                      \
     X(int, brand, "nvmlDeviceGetBrand", (void *, int *), 0)                                        \
     X(int, architecture, "nvmlDeviceGetArchitecture", (void *, unsigned *), 0)                     \
+    X(int, compute_mode, "nvmlDeviceSetComputeMode", (void *, int), 0)                             \
     X(int, set_create, "nvmlEventSetCreate", (void **), 0)                                         \
     X(int, set_free, "nvmlEventSetFree", (void *), 0)                                              \
     X(int, set_register, "nvmlDeviceRegisterEvents", (void *, unsigned long long, void *), 0)      \

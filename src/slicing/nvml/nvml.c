@@ -303,3 +303,15 @@ int sw_nvml_next_xid(struct sw_nvml *n, unsigned wait_ms, size_t *gpu_index, uin
     *gpu_index = SIZE_MAX; /* which one is not said: all are meant */
     return 0;
 }
+
+int sw_nvml_set_exclusive(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, bool exclusive,
+                          struct sw_err *err)
+{
+    if (!n->api.compute_mode)
+        return sw_err_set(err, SW_INVALID,
+                          "NVML has no nvmlDeviceSetComputeMode: a newer driver "
+                          "is needed");
+    const int ret = n->api.compute_mode(
+        n->gpus[gpu->index], exclusive ? NVML_COMPUTE_EXCLUSIVE_PROCESS : NVML_COMPUTE_DEFAULT);
+    return ret ? nvml_fail(n, ret, err, "compute mode", gpu->uuid) : 0;
+}

@@ -80,6 +80,11 @@ int sw_nvml_ci_find(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, uint32_t g
 int sw_nvml_mig_uuid(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, uint32_t gi, uint32_t ci,
                      char uuid[static SW_NVML_TEXT], struct sw_err *err) SW_CHECKED;
 
+/** Let one process alone have a context on the GPU (a control daemon of MPS, whose clients have
+ * none of their own), or any. */
+int sw_nvml_set_exclusive(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, bool exclusive,
+                          struct sw_err *err) SW_CHECKED;
+
 /** Begin to listen for critical errors of all GPUs. SW_INVALID: the hardware does not report them.
  */
 int sw_nvml_listen(struct sw_nvml *n, struct sw_err *err) SW_CHECKED;

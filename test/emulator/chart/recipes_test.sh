@@ -42,6 +42,12 @@ slices_without_eviction() { # of the scheduler the definitions are left
 slices_by_scheduler() {
     walks recipes/nvidia-mig kubernetes --kube-version 1.36 --set global.slicing=deviceplugin && [ "$(objects_of webhook)/$(objects_of scheduler)/$(objects_of validation)" = 15/14/3 ]
 }
+slices_shared() { # by MPS: a second DaemonSet, which alone may know the processes of the host
+    cluster kubernetes --kube-version 1.36 && "$slipway" run recipes/nvidia-mig --timeout 120s --set device-plugin.mps=true >/dev/null &&
+        [ "$(kubectl -n das-operator get daemonset das-mps -o 'jsonpath={.status.numberReady} {.spec.template.spec.hostPID} {.spec.template.spec.containers[0].args}')" = '3 true ["mps","--host-root=/host"]' ] &&
+        [ "$(kubectl -n das-operator get daemonset das-daemonset -o 'jsonpath={.spec.template.spec.hostPID}')" = "" ] &&
+        kubectl -n das-operator get daemonset das-daemonset -o 'jsonpath={.spec.template.spec.containers[0].args}' | grep -F '"--host-root=/host","--mps"'
+}
 slices_refused() {
     ! walks recipes/nvidia-mig kubernetes --kube-version 1.35 --set global.slicing=dra --timeout 5s 2>"$tap_dir/err" && grep -q "dra needs Kubernetes 1.36 or newer" "$tap_dir/run.json" "$tap_dir/err"
 }
@@ -245,6 +251,7 @@ t "nvidia-mig walks by Dynamic Resource Allocation from 1.36 on" slices_by_dra
 t "without preemption it deploys no scheduler then" slices_without_eviction
 t "nvidia-mig says what it has chosen, and why" slices_told
 t "nvidia-mig keeps to webhook and scheduler where it is told to" slices_by_scheduler
+t "nvidia-mig runs control daemons of MPS where it is told to" slices_shared
 t "nvidia-mig is refused on nodes whose slices NVIDIA's DRA driver gives out" slices_of_two
 t "nvidia-mig: Dynamic Resource Allocation is refused where it cannot work" slices_refused
 t "amd-gpu walks with the driver of AMD's packages" walks recipes/amd-gpu kubernetes --set amd-gpu-operator.deviceConfig.spec.driver.enable=true

@@ -23,6 +23,8 @@ struct world {
     enum dp_act act;
     char *grant_id, *message;
     size_t n_answers, n_steps, n_cdi;
+    int refuse_set, refuse_unset; /* with this code */
+    char *did;                    /* steps of settings and slices that change something, in order */
 };
 
 static void open_world(struct world *w)
@@ -38,6 +40,7 @@ static void close_world(struct world *w)
     dp_broker_free(w->b);
     free(w->grant_id);
     free(w->message);
+    free(w->did);
 }
 
 static void end_step(struct world *w, const struct dp_action *a)
@@ -47,6 +50,8 @@ static void end_step(struct world *w, const struct dp_action *a)
     const unsigned place = g->slices[a->i].place.start;
     struct dp_step_result r = { .gi = place + 100, .uuid = "MIG-x", .message = "told to fail" };
     w->n_steps++;
+    if (a->step == DP_STEP_MAKE_GI || a->step == DP_STEP_REMOVE)
+        sw_append(&w->did, "%cslice%u ", a->step == DP_STEP_MAKE_GI ? '+' : '-', place);
     if (a->step == DP_STEP_PROBE) {
         r.code = w->gi[place] ? 0 : SW_NOTFOUND;
     } else if (w->fail) {
@@ -60,6 +65,18 @@ static void end_step(struct world *w, const struct dp_action *a)
     dp_broker_on_step(w->b, a->grant_id, a->i, a->step, &r, w->now_ms);
 }
 
+static void end_setting(struct world *w, const struct dp_action *a)
+{
+    const struct dp_grant *g = dp_broker_grant(w->b, a->grant_id);
+    const bool set = a->step == DP_STEP_SET;
+    const struct dp_step_result r = { .code = set ? w->refuse_set : w->refuse_unset,
+                                      .message = "told to fail" };
+    /* recorded before */
+    assert_true(g->settings[a->i].step == DP_INTENT || (!set && g->settings[a->i].step == DP_MADE));
+    sw_append(&w->did, "%cset%zu ", set ? '+' : '-', a->i);
+    dp_broker_on_setting(w->b, a->grant_id, a->i, a->step, &r, w->now_ms);
+}
+
 static void carry_out(struct world *w, struct dp_action *a)
 {
     if (a->act == DP_ACT_STEP) {
@@ -68,6 +85,8 @@ static void carry_out(struct world *w, struct dp_action *a)
             return;
         }
         end_step(w, a);
+    } else if (a->act == DP_ACT_SET) {
+        end_setting(w, a);
     } else if (a->act == DP_ACT_COMMIT) {
         w->n_cdi++;
         dp_broker_on_commit(w->b, a->grant_id, 0, "", w->now_ms);
@@ -291,6 +310,79 @@ static void a_whole_gpu_needs_no_step(void **state SW_UNUSED)
     close_world(&w);
 }
 
+/* ---- settings ----------------------------------------------------------------------------------
+ */
+
+/* A slice and a whole GPU, which are shared by MPS. */
+static struct dp_grant *shared_claim(void)
+{
+    struct dp_grant *g = dp_grant_new();
+    g->claim = (struct dp_ref){ sw_strdup("ns"), sw_strdup("claim"), sw_strdup("u1") };
+    add_slice(g, "one", "one", 0);
+    dp_grant_add_device(g, "gpu", "gpu", "gpu-1", "GPU-1", DP_NO_SLICE);
+    g->devices[0].mps = g->devices[1].mps = true;
+    dp_grant_add_setting(g, DP_SET_EXCLUSIVE, "GPU-1", 0);
+    dp_grant_add_setting(g, DP_SET_MPS, NULL, 0);
+    g->mps.threads = 30;
+    dp_grant_add_limit(g, "*", 512);
+    return g;
+}
+
+static void prepare_shared(struct world *w, uint64_t ticket)
+{
+    dp_broker_prepare(w->b, ticket, shared_claim(), w->now_ms);
+    settle(w);
+}
+
+static void settings_are_made_after_the_slices_and_undone_before_them(void **state SW_UNUSED)
+{
+    struct world w;
+    open_world(&w);
+    prepare_shared(&w, 1);
+    assert_answer(&w, DP_ACT_PREPARED, 1, 0);
+    assert_string_equal(w.did, "+slice0 +set0 +set1 ");
+    unprepare(&w, 2, "u1");
+    assert_answer(&w, DP_ACT_UNPREPARED, 2, 0);
+    assert_string_equal(w.did, "+slice0 +set0 +set1 -set1 -set0 -slice0 ");
+    close_world(&w);
+}
+
+static void a_setting_that_is_refused_is_not_set_back_and_one_that_failed_is(void **state SW_UNUSED)
+{
+    static const struct {
+        int code;
+        const char *did;
+    } rows[] = { { SW_INVALID, "+slice0 +set0 -slice0 " },
+                 { SW_UNAVAILABLE, "+slice0 +set0 -set0 -slice0 " } };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        struct world w;
+        open_world(&w);
+        w.refuse_set = rows[i].code;
+        prepare_shared(&w, 1);
+        assert_answer(&w, DP_ACT_PREPARED, 1, SW_UNAVAILABLE);
+        assert_string_equal(w.message, "compute mode of GPU-1: told to fail");
+        assert_string_equal(w.did, rows[i].did);
+        close_world(&w);
+    }
+}
+
+static void what_cannot_be_set_back_is_an_error_and_tried_again(void **state SW_UNUSED)
+{
+    struct world w;
+    open_world(&w);
+    prepare_shared(&w, 1);
+    w.refuse_unset = SW_CONFLICT;
+    unprepare(&w, 2, "u1");
+    assert_answer(&w, DP_ACT_UNPREPARED, 2, SW_CONFLICT);
+    assert_true(w.gi[0]);         /* the daemon may use it */
+    w.refuse_unset = SW_NOTFOUND; /* its GPU has gone */
+    w.now_ms = dp_broker_next_ms(w.b);
+    dp_broker_tick(w.b, w.now_ms);
+    settle(&w);
+    assert_false(w.gi[0]);
+    close_world(&w);
+}
+
 /* ---- another life ------------------------------------------------------------------------------
  */
 
@@ -377,6 +469,28 @@ static void after_a_boot_the_slices_are_made_again(void **state SW_UNUSED)
     close_world(&w);
 }
 
+static void settings_outlive_the_plugin_and_no_boot(void **state SW_UNUSED)
+{
+    for (int boot = 0; boot < 2; boot++) {
+        struct world w;
+        open_world(&w);
+        prepare_shared(&w, 1);
+        if (boot)
+            memset(w.gi, 0, sizeof w.gi);
+        begin_anew(&w, "u1", boot ? "another boot" : "boot", true);
+        prepare_shared(&w, 2);
+        assert_answer(&w, DP_ACT_PREPARED, 2, 0);
+        if (boot)
+            assert_string_equal(w.did, "+slice0 +set0 +set1 ");
+        else
+            assert_null(w.did);
+        const struct dp_grant *g = dp_broker_prepared(w.b, "u1");
+        assert_int_equal(g->mps.threads, 30);
+        assert_int_equal(g->mps.limits[0].mib, 512);
+        close_world(&w);
+    }
+}
+
 /* ---- CDI ---------------------------------------------------------------------------------------
  */
 
@@ -421,6 +535,15 @@ static void records_of_claims_are_read_by_field(void **state SW_UNUSED)
           "[{\"request\":\"a\",\"group\":\"a\",\"device\":\"d\",\"gpu\":\"g\",\"slice\":9}]",
           "devices[0]: slice" },
         { { "slices" }, "7", "slices: expected" },
+        { { "settings" }, "[{\"kind\":\"other\"}]", "settings[0]: kind" },
+        { { "settings" }, "[{\"kind\":\"timeSlice\"}]", "settings[0]: gpu" },
+        { { "settings" },
+          "[{\"kind\":\"timeSlice\",\"gpu\":\"g\",\"value\":4}]",
+          "settings[0]: value" },
+        { { "settings" },
+          "[{\"kind\":\"mps\",\"value\":0,\"step\":\"instance\"}]",
+          "settings[0]: step" },
+        { { "mps" }, "{\"limits\":[{\"device\":\"a\\nquit\",\"mib\":1}]}", "mps.limits[0]" },
     };
     SW_AUTO(dp_grant) *g = claim_of("u1", 0);
     g->id = sw_strdup("0011223344556677");
@@ -450,6 +573,10 @@ int main(void)
         cmocka_unit_test(prepared_while_it_is_taken_down_is_made_after_that),
         cmocka_unit_test(a_slice_in_use_is_an_error_and_goes_when_it_is_free),
         cmocka_unit_test(a_whole_gpu_needs_no_step),
+        cmocka_unit_test(settings_are_made_after_the_slices_and_undone_before_them),
+        cmocka_unit_test(a_setting_that_is_refused_is_not_set_back_and_one_that_failed_is),
+        cmocka_unit_test(what_cannot_be_set_back_is_an_error_and_tried_again),
+        cmocka_unit_test(settings_outlive_the_plugin_and_no_boot),
         cmocka_unit_test(what_was_ready_is_answered_by_the_next_life),
         cmocka_unit_test(what_was_being_made_is_made_anew),
         cmocka_unit_test(unprepared_before_the_gpus_are_there_is_taken_down_when_they_are),

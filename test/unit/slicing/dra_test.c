@@ -285,7 +285,7 @@ static void a_class_for_each_profile_by_the_names_of_nvidia_and_of_das(void **st
 /* ---- claims ------------------------------------------------------------------------------------
  */
 
-static void configurations_are_taken_where_nothing_has_to_be_done(void **state)
+static void configurations_are_read_field_by_field(void **state)
 {
     (void)state;
     static const struct {
@@ -302,7 +302,7 @@ static void configurations_are_taken_where_nothing_has_to_be_done(void **state)
         { SHARING("\"strategy\":\"TimeSlicing\""), NULL },
         { GPUS("\"strategy\":\"TimeSlicing\""), NULL },
         { GPUS(TURNS("Default")), NULL },
-        { GPUS(TURNS("Long")), "interval: 'Long' is not carried out here" },
+        { GPUS(TURNS("Long")), NULL },
         { GPUS(TURNS("Longer")), "interval: 'Longer' is none of Default, Short, Medium, Long" },
         /* NVIDIA's driver has an interval for whole GPUs alone */
         { SHARING(TURNS("Default")), "sharing: 'timeSlicingConfig' is not known" },
@@ -310,11 +310,16 @@ static void configurations_are_taken_where_nothing_has_to_be_done(void **state)
           "sharing.mpsConfig: not with the strategy TimeSlicing" },
         { GPUS("\"strategy\":\"MPS\",\"timeSlicingConfig\":{}"),
           "sharing.timeSlicingConfig: not with the strategy MPS" },
-        { SHARING("\"strategy\":\"MPS\""), "MPS is not carried out here" },
-        { SHARING(SHARED("\"defaultActiveThreadPercentage\":50,"
-                         "\"defaultPinnedDeviceMemoryLimit\":\"2Gi\","
-                         "\"defaultPerDevicePinnedMemoryLimit\":{\"0\":\"1Gi\"}")),
-          "MPS is not carried out here" },
+        { SHARING("\"strategy\":\"MPS\""), NULL },
+        { SHARING(
+              SHARED("\"defaultActiveThreadPercentage\":50,"
+                     "\"defaultPinnedDeviceMemoryLimit\":\"2Gi\","
+                     "\"defaultPerDevicePinnedMemoryLimit\":{\"0\":\"1Gi\"},\"multiUser\":true")),
+          NULL },
+        { SHARING(SHARED("\"multiUser\":\"yes\"")), "multiUser: expected true or false" },
+        /* it becomes a word of a line that a program reads */
+        { SHARING(SHARED("\"defaultPerDevicePinnedMemoryLimit\":{\"0\\nquit\":\"1Gi\"}")),
+          "expected a UUID, a number, or *" },
         { SHARING(SHARED("\"defaultActiveThreadPercentage\":101")), "expected 0 to 100" },
         { SHARING(SHARED("\"defaultPinnedDeviceMemoryLimit\":\"2Gx\"")),
           "sharing.mpsConfig.defaultPinnedDeviceMemoryLimit: " },
@@ -331,10 +336,88 @@ static void configurations_are_taken_where_nothing_has_to_be_done(void **state)
         SW_ERR(err);
         SW_AUTO_JSON *doc = NULL;
         assert_int_equal(sw_json_parse(cases[i].text, strlen(cases[i].text), NULL, &doc, &err), 0);
-        assert_int_equal(sw_dra_config_check(doc, &err), cases[i].message ? SW_INVALID : 0);
+        struct sw_dra_sharing sharing;
+        assert_int_equal(sw_dra_config_read(doc, &sharing, &err),
+                         cases[i].message ? SW_INVALID : 0);
         if (cases[i].message)
             assert_non_null(strstr(sw_err_text(&err), cases[i].message));
+        else
+            sw_dra_sharing_done(&sharing);
     }
+}
+
+#define RESULT(request, device)                                                                    \
+    "{\"request\":\"" request                                                                      \
+    "\",\"driver\":\"mig.slipway.dev\",\"pool\":\"p\",\"device\":\"" device "\"}"
+#define CONFIG(source, requests, kind, sharing)                                                    \
+    "{\"source\":\"" source "\",\"requests\":[" requests "],\"opaque\":{\"driver\":"               \
+    "\"mig.slipway.dev\",\"parameters\":{\"apiVersion\":\"resource.nvidia.com/"                    \
+    "v1beta1\",\"kind\":\"" kind "\",\"sharing\":" sharing "}}}"
+#define CLAIM(results, configs)                                                                    \
+    "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"allocation\":{\"devices\":{\"results\":[" results \
+    "],\"config\":[" configs "]}}}}"
+#define MPS_OF(percent)                                                                            \
+    "{\"strategy\":\"MPS\",\"mpsConfig\":{\"defaultActiveThreadPercentage\":" percent "}}"
+
+static int read_claim(const char *text, struct sw_dra_result **out, size_t *n, struct sw_err *err)
+{
+    SW_AUTO_JSON *doc = NULL;
+    assert_int_equal(sw_json_parse(text, strlen(text), NULL, &doc, err), 0);
+    return sw_dra_results_read(doc, "u", "p", out, n, err);
+}
+
+static void the_last_configuration_for_a_request_counts(void **state)
+{
+    (void)state;
+    SW_ERR(err);
+    struct sw_dra_result *r = NULL;
+    size_t n = 0;
+    /* the claim's before its DeviceClass's; "a" is for "a/first", too */
+    static const char text[] = CLAIM(
+        RESULT("a/first",
+               "gpu-0-mig-1g5gb-0") "," RESULT("b", "gpu-0-mig-1g5gb-1") "," RESULT("c", "gpu-1"),
+        CONFIG("FromClaim", "\"a\"", "MigDeviceConfig", MPS_OF("10")) "," CONFIG(
+            "FromClaim", "\"a/first\"", "MigDeviceConfig",
+            MPS_OF(
+                "20")) "," CONFIG("FromClass", "", "MigDeviceConfig",
+                                  MPS_OF(
+                                      "30")) "," CONFIG("FromClass", "", "MigDeviceConfig",
+                                                        MPS_OF(
+                                                            "40")) "," CONFIG("FromClaim", "\"c\"",
+                                                                              "GpuConfig",
+                                                                              "{\"strategy\":"
+                                                                              "\"TimeSlicing\","
+                                                                              "\"timeSlicingConfig"
+                                                                              "\":{\"interval\":"
+                                                                              "\"Medium\"}}"));
+    assert_int_equal(read_claim(text, &r, &n, &err), 0);
+    assert_int_equal(n, 3);
+    assert_int_equal(r[0].sharing.threads, 20);
+    assert_int_equal(r[1].sharing.threads, 40);
+    assert_int_equal(r[0].config, 1);
+    assert_int_equal(r[1].config, 3);
+    assert_false(r[2].sharing.mps);
+    assert_int_equal(r[2].sharing.interval, 2);
+    sw_dra_results_free(r, n);
+}
+
+static void a_configuration_of_another_kind_of_device_counts_for_none(void **state)
+{
+    (void)state;
+    SW_ERR(err);
+    struct sw_dra_result *r = NULL;
+    size_t n = 0;
+    /* unless it names the request: then it is a mistake */
+    static const char passes[] = CLAIM(RESULT("a", "gpu-0-mig-1g5gb-0"),
+                                       CONFIG("FromClass", "", "GpuConfig", MPS_OF("10")));
+    assert_int_equal(read_claim(passes, &r, &n, &err), 0);
+    assert_false(r[0].sharing.mps);
+    assert_true(r[0].config == SIZE_MAX);
+    sw_dra_results_free(r, n);
+    static const char fails[] = CLAIM(RESULT("a", "gpu-0-mig-1g5gb-0"),
+                                      CONFIG("FromClaim", "\"a\"", "GpuConfig", MPS_OF("10")));
+    assert_int_equal(read_claim(fails, &r, &n, &err), SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "config[0]: GpuConfig is for whole GPUs"));
 }
 
 int main(void)
@@ -354,7 +437,9 @@ int main(void)
         cmocka_unit_test_teardown(a_gpu_without_mig_mode_is_one_device, tear_down),
         cmocka_unit_test_teardown(a_class_for_each_profile_by_the_names_of_nvidia_and_of_das,
                                   tear_down),
-        cmocka_unit_test(configurations_are_taken_where_nothing_has_to_be_done),
+        cmocka_unit_test(configurations_are_read_field_by_field),
+        cmocka_unit_test(the_last_configuration_for_a_request_counts),
+        cmocka_unit_test(a_configuration_of_another_kind_of_device_counts_for_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

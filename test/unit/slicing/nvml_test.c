@@ -184,6 +184,17 @@ static void test_critical_errors_are_heard(void **state SW_UNUSED)
     assert_int_equal(sw_nvml_next_xid(n, 0, &index, &xid, NULL), SW_PENDING);
 }
 
+static void test_the_compute_mode_is_set(void **state SW_UNUSED)
+{
+    SW_ERR(err);
+    struct sw_nvml_gpu gpu;
+    SW_AUTO(sw_nvml) *n = open_it(&gpu);
+    assert_int_equal(sw_nvml_set_exclusive(n, &gpu, true, &err), 0);
+    assert_int_equal(sw_nvml_set_exclusive(n, &gpu, false, &err), 0);
+    write_file(fail_file, "compute_mode 4\n");
+    assert_int_equal(sw_nvml_set_exclusive(n, &gpu, true, &err), SW_FORBIDDEN);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -195,6 +206,7 @@ int main(void)
         TEST(test_no_library_no_driver),
         TEST(test_without_mig_mode),
         TEST(test_critical_errors_are_heard),
+        TEST(test_the_compute_mode_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -256,6 +256,16 @@ void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum
     proceed(b, now_ms);
 }
 
+void dp_broker_on_setting(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
+                          const struct dp_step_result *result, int64_t now_ms)
+{
+    struct dp_grant *g = dp_broker_grant(b, grant_id);
+    if (!g || i >= g->n_settings)
+        return;
+    grant_set(b, g, i, step, result, now_ms);
+    proceed(b, now_ms);
+}
+
 void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *message,
                          int64_t now_ms)
 {

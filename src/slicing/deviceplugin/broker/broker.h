@@ -100,6 +100,31 @@ struct dp_slice {
     char *old_uuid; /* it had before the node was booted anew; not recorded */
 };
 
+/** What is set for a ResourceClaim besides its slices, and set back when it ends. */
+enum dp_setting_kind {
+    DP_SET_TIMESLICE, /* the length of turns on @gpu is @value (1 to 3) */
+    DP_SET_EXCLUSIVE, /* one process alone has a context on @gpu: the daemon */
+    DP_SET_MPS,       /* the grant's control daemon runs */
+};
+/** Where it is: nothing, perhaps set (DP_INTENT), set (DP_MADE). */
+struct dp_setting {
+    enum dp_setting_kind kind;
+    char *gpu; /* NULL: of no GPU alone */
+    unsigned value;
+    enum dp_slice_step step;
+};
+
+/** What the control daemon of a ResourceClaim is told. */
+struct dp_mps {
+    int threads; /* per cent; -1: nothing */
+    bool multi_user;
+    struct dp_mps_limit {
+        char *device; /* UUID, number among the daemon's devices, or "*" */
+        int64_t mib;
+    } * limits;
+    size_t n_limits;
+};
+
 /** Device ids that kubelet holds for a grant. */
 struct dp_served {
     char profile[SW_MIG_NAME_LEN];
@@ -114,8 +139,14 @@ struct dp_device {
     char *name;    /* in the node's pool */
     char *gpu;     /* UUID */
     size_t slice;  /* of the grant; DP_NO_SLICE: the GPU as it is */
+    bool mps;      /* its containers are clients of the grant's control daemon */
 };
 #define DP_NO_SLICE SIZE_MAX
+
+/** On the host, what belongs to the control daemon of a ResourceClaim: its folder (with its UID
+ * behind it), and its part of /dev/shm. Neither outlives a boot. */
+#define DP_MPS_DIR "/run/slipway/mps"
+#define DP_MPS_SHM "/dev/shm/slipway-mps-"
 
 /** See the table above. */
 enum dp_grant_state { DP_MAKING, DP_READY, DP_UNDOING };
@@ -138,6 +169,9 @@ struct dp_grant {
     struct dp_ref claim;
     struct dp_device *devices;
     size_t n_devices;
+    struct dp_setting *settings; /* in the order in which they are made */
+    size_t n_settings;
+    struct dp_mps mps; /* of a setting DP_SET_MPS */
     /* not recorded */
     uint64_t ticket;           /* the call that waits for it; 0: none */
     uint64_t undo_ticket;      /* the call that waits for its end */
@@ -165,6 +199,11 @@ void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *con
 /** A device of a ResourceClaim at the end; the texts are copied. */
 void dp_grant_add_device(struct dp_grant *grant, const char *request, const char *group,
                          const char *name, const char *gpu, size_t slice);
+/** Something to be set for it, at the end. @gpu is copied, and may be NULL. */
+void dp_grant_add_setting(struct dp_grant *grant, enum dp_setting_kind kind, const char *gpu,
+                          unsigned value);
+/** A limit of its control daemon, at the end. @device is copied. */
+void dp_grant_add_limit(struct dp_grant *grant, const char *device, int64_t mib);
 /** kubelet holds nothing for it (any more). */
 void dp_grant_unserve(struct dp_grant *grant);
 
@@ -177,11 +216,14 @@ enum dp_step {
     DP_STEP_MAKE_GI, /* -> gi */
     DP_STEP_MAKE_CI, /* -> ci, uuid */
     DP_STEP_REMOVE,  /* the GPU instance at the place (with id gi, if known) and all in it */
+    DP_STEP_SET,     /* a setting */
+    DP_STEP_UNSET,   /* as it was by default; what was never set is well */
 };
 
 /** What an action asks the caller to do, and which function gets its outcome. */
 enum dp_act {
     DP_ACT_STEP,       /* write the record, then do @step for slice @i: dp_broker_on_step() */
+    DP_ACT_SET,        /* write the record, then do @step for setting @i: dp_broker_on_setting() */
     DP_ACT_COMMIT,     /* write the CDI file and the record: dp_broker_on_commit() */
     DP_ACT_RECORD,     /* write the record so that a power cut does not lose it, and the CDI file */
     DP_ACT_UNCDI,      /* remove the CDI file @message */
@@ -285,6 +327,9 @@ struct dp_step_result {
 /** The outcome of DP_ACT_STEP. */
 void dp_broker_on_step(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
                        const struct dp_step_result *result, int64_t now_ms);
+/** The outcome of DP_ACT_SET. */
+void dp_broker_on_setting(struct dp_broker *b, const char *grant_id, size_t i, enum dp_step step,
+                          const struct dp_step_result *result, int64_t now_ms);
 /** The outcome of DP_ACT_COMMIT: 0, or an error's code and its message. */
 void dp_broker_on_commit(struct dp_broker *b, const char *grant_id, int code, const char *message,
                          int64_t now_ms);

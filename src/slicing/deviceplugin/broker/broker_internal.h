@@ -72,6 +72,9 @@ void grant_begin(struct dp_broker *b, struct dp_grant *g);
 /** A step of slice @i has ended. The grant may be gone after it. */
 void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
                    const struct dp_step_result *result, int64_t now_ms);
+/** The same of setting @i. */
+void grant_set(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
+               const struct dp_step_result *result, int64_t now_ms);
 /** Its CDI file and record were written, or not: @code and @message. */
 void grant_committed(struct dp_broker *b, struct dp_grant *g, int code, const char *message,
                      int64_t now_ms);

@@ -51,19 +51,37 @@ static void add_own_variable(struct json_object *env, const struct dp_device *d,
     json_object_array_add(env, json_object_new_string(text));
 }
 
-/* Where NVIDIA's runtime looks for UUIDs before it looks at the variable, if it is told to
- * (accept-nvidia-visible-devices-as-volume-mounts). */
-static void add_mount(struct json_object *mounts, const char *uuid)
+/* @mode: "ro", "rw" */
+static void add_mount(struct json_object *mounts, const char *from, const char *to,
+                      const char *mode)
 {
-    static const char *const options[] = { "ro", "nosuid", "nodev", "bind" };
+    const char *const options[] = { mode, "nosuid", "nodev", "bind" };
     struct json_object *mount = json_object_new_object();
-    SW_AUTO_CHARS *path = sw_printf("/var/run/nvidia-container-devices/%s", uuid);
-    sw_json_set_str(mount, "/dev/null", "hostPath", NULL);
-    sw_json_set_str(mount, path, "containerPath", NULL);
+    sw_json_set_str(mount, from, "hostPath", NULL);
+    sw_json_set_str(mount, to, "containerPath", NULL);
     struct json_object *list = sw_json_need_list(mount, "options", NULL);
     for (size_t i = 0; i < SW_COUNT(options); i++)
         json_object_array_add(list, json_object_new_string(options[i]));
     json_object_array_add(mounts, mount);
+}
+
+/* Where NVIDIA's runtime looks for UUIDs before it looks at the variable, if it is told to
+ * (accept-nvidia-visible-devices-as-volume-mounts). */
+static void add_visible(struct json_object *mounts, const char *uuid)
+{
+    SW_AUTO_CHARS *path = sw_printf("/var/run/nvidia-container-devices/%s", uuid);
+    add_mount(mounts, "/dev/null", path, "ro");
+}
+
+/* What makes programs clients of the claim's control daemon. Source: NVIDIA's "Multi-Process
+ * Service", chapter "Environment Variables"; NVIDIA's DRA driver (the paths in the container). */
+static void add_mps(struct json_object *env, struct json_object *mounts, const char *uid)
+{
+    SW_AUTO_CHARS *pipe = sw_printf(DP_MPS_DIR "/%s/pipe", uid);
+    SW_AUTO_CHARS *shm = sw_printf(DP_MPS_SHM "%s", uid);
+    json_object_array_add(env, json_object_new_string("CUDA_MPS_PIPE_DIRECTORY=/tmp/nvidia-mps"));
+    add_mount(mounts, pipe, "/tmp/nvidia-mps", "rw");
+    add_mount(mounts, shm, "/dev/shm", "rw");
 }
 
 /* @group NULL: all. @whole: nothing is left to NVIDIA's runtime. */
@@ -74,14 +92,19 @@ static void add_device(struct json_object *devices, const struct dp_grant *grant
     SW_AUTO_CHARS *id = dp_cdi_group(grant, group), *uuids = sw_strdup("");
     SW_AUTO_JSON *own = json_object_new_array(), *mounts = json_object_new_array();
     SW_AUTO_JSON *nodes = json_object_new_array();
+    bool mps = false;
     for (size_t i = 0; i < grant->n_devices; i++) {
         const struct dp_device *d = &grant->devices[i];
         const char *uuid = uuid_of(grant, d);
-        if ((group && strcmp(d->group, group) != 0) || had(grant, group, i))
+        if (group && strcmp(d->group, group) != 0)
+            continue;
+        mps |= d->mps;
+        if (had(grant, group, i))
             continue;
         sw_append(&uuids, "%s%s", *uuids ? "," : "", uuid);
         add_own_variable(own, d, uuid);
-        add_mount(mounts, uuid);
+        if (!whole)
+            add_visible(mounts, uuid);
         if (host)
             (void)dp_device_nodes(host, d->gpu, slice_of(grant, d), nodes);
     }
@@ -91,7 +114,9 @@ static void add_device(struct json_object *devices, const struct dp_grant *grant
     json_object_array_add(env, json_object_new_string(visible));
     for (size_t i = 0; i < sw_json_len(own); i++)
         json_object_array_add(env, json_object_get(sw_json_at(own, i)));
-    if (!whole)
+    if (mps && host) /* where GPUs are made up nobody runs the daemon */
+        add_mps(env, mounts, grant->claim.uid);
+    if (sw_json_len(mounts))
         sw_json_set(device, SW_TAKE(mounts), "containerEdits", "mounts", NULL);
     if (sw_json_len(nodes))
         sw_json_set(device, SW_TAKE(nodes), "containerEdits", "deviceNodes", NULL);

@@ -14,9 +14,11 @@ static void remove_cdi(struct dp_broker *b, const struct dp_grant *g)
         broker_act(b, DP_ACT_UNCDI)->message = SW_TAKE(name);
 }
 
-static void ask(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step)
+/* A step of slice @i, or (DP_ACT_SET) of setting @i. */
+static void ask(struct dp_broker *b, struct dp_grant *g, enum dp_act act, size_t i,
+                enum dp_step step)
 {
-    struct dp_action *a = broker_act(b, DP_ACT_STEP);
+    struct dp_action *a = broker_act(b, act);
     a->grant_id = sw_strdup(g->id);
     a->i = i;
     a->step = step;
@@ -31,11 +33,18 @@ static void act_on(struct dp_broker *b, const struct dp_grant *g, enum dp_act ac
 /* ---- making ------------------------------------------------------------------------------------
  */
 
-/* The next step of the slice at work, or the next slice. */
+/* The next step of the slice at work, or the next slice; then the settings, which may be of their
+ * UUIDs. */
 static void make_next(struct dp_broker *b, struct dp_grant *g)
 {
     while (g->at < g->n_slices && g->slices[g->at].step == DP_MADE)
         g->at++;
+    for (size_t i = 0; g->at == g->n_slices && i < g->n_settings; i++)
+        if (g->settings[i].step != DP_MADE) {
+            g->settings[i].step = DP_INTENT;
+            ask(b, g, DP_ACT_SET, i, DP_STEP_SET);
+            return;
+        }
     if (g->at == g->n_slices) {
         g->busy = true;
         act_on(b, g, DP_ACT_COMMIT);
@@ -44,7 +53,7 @@ static void make_next(struct dp_broker *b, struct dp_grant *g)
     static const enum dp_step next[] = {
         [DP_NOTHING] = DP_STEP_PROBE, [DP_INTENT] = DP_STEP_MAKE_GI, [DP_INSTANCE] = DP_STEP_MAKE_CI
     };
-    ask(b, g, g->at, next[g->slices[g->at].step]);
+    ask(b, g, DP_ACT_STEP, g->at, next[g->slices[g->at].step]);
 }
 
 bool grant_is_claims(const struct dp_grant *g)
@@ -151,12 +160,17 @@ static void answer_undone(struct dp_broker *b, struct dp_grant *g, int code, con
     g->undo_ticket = 0;
 }
 
-/* The last slice first. */
+/* The last setting first, then the last slice: a daemon may use it. */
 static void undo_next(struct dp_broker *b, struct dp_grant *g)
 {
+    for (size_t i = g->n_settings; i-- > 0;)
+        if (g->settings[i].step != DP_NOTHING) {
+            ask(b, g, DP_ACT_SET, i, DP_STEP_UNSET);
+            return;
+        }
     for (size_t i = g->n_slices; i-- > 0;)
         if (g->slices[i].step != DP_NOTHING) {
-            ask(b, g, i, DP_STEP_REMOVE);
+            ask(b, g, DP_ACT_STEP, i, DP_STEP_REMOVE);
             return;
         }
     SW_AUTO_CHARS *who = holder(g);
@@ -214,6 +228,19 @@ void grant_retry(struct dp_broker *b, struct dp_grant *g)
         undo_next(b, g);
 }
 
+/* Logged once, tried until it works. @what is for people. */
+static void undo_failed(struct dp_broker *b, struct dp_grant *g, const char *what,
+                        const struct dp_step_result *result, int64_t now_ms)
+{
+    if (g->n_failed++ == 0) {
+        SW_AUTO_CHARS *who = holder(g);
+        broker_log(b, result->code, "%s, held by %s: %s; trying again", what, who, result->message)
+            ->ref = dp_ref_copy(&g->pod);
+    }
+    answer_undone(b, g, result->code, result->message); /* kubelet asks again */
+    g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
+}
+
 void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
                    const struct dp_step_result *result, int64_t now_ms)
 {
@@ -229,14 +256,45 @@ void grant_stepped(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_st
         undo_next(b, g);
         return;
     }
-    if (g->n_failed++ == 0) { /* logged once, tried until it works */
-        SW_AUTO_CHARS *who = holder(g);
-        broker_log(b, result->code, "slice %s at %u of %s, held by %s: %s; trying again",
-                   s->profile, s->place.start, s->gpu, who, result->message)
-            ->ref = dp_ref_copy(&g->pod);
+    SW_AUTO_CHARS *what = sw_printf("slice %s at %u of %s", s->profile, s->place.start, s->gpu);
+    undo_failed(b, g, what, result, now_ms);
+}
+
+/* ---- settings ----------------------------------------------------------------------------------
+ */
+
+/* For people: what is set. The caller's. */
+static char *setting_text(const struct dp_setting *s)
+{
+    static const char *const texts[] = { [DP_SET_TIMESLICE] = "time slice of ",
+                                         [DP_SET_EXCLUSIVE] = "compute mode of ",
+                                         [DP_SET_MPS] = "MPS control daemon" };
+    return sw_printf("%s%s", texts[s->kind], s->gpu ? s->gpu : "");
+}
+
+void grant_set(struct dp_broker *b, struct dp_grant *g, size_t i, enum dp_step step,
+               const struct dp_step_result *result, int64_t now_ms)
+{
+    struct dp_setting *s = &g->settings[i];
+    SW_AUTO_CHARS *what = setting_text(s);
+    g->busy = false;
+    if (step == DP_STEP_SET && result->code < 0) { /* unless it was refused it may be set */
+        if (result->code == SW_INVALID || result->code == SW_FORBIDDEN)
+            s->step = DP_NOTHING;
+        grant_undo(b, g, "%s: %s", what, result->message);
+    } else if (step == DP_STEP_SET) {
+        s->step = DP_MADE;
+        if (g->undo_next)
+            grant_undo(b, g, "%s", ended_text(g));
+        else
+            make_next(b, g);
+    } else if (result->code == 0 || result->code == SW_NOTFOUND) {
+        s->step = DP_NOTHING;
+        g->n_failed = 0;
+        undo_next(b, g);
+    } else {
+        undo_failed(b, g, what, result, now_ms);
     }
-    answer_undone(b, g, result->code, result->message); /* kubelet asks again */
-    g->retry_ms = now_ms + broker_backoff_ms(g->n_failed);
 }
 
 /* ---- ResourceClaims ----------------------------------------------------------------------------
@@ -346,6 +404,8 @@ static void review_adopted(struct dp_broker *b, struct dp_grant *g, int64_t now_
         free(s->old_uuid);
         s->old_uuid = SW_TAKE(s->uuid);
     }
+    for (size_t i = 0; rebooted && i < g->n_settings; i++) /* nor does what is set */
+        g->settings[i].step = DP_NOTHING;
     sw_text_set(&g->boot_id, b->boot_id);
     SW_AUTO_CHARS *who = holder(g);
     if (g->state == DP_UNDOING) {

@@ -7,8 +7,11 @@
 #include "data/data.h"
 #include "slicing/deviceplugin/broker/files.h"
 
+enum { MAX_LIMITS = 256 };
+
 static const char *const state_texts[] = { "making", "ready", "undoing" };
 static const char *const step_texts[] = { "nothing", "intent", "instance", "made" };
+static const char *const setting_texts[] = { "timeSlice", "exclusive", "mps" };
 
 /* ---- writing -----------------------------------------------------------------------------------
  */
@@ -54,7 +57,41 @@ static void set_devices(struct json_object *doc, const struct dp_grant *grant)
         sw_json_set_str(entry, d->gpu, "gpu", NULL);
         if (d->slice != DP_NO_SLICE)
             sw_json_set(entry, json_object_new_int64((int64_t)d->slice), "slice", NULL);
+        if (d->mps)
+            sw_json_set(entry, json_object_new_boolean(true), "mps", NULL);
         json_object_array_add(devices, entry);
+    }
+}
+
+static void set_mps(struct json_object *doc, const struct dp_mps *m)
+{
+    struct json_object *mps = sw_json_need_map(doc, "mps", NULL);
+    if (m->threads >= 0)
+        sw_json_set(mps, json_object_new_int(m->threads), "threads", NULL);
+    if (m->multi_user)
+        sw_json_set(mps, json_object_new_boolean(true), "multiUser", NULL);
+    struct json_object *limits = sw_json_need_list(mps, "limits", NULL);
+    for (size_t i = 0; i < m->n_limits; i++) {
+        struct json_object *entry = json_object_new_object();
+        sw_json_set_str(entry, m->limits[i].device, "device", NULL);
+        sw_json_set(entry, json_object_new_int64(m->limits[i].mib), "mib", NULL);
+        json_object_array_add(limits, entry);
+    }
+}
+
+static void set_settings(struct json_object *doc, const struct dp_grant *grant)
+{
+    for (size_t i = 0; i < grant->n_settings; i++) {
+        const struct dp_setting *s = &grant->settings[i];
+        struct json_object *entry = json_object_new_object();
+        sw_json_set_str(entry, setting_texts[s->kind], "kind", NULL);
+        if (s->gpu)
+            sw_json_set_str(entry, s->gpu, "gpu", NULL);
+        sw_json_set(entry, json_object_new_int64(s->value), "value", NULL);
+        sw_json_set_str(entry, step_texts[s->step], "step", NULL);
+        json_object_array_add(sw_json_need_list(doc, "settings", NULL), entry);
+        if (s->kind == DP_SET_MPS && !sw_json_get(doc, "mps"))
+            set_mps(doc, &grant->mps);
     }
 }
 
@@ -68,6 +105,7 @@ struct json_object *dp_record_make(const struct dp_grant *grant)
     if (grant->claim.uid) {
         set_ref(doc, "resourceClaim", &grant->claim);
         set_devices(doc, grant);
+        set_settings(doc, grant);
     } else {
         set_ref(doc, "pod", &grant->pod);
         sw_json_set_str(doc, grant->container, "container", NULL);
@@ -215,9 +253,72 @@ static int read_device(struct json_object *doc, struct dp_grant *g, struct sw_er
         rc = read_name(doc, "gpu", &gpu, err);
     if (rc == 0 && has_slice)
         rc = read_number(doc, "slice", (int64_t)g->n_slices - 1, &slice, err);
-    if (rc == 0)
-        dp_grant_add_device(g, request, group, name, gpu, has_slice ? (size_t)slice : DP_NO_SLICE);
+    if (rc < 0)
+        return rc;
+    dp_grant_add_device(g, request, group, name, gpu, has_slice ? (size_t)slice : DP_NO_SLICE);
+    g->devices[g->n_devices - 1].mps = sw_json_bool(doc, false, "mps", NULL);
+    return 0;
+}
+
+static int read_mps(struct json_object *doc, struct dp_grant *g, struct sw_err *err)
+{
+    struct json_object *limits = sw_json_get(doc, "limits");
+    int64_t threads = -1;
+    int rc = sw_json_get(doc, "threads") ? read_number(doc, "threads", 100, &threads, err) : 0;
+    if (rc == 0 && sw_json_len(limits) > MAX_LIMITS)
+        rc = sw_err_set(err, SW_INVALID, "mps.limits: more than %d", MAX_LIMITS);
+    g->mps.threads = (int)threads;
+    g->mps.multi_user = sw_json_bool(doc, false, "multiUser", NULL);
+    for (size_t i = 0; rc == 0 && i < sw_json_len(limits); i++) {
+        struct json_object *limit = sw_json_at(limits, i);
+        SW_AUTO_CHARS *device = NULL;
+        int64_t mib = 0;
+        rc = strcmp(sw_json_str(limit, "", "device", NULL), "*") == 0
+                 ? (device = sw_strdup("*"), 0)
+                 : read_name(limit, "device", &device, err);
+        if (rc == 0)
+            rc = read_number(limit, "mib", INT64_MAX, &mib, err);
+        if (rc == 0)
+            dp_grant_add_limit(g, device, mib);
+        else
+            (void)sw_err_wrap(err, rc, "mps.limits[%zu]", i);
+    }
     return rc;
+}
+
+static int read_setting(struct json_object *doc, struct dp_grant *g, struct sw_err *err)
+{
+    unsigned kind = 0, step = 0;
+    int64_t value = 0;
+    SW_AUTO_CHARS *gpu = NULL;
+    int rc = read_enum(doc, "kind", setting_texts, SW_COUNT(setting_texts), &kind, err);
+    if (rc == 0 && kind != DP_SET_MPS)
+        rc = read_name(doc, "gpu", &gpu, err);
+    if (rc == 0)
+        rc = read_number(doc, "value", 3, &value, err);
+    if (rc == 0)
+        rc = read_enum(doc, "step", step_texts, SW_COUNT(step_texts), &step, err);
+    if (rc == 0 && (step == DP_INSTANCE || (g->state == DP_READY && step != DP_MADE)))
+        rc = sw_err_set(err, SW_INVALID, "step: of a setting, '%s'", step_texts[step]);
+    if (rc < 0)
+        return rc;
+    dp_grant_add_setting(g, (enum dp_setting_kind)kind, gpu, (unsigned)value);
+    g->settings[g->n_settings - 1].step = (enum dp_slice_step)step;
+    return 0;
+}
+
+/* A record without them is of a version that set nothing. */
+static int read_settings(struct json_object *doc, struct dp_grant *g, struct sw_err *err)
+{
+    struct json_object *list = sw_json_get(doc, "settings");
+    if (sw_json_len(list) > 2 * SW_MIG_MAX_REQUESTS)
+        return sw_err_set(err, SW_INVALID, "settings: more than %d", 2 * SW_MIG_MAX_REQUESTS);
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const int rc = read_setting(sw_json_at(list, i), g, err);
+        if (rc < 0)
+            return sw_err_wrap(err, rc, "settings[%zu]", i);
+    }
+    return read_mps(sw_json_get(doc, "mps"), g, err);
 }
 
 /* After its slices, which devices name. */
@@ -278,6 +379,8 @@ int dp_record_read(struct json_object *doc, struct dp_grant **out, struct sw_err
     }
     if (rc == 0 && !serves)
         rc = read_devices(sw_json_get(doc, "devices"), g, err);
+    if (rc == 0 && !serves)
+        rc = read_settings(doc, g, err);
     if (rc == 0)
         rc = read_served(sw_json_get(doc, "served"), g, err);
     if (rc == 0)

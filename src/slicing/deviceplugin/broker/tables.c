@@ -61,7 +61,9 @@ void dp_claim_free(struct dp_claim *claim)
 
 struct dp_grant *dp_grant_new(void)
 {
-    return sw_zalloc(1, sizeof(struct dp_grant));
+    struct dp_grant *g = sw_zalloc(1, sizeof *g);
+    g->mps.threads = -1;
+    return g;
 }
 
 void dp_grant_free(struct dp_grant *grant)
@@ -82,8 +84,14 @@ void dp_grant_free(struct dp_grant *grant)
         free(grant->devices[i].name);
         free(grant->devices[i].gpu);
     }
+    for (size_t i = 0; i < grant->n_settings; i++)
+        free(grant->settings[i].gpu);
+    for (size_t i = 0; i < grant->mps.n_limits; i++)
+        free(grant->mps.limits[i].device);
     dp_grant_unserve(grant);
     dp_grant_free(grant->follower);
+    free(grant->settings);
+    free(grant->mps.limits);
     free(grant->devices);
     free(grant->slices);
     dp_ref_done(&grant->pod);
@@ -108,9 +116,26 @@ void dp_grant_add_device(struct dp_grant *grant, const char *request, const char
                          const char *name, const char *gpu, size_t slice)
 {
     grant->devices = sw_realloc(grant->devices, grant->n_devices + 1, sizeof *grant->devices);
-    grant->devices[grant->n_devices++] = (struct dp_device){ sw_strdup(request), sw_strdup(group),
-                                                             sw_strdup(name), sw_strdup(gpu),
-                                                             slice };
+    grant->devices[grant->n_devices++] = (struct dp_device){ .request = sw_strdup(request),
+                                                             .group = sw_strdup(group),
+                                                             .name = sw_strdup(name),
+                                                             .gpu = sw_strdup(gpu),
+                                                             .slice = slice };
+}
+
+void dp_grant_add_setting(struct dp_grant *grant, enum dp_setting_kind kind, const char *gpu,
+                          unsigned value)
+{
+    grant->settings = sw_realloc(grant->settings, grant->n_settings + 1, sizeof *grant->settings);
+    grant->settings[grant->n_settings++] =
+        (struct dp_setting){ .kind = kind, .gpu = sw_strdup(gpu), .value = value };
+}
+
+void dp_grant_add_limit(struct dp_grant *grant, const char *device, int64_t mib)
+{
+    struct dp_mps *m = &grant->mps;
+    m->limits = sw_realloc(m->limits, m->n_limits + 1, sizeof *m->limits);
+    m->limits[m->n_limits++] = (struct dp_mps_limit){ sw_strdup(device), mib };
 }
 
 void dp_grant_serve(struct dp_grant *grant, const char *profile, const char *const *ids,

@@ -34,8 +34,9 @@ void dp_driver_run(struct dp_driver *d, struct dp_job *job)
         d->ops->run(d, (size_t)(gpu - d->gpus), job);
         return;
     }
-    /* a GPU that is not there any more holds nothing */
-    job->code = job->step == DP_STEP_REMOVE ? SW_NOTFOUND : SW_INVALID;
+    /* a GPU that is not there any more holds nothing, and nothing is set on it */
+    job->code = job->step == DP_STEP_REMOVE || job->step == DP_STEP_UNSET ? SW_NOTFOUND
+                                                                          : SW_INVALID;
     (void)sw_err_set(&job->err, job->code, "there is no GPU %s here", job->gpu);
 }
 

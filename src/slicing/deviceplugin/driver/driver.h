@@ -25,6 +25,8 @@ struct dp_job {
     struct sw_mig_place place;
     bool gi_known;
     uint32_t gi;
+    enum dp_setting_kind setting; /* of DP_STEP_SET and DP_STEP_UNSET */
+    unsigned value;
     /* the answer */
     int code;
     uint32_t made_gi, made_ci;
@@ -57,8 +59,10 @@ SW_DEFINE_AUTO(dp_driver, dp_driver_free)
  * after a restart. @return 0 | SW_INVALID (the message lists the models) */
 int dp_driver_emulate(const char *model, size_t count, const char *node, struct dp_driver **out,
                       struct sw_err *err) SW_CHECKED;
-/** @return 0 | SW_NOTFOUND (no library, no driver, no GPU) | others of nvml.h */
-int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err) SW_CHECKED;
+/** @host_root: where the host's files are, for nvidia-smi (root.h); borrowed for the driver's life.
+ * @return 0 | SW_NOTFOUND (no library, no driver, no GPU) | others of nvml.h */
+int dp_driver_nvml(const char *library, const char *host_root, struct dp_driver **out,
+                   struct sw_err *err) SW_CHECKED;
 
 /** The GPU of that UUID, borrowed; NULL: it is not there. */
 struct dp_gpu *dp_driver_gpu(const struct dp_driver *d, const char *uuid);

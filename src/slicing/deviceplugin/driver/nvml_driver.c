@@ -1,15 +1,20 @@
 /* GPUs by NVML. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "slicing/deviceplugin/driver/driver.h"
+#include "slicing/deviceplugin/driver/root.h"
 #include "slicing/nvml/nvml.h"
+
+enum { SMI_MS = 20 * 1000 };
 
 struct real {
     struct dp_driver base;
     struct sw_nvml *nvml;
     struct sw_nvml_gpu *gpus;
+    const char *host_root;
 };
 
 /* Destroy the GPU instance at exactly that place, with the recorded id where there is one, and all
@@ -30,6 +35,32 @@ static int remove_slice(struct real *r, const struct sw_nvml_gpu *gpu, const str
             return rc;
     }
     return rc == SW_NOTFOUND ? sw_nvml_gi_destroy(r->nvml, gpu, gi, err) : rc;
+}
+
+/* NVML has no call for the length of turns. Source: nvidia-smi's manual page, compute-policy. */
+static int set_timeslice(const struct real *r, const struct sw_nvml_gpu *gpu, unsigned value,
+                         struct sw_err *err)
+{
+    char number[16];
+    (void)snprintf(number, sizeof number, "%u", value);
+    const char *const argv[] = { "nvidia-smi",      "compute-policy", "-i", gpu->uuid,
+                                 "--set-timeslice", number,           NULL };
+    SW_AUTO_CHARS *root = dp_driver_root(r->host_root);
+    return dp_root_run(root, argv, "", SMI_MS, err);
+}
+
+static int do_setting(struct real *r, const struct sw_nvml_gpu *gpu, const struct dp_job *job,
+                      struct sw_err *err)
+{
+    const bool set = job->step == DP_STEP_SET;
+    if (job->setting == DP_SET_EXCLUSIVE)
+        return sw_nvml_set_exclusive(r->nvml, gpu, set, err);
+    if (job->setting != DP_SET_TIMESLICE)
+        return sw_err_set(err, SW_INVALID, "no setting of a GPU");
+    /* turns need several processes; where it cannot be set it is so by default */
+    if (set && sw_nvml_set_exclusive(r->nvml, gpu, false, err) < 0)
+        sw_err_done(err);
+    return set_timeslice(r, gpu, set ? job->value : 0, err);
 }
 
 static void run(struct dp_driver *d, size_t index, struct dp_job *job)
@@ -56,6 +87,10 @@ static void run(struct dp_driver *d, size_t index, struct dp_job *job)
         break;
     case DP_STEP_REMOVE:
         job->code = remove_slice(r, gpu, job, &job->err);
+        break;
+    case DP_STEP_SET:
+    case DP_STEP_UNSET:
+        job->code = do_setting(r, gpu, job, &job->err);
         break;
     }
 }
@@ -93,12 +128,14 @@ static void find_place(struct dp_gpu *gpu, const char *pci_bus_id)
         gpu->numa_node = (int)strtol(text, NULL, 10);
 }
 
-int dp_driver_nvml(const char *library, struct dp_driver **out, struct sw_err *err)
+int dp_driver_nvml(const char *library, const char *host_root, struct dp_driver **out,
+                   struct sw_err *err)
 {
     struct real *r = sw_zalloc(1, sizeof *r);
     SW_AUTO(dp_driver) *d = &r->base;
     d->ops = &real_ops;
     d->blocks = true;
+    r->host_root = host_root;
     int rc = sw_nvml_open(library, &r->nvml, err);
     if (rc < 0)
         return rc;
