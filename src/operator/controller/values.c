@@ -79,7 +79,7 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
 /* Texts of templates that pass all values on. */
 static const char *const whole_values[] = { ".Values }", ".Values)", ".Values |", ".Values -",
                                             NULL };
-static const char *const lookups[] = { LOOKUP_WORD, NULL };
+static const char *const lookups[] = { LOOKUP_WORD, INCLUDE_WORD, NULL };
 
 const char **template_texts(void)
 {
@@ -117,6 +117,13 @@ static bool mentions(const struct resource *r, const char *const *words)
 bool resource_mentions(const struct resource *r, const char *const *words)
 {
     return mentions(r, whole_values) || mentions(r, words);
+}
+
+bool state_looks_up(const struct resource *r, size_t state)
+{
+    return sw_plan_view_mentions(r->plan, state, LOOKUP_WORD) ||
+           (r->recipe && sw_plan_view_mentions(r->plan, state, INCLUDE_WORD) &&
+            sw_recipe_view_mentions(r->recipe, LOOKUP_WORD));
 }
 
 /* r->seen with @set in its spec; the caller's. */

@@ -47,6 +47,28 @@ olm
 {{- end -}}
 
 {{/*
+Is OBJECT (list . OBJECT) what OLM has brought for .Values.olm, which is gone: by the label that OLM gives to what
+belongs to a Subscription's operator? The operator runs while its ClusterServiceVersion is there, without a
+Subscription, too. Source: pkg/controller/operators/decorators/operator.go of operator-lifecycle-manager.
+*/}}
+{{- define "state.left-by-olm" -}}
+{{- $root := index . 0 -}}
+{{- $olm := $root.Values.olm -}}
+{{- $label := printf "operators.coreos.com/%s" (printf "%s.%s" $olm.package $olm.namespace | trunc 63) -}}
+{{- $labels := default dict (dig "metadata" "labels" dict (default dict (index . 1))) -}}
+{{- $left := and (hasKey $labels $label) ($root.Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1") -}}
+{{- if $left -}}
+{{- $left = empty (lookup "operators.coreos.com/v1alpha1" "Subscription" $olm.namespace $olm.package) -}}
+{{- range default list (lookup "operators.coreos.com/v1alpha1" "ClusterServiceVersion" $olm.namespace "").items -}}
+{{- if hasKey (default dict .metadata.labels) $label -}}
+{{- $left = false -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $left -}}
+{{- end -}}
+
+{{/*
 How a part with the definition (list . NAME) is there or comes: chart where this resource brought the definition,
 which it does by the chart alone, whatever a catalogue gets later; olm where it has a Subscription; observe where
 somebody else brought it; and as it is installed where nobody has.
@@ -61,6 +83,8 @@ somebody else brought it; and as it is installed where nobody has.
 {{- include "state.install" $root -}}
 {{- else if eq (include "state.ours" (list $root $definition)) "true" -}}
 chart
+{{- else if eq (include "state.left-by-olm" (list $root $definition)) "true" -}}
+{{- include "state.install" $root -}}
 {{- else -}}
 {{- ternary "olm" "observe" (eq (include "state.subscribed" $root) "true") -}}
 {{- end -}}
