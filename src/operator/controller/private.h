@@ -180,11 +180,11 @@ bool document_is_deleting(struct json_object *doc);
 
 /** values.c: may the templates of the @state of the plan look the cluster up, by those that they
  * include, too? */
-bool state_looks_up(const struct resource *r, size_t state);
+bool state_has_lookups(const struct resource *r, size_t state);
 /** step.c: a resource is gone, and with it what it has brought, unless that was handed over (a
  * shared release): who has found that there by a lookup may have to bring it now, and is rendered
  * again. */
-void resources_look_again(struct sw_controller *c);
+void resources_render_again(struct sw_controller *c);
 /** step.c: render, after this step, what SW_ACT_RENDER asks for. */
 void render_queue_add(struct resource *r, const struct sw_action *a);
 /** Drop the renders that wait in the queue. */

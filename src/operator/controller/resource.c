@@ -296,7 +296,7 @@ static void graph_of(struct resource *r, const struct sw_policy *policy, struct 
             .release = g->releases[i + 1],
             .needs = needs,
             .kernel_affine = s->kernel_affine,
-            .looks_up = state_looks_up(r, i),
+            .looks_up = state_has_lookups(r, i),
             .timeout_ms = sw_policy_timeout(policy, s->name, s->label),
         };
         if (!s->n_needs)
@@ -529,7 +529,7 @@ static void forget(struct resource *r)
         if (other->own->is_label_taken)
             resource_replan(other);
     }
-    resources_look_again(c);
+    resources_render_again(c);
 }
 
 static void on_object(struct sw_controller *c, const struct sw_watch_event *w)

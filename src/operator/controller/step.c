@@ -81,13 +81,13 @@ void resource_render_again(struct resource *r)
     resource_step(r, &(struct sw_event){ .kind = SW_EV_FACTS });
 }
 
-void resources_look_again(struct sw_controller *c)
+void resources_render_again(struct sw_controller *c)
 {
     for (struct resource *r = c->resources, *next; r; r = next) {
         bool looks_up = false;
         next = r->next;
         for (size_t i = 0; r->plan && i < r->plan->n_states; i++)
-            looks_up = looks_up || state_looks_up(r, i);
+            looks_up = looks_up || state_has_lookups(r, i);
         if (looks_up && r->started && !r->leaving)
             resource_render_again(r);
     }

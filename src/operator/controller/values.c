@@ -119,7 +119,7 @@ bool resource_mentions(const struct resource *r, const char *const *words)
     return mentions(r, whole_values) || mentions(r, words);
 }
 
-bool state_looks_up(const struct resource *r, size_t state)
+bool state_has_lookups(const struct resource *r, size_t state)
 {
     return sw_plan_view_mentions(r->plan, state, LOOKUP_WORD) ||
            (r->recipe && sw_plan_view_mentions(r->plan, state, INCLUDE_WORD) &&
