@@ -36,13 +36,24 @@ static int add_list(struct sw_files *files, struct json_object *list, struct sw_
     return rc;
 }
 
+static int refuse_dependencies(struct json_object *list, struct sw_err *err)
+{
+    SW_AUTO_CHARS *names = sw_strdup("");
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        sw_append(&names, "%s%s", *names ? ", " : "",
+                  sw_json_str(sw_json_at(list, i), "", "name", NULL));
+    return sw_err_set(err, SW_INVALID,
+                      "the recipe depends on charts (%s), and a record has the recipe's own files "
+                      "alone: bring the files of then back to where they lay, and roll back "
+                      "without --recorded",
+                      names);
+}
+
 static int read_files(struct json_object *chart, struct sw_files *files, struct sw_err *err)
 {
     SW_AUTO_JSON *metadata = sw_json_copy(sw_json_get(chart, "metadata"));
     if (sw_json_len(sw_json_get(metadata, "dependencies")))
-        return sw_err_set(err, SW_INVALID,
-                          "the recipe depends on charts, and a record has the recipe's own files "
-                          "alone");
+        return refuse_dependencies(sw_json_get(metadata, "dependencies"), err);
     (void)sw_json_del(metadata, "annotations", SW_RELEASE_ORIGIN, NULL);
     int rc = add_document(files, "Chart.yaml", metadata, err);
     if (rc == 0)

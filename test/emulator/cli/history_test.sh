@@ -84,6 +84,14 @@ of_record() { # the files of the revision before, from its record
         kubectl -n demo get configmap "demo-revision-$((n - 1))" -o yaml >made && has 'kind: SpecialResource' made && ! grep -q '# other' made || { cat said errs; return 1; }
 }
 t "unless it is taken out of the record" of_record
+with_charts() { # no record has their files
+    mkdir -p based/templates based/charts/below/templates && printf 'apiVersion: v2\nname: based\nversion: 0.1.0\ndependencies: [{name: below, version: 0.1.0}]\n' >based/Chart.yaml &&
+        printf 'apiVersion: v2\nname: below\nversion: 0.1.0\n' >based/charts/below/Chart.yaml && echo 'text: one' >based/values.yaml &&
+        printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: based}\ndata: {text: "{{ .Values.text }}"}\n' >based/templates/0000-a.yaml &&
+        run based && run based --set text=two || { cat said errs; return 1; }
+    ! says rollback based --recorded && has 'depends on charts .below., and a record has' errs && has 'roll back without --recorded' errs && says rollback based --yes
+}
+t "but for a recipe that depends on charts, which is said in one sentence" with_charts
 
 rest_goes_back() {
     run demo --set message=rest && kubectl patch specialresource demo --type merge -p '{"spec":{"debug":true,"nodeSelector":{"kubernetes.io/os":"linux"}}}' >/dev/null &&
