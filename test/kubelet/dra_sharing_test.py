@@ -134,11 +134,17 @@ def the_daemon_outlives_the_plugin(api):
     until("started again", lambda: len(w.lines("mps.started")) == 2)
     until("another one", lambda: os.path.exists("%s/run/slipway/mps/%s/ready" % (w.host, claim["metadata"]["uid"])))
     pid = w.pid(claim)
+    # so is one whose parent dies
+    os.kill(int(open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
+    until("gone with it", lambda: not alive(pid))
+    until("started again", lambda: len(w.lines("mps.started")) == 3)
+    until("another one", lambda: os.path.exists("%s/run/slipway/mps/%s/ready" % (w.host, claim["metadata"]["uid"])))
+    pid = w.pid(claim)
     # and with the process that runs it
     w.unserve(signal.SIGKILL)
     until("gone with it", lambda: not alive(pid))
     w.serve()
-    until("started again", lambda: len(w.lines("mps.started")) == 3)
+    until("started again", lambda: len(w.lines("mps.started")) == 4)
     w.unserve()
     assert not w.driver.unprepare(claim).error  # nothing runs, and nobody is needed to say so
     assert not w.mps() and w.nothing_left()
@@ -174,6 +180,20 @@ def a_daemon_that_fails_is_one_clear_error(api):
     until("nothing left", lambda: w.nothing_left() and not w.mps())
     w.write("mps.fail")
     assert not w.driver.prepare(claim).error
+    assert not w.driver.unprepare(claim).error
+    w.close()
+
+
+def what_a_daemon_says_is_in_the_log_and_does_not_fill_the_memory(api):
+    w = SharingWorld(api)
+    claim = w.resource_claim("mps", ("a", SLICE % 0), devices_config=[config("MPS")])
+    assert not w.driver.prepare(claim).error
+    log = "%s/run/slipway/mps/%s/log/server.log" % (w.host, claim["metadata"]["uid"])
+    with open(log, "w") as f:
+        f.write("x" * (2 << 20))
+    w.write("mps.speaks", "")
+    until("said", lambda: "the daemon speaks" in open(w.dir + "/mps.log").read())
+    until("cut", lambda: os.stat(log).st_size == 0)
     assert not w.driver.unprepare(claim).error
     w.close()
 
@@ -234,5 +254,5 @@ def killed_before_each_action(api):
 need_mounts("dra_sharing_test")
 main([intervals_are_set_and_set_back, what_nvidia_smi_says_is_the_claims_error, a_claim_of_slices_has_one_daemon,
       a_whole_gpu_is_the_daemons_alone, the_daemon_outlives_the_plugin, after_a_reboot_it_is_started_again,
-      a_daemon_that_fails_is_one_clear_error, what_one_daemon_cannot_be_told_is_refused, emulated_gpus_have_no_daemon,
+      a_daemon_that_fails_is_one_clear_error, what_a_daemon_says_is_in_the_log_and_does_not_fill_the_memory, what_one_daemon_cannot_be_told_is_refused, emulated_gpus_have_no_daemon,
       killed_before_each_action], version="1.36")

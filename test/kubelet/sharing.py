@@ -31,7 +31,10 @@ if [ "$1" = -f ]; then
     : > /dev/shm/of-the-daemon
     : > "$CUDA_MPS_LOG_DIRECTORY/control.log"
     echo $$ > $pipe/control
-    while [ ! -e $pipe/quit ]; do sleep 0.05; done
+    while [ ! -e $pipe/quit ]; do
+        [ ! -e /mps.speaks ] || echo "the daemon speaks"
+        sleep 0.05
+    done
     exit 0
 fi
 while read line; do

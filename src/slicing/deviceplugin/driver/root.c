@@ -51,9 +51,9 @@ static int start(const char *root, const char *const *argv, const char *const *e
     static const char self[] = "/proc/self/exe";
     const char *args[MAX_ARGS + 4] = { self, DP_IN_ROOT, root };
     const char *vars[MAX_ARGS + 2] = { SEARCH };
-    for (size_t i = 0; argv[i] && i < MAX_ARGS; i++)
+    for (size_t i = 0; i < MAX_ARGS && argv[i]; i++)
         args[i + 3] = argv[i];
-    for (size_t i = 0; env && env[i] && i < MAX_ARGS; i++)
+    for (size_t i = 0; env && i < MAX_ARGS && env[i]; i++)
         vars[i + 1] = env[i];
     const int rc = sw_spawn(
         &(struct sw_spawn){ .argv = args, .env = (char *const *)vars, .fds = fds }, pid);

@@ -2,12 +2,14 @@
  * limits, says when clients may come, and ends it. It waits for one thing at a time. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +21,9 @@
 #include "slicing/deviceplugin/mps/mps.h"
 
 enum { START_MS = 15 * 1000, ASK_MS = 5 * 1000, QUIT_MS = 15 * 1000, AGAIN_MS = 50 };
-enum { MAX_CONFIG = 64 * 1024 };
+enum { MAX_CONFIG = 64 * 1024, MAX_LINE = 512 };
+/* The daemon's logs lie in memory, and it never ends them. */
+enum { MAX_LOG = 1024 * 1024, TRIM_MS = 60 * 1000 };
 
 #define CONTROL "nvidia-cuda-mps-control"
 
@@ -28,7 +32,10 @@ struct daemon {
     char *root; /* the driver's */
     char *devices, *commands;
     bool multi_user;
-    int log; /* a file: what the daemon prints */
+    int out;             /* a pipe: what the daemon prints; -1: nothing more */
+    char last[MAX_LINE]; /* its last line */
+    size_t len;
+    bool ended; /* that line is */
     pid_t pid;
 };
 
@@ -122,9 +129,54 @@ static int start(struct daemon *d, struct sw_err *err)
     const char *const argv[] = { CONTROL, "-f", d->multi_user ? "-multiuser-server" : NULL, NULL };
     const char *const env[] = { devices, "CUDA_MPS_PIPE_DIRECTORY=/tmp/nvidia-mps",
                                 "CUDA_MPS_LOG_DIRECTORY=/tmp/nvidia-log", NULL };
-    d->log = sw_file_unnamed();
-    return d->log < 0 ? sw_err_set(err, SW_UNAVAILABLE, "no file for its output")
-                      : dp_root_start(d->root, argv, env, d->log, &d->pid, err);
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
+        return fail(err, "a pipe");
+    d->out = ends[0];
+    const int rc = dp_root_start(d->root, argv, env, ends[1], &d->pid, err);
+    (void)close(ends[1]);
+    return rc;
+}
+
+/* What it prints goes to the log of this container; the last line is kept for an error. */
+static void pass_on(struct daemon *d)
+{
+    char buf[4096];
+    ssize_t n = 0;
+    while (d->out >= 0 && (n = read(d->out, buf, sizeof buf)) > 0) {
+        (void)!write(STDERR_FILENO, buf, (size_t)n);
+        for (ssize_t i = 0; i < n; i++) {
+            if (buf[i] == '\n') {
+                d->ended = true;
+                continue;
+            }
+            if (d->ended)
+                d->len = 0;
+            d->ended = false;
+            if (d->len + 1 < sizeof d->last)
+                d->last[d->len++] = buf[i];
+            d->last[d->len] = '\0';
+        }
+    }
+    if (n == 0 && d->out >= 0) { /* it has closed it */
+        (void)close(d->out);
+        d->out = -1;
+    }
+}
+
+static void trim_logs(const struct daemon *d)
+{
+    static const char *const names[] = { "log/control.log", "log/server.log" };
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        SW_AUTO_CHARS *path = mps_path(d->host_root, d->uid, names[i]);
+        struct stat st;
+        const int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_blocks * 512 > MAX_LOG)
+            (void)!ftruncate(fd, 0); /* the next time */
+        (void)close(fd);
+    }
 }
 
 /* Its front end, which hands lines to it. */
@@ -142,19 +194,18 @@ static bool is_told(void)
 }
 
 /* The front end's words are of no use where the daemon itself has ended. */
-static int ended(struct daemon *d, struct sw_err *err)
+static int has_ended(struct daemon *d, struct sw_err *err)
 {
-    SW_AUTO_CHARS *line = dp_last_line(d->log), *log = mps_path(d->host_root, d->uid, "log");
-    if (!line) {
-        SW_AUTO_CHARS *path = sw_printf("%s/control.log", log);
-        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        line = fd < 0 ? NULL : dp_last_line(fd);
-        if (fd >= 0)
-            (void)close(fd);
+    SW_AUTO_CHARS *path = mps_path(d->host_root, d->uid, "log/control.log"), *line = NULL;
+    pass_on(d);
+    const int fd = d->len ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0) {
+        line = dp_last_line(fd);
+        (void)close(fd);
     }
     d->pid = 0;
     return sw_err_set(err, SW_UNAVAILABLE, CONTROL " in %s has ended: %s", d->root,
-                      sw_text_or(line, "it says nothing"));
+                      d->len ? d->last : sw_text_or(line, "it says nothing"));
 }
 
 static int wait_until_up(struct daemon *d, struct sw_err *err)
@@ -164,7 +215,8 @@ static int wait_until_up(struct daemon *d, struct sw_err *err)
     int status;
     for (;;) {
         if (dp_child_wait(d->pid, AGAIN_MS, &status) == 0)
-            return ended(d, err);
+            return has_ended(d, err);
+        pass_on(d);
         const bool listens = access(control, F_OK) == 0;
         if (listens && tell(d, d->commands, ASK_MS, err) == 0)
             return 0;
@@ -196,21 +248,39 @@ static void quit(struct daemon *d)
 }
 
 /* @return 0: it is to end | SW_UNAVAILABLE: it has ended */
+static int wait_for_end(struct daemon *d, int signals, struct sw_err *err)
+{
+    struct signalfd_siginfo info;
+    int status;
+    for (;;) {
+        struct pollfd fds[] = { { .fd = signals, .events = POLLIN },
+                                { .fd = d->out, .events = POLLIN } };
+        (void)poll(fds, SW_COUNT(fds), TRIM_MS);
+        pass_on(d);
+        trim_logs(d);
+        if (dp_child_wait(d->pid, 0, &status) == 0)
+            return has_ended(d, err);
+        while (read(signals, &info, sizeof info) == sizeof info)
+            if (info.ssi_signo == SIGTERM)
+                return 0;
+    }
+}
+
 static int run(struct daemon *d, const sigset_t *signals, struct sw_err *err)
 {
     SW_AUTO_CHARS *ready = mps_path(d->host_root, d->uid, "ready");
-    int status, rc = wait_until_up(d, err);
+    const int fd = signalfd(-1, signals, SFD_NONBLOCK | SFD_CLOEXEC);
+    int rc = fd < 0 ? fail(err, "signals") : wait_until_up(d, err);
     if (rc == 0)
         rc = sw_file_write(ready, "", 0, err);
-    if (rc < 0)
-        return rc;
-    sw_log(SW_LOG_INFO, "MPS control daemon is up", "claim", d->uid, "devices", d->devices, NULL);
-    while (sigwaitinfo(signals, NULL) != SIGTERM)
-        if (dp_child_wait(d->pid, 0, &status) == 0) {
-            rc = ended(d, err);
-            break;
-        }
+    if (rc == 0) {
+        sw_log(SW_LOG_INFO, "MPS control daemon is up", "claim", d->uid, "devices", d->devices,
+               NULL);
+        rc = wait_for_end(d, fd, err);
+    }
     (void)unlink(ready);
+    if (fd >= 0)
+        (void)close(fd);
     return rc;
 }
 
@@ -231,7 +301,9 @@ static int serve(struct daemon *d, const sigset_t *signals, struct sw_err *err)
 
 int dp_mps_daemon(const char *host_root, const char *uid)
 {
-    struct daemon d = { .host_root = host_root, .uid = uid, .root = dp_driver_root(host_root) };
+    struct daemon d = {
+        .out = -1, .host_root = host_root, .uid = uid, .root = dp_driver_root(host_root)
+    };
     SW_ERR(err);
     sigset_t signals;
     (void)sigemptyset(&signals);
