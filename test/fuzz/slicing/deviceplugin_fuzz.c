@@ -1,5 +1,5 @@
-/* Any bytes as what the device plugin reads: a record, a CDI file, kubelet's messages. Refused, or
- * read and written back to the same. */
+/* Any bytes as what the device plugin reads: a record, a CDI file, kubelet's messages, a claim.
+ * Refused, or read and written back to the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "slicing/deviceplugin/broker/journal.h"
 #include "slicing/deviceplugin/dra_messages.h"
 #include "slicing/deviceplugin/messages.h"
+#include "slicing/deviceplugin/mps/mps.h"
 #include "slicing/dra/dra.h"
 
 static void read_json(const uint8_t *data, size_t size)
@@ -34,6 +35,12 @@ static void read_json(const uint8_t *data, size_t size)
     if (dp_record_read(doc, &g, &err) < 0)
         return;
     SW_AUTO_JSON *again = dp_record_make(g), *cdi = dp_cdi_make(g, NULL), *third = NULL;
+    SW_AUTO_JSON *daemon = NULL;
+    if (dp_mps_config(g, &daemon, &err) == 0) /* each command is one line */
+        for (size_t i = 0; i < sw_json_len(sw_json_get(daemon, "commands")); i++)
+            if (strchr(json_object_get_string(sw_json_at(sw_json_get(daemon, "commands"), i)),
+                       '\n'))
+                abort();
     struct dp_grant *same = NULL;
     if (dp_record_read(again, &same, &err) < 0)
         abort();
