@@ -455,9 +455,8 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
                                                        : "Waiting";
     SW_AUTO_CHARS *what = sw_printf("SpecialResource %s", sw_obj_name(resource));
     struct json_object *chain = link_new(is, what);
-    SW_AUTO_CHARS *sentence = sw_printf(
-        "Ready: %s", sw_json_str(sw_obj_condition(resource, "Ready"), "", "message", NULL));
-    set(chain, "why", sw_streq(is, "Ready") ? sentence : text);
+    struct json_object *ready = sw_obj_condition(resource, "Ready");
+    set(chain, "why", sw_streq(is, "Ready") ? sw_json_str(ready, "", "message", NULL) : text);
     explain_deletion(resource, chain);
     struct json_object *overlap = sw_obj_condition(resource, "Overlapping");
     if (sw_streq(sw_json_str(overlap, "", "status", NULL), "True")) {
@@ -469,9 +468,9 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     explain_upgrade(status, chain);
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *s = sw_json_at(states, i);
-        bool ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
+        bool is_ready = sw_streq(sw_json_str(s, "", "phase", NULL), "Ready");
         const char *note = sw_json_str(s, "", "note", NULL);
-        if (state ? sw_streq(sw_json_str(s, "", "name", NULL), state) : !ready) {
+        if (state ? sw_streq(sw_json_str(s, "", "name", NULL), state) : !is_ready) {
             explain_state(conn, status, s, chain);
         } else if (!state && *note) {
             SW_AUTO_CHARS *name = sw_printf("state %s", sw_json_str(s, "", "name", NULL));
