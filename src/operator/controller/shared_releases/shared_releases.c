@@ -442,11 +442,11 @@ static void add_values(struct resource *r, struct json_object *values)
  * is stuck in another state is no user of it. */
 static int claim(struct resource *r, struct render *w, struct shared_release *p, struct sw_err *err)
 {
-    if (render_is_early(w))
+    if (shared_known(r->c) && render_is_early(w))
         return sw_err_set(err, SW_UNAVAILABLE, "shared release %s is not claimed yet", p->name);
-    p->is_claimed = true;
+    p->is_claimed = p->is_claimed || !render_is_early(w);
     shared_check_soon(r->c);
-    render_wait(w);
+    render_wait(w); /* for what is being read, too: it may be its own */
     return SW_PENDING;
 }
 
