@@ -2,7 +2,8 @@
 
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
-#include "data/data.h"
+#include "data/json/json.h"
+#include "data/json/path.h"
 #include "data/text/nearest.h"
 #include "kube/review.h"
 
@@ -315,4 +316,26 @@ int sw_cluster_path(struct sw_connection *conn, const char *path,
     struct wait w = { .conn = conn };
     return take_text(&w, finish(&w, sw_kube_raw(conn->kube, "GET", path, opts, on_answer, &w), err),
                      text, len);
+}
+
+int sw_cluster_lookup(void *conn, const char *api_version, const char *kind, const char *ns,
+                      const char *name, struct json_object **out, struct sw_err *err)
+{
+    const struct sw_request_opts opts = { .retries = 1 };
+    SW_AUTO_JSON *found = NULL;
+    int rc = sw_cluster_find(conn, api_version, kind, ns, *name ? name : NULL, &opts, &found, err);
+    if (rc == SW_NOTFOUND)
+        return 0;
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "lookup of %s '%s'", kind, name);
+    if (!*name) {
+        SW_AUTO_CHARS *list = sw_printf("%sList", kind);
+        struct json_object *object = json_object_new_object();
+        sw_json_set_str(object, api_version, "apiVersion", NULL);
+        sw_json_set_str(object, list, "kind", NULL);
+        (void)json_object_object_add(object, "items", SW_TAKE(found));
+        found = object;
+    }
+    *out = SW_TAKE(found);
+    return 0;
 }

@@ -28,6 +28,11 @@ int sw_cluster_kind(struct sw_connection *conn, const char *api_version, const c
 int sw_cluster_find(struct sw_connection *conn, const char *api_version, const char *kind,
                     const char *ns, const char *name, const struct sw_request_opts *opts,
                     struct json_object **out, struct sw_err *err) SW_CHECKED;
+/** What a template looks up: sw_cluster_find() as a sw_recipe_lookup_fn. As in the controller, what
+ * does not exist is no error, and a list is an object with items. @conn: a struct sw_connection,
+ * whose kinds are discovered */
+int sw_cluster_lookup(void *conn, const char *api_version, const char *kind, const char *ns,
+                      const char *name, struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** The kind SpecialResource. If the cluster has none, @err says how slipway is installed. */
 int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **out,
                              struct sw_err *err) SW_CHECKED;

@@ -168,8 +168,8 @@ const struct sw_command sw_command_diff = {
     .summary = "show what applying a recipe would change on the cluster",
     .details = "Each manifest is applied as a dry run and compared with the live object. Templates "
                "see the version,\n"
-               "the kinds and the facts of the cluster (or those of --facts); lookups find "
-               "nothing. The namespace is\n"
+               "the kinds and the facts of the cluster (or those of --facts), and look it up. The "
+               "namespace is\n"
                "that of the SpecialResource on the cluster, else the recipe's name, unless "
                "--namespace is given.\n"
                "\n"

@@ -269,40 +269,18 @@ struct server {
     bool is_open;
 };
 
-static int ask(struct server *s, const char *api_version, const char *kind, const char *ns,
-               const char *name, struct json_object **out, struct sw_err *err)
+/* A sw_recipe_lookup_fn. */
+static int lookup(void *arg, const char *api_version, const char *kind, const char *ns,
+                  const char *name, struct json_object **out, struct sw_err *err)
 {
-    const struct sw_request_opts opts = { .retries = 1 };
+    struct server *s = arg;
     int rc = s->is_open ? 0 : sw_connection_init(&s->conn, "render", s->opts, err);
     if (rc == 0 && !s->is_open)
         rc = sw_cluster_kinds(&s->conn, err);
     s->is_open = s->is_open || rc == 0;
-    return rc < 0 ? rc
-                  : sw_cluster_find(&s->conn, api_version, kind, ns, *name ? name : NULL, &opts,
-                                    out, err);
-}
-
-/* A sw_recipe_lookup_fn. As in the controller, what does not exist is no error, and a list is an
- * object with items. */
-static int lookup(void *arg, const char *api_version, const char *kind, const char *ns,
-                  const char *name, struct json_object **out, struct sw_err *err)
-{
-    SW_AUTO_JSON *found = NULL;
-    int rc = ask(arg, api_version, kind, ns, name, &found, err);
-    if (rc == SW_NOTFOUND)
-        return 0;
     if (rc < 0)
         return sw_err_wrap(err, rc, "lookup of %s '%s'", kind, name);
-    if (!*name) {
-        SW_AUTO_CHARS *list = sw_printf("%sList", kind);
-        struct json_object *object = json_object_new_object();
-        sw_json_set_str(object, api_version, "apiVersion", NULL);
-        sw_json_set_str(object, list, "kind", NULL);
-        (void)json_object_object_add(object, "items", SW_TAKE(found));
-        found = object;
-    }
-    *out = SW_TAKE(found);
-    return 0;
+    return sw_cluster_lookup(&s->conn, api_version, kind, ns, name, out, err);
 }
 
 /* ---- the command --------------------------------------------------------------------------------

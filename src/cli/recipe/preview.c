@@ -1,6 +1,7 @@
 #include "cli/recipe/preview.h"
 
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,6 +112,21 @@ struct json_object *sw_preview_shared(const struct sw_preview *d)
 /* ---- the recipe ---------------------------------------------------------------------------------
  */
 
+/* A sw_recipe_lookup_fn. Who may not read it sees what is done where it is not there. */
+static int lookup(void *arg, const char *api_version, const char *kind, const char *ns,
+                  const char *name, struct json_object **out, struct sw_err *err)
+{
+    struct sw_preview *d = arg;
+    int rc = sw_cluster_lookup(&d->conn, api_version, kind, ns, name, out, err);
+    if (rc != SW_FORBIDDEN)
+        return rc;
+    if (!d->is_told)
+        (void)fprintf(stderr, "slipway: warning: %s; templates find nothing there\n",
+                      sw_err_text(err));
+    d->is_told = true;
+    return 0;
+}
+
 static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struct sw_err *err)
 {
     struct sw_opened_recipe *o = &d->opened;
@@ -128,6 +144,8 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
         o->env.n_api_versions = d->n_apis;
         o->env.add_api_versions = false;
     }
+    o->env.lookup = lookup;
+    o->env.lookup_arg = d;
     SW_AUTO_JSON *facts = values_for(d, NULL);
     o->env.facts = facts;
     rc = sw_recipe_plan(o->recipe, values, &o->env, &o->plan, err);

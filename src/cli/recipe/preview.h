@@ -23,6 +23,7 @@ struct sw_preview {
     const char *account;          /* the user that manifests are applied as; NULL: who runs it.
                                      Borrowed; set before use */
     bool exists;                  /* it is on the cluster */
+    bool is_told;                 /* that something may not be looked up */
     bool is_resolved;             /* the templates in the resource's spec are rendered */
     bool keep_selectors;          /* as the controller's --keep-node-selectors; set before use */
     struct json_object *shared;   /* of sw_shared_releases_read(); owned */

@@ -99,6 +99,11 @@ kept() { # what is looked up stays, what is not does not
     [ -n "$kept" ] && [ "$kept" = "$data" ] || { echo "kept: $kept became $data"; return 1; }
     [ "$rnd" != "$(get /api/v1/namespaces/random/secrets/rnd | grep -o '"p":"[^"]*"')" ]
 }
+kept_in_diff() { # what is not looked up is another one each time
+    local rc=0
+    "$slipway" diff "$charts/random" --set again=true >"$tap_dir/o" 2>&1 || rc=$?
+    [ $rc -eq 1 ] && said 'rnd' && not_said 'kept'
+}
 upgrade_hooks() { # what the first run deleted when it was over is there for the second, too
     on_cluster upgrade-hook && on_cluster upgrade-hook --set color=blue && on_cluster upgrade-hook --set color=blue || return 1
     get /api/v1/namespaces/upgrade-hook/configmaps/upgrades | grep -o '"data":{[^}]*}' | grep -F '{"revision":"2","upgrade":"true"}' &&
@@ -110,6 +115,7 @@ start
 t "selectableFields of a CRD are kept" selectable
 t "diff does not show hooks that were deleted as their policy says" hooks_that_ran
 t "what a chart looks up is kept, as Helm keeps it" kept
+t "diff looks it up, too" kept_in_diff
 t "a second run with other values is an upgrade: its hooks run, and Helm has a record of it" upgrade_hooks
 t "run --releases none keeps no record" no_record
 plan
