@@ -93,9 +93,6 @@ after_das() {
 
 # where kube-scheduler gives slices out, global.slicing of the DASOperator may say otherwise
 for_the_other_way() {
-    kill $emulator
-    "$slipway" emulate --platform kubernetes --kube-version 1.36 --kubeconfig-out "$tap_dir/newest" >"$tap_dir/emulate.log" 2>&1 &
-    pids="$pids $!"
     export KUBECONFIG=$tap_dir/newest
     until_ok 20 eval 'kubectl get --raw /readyz >/dev/null 2>&1' && hack/deploy.sh das || return 1
     kubectl get clusterrole slipway-nvidia-mig -o yaml | grep 'resourceclaims/binding' && kubectl get clusterrole slipway-nvidia-mig-deviceplugin -o yaml >"$tap_dir/role" &&
@@ -118,5 +115,8 @@ t "it is taken over in place, and claims stay" taken_over
 t "slipway does not go while other resources need it" not_for_others
 t "before DAS: slipway goes, and its objects stay for DAS" before_das
 t "after DAS: what only slipway needed goes" after_das
+kill $emulator
+"$slipway" emulate --platform kubernetes --kube-version 1.36 --kubeconfig-out "$tap_dir/newest" >"$tap_dir/emulate.log" 2>&1 &
+pids="$pids $!"
 t "on Kubernetes 1.36 the rights for the device plugin are granted beside those of Dynamic Resource Allocation" for_the_other_way
 plan
