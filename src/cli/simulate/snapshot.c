@@ -9,6 +9,7 @@
 #include "data/text/diff.h"
 #include "data/yaml/yaml.h"
 #include "emulator/store/store.h"
+#include "operator/inventory/inventory.h"
 
 /* Names that the server generated. */
 struct names {
@@ -133,7 +134,7 @@ static int by_tag(const void *a, const void *b)
 }
 
 /* Remove what depends on the order of events: the node of a pod that fits on several, and what
- * follows from it. */
+ * follows from it; how often a state has failed. */
 static void mask_order(struct json_object *doc)
 {
     struct json_object *owner = sw_json_at(sw_json_find(doc, "metadata", "ownerReferences", NULL),
@@ -149,6 +150,9 @@ static void mask_order(struct json_object *doc)
     struct json_object *subsets = sw_json_get(doc, "subsets");
     for (size_t i = 0; i < sw_json_len(subsets); i++)
         sw_json_set(sw_json_at(subsets, i), NULL, "addresses", NULL);
+    struct json_object *states = sw_json_find(doc, "status", "states", NULL);
+    for (size_t i = 0; i < sw_json_len(states); i++)
+        (void)sw_json_del(sw_json_at(states, i), "failures", NULL);
     struct json_object *tags = sw_json_find(doc, "status", "tags", NULL); /* of an ImageStream */
     if (json_object_is_type(tags, json_type_array))
         json_object_array_sort(tags, by_tag);
@@ -156,7 +160,9 @@ static void mask_order(struct json_object *doc)
 
 static void add(struct snapshot *p, json_object *doc)
 {
-    struct json_object *copy = mask(p, doc);
+    SW_AUTO_JSON *plain = sw_json_copy(doc);
+    (void)sw_inventory_of(sw_json_get(plain, "status")); /* packed, it shows no difference */
+    struct json_object *copy = mask(p, plain);
     mask_order(copy);
     const char *ns = sw_obj_namespace(doc);
     char *key = sw_printf("%s %s%s%s", sw_obj_kind(doc), ns, *ns ? "/" : "", sw_obj_name(copy));
