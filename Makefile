@@ -149,7 +149,7 @@ CFLAGS_test := $(SANITIZE) -DSW_TEST
 # optimization, and linked by the fastest linker there is (LDFLAGS=-fuse-ld=bfd for the usual one; GNU ld takes
 # four times as long), at a fixed address and with no library that is loaded at first use. The sanitizers
 # describe each variable, 290,000 relocations where the address is not fixed: half of what a start costs.
-FASTLD      := $(if $(ARCH),,$(firstword $(foreach l,lld gold,$(if $(shell command -v ld.$(l)),-fuse-ld=$(l)))))
+FASTLD      := $(if $(ARCH),,$(firstword $(foreach l,lld gold,$(if $(shell command -v ld.$(l) 2>/dev/null),-fuse-ld=$(l)))))
 LDTEST      := $(FASTLD) -no-pie -Wl,--as-needed
 CFLAGS_case := $(CFLAGS_test) -O0
 

@@ -16,7 +16,8 @@ $(BUILD)/static/%.o: %.c hack/hardening.sh | $(PB:%=$(BUILD)/gen/%.h)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(WARN) $(CFLAGS_rel) $(CFLAGS) -DSW_STATIC $(CPPFLAGS) $(PKG_CFLAGS) -MMD -MP -c $< -o $@
 
-$(STATIC_LIBS)/lib/libgit2.a $(STATIC_LIBS)/lib/libcurl.a &: hack/static-libs.sh
+# libcurl.a, too; this one is the last that is written
+$(STATIC_LIBS)/lib/libgit2.a: hack/static-libs.sh
 	@hack/static-libs.sh $(abspath $(STATIC_LIBS)) $(if $(ARCH),$(ARCH) $(abspath $(SYSROOT)))
 
 # glibc says of each look-up of names that it wants shared libraries for what /etc/nsswitch.conf adds: files and
@@ -25,7 +26,7 @@ quiet_link = 2>$@.log || { cat $@.log >&2; false; }; \
     grep -v 'in statically linked applications requires\|: in function\|^collect2' $@.log >&2; rm $@.log
 
 define static_program
-$(BUILD)/static/$(1): $(BUILD)/rel/src/$(DIR_$(1))/main.o $(BUILD)/rel/libslipway.a $(STATIC_OBJ) $(STATIC_LIBS)/lib/libcurl.a
+$(BUILD)/static/$(1): $(BUILD)/rel/src/$(DIR_$(1))/main.o $(BUILD)/rel/libslipway.a $(STATIC_OBJ) $(STATIC_LIBS)/lib/libgit2.a
 	@mkdir -p $$(@D)
 	$$(LINK_static) $(2) -Wl,-Map=$$@.map -o $$@ $$< $(STATIC_OBJ) $(BUILD)/rel/libslipway.a $(3) $$(quiet_link)
 endef
