@@ -35,6 +35,17 @@ static const struct field want_fields[] = {
     { "matches", sw_read_regex, offsetof(struct want, re) },
 };
 
+static int read_path(struct reader *r, const char *text, struct sw_jsonpath **out,
+                     struct sw_err *err)
+{
+    SW_ERR(inner);
+    if (!text || *text != '.')
+        return sw_read_fail(r, err, "no path: it begins with a dot");
+    return sw_jsonpath_compile(text, out, &inner) < 0
+               ? sw_read_fail(r, err, "no path: %s", sw_err_text(&inner))
+               : 0;
+}
+
 int sw_read_where(struct reader *r, void *into, json_object *value, struct sw_err *err)
 {
     struct clause *c = into;
@@ -46,15 +57,10 @@ int sw_read_where(struct reader *r, void *into, json_object *value, struct sw_er
         size_t up = sw_read_enter(r, path, 0);
         c->wants[c->n_wants] = (struct want){ .exists = -1 };
         struct want *want = &c->wants[c->n_wants++];
-        SW_ERR(inner);
-        int rc;
-        if (*path != '.')
-            rc = sw_read_fail(r, err, "no path: it begins with a dot");
-        else if (sw_jsonpath_compile(path, &want->path, &inner) < 0)
-            rc = sw_read_fail(r, err, "no path: %s", sw_err_text(&inner));
-        else if (json_object_is_type(wanted, json_type_object))
+        int rc = read_path(r, path, &want->path, err);
+        if (rc == 0 && json_object_is_type(wanted, json_type_object))
             rc = sw_read_fields(r, want_fields, SW_COUNT(want_fields), want, wanted, err);
-        else
+        else if (rc == 0)
             rc = sw_read_value(r, &want->is, wanted, err);
         sw_read_leave(r, up);
         if (rc < 0)
@@ -90,6 +96,23 @@ int sw_read_labels(struct reader *r, void *into, json_object *value, struct sw_e
     else if (json_object_is_type(value, json_type_object))
         rc = sw_selector_from_map(value, &c->selector, &inner);
     return rc < 0 ? sw_read_fail(r, err, "no selector: %s", sw_err_text(&inner)) : 0;
+}
+
+static int read_fields_of(struct reader *r, void *into, json_object *value, struct sw_err *err)
+{
+    struct clause *c = into;
+    if (!json_object_is_type(value, json_type_array) || !sw_json_len(value))
+        return sw_read_fail(r, err, "expected a list of paths");
+    c->fields = sw_zalloc(sw_json_len(value), sizeof(struct sw_jsonpath *));
+    for (size_t i = 0; i < sw_json_len(value); i++) {
+        size_t up = sw_read_enter(r, NULL, i);
+        int rc = read_path(r, json_object_get_string(sw_json_at(value, i)), &c->fields[i], err);
+        sw_read_leave(r, up);
+        if (rc < 0)
+            return rc;
+        c->n_fields++;
+    }
+    return 0;
 }
 
 static int read_count(struct reader *r, void *into, json_object *value, struct sw_err *err)
@@ -130,6 +153,7 @@ static const struct field clause_fields[] = {
     { "asList", sw_read_text, offsetof(struct clause, as_list) },
     { "count", read_count, 0 },
     { "none", read_none, 0 },
+    { "fields", read_fields_of, 0 },
 };
 enum { TARGET_FIELDS = 4, FOR_FIELDS = 6, WHEN_FIELDS = SW_COUNT(clause_fields) };
 

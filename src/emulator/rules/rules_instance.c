@@ -197,7 +197,48 @@ void sw_instance_depend(struct sw_rules *rules, struct instance *i)
     sw_depend_clear(rules);
 }
 
-void sw_depend_wake(struct sw_rules *rules, const char *fmt, ...)
+static bool is_about(const struct clause *c, const char *kind)
+{
+    SW_AUTO_CHARS *own = c->kind ? sw_rules_kind_key(c->api_version, c->kind) : NULL;
+    return sw_streq(own, kind);
+}
+
+static bool is_same(const struct sw_jsonpath *path, const struct rule_change *change)
+{
+    return sw_json_equal(sw_jsonpath_first(path, change->before),
+                         sw_jsonpath_first(path, change->after));
+}
+
+/* Has the object changed in what the clause reads of it? */
+static bool differs(const struct clause *c, const struct rule_change *change)
+{
+    bool same = c->n_fields > 0 && !c->labels;
+    for (size_t i = 0; same && i < c->n_fields; i++)
+        same = is_same(c->fields[i], change);
+    for (size_t i = 0; same && i < c->n_wants; i++)
+        same = is_same(c->wants[i].path, change);
+    return !same;
+}
+
+/* Has a run of the rule another outcome after the change of an object that it has looked at? */
+static bool is_concerned(const struct rule *rule, const struct rule_change *change)
+{
+    bool any = false;
+    if (!change->before || !change->after || is_about(&rule->each.clause, change->kind))
+        return true;
+    for (size_t i = 0; i < rule->n_on; i++)
+        if (is_about(&rule->on[i], change->kind))
+            return true;
+    for (size_t i = 0; i < rule->n_when; i++) {
+        const bool is_of_kind = is_about(&rule->when[i], change->kind);
+        if (is_of_kind && differs(&rule->when[i], change))
+            return true;
+        any = any || is_of_kind;
+    }
+    return !any; /* what it writes to */
+}
+
+void sw_depend_wake(struct sw_rules *rules, const struct rule_change *change, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -205,7 +246,8 @@ void sw_depend_wake(struct sw_rules *rules, const char *fmt, ...)
     va_end(ap);
     const struct dep *dep = sw_table_find(rules->deps, key);
     for (size_t i = 0; dep && i < dep->n; i++)
-        sw_instance_dirty(rules, dep->items[i]);
+        if (!change || is_concerned(dep->items[i]->rule, change))
+            sw_instance_dirty(rules, dep->items[i]);
 }
 
 /* ---- open and close -----------------------------------------------------------------------------

@@ -46,6 +46,8 @@ struct clause {
     bool labels_vary;            /* @labels contain a template */
     struct want *wants;
     size_t n_wants;
+    struct sw_jsonpath **fields; /* `when`: all that the rule reads of the objects, or none: all */
+    size_t n_fields;
     int64_t min, max;   /* how many objects must match, for `when` */
     char *as, *as_list; /* names of the first match, and of the list of all, in templates */
 };
@@ -249,9 +251,15 @@ void sw_depend_on(struct sw_rules *rules, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /** Empty rules->dependencies. */
 void sw_depend_clear(struct sw_rules *rules);
-/** Run the instances that depend on this key in the next turn. */
-void sw_depend_wake(struct sw_rules *rules, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+/** An object has changed, or come, or gone (NULL). */
+struct rule_change {
+    const char *kind; /* as sw_rules_kind_key() */
+    json_object *before, *after;
+};
+/** Run the instances that depend on this key in the next turn, but for those whose rule says by
+ * `fields` that nothing of @change concerns it (NULL: that of no object). */
+void sw_depend_wake(struct sw_rules *rules, const struct rule_change *change, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* rules_watch.c */
 /** Make the tables of instances and of kinds, from the rules that were read. */

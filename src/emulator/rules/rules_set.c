@@ -31,6 +31,9 @@ void sw_clause_done(struct clause *c)
         free_regex(&w->re);
     }
     free(c->wants);
+    for (size_t i = 0; i < c->n_fields; i++)
+        sw_jsonpath_free(c->fields[i]);
+    free(c->fields);
     *c = (struct clause){ 0 };
 }
 

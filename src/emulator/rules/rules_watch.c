@@ -49,23 +49,24 @@ void sw_rules_changed(struct sw_rules *rules, json_object *before, json_object *
         if (instance)
             sw_instance_dirty(rules, instance);
     }
-    sw_depend_wake(rules, "%s/%s/%s", kind, ns, sw_obj_name(doc));
-    sw_depend_wake(rules, "%s*", kind);
+    const struct rule_change change = { kind, before, after };
+    sw_depend_wake(rules, &change, "%s/%s/%s", kind, ns, sw_obj_name(doc));
+    sw_depend_wake(rules, &change, "%s*", kind);
     if (*ns)
-        sw_depend_wake(rules, "%s*%s", kind, ns);
+        sw_depend_wake(rules, &change, "%s*%s", kind, ns);
     const char *was_on = sw_json_str(before, "", "spec", "nodeName", NULL);
     const char *is_on = sw_json_str(after, "", "spec", "nodeName", NULL);
     if (*is_on)
-        sw_depend_wake(rules, "%s@%s", kind, is_on);
+        sw_depend_wake(rules, &change, "%s@%s", kind, is_on);
     if (*was_on && !sw_streq(was_on, is_on))
-        sw_depend_wake(rules, "%s@%s", kind, was_on);
+        sw_depend_wake(rules, &change, "%s@%s", kind, was_on);
 }
 
 void sw_rules_served(struct sw_rules *rules)
 {
     if (rules->closing)
         return;
-    sw_depend_wake(rules, "apiextensions.k8s.io/CustomResourceDefinition*");
+    sw_depend_wake(rules, NULL, "apiextensions.k8s.io/CustomResourceDefinition*");
     retry_pending(rules);
 }
 
