@@ -1,5 +1,6 @@
 # slicing_steps.sh: sourced by the tests that deploy slices as users of the Dynamic Accelerator Slicer do, on a real
 # cluster: images, cert-manager as somebody else's, the DASOperator, pods. Ends the test where no node is there.
+. test/shell_root.sh
 ns=das-operator
 dir=$SLIPWAY_CLUSTER_DIR
 cdi=$dir/slicing/cdi journal=$dir/slicing/journal
@@ -15,19 +16,6 @@ minor=$(kubectl version -o json | tr -d ' "\n' | sed 's/.*serverVersion.*minor:\
 slicing=deviceplugin # how slices are given out
 
 # ---- the ground ----------------------------------------------------------------------------------
-# A small root with a shell.
-shell_root() { # DIR
-    local p lib
-    mkdir -p "$1/bin"
-    for p in dash sleep env grep cat; do
-        cp "$(command -v $p)" "$1/bin/"
-        for lib in $(ldd "$(command -v $p)" | grep -o '/[^ ]*'); do
-            mkdir -p "$1${lib%/*}" && cp -L "$lib" "$1$lib"
-        done
-    done
-    ln -sf dash "$1/bin/sh"
-}
-
 packed() {
     images_imported || return 1
     shell_root "$tap_dir/shell" && mkdir -p "$tap_dir/scheduler/bin" &&

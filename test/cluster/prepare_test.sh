@@ -6,8 +6,10 @@ cd "$(dirname "$0")/../.." || exit 1
 . test/tap.sh
 . test/slicing_cleared.sh
 . test/evictor_steps.sh
+. test/shell_root.sh
 host=$tap_dir/host
 export SLIPWAY_NVML_STATE=$state/gpus
+trap 'for f in "$tap_dir"/*.pid; do [ ! -e "$f" ] || kill "$(cat "$f")" 2>/dev/null; done; wait; [ ! -e "$tap_dir/played" ] || rm -rf /run/nvidia /run/slipway; rm -rf "$tap_dir"' EXIT
 build=$(dirname "${SLIPWAY_TEST:-build/test/slipway}")
 
 # ---- the node ------------------------------------------------------------------------------------
@@ -53,8 +55,9 @@ int main(void)
 {
     signal(SIGTERM, stop);
     for (char **e = environ; *e; e++)
-        if (strncmp(*e, "NVIDIA_VISIBLE_DEVICES=", 23) == 0 || strncmp(*e, "SLIPWAY_DEVICE_", 15) == 0)
+        if (strncmp(*e, "NVIDIA_VISIBLE_DEVICES=", 23) == 0 || strncmp(*e, "SLIPWAY_DEVICE_", 15) == 0 || strncmp(*e, "CUDA_MPS_", 9) == 0)
             puts(*e);
+    printf("daemon %s\n", access("/tmp/nvidia-mps/control", F_OK) == 0 && access("/dev/shm/of-the-daemon", W_OK) == 0 ? "reached" : "none");
     list("/dev", "nvidia");
     list("/dev/nvidia-caps", "nvidia-cap");
     fflush(stdout);
@@ -64,8 +67,10 @@ int main(void)
 C
     gcc -static -Os -o "$tap_dir/root/show" "$tap_dir/shows.c" && hack/cluster.sh image slipway.local/shows:1 "$tap_dir/root" /show
 }
-plugin() { # [DIES-AT]
-    SLIPWAY_TEST_DIE_AT=${1:-} "$build/slipway-device-plugin" --kubeconfig "$tap_dir/account" --node-name "$node" --kubelet-dir "$dir/kubelet" --api dra --class-owner das-daemonset \
+plugin() { # [DIES-AT] [OPTION]
+    local at=
+    case ${1:-} in [0-9]*) at=$1; shift ;; esac
+    SLIPWAY_TEST_DIE_AT=$at "$build/slipway-device-plugin" "$@" --kubeconfig "$tap_dir/account" --node-name "$node" --kubelet-dir "$dir/kubelet" --api dra --class-owner das-daemonset \
         --nvml-library "$(realpath "$build")/libnvidia-ml.so" --dev-dir "$host/dev" --proc-dir "$host/proc" --toolkit-cdi-dir "$host/none" --cdi-dir "$dir/slicing/cdi" \
         --journal-dir "$state/journal" --gate= --health-probe-bind-address 127.0.0.1:0 --metrics-bind-address 127.0.0.1:0 --metrics-secure=false 2>>"$tap_dir/plugin.log" &
     echo $! >"$tap_dir/plugin.pid"
@@ -170,6 +175,66 @@ killed_while_it_runs() { # what a pod holds it keeps, and the node goes on servi
     pod next 'limits: {nvidia.com/mig-3g.20gb: 1}' && runs next && is_running keeps && slices | grep -qxF "$(cat "$tap_dir/held")" && [ "$(n_slices)" = 2 ] &&
         [ "$(kubectl get pod keeps -o 'jsonpath={.status.containerStatuses[0].restartCount}')" = 0 ] && drop keeps next && until_ok 30 nothing_left
 }
+# MPS: a control daemon for each claim. The driver's programs are played, in a root of their own where a driver's container has them.
+driver=/run/nvidia/driver
+can_play_a_driver() { [ ! -e /run/nvidia ] && [ ! -e /run/slipway ] && [ "$(id -u)" = 0 ]; }
+plays_a_driver() {
+    : >"$tap_dir/played"
+    shell_root $driver && mkdir -p $driver/usr/bin $driver/tmp $driver/dev/shm $driver/run && printf '#!/bin/sh\n' >$driver/usr/bin/nvidia-smi &&
+        cat >$driver/usr/bin/nvidia-cuda-mps-control <<'S' && chmod 755 $driver/usr/bin/nvidia-*
+#!/bin/sh
+if [ "$1" = -f ]; then
+    echo "$CUDA_VISIBLE_DEVICES" >>/mps.started
+    : >/dev/shm/of-the-daemon
+    echo $$ >/tmp/nvidia-mps/control
+    while [ ! -e /tmp/nvidia-mps/quit ]; do sleep 0.1; done
+    exit 0
+fi
+while read -r line; do
+    case $line in
+    quit*) : >/tmp/nvidia-mps/quit ;;
+    *) echo "$line" >>/mps.told ;;
+    esac
+done
+S
+    "$build/slipway-device-plugin" mps 2>>"$tap_dir/mps.log" &
+    echo $! >"$tap_dir/mps.pid"
+    stop plugin
+    plugin --mps
+    until_ok 30 test -d /run/slipway/mps
+}
+shared_by_mps() { # two pods, one daemon
+    kubectl apply -f - <<'YAML' || return 1
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: mps, namespace: default}
+spec:
+  devices:
+    requests: [{name: a, exactly: {deviceClassName: mig-2g.10gb.slipway.dev}}]
+    config:
+    - opaque:
+        driver: mig.slipway.dev
+        parameters:
+          apiVersion: resource.nvidia.com/v1beta1
+          kind: MigDeviceConfig
+          sharing: {strategy: MPS, mpsConfig: {defaultActiveThreadPercentage: 50, defaultPinnedDeviceMemoryLimit: 2Gi}}
+YAML
+    pod one 'claims: [{name: s}]' '{name: s, resourceClaimName: mps}' && pod two 'claims: [{name: s}]' '{name: s, resourceClaimName: mps}' && runs one && runs two || { cat "$tap_dir/mps.log"; return 1; }
+    [ "$(kubectl logs one | grep -cE '^(daemon reached|CUDA_MPS_PIPE_DIRECTORY=/tmp/nvidia-mps)$')" = 2 ] && [ "$(kubectl logs two | grep -c '^daemon reached$')" = 1 ] || { kubectl logs one; kubectl logs two; return 1; }
+    cat $driver/mps.told && [ "$(wc -l <$driver/mps.started)" = 1 ] && grep -q '^MIG-' $driver/mps.started && grep -qx 'set_default_active_thread_percentage 50' $driver/mps.told
+}
+daemon_of_mps() { cat /run/slipway/mps/*/pipe/control; }
+outlives_the_plugin() {
+    local daemon
+    daemon=$(daemon_of_mps) && kill -9 "$(cat "$tap_dir/plugin.pid")" && wait "$(cat "$tap_dir/plugin.pid")"
+    plugin --mps
+    pod three 'claims: [{name: s}]' '{name: s, resourceClaimName: mps}' && runs three && [ "$(daemon_of_mps)" = "$daemon" ] && kill -0 "$daemon" && [ "$(wc -l <$driver/mps.started)" = 1 ]
+}
+ends_with_its_claim() {
+    drop one two three && kubectl delete resourceclaim mps && until_ok 60 eval '[ -z "$(ls /run/slipway/mps)" ] && [ -z "$(ls -d /dev/shm/slipway-mps-* 2>/dev/null)" ]' &&
+        until_ok 30 nothing_left || { ls -R /run/slipway/mps; tail -12 "$tap_dir/mps.log" "$tap_dir/plugin.log"; return 1; }
+}
+no_driver_is_played() { stop mps; stop plugin; rm -rf /run/nvidia /run/slipway "$tap_dir/played"; plugin; }
 exactly_its_rights() { ! tail -n +"$mark" "$dir/log/audit.jsonl" | grep "\"impersonatedUser\":{\"username\":\"system:serviceaccount:$ns:das-daemonset\"" | grep '"code":403'; }
 cleared() {
     kubectl delete pod plain first second victim keeps next --ignore-not-found
@@ -188,6 +253,15 @@ t "a shared claim stays until its last pod has gone" shared_stays
 t "killed before each of its actions, it prepares and unprepares as if nothing had happened" killed_in_each_step
 [ ! -f "$tap_dir/n-actions" ] || echo "# killed before each of $(cat "$tap_dir/n-actions") actions"
 t "killed with KILL while pods run, they run on, and the next one gets its slice" killed_while_it_runs
+if can_play_a_driver; then
+    t "a driver with its control daemon" plays_a_driver
+    t "two pods share a slice by MPS, and reach its one control daemon" shared_by_mps
+    t "the daemon outlives the plugin, and serves the next pod" outlives_the_plugin
+    t "it ends with its claim, and leaves nothing" ends_with_its_claim
+    t "the driver goes" no_driver_is_played
+else
+    skip "two pods share a slice by MPS" "only root plays a driver, where none is"
+fi
 t "it has the rights that it needs" exactly_its_rights
 t "all of it goes" cleared
 plan
