@@ -117,7 +117,7 @@ build_programs() {
     say "building $programs (some minutes)"
     (
         cd "$top/.go/src/k8s.io/kubernetes"
-        export PATH=/usr/lib/go-1.19/bin:$PATH GOPATH=$top/.go GO111MODULE=off GOFLAGS='' GOCACHE=$src/gocache
+        export PATH=/usr/lib/go-1.19/bin:$PATH GOPATH=$top/.go GO111MODULE=off GOFLAGS= GOCACHE=$src/gocache
         export KUBE_GIT_VERSION=v1.20.2 KUBE_GIT_COMMIT=unknown KUBE_GIT_TREE_STATE=clean KUBE_GIT_MAJOR=1 KUBE_GIT_MINOR=20
         make WHAT="cmd/kube-apiserver cmd/kube-controller-manager cmd/kube-scheduler cmd/kubelet" >"$cache/build.log" 2>&1
     ) || { tail -20 "$cache/build.log" >&2; die "the build failed, see $cache/build.log"; }
