@@ -126,6 +126,32 @@ static void when_and_otherwise_follow_other_objects(void **state)
     cluster_close(&c);
 }
 
+static void what_a_rule_does_not_read_does_not_concern_it(void **state)
+{
+    (void)state;
+    struct cluster c;
+    open_with(&c, "rule: r\nfor: {apiVersion: v1, kind: ConfigMap, name: a}\n"
+                  "when: [{apiVersion: v1, kind: Secret, namespace: default, name: s, as: other,"
+                  " fields: [.metadata.annotations], where: {.metadata.labels.go: 'true'}}]\n"
+                  "do: [{patch: {data: {state: '{{ .other.metadata.labels.word }}'}}}]\n"
+                  "otherwise: [{patch: {data: {state: without}}}]\n");
+    put(&c,
+        "{apiVersion: v1, kind: Secret, metadata: {name: s, labels: {go: \"true\", word: one}}}");
+    map(&c, "a", "");
+    settle(&c);
+    see_map(&c, "a", "{.data.state}", "one");
+    patch(&c, "v1", "Secret", "default", "s", NULL, "{metadata: {labels: {word: two}}}");
+    settle(&c);
+    see_map(&c, "a", "{.data.state}", "one");
+    patch(&c, "v1", "Secret", "default", "s", NULL, "{metadata: {annotations: {x: z}}}");
+    settle(&c);
+    see_map(&c, "a", "{.data.state}", "two");
+    patch(&c, "v1", "Secret", "default", "s", NULL, "{metadata: {labels: {go: null}}}");
+    settle(&c);
+    see_map(&c, "a", "{.data.state}", "without");
+    cluster_close(&c);
+}
+
 static void none_and_count_are_about_how_many(void **state)
 {
     (void)state;
@@ -431,6 +457,7 @@ int main(void)
         cmocka_unit_test(what_somebody_undoes_is_done_again),
         cmocka_unit_test(nothing_is_written_that_is_so_already),
         cmocka_unit_test(when_and_otherwise_follow_other_objects),
+        cmocka_unit_test(what_a_rule_does_not_read_does_not_concern_it),
         cmocka_unit_test(none_and_count_are_about_how_many),
         cmocka_unit_test(a_delay_counts_from_when_it_became_true),
         cmocka_unit_test(delays_can_be_nothing),
