@@ -197,7 +197,7 @@ void sw_instance_depend(struct sw_rules *rules, struct instance *i)
     sw_depend_clear(rules);
 }
 
-static bool is_about(const struct clause *c, const char *kind)
+bool sw_clause_is_about(const struct clause *c, const char *kind)
 {
     SW_AUTO_CHARS *own = c->kind ? sw_rules_kind_key(c->api_version, c->kind) : NULL;
     return sw_streq(own, kind);
@@ -223,14 +223,17 @@ static bool differs(const struct clause *c, const struct rule_change *change)
 /* Has a run of the rule another outcome after the change of an object that it has looked at? */
 static bool is_concerned(const struct rule *rule, const struct rule_change *change)
 {
-    bool any = false;
-    if (!change->before || !change->after || is_about(&rule->each.clause, change->kind))
+    bool any = false, says = false;
+    for (size_t i = 0; i < rule->n_when; i++) /* few do */
+        says = says || rule->when[i].n_fields;
+    if (!says || !change->before || !change->after ||
+        sw_clause_is_about(&rule->each.clause, change->kind))
         return true;
     for (size_t i = 0; i < rule->n_on; i++)
-        if (is_about(&rule->on[i], change->kind))
+        if (sw_clause_is_about(&rule->on[i], change->kind))
             return true;
     for (size_t i = 0; i < rule->n_when; i++) {
-        const bool is_of_kind = is_about(&rule->when[i], change->kind);
+        const bool is_of_kind = sw_clause_is_about(&rule->when[i], change->kind);
         if (is_of_kind && differs(&rule->when[i], change))
             return true;
         any = any || is_of_kind;

@@ -241,6 +241,8 @@ struct instance *sw_instance_of(struct sw_rules *rules, const struct rule *rule,
 void sw_instance_wait(struct instance *instance, int64_t in_ms);
 /** Run the instance in the next turn. */
 void sw_instance_dirty(struct sw_rules *rules, struct instance *instance);
+/** Is the clause about objects of @kind, as sw_rules_kind_key()? */
+bool sw_clause_is_about(const struct clause *clause, const char *kind);
 /** Log that the rule of an instance failed. */
 void sw_instance_log(const struct instance *instance, const struct sw_err *err);
 /** From now on the instance depends on rules->dependencies, which are empty then. */

@@ -174,13 +174,6 @@ static int run_conditions(struct sw_rules *rules, struct instance *i, struct sco
     return rc >= 0 && todo.is_pending ? SW_PENDING : rc;
 }
 
-/* Is the clause about objects of @kind? */
-static bool is_of_kind(const struct clause *on, const char *kind)
-{
-    SW_AUTO_CHARS *own = sw_rules_kind_key(on->api_version, on->kind);
-    return sw_streq(own, kind);
-}
-
 /* Find the instance's object and compare it with the rule's `for` clauses. *@out is counted; NULL:
  * it does not exist. @return 1: one matches, 0, or an error */
 static int find_object(struct sw_rules *rules, const struct instance *i, struct scope *scope,
@@ -192,12 +185,12 @@ static int find_object(struct sw_rules *rules, const struct instance *i, struct 
     for (size_t k = 0; k < rule->n_on && !doc; k++) {
         ref.api_version = rule->on[k].api_version;
         ref.kind = rule->on[k].kind;
-        if (is_of_kind(&rule->on[k], i->kind))
+        if (sw_clause_is_about(&rule->on[k], i->kind))
             doc = rules->backend.find(rules->backend.self, &ref);
     }
     sw_scope_init(scope, rules, *out = json_object_get(doc));
     for (size_t k = 0; doc && k < rule->n_on; k++) {
-        int rc = is_of_kind(&rule->on[k], i->kind)
+        int rc = sw_clause_is_about(&rule->on[k], i->kind)
                      ? sw_clause_matches(&rule->on[k], scope, doc, err)
                      : 0;
         if (rc)
