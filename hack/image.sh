@@ -288,6 +288,16 @@ blob() { # LAYOUT FILE: put it in, print its digest
     echo "$d"
 }
 
+finish_layout() { # LAYOUT MANIFEST REST: put the manifest in, and name it in the index with the fields of REST
+    manifest_digest=$(blob "$1" "$2")
+    echo '{"imageLayoutVersion": "1.0.0"}' >"$1/oci-layout"
+    cat >"$1/index.json" <<JSON
+{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [
+ {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:$manifest_digest", "size": $(stat -c %s "$2"),
+  $3}]}
+JSON
+}
+
 write_oci() { # LAYOUT CONFIG REFERENCE
     local layout=$1 conf d i sep="" m=$work/manifest.json
     rm -rf "$layout"
@@ -305,15 +315,8 @@ write_oci() { # LAYOUT CONFIG REFERENCE
         done
         printf '\n ]}\n'
     } >"$m"
-    d=$(blob "$layout" "$m")
-    echo '{"imageLayoutVersion": "1.0.0"}' >"$layout/oci-layout"
-    cat >"$layout/index.json" <<JSON
-{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [
- {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:$d", "size": $(stat -c %s "$m"),
-  "platform": {"architecture": "$arch", "os": "linux"},
-  "annotations": {"io.containerd.image.name": "$(json "$3")", "org.opencontainers.image.ref.name": "$(json "$tag")"}}]}
-JSON
-    manifest_digest=$d
+    finish_layout "$layout" "$m" "\"platform\": {\"architecture\": \"$arch\", \"os\": \"linux\"},
+  \"annotations\": {\"io.containerd.image.name\": \"$(json "$3")\", \"org.opencontainers.image.ref.name\": \"$(json "$tag")\"}"
 }
 
 write_docker() { # FILE CONFIG REFERENCE
@@ -583,10 +586,7 @@ cmd_chart() {
  "config": {"mediaType": "application/vnd.cncf.helm.config.v1+json", "digest": "sha256:$conf", "size": $(stat -c %s "$work/config.json")},
  "layers": [{"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "digest": "sha256:$d", "size": $(stat -c %s "$1")}]}
 JSON
-    d=$(blob "$out" "$work/manifest.json")
-    echo '{"imageLayoutVersion": "1.0.0"}' >"$out/oci-layout"
-    printf '{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [\n {"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": "sha256:%s", "size": %d, "annotations": {"org.opencontainers.image.ref.name": "%s"}}]}\n' \
-        "$d" "$(stat -c %s "$work/manifest.json")" "$(json "${2##*:}")" >"$out/index.json"
+    finish_layout "$out" "$work/manifest.json" "\"annotations\": {\"org.opencontainers.image.ref.name\": \"$(json "${2##*:}")\"}"
     say "$out: $2"
 }
 
