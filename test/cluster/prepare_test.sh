@@ -111,17 +111,7 @@ is_running() { [ "$(kubectl get pod "$1" -o 'jsonpath={.status.phase}')" = Runni
 runs() { until_ok 60 is_running "$1" || { kubectl describe pod "$1" | tail -12; tail -12 "$tap_dir/plugin.log"; return 1; }; }
 gone() { ! kubectl get pod "$1" >/dev/null 2>&1; }
 drop() { kubectl delete pod "$@" --wait=false && for p; do until_ok 60 gone "$p" || return 1; done; }
-slices() { # on the GPUs themselves: GPU:start+size, sorted
-    python3 - "$SLIPWAY_NVML_STATE" <<'P'
-import struct, sys
-data = open(sys.argv[1], "rb").read()  # struct state of test/nvml/nvml.c
-for gpu in range(struct.unpack_from("I", data)[0]):
-    for i in range(8):
-        used, _, _, _, start, size, _ = struct.unpack_from("??xxIIIII", data, 4 + gpu * (8 * 120 + 4) + i * 120)
-        if used:
-            print("%d:%d+%d" % (gpu, start, size))
-P
-}
+slices() { python3 test/kubelet/gpus.py "$SLIPWAY_NVML_STATE"; } # on the GPUs themselves
 n_slices() { slices | wc -l; }
 nothing_left() {
     [ -z "$(ls "$dir/slicing/cdi")" ] && [ -z "$(find "$state/journal" -name '*.json')" ] && [ "$(n_slices)" = 0 ] && [ -z "$(kubectl get allocationclaims -A -o name)" ]

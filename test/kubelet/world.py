@@ -15,6 +15,7 @@ import urllib.request
 
 import grpc
 
+from gpus import read_gpus
 from messages import HELD, V1BETA1
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -369,27 +370,6 @@ class World:
 
     def nothing_left(self):
         return not self.cdi() and not self.journal() and not self.claims() and not self.gpus()
-
-
-def read_gpus(path):
-    """struct state of test/nvml/nvml.c: [(gpu, start, size, compute instances, where it lies)]"""
-    import struct
-    if not os.path.exists(path) or os.path.getsize(path) == 0:
-        return []
-    data = open(path, "rb").read()
-    out = []
-    n_gpus, = struct.unpack_from("I", data, 0)
-    ci, n_ci, n_gi = 12, 8, 8
-    gi = 24 + n_ci * ci
-    gpu = n_gi * gi + 4
-    for g in range(n_gpus):
-        for i in range(n_gi):
-            at = 4 + g * gpu + i * gi
-            used, _, _, _, start, size, _ = struct.unpack_from("??xxIIIII", data, at)
-            if used:
-                cis = sum(data[at + 24 + c * ci] for c in range(n_ci))
-                out.append((g, start, size, cis, at))
-    return out
 
 
 def main(tests, version="1.33"):
