@@ -98,6 +98,8 @@ static const struct {
     { "PodFailed", NULL, "read the pod's log; change or delete it to run it again" },
     { "OldPods", NULL, "see `slipway plan NAME` for which node comes next, and what holds it up" },
     { "WaitingForLogs", NULL, "read the pod's log" },
+    /* of a container that will be started again, in the moment before that is said */
+    { NULL, " ended: exit code ", "read the pod's log" },
 };
 
 const char *hint_for(const char *reason, const char *message, bool lasts)
