@@ -36,8 +36,9 @@ in_turkish() {
     (cd "$tap_dir/tree" && LOCPATH=$tap_dir LC_ALL=tr_TR.UTF-8 work "$tap_dir/turkish") && same "$tap_dir/turkish"
 }
 as_nobody() { # whose tree it is
-    copy "$tap_dir/nobody" && chmod 755 "$tap_dir" && chown -R 65534:65534 "$tap_dir/nobody" || return 1
-    setpriv --reuid 65534 --regid 65534 --clear-groups env HOME="$tap_dir/nobody" TMPDIR="$tap_dir/nobody" \
+    # with the program: the tree's own folder may be closed to others
+    copy "$tap_dir/nobody" && cp "$slipway" "$tap_dir/nobody/slipway" && chmod 755 "$tap_dir" && chown -R 65534:65534 "$tap_dir/nobody" || return 1
+    setpriv --reuid 65534 --regid 65534 --clear-groups env SLIPWAY="$tap_dir/nobody/slipway" HOME="$tap_dir/nobody" TMPDIR="$tap_dir/nobody" \
         bash -c "$(declare -f work); cd '$tap_dir/nobody' && work '$tap_dir/nobody/made'" && same "$tap_dir/nobody/made"
 }
 # scripts for any shell are read by each; install.sh is run by each in dist_test
