@@ -362,6 +362,8 @@ bool render_is_early(const struct render *w);
 void render_wait(struct render *w);
 /** Was an object of @kind and @name added? */
 bool render_has(const struct render *w, const char *kind, const char *name);
+/** Has it an object of the shared release @release so far? */
+bool render_has_release(const struct render *w, const char *release);
 /** Pass @doc through the manifest hooks and add it. @doc is taken. @flags: enum render_add.
  * @return 0 | SW_INVALID, or what hook_env() returned */
 int render_add(struct render *w, struct json_object *doc, unsigned flags, struct sw_err *err);

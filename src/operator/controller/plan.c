@@ -196,6 +196,8 @@ static int make_plan(struct plan_work *w, struct sw_err *err)
     bool show = sw_json_bool(r->doc, false, "spec", "debug", NULL);
     rc = sw_renderer_plan(r->renderer, lookups_wait(w->lookups), set, &env, r->name, show, &r->plan,
                           err);
+    if (rc == 0)
+        sw_json_sha256(facts, r->own->planned_with);
     if (rc == 0 && (rc = check_labels(r, r->plan, err)) < 0)
         r->plan = NULL;
     update_lacking(r);
@@ -245,6 +247,11 @@ void plan_go_on(struct resource *r)
 bool resource_is_planning(const struct resource *r)
 {
     return r->own->plan_work;
+}
+
+plan_fn *plan_pending(const struct resource *r)
+{
+    return r->own->plan_work ? r->own->plan_work->done : NULL;
 }
 
 /* w->fresh is loaded: from now on it is the recipe. */
@@ -369,14 +376,15 @@ void plan_start(struct resource *r, plan_fn *done)
     load(w);
 }
 
-/* A hash of all that a render sees: the recipe, the resource, the values of each group of nodes,
- * what the server serves. */
+/* A hash of all that a render sees: the recipe, the plan, the resource, the values of each group of
+ * nodes, what the server serves. The plan may be older than the others. */
 char *plan_revision(struct resource *r)
 {
     SW_AUTO_JSON *all = json_object_new_object();
     struct sw_groups groups;
     resource_groups(r, &groups);
     sw_json_set_str(all, r->recipe ? r->recipe->digest : "", "recipe", NULL);
+    sw_json_set_str(all, r->own->planned_with, "plannedWith", NULL);
     for (size_t i = 0; i < groups.n; i++)
         sw_json_set(all, resource_values(r, groups.items[i]), groups.items[i]->id, NULL);
     if (!groups.n)

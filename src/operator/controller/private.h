@@ -71,13 +71,14 @@ struct resource_private {
     bool is_unresolved;                /* it has changed, and the templates are not rendered yet */
     struct json_object *spec;          /* what they were rendered to, for @spec_request; or NULL */
     char *spec_request;
-    struct json_object *spec_of; /* the spec with the templates */
-    bool recipe_is_old;          /* there may be another one by now */
-    struct refresh *refresh;     /* NULL: no recipe was loaded */
-    struct json_object *lacking; /* the states whose charts could not be fetched; NULL: none */
-    struct plan_work *plan_work; /* a plan that waits for something */
-    bool is_label_taken;         /* its plan has a label of another resource's */
-    struct render *renders;      /* renders that wait for something */
+    struct json_object *spec_of;      /* the spec with the templates */
+    bool recipe_is_old;               /* there may be another one by now */
+    struct refresh *refresh;          /* NULL: no recipe was loaded */
+    struct json_object *lacking;      /* the states whose charts could not be fetched; NULL: none */
+    struct plan_work *plan_work;      /* a plan that waits for something */
+    char planned_with[SW_SHA256_HEX]; /* digest of the values that the last plan was made with */
+    bool is_label_taken;              /* its plan has a label of another resource's */
+    struct render *renders;           /* renders that wait for something */
     struct json_object *scopes;  /* "<group>/<kind>" of the recipe's CRDs -> is it namespaced? */
     struct json_object *missing; /* API versions of rendered objects that were not served */
     const char **apis;           /* see apis_of() in plan.c; borrowed from the controller */
@@ -230,6 +231,8 @@ const char **template_texts(void);
  * that still waits. */
 typedef void plan_fn(struct resource *r, int code, const char *message);
 void plan_start(struct resource *r, plan_fn *done);
+/** What is called when the plan that is being made is there; NULL: none is being made. */
+plan_fn *plan_pending(const struct resource *r);
 /** Is the chart of @state, whose turn has come, one that could not be fetched? */
 void plan_note_chart(struct resource *r, const char *state, bool is_lacking);
 /** Continue the plan of @r, if it waits for facts. */

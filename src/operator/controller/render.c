@@ -455,6 +455,14 @@ bool render_has(const struct render *w, const char *kind, const char *name)
     return false;
 }
 
+bool render_has_release(const struct render *w, const char *release)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (sw_streq(w->objects[i].shared, release))
+            return true;
+    return false;
+}
+
 int render_add(struct render *w, struct json_object *doc, unsigned flags, struct sw_err *err)
 {
     const char *ns = sw_obj_namespace(doc);

@@ -380,15 +380,17 @@ static bool is_walked(const struct resource *r)
 void resource_tell_if_walked(struct resource *r)
 {
     /* While the plan of another recipe is being made there is none: all states would be removed.
-     * What is to be told goes with that plan. */
-    const bool is_planned = r->plan || r->fault;
+     * With an old plan the states would be those of the spec before, as if they were of this one.
+     * What is to be told goes with the plan that is being made. */
+    const bool is_planned = (r->plan || r->fault) && plan_pending(r) != on_plan;
     if (r->started && is_planned && !document_is_deleting(r->doc) && is_walked(r))
         resource_tell(r);
 }
 
 void resource_recheck(struct resource *r)
 {
-    if (!r->fault && r->plan && is_walked(r) && prerequisites_update(r))
+    const bool is_planned = !r->fault && r->plan && plan_pending(r) != on_plan;
+    if (is_planned && is_walked(r) && prerequisites_update(r))
         resource_tell(r);
 }
 
@@ -430,7 +432,7 @@ static void on_replan(struct resource *r, int code, const char *message)
 void resource_replan(struct resource *r)
 {
     if (r->started && !document_is_deleting(r->doc) && (r->plan || r->fault))
-        plan_start(r, on_replan);
+        plan_start(r, plan_pending(r) == on_plan ? on_plan : on_replan);
 }
 
 /* The field manager that has written @doc last, but for its status; the controller's own, which

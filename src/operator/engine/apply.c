@@ -144,6 +144,12 @@ static struct json_object *heir_of(const struct sw_engine *e, const struct objec
     return o->shared ? sw_json_get(e->heirs, o->shared) : NULL;
 }
 
+/* Others use its shared release, and it is not said yet who has it next. */
+static bool awaits_heir(const struct sw_engine *e, const struct object *o)
+{
+    return o->shared && json_object_object_get_ex(e->heirs, o->shared, NULL) && !heir_of(e, o);
+}
+
 static void send_release(struct sw_engine *e, struct object *o)
 {
     struct json_object *heir = heir_of(e, o);
@@ -157,6 +163,8 @@ static bool remove_object(struct sw_engine *e, struct object *o)
     bool never_was = !o->observed && o->watch_fault.code && !o->our_uid;
     bool marked = o->present && o->ours && !o->terminating && !o->released && !o->borrowed;
     bool foreign = o->gate && (o->gate->observe || o->gate->dry_run);
+    if (awaits_heir(e, o))
+        return false;
     /* With its marks it would be deleted with the resource, though it is to stay. */
     if (o->observed && marked && !foreign &&
         (o->keep || o->adopted || engine_orphans(e) || heir_of(e, o))) {

@@ -153,7 +153,8 @@ struct sw_spec {
      * meanwhile. */
     const char *blocked;
     /** {release: {"name", "uid"}}: the resource that owns the release instead, or NULL. Objects of
-     * the release that are not rendered any more are handed over to it, and stay. */
+     * the release that are not rendered any more are handed over to it, and stay. {release: null}:
+     * others use it, and who owns it next is not known yet; its objects wait for that. */
     struct json_object *heirs;
     /** {release: [names]} of releases that are the resource's now: those whose resources are gone
      * without having handed them over, or NULL. What has their mark is taken over. */

@@ -18,7 +18,7 @@ static enum shared_wish wish_of(const struct shared_release *p)
         return SHARED_LEFT;
     if (resource_is_unmanaged(r) || !r->plan || r->fault)
         return SHARED_AS_IT_IS;
-    return p->version ? SHARED_WANTED : SHARED_LEFT;
+    return p->version && !shared_is_off(p) ? SHARED_WANTED : SHARED_LEFT;
 }
 
 static bool exists(const struct sw_controller *c, struct json_object *user)
@@ -87,7 +87,7 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
     if (wish == SHARED_WANTED && !sw_shared_is_leaving(entry, r->uid)) {
         bool is_user = sw_shared_is_used_by(entry, r->uid);
         SW_AUTO_CHARS *conflict = sw_shared_conflict(entry, &user, p->name);
-        if ((is_user || (p->is_claimed && !conflict)) && shared_may_begin(r))
+        if ((is_user || (shared_is_claimed(p) && !conflict)) && shared_may_begin(r))
             changes = sw_shared_join(entry, &user) || changes;
     } else if (wish == SHARED_LEFT) {
         SW_AUTO_JSON *objects = sw_shared_objects(sw_json_get(p->r->status, "inventory"), p->name);
@@ -113,7 +113,7 @@ bool shared_change(struct shared_release *p, struct json_object *entry, struct j
     const struct sw_release_user user = { p->r->name, p->r->uid, p->version };
     bool gone = false, is_new = !entry || (wish == SHARED_WANTED && is_abandoned(p, entry));
     *out = NULL;
-    if (is_new && !(wish == SHARED_WANTED && p->is_claimed && shared_may_begin(p->r)))
+    if (is_new && !(wish == SHARED_WANTED && shared_is_claimed(p) && shared_may_begin(p->r)))
         return false;
     if (is_new) {
         *out = entry ? sw_shared_renew(entry, &user) : sw_shared_new(&user);

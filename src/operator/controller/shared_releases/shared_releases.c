@@ -94,6 +94,32 @@ static struct shared_release *need(struct resource *r, const char *name)
     return p;
 }
 
+static void forget_states(struct shared_release *p)
+{
+    json_object_put(SW_TAKE(p->states));
+}
+
+static bool is_state_of(const struct resource *r, const char *name, const struct shared_release *p)
+{
+    int i = sw_plan_view_find(r->plan, name);
+    const struct sw_release_of_state *release = i < 0 ? NULL : r->plan->states[i].release;
+    return release && sw_streq(release->shared, p->name);
+}
+
+/* States that are of another release by now, or are gone, have nothing to say of @p. */
+static void keep_states(struct shared_release *p)
+{
+    SW_AUTO_JSON *before = SW_TAKE(p->states);
+    if (!before || !p->version)
+        return;
+    p->states = json_object_new_object();
+    json_object_object_foreach(before, name, has)
+    {
+        if (is_state_of(p->r, name, p))
+            (void)json_object_object_add(p->states, name, json_object_get(has));
+    }
+}
+
 /* Those that a plan has, though it may be an old one. */
 static void take_plan(struct resource *r)
 {
@@ -108,7 +134,7 @@ static void take_plan(struct resource *r)
             p->version = sw_strdup(release->version ? release->version : "");
     }
     for (struct shared_release *p = of(r)->first; p; p = p->next)
-        p->is_claimed = p->is_claimed && p->version;
+        keep_states(p);
 }
 
 /* And those that others say it uses, or still hands over. */
@@ -135,6 +161,41 @@ static bool is_owned(const struct shared_release *p)
     return sw_shared_is_owned_by(shared_find(p->r->c, p->name), p->r->uid);
 }
 
+/* @return whether that is something else than before */
+static bool state_has(struct shared_release *p, const char *state, bool has)
+{
+    struct json_object *before = sw_json_get(p->states, state);
+    if (before && json_object_get_boolean(before) == has)
+        return false;
+    if (!p->states)
+        p->states = json_object_new_object();
+    (void)json_object_object_add(p->states, state, json_object_new_boolean(has));
+    return true;
+}
+
+bool shared_is_claimed(const struct shared_release *p)
+{
+    if (!p->states)
+        return false;
+    json_object_object_foreach(p->states, name, has)
+    {
+        (void)name;
+        if (json_object_get_boolean(has))
+            return true;
+    }
+    return false;
+}
+
+bool shared_is_off(const struct shared_release *p)
+{
+    const struct resource *r = p->r;
+    bool is_off = r->plan && is_owned(p);
+    for (size_t i = 0; is_off && i < r->plan->n_states; i++)
+        if (is_state_of(r, r->plan->states[i].name, p)) /* those not rendered yet may have some */
+            is_off = !sw_json_bool(p->states, true, r->plan->states[i].name, NULL);
+    return is_off;
+}
+
 /* ---- what follows -------------------------------------------------------------------------------
  */
 
@@ -156,8 +217,9 @@ static bool find_others(struct resource *r)
             continue;
         if (!others)
             others = json_object_new_object();
-        (void)json_object_object_add(others, p->name,
-                                     json_object_get(sw_json_get(sw_shared_owner(entry), "name")));
+        struct json_object *heir = sw_shared_heir(entry, r->uid),
+                           *owner = heir ? heir : sw_shared_owner(entry);
+        (void)json_object_object_add(others, p->name, json_object_get(sw_json_get(owner, "name")));
     }
     return replace(&of(r)->others, others);
 }
@@ -167,6 +229,12 @@ static void set(struct json_object **map, const char *name, struct json_object *
     if (!*map)
         *map = json_object_new_object();
     (void)json_object_object_add(*map, name, sw_json_copy(value));
+}
+
+static bool is_used_by_others(const struct shared_release *p, struct json_object *entry)
+{
+    SW_AUTO_CHARS *others = entry ? sw_shared_others(entry, p->r->uid) : NULL;
+    return others;
 }
 
 /* @return whether the engine has to know */
@@ -180,8 +248,8 @@ static bool find_objects(struct resource *r)
                            *objects = sw_json_get(mine, "objects");
         p->is_offered = sw_json_len(objects);
         p->is_inherited = p->is_inherited && p->is_offered;
-        if (heir)
-            set(&heirs, p->name, heir);
+        if (heir || (!p->version && is_used_by_others(p, mine)))
+            set(&heirs, p->name, heir); /* NULL: the entry does not say yet who has it next */
         if (sw_json_get(mine, "former"))
             set(&former, p->name, sw_json_get(mine, "former"));
         for (size_t i = 0; i < sw_json_len(objects); i++) {
@@ -346,6 +414,7 @@ static void resource_close(struct resource *r)
         s->first = gone->next;
         free(gone->name);
         free(gone->version);
+        forget_states(gone);
         free(gone->message);
         free(gone);
     }
@@ -363,7 +432,7 @@ static bool intent(struct resource *r, enum resource_intent intent)
         return true;
     take_known(r);
     for (struct shared_release *p = of(r)->first; p; p = p->next)
-        p->is_claimed = false;
+        forget_states(p);
     (void)find_objects(r);
     of(r)->is_held_back = !has_left(r);
     shared_check_soon(r->c);
@@ -444,7 +513,8 @@ static int claim(struct resource *r, struct render *w, struct shared_release *p,
 {
     if (shared_known(r->c) && render_is_early(w))
         return sw_err_set(err, SW_UNAVAILABLE, "shared release %s is not claimed yet", p->name);
-    p->is_claimed = p->is_claimed || !render_is_early(w);
+    if (!render_is_early(w))
+        (void)state_has(p, render_state(w), true);
     shared_check_soon(r->c);
     render_wait(w); /* for what is being read, too: it may be its own */
     return SW_PENDING;
@@ -458,14 +528,37 @@ static int object_rendered(struct resource *r, struct render *w, struct render_i
     return !p || is_owned(p) ? 0 : claim(r, w, p, err);
 }
 
-/* Of another one's release the state has no object, and joins it all the same. Without a release
- * and without objects of it (what it would install is there already) nothing is claimed. */
+/* The state has no object of @p. Of its own, what it has installed goes: it is switched off. Others
+ * get it first. Without a release nothing is claimed: what it would install is there already. */
+static int take_nothing(struct render *w, struct shared_release *p)
+{
+    const char *variant = render_variant(w);
+    struct json_object *entry = shared_find(p->r->c, p->name);
+    if (variant && *variant) /* for other nodes it may have some */
+        return 0;
+    if (state_has(p, render_state(w), false))
+        shared_check_soon(p->r->c);
+    if (!shared_is_off(p) || !is_used_by_others(p, entry))
+        return 0;
+    render_wait(w);
+    return SW_PENDING;
+}
+
+/* Of another one's release the state has no object, and joins it all the same. */
 static int state_rendered(struct resource *r, struct render *w, int state, struct sw_err *err)
 {
     const struct sw_release_of_state *release = r->plan->states[state].release;
     struct shared_release *p = release && release->shared ? find(r, release->shared) : NULL;
     struct json_object *entry = p ? shared_find(r->c, p->name) : NULL;
-    return !entry || sw_shared_is_used_by(entry, r->uid) ? 0 : claim(r, w, p, err);
+    if (!p)
+        return 0;
+    if (render_has_release(w, p->name))
+        (void)state_has(p, render_state(w), true);
+    else if (!entry || is_owned(p))
+        return take_nothing(w, p);
+    else if (!sw_shared_is_used_by(entry, r->uid))
+        return claim(r, w, p, err);
+    return 0;
 }
 
 /* What is over may be written. */

@@ -11,7 +11,7 @@ struct shared_release {
     struct shared_release *next;
     char *name;                    /* "<namespace>/<release>" */
     char *version;                 /* that the plan pins; NULL: the plan does not have it */
-    bool is_claimed;               /* the turn of a state that is of it has come */
+    struct json_object *states;    /* of it, whose turn has come: {name: has it objects of it?} */
     struct op *op;                 /* its namespace is being written; or NULL */
     bool again;                    /* something has changed since that began */
     bool is_offered, is_inherited; /* "objects" of its entry are in the next sw_spec; the engine has
@@ -42,6 +42,10 @@ void shared_check_soon(struct sw_controller *c);
 /** May @r begin to use releases that it does not use yet: does nothing else keep it from being
  * walked? */
 bool shared_may_begin(const struct resource *r);
+/** Has a state whose turn has come objects of @p, or joined it? */
+bool shared_is_claimed(const struct shared_release *p);
+/** Is it the resource's own, and has none of its states an object of it: is it switched off? */
+bool shared_is_off(const struct shared_release *p);
 /** Change @entry as @p wishes, for now; NULL: there is none. *@out: as it is to be, the caller's;
  * NULL: there is to be none. @return whether that is something else */
 bool shared_change(struct shared_release *p, struct json_object *entry, struct json_object **out);
