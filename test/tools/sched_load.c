@@ -407,7 +407,7 @@ static void wait_bound(struct load *l, size_t n, const char *scheduler)
     l->n_bound = 0;
     (void)sw_kube_watch_open(l->kube, kind, &opts, on_pod, l);
     run(l);
-    printf("%.1f\n", (double)(n - 1) / (l->last_s - l->first_s));
+    printf("%.4g\n", (double)(n - 1) / (l->last_s - l->first_s));
 }
 
 /* ---- asking ------------------------------------------------------------------------------------
