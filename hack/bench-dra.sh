@@ -3,7 +3,8 @@
 # API server with nodes that nobody runs on: pods a second at NODES, beside pods that ask for no device, in the
 # same run; writes a pod; CPU; and the time from a slice that gets free to the pod that waits for it. REPEAT
 # times in turns, each on a new cluster; medians, one JSON object a line. NODES="10 100" PODS=400 REPEAT=3
-# choose; without PODS there are fewer where kube-scheduler 1.36 takes seconds for each (500 nodes: a minute). hack/bench.sh runs it where KUBEBUILDER_ASSETS has a Kubernetes that places slices (1.36).
+# choose; without PODS there are fewer where kube-scheduler 1.36 takes seconds for each (500 nodes: a minute).
+# hack/bench.sh runs it where KUBEBUILDER_ASSETS has a Kubernetes that places slices (1.36).
 set -eu
 cd "$(dirname "$0")/.."
 . hack/bench-cluster.sh
