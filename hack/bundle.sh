@@ -5,7 +5,8 @@
 #   bundle.sh check            fail where deploy/bundle is not what generate gives
 #   bundle.sh catalog DIR IMAGE=BUNDLE...
 #                              write a file-based catalog of bundles, the oldest first: DIR/slipway/catalog.yaml, and
-#                              DIR/catalog.Dockerfile, DIR/catalogsource.yaml. IMAGE is where the folder BUNDLE was pushed
+#                              DIR/catalogsource.yaml for an image of files alone, DIR/catalog.Dockerfile and
+#                              DIR/catalogsource-opm.yaml for one with opm. IMAGE is where the folder BUNDLE was pushed
 #
 # From the environment: VERSION (the chart's), CHANNEL (alpha), REPLACES (slipway.vX.Y.Z, the edge from
 # the version before), SKIP_RANGE, IMG and RELATED_IMAGES_JSON ({"name": "image", ...}) to be named by
@@ -79,7 +80,8 @@ generate() { # DIR
     } >"$to/bundle.Dockerfile"
 }
 
-# The catalog is an image of files: OLM 0.26 and newer take them out of it (extractContent), others need opm in it.
+# The catalog is an image of files: OLM 0.35 and newer take them out of it (extractContent without a cache); others need opm
+# in it. opm serves from a cache only what it has put there while the image was built (opm generate dockerfile).
 catalog() { # DIR IMAGE=BUNDLE...
     local to=$1 n=100 pair
     shift
@@ -102,9 +104,15 @@ FROM quay.io/operator-framework/opm:latest
 ENTRYPOINT ["/bin/opm"]
 CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
 COPY slipway /configs/slipway
+RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]
 LABEL operators.operatorframework.io.index.configs.v1=/configs
 DOCKERFILE
-    cat >"$to/catalogsource.yaml" <<YAML
+    catalog_source >"$to/catalogsource-opm.yaml"
+    catalog_source '    extractContent: {catalogDir: /configs}' >"$to/catalogsource.yaml"
+}
+
+catalog_source() { # [LINE]: of grpcPodConfig
+    cat <<YAML
 apiVersion: operators.coreos.com/v1alpha1
 kind: CatalogSource
 metadata:
@@ -116,8 +124,8 @@ spec:
   displayName: slipway
   publisher: slipway
   grpcPodConfig:
-    extractContent: {cacheDir: /tmp/cache, catalogDir: /configs}
-    securityContextConfig: restricted
+${1:+$1
+}    securityContextConfig: restricted
 YAML
 }
 
@@ -134,6 +142,6 @@ check)
     generate "$tmp"
     diff -r "$tmp" deploy/bundle || { echo "deploy/bundle is not what charts/slipway gives: run make bundle-generate"; exit 1; }
     ;;
--h | --help | help) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,13p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+-h | --help | help) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

@@ -90,6 +90,16 @@ catalog_packed() {
         jq -e '.config.Labels["operators.operatorframework.io.index.configs.v1"] == "/configs"' "$d/blobs/sha256/${c#sha256:}" &&
         tar -tzf "$d/blobs/sha256/$(jq -r '.layers[0].digest' "$d/blobs/sha256/${m#sha256:}" | cut -d: -f2)" | grep -x ./configs/slipway/catalog.yaml
 }
+# OLM 0.35 and newer copy the folders that are named out of the image, and fail where one is not there; opm in an image of
+# its own serves with a folder for its cache only what it put there before. (operator-framework/operator-lifecycle-manager,
+# cmd/copy-content; operator-registry, cmd/opm/serve)
+catalog_sources() {
+    local d=$tap_dir/catalog
+    [ "$(parse "$d/catalogsource.yaml" | jq -cS .spec.grpcPodConfig)" = '{"extractContent":{"catalogDir":"/configs"},"securityContextConfig":"restricted"}' ] &&
+        [ "$(parse "$d/catalogsource-opm.yaml" | jq -cS .spec.grpcPodConfig)" = '{"securityContextConfig":"restricted"}' ] &&
+        grep -A1 '^COPY slipway /configs/' "$d/catalog.Dockerfile" | grep -xF 'RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]' &&
+        grep -xF 'CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]' "$d/catalog.Dockerfile"
+}
 catalog_refuses() {
     local rc=0
     SLIPWAY=$slipway hack/bundle.sh catalog "$tap_dir/none" example.test/b:1=docs 2>"$tap_dir/said" || rc=$?
@@ -131,6 +141,7 @@ t "a catalog has a package, a channel and its bundles" catalog_of_two
 t "the channel leads from one version to the next" catalog_channel
 t "bundles have the properties by which OLM resolves and shows them" catalog_bundles
 t "catalog-build packs it with its label" catalog_packed
+t "a CatalogSource names no folder that its image has not" catalog_sources
 t "a folder that is no bundle is refused" catalog_refuses
 t "so are versions of which none replaces the other" catalog_heads
 plan
