@@ -10,7 +10,8 @@
 #
 # From the environment: VERSION (the chart's), CHANNEL (alpha), REPLACES (slipway.vX.Y.Z, the edge from
 # the version before), SKIP_RANGE, IMG and RELATED_IMAGES_JSON ({"name": "image", ...}) to be named by
-# digest for a catalog.
+# digest for a catalog; OMIT (kinds of manifests that are left out, as "ConsoleLink ServiceMonitor PrometheusRule": OLM installs
+# no bundle with a kind that the cluster does not serve).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 slipway=${SLIPWAY:-build/slipway}
@@ -71,6 +72,7 @@ generate() { # DIR
         render monitoring.yaml --set metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true | only $k >"$to/manifests/slipway_$(tr A-Z a-z <<<"$k").yaml"
     done
     render openshift.yaml --set platform=openshift | only ConsoleLink >"$to/manifests/slipway_consolelink.yaml"
+    for k in ${OMIT:-}; do rm "$to/manifests/slipway_$(tr A-Z a-z <<<"$k").yaml"; done
     { echo "annotations:"; annotations | sed 's/^/  /'; } >"$to/metadata/annotations.yaml"
     scorecard >"$to/tests/scorecard/config.yaml"
     {
@@ -142,6 +144,6 @@ check)
     generate "$tmp"
     diff -r "$tmp" deploy/bundle || { echo "deploy/bundle is not what charts/slipway gives: run make bundle-generate"; exit 1; }
     ;;
--h | --help | help) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+-h | --help | help) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

@@ -56,6 +56,10 @@ supported_kinds() { # that OLM accepts in a bundle, and nothing that it makes it
 }
 edge() { VERSION=0.2.0 REPLACES=slipway.v0.1.0 SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/next" && parse "$tap_dir/next/manifests/slipway.clusterserviceversion.yaml" | jq -e '.spec.replaces == "slipway.v0.1.0" and .metadata.name == "slipway.v0.2.0" and .metadata.annotations["olm.skipRange"] == "<0.2.0"'; }
 by_digest() { IMG=example.test/s@sha256:$(printf '%064d' 7) SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/d" && grep -q "image: example.test/s@sha256:0" "$tap_dir/d/manifests/slipway.clusterserviceversion.yaml"; }
+omitted() { # OLM takes no bundle with a kind that the cluster does not serve
+    OMIT="ConsoleLink ServiceMonitor PrometheusRule" SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/plain" && ! grep -rlE '^kind: (ConsoleLink|ServiceMonitor|PrometheusRule)' "$tap_dir/plain/manifests" &&
+        [ "$(ls "$tap_dir/plain/manifests" | wc -l)" = $(($(ls "$bundle/manifests" | wc -l) - 3)) ] && ! OMIT=Nothing SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/none-such"
+}
 scored() { [ "$(grep -c entrypoint "$bundle/tests/scorecard/config.yaml")" = 6 ] && grep -q '^kind: Configuration$' "$bundle/tests/scorecard/config.yaml"; }
 packed() {
     hack/image.sh bundle "$bundle" example.test/slipway-bundle:t && local d=build/images/slipway-bundle.oci m c
@@ -135,6 +139,7 @@ t "rights are those of make deploy" same_rights
 t "only kinds that a bundle may have" supported_kinds
 t "a next version replaces this one" edge
 t "images may be named by digest" by_digest
+t "kinds that a cluster does not serve may be left out" omitted
 t "the scorecard runs six tests" scored
 t "bundle-build packs it with its labels" packed
 t "a catalog has a package, a channel and its bundles" catalog_of_two
