@@ -54,8 +54,8 @@ struct json_object *web_project_resource(struct json_object *object)
         sw_json_set_str(doc, chart, "chart", NULL);
     if (version)
         sw_json_set_str(doc, version, "version", NULL);
+    sw_json_set(doc, inventory_of(status), "inventory", NULL); /* it unpacks the states, too */
     keep_all(doc, status, keys, SW_COUNT(keys));
-    sw_json_set(doc, inventory_of(status), "inventory", NULL);
     return doc;
 }
 

@@ -106,6 +106,7 @@ static int read_states(struct plan *p, struct sw_err *err)
     const struct sw_request_opts opts = { .retries = RETRIES };
     struct json_object *states = sw_json_find(d->resource, "status", "states", NULL);
     int64_t n_chosen = 0;
+    (void)sw_inventory_of(sw_json_get(d->resource, "status"));
     for (uint32_t i = 0; i < sw_node_set_end(d->facts.node_set); i++) {
         const char *name = sw_node_set_name(d->facts.node_set, i);
         n_chosen += name && sw_node_is_chosen(name, &choice);

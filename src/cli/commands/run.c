@@ -20,6 +20,7 @@
 #include "data/data.h"
 #include "emulator/emulator.h"
 #include "operator/controller/controller.h"
+#include "operator/inventory/inventory.h"
 #include "operator/registries/registries.h"
 
 #include <errno.h>
@@ -719,6 +720,7 @@ static const char *observe(const char *name, struct json_object *doc, int64_t ge
                            char **last)
 {
     const struct sw_report report = { .name = name, .status = sw_json_get(doc, "status") };
+    (void)sw_inventory_of(report.status);
     if (sw_json_int(report.status, 0, "observedGeneration", NULL) < generation)
         return NULL;
     SW_AUTO_CHARS *trouble = sw_report_trouble(&report);

@@ -7,6 +7,7 @@
 #include "cli/view/live.h"
 #include "cli/view/text.h"
 #include "data/data.h"
+#include "operator/inventory/inventory.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -63,6 +64,7 @@ static void take_resources(struct status *s, struct json_object *docs)
     s->reports = sw_zalloc(s->n, sizeof *s->reports);
     for (size_t i = 0; i < s->n; i++) {
         struct json_object *doc = sw_json_at(docs, i);
+        (void)sw_inventory_of(sw_json_get(doc, "status"));
         SW_ERR(err);
         s->reports[i] = (struct sw_report){
             .name = sw_obj_name(doc),

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/view/report.h"
 #include "data/data.h"
+#include "operator/inventory/inventory.h"
 
 #include <json-c/json.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ static int judge(const struct wait_opts *opts, const char *name, struct json_obj
                  char **last)
 {
     const struct sw_report report = { .name = name, .status = sw_json_get(doc, "status") };
+    (void)sw_inventory_of(report.status);
     const char *phase = doc ? sw_report_phase(&report) : "deleted";
     if (sw_streq(phase, sw_text_or(opts->until, "Ready"))) {
         (void)printf("%s: %s\n", name, phase);

@@ -73,6 +73,7 @@ struct json_object *sw_absent_charts_of(struct json_object *resource)
 {
     struct json_object *status = sw_json_get(resource, "status"),
                        *states = sw_json_get(status, "states"), *list = json_object_new_array();
+    (void)sw_inventory_of(status);
     for (size_t i = 0; i < sw_json_len(states); i++) {
         struct json_object *state = sw_json_at(states, i), *release = sw_json_get(state, "release");
         SW_AUTO_CHARS *note = sw_chart_note(status, state);

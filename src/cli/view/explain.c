@@ -449,6 +449,7 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
 {
     struct json_object *status = sw_json_get(resource, "status");
     struct json_object *states = sw_json_get(status, "states");
+    (void)sw_inventory_of(status);
     const char *text = sw_json_str(status, "no controller has looked at it yet", "state", NULL);
     const char *is = sw_starts_with(text, "Ready")     ? "Ready"
                      : sw_starts_with(text, "Errored") ? "Failed"

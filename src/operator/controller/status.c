@@ -65,6 +65,18 @@ static void on_status_written(const struct sw_kube_answer *a, void *arg)
     op_answer(op, code, message, NULL, NULL);
 }
 
+/* The inventory and the details of states are packed together: one is not sent without the other.
+ */
+static void put_packed(struct resource *r, struct json_object *change, struct json_object *doc)
+{
+    static const char *const fields[] = { "inventory", "states" };
+    bool any = r->own->inventory_is_plain;
+    for (size_t i = 0; i < SW_COUNT(fields); i++)
+        any = any || sw_json_get(change, fields[i]);
+    for (size_t i = 0; any && i < SW_COUNT(fields); i++)
+        sw_json_set(change, sw_json_copy(sw_json_get(doc, fields[i])), fields[i], NULL);
+}
+
 /* Only what differs is sent: fields that others added to the status stay. */
 static void begin_status(struct op *op, const struct sw_kind *kind)
 {
@@ -73,8 +85,7 @@ static void begin_status(struct op *op, const struct sw_kind *kind)
     SW_AUTO_JSON *empty = json_object_new_object();
     struct json_object *from = r->own->doubtful_status ? r->own->doubtful_status : r->status;
     struct json_object *change = sw_merge_create(from ? from : empty, op->doc);
-    if (r->own->inventory_is_plain)
-        sw_json_set(change, sw_json_copy(sw_json_get(op->doc, "inventory")), "inventory", NULL);
+    put_packed(r, change, op->doc);
     if (r->own->status_is_lost)
         records_put_known(r, change);
     r->own->status_is_lost = false;

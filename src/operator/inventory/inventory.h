@@ -2,23 +2,29 @@
 /* The inventory in a SpecialResource's status: all objects that were applied for it. The engine
  * makes and reads it as a list of maps (engine.h, docs/engine.md). On the cluster that list is one
  * item, {"objects": their number, "packed": the list as JSON, gzip, base64}: plain, it made two
- * thirds of what `kubectl describe` prints. Statuses of older versions have the plain list. */
+ * thirds of what `kubectl describe` prints. With it are packed what programs ask of states: `needs`
+ * and `revision` of each, and `startedAt`, `since`, `objects` and `nodes` of those that are Ready
+ * with all of them, and a `release` that is not installed. Statuses of older versions have the
+ * plain list, and whole states. */
 #include "base/base.h"
 
 struct json_object;
 
-/** Pack the inventory of @status (a status, or a patch of one) in place. An empty list, and one
- * that is packed, stay as they are. */
+/** Pack the inventory and the details of the states of @status (a status, or a patch that has both)
+ * in place. With an empty list, or one that is packed, all stays as it is. */
 void sw_inventory_pack(struct json_object *status);
 
-/** Is the inventory of @status one that sw_inventory_pack() would change? */
+/** Has an older version written @status, or a part of it: is something plain that
+ * sw_inventory_pack() packs? */
 bool sw_inventory_is_plain(struct json_object *status);
 
-/** Unpack the inventory of @status in place; a plain list stays. On failure the list is empty.
+/** Unpack the inventory of @status in place, and what is packed of its states; a plain list, and a
+ * state that is whole, stay. On failure the list is empty.
  * @return 0 | SW_INVALID: others have written it, or it takes more memory than one may have
  * Pinned by test/unit/operator/inventory_test.c. */
 int sw_inventory_unpack(struct json_object *status, struct sw_err *err) SW_CHECKED;
 
-/** The inventory of @status, unpacked in place, borrowed; NULL: there is none. One that cannot be
- * read is empty. */
+/** sw_inventory_unpack(): the inventory of @status, borrowed; NULL: there is none. One that cannot
+ * be read is empty. Whoever reads more of states than name, label, phase and message asks this
+ * first. */
 struct json_object *sw_inventory_of(struct json_object *status);

@@ -17,7 +17,14 @@ inventory() { kubectl get specialresource nvidia-mig -o 'jsonpath={.status.inven
 described() {
     kubectl describe specialresource nvidia-mig | sed '/^Events:/,$d' >"$tap_dir/described"
     wc -l <"$tap_dir/described"
-    [ "$(wc -l <"$tap_dir/described")" -le 230 ]
+    [ "$(wc -l <"$tap_dir/described")" -le 100 ]
+}
+# What is packed of the states is shown as before: all are ready, on all nodes, one after the other.
+tells_of_states() {
+    "$slipway" status nvidia-mig -o json >"$tap_dir/told" &&
+        jq -e '.states | length == 10 and all(.phase == "Ready" and .startedAt and .readyAt and .objects.ready == .objects.total) and any(.objects.total > 5)' "$tap_dir/told" &&
+        jq -e '[.states[] | select(.needs | length > 0)] | length > 5' "$tap_dir/told" &&
+        "$slipway" tree nvidia-mig | grep -q 'needs' && [ "$(kubectl get specialresource nvidia-mig --no-headers | awk '{ print $4 }')" -gt 0 ]
 }
 lists_all() { # as many as it says, and those that there are
     inventory >"$tap_dir/inventory"
@@ -47,6 +54,7 @@ all_goes() { kubectl delete specialresource nvidia-mig --timeout 60s && until_ok
 t "an operator has walked a recipe" walked
 t "kubectl describe is short" described
 t "the inventory is packed, and has all objects" lists_all
+t "what is packed of the states is shown" tells_of_states
 before=$(status)
 generations >"$tap_dir/before"
 t "a status that somebody removes is written again" comes_back '{"status":null}'

@@ -39,6 +39,74 @@ static void what_is_packed_comes_out_as_it_was(void **state)
     assert_true(sw_json_equal(status, plain));
 }
 
+#define RELEASE "\"release\":{\"name\":\"r\",\"namespace\":\"n\"}"
+#define DETAILS                                                                                    \
+    "\"needs\":[\"a\"],\"revision\":\"1f\",\"startedAt\":\"2026-01-01T00:00:00Z\","                \
+    "\"since\":\"2026-01-01T00:00:09Z\","
+#define ALL "\"objects\":{\"ready\":2,\"total\":2},\"nodes\":{\"labelled\":4,\"total\":4}"
+#define SOME "\"objects\":{\"ready\":1,\"total\":2},\"nodes\":{\"labelled\":3,\"total\":4}"
+#define STATES                                                                                     \
+    "\"states\":[{\"name\":\"a\",\"phase\":\"Ready\"," DETAILS ALL "},"                            \
+    "{\"name\":\"b\",\"label\":\"l\",\"phase\":\"Ready\",\"readyAt\":\"x\"," DETAILS ALL           \
+    "," RELEASE "},"                                                                               \
+    "{\"name\":\"c\",\"phase\":\"Ready\"," DETAILS SOME "},"                                       \
+    "{\"name\":\"d\",\"phase\":\"Waiting\"," DETAILS ALL "}]"
+#define INVENTORY "\"inventory\":[{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"name\":\"a\"}]"
+
+/* What is left of a state when it is packed. */
+static void assert_left(struct json_object *status, size_t state, const char *text)
+{
+    SW_AUTO_JSON *left = parse(text);
+    assert_true(sw_json_equal(sw_json_at(sw_json_get(status, "states"), state), left));
+}
+
+static void details_of_states_are_packed_with_it(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *status = parse("{" STATES "," INVENTORY "}");
+    SW_AUTO_JSON *plain = sw_json_copy(status);
+    SW_ERR(err);
+    assert_true(sw_inventory_is_plain(status));
+    sw_inventory_pack(status);
+    assert_false(sw_inventory_is_plain(status));
+    /* the first one's nodes are a column of kubectl get */
+    assert_left(status, 0,
+                "{\"name\":\"a\",\"phase\":\"Ready\",\"nodes\":{\"labelled\":4,\"total\":4}}");
+    assert_left(status, 1,
+                "{\"name\":\"b\",\"label\":\"l\",\"phase\":\"Ready\",\"readyAt\":\"x\"}");
+    assert_left(status, 2, "{\"name\":\"c\",\"phase\":\"Ready\"," SOME "}");
+    assert_left(status, 3,
+                "{\"name\":\"d\",\"phase\":\"Waiting\",\"startedAt\":\"2026-01-01T00:00:00Z\","
+                "\"since\":\"2026-01-01T00:00:09Z\"," ALL "}");
+    assert_int_equal(sw_inventory_unpack(status, &err), 0);
+    assert_true(sw_json_equal(status, plain));
+}
+
+/* An older version writes states, and not the inventory, which has not changed. */
+static void states_of_an_older_version_are_not_mixed_with_what_was_packed(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *status = parse("{" STATES "," INVENTORY "}");
+    SW_AUTO_JSON *later = parse(
+        "{\"states\":[{\"name\":\"b\",\"phase\":\"Pending\",\"needs\":[]}]}");
+    SW_ERR(err);
+    sw_inventory_pack(status);
+    sw_json_set(status, sw_json_copy(sw_json_get(later, "states")), "states", NULL);
+    assert_true(sw_inventory_is_plain(status));
+    assert_int_equal(sw_inventory_unpack(status, &err), 0);
+    assert_left(status, 0, "{\"name\":\"b\",\"phase\":\"Pending\",\"needs\":[]}");
+    assert_int_equal(sw_json_len(sw_json_get(status, "inventory")), 1);
+}
+
+static void states_without_objects_stay_whole(void **state)
+{
+    (void)state;
+    SW_AUTO_JSON *status = parse("{" STATES ",\"inventory\":[]}"), *plain = sw_json_copy(status);
+    sw_inventory_pack(status);
+    assert_true(sw_json_equal(status, plain));
+    assert_false(sw_inventory_is_plain(status));
+}
+
 static void it_is_packed_once(void **state)
 {
     (void)state;
@@ -123,6 +191,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_packed_comes_out_as_it_was),
+        cmocka_unit_test(details_of_states_are_packed_with_it),
+        cmocka_unit_test(states_of_an_older_version_are_not_mixed_with_what_was_packed),
+        cmocka_unit_test(states_without_objects_stay_whole),
         cmocka_unit_test(it_is_packed_once),
         cmocka_unit_test(equal_inventories_are_packed_alike),
         cmocka_unit_test(an_older_version_s_list_is_read),
