@@ -32,7 +32,7 @@ struct reading {
     struct sw_err down;     /* why the server does not answer */
 };
 
-static void on_change(const char *text SW_UNUSED, size_t len SW_UNUSED, void *arg SW_UNUSED)
+static void on_change(void *arg SW_UNUSED)
 {
 }
 
@@ -146,7 +146,7 @@ static int read_all(struct reading *reading, const char *version, const char *na
             return reading->down.code
                        ? sw_err_set(err, SW_UNAVAILABLE, "%s", sw_err_text(&reading->down))
                        : sw_err_set(err, SW_UNAVAILABLE, "it was not read in time");
-    web_snapshot_document(reading->snapshot, version, &text);
+    web_snapshot_document(reading->snapshot, version, NULL, &text);
     SW_AUTO_CHARS *json = sw_buffer_take(&text, &len);
     int rc = sw_json_parse(json, len, &(struct sw_json_opts){ .max_bytes = len + 1 }, &doc, err);
     if (rc < 0)

@@ -129,40 +129,59 @@ static void put_string(struct sw_buffer *out, const char *text)
     put_text(out, json);
 }
 
-/* One element of a list of objects: [kind, key, object]. */
-static void put_object(const struct web_snapshot *s, const char *kind, const char *key,
-                       struct sw_buffer *out)
+/* Lists of objects as they are written. */
+struct list {
+    const struct web_snapshot *s;
+    const struct web_filter *filter; /* NULL: all is seen */
+    struct sw_buffer *out;
+    const char *first;   /* before the first object */
+    const char *between; /* each BATCH_OBJECTS; NULL: a comma */
+    bool tells_of_gone;  /* what is not there is null */
+    size_t n;
+};
+
+/* One element of a list: [kind, key, object]. */
+static void put_object(struct list *list, const char *kind, const char *key)
 {
-    put_text(out, "[");
-    put_string(out, kind);
-    put_text(out, ",");
-    put_string(out, key);
-    put_text(out, ",");
-    put_text(out, sw_json_str(s->objects, "null", kind, key, NULL));
-    put_text(out, "]");
+    const char *text = sw_json_str(list->s->objects, NULL, kind, key, NULL);
+    SW_AUTO_CHARS *own = NULL;
+    if (!text && list->tells_of_gone)
+        text = "null";
+    if (text && list->filter)
+        text = list->filter->see(kind, key, text, &own, list->filter->arg);
+    if (!text)
+        return;
+    if (list->n == 0)
+        put_text(list->out, list->first);
+    else
+        put_text(list->out, list->between && list->n % BATCH_OBJECTS == 0 ? list->between : ",");
+    put_text(list->out, "[");
+    put_string(list->out, kind);
+    put_text(list->out, ",");
+    put_string(list->out, key);
+    put_text(list->out, ",");
+    put_text(list->out, text);
+    put_text(list->out, "]");
+    list->n++;
 }
 
-/* The objects that @which names, by kind and key: elements of a list, @between each @every of them.
- */
-static void put_objects(const struct web_snapshot *s, struct json_object *which, size_t every,
-                        const char *between, struct sw_buffer *out)
+/* The objects that @which names, by kind and key. */
+static void put_objects(struct list *list, struct json_object *which)
 {
-    size_t n = 0;
     json_object_object_foreach(which, kind, keys)
     {
         json_object_object_foreach(keys, key, value)
         {
             (void)value;
-            if (n)
-                put_text(out, every && n % every == 0 ? between : ",");
-            put_object(s, kind, key, out);
-            n++;
+            put_object(list, kind, key);
         }
     }
 }
 
-/* What is to be said about the server: {"now", "server", "version", "down", "trouble"}. */
-static void put_server(const struct web_snapshot *s, const char *version, struct sw_buffer *out)
+/* What is to be said about the server: {"now", "server", "version", "down", "trouble", "hidden"}.
+ */
+static void put_server(const struct web_snapshot *s, const char *version,
+                       const struct web_filter *filter, struct sw_buffer *out)
 {
     SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set(doc, json_object_new_int64(sw_loop_wall_ms(s->loop)), "now", NULL);
@@ -172,50 +191,60 @@ static void put_server(const struct web_snapshot *s, const char *version, struct
     if (s->down)
         sw_json_set_str(doc, s->down, "down", NULL);
     sw_json_set(doc, json_object_get(s->trouble), "trouble", NULL);
+    if (filter && filter->hidden)
+        sw_json_set(doc, json_object_get(filter->hidden), "hidden", NULL);
     SW_AUTO_CHARS *text = sw_json_text(doc, SW_JSON_PLAIN, NULL);
     put_text(out, text);
 }
 
-void web_snapshot_put(const struct web_snapshot *s, const char *version, struct sw_buffer *out)
+#define PUT "event: put\ndata: ["
+
+void web_snapshot_put(const struct web_snapshot *s, const char *version,
+                      const struct web_filter *filter, struct sw_buffer *out)
 {
+    struct list list = { s, filter, out, "\n\n" PUT, "]\n\n" PUT, false, 0 };
     put_text(out, "event: reset\ndata: ");
-    put_server(s, version, out);
-    put_text(out, "\n\nevent: put\ndata: [");
-    put_objects(s, s->objects, BATCH_OBJECTS, "]\n\nevent: put\ndata: [", out);
-    put_text(out, "]\n\nevent: synced\ndata: {}\n\n");
+    put_server(s, version, filter, out);
+    put_objects(&list, s->objects);
+    put_text(out, list.n ? "]\n\n" : "\n\n");
+    put_text(out, "event: synced\ndata: {}\n\n");
 }
 
-void web_snapshot_document(const struct web_snapshot *s, const char *version, struct sw_buffer *out)
+void web_snapshot_document(const struct web_snapshot *s, const char *version,
+                           const struct web_filter *filter, struct sw_buffer *out)
 {
+    struct list list = { s, filter, out, "", NULL, false, 0 };
     put_text(out, "{\"about\":");
-    put_server(s, version, out);
+    put_server(s, version, filter, out);
     put_text(out, ",\"objects\":[");
-    put_objects(s, s->objects, 0, NULL, out);
+    put_objects(&list, s->objects);
     put_text(out, "]}\n");
+}
+
+void web_snapshot_put_changes(const struct web_snapshot *s, const struct web_filter *filter,
+                              struct sw_buffer *out)
+{
+    struct list list = { s, filter, out, PUT, "]\n\n" PUT, true, 0 };
+    if (!s->told) {
+        put_text(out, "event: server\ndata: ");
+        put_server(s, NULL, filter, out);
+        put_text(out, "\n\n");
+    }
+    put_objects(&list, s->pending);
+    if (list.n)
+        put_text(out, "]\n\n");
 }
 
 /* Tell what has changed since it was told last. */
 static void on_batch(void *arg)
 {
     struct web_snapshot *s = arg;
-    struct sw_buffer out = { 0 };
-    if (!s->told) {
-        put_text(&out, "event: server\ndata: ");
-        put_server(s, NULL, &out);
-        put_text(&out, "\n\n");
-        s->told = true;
-    }
-    if (sw_json_len(s->pending)) {
-        put_text(&out, "event: put\ndata: [");
-        put_objects(s, s->pending, BATCH_OBJECTS, "]\n\nevent: put\ndata: [", &out);
-        put_text(&out, "]\n\n");
-        (void)json_object_put(s->pending);
-        s->pending = json_object_new_object();
-    }
-    size_t len;
-    SW_AUTO_CHARS *text = sw_buffer_take(&out, &len);
-    if (len)
-        s->change(text, len, s->arg);
+    if (s->told && !sw_json_len(s->pending))
+        return;
+    s->change(s->arg);
+    s->told = true;
+    (void)json_object_put(s->pending);
+    s->pending = json_object_new_object();
 }
 
 static void tell_soon(struct web_snapshot *s)

@@ -11,8 +11,16 @@ struct sw_kube;
 struct sw_loop;
 struct web_snapshot;
 
-/** @text: messages of the event stream (text/event-stream). Borrowed for the call. */
-typedef void web_change_fn(const char *text, size_t len, void *arg);
+/** Something has changed: web_snapshot_put_changes() tells it, in this call. */
+typedef void web_change_fn(void *arg);
+
+/** What somebody sees of what there is, who may not see all. */
+struct web_filter {
+    /** @text of an object, or what stands for it: *@own, heap; NULL: he does not see it. */
+    const char *(*see)(const char *kind, const char *key, const char *text, char **own, void *arg);
+    void *arg;
+    struct json_object *hidden; /* told with what is said about the server; borrowed. NULL: none */
+};
 
 /** Open the watches. @change is told what has changed, some 20 times a second at most. @loop and
  * @kube are borrowed. */
@@ -24,12 +32,17 @@ void web_snapshot_free(struct web_snapshot *s);
 void web_snapshot_try_again(struct web_snapshot *s);
 /** The API server answers, or (@why) does not. */
 void web_snapshot_server(struct web_snapshot *s, const char *why);
-/** Append everything as messages of the stream: what a new connection gets first. @version: of the
- * program. */
-void web_snapshot_put(const struct web_snapshot *s, const char *version, struct sw_buffer *out);
+/** Append everything as messages of the stream (text/event-stream): what a new connection gets
+ * first. @version: of the program; @filter: NULL: all is seen */
+void web_snapshot_put(const struct web_snapshot *s, const char *version,
+                      const struct web_filter *filter, struct sw_buffer *out);
+/** Append what has changed since the last call of the web_change_fn; nothing, where @filter hides
+ * it. */
+void web_snapshot_put_changes(const struct web_snapshot *s, const struct web_filter *filter,
+                              struct sw_buffer *out);
 /** Append everything as one JSON document: {"now", "objects": [[kind, key, object]...]...}. */
 void web_snapshot_document(const struct web_snapshot *s, const char *version,
-                           struct sw_buffer *out);
+                           const struct web_filter *filter, struct sw_buffer *out);
 /** Whether everything that can be read was. */
 bool web_snapshot_is_synced(const struct web_snapshot *s);
 /** Whether the pod is one of those that are shown. */

@@ -8,11 +8,12 @@
 
 #include "base/loop.h"
 #include "data/data.h"
-#include "data/text/percent.h"
 #include "kube/kube.h"
 #include "kube/metrics/access.h"
 #include "net/serve/serve.h"
+#include "web/request.h"
 #include "web/snapshot.h"
+#include "web/viewer.h"
 
 enum {
     TOKEN_BYTES = 24,
@@ -38,17 +39,16 @@ enum {
     "Cross-Origin-Resource-Policy: same-origin\r\n"                                                \
     "Cache-Control: no-store\r\n"
 
-/* The viewer's token; store.js has it, too. */
-#define TOKEN_HEADER "Slipway-Token"
-
 /* A stream of changes. */
 struct stream {
     struct sw_web *web;
     struct sw_serve_reply *reply;
+    struct web_viewer *viewer; /* held; NULL: who sees all */
+    bool told;                 /* it has had everything, and gets changes */
     struct stream *next;
 };
 
-/* A log that was asked for. */
+/* A log that is being read. */
 struct log {
     struct sw_web *web;
     struct sw_serve_reply *reply;
@@ -68,16 +68,21 @@ struct sw_web {
     size_t n_streams, n_logs;
     struct log *logs;
     struct sw_timer *beat, *rest;
-    struct sw_access *access; /* NULL: who has the token is let in */
+    struct sw_access *access; /* NULL: who has the token is let in, and sees all */
+    struct web_viewers *viewers;
+    struct question *questions; /* that wait for what their viewer may */
     char *cert, *key;
 };
 
-/* A question that waits for whether who asks is let in. */
+/* A question that waits for whether who asks is let in, and then for what he may. */
 struct question {
     struct sw_web *web;
     enum { ASKS_EVENTS, ASKS_SNAPSHOT, ASKS_LOG } what;
     char *ns, *pod, *container; /* of a log */
     bool previous;
+    struct web_viewer *viewer; /* held; NULL: who sees all */
+    struct sw_serve_reply *reply;
+    struct question *next;
 };
 
 /* ---- streams -----------------------------------------------------------------------------------
@@ -92,6 +97,7 @@ static void on_stream_closed(void *arg)
         at = &(*at)->next;
     *at = stream->next;
     web->n_streams--;
+    web_viewer_release(stream->viewer);
     if (web->access && !web->n_streams)
         sw_timer_set(web->rest, 0);
     free(stream);
@@ -107,52 +113,99 @@ static void on_rest(void *arg)
     web->snapshot = NULL;
 }
 
-static void send_all(struct sw_web *web, const char *text, size_t len)
+/* The stream may end with it. */
+static void send_to(struct stream *stream, const char *text, size_t len)
 {
+    if (sw_serve_backlog(stream->reply) > MAX_BACKLOG)
+        sw_serve_abort(stream->reply, true);
+    else if (len)
+        sw_serve_write(stream->reply, text, len);
+}
+
+static const char *see(const char *kind, const char *key, const char *text, char **own, void *arg)
+{
+    return web_viewer_see(arg, kind, key, text, own);
+}
+
+enum telling { CHANGES, EVERYTHING, DOCUMENT };
+
+/* What @viewer (NULL: who sees all) is to be told: what has changed, or everything, as messages or
+ * as a document. Heap. */
+static char *text_for(struct sw_web *web, struct web_viewer *viewer, enum telling which,
+                      size_t *len)
+{
+    struct sw_buffer out = { 0 };
+    SW_AUTO_JSON *hidden = viewer ? web_viewer_hidden(viewer) : NULL;
+    const struct web_filter filter = { see, viewer, hidden }, *by = viewer ? &filter : NULL;
+    if (which == CHANGES)
+        web_snapshot_put_changes(web->snapshot, by, &out);
+    else if (which == EVERYTHING)
+        web_snapshot_put(web->snapshot, web->opts.version, by, &out);
+    else
+        web_snapshot_document(web->snapshot, web->opts.version, by, &out);
+    return sw_buffer_take(&out, len);
+}
+
+static void on_change(void *arg)
+{
+    struct sw_web *web = arg;
+    size_t len_all = 0;
+    SW_AUTO_CHARS *all = web->access ? NULL : text_for(web, NULL, CHANGES, &len_all);
     for (struct stream *at = web->streams, *next; at; at = next) {
+        size_t len = len_all;
         next = at->next;
-        if (sw_serve_backlog(at->reply) > MAX_BACKLOG)
-            sw_serve_abort(at->reply, true);
-        else
-            sw_serve_write(at->reply, text, len);
+        if (!at->told)
+            continue;
+        SW_AUTO_CHARS *own = all ? NULL : text_for(web, at->viewer, CHANGES, &len);
+        send_to(at, all ? all : own, len);
     }
 }
 
-static void on_change(const char *text, size_t len, void *arg)
+/* A viewer gets his first text when it is known what he may. */
+static void tell_everything(struct stream *stream)
 {
-    send_all(arg, text, len);
+    size_t len;
+    SW_AUTO_CHARS *text = text_for(stream->web, stream->viewer, EVERYTHING, &len);
+    if (!stream->told && stream->viewer && !web_viewer_is_settled(stream->viewer))
+        return;
+    stream->told = true;
+    send_to(stream, text, len);
 }
 
 static void on_beat(void *arg)
 {
     struct sw_web *web = arg;
-    send_all(web, ":\n\n", 3);
+    for (struct stream *at = web->streams, *next; at; at = next) {
+        next = at->next;
+        send_to(at, ":\n\n", 3);
+    }
+    if (web->viewers)
+        web_viewers_refresh(web->viewers);
     if (web->streams)
         sw_timer_set(web->beat, BEAT_MS);
 }
 
-static void open_stream(struct sw_web *web, struct sw_serve_reply *reply)
+/* @viewer is the stream's, or released. */
+static void open_stream(struct sw_web *web, struct sw_serve_reply *reply, struct web_viewer *viewer)
 {
     if (web->n_streams >= MAX_STREAMS) {
         sw_serve_answer_with(reply, 503, "text/plain", HEADERS, "too many pages are open\n", 24);
+        web_viewer_release(viewer);
         return;
     }
-    struct sw_buffer out = { 0 };
-    size_t len;
     struct stream *stream = sw_zalloc(1, sizeof *stream);
     if (!web->snapshot)
         web->snapshot = web_snapshot_new(web->loop, web->kube, on_change, web);
     stream->web = web;
     stream->reply = reply;
+    stream->viewer = viewer;
     stream->next = web->streams;
     web->streams = stream;
     web->n_streams++;
     sw_serve_on_close(reply, on_stream_closed, stream);
     web_snapshot_try_again(web->snapshot);
-    web_snapshot_put(web->snapshot, web->opts.version, &out);
-    SW_AUTO_CHARS *text = sw_buffer_take(&out, &len);
     sw_serve_begin(reply, 200, "text/event-stream", HEADERS);
-    sw_serve_write(reply, text, len);
+    tell_everything(stream);
     if (!sw_timer_is_set(web->beat))
         sw_timer_set(web->beat, BEAT_MS);
 }
@@ -184,25 +237,6 @@ static void on_log(const struct sw_kube_answer *answer, void *arg)
     log_done(log);
 }
 
-/* The value of @name in the query of @r; heap. NULL: it is not there. */
-static char *parameter_of(const struct sw_serve_request *r, const char *name)
-{
-    const char *end = r->path + r->target_len;
-    size_t name_len = strlen(name);
-    for (const char *at = r->path + r->path_len; at < end;) {
-        at++; /* the '?' or '&' */
-        const char *next = memchr(at, '&', (size_t)(end - at));
-        size_t len = (size_t)((next ? next : end) - at);
-        if (len > name_len && at[name_len] == '=' && memcmp(at, name, name_len) == 0) {
-            char *value = sw_alloc(len - name_len);
-            (void)sw_percent_decode(at + name_len + 1, len - name_len - 1, value);
-            return value;
-        }
-        at += len;
-    }
-    return NULL;
-}
-
 /* The end of the log of a pod that is shown, and of no other. */
 static void read_log(const struct question *q, struct sw_serve_reply *reply)
 {
@@ -210,6 +244,11 @@ static void read_log(const struct question *q, struct sw_serve_reply *reply)
     if (!q->ns || !q->pod || !q->container || !web->snapshot ||
         !web_snapshot_has_pod(web->snapshot, q->ns, q->pod)) {
         answer_log(reply, "", 0); /* it may just have become ready */
+        return;
+    }
+    if (q->viewer && web_viewer_may(q->viewer, WEB_GET_LOGS, q->ns) != WEB_YES) {
+        SW_AUTO_CHARS *why = web_right_text(WEB_GET_LOGS, q->ns);
+        answer_log(reply, why, strlen(why));
         return;
     }
     if (web->n_logs >= MAX_LOGS) {
@@ -234,52 +273,11 @@ static void read_log(const struct question *q, struct sw_serve_reply *reply)
 /* ---- requests ----------------------------------------------------------------------------------
  */
 
-static bool path_is(const struct sw_serve_request *r, const char *path)
-{
-    return r->path_len == strlen(path) && memcmp(r->path, path, r->path_len) == 0;
-}
-
-/* Compares in a time that does not tell how much is right. */
-static bool equals_secret(const char *a, const char *secret)
-{
-    size_t n = strlen(secret);
-    unsigned char differs = 0;
-    if (strlen(a) != n)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        differs |= (unsigned char)(a[i] ^ secret[i]);
-    return differs == 0;
-}
-
-/* The token of who asks, heap; NULL: there is none. The page sends it in a header of its own: an
- * API server that is between (its proxy of Services) takes Authorization for itself, and sends it
- * on to nobody. */
-static char *token_of(const struct sw_serve_request *r)
-{
-    char *own = sw_serve_header(r, TOKEN_HEADER);
-    if (own)
-        return own;
-    SW_AUTO_CHARS *header = sw_serve_header(r, "Authorization");
-    char *token = header && sw_starts_with(header, "Bearer ")
-                      ? sw_strdup(header + strlen("Bearer "))
-                      : NULL;
-    if (header)
-        explicit_bzero(header, strlen(header));
-    return token;
-}
-
-static void token_free(char *token)
-{
-    if (token)
-        explicit_bzero(token, strlen(token));
-    free(token);
-}
-
 static bool has_token(const struct sw_web *web, const struct sw_serve_request *r)
 {
-    char *token = token_of(r);
-    bool is_right = token && equals_secret(token, web->token);
-    token_free(token);
+    char *token = web_token_of(r);
+    bool is_right = token && web_equals_secret(token, web->token);
+    web_token_free(token);
     return is_right;
 }
 
@@ -314,7 +312,7 @@ static void serve_file(const struct sw_serve_request *r, struct sw_serve_reply *
 {
     for (const struct sw_embedded *file = sw_web_page; file->name; file++) {
         SW_AUTO_CHARS *path = sw_printf("/%s", file->name);
-        if (path_is(r, path) || (path_is(r, "/") && sw_streq(file->name, "index.html"))) {
+        if (web_path_is(r, path) || (web_path_is(r, "/") && sw_streq(file->name, "index.html"))) {
             sw_serve_answer_with(reply, 200, type_of(file->name), HEADERS, file->text,
                                  file->len_bytes);
             return;
@@ -323,16 +321,15 @@ static void serve_file(const struct sw_serve_request *r, struct sw_serve_reply *
     refuse(reply, 404, "", "not found\n");
 }
 
-static void serve_snapshot(struct sw_web *web, struct sw_serve_reply *reply)
+static void serve_snapshot(struct sw_web *web, struct sw_serve_reply *reply,
+                           struct web_viewer *viewer)
 {
-    struct sw_buffer out = { 0 };
     size_t len;
     if (!web->snapshot) {
         refuse(reply, 503, "", "nothing is watched while nobody has the page open\n");
         return;
     }
-    web_snapshot_document(web->snapshot, web->opts.version, &out);
-    SW_AUTO_CHARS *text = sw_buffer_take(&out, &len);
+    SW_AUTO_CHARS *text = text_for(web, viewer, DOCUMENT, &len);
     sw_serve_answer_with(reply, 200, "application/json", HEADERS, text, len);
 }
 
@@ -342,22 +339,73 @@ static void serve_snapshot(struct sw_web *web, struct sw_serve_reply *reply)
 static void question_free(void *arg)
 {
     struct question *q = arg;
+    web_viewer_release(q->viewer);
     free(q->ns);
     free(q->pod);
     free(q->container);
     free(q);
 }
 
+/* Whether it is known what of the answer its viewer may know; else that is asked. */
+static bool is_settled(const struct question *q)
+{
+    size_t len;
+    if (!q->viewer)
+        return true;
+    if (q->what == ASKS_LOG && q->ns)
+        (void)web_viewer_may(q->viewer, WEB_GET_LOGS, q->ns);
+    else if (q->what == ASKS_SNAPSHOT && q->web->snapshot)
+        free(text_for(q->web, q->viewer, DOCUMENT, &len));
+    return web_viewer_is_settled(q->viewer);
+}
+
+static void answer(struct question *q)
+{
+    if (q->what == ASKS_SNAPSHOT)
+        serve_snapshot(q->web, q->reply, q->viewer);
+    else
+        read_log(q, q->reply);
+    question_free(q);
+}
+
 static void on_allowed(struct sw_serve_reply *reply, void *arg)
 {
     struct question *q = arg;
-    if (q->what == ASKS_EVENTS)
-        open_stream(q->web, reply);
-    else if (q->what == ASKS_SNAPSHOT)
-        serve_snapshot(q->web, reply);
-    else
-        read_log(q, reply);
-    question_free(q);
+    q->reply = reply;
+    if (q->what == ASKS_EVENTS) {
+        open_stream(q->web, reply, SW_TAKE(q->viewer));
+        question_free(q);
+    } else if (is_settled(q)) {
+        answer(q);
+    } else {
+        q->next = q->web->questions;
+        q->web->questions = q;
+    }
+}
+
+static void on_identified(struct json_object *user, void *arg)
+{
+    struct question *q = arg;
+    q->viewer = web_viewer_hold(q->web->viewers, user);
+}
+
+/* It is known what @viewer may of all that was asked for. */
+static void on_settled(struct web_viewer *viewer, bool changed, void *arg)
+{
+    struct sw_web *web = arg;
+    for (struct stream *at = web->streams, *next; at; at = next) {
+        next = at->next;
+        if (at->viewer == viewer && (changed || !at->told))
+            tell_everything(at);
+    }
+    for (struct question **at = &web->questions, *q; (q = *at);) {
+        if (q->viewer != viewer || !is_settled(q)) {
+            at = &q->next;
+            continue;
+        }
+        *at = q->next;
+        answer(q);
+    }
 }
 
 /* Answer a question about the cluster, if who asks may know. */
@@ -365,31 +413,36 @@ static void ask(struct sw_web *web, const struct sw_serve_request *r, struct sw_
 {
     struct question *q = sw_zalloc(1, sizeof *q);
     q->web = web;
-    q->what = path_is(r, "/api/events")     ? ASKS_EVENTS
-              : path_is(r, "/api/snapshot") ? ASKS_SNAPSHOT
-                                            : ASKS_LOG;
+    q->what = web_path_is(r, "/api/events")     ? ASKS_EVENTS
+              : web_path_is(r, "/api/snapshot") ? ASKS_SNAPSHOT
+                                                : ASKS_LOG;
     if (q->what == ASKS_LOG) {
-        SW_AUTO_CHARS *previous = parameter_of(r, "previous");
-        q->ns = parameter_of(r, "namespace");
-        q->pod = parameter_of(r, "pod");
-        q->container = parameter_of(r, "container");
+        SW_AUTO_CHARS *previous = web_parameter_of(r, "previous");
+        q->ns = web_parameter_of(r, "namespace");
+        q->pod = web_parameter_of(r, "pod");
+        q->container = web_parameter_of(r, "container");
         q->previous = sw_streq(previous, "1");
     }
     if (!web->access) {
         on_allowed(reply, q);
         return;
     }
-    char *token = token_of(r);
+    char *token = web_token_of(r);
     const struct sw_access_request asks = {
-        .token = token, .verb = "get", .path = SW_WEB_PATH, .forget = question_free
+        .token = token,
+        .verb = "get",
+        .path = SW_WEB_PATH,
+        .forget = question_free,
+        .identify = on_identified,
     };
     sw_access_ask(web->access, &asks, reply, on_allowed, q);
-    token_free(token);
+    web_token_free(token);
 }
 
 static bool is_question(const struct sw_serve_request *r)
 {
-    return path_is(r, "/api/events") || path_is(r, "/api/snapshot") || path_is(r, "/api/log");
+    return web_path_is(r, "/api/events") || web_path_is(r, "/api/snapshot") ||
+           web_path_is(r, "/api/log");
 }
 
 static void on_request(const struct sw_serve_request *r, struct sw_serve_reply *reply, void *arg)
@@ -456,6 +509,7 @@ static int listen_on(struct sw_web *web, struct sw_err *err)
     }
     web->access = sw_access_new(&(struct sw_access_opts){
         .loop = web->loop, .kube = web->kube, .program = "slipway-dashboard" });
+    web->viewers = web_viewers_new(web->loop, web->kube, on_settled, web);
     return sw_serve_open_at(web->loop, opts->address, &serve, &web->serve, err);
 }
 
@@ -507,7 +561,13 @@ void sw_web_close(struct sw_web *web)
         log_done(web->logs);
     }
     sw_access_free(web->access);
+    for (struct question *q; (q = web->questions);) {
+        web->questions = q->next;
+        refuse(q->reply, 503, "", "the server stops\n");
+        question_free(q);
+    }
     sw_serve_close(web->serve); /* ends the streams */
+    web_viewers_free(web->viewers);
     web_snapshot_free(web->snapshot);
     sw_kube_free(web->kube);
     sw_timer_free(web->beat);

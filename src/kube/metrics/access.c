@@ -45,6 +45,7 @@ struct waiting {
     struct sw_serve_reply *reply;
     sw_access_fn *allowed;
     void (*forget)(void *arg);
+    void (*identify)(struct json_object *user, void *arg);
     void *arg;
     struct waiting *next;
 };
@@ -57,6 +58,7 @@ struct answer {
     bool was_allowed;
     int64_t until_ms, used_ms;
     char *verb, *path, *user;
+    struct json_object *who; /* as the TokenReview has it */
     struct sw_kube_request *request;
     struct waiting *waiting;
 };
@@ -95,6 +97,7 @@ static void answer_free(struct answer *a)
     free(a->verb);
     free(a->path);
     free(a->user);
+    json_object_put(a->who);
     free(a);
 }
 
@@ -106,6 +109,8 @@ static void tell(const struct answer *a, enum state state, const struct waiting 
         w->forget(w->arg);
     switch (state) {
     case ALLOWED:
+        if (w->identify)
+            w->identify(a->who, w->arg);
         w->allowed(reply, w->arg);
         return;
     case DENIED:
@@ -189,6 +194,8 @@ static void on_token_review(const struct sw_kube_answer *answer, void *arg)
     } else {
         free(a->user);
         a->user = sw_strndup(name, strnlen(name, MAX_USER));
+        json_object_put(a->who);
+        a->who = sw_json_copy(user);
         ask_access(a, user);
     }
 }
@@ -321,7 +328,7 @@ void sw_access_ask(struct sw_access *x, const struct sw_access_request *r,
     static const char crowded[] = "too many ask at once; try again\n";
     const int64_t now_ms = sw_loop_now_ms(x->opts.loop);
     uint8_t key[SW_SHA256_LEN];
-    const struct waiting asks = { reply, allowed, r->forget, arg, NULL };
+    const struct waiting asks = { reply, allowed, r->forget, r->identify, arg, NULL };
     if (!r->token || !*r->token || strlen(r->token) > MAX_TOKEN) {
         tell(NULL, UNKNOWN, &asks);
         return;

@@ -3,6 +3,7 @@
  * (SubjectAccessReview); keeps the answers for a while. */
 #include <stddef.h>
 
+struct json_object;
 struct sw_access;
 struct sw_kube;
 struct sw_kube_config;
@@ -28,6 +29,9 @@ struct sw_access_request {
     const char *verb;          /* "get" */
     const char *path;          /* "/metrics" */
     void (*forget)(void *arg); /* called instead of the function below; NULL: nothing is */
+    /** Called before it with who he is, {"username", "uid", "groups", "extra"} of the TokenReview,
+     * borrowed; NULL: nothing is. */
+    void (*identify)(struct json_object *user, void *arg);
 };
 /** Call @allowed(@reply, @arg), now or later, if the token's user may do it. Else @reply is
  * answered: 401 (who is it?), 403 (he may not), 503 (the API server gave no answer, or too many ask

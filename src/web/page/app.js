@@ -2,8 +2,8 @@
 import { h, show } from './dom.js';
 import { graph } from './graph.js';
 import { GROUPS, drawMatrix, matrixOf } from './matrix.js';
-import { SIGN, alike, containerOf, culprits, duration, eventsOf, isAbout, messageOf, phaseOf, podsOf, resources,
-         sinceOf, spanOf, stateTone, time, toneOf } from './model.js';
+import { SIGN, alike, containerOf, culprits, duration, eventsOf, hiddenOf, isAbout, messageOf, namespacesOf, phaseOf,
+         podsOf, resources, sinceOf, spanOf, stateTone, time, toneOf } from './model.js';
 import { slicesView } from './slices.js';
 import { connect, loadDocument, logOf, now, store } from './store.js';
 import { timeline } from './timeline.js';
@@ -86,6 +86,15 @@ function awaitsList(state) {
     h('span', { class: 'mono' }, object), message ? ` ${message}` : '')));
 }
 
+// What may not be read, in its place.
+function notShown(kind, namespaces) {
+  const texts = hiddenOf(kind, namespaces);
+  return texts.length ? [
+    texts.slice(0, MOST_PODS).map((text) => h('p', { class: 'quiet', 'data-hidden': kind }, `Not shown: ${text}`)),
+    texts.length > MOST_PODS ? h('p', { class: 'quiet' }, `and in ${texts.length - MOST_PODS} other namespaces`) : null,
+  ] : null;
+}
+
 function reasons(r, state) {
   const groups = alike(podsOf(r, state));
   return [
@@ -94,6 +103,7 @@ function reasons(r, state) {
     awaitsList(state),
     groups.slice(0, MOST_PODS).map(podElement),
     groups.length > MOST_PODS ? h('p', { class: 'quiet' }, 'and other pods that are not ready') : null,
+    notShown('pod', namespacesOf(r, state)),
   ];
 }
 
@@ -116,7 +126,8 @@ function culpritCards(r, list) {
 }
 
 function eventList(events) {
-  if (!events.length) return h('p', { class: 'quiet' }, 'No Events are kept.');
+  const hidden = notShown('event');
+  if (!events.length) return hidden ?? h('p', { class: 'quiet' }, 'No Events are kept.');
   return h('ol', { class: 'events' }, events.slice(0, 60).map((e, i) => h('li', { class: e.type === 'Warning' ? 'warning' : '', 'data-key': `${e.at} ${i} ${e.reason}` },
     h('time', { datetime: e.at, class: 'mono quiet' }, clock(e.at)), ' ',
     h('span', { class: 'reason' }, e.reason), ' ', h('span', null, e.message),
@@ -151,8 +162,8 @@ function resourcesView(at) {
   const list = resources();
   const r = list.find((one) => one.name === at.resource) ?? (at.resource ? undefined : list[0]);
   const parts = [list.length ? section('resources', 'Resources', resourceTable(list, r))
-                             : h('p', { class: 'quiet' }, 'There is no SpecialResource on this cluster. ',
-                                 h('span', { class: 'mono' }, 'slipway run RECIPE'), ' makes one.')];
+    : hiddenOf('resource').length ? null : h('p', { class: 'quiet' }, 'There is no SpecialResource on this cluster. ',
+      h('span', { class: 'mono' }, 'slipway run RECIPE'), ' makes one.')];
   if (at.resource && !r) parts.push(h('p', { class: 'quiet' }, `There is no SpecialResource ${at.resource}.`));
   if (!r) return parts;
   const states = r.states ?? [];
@@ -220,12 +231,14 @@ function header(at) {
   ];
 }
 
-function troubles() {
+// kinds: of objects that the view is about
+function troubles(...kinds) {
   const list = Object.entries(store.about.trouble ?? {});
+  const hidden = kinds.map((kind) => notShown(kind)).filter(Boolean);
   if (store.about.down) list.unshift(['server', store.about.down]);
-  if (!list.length) return null;
+  if (!list.length && !hidden.length) return null;
   return h('aside', { class: 'card warn', 'data-key': 'trouble', 'aria-label': 'What cannot be read' },
-    list.map(([kind, text]) => h('p', null, kind === 'server' ? text : `Not shown: ${kind}${kind.endsWith('s') ? 'es' : 's'}: ${text}`)));
+    list.map(([kind, text]) => h('p', null, kind === 'server' ? text : `Not shown: ${kind}${kind.endsWith('s') ? 'es' : 's'}: ${text}`)), hidden);
 }
 
 const REFUSED = 'The token of this page is not known. Open the address that slipway dashboard has printed; where the ' +
@@ -257,9 +270,9 @@ function draw() {
   const main = document.getElementById('main');
   if (store.link === 'refused') show(main, refusedView());
   else if (store.link === 'connecting') return;
-  else if (at.page === 'nodes') show(main, troubles(), nodesView());
-  else if (at.page === 'slices') show(main, troubles(), slicesView());
-  else show(main, troubles(), resourcesView(at));
+  else if (at.page === 'nodes') show(main, troubles('node'), nodesView());
+  else if (at.page === 'slices') show(main, troubles('accelerator', 'gpu', 'pod'), slicesView());
+  else show(main, troubles('resource'), resourcesView(at));
   drawNodes();
   announce();
 }

@@ -79,6 +79,15 @@ export function podsOf(r, state) {
   return found.sort((a, b) => a.key.localeCompare(b.key));
 }
 
+// Why objects of a kind are not shown to who looks, who may not read them; in those namespaces alone,
+// where they are given.
+export const hiddenOf = (kind, namespaces) => Object.entries(store.about.hidden?.[kind] ?? {})
+  .filter(([ns]) => !namespaces || namespaces.has(ns)).map(([, text]) => text).sort();
+
+// The namespaces in which a state has objects.
+export const namespacesOf = (r, state) => new Set((r.inventory ?? [])
+  .filter((i) => i.state === state.name && i.namespace).map((i) => i.namespace));
+
 // What a container is at, and whether its log may tell more: of the one that ended before, or of
 // the present one.
 export function containerOf(c) {
