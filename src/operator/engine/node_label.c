@@ -203,29 +203,38 @@ struct grace_labels {
     bool any; /* label of a state is left */
 };
 
-/* A label that the node has: cleared when the grace period is over, or no object needs it. */
+/* Do the pods of @o not need its label on the node any more? */
+static bool is_grace_over(struct update *u, const struct object *o)
+{
+    struct sw_engine *e = u->e;
+    if (sw_placement_takes(o->placement, e->nodes, u->node))
+        return e->opts.no_grace_labels;
+    if (!sw_placement_takes(o->grace_placement, e->nodes, u->node))
+        return true; /* no label of a feature is missing: another kernel, for example */
+    return after_grace(u) == CLEAR;
+}
+
+/* A label that the node has: cleared when the grace period is over for all objects that have it, or
+ * there is none. */
 static void check_grace_label(const char *key, const char *value, void *arg)
 {
     struct grace_labels *g = arg;
     struct update *u = g->u;
     struct sw_engine *e = u->e;
     struct object_iter it = { 0 };
-    const struct object *o;
-    bool over;
+    bool over = true, any = false;
     if (!sw_starts_with(key, SW_GRACE_PERIOD_LABEL) || !sw_streq(value, e->name))
         return;
-    while ((o = object_next(e, &it)) && !sw_streq(o->grace_label, key))
-        ;
+    for (const struct object *o; over && (o = object_next(e, &it));) {
+        if (!sw_streq(o->grace_label, key))
+            continue;
+        any = true;
+        over = is_grace_over(u, o);
+    }
     if (engine_removes_all(e))
         over = !g->any;
-    else if (!o)
+    else if (!any)
         over = !u->unsure && !e->preparing;
-    else if (sw_placement_takes(o->placement, e->nodes, u->node))
-        over = e->opts.no_grace_labels;
-    else if (!sw_placement_takes(o->grace_placement, e->nodes, u->node))
-        over = true; /* no label of a feature is missing: another kernel, for example */
-    else
-        over = after_grace(u) == CLEAR;
     if (over)
         add_to(g->patch, key, NULL);
 }

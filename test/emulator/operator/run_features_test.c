@@ -121,6 +121,12 @@ static const char *on_node(struct world *w, const char *name, const char *key)
     return sw_obj_label(world_get(w, "v1", "Node", NULL, name), key);
 }
 
+static const char *node_version(struct world *w, const char *name)
+{
+    return sw_json_str(world_get(w, "v1", "Node", NULL, name), "", "metadata", "resourceVersion",
+                       NULL);
+}
+
 /* By how many labels do pods stay on the node? */
 static size_t n_stays(struct world *w, const char *name)
 {
@@ -274,6 +280,28 @@ static void a_node_without_the_feature_is_left_alone(void **state)
     scene_close(&s);
 }
 
+/* Two DaemonSets ask for the same features, and one of them runs on the tainted master, too. */
+static void pods_of_one_daemonset_alone_keep_the_label(void **state)
+{
+    (void)state;
+    static const char everywhere[] = DAEMON("everywhere", "") "      tolerations:\n"
+                                                              "      - operator: Exists\n";
+    struct scene s = { .root = chart_root() };
+    world_open(&s.w);
+    s.dir = CHART(s.root, "gpu", { "gpu.yaml", resource }, { "templates/0000-plugin.yaml", plugin },
+                  { "templates/1000-everywhere.yaml", everywhere });
+    label_all(&s.w, "{\"" DEVICE "\":\"true\"}");
+    label(&s.w, "master-0", "{\"" DEVICE "\":\"true\"}");
+    sro_run(&s.w, s.dir);
+    sro_until(&s.w, "gpu", "Ready", NULL);
+    assert_int_equal(n_stays(&s.w, "master-0"), 1);
+    SW_AUTO_CHARS *before = sw_strdup(node_version(&s.w, "master-0"));
+    world_wait(&s.w, ASK_MS);
+    assert_string_equal(node_version(&s.w, "master-0"), before); /* nothing is written any more */
+    assert_int_equal(n_stays(&s.w, "master-0"), 1);
+    scene_close(&s);
+}
+
 static void deleting_takes_the_label_off(void **state)
 {
     (void)state;
@@ -297,6 +325,7 @@ int main(void)
         TEST(another_value_is_no_loss),
         TEST(who_selects_other_nodes_waits_for_nothing),
         TEST(a_node_without_the_feature_is_left_alone),
+        TEST(pods_of_one_daemonset_alone_keep_the_label),
         TEST(deleting_takes_the_label_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
