@@ -554,10 +554,10 @@ static int state_rendered(struct resource *r, struct render *w, int state, struc
         return 0;
     if (render_has_release(w, p->name))
         (void)state_has(p, render_state(w), true);
-    else if (!entry || is_owned(p))
+    else if (entry && !is_owned(p))
+        return sw_shared_is_used_by(entry, r->uid) ? 0 : claim(r, w, p, err);
+    else if (!sw_json_get(of(r)->others, p->name)) /* it was not told that another one has it */
         return take_nothing(w, p);
-    else if (!sw_shared_is_used_by(entry, r->uid))
-        return claim(r, w, p, err);
     return 0;
 }
 
