@@ -28,6 +28,7 @@ struct snapshot {
 };
 
 #define TOKEN_VOLUME "kube-api-access-" /* and five characters that the server generates */
+#define RANDOM_SUFFIX 5 /* characters that `generateName` is followed by */
 
 /* ---- what differs in each walk -----------------------------------------------------------------
  */
@@ -176,9 +177,35 @@ static void add(struct snapshot *p, json_object *doc)
     free(key);
 }
 
+static void add_name(struct snapshot *p, const char *name, size_t prefix_len)
+{
+    SW_GROW(p->names.items, p->names.n, p->names.cap);
+    if (!p->names.n || strlen(name) < p->names.shortest)
+        p->names.shortest = strlen(name);
+    p->names.items[p->names.n].name = name;
+    p->names.items[p->names.n++].prefix_len = prefix_len;
+}
+
+/* Of a pod that has ended the claim is gone, and its generated name stands in the pod alone. */
+static void note_claims(struct snapshot *p, json_object *pod)
+{
+    struct json_object *status = sw_json_get(pod, "status");
+    struct json_object *claims = sw_json_get(status, "resourceClaimStatuses");
+    for (size_t i = 0; i <= sw_json_len(claims); i++) {
+        struct json_object *of = i < sw_json_len(claims)
+                                     ? sw_json_at(claims, i)
+                                     : sw_json_get(status, "extendedResourceClaimStatus");
+        const char *name = sw_json_str(of, "", "resourceClaimName", NULL);
+        if (strlen(name) > RANDOM_SUFFIX)
+            add_name(p, name, strlen(name) - RANDOM_SUFFIX);
+    }
+}
+
 /* Add the name to the generated names, if it is one. */
 static void note_name(struct snapshot *p, json_object *doc)
 {
+    if (sw_streq(sw_obj_kind(doc), "Pod"))
+        note_claims(p, doc);
     const char *name = sw_obj_name(doc);
     const char *prefix = sw_json_str(doc, "", "metadata", "generateName", NULL);
     const char *dockercfg = strstr(name, "-dockercfg-"); /* of OpenShift */
@@ -189,13 +216,8 @@ static void note_name(struct snapshot *p, json_object *doc)
         prefix_len = strlen("install-"); /* OLM generates these */
     else if (dockercfg)
         prefix_len = (size_t)(dockercfg - name) + strlen("-dockercfg-");
-    if (!prefix_len)
-        return;
-    SW_GROW(p->names.items, p->names.n, p->names.cap);
-    if (!p->names.n || strlen(name) < p->names.shortest)
-        p->names.shortest = strlen(name);
-    p->names.items[p->names.n].name = name;
-    p->names.items[p->names.n++].prefix_len = prefix_len;
+    if (prefix_len)
+        add_name(p, name, prefix_len);
 }
 
 static void each(struct snapshot *p, void (*visit)(struct snapshot *p, json_object *doc))
