@@ -28,7 +28,7 @@ struct snapshot {
 };
 
 #define TOKEN_VOLUME "kube-api-access-" /* and five characters that the server generates */
-#define RANDOM_SUFFIX 5 /* characters that `generateName` is followed by */
+#define RANDOM_SUFFIX 5                 /* characters that `generateName` is followed by */
 
 /* ---- what differs in each walk -----------------------------------------------------------------
  */

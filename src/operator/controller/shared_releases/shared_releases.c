@@ -231,9 +231,9 @@ static void set(struct json_object **map, const char *name, struct json_object *
     (void)json_object_object_add(*map, name, sw_json_copy(value));
 }
 
-static bool is_used_by_others(const struct shared_release *p, struct json_object *entry)
+static bool is_used_by_others(const struct resource *r, struct json_object *entry)
 {
-    SW_AUTO_CHARS *others = entry ? sw_shared_others(entry, p->r->uid) : NULL;
+    SW_AUTO_CHARS *others = entry ? sw_shared_others(entry, r->uid) : NULL;
     return others;
 }
 
@@ -248,7 +248,7 @@ static bool find_objects(struct resource *r)
                            *objects = sw_json_get(mine, "objects");
         p->is_offered = sw_json_len(objects);
         p->is_inherited = p->is_inherited && p->is_offered;
-        if (heir || (!p->version && is_used_by_others(p, mine)))
+        if (heir || (!p->version && is_used_by_others(r, mine)))
             set(&heirs, p->name, heir); /* NULL: the entry does not say yet who has it next */
         if (sw_json_get(mine, "former"))
             set(&former, p->name, sw_json_get(mine, "former"));
@@ -528,6 +528,15 @@ static int object_rendered(struct resource *r, struct render *w, struct render_i
     return !p || is_owned(p) ? 0 : claim(r, w, p, err);
 }
 
+/* Do the templates know of @p what is known now? */
+static bool is_told(const struct shared_release *p)
+{
+    const struct resource_shared *told = of(p->r);
+    struct json_object *entry = shared_find(p->r->c, p->name);
+    return shared_known(p->r->c) && !sw_json_get(told->others, p->name) &&
+           sw_json_equal(sw_json_get(told->former, p->name), sw_json_get(entry, "former"));
+}
+
 /* The state has no object of @p. Of its own, what it has installed goes: it is switched off. Others
  * get it first. Without a release nothing is claimed: what it would install is there already. */
 static int take_nothing(struct render *w, struct shared_release *p)
@@ -536,9 +545,10 @@ static int take_nothing(struct render *w, struct shared_release *p)
     struct json_object *entry = shared_find(p->r->c, p->name);
     if (variant && *variant) /* for other nodes it may have some */
         return 0;
-    if (state_has(p, render_state(w), false))
+    bool is_known = is_told(p); /* if not, it may have some when it is rendered again */
+    if (is_known && state_has(p, render_state(w), false))
         shared_check_soon(p->r->c);
-    if (!shared_is_off(p) || !is_used_by_others(p, entry))
+    if (is_known && (!shared_is_off(p) || !is_used_by_others(p->r, entry)))
         return 0;
     render_wait(w);
     return SW_PENDING;
@@ -556,7 +566,7 @@ static int state_rendered(struct resource *r, struct render *w, int state, struc
         (void)state_has(p, render_state(w), true);
     else if (entry && !is_owned(p))
         return sw_shared_is_used_by(entry, r->uid) ? 0 : claim(r, w, p, err);
-    else if (!sw_json_get(of(r)->others, p->name)) /* it was not told that another one has it */
+    else
         return take_nothing(w, p);
     return 0;
 }
@@ -583,9 +593,7 @@ static int release_is_used(const struct resource *r, const char *name)
 {
     if (!shared_known(r->c))
         return SW_PENDING;
-    struct json_object *entry = shared_find(r->c, name);
-    SW_AUTO_CHARS *others = entry ? sw_shared_others(entry, r->uid) : NULL;
-    return others != NULL;
+    return is_used_by_others(r, shared_find(r->c, name));
 }
 
 static bool is_busy(const struct resource *r)
