@@ -216,7 +216,7 @@ BENCH := $(patsubst test/bench/%.c,$(BUILD)/bench/%,$(wildcard test/bench/*.c))
 
 .PHONY: test-programs bench-programs fuzz-programs
 test-programs: build $(UNIT) $(FUZZ) $(TOOLS) $(BUILD)/test/sched_load $(PROGRAMS:%=$(BUILD)/test/%) $(BUILD)/test/libnvidia-ml.so
-bench-programs: $(BENCH) $(BUILD)/test/sched_load $(BUILD)/test/dra_load
+bench-programs: $(BENCH) $(BUILD)/test/sched_load $(BUILD)/test/dra_load ## build what the scripts of docs/benchmarks.md run, and measure nothing
 
 # cmocka.h wants these before it, and formatting sorts it to the front
 TEST_CPPFLAGS := -include setjmp.h -include stdarg.h -include stddef.h -include stdint.h -Itest -DSW_SOURCE_DIR='"$(CURDIR)"'

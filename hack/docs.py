@@ -12,6 +12,8 @@ line of figures and exits 0. A fault is
     `name()` (`file.c`), or `name` in `file.c`, one that this file does not have
   - a term in **bold** that is not in docs/glossary.md
   - a line of the glossary without a link, a term that stands twice or not in its place
+  - `make TARGET` where `make help` does not list TARGET; here the other .md files of the tree are read, too
+  - a page of docs/ whose first line below its title is no sentence: it says what the page is for
 """
 import argparse
 import glob
@@ -26,6 +28,8 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FUNCTION = re.compile(r"`([a-z_][a-z0-9_]*)\(\)`")
 CALL = re.compile(r"\b([a-z_]\w*)\(")
 IN_FILE = re.compile(r"`([a-z_][a-z0-9_]*)(?:\(\))?`\s(?:in\s|\()`([\w/.-]+\.[ch])`")
+MAKE = re.compile(r"`make ([^`]*)`")
+TARGET = re.compile(r"^([a-z][a-z0-9_.-]*):.*## ", re.M)
 SOURCES = ("docs/architecture.md", "docs/engine.md")
 
 
@@ -126,6 +130,26 @@ def check_terms(name, text, terms, faults):
             faults.append(f"{name}:{line_of(text, m.start())}: **{m.group(1)}** is not in docs/glossary.md")
 
 
+def check_targets(name, text, targets, faults):
+    for m in MAKE.finditer(text):
+        for target in re.findall(r"(?:^|\s)([a-z][a-z0-9-]*)(?=\s|$)", m.group(1)):
+            if target not in targets:
+                faults.append(f"{name}:{line_of(text, m.start())}: make help does not list {target}")
+
+
+def check_purpose(name, text, faults):
+    lines = text.splitlines()
+    if len(lines) < 3 or lines[1] or not re.match(r"[A-Za-z`*\[]", lines[2]) or lines[2].startswith("```"):
+        faults.append(f"{name}:3: a page begins with what it is for")
+
+
+def documents(root):
+    """@return every .md file of the tree"""
+    tops = ["*.md", ".github/**/*.md"] + [f"{top}/**/*.md" for top in TOPS.split("|")]
+    found = {p for top in tops for p in glob.glob(os.path.join(root, top), recursive=True)}
+    return sorted(os.path.relpath(p, root) for p in found)
+
+
 def main():
     arguments = argparse.ArgumentParser(description="Hold the documentation against the tree.")
     arguments.add_argument("--root", default=".")
@@ -154,6 +178,12 @@ def main():
             check_functions(name, text, code, called, faults)
         if name != "docs/glossary.md":
             check_terms(name, text, terms, faults)
+        if name.startswith("docs/"):
+            check_purpose(name, text, faults)
+    makefiles = [os.path.join(root, "Makefile")] + glob.glob(os.path.join(root, "make/*.mk"))
+    targets = {t for f in makefiles if os.path.exists(f) for t in TARGET.findall(read(f))}
+    for name in documents(root):
+        check_targets(name, read(os.path.join(root, name)), targets, faults)
     for fault in faults:
         print(fault)
     if not faults:

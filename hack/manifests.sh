@@ -32,8 +32,8 @@ page() { # docs/metrics.md
     cat <<'MD'
 # Metrics
 
-Written by hack/manifests.sh from charts/slipway/files/metrics.yaml, as the alerts
-(PrometheusRule) and the Grafana dashboard are. Each
+Every metric of slipway's programs, the alerts that are made of them, and who may read them. This page, the alerts
+(PrometheusRule) and the Grafana dashboard are written by hack/manifests.sh from charts/slipway/files/metrics.yaml. Each
 replica of the operator says whether it leads, and the leader says the rest. `make deploy` installs the ServiceMonitor,
 the alerts and the dashboard where the cluster serves monitoring.coreos.com; the chart has values for them
 (`metrics.serviceMonitor`, `metrics.rules`, `metrics.dashboard`).
