@@ -17,13 +17,13 @@
 # The control plane is built from the distribution's own source package of Kubernetes (1.20). A folder
 # in KUBEBUILDER_ASSETS with kube-apiserver, etcd and kubectl is taken instead, of any version; without a
 # controller manager, scheduler and kubelet in it, up brings up the API server alone. A kubelet of 1.36 wants
-# containerd 2 (containerd, containerd-shim-runc-v2 and ctr in the same folder).
+# containerd 2 (containerd, containerd-shim-runc-v2 and ctr in the same folder). hack/kubernetes.sh fetches such a folder.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${SLIPWAY_CACHE:-$HOME/.cache/slipway}
 dir=${SLIPWAY_CLUSTER_DIR:-$cache/cluster}
-bin=${KUBEBUILDER_ASSETS:-$cache/bin}
+bin=$(realpath -m "${KUBEBUILDER_ASSETS:-$cache/bin}")
 programs="kube-apiserver kube-controller-manager kube-scheduler kubelet"
 packages="etcd-server containerd runc containernetworking-plugins iproute2 iptables openssl"
 
@@ -131,13 +131,18 @@ build_programs() {
 }
 
 build() {
+    local p how missing=
     if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then
         [ -x "$bin/kube-apiserver" ] && [ -x "$bin/etcd" ] || die "KUBEBUILDER_ASSETS=$bin holds no kube-apiserver and etcd"
+        if [ -x "$bin/kubelet" ]; then # what a node needs besides
+            for p in $packages; do [ -x "$bin/${p%-server}" ] || missing="$missing $p"; done
+            # shellcheck disable=SC2086
+            need_packages $missing
+        fi
         return 0
     fi
     # shellcheck disable=SC2086
     need_packages $packages
-    local p how missing=
     how=$(declare -f mend_source build_programs | cksum) # built otherwise, they are built again
     [ "$(cat "$bin/.how" 2>/dev/null)" = "$how" ] || missing=1
     for p in $programs; do [ -x "$bin/$p" ] || missing=1; done

@@ -12,6 +12,7 @@ unset IMG TAG REGISTRY NAMESPACE MAKEFLAGS MAKELEVEL # make exports them: not fo
 cd "$(dirname "$0")/.." || exit 1
 base=${SLIPWAY_CLUSTER_DIR:-$PWD/build/cluster}
 export SLIPWAY="$PWD/build/slipway" SLIPWAY_TEST="$PWD/build/test/slipway"
+[ -z "${KUBEBUILDER_ASSETS:-}" ] || { KUBEBUILDER_ASSETS=$(realpath -m "$KUBEBUILDER_ASSETS") && export KUBEBUILDER_ASSETS; } # tests go elsewhere
 logs=build/test-cluster
 rm -rf "$logs"; mkdir -p "$logs"
 
