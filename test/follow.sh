@@ -44,6 +44,8 @@ follow() {
         /^> / { print substr($0, 3) >file; next }
         { print >(dir "/" n ".expected") }' "$1"
     t "$1 has commands" test -s "$dir/commands"
+    # shellcheck disable=SC2016
+    t "$1 wants no job by its number, which dash without a terminal does not know" eval '! cat "$dir"/*.command | grep -E "(kill|fg|wait) %"'
     export HOME=$dir/home
     while read -r n line <&3; do
         cd "$HOME" || exit 1

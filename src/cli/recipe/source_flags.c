@@ -73,26 +73,36 @@ bool sw_source_stand_ins(bool flag)
 /* Where the recipes that come with slipway are, in its tree and below share/slipway. */
 static const char *const folders[] = { "recipes", "states", "charts/example" };
 
-char *sw_source_installed(const char *name)
+static char *find_below(const char *top, const char *name)
 {
-    char program[PATH_MAX];
-    const ssize_t len = readlink(SW_SELF, program, sizeof program - 1);
-    if (len <= 0 || strchr(name, '/') || !*name || access(name, F_OK) == 0)
-        return NULL;
-    program[len] = '\0';
-    for (int i = 0; i < 2; i++) { /* the program, bin */
-        char *slash = strrchr(program, '/');
-        if (!slash)
-            return NULL;
-        *slash = '\0';
-    }
     for (size_t i = 0; i < SW_COUNT(folders); i++) {
-        SW_AUTO_CHARS *path = sw_printf("%s/share/slipway/%s/%s", program, folders[i], name);
+        SW_AUTO_CHARS *path = sw_printf("%s/%s/%s", top, folders[i], name);
         SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", path);
         if (access(chart, R_OK) == 0)
             return SW_TAKE(path);
     }
     return NULL;
+}
+
+char *sw_source_installed(const char *name)
+{
+    char top[PATH_MAX];
+    const ssize_t len = readlink(SW_SELF, top, sizeof top - 1);
+    if (len <= 0 || strchr(name, '/') || !*name || access(name, F_OK) == 0)
+        return NULL;
+    top[len] = '\0';
+    char *found = NULL, *slash;
+    for (int i = 0; i < 3 && !found && (slash = strrchr(top, '/')); i++) {
+        const bool is_build = sw_streq(slash,
+                                       "/build"); /* the program is in it, or in build/debug */
+        *slash = '\0';
+        SW_AUTO_CHARS *share = sw_printf("%s/share/slipway", top);
+        if (i == 1)
+            found = find_below(share, name);
+        if (!found && i && is_build)
+            found = find_below(top, name);
+    }
+    return found;
 }
 
 /* The recipe in @folder whose name is nearest to @name, the caller's; NULL: none is near. */

@@ -90,8 +90,9 @@ struct sw_source_flags {
 const char *sw_source_charts_dir(const char *flag);
 /** Whether the emulator's stand-ins are taken, by the option or by $SLIPWAY_STAND_INS. */
 bool sw_source_stand_ins(bool flag);
-/** The path of the recipe @name that was installed with the program (PREFIX/bin/slipway and
- * PREFIX/share/slipway), the caller's. NULL: there is none, or @name is a path of the user's. */
+/** The path of the recipe @name that came with the program: installed with it (PREFIX/bin/slipway
+ * and PREFIX/share/slipway), or in the tree in whose build/ the program is. The caller's. NULL:
+ * there is none, or @name is a path of the user's. */
 char *sw_source_installed(const char *name);
 /** Open the recipe that the options and @source name: a path, a URL, or the name of one that was
  * installed with the program. @connect: the cluster for cm:// URLs; NULL:
