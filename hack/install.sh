@@ -76,6 +76,6 @@ mkdir -p "$prefix"
 echo "$("$prefix/bin/slipway" version) is in $prefix/bin"
 case :$PATH: in
 *":$prefix/bin:"*) ;;
-*) echo "add it to your path: export PATH=$prefix/bin:\$PATH" ;;
+*) echo "add it to your path: export PATH=\"$prefix/bin:\$PATH\"" ;;
 esac
 echo "try it: slipway run nvidia-mig --emulate"

@@ -95,6 +95,11 @@ installed() { # SHELL...
     done
 }
 t "install.sh installs below a folder whose name has a space" installed sh
+in_path() { # what it says to do does it
+    sh "$rel/install.sh" --from "$rel" --prefix "$tap_dir/a b/path" >"$tap_dir/said" && eval "$(sed -n 's/^add it to your path: //p' "$tap_dir/said")" || return 1
+    [ "$(command -v slipway)" = "$tap_dir/a b/path/bin/slipway" ] && command -v sed >/dev/null
+}
+t "the line for the path that install.sh prints holds for a name with a space" in_path
 for shell in dash 'busybox sh' bash; do
     # shellcheck disable=SC2086
     command -v ${shell%% *} >/dev/null && t "install.sh runs under $shell" installed $shell
