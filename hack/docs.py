@@ -13,7 +13,7 @@ line of figures and exits 0. A fault is
   - a term in **bold** that is not in docs/glossary.md
   - a line of the glossary without a link, a term that stands twice or not in its place
   - `make TARGET` where `make help` does not list TARGET; here the other .md files of the tree are read, too
-  - a page of docs/ whose first line below its title is no sentence: it says what the page is for
+  - a page of docs/ or of the top whose first line below its title is no sentence: it says what the page is for
 """
 import argparse
 import glob
@@ -178,12 +178,13 @@ def main():
             check_functions(name, text, code, called, faults)
         if name != "docs/glossary.md":
             check_terms(name, text, terms, faults)
-        if name.startswith("docs/"):
-            check_purpose(name, text, faults)
     makefiles = [os.path.join(root, "Makefile")] + glob.glob(os.path.join(root, "make/*.mk"))
     targets = {t for f in makefiles if os.path.exists(f) for t in TARGET.findall(read(f))}
     for name in documents(root):
-        check_targets(name, read(os.path.join(root, name)), targets, faults)
+        text = read(os.path.join(root, name))
+        check_targets(name, text, targets, faults)
+        if name.startswith("docs/") or "/" not in name:
+            check_purpose(name, text, faults)
     for fault in faults:
         print(fault)
     if not faults:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # install-programs.sh DESTDIR PREFIX [PROGRAMS]: put the programs of the folder PROGRAMS (build), manual pages and completions
-# below DESTDIR/PREFIX, and the recipes, which `slipway run NAME` finds there. kubectl-slipway makes `kubectl slipway` work.
+# below DESTDIR/PREFIX, and the recipes, which `slipway run NAME` finds there. kubectl-slipway makes `kubectl slipway`
+# work, kubectl_complete-slipway completes it.
 # Pages and completions are those of build/slipway, which this machine can run.
 set -eu
 cd "$(dirname "$0")/.."
@@ -9,6 +10,7 @@ for p in slipway slipway-webhook slipway-scheduler slipway-device-plugin; do
     install -D -m 755 "${3:-build}/$p" "$to/bin/$p"
 done
 ln -sf slipway "$to/bin/kubectl-slipway"
+install -m 755 hack/kubectl_complete-slipway "$to/bin/kubectl_complete-slipway"
 for page in build/man/*.1; do
     install -D -m 644 "$page" "$to/share/man/man1/${page##*/}"
 done

@@ -104,6 +104,15 @@ for shell in dash 'busybox sh' bash; do
     # shellcheck disable=SC2086
     command -v ${shell%% *} >/dev/null && t "install.sh runs under $shell" installed $shell
 done
+completed() { # EXPECTED WORD...
+    local expected=$1
+    shift
+    diff <(printf '%s\n' "$expected") <("$tap_dir/a b/sh/bin/kubectl_complete-slipway" "$@")
+}
+completes() {
+    completed $'status\n:4' stat && completed $'--output\n:4' status --outp && completed $'json\n:4' status -o js && completed $'build\n:4' dependency bu && completed :0 status -o none
+}
+t "kubectl completes what follows kubectl slipway: commands, options, their values" completes
 by_name() { cd / && "$tap_dir/a b/sh/bin/slipway" run nvidia-mig --emulate --platform kubernetes; }
 t "an installed slipway finds the recipes that came with it by their names" by_name
 not_its_bytes() {
