@@ -134,12 +134,25 @@ static int by_tag(const void *a, const void *b)
     return strcmp(sw_json_str(*x, "", "tag", NULL), sw_json_str(*y, "", "tag", NULL));
 }
 
-/* Remove what depends on the order of events: the node of a pod that fits on several, and what
- * follows from it; how often a state has failed. */
+static int by_write(const void *a, const void *b)
+{
+    static const char *const fields[] = { "operation", "subresource", "apiVersion" };
+    struct json_object *const *x = a, *const *y = b;
+    int c = 0;
+    for (size_t i = 0; c == 0 && i < SW_COUNT(fields); i++)
+        c = strcmp(sw_json_str(*x, "", fields[i], NULL), sw_json_str(*y, "", fields[i], NULL));
+    return c;
+}
+
+/* Remove what depends on the order of events: that of managers' entries; the node of a pod that
+ * fits on several, and what follows from it; how often a state has failed. */
 static void mask_order(struct json_object *doc)
 {
     struct json_object *owner = sw_json_at(sw_json_find(doc, "metadata", "ownerReferences", NULL),
                                            0);
+    struct json_object *managers = sw_json_find(doc, "metadata", "managedFields", NULL);
+    if (json_object_is_type(managers, json_type_array))
+        json_object_array_sort(managers, by_write);
     if (sw_streq(sw_obj_kind(doc), "Pod") &&
         !sw_streq(sw_json_str(owner, "", "kind", NULL), "DaemonSet"))
         sw_json_set_str(doc, "<given>", "spec", "nodeName", NULL);
