@@ -288,8 +288,9 @@ struct sw_release_of_state {
     const char *version;   /* of the subchart, as it is pinned, without a leading v */
 };
 
-/** The run-time value that names the shared releases of others: {"<namespace>/<name>": their
- * owner}. They are not installed again. */
+/** The run-time value that names the shared releases of others, and what else they have for all:
+ * {"<namespace>/<name>": their owner}. They are not installed again; shared objects are observed.
+ */
 #define SW_RELEASES_OF_OTHERS "releasesOfOthers"
 /** The run-time value that names, of the shared releases that are the resource's, who has owned
  * them and is gone without having handed them over: {"<namespace>/<name>": [names]}. */
@@ -315,7 +316,19 @@ struct sw_recipe_state {
     bool kernel_affine; /* its text has the kernel-affine annotation: render once a kernel */
     bool has_crds;      /* the chart's crds/ belong to it */
     const struct sw_release_of_state *release; /* NULL: the recipe's own */
+    const char *shared_objects; /* "<namespace>/<name>": the name by which resources share its
+                                 * objects (slipway.dev/shared-objects); NULL: they do not */
+    const char *shared_version; /* of these; not empty */
 };
+
+/** What of @state resources share: its release, or its objects. "<namespace>/<name>"; NULL: nothing
+ * of it. */
+const char *sw_state_shared(const struct sw_recipe_state *state);
+/** The version of that, as it is pinned; "": none. */
+const char *sw_state_shared_version(const struct sw_recipe_state *state);
+/** Is @object, which @state renders, one of the objects that resources share? Those that are only
+ * observed, or never stored, are not, nor those that say so. */
+bool sw_state_shares(const struct sw_recipe_state *state, struct json_object *object);
 
 /** A recipe with its values: the charts that are enabled, and the states. */
 struct sw_plan;

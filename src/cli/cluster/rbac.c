@@ -287,6 +287,20 @@ static void allow_login(struct rights *r, const char *login)
     add_verbs(r->by_scope, ns, key, get_verb);
 }
 
+/* Who shares which objects is written on a namespace, which is there or rendered. */
+static void allow_shared_objects(struct rights *r)
+{
+    const struct sw_plan *plan = r->opts->plan;
+    for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
+        const struct sw_manifest *m = sw_rendered_manifest(r->rendered, i);
+        const struct sw_recipe_state *state = sw_plan_state(plan, m->state);
+        if (!sw_state_shares(state, m->doc))
+            continue;
+        SW_AUTO_CHARS *ns = sw_strndup(state->shared_objects, strcspn(state->shared_objects, "/"));
+        allow(r, "", "", "namespaces", ns, (const char *const[]){ "get", "patch", NULL });
+    }
+}
+
 /* What only a SpecialResource needs. */
 static void allow_walk(struct rights *r)
 {
@@ -298,6 +312,8 @@ static void allow_walk(struct rights *r)
     else
         allow(r, "", "", "namespaces", o->ns,
               (const char *const[]){ "get", "patch", "delete", NULL });
+    if (!o->cluster_wide)
+        allow_shared_objects(r);
     /* OpenShift's builder may pull images of the namespace */
     allow(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, patch_verb);
     allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);

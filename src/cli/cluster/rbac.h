@@ -28,6 +28,7 @@ struct sw_rbac_opts {
                                     SpecialResource walks it */
     const char *login; /* "[namespace/]name" of its spec.chart.repository.secretRef; without a
                           namespace in the operator's; NULL: none */
+    const struct sw_plan *plan; /* that is rendered */
     /* lookups of templates: [{apiVersion, kind, namespace, name}], "" if missing; NULL: none */
     struct json_object *lookups;
 };

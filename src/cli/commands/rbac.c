@@ -114,6 +114,7 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
         r->config_map = NULL; /* the operator reads its own */
     r->secrets = sw_recipe_mentions(recipe->recipe, "pushSecretName");
     r->lookups = lookups;
+    r->plan = recipe->plan;
     if (slash) {
         r->account_ns = account_ns;
         r->service_account = slash + 1;

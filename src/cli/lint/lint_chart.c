@@ -20,6 +20,10 @@ const struct sw_chart_annotation sw_chart_annotations[] = {
       "a map of subcharts, in YAML: these are Helm releases of their own, with a name and a "
       "namespace of their own",
       "gpu-operator: {name: gpu-operator, namespace: gpu-operator}\n" },
+    { "slipway.dev/shared-objects", NULL,
+      "<namespace>/<name>[@<version>]: resources share the objects of the chart's own states, as "
+      "they share releases; on an object \"false\": it is the resource's own all the same",
+      "openshift-nfd/nfd@stable" },
     { SW_ANN_READY_LABELS, NULL,
       "STATE=LABEL ...: nodes get this label, too, when they get that of the state",
       "device-plugin=kmm.node.kubernetes.io/my-ns.my-module.device-plugin-ready" },

@@ -101,9 +101,9 @@ struct json_object *sw_preview_shared(const struct sw_preview *d)
 {
     SW_AUTO_JSON *names = json_object_new_array();
     for (size_t i = 0; d->opened.plan && i < sw_plan_n_states(d->opened.plan); i++) {
-        const struct sw_release_of_state *release = sw_plan_state(d->opened.plan, i)->release;
-        if (release && release->shared)
-            (void)json_object_array_add(names, json_object_new_string(release->shared));
+        const char *shared = sw_state_shared(sw_plan_state(d->opened.plan, i));
+        if (shared)
+            (void)json_object_array_add(names, json_object_new_string(shared));
     }
     return d->shared ? sw_shared_releases_report(d->shared, names, sw_obj_uid(d->resource))
                      : json_object_new_array();

@@ -318,7 +318,8 @@ static int take_manifest(struct render *w, const struct sw_rendered *rendered, s
                                        m->from_crds || m->is_first ? SW_STAGE_CRDS : 0);
     if (m->hook_events)
         set_hook(o, m, pass->release.is_upgrade && m->hook_events & UPGRADE ? UPGRADE : INSTALL);
-    o->shared = m->release ? m->release->shared : NULL;
+    const struct sw_recipe_state *of = &w->r->plan->states[m->state];
+    o->shared = m->release || sw_state_shares(of, m->doc) ? sw_state_shared(of) : NULL;
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     item.object = o;

@@ -841,8 +841,9 @@ struct json_object *label_missing(struct sw_engine *e, const struct state *s, si
 
 /** Take what an earlier run wrote into the status (may be NULL). */
 void record_read(struct sw_engine *e, struct json_object *status);
-/** Take the entries of @inventory (or NULL) that are not known: others have made those objects. */
-void record_inherit(struct sw_engine *e, struct json_object *inventory);
+/** Take the entries of @inventory (or NULL) that are not known: others have made those objects.
+ * @again: all is rendered again, and what was observed of it is not known any more. */
+void record_inherit(struct sw_engine *e, struct json_object *inventory, bool again);
 
 /* ---- spec.c ------------------------------------------------------------------------------------
  */

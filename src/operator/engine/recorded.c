@@ -113,10 +113,26 @@ static const char *heir_state(const struct sw_engine *e, const char *name)
     return any ? any->name : name;
 }
 
-void record_inherit(struct sw_engine *e, struct json_object *inventory)
+/* An object that was another's is observed until its state is rendered again. */
+static void forget_observed(struct sw_engine *e, struct json_object *doc)
+{
+    const struct sw_key key = {
+        .api_version = sw_json_str(doc, "", "apiVersion", NULL),
+        .kind = sw_json_str(doc, "", "kind", NULL),
+        .ns = sw_json_str(doc, NULL, "namespace", NULL),
+        .name = sw_json_str(doc, "", "name", NULL),
+    };
+    struct object *o = object_find(e, &key);
+    if (o && o->gate && o->gate->observe)
+        object_forget(e, o);
+}
+
+void record_inherit(struct sw_engine *e, struct json_object *inventory, bool again)
 {
     for (size_t i = 0; i < sw_json_len(inventory); i++) {
         struct json_object *doc = sw_json_at(inventory, i);
+        if (again)
+            forget_observed(e, doc);
         const char *state = heir_state(e, sw_json_str(doc, "", "state", NULL));
         struct object *o = read_object(e, doc, state);
         if (!o)

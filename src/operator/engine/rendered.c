@@ -50,6 +50,8 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     int rc = sw_gate_new(doc, r->awaited, &gate, err);
     if (rc < 0)
         return rc;
+    const bool is_one = o->gate && o->gate->of == SW_GATE_OF_ONE && gate->of == SW_GATE_OF_ONE,
+               flips = is_one && o->gate->observe != gate->observe;
     SW_AUTO_CHARS *label_before = sw_strdup(o->grace_label);
     object_drop_content(o);
     o->gate = gate;
@@ -85,7 +87,12 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
         object_take_workers(e, o, fresh);
     e->has_builds = e->has_builds || object_is_build(o);
     o->deferred = o->deferred && object_is_build(o);
-    if (o->live) {
+    if (o->watch && flips) { /* other fields count now */
+        act_unwatch(e, o->watch);
+        object_drop_live(o);
+        o->watch = 0;
+        o->observed = o->unread = false;
+    } else if (o->live) {
         object_assess(e, o);
     } else if (o->present && (o->unread || (o->hash != before && !object_is_written(o)))) {
         act_unwatch(e, o->watch); /* it is read again: its gate may be another */

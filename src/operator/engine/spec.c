@@ -379,7 +379,7 @@ void spec_take(struct sw_engine *e, const struct sw_spec *spec)
     }
     if (!spec->code)
         take_states(e, spec);
-    record_inherit(e, spec->inherited);
+    record_inherit(e, spec->inherited, again);
     if (again)
         spec_facts_changed(e);
     for (size_t i = 0; i < e->n_states; i++) {

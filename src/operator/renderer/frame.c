@@ -200,6 +200,8 @@ static bool read_state(struct sw_plan_view *view, struct json_object *doc, size_
         .kernel_affine = sw_json_bool(doc, false, "kernelAffine", NULL),
         .has_crds = sw_json_bool(doc, false, "hasCrds", NULL),
         .release = read_release(arena, sw_json_get(doc, "release")),
+        .shared_objects = kept(arena, doc, "sharedObjects"),
+        .shared_version = kept(arena, doc, "sharedVersion"),
     };
     view->digests[i] = kept(arena, sw_json_get(doc, "release"), "digest");
     view->words[i] = lines_of(sw_json_get(doc, "words"));

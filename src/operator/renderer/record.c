@@ -170,7 +170,8 @@ static struct json_object *run_of(const struct sw_render_env *env, struct json_o
 }
 
 static struct json_object *hook_of(const struct sw_render_env *env, struct json_object *runs,
-                                   const struct sw_rendered_doc *doc, const struct sw_manifest *m)
+                                   const struct sw_rendered_doc *doc, const struct sw_manifest *m,
+                                   const char *shared)
 {
     static const struct bit_name events[] = { { SW_HOOK_PRE_INSTALL, "pre-install" },
                                               { SW_HOOK_POST_INSTALL, "post-install" },
@@ -199,8 +200,8 @@ static struct json_object *hook_of(const struct sw_render_env *env, struct json_
                 NULL);
     if (m->namespace) /* Helm has no such field, and ignores it */
         sw_json_set_str(hook, m->namespace, SW_RELEASE_HOOK_NAMESPACE, NULL);
-    if (m->release && m->release->shared)
-        sw_json_set_str(hook, m->release->shared, SW_RELEASE_HOOK_SHARED, NULL);
+    if (shared)
+        sw_json_set_str(hook, shared, SW_RELEASE_HOOK_SHARED, NULL);
     return hook;
 }
 
@@ -236,8 +237,8 @@ static int add_manifests(const struct sw_plan *plan, const struct sw_render_env 
         is_empty = false;
         if (doc->hook_events) {
             (void)json_object_array_add(
-                hooks,
-                hook_of(env, runs, doc, sw_rendered_manifest(rendered, doc->first_manifest)));
+                hooks, hook_of(env, runs, doc, sw_rendered_manifest(rendered, doc->first_manifest),
+                               sw_state_shared(sw_plan_state(plan, doc->state))));
             continue;
         }
         sprintbuf(text, "---\n# Source: %s\n", doc->path);

@@ -290,6 +290,8 @@ static struct json_object *state_to_json(const struct server *s, size_t i)
     sw_json_set(doc, json_object_new_boolean(state->kernel_affine), "kernelAffine", NULL);
     sw_json_set(doc, json_object_new_boolean(state->has_crds), "hasCrds", NULL);
     sw_json_set(doc, texts_found(s, state_has, i), "words", NULL);
+    set_text(doc, state->shared_objects, "sharedObjects");
+    set_text(doc, state->shared_version, "sharedVersion");
     if (state->release) {
         struct json_object *release = json_object_new_object();
         sw_json_set(doc, release, "release", NULL);

@@ -20,7 +20,7 @@ observe
 {{- if .Capabilities.APIVersions.Has "cert-manager.io/v1" -}}
 {{- $definition = lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "certificates.cert-manager.io" | default dict -}}
 {{- end -}}
-{{- if eq (include "state.of-another" (list . "cert-manager")) "true" -}}
+{{- if or (eq (include "state.of-another" (list . "cert-manager")) "true") (eq (include "state.subscribed-by-another" .) "true") -}}
 none
 {{- else if eq (include "state.subscribed" .) "true" -}}
 olm

@@ -18,7 +18,7 @@ observe
 {{- else -}}
 {{- $mode := include "state.by-definition" (list . "gpuclusters.nvidia.com") -}}
 {{- $found := fromJson (include "state.gpu-cluster-operator.found" .) -}}
-{{- $free := or (empty $found.metadata) (eq (include "state.ours" (list . $found)) "true") -}}
+{{- $free := or (eq (include "state.subscribed-by-another" .) "true") (empty $found.metadata) (eq (include "state.ours" (list . $found)) "true") -}}
 {{- ternary "there" $mode (and (eq $mode "observe") $free) -}}
 {{- end -}}
 {{- end -}}

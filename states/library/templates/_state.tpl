@@ -39,9 +39,16 @@ olm
 {{- end -}}
 {{- end -}}
 
-{{/* Has this resource a Subscription of .Values.olm? */}}
+{{/* Has another resource subscribed to .Values.olm, for all of them? What it has made is observed then. */}}
+{{- define "state.subscribed-by-another" -}}
+{{- hasKey (default dict .Values.releasesOfOthers) (printf "%s/%s" .Values.olm.namespace .Values.olm.package) -}}
+{{- end -}}
+
+{{/* Has this resource a Subscription of .Values.olm, or another one, for all of them? */}}
 {{- define "state.subscribed" -}}
-{{- if .Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1" -}}
+{{- if eq (include "state.subscribed-by-another" .) "true" -}}
+true
+{{- else if .Capabilities.APIVersions.Has "operators.coreos.com/v1alpha1" -}}
 {{- include "state.ours" (list . (lookup "operators.coreos.com/v1alpha1" "Subscription" .Values.olm.namespace .Values.olm.package)) -}}
 {{- end -}}
 {{- end -}}

@@ -14,7 +14,7 @@ observe
 {{- end -}}
 {{- if and (eq $mode "olm") (.Capabilities.APIVersions.Has "nfd.openshift.io/v1") -}}
 {{- $found := lookup "nfd.openshift.io/v1" "NodeFeatureDiscovery" .Values.olm.namespace .Values.olm.instance -}}
-{{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
+{{- $ours := or (eq (include "state.ours" (list . $found)) "true") (eq (include "state.subscribed-by-another" .) "true") -}}
 {{- ternary "observe" "olm" (and (not (empty $found)) (not $ours)) -}}
 {{- else -}}
 {{- $mode -}}

@@ -17,7 +17,7 @@ observe
 chart
 {{- else -}}
 {{- $found := fromJson (include "state.nvidia-network-operator.found" .) -}}
-{{- $ours := eq (include "state.ours" (list . $found)) "true" -}}
+{{- $ours := or (eq (include "state.ours" (list . $found)) "true") (eq (include "state.subscribed-by-another" .) "true") -}}
 {{- ternary "observe" (include "state.install" .) (and (not (empty $found.metadata)) (not $ours)) -}}
 {{- end -}}
 {{- end -}}

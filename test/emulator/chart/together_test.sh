@@ -77,23 +77,23 @@ all_at_once() { # PLATFORM
     kubectl delete specialresource --all --timeout=60s && nothing_is_left
 }
 
-# what OLM has brought goes with the resource whose Subscription it is: who still needs it subscribes, and what is
-# served meanwhile, which OLM leaves behind, is not taken for somebody else's
-subscribes_again() { # RECIPE...: the first goes
+# what OLM has brought stays, with its operators, as long as somebody needs it
+stays_subscribed() { # RECIPE...: they go in this order
     local r
     up openshift || return 1
     for r in "$@"; do come "$r" || return 1; done
-    subscriptions >"$tap_dir/subscriptions" && [ "$(wc -l <"$tap_dir/subscriptions")" -ge 2 ] || return 1
-    kubectl delete specialresource "$1" --timeout=60s || return 1
-    shift
-    until_ok 40 all_subscribed "$@" || { subscriptions; return 1; }
-    for r in "$@"; do ready "$r" || return 1; done
-    kubectl delete specialresource "$@" --timeout=60s && [ -z "$(subscriptions)" ]
+    while [ $# -gt 1 ]; do
+        subscriptions nfd >"$tap_dir/subscriptions" && [ -s "$tap_dir/subscriptions" ] || return 1
+        kubectl delete specialresource "$1" --timeout=60s || return 1
+        shift
+        for r in "$@"; do ready "$r" || return 1; done
+        until_ok 10 owners_are_among "$@" && subscriptions nfd | diff "$tap_dir/subscriptions" - || return 1
+    done
+    kubectl delete specialresource "$@" --timeout=60s && [ -z "$(subscriptions .)" ]
 }
-subscriptions() { kubectl get subscriptions.operators.coreos.com -A -o json | jq -r '.items[] | "\(.metadata.namespace) \(.metadata.annotations["slipway.dev/resource"])"' | sort; }
-all_subscribed() {
-    subscriptions | cut -d' ' -f1 | grep -qx openshift-nfd && subscriptions | cut -d' ' -f1 | grep -qx cert-manager-operator &&
-        ! subscriptions | cut -d' ' -f2 | grep -vxF "$(printf '%s\n' "$@")"
+subscriptions() { # of packages that match; what OLM has installed for them
+    kubectl get subscriptions.operators.coreos.com,clusterserviceversions.operators.coreos.com -A -o json |
+        jq -r --arg name "$1" '.items[] | select(.metadata.name | test($name)) | select(.kind == "Subscription" or $name != ".") | "\(.kind) \(.metadata.name) \(.metadata.uid)"' | sort
 }
 
 # each order of four is one number from 0 to 23
@@ -116,5 +116,5 @@ for n in $numbers; do
 done
 t "all at one moment" all_at_once kubernetes
 t "all on openshift" come_all openshift $recipes
-t "on openshift who is left subscribes to what the one that goes had brought" subscribes_again nvidia-mig intel-device-plugins nvidia-gpu
+t "on openshift who is left has what OLM brought for the one that goes" stays_subscribed nvidia-mig intel-device-plugins nvidia-gpu
 plan

@@ -301,6 +301,102 @@ static void a_release_of_a_subchart_that_is_off_is_dropped(SW_UNUSED void **stat
     expect_graph(r, "gpu: {enabled: false}", "top");
 }
 
+/* ---- objects that resources share ---------------------------------------------------------------
+ */
+
+#define SHARING(text)                                                                              \
+    {                                                                                              \
+        "Chart.yaml",                                                                              \
+            "apiVersion: v2\nname: top\nversion: 1.0.0\nannotations:\n"                            \
+            "  slipway.dev/shared-objects: '" text "'\n",                                          \
+            0                                                                                      \
+    }
+#define NAMED(file, name, annotations)                                                             \
+    {                                                                                              \
+        "templates/" file ".yaml",                                                                 \
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " name                            \
+            "\n  annotations: {a: b" annotations "}\n",                                            \
+            0                                                                                      \
+    }
+
+static void expect_shared(const struct sw_recipe *r, const char *values, const char *name,
+                          const char *version)
+{
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, values);
+    const struct sw_recipe_state *s = sw_plan_state(plan, 0);
+    if (name)
+        assert_string_equal(sw_state_shared(s), name);
+    else
+        assert_null(sw_state_shared(s));
+    assert_string_equal(sw_state_shared_version(s), version);
+}
+
+static void objects_are_shared_by_a_name_and_the_version_that_is_pinned(SW_UNUSED void **state)
+{
+    RECIPE(plain, SHARING("olm/nfd"), CONFIG_MAP("templates/x.yaml", "x"));
+    expect_shared(plain, NULL, "olm/nfd", "1.0.0");
+    RECIPE(pinned, SHARING("olm/nfd@v4.9"), CONFIG_MAP("templates/x.yaml", "x"));
+    expect_shared(pinned, NULL, "olm/nfd", "v4.9");
+    RECIPE(set, SHARING("{{ with .Values.ns }}{{ . }}/nfd@stable{{ end }}"),
+           CONFIG_MAP("templates/x.yaml", "x"));
+    expect_shared(set, "ns: there", "there/nfd", "stable");
+    expect_shared(set, NULL, NULL, "");
+}
+
+static void a_name_of_shared_objects_that_is_none_is_refused(SW_UNUSED void **state)
+{
+    RECIPE(bare, SHARING("nfd"), CONFIG_MAP("templates/x.yaml", "x"));
+    expect_plan_error(bare, NULL,
+                      "test/Chart.yaml: slipway.dev/shared-objects: 'nfd': expected "
+                      "<namespace>/<name>[@<version>]");
+    RECIPE(dotted, SHARING("a.b/nfd"), CONFIG_MAP("templates/x.yaml", "x"));
+    expect_plan_error(dotted, NULL, "slipway.dev/shared-objects: 'a.b/nfd': ");
+    RECIPE(upper, SHARING("ns/Nfd"), CONFIG_MAP("templates/x.yaml", "x"));
+    expect_plan_error(upper, NULL, "slipway.dev/shared-objects: 'ns/Nfd': ");
+}
+
+static void objects_in_a_release_of_its_own_are_not_shared_beside_it(SW_UNUSED void **state)
+{
+    RECIPE(r, TOP("    gpu: {name: gpu-operator, namespace: gpus}\n"),
+           { "charts/gpu/Chart.yaml",
+             "apiVersion: v2\nname: gpu\nversion: 1.0.0\nannotations: "
+             "{slipway.dev/shared-objects: gpus/x}\n",
+             0 },
+           CONFIG_MAP("charts/gpu/templates/x.yaml", "x"));
+    expect_plan_error(r, NULL,
+                      "slipway.dev/shared-objects: the chart is in release 'gpu-operator'");
+}
+
+/* What another one has is waited for, all of it but what is the resource's own. */
+static void objects_that_another_resource_has_are_observed(SW_UNUSED void **state)
+{
+    RECIPE(
+        r, SHARING("olm/nfd"), NAMED("a", "a", ", slipway.dev/adopt: \"true\""),
+        NAMED("b", "b", ", slipway.dev/shared-objects: \"false\""),
+        NAMED("c", "c", ", slipway.dev/dry-run: \"true\""),
+        NAMED("d", "d", ", helm.sh/hook: pre-install"),
+        { "templates/e.yaml",
+          "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: "
+          "e}}\n",
+          0 });
+    SW_AUTO_JSON *facts = json_object_new_object();
+    sw_json_set_str(facts, "first", SW_RELEASES_OF_OTHERS, "olm/nfd", NULL);
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, NULL);
+    for (int of_another = 0; of_another < 2; of_another++) {
+        const struct sw_render_env env = { .facts = of_another ? facts : NULL };
+        SW_AUTO(sw_rendered) *out = NULL;
+        SW_AUTO_CHARS *text = sw_strdup("");
+        assert_int_equal(sw_recipe_render(plan, &env, 0, &out, NULL), 0);
+        for (size_t i = 0; i < sw_rendered_n_manifests(out); i++) {
+            struct json_object *doc = sw_rendered_manifest(out, i)->doc;
+            sw_append(&text, "%s%s%s ", sw_obj_name(doc),
+                      sw_obj_annotation(doc, "slipway.dev/observe") ? " observed" : "",
+                      sw_obj_annotation(doc, "slipway.dev/adopt") ? " adopted" : "");
+        }
+        assert_string_equal(text, of_another ? "a observed b c e observed " : "d a adopted b c e ");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +417,10 @@ int main(void)
         cmocka_unit_test(two_releases_of_one_name_and_namespace_are_refused),
         cmocka_unit_test(a_release_that_is_called_as_the_recipes_is_that_one),
         cmocka_unit_test(a_release_of_a_subchart_that_is_off_is_dropped),
+        cmocka_unit_test(objects_are_shared_by_a_name_and_the_version_that_is_pinned),
+        cmocka_unit_test(a_name_of_shared_objects_that_is_none_is_refused),
+        cmocka_unit_test(objects_in_a_release_of_its_own_are_not_shared_beside_it),
+        cmocka_unit_test(objects_that_another_resource_has_are_observed),
     };
     return cmocka_run_group_tests_name("recipe_release", tests, NULL, NULL);
 }

@@ -34,6 +34,9 @@ enum sw_template_mark {
 
 /** Which subcharts are releases of their own (plan/own_release.h). */
 #define SW_ANN_RELEASES "slipway.dev/releases"
+/** The name by which resources share the objects of its states (plan/shared_objects.h). On an
+ * object "false": it is the resource's own all the same. */
+#define SW_ANN_SHARED_OBJECTS "slipway.dev/shared-objects"
 /** In a bundle or a package: the chart with this file has any_version. Helm takes no such file for
  * a chart. */
 #define SW_ANY_VERSION_FILE "charts/.any-version"

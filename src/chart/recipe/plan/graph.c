@@ -75,6 +75,8 @@ static int add_state(struct graph *g, const struct sw_plan_chart *chart, const c
     s->wait_all = sw_streq(wait, "all");
     const struct sw_plan_release *release = sw_plan_release_of(chart);
     s->release = release && !release->is_recipes ? &release->of : NULL;
+    s->shared_objects = chart->shared_objects;
+    s->shared_version = chart->shared_version;
     g->owners[g->n] = chart;
     return (int)g->n++;
 }

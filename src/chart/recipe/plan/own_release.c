@@ -4,6 +4,7 @@
 
 #include "chart/recipe/plan/execute.h"
 #include "chart/recipe/plan/plan.h"
+#include "chart/recipe/plan/shared_objects.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/selector/selector.h"
@@ -42,6 +43,17 @@ static int render_text(const struct sw_plan *plan, const struct sw_plan_chart *c
         *out = sw_strndup(rendered.text, rendered.len);
     sw_template_out_done(&rendered);
     return rc;
+}
+
+int sw_plan_annotation_text(const struct sw_plan *plan, const struct sw_plan_chart *chart,
+                            const struct sw_render_env *env, const char *key, char **out,
+                            struct sw_err *err)
+{
+    const char *text = sw_chart_annotation(chart->loaded, key);
+    if (text && strstr(text, "{{"))
+        return render_text(plan, chart, env, text, out, err);
+    *out = text ? sw_strdup(text) : NULL;
+    return 0;
 }
 
 /* Why an entry is no label or annotation; NULL: it may be one. */
@@ -284,16 +296,15 @@ static int read_map(struct sw_plan *plan, const struct sw_plan_chart *chart,
     return 0;
 }
 
-static int read_chart(struct sw_plan *plan, const struct sw_plan_chart *chart,
+static int read_chart(struct sw_plan *plan, struct sw_plan_chart *chart,
                       const struct sw_render_env *env, struct sw_err *err)
 {
-    const char *text = sw_chart_annotation(chart->loaded, annotation);
-    SW_AUTO_CHARS *rendered = NULL;
-    int rc = 0;
-    if (text && strstr(text, "{{"))
-        rc = render_text(plan, chart, env, text, &rendered, err);
+    SW_AUTO_CHARS *text = NULL;
+    int rc = sw_plan_annotation_text(plan, chart, env, annotation, &text, err);
     if (text && rc == 0)
-        rc = read_map(plan, chart, env, rendered ? rendered : text, err);
+        rc = read_map(plan, chart, env, text, err);
+    if (rc == 0)
+        rc = sw_plan_shared_objects_read(plan, chart, env, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s/Chart.yaml", chart->loaded->origin);
     for (size_t i = 0; rc == 0 && i < chart->n_subcharts; i++)

@@ -32,10 +32,16 @@ struct sw_plan_release {
                       * as where a state is walked alone */
 };
 
-/** Read the annotations of all charts, once values and templates are known.
+/** Read the annotations of all charts (of shared_objects.h, too), once values and templates are
+ * known.
  * @return 0 | SW_INVALID: names the Chart.yaml and the field */
 int sw_plan_find_releases(struct sw_plan *plan, const struct sw_render_env *env,
                           struct sw_err *err) SW_CHECKED;
+/** The annotation @key of @chart, a template of its .Values, rendered; the caller's. *@out NULL: it
+ * has none. @return 0 | SW_INVALID */
+int sw_plan_annotation_text(const struct sw_plan *plan, const struct sw_plan_chart *chart,
+                            const struct sw_render_env *env, const char *key, char **out,
+                            struct sw_err *err) SW_CHECKED;
 /** The release that @chart is in; NULL: the one of the whole recipe. */
 const struct sw_plan_release *sw_plan_release_of(const struct sw_plan_chart *chart);
 /** Give @object, which @release renders, the annotations that the chart above has for it.

@@ -26,9 +26,10 @@ struct sw_plan_chart {
     const char *path;       /* "root/charts/a/charts/b" */
     struct sw_value values; /* the chart's defaults, as import-values left them */
     struct sw_value meta;   /* Chart.yaml under this name, with the enabled dependencies: a map */
-    const struct sw_plan_release *release; /* that begins with it; NULL: none does */
-    struct sw_plan_chart *parent;          /* NULL: the root */
-    struct sw_plan_chart **subcharts;      /* enabled subcharts, in the order of dependencies: */
+    const struct sw_plan_release *release;       /* that begins with it; NULL: none does */
+    const char *shared_objects, *shared_version; /* of its own states: see sw_recipe_state */
+    struct sw_plan_chart *parent;                /* NULL: the root */
+    struct sw_plan_chart **subcharts; /* enabled subcharts, in the order of dependencies: */
     size_t n_subcharts;
     struct sw_plan_chart_dep *deps; /* the enabled entries of dependencies: */
     size_t n_deps;

@@ -5,6 +5,7 @@
 #include "base/kept.h"
 #include "chart/recipe/plan/execute.h"
 #include "chart/recipe/plan/own_release.h"
+#include "chart/recipe/plan/shared_objects.h"
 #include "chart/recipe/plan/split.h"
 #include "chart/recipe/render/hook.h"
 #include "chart/recipe/render/order.h"
@@ -182,7 +183,11 @@ static int read_file(struct sw_rendered *r, const struct sw_plan *plan,
                 continue;
             (void)sw_json_del(object, "metadata", "annotations", SW_ANN_GROUP_NEEDS, NULL);
         }
-        if (t && sw_plan_annotate(plan->state_releases[d.doc.state], object))
+        bool is_of_another = sw_plan_has_another(&plan->states[d.doc.state], env);
+        if (is_of_another && d.doc.hook_events)
+            continue;
+        bool changes = t && sw_plan_annotate(plan->state_releases[d.doc.state], object);
+        if ((is_of_another && sw_plan_observe(object)) || changes)
             say_again(r, &d, object);
         d.phase = phase_of(&d, env);
         d.doc.group = plan->states[d.doc.state].group;

@@ -102,8 +102,7 @@ static void forget_states(struct shared_release *p)
 static bool is_state_of(const struct resource *r, const char *name, const struct shared_release *p)
 {
     int i = sw_plan_view_find(r->plan, name);
-    const struct sw_release_of_state *release = i < 0 ? NULL : r->plan->states[i].release;
-    return release && sw_streq(release->shared, p->name);
+    return i >= 0 && sw_streq(sw_state_shared(&r->plan->states[i]), p->name);
 }
 
 /* States that are of another release by now, or are gone, have nothing to say of @p. */
@@ -126,12 +125,11 @@ static void take_plan(struct resource *r)
     for (struct shared_release *p = of(r)->first; p; p = p->next)
         free(SW_TAKE(p->version));
     for (size_t i = 0; r->plan && i < r->plan->n_states; i++) {
-        const struct sw_release_of_state *release = r->plan->states[i].release;
-        if (!release || !release->shared)
-            continue;
-        struct shared_release *p = need(r, release->shared);
-        if (!p->version)
-            p->version = sw_strdup(release->version ? release->version : "");
+        const struct sw_recipe_state *state = &r->plan->states[i];
+        const char *shared = sw_state_shared(state);
+        struct shared_release *p = shared ? need(r, shared) : NULL;
+        if (p && !p->version)
+            p->version = sw_strdup(sw_state_shared_version(state));
     }
     for (struct shared_release *p = of(r)->first; p; p = p->next)
         keep_states(p);
@@ -513,9 +511,10 @@ static int claim(struct resource *r, struct render *w, struct shared_release *p,
 {
     if (shared_known(r->c) && render_is_early(w))
         return sw_err_set(err, SW_UNAVAILABLE, "shared release %s is not claimed yet", p->name);
-    if (!render_is_early(w))
-        (void)state_has(p, render_state(w), true);
-    shared_check_soon(r->c);
+    /* while it is being written, one check is enough: each has all waiting states rendered */
+    bool is_news = !render_is_early(w) && state_has(p, render_state(w), true);
+    if (is_news || !p->op)
+        shared_check_soon(r->c);
     render_wait(w); /* for what is being read, too: it may be its own */
     return SW_PENDING;
 }
@@ -557,8 +556,8 @@ static int take_nothing(struct render *w, struct shared_release *p)
 /* Of another one's release the state has no object, and joins it all the same. */
 static int state_rendered(struct resource *r, struct render *w, int state, struct sw_err *err)
 {
-    const struct sw_release_of_state *release = r->plan->states[state].release;
-    struct shared_release *p = release && release->shared ? find(r, release->shared) : NULL;
+    const char *shared = sw_state_shared(&r->plan->states[state]);
+    struct shared_release *p = shared ? find(r, shared) : NULL;
     struct json_object *entry = p ? shared_find(r->c, p->name) : NULL;
     if (!p)
         return 0;

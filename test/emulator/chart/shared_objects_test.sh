@@ -1,0 +1,124 @@
+# What resources share without a release: the objects by which OLM is told to install something, and what its operator
+# is told. One resource has them, the others have joined; he hands them over, and the last one takes them with him.
+. test/tap.sh
+slipway=${SLIPWAY:-build/slipway}
+export KUBECONFIG=$tap_dir/kubeconfig
+command -v kubectl >/dev/null || { skip "shared objects" "no kubectl here"; plan; }
+trap 'stop watching; stop operating; stop emulated; rm -rf "$tap_dir"' EXIT
+begin() { stop operating; stop emulated; emulated --platform openshift "$@" && operating --allowed-files "$PWD,$tap_dir"; }
+come() { resource "$1" "file://$PWD/recipes/$1" 0.1.0 | kubectl apply -f - && ready "$1"; }
+is_ready() { [ "$(kubectl get specialresource "$1" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
+ready() { until_ok 40 is_ready "$1" || { kubectl get specialresource "$1" -o json | jq -r '.status.conditions[].message'; tail -5 "$tap_dir/log"; return 1; }; }
+is_deleted() { ! kubectl get specialresource "$1" >/dev/null 2>&1; }
+users() { # NAMESPACE/NAME USERS
+    [ "$(kubectl get namespace "${1%/*}" -o json | jq -r --arg name "${1#*/}" \
+        '.metadata.annotations["slipway.dev/shared-releases"] | fromjson | .[$name] | select(has("from") or has("leaving") | not) | [.users[].name] | join(" ")')" = "$2" ]
+}
+kinds=subscriptions.operators.coreos.com,operatorgroups.operators.coreos.com,clusterserviceversions.operators.coreos.com,nodefeaturediscoveries.nfd.openshift.io
+# what slipway and OLM have made of cert-manager and Node Feature Discovery
+there() {
+    kubectl get $kinds,deployments,daemonsets,namespaces -A -o json |
+        jq -r '.items[] | select((.metadata.namespace // .metadata.name) | test("^(openshift-nfd|cert-manager|cert-manager-operator)$")) | "\(.kind) \(.metadata.name) \(.metadata.uid)"' | sort
+}
+nothing() { # what OLM's operators have made, OLM leaves behind
+    ! kubectl get subscriptions.operators.coreos.com -A -o name | grep . && ! kubectl get namespace openshift-nfd 2>/dev/null && ! kubectl get namespace cert-manager-operator 2>/dev/null
+}
+marks() { kubectl get subscriptions.operators.coreos.com,nodefeaturediscoveries.nfd.openshift.io -A -o json | jq -r '.items[].metadata.annotations["slipway.dev/resource"]' | sort -u; }
+watches() { # what is deleted or made anew meanwhile
+    kubectl get subscriptions.operators.coreos.com -A --watch-only --output-watch-events -o json >"$tap_dir/watched" 2>/dev/null &
+    echo $! >"$tap_dir/watching.pid"
+}
+is_untouched() { stop watching; ! jq -r .type "$tap_dir/watched" | grep -E 'ADDED|DELETED'; }
+both() { begin "$@" && come nvidia-gpu && come intel-device-plugins && there >"$tap_dir/before" && [ "$(grep -c Subscription "$tap_dir/before")" = 2 ]; }
+
+joins() {
+    begin && come nvidia-gpu && users openshift-nfd/nfd nvidia-gpu || return 1
+    come intel-device-plugins && users openshift-nfd/nfd "nvidia-gpu intel-device-plugins" || return 1
+    kubectl get specialresource intel-device-plugins -o json | jq -e '[.status.inventory[]? | select(.namespace == "openshift-nfd")] == []' >/dev/null &&
+        there >"$tap_dir/before" && [ "$(marks)" = "$(printf 'intel-device-plugins\nnvidia-gpu')" ]
+}
+handed_over() {
+    watches
+    kubectl delete specialresource nvidia-gpu --timeout=60s && until_ok 20 users openshift-nfd/nfd intel-device-plugins || return 1
+    until_ok 20 is_ready intel-device-plugins && is_untouched && there | diff "$tap_dir/before" - && [ "$(marks)" = intel-device-plugins ]
+}
+stays() { # what was handed over is in the new owner's inventory, and is his after a restart
+    stop operating
+    operating --allowed-files "$PWD"
+    until_ok 20 recorded && ready intel-device-plugins && there | diff "$tap_dir/before" -
+}
+recorded() {
+    kubectl get namespace openshift-nfd -o json | jq -e '.metadata.annotations["slipway.dev/shared-releases"] | fromjson | .nfd | has("objects") | not' >/dev/null
+}
+last_goes() { kubectl delete specialresource intel-device-plugins --timeout=60s && until_ok 20 nothing || { there; false; }; }
+
+# the operator is killed again and again until the deletion is over. Writes take their time, so that it is in the middle
+# of handing over
+killed() {
+    local n=0 inside=0
+    echo 'faults: [{verb: patch, delay: 150ms}]' >"$tap_dir/slow.yaml"
+    both --faults "$tap_dir/slow.yaml" && watches || return 1
+    kubectl delete specialresource nvidia-gpu --wait=false
+    while ! is_deleted nvidia-gpu && [ $n -lt 60 ]; do
+        sleep "0.$((40 + n * 7 % 50))"
+        kill -9 "$(cat "$tap_dir/operating.pid")"
+        ! hands_over || inside=$((inside + 1))
+        operating --allowed-files "$PWD"
+        n=$((n + 1))
+    done
+    echo "killed $n times, $inside while it handed over"
+    [ $inside -ge 1 ] && until_ok 60 is_deleted nvidia-gpu && until_ok 20 users openshift-nfd/nfd intel-device-plugins || return 1
+    ready intel-device-plugins && is_untouched && there | diff "$tap_dir/before" - && [ "$(marks)" = intel-device-plugins ] || return 1
+    last_goes
+}
+hands_over() { kubectl get namespace openshift-nfd -o json | jq -e '.metadata.annotations["slipway.dev/shared-releases"] | fromjson | .nfd | has("from")' >/dev/null; }
+
+# its owner lost its finalizer by force: who is left has it next, and the last one takes it
+forced() {
+    both && stop operating && kubectl delete specialresource nvidia-gpu --wait=false &&
+        kubectl patch specialresource nvidia-gpu --type=merge -p '{"metadata":{"finalizers":null}}' && until_ok 10 is_deleted nvidia-gpu || return 1
+    operating --allowed-files "$PWD"
+    until_ok 40 users openshift-nfd/nfd intel-device-plugins && ready intel-device-plugins && until_ok 20 is_marked intel-device-plugins && last_goes
+}
+is_marked() { [ "$(marks)" = "$1" ]; }
+
+other_version() {
+    begin && come nvidia-gpu || return 1
+    resource intel-device-plugins "file://$PWD/recipes/intel-device-plugins" 0.1.0 | sed '$a\  set: {nfd: {olm: {channel: "4.9"}}}' | kubectl apply -f -
+    until_ok 20 refused || { kubectl get specialresource intel-device-plugins -o json | jq .status; return 1; }
+}
+refused() {
+    kubectl get specialresource intel-device-plugins -o json | jq -r '.status.conditions[] | select(.type == "Errored" and .status == "True") | .reason + ": " + .message' |
+        grep 'SharedReleaseVersion: .*openshift-nfd/nfd: resource intel-device-plugins pins version 4.9, resource nvidia-gpu pins version stable'
+}
+
+ran() { # `slipway run`, one after the other
+    stop operating; stop emulated
+    emulated --platform openshift || return 1
+    "$slipway" run recipes/nvidia-gpu --timeout 60s -o json >/dev/null && "$slipway" run recipes/intel-device-plugins --timeout 60s -o json >/dev/null || return 1
+    users openshift-nfd/nfd "nvidia-gpu intel-device-plugins" && there >"$tap_dir/before"
+}
+said() {
+    "$slipway" plan recipes/intel-device-plugins >"$tap_dir/plan" && "$slipway" diff recipes/intel-device-plugins >"$tap_dir/diff" 2>/dev/null
+    grep '^shared release openshift-nfd/nfd stable: shared with nvidia-gpu; owner nvidia-gpu$' "$tap_dir/plan" || { cat "$tap_dir/plan"; return 1; }
+    ! grep -E 'Subscription.*nfd|NodeFeatureDiscovery' "$tap_dir/diff"
+}
+uninstalled() {
+    "$slipway" uninstall nvidia-gpu --plan | grep "keep Subscription openshift-nfd/nfd: it is resource intel-device-plugins's now" || return 1
+    "$slipway" uninstall nvidia-gpu --yes && there | diff "$tap_dir/before" - && users openshift-nfd/nfd intel-device-plugins || return 1
+    "$slipway" run recipes/intel-device-plugins --timeout 60s -o json >/dev/null && there | diff "$tap_dir/before" - && is_marked intel-device-plugins
+}
+uninstalled_last() { "$slipway" uninstall intel-device-plugins --yes && until_ok 20 nothing; }
+
+t "who comes second joins what OLM brought" joins
+t "its owner goes: nothing of it is deleted or made anew" handed_over
+t "the next owner has it after a restart, too" stays
+t "the last one takes it with him" last_goes
+t "a controller that is killed while it hands over" killed
+t "an owner that lost its finalizer by force" forced
+t "another channel is refused, with both names" other_version
+t "slipway run joins" ran
+t "plan and diff say who shares" said
+t "slipway uninstall hands over" uninstalled
+t "slipway uninstall of the last one takes it" uninstalled_last
+plan
