@@ -80,8 +80,10 @@ static struct json_object *values_for(struct sw_preview *d, const struct sw_grou
     if (d->opened.facts)
         return json_object_get(d->opened.facts);
     struct json_object *values = sw_facts_values(
-        d->facts.facts, &(struct sw_facts_ask){
-                            .groups = &d->facts.groups, .group = group, .resource = d->resource });
+        d->facts.facts, &(struct sw_facts_ask){ .groups = &d->facts.groups,
+                                                .group = group,
+                                                .resource = d->resource,
+                                                .status = sw_json_get(d->resource, "status") });
     struct json_object *others =
         d->shared ? sw_shared_releases_of_others(d->shared, sw_obj_uid(d->resource)) : NULL;
     if (others)

@@ -391,6 +391,13 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
     const char *note = sw_json_str(state, "", "note", NULL);
     if (*note)
         add_message(link, "Ready", "what it has chosen", note);
+    const char *observes = sw_json_str(state, "", "observes", NULL);
+    if (*observes) {
+        SW_AUTO_CHARS *text = sw_printf("%s is somebody else's: it is observed, also while it is "
+                                        "not there, until the state's value mode says otherwise",
+                                        observes);
+        add_message(link, "Ready", "what it has found", text);
+    }
     explain_release(state, link);
     struct json_object *needs = sw_json_get(state, "needs");
     for (size_t i = 0; i < sw_json_len(needs); i++) {

@@ -205,7 +205,9 @@ char *sw_report_frame(const struct sw_report *report, const struct sw_style *sty
 static void put_note(struct sw_line *line, const struct table *t, const struct row *r, size_t at)
 {
     SW_AUTO_CHARS *chart = sw_chart_note(t->status, r->state);
-    const char *note = chart ? chart : *r->note ? r->note : NULL;
+    const char *observes = sw_json_str(r->state, "", "observes", NULL);
+    SW_AUTO_CHARS *found = *observes ? sw_printf("observes %s, somebody else's", observes) : NULL;
+    const char *note = chart ? chart : *r->note ? r->note : found;
     if (!note && sw_streq(r->phase, "Ready") && !r->total)
         note = "it has nothing to apply here";
     if (!note)

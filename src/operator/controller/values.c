@@ -68,7 +68,9 @@ struct json_object *resource_values(struct resource *r, const struct sw_group *g
     struct sw_groups groups;
     resource_groups(r, &groups);
     SW_AUTO_JSON *resource = resource_value(r);
-    struct sw_facts_ask ask = { .groups = &groups, .group = group, .resource = resource };
+    struct sw_facts_ask ask = {
+        .groups = &groups, .group = group, .resource = resource, .status = r->status
+    };
     resource_ask_values(r, &ask);
     struct json_object *values = sw_facts_values(r->c->facts, &ask);
     sw_groups_done(&groups);

@@ -257,6 +257,7 @@ struct state {
     struct bitset members, lacking; /* nodes that must have the gate's labels; those without */
     bool members_known;
     char *reported;        /* text of the last Event about it */
+    char *observes;        /* of the status, until it is rendered; NULL: none */
     const char *told_hint; /* of the last Event that told that it is stuck; borrowed, constant */
     int64_t stuck_next_ms, stuck_after_ms; /* when that is looked at next; 0: it does not wait */
     char *shown;                           /* the phase in the status... */

@@ -259,6 +259,7 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
     } else {
         fault_done(&v->fault);
         v->known = true;
+        sw_text_set(&s->observes, NULL); /* its objects say it */
         sw_text_set(&v->rolled_back, event->rolled_back);
         state_forget_failure(s);
     }

@@ -107,6 +107,7 @@ void state_free(struct state *s)
     json_object_put(s->release);
     free(s->title);
     free(s->reported);
+    free(s->observes);
     free(s->shown);
     bitset_done(&s->done);
     bitset_done(&s->members);

@@ -163,6 +163,15 @@ static const char *note_of(const struct state *s)
     return NULL;
 }
 
+/* What it has chosen of somebody else's. Borrowed; NULL: nothing. */
+static const char *observes_of(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && s->objects[i]->gate && s->objects[i]->gate->observes)
+            return s->objects[i]->gate->observes;
+    return s->observes;
+}
+
 /* How often the state has failed and was tried again. */
 static void add_failures(const struct state *s, struct json_object *to)
 {
@@ -186,6 +195,7 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_text(doc, "message", message);
     add_text(doc, "rolledBack", state_rolled_back(s));
     add_text(doc, "note", note_of(s));
+    add_text(doc, "observes", observes_of(s));
     if (s->release)
         json_object_object_add(doc, "release", release_doc(s));
     add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));

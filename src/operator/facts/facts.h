@@ -195,6 +195,7 @@ struct sw_facts_ask {
     const struct sw_groups *groups;
     const struct sw_group *group; /* whose values; NULL: those of the first group, or empty */
     struct json_object *resource; /* the SpecialResource; may be NULL */
+    struct json_object *status;   /* its status, as last read or written; may be NULL */
     const char *push_secret; /* name of the namespace's builder-dockercfg Secret; may be NULL */
 };
 

@@ -3,6 +3,7 @@
 #include "operator/facts/internal.h"
 
 #include "base/base.h"
+#include "data/json/json.h"
 #include "data/json/path.h"
 
 #include <json-c/json.h>
@@ -98,6 +99,19 @@ static struct json_object *proxy(const struct sw_facts *facts)
     return object;
 }
 
+/* {state: what it observes of somebody else's}, as the status says; the caller's. */
+static struct json_object *observed_states(struct json_object *status)
+{
+    struct json_object *states = sw_json_get(status, "states"), *map = json_object_new_object();
+    for (size_t i = 0; i < sw_json_len(states); i++) {
+        struct json_object *state = sw_json_at(states, i);
+        const char *observes = sw_json_str(state, "", "observes", NULL);
+        if (*observes)
+            put(map, sw_json_str(state, "", "name", NULL), observes);
+    }
+    return map;
+}
+
 struct json_object *sw_facts_values(const struct sw_facts *facts, const struct sw_facts_ask *ask)
 {
     const struct sw_groups *groups = ask->groups;
@@ -135,6 +149,9 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     for (size_t i = 0; i < SW_COUNT(group_names); i++)
         put(names, group_names[i].key, group_names[i].name);
     (void)json_object_object_add(values, "groupName", names);
+    SW_AUTO_JSON *observed = observed_states(ask->status);
+    if (json_object_object_length(observed))
+        (void)json_object_object_add(values, "observedStates", SW_TAKE(observed));
     if (ask->resource)
         (void)json_object_object_add(values, "specialresource", json_object_get(ask->resource));
     return values;

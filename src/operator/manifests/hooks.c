@@ -315,6 +315,11 @@ const struct sw_hook sw_hooks[] = {
     WAIT("slipway.dev/note", "*",
          "text: what the state has chosen, and why; status, run, explain, plan and lint show it",
          "the driver is built here: no image is there for this kernel"),
+    WAIT(
+        "slipway.dev/observes", "*",
+        "text: what of somebody else's the state has found; the status keeps it, and templates see "
+        "it in observedStates",
+        "nodefeatures.nfd.k8s-sigs.io"),
     WAIT("slipway.dev/hold", "*",
          "\"true\": others bring it ready; when it leaves ready later, nothing new begins after it",
          "true"),

@@ -4,6 +4,8 @@
 {{- .Values.mode -}}
 {{- else if eq (include "state.of-another" (list . "amd-gpu-operator")) "true" -}}
 observe
+{{- else if and (eq (include "state.observed-before" (list . "deviceconfigs.amd.com")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
+observe
 {{- else if not (.Capabilities.APIVersions.Has "amd.com/v1alpha1") -}}
 {{- /* asked, so that the state is rendered again when the API comes or goes */ -}}
 {{- include "state.install" . -}}

@@ -6,6 +6,8 @@
 {{- include "state.cert-manager.kept" . -}}
 {{- else if eq (include "state.of-another" (list . "cert-manager")) "true" -}}
 observe
+{{- else if and (eq (include "state.observed-before" (list . "certificates.cert-manager.io")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
+observe
 {{- else if not (.Capabilities.APIVersions.Has "cert-manager.io/v1") -}}
 {{- /* asked, so that the state is rendered again when the API comes or goes */ -}}
 {{- include "state.install" . -}}

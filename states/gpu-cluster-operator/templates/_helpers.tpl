@@ -13,6 +13,8 @@
 {{- .Values.mode -}}
 {{- else if eq (include "state.of-another" (list . "gpu-operator")) "true" -}}
 observe
+{{- else if and (eq (include "state.observed-before" (list . "gpuclusters.nvidia.com")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
+observe
 {{- else if not (.Capabilities.APIVersions.Has "nvidia.com/v1alpha1/GPUCluster") -}}
 {{- include "state.install" . -}}
 {{- else -}}

@@ -6,7 +6,7 @@
 {{- $found = . -}}
 {{- end -}}
 {{- end -}}
-{{- toJson (dict "metadata" (pick (default dict $found.metadata) "name" "labels" "annotations")) -}}
+{{- toJson (dict "metadata" (pick (default dict $found.metadata) "name" "labels" "annotations" "deletionTimestamp")) -}}
 {{- end -}}
 
 {{/* How the GPU operator comes onto this cluster: observe, olm or chart (see values.yaml). */}}
@@ -14,6 +14,8 @@
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
 {{- else if eq (include "state.of-another" (list . "gpu-operator")) "true" -}}
+observe
+{{- else if and (eq (include "state.observed-before" (list . "clusterpolicies.nvidia.com")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
 observe
 {{- else if and (.Capabilities.APIVersions.Has "nvidia.com/v1") (eq (include "state.by-definition" (list . "clusterpolicies.nvidia.com")) "chart") -}}
 chart

@@ -6,7 +6,7 @@
 {{- $found = . -}}
 {{- end -}}
 {{- end -}}
-{{- toJson (dict "metadata" (pick (default dict $found.metadata) "name" "labels" "annotations")) -}}
+{{- toJson (dict "metadata" (pick (default dict $found.metadata) "name" "labels" "annotations" "deletionTimestamp")) -}}
 {{- end -}}
 
 {{/* How Intel's operator comes onto this cluster: observe, olm or chart (see values.yaml). */}}
@@ -14,6 +14,8 @@
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
 {{- else if eq (include "state.of-another" (list . "habana-ai-operator")) "true" -}}
+observe
+{{- else if and (eq (include "state.observed-before" (list . "clusterpolicies.habanalabs.habana.ai")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
 observe
 {{- else if and (.Capabilities.APIVersions.Has "habanalabs.habana.ai/v1") (eq (include "state.by-definition" (list . "clusterpolicies.habanalabs.habana.ai")) "chart") -}}
 chart

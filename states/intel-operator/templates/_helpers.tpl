@@ -4,6 +4,8 @@
 {{- .Values.mode -}}
 {{- else if eq (include "state.of-another" (list . "intel-device-plugins-operator")) "true" -}}
 observe
+{{- else if and (eq (include "state.observed-before" (list . "gpudeviceplugins.deviceplugin.intel.com")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
+observe
 {{- else if not (.Capabilities.APIVersions.Has "deviceplugin.intel.com/v1") -}}
 {{- /* asked, so that the state is rendered again when the API comes or goes */ -}}
 {{- include "state.install" . -}}

@@ -97,6 +97,42 @@ chart
 {{- end -}}
 {{- end -}}
 
+{{/*
+Is OBJECT (list . OBJECT) somebody's for good: slipway did not make it, and it is not about to go? Of what OLM has
+brought for .Values.olm somebody else's Subscription says that.
+*/}}
+{{- define "state.foreign" -}}
+{{- $root := index . 0 -}}
+{{- $olm := $root.Values.olm -}}
+{{- $metadata := default dict (default dict (index . 1)).metadata -}}
+{{- $label := printf "operators.coreos.com/%s" (printf "%s.%s" $olm.package $olm.namespace | trunc 63) -}}
+{{- if hasKey (default dict $metadata.labels) $label -}}
+{{- $metadata = default dict (lookup "operators.coreos.com/v1alpha1" "Subscription" $olm.namespace $olm.package).metadata -}}
+{{- end -}}
+{{- $owned := eq (dig "labels" "specialresource.openshift.io/owned" "" $metadata) "true" -}}
+{{- $kept := hasKey (default dict $metadata.annotations) "slipway.dev/kept" -}}
+{{- and (not (empty $metadata.name)) (not $metadata.deletionTimestamp) (not $owned) (not $kept) -}}
+{{- end -}}
+
+{{/* Has a state chosen before to observe NAME (list . NAME), which was somebody else's? The status keeps that. */}}
+{{- define "state.observed-before" -}}
+{{- has (index . 1) (values (default dict (index . 0).Values.observedStates)) -}}
+{{- end -}}
+
+{{/*
+The annotation of what is observed (list . RELEASE NAME OBJECT) that has the status keep the choice: where it was made
+before, or OBJECT, by which NAME is known, is somebody's for good.
+*/}}
+{{- define "state.observes" -}}
+{{- $root := index . 0 -}}
+{{- $another := or (eq (include "state.of-another" (list $root (index . 1))) "true") (eq (include "state.subscribed-by-another" $root) "true") -}}
+{{- if and (eq $root.Values.mode "auto") (not $another) -}}
+{{- if or (eq (include "state.observed-before" (list $root (index . 2))) "true") (eq (include "state.foreign" (list $root (index . 3))) "true") -}}
+slipway.dev/observes: {{ index . 2 }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "state.olm.group" -}}
 apiVersion: v1
 kind: Namespace

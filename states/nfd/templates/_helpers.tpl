@@ -7,6 +7,8 @@ operand, since the operator alone finds nothing.
 {{- .Values.mode -}}
 {{- else if eq (include "state.of-another" (list . "node-feature-discovery")) "true" -}}
 observe
+{{- else if and (eq (include "state.observed-before" (list . "nodefeatures.nfd.k8s-sigs.io")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
+observe
 {{- else -}}
 {{- $mode := include "state.install" . -}}
 {{- if .Capabilities.APIVersions.Has "nfd.k8s-sigs.io/v1alpha1" -}}

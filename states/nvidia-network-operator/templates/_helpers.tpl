@@ -4,7 +4,7 @@
 {{- if .Capabilities.APIVersions.Has "mellanox.com/v1alpha1" -}}
 {{- $found = lookup "mellanox.com/v1alpha1" "NicClusterPolicy" "" "nic-cluster-policy" -}}
 {{- end -}}
-{{- toJson (dict "metadata" (pick (default dict $found.metadata) "name" "labels" "annotations")) -}}
+{{- toJson (dict "metadata" (pick (default dict $found.metadata) "name" "labels" "annotations" "deletionTimestamp")) -}}
 {{- end -}}
 
 {{/* How the network operator comes onto this cluster: observe, olm or chart (see values.yaml). */}}
@@ -12,6 +12,8 @@
 {{- if ne .Values.mode "auto" -}}
 {{- .Values.mode -}}
 {{- else if eq (include "state.of-another" (list . "network-operator")) "true" -}}
+observe
+{{- else if and (eq (include "state.observed-before" (list . "nicclusterpolicies.mellanox.com")) "true") (ne (include "state.subscribed-by-another" .) "true") -}}
 observe
 {{- else if and (.Capabilities.APIVersions.Has "mellanox.com/v1alpha1") (eq (include "state.by-definition" (list . "nicclusterpolicies.mellanox.com")) "chart") -}}
 chart

@@ -222,6 +222,8 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
         gate->node_selector = selector_of(manifest);
     const char *note = sw_obj_annotation(manifest, SW_ANN_NOTE);
     gate->note = note && *note ? sw_text_cut(note, NOTE_BYTES) : NULL;
+    const char *observes = sw_obj_annotation(manifest, SW_ANN_OBSERVES);
+    gate->observes = observes && *observes ? sw_text_cut(observes, NOTE_BYTES) : NULL;
     const char *vendor = sw_obj_annotation(manifest, SW_ANN_VENDOR);
     gate->vendor = vendor && *vendor ? sw_strdup(vendor) : NULL;
     gate->driver_container = sw_streq(sw_obj_annotation(manifest, SW_ANN_STATE),
@@ -263,6 +265,7 @@ void sw_gate_free(struct sw_gate *gate)
     free(gate->asserted);
     free(gate->assert_message);
     free(gate->note);
+    free(gate->observes);
     free(gate->selector);
     if (gate->log_pattern)
         regfree(&gate->log_regex);

@@ -44,6 +44,8 @@ struct sw_condition;
 #define SW_ANN_ASSERT_MESSAGE "slipway.dev/assert-message"
 /** For people: what the object's state has chosen, and why. */
 #define SW_ANN_NOTE "slipway.dev/note"
+/** What of somebody else's the state has chosen instead of installing it; the status keeps it. */
+#define SW_ANN_OBSERVES "slipway.dev/observes"
 /** "true": slipway writes the object, but another controller makes it ready: when it leaves ready
  * later, its state is Held (as for an observed one). */
 #define SW_ANN_HOLD "slipway.dev/hold"
@@ -94,6 +96,7 @@ struct sw_gate {
     char *asserted;                 /* its text, for people */
     char *assert_message;           /* SW_ANN_ASSERT_MESSAGE; NULL: none */
     char *note;                     /* SW_ANN_NOTE; NULL: none */
+    char *observes;                 /* SW_ANN_OBSERVES; NULL: none */
     char *selector; /* of the objects that it is about, as in a URL; NULL: all, or one */
     bool hides;     /* its values may be secret */
     /** The state waits for this object: wait annotations, hooks, observed and dry-run objects,
