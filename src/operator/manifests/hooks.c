@@ -334,6 +334,10 @@ const struct sw_hook sw_hooks[] = {
          "labels with their values, comma separated: the two before it wait for nodes with these "
          "alone",
          "gpu=yes,zone=a"),
+    WAIT("slipway.dev/shared-objects", "*",
+         "\"false\": the object is the resource's own, though resources share the objects of its "
+         "chart by its annotation of this name",
+         "false"),
     WAIT("slipway.dev/adopt", "*",
          "\"true\": an object of that name that slipway has not made is taken over; it is not "
          "deleted later",
