@@ -14,6 +14,7 @@
 #include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
 #include "cli/recipe/absent_charts.h"
+#include "cli/recipe/awaited_labels.h"
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/release_steps.h"
@@ -57,6 +58,7 @@ struct plan {
     struct json_object *notes;    /* what states have chosen: {state, note}; owned */
     struct json_object *releases; /* of a recipe: sw_release_steps_add(); owned */
     struct json_object *absent;   /* sw_absent_charts_new(), or _of(); owned */
+    struct sw_awaited_labels awaited;
     char *name;
 };
 
@@ -182,6 +184,7 @@ static int add_manifest(struct sw_preview *preview, const struct sw_preview_pass
     if (sw_release_steps_add(p->releases, preview, pass, m, &why) < 0)
         (void)fprintf(stderr, "slipway plan: %s:%d: %s\n", m->path, m->line, sw_err_text(&why));
     sw_absent_charts_take(p->absent, preview, m);
+    sw_awaited_labels_take(&p->awaited, preview, m);
     return add_set(preview, pass, m, arg, err);
 }
 
@@ -292,6 +295,7 @@ static int print_json(const struct plan *p)
     sw_json_set(doc, sw_preview_shared(&p->preview), "sharedReleases", NULL);
     sw_json_set(doc, sw_release_steps_changed(p->releases), "releases", NULL);
     sw_json_set(doc, json_object_get(p->absent), "notInstalled", NULL);
+    sw_json_set(doc, sw_awaited_labels_list(&p->awaited), "awaitedLabels", NULL);
     return sw_cli_print_json(doc);
 }
 
@@ -324,7 +328,8 @@ static int print_text(const struct plan *p)
     SW_AUTO_JSON *releases = sw_release_steps_changed(p->releases);
     SW_AUTO_CHARS *steps = sw_release_steps_text(releases);
     SW_AUTO_CHARS *absent = sw_absent_charts_text(p->absent);
-    sprintbuf(out, "%s%s", steps, absent);
+    SW_AUTO_CHARS *awaited = sw_awaited_labels_text(&p->awaited);
+    sprintbuf(out, "%s%s%s", steps, absent, awaited);
     if (n->was_paused && by_node)
         sprintbuf(out, "It is paused: spec.upgradePolicy.autoUpgrade is false.\n");
     int rc = sw_cli_print(out->buf, (size_t)out->bpos);
@@ -376,6 +381,7 @@ static int execute(const struct sw_call *call)
     json_object_put(p.releases);
     json_object_put(p.notes);
     json_object_put(p.absent);
+    sw_awaited_labels_done(&p.awaited);
     free(p.name);
     return rc;
 }
@@ -393,7 +399,9 @@ const struct sw_command sw_command_plan = {
                "decisions are the\n"
                "operator's, as if each action succeeded. Of a recipe also which releases of its "
                "subcharts go to\n"
-               "another version or change, and in which steps, and what its states have chosen.\n"
+               "another version or change, and in which steps, what its states have chosen, and "
+               "which of them wait\n"
+               "for labels of Node Feature Discovery that the recipe installs itself.\n"
                "Nothing is written. A NAME is first "
                "looked up as a\n"
                "resource; ./NAME is the folder.\n"

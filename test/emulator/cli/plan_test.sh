@@ -128,6 +128,23 @@ absent() {
     "$slipway" explain nfd node-feature-discovery | grep 'state node-feature-discovery .*Ready .*: chart not installed: OLM installs it'
 }
 
+# whose nodes are those with labels of Node Feature Discovery, which the recipe itself installs, cannot be foreseen
+awaited() {
+    "$slipway" plan recipes/nvidia-gpu >"$tap_dir/o" 2>/dev/null
+    grep -x 'no node has these labels before state nfd is ready: feature.node.kubernetes.io/pci-10de.present=true (driver-container, runtime-hook, .*)' "$tap_dir/o" ||
+        { cat "$tap_dir/o"; return 1; }
+    "$slipway" plan recipes/nvidia-gpu -o json 2>/dev/null |
+        jq -e '.awaitedLabels[0] == {state: "driver-container", labels: ["feature.node.kubernetes.io/pci-10de.present=true"]} and ([.awaitedLabels[].state] | index("nfd") == null)' &&
+        "$slipway" plan recipes/intel-device-plugins -o json 2>/dev/null | jq -e '.awaitedLabels == [{state: "gpu", labels: ["intel.feature.node.kubernetes.io/gpu=true"]}]'
+}
+not_awaited() { # what somebody else has installed, and what nodes have, is no news
+    "$slipway" plan recipes/nvidia-gpu --set nfd.mode=observe -o json 2>/dev/null | jq -e '.awaitedLabels == []' || return 1
+    curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"labels":{"feature.node.kubernetes.io/pci-10de.present":"true"}}}' \
+        "$(server)/api/v1/nodes/gpu-0" >/dev/null && "$slipway" plan recipes/nvidia-gpu >"$tap_dir/o" 2>/dev/null
+    grep -q 'state-nvidia-gpu' "$tap_dir/o" && ! grep 'no node has these labels' "$tap_dir/o" || return 1
+    curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"labels":{"feature.node.kubernetes.io/pci-10de.present":null}}}' "$(server)/api/v1/nodes/gpu-0" >/dev/null
+}
+
 t 'a cluster with a driver is there' start
 t 'without a policy there is no plan' without_policy
 t 'every action on every node is listed' whole
@@ -143,6 +160,8 @@ t 'a recipe that is not there is named' bad_recipe
 t 'run warns of nodes that another resource takes' warned
 t 'a resource that goes takes its labels along' gone
 t 'a resource that is not there is named' unknown
+t 'who waits for labels that the recipe brings is told' awaited
+t 'labels that are there already are not awaited' not_awaited
 t 'a chart that is not installed is told, with what is there instead' absent
 kill "$(cat "$tap_dir/pid")" 2>/dev/null
 plan
