@@ -364,15 +364,19 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
     if (rc == 0)
         rc = sw_cluster_list(&u->conn, node_kind, NULL,
                              &(struct sw_request_opts){ .fields = node_fields }, &nodes, err);
-    bool found = !u->only;
+    bool found = !u->only, all = true; /* no resource, and no object that it has left, remains */
     u->resources = resources;
     for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
         struct json_object *r = sw_json_at(resources, i);
-        if (u->only && !sw_streq(u->only, sw_obj_name(r)))
+        bool chosen = !u->only || sw_streq(u->only, sw_obj_name(r));
+        all = all && chosen && !uninstall_is_orphaning(r);
+        if (!chosen)
             continue;
         found = true;
         remove_resource(u, kind, r, node_kind, nodes);
     }
+    if (rc == 0 && found && all && !u->n_kept)
+        uninstall_clear_kernels(u, node_kind);
     if (rc == 0 && !found)
         rc = sw_err_set(err, SW_NOTFOUND, "there is no SpecialResource '%s'", u->only);
     return rc;

@@ -35,3 +35,7 @@ bool uninstall_is_orphaning(struct json_object *resource);
  * orphaning resource only those of an upgrade. The labels are removed from the document, too. */
 void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
                           const struct sw_kind *node_kind, struct json_object *node);
+
+/** No resource is left: take the label with the node's kernel off those nodes that have it from
+ * slipway. Labels of Node Feature Discovery, and one that somebody else has set, stay. */
+void uninstall_clear_kernels(struct uninstall *u, const struct sw_kind *node_kind);

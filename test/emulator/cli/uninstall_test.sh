@@ -135,6 +135,27 @@ beside() { # the operator leaves the hooks, and what they wait for, alone
     no_operator
     return $rc
 }
+# The kernel's label, which slipway sets where there is no Node Feature Discovery, goes with the last resource.
+kernel_label=feature.node.kubernetes.io/kernel-version.full
+labelled() { kubectl get nodes -l $kernel_label -o 'jsonpath={.items[*].metadata.name}'; }
+kernels() {
+    kubectl delete specialresource --all >/dev/null && kubectl label node worker-0 "$kernel_label=$(kubectl get node worker-0 -o 'jsonpath={.status.nodeInfo.kernelVersion}')" >/dev/null && kubectl label node gpu-0 feature.node.kubernetes.io/cpu-model.id=1 >/dev/null || return 1
+    local name
+    for name in first last; do
+        : | recipe $name
+        cat >>"$tap_dir/$name/templates/0000-c.yaml" <<END
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: driver, annotations: {specialresource.openshift.io/kernel-affine: "true"}}
+spec: {selector: {matchLabels: {app: d}}, template: {metadata: {labels: {app: d}}, spec: {containers: [{name: main, image: ubi9}]}}}
+END
+        "$slipway" run "$tap_dir/$name" --timeout 60s || return 1
+    done
+    [ "$(labelled)" = "gpu-0 gpu-1 gpu-2 worker-0" ] || { labelled; return 1; }
+    removes 0 first --yes && says_not "$kernel_label" && removes 0 last --plan && says "^unlabel Node gpu-1: $kernel_label" && [ "$(labelled)" = "gpu-0 gpu-1 gpu-2 worker-0" ] || return 1
+    removes 0 last --yes && [ "$(labelled)" = "gpu-0 worker-0" ] || { labelled; return 1; }
+}
 
 t "start" start
 t "--plan says which hooks would run, and runs none" planned
@@ -148,4 +169,5 @@ t "beside an operator each hook runs from here" beside
 t "a hook after the objects that fails is run again" at_the_end
 t "a resource that stays keeps the operator" everything
 t "--no-hooks goes without" without
+t "the kernel's label goes with the last resource, where slipway has set it" kernels
 plan
