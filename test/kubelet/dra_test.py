@@ -232,6 +232,22 @@ def claims_are_prepared_in_parallel(api):
     w.close()
 
 
+def a_gpu_that_takes_its_time_delays_no_other(api):
+    w = DraWorld(api)
+    slow, quick = (w.resource_claim("g%d" % i, ("gpu", "gpu-%d-mig-1g5gb-0" % i)) for i in (0, 1))
+    w.fail("gi_create wait")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(w.driver.prepare, slow)
+        until("begun", lambda: not open(w.dir + "/fail").read())
+        assert not w.driver.prepare(quick, timeout=10).error and w.gpus() == [(1, 0, 1, 1)]
+        os.unlink(w.dir + "/fail")
+        assert not answer.result().error
+    for claim in (slow, quick):
+        assert not w.driver.unprepare(claim).error
+    assert w.nothing_left()
+    w.close()
+
+
 def limits_of_one_container_are_one_device(api):
     """kube-scheduler makes one claim of all limits of a pod."""
     w = DraWorld(api)

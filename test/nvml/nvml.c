@@ -13,6 +13,7 @@
  * The profiles are those of an A100 with 40 GB. Rules that a GPU keeps: instances do not overlap;
  * one +me a GPU; a GPU instance with compute instances, or one in use, is not destroyed. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -68,10 +69,9 @@ enum { N_ROWS = sizeof rows / sizeof rows[0] };
 /* ---- failures on demand ------------------------------------------------------------------------
  */
 
-/* @return 0, an NVML error to fail with, -1: die afterwards */
-static int told(const char *function)
+/* @return 0, an NVML error to fail with, -1: die afterwards, -2: wait before */
+static int take_order(const char *path, const char *function)
 {
-    const char *path = getenv("SLIPWAY_NVML_FAIL");
     FILE *f = path ? fopen(path, "r+") : NULL;
     if (!f)
         return 0;
@@ -94,6 +94,18 @@ static int told(const char *function)
     if (ftruncate(fileno(f), 0) == 0)
         (void)fputs(rest, f);
     (void)fclose(f);
+    return result;
+}
+
+/* @return 0, an NVML error to fail with, -1: die afterwards */
+static int told(const char *function)
+{
+    static pthread_mutex_t lock =
+        PTHREAD_MUTEX_INITIALIZER; /* NVML is called from several threads */
+    const char *path = getenv("SLIPWAY_NVML_FAIL");
+    (void)pthread_mutex_lock(&lock);
+    const int result = take_order(path, function);
+    (void)pthread_mutex_unlock(&lock);
     while (result == -2 && access(path, F_OK) == 0)
         (void)usleep(10 * 1000);
     return result == -2 ? 0 : result;

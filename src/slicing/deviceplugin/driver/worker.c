@@ -16,17 +16,26 @@ struct item {
 };
 STAILQ_HEAD(items, item);
 
+/* What is done one after another: the steps on one GPU, or what waits for the disk. */
+struct lane {
+    struct dp_worker *w;
+    pthread_t thread;
+    bool started; /* with the first that there is to do: a GPU that nobody asks for has no thread */
+    pthread_cond_t more;
+    struct items todo;
+};
+
 struct dp_worker {
     struct dp_driver *driver;
     void (*done)(struct dp_job *job, void *tag, void *arg);
     void *arg;
     int fd; /* an eventfd: something has ended */
     struct event *readable;
-    pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t more;
-    struct items todo, ended;
+    size_t n_lanes;       /* one for each GPU, the last for the disk */
+    pthread_mutex_t lock; /* of what follows, and what the lanes have to do */
+    struct items ended;
     bool stopping;
+    struct lane lanes[];
 };
 
 static void free_item(struct item *it)
@@ -48,15 +57,16 @@ static void sync_path(const char *path, int flags)
 
 static void *work(void *arg)
 {
-    struct dp_worker *w = arg;
+    struct lane *lane = arg;
+    struct dp_worker *w = lane->w;
     (void)pthread_mutex_lock(&w->lock);
     for (;;) {
-        while (STAILQ_EMPTY(&w->todo) && !w->stopping)
-            (void)pthread_cond_wait(&w->more, &w->lock);
+        while (STAILQ_EMPTY(&lane->todo) && !w->stopping)
+            (void)pthread_cond_wait(&lane->more, &w->lock);
         if (w->stopping)
             break;
-        struct item *it = STAILQ_FIRST(&w->todo);
-        STAILQ_REMOVE_HEAD(&w->todo, link);
+        struct item *it = STAILQ_FIRST(&lane->todo);
+        STAILQ_REMOVE_HEAD(&lane->todo, link);
         (void)pthread_mutex_unlock(&w->lock);
         if (it->name) {
             SW_AUTO_CHARS *path = sw_printf("%s/%s", it->dir, it->name);
@@ -99,23 +109,23 @@ static void on_ended(evutil_socket_t fd, short what SW_UNUSED, void *arg)
 struct dp_worker *dp_worker_new(struct sw_loop *loop, struct dp_driver *driver,
                                 void (*done)(struct dp_job *job, void *tag, void *arg), void *arg)
 {
-    struct dp_worker *w = sw_zalloc(1, sizeof *w);
+    const size_t n_lanes = driver->n_gpus + 1;
+    struct dp_worker *w = sw_zalloc(1, sizeof *w + n_lanes * sizeof *w->lanes);
     w->driver = driver;
     w->done = done;
     w->arg = arg;
-    STAILQ_INIT(&w->todo);
+    w->n_lanes = n_lanes;
     STAILQ_INIT(&w->ended);
     (void)pthread_mutex_init(&w->lock, NULL);
-    (void)pthread_cond_init(&w->more, NULL);
+    for (size_t i = 0; i < n_lanes; i++) {
+        w->lanes[i].w = w;
+        STAILQ_INIT(&w->lanes[i].todo);
+        (void)pthread_cond_init(&w->lanes[i].more, NULL);
+    }
     w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     w->readable = event_new(sw_loop_base(loop), w->fd, EV_READ | EV_PERSIST, on_ended, w);
-    pthread_attr_t attr;
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setstacksize(&attr, 512 * 1024);
-    if (w->fd < 0 || event_add(w->readable, NULL) != 0 ||
-        pthread_create(&w->thread, &attr, work, w) != 0)
+    if (w->fd < 0 || event_add(w->readable, NULL) != 0)
         abort(); /* out of memory ends the process, as everywhere */
-    (void)pthread_attr_destroy(&attr);
     return w;
 }
 
@@ -135,24 +145,42 @@ void dp_worker_free(struct dp_worker *w)
         return;
     (void)pthread_mutex_lock(&w->lock);
     w->stopping = true;
-    (void)pthread_cond_signal(&w->more);
+    for (size_t i = 0; i < w->n_lanes; i++)
+        (void)pthread_cond_signal(&w->lanes[i].more);
     (void)pthread_mutex_unlock(&w->lock);
-    (void)pthread_join(w->thread, NULL);
-    drop(&w->todo);
+    for (size_t i = 0; i < w->n_lanes; i++) {
+        struct lane *lane = &w->lanes[i];
+        if (lane->started)
+            (void)pthread_join(lane->thread, NULL);
+        drop(&lane->todo);
+        (void)pthread_cond_destroy(&lane->more);
+    }
     drop(&w->ended);
     event_free(w->readable);
     (void)close(w->fd);
     (void)pthread_mutex_destroy(&w->lock);
-    (void)pthread_cond_destroy(&w->more);
     free(w);
 }
 
-static void queue(struct dp_worker *w, struct item *it)
+static void start(struct lane *lane)
 {
-    (void)pthread_mutex_lock(&w->lock);
-    STAILQ_INSERT_TAIL(&w->todo, it, link);
-    (void)pthread_cond_signal(&w->more);
-    (void)pthread_mutex_unlock(&w->lock);
+    pthread_attr_t attr;
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setstacksize(&attr, 512 * 1024);
+    if (pthread_create(&lane->thread, &attr, work, lane) != 0)
+        abort(); /* out of memory */
+    (void)pthread_attr_destroy(&attr);
+    lane->started = true;
+}
+
+static void queue(struct lane *lane, struct item *it)
+{
+    if (!lane->started)
+        start(lane);
+    (void)pthread_mutex_lock(&lane->w->lock);
+    STAILQ_INSERT_TAIL(&lane->todo, it, link);
+    (void)pthread_cond_signal(&lane->more);
+    (void)pthread_mutex_unlock(&lane->w->lock);
 }
 
 void dp_worker_run(struct dp_worker *w, const struct dp_job *job, void *tag)
@@ -160,7 +188,9 @@ void dp_worker_run(struct dp_worker *w, const struct dp_job *job, void *tag)
     struct item *it = sw_zalloc(1, sizeof *it);
     it->job = *job;
     it->tag = tag;
-    queue(w, it);
+    const struct dp_gpu *gpu = dp_driver_gpu(w->driver, job->gpu);
+    /* of a GPU that is gone the answer is an error, from any lane */
+    queue(&w->lanes[gpu ? (size_t)(gpu - w->driver->gpus) : w->n_lanes - 1], it);
 }
 
 void dp_worker_sync(struct dp_worker *w, const char *dir, const char *name)
@@ -168,5 +198,5 @@ void dp_worker_sync(struct dp_worker *w, const char *dir, const char *name)
     struct item *it = sw_zalloc(1, sizeof *it);
     it->dir = sw_strdup(dir);
     it->name = sw_strdup(name);
-    queue(w, it);
+    queue(&w->lanes[w->n_lanes - 1], it);
 }

@@ -1,6 +1,7 @@
 #pragma once
-/* worker: what blocks (steps on GPUs, waiting for a disk), one after another on a thread of its
- * own; the end of steps is reported on the loop. Internal to deviceplugin. */
+/* worker: what blocks (steps on GPUs, waiting for a disk), on threads of its own: one for each GPU,
+ * which does that GPU's steps one after another, and one for the disk. The end of steps is reported
+ * on the loop. Internal to deviceplugin. */
 #include "base/loop.h"
 #include "slicing/deviceplugin/driver/driver.h"
 
@@ -8,7 +9,7 @@ struct dp_worker;
 /** @done runs on the loop; @job is borrowed for it. */
 struct dp_worker *dp_worker_new(struct sw_loop *loop, struct dp_driver *driver,
                                 void (*done)(struct dp_job *job, void *tag, void *arg), void *arg);
-/** Waits for the step under way; what waits behind it is dropped (its tags are freed). */
+/** Waits for the steps under way; what waits behind it is dropped (its tags are freed). */
 void dp_worker_free(struct dp_worker *w);
 /** See that a file that was written survives a power cut. Its end is not reported: what it is for
  * begins with a boot. */
