@@ -7,6 +7,7 @@ import time
 import grpc
 
 from dra import CLAIMS, CLASSES, DRIVER, POOL, SLICES, Driver, DraWorld
+from gpus import make_instance, remove_instance
 from world import GPU, NODE, NS, World, main, until
 
 ONE = "gpu-0-mig-1g5gb-%d"
@@ -515,6 +516,38 @@ def slices_that_others_delete_come_again(api):
     until("slices", lambda: len(w.slices()) == 2)
     api.delete(SLICES + "/" + w.slices()[0]["metadata"]["name"])
     until("again", lambda: len(w.slices()) == 2 and len({s["spec"]["pool"]["generation"] for s in w.slices()}) == 1)
+    w.close()
+
+
+# ---- what others make
+
+THREE = 4  # the row of 3g.20gb
+
+
+def instances_that_others_made_are_published_as_taken(api):
+    w = DraWorld(api)
+    ours = w.resource_claim("ours", ("gpu", ONE % 0))
+    assert not w.driver.prepare(ours).error
+    at = make_instance(w.dir + "/gpus", 0, THREE, 4, 4)
+    until("taken", lambda: free_memory(w, 0) == ["memory-%d" % i for i in range(4)])
+    assert len(free_memory(w, 1)) == 8 and "3g.20gb at 4" in w.log()
+    w.stop()
+    w.start()
+    assert free_memory(w, 0) == ["memory-%d" % i for i in range(4)]
+    assert not w.driver.unprepare(ours).error and [g[:3] for g in w.gpus()] == [(0, 4, 4)]
+    remove_instance(w.dir + "/gpus", at)
+    until("free again", lambda: len(free_memory(w, 0)) == 8)
+    assert w.nothing_left()
+    w.close()
+
+
+def a_place_that_another_took_is_published_as_taken_at_once(api):
+    w = DraWorld(api)
+    claim = w.resource_claim("late", ("gpu", "gpu-0-mig-3g20gb-4"))
+    make_instance(w.dir + "/gpus", 0, THREE, 4, 4)
+    assert "there is a GPU instance already" in w.driver.prepare(claim).error
+    until("taken", lambda: len(free_memory(w, 0)) == 4, seconds=5)
+    assert w.gpus() == [(0, 4, 4, 0)]
     w.close()
 
 

@@ -24,6 +24,26 @@ def read_gpus(path):
     return out
 
 
+def make_instance(path, gpu, row, start, size, gi=77):
+    """As another program makes it, while the library is open or not. row: in the profiles of test/nvml/nvml.c. -> where it lies"""
+    n_ci, n_gi = 8, 8
+    one = 24 + n_ci * 12
+    with open(path, "r+b") as f:
+        for i in range(n_gi):
+            at = 4 + gpu * (n_gi * one + 4) + i * one
+            f.seek(at)
+            if f.read(1) == b"\0":
+                f.seek(at)
+                f.write(struct.pack("??xxIIIII", True, False, gi, row, start, size, 1000 + i) + bytes(n_ci * 12))
+                return at
+
+
+def remove_instance(path, at):
+    with open(path, "r+b") as f:
+        f.seek(at)
+        f.write(b"\0")
+
+
 if __name__ == "__main__":
     for found in read_gpus(sys.argv[1]):
         print("%d:%d+%d" % found[:3])

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "slicing/deviceplugin/nvidia_slices.h"
+#include "slicing/deviceplugin/other_instances.h"
 
 #define API .group = "resource.k8s.io", .version = "v1", .api_version = "resource.k8s.io/v1"
 
@@ -76,8 +77,10 @@ struct sw_dra_node dp_dra_node(const struct sw_device_plugin *p, const char *uid
     if (!p->driver)
         return node;
     struct sw_dra_gpu *gpus = sw_zalloc(p->driver->n_gpus + 1, sizeof *gpus);
-    for (size_t i = 0; i < p->driver->n_gpus; i++)
+    for (size_t i = 0; i < p->driver->n_gpus; i++) {
         gpus[i] = gpu_of(p, &p->driver->gpus[i]);
+        gpus[i].held = dp_other_instances_use(p->other_instances, i);
+    }
     struct holding h = { p->driver, gpus };
     dp_broker_each(p->broker, hold_grant, &h);
     dp_broker_each_claim(p->broker, hold_claim, &h);

@@ -21,6 +21,7 @@
 #include "slicing/deviceplugin/leftover_claims.h"
 #include "slicing/deviceplugin/mps_claims.h"
 #include "slicing/deviceplugin/nvidia_slices.h"
+#include "slicing/deviceplugin/other_instances.h"
 #include "slicing/deviceplugin/pod_resources.h"
 #include "slicing/deviceplugin/resource_slices.h"
 #include "slicing/deviceplugin/steps.h"
@@ -174,6 +175,7 @@ static void changed(struct sw_device_plugin *p)
     dp_dra_endpoint_check(p->dra_endpoint);
     dp_dra_endpoint_refresh(p->dra_endpoint);
     dp_nvidia_slices_refresh(p->nvidia_slices);
+    dp_other_instances_refresh(p->other_instances);
     dp_slices_refresh(p->slices);
     dp_accelerator_publish(p->accelerator);
 }
@@ -409,6 +411,7 @@ int sw_device_plugin_open(struct sw_loop *loop, struct sw_kube *kube,
     p->kubelet = dp_kubelet_new(p);
     p->dra_endpoint = dp_dra_endpoint_new(p);
     p->nvidia_slices = dp_nvidia_slices_new(p);
+    p->other_instances = dp_other_instances_new(p);
     p->slices = dp_slices_new(p);
     p->claims_check = dp_claims_check_new(p);
     p->leftover_claims = dp_leftover_claims_new(p);
@@ -433,6 +436,7 @@ void sw_device_plugin_close(struct sw_device_plugin *p)
     dp_face_choice_free(p->face_choice);
     dp_slices_free(p->slices);
     dp_nvidia_slices_free(p->nvidia_slices);
+    dp_other_instances_free(p->other_instances);
     dp_leftover_claims_free(p->leftover_claims);
     dp_claims_check_free(p->claims_check);
     dp_views_free(p->views);

@@ -11,6 +11,7 @@
 #include "slicing/deviceplugin/device_classes.h"
 #include "slicing/deviceplugin/dra_node.h"
 #include "slicing/deviceplugin/nvidia_slices.h"
+#include "slicing/deviceplugin/other_instances.h"
 
 /* Of what a slice was made: the server writes quantities in its own way. */
 #define CONTENT "slipway.dev/content"
@@ -281,6 +282,7 @@ static void go_on(struct dp_slices *s)
     }
     need_watch(s);
     if (!s->synced || !dp_nvidia_slices_are_known(s->p->nvidia_slices) || need_node(s) ||
+        (serves(s->p) && !dp_other_instances_are_known(s->p->other_instances)) ||
         (serves(s->p) && !dp_classes_make(s->classes)))
         return;
     s->made_of = state_of(s);

@@ -18,6 +18,7 @@
  *   claim_status.h   what became of a ResourceClaim's devices
  *   claim_views.h    the same as AllocationClaims
  *   steps.h          what is done on GPUs, recorded before
+ *   other_instances.h  what others have made on the GPUs
  *   mps_claims.h     control daemons of ResourceClaims
  *
  * Internal to deviceplugin. */
@@ -41,6 +42,7 @@ struct dp_gate;
 struct dp_accelerator;
 struct dp_kubelet;
 struct dp_mps_claims;
+struct dp_other_instances;
 struct dp_slices;
 struct dp_ticket;
 struct dp_views;
@@ -89,6 +91,7 @@ struct sw_device_plugin {
     struct dp_dra_endpoint *dra_endpoint;
     struct dp_slices *slices;
     struct dp_nvidia_slices *nvidia_slices;
+    struct dp_other_instances *other_instances;
     struct dp_claims_check *claims_check;
     struct dp_leftover_claims *leftover_claims;
     struct dp_views *views;

@@ -5,6 +5,7 @@
 
 #include "slicing/deviceplugin/broker/journal.h"
 #include "slicing/deviceplugin/mps_claims.h"
+#include "slicing/deviceplugin/other_instances.h"
 
 struct step_tag {
     size_t i;
@@ -42,6 +43,9 @@ void dp_step_done(struct dp_job *job, void *tag, void *arg)
     p->n.step_errors += r.code < 0 && r.code != SW_NOTFOUND;
     tell(p, t->grant_id, t->i, job->step, &r);
     free(t);
+    if ((job->step == DP_STEP_PROBE && r.code == 0) ||
+        (job->step == DP_STEP_MAKE_GI && r.code == SW_CONFLICT)) /* somebody's instance is there */
+        dp_other_instances_read(p->other_instances);
     p->perform(p);
 }
 

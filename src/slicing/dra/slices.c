@@ -66,6 +66,12 @@ static unsigned n_compute(const struct sw_mig_geometry *g)
     return most;
 }
 
+/* Promised to one and taken by another, more may be held than there is. */
+static unsigned left(unsigned have, unsigned held)
+{
+    return have > held ? have - held : 0;
+}
+
 /* What others hold is not there. Compute slices are all there: where memory slices are free, so are
  * the compute slices that go with them. */
 static struct json_object *counter_set(const struct sw_dra_gpu *gpu, size_t i)
@@ -76,8 +82,7 @@ static struct json_object *counter_set(const struct sw_dra_gpu *gpu, size_t i)
     sw_json_set_str(set, name, "name", NULL);
     sw_json_set(set,
                 counters_of(g, (unsigned)~gpu->held.slices, n_compute(g),
-                            (unsigned)(g->n_media - gpu->held.media),
-                            (unsigned)(g->n_ofa - gpu->held.ofa), true),
+                            left(g->n_media, gpu->held.media), left(g->n_ofa, gpu->held.ofa), true),
                 "counters", NULL);
     return set;
 }

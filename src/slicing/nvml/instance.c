@@ -47,6 +47,31 @@ int sw_nvml_gi_find(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, struct sw_
                       gpu->uuid);
 }
 
+int sw_nvml_gi_list(struct sw_nvml *n, const struct sw_nvml_gpu *gpu,
+                    const struct sw_mig_geometry *geometry,
+                    struct sw_nvml_gi out[static SW_MIG_MAX_SLICES], size_t *count,
+                    struct sw_err *err)
+{
+    *count = 0;
+    for (size_t k = 0; k < geometry->n_kinds; k++) {
+        const struct sw_mig_kind *kind = &geometry->kinds[k];
+        void *instances[MAX_INSTANCES];
+        unsigned n_instances = MAX_INSTANCES;
+        int ret = n->api.gi_list(handle_of(n, gpu), kind->gi_id, instances, &n_instances);
+        for (unsigned i = 0; ret == 0 && i < n_instances && *count < SW_MIG_MAX_SLICES; i++) {
+            struct nvml_gi_info info = { 0 };
+            ret = n->api.gi_info(instances[i], &info);
+            if (ret == 0)
+                out[(*count)++] = (struct sw_nvml_gi){
+                    info.id, kind, { (uint8_t)info.place.start, (uint8_t)info.place.size }
+                };
+        }
+        if (ret && ret != NVML_ERROR_NOT_FOUND && ret != NVML_ERROR_NOT_SUPPORTED)
+            return nvml_fail(n, ret, err, "GPU instances", gpu->uuid);
+    }
+    return 0;
+}
+
 int sw_nvml_gi_create(struct sw_nvml *n, const struct sw_nvml_gpu *gpu,
                       const struct sw_mig_kind *kind, struct sw_mig_place place, uint32_t *gi,
                       struct sw_err *err)

@@ -60,6 +60,17 @@ int sw_nvml_geometry(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, struct sw
  * same. SW_NOTFOUND: there is none. */
 int sw_nvml_gi_find(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, struct sw_mig_place place,
                     uint32_t *gi, bool *same, struct sw_err *err) SW_CHECKED;
+/** A GPU instance that is there. */
+struct sw_nvml_gi {
+    uint32_t id;
+    const struct sw_mig_kind *kind; /* of the geometry, borrowed */
+    struct sw_mig_place place;
+};
+/** The GPU instances of the profiles of @geometry, whoever made them: at most SW_MIG_MAX_SLICES. */
+int sw_nvml_gi_list(struct sw_nvml *n, const struct sw_nvml_gpu *gpu,
+                    const struct sw_mig_geometry *geometry,
+                    struct sw_nvml_gi out[static SW_MIG_MAX_SLICES], size_t *count,
+                    struct sw_err *err) SW_CHECKED;
 /** Create a GPU instance at exactly @place; @gi: its id. */
 int sw_nvml_gi_create(struct sw_nvml *n, const struct sw_nvml_gpu *gpu,
                       const struct sw_mig_kind *kind, struct sw_mig_place place, uint32_t *gi,

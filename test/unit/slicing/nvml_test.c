@@ -123,6 +123,35 @@ static void test_instances_come_and_go(void **state SW_UNUSED)
     assert_int_equal(sw_nvml_gi_destroy(n, &gpu, gi, &err), SW_NOTFOUND);
 }
 
+static void test_all_instances_are_listed(void **state SW_UNUSED)
+{
+    struct sw_nvml_gpu gpu;
+    SW_AUTO(sw_nvml) *n = open_it(&gpu);
+    SW_AUTO(sw_mig_geometry) *g = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_nvml_geometry(n, &gpu, &g, &err), 0);
+    const struct sw_mig_kind *three = sw_mig_kind_find(
+        g, &(struct sw_mig_profile){ .gi = 3, .gb = 20 });
+    struct sw_nvml_gi list[SW_MIG_MAX_SLICES];
+    size_t count = 1;
+    uint32_t gi[2];
+    assert_int_equal(sw_nvml_gi_list(n, &gpu, g, list, &count, &err), 0);
+    assert_int_equal(count, 0);
+    for (uint8_t i = 0; i < 2; i++)
+        assert_int_equal(sw_nvml_gi_create(n, &gpu, three,
+                                           (struct sw_mig_place){ (uint8_t)(4 * i), 4 }, &gi[i],
+                                           &err),
+                         0);
+    assert_int_equal(sw_nvml_gi_list(n, &gpu, g, list, &count, &err), 0);
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(list[i].id, gi[i]);
+        assert_ptr_equal(list[i].kind, three);
+        assert_int_equal(list[i].place.start, 4 * i);
+        assert_int_equal(list[i].place.size, 4);
+    }
+}
+
 static void test_errors_say_what_to_do(void **state SW_UNUSED)
 {
     static const struct {
@@ -199,13 +228,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_gpus_are_found),
-        TEST(test_the_geometry_is_that_of_the_tables),
-        TEST(test_instances_come_and_go),
-        TEST(test_errors_say_what_to_do),
-        TEST(test_no_library_no_driver),
-        TEST(test_without_mig_mode),
-        TEST(test_critical_errors_are_heard),
+        TEST(test_gpus_are_found),          TEST(test_the_geometry_is_that_of_the_tables),
+        TEST(test_instances_come_and_go),   TEST(test_all_instances_are_listed),
+        TEST(test_errors_say_what_to_do),   TEST(test_no_library_no_driver),
+        TEST(test_without_mig_mode),        TEST(test_critical_errors_are_heard),
         TEST(test_the_compute_mode_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,19 @@ struct dp_job {
     struct sw_err err;
 };
 
+/** The GPU instances of a GPU, whoever made them. */
+struct dp_instances {
+    size_t gpu;
+    int code; /* 0, or what was wrong: then @err says it */
+    struct sw_err err;
+    size_t n;
+    struct dp_instance {
+        uint32_t gi;
+        const struct sw_mig_kind *kind; /* of the GPU's geometry */
+        struct sw_mig_place place;
+    } list[SW_MIG_MAX_SLICES];
+};
+
 struct dp_driver;
 /** What a driver does. run: do the step on the GPU at index @gpu and fill in the answer; it may
  * block. free: the driver's own memory. */
@@ -41,6 +54,9 @@ struct dp_driver_ops {
     void (*run)(struct dp_driver *d, size_t gpu, struct dp_job *job);
     /** The next critical error of a GPU: its index, or SIZE_MAX for all. @return 0 | SW_PENDING */
     int (*next_xid)(struct dp_driver *d, size_t *gpu, uint64_t *xid);
+    /** Which there are on @found's GPU, which has a geometry; it may block. NULL: none that others
+     * could have made. */
+    void (*instances)(struct dp_driver *d, struct dp_instances *found);
     void (*free)(struct dp_driver *d);
 };
 /** The first member of each driver's own struct. */

@@ -36,7 +36,7 @@ static void free_driver(struct dp_driver *d)
     free(d);
 }
 
-static const struct dp_driver_ops emulated_ops = { run, next_xid, free_driver };
+static const struct dp_driver_ops emulated_ops = { run, next_xid, NULL, free_driver };
 
 int dp_driver_emulate(const char *model, size_t count, const char *node, struct dp_driver **out,
                       struct sw_err *err)

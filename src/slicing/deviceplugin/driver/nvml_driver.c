@@ -100,6 +100,16 @@ static int next_xid(struct dp_driver *d, size_t *gpu, uint64_t *xid)
     return sw_nvml_next_xid(((struct real *)d)->nvml, 0, gpu, xid, NULL);
 }
 
+static void list_instances(struct dp_driver *d, struct dp_instances *found)
+{
+    const struct real *r = (const struct real *)d;
+    struct sw_nvml_gi list[SW_MIG_MAX_SLICES];
+    found->code = sw_nvml_gi_list(r->nvml, &r->gpus[found->gpu], d->gpus[found->gpu].geometry, list,
+                                  &found->n, &found->err);
+    for (size_t i = 0; i < found->n; i++)
+        found->list[i] = (struct dp_instance){ list[i].id, list[i].kind, list[i].place };
+}
+
 static void free_driver(struct dp_driver *d)
 {
     struct real *r = (struct real *)d;
@@ -108,7 +118,7 @@ static void free_driver(struct dp_driver *d)
     free(r);
 }
 
-static const struct dp_driver_ops real_ops = { run, next_xid, free_driver };
+static const struct dp_driver_ops real_ops = { run, next_xid, list_instances, free_driver };
 
 /* Where the GPU is in the machine, as the kernel knows it. */
 static void find_place(struct dp_gpu *gpu, const char *pci_bus_id)

@@ -12,7 +12,10 @@ struct item {
     STAILQ_ENTRY(item) link;
     struct dp_job job;
     void *tag;
-    char *dir, *name; /* set: a file to sync, no job */
+    char *dir, *name;               /* set: a file to sync, no job */
+    struct dp_instances *instances; /* set: to be read, no job */
+    void (*read)(const struct dp_instances *found, void *arg);
+    void *arg; /* of @read */
 };
 STAILQ_HEAD(items, item);
 
@@ -43,6 +46,9 @@ static void free_item(struct item *it)
     dp_job_done(&it->job);
     free(it->dir);
     free(it->name);
+    if (it->instances)
+        sw_err_done(&it->instances->err);
+    free(it->instances);
     free(it);
 }
 
@@ -72,6 +78,8 @@ static void *work(void *arg)
             SW_AUTO_CHARS *path = sw_printf("%s/%s", it->dir, it->name);
             sync_path(path, 0);
             sync_path(it->dir, O_DIRECTORY);
+        } else if (it->instances) {
+            w->driver->ops->instances(w->driver, it->instances);
         } else {
             dp_driver_run(w->driver, &it->job);
         }
@@ -100,7 +108,9 @@ static void on_ended(evutil_socket_t fd, short what SW_UNUSED, void *arg)
     struct item *it;
     (void)!read(fd, &n, sizeof n);
     while ((it = take_ended(w))) {
-        if (!it->name)
+        if (it->instances)
+            it->read(it->instances, it->arg);
+        else if (!it->name)
             w->done(&it->job, it->tag, w->arg);
         free_item(it);
     }
@@ -199,4 +209,15 @@ void dp_worker_sync(struct dp_worker *w, const char *dir, const char *name)
     it->dir = sw_strdup(dir);
     it->name = sw_strdup(name);
     queue(&w->lanes[w->n_lanes - 1], it);
+}
+
+void dp_worker_instances(struct dp_worker *w, size_t gpu,
+                         void (*done)(const struct dp_instances *found, void *arg), void *arg)
+{
+    struct item *it = sw_zalloc(1, sizeof *it);
+    it->instances = sw_zalloc(1, sizeof *it->instances);
+    it->instances->gpu = gpu;
+    it->read = done;
+    it->arg = arg;
+    queue(&w->lanes[gpu], it);
 }

@@ -14,5 +14,9 @@ void dp_worker_free(struct dp_worker *w);
 /** See that a file that was written survives a power cut. Its end is not reported: what it is for
  * begins with a boot. */
 void dp_worker_sync(struct dp_worker *w, const char *dir, const char *name);
+/** Read which GPU instances GPU number @gpu has, after the steps on it that wait already; @done
+ * runs on the loop, @found is borrowed for it. Only where the driver can tell. */
+void dp_worker_instances(struct dp_worker *w, size_t gpu,
+                         void (*done)(const struct dp_instances *found, void *arg), void *arg);
 /** @job is taken (its own fields), @tag is heap and the worker's until @done gets it. */
 void dp_worker_run(struct dp_worker *w, const struct dp_job *job, void *tag);
