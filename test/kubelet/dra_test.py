@@ -447,6 +447,9 @@ def a_device_for_each_place_of_each_profile(api):
         "type": "mig", "profile": "1g.5gb", "parentUUID": GPU % 0, "index": 0, "placementStart": 3, "placementSize": 1,
         "productName": "NVIDIA A100-SXM4-40GB", "brand": "Nvidia", "architecture": "Ampere", "cudaComputeCapability": "8.0.0",
         "driverVersion": "580.159.4", "cudaDriverVersion": "13.0.0", "resource.kubernetes.io/pciBusID": "fff0:10:00.0"}, is_
+    has = {k: v["value"] for k, v in devices["gpu-1-mig-3g20gb-4"]["capacity"].items()}
+    assert has == {"memory": "19968Mi", "multiprocessors": "42", "copyEngines": "3", "decoders": "2", "encoders": "0",
+                   "jpegEngines": "0", "ofaEngines": "0"}, has
     w.stop()
     w.start()
     time.sleep(0.3)

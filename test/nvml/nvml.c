@@ -56,11 +56,15 @@ static const struct {
     unsigned number, id, slices, size, starts, max;
     unsigned long long mb;
     const char *name;
+    unsigned multiprocessors, copy, decoders, jpeg, ofa;
 } rows[] = {
-    { 0, 19, 1, 1, 0x7f, 7, 4864, "MIG 1g.5gb" },  { 7, 20, 1, 1, 0x7f, 1, 4864, "MIG 1g.5gb+me" },
-    { 9, 15, 1, 2, 0x55, 4, 9856, "MIG 1g.10gb" }, { 1, 14, 2, 2, 0x15, 3, 9856, "MIG 2g.10gb" },
-    { 2, 9, 3, 4, 0x11, 2, 19968, "MIG 3g.20gb" }, { 3, 5, 4, 4, 0x01, 1, 19968, "MIG 4g.20gb" },
-    { 4, 0, 7, 8, 0x01, 1, 40192, "MIG 7g.40gb" },
+    { 0, 19, 1, 1, 0x7f, 7, 4864, "MIG 1g.5gb", 14, 1, 0, 0, 0 },
+    { 7, 20, 1, 1, 0x7f, 1, 4864, "MIG 1g.5gb+me", 14, 1, 1, 1, 1 },
+    { 9, 15, 1, 2, 0x55, 4, 9856, "MIG 1g.10gb", 14, 1, 1, 0, 0 },
+    { 1, 14, 2, 2, 0x15, 3, 9856, "MIG 2g.10gb", 28, 2, 1, 0, 0 },
+    { 2, 9, 3, 4, 0x11, 2, 19968, "MIG 3g.20gb", 42, 3, 2, 0, 0 },
+    { 3, 5, 4, 4, 0x01, 1, 19968, "MIG 4g.20gb", 56, 4, 2, 0, 0 },
+    { 4, 0, 7, 8, 0x01, 1, 40192, "MIG 7g.40gb", 98, 7, 5, 1, 1 },
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -354,6 +358,11 @@ EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(void *h, unsigned number,
     *out = (struct nvml_gi_profile){ .id = rows[r].id,
                                      .slices = rows[r].slices,
                                      .instances = rows[r].max,
+                                     .multiprocessors = rows[r].multiprocessors,
+                                     .copy = rows[r].copy,
+                                     .decoders = rows[r].decoders,
+                                     .jpeg = rows[r].jpeg,
+                                     .ofa = rows[r].ofa,
                                      .memory_mb = rows[r].mb };
     return NVML_SUCCESS;
 }
@@ -370,6 +379,12 @@ EXPORT int nvmlDeviceGetGpuInstanceProfileInfoV(void *h, unsigned number,
         return NVML_ERROR_INVALID_ARGUMENT;
     out->id = rows[r].id;
     out->slices = rows[r].slices;
+    out->multiprocessors = rows[r].multiprocessors;
+    out->copy = rows[r].copy;
+    out->decoders = rows[r].decoders;
+    out->jpeg = rows[r].jpeg;
+    out->ofa = rows[r].ofa;
+    out->encoders = 0;
     out->memory_mb = rows[r].mb;
     (void)snprintf(out->name, sizeof out->name, "%s", rows[r].name);
     return NVML_SUCCESS;

@@ -128,8 +128,39 @@ static void set_gpu(struct json_object *device, const struct sw_dra_node *node, 
     set_version(device, "cudaDriverVersion", node->cuda_version);
     set_text(device, "string", "resource.kubernetes.io/pciBusID", gpu->pci_bus_id);
     set_text(device, "string", "resource.kubernetes.io/pcieRoot", gpu->pcie_root);
-    if (gpu->numa_node >= 0)
+    if (gpu->numa_node >= 0) {
         set_int(device, "numaNode", gpu->numa_node);
+        set_int(device, "resource.kubernetes.io/numaNode",
+                gpu->numa_node); /* other drivers', too */
+    }
+}
+
+static void set_capacity(struct json_object *device, const char *name, const char *value)
+{
+    sw_json_set_str(device, value, "capacity", name, "value", NULL);
+}
+
+static void set_count(struct json_object *device, const char *name, unsigned n)
+{
+    SW_AUTO_CHARS *value = sw_printf("%u", n);
+    set_capacity(device, name, value);
+}
+
+/* Where NVML does not tell, the memory that the profile's name has. */
+static void set_capacities(struct json_object *device, const struct sw_mig_kind *kind)
+{
+    const struct sw_mig_resources *has = &kind->has;
+    SW_AUTO_CHARS *memory = has->memory_mib ? sw_printf("%uMi", has->memory_mib)
+                                            : sw_printf("%uG", (unsigned)kind->profile.gb);
+    set_capacity(device, "memory", memory);
+    if (!has->multiprocessors)
+        return;
+    set_count(device, "multiprocessors", has->multiprocessors);
+    set_count(device, "copyEngines", has->copy_engines);
+    set_count(device, "decoders", has->decoders);
+    set_count(device, "encoders", has->encoders);
+    set_count(device, "jpegEngines", has->jpeg_engines);
+    set_count(device, "ofaEngines", has->ofa_engines);
 }
 
 static void set_slice(struct json_object *device, const struct sw_dra_gpu *gpu,
@@ -143,8 +174,7 @@ static void set_slice(struct json_object *device, const struct sw_dra_gpu *gpu,
     set_text(device, "string", "parentUUID", gpu->uuid);
     set_int(device, "placementStart", d->place.start);
     set_int(device, "placementSize", d->place.size);
-    SW_AUTO_CHARS *memory = sw_printf("%uG", (unsigned)d->kind->profile.gb);
-    sw_json_set_str(device, memory, "capacity", "memory", "value", NULL);
+    set_capacities(device, d->kind);
     const unsigned slices = ((1u << d->place.size) - 1) << d->place.start;
     struct json_object *takes = json_object_new_object();
     sw_json_set_str(takes, set_name, "counterSet", NULL);
@@ -167,7 +197,7 @@ static struct json_object *device_document(const struct sw_dra_node *node, const
         SW_AUTO_CHARS *memory = sw_printf("%uMi", gpu->memory_mib);
         set_text(device, "string", "type", "gpu");
         set_text(device, "string", "uuid", gpu->uuid);
-        sw_json_set_str(device, memory, "capacity", "memory", "value", NULL);
+        set_capacity(device, "memory", memory);
     }
     set_gpu(device, node, d->gpu);
     return device;

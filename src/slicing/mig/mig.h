@@ -88,6 +88,13 @@ static inline bool sw_mig_overlap(struct sw_mig_place a, struct sw_mig_place b)
     return a.start < b.start + b.size && b.start < a.start + a.size;
 }
 
+/** What an instance has, as NVML tells; all 0: not known. */
+struct sw_mig_resources {
+    uint32_t memory_mib;
+    uint16_t multiprocessors;
+    uint8_t copy_engines, decoders, encoders, jpeg_engines, ofa_engines;
+};
+
 /** A profile on a kind of GPU. */
 struct sw_mig_kind {
     struct sw_mig_profile profile; /* ci is 0 */
@@ -98,6 +105,7 @@ struct sw_mig_kind {
     uint8_t ci_profile;     /* NVML_COMPUTE_INSTANCE_PROFILE_* for all its slices */
     uint8_t ci_engine;      /* NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_* */
     uint8_t n_media, n_ofa; /* engines it takes, where they can run out */
+    struct sw_mig_resources has;
 };
 
 /** Shared and immutable: many GPUs point at one. */

@@ -82,6 +82,7 @@ static void a_slice_takes_the_counters_of_what_it_covers(void **state)
             "\"numaNode\":{\"int\":0},\"parentUUID\":{\"string\":\"GPU-1\"},\"placementSize\":{"
             "\"int\":4},\"placementStart\":{\"int\":4},\"productName\":{\"string\":\"NVIDIA "
             "A100-PCIE-40GB\"},\"profile\":{\"string\":\"3g.20gb\"},\"resource.kubernetes.io/"
+            "numaNode\":{\"int\":0},\"resource.kubernetes.io/"
             "pciBusID\":{\"string\":\"0000:10:00.0\"},\"resource.kubernetes.io/pcieRoot\":{"
             "\"string\":\"pci0000:10\"},\"type\":{\"string\":\"mig\"}}");
 }
