@@ -79,12 +79,15 @@ static void measure(const char *model, int n_gpus, int n_stays, int runs)
     const double future = placed_knowing(g, n_gpus, n_stays, runs);
     printf("{\"bench\":\"mig-online\",\"model\":\"%s\",\"gpus\":%d,\"configurations\":%d,"
            "\"packed\":%.3f,\"best_online\":%.3f,\"packed_below_best_online_percent\":%.3f,"
-           "\"dra_one_order\":%.3f,\"dra_one_order_below_packed_percent\":%.3f",
+           "\"dra_one_order\":%.3f,\"dra_one_order_below_packed_percent\":%.3f,"
+           "\"dra_one_order_below_best_online_percent\":%.3f",
            model, n_gpus, o->n, packed, best, 100 * (best - packed) / best, fixed,
-           100 * (packed - fixed) / packed);
+           100 * (packed - fixed) / packed, 100 * (best - fixed) / best);
     if (future > 0)
-        printf(",\"knows_future\":%.3f,\"best_online_below_it_percent\":%.2f", future,
-               100 * (future - best) / future);
+        printf(",\"knows_future\":%.3f,\"best_online_below_it_percent\":%.2f,"
+               "\"packed_below_it_percent\":%.2f,\"dra_one_order_below_it_percent\":%.2f",
+               future, 100 * (future - best) / future, 100 * (future - packed) / future,
+               100 * (future - fixed) / future);
     printf(",\"target_percent\":2}\n");
     online_free(o);
 }
