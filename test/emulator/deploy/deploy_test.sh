@@ -94,6 +94,19 @@ not_uninstalled() {
 undeployed() { make -s undeploy && dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"; }
 undeployed_twice() { hack/deploy.sh undeploy; }
 
+# A release's manifests, a recipe that labels nodes with their kernel, and the way out that docs/release.md names.
+from_manifests() {
+    local left
+    "$slipway" render charts/slipway --namespace slipway --set createNamespace=true,platform=kubernetes --include-crds --no-hooks --kube-version 1.29 >"$tap_dir/install.yaml" &&
+        kubectl apply --server-side -f "$tap_dir/install.yaml" || return 1
+    operator
+    make_chart && sed -i 's/name: agent}/name: agent, annotations: {specialresource.openshift.io\/kernel-affine: "true"}}/' "$chart/templates/0100-agent.yaml" && apply_recipe && until_ok 60 is_ready &&
+        [ -n "$(kubectl get nodes -l feature.node.kubernetes.io/kernel-version.full -o name)" ] && "$slipway" uninstall hello --yes && kubectl delete --ignore-not-found -f "$tap_dir/install.yaml"
+    left=$?
+    kill "$controller"
+    [ $left -eq 0 ] && dump >"$tap_dir/after" && diff "$tap_dir/before" "$tap_dir/after"
+}
+
 repeated() { # a deploy that failed half-way
     kubectl create namespace slipway && kubectl label namespace slipway app.kubernetes.io/part-of=slipway && kubectl -n slipway create serviceaccount slipway && kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml &&
         hack/deploy.sh deploy && hack/deploy.sh undeploy
@@ -270,6 +283,7 @@ t "uninstall refuses while there are resources" not_uninstalled
 t "make undeploy leaves the cluster as it was" undeployed
 kill "$controller"
 t "undeploy may be repeated" undeployed_twice
+t "what install.yaml brought goes without a trace, and what a recipe did to nodes" from_manifests
 t "deploy goes on from what a failed one left" repeated
 t "what it is told wrongly is said before anything is applied" badly_told
 t "run-local takes the recipes of the checkout" local_recipes
