@@ -150,8 +150,17 @@ help_fits() { # a terminal of 80 columns
     done
     [ $n -gt 30 ]
 }
-nearly() { cd "$root" && exits 2 run nvidia-mig && says 'did you mean recipes/nvidia-mig\?$' && exits 2 lint nfd && says 'did you mean states/nfd\?$'; }
+nearly() { # of a program that came without recipes
+    cp "$slipway" "$tap_dir/alone" || return 1
+    local slipway=$tap_dir/alone
+    cd "$root" && exits 2 run nvidia-mig && says 'did you mean recipes/nvidia-mig\?$' && exits 2 lint nfd && says 'did you mean states/nfd\?$'
+}
 t "a recipe's name alone is answered with its path" nearly
+by_name() { # wherever one is; a file of that name comes first
+    cd "$tap_dir" && mkdir -p named/nfd && diff <("$slipway" graph nvidia-mig --stand-ins 2>/dev/null) <("$slipway" graph "$root/recipes/nvidia-mig" --stand-ins 2>/dev/null) &&
+        "$slipway" graph nvidia-mig --stand-ins 2>/dev/null | grep -q gpu-operator && exits 0 lint nfd && cd named && exits 1 lint nfd
+}
+t "a program in build/ finds the recipes of its tree by name" by_name
 t "a recipe whose name is misspelt" misspelt
 t "every line of help fits 80 columns" help_fits
 plan
