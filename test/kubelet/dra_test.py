@@ -8,7 +8,7 @@ import grpc
 
 from dra import CLAIMS, CLASSES, DRIVER, POOL, SLICES, Driver, DraWorld
 from gpus import make_instance, remove_instance
-from world import GPU, NODE, NS, World, main, until
+from world import GPU, NODE, NS, Emulator, World, main, until
 
 ONE = "gpu-0-mig-1g5gb-%d"
 ACCELERATOR = "/apis/inference.redhat.com/v1alpha1/namespaces/%s/nodeaccelerators/%s" % (NS, NODE)
@@ -701,6 +701,20 @@ def auto_takes_what_the_api_server_serves(api):
     assert "api=dra" in w.log() and "sharedCounters in ResourceSlices" in w.log()
     assert not w.kubelet.registered
     w.close()
+
+
+def devices_are_not_published_where_the_server_drops_their_counters(api):
+    old = Emulator("1.35")
+    try:
+        w = DraWorld(old, start=False)
+        w.start(wait=False)
+        w.driver = Driver(w.dir + "/kubelet")
+        w.driver.register()
+        until("said", lambda: "DRAPartitionableDevices" in w.http("/readyz")[1])
+        assert w.http("/readyz")[0] != 200 and not w.slices()
+        w.close()
+    finally:
+        old.close()
 
 
 main([f for name, f in list(globals().items()) if callable(f) and getattr(f, "__module__", "") == "__main__"

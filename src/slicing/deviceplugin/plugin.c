@@ -476,7 +476,7 @@ const char *sw_device_plugin_waits_for(const struct sw_device_plugin *p)
     if (p->face == DP_FACE_DRA && !dp_dra_endpoint_is_registered(p->dra_endpoint))
         return "kubelet has not taken the driver's registration yet";
     if (p->face == DP_FACE_DRA && !dp_slices_are_published(p->slices))
-        return "the ResourceSlices are not written yet";
+        return sw_text_or(dp_slices_trouble(p->slices), "the ResourceSlices are not written yet");
     for (size_t i = 0; p->face == DP_FACE_DEVICE_PLUGIN && i < p->n_resources; i++)
         if (!dp_endpoint_is_registered(p->endpoints[i]))
             return "kubelet has not taken the registration yet";

@@ -31,6 +31,8 @@ struct dp_slices {
     size_t at;
     uint64_t made_of; /* the state that the last comparison was about */
     bool published;
+    bool keeps; /* the server keeps counters: it was asked by a dry run */
+    bool asking;
     bool cleared; /* of an earlier process nothing is left, where the face is another one */
     char *trouble;
 };
@@ -191,14 +193,36 @@ static void fail(struct dp_slices *s, const struct sw_err *err)
     sw_timer_set(s->soon, AGAIN_MS);
 }
 
+/* Devices without the counters that they take would be given out one over the other. */
+static void on_asked(struct dp_slices *s, struct json_object *answer)
+{
+    SW_ERR(err);
+    s->keeps = sw_json_find(answer, "spec", "sharedCounters", NULL);
+    if (s->keeps) {
+        go_on(s);
+        return;
+    }
+    (void)sw_err_set(
+        &err, SW_INVALID,
+        "the API server drops sharedCounters of ResourceSlices (Kubernetes before 1.36, "
+        "or without its feature gate DRAPartitionableDevices)");
+    fail(s, &err);
+}
+
 static void on_written(const struct sw_kube_answer *answer, void *arg)
 {
     struct dp_slices *s = arg;
     s->request = NULL;
     struct json_object *item = sw_json_at(s->todo, s->at);
     const bool deletes = json_object_is_type(item, json_type_string);
+    s->asking &= answer->code == 0;
     if (answer->code < 0 && !(deletes && answer->code == SW_NOTFOUND)) {
         fail(s, answer->err);
+        return;
+    }
+    if (s->asking) {
+        s->asking = false;
+        on_asked(s, answer->object);
         return;
     }
     if (deletes)
@@ -216,9 +240,12 @@ static void write_next(struct dp_slices *s)
     if (json_object_is_type(item, json_type_string))
         s->request = sw_kube_delete(k, &dp_kind_resource_slice, NULL, json_object_get_string(item),
                                     NULL, on_written, s);
-    else
+    else {
+        s->asking = !s->keeps && sw_json_find(item, "spec", "sharedCounters", NULL);
         s->request = sw_kube_apply(k, &dp_kind_resource_slice, NULL, sw_obj_name(item), item,
-                                   &(struct sw_request_opts){ .force = true }, on_written, s);
+                                   &(struct sw_request_opts){ .force = true, .dry_run = s->asking },
+                                   on_written, s);
+    }
 }
 
 /* ---- the order of it ---------------------------------------------------------------------------
@@ -345,6 +372,11 @@ void dp_slices_refresh(struct dp_slices *s)
     s->published = false;
     if (!s->request)
         sw_timer_set(s->soon, SOON_MS);
+}
+
+const char *dp_slices_trouble(const struct dp_slices *s)
+{
+    return s->trouble;
 }
 
 bool dp_slices_are_published(const struct dp_slices *s)
