@@ -93,8 +93,7 @@ char *sw_source_installed(const char *name)
     top[len] = '\0';
     char *found = NULL, *slash;
     for (int i = 0; i < 3 && !found && (slash = strrchr(top, '/')); i++) {
-        const bool is_build = sw_streq(slash,
-                                       "/build"); /* the program is in it, or in build/debug */
+        const bool is_build = sw_streq(slash, "/build"); /* or below it, as build/debug */
         *slash = '\0';
         SW_AUTO_CHARS *share = sw_printf("%s/share/slipway", top);
         if (i == 1)
