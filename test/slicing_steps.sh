@@ -76,7 +76,7 @@ YAML
 }
 
 deployed() { # NFD would find the GPU by its PCI id; the GPU operator's rules do the rest
-    kubectl label --overwrite node "$node" feature.node.kubernetes.io/pci-10de.present=true nvidia.com/mig.capable- &&
+    kubectl label --overwrite node "$node" feature.node.kubernetes.io/pci-10de.present=true nvidia.com/mig.capable- nvidia.com/gpu.machine- &&
         DAS_CR=$tap_dir/das.yaml make -s deploy-das && until_ok 60 kubectl get specialresource nvidia-mig
 }
 
