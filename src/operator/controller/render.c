@@ -158,6 +158,12 @@ struct json_object *render_objects(const struct render *w)
     return list;
 }
 
+/* What resources share and @doc, of the state @of, belongs to; NULL: it is the resource's own. */
+static const char *shared_name(const struct sw_recipe_state *of, struct json_object *doc)
+{
+    return of->release || sw_state_shares(of, doc) ? sw_state_shared(of) : NULL;
+}
+
 void render_replace(struct render *w, struct json_object *list)
 {
     drop_objects(w);
@@ -172,6 +178,7 @@ void render_replace(struct render *w, struct json_object *list)
         o->drop_before = sw_json_bool(item, false, "dropBefore", NULL);
         o->tells_log = sw_json_bool(item, false, "tellsLog", NULL);
         o->again = (int)sw_json_int(item, 0, "again", NULL);
+        o->shared = shared_name(&w->r->plan->states[w->index], o->doc);
         put_away(w);
     }
 }
@@ -318,8 +325,7 @@ static int take_manifest(struct render *w, const struct sw_rendered *rendered, s
                                        m->from_crds || m->is_first ? SW_STAGE_CRDS : 0);
     if (m->hook_events)
         set_hook(o, m, pass->release.is_upgrade && m->hook_events & UPGRADE ? UPGRADE : INSTALL);
-    const struct sw_recipe_state *of = &w->r->plan->states[m->state];
-    o->shared = m->release || sw_state_shares(of, m->doc) ? sw_state_shared(of) : NULL;
+    o->shared = shared_name(&w->r->plan->states[m->state], m->doc);
     w->made[w->n - 1].forward = m->hook_events & (UPGRADE | ROLLBACK);
     o->once = (m->hook_events & INSTALL) && !(m->hook_events & UPGRADE);
     item.object = o;
