@@ -33,7 +33,8 @@ struct dp_slices {
     bool published;
     bool keeps; /* the server keeps counters: it was asked by a dry run */
     bool asking;
-    bool cleared; /* of an earlier process nothing is left, where the face is another one */
+    bool withdraws; /* it does not: all that is there goes */
+    bool cleared;   /* of an earlier process nothing is left, where the face is another one */
     char *trouble;
 };
 
@@ -185,6 +186,7 @@ static struct json_object *compare(const struct dp_slices *s, struct json_object
 
 static void fail(struct dp_slices *s, const struct sw_err *err)
 {
+    s->withdraws = false;
     if (!sw_streq(s->trouble, sw_err_text(err)))
         sw_log(SW_LOG_WARN, "not published; trying again", "error", sw_err_text(err), NULL);
     sw_text_set(&s->trouble, sw_err_text(err));
@@ -193,20 +195,46 @@ static void fail(struct dp_slices *s, const struct sw_err *err)
     sw_timer_set(s->soon, AGAIN_MS);
 }
 
+static bool has_counters(struct json_object *slice)
+{
+    struct json_object *spec = sw_json_get(slice, "spec");
+    return sw_json_get(spec, "sharedCounters") ||
+           sw_json_get(sw_json_at(sw_json_get(spec, "devices"), 0), "consumesCounters");
+}
+
 /* Devices without the counters that they take would be given out one over the other. */
-static void on_asked(struct dp_slices *s, struct json_object *answer)
+static void withdraw(struct dp_slices *s)
+{
+    (void)json_object_put(s->todo);
+    s->todo = json_object_new_array();
+    s->at = 0;
+    s->keeps = false;
+    s->withdraws = true;
+    json_object_object_foreach(s->found, name, entry)
+    {
+        (void)entry;
+        json_object_array_add(s->todo, json_object_new_string(name));
+    }
+    go_on(s);
+}
+
+static void tell_dropped(struct dp_slices *s)
 {
     SW_ERR(err);
-    s->keeps = sw_json_find(answer, "spec", "sharedCounters", NULL);
-    if (s->keeps) {
-        go_on(s);
-        return;
-    }
     (void)sw_err_set(
         &err, SW_INVALID,
         "the API server drops sharedCounters of ResourceSlices (Kubernetes before 1.36, "
         "or without its feature gate DRAPartitionableDevices)");
     fail(s, &err);
+}
+
+static void on_asked(struct dp_slices *s, struct json_object *answer)
+{
+    s->keeps = has_counters(answer);
+    if (s->keeps)
+        go_on(s);
+    else
+        withdraw(s);
 }
 
 static void on_written(const struct sw_kube_answer *answer, void *arg)
@@ -229,6 +257,10 @@ static void on_written(const struct sw_kube_answer *answer, void *arg)
         json_object_object_del(s->found, json_object_get_string(item));
     else
         note(s, answer->object);
+    if (!deletes && has_counters(item) && !has_counters(answer->object)) {
+        withdraw(s); /* another server has answered the dry run, or its gate is off since */
+        return;
+    }
     s->at++;
     go_on(s);
 }
@@ -241,7 +273,7 @@ static void write_next(struct dp_slices *s)
         s->request = sw_kube_delete(k, &dp_kind_resource_slice, NULL, json_object_get_string(item),
                                     NULL, on_written, s);
     else {
-        s->asking = !s->keeps && sw_json_find(item, "spec", "sharedCounters", NULL);
+        s->asking = !s->keeps && has_counters(item);
         s->request = sw_kube_apply(k, &dp_kind_resource_slice, NULL, sw_obj_name(item), item,
                                    &(struct sw_request_opts){ .force = true, .dry_run = s->asking },
                                    on_written, s);
@@ -298,6 +330,10 @@ static void go_on(struct dp_slices *s)
         return;
     if (s->todo && s->at < sw_json_len(s->todo)) {
         write_next(s);
+        return;
+    }
+    if (s->withdraws) {
+        tell_dropped(s);
         return;
     }
     if (s->todo) {
