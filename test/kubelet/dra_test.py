@@ -554,6 +554,17 @@ def a_place_that_another_took_is_published_as_taken_at_once(api):
     w.close()
 
 
+def a_gpu_whose_instances_cannot_be_read_is_not_published(api):
+    w = DraWorld(api, start=False)
+    w.fail("gi_list 999 1")
+    w.start(wait=False)
+    w.driver = Driver(w.dir + "/kubelet")
+    w.driver.register()
+    until("one of two", lambda: len({n[:5] for n in w.devices()}) == 1)
+    until("both", lambda: len({n[:5] for n in w.devices()}) == 2, seconds=30)
+    w.close()
+
+
 # ---- from one face to the other
 
 R = "mig.das.com/1g.5gb"
@@ -707,9 +718,13 @@ def devices_are_not_published_where_the_server_drops_their_counters(api):
     old = Emulator("1.35")
     try:
         w = DraWorld(old, start=False)
+        old.post(SLICES, {"metadata": {"name": "of-before"}, "spec": {
+            "driver": DRIVER, "nodeName": w.node, "devices": [{"name": ONE % 0}],
+            "pool": {"name": POOL, "generation": 1, "resourceSliceCount": 1}}})
         w.start(wait=False)
         w.driver = Driver(w.dir + "/kubelet")
         w.driver.register()
+        until("what was there is gone", lambda: not w.slices())
         until("said", lambda: "DRAPartitionableDevices" in w.http("/readyz")[1])
         assert w.http("/readyz")[0] != 200 and not w.slices()
         w.close()

@@ -464,6 +464,7 @@ EXPORT int nvmlGpuInstanceDestroy(void *h)
 EXPORT int nvmlDeviceGetGpuInstances(void *h, unsigned id, void **out, unsigned *n);
 EXPORT int nvmlDeviceGetGpuInstances(void *h, unsigned id, void **out, unsigned *n)
 {
+    FAIL_IF_TOLD("gi_list");
     struct gpu *g = gpu_of(h);
     const int r = row_of_id(id);
     if (!g || r < 0)

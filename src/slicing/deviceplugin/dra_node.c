@@ -34,6 +34,8 @@ static struct sw_dra_gpu gpu_of(const struct sw_device_plugin *p, const struct d
                                 .memory_mib = gpu->memory_mib,
                                 .geometry = gpu->geometry,
                                 .barred = gpu->xid || (!gpu->geometry && !p->opts.whole_gpus) ||
+                                          dp_other_instances_bar(p->other_instances,
+                                                                 (size_t)(gpu - p->driver->gpus)) ||
                                           dp_nvidia_slices_have(p->nvidia_slices, gpu) };
 }
 

@@ -13,7 +13,8 @@ struct dp_other_instances {
     struct sw_timer *timer;
     bool begun;
     struct state { /* of a GPU, by its number */
-        bool known, reading;
+        bool known, reading, tried;
+        bool again; /* once it is read: it may have changed since */
         struct sw_mig_use use;
         char *text; /* said last: the instances, or why they cannot be read; NULL: none */
     } * gpus;
@@ -92,10 +93,14 @@ static void on_read(const struct dp_instances *found, void *arg)
     if (!sw_streq(text, sw_text_or(state->text, "")))
         say(o->p, found->gpu, found, text);
     sw_text_set(&state->text, text);
-    if (found->code == 0) /* else what was known last stays */
+    if (found->code == 0) { /* else what was known last stays */
         state->use = use;
+        state->known = true;
+    }
     state->reading = false;
-    state->known = true;
+    state->tried = true;
+    if (state->again)
+        dp_other_instances_read(o);
     dp_slices_refresh(o->p->slices);
 }
 
@@ -113,6 +118,7 @@ static void on_timer(void *arg)
     for (size_t i = 0; i < o->n_gpus; i++) {
         if (!p->driver->gpus[i].geometry || o->gpus[i].reading)
             continue;
+        o->gpus[i].again = false;
         o->gpus[i].reading = true;
         dp_worker_instances(p->worker, i, on_read, o);
     }
@@ -121,8 +127,11 @@ static void on_timer(void *arg)
 
 void dp_other_instances_read(struct dp_other_instances *o)
 {
-    if (reads(o->p))
-        sw_timer_set(o->timer, 0);
+    if (!reads(o->p))
+        return;
+    for (size_t i = 0; i < o->n_gpus; i++)
+        o->gpus[i].again = o->gpus[i].reading; /* what it reads may be older */
+    sw_timer_set(o->timer, 0);
 }
 
 void dp_other_instances_refresh(struct dp_other_instances *o)
@@ -138,9 +147,14 @@ bool dp_other_instances_are_known(const struct dp_other_instances *o)
     if (!reads(o->p))
         return true;
     for (size_t i = 0; i < o->n_gpus; i++)
-        if (o->p->driver->gpus[i].geometry && !o->gpus[i].known)
+        if (o->p->driver->gpus[i].geometry && !o->gpus[i].tried)
             return false;
     return o->gpus;
+}
+
+bool dp_other_instances_bar(const struct dp_other_instances *o, size_t gpu)
+{
+    return o && gpu < o->n_gpus && o->gpus[gpu].tried && !o->gpus[gpu].known;
 }
 
 struct sw_mig_use dp_other_instances_use(const struct dp_other_instances *o, size_t gpu)

@@ -14,7 +14,10 @@ void dp_other_instances_free(struct dp_other_instances *o);
 void dp_other_instances_refresh(struct dp_other_instances *o);
 /** They may have changed: read them at once. */
 void dp_other_instances_read(struct dp_other_instances *o);
-/** Whether all GPUs have been read. */
+/** Whether all GPUs have been read, or cannot be. */
 bool dp_other_instances_are_known(const struct dp_other_instances *o);
+/** Whether nothing of GPU number @gpu may be given out, as it could not be read yet. NULL is
+ * accepted. */
+bool dp_other_instances_bar(const struct dp_other_instances *o, size_t gpu);
 /** What they take of GPU number @gpu. NULL is accepted, as long as nothing is known. */
 struct sw_mig_use dp_other_instances_use(const struct dp_other_instances *o, size_t gpu);

@@ -66,8 +66,10 @@ int sw_nvml_gi_list(struct sw_nvml *n, const struct sw_nvml_gpu *gpu,
                     info.id, kind, { (uint8_t)info.place.start, (uint8_t)info.place.size }
                 };
         }
-        if (ret && ret != NVML_ERROR_NOT_FOUND && ret != NVML_ERROR_NOT_SUPPORTED)
+        if (ret && ret != NVML_ERROR_NOT_FOUND && ret != NVML_ERROR_NOT_SUPPORTED) {
+            *count = 0;
             return nvml_fail(n, ret, err, "GPU instances", gpu->uuid);
+        }
     }
     return 0;
 }

@@ -23,7 +23,7 @@ STAILQ_HEAD(items, item);
 struct lane {
     struct dp_worker *w;
     pthread_t thread;
-    bool started; /* with the first that there is to do: a GPU that nobody asks for has no thread */
+    bool started; /* with the first that there is to do */
     pthread_cond_t more;
     struct items todo;
 };
