@@ -151,6 +151,9 @@ struct json_object *render_objects(const struct render *w)
         struct json_object *item = object_item(&w->objects[i]);
         if (w->made[i].forward)
             sw_json_set_str(item, RENDER_ONLY_FORWARD, "only", NULL);
+        if (sw_state_shared(&w->r->plan->states[w->index]))
+            sw_json_set(item, json_object_new_boolean(w->objects[i].shared != NULL), "shared",
+                        NULL);
         (void)json_object_array_add(list, item);
     }
     for (size_t i = 0; i < sw_json_len(w->extra); i++)
@@ -166,6 +169,7 @@ static const char *shared_name(const struct sw_recipe_state *of, struct json_obj
 
 void render_replace(struct render *w, struct json_object *list)
 {
+    const struct sw_recipe_state *of = &w->r->plan->states[w->index];
     drop_objects(w);
     for (size_t i = 0; i < sw_json_len(list); i++) {
         struct json_object *item = sw_json_at(list, i);
@@ -178,7 +182,9 @@ void render_replace(struct render *w, struct json_object *list)
         o->drop_before = sw_json_bool(item, false, "dropBefore", NULL);
         o->tells_log = sw_json_bool(item, false, "tellsLog", NULL);
         o->again = (int)sw_json_int(item, 0, "again", NULL);
-        o->shared = shared_name(&w->r->plan->states[w->index], o->doc);
+        const char *shared = shared_name(of, o->doc); /* older texts do not say it */
+        if (sw_json_bool(item, shared != NULL, "shared", NULL))
+            o->shared = sw_state_shared(of);
         put_away(w);
     }
 }
