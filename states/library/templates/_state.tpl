@@ -41,7 +41,7 @@ olm
 
 {{/* Has another resource subscribed to .Values.olm, for all of them? What it has made is observed then. */}}
 {{- define "state.subscribed-by-another" -}}
-{{- hasKey (default dict .Values.releasesOfOthers) (printf "%s/%s" .Values.olm.namespace .Values.olm.package) -}}
+{{- hasKey (default dict .Values.releasesOfOthers) (printf "%s/%s" .Values.olm.namespace (default .Values.olm.package .Values.olm.sharedAs)) -}}
 {{- end -}}
 
 {{/* Has this resource a Subscription of .Values.olm, or another one, for all of them? */}}
