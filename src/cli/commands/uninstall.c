@@ -375,7 +375,7 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
         found = true;
         remove_resource(u, kind, r, node_kind, nodes);
     }
-    if (rc == 0 && found && all && !u->n_kept)
+    if (rc == 0 && found && all && !u->n_kept && !u->n_failed)
         uninstall_clear_kernels(u, node_kind);
     if (rc == 0 && !found)
         rc = sw_err_set(err, SW_NOTFOUND, "there is no SpecialResource '%s'", u->only);

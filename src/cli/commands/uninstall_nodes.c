@@ -172,8 +172,11 @@ void uninstall_clear_kernels(struct uninstall *u, const struct sw_kind *node_kin
         uninstall_say(u, "unlabel", "Node", NULL, name, SW_KERNEL_LABEL);
         SW_AUTO_JSON *patch = json_object_new_object();
         sw_json_set(patch, NULL, "metadata", "labels", SW_KERNEL_LABEL, NULL);
-        if (!u->opts.plan)
-            rc = sw_cluster_patch(&u->conn, node_kind, NULL, name, patch, &err);
+        SW_ERR(why);
+        int code = u->opts.plan ? 0
+                                : sw_cluster_patch(&u->conn, node_kind, NULL, name, patch, &why);
+        if (code < 0 && code != SW_NOTFOUND) /* the others get rid of theirs all the same */
+            uninstall_failed(u, &why);
     }
     if (rc < 0)
         uninstall_failed(u, &err);
