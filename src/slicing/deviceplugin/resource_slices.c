@@ -210,11 +210,7 @@ static void withdraw(struct dp_slices *s)
     s->at = 0;
     s->keeps = false;
     s->withdraws = true;
-    json_object_object_foreach(s->found, name, entry)
-    {
-        (void)entry;
-        json_object_array_add(s->todo, json_object_new_string(name));
-    }
+    add_superfluous(s, NULL, s->todo);
     go_on(s);
 }
 

@@ -180,6 +180,16 @@ int sw_nvml_gpu(struct sw_nvml *n, size_t index, struct sw_nvml_gpu *out, struct
     return 0;
 }
 
+/* What an instance of a profile has; @p in either version of NVML's structure. */
+#define RESOURCES(p)                                                                               \
+    ((struct sw_mig_resources){ .memory_mib = (uint32_t)(p).memory_mb,                             \
+                                .multiprocessors = (uint16_t)(p).multiprocessors,                  \
+                                .copy_engines = (uint8_t)(p).copy,                                 \
+                                .decoders = (uint8_t)(p).decoders,                                 \
+                                .encoders = (uint8_t)(p).encoders,                                 \
+                                .jpeg_engines = (uint8_t)(p).jpeg,                                 \
+                                .ofa_engines = (uint8_t)(p).ofa })
+
 static int read_profile(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, unsigned number,
                         struct sw_mig_kind *k)
 {
@@ -196,15 +206,7 @@ static int read_profile(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, unsign
         v2.name[sizeof v2.name - 1] = '\0';
         const char *name = sw_starts_with(v2.name, "MIG ") ? v2.name + 4 : v2.name;
         k->gi_id = (uint8_t)v2.id;
-        k->has = (struct sw_mig_resources){
-            .memory_mib = (uint32_t)v2.memory_mb,
-            .multiprocessors = (uint16_t)v2.multiprocessors,
-            .copy_engines = (uint8_t)v2.copy,
-            .decoders = (uint8_t)v2.decoders,
-            .encoders = (uint8_t)v2.encoders,
-            .jpeg_engines = (uint8_t)v2.jpeg,
-            .ofa_engines = (uint8_t)v2.ofa,
-        };
+        k->has = RESOURCES(v2);
         if (sw_mig_profile_parse(name, strlen(name), &k->profile, NULL) == 0)
             return 0;
     }
@@ -213,15 +215,7 @@ static int read_profile(struct sw_nvml *n, const struct sw_nvml_gpu *gpu, unsign
     if (ret)
         return ret;
     k->gi_id = (uint8_t)p.id;
-    k->has = (struct sw_mig_resources){
-        .memory_mib = (uint32_t)p.memory_mb,
-        .multiprocessors = (uint16_t)p.multiprocessors,
-        .copy_engines = (uint8_t)p.copy,
-        .decoders = (uint8_t)p.decoders,
-        .encoders = (uint8_t)p.encoders,
-        .jpeg_engines = (uint8_t)p.jpeg,
-        .ofa_engines = (uint8_t)p.ofa,
-    };
+    k->has = RESOURCES(p);
     /* As `nvidia-smi` names it: eighths of the GPU's memory, rounded up, of its size in GB.
      * Source: MIG user guide, "MIG device names"; k8s-device-plugin's naming. */
     const double eighths = ceil((double)p.memory_mb / gpu->memory_mib * 8) / 8;
