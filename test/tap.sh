@@ -69,6 +69,21 @@ operating() {
     echo $! >"$tap_dir/operating.pid"
 }
 
+# kill_until_deleted RESOURCE: kill the controller again and again until it is gone (is_deleted), at least once while
+# hands_over says so
+kill_until_deleted() {
+    local n=0 inside=0
+    while ! is_deleted "$1" && [ $n -lt 60 ]; do
+        sleep "0.$((40 + n * 7 % 50))"
+        kill -9 "$(cat "$tap_dir/operating.pid")"
+        ! hands_over || inside=$((inside + 1))
+        operating --allowed-files "$PWD"
+        n=$((n + 1))
+    done
+    echo "killed $n times, $inside while it handed over"
+    [ $inside -ge 1 ] && until_ok 60 is_deleted "$1"
+}
+
 # resource NAME URL VERSION [REPOSITORY]: prints a SpecialResource that has its chart from there, and its name for its
 # chart and namespace. What is printed after it goes into its spec.
 resource() {

@@ -55,19 +55,10 @@ last_goes() { kubectl delete specialresource intel-device-plugins --timeout=60s 
 # the operator is killed again and again until the deletion is over. Writes take their time, so that it is in the middle
 # of handing over
 killed() {
-    local n=0 inside=0
     echo 'faults: [{verb: patch, delay: 150ms}]' >"$tap_dir/slow.yaml"
     both --faults "$tap_dir/slow.yaml" && watches || return 1
     kubectl delete specialresource nvidia-gpu --wait=false
-    while ! is_deleted nvidia-gpu && [ $n -lt 60 ]; do
-        sleep "0.$((40 + n * 7 % 50))"
-        kill -9 "$(cat "$tap_dir/operating.pid")"
-        ! hands_over || inside=$((inside + 1))
-        operating --allowed-files "$PWD"
-        n=$((n + 1))
-    done
-    echo "killed $n times, $inside while it handed over"
-    [ $inside -ge 1 ] && until_ok 60 is_deleted nvidia-gpu && until_ok 20 users openshift-nfd/nfd intel-device-plugins || return 1
+    kill_until_deleted nvidia-gpu && until_ok 20 users openshift-nfd/nfd intel-device-plugins || return 1
     ready intel-device-plugins && is_untouched && there | diff "$tap_dir/before" - && [ "$(marks)" = intel-device-plugins ] || return 1
     last_goes
 }

@@ -26,16 +26,7 @@ killed() {
     emulated --platform kubernetes --kube-version 1.33 --faults "$tap_dir/slow.yaml" && operating --allowed-files "$PWD" || return 1
     come nvidia-mig && come intel-device-plugins && objects >"$tap_dir/before" && [ -s "$tap_dir/before" ] || return 1
     kubectl delete specialresource nvidia-mig --wait=false
-    local n=0 inside=0
-    while ! is_deleted nvidia-mig && [ $n -lt 60 ]; do
-        sleep "0.$((40 + n * 7 % 50))"
-        kill -9 "$(cat "$tap_dir/operating.pid")"
-        ! hands_over || inside=$((inside + 1))
-        operating --allowed-files "$PWD"
-        n=$((n + 1))
-    done
-    echo "killed $n times, $inside while it handed over"
-    [ $inside -ge 1 ] && until_ok 60 is_deleted nvidia-mig && until_ok 20 handed_over || return 1
+    kill_until_deleted nvidia-mig && until_ok 20 handed_over || return 1
     ready intel-device-plugins && objects | diff "$tap_dir/before" - || return 1
     kubectl delete specialresource intel-device-plugins --timeout=60s && until_ok 10 nothing
 }
