@@ -78,7 +78,7 @@ spec: {resourceClaims: [{name: gpu, resourceClaimName: fixed}], containers: [{na
 }
 t "what would have to move for it" moves
 report() {
-    "$slipway" report -o "$tap_dir/report.html" && sed -n 's/.*id="report">\(.*\)<\/script><script.*/\1/p' "$tap_dir/report.html" >"$tap_dir/report.json" &&
+    "$slipway" report -o "$tap_dir/report.html" && sed -n 's/.*id="report">\(.*\)<\/script>$/\1/p' "$tap_dir/report.html" >"$tap_dir/report.json" &&
         jq -e '[.objects[] | select(.[0] == "gpu") | .[2].slices[].pods[]] | length == 2' "$tap_dir/report.json"
 }
 t "a report has them, too" report
