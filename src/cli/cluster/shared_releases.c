@@ -118,9 +118,9 @@ static bool is_there(const struct leaving *l, struct json_object *user)
     return false;
 }
 
-/* @return 1: @entry has changed | 0 | SW_CONFLICT */
-static int leave_entry(struct leaving *l, const char *name, struct json_object *entry,
-                       struct sw_err *err)
+/* @return 1: @entry, of @ns, has changed | 0 | SW_CONFLICT */
+static int leave_entry(struct leaving *l, struct json_object *ns, const char *name,
+                       struct json_object *entry, struct sw_err *err)
 {
     const char *uid = sw_obj_uid(l->resource);
     bool changes = false;
@@ -130,6 +130,8 @@ static int leave_entry(struct leaving *l, const char *name, struct json_object *
         if (!sw_streq(other, uid) && !is_there(l, user))
             changes = sw_shared_forget(entry, other) || changes;
     }
+    if (changes)
+        sw_shared_inherit_namespace(entry, name, ns);
     if (sw_shared_must_wait(entry, uid))
         return sw_err_set(err, SW_CONFLICT, "shared release %s: resource %s has not handed it over",
                           name, sw_json_str(sw_shared_owner(entry), "", "name", NULL));
@@ -147,7 +149,8 @@ static int leave_entry(struct leaving *l, const char *name, struct json_object *
 
 /* Users whose resource is gone, though it has not left, do not count any more. @return 1: @entry
  * has changed | 0 */
-static int forget_entry(struct leaving *l, const char *name, struct json_object *entry)
+static int forget_entry(struct leaving *l, struct json_object *ns, const char *name,
+                        struct json_object *entry)
 {
     bool changes = false;
     for (size_t i = sw_json_len(sw_json_get(entry, "users")); i-- > 0;) {
@@ -168,6 +171,8 @@ static int forget_entry(struct leaving *l, const char *name, struct json_object 
         sw_shared_forget_from(entry);
         changes = true;
     }
+    if (changes)
+        sw_shared_inherit_namespace(entry, name, ns);
     return changes;
 }
 
@@ -205,8 +210,9 @@ static int end_entry(struct leaving *l, const char *name, struct json_object *en
     return rc < 0 ? rc : sw_shared_done(entry, uid, gone);
 }
 
-/* What the releases of @ns are to be, in @releases. @return 1: it is something else | 0 | a code */
-static int change(struct leaving *l, const char *ns, struct json_object *releases,
+/* What the releases of @live are to be, in @releases. @return 1: it is something else | 0 | a code
+ */
+static int change(struct leaving *l, struct json_object *live, struct json_object *releases,
                   struct sw_err *err)
 {
     SW_AUTO_JSON *before = sw_json_copy(releases);
@@ -214,12 +220,12 @@ static int change(struct leaving *l, const char *ns, struct json_object *release
     json_object_object_foreach(before, release, ignored)
     {
         (void)ignored;
-        SW_AUTO_CHARS *name = sw_printf("%s/%s", ns, release);
+        SW_AUTO_CHARS *name = sw_printf("%s/%s", sw_obj_name(live), release);
         struct json_object *entry = sw_json_get(releases, release);
         bool gone = false;
-        int rc = l->forgets ? forget_entry(l, name, entry)
+        int rc = l->forgets ? forget_entry(l, live, name, entry)
                  : l->ends  ? end_entry(l, name, entry, &gone, err)
-                            : leave_entry(l, name, entry, err);
+                            : leave_entry(l, live, name, entry, err);
         if (rc < 0)
             return rc;
         changes |= rc;
@@ -251,7 +257,7 @@ static int leave_namespace(struct leaving *l, const char *name, struct sw_err *e
         if (rc < 0)
             break;
         SW_AUTO_JSON *releases = sw_shared_releases_of(ns);
-        int changes = change(l, name, releases, err);
+        int changes = change(l, ns, releases, err);
         if (changes <= 0 || l->plan)
             return changes < 0 ? changes : 0;
         SW_AUTO_JSON *patch = sw_shared_releases_patch(ns, releases);

@@ -298,6 +298,28 @@ struct json_object *sw_shared_renew(struct json_object *entry, const struct sw_r
     return fresh;
 }
 
+void sw_shared_add_namespace(struct json_object *entry, const char *release)
+{
+    SW_AUTO_CHARS *name = sw_shared_namespace(release);
+    SW_AUTO_JSON *objects = json_object_new_array();
+    struct json_object *object = json_object_new_object();
+    sw_json_set_str(object, "v1", "apiVersion", NULL);
+    sw_json_set_str(object, "Namespace", "kind", NULL);
+    sw_json_set_str(object, name, "name", NULL);
+    sw_json_set_str(object, release, "release", NULL);
+    (void)json_object_array_add(objects, object);
+    add_objects(entry, objects);
+}
+
+void sw_shared_inherit_namespace(struct json_object *entry, const char *release,
+                                 struct json_object *ns)
+{
+    const char *mark = sw_obj_annotation(ns, "slipway.dev/resource");
+    bool is_slipways = sw_streq(sw_obj_label(ns, SW_OWNED_LABEL), "true");
+    if (mark && is_slipways && sw_json_has_text(sw_json_get(entry, "former"), mark))
+        sw_shared_add_namespace(entry, release);
+}
+
 bool sw_shared_forget(struct json_object *entry, const char *uid)
 {
     int at = find(entry, uid);

@@ -82,6 +82,13 @@ bool sw_shared_must_wait(struct json_object *entry, const char *uid);
 bool sw_shared_forget(struct json_object *entry, const char *uid);
 /** Who still hands it over does not exist any more. */
 void sw_shared_forget_from(struct json_object *entry);
+/** The namespace of @release is among the objects that the owner of @entry has not in its status.
+ */
+void sw_shared_add_namespace(struct json_object *entry, const char *release);
+/** The same, where @ns, that namespace as it is, is slipway's and has the mark of a former owner:
+ * who is deleted before it has walked the release takes the namespace with it, too. */
+void sw_shared_inherit_namespace(struct json_object *entry, const char *release,
+                                 struct json_object *ns);
 /** A new release, which @user owns, in the place of @entry, whose users do not exist any more; the
  * caller's. */
 struct json_object *sw_shared_renew(struct json_object *entry, const struct sw_release_user *user);

@@ -64,12 +64,27 @@ killed() {
 }
 hands_over() { kubectl get namespace openshift-nfd -o json | jq -e '.metadata.annotations["slipway.dev/shared-releases"] | fromjson | .nfd | has("from")' >/dev/null; }
 
-# its owner lost its finalizer by force: who is left has it next, and the last one takes it
-forced() {
+# its owner lost its finalizer by force
+lost() {
     both && stop operating && kubectl delete specialresource nvidia-gpu --wait=false &&
-        kubectl patch specialresource nvidia-gpu --type=merge -p '{"metadata":{"finalizers":null}}' && until_ok 10 is_deleted nvidia-gpu || return 1
+        kubectl patch specialresource nvidia-gpu --type=merge -p '{"metadata":{"finalizers":null}}' && until_ok 10 is_deleted nvidia-gpu
+}
+# who is left has it next, and the last one takes it
+forced() {
+    lost || return 1
     operating --allowed-files "$PWD"
-    until_ok 40 users openshift-nfd/nfd intel-device-plugins && ready intel-device-plugins && until_ok 20 is_marked intel-device-plugins && last_goes
+    until_ok 40 users openshift-nfd/nfd intel-device-plugins && until_ok 40 kubectl get subscriptions.operators.coreos.com nfd -n openshift-nfd &&
+        ready intel-device-plugins && until_ok 20 is_marked intel-device-plugins && last_goes
+}
+too_early() {
+    lost && kubectl delete specialresource intel-device-plugins --wait=false || return 1
+    operating --allowed-files "$PWD"
+    until_ok 60 is_deleted intel-device-plugins && until_ok 20 nothing
+}
+uninstalled_early() { lost && "$slipway" uninstall intel-device-plugins --yes && until_ok 20 nothing; }
+not_its_own() { # a namespace that a user has made stays
+    lost && kubectl label namespace openshift-nfd specialresource.openshift.io/owned- && kubectl annotate namespace openshift-nfd slipway.dev/resource- &&
+        "$slipway" uninstall intel-device-plugins --yes && until_ok 20 is_deleted intel-device-plugins && kubectl get namespace openshift-nfd
 }
 is_marked() { [ "$(marks)" = "$1" ]; }
 
@@ -107,6 +122,9 @@ t "the next owner has it after a restart, too" stays
 t "the last one takes it with him" last_goes
 t "a controller that is killed while it hands over" killed
 t "an owner that lost its finalizer by force" forced
+t "and a next one that is deleted before it has taken over" too_early
+t "or uninstalled before" uninstalled_early
+t "a namespace that is not slipway's stays" not_its_own
 t "another channel is refused, with both names" other_version
 t "slipway run joins" ran
 t "plan and diff say who shares" said

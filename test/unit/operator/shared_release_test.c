@@ -243,6 +243,34 @@ static void who_comes_after_the_last_knows_them(void **state)
     assert_true(has_former(fresh, "b") && !sw_shared_is_used_by(fresh, "ub"));
 }
 
+static void namespace_of_a_former_owner_is_the_next_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ns;
+        size_t n;
+    } rows[] = {
+        { "{\"metadata\":{\"labels\":{\"specialresource.openshift.io/owned\":\"true\"},"
+          "\"annotations\":{\"slipway.dev/resource\":\"a\"}}}",
+          1 },
+        { "{\"metadata\":{\"labels\":{\"specialresource.openshift.io/owned\":\"true\"},"
+          "\"annotations\":{\"slipway.dev/resource\":\"z\"}}}",
+          0 },
+        { "{\"metadata\":{\"annotations\":{\"slipway.dev/resource\":\"a\"}}}", 0 },
+        { "{\"metadata\":{}}", 0 },
+    };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_JSON *entry = of_two(), *ns = parse(rows[i].ns);
+        assert_true(sw_shared_forget(entry, "ua"));
+        sw_shared_inherit_namespace(entry, "n/r", ns);
+        sw_shared_inherit_namespace(entry, "n/r", ns); /* once is enough */
+        struct json_object *objects = sw_json_get(entry, "objects");
+        assert_int_equal(sw_json_len(objects), rows[i].n);
+        if (rows[i].n)
+            assert_string_equal(sw_json_str(sw_json_at(objects, 0), "", "name", NULL), "n");
+    }
+}
+
 static void mark_of_a_former_owner_is_taken_over(void **state)
 {
     (void)state;
@@ -278,6 +306,7 @@ int main(void)
         cmocka_unit_test(who_is_gone_is_a_former_owner),
         cmocka_unit_test(who_is_gone_in_the_middle_is_a_former_owner),
         cmocka_unit_test(who_comes_after_the_last_knows_them),
+        cmocka_unit_test(namespace_of_a_former_owner_is_the_next_ones),
         cmocka_unit_test(mark_of_a_former_owner_is_taken_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

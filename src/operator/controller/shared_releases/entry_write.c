@@ -77,13 +77,15 @@ static bool has_taken_over(const struct shared_release *p, struct json_object *e
            sw_shared_is_owned_by(entry, r->uid) && sw_engine_has_taken_over(r->engine, p->name);
 }
 
-/* @return whether @entry, which is there, is changed. *@gone: it is to go */
-static bool change(struct shared_release *p, struct json_object *entry, enum shared_wish wish,
-                   bool *gone)
+/* @return whether @entry, of @ns, which is there, is changed. *@gone: it is to go */
+static bool change(struct shared_release *p, struct json_object *ns, struct json_object *entry,
+                   enum shared_wish wish, bool *gone)
 {
     const struct resource *r = p->r;
     const struct sw_release_user user = { r->name, r->uid, p->version };
     bool changes = forget_users(p, entry);
+    if (changes && ns)
+        sw_shared_inherit_namespace(entry, p->name, ns);
     if (wish == SHARED_WANTED && !sw_shared_is_leaving(entry, r->uid)) {
         bool is_user = sw_shared_is_used_by(entry, r->uid);
         SW_AUTO_CHARS *conflict = sw_shared_conflict(entry, &user, p->name);
@@ -107,7 +109,8 @@ static bool change(struct shared_release *p, struct json_object *entry, enum sha
     return changes;
 }
 
-bool shared_change(struct shared_release *p, struct json_object *entry, struct json_object **out)
+bool shared_change(struct shared_release *p, struct json_object *ns, struct json_object *entry,
+                   struct json_object **out)
 {
     enum shared_wish wish = wish_of(p);
     const struct sw_release_user user = { p->r->name, p->r->uid, p->version };
@@ -117,10 +120,12 @@ bool shared_change(struct shared_release *p, struct json_object *entry, struct j
         return false;
     if (is_new) {
         *out = entry ? sw_shared_renew(entry, &user) : sw_shared_new(&user);
+        if (ns)
+            sw_shared_inherit_namespace(*out, p->name, ns);
         return true;
     }
     *out = sw_json_copy(entry);
-    bool changes = change(p, *out, wish, &gone);
+    bool changes = change(p, ns, *out, wish, &gone);
     if (gone)
         json_object_put(SW_TAKE(*out));
     return changes;
@@ -189,13 +194,8 @@ static void on_written(const struct sw_kube_answer *a, void *arg)
 static struct json_object *new_namespace(const struct op *op, struct json_object *releases)
 {
     const struct shared_release *p = op->more;
-    struct json_object *doc = json_object_new_object(), *object = json_object_new_object();
-    struct json_object *entry = sw_json_get(releases, sw_shared_name(p->name));
-    sw_json_set_str(object, "v1", "apiVersion", NULL);
-    sw_json_set_str(object, "Namespace", "kind", NULL);
-    sw_json_set_str(object, op->key.name, "name", NULL);
-    sw_json_set_str(object, p->name, "release", NULL);
-    (void)json_object_array_add(sw_json_need_list(entry, "objects", NULL), object);
+    struct json_object *doc = json_object_new_object();
+    sw_shared_add_namespace(sw_json_get(releases, sw_shared_name(p->name)), p->name);
     sw_json_set_str(doc, "v1", "apiVersion", NULL);
     sw_json_set_str(doc, "Namespace", "kind", NULL);
     sw_json_set_str(doc, op->key.name, "metadata", "name", NULL);
@@ -311,7 +311,7 @@ static void on_read(const struct sw_kube_answer *a, void *arg)
                                   resource_account_now(p->r), on_records, op);
         return;
     }
-    if (!shared_change(p, entry, &fresh)) {
+    if (!shared_change(p, ns, entry, &fresh)) {
         json_object_put(fresh);
         finish(op, 0, NULL);
         return;
@@ -335,7 +335,7 @@ void shared_settle(struct shared_release *p)
         p->again = true;
         return;
     }
-    bool changes = shared_change(p, shared_find(p->r->c, p->name), &fresh);
+    bool changes = shared_change(p, NULL, shared_find(p->r->c, p->name), &fresh);
     json_object_put(fresh);
     if (!changes)
         return;

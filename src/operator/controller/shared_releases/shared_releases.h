@@ -46,8 +46,10 @@ bool shared_may_begin(const struct resource *r);
 bool shared_is_claimed(const struct shared_release *p);
 /** Is it the resource's own, and has none of its states an object of it: is it switched off? */
 bool shared_is_off(const struct shared_release *p);
-/** Change @entry as @p wishes, for now; NULL: there is none. *@out: as it is to be, the caller's;
- * NULL: there is to be none. @return whether that is something else */
-bool shared_change(struct shared_release *p, struct json_object *entry, struct json_object **out);
+/** Change @entry as @p wishes, for now; NULL: there is none. @ns: the namespace that has it; NULL:
+ * not read. *@out: as it is to be, the caller's; NULL: there is to be none. @return whether that is
+ * something else */
+bool shared_change(struct shared_release *p, struct json_object *ns, struct json_object *entry,
+                   struct json_object **out);
 /** Write it, if it is something else than what is known. */
 void shared_settle(struct shared_release *p);
