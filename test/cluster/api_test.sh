@@ -157,6 +157,13 @@ quota() {
         says 'exceeded quota: few' make_object Secret s $ns-quota
 }
 
+uses() { [ "$(kubectl -n $ns-quota get quota many -o 'jsonpath={.status.used}' | jq -cS .)" = "$1" ]; }
+quota_counts() {
+    printf '{"apiVersion":"v1","kind":"ResourceQuota","metadata":{"name":"many","namespace":"%s"},"spec":{"hard":{"count/services":"5","requests.cpu":"4"}}}' $ns-quota | kubectl create -f - &&
+        until_ok 30 uses '{"count/services":"0","requests.cpu":"0"}' && kubectl -n $ns-quota create service clusterip s --tcp=80 &&
+        until_ok 30 uses '{"count/services":"1","requests.cpu":"0"}' && kubectl -n $ns-quota delete service s && until_ok 60 uses '{"count/services":"0","requests.cpu":"0"}'
+}
+
 typed_patch() { # what 1.20 says to ports without a protocol; newer releases fill it in
     printf '{"apiVersion":"v1","kind":"Service","metadata":{"name":"p","namespace":"%s"},"spec":{"ports":[{"port":80},{"port":81}]}}' $ns >"$tap_dir/p"
     says 'failed to create typed patch object' kubectl apply --server-side --validate=false -f "$tap_dir/p"
@@ -301,6 +308,7 @@ t "nothing is created in a namespace that is not there" no_namespace
 t "nothing is created in a namespace that is being deleted" dying_namespace
 t "a webhook that is down refuses by its failurePolicy" webhook_down
 t "a quota refuses" quota
+t "a quota says what is used" quota_counts
 t "a budget holds a pod against eviction" budget_holds
 t "an Eviction of a version that is not served is refused" eviction_version
 t "without a budget a pod is evicted; not by a dry run, nor another one's uid" evicted

@@ -111,12 +111,6 @@ static int read_registry(struct sw_aicr_catalog *c, struct sw_err *err)
     return rc;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    struct json_object *const *x = a, *const *y = b;
-    return strcmp(json_object_get_string(*x), json_object_get_string(*y));
-}
-
 int sw_aicr_catalog_open(const char *origin, const struct sw_aicr_files *files,
                          struct sw_aicr_catalog **out, struct sw_err *err)
 {
@@ -126,7 +120,6 @@ int sw_aicr_catalog_open(const char *origin, const struct sw_aicr_files *files,
     c->registry = json_object_new_object();
     c->overlays = json_object_new_object();
     c->mixins = json_object_new_object();
-    c->names = json_object_new_array();
     int rc = read_registry(c, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s is no catalogue", origin);
@@ -137,12 +130,7 @@ int sw_aicr_catalog_open(const char *origin, const struct sw_aicr_files *files,
         rc = sw_err_set(err, SW_INVALID, "overlays: there is none called 'base'");
     if (rc < 0)
         return sw_err_wrap(err, rc, "%s", origin);
-    json_object_object_foreach(c->overlays, name, doc)
-    {
-        (void)doc;
-        (void)json_object_array_add(c->names, json_object_new_string(name));
-    }
-    json_object_array_sort(c->names, compare_texts);
+    c->names = sw_json_sorted_keys(c->overlays);
     *out = SW_TAKE(c);
     return 0;
 }

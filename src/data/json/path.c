@@ -110,6 +110,26 @@ struct json_object *sw_json_find_by(struct json_object *list, const char *key, c
     return NULL;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(json_object_get_string(*(struct json_object *const *)a),
+                  json_object_get_string(*(struct json_object *const *)b));
+}
+
+struct json_object *sw_json_sorted_keys(struct json_object *map)
+{
+    struct json_object *keys = json_object_new_array();
+    if (!json_object_is_type(map, json_type_object))
+        return keys;
+    json_object_object_foreach(map, key, value)
+    {
+        (void)value;
+        (void)json_object_array_add(keys, json_object_new_string(key));
+    }
+    json_object_array_sort(keys, by_text);
+    return keys;
+}
+
 bool sw_json_has_text(struct json_object *list, const char *text)
 {
     for (size_t i = 0; i < sw_json_len(list); i++)

@@ -38,6 +38,8 @@ size_t sw_json_len(struct json_object *doc);
 struct json_object *sw_json_at(struct json_object *list, size_t i);
 /** The element of @list whose string @key is @value (a container by its name), borrowed or NULL. */
 struct json_object *sw_json_find_by(struct json_object *list, const char *key, const char *value);
+/** The keys of @map in byte order, an array of strings; the caller's. */
+struct json_object *sw_json_sorted_keys(struct json_object *map);
 /** Whether @list contains the string @text. */
 bool sw_json_has_text(struct json_object *list, const char *text);
 /** The strings of @list with @between between them, "a, b"; what is no string is empty. Heap, the

@@ -77,17 +77,44 @@ int sw_limit_ranger(struct sw_write *w)
 /* ---- ResourceQuota ------------------------------------------------------------------------------
  */
 
-/* Add the containers' requests or limits (@field) of the resource @name. */
-static void add_pod(json_object *pod, const char *field, const char *name, struct sw_quantity *sum)
+/* The requests or limits (@field) of one container, of the resource @name. */
+static struct sw_quantity amount_of(json_object *container, const char *field, const char *name)
 {
+    struct sw_quantity q;
+    json_object *amount = sw_json_find(container, "resources", field, name, NULL);
+    if (!amount || sw_quantity_from_json(amount, &q, NULL) < 0)
+        return sw_quantity_from_int(0);
+    return q;
+}
+
+/* The requests or limits (@field) of the resource @name that a pod needs at most at one time: of
+ * its containers with the sidecars, or of an init container with the sidecars before it; and what
+ * its RuntimeClass adds. */
+static struct sw_quantity pod_use(json_object *pod, const char *field, const char *name)
+{
+    json_object *inits = sw_json_find(pod, "spec", "initContainers", NULL);
     json_object *containers = sw_json_find(pod, "spec", "containers", NULL);
-    for (size_t i = 0; i < sw_json_len(containers); i++) {
-        struct sw_quantity q;
-        json_object *amount = sw_json_find(sw_json_at(containers, i), "resources", field, name,
-                                           NULL);
-        if (amount && sw_quantity_from_json(amount, &q, NULL) == 0)
-            sw_quantity_add(sum, &q);
+    json_object *overhead = sw_json_find(pod, "spec", "overhead", name, NULL);
+    struct sw_quantity sum = sw_quantity_from_int(0), most = sum, sidecars = sum, more;
+    for (size_t i = 0; i < sw_json_len(inits); i++) {
+        json_object *init = sw_json_at(inits, i);
+        struct sw_quantity now = amount_of(init, field, name);
+        sw_quantity_add(&now, &sidecars);
+        if (sw_streq(sw_json_str(init, "", "restartPolicy", NULL), "Always"))
+            sidecars = now;
+        if (sw_quantity_cmp(&now, &most) > 0)
+            most = now;
     }
+    for (size_t i = 0; i < sw_json_len(containers); i++) {
+        struct sw_quantity q = amount_of(sw_json_at(containers, i), field, name);
+        sw_quantity_add(&sum, &q);
+    }
+    sw_quantity_add(&sum, &sidecars);
+    if (sw_quantity_cmp(&sum, &most) > 0)
+        most = sum;
+    if (overhead && sw_quantity_from_json(overhead, &more, NULL) == 0)
+        sw_quantity_add(&most, &more);
+    return most;
 }
 
 /* How much an object uses of a quota's @resource: "pods", "count/pods", "requests.cpu",
@@ -105,16 +132,72 @@ static struct sw_quantity charge(const struct sw_emu_kind *kind, json_object *do
     }
     if (strcmp(resource, type) == 0)
         return pod && sw_doc_is_over(doc) ? none : one;
+    if (strcmp(resource, "requests.storage") == 0) {
+        json_object *amount = sw_json_find(doc, "spec", "resources", "requests", "storage", NULL);
+        *counts = strcmp(type, "persistentvolumeclaims") == 0;
+        if (*counts && amount && sw_quantity_from_json(amount, &one, NULL) == 0)
+            return one;
+        return none;
+    }
     *counts = pod;
     if (!pod || sw_doc_is_over(doc))
         return none;
     if (strncmp(resource, "limits.", 7) == 0)
-        add_pod(doc, "limits", resource + 7, &none);
-    else if (strncmp(resource, "requests.", 9) == 0)
-        add_pod(doc, "requests", resource + 9, &none);
-    else
-        add_pod(doc, "requests", resource, &none);
-    return none;
+        return pod_use(doc, "limits", resource + 7);
+    return pod_use(doc, "requests",
+                   strncmp(resource, "requests.", 9) == 0 ? resource + 9 : resource);
+}
+
+/* The kind whose objects a quota's @resource is about; NULL: none that is served. */
+static const struct sw_emu_kind *counted_kind(struct sw_store *store, const char *resource)
+{
+    struct sw_kinds *kinds = sw_store_kinds(store);
+    const char *type = strncmp(resource, "count/", 6) == 0 ? resource + 6 : resource;
+    const struct sw_emu_kind *kind;
+    for (size_t i = 0; (kind = sw_kinds_nth(kinds, i)); i++) {
+        SW_AUTO_CHARS *name = kind->namespaced ? sw_kind_resource(kind) : NULL;
+        if (sw_streq(name, type))
+            return kind;
+    }
+    if (sw_streq(resource, "requests.storage"))
+        return sw_store_kind(store, "", "PersistentVolumeClaim");
+    bool is_compute = strncmp(resource, "requests.", 9) == 0 ||
+                      strncmp(resource, "limits.", 7) == 0 || sw_streq(resource, "cpu") ||
+                      sw_streq(resource, "memory") || sw_streq(resource, "ephemeral-storage");
+    return is_compute ? sw_store_kind(store, "", "Pod") : NULL;
+}
+
+/* What the objects of @kind in @ns use of it. */
+static struct sw_quantity use_of(struct sw_store *store, const struct sw_emu_kind *kind,
+                                 const char *ns, const char *resource)
+{
+    struct sw_quantity sum = sw_quantity_from_int(0);
+    bool counts;
+    SW_STORE_LIST(objects);
+    sw_store_list(store, kind, ns, &objects);
+    for (size_t i = 0; i < objects.n; i++) {
+        struct sw_quantity q = charge(kind, objects.items[i], resource, &counts);
+        sw_quantity_add(&sum, &q);
+    }
+    return sum;
+}
+
+json_object *sw_quota_used(struct sw_store *store, json_object *quota)
+{
+    json_object *hard = sw_json_find(quota, "spec", "hard", NULL), *used = json_object_new_object();
+    if (!json_object_is_type(hard, json_type_object))
+        return used;
+    json_object_object_foreach(hard, resource, limit)
+    {
+        (void)limit;
+        const struct sw_emu_kind *kind = counted_kind(store, resource);
+        if (!kind)
+            continue;
+        char text[64];
+        struct sw_quantity sum = use_of(store, kind, sw_obj_namespace(quota), resource);
+        sw_json_set_str(used, sw_quantity_text(&sum, text), resource, NULL);
+    }
+    return used;
 }
 
 /* Of one resource of a quota. */
@@ -128,18 +211,63 @@ static bool is_exceeded(struct sw_write *w, const char *resource, json_object *h
 {
     bool counts;
     sums->requested = charge(w->kind, w->doc, resource, &counts);
-    sums->used = sw_quantity_from_int(0);
     if (!counts || sums->requested.nano == 0 || sw_quantity_from_json(hard, &sums->hard, NULL) < 0)
         return false;
-    SW_STORE_LIST(existing);
-    sw_store_list(w->store, w->kind, w->ns, &existing);
-    for (size_t i = 0; i < existing.n; i++) {
-        struct sw_quantity q = charge(w->kind, existing.items[i], resource, &counts);
-        sw_quantity_add(&sums->used, &q);
-    }
+    sums->used = use_of(w->store, w->kind, w->ns, resource);
     struct sw_quantity total = sums->used;
     sw_quantity_add(&total, &sums->requested);
     return sw_quantity_cmp(&total, &sums->hard) > 0;
+}
+
+/* The containers of @pod that do not name @resource, which a quota of it asks of each, "a,b"; heap.
+ * NULL: all do. */
+static char *without(json_object *pod, const char *resource)
+{
+    static const char *const lists[] = { "containers", "initContainers" };
+    const char *field = strncmp(resource, "limits.", 7) == 0 ? "limits" : "requests";
+    const char *dot = strchr(resource, '.'), *name = dot ? dot + 1 : resource;
+    SW_AUTO_JSON *missing = json_object_new_object();
+    char *names = NULL;
+    for (size_t l = 0; l < SW_COUNT(lists); l++) {
+        json_object *containers = sw_json_find(pod, "spec", lists[l], NULL);
+        for (size_t i = 0; i < sw_json_len(containers); i++) {
+            json_object *c = sw_json_at(containers, i);
+            if (!sw_json_find(c, "resources", field, name, NULL))
+                (void)json_object_object_add(missing, sw_json_str(c, "", "name", NULL), NULL);
+        }
+    }
+    SW_AUTO_JSON *sorted = sw_json_sorted_keys(missing);
+    for (size_t i = 0; i < sw_json_len(sorted); i++)
+        sw_append(&names, "%s%s", names ? "," : "", json_object_get_string(sw_json_at(sorted, i)));
+    return names;
+}
+
+/* A quota of CPU or memory asks each container for its own. Source: the pod evaluator's
+ * Constraints() of kube-apiserver 1.36. */
+static int check_constraints(struct sw_write *w, json_object *quota, json_object *resources)
+{
+    static const char *const asked[] = { "cpu",          "memory",
+                                         "requests.cpu", "requests.memory",
+                                         "limits.cpu",   "limits.memory" };
+    SW_AUTO_CHARS *all = NULL;
+    for (size_t i = 0; i < sw_json_len(resources); i++) {
+        const char *resource = json_object_get_string(sw_json_at(resources, i));
+        bool is_asked = false;
+        for (size_t k = 0; k < SW_COUNT(asked); k++)
+            is_asked = is_asked || sw_streq(resource, asked[k]);
+        SW_AUTO_CHARS *names = is_asked ? without(w->doc, resource) : NULL;
+        if (names)
+            sw_append(&all, "%s%s for: %s", all ? "; " : "", resource, names);
+    }
+    return all ? sw_status_forbidden(w->status, w->kind, w->name,
+                                     "failed quota: %s: must specify %s", sw_obj_name(quota), all)
+               : 0;
+}
+
+static void append_amount(char **list, const char *resource, const struct sw_quantity *q)
+{
+    char text[64];
+    sw_append(list, "%s%s=%s", *list ? "," : "", resource, sw_quantity_text(q, text));
 }
 
 static int check_quota(struct sw_write *w, json_object *quota)
@@ -148,18 +276,22 @@ static int check_quota(struct sw_write *w, json_object *quota)
     struct sums sums;
     if (!json_object_is_type(hard, json_type_object))
         return 0;
-    json_object_object_foreach(hard, resource, limit)
-    {
-        if (!is_exceeded(w, resource, limit, &sums))
+    SW_AUTO_JSON *resources = sw_json_sorted_keys(hard);
+    int rc = sw_write_is(w, "", "Pod") ? check_constraints(w, quota, resources) : 0;
+    SW_AUTO_CHARS *requested = NULL, *used = NULL, *limited = NULL;
+    for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
+        const char *resource = json_object_get_string(sw_json_at(resources, i));
+        if (!is_exceeded(w, resource, sw_json_get(hard, resource), &sums))
             continue;
-        char requested[64], used[64], most[64];
-        return sw_status_forbidden(
-            w->status, w->kind, w->name,
-            "exceeded quota: %s, requested: %s=%s, used: %s=%s, limited: %s=%s", sw_obj_name(quota),
-            resource, sw_quantity_text(&sums.requested, requested), resource,
-            sw_quantity_text(&sums.used, used), resource, sw_quantity_text(&sums.hard, most));
+        append_amount(&requested, resource, &sums.requested);
+        append_amount(&used, resource, &sums.used);
+        append_amount(&limited, resource, &sums.hard);
     }
-    return 0;
+    return requested
+               ? sw_status_forbidden(w->status, w->kind, w->name,
+                                     "exceeded quota: %s, requested: %s, used: %s, limited: %s",
+                                     sw_obj_name(quota), requested, used, limited)
+               : rc;
 }
 
 int sw_resource_quota(struct sw_write *w)

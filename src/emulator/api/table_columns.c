@@ -528,6 +528,33 @@ static json_object *access_modes(const struct sw_cell *c)
     return text_or(out, "");
 }
 
+/* "pods: 1/3, requests.cpu: 250m/1": of the limits (@limits), or of the rest. */
+static json_object *quota_amounts(const struct sw_cell *c, bool limits)
+{
+    json_object *hard = sw_json_find(c->doc, "status", "hard", NULL);
+    json_object *used = sw_json_find(c->doc, "status", "used", NULL);
+    SW_AUTO_JSON *resources = sw_json_sorted_keys(hard);
+    char *out = NULL;
+    for (size_t i = 0; i < sw_json_len(resources); i++) {
+        const char *resource = json_object_get_string(sw_json_at(resources, i));
+        if ((strncmp(resource, "limits", 6) == 0) == limits)
+            sw_append(&out, "%s%s: %s/%s", out ? ", " : "", resource,
+                      sw_json_str(used, "0", resource, NULL),
+                      sw_json_str(hard, "", resource, NULL));
+    }
+    return text_or(out, "");
+}
+
+static json_object *quota_requests(const struct sw_cell *c)
+{
+    return quota_amounts(c, false);
+}
+
+static json_object *quota_limits(const struct sw_cell *c)
+{
+    return quota_amounts(c, true);
+}
+
 static json_object *revision_owner(const struct sw_cell *c)
 {
     json_object *owner = sw_json_at(sw_json_find(c->doc, "metadata", "ownerReferences", NULL), 0);
@@ -703,6 +730,12 @@ COLUMNS device_slices[] = {
     { 0 },
 };
 COLUMNS device_claims[] = { { "State", STR, 0, NULL, claim_state }, AGE, { 0 } };
+COLUMNS quotas[] = {
+    { "Request", STR, 0, NULL, quota_requests },
+    { "Limit", STR, 0, NULL, quota_limits },
+    AGE,
+    { 0 },
+};
 COLUMNS dated[] = { { "Created At", "date", 0, "metadata.creationTimestamp", field }, { 0 } };
 COLUMNS bindings[] = {
     { "Role", STR, 0, "roleRef", reference },
@@ -782,6 +815,7 @@ static const struct sw_columns rows[] = {
     { "", "PersistentVolume", volumes, false },
     { "", "Endpoints", endpoint_sets, false },
     { "", "LimitRange", dated, false },
+    { "", "ResourceQuota", quotas, false },
     { "", "ReplicationController", replica_sets, false },
     { "apps", "Deployment", deployments, false },
     { "apps", "DaemonSet", daemon_sets, false },

@@ -22,6 +22,7 @@ const struct sw_controller *const sw_controllers[SW_N_QUEUES] = {
     [SW_Q_SERVICE] = &sw_service_controller,
     [SW_Q_DEVICE] = &sw_device_controller,
     [SW_Q_CLAIM] = &sw_claim_controller,
+    [SW_Q_QUOTA] = &sw_quota_controller,
 };
 
 /* ---- kinds --------------------------------------------------------------------------------------
@@ -46,6 +47,7 @@ static void find_kinds(struct sw_ctl *ctl)
         { &ctl->kinds.endpointslice, "discovery.k8s.io", "EndpointSlice" },
         { &ctl->kinds.event, "", "Event" },
         { &ctl->kinds.pvc, "", "PersistentVolumeClaim" },
+        { &ctl->kinds.quota, "", "ResourceQuota" },
         { &ctl->kinds.device_class, DEVICES, "DeviceClass" },
         { &ctl->kinds.claim, DEVICES, "ResourceClaim" },
         { &ctl->kinds.claim_template, DEVICES, "ResourceClaimTemplate" },

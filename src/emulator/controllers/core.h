@@ -154,6 +154,7 @@ enum sw_queue {
     SW_Q_SERVICE,  /* endpoints of services */
     SW_Q_DEVICE,   /* ResourceSlices, for pods that wait for their devices */
     SW_Q_CLAIM,    /* ResourceClaims: free when no pod uses them any more */
+    SW_Q_QUOTA,    /* ResourceQuotas: what is used */
     SW_N_QUEUES
 };
 
@@ -187,7 +188,8 @@ struct sw_controller {
 /** The controllers, each in a file of its own. */
 extern const struct sw_controller sw_deployment_controller, sw_replicaset_controller,
     sw_daemonset_controller, sw_statefulset_controller, sw_job_controller, sw_node_controller,
-    sw_scheduler, sw_kubelet, sw_service_controller, sw_device_controller, sw_claim_controller;
+    sw_scheduler, sw_kubelet, sw_service_controller, sw_device_controller, sw_claim_controller,
+    sw_quota_controller;
 
 /* ---- writing ------------------------------------------------------------------------------------
  */
@@ -195,7 +197,7 @@ extern const struct sw_controller sw_deployment_controller, sw_replicaset_contro
 /** Kinds that the controllers use. */
 struct sw_ctl_kinds {
     const struct sw_emu_kind *pod, *node, *daemonset, *deployment, *replicaset, *statefulset, *job,
-        *service, *endpoints, *endpointslice, *revision, *event, *pvc;
+        *service, *endpoints, *endpointslice, *revision, *event, *pvc, *quota;
     /** Of resource.k8s.io; NULL: not served. */
     const struct sw_emu_kind *device_class, *claim, *claim_template, *slice;
 };
@@ -216,6 +218,7 @@ struct sw_ctl {
     struct sw_schedule *schedule;     /* the scheduler's own */
     struct sw_daemonsets *daemonsets; /* the DaemonSet controller's */
     struct sw_services *services;     /* the endpoints controller's */
+    bool any_quota;                   /* there is, or once was, a ResourceQuota */
     bool any_mounting; /* a pod waits, or once waited, for a Secret, ConfigMap or device */
     struct sw_subscription *subs[24];
     size_t n_subs;

@@ -35,6 +35,8 @@ static const struct {
     { NULL, "unable to get local issuer certificate", AUTHORITY },
     { NULL, "self-signed certificate", AUTHORITY },
     { NULL, "exceeded quota", "raise the namespace's ResourceQuota, or free what it counts" },
+    { NULL, "failed quota",
+      "give each container what the message names, or the namespace a LimitRange with defaults" },
     { NULL, "failed calling webhook", WEBHOOK },
     { NULL, "failed to call webhook", WEBHOOK },
     { NULL, "denied the request", "an admission webhook rejected it: ask its owner" },

@@ -16,6 +16,12 @@ spec: {hard: {pods: "0"}}' | template quota 0000-quota
     deployment "" busybox:1 | template quota 1000-it
     stuck quota 3 'exceeded quota: few, requested: pods=1' "raise the namespace's ResourceQuota"
 }
+quota_asks() {
+    made ResourceQuota v1 'metadata: {name: cpus}
+spec: {hard: {limits.cpu: "8"}}' | template quota-asks 0000-quota
+    deployment "" busybox:1 | template quota-asks 1000-it
+    stuck quota-asks 3 'failed quota: cpus: must specify limits.cpu for: main' 'give each container what the message names'
+}
 limits() {
     made LimitRange v1 'metadata: {name: l}
 spec: {limits: [{type: Container, max: {memory: 1Mi}}]}' | template limits 0000-limits
@@ -146,6 +152,7 @@ says_how_to_use_it() {
     grep -qx "export KUBECONFIG=$(realpath other)" log && [ "$(wc -l <url)" -eq 1 ]
 }
 t "a quota" quota
+t "a quota that asks for limits" quota_asks
 t "a LimitRange" limits
 t "an image that is not there" image
 t "a program that crashes: the last ten lines of its log, pods that are alike once" crash

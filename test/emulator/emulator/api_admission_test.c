@@ -97,6 +97,31 @@ static void a_quota_is_kept(void **state)
              "{\"metadata\":{\"name\":\"s\"}}");
 }
 
+static void what_a_quota_refuses_is_said_whole(void **state)
+{
+    static const struct {
+        const char *containers, *message;
+    } rows[] = {
+        { "[{\"name\":\"b\",\"image\":\"i\"},{\"name\":\"a\",\"image\":\"i\",\"resources\":"
+          "{\"requests\":{\"cpu\":\"1\"}}}]",
+          "failed quota: q: must specify limits.cpu for: a,b; requests.cpu for: b" },
+        { "[{\"name\":\"a\",\"image\":\"i\",\"resources\":{\"limits\":{\"cpu\":\"3\"}}}]",
+          "exceeded quota: q, requested: limits.cpu=3,requests.cpu=3, used: "
+          "limits.cpu=0,requests.cpu=0, limited: limits.cpu=2,requests.cpu=1" },
+    };
+    struct api *api = *state;
+    api_must(api, 201, "POST", "/api/v1/namespaces/default/resourcequotas", NULL,
+             "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"requests.cpu\":\"1\","
+             "\"limits.cpu\":\"2\",\"pods\":\"3\"}}}");
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *pod = sw_printf(
+            "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":%s}}", rows[i].containers);
+        SW_AUTO_CHARS *message = sw_printf("pods \"p\" is forbidden: %s", rows[i].message);
+        SW_AUTO_JSON *doc = api_expect(api, 403, "POST", PODS, NULL, pod);
+        assert_string_equal(str(doc, "message", NULL, NULL), message);
+    }
+}
+
 static void a_limit_range_fills_in_and_limits(void **state)
 {
     struct api *api = *state;
@@ -186,6 +211,7 @@ int main(void)
         T(a_service_account_must_exist),
         T(services_get_an_address_of_their_own),
         T(a_quota_is_kept),
+        T(what_a_quota_refuses_is_said_whole),
         T(a_limit_range_fills_in_and_limits),
         T(extended_resources_need_limits),
         T(types_are_told_as_go_tells_them),

@@ -241,6 +241,38 @@ static void many_nodes_and_daemonsets_settle_without_many_writes(void **state)
     cluster_close(&c);
 }
 
+static void a_quota_says_what_is_used(void **state)
+{
+    (void)state;
+    static const char used[] = "{.status.used.pods} {.status.used.requests\\.cpu} "
+                               "{.status.used.count/configmaps} "
+                               "{.status.used.persistentvolumeclaims}"
+                               "{.status.used.count/foos\\.example\\.com}";
+    struct cluster c;
+    cluster_open(&c, &(struct sw_emulator_opts){ .platform = SW_EMU_KUBERNETES }, NULL);
+    put(&c, "apiVersion: v1\nkind: Namespace\nmetadata: {name: few}\n");
+    settle(&c);
+    put(&c,
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: few}\n"
+        "spec: {hard: {pods: 3, requests.cpu: 2, count/configmaps: 5, persistentvolumeclaims: 1, "
+        "count/foos.example.com: 1}}\n");
+    settle(&c);
+    expect(&c, "v1", "ResourceQuota", "few", "q", "{.status.hard.pods}", "3");
+    expect(&c, "v1", "ResourceQuota", "few", "q", used, "0 0 1 0");
+    put(&c, "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: few}\nspec:\n"
+            "  initContainers: [{name: i, image: i, resources: {requests: {cpu: 1500m}}}]\n"
+            "  containers: [{name: a, image: a, resources: {requests: {cpu: 250m}}}, "
+            "{name: b, image: b, resources: {requests: {cpu: 250m}}}]\n");
+    put(&c, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: few}\n");
+    settle(&c);
+    expect(&c, "v1", "ResourceQuota", "few", "q", used, "1 1500m 2 0");
+    drop(&c, "v1", "ConfigMap", "few", "m");
+    patch(&c, "v1", "Pod", "few", "p", "status", "status: {phase: Succeeded}");
+    settle(&c);
+    expect(&c, "v1", "ResourceQuota", "few", "q", used, "0 0 1 0");
+    cluster_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_node_that_is_not_ready_is_tainted_and_left),
         cmocka_unit_test(a_no_execute_taint_drives_pods_away),
         cmocka_unit_test(a_service_has_its_ready_pods_as_endpoints),
+        cmocka_unit_test(a_quota_says_what_is_used),
         cmocka_unit_test(many_nodes_and_daemonsets_settle_without_many_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
