@@ -62,7 +62,7 @@ until_created() {
     cat >"$tap_dir/rest"
     until_ok 30 created
 }
-created() { ! kubectl create --field-manager manager -f "$tap_dir/rest" 2>&1 | grep -v 'AlreadyExists\| created$' | grep .; }
+created() { ! kubectl create --field-manager manager -f "$tap_dir/rest" 2>&1 | grep -v 'AlreadyExists\| created$\|^Warning: ' | grep .; }
 
 pods_run() { [ "$(kubectl get pods -A -l '!k8s-app' --field-selector status.phase=Running -o name | wc -l)" = "$1" ]; }
 

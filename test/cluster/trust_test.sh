@@ -7,12 +7,11 @@ ns=trust team=trust-team victim=trust-victim operator=system:serviceaccount:trus
 log=$SLIPWAY_CLUSTER_DIR/log/audit.jsonl
 trap '[ ! -f "$tap_dir/pid" ] || kill "$(cat "$tap_dir/pid")" 2>/dev/null; rm -rf "$tap_dir"' EXIT
 
-as_account() { # NAMESPACE NAME: a kubeconfig
-    local secret
-    until_ok 20 eval '[ -n "$(kubectl -n '"$1"' get serviceaccount '"$2"' -o "jsonpath={.secrets[0].name}")" ]' >/dev/null || return 1
-    secret=$(kubectl -n "$1" get serviceaccount "$2" -o 'jsonpath={.secrets[0].name}')
+as_account() { # NAMESPACE NAME: a kubeconfig. From 1.24 on no account has a Secret with a token
+    echo '{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}' |
+        kubectl create --raw "/api/v1/namespaces/$1/serviceaccounts/$2/token" -f - >"$tap_dir/token" || return 1
     sed '/^users:/d; s/user: admin/user: it/' "$KUBECONFIG"
-    echo "users: [{name: it, user: {token: $(kubectl -n "$1" get secret "$secret" -o 'jsonpath={.data.token}' | base64 -d)}}]"
+    echo "users: [{name: it, user: {token: $(jq -r .status.token "$tap_dir/token")}}]"
 }
 mallory() { kubectl --kubeconfig "$tap_dir/mallory" "$@"; }
 sr() { kubectl get specialresource "$1" -o "jsonpath=$2" 2>/dev/null; }
