@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "data/text/base64.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/api/rest.h"
 #include "emulator/authorization/authorization.h"
 #include "emulator/controllers/controllers.h"
 #include "emulator/faults/faults.h"
+#include "emulator/tls.h"
 #include "emulator/write/crds.h"
 #include "emulator/write/gc.h"
 #include "emulator/write/seed.h"
@@ -26,6 +28,7 @@ struct sw_emulator {
     struct sw_rest *rest;
     struct sw_faults *faults;     /* or NULL */
     struct sw_emulator_opts opts; /* with faults: the caller's hooks */
+    struct sw_emulator_tls tls;   /* zero: plain HTTP */
     char *url;
 };
 
@@ -92,9 +95,16 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     if (rc < 0)
         return rc;
     sw_store_set_first_version(emu->store);
+    if (opts->tls)
+        rc = sw_emulator_tls_init(&emu->tls, opts->listen, err);
+    if (rc < 0)
+        return rc;
     return sw_rest_open(&(struct sw_rest_config){ .loop = loop,
                                                   .store = emu->store,
                                                   .listen = opts->listen,
+                                                  .cert_pem = emu->tls.cert,
+                                                  .key_pem = emu->tls.key,
+                                                  .admin_token = emu->tls.admin_token,
                                                   .rbac = opts->rbac,
                                                   .on_request = opts->on_request,
                                                   .on_answer = opts->on_answer,
@@ -105,7 +115,7 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
 static void set_url(struct sw_emulator *emu)
 {
     free(emu->url);
-    emu->url = sw_printf("http://%s", sw_rest_address(emu->rest));
+    emu->url = sw_printf("http%s://%s", emu->tls.cert ? "s" : "", sw_rest_address(emu->rest));
 }
 
 int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
@@ -144,6 +154,7 @@ void sw_emulator_close(struct sw_emulator *emu)
     sw_gc_free(emu->gc);
     sw_crds_free(emu->crds);
     sw_store_free(emu->store);
+    sw_emulator_tls_done(&emu->tls);
     free(emu->url);
     free(emu);
 }
@@ -217,20 +228,26 @@ uint64_t sw_emulator_n_requests(const struct sw_emulator *emu)
 
 char *sw_emulator_kubeconfig(const struct sw_emulator *emu)
 {
+    const struct sw_emulator_tls *tls = &emu->tls;
+    size_t len;
+    SW_AUTO_CHARS *ca = tls->ca ? sw_base64_encode(tls->ca, strlen(tls->ca), &len) : NULL;
+    SW_AUTO_CHARS *trusted = ca ? sw_printf("    certificate-authority-data: %s\n", ca) : NULL;
+    SW_AUTO_CHARS *user = tls->admin_token ? sw_printf("{token: %s}", tls->admin_token) : NULL;
     return sw_printf("apiVersion: v1\n"
                      "kind: Config\n"
                      "clusters:\n"
                      "- name: emulator\n"
                      "  cluster:\n"
                      "    server: %s\n"
+                     "%s"
                      "users:\n"
                      "- name: admin\n"
-                     "  user: {}\n"
+                     "  user: %s\n"
                      "contexts:\n"
                      "- name: emulator\n"
                      "  context:\n"
                      "    cluster: emulator\n"
                      "    user: admin\n"
                      "current-context: emulator\n",
-                     emu->url);
+                     emu->url, trusted ? trusted : "", user ? user : "{}");
 }

@@ -98,6 +98,8 @@ struct sw_emulator_opts {
     int n_nodes; /* of all roles; 0: the usual five (1 control plane, 1 CPU-only, 3 GPU) */
     bool no_nodes;
     bool no_controllers;        /* an API server alone */
+    bool tls;                   /* HTTPS, with a CA of its own; only who has the administrator's
+                                   token, which is in the kubeconfig, is the administrator */
     bool rbac;                  /* roles say who may do what; else everybody may do everything */
     const char *kube_version;   /* "1.29"; SW_EMULATOR_KUBE_VERSION */
     const char *runtime_config; /* versions of APIs that are served or not, as kube-apiserver's flag
@@ -124,7 +126,7 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
 /** Closes all connections. NULL is accepted. */
 void sw_emulator_close(struct sw_emulator *emu);
 
-/** "http://127.0.0.1:43210". Borrowed. */
+/** "http://127.0.0.1:43210", with TLS "https://...". Borrowed. */
 const char *sw_emulator_url(const struct sw_emulator *emu);
 /** The objects, for controllers and tests. Borrowed. */
 struct sw_store *sw_emulator_store(struct sw_emulator *emu);

@@ -20,7 +20,7 @@ struct emulate_opts {
     const char *listen, *platform, *kube_version, *runtime_config, *authorization, *kubeconfig_out;
     const char *rules;
     int64_t nodes, seed;
-    bool no_nodes, no_controllers, rules_only;
+    bool no_nodes, no_controllers, rules_only, tls;
     const char *kubeconfig, *context;
     const char *delays, *faults, *troubles, *webhooks;
     int64_t pod_start_ms, pod_ready_ms, pod_stop_ms, job_run_ms; /* -1: as delays says */
@@ -45,6 +45,9 @@ static const struct sw_flag flags[] = {
       "resource.k8s.io/v1beta1=true" },
     { "authorization", 0, SW_FLAG_STRING, FIELD(authorization), "MODE", "none|rbac",
       "who may do what: everybody everything, or as Roles and their bindings say (default none)" },
+    { "tls", 0, SW_FLAG_BOOL, FIELD(tls), NULL, NULL,
+      "HTTPS with a CA of its own; the kubeconfig has that and the administrator's token, and who "
+      "sends none is anonymous" },
     { "kubeconfig-out", 0, SW_FLAG_STRING, FIELD(kubeconfig_out), "FILE", NULL,
       "write a kubeconfig for the cluster to this file, and print the line by which a shell uses "
       "it" },
@@ -124,6 +127,7 @@ static int run(const struct emulate_opts *o)
         .no_controllers = o->no_controllers,
         .kube_version = o->kube_version,
         .runtime_config = o->runtime_config,
+        .tls = o->tls,
         .rbac = sw_streq(o->authorization, "rbac"),
         .rules_dir = o->rules,
         .faults = o->faults,
@@ -144,10 +148,12 @@ static int run(const struct emulate_opts *o)
     if (rc < 0) {
         rc = sw_cli_fail("emulate", &err);
     } else {
-        if (!is_local(sw_emulator_url(emu)))
+        if (!is_local(sw_emulator_url(emu)) && !(o->tls && opts.rbac))
             sw_log(SW_LOG_WARN,
-                   "the cluster asks nobody who he is: whoever reaches this address may do "
-                   "everything in it",
+                   o->tls ? "without --authorization rbac whoever reaches this address may do "
+                            "everything in the cluster"
+                          : "the cluster asks nobody who he is: whoever reaches this address may "
+                            "do everything in it",
                    "address", sw_emulator_url(emu), NULL);
         (void)printf("%s\n", sw_emulator_url(emu));
         (void)fflush(stdout);
@@ -176,9 +182,9 @@ static const char *find_misuse(const struct emulate_opts *o)
         return o->kubeconfig || o->context ? "--kubeconfig and --context are for --rules-only"
                                            : NULL;
     bool own = o->listen || o->nodes || o->no_nodes || o->no_controllers || o->kube_version ||
-               o->runtime_config || o->authorization || o->kubeconfig_out || o->webhooks ||
-               o->faults || o->pod_start_ms >= 0 || o->pod_ready_ms >= 0 || o->pod_stop_ms >= 0 ||
-               o->job_run_ms >= 0;
+               o->runtime_config || o->authorization || o->tls || o->kubeconfig_out ||
+               o->webhooks || o->faults || o->pod_start_ms >= 0 || o->pod_ready_ms >= 0 ||
+               o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
     return own ? "--rules-only goes with --kubeconfig, --context, --platform, --rules, --trouble, "
                  "--seed and --delays only: there is no cluster of its own"
                : NULL;

@@ -1,11 +1,12 @@
 #pragma once
 /* authorize: who sends a request, and whether roles let him. A bearer token of a ServiceAccount is
- * that account, whoever brings none is the admin of the kubeconfig; both may impersonate others
- * where they may. Internal to api. */
+ * that account, that of the kubeconfig is the administrator. Whoever brings none is anonymous, or,
+ * where the kubeconfig has none, the administrator. All may impersonate others where they may.
+ * Internal to api. */
 #include "emulator/api/request.h"
 
-/** Fill in req->user, and check that he may do what the request asks. @return false: 401 or 403 was
- * sent */
+/** Fill in req->user, and with req->rbac check that he may do what the request asks. @return false:
+ * 401 or 403 was sent */
 bool sw_rest_authorize(struct sw_req *req);
 /** A server-side apply that creates its object needs that right, too. @return 0 | SW_FORBIDDEN */
 int sw_rest_may_create(struct sw_req *req, struct sw_status *status);

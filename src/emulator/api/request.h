@@ -26,9 +26,10 @@ struct sw_req {
     char *proxied;                                      /* X-Slipway-Authorization, the same */
     char *authorization;                                /* the header of that name; NULL: missing */
     json_object *as_groups;                             /* Impersonate-Group; NULL: none */
-    bool rbac;           /* roles say who may do what; else everybody may do everything */
-    struct sw_user user; /* with rbac: who sends it */
-    char *body;          /* NUL-terminated */
+    bool rbac;               /* roles say who may do what; else everybody may do everything */
+    const char *admin_token; /* or NULL: who has no token is the administrator */
+    struct sw_user user;     /* who sends it; zero with neither of the two */
+    char *body;              /* NUL-terminated */
     size_t body_len;
     bool is_trusted;                /* it comes from this machine */
     const struct sw_emu_kind *kind; /* NULL: no resource */

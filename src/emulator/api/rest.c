@@ -148,7 +148,7 @@ static void answer(struct sw_req *req)
                            "than 256 KiB), which is for clients on this machine alone");
         return;
     }
-    if (req->rbac && !sw_rest_authorize(req))
+    if ((req->rbac || req->admin_token) && !sw_rest_authorize(req))
         return;
     if (req->resource)
         req->kind = sw_store_find_resource(req->store, req->group, req->version, req->resource);
@@ -235,6 +235,7 @@ static void on_request(const struct sw_serve_request *request, struct sw_serve_r
     req->on_answer_arg = rest->config.arg;
     req->store = rest->config.store;
     req->rbac = rest->config.rbac;
+    req->admin_token = rest->config.admin_token;
     req->info.n = ++rest->n_requests;
     sw_serve_on_close(reply, on_over, req);
     if (rest->config.on_request)
@@ -259,18 +260,22 @@ int sw_rest_open(const struct sw_rest_config *config, struct sw_rest **out, stru
         rest->host = sw_strdup("0.0.0.0");
     /* No deadlines: on a virtual clock, days can pass between two turns of the loop. */
     if (rc == 0)
-        rc = sw_serve_open(config->loop,
-                           &(struct sw_serve_opts){ .routes = all,
-                                                    .n_routes = SW_COUNT(all),
-                                                    .arg = rest,
-                                                    .address = rest->host,
-                                                    .port = port,
-                                                    .no_deadlines = true,
-                                                    .max_head_bytes = MAX_HEAD,
-                                                    .max_bodies_bytes = MAX_BODIES,
-                                                    .max_conns = MAX_CONNS,
-                                                    .trusted_peers = "127.0.0.1,::1" },
-                           &rest->serve, err);
+        rc = sw_serve_open(
+            config->loop,
+            &(struct sw_serve_opts){ .routes = all,
+                                     .n_routes = SW_COUNT(all),
+                                     .arg = rest,
+                                     .address = rest->host,
+                                     .port = port,
+                                     .tls = config->cert_pem ? &sw_serve_openssl : NULL,
+                                     .cert_pem = config->cert_pem,
+                                     .key_pem = config->key_pem,
+                                     .no_deadlines = true,
+                                     .max_head_bytes = MAX_HEAD,
+                                     .max_bodies_bytes = MAX_BODIES,
+                                     .max_conns = MAX_CONNS,
+                                     .trusted_peers = "127.0.0.1,::1" },
+            &rest->serve, err);
     if (rc < 0) {
         sw_rest_close(rest);
         return rc;

@@ -11,8 +11,10 @@ struct sw_rest;
 struct sw_rest_config {
     struct sw_loop *loop;
     struct sw_store *store;
-    const char *listen; /* NULL: "127.0.0.1:0" */
-    bool rbac;          /* roles say who may do what */
+    const char *listen;             /* NULL: "127.0.0.1:0" */
+    const char *cert_pem, *key_pem; /* HTTPS with this certificate; NULL: plain HTTP */
+    const char *admin_token; /* the administrator's; without one NULL, and who sends none is it */
+    bool rbac;               /* roles say who may do what */
     void (*on_request)(const struct sw_emu_request *req, struct sw_emu_fault *fault, void *arg);
     void (*on_answer)(const struct sw_emu_request *req, int code, void *arg);
     void *arg;

@@ -79,8 +79,15 @@ static void review_token(struct sw_req *req, json_object *doc)
 {
     __attribute__((cleanup(sw_user_done))) struct sw_user user = { 0 };
     SW_AUTO_CHARS *name = NULL, *node = NULL;
-    json_object *account = sw_reviews_account(
-        req->store, sw_json_str(doc, "", "spec", "token", NULL), &name, &node);
+    const char *token = sw_json_str(doc, "", "spec", "token", NULL);
+    if (*token && sw_streq(token, req->admin_token)) {
+        sw_user_init(&user, SW_ADMIN, sw_doc_list(sw_str("system:masters"), NULL));
+        sw_json_set(doc, sw_bool(true), "status", "authenticated", NULL);
+        sw_json_set_str(doc, user.name, "status", "user", "username", NULL);
+        sw_json_set(doc, json_object_get(user.groups), "status", "user", "groups", NULL);
+        return;
+    }
+    json_object *account = sw_reviews_account(req->store, token, &name, &node);
     sw_json_set(doc, sw_bool(account != NULL), "status", "authenticated", NULL);
     if (!account) {
         sw_json_set_str(doc, "the emulated cluster knows the tokens that it made", "status",
@@ -178,7 +185,7 @@ static bool may_read(struct sw_store *store, json_object *spec)
     const char *path = sw_json_str(spec, "", "nonResourceAttributes", "path", NULL);
     const struct sw_emu_kind *roles = sw_store_kind(store, "rbac.authorization.k8s.io",
                                                     "ClusterRole");
-    if (sw_streq(sw_json_str(spec, "", "user", NULL), "kubernetes-admin") || is_public(path))
+    if (sw_streq(sw_json_str(spec, "", "user", NULL), SW_ADMIN) || is_public(path))
         return true;
     SW_STORE_LIST(bindings);
     sw_store_list(store, sw_store_kind(store, "rbac.authorization.k8s.io", "ClusterRoleBinding"),
@@ -259,9 +266,10 @@ static void list_rules(struct sw_req *req, json_object *doc)
 
 static void review_self(struct sw_req *req, json_object *doc)
 {
-    sw_json_set_str(doc, req->rbac ? req->user.name : "kubernetes-admin", "status", "userInfo",
-                    "username", NULL);
-    if (req->rbac)
+    const bool is_known = req->user.name;
+    sw_json_set_str(doc, is_known ? req->user.name : SW_ADMIN, "status", "userInfo", "username",
+                    NULL);
+    if (is_known)
         sw_json_set(doc, json_object_get(req->user.groups), "status", "userInfo", "groups", NULL);
     else
         json_object_array_add(sw_json_need_list(doc, "status", "userInfo", "groups", NULL),

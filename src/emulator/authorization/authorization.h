@@ -11,6 +11,9 @@ struct sw_emu_kind;
 struct sw_status;
 struct sw_store;
 
+/** The name of the administrator, as kubeadm has it. */
+#define SW_ADMIN "kubernetes-admin"
+
 /** Who sends a request. Zero is nobody; owned. */
 struct sw_user {
     char *name;

@@ -111,6 +111,7 @@ struct sw_serve_opts {
      * first certificate is. */
     const struct sw_serve_tls_ops *tls;
     const char *cert_file, *key_file; /* PEM; read again when they change */
+    const char *cert_pem, *key_pem;   /* instead of the files: their content */
     const char *own_name;    /* without cert_file: it makes a certificate for this name, which signs
                                 itself, when the first connection comes */
     const char *ca_file;     /* NULL, or the CAs of which one signed the certificate */

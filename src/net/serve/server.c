@@ -560,7 +560,7 @@ static void refresh_certificate(struct sw_serve *s, bool needed)
         return;
     s->counts.reloads = s->tls.n_loads;
     sw_log(SW_LOG_INFO, "certificate in use", "file",
-           s->tls.own_name ? "none: of its own making" : s->opts.cert_file, "expires",
+           s->opts.cert_file ? s->opts.cert_file : "none: of its own making", "expires",
            sw_time_rfc3339((int64_t)s->tls.not_after * 1000, when), NULL);
 }
 
@@ -705,9 +705,11 @@ static void fill_defaults(struct sw_serve_opts *o)
 
 static int open_tls(struct sw_serve *s, struct sw_err *err)
 {
-    if (!s->opts.own_name && (!s->opts.cert_file || !s->opts.key_file))
+    if (!s->opts.own_name && !s->opts.cert_pem && (!s->opts.cert_file || !s->opts.key_file))
         return sw_err_set(err, SW_INVALID, "TLS needs a certificate and a key file");
     s->tls.own_name = s->opts.cert_file ? NULL : s->opts.own_name;
+    s->tls.cert_pem = s->opts.cert_pem;
+    s->tls.key_pem = s->opts.key_pem;
     s->tls.cert_file = s->opts.cert_file;
     s->tls.key_file = s->opts.key_file;
     s->tls.ca_file = s->opts.ca_file;

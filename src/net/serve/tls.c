@@ -258,6 +258,27 @@ static int load_files(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err 
     return t->ca_file ? verify_against(ctx, t->ca_file, err) : 0;
 }
 
+static int use(SSL_CTX *ctx, X509 *cert, EVP_PKEY *key, const char *what, struct sw_err *err)
+{
+    if (SSL_CTX_use_certificate(ctx, cert) == 1 && SSL_CTX_use_PrivateKey(ctx, key) == 1)
+        return 0;
+    return openssl_error(err, "certificate", what);
+}
+
+static int load_texts(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
+{
+    X509 *cert = NULL;
+    EVP_PKEY *key = NULL;
+    int rc = sw_cert_read(t->cert_pem, strlen(t->cert_pem), &cert, err);
+    if (rc == 0)
+        rc = sw_key_read(t->key_pem, strlen(t->key_pem), &key, err);
+    if (rc == 0)
+        rc = use(ctx, cert, key, "given", err);
+    X509_free(cert);
+    EVP_PKEY_free(key);
+    return rc;
+}
+
 /* A certificate that signs itself, as controller-runtime makes one for metrics: a client can see
  * that the bytes are not changed, not who sends them. */
 static int make_own(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *err)
@@ -277,9 +298,8 @@ static int make_own(const struct sw_serve_tls *t, SSL_CTX *ctx, struct sw_err *e
     EVP_PKEY *key = sw_key_generate("ecdsa", 0);
     X509 *cert = NULL;
     int rc = sw_cert_make(&request, key, NULL, NULL, &cert, err);
-    if (rc == 0 &&
-        (SSL_CTX_use_certificate(ctx, cert) != 1 || SSL_CTX_use_PrivateKey(ctx, key) != 1))
-        rc = openssl_error(err, "certificate of its own for", t->own_name);
+    if (rc == 0)
+        rc = use(ctx, cert, key, t->own_name, err);
     X509_free(cert);
     EVP_PKEY_free(key);
     return rc;
@@ -292,7 +312,9 @@ static int load(struct sw_serve_tls *t, struct sw_err *err)
         return openssl_error(err, "OpenSSL", "TLS_server_method");
     int rc = set_up(t, ctx, err);
     if (rc == 0)
-        rc = t->own_name ? make_own(t, ctx, err) : load_files(t, ctx, err);
+        rc = t->own_name   ? make_own(t, ctx, err)
+             : t->cert_pem ? load_texts(t, ctx, err)
+                           : load_files(t, ctx, err);
     if (rc < 0) {
         SSL_CTX_free(ctx);
         return rc;
@@ -323,6 +345,8 @@ static bool is_due(struct sw_serve_tls *t, bool needed)
 {
     if (t->own_name)
         return needed && (!t->ctx || t->not_after - time(NULL) < OWN_REST_S);
+    if (t->cert_pem)
+        return !t->ctx && !t->trouble;
     const uint64_t now = stamp(t->ca_file, stamp(t->key_file, stamp(t->cert_file, 1)));
     if (now == t->seen && !t->trouble)
         return false;

@@ -11,9 +11,10 @@
 #include "net/serve/conn.h"
 #include "net/serve/serve.h"
 
-/** Zero-initialise, and set the three files (borrowed). */
+/** Zero-initialise, and set the three files, or what stands for them (borrowed). */
 struct sw_serve_tls {
     const char *cert_file, *key_file, *ca_file;
+    const char *cert_pem, *key_pem; /* instead of the files */
     const char *own_name; /* instead of the files: the name in a certificate of its own making */
     int min_version;      /* TLS1_2_VERSION ... */
     char *ciphers_12;     /* OpenSSL's lists; NULL: its own choice */
