@@ -583,7 +583,8 @@ static void print_link(const struct printer *p, struct json_object *link, int de
     enum sw_colour colour = sw_streq(is, "Ready")    ? SW_GREEN
                             : sw_streq(is, "Failed") ? SW_RED
                                                      : SW_YELLOW;
-    const bool is_repeated = *why && strstr(said, why);
+    const char *cause = pod_failure_cause(why); /* a sandbox's name is another one each time */
+    const bool is_repeated = *cause && strstr(said, cause);
     int64_t since_ms;
     char elapsed[16];
     SW_ERR(ignored);

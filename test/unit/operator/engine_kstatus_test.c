@@ -150,6 +150,11 @@ static const struct vector {
       "'reason':'CreateContainerError','message':'failed to generate container \\\"9a4e\\\" spec: "
       "failed to generate spec: path \\\"/run/nvidia\\\" is mounted on \\\"/\\\" but it is not a "
       "shared mount'}}}]}" },
+    { POD, W, "container driver: ContainerCreating: no runtime for \"kata\" is configured",
+      "'status':{'phase':'Pending','containerStatuses':[{'name':'driver','state':{'waiting':{"
+      "'reason':'ContainerCreating','message':'Failed to create pod sandbox: rpc error: code = "
+      "Unknown desc = unable to get OCI runtime for sandbox \\\"261b\\\": no runtime for "
+      "\\\"kata\\\" is configured'}}}]}" },
     { POD, W, "container driver: CrashLoopBackOff: back-off 5m, last exit code 1 (Error)",
       "'status':{'phase':'Running','containerStatuses':[{'name':'driver','state':{'waiting':{"
       "'reason':'CrashLoopBackOff','message':'back-off 5m'}},'lastState':{'terminated':{"
