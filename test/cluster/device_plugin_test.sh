@@ -16,7 +16,7 @@ if [ -z "$(kubectl get nodes -o name)" ]; then
     plan
 fi
 node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
-host_cdi=$dir/slices/cdi host_journal=$dir/slices/journal
+host_cdi=$dir/slicing/cdi host_journal=$dir/slices/journal
 mark=$(wc -l <"$dir/log/audit.jsonl")
 # there is no service network here: the plugin is told where the API server is
 api=$(kubectl config view --minify -o 'jsonpath={.clusters[0].cluster.server}')

@@ -31,6 +31,7 @@ values_of() { # RECIPE
     nvidia-mig)
         echo "webhook.image=slipway.local/slipway-webhook:e2e,scheduler.image=slipway.local/slipway-scheduler:e2e,device-plugin.image=slipway.local/slipway-device-plugin:e2e"
         echo "scheduler.kubeSchedulerImage=slipway.local/kube-scheduler,validation.command={/bin/true},device-plugin.emulatedMode=enabled"
+        echo "device-plugin.hostPaths.plugins=$SLIPWAY_CLUSTER_DIR/kubelet/plugins,device-plugin.hostPaths.pluginsRegistry=$SLIPWAY_CLUSTER_DIR/kubelet/plugins_registry"
         echo "device-plugin.hostPaths.podResources=$SLIPWAY_CLUSTER_DIR/kubelet/pod-resources,device-plugin.hostPaths.cdi=$SLIPWAY_CLUSTER_DIR/slicing/cdi,device-plugin.hostPaths.journal=$SLIPWAY_CLUSTER_DIR/slicing/journal"
         ;;
     simple-kmod) echo 'driver-validation.command={/bin/true}' ;;
