@@ -99,16 +99,21 @@ start_extender() { # [FLAG]...
 }
 
 start_kube_scheduler() {
-    "$scheduler" --print-config --kube-version 1.20 --port "$extender_port" --kubeconfig "$KUBECONFIG" \
+    local release port no_port=""
+    release=$("$kube_bin/kube-scheduler" --version | sed 's/.* v\([0-9]*\.[0-9]*\).*/\1/')
+    "$scheduler" --print-config --kube-version "$release" --port "$extender_port" --kubeconfig "$KUBECONFIG" \
         >"$steps_dir/config.yaml" || return 1
-    # several may run at once, and 1.20 takes neither no port here nor 0
-    local port
-    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    printf 'healthzBindAddress: 127.0.0.1:%s\nmetricsBindAddress: 127.0.0.1:%s\n' $port $port >>"$steps_dir/config.yaml"
+    # several may run at once, and 1.20 takes neither no port in its configuration nor 0
+    if "$kube_bin/kube-scheduler" --help | awk '/^ +--port /{ found = 1 } END { exit !found }'; then # before 1.24
+        no_port="--port 0"
+        port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+        printf 'healthzBindAddress: 127.0.0.1:%s\nmetricsBindAddress: 127.0.0.1:%s\n' "$port" "$port" >>"$steps_dir/config.yaml"
+    fi
     # the emulator takes no protobuf
     [ -z "${json_only:-}" ] || sed -i 's|^clientConnection:|&\n  contentType: application/json\n  acceptContentTypes: application/json|' \
         "$steps_dir/config.yaml"
-    "$kube_bin/kube-scheduler" --config "$steps_dir/config.yaml" --port 0 --secure-port 0 \
+    # shellcheck disable=SC2086
+    "$kube_bin/kube-scheduler" --config "$steps_dir/config.yaml" $no_port --secure-port 0 \
         --v="${KUBE_SCHEDULER_V:-2}" >"$steps_dir/kube-scheduler" 2>&1 &
     echo $! >"$steps_dir/kube-scheduler.pid"
     sleep 1

@@ -42,6 +42,7 @@ crds_apply() {
 gpu_operator_crds() {
     local f
     for f in "$SW_SHARED"/charts/gpu-operator/crds/*.yaml; do
+        kubectl delete --ignore-not-found -f "$f" || return 1 # a walk before this one leaves definitions, as Helm does
         # 1.20 does not know x-kubernetes-validations: the server drops it, kubectl would refuse
         kubectl create --validate=false -f "$f" || return 1
     done
