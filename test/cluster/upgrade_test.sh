@@ -50,7 +50,9 @@ walked() {
 }
 
 budgeted() { # what a budget protects is not evicted
-    kubectl apply -f - <<'YAML' || return 1
+    local policy=policy/v1
+    kubectl api-versions | grep -qx policy/v1 || policy=policy/v1beta1 # before 1.21
+    kubectl apply -f - <<YAML || return 1
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: victim, namespace: drv}
@@ -62,7 +64,7 @@ spec:
       terminationGracePeriodSeconds: 1
       containers: [{name: main, image: "slipway.local/driver:1", imagePullPolicy: Never}]
 ---
-apiVersion: policy/v1beta1
+apiVersion: $policy
 kind: PodDisruptionBudget
 metadata: {name: victim, namespace: drv}
 spec:
