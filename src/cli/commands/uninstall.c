@@ -369,7 +369,8 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
     for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
         struct json_object *r = sw_json_at(resources, i);
         bool chosen = !u->only || sw_streq(u->only, sw_obj_name(r));
-        all = all && chosen && !uninstall_is_orphaning(r);
+        all = all && chosen && !uninstall_is_orphaning(r) &&
+              !sw_inventory_leaves_daemonset(sw_inventory_of(sw_json_get(r, "status")));
         if (!chosen)
             continue;
         found = true;

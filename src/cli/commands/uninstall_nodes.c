@@ -130,44 +130,17 @@ void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
         uninstall_failed(u, &err);
 }
 
-#define FEATURE_PREFIX "feature.node.kubernetes.io/"
-
-/* Whether slipway has set the kernel's label: it is the only one of Node Feature Discovery's there,
- * and slipway's field. */
-static bool has_own_kernel(struct json_object *node)
-{
-    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL),
-                       *managers = sw_json_find(node, "metadata", "managedFields", NULL);
-    size_t n_features = 0;
-    bool own = false;
-    if (!labels)
-        return false;
-    json_object_object_foreach(labels, key, value)
-    {
-        (void)value;
-        n_features += sw_starts_with(key, FEATURE_PREFIX);
-    }
-    for (size_t i = 0; i < sw_json_len(managers); i++) {
-        struct json_object *entry = sw_json_at(managers, i);
-        own |= sw_streq(sw_json_str(entry, "", "manager", NULL), "slipway") &&
-               sw_json_find(entry, "fieldsV1", "f:metadata", "f:labels", "f:" SW_KERNEL_LABEL,
-                            NULL);
-    }
-    return own && n_features == 1;
-}
-
 void uninstall_clear_kernels(struct uninstall *u, const struct sw_kind *node_kind)
 {
-    static const char *const fields[] = { "metadata.labels", "metadata.managedFields", NULL };
     SW_AUTO_JSON *nodes = NULL;
     SW_ERR(err);
-    int rc = sw_cluster_list(
-        &u->conn, node_kind, NULL,
-        &(struct sw_request_opts){ .label_selector = SW_KERNEL_LABEL, .fields = fields }, &nodes,
-        &err);
+    int rc = sw_cluster_list(&u->conn, node_kind, NULL,
+                             &(struct sw_request_opts){ .label_selector = SW_KERNEL_LABEL,
+                                                        .fields = sw_node_owner_fields },
+                             &nodes, &err);
     for (size_t i = 0; rc == 0 && i < sw_json_len(nodes); i++) {
         const char *name = sw_obj_name(sw_json_at(nodes, i));
-        if (!has_own_kernel(sw_json_at(nodes, i)))
+        if (!sw_node_has_own_kernel(sw_json_at(nodes, i)))
             continue;
         uninstall_say(u, "unlabel", "Node", NULL, name, SW_KERNEL_LABEL);
         SW_AUTO_JSON *patch = json_object_new_object();

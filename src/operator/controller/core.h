@@ -114,6 +114,8 @@ char *account_message(const struct resource *r, int code, const char *message);
 char *account_rights_command(const struct resource *r);
 /** Does it have a deletionTimestamp? */
 bool resource_is_deleting(const struct resource *r);
+/** Does its deletionPolicy leave everything behind? */
+bool resource_is_orphaning(const struct resource *r);
 /** Is its managementState Removed? */
 bool resource_is_removed(const struct resource *r);
 /** Is its managementState Unmanaged? */

@@ -67,6 +67,13 @@ bool resource_is_deleting(const struct resource *r)
     return document_is_deleting(r->doc);
 }
 
+bool resource_is_orphaning(const struct resource *r)
+{
+    struct sw_policy policy;
+    (void)sw_policy_read(r->doc, &policy, NULL); /* its errors are told elsewhere */
+    return policy.orphan;
+}
+
 bool resource_is_removed(const struct resource *r)
 {
     return sw_streq(sw_json_str(r->doc, "", "spec", "managementState", NULL), "Removed");

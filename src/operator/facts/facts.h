@@ -50,6 +50,12 @@ struct sw_node {
 /** The label of Node Feature Discovery with the kernel's full version. */
 #define SW_KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
 
+/** Whether slipway has given @node, a document, that label: it is slipway's field, and Node Feature
+ * Discovery has set none of its own. */
+bool sw_node_has_own_kernel(struct json_object *node);
+/** The fields of a Node that this is told by, as paths of a projection; ends with NULL. */
+extern const char *const sw_node_owner_fields[];
+
 /** The fields of a Node that are read, by sw_node_parse() and (podCIDRs) for the ranges of pods, as
  * paths of a projection; ends with NULL. */
 extern const char *const sw_node_fields[];

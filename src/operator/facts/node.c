@@ -171,3 +171,31 @@ const char *sw_node_label(const struct sw_node *node, const char *key)
                                         : NULL;
     return found ? found[1] : NULL;
 }
+
+/* ---- whose the kernel's label is ----------------------------------------------------------------
+ */
+
+const char *const sw_node_owner_fields[] = { "metadata.labels", "metadata.managedFields", NULL };
+
+bool sw_node_has_own_kernel(struct json_object *node)
+{
+    static const char prefix[] = "feature.node.kubernetes.io/";
+    struct json_object *labels = sw_json_find(node, "metadata", "labels", NULL),
+                       *managers = sw_json_find(node, "metadata", "managedFields", NULL);
+    size_t n_features = 0;
+    bool own = false;
+    if (!labels)
+        return false;
+    json_object_object_foreach(labels, key, value)
+    {
+        (void)value;
+        n_features += sw_starts_with(key, prefix);
+    }
+    for (size_t i = 0; i < sw_json_len(managers); i++) {
+        struct json_object *entry = sw_json_at(managers, i);
+        own |= sw_streq(sw_json_str(entry, "", "manager", NULL), "slipway") &&
+               sw_json_find(entry, "fieldsV1", "f:metadata", "f:labels", "f:" SW_KERNEL_LABEL,
+                            NULL);
+    }
+    return own && n_features == 1;
+}

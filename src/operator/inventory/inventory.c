@@ -141,3 +141,15 @@ struct json_object *sw_inventory_of(struct json_object *status)
     (void)rc; /* what cannot be read is empty */
     return sw_json_get(status, "inventory");
 }
+
+bool sw_inventory_leaves_daemonset(struct json_object *inventory)
+{
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *object = sw_json_at(inventory, i);
+        if (sw_streq(sw_json_str(object, "", "kind", NULL), "DaemonSet") &&
+            (sw_json_bool(object, false, "keep", NULL) ||
+             sw_json_bool(object, false, "adopted", NULL)))
+            return true;
+    }
+    return false;
+}

@@ -140,8 +140,14 @@ kernel_label=feature.node.kubernetes.io/kernel-version.full
 labelled() { kubectl get nodes -l $kernel_label -o 'jsonpath={.items[*].metadata.name}'; }
 kernels() {
     kubectl delete specialresource --all >/dev/null && kubectl label node worker-0 "$kernel_label=$(kubectl get node worker-0 -o 'jsonpath={.status.nodeInfo.kernelVersion}')" >/dev/null && kubectl label node gpu-0 feature.node.kubernetes.io/cpu-model.id=1 >/dev/null || return 1
+    both_affine first last || return 1
+    [ "$(labelled)" = "gpu-0 gpu-1 gpu-2 worker-0" ] || { labelled; return 1; }
+    removes 0 first --yes && says_not "$kernel_label" && removes 0 last --plan && says "^unlabel Node gpu-1: $kernel_label" && [ "$(labelled)" = "gpu-0 gpu-1 gpu-2 worker-0" ] || return 1
+    removes 0 last --yes && [ "$(labelled)" = "gpu-0 worker-0" ] || { labelled; return 1; }
+}
+both_affine() { # NAME NAME: whose pods are for one kernel
     local name
-    for name in first last; do
+    for name; do
         : | recipe $name
         cat >>"$tap_dir/$name/templates/0000-c.yaml" <<END
 ---
@@ -152,9 +158,30 @@ spec: {selector: {matchLabels: {app: d}}, template: {metadata: {labels: {app: d}
 END
         "$slipway" run "$tap_dir/$name" --timeout 60s || return 1
     done
-    [ "$(labelled)" = "gpu-0 gpu-1 gpu-2 worker-0" ] || { labelled; return 1; }
-    removes 0 first --yes && says_not "$kernel_label" && removes 0 last --plan && says "^unlabel Node gpu-1: $kernel_label" && [ "$(labelled)" = "gpu-0 gpu-1 gpu-2 worker-0" ] || return 1
-    removes 0 last --yes && [ "$(labelled)" = "gpu-0 worker-0" ] || { labelled; return 1; }
+}
+operator_kernels() { # so it does where the operator deletes the resource
+    both_affine next final && operator && kubectl delete specialresource next --timeout=60s && [ "$(labelled)" = "gpu-0 gpu-1 gpu-2 worker-0" ] &&
+        kubectl delete specialresource final --timeout=60s && [ "$(labelled)" = "gpu-0 worker-0" ]
+    local rc=$?
+    labelled
+    no_operator
+    return $rc
+}
+held() { kubectl get specialresource "$1" -o 'jsonpath={.metadata.finalizers}' | grep -q sro.openshift.io; }
+killed_kernels() { # and is killed on the way
+    local n=0
+    both_affine one other && operator && until_ok 20 held one && until_ok 20 held other || return 1
+    no_operator
+    kubectl delete specialresource one other --wait=false || return 1
+    while [ -n "$(kubectl get specialresource one other --ignore-not-found -o name)" ] && [ $n -lt 30 ]; do
+        operator
+        sleep "0.$((10 + n * 7 % 30))"
+        no_operator
+        n=$((n + 1))
+    done
+    labelled
+    echo "killed $n times"
+    [ $n -lt 30 ] && [ "$(labelled)" = "gpu-0 worker-0" ]
 }
 
 t "start" start
@@ -170,4 +197,6 @@ t "a hook after the objects that fails is run again" at_the_end
 t "a resource that stays keeps the operator" everything
 t "--no-hooks goes without" without
 t "the kernel's label goes with the last resource, where slipway has set it" kernels
+t "so it does where the operator deletes the last one" operator_kernels
+t "and is killed on the way" killed_kernels
 plan

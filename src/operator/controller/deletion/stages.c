@@ -292,17 +292,10 @@ static void on_timer(void *arg)
         deletion_run_hooks(f);
 }
 
-static bool orphans(const struct resource *r)
-{
-    struct sw_policy policy;
-    (void)sw_policy_read(r->doc, &policy, NULL); /* its errors are reported by the core */
-    return policy.orphan;
-}
-
 /* Are no hooks to be run? */
 static bool goes_without(const struct resource *r)
 {
-    return (resource_is_deleting(r) && orphans(r)) ||
+    return (resource_is_deleting(r) && resource_is_orphaning(r)) ||
            sw_streq(sw_obj_annotation(r->doc, SW_DELETION_NO_HOOKS), "true");
 }
 
@@ -354,7 +347,7 @@ static void emptied(struct resource *r)
 static bool finalize(struct resource *r)
 {
     struct deletion *f = deletion_of(r);
-    if (!f || !orphans(r) || !records_kind(r) || f->req || f->adoption)
+    if (!f || !resource_is_orphaning(r) || !records_kind(r) || f->req || f->adoption)
         return true;
     f->stage = DELETION_OVER;
     list_records(f);

@@ -98,15 +98,13 @@ void depend_own(struct resource *r, struct resource *child)
 
 bool depend_finalize(struct resource *r)
 {
-    struct sw_policy policy;
-    (void)sw_policy_read(r->doc, &policy, NULL);
     struct dependencies *d = dependencies_of(r);
     bool begun = d->finalizing;
     d->finalizing = true;
-    d->releases_children = policy.orphan;
+    d->releases_children = resource_is_orphaning(r);
     if (!begun && sw_json_len(sw_json_find(r->doc, "spec", "dependencies", NULL)))
         depend_map_forget(r, NULL);
-    for (struct resource *child = r->c->resources; child && policy.orphan && !begun;
+    for (struct resource *child = r->c->resources; child && d->releases_children && !begun;
          child = child->next) {
         struct json_object *owners = owners_with(child, r, false);
         if (owners)

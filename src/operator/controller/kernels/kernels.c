@@ -1,6 +1,8 @@
 /* Kernel-affine objects select their nodes by the kernel label that Node Feature Discovery sets.
- * Where it does not run, slipway sets the label, to the kernel that the kubelet reports. */
+ * Where it does not run, slipway sets the label, to the kernel that the kubelet reports, and takes
+ * it off again when the last resource goes. */
 #include "operator/controller/core.h"
+#include "operator/inventory/inventory.h"
 
 #include <stdlib.h>
 
@@ -137,7 +139,7 @@ static void label_if_due(struct resource *r, const struct sw_group *group, uint3
 static bool is_due(const struct resource *r, const struct sw_group *group)
 {
     bool has_affine_states = false;
-    for (size_t i = 0; r->plan && i < r->plan->n_states; i++)
+    for (size_t i = 0; r->plan && !r->leaving && i < r->plan->n_states; i++)
         has_affine_states |= r->plan->states[i].kernel_affine;
     return group && has_affine_states && !sw_label_value_fault(group->kernel);
 }
@@ -157,6 +159,119 @@ static void on_node(struct sw_controller *c, uint32_t node, const struct sw_grou
             label_if_due(r, group, node);
 }
 
+/* ---- the last resource goes ---------------------------------------------------------------------
+ */
+
+/* Does anything remain that may select nodes by the label: another resource, or what it leaves? */
+static bool is_needed(const struct resource *r)
+{
+    if (r->c->only) /* others are not known */
+        return true;
+    for (const struct resource *other = r->c->resources; other; other = other->next)
+        if (other != r && !resource_is_deleting(other))
+            return true;
+    return resource_is_orphaning(r) || sw_inventory_leaves_daemonset(sw_inventory_of(r->status));
+}
+
+static void clear_done(struct op *op)
+{
+    struct resource *r = op->r;
+    op_free(op);
+    finalize_done(r, CAPABILITY_kernels);
+}
+
+/* What may not be read or written stays, and keeps no resource. */
+static void clear_failed(struct op *op, int code, const char *message)
+{
+    if (code == SW_UNAVAILABLE || code == SW_CONFLICT || code == SW_GONE) {
+        op_again(op);
+        return;
+    }
+    sw_log(SW_LOG_WARN, "kernel label not removed", "error", message, NULL);
+    clear_done(op);
+}
+
+static void clear_next(struct op *op);
+
+static void on_cleared(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    if (a->code < 0 && a->code != SW_NOTFOUND)
+        clear_failed(op, a->code, sw_err_text(a->err));
+    else
+        clear_next(op);
+}
+
+/* op->doc: the names of the nodes that are left. */
+static void clear_next(struct op *op)
+{
+    struct resource *r = op->r;
+    size_t n = sw_json_len(op->doc);
+    if (n == 0) {
+        clear_done(op);
+        return;
+    }
+    SW_AUTO_CHARS *node = sw_strdup(json_object_get_string(sw_json_at(op->doc, n - 1)));
+    SW_AUTO_JSON *patch = json_object_new_object();
+    (void)json_object_array_del_idx(op->doc, n - 1, 1);
+    sw_json_set(patch, NULL, "metadata", "labels", SW_KERNEL_LABEL, NULL);
+    op->req = sw_kube_patch(r->c->kube, sw_kube_kind_find(r->c->kube, "v1", "Node"), NULL, node,
+                            SW_PATCH_MERGE, patch, REQUEST_OWN(NODES, .retries = 8), on_cleared,
+                            op);
+}
+
+static void on_labelled_nodes(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    for (size_t i = 0; i < sw_json_len(a->items); i++) {
+        struct json_object *node = sw_json_at(a->items, i);
+        if (sw_node_has_own_kernel(node))
+            (void)json_object_array_add(op->doc, json_object_new_string(sw_obj_name(node)));
+    }
+    if (a->more)
+        return;
+    op->req = NULL;
+    if (a->code < 0)
+        clear_failed(op, a->code, sw_err_text(a->err));
+    else
+        clear_next(op);
+}
+
+static void begin_clear(struct op *op, const struct sw_kind *kind)
+{
+    if (!op->r->c->resources_synced) { /* there may be others */
+        op_again(op);
+        return;
+    }
+    if (is_needed(op->r)) {
+        clear_done(op);
+        return;
+    }
+    json_object_put(op->doc);
+    op->doc = json_object_new_array();
+    op->req = sw_kube_list(
+        op->r->c->kube, kind, NULL,
+        REQUEST_OWN(NODES, .label_selector = SW_KERNEL_LABEL, .fields = sw_node_owner_fields),
+        on_labelled_nodes, op);
+}
+
+static bool finalize(struct resource *r)
+{
+    if (is_needed(r))
+        return true;
+    for (struct op *op; (op = op_find(r, begin, NULL, NULL));)
+        op_free(op); /* a label that is to be set */
+    struct op *op = op_new(r, &(struct sw_key){ "v1", "Node", NULL, NULL }, 0);
+    op->begin = begin_clear;
+    op->failed = clear_failed;
+    op_with_kind(op);
+    return false;
+}
+
+/* ---- the row ------------------------------------------------------------------------------------
+ */
+
 static void resource_close(struct resource *r)
 {
     struct kernels *k = r->state[CAPABILITY_kernels];
@@ -166,11 +281,12 @@ static void resource_close(struct resource *r)
 
 const struct capability capability_kernels = {
     .name = "kernels",
-    .summary = "nodes get the kernel label where Node Feature Discovery does not run",
+    .summary = "nodes get the kernel label where Node Feature Discovery does not run, and lose it",
     .resource_size = sizeof(struct kernels),
     .manifest_hooked = on_manifest,
     .node_observed = on_node,
     .node_patch = add_to_patch,
     .node_patched = on_patched,
+    .finalize = finalize,
     .resource_close = resource_close,
 };
