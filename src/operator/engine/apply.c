@@ -204,10 +204,19 @@ static bool namespace_is_used(const struct sw_engine *e, const struct object *ns
     return false;
 }
 
+/* A state that is not listed any more may have another name by now: what it has is that one's. */
+static bool may_be_taken_over(const struct sw_engine *e)
+{
+    for (size_t i = 0; !engine_removes_all(e) && i < e->n_states; i++)
+        if (e->states[i]->listed && state_is_rendering(e->states[i]))
+            return true;
+    return false;
+}
+
 bool apply_remove(struct sw_engine *e, struct state *s)
 {
     bool forgotten = false;
-    if (state_is_needed(e, s) || (s->hidden && e->hold == SW_HOLD_LAST))
+    if (state_is_needed(e, s) || (s->hidden && e->hold == SW_HOLD_LAST) || may_be_taken_over(e))
         return false;
     for (size_t i = s->n_objects; i-- > 0;) {
         struct object *o = s->objects[i];

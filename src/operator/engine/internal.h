@@ -139,6 +139,7 @@ struct object {
     uint64_t listed_in; /* serial of the first status that lists it; 0: none yet */
     bool recorded;      /* that status was written */
     char *our_uid;      /* of the object that slipway created or took over, or NULL */
+    char *wanted_by;    /* a later state renders it, too: its name; NULL: none does */
     bool adopted;       /* taken over from another owner: not deleted */
     bool keep;          /* helm.sh/resource-policy: keep */
     uint64_t done_hash; /* it ran to completion, or its dry run passed, with this content */

@@ -170,6 +170,7 @@ static void object_free(struct object *o)
     free(o->uid);
     free(o->shared);
     free(o->our_uid);
+    free(o->wanted_by);
     free(o->foreign);
     free(o->missing);
     free(o->unserved_why);

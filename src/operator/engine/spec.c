@@ -155,8 +155,10 @@ static bool claim(struct sw_engine *e, struct object *o, struct state *s)
 {
     if (o->state == s)
         return true;
-    if (o->text && place_of(e, o->state) < place_of(e, s))
+    if (o->text && place_of(e, o->state) < place_of(e, s)) {
+        sw_text_set(&o->wanted_by, s->name);
         return false;
+    }
     struct state *from = o->state;
     object_unlist(o);
     o->n_variants = 0;
@@ -226,6 +228,19 @@ static int take_object(struct sw_engine *e, struct state *s, struct variant *v,
     return object_render(e, o, r, doc, err);
 }
 
+/* The state does not render @o any more: who did, too, and was refused, gets it when it is rendered
+ * again. */
+static void offer(struct sw_engine *e, struct object *o)
+{
+    struct state *heir = o->wanted_by ? state_find(e, o->wanted_by) : NULL;
+    object_unrender(e, o);
+    for (size_t i = 0; heir && heir->listed && i < heir->n_variants; i++)
+        heir->variants[i]->stale = true;
+    if (heir)
+        state_note_change(e, heir);
+    free(SW_TAKE(o->wanted_by));
+}
+
 void spec_take_render(struct sw_engine *e, const struct sw_event *event)
 {
     struct state *s = state_find(e, event->state);
@@ -251,7 +266,7 @@ void spec_take_render(struct sw_engine *e, const struct sw_event *event)
         rc = take_object(e, s, v, &event->objects[i], &bytes, &err);
     for (size_t i = 0; rendered && i < s->n_objects; i++)
         if (s->objects[i]->text && s->objects[i]->n_variants == 0)
-            object_unrender(e, s->objects[i]);
+            offer(e, s->objects[i]);
     if (rendered)
         state_sort(s);
     if (rc < 0) {

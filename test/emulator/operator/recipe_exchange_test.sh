@@ -42,5 +42,30 @@ exchanged() {
     until_ok 20 has 2 && uids | diff "$tap_dir/before" -
 }
 
+# numbered templates are states: one gets another number
+states() { kubectl get specialresource third -o 'jsonpath={.status.states[*].name} {.status.conditions[?(@.type=="Ready")].status}'; }
+are() { [ "$(states)" = "$1" ]; }
+third() {
+    printf 'apiVersion: v2\nname: third\nversion: 1.0.0\n' >"$tap_dir/third/Chart.yaml"
+    "$slipway" configmap "$tap_dir/third" --namespace default | kubectl apply --server-side -f -
+}
+renumbered() {
+    mkdir -p "$tap_dir/third/templates" && cat >"$tap_dir/third/templates/1000-driver.yaml" <<'YAML'
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: driver}
+spec:
+  selector: {matchLabels: {app: driver}}
+  template: {metadata: {labels: {app: driver}}, spec: {containers: [{name: main, image: i}]}}
+YAML
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: first}\n' >"$tap_dir/third/templates/0000-first.yaml"
+    third && resource third cm://default/third 1.0.0 | kubectl apply -f - && until_ok 30 are "0000 1000 True" || { states; return 1; }
+    kubectl -n third get pods,daemonsets --sort-by .metadata.uid -o 'jsonpath={.items[*].metadata.uid}' >"$tap_dir/before"
+    mv "$tap_dir/third/templates/1000-driver.yaml" "$tap_dir/third/templates/2000-driver.yaml" && third && until_ok 30 are "0000 2000 True" || { states; return 1; }
+    kubectl -n third get pods,daemonsets --sort-by .metadata.uid -o 'jsonpath={.items[*].metadata.uid}' | diff "$tap_dir/before" - &&
+        until_ok 10 eval '! kubectl get nodes -o json | grep state-third-1000' && kubectl get node gpu-0 -o json | grep 'state-third-2000.*Ready'
+}
+
 t "a recipe that is exchanged takes nothing down" exchanged
+t "a state that gets another number keeps its pods" renumbered
 plan

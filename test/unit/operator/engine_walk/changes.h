@@ -181,6 +181,48 @@ static void objects_may_move_to_another_state(void **state)
     sim_free(sim);
 }
 
+static void objects_may_move_to_a_state_that_is_rendered_first(void **state)
+{
+    (void)state;
+    struct sim *sim = walked(&chain);
+    sim_clear_log(sim);
+    sim->recipe.states[2].objects[1] = sim->recipe.states[0].objects[0];
+    sim->recipe.states[2].n_objects = 2;
+    sim->recipe.states[0].objects[0] = sim->recipe.states[0].objects[1];
+    sim->recipe.states[0].n_objects = 1;
+    sim->revision = "2";
+    sim_spec(sim);
+    for (size_t n = sim->n_queue; n-- > 0;) { /* the newest answers first */
+        struct sim_pending p = sim->queue[n];
+        memmove(&sim->queue[1], &sim->queue[0], n * sizeof p);
+        sim->queue[0] = p;
+        (void)sim_deliver(sim);
+    }
+    sim_run(sim, 60000);
+    expect_never(sim, "delete");
+    assert_non_null(sim_find(sim, "ConfigMap", "a1"));
+    expect_phase(sim, "c", "Ready");
+    sim_free(sim);
+}
+
+static void a_state_that_is_renamed_keeps_its_objects(void **state)
+{
+    (void)state;
+    for (size_t late = 0; late < 2; late++) {
+        struct sim *sim = walked(&chain);
+        sim_clear_log(sim);
+        sim->recipe.states[2].name = "renamed";
+        sim->recipe.states[2].objects[0].stage = late ? -1 : 0; /* another content, or the same */
+        sim->revision = "2";
+        sim_spec(sim);
+        sim_run(sim, 60000);
+        expect_never(sim, "delete");
+        assert_non_null(sim_find(sim, "Pod", "c1"));
+        expect_phase(sim, "renamed", "Ready");
+        sim_free(sim);
+    }
+}
+
 static void a_state_being_applied_takes_new_content(void **state)
 {
     (void)state;
@@ -423,6 +465,8 @@ static const struct CMUnitTest changes_tests[] = {
     cmocka_unit_test(objects_that_are_dropped_are_pruned),
     cmocka_unit_test(states_that_are_dropped_are_removed),
     cmocka_unit_test(objects_may_move_to_another_state),
+    cmocka_unit_test(objects_may_move_to_a_state_that_is_rendered_first),
+    cmocka_unit_test(a_state_that_is_renamed_keeps_its_objects),
     cmocka_unit_test(a_state_being_applied_takes_new_content),
     cmocka_unit_test(a_state_waiting_takes_new_content),
     cmocka_unit_test(what_it_needs_may_be_lost_while_it_applies),
