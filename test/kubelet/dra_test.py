@@ -554,6 +554,18 @@ def a_place_that_another_took_is_published_as_taken_at_once(api):
     w.close()
 
 
+def a_gpu_that_does_not_answer_keeps_no_other_from_being_published(api):
+    w = DraWorld(api, start=False)
+    w.fail("gi_list wait")
+    w.start(wait=False)
+    w.driver = Driver(w.dir + "/kubelet")
+    w.driver.register()
+    until("one of two", lambda: len({n[:5] for n in w.devices()}) == 1)
+    os.unlink(w.dir + "/fail")
+    until("both", lambda: len({n[:5] for n in w.devices()}) == 2, seconds=30)
+    w.close()
+
+
 def a_gpu_whose_instances_cannot_be_read_is_not_published(api):
     w = DraWorld(api, start=False)
     w.fail("gi_list 999 1")

@@ -6,7 +6,8 @@
 #include "data/data.h"
 #include "slicing/deviceplugin/resource_slices.h"
 
-enum { ROUND_MS = 10 * 1000 };
+/* A GPU that has not answered after a while is published without; NVML's calls have no deadline. */
+enum { ROUND_MS = 10 * 1000, SILENT_MS = 3 * 1000 };
 
 struct dp_other_instances {
     struct sw_device_plugin *p;
@@ -14,6 +15,7 @@ struct dp_other_instances {
     bool begun;
     struct state { /* of a GPU, by its number */
         bool known, reading, tried;
+        int64_t asked_ms;
         bool again; /* once it is read: it may have changed since */
         struct sw_mig_use use;
         char *text; /* said last: the instances, or why they cannot be read; NULL: none */
@@ -104,6 +106,19 @@ static void on_read(const struct dp_instances *found, void *arg)
     dp_slices_refresh(o->p->slices);
 }
 
+/* It has not answered. */
+static void pass_over(struct dp_other_instances *o, size_t gpu)
+{
+    struct state *state = &o->gpus[gpu];
+    if (state->tried || sw_loop_now_ms(o->p->loop) - state->asked_ms < SILENT_MS)
+        return;
+    state->tried = true;
+    sw_text_set(&state->text, "not read yet");
+    sw_log(SW_LOG_WARN, "GPU instances are not read yet: the GPU is not given out", "gpu",
+           o->p->driver->gpus[gpu].uuid, NULL);
+    dp_slices_refresh(o->p->slices);
+}
+
 static void on_timer(void *arg)
 {
     struct dp_other_instances *o = arg;
@@ -116,13 +131,18 @@ static void on_timer(void *arg)
         o->gpus = sw_zalloc(o->n_gpus + 1, sizeof *o->gpus);
     }
     for (size_t i = 0; i < o->n_gpus; i++) {
-        if (!p->driver->gpus[i].geometry || o->gpus[i].reading)
+        if (!p->driver->gpus[i].geometry)
             continue;
+        if (o->gpus[i].reading) {
+            pass_over(o, i);
+            continue;
+        }
         o->gpus[i].again = false;
         o->gpus[i].reading = true;
+        o->gpus[i].asked_ms = sw_loop_now_ms(p->loop);
         dp_worker_instances(p->worker, i, on_read, o);
     }
-    sw_timer_set(o->timer, ROUND_MS);
+    sw_timer_set(o->timer, dp_other_instances_are_known(o) ? ROUND_MS : SILENT_MS);
 }
 
 void dp_other_instances_read(struct dp_other_instances *o)

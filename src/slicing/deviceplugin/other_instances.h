@@ -14,7 +14,7 @@ void dp_other_instances_free(struct dp_other_instances *o);
 void dp_other_instances_refresh(struct dp_other_instances *o);
 /** They may have changed: read them at once. */
 void dp_other_instances_read(struct dp_other_instances *o);
-/** Whether all GPUs have been read, or cannot be. */
+/** Whether all GPUs have been read, or cannot be: they fail, or have not answered in time. */
 bool dp_other_instances_are_known(const struct dp_other_instances *o);
 /** Whether nothing of GPU number @gpu may be given out, as it could not be read yet. NULL is
  * accepted. */
