@@ -17,14 +17,15 @@ git_debian=libgit2-dev git_fedora=libgit2-devel
 
 # what the tests play the other side with, and look at answers with
 tools="curl gawk gpg gpg-agent gpgv jq openssl python3 rpmbuild xxd zstd"
-tools_debian="busybox curl gawk gpg gpg-agent gpgv jq openssl procps python3 python3-grpcio python3-protobuf rpm xxd zstd"
-tools_fedora="curl gawk gnupg2 jq openssl procps-ng python3 python3-grpcio python3-protobuf rpm-build vim-common zstd"
+tools_debian="busybox curl gawk gpg gpg-agent gpgv jq lua5.4 openssl procps python3 python3-grpcio python3-protobuf rpm xxd zstd"
+tools_fedora="curl gawk gnupg2 jq lua openssl procps-ng python3 python3-grpcio python3-protobuf rpm-build vim-common zstd"
 need_tools= need_site=
 if [ "${1:-}" = tests ]; then
     command -v mkdocs >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1 || need_site=1 # no tool of RHEL's
     for t in $tools; do
         command -v "$t" >/dev/null 2>&1 || need_tools=1
     done
+    command -v lua5.4 >/dev/null 2>&1 || command -v lua >/dev/null 2>&1 || need_tools=1
     /usr/bin/python3 -c 'import google.protobuf, grpc' 2>/dev/null || need_tools=1
 fi
 
