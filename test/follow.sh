@@ -2,7 +2,8 @@
 # `console` have commands (`$ `; lines that begin with `> ` go on with one), and below each what it prints.
 mkdir "${tap_dir:?}/bin"
 ln -s "$(realpath "${SLIPWAY:-build/slipway}")" "$tap_dir/bin/slipway"
-export PATH=$tap_dir/bin:$PATH SLIPWAY_TREE=$PWD
+export PATH=$tap_dir/bin:$PATH
+tree=$PWD
 ends() { for job in $(jobs -p); do kill "$job" 2>/dev/null; done; wait; }
 trap 'ends; rm -rf "$tap_dir"' EXIT
 
@@ -37,6 +38,8 @@ holds() {
 follow() {
     local dir=$tap_dir/$1 n line
     mkdir -p "$dir/home" || exit 1
+    unset SLIPWAY_TREE # but for who was told to set it
+    ! grep -q '`SLIPWAY_TREE` names the folder' "$1" || export SLIPWAY_TREE=$tree
     awk -v dir="$dir" '
         /^```/ { on = /^```console/; next }
         !on { next }
@@ -51,7 +54,7 @@ follow() {
         cd "$HOME" || exit 1
         line_of "$1" "$dir/$n" "$line"
     done 3<"$dir/commands"
-    cd "$SLIPWAY_TREE" || exit 1
+    cd "$tree" || exit 1
     ends
     unset KUBECONFIG
 }
