@@ -83,5 +83,11 @@ imagePullSecrets:
 
 {{/* A text as one word of a shell. */}}
 {{- define "module.shell" -}}
+{{- if contains "\n" (toString .) }}{{ fail (printf "%q: a line break in what is one word of a command" .) }}{{ end -}}
 '{{ . | toString | replace "'" "'\\''" }}'
+{{- end }}
+
+{{/* A folder or file of an image, from its root. */}}
+{{- define "module.path" -}}
+/{{ . | toString | trimPrefix "/" }}
 {{- end }}

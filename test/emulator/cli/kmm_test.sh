@@ -64,8 +64,8 @@ has() { # FILE TEXT...
 }
 kernel=5.14.0-99.el9.x86_64
 loads() {
-    render $kernel >rendered && has rendered "quay.io/team/radio:5.14.0-$kernel" "modprobe -rv 'old_radio'" "modprobe -v -d /tmp/opt '--ignore-install' 'radio_core' 'debug=1' 'power level='\\''2'\\'''" \
-        "modprobe -rv -d /tmp/opt '-w' 'radio_core' 'radio_bus' 'radio_lib'" 'firmware_class' &&
+    render $kernel >rendered && has rendered "quay.io/team/radio:5.14.0-$kernel" "modprobe -rv 'old_radio'" "modprobe -v -d '/tmp/opt' '--ignore-install' 'radio_core' 'debug=1' 'power level='\\''2'\\'''" \
+        "modprobe -rv -d '/tmp/opt' '-w' 'radio_core' 'radio_bus' 'radio_lib'" 'firmware_class' &&
         sed -n "/modprobe -v -d .*'radio_lib'/,/radio_core/p" rendered | tr -d ' \n' | grep -q "radio_lib'modprobe.*radio_bus'modprobe.*radio_core'"
 }
 t "the module is loaded as modprobe says, after those that it depends on" loads
@@ -82,6 +82,39 @@ raw() {
         "$slipway" render raw --namespace team --set kernelFullVersion=$kernel >rendered && has rendered "modprobe '-d' '/tmp/opt' 'x'" "modprobe '-r' 'x'"
 }
 t "raw arguments are modprobe's own" raw
+# The scripts run with programs that do nothing: what a Module says is no command.
+words() {
+    mkdir -p none && local p
+    for p in mkdir cp modprobe find touch sleep buildah rm uname; do printf '#!/bin/sh\n' >none/$p && chmod +x none/$p; done
+    printf '#!/bin/sh\n: >"%s/ran"\n' "$tap_dir" >none/reboot && chmod +x none/reboot
+    sed -e 's|firmwarePath: /firmware|firmwarePath: "lib/$(reboot)"\n        dirName: "/opt; reboot; `reboot`"|' -e "s/\\[old_radio\\]/[\"old'; reboot; '\"]/" -e 's|"/opt/lib/modules/|"/opt; reboot; `reboot`/lib/|' module.yaml >hostile.yaml
+    rm -rf hostile && "$slipway" create hostile --from-kmm hostile.yaml && "$slipway" render hostile --namespace team --set kernelFullVersion=$kernel >rendered || return 1
+    grep -q 'lib/$(reboot)' rendered && grep -q "old'" rendered || return 1
+    rendered_scripts <rendered >scripts.json && jq -e 'length >= 3' scripts.json || return 1
+    for p in $(jq -r 'keys[]' scripts.json); do
+        jq -r ".[$p]" scripts.json | sed 's/while :; do.*done$//; s/^ *trap .*//; s/^ *exit 0$//' >script && sh -n script || return 1
+        PATH=$tap_dir/none:$PATH IMAGE=i KERNEL=k timeout 10 sh -c '. ./script; [ -z "$(command -v unload)" ] || unload' >/dev/null 2>&1 </dev/null
+    done
+    [ ! -e "$tap_dir/ran" ]
+}
+rendered_scripts() { # of sh -ec, a list
+    python3 -c 'import json, sys, yaml
+found = []
+def walk(d):
+    if isinstance(d, dict):
+        if d.get("command") == ["sh", "-ec"]: found.append(d["args"][0])
+        for v in d.values(): walk(v)
+    elif isinstance(d, list):
+        for v in d: walk(v)
+for d in yaml.safe_load_all(sys.stdin): walk(d)
+json.dump(found, sys.stdout)'
+}
+if python3 -c 'import yaml' 2>/dev/null; then t "what a Module says is no command" words; else skip "what a Module says is no command" "no python3 with yaml here"; fi
+broken() { # a line of a script of its own
+    sed 's|firmwarePath: /firmware|firmwarePath: "/firmware\\n reboot"|' module.yaml >broken.yaml && rm -rf broken && { ! "$slipway" create broken --from-kmm broken.yaml >out 2>&1 ||
+        ! "$slipway" render broken --namespace team --set kernelFullVersion=$kernel >out 2>&1; } && grep -q 'line break\|control' out
+}
+t "nor a line of a script" broken
 dra() {
     sed '/devicePlugin:/,/volumes:/d' module.yaml >dra.yaml && cat >>dra.yaml <<'Y' && create dra --from-kmm dra.yaml && "$slipway" render dra --namespace team --api-versions resource.k8s.io/v1 >rendered
   dra:
