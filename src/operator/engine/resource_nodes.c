@@ -136,6 +136,7 @@ void lost_read(struct sw_engine *e, struct json_object *list)
         int64_t since_ms;
         if (sw_time_parse(sw_json_str(entry, "", "since", NULL), &since_ms, NULL) < 0)
             continue;
+        since_ms += 999; /* the text has whole seconds: the grace period is not to be shorter */
         for (size_t k = 0; k < sw_json_len(nodes); k++) {
             const char *name = json_object_get_string(sw_json_at(nodes, k));
             uint32_t node = name ? sw_node_set_find(e->nodes, name) : SW_NO_NODE;

@@ -81,6 +81,29 @@ static void a_cluster_of_10000_lost_nodes_has_a_short_status(void **state SW_UNU
     sim_free(sim);
 }
 
+/* The status says when a node was lost in whole seconds. */
+static void a_restart_makes_the_grace_no_shorter(void **state SW_UNUSED)
+{
+    enum { GRACE_MS = 600000 };
+    struct sim *sim = sim_new(&config, 1);
+    sim->opts.grace_ms = GRACE_MS;
+    sim->node_selector = "{'accel':'1'}";
+    sim->opts.status_gap_ms = 1000;
+    sim_node(sim, "n0", "{'accel':'1'}");
+    sim_start(sim);
+    sim_run(sim, 10000 + 1900 - sim->now_ms % 1000); /* late in a second */
+    assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
+    const int64_t lost_ms = sim->now_ms;
+    sim_node(sim, "n0", "{'" SIM_LABEL "a':'Ready'}");
+    sim_run(sim, 10000);
+    sim_restart(sim);
+    sim_run(sim, lost_ms + GRACE_MS - 10 - sim->now_ms);
+    assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
+    sim_run(sim, 10000);
+    assert_null(sim_label(sim, "n0", "a"));
+    sim_free(sim);
+}
+
 static void a_state_for_many_kernels_lists_100(void **state SW_UNUSED)
 {
     struct sim *sim = sim_new(&drivers, 1);
@@ -103,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recipe_of_500_objects_is_walked),
         cmocka_unit_test(a_recipe_of_10000_objects_is_refused),
+        cmocka_unit_test(a_restart_makes_the_grace_no_shorter),
         cmocka_unit_test(a_cluster_of_10000_lost_nodes_has_a_short_status),
         cmocka_unit_test(a_state_for_many_kernels_lists_100),
     };
