@@ -452,6 +452,15 @@ static void object_observed(struct resource *r, struct json_object *object)
     release_hook_observed(r, object);
 }
 
+/* Of the @state of the plan, where that is a subchart's own release. */
+static void own_revision_view(const struct resource *r, size_t state, struct release_view *out)
+{
+    SW_AUTO_JSON *doc = own_revision_of(r, state, NULL);
+    *out = (struct release_view){ .revision = sw_json_int(doc, 1, "revision", NULL),
+                                  .was_deployed = sw_json_get(doc, "deployed"),
+                                  .is_upgrade = sw_json_get(doc, "from") };
+}
+
 static void release_view(struct resource *r, int state, struct release_view *out)
 {
     const struct releases *s = releases_of(r);

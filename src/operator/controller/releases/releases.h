@@ -106,7 +106,5 @@ struct json_object *release_object(const struct resource *r, const struct releas
 void own_records_begin(struct resource *r, const char *status);
 /** Cancel it. NULL is accepted. */
 void own_records_free(struct own_records *own);
-/** What is known of the release of the @state of the plan, where that is a subchart's own. */
-void own_revision_view(const struct resource *r, size_t state, struct release_view *out);
 /** Keep how a hook ended, for the record. */
 void release_hook_observed(struct resource *r, struct json_object *object);

@@ -5,7 +5,7 @@
  * "from" is the version that an upgrade began with, "deployed" the one that was Ready last; a state
  * whose release is not installed has name, namespace and, where another resource has installed it,
  * that one's name as "owner". */
-#include "operator/controller/releases/releases.h"
+#include "operator/controller/core.h"
 
 #include <string.h>
 
@@ -69,12 +69,4 @@ struct json_object *own_revision_of(const struct resource *r, size_t state,
     if (deployed)
         sw_json_set_str(doc, deployed, "deployed", NULL);
     return doc;
-}
-
-void own_revision_view(const struct resource *r, size_t state, struct release_view *out)
-{
-    SW_AUTO_JSON *doc = own_revision_of(r, state, NULL);
-    *out = (struct release_view){ .revision = sw_json_int(doc, 1, "revision", NULL),
-                                  .was_deployed = sw_json_get(doc, "deployed"),
-                                  .is_upgrade = sw_json_get(doc, "from") };
 }
