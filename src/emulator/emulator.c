@@ -14,6 +14,8 @@
 #include "emulator/authorization/authorization.h"
 #include "emulator/controllers/controllers.h"
 #include "emulator/faults/faults.h"
+#include "emulator/store/feature_gates.h"
+#include "emulator/store/objects.h"
 #include "emulator/tls.h"
 #include "emulator/write/crds.h"
 #include "emulator/write/gc.h"
@@ -67,6 +69,15 @@ static void on_answer(const struct sw_emu_request *req, int code, void *arg)
         emu->opts.on_answer(req, code, emu->opts.arg);
 }
 
+static int set_feature_gates(struct sw_emulator *emu, const char *text, struct sw_err *err)
+{
+    struct sw_emu_gates gates;
+    int rc = sw_emu_gates_parse(text, sw_store_minor(emu->store), &gates, err);
+    if (rc == 0)
+        sw_store_set_gates(emu->store, &gates);
+    return rc;
+}
+
 static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
                         const struct sw_emulator_opts *opts, struct sw_err *err)
 {
@@ -79,6 +90,9 @@ static int open_modules(struct sw_emulator *emu, struct sw_loop *loop,
     rc = sw_kinds_configure(sw_store_kinds(emu->store), opts->runtime_config, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "--runtime-config");
+    rc = set_feature_gates(emu, opts->feature_gates, err);
+    if (rc < 0)
+        return sw_err_wrap(err, rc, "--feature-gates");
     for (const char *at = opts->webhook_addresses; at && *at; at += *at == ',') {
         SW_AUTO_CHARS *one = sw_strndup(at, strcspn(at, ","));
         rc = sw_webhook_address(emu->store, one, err);
@@ -184,6 +198,14 @@ int sw_emulator_upgrade(struct sw_emulator *emu, const char *version, struct sw_
     sw_ctl_upgrade(emu->ctl);
     sw_emulator_drop(emu);
     return 0;
+}
+
+int sw_emulator_set_feature_gates(struct sw_emulator *emu, const char *gates, struct sw_err *err)
+{
+    int rc = set_feature_gates(emu, gates, err);
+    if (rc == 0)
+        sw_emulator_drop(emu);
+    return rc;
 }
 
 static void drop(void *arg)

@@ -104,9 +104,11 @@ struct sw_emulator_opts {
     const char *kube_version;   /* "1.29"; SW_EMULATOR_KUBE_VERSION */
     const char *runtime_config; /* versions of APIs that are served or not, as kube-apiserver's flag
                                    --runtime-config says; NULL: those of the release */
-    const char *rules_dir;      /* besides the built-in rules; NULL: none */
-    const char *troubles;       /* names of rules' `trouble`, comma separated; NULL: none */
-    const char *faults;         /* a plan of faults (docs/faults.md); NULL: none */
+    const char *feature_gates; /* "DRAPartitionableDevices=false,...", as its --feature-gates; NULL:
+                                  as in the release */
+    const char *rules_dir;     /* besides the built-in rules; NULL: none */
+    const char *troubles;      /* names of rules' `trouble`, comma separated; NULL: none */
+    const char *faults;        /* a plan of faults (docs/faults.md); NULL: none */
     struct sw_emu_delays delays;
     uint64_t seed; /* of names and uids; 0: from the system */
     /** The real addresses of services' admission webhooks: "ns/service=host:port", more after
@@ -138,6 +140,9 @@ void sw_emulator_drop(struct sw_emulator *emu);
  * connection, and serves that release from now on. Objects and nodes stay as they are.
  * @return 0 | SW_INVALID: it is no release that the emulator knows */
 int sw_emulator_upgrade(struct sw_emulator *emu, const char *version, struct sw_err *err);
+/** Restart the API server with other feature gates, which resets every connection; @gates as in
+ * sw_emulator_opts. What is stored stays as it is. @return 0 | SW_INVALID: a gate, or its value */
+int sw_emulator_set_feature_gates(struct sw_emulator *emu, const char *gates, struct sw_err *err);
 /** Start a plan of faults (faults/faults.h); free it before the emulator. The caller sets its
  * `on_request` hook. */
 void sw_emulator_start_faults(struct sw_emulator *emu, struct sw_faults *faults);

@@ -719,7 +719,7 @@ def gpus_of_nvidias_driver_get_nothing_new_from_the_scheduler(api):
 
 def auto_takes_what_the_api_server_serves(api):
     w = DraWorld(api, args=["--api=auto"])
-    assert "api=dra" in w.log() and "sharedCounters in ResourceSlices" in w.log()
+    assert "api=dra" in w.log() and "counters in ResourceSlices" in w.log()
     assert not w.kubelet.registered
     w.close()
 

@@ -1,5 +1,8 @@
 #include "cli/cluster/cluster_facts.h"
 
+#include <json-c/json.h>
+
+#include "chart/recipe/recipe.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/requests.h"
 #include "data/data.h"
@@ -39,6 +42,20 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
     struct sw_node_choice choice = { out->node_set, resource, tolerations };
     sw_facts_groups(out->facts, sw_node_is_chosen, &choice, &out->groups);
     return 0;
+}
+
+void sw_cluster_facts_read_gates(struct sw_connection *conn, const struct sw_recipe *recipe,
+                                 struct sw_cluster_facts *facts)
+{
+    SW_ERR(ignored);
+    SW_AUTO_JSON *gates = NULL;
+    if (!sw_recipe_mentions(recipe, SW_FACT_FEATURE_GATES) ||
+        sw_cluster_feature_gates(conn, &gates, &ignored) < 0)
+        return;
+    json_object_object_foreach(gates, name, on)
+    {
+        (void)sw_facts_set_feature_gate(facts->facts, name, json_object_get_boolean(on));
+    }
 }
 
 void sw_cluster_facts_done(struct sw_cluster_facts *facts)

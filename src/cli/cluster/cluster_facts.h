@@ -6,6 +6,7 @@
 
 struct json_object;
 struct sw_connection;
+struct sw_recipe;
 
 /** Nodes and facts; sw_cluster_facts_done(). */
 struct sw_cluster_facts {
@@ -20,5 +21,9 @@ struct sw_cluster_facts {
  * @return 0 | as sw_cluster_find() of the nodes */
 int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
                           struct sw_cluster_facts *out, struct sw_err *err) SW_CHECKED;
+/** Add the server's feature gates, if @recipe asks for them; they are left out if they cannot be
+ * found out. */
+void sw_cluster_facts_read_gates(struct sw_connection *conn, const struct sw_recipe *recipe,
+                                 struct sw_cluster_facts *facts);
 /** Free what @facts holds; it is empty then. */
 void sw_cluster_facts_done(struct sw_cluster_facts *facts);

@@ -305,6 +305,7 @@ static void allow_shared_objects(struct rights *r)
 static void allow_walk(struct rights *r)
 {
     static const char *const patch_verb[] = { "patch", NULL };
+    static const char *const create_verb[] = { "create", NULL };
     const struct sw_rbac_opts *o = r->opts;
     if (o->cluster_wide)
         allow(r, "", "", "namespaces", NULL,
@@ -334,6 +335,10 @@ static void allow_walk(struct rights *r)
     }
     if (o->secrets)
         allow(r, o->ns, "", "secrets", NULL, read_verbs);
+    if (o->feature_gates) { /* by dry runs, which RBAC does not tell from others */
+        allow(r, "", "resource.k8s.io", "resourceslices", NULL, create_verb);
+        allow(r, "", "resource.k8s.io", "deviceclasses", NULL, create_verb);
+    }
     if (o->login)
         allow_login(r, o->login);
     /* releases are recorded beside the recipe's objects, for helm */

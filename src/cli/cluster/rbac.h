@@ -21,6 +21,7 @@ struct sw_rbac_opts {
     bool cluster_wide;           /* in all namespaces, and to create the recipe's */
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */
     bool secrets;                /* templates use the builder's Secret */
+    bool feature_gates;          /* templates use the API server's feature gates */
     bool priority_classes;       /* the resource has spec.priorityClasses */
     const char *config_map;      /* "NAMESPACE/NAME": the recipe is in that ConfigMap, which is not
                                     in the operator's namespace; NULL: it is not */

@@ -5,6 +5,7 @@
 #include "data/json/json.h"
 #include "data/json/path.h"
 #include "data/text/nearest.h"
+#include "kube/feature_gates/feature_gates.h"
 #include "kube/review.h"
 
 #include <json-c/json.h>
@@ -88,6 +89,31 @@ int sw_cluster_kinds(struct sw_connection *conn, struct sw_err *err)
 {
     struct wait w = { .conn = conn };
     return finish(&w, sw_kube_discover(conn->kube, "*", on_done, &w), err);
+}
+
+static void on_gates(int code, const struct sw_gates_answer *gates, const struct sw_err *err,
+                     void *arg)
+{
+    struct wait *w = arg;
+    w->object = json_object_new_object();
+    for (size_t i = 0; code == 0 && i < SW_N_FEATURE_GATES; i++)
+        if (gates->gates[i] != SW_GATE_UNKNOWN)
+            sw_json_set(w->object, json_object_new_boolean(gates->gates[i] == SW_GATE_ON),
+                        sw_feature_gate_names[i], NULL);
+    answer(w, code, err);
+}
+
+int sw_cluster_feature_gates(struct sw_connection *conn, struct json_object **gates,
+                             struct sw_err *err)
+{
+    struct wait w = { .conn = conn };
+    struct sw_gates_question *question = sw_gates_ask(conn->kube, &(struct sw_gates_ask){ 0 },
+                                                      on_gates, &w);
+    int rc = finish(&w, NULL, err);
+    if (!w.answered)
+        sw_gates_cancel(question);
+    *gates = w.object;
+    return rc;
 }
 
 static void add_removable(const struct sw_kind *kind, void *arg)

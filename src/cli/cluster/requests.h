@@ -12,6 +12,10 @@ struct sw_connection;
 
 /** Discover all kinds that the server serves. */
 int sw_cluster_kinds(struct sw_connection *conn, struct sw_err *err) SW_CHECKED;
+/** Which feature gates the server has on, by dry runs (kube/feature_gates): names and booleans,
+ * without those that it does not let the user find out. */
+int sw_cluster_feature_gates(struct sw_connection *conn, struct json_object **gates,
+                             struct sw_err *err) SW_CHECKED;
 /** Kinds, in the order of discovery. */
 struct sw_kind_list {
     const struct sw_kind **items; /* the array is owned, the kinds are the client's */

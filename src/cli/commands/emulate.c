@@ -17,7 +17,8 @@
 enum { ASK_AGAIN_MS = 1000, TRIM_MS = 5000 };
 
 struct emulate_opts {
-    const char *listen, *platform, *kube_version, *runtime_config, *authorization, *kubeconfig_out;
+    const char *listen, *platform, *kube_version, *runtime_config, *feature_gates, *authorization,
+        *kubeconfig_out;
     const char *rules;
     int64_t nodes, seed;
     bool no_nodes, no_controllers, rules_only, tls;
@@ -43,6 +44,9 @@ static const struct sw_flag flags[] = {
     { "runtime-config", 0, SW_FLAG_STRING, FIELD(runtime_config), "API=true,...", NULL,
       "versions of APIs that are served or not, besides those of the release, such as "
       "resource.k8s.io/v1beta1=true" },
+    { "feature-gates", 0, SW_FLAG_STRING, FIELD(feature_gates), "GATE=true,...", NULL,
+      "feature gates of Dynamic Resource Allocation that are on or off otherwise than in the "
+      "release, such as DRAPartitionableDevices=false" },
     { "authorization", 0, SW_FLAG_STRING, FIELD(authorization), "MODE", "none|rbac",
       "who may do what: everybody everything, or as Roles and their bindings say (default none)" },
     { "tls", 0, SW_FLAG_BOOL, FIELD(tls), NULL, NULL,
@@ -127,6 +131,7 @@ static int run(const struct emulate_opts *o)
         .no_controllers = o->no_controllers,
         .kube_version = o->kube_version,
         .runtime_config = o->runtime_config,
+        .feature_gates = o->feature_gates,
         .tls = o->tls,
         .rbac = sw_streq(o->authorization, "rbac"),
         .rules_dir = o->rules,
@@ -182,9 +187,9 @@ static const char *find_misuse(const struct emulate_opts *o)
         return o->kubeconfig || o->context ? "--kubeconfig and --context are for --rules-only"
                                            : NULL;
     bool own = o->listen || o->nodes || o->no_nodes || o->no_controllers || o->kube_version ||
-               o->runtime_config || o->authorization || o->tls || o->kubeconfig_out ||
-               o->webhooks || o->faults || o->pod_start_ms >= 0 || o->pod_ready_ms >= 0 ||
-               o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
+               o->runtime_config || o->feature_gates || o->authorization || o->tls ||
+               o->kubeconfig_out || o->webhooks || o->faults || o->pod_start_ms >= 0 ||
+               o->pod_ready_ms >= 0 || o->pod_stop_ms >= 0 || o->job_run_ms >= 0;
     return own ? "--rules-only goes with --kubeconfig, --context, --platform, --rules, --trouble, "
                  "--seed and --delays only: there is no cluster of its own"
                : NULL;

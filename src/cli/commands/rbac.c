@@ -7,6 +7,7 @@
 #include "cli/commands/commands.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
+#include "operator/facts/facts.h"
 
 struct rbac_opts {
     struct sw_recipe_flags recipe;
@@ -113,6 +114,7 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
         r->config_map[strlen(r->operator_ns)] == '/')
         r->config_map = NULL; /* the operator reads its own */
     r->secrets = sw_recipe_mentions(recipe->recipe, "pushSecretName");
+    r->feature_gates = sw_recipe_mentions(recipe->recipe, SW_FACT_FEATURE_GATES);
     r->lookups = lookups;
     r->plan = recipe->plan;
     if (slash) {

@@ -148,6 +148,8 @@ static int plan(struct sw_preview *d, const struct sw_recipe_flags *flags, struc
     }
     o->env.lookup = lookup;
     o->env.lookup_arg = d;
+    if (!o->facts)
+        sw_cluster_facts_read_gates(&d->conn, o->recipe, &d->facts);
     SW_AUTO_JSON *facts = values_for(d, NULL);
     o->env.facts = facts;
     rc = sw_recipe_plan(o->recipe, values, &o->env, &o->plan, err);

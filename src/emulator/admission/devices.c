@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/store/feature_gates.h"
 #include "emulator/store/objects.h"
 #include "emulator/store/status.h"
 
@@ -65,15 +66,10 @@ static void check_selectors(json_object *owner, const char *path, struct sw_fiel
 /* ---- classes ------------------------------------------------------------------------------------
  */
 
-bool sw_device_drops(const struct sw_write *w)
-{
-    return sw_store_minor(w->store) < 36;
-}
-
 void sw_device_class_default(struct sw_write *w)
 {
     json_object *spec = sw_json_get(w->doc, "spec");
-    if (spec && sw_device_drops(w))
+    if (spec && !sw_store_gate(w->store, SW_EMU_DRA_EXTENDED_RESOURCE))
         json_object_object_del(spec, "extendedResourceName");
 }
 
@@ -102,32 +98,33 @@ static void default_request(json_object *request)
         sw_json_set(request, sw_int(1), "count", NULL);
 }
 
-/* What a release before 1.36 does not know by default is not stored. */
-static void drop_new(struct sw_write *w, json_object *request)
+/* What belongs to a feature gate that is off is not stored. */
+static void drop_disabled(struct sw_write *w, json_object *request)
 {
-    if (!request || !sw_device_drops(w))
-        return;
-    json_object_object_del(request, "tolerations");
-    json_object_object_del(request, "capacity");
+    if (request && !sw_store_gate(w->store, SW_EMU_DRA_DEVICE_TAINTS))
+        json_object_object_del(request, "tolerations");
+    if (request && !sw_store_gate(w->store, SW_EMU_DRA_CONSUMABLE_CAPACITY))
+        json_object_object_del(request, "capacity");
 }
 
 void sw_device_claim_default(struct sw_write *w)
 {
     json_object *requests = sw_json_find(claim_spec(w), "devices", "requests", NULL);
-    const bool old = sw_store_minor(w->store) < 34; /* without DRAPrioritizedList, DRAAdminAccess */
+    const bool list = sw_store_gate(w->store, SW_EMU_DRA_PRIORITIZED_LIST);
+    const bool admin = sw_store_gate(w->store, SW_EMU_DRA_ADMIN_ACCESS);
     for (size_t i = 0; i < sw_json_len(requests); i++) {
         json_object *request = sw_json_at(requests, i);
         json_object *exactly = sw_json_get(request, "exactly");
-        if (old)
+        if (!list)
             json_object_object_del(request, "firstAvailable");
-        if (old && exactly)
+        if (!admin && exactly)
             json_object_object_del(exactly, "adminAccess");
         json_object *choices = sw_json_get(request, "firstAvailable");
         default_request(sw_json_get(request, "exactly"));
-        drop_new(w, sw_json_get(request, "exactly"));
+        drop_disabled(w, sw_json_get(request, "exactly"));
         for (size_t k = 0; k < sw_json_len(choices); k++) {
             default_request(sw_json_at(choices, k));
-            drop_new(w, sw_json_at(choices, k));
+            drop_disabled(w, sw_json_at(choices, k));
         }
     }
 }

@@ -12,7 +12,5 @@ void sw_device_check_name(json_object *list, size_t i, const char *at, struct sw
 /** No two items of @list, which is at @path, have one value of @key. */
 void sw_device_check_unique(json_object *list, const char *key, const char *path,
                             struct sw_field_errors *e);
-/** Whether the release drops fields of features that came by default with 1.36. */
-bool sw_device_drops(const struct sw_write *w);
 /** Add the errors of the status of a ResourceClaim. */
 void sw_device_status_check(struct sw_write *w, struct sw_field_errors *e);

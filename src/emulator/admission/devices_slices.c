@@ -1,4 +1,6 @@
 #include "emulator/admission/devices_internal.h"
+#include "emulator/store/feature_gates.h"
+#include "emulator/store/objects.h"
 #include "emulator/store/status.h"
 
 /* Of a ResourceSlice: fewer devices where one of them has a taint or takes counters. */
@@ -198,23 +200,29 @@ static bool is_advanced(json_object *devices)
 
 void sw_device_slice_default(struct sw_write *w)
 {
-    static const char *const fields[] = { "consumesCounters",
-                                          "taints",
-                                          "nodeName",
-                                          "nodeSelector",
-                                          "allNodes",
-                                          "bindsToNode",
-                                          "bindingConditions",
-                                          "bindingFailureConditions",
-                                          "allowMultipleAllocations" };
+    static const struct {
+        const char *field;
+        enum sw_emu_gate gate;
+    } of_devices[] = {
+        { "consumesCounters", SW_EMU_DRA_PARTITIONABLE_DEVICES },
+        { "nodeName", SW_EMU_DRA_PARTITIONABLE_DEVICES },
+        { "nodeSelector", SW_EMU_DRA_PARTITIONABLE_DEVICES },
+        { "allNodes", SW_EMU_DRA_PARTITIONABLE_DEVICES },
+        { "taints", SW_EMU_DRA_DEVICE_TAINTS },
+        { "bindsToNode", SW_EMU_DRA_DEVICE_BINDING_CONDITIONS },
+        { "bindingConditions", SW_EMU_DRA_DEVICE_BINDING_CONDITIONS },
+        { "bindingFailureConditions", SW_EMU_DRA_DEVICE_BINDING_CONDITIONS },
+        { "allowMultipleAllocations", SW_EMU_DRA_CONSUMABLE_CAPACITY },
+    };
     json_object *spec = sw_json_get(w->doc, "spec"), *devices = sw_json_get(spec, "devices");
-    if (!spec || !sw_device_drops(w))
-        return;
-    json_object_object_del(spec, "sharedCounters");
-    json_object_object_del(spec, "perDeviceNodeSelection");
-    for (size_t i = 0; i < sw_json_len(devices); i++)
-        for (size_t k = 0; k < SW_COUNT(fields); k++)
-            json_object_object_del(sw_json_at(devices, i), fields[k]);
+    if (spec && !sw_store_gate(w->store, SW_EMU_DRA_PARTITIONABLE_DEVICES)) {
+        json_object_object_del(spec, "sharedCounters");
+        json_object_object_del(spec, "perDeviceNodeSelection");
+    }
+    for (size_t k = 0; k < SW_COUNT(of_devices); k++)
+        for (size_t i = 0; i < sw_json_len(devices) && !sw_store_gate(w->store, of_devices[k].gate);
+             i++)
+            json_object_object_del(sw_json_at(devices, i), of_devices[k].field);
 }
 
 void sw_device_slice_check(struct sw_write *w, struct sw_field_errors *e)

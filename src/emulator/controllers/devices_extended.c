@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulator/store/feature_gates.h"
 #include "emulator/store/objects.h"
 #include "kube/allocator/allocator.h"
-
-enum { FIRST_MINOR = 36 };
 
 #define CLASS_PREFIX "deviceclass.resource.kubernetes.io/"
 
@@ -27,7 +26,7 @@ json_object *sw_devices_class_of(struct sw_ctl *ctl, const char *resource)
 {
     json_object *best = NULL;
     if (!ctl->kinds.device_class || !strchr(resource, '/') ||
-        sw_store_minor(ctl->store) < FIRST_MINOR)
+        !sw_store_gate(ctl->store, SW_EMU_DRA_EXTENDED_RESOURCE))
         return NULL;
     if (sw_starts_with(resource, CLASS_PREFIX))
         return sw_store_get(ctl->store, ctl->kinds.device_class, NULL,

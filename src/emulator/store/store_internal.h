@@ -2,6 +2,7 @@
 /* struct sw_store, for the files of this folder. */
 #include <json-c/linkhash.h>
 
+#include "emulator/store/feature_gates.h"
 #include "emulator/store/objects.h"
 
 /** The most changes that the history holds, and the most bytes of their texts. */
@@ -20,6 +21,7 @@ struct sw_store {
     struct sw_loop *loop;
     struct sw_kinds *kinds;
     int minor; /* of the Kubernetes version */
+    struct sw_emu_gates gates;
     uint64_t rv;
     uint64_t first_version;  /* rv when the cluster was up: no client has seen an earlier one */
     uint64_t random;         /* state of the generator */

@@ -77,6 +77,9 @@ struct capability {
     /** What the server serves and the facts are settled, and the controller is not paused. Called
      * again after each change of either; opens what can be opened by now, and keeps the rest. */
     void (*start)(struct sw_controller *c);
+    /** The API server answers again, and is ready, after connections to it broke off: it may have
+     * been restarted as another version, or with other settings. */
+    void (*server_ready)(struct sw_controller *c);
     /** The controller pauses or closes: whatever writes ends here. All resources are gone. start()
      * may follow. */
     void (*stop)(struct sw_controller *c);

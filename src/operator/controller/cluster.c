@@ -233,6 +233,10 @@ static void on_server_ready(const struct sw_kube_answer *a, void *arg)
         sw_timer_set(c->own->resumed_timer, RESUMED_MS);
         return;
     }
+    if (!c->own->paused)
+        EACH_CAPABILITY(server_ready, c);
+    if (!c->own->n_rediscover)
+        return;
     c->own->n_rediscover--;
     c->own->discovery = sw_kube_discover(c->kube, "*", on_discovered, c);
 }
@@ -249,9 +253,8 @@ static void on_version_again(const struct sw_kube_answer *a, void *arg)
         /* of several API servers one may be older still: again when that one breaks watches off */
         c->own->n_rediscover = 2;
     }
-    if (c->own->n_rediscover)
-        c->own->version = sw_kube_raw(c->kube, "GET", "/readyz", REQUEST_OWN(DISCOVERY),
-                                      on_server_ready, c);
+    c->own->version = sw_kube_raw(c->kube, "GET", "/readyz", REQUEST_OWN(DISCOVERY),
+                                  on_server_ready, c);
 }
 
 static void on_resumed_timer(void *arg)

@@ -245,6 +245,17 @@ void sw_facts_set_openshift(struct sw_facts *facts, bool openshift)
     facts->openshift = openshift;
 }
 
+bool sw_facts_set_feature_gate(struct sw_facts *facts, const char *name, bool on)
+{
+    struct json_object *before = sw_json_get(facts->feature_gates, name);
+    if (before && json_object_get_boolean(before) == on)
+        return false;
+    if (!facts->feature_gates)
+        facts->feature_gates = json_object_new_object();
+    (void)json_object_object_add(facts->feature_gates, name, json_object_new_boolean(on));
+    return true;
+}
+
 bool sw_facts_is_push_secret(const char *name)
 {
     return strstr(name, "builder-dockercfg") != NULL;

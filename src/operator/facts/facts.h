@@ -120,6 +120,13 @@ bool sw_facts_is_updating(const struct sw_facts *facts);
 /** Is the cluster an OpenShift (config.openshift.io is served)? Decides .Values.platform. */
 void sw_facts_set_openshift(struct sw_facts *facts, bool openshift);
 
+/** The fact that a recipe is searched for before feature gates are asked for. */
+#define SW_FACT_FEATURE_GATES "featureGates"
+/** Whether the API server has the feature gate @name ("DRAPartitionableDevices") on: as
+ * .Values.featureGates.<name>, a boolean, which is missing while it is not known.
+ * @return whether it was not known before, or is another */
+bool sw_facts_set_feature_gate(struct sw_facts *facts, const char *name, bool on);
+
 /* ---- driver toolkits ---------------------------------------------------------------------------
  */
 

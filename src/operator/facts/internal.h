@@ -28,6 +28,7 @@ struct sw_facts {
     size_t n_groups, groups_cap;
     struct sw_group **groups; /* by kernel, system, architecture */
     bool openshift;
+    struct json_object *feature_gates; /* name -> boolean; NULL: none is known */
     struct cluster_facts cluster;
     char *own_proxy[3]; /* of sw_facts_set_proxy(): http, https, no */
 };

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void sw_facts_free(struct sw_facts *facts)
     free(facts->nodes);
     free(facts->groups);
     cluster_facts_done(&facts->cluster);
+    json_object_put(facts->feature_gates);
     for (size_t i = 0; i < SW_COUNT(facts->own_proxy); i++)
         free(facts->own_proxy[i]);
     free(facts);

@@ -129,6 +129,9 @@ struct json_object *sw_facts_values(const struct sw_facts *facts, const struct s
     put(values, "kernelPatchVersion", patch);
     put(values, "driverToolkitImage", toolkit_find(facts, g, &known));
     put(values, "platform", facts->openshift ? "OCP" : "K8S");
+    if (facts->feature_gates)
+        (void)json_object_object_add(values, SW_FACT_FEATURE_GATES,
+                                     sw_json_copy(facts->feature_gates));
     SW_AUTO_CHARS *minor = facts_major_minor(facts->cluster.version ? facts->cluster.version : "");
     put(values, "clusterVersion", facts->cluster.version);
     put(values, "clusterVersionMajorMinor", minor);

@@ -49,7 +49,7 @@ slices_shared() { # by MPS: a second DaemonSet, which alone may know the process
         kubectl -n das-operator get daemonset das-daemonset -o 'jsonpath={.spec.template.spec.containers[0].args}' | grep -F '"--host-root=/host","--mps"'
 }
 slices_refused() {
-    ! walks recipes/nvidia-mig kubernetes --kube-version 1.35 --set global.slicing=dra --timeout 5s 2>"$tap_dir/err" && grep -q "dra needs Kubernetes 1.36 or newer" "$tap_dir/run.json" "$tap_dir/err"
+    ! walks recipes/nvidia-mig kubernetes --kube-version 1.35 --set global.slicing=dra --timeout 5s 2>"$tap_dir/err" && grep -q "dra cannot be: the API server of Kubernetes v1.35.0 has its feature gate DRAPartitionableDevices off" "$tap_dir/run.json" "$tap_dir/err"
 }
 
 slices_told() { # what was chosen, and why

@@ -107,6 +107,19 @@ Y
         has Role secrets get --service-account installer && "$slipway" rbac "$chart" --service-account installer >"$tap_dir/out" &&
         grep -A3 '^  name: installer-l$' "$tap_dir/out" | grep -q 'namespace: there' && ! grep -A3 '^  name: slipway-l$' "$tap_dir/out" | grep 'namespace: there'
 }
+feature_gates() { # a dry run takes the right to create; only recipes that ask for gates have it
+    mkdir -p "$tap_dir/g/templates"
+    printf 'apiVersion: v2\nname: g\nversion: 0.1.0\n' >"$tap_dir/g/Chart.yaml"
+    cat >"$tap_dir/g/templates/a.yaml" <<'Y'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {gates: {{ toJson .Values.featureGates | quote }}}
+Y
+    ! has ClusterRole resourceslices create || return 1
+    local chart=$tap_dir/g
+    has ClusterRole resourceslices create && has ClusterRole deviceclasses create && ! has ClusterRole deviceclasses delete
+}
 in_a_config_map() { # outside the operator's namespace: the account reads it, the operator sees that it changes
     "$slipway" rbac "$chart" --config-map team/chart --operator-namespace ops >"$tap_dir/out" || return 1
     in_team() { awk -v name="$1" 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ "\n  name: " name "\n" && doc ~ /\n  namespace: team\n/) printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out"; }
@@ -197,6 +210,7 @@ t "pods may be evicted where asked for" upgrades
 t "PriorityClasses are the resource's, and asked for" priority_classes
 t "the Secret of spec.chart.repository may be read where asked for" login
 t "what templates look up may be read, and no more" looked_up
+t "who asks for feature gates may ask" feature_gates
 t "the pods of operators that may be late are read, where they are known to be" late_operators
 t "equal recipes give equal rights" same_again
 t "charts of the Special Resource Operator ask for their resource or module" charts_of_sro
