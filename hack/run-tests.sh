@@ -1,5 +1,5 @@
 #!/bin/bash
-# run-tests.sh: run every test program of the build, one more at a time than there are cores, and count what they report (TAP).
+# run-tests.sh: run every test program of the build, two at a time a core, and count what they report (TAP).
 # The last line is "N passed, N failed". The lines before it say how much CPU the tests took (that of
 # each is in build/test/logs/cpu.tsv, dearest first) and the seed of the samples. A program that dies
 # counts as one failure. What failed beside others is run once more by itself, and said so: machines
@@ -76,7 +76,7 @@ sources() {
 }
 
 # The longest, which come first, so that none of them is left alone at the end.
-longest='deploy|chaos|recipes|run_takeover|sources_controller|renderers|crash_sweep|run_cli|image|tools|kubectl'
+longest='deploy|nvidia|stuck_pods|troubles|shared_releases|together|recipes|sources_controller|chaos|scheduler_dra|shared_objects|status|guides|stuck_observed|stuck|renderers|crash_sweep|run_takeover|image'
 
 all_tests() { # NAME COMMAND...
     local tests
@@ -114,7 +114,7 @@ fi
 rm -rf "$logs"; mkdir -p "$logs"
 
 all_tests | { if [ -n "${TESTS:-}" ]; then grep -E "${TESTS}"; else cat; fi; } |
-    xargs -P $(($(nproc) + 1)) -L 1 bash -c 'run_one "$@"' _ # a core waits for a quarter of the time
+    xargs -P $(($(nproc) * 2)) -L 1 bash -c 'run_one "$@"' _ # a test waits for more than half of its time
 
 for name in $(awk '$2 > 0 { print $3 }' "$logs/results"); do
     cp "$logs/$name.log" "$logs/$name.first.log"
