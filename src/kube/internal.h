@@ -208,6 +208,7 @@ struct sw_kube_request {
     struct printbuf *body;
     struct sw_stream *stream;
     struct json_object *items;
+    struct json_object *warnings;       /* sw_kube_answer.warnings */
     bool told;                          /* a piece was given to spec.on_text */
     size_t tree_bytes, page_tree_bytes; /* of the pages before, and of this one */
     sw_kube_answer_fn *on_answer;       /* RQ_GROUP: NULL */

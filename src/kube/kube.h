@@ -152,6 +152,7 @@ struct sw_kube_answer {
                            Ours: "WebhookFailed" (an admission webhook could not be called) */
     const struct sw_err *err;     /* the verb, the object, and the server's message */
     int64_t retry_after_ms;       /* the server asks to wait so long; 0: it did not say */
+    struct json_object *warnings; /* the texts of the answer's Warning headers; NULL: none */
     struct json_object *status;   /* the server's Status object on failure, or NULL */
     struct json_object *object;   /* the object: get, create, update, apply, patch; NULL otherwise.
                                      After a delete: the object while its finalizers run, else NULL */

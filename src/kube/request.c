@@ -29,6 +29,7 @@ static void reset_answer(struct sw_kube_request *r)
         printbuf_free(SW_TAKE(r->body));
     sw_stream_free(SW_TAKE(r->stream));
     (void)json_object_put(SW_TAKE(r->items));
+    (void)json_object_put(SW_TAKE(r->warnings));
     r->page_tree_bytes = 0;
 }
 
@@ -103,6 +104,7 @@ static void tell(struct sw_kube_request *r, struct sw_kube_answer *a, bool last)
 {
     sw_kube_answer_fn *cb = r->on_answer;
     void *arg = r->arg;
+    a->warnings = r->warnings;
     if (last)
         kube_request_over(r); /* first: @cb may start or cancel requests */
     cb(a, arg);
@@ -390,6 +392,16 @@ static int on_data(int http_status, const char *bytes, size_t len, struct sw_err
                : 0;
 }
 
+static void on_warning(const char *text, void *arg)
+{
+    enum { MAX_WARNINGS = 16 };
+    struct sw_kube_request *r = arg;
+    if (!r->warnings)
+        r->warnings = json_object_new_array();
+    if (json_object_array_length(r->warnings) < MAX_WARNINGS)
+        (void)json_object_array_add(r->warnings, json_object_new_string(text));
+}
+
 static void start(struct sw_kube_request *r)
 {
     struct sw_kube *k = r->k;
@@ -412,6 +424,7 @@ static void start(struct sw_kube_request *r)
                                  .timeout_ms = s->on_text ? 0 : s->timeout_ms,
                                  .answer_ms = s->on_text ? s->timeout_ms : 0,
                                  .buffer_bytes = s->form == FORM_LIST ? 65536 : 0,
+                                 .on_warning = on_warning,
                                  .on_data = on_data,
                                  .on_done = on_done,
                                  .arg = r };

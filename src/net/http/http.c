@@ -364,12 +364,12 @@ static void on_headers_end(struct sw_http_transfer *t)
 }
 
 /** Warning: 299 - "text"; RFC 7234 5.5, as the API server sends them. */
-static void on_warning_header(struct sw_http *http, const char *value, size_t len)
+static void on_warning_header(struct sw_http_transfer *t, const char *value, size_t len)
 {
     SW_AUTO_CHARS *text = sw_strndup(value, len);
     char *from = strchr(text, '"');
     char *to = from ? strrchr(text, '"') : NULL;
-    if (!from || to <= from || !http->opts.on_warning)
+    if (!from || to <= from)
         return;
     char *w = from; /* unescape in place */
     for (const char *r = from + 1; r < to; r++) {
@@ -378,7 +378,10 @@ static void on_warning_header(struct sw_http *http, const char *value, size_t le
         *w++ = *r;
     }
     *w = '\0';
-    http->opts.on_warning(from, http->opts.arg);
+    if (t->spec.on_warning)
+        t->spec.on_warning(from, t->spec.arg);
+    if (t->http->opts.on_warning)
+        t->http->opts.on_warning(from, t->http->opts.arg);
 }
 
 /** A status line: is the answer a redirect that libcurl will follow? One without a Location is not
@@ -440,7 +443,7 @@ static size_t on_header(char *bytes, size_t size, size_t n, void *arg)
     if (len <= 2 && (len == 0 || bytes[0] == '\r' || bytes[0] == '\n'))
         on_headers_end(t);
     else if (len >= sizeof warning && strncasecmp(bytes, warning, sizeof warning - 1) == 0)
-        on_warning_header(t->http, bytes + sizeof warning - 1, len - sizeof warning + 1);
+        on_warning_header(t, bytes + sizeof warning - 1, len - sizeof warning + 1);
     return t->state == T_DEAD ? 0 : len;
 }
 

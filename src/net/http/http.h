@@ -135,6 +135,8 @@ struct sw_http_spec {
     /** One header of the answer, in order, before on_head; may be NULL. Not of a redirect that is
      * followed. Both borrowed. */
     void (*on_header)(const char *name, const char *value, void *arg);
+    /** A Warning header's text, before sw_http_opts.on_warning; may be NULL. */
+    void (*on_warning)(const char *text, void *arg);
     /** All headers have arrived; may be NULL. */
     void (*on_head)(int http_status, void *arg);
     void (*on_done)(const struct sw_http_result *result, void *arg);

@@ -88,7 +88,9 @@ struct resource_private {
     char *account;      /* of resource_account_now() */
     char *acts_as;      /* of resource_acts_as() */
     bool legacy_told;   /* account_report() has told that it has none */
-    size_t finalizing;  /* the row whose finalize() is due; above N_CAPABILITIES: none */
+    struct json_object
+        *warned;       /* what the API server has warned of: the Events' messages as keys */
+    size_t finalizing; /* the row whose finalize() is due; above N_CAPABILITIES: none */
     bool in_finalize, finalized_inside;
     struct json_object *records;            /* status.records; NULL: it has none */
     enum record_home records_in;            /* status.recordsIn */

@@ -58,6 +58,29 @@ static const char *answer_message(const struct sw_kube_answer *a)
     return a->code < 0 ? sw_err_text(a->err) : NULL;
 }
 
+/* What the server warns of (a deprecated version, a policy that is only warned of): an Event, once
+ * for as long as the resource is known. */
+static void report_warnings(const struct op *op, struct json_object *warnings)
+{
+    enum { MAX_WARNED = 64 };
+    struct resource *r = op->r;
+    if (!r->own->warned)
+        r->own->warned = json_object_new_object();
+    for (size_t i = 0; i < sw_json_len(warnings); i++) {
+        SW_AUTO_CHARS *message = sw_printf("%s %s: the API server warns: %s", op->key.kind,
+                                           op->key.name,
+                                           json_object_get_string(sw_json_at(warnings, i)));
+        if (sw_json_get(r->own->warned, message) ||
+            json_object_object_length(r->own->warned) >= MAX_WARNED)
+            continue;
+        (void)json_object_object_add(r->own->warned, message, json_object_new_boolean(true));
+        event_record(r, &(struct sw_action){ .reason = "APIWarning",
+                                             .message = message,
+                                             .warning = true,
+                                             .at_ms = sw_loop_now_ms(r->c->loop) });
+    }
+}
+
 /* op_answer() of a request that was made as the resource's account. */
 void op_answer_of(struct op *op, const struct sw_kube_answer *a)
 {
@@ -111,6 +134,8 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
         return;
     if (a->code == 0 && op->dropped && !op->dry_run)
         report_dropped(op);
+    if (a->code == 0 && !op->dry_run)
+        report_warnings(op, a->warnings);
     if (a->code == 0 && a->object)
         (void)sw_json_del(a->object, "metadata", "managedFields", NULL);
     if (a->code == 0 && a->object && sw_streq(op->key.kind, "CustomResourceDefinition"))

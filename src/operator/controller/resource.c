@@ -184,6 +184,7 @@ static void resource_free(struct resource *r)
     json_object_put(r->own->missing);
     json_object_put(r->own->lacking);
     free(r->own->apis);
+    json_object_put(r->own->warned);
     free(r->own->account);
     free(r->own->acts_as);
     records_close(r);

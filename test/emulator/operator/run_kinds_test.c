@@ -89,11 +89,42 @@ static void nothing_is_rendered_before_the_platform_is_known(void **state)
     chart_remove(root);
 }
 
+/* Deprecated since 1.21, served up to 1.24. */
+#define CRON_JOB                                                                                   \
+    "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: nightly}\nspec:\n  schedule: "     \
+    "'0 0 1 1 *'\n  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: "     \
+    "[{name: c, image: registry/c:1}]}}}}\n"
+
+static void what_the_api_server_warns_of_is_an_event_once(void **state)
+{
+    (void)state;
+    struct world w = { 0 };
+    char *root = chart_root();
+    SW_AUTO_CHARS *dir = CHART(root, "warned", { "templates/0000-it.yaml", CRON_JOB });
+    world_open_with(&w, &(struct sw_emulator_opts){ .kube_version = "1.22" });
+    sro_run(&w, dir);
+    sro_until(&w, "warned", "Ready", NULL);
+    SW_AUTO_CHARS *events = sro_events(&w, "APIWarning");
+    assert_string_equal(events,
+                        "CronJob nightly: the API server warns: batch/v1beta1 CronJob is "
+                        "deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob\n");
+    /* applied anew, as somebody has changed it */
+    assert_int_equal(world_patch(&w, "batch/v1beta1", "CronJob", "warned", "nightly", NULL,
+                                 "{\"spec\":{\"schedule\":\"1 1 1 1 *\"}}"),
+                     0);
+    world_wait(&w, 60000);
+    SW_AUTO_CHARS *later = sro_events(&w, "APIWarning");
+    assert_string_equal(later, events);
+    world_close(&w);
+    chart_remove(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_rendered_before_the_platform_is_known),
         cmocka_unit_test(a_kind_that_its_version_lists_late_is_waited_for),
+        cmocka_unit_test(what_the_api_server_warns_of_is_an_event_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ struct fixture {
     struct sw_kube_request *req; /* the one that cb() cancels */
     int n;                       /* answers */
     int code, http_status;
-    char *reason, *text, *words, *name;
+    char *reason, *text, *words, *name, *warnings;
     int64_t retry_after_ms;
     int64_t at_ms;
     int n_items;
@@ -100,6 +100,7 @@ static void cb(const struct sw_kube_answer *a, void *arg)
     keep(&f->words, sw_err_text(a->err));
     keep(&f->name, a->object ? sw_obj_name(a->object) : NULL);
     keep(&f->text, a->text);
+    keep(&f->warnings, a->warnings ? json_object_get_string(a->warnings) : NULL);
     if (f->cancel_in_cb)
         sw_kube_cancel(f->req);
     if (f->free_in_cb)
@@ -156,8 +157,9 @@ static void tear_down(struct fixture *f)
     sw_kube_free(f->k);
     server_stop(&f->srv);
     sw_loop_free(f->loop);
-    char *texts[] = { f->reason,       f->text,      f->words,     f->name,        f->why,
-                      f->seen_headers, f->seen_body, f->seen_path, f->seen_method, f->followed };
+    char *texts[] = { f->reason,      f->text,         f->words,     f->name,
+                      f->why,         f->seen_headers, f->seen_body, f->seen_path,
+                      f->seen_method, f->followed,     f->warnings };
     for (size_t i = 0; i < SW_COUNT(texts); i++)
         free(texts[i]);
 }
@@ -700,6 +702,24 @@ static void warnings_are_told_once_each(void **state)
     tear_down(&f);
 }
 
+static void an_answer_has_its_own_warnings(void **state)
+{
+    (void)state;
+    struct fixture f = { 0 };
+    start(&f);
+    f.headers = "Warning: 299 - \"old\"\r\nWarning: 299 - \"odd\"\r\n";
+    for (int i = 1; i <= 2; i++) { /* told of before, or not */
+        sw_kube_get(f.k, &nodes, NULL, "n", NULL, cb, &f);
+        run_until(f.loop, &f.n, i);
+        assert_string_equal(f.warnings, "[ \"old\", \"odd\" ]");
+    }
+    f.headers = NULL;
+    sw_kube_get(f.k, &nodes, NULL, "n", NULL, cb, &f);
+    run_until(f.loop, &f.n, 3);
+    assert_null(f.warnings);
+    tear_down(&f);
+}
+
 /* ---- lists --------------------------------------------------------------------------------------
  */
 
@@ -1156,6 +1176,7 @@ int main(void)
         cmocka_unit_test(a_body_that_is_no_status_is_quoted_in_short),
         cmocka_unit_test(an_answer_that_is_no_json_is_invalid),
         cmocka_unit_test(warnings_are_told_once_each),
+        cmocka_unit_test(an_answer_has_its_own_warnings),
         cmocka_unit_test(a_list_comes_in_pages),
         cmocka_unit_test(a_list_ends_at_the_page_that_fails),
         cmocka_unit_test(a_list_cancelled_at_a_page_asks_for_no_more),
