@@ -19,6 +19,11 @@ static const char *const layer_types[] = { "application/vnd.cncf.helm.chart.cont
                                            "application/vnd.cncf.helm.chart.content.v1.tar",
                                            "application/tar+gzip" };
 
+/* A bundle that `aicr bundle` has pushed: its folder, packed, is the only layer, of a type that
+ * layers of images have. Source: NVIDIA/aicr, pkg/oci. */
+#define AICR_TYPE "application/vnd.nvidia.aicr.artifact"
+#define AICR_LAYER "application/vnd.oci.image.layer.v1.tar+gzip"
+
 #define PROVENANCE_TYPE "application/vnd.cncf.helm.chart.provenance.v1.prov"
 
 /* All requests to a registry for one chart. */
@@ -305,6 +310,8 @@ static int get(struct session *s, const struct sw_recipe_ask *ask, struct sw_rec
     struct json_object *layers = sw_json_get(s->doc, "layers"), *found = NULL;
     for (size_t t = 0; t < SW_COUNT(layer_types) && !found; t++)
         found = sw_json_find_by(layers, "mediaType", layer_types[t]);
+    if (!found && sw_streq(sw_json_str(s->doc, "", "artifactType", NULL), AICR_TYPE))
+        found = sw_json_find_by(layers, "mediaType", AICR_LAYER);
     SW_AUTO_CHARS *layer = sw_strdup(sw_json_str(found, "", "digest", NULL));
     if (!*layer)
         return sw_err_set(err, SW_INVALID, "an image, not a chart: no layer of a chart's type");

@@ -11,6 +11,9 @@ USER = "Basic " + base64.b64encode(b"user:pass word").decode()
 CHART = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 PROVENANCE = "application/vnd.cncf.helm.chart.provenance.v1.prov"
 CONFIG = "application/vnd.cncf.helm.config.v1+json"
+BUNDLE = "application/vnd.nvidia.aicr.artifact"
+LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
+EMPTY = "application/vnd.oci.empty.v1+json"
 OCI = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
 
@@ -25,18 +28,19 @@ def read(path):
 
 
 def manifest(name):
-    """<name>:<version>, as helm pushes it; None: no such chart."""
+    """<name>:<version>, as helm pushes it, or AICR where NAME-VERSION.tgz.aicr is there; None: no such chart."""
     chart, _, tag = name.partition(":")
     path = f"{chart}-{tag.replace('_', '+')}.tgz"
     if not os.path.exists(os.path.join(root, path)):
         return None
-    layers = [(CHART, read(path))]
+    bundle = os.path.exists(os.path.join(root, path + ".aicr"))
+    layers = [(LAYER if bundle else CHART, read(path))]
     if os.path.exists(os.path.join(root, path + ".prov")):
         layers.append((PROVENANCE, read(path + ".prov")))
     config = b"{}"
     return json.dumps({
-        "schemaVersion": 2, "mediaType": OCI,
-        "config": {"mediaType": CONFIG, "digest": digest(config), "size": len(config)},
+        "schemaVersion": 2, "mediaType": OCI, **({"artifactType": BUNDLE} if bundle else {}),
+        "config": {"mediaType": EMPTY if bundle else CONFIG, "digest": digest(config), "size": len(config)},
         "layers": [{"mediaType": t, "digest": digest(b), "size": len(b)} for t, b in layers],
     }).encode()
 

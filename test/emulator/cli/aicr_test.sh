@@ -1,6 +1,7 @@
 # Recipes of NVIDIA's AI Cluster Runtime: resolved from a catalogue, made into a recipe, and walked with their
 # own health checks as gates. The charts are small ones of the same names.
 . test/tap.sh
+here=$PWD
 slipway=$(realpath "${SLIPWAY:-build/slipway}")
 shared=${SW_SHARED:-$PWD/../shared}
 export HOME=$tap_dir
@@ -257,6 +258,23 @@ vendored() { # its charts are inside
         grep -q 'v/checksums.txt: 002-gpu-operator/charts/gpu-operator-chart/values.yaml has another digest' said || { cat said; return 1; }
 }
 t "a bundle with charts inside needs no other, and each of its files is checked" vendored
+pushed() { # as `aicr bundle` pushes it: no chart, and no folder at its top
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out ca.pem -days 2 -subj "/CN=127.0.0.1" -addext subjectAltName=IP:127.0.0.1 >said 2>&1 &&
+        rm -rf www && mkdir www && tar -C n -czf www/bundle-1.0.0.tgz . && touch www/bundle-1.0.0.tgz.aicr && : >log || { cat said; return 1; }
+    python3 "$here/test/emulator/chart/chart_server.py" www port log ca.pem key.pem 2>server.err &
+    local server=$! rc=0
+    until_ok 20 test -s port
+    "$slipway" render n --charts-dir charts --kube-version 1.29 >there.yaml 2>said &&
+        "$slipway" render "oci://127.0.0.1:$(cat port)/nv/bundle:1.0.0" --ca-file ca.pem --username user --password "pass word" --charts-dir charts --kube-version 1.29 >out.yaml 2>said &&
+        diff there.yaml out.yaml >said || rc=1
+    # an image is none
+    rm www/bundle-1.0.0.tgz.aicr; ! "$slipway" render "oci://127.0.0.1:$(cat port)/nv/bundle:image" --ca-file ca.pem --username user --password "pass word" >out.yaml 2>refused &&
+        grep -q 'an image, not a chart' refused || rc=1
+    kill "$server"
+    [ $rc = 0 ] || cat said refused
+    return $rc
+}
+t "a bundle that AICR has pushed to a registry is taken from there" pushed
 everywhere() { # a RecipeResult, a bundle, one that is packed, and a catalogue: each command takes them
     local source
     rm -rf all && mkdir all && tar czf all/b.tgz n && cp recipe.yaml all/

@@ -11,10 +11,12 @@ struct reader {
     struct archive *archive;
     struct sw_files *files;
     size_t n_entries;
+    bool is_whole; /* names are taken as they are: there is no folder around all */
+    bool is_loose; /* a file is in no folder */
 };
 
 /* The name without its first folder, checked; NULL with @err set. The caller's. */
-static char *inner_name(const char *name, struct sw_err *err)
+static char *inner_name(struct reader *r, const char *name, struct sw_err *err)
 {
     const char *problem = NULL;
     SW_AUTO_CHARS *path = sw_strdup(name);
@@ -22,7 +24,7 @@ static char *inner_name(const char *name, struct sw_err *err)
         if (*c == '\\')
             *c = '/';
     SW_AUTO_CHARS *inner = sw_zalloc(strlen(path) + 1, 1);
-    size_t len = 0, depth = 0;
+    size_t len = 0, depth = r->is_whole ? 1 : 0;
     for (const char *part = path, *end; part && !problem; part = *end ? end + 1 : NULL) {
         end = part + strcspn(part, "/");
         size_t part_len = (size_t)(end - part);
@@ -37,8 +39,10 @@ static char *inner_name(const char *name, struct sw_err *err)
             len += part_len;
         }
     }
-    if (!problem && len == 0)
+    if (!problem && len == 0) {
         problem = "not in the chart's folder";
+        r->is_loose = true;
+    }
     if (problem)
         (void)sw_err_set(err, SW_INVALID, "'%s': %s", name, problem);
     return problem ? NULL : SW_TAKE(inner);
@@ -85,7 +89,7 @@ static int on_entry(struct reader *r, struct archive_entry *entry, struct sw_err
     unsigned type = sw_archive.entry_filetype(entry);
     if (type == AE_IFDIR)
         return 0;
-    SW_AUTO_CHARS *name = inner_name(raw, err);
+    SW_AUTO_CHARS *name = inner_name(r, raw, err);
     if (!name)
         return SW_INVALID;
     if (type != AE_IFREG || sw_archive.entry_hardlink(entry))
@@ -134,17 +138,48 @@ static int read_all(struct reader *r, const void *bytes, size_t len, struct sw_e
     }
 }
 
+static int read_with(struct reader *r, const void *bytes, size_t len, struct sw_err *err)
+{
+    r->archive = sw_archive.read_new();
+    if (!r->archive)
+        return sw_err_set(err, SW_UNAVAILABLE, "no memory for libarchive");
+    int rc = read_all(r, bytes, len, err);
+    (void)sw_archive.read_free(r->archive);
+    return rc;
+}
+
+/* Read an archive again that has files in no folder: a bundle of AICR is packed so in a registry.
+ * @return false: it is none, and @files is empty */
+static bool read_whole_bundle(struct sw_files *files, const void *bytes, size_t len)
+{
+    const struct sw_recipe_opts limits = files->limits;
+    struct reader whole = { .files = files, .is_whole = true };
+    SW_ERR(ignored);
+    sw_files_done(files);
+    *files = sw_files_init(&limits);
+    bool is_bundle = false;
+    if (read_with(&whole, bytes, len, &ignored) == 0 && sw_files_sort(files, &ignored) == 0) {
+        const struct sw_aicr_files found = sw_files_aicr(files);
+        is_bundle = sw_aicr_is_source(&found);
+        free((void *)found.items);
+    }
+    if (is_bundle)
+        return true;
+    sw_files_done(files);
+    *files = sw_files_init(&limits);
+    return false;
+}
+
 int sw_files_read_archive(struct sw_files *files, const char *origin, const void *bytes, size_t len,
                           struct sw_err *err)
 {
     if (!sw_archive_load())
         return sw_err_set(err, SW_UNAVAILABLE, "%s: reading it needs libarchive (libarchive.so.13)",
                           origin);
-    struct reader r = { .archive = sw_archive.read_new(), .files = files };
-    if (!r.archive)
-        return sw_err_set(err, SW_UNAVAILABLE, "%s: no memory for libarchive", origin);
-    int rc = read_all(&r, bytes, len, err);
-    (void)sw_archive.read_free(r.archive);
+    struct reader r = { .files = files };
+    int rc = read_with(&r, bytes, len, err);
+    if (rc < 0 && r.is_loose && read_whole_bundle(files, bytes, len))
+        rc = 0;
     if (rc == 0)
         rc = sw_files_sort(files, err);
     return rc < 0 ? sw_err_wrap(err, rc, "%s", origin) : 0;

@@ -48,7 +48,8 @@ int sw_files_read_dir(struct sw_files *files, const char *dir, struct sw_err *er
  * caller's. */
 struct sw_aicr_files sw_files_aicr(const struct sw_files *files);
 
-/** Read a packaged chart; names lose their first folder. Nothing is written to disk.
+/** Read a packaged chart; names lose their first folder, but for those of a bundle of AICR that is
+ * packed without one. Nothing is written to disk.
  * @return 0 | SW_INVALID: damaged, reaches outside itself, too big */
 int sw_files_read_archive(struct sw_files *files, const char *origin, const void *bytes, size_t len,
                           struct sw_err *err) SW_CHECKED;
