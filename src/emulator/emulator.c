@@ -69,6 +69,13 @@ static void on_answer(const struct sw_emu_request *req, int code, void *arg)
         emu->opts.on_answer(req, code, emu->opts.arg);
 }
 
+void sw_emulator_set_platform(struct sw_emulator_opts *opts, const char *name)
+{
+    const bool openshift = !name || sw_streq(name, "openshift");
+    opts->platform = openshift ? SW_EMU_OPENSHIFT : SW_EMU_KUBERNETES;
+    opts->cloud = openshift || sw_streq(name, "kubernetes") ? NULL : name;
+}
+
 static int set_feature_gates(struct sw_emulator *emu, const char *text, struct sw_err *err)
 {
     struct sw_emu_gates gates;

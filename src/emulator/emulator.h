@@ -19,6 +19,8 @@ struct sw_store;
 
 /** The platform whose CRDs and objects the cluster has from the start. */
 enum sw_emu_platform { SW_EMU_OPENSHIFT, SW_EMU_KUBERNETES };
+/** What --platform of commands takes. */
+#define SW_EMU_PLATFORMS "openshift|kubernetes|eks|gke|aks|oke|kind"
 
 /** The delays of the cluster; zero: none. See sw_emu_delays_human. */
 struct sw_emu_delays {
@@ -95,7 +97,10 @@ enum { SW_EMULATOR_OLDEST_MINOR = 20, SW_EMULATOR_NEWEST_MINOR = 36 };
 struct sw_emulator_opts {
     const char *listen; /* "127.0.0.1:0" */
     enum sw_emu_platform platform;
-    int n_nodes; /* of all roles; 0: the usual five (1 control plane, 1 CPU-only, 3 GPU) */
+    const char *cloud; /* "eks", "gke", "aks", "oke", "kind": whose nodes (provider ID, labels,
+                          taints, system, kernel) and StorageClasses the cluster has; NULL: nobody's
+                          in particular. With SW_EMU_KUBERNETES alone */
+    int n_nodes;       /* of all roles; 0: the usual five (1 control plane, 1 CPU-only, 3 GPU) */
     bool no_nodes;
     bool no_controllers;        /* an API server alone */
     bool tls;                   /* HTTPS, with a CA of its own; only who has the administrator's
@@ -128,6 +133,9 @@ int sw_emulator_open(struct sw_loop *loop, const struct sw_emulator_opts *opts,
 /** Closes all connections. NULL is accepted. */
 void sw_emulator_close(struct sw_emulator *emu);
 
+/** Set platform and cloud of @opts as one of SW_EMU_PLATFORMS says, which is borrowed; NULL: the
+ * default, OpenShift. */
+void sw_emulator_set_platform(struct sw_emulator_opts *opts, const char *name);
 /** "http://127.0.0.1:43210", with TLS "https://...". Borrowed. */
 const char *sw_emulator_url(const struct sw_emulator *emu);
 /** The objects, for controllers and tests. Borrowed. */

@@ -12,7 +12,8 @@
 enum { RETRIES = 3 };
 
 int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
-                          struct sw_cluster_facts *out, struct sw_err *err)
+                          const struct sw_recipe *recipe, struct sw_cluster_facts *out,
+                          struct sw_err *err)
 {
     SW_AUTO_JSON *nodes = NULL;
     const struct sw_request_opts opts = { .retries = RETRIES };
@@ -38,7 +39,8 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
                             &opts, &object, &ignored) == 0)
             (void)sw_facts_put_source(out->facts, i, object);
     }
-    SW_AUTO_JSON *tolerations = sw_sharing_tolerations(resource);
+    SW_AUTO_JSON *tolerations = sw_sharing_node_tolerations(
+        resource, recipe ? sw_recipe_metadata(recipe) : NULL);
     struct sw_node_choice choice = { out->node_set, resource, tolerations };
     sw_facts_groups(out->facts, sw_node_is_chosen, &choice, &out->groups);
     return 0;

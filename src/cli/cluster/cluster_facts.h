@@ -16,11 +16,12 @@ struct sw_cluster_facts {
 };
 
 /** Read the nodes and the single objects that facts come from; objects that cannot be read are
- * left out. @resource: its nodeSelector and tolerations select nodes. sw_cluster_facts_done() in
- * any case.
+ * left out. @resource: its nodeSelector and tolerations select nodes, and what @recipe tolerates
+ * (NULL: not known). sw_cluster_facts_done() in any case.
  * @return 0 | as sw_cluster_find() of the nodes */
 int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resource,
-                          struct sw_cluster_facts *out, struct sw_err *err) SW_CHECKED;
+                          const struct sw_recipe *recipe, struct sw_cluster_facts *out,
+                          struct sw_err *err) SW_CHECKED;
 /** Add the server's feature gates, if @recipe asks for them; they are left out if they cannot be
  * found out. */
 void sw_cluster_facts_read_gates(struct sw_connection *conn, const struct sw_recipe *recipe,

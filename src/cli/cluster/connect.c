@@ -72,14 +72,13 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
     int rc;
     if (opts->emulate) {
         struct sw_emulator_opts emu = {
-            .platform = sw_streq(opts->platform, "kubernetes") ? SW_EMU_KUBERNETES
-                                                               : SW_EMU_OPENSHIFT,
             .n_nodes = (int)opts->n_nodes,
             .kube_version = opts->kube_version,
             .rules_dir = opts->rules,
             .faults = opts->faults,
             .troubles = opts->troubles,
         };
+        sw_emulator_set_platform(&emu, opts->platform);
         rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
         if (rc == 0)
             rc = sw_emulator_open(conn->loop, &emu, &conn->emulator, err);

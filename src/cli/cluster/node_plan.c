@@ -296,9 +296,9 @@ static void plan_kernels(struct sw_node_plan *p)
         const char *id = sw_node_set_name(p->node_set, node) ? sw_node_set_group(p->node_set, node)
                                                              : NULL;
         const struct sw_group *group = id ? sw_facts_find_group(p->facts, id) : NULL;
-        if (group && is_chosen(p, node) && !sw_label_value_fault(group->kernel) &&
-            !sw_streq(sw_node_set_label(p->node_set, node, SW_KERNEL_LABEL), group->kernel))
-            change_label(p, node, SW_KERNEL_LABEL, group->kernel);
+        if (group && is_chosen(p, node) && !sw_label_value_fault(group->kernel_label) &&
+            !sw_streq(sw_node_set_label(p->node_set, node, SW_KERNEL_LABEL), group->kernel_label))
+            change_label(p, node, SW_KERNEL_LABEL, group->kernel_label);
     }
 }
 
@@ -439,7 +439,7 @@ int sw_node_plan_make(struct sw_node_plan *plan, struct sw_err *err)
     plan->policy.paused = false; /* a plan helps to decide whether to begin */
     plan->actions = json_object_new_array();
     plan->waiting = json_object_new_array();
-    plan->tolerations = sw_sharing_tolerations(resource);
+    plan->tolerations = sw_sharing_node_tolerations(resource, plan->metadata);
     plan->by_node = json_object_new_object();
     plan->placed = json_object_new_object();
     for (size_t i = 0; i < sw_json_len(plan->pods); i++) {

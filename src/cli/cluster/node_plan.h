@@ -23,11 +23,12 @@ struct sw_node_plan_state {
 
 /** The input and the plan; sw_node_plan_done(). */
 struct sw_node_plan {
-    const char *name;             /* borrowed */
-    struct json_object *resource; /* borrowed: spec, and status.states with the old labels */
-    struct sw_node_set *node_set; /* borrowed; its labels are changed as planned */
-    const struct sw_facts *facts; /* borrowed: the kernels of nodes; NULL: not known */
-    struct json_object *pods;     /* every Pod, an array; owned */
+    const char *name;                   /* borrowed */
+    struct json_object *resource;       /* borrowed: spec, and status.states with the old labels */
+    struct sw_node_set *node_set;       /* borrowed; its labels are changed as planned */
+    const struct json_object *metadata; /* borrowed: of the recipe; NULL: not known */
+    const struct sw_facts *facts;       /* borrowed: the kernels of nodes; NULL: not known */
+    struct json_object *pods;           /* every Pod, an array; owned */
     struct sw_node_plan_state *states;
     size_t n_states, cap_states;
     bool all; /* as if every driver were out of date */

@@ -37,7 +37,7 @@ static const struct sw_flag flags[] = {
       "use an embedded cluster in this process, and walk RECIPE on it" },
     { "nodes", 0, SW_FLAG_COUNT, FIELD(connect.n_nodes), "N", NULL,
       "with --emulate: number of nodes (default 5)" },
-    { "platform", 0, SW_FLAG_STRING, FIELD(connect.platform), "NAME", "openshift|kubernetes",
+    { "platform", 0, SW_FLAG_STRING, FIELD(connect.platform), "NAME", SW_EMU_PLATFORMS,
       "with --emulate: platform of the cluster (default openshift)" },
     { "delays", 0, SW_FLAG_STRING, FIELD(connect.delays), "FACTOR", NULL,
       "with --emulate: factor for how long things take; 0: no time (default 4)" },

@@ -37,8 +37,9 @@ static const struct sw_flag flags[] = {
     { "no-nodes", 0, SW_FLAG_BOOL, FIELD(no_nodes), NULL, NULL, "no nodes" },
     { "no-controllers", 0, SW_FLAG_BOOL, FIELD(no_controllers), NULL, NULL,
       "only an API server, without controllers" },
-    { "platform", 'p', SW_FLAG_STRING, FIELD(platform), "NAME", "openshift|kubernetes",
-      "platform, which decides what kinds are served (default openshift)" },
+    { "platform", 'p', SW_FLAG_STRING, FIELD(platform), "NAME", SW_EMU_PLATFORMS,
+      "platform, which decides what kinds are served and whose nodes there are (default "
+      "openshift)" },
     { "kube-version", 0, SW_FLAG_STRING, FIELD(kube_version), "1.N", NULL,
       "Kubernetes release to emulate, 1.20 or newer (default " SW_EMULATOR_KUBE_VERSION ")" },
     { "runtime-config", 0, SW_FLAG_STRING, FIELD(runtime_config), "API=true,...", NULL,
@@ -125,7 +126,6 @@ static int run(const struct emulate_opts *o)
     struct sw_emulator *emu = NULL;
     struct sw_emulator_opts opts = {
         .listen = o->listen,
-        .platform = sw_streq(o->platform, "kubernetes") ? SW_EMU_KUBERNETES : SW_EMU_OPENSHIFT,
         .n_nodes = (int)o->nodes,
         .no_nodes = o->no_nodes,
         .no_controllers = o->no_controllers,
@@ -141,6 +141,7 @@ static int run(const struct emulate_opts *o)
         .webhook_addresses = o->webhooks,
         .on_request = on_request,
     };
+    sw_emulator_set_platform(&opts, o->platform);
     if (read_delays(o, &opts.delays, &err) < 0)
         return sw_cli_usage("emulate", "%s", sw_err_text(&err));
     struct sw_loop *loop = sw_loop_new(NULL);

@@ -200,6 +200,7 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
     p->absent = sw_absent_charts_new(&p->preview);
     struct json_object *metadata = (struct json_object *)sw_recipe_metadata(
         p->preview.opened.recipe);
+    p->nodes.metadata = metadata;
     for (size_t i = 0; rc == 0 && i < sw_plan_n_states(p->preview.opened.plan); i++) {
         const struct sw_recipe_state *state = sw_plan_state(p->preview.opened.plan, i);
         char *label = NULL;
@@ -237,7 +238,7 @@ static int read_named(struct plan *p, const char *name, struct sw_err *err)
     d->ns = *ns ? ns : name;
     p->absent = sw_absent_charts_of(d->resource);
     sw_preview_read_shared(d);
-    rc = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
+    rc = sw_cluster_facts_read(&d->conn, d->resource, NULL, &d->facts, err);
     return rc == 0 ? read_states(p, err) : rc;
 }
 

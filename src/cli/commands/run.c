@@ -46,7 +46,7 @@ static const struct sw_flag flags[] = {
     { "nodes", 0, SW_FLAG_COUNT, offsetof(struct run_opts, connect.n_nodes), "N", NULL,
       "with --emulate: number of nodes (default 5)" },
     { "platform", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.platform), "NAME",
-      "openshift|kubernetes", "with --emulate: platform of the cluster (default openshift)" },
+      SW_EMU_PLATFORMS, "with --emulate: platform of the cluster (default openshift)" },
     { "kube-version", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.kube_version), "1.N",
       NULL,
       "with --emulate: version of Kubernetes (default: " SW_EMULATOR_KUBE_VERSION

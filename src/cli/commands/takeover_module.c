@@ -125,7 +125,7 @@ static int ask(struct takeover *t, struct asked *a, const char *entry, struct sw
 /* The values and nodes that its templates see are those of the release. */
 static int set_facts(struct sw_preview *p, struct asked *a, struct sw_err *err)
 {
-    int rc = sw_cluster_facts_read(&p->conn, p->resource, &p->facts, err);
+    int rc = sw_cluster_facts_read(&p->conn, p->resource, NULL, &p->facts, err);
     if (rc < 0)
         return rc;
     sw_groups_done(&p->facts.groups);

@@ -10,6 +10,7 @@
 #include "data/yaml/yaml.h"
 #include "operator/manifests/hooks.h"
 #include "operator/manifests/ready_label.h"
+#include "operator/manifests/sharing.h"
 
 const struct sw_chart_annotation sw_chart_annotations[] = {
     { "slipway.dev/wait", "all",
@@ -31,6 +32,10 @@ const struct sw_chart_annotation sw_chart_annotations[] = {
       "a list of name and value, in YAML: what the cluster has to be, checked before anything is "
       "written",
       "- {name: OS.release.ID, value: ubuntu}\n" },
+    { SW_ANN_TOLERATIONS, NULL,
+      "a list of tolerations, in YAML: the recipe's pods tolerate these taints by themselves, so "
+      "that nodes with them are the resource's, too",
+      "- {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}\n" },
     { 0 },
 };
 
@@ -107,6 +112,12 @@ void sw_lint_charts(const struct sw_recipe *recipe, struct sw_problems *problems
         json_object_object_foreach(map, key, value)
         {
             check_annotation(&chart, key, json_object_get_string(value), problems);
+            SW_ERR(err);
+            SW_AUTO_JSON *tolerations = NULL;
+            if (sw_streq(key, SW_ANN_TOLERATIONS) &&
+                sw_sharing_read_annotation(json_object_get_string(value), &tolerations, &err) < 0)
+                add(&chart, problems, true, "annotations." SW_ANN_TOLERATIONS, "%s",
+                    sw_err_text(&err));
             if (sw_streq(key, SW_ANN_CONSTRAINTS))
                 check_constraints(&chart, json_object_get_string(value), problems);
         }

@@ -161,7 +161,7 @@ int sw_preview_resolve(struct sw_preview *d, struct sw_err *err)
 {
     struct json_object *spec = NULL;
     if (!d->facts.facts) {
-        int read = sw_cluster_facts_read(&d->conn, d->resource, &d->facts, err);
+        int read = sw_cluster_facts_read(&d->conn, d->resource, d->opened.recipe, &d->facts, err);
         if (read < 0)
             return read;
         sw_preview_read_shared(d);

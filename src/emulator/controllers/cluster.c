@@ -108,6 +108,7 @@ static int open_rules(struct sw_ctl *ctl, const struct sw_emulator_opts *opts, i
         .dir = opts->rules_dir,
         .troubles = opts->troubles,
         .platform = opts->platform == SW_EMU_KUBERNETES ? "kubernetes" : "openshift",
+        .cloud = opts->cloud,
         .kube_version = version + (*version == 'v'),
         .n_nodes = n_nodes,
         .delay_percent = opts->delays.rule_percent,

@@ -178,10 +178,11 @@ int sw_rules_open(struct sw_loop *loop, const struct sw_rules_backend *backend,
     rules->backend = *backend;
     rules->opts = *opts;
     rules->opts.platform = sw_strdup(opts->platform ? opts->platform : "openshift");
+    rules->opts.cloud = sw_strdup(opts->cloud ? opts->cloud : "");
     rules->opts.kube_version = sw_strdup(opts->kube_version);
     rules->opts.dir = rules->opts.text = rules->opts.troubles = NULL;
     rules->rng = opts->seed;
-    sw_rule_set_init(&rules->set, rules->opts.platform);
+    sw_rule_set_init(&rules->set, rules->opts.platform, rules->opts.cloud);
     rules->set.real_cluster = opts->real_cluster;
     rules->set.troubles = opts->troubles;
     int rc = load(rules, opts, err);
@@ -210,6 +211,7 @@ void sw_rules_close(struct sw_rules *rules)
     lh_table_free(rules->images);
     sw_rule_set_done(&rules->set);
     free((char *)rules->opts.platform);
+    free((char *)rules->opts.cloud);
     free((char *)rules->opts.kube_version);
     free(rules);
 }

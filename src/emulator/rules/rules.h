@@ -70,6 +70,7 @@ struct sw_rules_opts {
     bool no_builtin;          /* only @dir's and @text */
     const char *text;         /* one more file, for tests; borrowed for the call */
     const char *platform;     /* "openshift" */
+    const char *cloud;        /* of sw_emulator_opts; NULL: none */
     const char *troubles;     /* which documents with `trouble` count, comma separated */
     const char *kube_version; /* "1.29"; required */
     bool real_cluster;        /* without what a real cluster's controllers do themselves */

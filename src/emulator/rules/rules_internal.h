@@ -104,6 +104,7 @@ struct rule_set {
     struct rule *rules;
     size_t n, cap;
     char *platform;                   /* rules of another platform are left out; NULL: none are */
+    char *cloud;                      /* the same of a cloud; "": there is none */
     bool real_cluster;                /* which rules with `realCluster` are left out */
     const char *troubles;             /* those that are wanted; borrowed while files are read */
     struct json_object *all_troubles; /* a map of their names, or NULL */
@@ -111,8 +112,8 @@ struct rule_set {
     struct lh_table *names; /* a template's text -> its name in the set; owns both */
 };
 
-/** Make @set empty; @platform is copied. */
-void sw_rule_set_init(struct rule_set *set, const char *platform);
+/** Make @set empty; @platform and @cloud are copied. */
+void sw_rule_set_init(struct rule_set *set, const char *platform, const char *cloud);
 /** Free all rules and templates. Harmless on a zeroed set. */
 void sw_rule_set_done(struct rule_set *set);
 /** Add a file's rules. @return 0 | SW_INVALID "file:line: path: reason" */

@@ -335,6 +335,11 @@ static int load_document(struct reader *r, json_object *doc, struct sw_err *err)
             return sw_read_fail(r, err, "platform: expected openshift or kubernetes");
         left_out |= r->set->platform && !sw_streq(wanted, r->set->platform);
     }
+    json_object *cloud = sw_json_get(doc, "cloud");
+    if (cloud && !json_object_is_type(cloud, json_type_string))
+        return sw_read_fail(r, err, "cloud: expected a name");
+    if (cloud)
+        left_out |= r->set->cloud && !sw_streq(json_object_get_string(cloud), r->set->cloud);
     json_object *trouble = sw_json_get(doc, "trouble");
     if (trouble && !json_object_is_type(trouble, json_type_string))
         return sw_read_fail(r, err, "trouble: expected a name");
@@ -343,6 +348,7 @@ static int load_document(struct reader *r, json_object *doc, struct sw_err *err)
     json_object_object_del(doc, "trouble");
     json_object_object_del(doc, "realCluster");
     json_object_object_del(doc, "platform");
+    json_object_object_del(doc, "cloud");
     json_object_object_del(doc, "description");
     size_t n = r->set->n;
     for (size_t i = 0; i < SW_COUNT(documents); i++) {

@@ -78,10 +78,11 @@ void sw_rule_set_cut(struct rule_set *set, size_t n)
     }
 }
 
-void sw_rule_set_init(struct rule_set *set, const char *platform)
+void sw_rule_set_init(struct rule_set *set, const char *platform, const char *cloud)
 {
     *set = (struct rule_set){ 0 };
     set->platform = sw_strdup(platform);
+    set->cloud = sw_strdup(cloud);
     set->templates = sw_template_set_new();
     set->names = lh_kchar_table_new(64, sw_table_free_key_and_value);
 }
@@ -93,6 +94,7 @@ void sw_rule_set_done(struct rule_set *set)
     sw_rule_set_cut(set, 0);
     free(set->rules);
     free(set->platform);
+    free(set->cloud);
     json_object_put(set->all_troubles);
     sw_template_set_free(set->templates);
     lh_table_free(set->names);

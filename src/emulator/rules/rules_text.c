@@ -104,6 +104,7 @@ static struct sw_value root_of(struct scope *scope)
         }
     }
     set_text(scope, map, "platform", rules->opts.platform);
+    set_text(scope, map, "cloud", rules->opts.cloud);
     set_text(scope, map, "kubeVersion", rules->opts.kube_version);
     sw_map_set_cstr(map, "kubeMinor", sw_value_int(dot ? strtol(dot + 1, NULL, 10) : 0));
     sw_map_set_cstr(map, "nodes", sw_value_int(rules->opts.n_nodes));

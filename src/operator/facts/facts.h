@@ -50,6 +50,10 @@ struct sw_node {
 /** The label of Node Feature Discovery with the kernel's full version. */
 #define SW_KERNEL_LABEL "feature.node.kubernetes.io/kernel-version.full"
 
+/** A kernel as that label's value, as Node Feature Discovery writes it: what no label may have is
+ * replaced by "_", and cut off at the ends ("6.6.72+" becomes "6.6.72"). Heap, the caller's.
+ * Source: kubernetes-sigs/node-feature-discovery, source/kernel. */
+char *sw_kernel_label(const char *kernel);
 /** Whether slipway has given @node, a document, that label: it is slipway's field, and Node Feature
  * Discovery has set none of its own. */
 bool sw_node_has_own_kernel(struct json_object *node);
@@ -166,8 +170,9 @@ bool sw_toolkit_fits(const struct sw_toolkit *toolkit, const char *kernel);
 struct sw_group {
     char *id; /* as shown: the kernel, with system and architecture where it does not say them */
     char *kernel, *arch;
-    char *version_id; /* the node's os_release VERSION_ID label, "" where NFD gave none */
-    char *suffix;     /* of kernel-affine names: 16 hex digits */
+    char *kernel_label; /* the kernel as the value of SW_KERNEL_LABEL */
+    char *version_id;   /* the node's os_release VERSION_ID label, "" where NFD gave none */
+    char *suffix;       /* of kernel-affine names: 16 hex digits */
     struct sw_os os;
     size_t n_nodes;
 };

@@ -53,6 +53,7 @@ void group_free(struct sw_group *g)
     free(g->id);
     free(g->kernel);
     free(g->arch);
+    free(g->kernel_label);
     free(g->version_id);
     free(g->suffix);
     sw_os_done(&g->os);
@@ -84,6 +85,7 @@ struct sw_group *group_join(struct sw_facts *facts, const struct sw_node *node)
             .id = SW_TAKE(id),
             .kernel = sw_strdup(node->kernel),
             .arch = sw_strdup(node->arch),
+            .kernel_label = sw_kernel_label(node->kernel),
             .version_id = sw_strdup(version_id ? version_id : ""),
             .suffix = sw_group_suffix(node->os.decimal, node->kernel, node->arch),
         };
@@ -117,7 +119,7 @@ const struct sw_group *sw_facts_find_group(const struct sw_facts *facts, const c
 struct json_object *sw_facts_selector(const struct sw_facts *facts, const struct sw_group *group)
 {
     struct json_object *selector = json_object_new_object();
-    sw_json_set_str(selector, group->kernel, SW_KERNEL_LABEL, NULL);
+    sw_json_set_str(selector, group->kernel_label, SW_KERNEL_LABEL, NULL);
     if (!names_arch(group->kernel, group->arch))
         sw_json_set_str(selector, group->arch, "kubernetes.io/arch", NULL);
     for (size_t i = 0; i < facts->n_groups; i++) {

@@ -116,6 +116,19 @@ void os_detect(const struct os_release *release, const char *os_image, struct sw
     }
 }
 
+char *sw_kernel_label(const char *kernel)
+{
+    static const char ends[] = "-_.";
+    SW_AUTO_CHARS *text = sw_strdup(kernel);
+    for (char *c = text; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(ends, *c))
+            *c = '_';
+    size_t from = strspn(text, ends), len = strlen(text);
+    while (len > from && strchr(ends, text[len - 1]))
+        len--;
+    return sw_strndup(text + from, len - from);
+}
+
 char *sw_kernel_patch_version(const char *kernel)
 {
     size_t len = strcspn(kernel, "-");

@@ -8,6 +8,7 @@
 
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
+#include "data/yaml/yaml.h"
 #include "operator/engine/readiness/pod_maker.h"
 #include "operator/manifests/hooks_internal.h"
 
@@ -49,24 +50,30 @@ static int check_taint(struct json_object *list, size_t i, struct sw_err *err)
     return 0;
 }
 
-static int check_toleration(struct json_object *list, size_t i, struct sw_err *err)
+/* @field: of the list */
+static int check_toleration_of(const char *field, struct json_object *list, size_t i,
+                               struct sw_err *err)
 {
     struct json_object *t = sw_json_at(list, i);
     const char *key = sw_json_str(t, "", "key", NULL), *op = sw_json_str(t, "", "operator", NULL),
                *effect = sw_json_str(t, "", "effect", NULL);
     if (*op && !sw_streq(op, "Exists") && !sw_streq(op, "Equal"))
-        return sw_err_set(err, SW_INVALID,
-                          "spec.tolerations[%zu].operator: '%s' is neither Exists nor Equal", i,
-                          op);
+        return sw_err_set(err, SW_INVALID, "%s[%zu].operator: '%s' is neither Exists nor Equal",
+                          field, i, op);
     if (!*key && !sw_streq(op, "Exists"))
-        return sw_err_set(err, SW_INVALID,
-                          "spec.tolerations[%zu]: without a key the operator must be Exists", i);
+        return sw_err_set(err, SW_INVALID, "%s[%zu]: without a key the operator must be Exists",
+                          field, i);
     if (!is_effect(effect, true))
         return sw_err_set(err, SW_INVALID,
-                          "spec.tolerations[%zu].effect: '%s' is not one of NoSchedule, "
+                          "%s[%zu].effect: '%s' is not one of NoSchedule, "
                           "PreferNoSchedule, NoExecute",
-                          i, effect);
+                          field, i, effect);
     return 0;
+}
+
+static int check_toleration(struct json_object *list, size_t i, struct sw_err *err)
+{
+    return check_toleration_of("spec.tolerations", list, i, err);
 }
 
 /* Above this are Kubernetes' own. */
@@ -154,6 +161,34 @@ struct json_object *sw_sharing_tolerations(struct json_object *resource)
     }
     for (size_t i = 0; i < sw_json_len(others); i++)
         (void)json_object_array_add(all, sw_json_copy(sw_json_at(others, i)));
+    return all;
+}
+
+int sw_sharing_read_annotation(const char *text, struct json_object **list, struct sw_err *err)
+{
+    SW_AUTO_JSON *doc = NULL;
+    int rc = sw_yaml_parse(text, strlen(text), NULL, &doc, err);
+    if (rc == 0 && !json_object_is_type(doc, json_type_array))
+        rc = sw_err_set(err, SW_INVALID, "not a list of tolerations");
+    for (size_t i = 0; rc == 0 && i < sw_json_len(doc); i++)
+        rc = check_toleration_of("", doc, i, err);
+    if (rc == 0)
+        *list = SW_TAKE(doc);
+    return rc < 0 ? SW_INVALID : 0;
+}
+
+struct json_object *sw_sharing_node_tolerations(struct json_object *resource,
+                                                const struct json_object *metadata)
+{
+    struct json_object *all = sw_sharing_tolerations(resource);
+    SW_AUTO_JSON *more = NULL;
+    SW_ERR(ignored); /* lint says so */
+    const char *text = sw_json_str((struct json_object *)metadata, NULL, "annotations",
+                                   SW_ANN_TOLERATIONS, NULL);
+    if (text)
+        (void)sw_sharing_read_annotation(text, &more, &ignored);
+    for (size_t i = 0; i < sw_json_len(more); i++)
+        (void)json_object_array_add(all, json_object_get(sw_json_at(more, i)));
     return all;
 }
 

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len_bytes)
 {
     SW_ERR(err);
     struct rule_set set;
-    sw_rule_set_init(&set, NULL);
+    sw_rule_set_init(&set, NULL, NULL);
     int rc = sw_rule_set_load(&set, "fuzz.yaml", (const char *)data, len_bytes, &err);
     sw_rule_set_done(&set);
     if (rc < 0 && !*sw_err_text(&err))

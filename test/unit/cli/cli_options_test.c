@@ -156,7 +156,8 @@ static void bad_usage_exits_2_and_says_what_is_wrong(void **state)
     SAID(2, "unknown option '--emulatte', did you mean '--emulate'", arg[0], arg[1]);
     SAID(2, "option '--nodes' needs a value", arg[0], arg[2]);
     SAID(2, "--nodes: 'many' is not a number", arg[0], arg[2], arg[3]);
-    SAID(2, "--platform: 'mars' is not one of openshift|kubernetes", arg[0], arg[4], arg[5]);
+    SAID(2, "--platform: 'mars' is not one of openshift|kubernetes|eks|gke|aks|oke|kind", arg[0],
+         arg[4], arg[5]);
     SAID(2, "--timeout: 'soon' is not a duration", arg[0], arg[16], arg[17]);
     SAID(2, "'perhaps' is neither true nor false", arg[0], arg[12]);
     SAID(2, "which recipe?", arg[0]);

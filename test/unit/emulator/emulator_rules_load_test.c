@@ -87,7 +87,7 @@ static const struct {
 static int check(const char *file, const char *text, size_t len_bytes, struct sw_err *err)
 {
     struct rule_set set;
-    sw_rule_set_init(&set, NULL);
+    sw_rule_set_init(&set, NULL, NULL);
     int rc = sw_rule_set_load(&set, file, text, len_bytes, err);
     sw_rule_set_done(&set);
     return rc;

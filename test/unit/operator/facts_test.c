@@ -102,6 +102,20 @@ static void patch_version_survives_short_kernels(void **state)
     }
 }
 
+static void a_kernel_is_labelled_as_node_feature_discovery_does(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = { { K84, K84 },
+                                            { "6.6.72+", "6.6.72" },
+                                            { "5.4.0~rc1", "5.4.0_rc1" },
+                                            { "+-+", "" },
+                                            { "", "" } };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        SW_AUTO_CHARS *got = sw_kernel_label(cases[i][0]);
+        assert_string_equal(got, cases[i][1]);
+    }
+}
+
 /* @node is taken. */
 static bool put_node(struct sw_facts *f, struct sw_node *n)
 {
@@ -418,6 +432,7 @@ int main(void)
         cmocka_unit_test(labels_of_nfd_win_over_the_image_text),
         cmocka_unit_test(kernel_that_the_kubelet_reports_wins_over_an_old_label),
         cmocka_unit_test(patch_version_survives_short_kernels),
+        cmocka_unit_test(a_kernel_is_labelled_as_node_feature_discovery_does),
         cmocka_unit_test(groups_come_and_go_with_their_nodes),
         cmocka_unit_test(node_without_a_name_is_refused),
         cmocka_unit_test(odd_fields_of_a_node_count_as_absent),

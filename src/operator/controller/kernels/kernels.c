@@ -131,9 +131,9 @@ static void label_if_due(struct resource *r, const struct sw_group *group, uint3
     const struct sw_node_set *nodes = r->c->nodes;
     const char *name = sw_node_set_name(nodes, node);
     if (name && sw_streq(sw_node_set_group(nodes, node), group->id) &&
-        !sw_streq(sw_node_set_label(nodes, node, SW_KERNEL_LABEL), group->kernel) &&
+        !sw_streq(sw_node_set_label(nodes, node, SW_KERNEL_LABEL), group->kernel_label) &&
         resource_selects(r, name) && !is_under_way(r, name))
-        label(r, name, group->kernel);
+        label(r, name, group->kernel_label);
 }
 
 static bool is_due(const struct resource *r, const struct sw_group *group)
@@ -141,7 +141,7 @@ static bool is_due(const struct resource *r, const struct sw_group *group)
     bool has_affine_states = false;
     for (size_t i = 0; r->plan && !r->leaving && i < r->plan->n_states; i++)
         has_affine_states |= r->plan->states[i].kernel_affine;
-    return group && has_affine_states && !sw_label_value_fault(group->kernel);
+    return group && has_affine_states && !sw_label_value_fault(group->kernel_label);
 }
 
 static void on_manifest(struct resource *r, const struct render_item *item)
