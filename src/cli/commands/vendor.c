@@ -12,6 +12,7 @@
 #include "cli/commands/commands.h"
 #include "cli/recipe/changes.h"
 #include "cli/recipe/dependencies.h"
+#include "cli/recipe/folder_lock.h"
 #include "cli/recipe/recipe_flags.h"
 #include "data/data.h"
 
@@ -195,10 +196,12 @@ static int lock(struct vendor_opts *o, const struct sw_operands *rest, struct sw
     for (size_t i = 1; i < rest->n; i++) {
         SW_AUTO(sw_recipe) *recipe = NULL;
         int rc = check_folder(rest->items[i], err);
+        int fd = rc == 0 ? sw_folder_lock(rest->items[i], "vendor") : -1;
         if (rc == 0)
             rc = sw_source_open(&o->recipe.source, rest->items[i], NULL, &recipe, NULL, err);
         if (rc == 0 && !o->dry_run)
             rc = write_locks(recipe, rest->items[i], written, err);
+        sw_folder_unlock(fd);
         if (rc < 0)
             return rc;
         warn_of_unknown(recipe);
@@ -382,11 +385,12 @@ static int update(struct vendor_opts *o, const struct sw_operands *rest, struct 
     struct update u = { .opts = o, .chart = rest->items[1] };
     SW_AUTO_CHARS *name = NULL;
     const char *version = o->recipe.source.version;
-    int rc = check_folder(u.chart, err);
+    int rc = check_folder(u.chart, err), fd = rc == 0 ? sw_folder_lock(u.chart, "vendor") : -1;
     if (rc == 0)
         rc = name_of(u.chart, rest->n > 2 ? rest->items[2] : NULL, &name, err);
     if (rc == 0)
         rc = update_one(&u, name, version ? version : "", err);
+    sw_folder_unlock(fd);
     update_done(&u);
     return rc;
 }

@@ -13,6 +13,7 @@
 #include "chart/recipe/load/pins.h"
 #include "chart/recipe/package/pack.h"
 #include "cli/recipe/fetched.h"
+#include "cli/recipe/folder_lock.h"
 #include "cli/recipe/source_flags.h"
 #include "data/data.h"
 #include "data/text/semver.h"
@@ -350,8 +351,8 @@ static int write_lock(const struct sw_recipe *recipe, const char *path, struct s
     return sw_file_rewrite(path, text, strlen(text), err);
 }
 
-int sw_dependencies_get(const struct sw_source_flags *source, const char *chart, bool locked,
-                        FILE *progress, struct sw_err *err)
+static int get_all(const struct sw_source_flags *source, const char *chart, bool locked,
+                   FILE *progress, struct sw_err *err)
 {
     struct sw_source_flags flags = *source;
     SW_AUTO(sw_recipe) *recipe = NULL;
@@ -386,6 +387,15 @@ int sw_dependencies_get(const struct sw_source_flags *source, const char *chart,
         rc = write_lock(recipe, is_v1 ? v1 : v2, err);
     }
     sw_fetched_charts_done(&g.kept);
+    return rc;
+}
+
+int sw_dependencies_get(const struct sw_source_flags *source, const char *chart, bool locked,
+                        FILE *progress, struct sw_err *err)
+{
+    int fd = sw_folder_lock(chart, "dependency");
+    int rc = get_all(source, chart, locked, progress, err);
+    sw_folder_unlock(fd);
     return rc;
 }
 
