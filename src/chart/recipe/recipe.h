@@ -87,6 +87,8 @@ struct sw_recipe_opts {
     bool no_archives; /* SW_PENDING where a packaged chart would have to be read */
     /* To look at other versions than those that the root chart is pinned to. Borrowed. */
     bool no_lock;                /* its Chart.lock does not count, nor do its digests */
+    bool allow_stale_lock;       /* of a Chart.lock of other dependencies, in any chart, that counts
+                                    which Chart.yaml still asks for */
     bool no_charts;              /* nor what is in its charts/ of dependencies with a repository */
     const char *of_dependency;   /* its dependency of this name, which is fetched, */
     const char *instead_version; /* is of this version, or the newest in this range */

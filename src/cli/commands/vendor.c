@@ -21,7 +21,7 @@ enum { MAX_CHARTS = 64 };
 struct vendor_opts {
     struct sw_recipe_flags recipe;
     const char *format;
-    bool dry_run, newest;
+    bool dry_run, newest, accept_changed;
 };
 
 #define FIELD(member) offsetof(struct vendor_opts, member)
@@ -32,6 +32,8 @@ static const struct sw_flag flags[] = {
     { "newest", 0, SW_FLAG_BOOL, FIELD(newest), NULL, NULL,
       "list: look up the newest version of each chart, too" },
     { "dry-run", 0, SW_FLAG_BOOL, FIELD(dry_run), NULL, NULL, "lock, update: write nothing" },
+    { "accept-changed", 0, SW_FLAG_BOOL, FIELD(accept_changed), NULL, NULL,
+      "lock: take an archive whose digest is not the one that is locked for its version" },
     { "output", 'o', SW_FLAG_STRING, FIELD(format), "FORMAT", "text|json",
       "output format (default text)" },
     { 0 },
@@ -67,6 +69,24 @@ static int add_newest(const struct vendor_opts *o, const struct sw_pin *pin,
     return rc;
 }
 
+/* Open the chart in the folder @chart, with nothing fetched. */
+static int open_empty(const char *chart, struct sw_recipe **recipe, struct sw_err *err)
+{
+    const struct sw_recipe_opts opts = { .get = sw_dependency_empty, .allow_stale_lock = true };
+    return sw_recipe_open(chart, &opts, recipe, err);
+}
+
+/* Nothing is fetched by a stale lock: how to get out of that. */
+static void warn_of_stale(const struct sw_pin *pin)
+{
+    (void)fprintf(stderr,
+                  "slipway vendor: warning: %s: Chart.lock or " SW_DIGESTS_FILE
+                  " is of other versions than Chart.yaml has (%s %s): slipway vendor lock %s "
+                  "locks these, and slipway vendor update %s %s goes on with an update that was "
+                  "interrupted\n",
+                  pin->in, pin->name, pin->asked, pin->in, pin->in, pin->name);
+}
+
 static int list_chart(const struct vendor_opts *o, const char *chart, struct json_object *list,
                       struct sw_err *err)
 {
@@ -74,18 +94,21 @@ static int list_chart(const struct vendor_opts *o, const char *chart, struct jso
     size_t n = 0;
     int rc = check_folder(chart, err);
     if (rc == 0)
-        rc = sw_recipe_open(chart, &(struct sw_recipe_opts){ .get = sw_dependency_empty }, &recipe,
-                            err);
+        rc = open_empty(chart, &recipe, err);
     struct sw_pin *pins = rc == 0 ? sw_recipe_pins(recipe, &n) : NULL;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const struct sw_pin *pin = &pins[i];
+        bool is_locked = *pin->locked && !pin->is_stale;
         struct json_object *entry = json_object_new_object();
         sw_json_set_str(entry, pin->in, "chart", NULL);
         sw_json_set_str(entry, pin->name, "name", NULL);
-        sw_json_set_str(entry, *pin->locked ? pin->locked : pin->asked, "version", NULL);
+        sw_json_set_str(entry, is_locked ? pin->locked : pin->asked, "version", NULL);
         sw_json_set_str(entry, pin->repository, "repository", NULL);
-        sw_json_set_str(entry, pin->locked_digest, "digest", NULL);
-        (void)json_object_object_add(entry, "locked", json_object_new_boolean(*pin->locked));
+        sw_json_set_str(entry, is_locked ? pin->locked_digest : "", "digest", NULL);
+        (void)json_object_object_add(entry, "locked", json_object_new_boolean(is_locked));
+        (void)json_object_object_add(entry, "stale", json_object_new_boolean(pin->is_stale));
+        if (pin->is_stale)
+            warn_of_stale(pin);
         (void)json_object_array_add(list, entry);
         if (o->newest)
             rc = add_newest(o, pin, entry, err);
@@ -121,10 +144,13 @@ static void print_list(struct json_object *list, bool with_newest)
                 (void)printf("%-*s  ", width_of(list, columns[c].field, columns[c].title),
                              one ? sw_json_str(one, "", columns[c].field, NULL) : columns[c].title);
         const char *digest = sw_json_str(one, "", "digest", NULL);
-        bool is_locked = sw_json_bool(one, false, "locked", NULL);
-        (void)printf("%s\n", !one      ? "LOCKED"
-                             : *digest ? digest
-                                       : (is_locked ? "its version" : "no"));
+        bool is_locked = sw_json_bool(one, false, "locked", NULL),
+             is_stale = sw_json_bool(one, false, "stale", NULL);
+        (void)printf("%s\n", !one        ? "LOCKED"
+                             : *digest   ? digest
+                             : is_locked ? "its version"
+                             : is_stale  ? "stale"
+                                         : "no");
     }
 }
 
@@ -175,12 +201,39 @@ static void warn_of_unknown(const struct sw_recipe *recipe)
     size_t n;
     struct sw_pin *pins = sw_recipe_pins(recipe, &n);
     for (size_t i = 0; i < n; i++)
-        if (pins[i].is_own && !*pins[i].digest && !*pins[i].locked_digest)
+        if (pins[i].is_own && !*pins[i].digest && !*pins[i].known_digest)
             (void)fprintf(stderr,
                           "slipway vendor: warning: %s %s: taken from a folder, or from a source "
                           "without archives: no digest is locked\n",
                           pins[i].name, pins[i].version ? pins[i].version : pins[i].asked);
     free(pins);
+}
+
+/* The same version has other bytes: that is taken only where it is said. */
+static int check_changed(const struct vendor_opts *o, const struct sw_recipe *recipe,
+                         struct sw_err *err)
+{
+    size_t n;
+    int rc = 0;
+    struct sw_pin *pins = sw_recipe_pins(recipe, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_pin *pin = &pins[i];
+        if (!pin->is_own || !*pin->digest || !*pin->known_digest ||
+            sw_streq(pin->digest, pin->known_digest))
+            continue;
+        SW_AUTO_CHARS *said = sw_printf("%s: %s %s: its digest is %s, and " SW_DIGESTS_FILE
+                                        " has %s: what was published has changed",
+                                        pin->in, pin->name, pin->version, pin->digest,
+                                        pin->known_digest);
+        if (o->accept_changed)
+            (void)fprintf(stderr, "slipway vendor: warning: %s; locked as it is now\n", said);
+        else if (rc == 0)
+            rc = sw_err_set(err, SW_INVALID,
+                            "%s; look at it, and slipway vendor lock --accept-changed takes it",
+                            said);
+    }
+    free(pins);
+    return rc;
 }
 
 static void print_written(struct json_object *written)
@@ -189,22 +242,31 @@ static void print_written(struct json_object *written)
         (void)printf("wrote %s\n", json_object_get_string(sw_json_at(written, i)));
 }
 
+static int lock_one(const struct vendor_opts *o, const char *chart, struct json_object *written,
+                    struct sw_err *err)
+{
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    int rc = check_folder(chart, err), fd = rc == 0 ? sw_folder_lock(chart, "vendor") : -1;
+    if (rc == 0)
+        rc = sw_source_open(&o->recipe.source, chart, NULL, &recipe, NULL, err);
+    if (rc == 0)
+        rc = check_changed(o, recipe, err);
+    if (rc == 0)
+        warn_of_unknown(recipe);
+    if (rc == 0 && !o->dry_run)
+        rc = write_locks(recipe, chart, written, err);
+    sw_folder_unlock(fd);
+    return rc;
+}
+
 static int lock(struct vendor_opts *o, const struct sw_operands *rest, struct sw_err *err)
 {
     SW_AUTO_JSON *written = json_object_new_array();
     o->recipe.source.no_lock = true;
     for (size_t i = 1; i < rest->n; i++) {
-        SW_AUTO(sw_recipe) *recipe = NULL;
-        int rc = check_folder(rest->items[i], err);
-        int fd = rc == 0 ? sw_folder_lock(rest->items[i], "vendor") : -1;
-        if (rc == 0)
-            rc = sw_source_open(&o->recipe.source, rest->items[i], NULL, &recipe, NULL, err);
-        if (rc == 0 && !o->dry_run)
-            rc = write_locks(recipe, rest->items[i], written, err);
-        sw_folder_unlock(fd);
+        int rc = lock_one(o, rest->items[i], written, err);
         if (rc < 0)
             return rc;
-        warn_of_unknown(recipe);
     }
     if (is_json(o))
         return sw_cli_print_json(written);
@@ -219,6 +281,7 @@ static int lock(struct vendor_opts *o, const struct sw_operands *rest, struct sw
 struct update {
     struct vendor_opts *opts;
     const char *chart;
+    char *interrupted; /* of find_dependency(); owned */
     struct sw_opened_recipe before, after;
     struct sw_pin *pins_before, *pins_after;
     size_t n_before, n_after;
@@ -229,6 +292,7 @@ static void update_done(struct update *u)
 {
     free(u->pins_before);
     free(u->pins_after);
+    free(u->interrupted);
     sw_opened_recipe_done(&u->before);
     sw_opened_recipe_done(&u->after);
 }
@@ -242,14 +306,15 @@ static const struct sw_pin *find_pin(const struct sw_pin *pins, size_t n, const 
     return NULL;
 }
 
-/* The name of the dependency that is meant; the caller's. */
-static int name_of(const char *chart, const char *wanted, char **name, struct sw_err *err)
+/* The dependency that is meant: its name, and where its lock is stale the version that is locked,
+ * from which an update that was interrupted came, else NULL. Both are the caller's. */
+static int find_dependency(const char *chart, const char *wanted, char **name, char **interrupted,
+                           struct sw_err *err)
 {
     SW_AUTO(sw_recipe) *recipe = NULL;
     SW_AUTO_CHARS *names = NULL;
     size_t n, n_own = 0;
-    int rc = sw_recipe_open(chart, &(struct sw_recipe_opts){ .get = sw_dependency_empty }, &recipe,
-                            err);
+    int rc = open_empty(chart, &recipe, err);
     if (rc < 0)
         return rc;
     struct sw_pin *pins = sw_recipe_pins(recipe, &n);
@@ -266,8 +331,10 @@ static int name_of(const char *chart, const char *wanted, char **name, struct sw
     else if (!found || (!wanted && n_own > 1))
         rc = sw_err_set(err, SW_INVALID, "%s: which dependency? It has: %s", chart,
                         names ? names : "none that is fetched");
-    else
+    else {
         *name = sw_strdup(found->name);
+        *interrupted = found->is_stale && *found->locked ? sw_strdup(found->locked) : NULL;
+    }
     free(pins);
     return rc;
 }
@@ -277,6 +344,9 @@ static int open_both(struct update *u, const char *name, const char *version, st
 {
     struct sw_recipe_flags *recipe = &u->opts->recipe;
     recipe->source.version = NULL;
+    recipe->source.allow_stale_lock = true;
+    recipe->source.of_dependency = u->interrupted ? name : NULL;
+    recipe->source.instead_version = u->interrupted;
     SW_ERR(why);
     if (sw_recipe_flags_open(recipe, u->chart, false, &u->before, &why) < 0) {
         (void)fprintf(stderr, "slipway vendor: warning: %s; compared with nothing\n",
@@ -387,7 +457,8 @@ static int update(struct vendor_opts *o, const struct sw_operands *rest, struct 
     const char *version = o->recipe.source.version;
     int rc = check_folder(u.chart, err), fd = rc == 0 ? sw_folder_lock(u.chart, "vendor") : -1;
     if (rc == 0)
-        rc = name_of(u.chart, rest->n > 2 ? rest->items[2] : NULL, &name, err);
+        rc = find_dependency(u.chart, rest->n > 2 ? rest->items[2] : NULL, &name, &u.interrupted,
+                             err);
     if (rc == 0)
         rc = update_one(&u, name, version ? version : "", err);
     sw_folder_unlock(fd);

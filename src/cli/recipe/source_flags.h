@@ -26,8 +26,8 @@ struct sw_source_flags {
     bool late;                /* as in sw_fetch_opts */
     bool no_stand_ins;        /* they are of no use here */
     bool verify_fetched_only; /* @verify is of what is fetched; the recipe itself is a folder */
-    bool no_lock, no_charts;  /* as in sw_recipe_opts */
-    sw_source_got_fn *on_got; /* called with each chart that was fetched */
+    bool no_lock, no_charts, allow_stale_lock; /* as in sw_recipe_opts */
+    sw_source_got_fn *on_got;                  /* called with each chart that was fetched */
     void *on_got_arg;
     const char *of_dependency, *instead_version; /* as in sw_recipe_opts */
 };

@@ -118,15 +118,16 @@ stale() {
 of_others() { # something else has written Chart.lock, or died between the two: nothing is taken without a digest
     state 1.0.0 && vendor lock state && cp state/slipway.lock old.lock && state 1.1.0 && vendor lock state && cp old.lock state/slipway.lock || return 1
     ! "$slipway" render state >o 2>&1 && grep -q 'engine-1.1.0.tgz: slipway.lock has digests of other versions alone: slipway vendor lock takes this one' o || { cat o; return 1; }
-    vendor list state && grep -q '1.1.0 .*its version$' o && vendor lock state && "$slipway" render state | grep -q 'engine:1.1.0'
+    vendor list state && grep -q '1.1.0 .*stale$' o && vendor lock state && "$slipway" render state | grep -q 'engine:1.1.0'
 }
 modes() { # as they were, else as the umask has it
     state 1.0.0 && chmod 664 state/Chart.yaml && (umask 022 && vendor lock state && vendor update state --version 1.1.0) &&
         [ "$(stat -c %a state/Chart.yaml state/Chart.lock state/slipway.lock | paste -sd' ')" = '664 644 644' ]
 }
-killed() { # ARGUMENT...: with -9, as it is about to put a file in its place; the next one leaves nothing of that
+killed() { killed_at 1 "$@"; }
+killed_at() { # N ARGUMENT...: with -9, as it is about to put the Nth file in its place; the next one leaves nothing of that
     ! ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" strace -f -qq -o calls -e trace=rename,renameat,renameat2 \
-        -e inject=rename,renameat,renameat2:signal=KILL:when=1 "$slipway" "$@" >o 2>&1 && grep -q 'killed by SIGKILL' calls || { cat o calls; return 1; }
+        -e inject=rename,renameat,renameat2:signal=KILL:when="$1" "$slipway" "${@:2}" >o 2>&1 && grep -q 'killed by SIGKILL' calls || { cat o calls; return 1; }
 }
 killed_at_work() {
     state 1.0.0 && cp state/Chart.yaml want && killed vendor update state --version 1.1.0 && diff want state/Chart.yaml &&
@@ -134,7 +135,79 @@ killed_at_work() {
     killed vendor lock state && vendor lock state && [ -z "$(left state)" ] && killed dependency update state && [ -n "$(left state)" ] &&
         "$slipway" dependency update state >o 2>&1 && [ -z "$(left state)" ] || { cat o; left state; return 1; }
 }
+killed_between() { # at each file that it writes: the next one completes it, from the version that was locked
+    local n
+    for n in 1 2 3; do
+        state 1.0.0 && vendor lock state && killed_at "$n" vendor update state --version 1.1.0 && vendor list state &&
+            "$slipway" vendor update state --version 1.1.0 >o 2>err && is_locked && [ -z "$(left state)" ] || { echo "at rename $n"; cat o err; return 1; }
+    done
+}
+# As a process that is killed leaves the folder: the first files are new, the others old.
+half_way() { # NEW FILE...
+    state 1.0.0 && vendor lock state && rm -rf new && cp -r state new && (cd new && "$slipway" vendor update . --version 1.1.0 >/dev/null) || return 1
+    local file
+    for file; do cp "new/$file" state/ || return 1; done
+}
+half_updated() {
+    half_way Chart.yaml && vendor update state --version 1.1.0 && shows "state: engine 1.0.0 -> 1.1.0 ($http)" && shows '  + quay.io/e/engine:1.1.0' &&
+        is_locked && [ ! -s err ] && half_way Chart.yaml Chart.lock && vendor update state --version 1.1.0 && is_locked && [ ! -s err ] &&
+        vendor list state && grep -q "1.1.0 .*$(digest 1.1.0)\$" o && [ ! -s err ] || { cat o err; return 1; }
+}
+half_updated_lists() {
+    local file
+    for file in Chart.yaml 'Chart.yaml Chart.lock'; do
+        half_way $file && vendor list state && grep -q "^state *engine *1.1.0 *$http *stale$" o &&
+            grep -q 'state: .* (engine 1.1.0): slipway vendor lock state locks these, and slipway vendor update state engine goes on' err &&
+            vendor list state -o json && python3 -c 'import json; d = json.load(open("o"))[0]; assert d["stale"] and not d["locked"] and not d["digest"]' ||
+            { cat o err; return 1; }
+    done
+}
+half_updated_fetches_nothing() { # by a lock that is stale nothing is rendered
+    half_way Chart.yaml && ! "$slipway" render state >o 2>&1 && grep -q 'its digest is of other dependencies' o
+}
 left() { find "$1" -name '.*' -type f; }
+in_turn() { # many at once: all succeed, and the three files are of one version
+    local n pids=() version want
+    state 1.0.0 && vendor lock state || return 1
+    for n in 1 2 3 4 5 6; do
+        "$slipway" vendor update state --version "1.$((n % 2)).0" >"turn.$n" 2>&1 &
+        pids+=($!)
+    done
+    for n in 1 2 3 4 5 6; do wait "${pids[n - 1]}" || { cat "turn.$n"; return 1; }; done
+    version=$(sed -n 's/^  version: //p' state/Chart.yaml) && want=$(digest "$version") &&
+        grep -q "version: $version" state/Chart.lock && grep -q "$want" state/slipway.lock && "$slipway" render state | grep -q "engine:$version" &&
+        [ -z "$(left state)" ]
+}
+waits() { # for whoever writes to the folder, and says so; then it goes on with what is there
+    state 1.0.0 && vendor lock state && exec 9<state && flock 9 || return 1
+    "$slipway" vendor update state --version 1.1.0 >turn 2>&1 9<&- &
+    local pid=$! ok
+    until_ok 20 grep -q 'slipway vendor: waiting for another slipway that writes to state' turn && grep -q 'version: 1.0.0' state/Chart.yaml
+    ok=$?
+    exec 9<&-
+    wait "$pid" && [ $ok = 0 ] && is_locked || { cat turn; return 1; }
+}
+changed_bytes() { # they replace what is published as 1.0.0
+    cp www/engine-1.0.0.tgz kept && rm -rf other && mkdir other && tar xzf kept -C other && echo '# other' >>other/engine/values.yaml &&
+        "$slipway" package other/engine -d www >/dev/null
+}
+changed_is_refused() { # by lock: only where it is said
+    local old new
+    state 1.0.0 && vendor lock state && cp -r state as_before && old=$(digest 1.0.0) && changed_bytes || return 1
+    new=$(digest 1.0.0)
+    [ "$old" != "$new" ] &&
+        refused "state: engine 1.0.0: its digest is $new, and slipway.lock has $old: what was published has changed; .*vendor lock --accept-changed" lock state &&
+        refused 'what was published has changed' lock state --dry-run && diff -r as_before state && rm -r as_before
+}
+changed_is_accepted() {
+    local old new
+    old=sha256:$(sha256sum kept | cut -d' ' -f1) new=$(digest 1.0.0)
+    vendor lock state --accept-changed && grep -q "warning: state: engine 1.0.0: its digest is $new, and slipway.lock has $old" err &&
+        grep -q "$new" state/slipway.lock && vendor lock state && [ ! -s err ]
+    local rc=$?
+    mv kept www/engine-1.0.0.tgz
+    return $rc
+}
 at_hand() {
     state 1.0.0 https://charts.example.com && mkdir -p hand && rm -rf hand/engine && cp -r src hand/engine &&
         vendor lock state --charts-dir hand && [ ! -e state/slipway.lock ] && grep -q 'version: 1.0.0' state/Chart.lock &&
@@ -222,9 +295,17 @@ t 'a version without a digest, where another has one, is refused' of_others
 t 'files keep their modes' modes
 if command -v strace >/dev/null; then
     t 'what is killed as it writes leaves nothing that piles up' killed_at_work
+    t 'what is killed between two files is completed' killed_between
 else
     skip 'what is killed as it writes' 'no strace here'
 fi
+t 'an update that ended half way is completed by the next one' half_updated
+t 'list says so, and the way out' half_updated_lists
+t 'nothing is fetched by its locks' half_updated_fetches_nothing
+t 'updates at once are made one after another' in_turn
+t 'who waits for another says so' waits
+t 'lock refuses other bytes of a version that is locked' changed_is_refused
+t 'with --accept-changed it takes them, and says so' changed_is_accepted
 t 'of a chart at hand the version is locked, and that no digest is known is said' at_hand
 t 'a range of versions is not locked by a chart at hand' at_hand_range
 t 'stand-ins are not locked' no_stand_ins

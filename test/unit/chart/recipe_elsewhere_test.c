@@ -9,6 +9,7 @@ struct giver {
     const char *version; /* given whatever was asked; NULL: as asked */
     const char *inside;  /* more of Chart.yaml */
     int code;
+    bool allow_stale_lock; /* of the options */
 };
 
 static int give(void *arg, const struct sw_recipe_ask *ask, struct sw_recipe_got *got,
@@ -42,8 +43,10 @@ static int open_with(struct giver *g, const struct sw_recipe_file *files, size_t
         list[i] = files[i];
         list[i].len = strlen(files[i].bytes);
     }
-    return sw_recipe_from_files("top", list, n,
-                                &(struct sw_recipe_opts){ .get = give, .get_arg = g }, out, err);
+    const struct sw_recipe_opts opts = { .get = give,
+                                         .get_arg = g,
+                                         .allow_stale_lock = g->allow_stale_lock };
+    return sw_recipe_from_files("top", list, n, &opts, out, err);
 }
 
 #define DEP                                                                                        \
@@ -109,6 +112,39 @@ static void refuses_a_lock_of_other_dependencies(void **state SW_UNUSED)
     struct giver g = { 0 };
     expect_error(&g, files, 2, SW_INVALID, "top/Chart.lock: its digest is of other dependencies");
     assert_string_equal(g.log, "");
+}
+
+#define STALE                                                                                      \
+    "dependencies:\n- {name: raised, version: 1.9.0, repository: https://a}\n"                     \
+    "- {name: moved, version: 1.2.0, repository: https://a}\n"                                     \
+    "- {name: kept, version: 1.2.0, repository: https://a}\ndigest: sha256:00\n"
+
+static void of_a_stale_lock_counts_what_is_still_asked_for(void **state SW_UNUSED)
+{
+    const struct sw_recipe_file files[] = {
+        { "Chart.yaml",
+          "apiVersion: v2\nname: top\nversion: 1.0.0\ndependencies:\n"
+          "- {name: kept, version: ^1, repository: https://a}\n"
+          "- {name: moved, version: ^1, repository: https://b}\n",
+          0 },
+        { "Chart.lock", STALE, 0 },
+    };
+    struct giver g = { .allow_stale_lock = true, .version = "1.2.0" };
+    expect(&g, files, 2, "https://a kept 1.2.0 -\nhttps://b moved ^1 -\n");
+}
+
+static void of_a_stale_lock_nothing_else_counts(void **state SW_UNUSED)
+{
+    const struct sw_recipe_file files[] = {
+        { "Chart.yaml",
+          "apiVersion: v2\nname: top\nversion: 1.0.0\ndependencies:\n"
+          "- {name: raised, version: 2.0.0, repository: https://a}\n"
+          "- {name: added, version: 3.0.0, repository: https://a}\n",
+          0 },
+        { "Chart.lock", STALE, 0 },
+    };
+    struct giver g = { .allow_stale_lock = true };
+    expect(&g, files, 2, "https://a raised 2.0.0 -\nhttps://a added 3.0.0 -\n");
 }
 
 static void refuses_a_lock_that_is_none(void **state SW_UNUSED)
@@ -262,6 +298,8 @@ int main(void)
         cmocka_unit_test(asks_for_nothing_that_is_in_charts),
         cmocka_unit_test(takes_the_locked_version),
         cmocka_unit_test(refuses_a_lock_of_other_dependencies),
+        cmocka_unit_test(of_a_stale_lock_counts_what_is_still_asked_for),
+        cmocka_unit_test(of_a_stale_lock_nothing_else_counts),
         cmocka_unit_test(refuses_a_lock_that_is_none),
         cmocka_unit_test(knows_what_helm_2_hashed),
         cmocka_unit_test(refuses_another_version_than_locked),

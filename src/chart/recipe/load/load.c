@@ -257,7 +257,8 @@ static int check_digest(const struct sw_recipe_got *got, const char *want, struc
                           got->origin);
     return sw_err_set(err, SW_INVALID,
                       "%s: its digest is %s, and " SW_DIGESTS_FILE " has %s: what "
-                      "was published has changed; look at it, and slipway vendor lock takes it",
+                      "was published has changed; look at it, and slipway vendor lock "
+                      "--accept-changed takes it",
                       got->origin, *got->digest ? got->digest : "not known", want);
 }
 
@@ -344,7 +345,8 @@ static int load_dependencies(struct sw_recipe *recipe, const struct frame *frame
         for (size_t k = 0; k < n_own; k++)
             is_present |= chart->charts[k] == sub; /* in charts/, of any version */
         if (!is_present) {
-            rc = lock.is_read ? 0 : sw_lock_read(&lock, chart, err);
+            rc = lock.is_read ? 0
+                              : sw_lock_read(&lock, chart, recipe->limits.allow_stale_lock, err);
             if (rc == 0)
                 rc = load_dependency(recipe, frame, chart, &lock, i, &version, err);
         }

@@ -121,7 +121,8 @@ static int read_list(const struct sw_chart *chart, const struct sw_recipe_file *
     return 0;
 }
 
-int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_err *err)
+int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, bool allow_stale,
+                 struct sw_err *err)
 {
     bool v1 = sw_streq(sw_json_str(chart->meta, "", "apiVersion", NULL), "v1");
     const struct sw_recipe_file *digests = sw_files_find(chart->in, chart->n_in, SW_DIGESTS_FILE),
@@ -130,7 +131,8 @@ int sw_lock_read(struct sw_lock *lock, const struct sw_chart *chart, struct sw_e
         file = sw_files_find(chart->in, chart->n_in, "requirements.lock");
     lock->is_read = true;
     int rc = file ? read_list(chart, file, "dependencies", &lock->doc, err) : 0;
-    if (rc == 0 && file && !is_in_sync(chart, lock->doc))
+    lock->is_stale = rc == 0 && file && !is_in_sync(chart, lock->doc);
+    if (lock->is_stale && !allow_stale)
         rc = sw_err_set(err, SW_INVALID,
                         "%s/%s: its digest is of other dependencies than Chart.yaml has: make it "
                         "again (slipway vendor lock, or helm dependency update)",
@@ -147,14 +149,31 @@ void sw_lock_done(struct sw_lock *lock)
     *lock = (struct sw_lock){ 0 };
 }
 
+static struct json_object *find_entry(const struct sw_lock *lock, const struct sw_chart *chart,
+                                      size_t i)
+{
+    const char *name = chart->deps[i].name;
+    struct json_object *deps = sw_json_get(lock->doc, "dependencies"),
+                       *same = sw_json_at(deps, i); /* one name may be there twice */
+    return sw_streq(sw_json_str(same, "", "name", NULL), name)
+               ? same
+               : sw_json_find_by(deps, "name", name);
+}
+
+const char *sw_lock_entry(const struct sw_lock *lock, const struct sw_chart *chart, size_t i)
+{
+    return sw_json_str(find_entry(lock, chart, i), "", "version", NULL);
+}
+
 const char *sw_lock_version(const struct sw_lock *lock, const struct sw_chart *chart, size_t i)
 {
     const struct sw_dependency *dep = &chart->deps[i];
-    struct json_object *deps = sw_json_get(lock->doc, "dependencies"),
-                       *same = sw_json_at(deps, i); /* one name may be there twice */
-    if (!sw_streq(sw_json_str(same, "", "name", NULL), dep->name))
-        same = sw_json_find_by(deps, "name", dep->name);
-    return sw_json_str(same, dep->version, "version", NULL);
+    struct json_object *entry = find_entry(lock, chart, i);
+    const char *version = sw_json_str(entry, dep->version, "version", NULL);
+    bool counts = !lock->is_stale ||
+                  (sw_streq(sw_json_str(entry, "", "repository", NULL), dep->repository) &&
+                   (!*dep->version || sw_version_in_range(dep->version, version)));
+    return counts ? version : dep->version;
 }
 
 const char *sw_lock_digest(const struct sw_lock *lock, const struct sw_dependency *dep,

@@ -37,11 +37,14 @@ static size_t index_of(const struct sw_recipe *recipe, const struct sw_chart *ch
 static void add_locked_of(const struct sw_recipe *recipe, const struct sw_chart *chart,
                           const struct sw_lock *lock, size_t i, struct sw_pin *pin)
 {
-    const char *version = lock->doc ? sw_lock_version(lock, chart, i) : "",
-               *digest = sw_lock_digest(lock, &chart->deps[i],
-                                        *version ? version : chart->deps[i].version);
+    const struct sw_dependency *dep = &chart->deps[i];
+    const char *version = sw_lock_entry(lock, chart, i),
+               *digest = sw_lock_digest(lock, dep, *version ? version : dep->version),
+               *known = pin->version ? sw_lock_digest(lock, dep, pin->version) : NULL;
+    pin->is_stale = lock->is_stale || !digest;
     pin->locked = sw_arena_strdup(recipe->arena, version);
     pin->locked_digest = sw_arena_strdup(recipe->arena, digest ? digest : "");
+    pin->known_digest = sw_arena_strdup(recipe->arena, known ? known : "");
 }
 
 struct sw_pin *sw_recipe_pins(const struct sw_recipe *recipe, size_t *n)
@@ -52,8 +55,8 @@ struct sw_pin *sw_recipe_pins(const struct sw_recipe *recipe, size_t *n)
     for (size_t i = 0; i < recipe->n_charts; i++) {
         const struct sw_chart *chart = recipe->charts[i];
         struct sw_lock lock = { 0 };
-        SW_ERR(err); /* a lock of other dependencies locks none */
-        if (chart->n_deps && sw_lock_read(&lock, chart, &err) < 0)
+        SW_ERR(err); /* a lock that cannot be read locks none */
+        if (chart->n_deps && sw_lock_read(&lock, chart, true, &err) < 0)
             sw_lock_done(&lock);
         for (size_t k = 0; k < chart->n_deps; k++) {
             const struct sw_dependency *dep = &chart->deps[k];
@@ -131,8 +134,7 @@ char *sw_recipe_digests_text(const struct sw_recipe *recipe)
     SW_AUTO_JSON *doc = json_object_new_object();
     struct json_object *charts = sw_json_need_list(doc, "charts", NULL);
     for (size_t i = 0; i < n; i++) {
-        bool is_same = sw_streq(pins[i].locked, pins[i].version);
-        const char *digest = !*pins[i].digest && is_same ? pins[i].locked_digest : pins[i].digest;
+        const char *digest = *pins[i].digest ? pins[i].digest : pins[i].known_digest;
         if (!pins[i].is_own || !*digest)
             continue;
         struct json_object *entry = json_object_new_object();

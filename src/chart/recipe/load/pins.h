@@ -22,11 +22,14 @@ struct sw_pin {
     const char *version;       /* that was taken; NULL: any version stands for a range */
     const char *digest;        /* of the archive, "sha256:<hex>"; "": not known */
     const char *locked;        /* the version in Chart.lock; "": there is none */
-    const char *locked_digest; /* of that version; "": none */
+    const char *locked_digest; /* in slipway.lock, of that version; "": none */
+    const char *known_digest;  /* in slipway.lock, of the version that was taken; "": none */
     const char *app;           /* its appVersion; "": none */
     size_t chart;              /* that was taken: its index in the recipe */
     bool is_own;               /* of the root chart */
     bool stands_for;           /* it was put in the place of the version that is asked for */
+    bool is_stale; /* Chart.lock is of other dependencies, or slipway.lock has digests of
+                      other versions of it alone: nothing is fetched by them */
 };
 
 /** The dependencies of the root chart, and of those charts that are folders of this machine, which
