@@ -252,6 +252,7 @@ struct graph {
     size_t *needs; /* of all states, one after the other */
     char **ready_labels;
     struct json_object **releases; /* sw_state_spec.release */
+    struct json_object *others;    /* SW_RELEASES_OF_OTHERS, or NULL */
 };
 
 static void graph_done(struct graph *g)
@@ -260,6 +261,7 @@ static void graph_done(struct graph *g)
         free(g->ready_labels[i]);
         json_object_put(g->releases[i]);
     }
+    json_object_put(g->others);
     free(g->ready_labels);
     free(g->releases);
     free(g->states);
@@ -271,14 +273,15 @@ static void graph_of(struct resource *r, const struct sw_policy *policy, struct 
     const struct sw_plan_view *plan = r->plan;
     struct json_object *metadata = r->recipe ? r->recipe->metadata : NULL;
     SW_AUTO_JSON *values = plan ? resource_values(r, NULL) : NULL;
-    struct json_object *others = sw_json_get(values, SW_RELEASES_OF_OTHERS);
+    struct json_object *others = json_object_get(sw_json_get(values, SW_RELEASES_OF_OTHERS));
     size_t n = plan ? plan->n_states : 0, n_needs = 0;
     for (size_t i = 0; i < n; i++)
         n_needs += plan->states[i].n_needs + 1;
-    *g = (struct graph){ sw_zalloc(n + 1, sizeof *g->states), n + 1,
-                         sw_zalloc(n_needs, sizeof *g->needs),
-                         sw_zalloc(n + 1, sizeof *g->ready_labels),
-                         sw_zalloc(n + 1, sizeof *g->releases) };
+    *g = (struct graph){
+        sw_zalloc(n + 1, sizeof *g->states),   n + 1,
+        sw_zalloc(n_needs, sizeof *g->needs),  sw_zalloc(n + 1, sizeof *g->ready_labels),
+        sw_zalloc(n + 1, sizeof *g->releases), others
+    };
     g->states[0] =
         (struct sw_state_spec){ .name = SW_STATE_NAMESPACE, .title = "namespace", .hidden = true };
     size_t *needs = g->needs;
@@ -289,12 +292,16 @@ static void graph_of(struct resource *r, const struct sw_policy *policy, struct 
             title += strlen(s->chart) + 1;
         g->ready_labels[i + 1] = sw_ready_label(metadata, resource_namespace(r), s->name, s->label);
         g->releases[i + 1] = own_revision_of(r, i, others);
+        const char *owner = s->shared_objects ? sw_json_str(others, NULL, s->shared_objects, NULL)
+                                              : NULL;
         g->states[i + 1] = (struct sw_state_spec){
             .name = s->name,
             .label = s->label,
             .ready_label = g->ready_labels[i + 1],
             .title = title,
             .release = g->releases[i + 1],
+            .shared = owner ? s->shared_objects : NULL,
+            .shared_owner = owner,
             .needs = needs,
             .kernel_affine = s->kernel_affine,
             .looks_up = state_has_lookups(r, i),

@@ -110,6 +110,9 @@ struct sw_state_spec {
      * (the resource that has installed it instead) and "deployed" (the version that was Ready
      * last), which the engine sets. Borrowed. */
     struct json_object *release;
+    /** What its objects belong to, which another resource, the owner, has for all that share it:
+     * they are observed here. Both NULL: it is not so. */
+    const char *shared, *shared_owner;
     const size_t *needs; /* indexes of states; no cycles */
     size_t n_needs;
     bool kernel_affine; /* rendered once for each group (node_set.h) of the resource's nodes */

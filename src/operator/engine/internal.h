@@ -221,6 +221,7 @@ struct variant {
 /** One state of the resource, or one that an earlier recipe had. */
 struct state {
     char *name, *label, *title;  /* @label: the whole key; NULL: none */
+    char *shared, *shared_owner; /* sw_state_spec's; or NULL */
     char *ready_label;           /* as in sw_state_spec; NULL: none */
     struct json_object *release; /* likewise */
     struct state **needs;

@@ -356,9 +356,26 @@ const char *object_title(struct sw_engine *e, const struct object *o)
                            o->key.ns ? "/" : "", o->key.name);
 }
 
+/* It is missing where another resource has made what it belongs to. NULL: it is not so. */
+static const char *owner_message(struct sw_engine *e, const struct object *o)
+{
+    const struct state *s = o->state;
+    bool is_missing = o->observed && !o->present && !o->unserved && !o->members;
+    if (!s || !s->shared_owner || !is_missing || !o->gate || !o->gate->observe)
+        return NULL;
+    return sw_arena_printf(e->arena,
+                           "%s: resource %s has %s for all, and has not made this one (yet): use "
+                           "the name of its own (kubectl get %s%s%s), or delete that resource",
+                           o->readiness.message, s->shared_owner, s->shared, o->key.kind,
+                           o->key.ns ? " -n " : "", o->key.ns ? o->key.ns : "");
+}
+
 const char *object_detail(struct sw_engine *e, const struct object *o, const char **reason)
 {
     *reason = o->readiness.reason;
+    const char *by_owner = owner_message(e, o);
+    if (by_owner)
+        return by_owner;
     if (o->failed_why) /* its pods and their log are in there */
         return o->readiness.message;
     if (o->placement && sw_streq(*reason, "NoMatchingNodes")) {

@@ -329,6 +329,8 @@ static void take_states(struct sw_engine *e, const struct sw_spec *spec)
         s->looks_up = from->looks_up;
         s->timeout_ms = from->timeout_ms;
         sw_text_set(&s->title, from->title ? from->title : from->name);
+        sw_text_set(&s->shared, from->shared);
+        sw_text_set(&s->shared_owner, from->shared_owner);
         free(s->label);
         s->label = from->label ? sw_recipe_label_key(e->name, from->label) : NULL;
         sw_text_set(&s->ready_label, from->ready_label);

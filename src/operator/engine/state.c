@@ -106,6 +106,8 @@ void state_free(struct state *s)
     free(s->ready_label);
     json_object_put(s->release);
     free(s->title);
+    free(s->shared);
+    free(s->shared_owner);
     free(s->reported);
     free(s->observes);
     free(s->shown);

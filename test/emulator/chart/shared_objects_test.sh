@@ -114,6 +114,28 @@ uninstalled() {
     "$slipway" uninstall nvidia-gpu --yes && there | diff "$tap_dir/before" - && users openshift-nfd/nfd intel-device-plugins || return 1
     "$slipway" run recipes/intel-device-plugins --timeout 60s -o json >/dev/null && there | diff "$tap_dir/before" - && is_marked intel-device-plugins
 }
+# It wants a custom resource of another name than the owner has made: run, status and explain name the owner, and both ways out.
+waiting='NodeFeatureDiscovery openshift-nfd/mine does not exist: resource nvidia-gpu has openshift-nfd/nfd for all, and has not made this one (yet): use the name of its own (kubectl get NodeFeatureDiscovery -n openshift-nfd), or delete that resource'
+other_name() {
+    stop emulated
+    emulated --platform openshift && "$slipway" run recipes/nvidia-gpu --timeout 60s -o json >/dev/null || return 1
+    "$slipway" run recipes/intel-device-plugins --set nfd.olm.instance=mine --timeout 6s >"$tap_dir/run" 2>&1
+    grep -F "$waiting" "$tap_dir/run" || { cat "$tap_dir/run"; return 1; }
+    "$slipway" status intel-device-plugins >"$tap_dir/status"
+    grep -F "$waiting" "$tap_dir/status" || { cat "$tap_dir/status"; return 1; }
+    "$slipway" explain intel-device-plugins >"$tap_dir/explain"
+    grep -F "$waiting" "$tap_dir/explain" || { cat "$tap_dir/explain"; return 1; }
+}
+its_own_name() { # that kubectl says
+    local name
+    name=$(kubectl get NodeFeatureDiscovery -n openshift-nfd -o 'jsonpath={.items[*].metadata.name}') && [ -n "$name" ] &&
+        "$slipway" run recipes/intel-device-plugins --set "nfd.olm.instance=$name" --timeout 60s -o json >/dev/null
+}
+owner_is_deleted() {
+    "$slipway" run recipes/intel-device-plugins --set nfd.olm.instance=mine --timeout 3s >/dev/null 2>&1
+    "$slipway" uninstall nvidia-gpu --yes >/dev/null && "$slipway" run recipes/intel-device-plugins --set nfd.olm.instance=mine --timeout 60s -o json >/dev/null &&
+        kubectl get NodeFeatureDiscovery mine -n openshift-nfd
+}
 uninstalled_last() { "$slipway" uninstall intel-device-plugins --yes && until_ok 20 nothing; }
 
 t "who comes second joins what OLM brought" joins
@@ -130,4 +152,7 @@ t "slipway run joins" ran
 t "plan and diff say who shares" said
 t "slipway uninstall hands over" uninstalled
 t "slipway uninstall of the last one takes it" uninstalled_last
+t "who waits for a custom resource that the owner does not have is told so" other_name
+t "the first way out: the owner's name" its_own_name
+t "the second: the owner goes" owner_is_deleted
 plan

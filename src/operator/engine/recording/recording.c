@@ -286,6 +286,8 @@ static struct json_object *spec_doc(const struct sw_recording *recording,
         put_text(state, "readyLabel", s->ready_label);
         put_text(state, "title", s->title);
         put_doc(state, "release", json_object_get(s->release));
+        put_text(state, "shared", s->shared);
+        put_text(state, "sharedOwner", s->shared_owner);
         for (size_t k = 0; k < s->n_needs; k++)
             (void)json_object_array_add(needs, json_object_new_int64((int64_t)s->needs[k]));
         put_doc(state, "needs", needs);

@@ -158,6 +158,8 @@ static int read_state(const struct replay *p, struct json_object *doc, struct bo
                                  .ready_label = text_at(doc, "readyLabel"),
                                  .title = text_at(doc, "title"),
                                  .release = sw_json_get(doc, "release"),
+                                 .shared = text_at(doc, "shared"),
+                                 .shared_owner = text_at(doc, "sharedOwner"),
                                  .n_needs = sw_json_len(needs),
                                  .kernel_affine = number_at(doc, "kernelAffine") != 0,
                                  .looks_up = number_at(doc, "looksUp") != 0,
