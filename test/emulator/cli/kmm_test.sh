@@ -87,7 +87,7 @@ words() {
     mkdir -p none && local p
     for p in mkdir cp modprobe find touch sleep buildah rm uname; do printf '#!/bin/sh\n' >none/$p && chmod +x none/$p; done
     printf '#!/bin/sh\n: >"%s/ran"\n' "$tap_dir" >none/reboot && chmod +x none/reboot
-    sed -e 's|firmwarePath: /firmware|firmwarePath: "lib/$(reboot)"\n        dirName: "/opt; reboot; `reboot`"|' -e "s/\\[old_radio\\]/[\"old'; reboot; '\"]/" -e 's|"/opt/lib/modules/|"/opt; reboot; `reboot`/lib/|' module.yaml >hostile.yaml
+    sed -e 's|firmwarePath: /firmware|firmwarePath: "/lib/$(reboot)"\n        dirName: "/opt; reboot; `reboot`"|' -e "s/\\[old_radio\\]/[\"old'; reboot; '\"]/" -e 's|"/opt/lib/modules/|"/opt; reboot; `reboot`/lib/|' module.yaml >hostile.yaml
     rm -rf hostile && "$slipway" create hostile --from-kmm hostile.yaml && "$slipway" render hostile --namespace team --set kernelFullVersion=$kernel >rendered || return 1
     grep -q 'lib/$(reboot)' rendered && grep -q "old'" rendered || return 1
     rendered_scripts <rendered >scripts.json && jq -e 'length >= 3' scripts.json || return 1
@@ -140,6 +140,41 @@ t "an image without a tag" refuses "kernelMappings[0].containerImage: 'quay.io/t
 t "a word that no kernel has" refuses "'\${KERNEL_ABC}' is none of" -e 's/KERNEL_XYZ/KERNEL_ABC/'
 t "files to sign elsewhere" refuses "is not below '/opt'" -e 's/"\/opt\/lib/"\/usr\/lib/'
 t "another loading order" refuses "modulesLoadingOrder: its first one has to be moduleName" -e 's/\[radio_core, radio_bus/[radio_bus, radio_core/'
+t "a module twice in it" refuses "modulesLoadingOrder[2]: 'radio_bus' is there twice" -e 's/radio_bus, radio_lib/radio_bus, radio_bus/'
+t "both ways to name modules of the kernel's own" refuses "spec.moduleLoader.container.inTreeModuleToRemove: it and inTreeModulesToRemove exclude each other" -e 's/^      version: ""/      inTreeModuleToRemove: old/'
+t "one of them in a mapping" refuses "kernelMappings[0].inTreeModuleToRemove: it and inTreeModulesToRemove exclude each other" -e 's/^        containerImage: .*none:1/&\n        inTreeModuleToRemove: old/'
+t "empty arguments" refuses "modprobe.args.load: it has none" -e 's/\[--ignore-install\]/[]/'
+t "an empty folder of modules" refuses "modprobe.dirName: '' is no absolute path" -e 's/firmwarePath: /dirName: ""\n        &/'
+t "a folder of firmware that is relative" refuses "modprobe.firmwarePath: 'tmpfirmware' is no absolute path" -e 's/firmwarePath: .*/firmwarePath: tmpfirmware/'
+t "a policy of pulls that there is not" refuses "spec.moduleLoader.container.imagePullPolicy: 'Perhaps' is none of" -e 's/^      version: ""/      imagePullPolicy: Perhaps/'
+t "that of the plugin, too" refuses "spec.devicePlugin.container.imagePullPolicy: 'Perhaps' is none of" -e 's/^      image: .*/&\n      imagePullPolicy: Perhaps/'
+t "a plugin without an image" refuses "spec.devicePlugin.container: image is missing" -e 's/^      image: .*/      args: [a]/'
+for path in /etc /dev/../etc / /device dev; do
+    t "the node's $path for a plugin" refuses "spec.devicePlugin.volumes[0].hostPath.path: '$path' is not below /dev, /sys, /var or /opt" -e "s|path: /dev|path: $path|"
+done
+t "a version that is a number" refuses "spec.moduleLoader.container.version: '2' is of another type than in a Module; a text may need quotes" -e 's/version: ""/version: 2/'
+t "a selector's value that is no text" refuses "spec.selector[kubernetes.io/os]: 'true' is no text; it may need quotes" -e 's/os: linux/os: true/'
+t "a selector's value that no label has" refuses "spec.selector[kubernetes.io/os]: " -e 's/os: linux/os: "a b"/'
+tolerates() { # TOLERATION EXPECTED
+    t "a toleration {$1}" refuses "spec.tolerations[0]: $2" -e "s/{key: radio, operator: Exists}/{$1}/"
+}
+tolerates 'key: a, operator: Maybe' "operator 'Maybe' is neither Equal nor Exists"
+tolerates 'value: a' 'without a key its operator has to be Exists'
+tolerates 'key: a, operator: Exists, value: b' 'with the operator Exists it has no value'
+tolerates 'key: a b, operator: Exists' "key 'a b': "
+tolerates 'key: a, value: b c' "value 'b c': "
+tolerates 'operator: Exists, effect: Never' "effect 'Never' is none of"
+tolerates 'operator: Exists, effect: NoSchedule, tolerationSeconds: 3' 'with tolerationSeconds its effect has to be NoExecute'
+t "a name that no object has" refuses "Module 'ICE_X': metadata.name: " -e 's/name: radio,/name: ICE_X,/'
+t "names too long for the labels of both" refuses "have 41 characters together, 40 are allowed" -e "s/name: radio,/name: $(printf 'a%.0s' {1..37}),/"
+fits() { sed "s/name: radio,/name: $(printf 'a%.0s' {1..36}),/" module.yaml | "$slipway" create longest --from-kmm - >out 2>&1 || { cat out; return 1; }; }
+t "those that just fit are taken" fits
+drivers() { # DRIVER CLASSES EXPECTED
+    sed -e "s/driverName: .*/driverName: $1/" -e "s/deviceClasses: .*/deviceClasses: [$2]/" dra.yaml >classes.yaml && ! create refused --from-kmm classes.yaml && grep -qF -- "$3" said && [ ! -e refused ] || { cat said; return 1; }
+}
+t "a DRA driver without a name" drivers '""' '{name: radio}' "spec.dra.driverName: '': "
+t "a class without one" drivers radio.example.com '{selectors: []}' "spec.dra.deviceClasses[0].name: '': "
+t "a class twice" drivers radio.example.com '{name: radio}, {name: radio}' "spec.dra.deviceClasses[1].name: 'radio' is there twice"
 t "a namespace that is not the Module's" eval '! create refused --from-kmm module.yaml -n other && grep -q "is in namespace .team., not in .other." said'
 t "no Module at all" eval '! create refused --from-kmm radio/Chart.yaml && grep -q "expected one Module" said'
 
