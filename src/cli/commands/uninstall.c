@@ -148,6 +148,44 @@ static bool keep_definition(struct uninstall *u, const struct sw_kind *kind,
     return true;
 }
 
+/* Another resource, which stays and has objects in this namespace, or of the kind that this
+ * definition defines; borrowed. NULL: there is none, or @live is something else, or a definition of
+ * the shared @release. */
+static struct json_object *find_user(const struct uninstall *u, const struct sw_kind *kind,
+                                     struct json_object *live, const char *release)
+{
+    const char *group = sw_json_str(live, "", "spec", "group", NULL),
+               *defined = sw_json_str(live, "", "spec", "names", "kind", NULL);
+    for (size_t i = 0; u->only && i < sw_json_len(u->resources); i++) {
+        struct json_object *other = sw_json_at(u->resources, i);
+        if (sw_streq(u->only, sw_obj_name(other)) ||
+            sw_json_find(other, "metadata", "deletionTimestamp", NULL))
+            continue;
+        struct json_object *inventory = sw_inventory_of(sw_json_get(other, "status"));
+        if ((sw_streq(kind->kind, "Namespace") &&
+             sw_inventory_needs_namespace(inventory, sw_obj_name(live))) ||
+            (!release && sw_streq(kind->kind, "CustomResourceDefinition") &&
+             sw_inventory_needs_kind(inventory, group, defined)))
+            return other;
+    }
+    return NULL;
+}
+
+/* What another resource needs becomes its. @return whether it does */
+static bool hand_over_needed(struct uninstall *u, const struct sw_kind *kind,
+                             struct json_object *live, struct json_object *resource,
+                             const char *release)
+{
+    struct json_object *user = find_user(u, kind, live, release);
+    if (!user)
+        return false;
+    SW_AUTO_JSON *heir = json_object_new_object();
+    sw_json_set_str(heir, sw_obj_name(user), "name", NULL);
+    sw_json_set_str(heir, sw_obj_uid(user), "uid", NULL);
+    hand_over(u, kind, NULL, live, resource, heir);
+    return true;
+}
+
 /* @heirs: {release: who owns it from now on} */
 static void remove_entry(struct uninstall *u, struct json_object *resource,
                          struct json_object *entry, struct json_object *heirs)
@@ -181,7 +219,8 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
     else if (kept) {
         uninstall_say(u, "keep", kind_name, ns, name, kept);
         release_object(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
-    } else if (!keep_definition(u, kind, live, resource, release))
+    } else if (!hand_over_needed(u, kind, live, resource, release) &&
+               !keep_definition(u, kind, live, resource, release))
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
 }
 

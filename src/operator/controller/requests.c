@@ -164,34 +164,6 @@ void request_apply(struct resource *r, const struct sw_action *a)
     op_with_kind(op);
 }
 
-/* ---- delete ------------------------------------------------------------------------------------
- */
-
-static void on_deleted(const struct sw_kube_answer *a, void *arg)
-{
-    struct op *op = arg;
-    op->req = NULL;
-    op_answer_of(op, a);
-}
-
-static void begin_delete(struct op *op, const struct sw_kind *kind)
-{
-    op->req = sw_kube_delete(
-        op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
-        REQUEST_AS(op->r, .uid = op->uid, .propagation = op->propagation, .retries = RETRIES),
-        on_deleted, op);
-}
-
-void request_delete(struct resource *r, const struct sw_action *a)
-{
-    struct op *op = action_op(r, a, SW_EV_DELETED);
-    op->uid = sw_strdup(a->uid);
-    op->propagation = sw_strdup(a->propagation);
-    op->shared = sw_strdup(a->shared);
-    op->begin = op->shared ? definition_begin_delete : begin_delete;
-    op_with_kind(op);
-}
-
 /* ---- release: slipway's marks are removed, the object stays ------------------------------------
  */
 
@@ -245,6 +217,51 @@ void request_release(struct resource *r, const struct sw_action *a)
     op->doc = json_object_get(a->heir);
     op->begin = begin_release;
     op->failed = release_answered;
+    op_with_kind(op);
+}
+
+/* ---- delete ------------------------------------------------------------------------------------
+ */
+
+static void on_deleted(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    op->req = NULL;
+    op_answer_of(op, a);
+}
+
+static void begin_delete(struct op *op, const struct sw_kind *kind)
+{
+    op->req = sw_kube_delete(
+        op->r->c->kube, kind, namespace_of(op, kind), op->key.name,
+        REQUEST_AS(op->r, .uid = op->uid, .propagation = op->propagation, .retries = RETRIES),
+        on_deleted, op);
+}
+
+/* An object that is not deleted, since @heir needs it, becomes its. */
+static void become_handover(struct op *op, const struct resource *heir)
+{
+    SW_AUTO_CHARS *text = sw_printf("%s %s stays: resource %s needs it, and has it now",
+                                    op->key.kind, op->key.name, heir->name);
+    event_record(op->r, &(struct sw_action){ .reason = "HandedOver", .message = text });
+    op->doc = json_object_new_object();
+    sw_json_set_str(op->doc, heir->name, "name", NULL);
+    sw_json_set_str(op->doc, heir->uid, "uid", NULL);
+    op->answer = SW_EV_RELEASED;
+    op->begin = begin_release;
+    op->failed = release_answered;
+}
+
+void request_delete(struct resource *r, const struct sw_action *a)
+{
+    struct op *op = action_op(r, a, SW_EV_DELETED);
+    op->uid = sw_strdup(a->uid);
+    op->propagation = sw_strdup(a->propagation);
+    op->shared = sw_strdup(a->shared);
+    op->begin = op->shared ? definition_begin_delete : begin_delete;
+    const struct resource *heir = op->shared ? NULL : needed_by(r, &a->key);
+    if (heir)
+        become_handover(op, heir);
     op_with_kind(op);
 }
 

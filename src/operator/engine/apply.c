@@ -321,7 +321,8 @@ void apply_answered(struct sw_engine *e, struct object *o, const struct sw_event
     enum doing doing = event->kind == SW_EV_APPLIED    ? DOING_APPLY
                        : event->kind == SW_EV_RELEASED ? DOING_RELEASE
                                                        : DOING_DELETE;
-    if (o->doing == DOING_DELETE && doing == DOING_RELEASE && o->rank == RANK_CRD)
+    if (o->doing == DOING_DELETE && doing == DOING_RELEASE &&
+        (o->rank == RANK_CRD || o->rank == RANK_NAMESPACE))
         o->doing = doing; /* it stays */
     if (o->doing != doing || o->serial != event->serial)
         return;

@@ -142,6 +142,27 @@ struct json_object *sw_inventory_of(struct json_object *status)
     return sw_json_get(status, "inventory");
 }
 
+bool sw_inventory_needs_namespace(struct json_object *inventory, const char *ns)
+{
+    for (size_t i = 0; i < sw_json_len(inventory); i++)
+        if (sw_streq(sw_json_str(sw_json_at(inventory, i), "", "namespace", NULL), ns))
+            return true;
+    return false;
+}
+
+bool sw_inventory_needs_kind(struct json_object *inventory, const char *group, const char *kind)
+{
+    size_t len = strlen(group);
+    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+        struct json_object *object = sw_json_at(inventory, i);
+        const char *version = sw_json_str(object, "", "apiVersion", NULL);
+        if (strncmp(version, group, len) == 0 && version[len] == '/' &&
+            sw_streq(sw_json_str(object, "", "kind", NULL), kind))
+            return true;
+    }
+    return false;
+}
+
 bool sw_inventory_leaves_daemonset(struct json_object *inventory)
 {
     for (size_t i = 0; i < sw_json_len(inventory); i++) {

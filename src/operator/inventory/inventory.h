@@ -28,6 +28,10 @@ int sw_inventory_unpack(struct json_object *status, struct sw_err *err) SW_CHECK
  * be read is empty. Whoever reads more of states than name, label, phase and message asks this
  * first. */
 struct json_object *sw_inventory_of(struct json_object *status);
+/** Does @inventory (NULL: none) need the namespace @ns: is there an object in it? */
+bool sw_inventory_needs_namespace(struct json_object *inventory, const char *ns);
+/** Does it need the definition of @kind of @group: is there such an object, of any version? */
+bool sw_inventory_needs_kind(struct json_object *inventory, const char *group, const char *kind);
 /** Does @inventory (NULL: none) have a DaemonSet that stays when its resource is deleted? It
  * selects nodes by the labels that they have then. */
 bool sw_inventory_leaves_daemonset(struct json_object *inventory);
