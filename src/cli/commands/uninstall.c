@@ -62,10 +62,10 @@ bool uninstall_is_orphaning(struct json_object *resource)
 }
 
 static void remove_object(struct uninstall *u, const struct sw_kind *kind, const char *ns,
-                          const char *name, const char *uid)
+                          const char *name, const char *uid, const char *why)
 {
     SW_ERR(err);
-    uninstall_say(u, "delete", kind->kind, ns, name, "");
+    uninstall_say(u, "delete", kind->kind, ns, name, why);
     if (u->opts.plan)
         return;
     const struct sw_request_opts opts = { .propagation = "Background", .retries = 3, .uid = uid };
@@ -148,6 +148,21 @@ static bool keep_definition(struct uninstall *u, const struct sw_kind *kind,
     return true;
 }
 
+/* What of others goes with @live, a definition, for people; the caller's. NULL: nothing does. */
+static char *lost_with(struct uninstall *u, const struct sw_kind *kind, struct json_object *live,
+                       struct json_object *resource)
+{
+    if (!sw_streq(kind->kind, "CustomResourceDefinition"))
+        return NULL;
+    SW_AUTO_CHARS *release = sw_printf(
+        "%s/", sw_json_str(resource, sw_obj_name(resource), "spec", "namespace", NULL));
+    SW_AUTO_JSON *foreign = find_foreign(u, live, release);
+    const char *ns = foreign ? sw_obj_namespace(foreign) : "";
+    return foreign ? sw_printf("with it goes %s %s%s%s, which slipway did not make",
+                               sw_obj_kind(foreign), ns, *ns ? "/" : "", sw_obj_name(foreign))
+                   : NULL;
+}
+
 /* Another resource, which stays and has objects in this namespace, or of the kind that this
  * definition defines; borrowed. NULL: there is none, or @live is something else, or a definition of
  * the shared @release. */
@@ -220,8 +235,11 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
         uninstall_say(u, "keep", kind_name, ns, name, kept);
         release_object(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
     } else if (!hand_over_needed(u, kind, live, resource, release) &&
-               !keep_definition(u, kind, live, resource, release))
-        remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL);
+               !keep_definition(u, kind, live, resource, release)) {
+        SW_AUTO_CHARS *why = lost_with(u, kind, live, resource);
+        remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL,
+                      why ? why : "");
+    }
 }
 
 /* ---- hooks of a deletion -----------------------------------------------------------------------
@@ -290,7 +308,7 @@ static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
     sw_json_set(no_finalizers, NULL, "metadata", "finalizers", NULL);
     if (!u->opts.plan)
         (void)patch_resource(u, kind, resource, no_hooks);
-    remove_object(u, kind, NULL, name, uid);
+    remove_object(u, kind, NULL, name, uid, "");
     if (!u->opts.plan && sw_json_len(sw_json_find(resource, "metadata", "finalizers", NULL)))
         (void)patch_resource(u, kind, resource, no_finalizers);
 }
@@ -477,7 +495,7 @@ static void remove_labelled(struct uninstall *u, const struct sw_kind *kind)
         struct json_object *o = sw_json_at(items, i);
         remove_object(u, kind,
                       kind->namespaced ? sw_json_str(o, NULL, "metadata", "namespace", NULL) : NULL,
-                      sw_obj_name(o), *sw_obj_uid(o) ? sw_obj_uid(o) : NULL);
+                      sw_obj_name(o), *sw_obj_uid(o) ? sw_obj_uid(o) : NULL, "");
     }
 }
 
@@ -507,7 +525,7 @@ static void remove_definitions(struct uninstall *u)
                           &why) < 0)
             continue;
         if (sw_cluster_get(&u->conn, kind, NULL, sw_obj_name(doc), NULL, &live, &why) == 0)
-            remove_object(u, kind, NULL, sw_obj_name(doc), NULL);
+            remove_object(u, kind, NULL, sw_obj_name(doc), NULL, "");
     }
 }
 

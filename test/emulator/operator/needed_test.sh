@@ -38,6 +38,14 @@ uninstalled() {
 uninstalled_last() { ran second && "$slipway" uninstall second --yes >/dev/null && until_ok 10 nothing; }
 uninstalled_both() { ran first && ran second && "$slipway" uninstall --yes --keep-operator >/dev/null && until_ok 10 nothing; }
 
+# What others have of a definition goes with it: that is said before.
+tells_of_users() {
+    ran first && printf 'apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: mine, namespace: default}\n' | kubectl apply -f - &&
+        "$slipway" uninstall first --plan >"$tap_dir/plan" &&
+        grep '^delete CustomResourceDefinition things.example.com: with it goes Thing default/mine, which slipway did not make$' "$tap_dir/plan" || { cat "$tap_dir/plan"; return 1; }
+    kubectl delete thing mine && "$slipway" uninstall first --plan | grep '^delete CustomResourceDefinition things.example.com$' && "$slipway" uninstall first --yes
+}
+
 come() { resource "$1" "file://$tap_dir/$1" 0.1.0 | sed 's/^  namespace: .*/  namespace: team/' | kubectl apply -f - && until_ok 20 is_ready "$1"; }
 is_ready() { [ "$(kubectl get specialresource "$1" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}')" = True ]; }
 deleted() {
@@ -52,6 +60,7 @@ deleted_both() { come first && come second && kubectl delete specialresource fir
 t "slipway uninstall hands over what another resource needs" uninstalled
 t "with that one it goes" uninstalled_last
 t "of two that go nobody needs it" uninstalled_both
+t "uninstall says what of others goes with a definition" tells_of_users
 t "a deletion hands it over, too" deleted
 t "who has it now takes it with him" deleted_last
 t "two that are deleted at once leave nothing" deleted_both
