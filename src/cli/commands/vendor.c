@@ -488,6 +488,8 @@ static int execute(const struct sw_call *call)
             rc = sw_cli_usage("vendor", "update: one chart and one of its dependencies are needed");
         else if ((!is_list || o.newest) && sw_source_stand_ins(o.recipe.source.stand_ins))
             rc = sw_cli_usage("vendor", "--stand-ins: only the vendors' own charts are pinned");
+        else if (o.accept_changed && (is_list || is_update))
+            rc = sw_cli_usage("vendor", "--accept-changed: of lock alone");
         else if (o.recipe.source.repo)
             rc = sw_cli_usage("vendor", "--repo: what is pinned is a folder");
         else

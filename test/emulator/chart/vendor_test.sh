@@ -279,6 +279,7 @@ by_people() {
 no_dependency() { state 1.0.0 && refused "state has no dependency 'motor' that is fetched; it has: engine" update state motor; }
 no_version() { state 1.0.0 && refused '7.0.0' update state --version 7.0.0 && grep -q 'version: 1.0.0' state/Chart.yaml; }
 no_folder() { refused 'none: the folder of a chart is needed' update none; }
+no_accepting() { refused 'accept-changed: of lock alone' update state --accept-changed && refused 'accept-changed: of lock alone' list state --accept-changed; }
 no_verb() { refused "'bump': list, lock or update is needed" bump state; }
 
 t 'a server has two versions of a chart' serves
@@ -326,4 +327,5 @@ t 'a dependency that is not there is told' no_dependency
 t 'a version that is not there is told' no_version
 t 'what is no folder of a chart is told' no_folder
 t 'what is no verb is told' no_verb
+t 'only lock accepts what has changed' no_accepting
 plan
