@@ -28,6 +28,11 @@ static inline char *chart_write(const char *root, const char *name, const struct
         fail_msg("%s", sw_err_text(&err));
     for (; files->path; files++) {
         SW_AUTO_CHARS *path = sw_printf("%s/%s", dir, files->path);
+        for (char *c = strchr(path + strlen(dir) + 1, '/'); c; c = strchr(c + 1, '/')) {
+            *c = '\0';
+            (void)mkdir(path, 0755);
+            *c = '/';
+        }
         if (sw_file_write(path, files->text, strlen(files->text), &err) < 0)
             fail_msg("%s", sw_err_text(&err));
     }

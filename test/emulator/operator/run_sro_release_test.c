@@ -179,6 +179,48 @@ static void release_that_is_too_large_is_a_warning(void **state)
     chart_remove(root);
 }
 
+/* ---- releases of subcharts ---------------------------------------------------------------------
+ */
+
+static void forbid_records_of_gpus(const struct sw_emu_request *req, struct sw_emu_fault *fault,
+                                   struct world *w SW_UNUSED)
+{
+    if (sw_streq(req->resource, "configmaps") && sw_streq(req->verb, "list") &&
+        sw_streq(req->ns, "gpus"))
+        *fault = (struct sw_emu_fault){ .type = SW_FAULT_ERROR, .code = 403 };
+}
+
+/* Where the cluster has it already, say, the recipe's account has no rights for it. */
+static void of_a_release_that_is_not_installed_no_record_is_missed(void **state)
+{
+    (void)state;
+    static const char *const installs[] = { "true", "false" };
+    for (size_t i = 0; i < SW_COUNT(installs); i++) {
+        struct world w = { .releases = SW_RELEASES_CONFIG_MAPS,
+                           .on_request = forbid_records_of_gpus };
+        char *root = chart_root();
+        SW_AUTO_CHARS *helper = sw_printf("{{ define \"installs\" }}%s{{ end }}\n", installs[i]);
+        SW_AUTO_CHARS *dir = CHART(
+            root, "rel",
+            { "Chart.yaml", "apiVersion: v2\nname: rel\nversion: 0.0.1\nannotations:\n"
+                            "  slipway.dev/releases: |\n"
+                            "    gpu: {name: gpu, namespace: gpus, if: installs}\n" },
+            { "values.yaml", plain }, { "templates/_h.tpl", helper },
+            { "templates/0000-c.yaml", config },
+            { "charts/gpu/Chart.yaml", "apiVersion: v2\nname: gpu\nversion: 0.0.1\n" },
+            { "charts/gpu/templates/c.yaml",
+              "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: g}\n" });
+        world_open(&w);
+        sro_run(&w, dir);
+        sro_until(&w, "rel", "Ready", NULL);
+        world_wait(&w, 60000);
+        SW_AUTO_CHARS *told = sro_events(&w, "ReleaseNotRecorded");
+        assert_int_equal(strstr(told, "release gpu of namespace gpus") != NULL, i == 0);
+        world_close(&w);
+        chart_remove(root);
+    }
+}
+
 /* ---- hooks -------------------------------------------------------------------------------------
  */
 
@@ -374,6 +416,7 @@ int main(void)
         cmocka_unit_test(what_is_removed_is_no_release_any_more),
         cmocka_unit_test(releases_may_be_secrets),
         cmocka_unit_test(release_that_is_too_large_is_a_warning),
+        cmocka_unit_test(of_a_release_that_is_not_installed_no_record_is_missed),
         cmocka_unit_test(hook_of_the_install_runs_once),
         cmocka_unit_test(hook_of_upgrades_runs_for_each_revision_but_the_first),
         cmocka_unit_test(failed_hook_may_be_deleted_and_stays_failed),

@@ -23,6 +23,7 @@ struct own_records {
     struct json_object *list, *release; /* its records; what is known without the recipe */
     size_t next;                        /* in @list: the next to be deleted */
     int64_t version;                    /* of the record that is kept; 0: none */
+    char *refused;                      /* why its records may not be listed, or NULL */
     struct sw_kube_request *req;
 };
 
@@ -33,6 +34,7 @@ static void forget_release(struct own_records *o)
     free(SW_TAKE(o->name));
     free(SW_TAKE(o->ns));
     free(SW_TAKE(o->chart));
+    free(SW_TAKE(o->refused));
     o->next = 0;
     o->version = 0;
 }
@@ -136,7 +138,15 @@ static void write_record(void *arg)
     int rc = r->renderer && kind ? make(o, &head, &packed, &err)
                                  : sw_err_set(&err, SW_UNAVAILABLE, "there is no recipe");
     if (rc == SW_PENDING)
-        return;              /* a lookup or a renderer, which calls this again */
+        return;                            /* a lookup or a renderer, which calls this again */
+    if (rc == SW_NOTFOUND && o->refused) { /* nor are there rights for what is not installed */
+        next_release(o);
+        return;
+    }
+    if (o->refused) {
+        fail(o, SW_FORBIDDEN, o->refused);
+        return;
+    }
     if (rc == SW_NOTFOUND) { /* it is not installed */
         o->version = 0;
         tidy(o);
@@ -194,10 +204,14 @@ static void on_list(const struct sw_kube_answer *a, void *arg)
     if (sw_release_list_add(o->list, a))
         return;
     o->req = NULL;
-    if (a->code < 0 && a->code != SW_NOTFOUND)
+    if (a->code == SW_FORBIDDEN && o->status) {
+        o->refused = sw_strdup(sw_err_text(a->err));
+        write_record(o); /* if it is installed */
+    } else if (a->code < 0 && a->code != SW_NOTFOUND) {
         fail(o, a->code, sw_err_text(a->err));
-    else
+    } else {
         compare(o);
+    }
 }
 
 /* ---- the releases of the plan ------------------------------------------------------------------
