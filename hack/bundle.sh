@@ -8,9 +8,9 @@
 #                              DIR/catalogsource.yaml for an image of files alone, DIR/catalog.Dockerfile and
 #                              DIR/catalogsource-opm.yaml for one with opm. IMAGE is where the folder BUNDLE was pushed
 #
-# From the environment: VERSION (the chart's), CHANNEL (alpha), REPLACES (slipway.vX.Y.Z, the edge from
-# the version before), SKIP_RANGE, IMG and RELATED_IMAGES_JSON ({"name": "image", ...}) to be named by
-# digest for a catalog; OMIT (kinds of manifests that are left out, as "ConsoleLink ServiceMonitor PrometheusRule": OLM installs
+# From the environment: VERSION (the chart's), CHANNEL (alpha; of several, as "stable,alpha", the first is the default), REPLACES
+# (slipway.vX.Y.Z, the edge from the version before), SKIP_RANGE, IMG and RELATED_IMAGES_JSON ({"name": "image", ...}) to be named
+# by digest for a catalog; OMIT (kinds of manifests that are left out, as "ConsoleLink ServiceMonitor PrometheusRule": OLM installs
 # no bundle with a kind that the cluster does not serve).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -43,7 +43,7 @@ operators.operatorframework.io.bundle.manifests.v1: manifests/
 operators.operatorframework.io.bundle.metadata.v1: metadata/
 operators.operatorframework.io.bundle.package.v1: slipway
 operators.operatorframework.io.bundle.channels.v1: $CHANNEL
-operators.operatorframework.io.bundle.channel.default.v1: $CHANNEL
+operators.operatorframework.io.bundle.channel.default.v1: ${CHANNEL%%,*}
 operators.operatorframework.io.test.mediatype.v1: scorecard+v1
 operators.operatorframework.io.test.config.v1: tests/scorecard/
 com.redhat.openshift.versions: v4.8
@@ -144,6 +144,6 @@ check)
     generate "$tmp"
     diff -r "$tmp" deploy/bundle || { echo "deploy/bundle is not what charts/slipway gives: run make bundle-generate"; exit 1; }
     ;;
--h | --help | help) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' ;;
-*) sed -n '2,15p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
+-h | --help | help) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' ;;
+*) sed -n '2,14p' "$0" | sed 's/^# \{0,1\}//' >&2; exit 2 ;;
 esac

@@ -54,6 +54,7 @@ same_rights() { # as the manifests of make deploy, the OpenShift ones merged in
 supported_kinds() { # that OLM accepts in a bundle, and nothing that it makes itself
     [ -d "$bundle/manifests" ] && ! cat "$bundle"/manifests/*.yaml | grep -E '^kind: ' | grep -vxE 'kind: (ClusterServiceVersion|CustomResourceDefinition|Service|PodDisruptionBudget|PriorityClass|ServiceMonitor|PrometheusRule|ConsoleLink|ConfigMap|Secret|Role|RoleBinding|ClusterRole|ClusterRoleBinding|NetworkPolicy)'
 }
+default_channel() { CHANNEL=stable,alpha SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/two" && grep -x '  operators.operatorframework.io.bundle.channel.default.v1: stable' "$tap_dir/two/metadata/annotations.yaml"; }
 edge() { VERSION=0.2.0 REPLACES=slipway.v0.1.0 SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/next" && parse "$tap_dir/next/manifests/slipway.clusterserviceversion.yaml" | jq -e '.spec.replaces == "slipway.v0.1.0" and .metadata.name == "slipway.v0.2.0" and .metadata.annotations["olm.skipRange"] == "<0.2.0"'; }
 by_digest() { IMG=example.test/s@sha256:$(printf '%064d' 7) SLIPWAY=$slipway hack/bundle.sh generate "$tap_dir/d" && grep -q "image: example.test/s@sha256:0" "$tap_dir/d/manifests/slipway.clusterserviceversion.yaml"; }
 omitted() { # OLM takes no bundle with a kind that the cluster does not serve
@@ -138,6 +139,7 @@ t "images are all related images" imaged
 t "rights are those of make deploy" same_rights
 t "only kinds that a bundle may have" supported_kinds
 t "a next version replaces this one" edge
+t "of several channels the first is the default one" default_channel
 t "images may be named by digest" by_digest
 t "kinds that a cluster does not serve may be left out" omitted
 t "the scorecard runs six tests" scored
