@@ -58,7 +58,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 # what is left of another version is not of this release
-find "$out" -maxdepth 1 -type f -name 'slipway[-_][0-9]*' ! -name "slipway[-_]${version}[-_.]*" -exec rm -f {} +
+find "$out" -maxdepth 1 -type f \( -name 'slipway[-_][0-9]*' -o -name 'slipway-chart-[0-9]*' \) \
+    ! -name "slipway[-_]${version}[-_.]*" ! -name "slipway-chart-$version.tgz" -exec rm -f {} +
 
 settle() { # DIR: times and rights that do not depend on when and by whom it was made
     find "$1" -type d -exec chmod 755 {} +

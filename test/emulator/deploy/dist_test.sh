@@ -23,6 +23,10 @@ same_bytes() {
     cmp "$rel/SHA256SUMS" "$tap_dir/again/SHA256SUMS"
 }
 t "the same programs give the same bytes" same_bytes
+of_another_version() { # lay there
+    touch "$tap_dir/again/slipway-0.0.9-linux-amd64.tar.gz" "$tap_dir/again/slipway_0.0.9_amd64.deb" "$tap_dir/again/slipway-chart-0.0.9.tgz" && same_bytes
+}
+t "what is left of another version is not in the release" of_another_version
 
 verified() { (cd "$rel" && sha256sum -c SHA256SUMS) && "$slipway" verify-release "$rel"; }
 t "what SHA256SUMS names is there" verified
