@@ -17,12 +17,21 @@ inside() {
         bash -euc 'root=$1; shift; mkdir -p "$root/proc" "$root/dev" "$root/tmp"; mount -t proc proc "$root/proc"; mount --rbind /dev "$root/dev"
             exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp SLIPWAY_STAND_INS=1 chroot "$root" "$@"' - "$@"
 }
-walks() { inside "$1" "$2" run nvidia-mig --emulate --platform kubernetes >"$tap_dir/walk" 2>&1 && grep -q 'nvidia-mig: Ready' "$tap_dir/walk" || { cat "$tap_dir/walk"; return 1; }; }
+walks() { recipe_walks nvidia-mig "$@"; }
+recipe_walks() { # RECIPE ROOT PROGRAM...
+    inside "${@:2}" run "$1" --emulate --platform kubernetes >"$tap_dir/walk" 2>&1 && grep -q "$1: Ready" "$tap_dir/walk" || { cat "$tap_dir/walk"; return 1; }
+}
 
 t "the files are those that SHA256SUMS names" build/static/slipway verify-release "$dist"
 
+others=$(for a in amd64 arm64; do [ $a = "$arch" ] || [ ! -e "$dist/slipway-$version-linux-$a.tar.gz" ] || echo $a; done)
 same() {
-    rm -f build/static/slipway* && make -s static && hack/dist.sh --out "$tap_dir/again" && cmp "$dist/SHA256SUMS" "$tap_dir/again/SHA256SUMS"
+    local a
+    rm -f build/static/slipway* && make -s static && hack/dist.sh --out "$tap_dir/again" || return 1
+    for a in $others; do
+        rm -f "build/$a/static/slipway"* && make -s "ARCH=$a" static && hack/dist.sh --out "$tap_dir/again" --arch "$a" --programs "build/$a/static" || return 1
+    done
+    cmp "$dist/SHA256SUMS" "$tap_dir/again/SHA256SUMS"
 }
 t "programs that are linked again give the same release" same
 
@@ -54,6 +63,25 @@ deb_in() { # SUITE
     inside "$root" sh -c 'ldd /usr/bin/slipway-device-plugin && slipway-device-plugin --help >/dev/null' || return 1
     inside "$root" dpkg --purge slipway && [ -z "$(find "$root/usr" "$root/etc" -name '*slipway*')" ]
 }
+# foreign ARCH: another architecture's archive and package (make test-dist ARCHES="amd64 arm64"). qemu runs one program, not what that
+# one starts: so it is a recipe for which nothing is fetched.
+foreign() {
+    local root=$tap_dir/$1 p
+    mkdir -p "$root/tmp" "$tap_dir/deb-$1" && tar -xzf "$dist/slipway-$version-linux-$1.tar.gz" -C "$root" --strip-components=1 && cp "$(command -v "$(qemu_of "$1")")" "$root/tmp/qemu" &&
+        inside "$root" /tmp/qemu /bin/slipway version && recipe_walks simple-kmod "$root" /tmp/qemu /bin/slipway || return 1
+    for p in webhook scheduler; do inside "$root" /tmp/qemu "/bin/slipway-$p" --help >/dev/null || return 1; done
+    dpkg-deb -x "$dist/slipway_${version}_$1.deb" "$tap_dir/deb-$1" && [ "$(dpkg-deb -f "$dist/slipway_${version}_$1.deb" Architecture)" = "$1" ] || return 1
+    for p in slipway slipway-webhook slipway-scheduler slipway-device-plugin; do cmp "$root/bin/$p" "$tap_dir/deb-$1/usr/bin/$p" || return 1; done
+}
+qemu_of() { case $1 in arm64) echo qemu-aarch64-static ;; amd64) echo qemu-x86_64-static ;; esac; }
+for other in $others; do
+    if command -v "$(qemu_of "$other")" >/dev/null; then
+        t "the archive for $other runs in an empty root, and the .deb has the same programs" foreign "$other"
+    else
+        skip "the archive for $other" "no $(qemu_of "$other") here"
+    fi
+done
+
 command -v debootstrap >/dev/null || apt-get install -y -q --no-install-recommends debootstrap >/dev/null 2>&1 || true
 if command -v debootstrap >/dev/null; then
     for suite in ${SUITES:-bookworm trixie}; do
