@@ -52,6 +52,14 @@ untrusted() { # what a stranger writes (titles, branches) is no part of a comman
 # the steps' commands, a line each
 steps() { for file in .github/workflows/*.yml; do as_json "$file" | jq -r '.jobs[].steps[].run // empty'; done | sort -u; }
 t "no workflow gives a stranger's text or code rights" untrusted
+mounts() { # a container of its own must let what mounts do so
+    local file
+    for file in .github/workflows/*.yml; do
+        as_json "$file" | jq -e 'all(.jobs[] | select(any(.steps[].run // ""; test("^make test-(dist|cluster)"))); .container | type == "object" and (.options | test("--privileged")))' >/dev/null || { echo "$file"; return 1; }
+    done
+    steps | grep -x 'make test-dist'
+}
+t "what mounts is run where it may" mounts
 targets() {
     local target
     steps | sed -n 's/^make \([a-z0-9-]*\).*/\1/p' | sort -u >"$tap_dir/targets"
