@@ -156,7 +156,7 @@ operator_kubeconfig() {
 }
 walked() {
     cluster --authorization rbac && kubectl create namespace slipway && install "$older" && operator_kubeconfig &&
-        "$slipway" rbac recipes/nvidia-mig --stand-ins --namespace das-operator $(kubectl api-versions | sed -n '/[.].*\//{/\.k8s\.io/!s/^/-a /p}') | kubectl apply -f - &&
+        "$slipway" rbac recipes/nvidia-mig --stand-ins --namespace das-operator $(kubectl api-versions | sed 's/^/-a /') | kubectl apply -f - &&
         "$slipway" configmap recipes/nvidia-mig --packed --namespace slipway --stand-ins | kubectl apply --server-side -f - && operator one "$before" "$older" &&
         resource nvidia-mig cm://slipway/nvidia-mig "$(sed -n 's/^version: //p' recipes/nvidia-mig/Chart.yaml)" | sed 's/^  namespace: .*/  namespace: das-operator/' |
         kubectl apply -f - && until_ok 60 is_ready && recorded_objects && of_the_bundle >"$tap_dir/of_the_bundle" || { tail -n 5 "$tap_dir/one.log"; kubectl get specialresources; return 1; }
