@@ -206,10 +206,12 @@ KREW
           arch: $a
       uri: $url/slipway-$version-linux-$a.tar.gz
       sha256: $(sha256sum "slipway-$version-linux-$a.tar.gz" | cut -d' ' -f1)
-      bin: slipway
+      bin: bin/slipway
       files:
         - from: slipway-$version-linux-$a/bin/slipway
-          to: .
+          to: bin/slipway
+        - from: slipway-$version-linux-$a/share/slipway
+          to: share/slipway
         - from: slipway-$version-linux-$a/share/doc/slipway/copyright
           to: LICENSE
 PLATFORM

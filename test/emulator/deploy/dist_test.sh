@@ -187,12 +187,22 @@ if command -v kubectl >/dev/null; then t "kubectl apply -f install.yaml" applied
 
 krew() {
     grep -q "sha256: $(sha256sum "$rel/$files_of.tar.gz" | cut -d' ' -f1)" "$rel/slipway.yaml" || return 1
-    tar -tzf "$rel/$files_of.tar.gz" >"$tap_dir/files"
+    tar -tzf "$rel/$files_of.tar.gz" | sed 's|/$||' >"$tap_dir/files"
     sed -n 's/^ *- from: //p' "$rel/slipway.yaml" | while read -r file; do
         grep -qx "$file" "$tap_dir/files" || { echo "no $file"; exit 1; }
     done
 }
+# as krew does it: what the manifest names is moved, and a link to the program is in the PATH (sigs.k8s.io/krew, internal/installation/move.go)
+by_krew() {
+    local top=$tap_dir/krew from to
+    mkdir -p "$top/unpacked" "$top/store" "$top/bin" && tar -xzf "$rel/$files_of.tar.gz" -C "$top/unpacked" || return 1
+    paste -d ' ' <(sed -n 's/^ *- from: //p' "$rel/slipway.yaml") <(sed -n 's/^ *to: //p' "$rel/slipway.yaml") | while read -r from to; do
+        mkdir -p "$(dirname "$top/store/$to")" && mv "$top/unpacked/$from" "$top/store/$to" || exit 1
+    done || return 1
+    ln -s "$top/store/$(sed -n 's/^ *bin: //p' "$rel/slipway.yaml")" "$top/bin/kubectl-slipway" && cd / && PATH=$top/bin:$PATH kubectl slipway run nvidia-mig --emulate --platform kubernetes
+}
 t "krew's manifest names the archive's checksum and files that are in it" krew
+t "what krew installs finds its recipes" by_krew
 sbom() {
     jq -e '.spdxVersion == "SPDX-2.3" and ([.packages[].SPDXID] as $ids | all(.relationships[]; .relatedSpdxElement as $e | $ids | index($e) != null))' "$rel/$files_of.spdx.json" &&
         [ "$(jq -r '.packages[] | select(.name == "slipway") | .checksums[0].checksumValue' "$rel/$files_of.spdx.json")" = "$(sha256sum <"$tap_dir/a b/sh/bin/slipway" | cut -d' ' -f1)" ]
