@@ -263,9 +263,13 @@ void op_answer(struct op *op, int code, const char *message, struct json_object 
 void op_failed(struct op *op, int code, const char *message);
 /** Answer the engine's action of @op with @a, and free @op. */
 void op_answer_of(struct op *op, const struct sw_kube_answer *a);
-/** needed.c: the resource that needs @key, a namespace or a definition of @owner's, for objects of
- * its own; NULL: none. */
-struct resource *needed_by(const struct resource *owner, const struct sw_key *key);
+/** needed.c: is @key a namespace or a definition, which others may need? */
+bool may_be_needed(const struct sw_key *key);
+/** Does another resource than @owner, @doc with @status, need @key for objects of its own? */
+bool is_needed_by(const struct resource *owner, const struct sw_key *key, struct json_object *doc,
+                  struct json_object *status);
+/** The first of those that the controller knows, borrowed; NULL: none. */
+struct json_object *find_needing(const struct resource *owner, const struct sw_key *key);
 /** definition.c: delete a CustomResourceDefinition of the shared release op->shared, or keep it. */
 void definition_begin_delete(struct op *op, const struct sw_kind *kind);
 /** Carry out SW_ACT_DELETE; the answer is SW_EV_DELETED. */

@@ -239,17 +239,55 @@ static void begin_delete(struct op *op, const struct sw_kind *kind)
 }
 
 /* An object that is not deleted, since @heir needs it, becomes its. */
-static void become_handover(struct op *op, const struct resource *heir)
+static void become_handover(struct op *op, struct json_object *heir)
 {
     SW_AUTO_CHARS *text = sw_printf("%s %s stays: resource %s needs it, and has it now",
-                                    op->key.kind, op->key.name, heir->name);
+                                    op->key.kind, op->key.name, sw_obj_name(heir));
     event_record(op->r, &(struct sw_action){ .reason = "HandedOver", .message = text });
     op->doc = json_object_new_object();
-    sw_json_set_str(op->doc, heir->name, "name", NULL);
-    sw_json_set_str(op->doc, heir->uid, "uid", NULL);
+    sw_json_set_str(op->doc, sw_obj_name(heir), "name", NULL);
+    sw_json_set_str(op->doc, sw_obj_uid(heir), "uid", NULL);
     op->answer = SW_EV_RELEASED;
     op->begin = begin_release;
     op->failed = release_answered;
+}
+
+static void on_others(const struct sw_kube_answer *a, void *arg)
+{
+    struct op *op = arg;
+    struct json_object *heir = NULL;
+    const struct sw_kind *kind = sw_kube_kind_find(op->r->c->kube, op->key.api_version,
+                                                   op->key.kind);
+    for (size_t i = 0; a->code == 0 && !heir && i < sw_json_len(a->items); i++) {
+        struct json_object *other = sw_json_at(a->items, i);
+        if (is_needed_by(op->r, &op->key, other, sw_json_get(other, "status")))
+            heir = other;
+    }
+    if (!heir && a->code == 0 && a->more)
+        return;
+    if (heir) {
+        become_handover(op, heir);
+        sw_kube_cancel(op->req);
+    }
+    op->req = NULL;
+    if ((a->code < 0 && a->code != SW_FORBIDDEN) || !kind)
+        op_answer_of(op, a); /* the engine tries again */
+    else if (heir)
+        begin_release(op, kind);
+    else
+        begin_delete(op, kind);
+}
+
+/* Of a controller that knows its own resource alone: whoever else there is is asked for. */
+static void begin_delete_unneeded(struct op *op, const struct sw_kind *kind)
+{
+    struct sw_kube *kube = op->r->c->kube;
+    const struct sw_kind *resources = sw_kube_kind_find(kube, SW_GROUP_VERSION, "SpecialResource");
+    if (resources)
+        op->req = sw_kube_list(kube, resources, NULL, REQUEST_OWN(OBJECTS, .retries = RETRIES),
+                               on_others, op);
+    else
+        begin_delete(op, kind);
 }
 
 void request_delete(struct resource *r, const struct sw_action *a)
@@ -259,9 +297,11 @@ void request_delete(struct resource *r, const struct sw_action *a)
     op->propagation = sw_strdup(a->propagation);
     op->shared = sw_strdup(a->shared);
     op->begin = op->shared ? definition_begin_delete : begin_delete;
-    const struct resource *heir = op->shared ? NULL : needed_by(r, &a->key);
+    struct json_object *heir = op->shared ? NULL : find_needing(r, &a->key);
     if (heir)
         become_handover(op, heir);
+    else if (!op->shared && r->c->only && may_be_needed(&a->key))
+        op->begin = begin_delete_unneeded;
     op_with_kind(op);
 }
 

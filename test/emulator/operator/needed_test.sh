@@ -38,6 +38,17 @@ uninstalled() {
 uninstalled_last() { ran second && "$slipway" uninstall second --yes >/dev/null && until_ok 10 nothing; }
 uninstalled_both() { ran first && ran second && "$slipway" uninstall --yes --keep-operator >/dev/null && until_ok 10 nothing; }
 
+# The recipe of the one has no namespace any more in which the other has objects.
+dropped() {
+    printf '{{ if .Values.more }}\napiVersion: v1\nkind: Namespace\nmetadata: {name: more}\n{{ end }}\n' >"$tap_dir/first/templates/more.yaml"
+    "$slipway" run "$tap_dir/first" --namespace team --set more=true --timeout 20s >/dev/null && "$slipway" run "$tap_dir/second" --namespace more --timeout 20s >/dev/null &&
+        "$slipway" run "$tap_dir/first" --namespace team --set more= --timeout 20s >/dev/null && until_ok 10 more_is_handed_over &&
+        kubectl get configmap second -n more && "$slipway" run "$tap_dir/second" --namespace more --timeout 20s >/dev/null && "$slipway" uninstall --yes --keep-operator >/dev/null && until_ok 10 nothing && until_ok 10 eval '! kubectl get namespace more 2>/dev/null'
+    local rc=$?
+    rm "$tap_dir/first/templates/more.yaml"
+    return $rc
+}
+more_is_handed_over() { [ "$(kubectl get namespace more -o json | jq -r '.metadata.annotations["slipway.dev/resource"]')" = second ]; }
 # What others have of a definition goes with it: that is said before.
 tells_of_users() {
     ran first && printf 'apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: mine, namespace: default}\n' | kubectl apply -f - &&
@@ -60,6 +71,7 @@ deleted_both() { come first && come second && kubectl delete specialresource fir
 t "slipway uninstall hands over what another resource needs" uninstalled
 t "with that one it goes" uninstalled_last
 t "of two that go nobody needs it" uninstalled_both
+t "what a recipe drops is handed over by slipway run, too" dropped
 t "uninstall says what of others goes with a definition" tells_of_users
 t "a deletion hands it over, too" deleted
 t "who has it now takes it with him" deleted_last
