@@ -356,6 +356,60 @@ static void release_records(struct uninstall *u, struct json_object *resource, c
     }
 }
 
+static bool lists(struct json_object *list, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < sw_json_len(list); i++)
+        if (sw_streq(sw_json_str(sw_json_at(list, i), "", "kind", NULL), kind) &&
+            sw_streq(sw_json_str(sw_json_at(list, i), "", "name", NULL), name))
+            return true;
+    return false;
+}
+
+/* Remove @name, which was handed over to @resource and has not come into its inventory yet, nor is
+ * it among the @objects of what it shares. */
+static void remove_inherited(struct uninstall *u, struct json_object *resource,
+                             struct json_object *inventory, struct json_object *objects,
+                             const char *api_version, const char *kind_name, const char *name)
+{
+    const struct sw_kind *kind;
+    SW_AUTO_JSON *live = NULL;
+    SW_ERR(err); /* what cannot be read stays */
+    if (lists(inventory, kind_name, name) || lists(objects, kind_name, name) ||
+        sw_cluster_kind(&u->conn, api_version, kind_name, &kind, &err) < 0 ||
+        sw_cluster_get(&u->conn, kind, NULL, name, NULL, &live, &err) < 0 ||
+        sw_json_find(live, "metadata", "deletionTimestamp", NULL) ||
+        !sw_streq(sw_obj_annotation(live, "slipway.dev/resource"), sw_obj_name(resource)))
+        return;
+    SW_AUTO_JSON *entry = json_object_new_object();
+    sw_json_set_str(entry, api_version, "apiVersion", NULL);
+    sw_json_set_str(entry, kind_name, "kind", NULL);
+    sw_json_set_str(entry, name, "name", NULL);
+    sw_json_set_str(entry, sw_obj_uid(live), "uid", NULL);
+    remove_entry(u, resource, entry, NULL);
+    (void)json_object_array_add(inventory, json_object_get(entry)); /* once */
+}
+
+/* The definitions and namespaces of its objects, where others have handed them over. */
+static void remove_all_inherited(struct uninstall *u, struct json_object *resource,
+                                 struct json_object *inventory, struct json_object *objects)
+{
+    for (size_t i = 0, n = sw_json_len(inventory); i < n; i++) {
+        struct json_object *one = sw_json_at(inventory, i);
+        const char *ns = sw_json_str(one, "", "namespace", NULL);
+        const struct sw_kind *kind;
+        SW_ERR(err); /* a kind that has gone needs nothing */
+        if (sw_cluster_kind(&u->conn, sw_json_str(one, "", "apiVersion", NULL),
+                            sw_json_str(one, "", "kind", NULL), &kind, &err) == 0 &&
+            strchr(kind->group, '.')) {
+            SW_AUTO_CHARS *name = sw_printf("%s.%s", kind->plural, kind->group);
+            remove_inherited(u, resource, inventory, objects, "apiextensions.k8s.io/v1",
+                             "CustomResourceDefinition", name);
+        }
+        if (*ns)
+            remove_inherited(u, resource, inventory, objects, "v1", "Namespace", ns);
+    }
+}
+
 /* As the operator deletes a resource. Objects that do not exist any more are no failure. */
 static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
                             struct json_object *resource, const struct sw_kind *node_kind,
@@ -388,6 +442,8 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     }
     if (goes) {
         remove_list(u, resource, inventory, heirs, ns, true);
+        if (!uninstall_is_orphaning(resource))
+            remove_all_inherited(u, resource, inventory, objects);
         if (!u->opts.plan && sw_shared_releases_end(&u->conn, resource, &err) < 0)
             uninstall_failed(u, &err);
         if (uninstall_is_orphaning(resource))
