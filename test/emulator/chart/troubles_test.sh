@@ -27,6 +27,7 @@ operand_of_amd() { never operand-not-ready amd-gpu --platform kubernetes && said
 compiles() { # the compiler's last words are told, and that Job is not made again and again
     never driver-does-not-compile nvidia-gpu --platform kubernetes && said "state 'driver-build': Job .* exit code 2 .*; the end of its log: .*make: \*\*\* \[Makefile:1234: modules\] Error 2"
 }
+compiles_openshift() { never driver-does-not-compile nvidia-gpu --platform openshift && said "state 'driver-build': BuildConfig .*Makefile:1234: modules. Error 2"; }
 compiles_operators() { never driver-does-not-compile intel-gaudi --platform kubernetes && said 'nodes have no allocatable habana.ai/gaudi yet (worker-0)'; }
 # Up to 1.35 recipe nvidia-mig has a webhook.
 containerd() { # what was ready is not for a moment, and the walk goes on by itself
@@ -104,6 +105,7 @@ t "an operand that never gets ready" operand
 t "an operand of a GPUCluster that never gets ready" operand_of_gpu_cluster
 t "a device plugin of AMD that never gets ready" operand_of_amd
 t "a driver that does not compile on this kernel" compiles
+t "one that OpenShift builds" compiles_openshift
 t "an operator's driver that does not compile" compiles_operators
 t "a toolkit that restarts containerd" containerd
 t "a webhook whose certificate is late" certificate
