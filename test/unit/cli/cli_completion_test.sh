@@ -16,7 +16,7 @@ complete_line() { # WORD... : what is offered for the last one
 eval "$("$slipway" completion bash)"
 check "a command is completed" "run" "$(complete_line slipway ru)"
 check "an option is completed" "--emulate" "$(complete_line slipway run --emu)"
-check "a value that is chosen is offered" "openshift kubernetes" "$(complete_line slipway run --platform "")"
+check "a value that is chosen is offered" "openshift kubernetes eks gke aks oke kind" "$(complete_line slipway run --platform "")"
 check "a shell is offered" "bash zsh fish" "$(complete_line slipway completion "")"
 check "a file is offered for the rest" "Makefile" "$(cd "$(dirname "$0")/../../.." && complete_line slipway run Makefi)"
 check "a command is offered to help" "rbac" "$(complete_line slipway help rb)"
