@@ -236,7 +236,7 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
         release_object(u, kind, kind->namespaced ? ns : NULL, live, sw_obj_uid(resource));
     } else if (!hand_over_needed(u, kind, live, resource, release) &&
                !keep_definition(u, kind, live, resource, release)) {
-        SW_AUTO_CHARS *why = lost_with(u, kind, live, resource);
+        SW_AUTO_CHARS *why = release ? NULL : lost_with(u, kind, live, resource);
         remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL,
                       why ? why : "");
     }
