@@ -39,8 +39,8 @@ int sw_cluster_facts_read(struct sw_connection *conn, struct json_object *resour
                             &opts, &object, &ignored) == 0)
             (void)sw_facts_put_source(out->facts, i, object);
     }
-    SW_AUTO_JSON *tolerations = sw_sharing_node_tolerations(
-        resource, recipe ? sw_recipe_metadata(recipe) : NULL);
+    SW_AUTO_JSON *of_recipe = sw_sharing_of_recipe(recipe ? sw_recipe_metadata(recipe) : NULL);
+    SW_AUTO_JSON *tolerations = sw_sharing_node_tolerations(resource, of_recipe);
     struct sw_node_choice choice = { out->node_set, resource, tolerations };
     sw_facts_groups(out->facts, sw_node_is_chosen, &choice, &out->groups);
     return 0;

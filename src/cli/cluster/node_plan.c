@@ -439,7 +439,8 @@ int sw_node_plan_make(struct sw_node_plan *plan, struct sw_err *err)
     plan->policy.paused = false; /* a plan helps to decide whether to begin */
     plan->actions = json_object_new_array();
     plan->waiting = json_object_new_array();
-    plan->tolerations = sw_sharing_node_tolerations(resource, plan->metadata);
+    SW_AUTO_JSON *of_recipe = sw_sharing_of_recipe(plan->metadata);
+    plan->tolerations = sw_sharing_node_tolerations(resource, of_recipe);
     plan->by_node = json_object_new_object();
     plan->placed = json_object_new_object();
     for (size_t i = 0; i < sw_json_len(plan->pods); i++) {

@@ -284,6 +284,8 @@ void recheck_in(struct sw_controller *c, int64_t in_ms);
 bool cluster_is_openshift(const struct sw_controller *c);
 /** Does the resource take @node, by selector, grace period and taints? */
 bool resource_selects(struct resource *r, const char *node);
+/** Of which taints nodes may be its: sw_sharing_node_tolerations(). An array, the caller's. */
+struct json_object *resource_node_tolerations(const struct resource *r);
 /** Groups of the nodes that it takes; sw_groups_done(). */
 void resource_groups(struct resource *r, struct sw_groups *out);
 /** The run-time values for nodes of @group (NULL: the first); the caller's. */

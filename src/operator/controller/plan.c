@@ -1,6 +1,7 @@
 /* The plan of a resource: its recipe is loaded, then planned with spec.set and the facts. */
 #include "data/text/semver.h"
 #include "operator/controller/private.h"
+#include "operator/manifests/sharing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,6 +264,8 @@ static void take_recipe(struct plan_work *w)
     r->plan = NULL;
     r->renderer = SW_TAKE(w->fresh);
     r->recipe = sw_renderer_recipe(r->renderer);
+    json_object_put(r->own->recipe_tolerations);
+    r->own->recipe_tolerations = sw_sharing_of_recipe(r->recipe->metadata);
     sw_renderer_free(old);
     sw_text_set(&r->own->recipe_content, content);
 }

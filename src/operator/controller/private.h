@@ -63,9 +63,10 @@ struct resource_private {
     char *status_fault;      /* why the status could not be written, as it was told; NULL: it was */
     bool stepping, draining;
     struct render_request *queue, **queue_end;
-    struct op *ops;                    /* requests under way */
-    char *recipe_key;                  /* where the recipe came from */
-    char *recipe_content;              /* digest of all that was fetched; NULL: not known */
+    struct op *ops;                         /* requests under way */
+    char *recipe_key;                       /* where the recipe came from */
+    struct json_object *recipe_tolerations; /* sw_sharing_of_recipe() of it; NULL: none */
+    char *recipe_content;                   /* digest of all that was fetched; NULL: not known */
     struct sw_renderer *spec_renderer; /* of the templates in the spec; NULL: there were none */
     struct sw_render_wait *spec_wait;  /* or NULL */
     bool is_unresolved;                /* it has changed, and the templates are not rendered yet */

@@ -190,6 +190,7 @@ static void resource_free(struct resource *r)
     records_close(r);
     spec_done(r);
     free(r->own->recipe_key);
+    json_object_put(r->own->recipe_tolerations);
     free(r->own->recipe_content);
     prerequisite_done(&r->own->prerequisite);
     free(r->own);

@@ -10,14 +10,14 @@ bool cluster_is_openshift(const struct sw_controller *c)
     return sw_kube_serves(c->kube, "config.openshift.io");
 }
 
-static struct json_object *node_tolerations(const struct resource *r)
+struct json_object *resource_node_tolerations(const struct resource *r)
 {
-    return sw_sharing_node_tolerations(r->doc, r->recipe ? r->recipe->metadata : NULL);
+    return sw_sharing_node_tolerations(r->doc, r->own->recipe_tolerations);
 }
 
 bool resource_selects(struct resource *r, const char *node)
 {
-    SW_AUTO_JSON *tolerations = node_tolerations(r);
+    SW_AUTO_JSON *tolerations = resource_node_tolerations(r);
     struct sw_node_choice choice = { r->c->nodes, r->doc, tolerations };
     return sw_node_is_chosen(node, &choice);
 }
@@ -25,7 +25,7 @@ bool resource_selects(struct resource *r, const char *node)
 bool cluster_selects_any(struct resource *r)
 {
     const struct sw_node_set *nodes = r->c->nodes;
-    SW_AUTO_JSON *tolerations = node_tolerations(r);
+    SW_AUTO_JSON *tolerations = resource_node_tolerations(r);
     struct sw_node_choice choice = { nodes, r->doc, tolerations };
     const char *name = sw_node_set_name(nodes, r->own->some_node);
     if (name && sw_node_is_chosen(name, &choice))
@@ -42,7 +42,7 @@ bool cluster_selects_any(struct resource *r)
 
 void resource_groups(struct resource *r, struct sw_groups *out)
 {
-    SW_AUTO_JSON *tolerations = node_tolerations(r);
+    SW_AUTO_JSON *tolerations = resource_node_tolerations(r);
     struct sw_node_choice choice = { r->c->nodes, r->doc, tolerations };
     sw_facts_groups(r->c->facts, sw_node_is_chosen, &choice, out);
 }

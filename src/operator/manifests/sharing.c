@@ -177,18 +177,23 @@ int sw_sharing_read_annotation(const char *text, struct json_object **list, stru
     return rc < 0 ? SW_INVALID : 0;
 }
 
-struct json_object *sw_sharing_node_tolerations(struct json_object *resource,
-                                                const struct json_object *metadata)
+struct json_object *sw_sharing_of_recipe(const struct json_object *metadata)
 {
-    struct json_object *all = sw_sharing_tolerations(resource);
-    SW_AUTO_JSON *more = NULL;
-    SW_ERR(ignored); /* lint says so */
+    struct json_object *list = NULL;
+    SW_ERR(ignored);
     const char *text = sw_json_str((struct json_object *)metadata, NULL, "annotations",
                                    SW_ANN_TOLERATIONS, NULL);
     if (text)
-        (void)sw_sharing_read_annotation(text, &more, &ignored);
-    for (size_t i = 0; i < sw_json_len(more); i++)
-        (void)json_object_array_add(all, json_object_get(sw_json_at(more, i)));
+        (void)sw_sharing_read_annotation(text, &list, &ignored);
+    return list;
+}
+
+struct json_object *sw_sharing_node_tolerations(struct json_object *resource,
+                                                struct json_object *of_recipe)
+{
+    struct json_object *all = sw_sharing_tolerations(resource);
+    for (size_t i = 0; i < sw_json_len(of_recipe); i++)
+        (void)json_object_array_add(all, json_object_get(sw_json_at(of_recipe, i)));
     return all;
 }
 

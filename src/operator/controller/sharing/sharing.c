@@ -34,7 +34,7 @@ static void fill_spec(struct resource *r, struct sw_spec *spec)
 {
     struct sharing *s = sharing_of(r);
     json_object_put(s->tolerations);
-    s->tolerations = sw_sharing_node_tolerations(r->doc, r->recipe ? r->recipe->metadata : NULL);
+    s->tolerations = resource_node_tolerations(r);
     spec->taints = sw_json_find(r->doc, "spec", "taints", NULL);
     spec->tolerations = s->tolerations;
 }
