@@ -303,8 +303,9 @@ struct sw_recipe_state {
     /* Unique in the plan: the four digits of numbered templates, else the resource group, else the
      * subchart's name or alias; of nested charts with the path of aliases before it and a dot
      * between ("driver.0000", "stack.database"). The root chart's own unnumbered templates have
-     * the recipe's name. */
+     * the recipe's name. A chart may name its states otherwise (slipway.dev/state-name). */
     const char *name;
+    const char *chart_name; /* @name, had no chart named it otherwise */
     /* <state> of the node label state-<resource>-<state>; NULL where a state sets none: unnumbered
      * templates beside numbered ones. */
     const char *label;

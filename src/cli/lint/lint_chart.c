@@ -25,6 +25,10 @@ const struct sw_chart_annotation sw_chart_annotations[] = {
       "<namespace>/<name>[@<version>]: resources share the objects of the chart's own states, as "
       "they share releases; on an object \"false\": it is the resource's own all the same",
       "openshift-nfd/nfd@stable" },
+    { "slipway.dev/state-name", NULL,
+      "a named template: what it prints is the name of the chart's state, instead of the chart's "
+      "own; where it prints nothing that stays",
+      "slicing.state-name" },
     { SW_ANN_READY_LABELS, NULL,
       "STATE=LABEL ...: nodes get this label, too, when they get that of the state",
       "device-plugin=kmm.node.kubernetes.io/my-ns.my-module.device-plugin-ready" },

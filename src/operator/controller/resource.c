@@ -306,7 +306,7 @@ static void graph_of(struct resource *r, const struct sw_policy *policy, struct 
             .needs = needs,
             .kernel_affine = s->kernel_affine,
             .looks_up = state_has_lookups(r, i),
-            .timeout_ms = sw_policy_timeout(policy, s->name, s->label),
+            .timeout_ms = sw_policy_timeout(policy, s->name, s->label, s->chart_name),
         };
         if (!s->n_needs)
             *needs++ = 0;

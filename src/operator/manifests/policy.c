@@ -46,12 +46,15 @@ int sw_policy_read(struct json_object *doc, struct sw_policy *out, struct sw_err
     return rc < 0 ? rc : read_timeouts(doc, out, err);
 }
 
-int64_t sw_policy_timeout(const struct sw_policy *policy, const char *name, const char *label)
+int64_t sw_policy_timeout(const struct sw_policy *policy, const char *name, const char *label,
+                          const char *chart_name)
 {
     const char *text = sw_json_str(policy->timeouts, NULL, name, NULL);
     int64_t ms = 0;
     if (!text && label)
         text = sw_json_str(policy->timeouts, NULL, label, NULL);
+    if (!text && chart_name)
+        text = sw_json_str(policy->timeouts, NULL, chart_name, NULL);
     return text && sw_span_parse(text, &ms, NULL) == 0 ? ms : 0;
 }
 

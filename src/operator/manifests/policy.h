@@ -18,9 +18,10 @@ struct sw_policy {
 /** Read the policy out of @doc, a SpecialResource. @out is filled as far as it could be read.
  * @return 0 | SW_INVALID: the message names the field */
 int sw_policy_read(struct json_object *doc, struct sw_policy *out, struct sw_err *err);
-/** The timeout of the state @name, whose label ends in @label (or NULL), in milliseconds; 0: it has
- * none of its own. */
-int64_t sw_policy_timeout(const struct sw_policy *policy, const char *name, const char *label);
+/** The timeout of the state @name, whose label ends in @label (or NULL), and which its chart would
+ * call @chart_name (or NULL), in milliseconds; 0: it has none of its own. */
+int64_t sw_policy_timeout(const struct sw_policy *policy, const char *name, const char *label,
+                          const char *chart_name);
 
 /** Check all fields of @doc, a SpecialResource with its templates rendered, that concern nodes and
  * overrides (sharing.h, overrides.h). @return 0 | SW_INVALID: the message begins with the field */

@@ -189,6 +189,7 @@ static bool read_state(struct sw_plan_view *view, struct json_object *doc, size_
         paths[k] = sw_arena_strdup(arena, sw_json_str(sw_json_at(templates, k), "", NULL));
     view->states[i] = (struct sw_recipe_state){
         .name = kept(arena, doc, "name"),
+        .chart_name = kept(arena, doc, "chartName"),
         .label = kept(arena, doc, "label"),
         .chart = kept(arena, doc, "chart"),
         .group = kept(arena, doc, "group"),

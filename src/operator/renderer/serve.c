@@ -279,6 +279,7 @@ static struct json_object *state_to_json(const struct server *s, size_t i)
                        *needs = sw_json_need_list(doc, "needs", NULL),
                        *templates = sw_json_need_list(doc, "templates", NULL);
     set_text(doc, state->name, "name");
+    set_text(doc, state->chart_name, "chartName");
     set_text(doc, state->label, "label");
     set_text(doc, state->chart, "chart");
     set_text(doc, state->group, "group");

@@ -44,6 +44,11 @@ dra where that lacks nothing.
 {{- end -}}
 {{- end -}}
 
+{{/* What the state of the node daemon is called: by Dynamic Resource Allocation it is a driver; else as its chart. */}}
+{{- define "slicing.state-name" -}}
+{{- if eq (include "slicing.api" .) "dra" }}dra-driver{{ end -}}
+{{- end -}}
+
 {{/* The same for people, with the reason. */}}
 {{- define "slicing.why" -}}
 {{- $wanted := toString (dig "slicing" "auto" (default dict .Values.global)) -}}

@@ -55,14 +55,14 @@ slices_refused() {
 slices_told() { # what was chosen, and why
     local why="slices by Dynamic Resource Allocation: Kubernetes v1.36.0 serves resource.k8s.io/v1"
     cluster kubernetes --kube-version 1.36 || return 1
-    "$slipway" plan recipes/nvidia-mig | grep -q "^state device-plugin: $why" || return 1
+    "$slipway" plan recipes/nvidia-mig | grep -q "^state dra-driver: $why" || return 1
     "$slipway" run recipes/nvidia-mig --timeout 120s >/dev/null && "$slipway" status nvidia-mig >"$tap_dir/status" &&
-        grep -q "^device-plugin .*$why" "$tap_dir/status" && grep -q "^webhook .*nothing to apply" "$tap_dir/status" &&
+        grep -q "^dra-driver .*$why" "$tap_dir/status" && grep -q "^webhook .*nothing to apply" "$tap_dir/status" &&
         grep -q "^scheduler .*eviction alone" "$tap_dir/status" && "$slipway" plan recipes/nvidia-mig | grep -q "^state scheduler: eviction alone" &&
         [ "$(kubectl -n das-operator get deployment das-scheduler -o 'jsonpath={.status.availableReplicas} {.spec.template.spec.containers[*].name}')" = "2 scheduler" ] &&
-        "$slipway" explain nvidia-mig | grep -q "state device-plugin .*$why" && "$slipway" explain nvidia-mig device-plugin | grep -q "chosen: $why" &&
-        "$slipway" plan nvidia-mig | grep -q "^state device-plugin: $why" &&
-        "$slipway" lint recipes/nvidia-mig --strict --kube-version v1.36.0 -a resource.k8s.io/v1 | grep -q ": note: state 'device-plugin': $why"
+        "$slipway" explain nvidia-mig | grep -q "state dra-driver .*$why" && "$slipway" explain nvidia-mig dra-driver | grep -q "chosen: $why" &&
+        "$slipway" plan nvidia-mig | grep -q "^state dra-driver: $why" &&
+        "$slipway" lint recipes/nvidia-mig --strict --kube-version v1.36.0 -a resource.k8s.io/v1 | grep -q ": note: state 'dra-driver': $why"
 }
 
 # NVIDIA's own DRA driver gives out slices of a node; without its pod the emulator takes back what it has published.

@@ -145,7 +145,7 @@ static void document_is_alone_on_stdout(void **state)
                  { "gpu-operator", 1 },
                  { "webhook", 1 },
                  { "scheduler", 1 },
-                 { "device-plugin", 3 },
+                 { "dra-driver", 3 },
                  { "validation", 1 } };
     OUTCOME o = SLIPWAY("run", MIG, "--emulate", "--delays", "0", "-o", "json");
     assert_non_null(strstr(o.err, "stand-ins of the emulator"));

@@ -72,7 +72,7 @@ is_capable() {
 
 nothing_begins_there() {
     new_node && sleep 2 && phase gpu-operator Held || return 1
-    for state in gpu-operator scheduler device-plugin; do
+    for state in gpu-operator scheduler dra-driver; do
         [ -z "$(labelled gpu-9 $state)" ] || { echo "gpu-9 has the label of $state"; return 1; }
     done
     ! kubectl get pods -n das-operator -o wide | grep das-daemonset | grep gpu-9
@@ -80,8 +80,8 @@ nothing_begins_there() {
 
 payload_stays() {
     [ "$(kubectl get daemonset -n das-operator das-daemonset -o 'jsonpath={.status.numberReady}')" = 3 ] &&
-        [ "$(kubectl get nodes -l specialresource.openshift.io/state-nvidia-mig-device-plugin=Ready -o name | wc -l)" = 3 ] &&
-        phase device-plugin Ready
+        [ "$(kubectl get nodes -l specialresource.openshift.io/state-nvidia-mig-dra-driver=Ready -o name | wc -l)" = 3 ] &&
+        phase dra-driver Ready
 }
 
 goes_on() {
@@ -90,7 +90,7 @@ goes_on() {
 }
 
 follows() {
-    [ "$(labelled gpu-9 device-plugin)" = Ready ]
+    [ "$(labelled gpu-9 dra-driver)" = Ready ]
 }
 
 free_port() {

@@ -56,6 +56,30 @@ static const char *face_of(struct world *w)
                               "slipway.dev/api", NULL);
 }
 
+/* The phase of the state @name in the status; "": there is no such state. Borrowed until the next
+ * call. */
+static const char *phase_of(struct world *w, const char *name)
+{
+    static char phase[32];
+    SW_AUTO_JSON *status = sw_controller_status(w->controller, w->name);
+    struct json_object *state = sw_json_find_by(sw_json_get(status, "states"), "name", name);
+    (void)snprintf(phase, sizeof phase, "%s", sw_json_str(state, "", "phase", NULL));
+    return phase;
+}
+
+/* Nodes that have the label of the state @name. */
+static size_t n_labelled(struct world *w, const char *name)
+{
+    SW_AUTO_CHARS *key = sw_printf("specialresource.openshift.io/state-nvidia-mig-%s", name);
+    size_t n = 0;
+    for (int i = 0; i < 3; i++) {
+        SW_AUTO_CHARS *node = sw_printf("gpu-%d", i);
+        struct json_object *doc = world_get(w, "v1", "Node", NULL, node);
+        n += sw_json_find(doc, "metadata", "labels", key, NULL) != NULL;
+    }
+    return n;
+}
+
 /* Containers of a pod of das-scheduler: kube-scheduler with its extender, or the evictor alone. */
 static size_t n_schedulers(struct world *w)
 {
@@ -83,8 +107,19 @@ static bool is_changed_over(struct world *w, void *arg SW_UNUSED)
     return true;
 }
 
-/* Ready on 1.33, with a pod that has a slice. @uid: of that pod; the caller's */
-static void begin(struct world *w, char **uid)
+/* uids; owned */
+struct before {
+    char *pod, *daemons; /* of the pod "before", and of the DaemonSet */
+};
+
+static void before_done(struct before *before)
+{
+    free(before->pod);
+    free(before->daemons);
+}
+
+/* Ready on 1.33, with a pod that has a slice. */
+static void begin(struct world *w, struct before *before)
 {
     w->on_request = on_request;
     world_open_with(
@@ -96,7 +131,11 @@ static void begin(struct world *w, char **uid)
     create_pod(w, "before");
     if (!world_until(w, runs, "before", 60000))
         fail_msg("%s", json_object_to_json_string(world_get(w, "v1", "Pod", "default", "before")));
-    *uid = sw_strdup(sw_obj_uid(world_get(w, "v1", "Pod", "default", "before")));
+    assert_string_equal(phase_of(w, "device-plugin"), "Ready");
+    assert_int_equal(n_labelled(w, "device-plugin"), 3);
+    before->pod = sw_strdup(sw_obj_uid(world_get(w, "v1", "Pod", "default", "before")));
+    before->daemons = sw_strdup(
+        sw_obj_uid(world_get(w, "apps/v1", "DaemonSet", NS, "das-daemonset")));
 }
 
 static void upgrade(struct world *w, const char *version)
@@ -106,8 +145,19 @@ static void upgrade(struct world *w, const char *version)
     assert_int_equal(sw_emulator_upgrade(w->conn.emulator, version, &err), 0);
 }
 
+/* The state is called as what it is now, and has taken over the objects of the one before. */
+static void must_be_renamed(struct world *w, const struct before *before)
+{
+    assert_string_equal(phase_of(w, "device-plugin"), "");
+    assert_string_equal(phase_of(w, "dra-driver"), "Ready");
+    assert_int_equal(n_labelled(w, "device-plugin"), 0);
+    assert_int_equal(n_labelled(w, "dra-driver"), 3);
+    assert_string_equal(sw_obj_uid(world_get(w, "apps/v1", "DaemonSet", NS, "das-daemonset")),
+                        before->daemons);
+}
+
 /* It has changed over, the pod of before runs still, and another one gets a slice. */
-static void must_have_changed_over(struct world *w, const char *uid)
+static void must_have_changed_over(struct world *w, const struct before *before)
 {
     if (!world_until(w, is_changed_over, NULL, 10 * 60000)) {
         SW_AUTO_JSON *status = sw_controller_status(w->controller, w->name);
@@ -115,7 +165,8 @@ static void must_have_changed_over(struct world *w, const char *uid)
                  json_object_to_json_string(sw_json_get(status, "states")));
     }
     assert_true(runs(w, "before"));
-    assert_string_equal(sw_obj_uid(world_get(w, "v1", "Pod", "default", "before")), uid);
+    assert_string_equal(sw_obj_uid(world_get(w, "v1", "Pod", "default", "before")), before->pod);
+    must_be_renamed(w, before);
     assert_non_null(world_get(w, "apiextensions.k8s.io/v1", "CustomResourceDefinition", NULL,
                               "allocationclaims.inference.redhat.com"));
     create_pod(w, "after");
@@ -129,18 +180,19 @@ static void must_have_changed_over(struct world *w, const char *uid)
 static void an_upgraded_cluster_changes_over_by_itself(void **state SW_UNUSED)
 {
     struct world w = { 0 };
-    SW_AUTO_CHARS *uid = NULL;
-    begin(&w, &uid);
+    struct before before = { 0 };
+    begin(&w, &before);
     upgrade(&w, "1.36");
-    must_have_changed_over(&w, uid);
+    must_have_changed_over(&w, &before);
     world_close(&w);
+    before_done(&before);
 }
 
 static void an_upgrade_to_what_is_too_old_changes_nothing(void **state SW_UNUSED)
 {
     struct world w = { 0 };
-    SW_AUTO_CHARS *uid = NULL;
-    begin(&w, &uid);
+    struct before before = { 0 };
+    begin(&w, &before);
     upgrade(&w, "1.35");
     world_wait(&w, 30 * 60000);
     world_must_be_ready(&w);
@@ -148,14 +200,15 @@ static void an_upgrade_to_what_is_too_old_changes_nothing(void **state SW_UNUSED
     assert_int_equal(n_schedulers(&w), 2);
     assert_true(runs(&w, "before"));
     world_close(&w);
+    before_done(&before);
 }
 
 /* The API server is restarted, and is what it was; then nothing happens for an hour. */
 static void the_version_is_asked_for_once_after_a_restart_and_never_at_rest(void **state SW_UNUSED)
 {
     struct world w = { 0 };
-    SW_AUTO_CHARS *uid = NULL;
-    begin(&w, &uid);
+    struct before before = { 0 };
+    begin(&w, &before);
     world_wait(&w, 60000);
     count(&w);
     sw_emulator_drop(w.conn.emulator);
@@ -167,6 +220,7 @@ static void the_version_is_asked_for_once_after_a_restart_and_never_at_rest(void
     assert_int_equal(n_versions, 0);
     assert_int_equal(n_discoveries, 0);
     world_close(&w);
+    before_done(&before);
 }
 
 /* The controller is killed after its n-th request since, for each n in the sample. */
@@ -178,8 +232,8 @@ static void killed_at_any_request_it_changes_over_all_the_same(void **state SW_U
         if (!sample_has(&sample, at))
             continue;
         struct world w = { 0 };
-        SW_AUTO_CHARS *uid = NULL;
-        begin(&w, &uid);
+        struct before before = { 0 };
+        begin(&w, &before);
         w.kill_at = at;
         upgrade(&w, "1.36");
         (void)world_until(&w, was_killed, NULL, 5 * 60000);
@@ -187,8 +241,9 @@ static void killed_at_any_request_it_changes_over_all_the_same(void **state SW_U
         world_kill(&w);
         w.kill_at = 0;
         world_start(&w);
-        must_have_changed_over(&w, uid);
+        must_have_changed_over(&w, &before);
         world_close(&w);
+        before_done(&before);
     }
     assert_false(killed); /* the last time it ran through */
 }

@@ -78,9 +78,8 @@ static void nvidia_mig_walks_all_seven_states(void **state)
     world_must_be_ready(&w);
     /* applied again, a pod that admission has changed is refused, and would be made anew */
     assert_int_equal(n_validations, 1);
-    static const char *const states[] = { "cert-manager", "nfd",       "gpu-operator",
-                                          "webhook",      "scheduler", "device-plugin",
-                                          "validation" };
+    static const char *const states[] = { "cert-manager", "nfd",        "gpu-operator", "webhook",
+                                          "scheduler",    "dra-driver", "validation" };
     for (size_t i = 0; i < SW_COUNT(states); i++) {
         SW_AUTO_CHARS *label = sw_printf(LABEL("nvidia-mig", "%s"), states[i]);
         assert_true(labelled(&w, label) >= 3);

@@ -101,6 +101,69 @@ static void an_alias_names_the_state(SW_UNUSED void **state)
     expect_graph(r, NULL, "one; two <- one");
 }
 
+/* A subchart whose state is called what the template "t" prints, made of @define. */
+#define NAMED_SUB(name, define)                                                                    \
+    { "charts/" name "/Chart.yaml",                                                                \
+      "apiVersion: v2\nname: " name                                                                \
+      "\nversion: 1.0.0\nannotations: {slipway.dev/state-name: t}\n",                              \
+      0 },                                                                                         \
+        { "charts/" name "/templates/_t.tpl", "{{ define \"t\" }}" define "{{ end }}", 0 },        \
+        CONFIG_MAP("charts/" name "/templates/x.yaml", name)
+#define A_AND_B                                                                                    \
+    UMBRELLA("dependencies:\n- {name: a, version: 1.0.0}\n"                                        \
+             "- {name: b, version: 1.0.0, depends-on: [a]}\n")
+#define BY_VERSION                                                                                 \
+    " {{ if semverCompare \">=1.36.0-0\" .Capabilities.KubeVersion.Version }}{{ .Values.new }}"    \
+    "{{ end }} "
+
+static void a_chart_names_its_state_by_what_the_cluster_is(SW_UNUSED void **state)
+{
+    RECIPE(r, A_AND_B, NAMED_SUB("a", BY_VERSION), SUB("b"));
+    expect_graph(r, "a: {new: driver}", "driver; b <- driver");
+    SW_AUTO(sw_plan) *plan = plan_or_fail(r, "a: {new: driver}");
+    assert_string_equal(sw_plan_state(plan, 0)->label, "driver");
+    assert_string_equal(sw_plan_state(plan, 0)->chart_name, "a");
+    assert_string_equal(sw_plan_state(plan, 0)->chart, "top/charts/a");
+}
+
+static void a_state_has_its_charts_name_where_the_template_prints_nothing(SW_UNUSED void **state)
+{
+    RECIPE(r, A_AND_B, NAMED_SUB("a", BY_VERSION), SUB("b"));
+    expect_graph(r, "a: {new: \"\"}", "a; b <- a");
+}
+
+static void the_states_of_charts_below_have_the_name_before_theirs(SW_UNUSED void **state)
+{
+    RECIPE(r, A_AND_B, NAMED_SUB("a", "driver"), SUBCHART("a/charts/in", "in"),
+           CONFIG_MAP("charts/a/charts/in/templates/0000-i.yaml", "i"), SUB("b"));
+    expect_graph(r, NULL, "driver.in.0000; driver; b <- driver.in.0000 driver");
+}
+
+static void a_states_name_that_is_none_is_refused_with_its_place(SW_UNUSED void **state)
+{
+    RECIPE(r, A_AND_B, NAMED_SUB("a", "A state"), SUB("b"));
+    expect_plan_error(r, NULL, "a/Chart.yaml: slipway.dev/state-name: 't': 'A state': ");
+}
+
+static void a_states_name_that_a_neighbour_has_is_refused(SW_UNUSED void **state)
+{
+    RECIPE(r, A_AND_B, NAMED_SUB("a", "b"), SUB("b"));
+    expect_plan_error(r, NULL, "slipway.dev/state-name: 't': 'b' is the name of top/charts/b");
+}
+
+static void a_states_name_by_a_template_that_is_not_there_is_refused(SW_UNUSED void **state)
+{
+    RECIPE(r, A_AND_B,
+           { "charts/a/Chart.yaml",
+             "apiVersion: v2\nname: a\nversion: 1.0.0\n"
+             "annotations: {slipway.dev/state-name: nothing}\n",
+             0 },
+           CONFIG_MAP("charts/a/templates/x.yaml", "a"), SUB("b"));
+    expect_plan_error(r, NULL,
+                      "a/Chart.yaml: slipway.dev/state-name: 'nothing': there is no "
+                      "such template");
+}
+
 static void the_annotation_puts_the_parents_own_objects_after_subcharts(SW_UNUSED void **state)
 {
     RECIPE(r,
@@ -395,6 +458,12 @@ int main(void)
         cmocka_unit_test(the_annotation_in_its_text_makes_a_state_kernel_affine),
         cmocka_unit_test(subcharts_are_states_with_the_needs_of_depends_on),
         cmocka_unit_test(an_alias_names_the_state),
+        cmocka_unit_test(a_chart_names_its_state_by_what_the_cluster_is),
+        cmocka_unit_test(a_state_has_its_charts_name_where_the_template_prints_nothing),
+        cmocka_unit_test(the_states_of_charts_below_have_the_name_before_theirs),
+        cmocka_unit_test(a_states_name_that_is_none_is_refused_with_its_place),
+        cmocka_unit_test(a_states_name_that_a_neighbour_has_is_refused),
+        cmocka_unit_test(a_states_name_by_a_template_that_is_not_there_is_refused),
         cmocka_unit_test(the_annotation_puts_the_parents_own_objects_after_subcharts),
         cmocka_unit_test(nested_subcharts_have_their_path_as_name),
         cmocka_unit_test(a_need_of_a_subchart_that_is_off_is_dropped),

@@ -37,6 +37,8 @@ enum sw_template_mark {
 /** The name by which resources share the objects of its states (plan/shared_objects.h). On an
  * object "false": it is the resource's own all the same. */
 #define SW_ANN_SHARED_OBJECTS "slipway.dev/shared-objects"
+/** The named template that prints the name of the chart's states (plan/state_name.h). */
+#define SW_ANN_STATE_NAME "slipway.dev/state-name"
 /** In a bundle or a package: the chart with this file has any_version. Helm takes no such file for
  * a chart. */
 #define SW_ANY_VERSION_FILE "charts/.any-version"

@@ -169,15 +169,21 @@ static struct sw_template_opts options(struct execution *s, size_t used)
     };
 }
 
+/* The caller's. */
+static char *trimmed(const char *text, size_t len)
+{
+    size_t from = 0;
+    while (from < len && sw_split_is_blank(text[from]))
+        from++;
+    while (len > from && sw_split_is_blank(text[len - 1]))
+        len--;
+    return sw_strndup(text ? text + from : "", len - from);
+}
+
 /* @text is what a condition printed. @return 0 | SW_INVALID: neither true nor false */
 static int read_answer(const struct sw_template_out *text, bool *yes, struct sw_err *err)
 {
-    size_t from = 0, end = text->len;
-    while (from < end && sw_split_is_blank(text->text[from]))
-        from++;
-    while (end > from && sw_split_is_blank(text->text[end - 1]))
-        end--;
-    SW_AUTO_CHARS *answer = sw_strndup(text->len ? text->text + from : "", end - from);
+    SW_AUTO_CHARS *answer = trimmed(text->text, text->len);
     *yes = sw_streq(answer, "true");
     return *yes || !*answer || sw_streq(answer, "false")
                ? 0
@@ -264,32 +270,62 @@ static int by_path(const void *a, const void *b)
                   ((const struct sw_output *)b)->tmpl->path);
 }
 
-int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
-                const struct sw_plan_filter *filter, struct sw_outputs *run, struct sw_err *err)
+/* Make what templates see, in @arena. @s->run is the caller's. */
+static int begin(struct execution *s, const struct sw_plan *plan, const struct sw_render_env *env,
+                 struct sw_arena *arena, struct sw_err *err)
 {
-    SW_AUTO(sw_arena) *arena = sw_arena_new();
-    struct execution s = {
+    *s = (struct execution){
         .plan = plan,
         .env = env,
         .arena = arena,
         .roots = sw_map_new(arena),
         .is_asked = sw_arena_alloc(arena, plan->n_releases + 1),
-        .run = run,
+        .run = s->run,
         .fuel = env->fuel ? env->fuel : SW_TEMPLATE_FUEL,
         .max_memory = env->max_memory_bytes ? env->max_memory_bytes : SW_TEMPLATE_BYTES,
     };
-    s.fuel_left = s.fuel;
+    s->fuel_left = s->fuel;
     size_t values = sw_arena_used(plan->arena);
-    sw_arena_limit(arena, s.max_memory > values ? s.max_memory - values : 0);
+    sw_arena_limit(arena, s->max_memory > values ? s->max_memory - values : 0);
+    s->caps = caps_of(s);
+    (void)make_root(s, plan->root, sw_plan_render_values(plan, arena, env->facts),
+                    release_of(s, NULL));
+    return sw_arena_is_over(arena)
+               ? sw_err_set(err, SW_INVALID,
+                            "the values of chart '%s' take more than %zu MiB of memory",
+                            plan->root->path, s->max_memory >> 20)
+               : 0;
+}
+
+int sw_plan_run_named(const struct sw_plan *plan, const struct sw_render_env *env,
+                      const struct sw_plan_chart *chart, const char *name, char **out,
+                      struct sw_err *err)
+{
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct execution s = { 0 };
+    struct sw_template_out text = { 0 };
+    int rc = begin(&s, plan, env, arena, err);
+    if (rc < 0)
+        return rc;
+    struct sw_template_opts opts = options(&s, 0);
+    const struct sw_value *root = sw_map_find_cstr(s.roots, chart->path);
+    rc = sw_template_exec(plan->parsed->set, name, *root, arena, &opts, &text, err);
+    if (rc == 0)
+        *out = trimmed(text.text, text.len);
+    sw_template_out_done(&text);
+    return rc;
+}
+
+int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
+                const struct sw_plan_filter *filter, struct sw_outputs *run, struct sw_err *err)
+{
+    SW_AUTO(sw_arena) *arena = sw_arena_new();
+    struct execution s = { .run = run };
     run->left_out = sw_zalloc(plan->n_releases + 1, sizeof *run->left_out);
-    s.caps = caps_of(&s);
-    (void)make_root(&s, plan->root, sw_plan_render_values(plan, arena, env->facts),
-                    release_of(&s, NULL));
-    if (sw_arena_is_over(arena))
-        return sw_err_set(err, SW_INVALID,
-                          "the values of chart '%s' take more than %zu MiB of memory",
-                          plan->root->path, s.max_memory >> 20);
-    int rc = ask_for_states(&s, filter, err);
+    int rc = begin(&s, plan, env, arena, err);
+    if (rc < 0)
+        return rc;
+    rc = ask_for_states(&s, filter, err);
     for (size_t i = 0; rc == 0 && i < plan->n_templates; i++) {
         const struct sw_plan_template *t = &plan->templates[i];
         const struct sw_plan_release *release = sw_plan_release_of(t->chart);

@@ -45,6 +45,12 @@ int sw_plan_run(const struct sw_plan *plan, const struct sw_render_env *env,
                 const struct sw_plan_filter *filter, struct sw_outputs *run,
                 struct sw_err *err) SW_CHECKED;
 
+/** Run the named template @name with what the templates of @chart see. @*out: what it prints,
+ * without blanks around it, the caller's. @return as sw_plan_run() */
+int sw_plan_run_named(const struct sw_plan *plan, const struct sw_render_env *env,
+                      const struct sw_plan_chart *chart, const char *name, char **out,
+                      struct sw_err *err) SW_CHECKED;
+
 /** The values of @chart for one render: a copy, as sw_plan_render_values() has them. */
 struct sw_value sw_plan_chart_values(const struct sw_plan *plan, const struct sw_plan_chart *chart,
                                      struct sw_arena *arena, const struct json_object *facts);

@@ -38,12 +38,13 @@ struct graph {
 /* ---- making states ------------------------------------------------------------------------------
  */
 
-/* "a.b." for the chart at root/charts/a/charts/b, "" for the root. */
-static const char *prefix_of(struct graph *g, const struct sw_plan_chart *chart)
+/* "a.b." for the chart at root/charts/a/charts/b, "" for the root. @by_chart: by the charts' own
+ * names. */
+static const char *prefix_of(struct graph *g, const struct sw_plan_chart *chart, bool by_chart)
 {
-    return chart->parent
-               ? sw_arena_printf(g->arena, "%s%s.", prefix_of(g, chart->parent), chart->name)
-               : "";
+    return chart->parent ? sw_arena_printf(g->arena, "%s%s.", prefix_of(g, chart->parent, by_chart),
+                                           by_chart ? chart->name : chart->state_name)
+                         : "";
 }
 
 /* The name of the state of the root's own templates. Subcharts come first: one of them may be
@@ -56,17 +57,25 @@ static const char *own_name(struct graph *g, const char *chart)
     return chart;
 }
 
+/* @name: NULL for the chart's own. */
+static const char *state_name(struct graph *g, const struct sw_plan_chart *chart, const char *name,
+                              bool by_chart)
+{
+    const char *prefix = prefix_of(g, chart, by_chart);
+    size_t len = strlen(prefix);
+    return name  ? sw_arena_printf(g->arena, "%s%s", prefix, name)
+           : len ? sw_arena_strndup(g->arena, prefix, len - 1)
+                 : own_name(g, by_chart ? chart->name : chart->state_name);
+}
+
 /* @name: NULL for the chart's own. @return the state's number, or -1 with g->err set. */
 static int add_state(struct graph *g, const struct sw_plan_chart *chart, const char *name)
 {
     if (g->n == g->cap)
         return sw_err_set(g->err, SW_INVALID, "more than %zu states", g->cap), -1;
-    const char *prefix = prefix_of(g, chart);
-    size_t len = strlen(prefix);
     struct sw_recipe_state *s = &g->states[g->n];
-    s->name = name  ? sw_arena_printf(g->arena, "%s%s", prefix, name)
-              : len ? sw_arena_strndup(g->arena, prefix, len - 1)
-                    : own_name(g, chart->name);
+    s->name = state_name(g, chart, name, false);
+    s->chart_name = state_name(g, chart, name, true);
     s->label = s->name;
     s->chart = chart->path;
     const char *wait = NULL; /* the nearest annotation decides */

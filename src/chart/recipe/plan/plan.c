@@ -9,6 +9,7 @@
 #include "chart/recipe/plan/execute.h"
 #include "chart/recipe/plan/graph.h"
 #include "chart/recipe/plan/own_release.h"
+#include "chart/recipe/plan/state_name.h"
 #include "chart/recipe/plan/user_values.h"
 #include "chart/recipe/schema/schema.h"
 #include "data/json/json.h"
@@ -216,6 +217,8 @@ int sw_recipe_plan(const struct sw_recipe *recipe, const struct sw_values *value
         rc = find_templates(plan, err);
     if (rc == 0)
         rc = sw_plan_find_releases(plan, env, err);
+    if (rc == 0)
+        rc = sw_plan_name_states(plan, env, err);
     if (rc == 0)
         rc = sw_plan_build_graph(plan, env, err);
     if (rc == 0)

@@ -307,6 +307,7 @@ static void place_chart(struct builder *b, struct sw_plan_chart *chart,
                         struct sw_plan_chart *parent)
 {
     chart->parent = parent;
+    chart->state_name = chart->name;
     chart->path = parent ? sw_arena_printf(b->arena, "%s/charts/%s", parent->path, chart->name)
                          : chart->name;
     chart->meta = sw_value_from_json(b->arena, chart->loaded->meta);

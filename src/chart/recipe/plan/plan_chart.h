@@ -23,6 +23,7 @@ struct sw_plan_dep_state;
 struct sw_plan_chart {
     const struct sw_chart *loaded; /* before values were known */
     const char *name;       /* alias, else the chart's name; the key of its values in the parent */
+    const char *state_name; /* of its states; @name, unless the chart says otherwise */
     const char *path;       /* "root/charts/a/charts/b" */
     struct sw_value values; /* the chart's defaults, as import-values left them */
     struct sw_value meta;   /* Chart.yaml under this name, with the enabled dependencies: a map */
