@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 /* A Job and the numbers of its pods. Source: Kubernetes "Jobs". Pods of an indexed job have their
- * index as an annotation and a label; pod failure and success policies are ignored. */
+ * index as an annotation and a label. Of a pod failure policy the rules about exit codes count
+ * (FailJob, Ignore, Count); those about conditions, FailIndex and success policies are ignored. */
 struct job {
     struct sw_ctl *ctl;
     json_object *doc; /* counted */
@@ -13,9 +14,58 @@ struct job {
     int64_t parallelism, completions; /* completions -1: until one has succeeded */
     bool indexed;
     unsigned char *index_taken; /* of an indexed job: a pod is active or has succeeded */
+    char *forbidden;            /* what FailJob of the policy says of a pod; NULL: of none; owned */
 };
 
 static const char index_key[] = "batch.kubernetes.io/job-completion-index";
+
+/* Is @code one that onExitCodes asks for? */
+static bool has_code(json_object *on, int64_t code)
+{
+    json_object *values = sw_json_get(on, "values");
+    bool listed = false;
+    for (size_t i = 0; i < sw_json_len(values); i++)
+        listed |= sw_json_int(sw_json_at(values, i), -1, NULL) == code;
+    return sw_streq(sw_json_str(on, "", "operator", NULL), "In") ? listed : !listed;
+}
+
+/* The container of @p that the rule is about, which has ended so; NULL: none. */
+static json_object *matching_container(const struct sw_pod *p, json_object *on)
+{
+    json_object *list = sw_json_find(p->doc, "status", "containerStatuses", NULL);
+    const char *name = sw_json_str(on, NULL, "containerName", NULL);
+    for (size_t i = 0; on && i < sw_json_len(list); i++) {
+        json_object *c = sw_json_at(list, i);
+        int64_t code = sw_json_int(c, 0, "state", "terminated", "exitCode", NULL);
+        if ((!name || sw_streq(name, sw_json_str(c, "", "name", NULL))) && code &&
+            has_code(on, code))
+            return c;
+    }
+    return NULL;
+}
+
+/* What the job's policy says of a pod that has failed: the first rule that matches counts.
+ * Source: Kubernetes, "Pod failure policy", and the Job controller's message. @return whether the
+ * failure counts against backoffLimit */
+static bool is_counted(struct job *j, const struct sw_pod *p)
+{
+    json_object *rules = sw_json_find(j->doc, "spec", "podFailurePolicy", "rules", NULL);
+    for (size_t i = 0; i < sw_json_len(rules); i++) {
+        json_object *rule = sw_json_at(rules, i);
+        json_object *c = matching_container(p, sw_json_get(rule, "onExitCodes"));
+        const char *action = sw_json_str(rule, "", "action", NULL);
+        if (!c)
+            continue;
+        if (sw_streq(action, "FailJob") && !j->forbidden)
+            j->forbidden = sw_printf(
+                "Container %s for pod %s/%s failed with exit code %lld matching %s rule at index "
+                "%zu",
+                sw_json_str(c, "", "name", NULL), sw_pod_ns(p), sw_pod_name(p),
+                (long long)sw_json_int(c, 0, "state", "terminated", "exitCode", NULL), action, i);
+        return !sw_streq(action, "Ignore");
+    }
+    return true;
+}
 
 /* Count the pods that exist: a finished pod that is deleted no longer counts, as in Jobs that do
  * not track their pods by finalizers. */
@@ -34,7 +84,7 @@ static void count_pods(struct job *j)
         const char *index = sw_obj_annotation(p->doc, index_key);
         int64_t i = j->indexed && index ? strtoll(index, NULL, 10) : -1;
         j->succeeded += succeeded;
-        j->failed += failed;
+        j->failed += failed && is_counted(j, p);
         j->active += sw_pod_is_active(p);
         j->ready += sw_pod_is_active(p) && sw_pod_is_ready(p);
         json_object *statuses = sw_json_find(p->doc, "status", "containerStatuses", NULL);
@@ -125,6 +175,10 @@ static bool run(struct job *j, json_object *status)
         finish(j, status, "Complete", NULL, NULL);
         return true;
     }
+    if (j->forbidden) {
+        finish(j, status, "Failed", "PodFailurePolicy", j->forbidden);
+        return true;
+    }
     if (j->failed + j->restarts > limit) {
         finish(j, status, "Failed", "BackoffLimitExceeded",
                "Job has reached the specified backoff limit");
@@ -194,6 +248,7 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
         sw_ctl_put_status(ctl, ctl->kinds.job, j.doc, status);
     }
     free(j.index_taken);
+    free(j.forbidden);
     json_object_put(j.doc);
 }
 

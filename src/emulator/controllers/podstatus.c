@@ -13,15 +13,17 @@ static json_object *waiting(const char *reason, const char *message)
         NULL);
 }
 
-static json_object *terminated(const struct sw_pod *pod, int exit_code, const char *reason)
+/* @message: what the container wrote to its terminationMessagePath; NULL: nothing. */
+static json_object *terminated(const struct sw_pod *pod, int exit_code, const char *reason,
+                               const char *message)
 {
     const char *usual = exit_code ? "Error" : "Completed";
-    return sw_doc_new("terminated",
-                      sw_doc_new("exitCode", sw_int(exit_code), "reason",
-                                 sw_str(reason ? reason : usual), "startedAt",
-                                 sw_time(pod->last_started_ms), "finishedAt",
-                                 sw_time(pod->ended_ms), NULL),
-                      NULL);
+    return sw_doc_new(
+        "terminated",
+        sw_doc_new("exitCode", sw_int(exit_code), "reason", sw_str(reason ? reason : usual),
+                   "message", message ? sw_str(message) : NULL, "startedAt",
+                   sw_time(pod->last_started_ms), "finishedAt", sw_time(pod->ended_ms), NULL),
+        NULL);
 }
 
 static json_object *running(const struct sw_pod *pod)
@@ -73,7 +75,7 @@ static json_object *container_state(struct sw_ctl *ctl, const struct sw_pod *pod
     case SW_STEP_CRASHED:
         return ended ? crash_state(pod, sw_json_str(container, "", "name", NULL)) : running(pod);
     case SW_STEP_ENDED:
-        return terminated(pod, plan->exit_code, plan->reason);
+        return terminated(pod, plan->exit_code, plan->reason, plan->message);
     case SW_STEP_RUNNING:
     case SW_STEP_READY:
         return running(pod);
@@ -100,7 +102,8 @@ static json_object *container_status(struct sw_ctl *ctl, const struct sw_pod *po
                       "ready", sw_bool(ready && runs && !run->plans[i].never_ready), "started",
                       sw_bool(runs), "restartCount", sw_int(ended ? pod->n_restarts : 0), "state",
                       state, "lastState",
-                      ended ? terminated(pod, run->plans[i].exit_code, run->plans[i].reason)
+                      ended ? terminated(pod, run->plans[i].exit_code, run->plans[i].reason,
+                                         run->plans[i].message)
                             : json_object_new_object(),
                       NULL);
 }
@@ -116,12 +119,12 @@ static json_object *init_status(const struct sw_pod *pod, const struct sw_run *r
     else if (failed && pod->step == SW_STEP_CRASHED)
         state = crash_state(pod, name);
     else
-        state = terminated(pod, failed ? run->init_exit_code : 0, NULL);
+        state = terminated(pod, failed ? run->init_exit_code : 0, NULL, NULL);
     return sw_doc_new("name", sw_str(name), "image", sw_str(sw_json_str(c, "", "image", NULL)),
                       "imageID", sw_str(over ? sw_json_str(c, "", "image", NULL) : ""), "ready",
                       sw_bool(over && !failed && sw_json_get(state, "terminated")), "restartCount",
                       sw_int(failed ? pod->n_restarts : 0), "state", state, "lastState",
-                      failed && pod->n_restarts ? terminated(pod, run->init_exit_code, NULL)
+                      failed && pod->n_restarts ? terminated(pod, run->init_exit_code, NULL, NULL)
                                                 : json_object_new_object(),
                       NULL);
 }

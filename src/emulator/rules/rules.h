@@ -130,8 +130,9 @@ struct sw_pod_plan {
     int exit_code;
     int64_t run_ms; /* -1: forever */
     bool never_ready;
-    char *log;    /* owned; NULL: none given */
-    char *reason; /* why its containers end, "OOMKilled" say; borrowed from @pod or the rules */
+    char *log;     /* owned; NULL: none given */
+    char *reason;  /* why its containers end, "OOMKilled" say; borrowed from @pod or the rules */
+    char *message; /* what they write to their terminationMessagePath; likewise */
 };
 /** Set @out to the plan of @container of @pod, borrowed; the caller frees out->log. */
 void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *container,

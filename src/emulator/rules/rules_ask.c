@@ -171,6 +171,9 @@ void sw_rules_plan_pod(struct sw_rules *rules, json_object *pod, const char *con
     text = annotation(pod, "reason", container, &own);
     if (text)
         out->reason = (char *)text;
+    text = annotation(pod, "message", container, &own);
+    if (text)
+        out->message = (char *)text;
     text = annotation(pod, "log", container, &own);
     if (text) {
         free(out->log);

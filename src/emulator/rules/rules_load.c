@@ -155,6 +155,7 @@ static const struct field pod_fields[] = {
     { "ready", read_ready, 0 },
     { "log", sw_read_text, offsetof(struct rule, plan.log) },
     { "reason", sw_read_text, offsetof(struct rule, plan.reason) },
+    { "message", sw_read_text, offsetof(struct rule, plan.message) },
 };
 
 static const struct field image_fields[] = {

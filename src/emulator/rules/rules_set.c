@@ -74,6 +74,7 @@ void sw_rule_set_cut(struct rule_set *set, size_t n)
         sw_clause_done(&rule->pod);
         free(rule->plan.log);
         free(rule->plan.reason);
+        free(rule->plan.message);
         free(rule->login);
     }
 }

@@ -273,6 +273,46 @@ static void a_job_that_keeps_failing_fails(void **state)
     cluster_close(&c);
 }
 
+static const char exit_code_policy[] =
+    "podFailurePolicy:\n"
+    "    rules:\n"
+    "    - action: Ignore\n"
+    "      onExitCodes: {operator: In, values: [4]}\n"
+    "    - action: FailJob\n"
+    "      onExitCodes: {containerName: work, operator: In, values: [2, 3]}";
+
+static void a_job_fails_at_once_for_an_exit_code_of_its_policy(void **state)
+{
+    (void)state;
+    struct cluster c;
+    cluster_open(&c, NULL, NULL);
+    job(&c, exit_code_policy,
+        "emulator.slipway.dev/exit-code: \"3\", emulator.slipway.dev/message: not here");
+    pass(&c, 5000);
+    expect(&c, "batch/v1", "Job", "default", "once",
+           "{.status.failed} {.status.conditions[?(@.type==\"Failed\")].reason}",
+           "1 PodFailurePolicy");
+    json_object *live = get(&c, "batch/v1", "Job", "default", "once");
+    const char *message = sw_json_str(sw_obj_condition(live, "Failed"), "", "message", NULL);
+    assert_non_null(strstr(message, "Container work for pod default/once-"));
+    assert_non_null(strstr(message, " failed with exit code 3 matching FailJob rule at index 1"));
+    cluster_close(&c);
+}
+
+static void a_failure_that_the_policy_ignores_does_not_count(void **state)
+{
+    (void)state;
+    struct cluster c;
+    struct sw_emulator_opts opts = { .delays = { .job_run_ms = 500 } };
+    cluster_open(&c, &opts, NULL);
+    SW_AUTO_CHARS *spec = sw_printf("backoffLimit: 0\n  %s", exit_code_policy);
+    job(&c, spec, "emulator.slipway.dev/exit-code: \"4\"");
+    pass(&c, 3000);
+    expect(&c, "batch/v1", "Job", "default", "once",
+           "{.status.conditions[?(@.type==\"Failed\")].reason}", "");
+    cluster_close(&c);
+}
+
 static void a_job_is_stopped_at_its_deadline(void **state)
 {
     (void)state;
@@ -329,6 +369,8 @@ int main(void)
         cmocka_unit_test(a_statefulset_updates_from_the_top),
         cmocka_unit_test(jobs_run_as_many_as_they_may),
         cmocka_unit_test(a_job_that_keeps_failing_fails),
+        cmocka_unit_test(a_job_fails_at_once_for_an_exit_code_of_its_policy),
+        cmocka_unit_test(a_failure_that_the_policy_ignores_does_not_count),
         cmocka_unit_test(a_job_is_stopped_at_its_deadline),
         cmocka_unit_test(the_time_of_a_run_has_any_unit),
         cmocka_unit_test(a_job_that_is_over_goes_when_its_time_has_passed),
