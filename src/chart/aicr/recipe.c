@@ -7,6 +7,7 @@
 #include "chart/aicr/bundle.h"
 #include "chart/aicr/check.h"
 #include "chart/aicr/constraints.h"
+#include "chart/aicr/validation.h"
 #include "data/data.h"
 #include "data/yaml/yaml.h"
 
@@ -468,18 +469,142 @@ static int check_versions(const struct writer *w, struct sw_err *err)
     return 0;
 }
 
-/* The checks of the recipe's validation, which are Jobs of AICR's own. */
+/* ---- validation --------------------------------------------------------------------------------
+ */
+
+/* How many checks of each phase are not run. */
 static void note_validation(struct writer *w)
 {
     struct json_object *validation = sw_json_get(w->made->result, "validation");
     SW_AUTO_CHARS *phases = sw_strdup("");
-    if (!json_object_is_type(validation, json_type_object))
-        return;
-    json_object_object_foreach(validation, phase, doc) sw_append(
-        &phases, "%s%s (%zu)", *phases ? ", " : "", phase, sw_json_len(sw_json_get(doc, "checks")));
-    SW_AUTO_CHARS *note = sw_printf("checks of the validation that are not run: %s", phases);
+    json_object_object_foreach(validation, phase, doc) if (sw_json_len(sw_json_get(doc, "checks")))
+        sw_append(&phases, "%s%s (%zu)", *phases ? ", " : "", phase,
+                  sw_json_len(sw_json_get(doc, "checks")));
+    SW_AUTO_CHARS *note = sw_printf(
+        "checks of the validation that are not run, as there is no validators/catalog.yaml: %s",
+        phases);
     if (*phases)
         add_text(w->made->notes, note);
+}
+
+/* The states that no other waits for. The caller's. */
+static struct json_object *leaves_of(const struct writer *w)
+{
+    struct json_object *leaves = json_object_new_array();
+    json_object_object_foreach(w->last, name, last)
+    {
+        (void)name;
+        for (size_t i = 0; i < sw_json_len(last); i++) {
+            const char *state = sw_json_str(sw_json_at(last, i), "", NULL);
+            bool is_needed = sw_json_has_text(leaves, state);
+            for (size_t j = 0; j < sw_json_len(w->states) && !is_needed; j++)
+                is_needed = sw_json_has_text(sw_json_get(sw_json_at(w->states, j), "depends-on"),
+                                             state);
+            if (!is_needed)
+                add_text(leaves, state);
+        }
+    }
+    return leaves;
+}
+
+/* Helm's condition of the state that was added last; of several paths the first that is there
+ * counts. */
+static void set_condition(struct writer *w, const char *condition)
+{
+    sw_json_set_str(sw_json_at(w->states, sw_json_len(w->states) - 1), condition, "condition",
+                    NULL);
+}
+
+/* A check as a state of its own behind @after. */
+static void add_validator(struct writer *w, struct json_object *validator, const char *run,
+                          struct json_object *after)
+{
+    const char *name = sw_json_str(validator, "", "name", NULL);
+    SW_AUTO_CHARS *state = sw_printf("validate-%s", name);
+    SW_AUTO_CHARS *path = sw_printf("charts/%s/templates/job.yaml", state);
+    SW_AUTO_CHARS *condition = sw_printf("validation.%s,validation.enabled",
+                                         sw_json_str(validator, "", "phase", NULL));
+    SW_AUTO_JSON *job = sw_aicr_validation_job(validator, w->made->result, run);
+    SW_AUTO_CHARS *yaml = sw_yaml_text(job, NULL), *text = as_template(yaml);
+    SW_AUTO_CHARS *what = sw_printf("The check %s of the validation", name);
+    add_local_chart(w, state, what);
+    add_file(w, path, text);
+    add_state(w, state, "0.1.0", "", state, after);
+    set_condition(w, condition);
+}
+
+/* The checks of one phase, in the catalogue's order and one after the other, behind @*after, which
+ * is all of them from now on. */
+static void add_phase(struct writer *w, const char *phase, struct json_object *validators,
+                      const char *run, struct json_object **after)
+{
+    struct json_object *checks = sw_json_find(w->made->result, "validation", phase, "checks", NULL);
+    SW_AUTO_JSON *all = json_object_new_array();
+    struct json_object *before = *after;
+    SW_AUTO_JSON *previous = NULL;
+    for (size_t i = 0; i < sw_json_len(checks); i++) {
+        const char *name = sw_json_str(sw_json_at(checks, i), "", NULL);
+        struct json_object *v = sw_json_find_by(validators, "name", name);
+        SW_AUTO_CHARS *note = sw_printf(
+            "check '%s' of the validation: validators/catalog.yaml has none of phase %s: left out",
+            name, phase);
+        if (!v || !sw_streq(sw_json_str(v, "", "phase", NULL), phase))
+            add_text(w->made->notes, note);
+    }
+    for (size_t i = 0; i < sw_json_len(validators); i++) {
+        struct json_object *v = sw_json_at(validators, i);
+        const char *name = sw_json_str(v, "", "name", NULL);
+        SW_AUTO_CHARS *state = sw_printf("validate-%s", name);
+        if (!sw_streq(sw_json_str(v, "", "phase", NULL), phase) || !sw_json_has_text(checks, name))
+            continue;
+        add_validator(w, v, run, previous ? previous : before);
+        then(&previous, state);
+        add_text(all, state);
+    }
+    if (sw_json_len(all)) {
+        (void)json_object_put(*after);
+        *after = SW_TAKE(all);
+    }
+}
+
+static bool has_checks(struct json_object *result)
+{
+    size_t n = 0;
+    for (size_t i = 0; sw_aicr_phase(i); i++)
+        n += sw_json_len(sw_json_find(result, "validation", sw_aicr_phase(i), "checks", NULL));
+    return n > 0;
+}
+
+/* The checks of the recipe's validation, as last states. */
+static int add_validation(struct writer *w, struct sw_err *err)
+{
+    static const char name[] = "validation", file[] = "validators/catalog.yaml";
+    const struct sw_aicr_file *found = NULL;
+    SW_AUTO_JSON *validators = NULL, *after = leaves_of(w);
+    if (!has_checks(w->made->result))
+        return 0;
+    if (!w->catalog || sw_aicr_file(w->catalog, file, &found, NULL) < 0) {
+        note_validation(w);
+        return 0;
+    }
+    const int rc = sw_aicr_validators_read(file, found->bytes, found->len, &validators, err);
+    if (rc < 0)
+        return rc;
+    SW_AUTO_CHARS *result = sw_aicr_result_text(w->made->result);
+    const uint64_t digest = sw_fnv64a(result, strlen(result)) ^ sw_fnv64a(found->bytes, found->len);
+    SW_AUTO_CHARS *run = sw_printf("%08x", (unsigned)(digest ^ digest >> 32));
+    SW_AUTO_CHARS *text = sw_aicr_validation_template(w->made->result, run);
+    add_local_chart(w, name, "What the checks of the validation need");
+    add_file(w, "charts/validation/templates/validation.yaml", text);
+    add_state(w, name, "0.1.0", "", name, after);
+    set_condition(w, "validation.enabled");
+    sw_json_set(w->values, json_object_new_boolean(true), name, "enabled", NULL);
+    then(&after, name);
+    add_text(w->made->notes, "the validation's checks run as cluster-admin, in the namespace "
+                             "aicr-validation: validation.enabled=false leaves them out");
+    for (size_t i = 0; sw_aicr_phase(i); i++)
+        add_phase(w, sw_aicr_phase(i), validators, run, &after);
+    return 0;
 }
 
 static void write_top(struct writer *w, const char *name)
@@ -493,7 +618,6 @@ static void write_top(struct writer *w, const char *name)
     sw_json_set_str(doc, "application", "type", NULL);
     sw_json_set_str(doc, "0.1.0", "version", NULL);
     add_constraints(w, doc);
-    note_validation(w);
     sw_json_set_str(doc, releases, "annotations", "slipway.dev/releases", NULL);
     sw_json_set_str(doc, "all", "annotations", "slipway.dev/wait", NULL);
     (void)json_object_object_add(doc, "dependencies", json_object_get(w->states));
@@ -654,6 +778,8 @@ int sw_aicr_make(const char *origin, const struct sw_aicr_files *files,
         rc = check_versions(&w, err);
     if (rc == 0)
         rc = write_all(&w, err);
+    if (rc == 0)
+        rc = add_validation(&w, err);
     if (rc == 0) {
         SW_AUTO_CHARS *name = opts->name ? sw_strdup(opts->name) : name_by_criteria(made->result);
         write_top(&w, name);

@@ -48,6 +48,10 @@ const struct explained_annotation explained_annotations[] = {
     { "slipway.dev/approve-install-plan", "an annotation of a Subscription", "gpu-operator.v25.3.0",
       "with installPlanApproval Manual: the install plan that installs exactly these versions is "
       "approved" },
+    { "slipway.dev/check", "an annotation of manifests: of a Job", "conformance",
+      "the Job checks something, in this phase: with exit code 2, where its podFailurePolicy fails "
+      "it for that, the check does not apply here and its state is Ready; checks of one phase that "
+      "need each other run one after the other, whatever they come to" },
     { "slipway.dev/constraints", OF_RESOURCE, "warn",
       "warn: what the recipe asks of the cluster (its chart's annotation of this name) is told, "
       "and "

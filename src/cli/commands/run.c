@@ -80,8 +80,10 @@ static const struct sw_flag flags[] = {
     { "registries-conf", 0, SW_FLAG_STRING, offsetof(struct run_opts, registries_conf), "FILE",
       NULL, "file with mirrors of registries; with --emulate no registry is used without it" },
     SW_RELEASES_FLAG(struct run_opts, releases),
-    { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT", "json|junit|text",
-      "json, junit: only one document, at the end, however that is (default text)" },
+    { "output", 'o', SW_FLAG_STRING, offsetof(struct run_opts, output), "FORMAT",
+      "json|junit|ctrf|text",
+      "json, junit, ctrf (the checks of its validation): only one document, at the end, however "
+      "that is (default text)" },
     { "artifacts", 0, SW_FLAG_STRING, offsetof(struct run_opts, artifacts), "DIR", NULL,
       "folder for what a failure is understood by: report.json, junit.xml, explanation.txt, "
       "objects, Events and logs, without secrets" },
@@ -248,10 +250,11 @@ static struct json_object *document_of(const struct run *run, const struct sw_re
 static int print_document(const struct run *run, const struct sw_report *report,
                           const char *failure)
 {
-    SW_AUTO_JSON *doc = document_of(run, report, failure);
+    const bool is_ctrf = sw_streq(run->opts.output, "ctrf");
+    SW_AUTO_JSON *doc = is_ctrf ? sw_report_ctrf(report) : document_of(run, report, failure);
     SW_AUTO_CHARS *junit = sw_report_junit(report, failure);
-    return sw_streq(run->opts.output, "json") ? sw_cli_print_json(doc)
-                                              : sw_cli_print(junit, strlen(junit));
+    return is_ctrf || sw_streq(run->opts.output, "json") ? sw_cli_print_json(doc)
+                                                         : sw_cli_print(junit, strlen(junit));
 }
 
 /* The two documents of --artifacts. */
@@ -411,6 +414,41 @@ static void keep_trouble(struct run *run)
     report_done(&report);
 }
 
+/* Has it come to something by which @phase goes on? */
+static bool is_checked(struct json_object *state, const char *phase)
+{
+    const char *result = sw_json_str(state, "", "check", "result", NULL);
+    const bool good = sw_streq(result, "passed") || sw_streq(result, "skipped");
+    return good || sw_streq(sw_json_str(state, "", "phase", NULL), "Ready") ||
+           (sw_streq(sw_json_str(state, "", "class", NULL), "Failed") &&
+            sw_streq(sw_json_str(state, "", "check", "phase", NULL), phase));
+}
+
+/* Is the check of @state under way, or the next? Another one of its phase that failed does not keep
+ * it from being run. */
+static bool is_next_check(struct json_object *states, struct json_object *state)
+{
+    struct json_object *needs = sw_json_get(state, "needs");
+    const char *phase = sw_json_str(state, NULL, "check", "phase", NULL);
+    if (!phase || !*sw_json_str(state, "", "class", NULL) || is_checked(state, phase))
+        return false;
+    for (size_t i = 0; i < sw_json_len(needs); i++)
+        if (!is_checked(
+                sw_json_find_by(states, "name", sw_json_str(sw_json_at(needs, i), "", NULL)),
+                phase))
+            return false;
+    return true;
+}
+
+/* Has a check failed, and are there others that are run all the same? */
+static bool checks_go_on(struct json_object *states, struct json_object *failed)
+{
+    bool any = false;
+    for (size_t i = 0; sw_json_get(failed, "check") && i < sw_json_len(states); i++)
+        any |= is_next_check(states, sw_json_at(states, i));
+    return any;
+}
+
 /* Whether the walk is over. */
 static void check(void *arg)
 {
@@ -454,12 +492,17 @@ static void check(void *arg)
         bool is_recipe = sw_streq(sw_json_str(failed, "", "reason", NULL), "NotRendered");
         struct json_object *errored = sw_json_find_by(sw_json_get(status, "conditions"), "type",
                                                       "Errored");
+        const char *reason = sw_json_str(errored, "", "reason", NULL);
+        if (failed && checks_go_on(states, failed))
+            return;
         if (failed)
             end(run, is_recipe ? SW_EXIT_USAGE : SW_EXIT_FAILED, NULL);
         else if (sw_starts_with(sw_json_str(errored, "", "message", NULL),
                                 "State " SW_STATE_NAMESPACE " "))
             end(run, SW_EXIT_FAILED, NULL);
-        else if (!fault && sw_streq(sw_json_str(errored, "", "reason", NULL), "ChartFailure"))
+        else if (run->opts.fail_fast && sw_streq(reason, "ConstraintNotMet"))
+            end(run, SW_EXIT_FAILED, NULL); /* another cluster is asked for */
+        else if (!fault && sw_streq(reason, "ChartFailure"))
             end(run, SW_EXIT_USAGE, NULL); /* it renders to no object: nothing is going to change */
     }
     if (run->opts.fail_fast && !run->ended && !fault)

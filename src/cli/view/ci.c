@@ -54,6 +54,12 @@ static int64_t time_of(struct json_object *state, const char *key, int64_t other
     return ms;
 }
 
+/* Has its check found that it does not apply? */
+static bool is_skipped(struct json_object *state)
+{
+    return sw_streq(sw_json_str(state, "", "check", "result", NULL), "skipped");
+}
+
 /* What the walk has ended for: a state that failed, or one that has begun and is not ready. */
 static bool has_failed(struct json_object *state, bool walk_failed)
 {
@@ -72,7 +78,9 @@ static void put_case(struct printbuf *out, const struct sw_report *report,
     put_attribute(out, "classname", report->name);
     put_attribute(out, "name", sw_json_str(state, "", "name", NULL));
     put_seconds(out, time_of(state, "readyAt", report->now_ms) - started_ms);
-    if (sw_streq(phase, "Ready")) {
+    if (sw_streq(phase, "Ready") && is_skipped(state))
+        message = sw_json_str(state, "it does not apply here", "check", "message", NULL);
+    else if (sw_streq(phase, "Ready")) {
         printbuf_strappend(out, "/>\n");
         return;
     }
@@ -90,7 +98,8 @@ char *sw_report_junit(const struct sw_report *report, const char *failure)
         struct json_object *state = sw_json_at(states, i);
         bool failed = has_failed(state, failure);
         n_failed += failed;
-        n_skipped += !failed && !sw_streq(sw_json_str(state, "", "phase", NULL), "Ready");
+        n_skipped += !failed && (is_skipped(state) ||
+                                 !sw_streq(sw_json_str(state, "", "phase", NULL), "Ready"));
     }
     bool is_error = failure && !n_failed; /* it did not come to a state */
     printbuf_strappend(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
@@ -113,6 +122,67 @@ char *sw_report_junit(const struct sw_report *report, const char *failure)
     char *text = sw_strdup(out->buf);
     printbuf_free(out);
     return text;
+}
+
+/* ---- CTRF --------------------------------------------------------------------------------------
+ */
+
+/* What the state's check has come to, as a test. */
+static struct json_object *ctrf_test(const struct sw_report *report, struct json_object *state)
+{
+    static const char prefix[] = "validate-";
+    struct json_object *check = sw_json_get(state, "check"), *test = json_object_new_object();
+    const char *name = sw_json_str(state, "", "name", NULL),
+               *result = sw_json_str(check, "", "result", NULL),
+               *message = sw_json_str(check, "", "message", NULL);
+    const int64_t started_ms = time_of(state, "startedAt", report->now_ms),
+                  ended_ms = time_of(state, "readyAt", report->now_ms);
+    if (sw_streq(result, "pending") && !sw_json_get(state, "startedAt")) {
+        result = "skipped";
+        message = sw_json_str(state, "", "message", NULL);
+    }
+    sw_json_set_str(test, name + (sw_starts_with(name, prefix) ? sizeof prefix - 1 : 0), "name",
+                    NULL);
+    sw_json_set_str(test, result, "status", NULL);
+    sw_json_set(test, json_object_new_int64(ended_ms > started_ms ? ended_ms - started_ms : 0),
+                "duration", NULL);
+    (void)json_object_array_add(sw_json_need_list(test, "suite", NULL),
+                                json_object_new_string(sw_json_str(check, "", "phase", NULL)));
+    if (*message)
+        sw_json_set_str(test, message, "message", NULL);
+    return test;
+}
+
+struct json_object *sw_report_ctrf(const struct sw_report *report)
+{
+    static const char *const results[] = { "passed", "failed", "skipped", "pending", "other" };
+    struct json_object *doc = json_object_new_object(), *tests = json_object_new_array(),
+                       *states = sw_json_get(report->status, "states");
+    int64_t counts[SW_COUNT(results)] = { 0 };
+    char at[21];
+    for (size_t i = 0; i < sw_json_len(states); i++) {
+        if (!sw_json_get(sw_json_at(states, i), "check"))
+            continue;
+        struct json_object *test = ctrf_test(report, sw_json_at(states, i));
+        for (size_t k = 0; k < SW_COUNT(results); k++)
+            counts[k] += sw_streq(results[k], sw_json_str(test, "", "status", NULL));
+        (void)json_object_array_add(tests, test);
+    }
+    sw_json_set_str(doc, "CTRF", "reportFormat", NULL);
+    sw_json_set_str(doc, "0.0.1", "specVersion", NULL);
+    sw_json_set_str(doc, sw_time_rfc3339(report->now_ms, at), "timestamp", NULL);
+    sw_json_set_str(doc, "slipway", "generatedBy", NULL);
+    sw_json_set_str(doc, "slipway", "results", "tool", "name", NULL);
+    sw_json_set(doc, json_object_new_int64((int64_t)sw_json_len(tests)), "results", "summary",
+                "tests", NULL);
+    for (size_t k = 0; k < SW_COUNT(results); k++)
+        sw_json_set(doc, json_object_new_int64(counts[k]), "results", "summary", results[k], NULL);
+    sw_json_set(doc, json_object_new_int64(report->started_ms), "results", "summary", "start",
+                NULL);
+    sw_json_set(doc, json_object_new_int64(report->now_ms), "results", "summary", "stop", NULL);
+    sw_json_set(doc, tests, "results", "tests", NULL);
+    sw_json_set_str(doc, report->name, "results", "environment", "testEnvironment", NULL);
+    return doc;
 }
 
 /* ---- GitHub ------------------------------------------------------------------------------------

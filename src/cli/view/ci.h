@@ -10,6 +10,11 @@
  * read. Pinned by test/unit/cli/cli_ci_test.c. */
 char *sw_report_junit(const struct sw_report *report, const char *failure);
 
+/** The results of the resource's checks (slipway.dev/check), those that were not begun skipped, in
+ * the Common Test Report Format; the caller's.
+ * Source: ctrf.io; NVIDIA/aicr, pkg/validator/ctrf. */
+struct json_object *sw_report_ctrf(const struct sw_report *report);
+
 /** A workflow command of GitHub Actions that shows @failure as an error: one line; heap.
  * Source: "Workflow commands for GitHub Actions", how data and properties are escaped. */
 char *sw_report_github(const char *command, const char *name, const char *failure);

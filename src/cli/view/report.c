@@ -45,7 +45,8 @@ const char *sw_report_phase(const struct sw_report *report)
 
 static struct json_object *state_json(struct json_object *state)
 {
-    static const char *const copied[] = { "startedAt", "readyAt", "message", "rolledBack" };
+    static const char *const copied[] = { "startedAt", "readyAt", "message", "rolledBack",
+                                          "check" };
     struct json_object *out = json_object_new_object(), *needs = sw_json_get(state, "needs");
     sw_json_set_str(out, sw_json_str(state, "", "name", NULL), "name", NULL);
     sw_json_set_str(out, sw_json_str(state, "", "phase", NULL), "phase", NULL);

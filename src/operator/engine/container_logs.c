@@ -25,7 +25,9 @@ static bool find_succeeded(const struct object *o, const char **pod, const char 
 {
     const struct sw_readiness *readiness = &o->judged;
     *pod = o->key.name;
-    if (!sw_streq(o->key.kind, "Pod") && !workers_succeeded(o, pod, &readiness))
+    const bool is_pod = sw_streq(o->key.kind, "Pod");
+    if (!is_pod && !(o->judged.skipped ? workers_worst(o, pod, &readiness)
+                                       : workers_succeeded(o, pod, &readiness)))
         return false;
     *container = readiness->container;
     return *container != NULL;
@@ -132,7 +134,13 @@ static void tell(struct sw_engine *e, struct object *o, const struct sw_event *e
     const char *why = event->message ? event->message : event->text;
     bool is_read = event->code == 0 && !is_no_log(event->text);
     SW_AUTO_CHARS *line = sw_text_last_line(is_read ? event->text : why, MAX_LINE);
-    act_event(e, false, "HookSucceeded", "%s has succeeded; %s%s%s", object_title(e, o),
+    const bool check = o->gate && o->gate->check;
+    act_event(e, false,
+              o->judged.skipped ? "CheckSkipped"
+              : check           ? "CheckPassed"
+                                : "HookSucceeded",
+              "%s %s; %s%s%s", object_title(e, o),
+              o->judged.skipped ? "does not apply here" : "has succeeded",
               is_read ? "the end of its log" : "its log cannot be read", line ? ": " : "",
               line      ? line
               : is_read ? " is empty"

@@ -258,8 +258,9 @@ struct state {
     struct bitset done;             /* node by node: where it is finished */
     struct bitset members, lacking; /* nodes that must have the gate's labels; those without */
     bool members_known;
-    char *reported;        /* text of the last Event about it */
-    char *observes;        /* of the status, until it is rendered; NULL: none */
+    char *reported;                     /* text of the last Event about it */
+    char *observes;                     /* of the status, until it is rendered; NULL: none */
+    char *check_result, *check_message; /* of its check, see check.c; NULL: none */
     const char *told_hint; /* of the last Event that told that it is stuck; borrowed, constant */
     int64_t stuck_next_ms, stuck_after_ms; /* when that is looked at next; 0: it does not wait */
     char *shown;                           /* the phase in the status... */
@@ -769,6 +770,21 @@ const char *signal_name(enum signal signal);
 bool state_may_start(struct sw_engine *e, const struct state *s);
 /** Does @need let @s begin? */
 bool need_is_met(const struct state *s, const struct state *need);
+
+/* ---- checks: check.c ---------------------------------------------------------------------------
+ */
+
+/** Has the check of @need failed, and is that of @s another one of the same phase? */
+bool check_goes_on(const struct state *s, const struct state *need);
+/** Note what the state's check, if it has one, has come to. */
+void check_update(struct sw_engine *e, struct state *s);
+/** {phase, result, message} for the status, the caller's; NULL: it has no check. */
+struct json_object *check_doc(const struct state *s);
+/** @note with what its check has come to before it. Heap; NULL: neither. */
+char *check_note(const struct state *s, const char *note);
+/** Take it from the status of before. */
+void check_read(struct state *s, struct json_object *doc);
+void check_done(struct state *s);
 /** Are all awaited objects ready, and all nodes as they are waited for? */
 bool state_gate_is_open(struct sw_engine *e, struct state *s);
 /** A node has changed: count it again where the state waits for nodes. */

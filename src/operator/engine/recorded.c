@@ -46,6 +46,7 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->last_failure_ms = read_time(failures, "last");
     s->begun = read_hex(doc, "revision");
     sw_text_set(&s->observes, sw_json_str(doc, NULL, "observes", NULL));
+    check_read(s, sw_json_get(doc, "check"));
     sw_text_set(&s->shown, sw_json_str(doc, "", "phase", NULL));
     sw_text_set(&s->reported, s->shown);
 }

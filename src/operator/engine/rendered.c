@@ -66,7 +66,7 @@ int object_render(struct sw_engine *e, struct object *o, const struct sw_rendere
     o->drop_before = r->drop_before;
     o->drop_ready = r->drop_ready;
     o->drop_failed = r->drop_failed;
-    o->tells_log = r->tells_log;
+    o->tells_log = r->tells_log || gate->check;
     o->again = r->again;
     if (o->once && o->done_hash)
         o->done_hash = object_run_hash(o, o->done_hash & 1);

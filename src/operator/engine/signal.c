@@ -27,7 +27,7 @@ bool need_is_met(const struct state *s, const struct state *need)
 {
     if (state_is_rendering(need))
         return false; /* what it is ready with may be out of date */
-    if (need->phase == PH_READY)
+    if (need->phase == PH_READY || check_goes_on(s, need))
         return true;
     bool goes_on = need->phase == PH_WAITING || (need->phase == PH_FAILED && need->late);
     return goes_on && need->node_by_node && need->label && need->done.count > 0 &&

@@ -110,6 +110,7 @@ void state_free(struct state *s)
     free(s->shared_owner);
     free(s->reported);
     free(s->observes);
+    check_done(s);
     free(s->shown);
     bitset_done(&s->done);
     bitset_done(&s->members);

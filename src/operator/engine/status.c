@@ -182,9 +182,11 @@ static void add_failures(const struct state *s, struct json_object *to)
     json_object_object_add(to, "failures", doc);
 }
 
-static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
+static struct json_object *state_doc(struct sw_engine *e, struct state *s)
 {
-    struct json_object *doc = json_object_new_object();
+    struct json_object *doc = json_object_new_object(), *check;
+    check_update(e, s);
+    SW_AUTO_CHARS *note = check_note(s, note_of(s));
     const char *reason, *message = state_message(e, s, &reason);
     add_text(doc, "name", s->name);
     add_text(doc, "label", s->label);
@@ -194,7 +196,9 @@ static struct json_object *state_doc(struct sw_engine *e, const struct state *s)
     add_text(doc, "reason", reason);
     add_text(doc, "message", message);
     add_text(doc, "rolledBack", state_rolled_back(s));
-    add_text(doc, "note", note_of(s));
+    add_text(doc, "note", note);
+    if ((check = check_doc(s)))
+        json_object_object_add(doc, "check", check);
     add_text(doc, "observes", observes_of(s));
     if (s->release)
         json_object_object_add(doc, "release", release_doc(s));
@@ -437,7 +441,7 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
     json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
     json_object_object_add(doc, "conditions", conditions_doc(e, sum));
     for (size_t i = 0; i < e->n_states; i++) {
-        const struct state *s = e->states[i];
+        struct state *s = e->states[i];
         if (!s->hidden)
             json_object_array_add(states, state_doc(e, s));
         for (size_t k = 0; k < s->n_objects; k++)

@@ -71,6 +71,10 @@ struct sw_condition;
 #define SW_ANN_NO_NODE "slipway.dev/may-match-no-node"
 /** A number: how often a Job, or a Pod that runs to completion, is run again after it failed. */
 #define SW_ANN_RETRIES "slipway.dev/retries"
+/** The phase that a Job belongs to which checks something. Where its pod failure policy fails it
+ * for exit code 2, the check does not apply, which is no failure; those of one phase that need each
+ * other run one after the other, whatever they come to. Source: NVIDIA/aicr, validators. */
+#define SW_ANN_CHECK "slipway.dev/check"
 /** "by-node": a DaemonSet whose old pods are deleted node after node (upgrade.h): a ready pod of an
  * older template counts on its node until the node's turn comes. Set by the controller. */
 #define SW_ANN_UPGRADE "slipway.dev/upgrade"
@@ -97,6 +101,7 @@ struct sw_gate {
     char *assert_message;           /* SW_ANN_ASSERT_MESSAGE; NULL: none */
     char *note;                     /* SW_ANN_NOTE; NULL: none */
     char *observes;                 /* SW_ANN_OBSERVES; NULL: none */
+    char *check;                    /* of a Job SW_ANN_CHECK; NULL: none */
     char *selector; /* of the objects that it is about, as in a URL; NULL: all, or one */
     bool hides;     /* its values may be secret */
     /** The state waits for this object: wait annotations, hooks, observed and dry-run objects,

@@ -21,6 +21,8 @@ struct sw_readiness {
     /** Of a pod: the container that has ended, whose log may say why; of one that has succeeded its
      * default container. NULL: none has. Owned. */
     char *container;
+    /** It is READY since it says of itself that it does not apply here (SW_ANN_CHECK). */
+    bool skipped;
 };
 /** Free what it owns; it is zero then. */
 void sw_readiness_done(struct sw_readiness *readiness);
