@@ -21,7 +21,7 @@ check "a shell is offered" "bash zsh fish" "$(complete_line slipway completion "
 check "a file is offered for the rest" "Makefile" "$(cd "$(dirname "$0")/../../.." && complete_line slipway run Makefi)"
 check "a command is offered to help" "rbac" "$(complete_line slipway help rb)"
 check "a command is offered to man" "controller" "$(complete_line slipway man contr)"
-check "a short option's value is offered" "json junit text" "$(complete_line slipway run -o "")"
+check "a short option's value is offered" "json junit ctrf text" "$(complete_line slipway run -o "")"
 check "a log level is offered" "warn" "$(complete_line slipway status --log-level w)"
 check "help and version are offered" "--help --version" "$(complete_line slipway --)"
 folder=$(mktemp -d)
