@@ -7,6 +7,7 @@
 
 #include "chart/aicr/constraints.h"
 #include "chart/aicr/recommend.h"
+#include "chart/aicr/upgrades.h"
 #include "chart/recipe/load/files.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/measured.h"
@@ -38,7 +39,7 @@ struct work {
     struct sw_aicr_files table;      /* the array is owned */
     struct sw_aicr_catalog *catalog; /* NULL: it is one recipe */
     struct json_object *result;      /* of one recipe, else of the best fit; NULL: none fits */
-    struct json_object *facts, *wanted, *judged;
+    struct json_object *facts, *wanted, *judged, *upgrades;
     char *note;
 };
 
@@ -47,7 +48,7 @@ static void work_done(struct work *w)
     sw_aicr_catalog_free(w->catalog);
     sw_files_done(&w->files);
     free((struct sw_aicr_file *)w->table.items);
-    struct json_object *const docs[] = { w->result, w->facts, w->wanted, w->judged };
+    struct json_object *const docs[] = { w->result, w->facts, w->wanted, w->judged, w->upgrades };
     for (size_t i = 0; i < SW_COUNT(docs); i++)
         (void)json_object_put(docs[i]);
     free(w->note);
@@ -181,6 +182,25 @@ static void print_over(struct json_object *over)
     }
 }
 
+/* What AICR's records say of components that are there in another version. */
+static void print_upgrades(struct json_object *upgrades)
+{
+    for (size_t i = 0; i < sw_json_len(upgrades); i++) {
+        struct json_object *u = sw_json_at(upgrades, i), *steps = sw_json_get(u, "steps");
+        const char *summary = sw_json_str(u, NULL, "summary", NULL);
+        const char *before = sw_json_str(u, NULL, "precondition", NULL);
+        (void)printf("upgrade of %s from %s to %s: %s: %s\n", sw_json_str(u, "", "component", NULL),
+                     sw_json_str(u, "", "from", NULL), sw_json_str(u, "", "to", NULL),
+                     sw_json_str(u, "", "verdict", NULL),
+                     summary ? summary : sw_json_str(u, "", "why", NULL));
+        if (before)
+            (void)printf("  before: %s\n", before);
+        for (size_t k = 0; k < sw_json_len(steps); k++)
+            (void)printf("  %zu. %s\n", k + 1,
+                         sw_json_str(sw_json_at(steps, k), "", "description", NULL));
+    }
+}
+
 static int print(const struct work *w, const char *source)
 {
     SW_AUTO_JSON *over = w->result ? sw_aicr_over(w->result, w->facts) : NULL;
@@ -189,12 +209,14 @@ static int print(const struct work *w, const char *source)
         (void)json_object_object_add(doc, "facts", json_object_get(w->facts));
         (void)json_object_object_add(doc, "recipes", json_object_get(w->judged));
         (void)json_object_object_add(doc, "components", json_object_get(over));
+        (void)json_object_object_add(doc, "upgrades", json_object_get(w->upgrades));
         (void)sw_cli_print_json(doc); /* main() checks what was written */
     } else {
         print_cluster(w->facts);
         print_judged(w, source);
         if (over)
             print_over(over);
+        print_upgrades(w->upgrades);
         if (w->note)
             (void)printf("note: %s\n", w->note);
     }
@@ -217,6 +239,8 @@ static int execute(const struct sw_call *call)
         rc = read_facts(&w, &err);
     if (rc == 0)
         rc = judge(&w, rest.items[0], &err);
+    if (rc == 0 && w.catalog && w.result)
+        rc = sw_aicr_upgrades(w.catalog, w.result, w.facts, &w.upgrades, &err);
     rc = rc < 0 ? sw_cli_fail("recommend", &err) : print(&w, rest.items[0]);
     work_done(&w);
     return rc;

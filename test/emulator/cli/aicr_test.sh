@@ -314,6 +314,26 @@ recommended() {
         grep -q '^gpu-operator  *gpu-operator  *v2.0.0  *v1.0.0, in namespace old$' said && grep -q '^tuning  *tuning  *nothing$' said || { cat said; return 1; }
 }
 t "recommend says which recipe fits, what speaks against the others, and what it would go over" recommended
+upgraded() { # a record of AICR says what the step from what is there asks for
+    cp -r catalog recorded && put recorded/components/gpu-operator/upgrades.yaml <<'Y' &&
+apiVersion: aicr.run/v1beta1
+kind: ComponentUpgrades
+component: gpu-operator
+transitions:
+- from: "<2.0.0"
+  to: ">=2.0.0 <=2.0.0"
+  verdict: manual
+  summary: A kind is renamed.
+  precondition: No old object is left.
+  stepsByDeployer:
+  - {deployers: [argocd], steps: [{id: a, description: Commit it.}]}
+  - steps: [{id: b, description: Rename the objects.}]
+Y
+        snapshot s1 v1.33.1-eks-1 ubuntu && "$slipway" recommend recorded --snapshot s1 >said 2>&1 && grep -q '^upgrade of gpu-operator from v1.0.0 to v2.0.0: manual: A kind is renamed.$' said && grep -q '^  before: No old object is left.$' said &&
+        grep -q '^  1. Rename the objects.$' said && ! grep -q 'Commit it\|upgrade of cert-manager' said && "$slipway" recommend catalog --snapshot s1 | grep -q 'upgrade of gpu-operator from v1.0.0 to v2.0.0: unknown: it has no record' || { cat said; return 1; }
+    sed -i 's/verdict: manual/verdict: probably/' recorded/components/gpu-operator/upgrades.yaml && ! "$slipway" recommend recorded --snapshot s1 >said 2>&1 && grep -q "verdict: 'probably' is none of safe, manual, blocked" said || { cat said; return 1; }
+}
+t "recommend says what AICR's records ask for where a component is upgraded" upgraded
 unfit() {
     local rc
     snapshot s2 v1.20.3-eks-1 rhel; "$slipway" recommend catalog --snapshot s2 >said 2>&1; rc=$?
