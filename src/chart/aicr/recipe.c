@@ -7,6 +7,7 @@
 #include "chart/aicr/bundle.h"
 #include "chart/aicr/check.h"
 #include "chart/aicr/constraints.h"
+#include "chart/aicr/upgrades.h"
 #include "chart/aicr/validation.h"
 #include "data/data.h"
 #include "data/yaml/yaml.h"
@@ -21,6 +22,7 @@ struct writer {
     struct json_object *states;   /* dependencies of Chart.yaml */
     struct json_object *releases; /* slipway.dev/releases */
     struct json_object *values;   /* values.yaml */
+    struct json_object *upgrades; /* slipway.dev/upgrades */
     struct json_object *last;     /* by component: a list of the states that others wait for */
     struct json_object *asserts;  /* of the component's own objects, by kind/name; borrowed */
 };
@@ -393,6 +395,11 @@ static int add_component(struct writer *w, struct json_object *component, struct
     if (rc == 0)
         rc = add_states(w, component, &chart, check, err);
     sw_aicr_chart_done(&chart);
+    struct json_object *record = NULL;
+    if (rc == 0 && w->catalog)
+        rc = sw_aicr_upgrades_of(w->catalog, name_of(component), &record, err);
+    if (record)
+        (void)json_object_object_add(w->upgrades, name_of(component), record);
     return rc;
 }
 
@@ -619,6 +626,9 @@ static void write_top(struct writer *w, const char *name)
     sw_json_set_str(doc, "0.1.0", "version", NULL);
     add_constraints(w, doc);
     sw_json_set_str(doc, releases, "annotations", "slipway.dev/releases", NULL);
+    SW_AUTO_CHARS *upgrades = sw_yaml_text(w->upgrades, NULL);
+    if (json_object_object_length(w->upgrades))
+        sw_json_set_str(doc, upgrades, "annotations", SW_ANN_UPGRADES, NULL);
     sw_json_set_str(doc, "all", "annotations", "slipway.dev/wait", NULL);
     (void)json_object_object_add(doc, "dependencies", json_object_get(w->states));
     SW_AUTO_CHARS *chart = chart_text(doc), *values = sw_yaml_text(w->values, NULL),
@@ -769,6 +779,7 @@ int sw_aicr_make(const char *origin, const struct sw_aicr_files *files,
                         .states = json_object_new_array(),
                         .releases = json_object_new_object(),
                         .values = json_object_new_object(),
+                        .upgrades = json_object_new_object(),
                         .last = json_object_new_object() };
     made->notes = json_object_new_array();
     int rc = open_parts(&w, origin, err);
@@ -788,6 +799,7 @@ int sw_aicr_make(const char *origin, const struct sw_aicr_files *files,
     (void)json_object_put(w.releases);
     (void)json_object_put(w.values);
     (void)json_object_put(w.last);
+    (void)json_object_put(w.upgrades);
     sw_aicr_catalog_free(w.catalog);
     sw_aicr_bundle_free(w.bundle);
     return rc;

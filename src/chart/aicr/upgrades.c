@@ -257,8 +257,8 @@ struct json_object *sw_aicr_upgrade(struct json_object *record, const char *from
 /* ---- all components ----------------------------------------------------------------------------
  */
 
-static int record_of(const struct sw_aicr_catalog *catalog, const char *component,
-                     struct json_object **out, struct sw_err *err)
+int sw_aicr_upgrades_of(const struct sw_aicr_catalog *catalog, const char *component,
+                        struct json_object **out, struct sw_err *err)
 {
     SW_AUTO_CHARS *usual = sw_printf("components/%s/upgrades.yaml", component);
     const char *file = sw_json_str(sw_aicr_component(catalog, component), usual, "upgrades", "file",
@@ -290,7 +290,7 @@ int sw_aicr_upgrades(const struct sw_aicr_catalog *catalog, struct json_object *
         SW_AUTO_JSON *record = NULL;
         if (!*from || !*to || sw_streq(bare(from), bare(to)) || !sw_aicr_is_enabled(c))
             continue;
-        const int rc = record_of(catalog, name, &record, err);
+        const int rc = sw_aicr_upgrades_of(catalog, name, &record, err);
         if (rc < 0)
             return rc;
         struct json_object *step = sw_aicr_upgrade(record, from, to);

@@ -11,6 +11,10 @@
 struct json_object;
 struct sw_aicr_catalog;
 
+/** Of a chart that was made of AICR's recipe: the records of its components, in YAML
+ * ({<component>: <record>}). */
+#define SW_ANN_UPGRADES "slipway.dev/upgrades"
+
 /** Read a record of @component; @*out is the caller's. @file: for messages.
  * @return 0 | SW_INVALID: a field, a version or a verdict that is not known, a range */
 int sw_aicr_upgrades_read(const char *file, const char *component, const char *text, size_t len,
@@ -20,6 +24,10 @@ int sw_aicr_upgrades_read(const char *file, const char *component, const char *t
  * and steps ({description, reason}). The caller's. */
 struct json_object *sw_aicr_upgrade(struct json_object *record, const char *from,
                                     const char *to) SW_CHECKED;
+/** The record of @component in the catalogue into @*out, the caller's; NULL: it has none.
+ * @return 0 | SW_INVALID */
+int sw_aicr_upgrades_of(const struct sw_aicr_catalog *catalog, const char *component,
+                        struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** The steps of all components of @result that @facts (see recommend.h) have in another version: a
  * list, each with its component; @*out is the caller's. @return 0 | SW_INVALID: a record */
 int sw_aicr_upgrades(const struct sw_aicr_catalog *catalog, struct json_object *result,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/loop.h"
+#include "chart/aicr/upgrades.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/node_plan.h"
 #include "cli/cluster/requests.h"
@@ -19,6 +20,7 @@
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/release_steps.h"
 #include "data/data.h"
+#include "data/yaml/yaml.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/inventory/inventory.h"
 #include "operator/manifests/node_choice.h"
@@ -213,6 +215,27 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
     return rc == 0 ? sw_preview_each(&p->preview, add_manifest, p, err) : rc;
 }
 
+/* The releases that change, each with what AICR's record says of its step where the recipe has
+ * records; the caller's. */
+static struct json_object *changed_releases(const struct plan *p)
+{
+    struct json_object *changed = sw_release_steps_changed(p->releases);
+    const char *text = sw_json_str((struct json_object *)p->nodes.metadata, NULL, "annotations",
+                                   SW_ANN_UPGRADES, NULL);
+    SW_AUTO_JSON *records = NULL;
+    SW_ERR(err);
+    if (!text || sw_yaml_parse(text, strlen(text), NULL, &records, &err) < 0)
+        return changed;
+    for (size_t i = 0; i < sw_json_len(changed); i++) {
+        struct json_object *r = sw_json_at(changed, i);
+        const char *from = sw_json_str(r, NULL, "from", NULL), *to = sw_json_str(r, "", "to", NULL);
+        struct json_object *record = sw_json_get(records, sw_json_str(r, "", "name", NULL));
+        if (from && !sw_streq(from, to))
+            sw_json_set(r, sw_aicr_upgrade(record, from, to), "record", NULL);
+    }
+    return changed;
+}
+
 /* ---- either -------------------------------------------------------------------------------------
  */
 
@@ -294,7 +317,7 @@ static int print_json(const struct plan *p)
     if (p->notes)
         sw_json_set(doc, json_object_get(p->notes), "notes", NULL);
     sw_json_set(doc, sw_preview_shared(&p->preview), "sharedReleases", NULL);
-    sw_json_set(doc, sw_release_steps_changed(p->releases), "releases", NULL);
+    sw_json_set(doc, changed_releases(p), "releases", NULL);
     sw_json_set(doc, json_object_get(p->absent), "notInstalled", NULL);
     sw_json_set(doc, sw_awaited_labels_list(&p->awaited), "awaitedLabels", NULL);
     return sw_cli_print_json(doc);
@@ -326,7 +349,7 @@ static int print_text(const struct plan *p)
         SW_AUTO_CHARS *line = sw_shared_release_line(sw_json_at(shared, i));
         sprintbuf(out, "%s\n", line);
     }
-    SW_AUTO_JSON *releases = sw_release_steps_changed(p->releases);
+    SW_AUTO_JSON *releases = changed_releases(p);
     SW_AUTO_CHARS *steps = sw_release_steps_text(releases);
     SW_AUTO_CHARS *absent = sw_absent_charts_text(p->absent);
     SW_AUTO_CHARS *awaited = sw_awaited_labels_text(&p->awaited);

@@ -176,6 +176,22 @@ static void put_objects(char **out, struct json_object *objects)
     }
 }
 
+/* What AICR's record says of the step. */
+static void put_record(char **out, struct json_object *record)
+{
+    struct json_object *steps = sw_json_get(record, "steps");
+    const char *needed = sw_json_str(record, NULL, "precondition", NULL);
+    if (!record)
+        return;
+    sw_append(out, "  record: %s: %s\n", sw_json_str(record, "", "verdict", NULL),
+              sw_json_str(record, sw_json_str(record, "", "why", NULL), "summary", NULL));
+    if (needed)
+        sw_append(out, "    before: %s\n", needed);
+    for (size_t i = 0; i < sw_json_len(steps); i++)
+        sw_append(out, "    %zu. %s\n", i + 1,
+                  sw_json_str(sw_json_at(steps, i), "", "description", NULL));
+}
+
 char *sw_release_steps_text(struct json_object *releases)
 {
     char *out = sw_strdup("");
@@ -190,6 +206,7 @@ char *sw_release_steps_text(struct json_object *releases)
             sw_append(&out, "%s, changed\n", to);
         else
             sw_append(&out, "%s to %s\n", from, to);
+        put_record(&out, sw_json_get(r, "record"));
         for (size_t k = 0; k < sw_json_len(steps); k++) {
             struct json_object *step = sw_json_at(steps, k);
             sw_append(&out, "  %zu  %-18s  ", k + 1, sw_json_str(step, "", "name", NULL));

@@ -334,6 +334,17 @@ Y
     sed -i 's/verdict: manual/verdict: probably/' recorded/components/gpu-operator/upgrades.yaml && ! "$slipway" recommend recorded --snapshot s1 >said 2>&1 && grep -q "verdict: 'probably' is none of safe, manual, blocked" said || { cat said; return 1; }
 }
 t "recommend says what AICR's records ask for where a component is upgraded" upgraded
+planned() { # from one recipe to another: of each release the record
+    local rc=0
+    sed -i 's/probably/manual/' recorded/components/gpu-operator/upgrades.yaml && cp -r catalog older && sed -i 's/version: v2.0.0/version: v1.0.0/' older/overlays/base.yaml && began || return 1
+    "$slipway" run older --criteria service=eks --kubeconfig kubeconfig --charts-dir charts --ignore-constraints --timeout 60s >said 2>&1 &&
+        "$slipway" plan ./recorded --criteria service=eks --kubeconfig kubeconfig --charts-dir charts >said 2>&1
+    grep -A3 '^release gpu-operator of namespace gpu-operator: 1.0.0 to 2.0.0$' said | tr -d '\n' | grep -q 'record: manual: A kind is renamed. *before: No old object is left. *1. Rename the objects.' || rc=1
+    ended
+    [ $rc = 0 ] || cat said
+    return $rc
+}
+t "plan says of each release that goes to another version what its record asks for" planned
 unfit() {
     local rc
     snapshot s2 v1.20.3-eks-1 rhel; "$slipway" recommend catalog --snapshot s2 >said 2>&1; rc=$?
