@@ -96,9 +96,6 @@ const struct explained_annotation explained_annotations[] = {
       "the releases in it that several resources use: their owner, users and versions; " SET },
     { "slipway.dev/taints", "an annotation of nodes", NULL,
       "which of the node's taints slipway has set, by resource; " SET },
-    { "slipway.dev/upgrades", "an annotation of a chart, in its Chart.yaml", NULL,
-      "AICR's records of upgrades by release, which `slipway plan` tells of those that go to "
-      "another version; a recipe that is made of AICR's catalogue has them" },
     { "specialresource.openshift.io/hash", "an annotation of objects; it is SRO's", NULL,
       "a digest of the manifest that was applied last; " SET },
     { 0 },

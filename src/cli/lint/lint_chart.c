@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "chart/aicr/constraints.h"
+#include "chart/aicr/upgrades.h"
 #include "cli/lint/fields.h"
 #include "cli/lint/lint.h"
 #include "data/data.h"
@@ -40,6 +41,10 @@ const struct sw_chart_annotation sw_chart_annotations[] = {
       "a list of tolerations, in YAML: the recipe's pods tolerate these taints by themselves, so "
       "that nodes with them are the resource's, too",
       "- {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}\n" },
+    { SW_ANN_UPGRADES, NULL,
+      "AICR's records of upgrades by release, in YAML, which `slipway plan` tells of those that go "
+      "to another version",
+      "gpu-operator: {transitions: [{from: <2.0.0, to: =2.0.0, verdict: safe}]}\n" },
     { 0 },
 };
 

@@ -337,6 +337,7 @@ t "recommend says what AICR's records ask for where a component is upgraded" upg
 planned() { # from one recipe to another: of each release the record
     local rc=0
     sed -i 's/probably/manual/' recorded/components/gpu-operator/upgrades.yaml && cp -r catalog older && sed -i 's/version: v2.0.0/version: v1.0.0/' older/overlays/base.yaml && began || return 1
+    "$slipway" lint recorded --criteria service=eks --charts-dir charts >said 2>&1 && ! grep -q 'dev/upgrades' said || rc=1
     "$slipway" run older --criteria service=eks --kubeconfig kubeconfig --charts-dir charts --ignore-constraints --timeout 60s >said 2>&1 &&
         "$slipway" plan ./recorded --criteria service=eks --kubeconfig kubeconfig --charts-dir charts >said 2>&1
     grep -A3 '^release gpu-operator of namespace gpu-operator: 1.0.0 to 2.0.0$' said | tr -d '\n' | grep -q 'record: manual: A kind is renamed. *before: No old object is left. *1. Rename the objects.' || rc=1
