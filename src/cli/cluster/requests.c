@@ -7,6 +7,7 @@
 #include "data/text/nearest.h"
 #include "kube/feature_gates/feature_gates.h"
 #include "kube/review.h"
+#include "operator/inventory/inventory.h"
 
 #include <json-c/json.h>
 #include <string.h>
@@ -214,6 +215,15 @@ static char *nearest_resource(struct sw_connection *conn, const char *typed)
     return found;
 }
 
+/* A resource, or a list of them: what is packed of its states, too. */
+static void unpack(struct json_object *doc)
+{
+    if (!json_object_is_type(doc, json_type_array))
+        (void)sw_inventory_of(sw_json_get(doc, "status"));
+    for (size_t i = 0; i < sw_json_len(doc); i++)
+        (void)sw_inventory_of(sw_json_get(sw_json_at(doc, i), "status"));
+}
+
 int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
                         struct json_object **out, struct sw_err *err)
 {
@@ -223,6 +233,8 @@ int sw_cluster_resource(struct sw_connection *conn, const char *name, int retrie
     if (rc < 0)
         return rc;
     rc = sw_cluster_find(conn, RESOURCE_VERSION, RESOURCE_KIND, NULL, name, &opts, out, err);
+    if (rc == 0)
+        unpack(*out);
     if (rc != SW_NOTFOUND)
         return rc;
     SW_AUTO_CHARS *meant = nearest_resource(conn, name);

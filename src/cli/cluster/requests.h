@@ -40,7 +40,8 @@ int sw_cluster_lookup(void *conn, const char *api_version, const char *kind, con
 /** The kind SpecialResource. If the cluster has none, @err says how slipway is installed. */
 int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **out,
                              struct sw_err *err) SW_CHECKED;
-/** The SpecialResource @name (NULL: all), as sw_cluster_find() and sw_cluster_resource_kind(). */
+/** The SpecialResource @name (NULL: all), as sw_cluster_find() and sw_cluster_resource_kind(); its
+ * inventory and states are unpacked. */
 int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
                         struct json_object **out, struct sw_err *err) SW_CHECKED;
 /** All pages of a list as one array. */

@@ -16,6 +16,7 @@
 #include "operator/engine/nodes/grace_period.h"
 #include "operator/engine/owner.h"
 #include "operator/engine/readiness/gate.h"
+#include "operator/inventory/inventory.h"
 #include "operator/manifests/das_resource.h"
 #include "operator/manifests/hooks.h"
 #include "operator/manifests/scopes.h"
@@ -67,6 +68,7 @@ static int make_resource(struct sw_preview *d, struct sw_recipe_flags *flags,
                             &(struct sw_request_opts){ .retries = RETRIES }, &live, err);
     if (rc < 0 && rc != SW_NOTFOUND)
         return rc;
+    (void)sw_inventory_of(sw_json_get(live, "status")); /* and with it all of its states */
     d->exists = live;
     d->resource = live ? sw_merge_apply(live, made) : json_object_get(made);
     d->ns = sw_releases_namespace(d->resource);

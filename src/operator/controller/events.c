@@ -58,6 +58,8 @@ void event_record(struct resource *r, const struct sw_action *a)
 {
     if (a->message)
         drop_held(r, a->message);
+    if (a->minor)
+        return;
     struct op *op = op_new(r, &(struct sw_key){ "v1", "Event", EVENT_NAMESPACE, NULL }, 0);
     SW_AUTO_CHARS *name = sw_printf("%s.%" PRIx64 "%04x", r->name,
                                     (uint64_t)sw_loop_now_ms(r->c->loop) * 1000000,

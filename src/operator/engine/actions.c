@@ -34,7 +34,8 @@ struct sw_key act_key(struct sw_engine *e, const struct sw_key *key)
                             key->name ? sw_arena_strdup(e->arena, key->name) : NULL };
 }
 
-void act_event(struct sw_engine *e, bool warning, const char *reason, const char *fmt, ...)
+struct sw_action *act_event(struct sw_engine *e, bool warning, const char *reason, const char *fmt,
+                            ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -44,6 +45,7 @@ void act_event(struct sw_engine *e, bool warning, const char *reason, const char
     a->warning = warning;
     a->reason = reason;
     a->message = sw_arena_strdup(e->arena, text);
+    return a;
 }
 
 void act_wake(struct sw_engine *e, int64_t at_ms)

@@ -300,6 +300,7 @@ struct sw_action {
     const char *record;
     uint64_t version;
     bool warning;
+    bool minor; /* EVENT: to be told of, and not kept in the cluster */
     const char *reason, *message;
     int64_t at_ms;
     size_t n_bytes;

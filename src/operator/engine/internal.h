@@ -389,8 +389,8 @@ struct json_object *act_keep(struct sw_engine *e, struct json_object *doc);
 /** A copy of @key for an action, in the step's arena. */
 struct sw_key act_key(struct sw_engine *e, const struct sw_key *key);
 /** A Kubernetes Event about the resource; @reason is a constant. */
-void act_event(struct sw_engine *e, bool warning, const char *reason, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+struct sw_action *act_event(struct sw_engine *e, bool warning, const char *reason, const char *fmt,
+                            ...) __attribute__((format(printf, 4, 5)));
 /** Ask to be stepped at @at_ms at the latest. */
 void act_wake(struct sw_engine *e, int64_t at_ms);
 /** Watch @key, or all under @selector; the same watch serves all who ask for the same. @return id

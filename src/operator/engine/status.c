@@ -390,12 +390,13 @@ static const struct {
                            "Something failed: see the condition Errored" },
 };
 
+/* Without a generation of its own: status.observedGeneration is that of all of them, and kubectl
+ * wait looks there then. */
 static void add_condition(struct sw_engine *e, struct json_object *to, const char *type, bool is,
                           const char *reason, const char *message)
 {
-    sw_condition_add(
-        to, e->conditions,
-        &(struct sw_condition){ type, is, reason, message, &e->generation, e->now_ms });
+    sw_condition_add(to, e->conditions,
+                     &(struct sw_condition){ type, is, reason, message, NULL, e->now_ms });
 }
 
 #define OVERLAPPING "Overlapping"

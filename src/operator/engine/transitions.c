@@ -238,14 +238,17 @@ static void report(struct sw_engine *e, struct state *s, const struct table_row 
     if (known ||
         (s->hidden && row->to != PH_FAILED)) /* of the namespace only what stops the walk */
         return;
+    bool is_first = !s->reported || sw_starts_with(s->reported, "StateStarted");
     free(s->reported);
     s->reported = SW_TAKE(text);
     size_t n = 0;
     for (size_t i = 0; i < s->n_objects; i++)
         n += s->objects[i]->text != NULL;
     SW_AUTO_CHARS *objects = n ? sw_printf(" (%zu object%s)", n, n == 1 ? "" : "s") : sw_strdup("");
-    act_event(e, warning, row->event, "state %s: %s%s", s->hidden ? s->title : s->name,
-              *why ? why : row->why, *why ? "" : objects);
+    struct sw_action *a = act_event(e, warning, row->event, "state %s: %s%s",
+                                    s->hidden ? s->title : s->name, *why ? why : row->why,
+                                    *why ? "" : objects);
+    a->minor = row->to == PH_READY && n == 0 && is_first; /* it had nothing to do */
 }
 
 static bool touches_labels(enum phase phase)

@@ -1,11 +1,11 @@
 #pragma once
 /* The inventory in a SpecialResource's status: all objects that were applied for it. The engine
  * makes and reads it as a list of maps (engine.h, docs/engine.md). On the cluster that list is one
- * item, {"objects": their number, "packed": the list as JSON, gzip, base64}: plain, it made two
- * thirds of what `kubectl describe` prints. With it are packed what programs ask of states: `needs`
- * and `revision` of each, and `startedAt`, `since`, `objects` and `nodes` of those that are Ready
- * with all of them, and a `release` that is not installed. Statuses of older versions have the
- * plain list, and whole states. */
+ * item, {"packed": the list as JSON, gzip, base64}: plain, it made two thirds of what `kubectl
+ * describe` prints. With it is packed what programs ask of states: `needs` and `revision` of each;
+ * of one that is Ready its labels, times, note, and what all of it is ready: `objects`, `nodes`,
+ * `variants`, and a `release` that is not installed; and as a whole one that is Ready and has
+ * nothing to do. Statuses of older versions have the plain list, and whole states. */
 #include "base/base.h"
 
 struct json_object;
@@ -25,8 +25,7 @@ bool sw_inventory_is_plain(struct json_object *status);
 int sw_inventory_unpack(struct json_object *status, struct sw_err *err) SW_CHECKED;
 
 /** sw_inventory_unpack(): the inventory of @status, borrowed; NULL: there is none. One that cannot
- * be read is empty. Whoever reads more of states than name, label, phase and message asks this
- * first. */
+ * be read is empty. The list of states stays the same one. Whoever reads states asks this first. */
 struct json_object *sw_inventory_of(struct json_object *status);
 /** Does @inventory (NULL: none) need the namespace @ns: is there an object in it? */
 bool sw_inventory_needs_namespace(struct json_object *inventory, const char *ns);
