@@ -36,24 +36,36 @@ static int add_list(struct sw_files *files, struct json_object *list, struct sw_
     return rc;
 }
 
+/* Does the record have files of subcharts? Those of older versions have none, nor has one that
+ * would be too large with them. */
+static bool has_charts(struct json_object *files)
+{
+    bool any = false;
+    for (size_t i = 0; i < sw_json_len(files); i++)
+        any = any || sw_starts_with(sw_json_str(sw_json_at(files, i), "", "name", NULL), "charts/");
+    return any;
+}
+
 static int refuse_dependencies(struct json_object *list, struct sw_err *err)
 {
     SW_AUTO_CHARS *names = sw_strdup("");
     for (size_t i = 0; i < sw_json_len(list); i++)
         sw_append(&names, "%s%s", *names ? ", " : "",
                   sw_json_str(sw_json_at(list, i), "", "name", NULL));
-    return sw_err_set(err, SW_INVALID,
-                      "the recipe depends on charts (%s), and a record has the recipe's own files "
-                      "alone: bring the files of then back to where they lay, and roll back "
-                      "without --recorded",
-                      names);
+    return sw_err_set(
+        err, SW_INVALID,
+        "the recipe depends on charts (%s), and the record has the recipe's own files "
+        "alone: an older slipway wrote it, or the charts were too large for it. Bring "
+        "the files of then back to where they lay, and roll back without --recorded",
+        names);
 }
 
 static int read_files(struct json_object *chart, struct sw_files *files, struct sw_err *err)
 {
     SW_AUTO_JSON *metadata = sw_json_copy(sw_json_get(chart, "metadata"));
-    if (sw_json_len(sw_json_get(metadata, "dependencies")))
-        return refuse_dependencies(sw_json_get(metadata, "dependencies"), err);
+    struct json_object *dependencies = sw_json_get(metadata, "dependencies");
+    if (sw_json_len(dependencies) && !has_charts(sw_json_get(chart, "files")))
+        return refuse_dependencies(dependencies, err);
     (void)sw_json_del(metadata, "annotations", SW_RELEASE_ORIGIN, NULL);
     int rc = add_document(files, "Chart.yaml", metadata, err);
     if (rc == 0)

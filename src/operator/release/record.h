@@ -31,6 +31,8 @@ bool sw_release_list_add(struct json_object *list, const struct sw_kube_answer *
 
 /** The release as the value of "release" in a ConfigMap: JSON, gzip, base64. Heap. */
 char *sw_release_pack(struct json_object *release);
+/** Packed, what an object that keeps it takes. */
+enum { SW_RELEASE_MAX_BYTES = 1024 * 1024 - 4096 };
 /** "data" of the object that keeps @packed, the caller's: bytes of a Secret are base64 once more.
  */
 struct json_object *sw_release_data(bool in_secret, const char *packed);

@@ -79,6 +79,7 @@ int recipe_base(const struct sw_recipe *recipe, const char *name, struct json_ob
 /* ---- the chart ---------------------------------------------------------------------------------
  */
 
+/* What has a field of its own in Helm's record, or none. */
 static bool is_known_file(const char *name)
 {
     static const char *const known[] = { "Chart.yaml", "Chart.lock", "values.yaml",
@@ -86,10 +87,38 @@ static bool is_known_file(const char *name)
     for (size_t i = 0; i < SW_COUNT(known); i++)
         if (sw_streq(name, known[i]))
             return true;
+    return false;
+}
+
+static bool is_of_charts(const char *name)
+{
     return sw_starts_with(name, "charts/");
 }
 
-/* @path: of a subchart in @plan; NULL: the recipe itself. */
+/* Helm keeps no subcharts in its records: its chart's "dependencies" are not written as JSON. Ours
+ * stand among "files", which helm keeps and looks at for nothing (`slipway rollback --recorded`
+ * does). Of more bytes than these, all together, none is kept: each revision has them anew. */
+enum { MOST_OF_CHARTS = 4 << 20 };
+
+static bool are_charts_small(const struct sw_files *files)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < files->n; i++)
+        bytes += is_of_charts(files->items[i].name) ? files->items[i].len : 0;
+    return bytes <= MOST_OF_CHARTS;
+}
+
+static struct json_object *file_of(const struct sw_recipe_file *item)
+{
+    struct json_object *file = json_object_new_object();
+    size_t len;
+    SW_AUTO_CHARS *text = sw_base64_encode(item->bytes, item->len, &len);
+    sw_json_set_str(file, item->name, "name", NULL);
+    sw_json_set_str(file, text, "data", NULL);
+    return file;
+}
+
+/* @path: of a subchart in @plan; NULL: the recipe itself, with its subcharts. */
 static struct json_object *chart_of(const struct sw_recipe *recipe, const struct sw_plan *plan,
                                     const char *path)
 {
@@ -102,20 +131,16 @@ static struct json_object *chart_of(const struct sw_recipe *recipe, const struct
                   : sw_recipe_list_files(recipe, &files, &err);
     if (rc < 0)
         sw_log(SW_LOG_DEBUG, "files of the recipe", "error", sw_err_text(&err), NULL);
+    const bool with_charts = !path && rc == 0 && are_charts_small(&files);
     for (size_t i = 0; i < files.n; i++) {
         const char *name = files.items[i].name;
         if (sw_streq(name, "values.yaml")) {
             if (sw_yaml_parse(files.items[i].bytes, files.items[i].len,
                               &(struct sw_yaml_opts){ .file = name }, &values, &err) < 0)
                 values = NULL; /* the recipe was loaded all the same */
-        } else if (!is_known_file(name)) {
-            struct json_object *file = json_object_new_object();
-            size_t len;
-            SW_AUTO_CHARS *text = sw_base64_encode(files.items[i].bytes, files.items[i].len, &len);
-            sw_json_set_str(file, name, "name", NULL);
-            sw_json_set_str(file, text, "data", NULL);
+        } else if (!is_known_file(name) && (with_charts || !is_of_charts(name))) {
             (void)json_object_array_add(sw_starts_with(name, "templates/") ? templates : others,
-                                        file);
+                                        file_of(&files.items[i]));
         }
     }
     sw_files_done(&files);
@@ -137,6 +162,20 @@ static void add_chart(struct json_object *release, struct json_object *chart)
     if (origin)
         sw_json_set_str(chart, origin, "metadata", "annotations", SW_RELEASE_ORIGIN, NULL);
     sw_json_set(release, chart, "chart", NULL);
+}
+
+/* Take the subcharts out of the chart of @release. @return whether it had any */
+static bool drop_charts(struct json_object *release)
+{
+    struct json_object *files = sw_json_find(release, "chart", "files", NULL);
+    size_t n_left = 0;
+    const size_t n = sw_json_len(files);
+    while (n_left < sw_json_len(files))
+        if (is_of_charts(sw_json_str(sw_json_at(files, n_left), "", "name", NULL)))
+            (void)json_object_array_del_idx(files, n_left, 1);
+        else
+            n_left++;
+    return n_left < n;
 }
 
 /* ---- manifests and hooks -----------------------------------------------------------------------
@@ -262,7 +301,11 @@ int record_make(const struct sw_recipe *recipe, const struct sw_plan *plan,
     if (path) /* what the charts above set is what a user of the chart would have set */
         sw_json_set(release, sw_plan_values_of(plan, path), "config", NULL);
     add_chart(release, chart_of(recipe, plan, path));
-    sw_release_content(release, content);
     *packed = sw_release_pack(release);
+    if (strlen(*packed) > SW_RELEASE_MAX_BYTES && drop_charts(release)) {
+        free(*packed);
+        *packed = sw_release_pack(release);
+    }
+    sw_release_content(release, content);
     return 0;
 }

@@ -84,14 +84,30 @@ of_record() { # the files of the revision before, from its record
         kubectl -n demo get configmap "demo-revision-$((n - 1))" -o yaml >made && has 'kind: SpecialResource' made && ! grep -q '# other' made || { cat said errs; return 1; }
 }
 t "unless it is taken out of the record" of_record
-with_charts() { # no record has their files
-    mkdir -p based/templates based/charts/below/templates && printf 'apiVersion: v2\nname: based\nversion: 0.1.0\ndependencies: [{name: below, version: 0.1.0}]\n' >based/Chart.yaml &&
-        printf 'apiVersion: v2\nname: below\nversion: 0.1.0\n' >based/charts/below/Chart.yaml && echo 'text: one' >based/values.yaml &&
-        printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: based}\ndata: {text: "{{ .Values.text }}"}\n' >based/templates/0000-a.yaml &&
-        run based && run based --set text=two || { cat said errs; return 1; }
-    ! says rollback based --recorded && has 'depends on charts .below., and a record has' errs && has 'roll back without --recorded' errs && says rollback based --yes
+based() { # TEXT: a recipe that depends on a chart, and on one below that, which makes a ConfigMap with the text
+    mkdir -p based/charts/below/charts/deep/templates based/templates
+    printf 'apiVersion: v2\nname: based\nversion: 0.1.0\ndependencies: [{name: below, version: 0.1.0, alias: under}]\n' >based/Chart.yaml
+    printf 'apiVersion: v2\nname: below\nversion: 0.1.0\ndependencies: [{name: deep, version: 0.1.0}]\n' >based/charts/below/Chart.yaml
+    printf 'apiVersion: v2\nname: deep\nversion: 0.1.0\n' >based/charts/below/charts/deep/Chart.yaml
+    echo 'text: one' >based/values.yaml
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: based}\ndata: {text: "{{ .Values.text }}"}\n' >based/templates/0000-a.yaml
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: deep}\ndata: {text: "%s"}\n' "$1" >based/charts/below/charts/deep/templates/a.yaml
 }
-t "but for a recipe that depends on charts, which is said in one sentence" with_charts
+deep_is() { [ "$(kubectl -n based get cm deep -o 'jsonpath={.data.text}')" = "$1" ]; }
+with_charts() {
+    based old && run based && based new && run based && deep_is new || { cat said errs; return 1; }
+    says rollback based --recorded --yes && has '~ charts/below/charts/deep/templates/a.yaml' && deep_is old || { cat said errs; return 1; }
+}
+t "and with it the charts that the recipe depends on, and those that these do" with_charts
+too_large() { # BYTES COMMAND...: a file in a chart below that makes a record too large; it is made without them
+    local n=$1; shift
+    based old && "$@" | head -c "$n" >based/charts/below/large && run based --set text=two && run based --set text=three &&
+        ! says rollback based --recorded && has 'depends on charts .below., and the record has' errs && has 'roll back without --recorded' errs &&
+        says rollback based --yes && has 'based: Ready' || { cat said errs; return 1; }
+}
+t "but not where an object would not take them, which is said in one sentence" too_large 2000000 cat /dev/urandom
+t "nor where they are too much to be kept with each revision" too_large 5000000 yes
+rm -rf based
 
 rest_goes_back() {
     run demo --set message=rest && kubectl patch specialresource demo --type merge -p '{"spec":{"debug":true,"nodeSelector":{"kubernetes.io/os":"linux"}}}' >/dev/null &&

@@ -14,8 +14,10 @@ finish() {
 trap finish EXIT
 
 recipe() {
-    mkdir -p "$tap_dir/rel/templates"
-    printf 'apiVersion: v2\nname: rel\nversion: 0.1.0\nappVersion: "3.4"\n' >"$tap_dir/rel/Chart.yaml"
+    mkdir -p "$tap_dir/rel/templates" "$tap_dir/rel/charts/sub/templates" # whose files are in the record, too
+    printf 'apiVersion: v2\nname: rel\nversion: 0.1.0\nappVersion: "3.4"\ndependencies: [{name: sub, version: 0.1.0}]\n' >"$tap_dir/rel/Chart.yaml"
+    printf 'apiVersion: v2\nname: sub\nversion: 0.1.0\n' >"$tap_dir/rel/charts/sub/Chart.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sub}\ndata: {from: sub}\n' >"$tap_dir/rel/charts/sub/templates/sub.yaml"
     printf 'color: none\n' >"$tap_dir/rel/values.yaml"
     printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {color: {{ .Values.color }}}\n' \
         >"$tap_dir/rel/templates/0000-c.yaml"
@@ -60,7 +62,7 @@ reads() {
     says 'rel .*1 .*deployed.*rel-0.1.0.*3.4' list -n rel &&
         says '1 .*deployed.*Install complete' history rel -n rel &&
         says 'STATUS: deployed' status rel -n rel &&
-        says 'color: none' get manifest rel -n rel && says 'name: pre-delete' get hooks rel -n rel &&
+        says 'color: none' get manifest rel -n rel && says 'from: sub' get manifest rel -n rel && says 'name: pre-delete' get hooks rel -n rel &&
         says 'color: none' get values --all rel -n rel
 }
 

@@ -99,13 +99,13 @@ int release_make(struct release_work *w, char **packed, char content[static SW_S
 
 int release_check_size(const char *packed, struct sw_err *err)
 {
-    enum { MAX_BYTES = 1024 * 1024 - 4096 };
     size_t len = strlen(packed);
-    return len <= MAX_BYTES ? 0
-                            : sw_err_set(err, SW_INVALID,
-                                         "the release is too large to be recorded: %zu bytes "
-                                         "packed, an object takes %d",
-                                         len, (int)MAX_BYTES);
+    return len <= SW_RELEASE_MAX_BYTES
+               ? 0
+               : sw_err_set(err, SW_INVALID,
+                            "the release is too large to be recorded: %zu bytes "
+                            "packed, an object takes %d",
+                            len, (int)SW_RELEASE_MAX_BYTES);
 }
 
 /* ---- its object --------------------------------------------------------------------------------
