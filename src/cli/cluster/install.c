@@ -2,6 +2,7 @@
 
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/requests.h"
 #include "data/data.h"
 #include "kube/kube.h"
 
@@ -140,6 +141,10 @@ static void on_crd_kind(int code, const struct sw_kind *kind, const struct sw_er
     in->req = NULL;
     if (code == SW_UNAVAILABLE) {
         sw_timer_set(in->timer, 1000);
+    } else if (code == SW_NOTFOUND) { /* each API server has it */
+        SW_ERR(wrong);
+        (void)sw_cluster_wrong_server(in->conn, &wrong);
+        finish(in, code, &wrong);
     } else if (code < 0) {
         finish(in, code, err);
     } else {

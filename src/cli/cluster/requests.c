@@ -187,10 +187,23 @@ int sw_cluster_find(struct sw_connection *conn, const char *api_version, const c
 #define RESOURCE_VERSION "sro.openshift.io/v1beta1"
 #define RESOURCE_KIND "SpecialResource"
 
+int sw_cluster_wrong_server(const struct sw_connection *conn, struct sw_err *err)
+{
+    return sw_err_set(
+        err, SW_NOTFOUND,
+        "%s answers, but not as the API server of a Kubernetes cluster does: see that "
+        "the address is right",
+        sw_kube_server(conn->kube));
+}
+
 int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **out,
                              struct sw_err *err)
 {
     const int rc = sw_cluster_kind(conn, RESOURCE_VERSION, RESOURCE_KIND, out, err);
+    const struct sw_kind *namespace;
+    SW_ERR(ignored);
+    if (rc == SW_NOTFOUND && sw_cluster_kind(conn, "v1", "Namespace", &namespace, &ignored) == rc)
+        return sw_cluster_wrong_server(conn, err);
     if (rc == SW_NOTFOUND)
         return sw_err_set(err, rc,
                           "slipway is not installed in this cluster: it serves no SpecialResource "

@@ -37,6 +37,9 @@ int sw_cluster_find(struct sw_connection *conn, const char *api_version, const c
  * whose kinds are discovered */
 int sw_cluster_lookup(void *conn, const char *api_version, const char *kind, const char *ns,
                       const char *name, struct json_object **out, struct sw_err *err) SW_CHECKED;
+/** @return SW_NOTFOUND, and says that what answers is no API server: it has none of the kinds that
+ * each of them has */
+int sw_cluster_wrong_server(const struct sw_connection *conn, struct sw_err *err);
 /** The kind SpecialResource. If the cluster has none, @err says how slipway is installed. */
 int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **out,
                              struct sw_err *err) SW_CHECKED;

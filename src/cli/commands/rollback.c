@@ -355,7 +355,8 @@ const struct sw_command sw_command_rollback = {
         "The recipe comes from where the resource says: one whose files were changed under the\n"
         "same version is not brought back, unless --recorded takes it out of the record, which\n"
         "has the recipe's files (no schema; charts that it depends on, up to 4 MiB), into a\n"
-        "ConfigMap beside the release. For a state that fails to go back by itself there is spec.rollback.\n"
+        "ConfigMap beside the release. For a state that fails to go back by itself there is "
+        "spec.rollback.\n"
         "\n"
         "Exit status: 0 done, 1 it failed, 2 bad usage or no such revision, 3 time-out, 4 the "
         "operator finds it Errored.",

@@ -2,11 +2,13 @@
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/follow.h"
+#include "cli/cluster/releases.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "cli/view/live.h"
 #include "cli/view/text.h"
 #include "data/data.h"
+#include "data/text/nearest.h"
 #include "operator/inventory/inventory.h"
 
 #include <json-c/json.h>
@@ -19,8 +21,8 @@ enum { RETRIES = 5, FRAME_MS = 100 };
 
 struct status_opts {
     struct sw_connect_opts connect;
-    const char *output;
-    bool watch;
+    const char *output, *ns;
+    bool watch, all;
     int64_t timeout_ms;
 };
 
@@ -31,6 +33,10 @@ static const struct sw_flag flags[] = {
       "list of them (default text)" },
     { "watch", 'w', SW_FLAG_BOOL, offsetof(struct status_opts, watch), NULL, NULL,
       "show changes until interrupted: on a terminal in place, else a line each" },
+    { "namespace", 'n', SW_FLAG_STRING, offsetof(struct status_opts, ns), "NAME", NULL,
+      "those alone whose objects are in this namespace" },
+    { "all-namespaces", 'A', SW_FLAG_BOOL, offsetof(struct status_opts, all), NULL, NULL,
+      "those of all namespaces: resources themselves have none (default)" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct status_opts, timeout_ms), "TIME", NULL,
       "time limit, such as 90s or 5m; 0: none (default 30s, with --watch none)" },
     SW_CONNECT_FLAGS(struct status_opts, connect),
@@ -45,6 +51,8 @@ struct status {
     struct json_object *docs;  /* the resources that are shown, by name; borrowed */
     struct sw_report *reports; /* one each; owned */
     size_t n;
+    char
+        *near; /* a namespace that was meant, where there is none in that of --namespace; or NULL */
 };
 
 static bool is_format(const struct status *s, const char *format)
@@ -54,6 +62,23 @@ static bool is_format(const struct status *s, const char *format)
 
 /* ---- what is shown -----------------------------------------------------------------------------
  */
+
+/* Those of @docs that are in the namespace that was asked for; the caller's. */
+static struct json_object *chosen(struct status *s, struct json_object *docs)
+{
+    if (!s->opts->ns)
+        return json_object_get(docs);
+    struct json_object *some = json_object_new_array();
+    const char **names = sw_zalloc(sw_json_len(docs) + 1, sizeof *names);
+    for (size_t i = 0; i < sw_json_len(docs); i++) {
+        names[i] = sw_releases_namespace(sw_json_at(docs, i));
+        if (sw_streq(names[i], s->opts->ns))
+            (void)json_object_array_add(some, json_object_get(sw_json_at(docs, i)));
+    }
+    sw_text_set(&s->near, sw_json_len(some) ? NULL : sw_text_nearest(s->opts->ns, names));
+    free(names);
+    return some;
+}
 
 /* Make the reports of @docs, an array, which stays. */
 static void take_resources(struct status *s, struct json_object *docs)
@@ -113,6 +138,10 @@ static char *text_of(const struct status *s, const struct sw_style *style)
             sw_append(&names, "specialresource/%s\n", s->reports[i].name);
         return names;
     }
+    if (s->n == 0 && s->opts->ns)
+        return sw_printf("There is no SpecialResource in namespace '%s'%s%s%s.\n", s->opts->ns,
+                         s->near ? "; there is one in '" : "", s->near ? s->near : "",
+                         s->near ? "'" : "");
     if (s->n == 0)
         return sw_strdup("There is no SpecialResource on this cluster.\n");
     if (s->name && !is_format(s, "wide"))
@@ -159,6 +188,7 @@ static int show(struct status *s)
     struct sw_style style = sw_style_of(STDOUT_FILENO);
     SW_AUTO_JSON *found = NULL;
     SW_AUTO_JSON *docs = NULL;
+    SW_AUTO_JSON *some = NULL;
     SW_ERR(err);
     if (sw_cluster_resource(&s->conn, s->name, RETRIES, &found, &err) < 0 ||
         read_nodes(s, &err) < 0)
@@ -166,7 +196,14 @@ static int show(struct status *s)
     docs = s->name ? json_object_new_array() : json_object_get(found);
     if (s->name)
         (void)json_object_array_add(docs, json_object_get(found));
-    take_resources(s, docs);
+    some = chosen(s, docs);
+    if (s->name && !sw_json_len(some)) {
+        (void)sw_err_set(&err, SW_NOTFOUND,
+                         "SpecialResource '%s' is in namespace '%s', not in '%s'", s->name,
+                         sw_releases_namespace(found), s->opts->ns);
+        return fail(s, &err);
+    }
+    take_resources(s, some);
     SW_AUTO_CHARS *text = text_of(s, &style);
     const int rc = sw_cli_print(text, strlen(text));
     return rc ? rc : outcome(s);
@@ -228,7 +265,8 @@ static int watch(struct status *s)
             rc = fail(s, &follow.err);
             break;
         }
-        struct json_object *now = sorted(&follow);
+        SW_AUTO_JSON *all = sorted(&follow);
+        struct json_object *now = chosen(s, all);
         take_resources(s, now);
         json_object_put(docs);
         docs = now;
@@ -275,6 +313,7 @@ static int execute(const struct sw_call *call)
         rc = opts.watch ? watch(&s) : show(&s);
     }
     free(s.reports);
+    free(s.near);
     json_object_put(s.nodes);
     sw_connection_done(&s.conn);
     return rc;

@@ -173,6 +173,9 @@ static void check_sources(const struct sw_recipe *recipe, struct sw_problems *pr
     sw_files_done(&files);
 }
 
+/* The oldest Kubernetes that slipway runs on is 1.20. */
+enum { OLDEST_MINOR = 20 };
+
 /* ---- APIs that go -------------------------------------------------------------------------------
  */
 
@@ -188,7 +191,9 @@ static void check_deprecated(const struct sw_manifest *m, int minor, struct sw_p
         sw_append(&text, ", unavailable in v1.%d+", d->until);
     if (d->instead)
         sw_append(&text, "; use %s", d->instead);
-    sw_problems_add(problems, false, m->path, m->line, "%s", text);
+    /* helm warns of it; no cluster takes what even the oldest has not */
+    bool is_gone = d->until && d->until <= OLDEST_MINOR;
+    sw_problems_add(problems, is_gone, m->path, m->line, "%s", text);
 }
 
 /* ---- manifests ----------------------------------------------------------------------------------

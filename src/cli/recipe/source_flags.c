@@ -84,11 +84,13 @@ static char *find_below(const char *top, const char *name)
     return NULL;
 }
 
-char *sw_source_installed(const char *name)
+/* What @find gives for @name in the tree of this program, or below its share/slipway; the caller's.
+ * NULL: nothing. */
+static char *find_installed(char *(*find)(const char *top, const char *name), const char *name)
 {
     char top[PATH_MAX];
     const ssize_t len = readlink(SW_SELF, top, sizeof top - 1);
-    if (len <= 0 || strchr(name, '/') || !*name || access(name, F_OK) == 0)
+    if (len <= 0)
         return NULL;
     top[len] = '\0';
     char *found = NULL, *slash;
@@ -97,11 +99,18 @@ char *sw_source_installed(const char *name)
         *slash = '\0';
         SW_AUTO_CHARS *share = sw_printf("%s/share/slipway", top);
         if (i == 1)
-            found = find_below(share, name);
+            found = find(share, name);
         if (!found && i && is_build)
-            found = find_below(top, name);
+            found = find(top, name);
     }
     return found;
+}
+
+char *sw_source_installed(const char *name)
+{
+    if (strchr(name, '/') || !*name || access(name, F_OK) == 0)
+        return NULL;
+    return find_installed(find_below, name);
 }
 
 /* The recipe in @folder whose name is nearest to @name, the caller's; NULL: none is near. */
@@ -126,20 +135,38 @@ static char *nearest_recipe(const char *folder, const char *name)
     return path;
 }
 
+/* The name of the recipe below @top that is nearest to @name, the caller's; NULL: none is near. */
+static char *near_below(const char *top, const char *name)
+{
+    for (size_t i = 0; i < SW_COUNT(folders); i++) {
+        SW_AUTO_CHARS *folder = sw_printf("%s/%s", top, folders[i]);
+        SW_AUTO_CHARS *path = nearest_recipe(folder, name);
+        if (path)
+            return sw_strdup(strrchr(path, '/') + 1);
+    }
+    return NULL;
+}
+
 /* A name alone may be one of the recipes that come with slipway, and either may be misspelt. */
-static void suggest_recipe(const char *name, struct sw_err *err)
+static char *suggestion(const char *name)
 {
     SW_AUTO_CHARS *typed = sw_strndup(name, strlen(name) - sw_ends_with(name, "/"));
     const char *slash = strrchr(typed, '/');
     SW_AUTO_CHARS *own = slash ? sw_strndup(typed, (size_t)(slash - typed)) : NULL;
-    for (size_t i = 0; i < SW_COUNT(folders) && *typed && !strstr(typed, "://"); i++) {
-        SW_AUTO_CHARS *path = nearest_recipe(own ? own : folders[i], slash ? slash + 1 : typed);
-        if (path) {
-            SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
-            (void)sw_err_set(err, SW_NOTFOUND, "%s; did you mean %s?", why, path);
-            return;
-        }
-    }
+    char *near = NULL;
+    if (!*typed || strstr(typed, "://"))
+        return NULL;
+    for (size_t i = 0; i < SW_COUNT(folders) && !near; i++)
+        near = nearest_recipe(own ? own : folders[i], slash ? slash + 1 : typed);
+    return near || slash ? near : find_installed(near_below, typed);
+}
+
+static void suggest_recipe(const char *name, struct sw_err *err)
+{
+    SW_AUTO_CHARS *near = suggestion(name);
+    SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
+    if (near)
+        (void)sw_err_set(err, SW_NOTFOUND, "%s; did you mean %s?", why, near);
 }
 
 /* A fetcher, and who is told what it got. */

@@ -76,7 +76,11 @@ static void read_rows(const struct sw_report *report, int max_name, struct table
         r->state = state;
         int64_t started_ms = time_of(state, "startedAt", &r->started),
                 ready_ms = time_of(state, "readyAt", &r->finished);
-        if (r->started)
+        bool is_ready = sw_streq(r->phase, "Ready"), knows_since;
+        int64_t since_ms = time_of(state, "since", &knows_since);
+        if (r->finished && !is_ready) /* it was Ready once: how long it has not been since */
+            r->elapsed_ms = knows_since ? report->now_ms - since_ms : 0;
+        else if (r->started)
             r->elapsed_ms = (r->finished ? ready_ms : report->now_ms) - started_ms;
         t->n_ready += sw_streq(r->phase, "Ready");
         t->name_width = wider(t->name_width, sw_text_width(r->name));

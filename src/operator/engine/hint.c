@@ -63,6 +63,10 @@ static const struct {
       "install what serves the kind, or choose the version by .Capabilities.APIVersions" },
     { "NotRendered", " cannot be fetched: ", NULL }, /* its message says what to do */
     { "NotRendered", NULL, "correct the template or the values" },
+    { "NoMatchingNodes", " is not tolerated",
+      "give the pods a toleration of the taint, or take it off the nodes" },
+    { "NoMatchingNodes", " fits the node affinity ",
+      "label nodes as the affinity asks for, or change it" },
     { "NoMatchingNodes", NULL, "label nodes, or change the selector" },
     { "Terminating", NULL, "see which finalizer holds it" },
     { "Contested", NULL, "see who changes it: slipway explain NAME" },

@@ -51,6 +51,31 @@ formats() {
         exits 4 status -o wide && ! COLUMNS=40 exits 4 status bad -o wide 2>/dev/null | grep '…' && exits 2 status -o xml
 }
 t "-o wide, name, yaml and json" formats
+namespaces() {
+    exits 0 status -n good && says '^good +Ready' && ! says '^bad' 2>/dev/null >&2 && exits 4 status -A && says '^good' && says '^bad' &&
+        exits 0 status -n goood && says "no SpecialResource in namespace 'goood'; there is one in 'good'\.$" &&
+        exits 1 status good -n bad && says "'good' is in namespace 'good', not in 'bad'$" && exits 0 status good -n good
+}
+t "-n shows those of a namespace, -A all" namespaces
+wrong_server() { # a web server, which has none of an API server's paths
+    cat >"$tap_dir/web.py" <<'P'
+import http.server
+class Nothing(http.server.BaseHTTPRequestHandler):
+    def do_GET(self): self.send_error(404)
+    def do_POST(self): self.send_error(404)
+    def log_message(self, *args): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Nothing)
+print(server.server_port, flush=True)
+server.serve_forever()
+P
+    python3 "$tap_dir/web.py" >"$tap_dir/port" & echo $! >"$tap_dir/web.pid"
+    until_ok 10 test -s "$tap_dir/port" || return 1
+    local at
+    at=http://127.0.0.1:$(cat "$tap_dir/port")
+    exits 1 status --server "$at" && says "$at answers, but not as the API server of a Kubernetes cluster does" &&
+        exits 1 run "$tap_dir/good" --server "$at" --timeout 20s && says "$at answers, but not as"
+}
+if command -v python3 >/dev/null; then t "an address that is no API server's is said to be none" wrong_server; fi
 watched() {
     "$slipway" status -w >"$tap_dir/w" 2>&1 &
     echo $! >"$tap_dir/watch.pid"
@@ -162,5 +187,7 @@ by_name() { # wherever one is; a file of that name comes first
 }
 t "a program in build/ finds the recipes of its tree by name" by_name
 t "a recipe whose name is misspelt" misspelt
+misspelt_elsewhere() { cd "$tap_dir" && exits 2 run nvidia-mgi && says 'did you mean nvidia-mig\?$'; }
+t "one of the program's own, from any folder" misspelt_elsewhere
 t "every line of help fits 80 columns" help_fits
 plan

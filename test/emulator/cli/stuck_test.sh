@@ -70,11 +70,11 @@ no_label() {
 }
 no_affinity() {
     daemon_set '      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a, b]}]}]}}}' | template noaffinity 1000-it
-    stuck noaffinity 3 'matches no node: none of 5 nodes fits the node affinity zone in \(a,b\)' "label nodes"
+    stuck noaffinity 3 'matches no node: none of 5 nodes fits the node affinity zone in \(a,b\)' "label nodes as the affinity asks for"
 }
 no_toleration() {
     daemon_set '      nodeSelector: {node-role.kubernetes.io/master: ""}' | template notoleration 1000-it
-    stuck notoleration 3 'matches no node: the taint node-role.kubernetes.io/master:NoSchedule of master-0 is not tolerated' "label nodes"
+    stuck notoleration 3 'matches no node: the taint node-role.kubernetes.io/master:NoSchedule of master-0 is not tolerated' "give the pods a toleration of the taint"
 }
 no_kind() {
     made Thing example.com/v1 'metadata: {name: it}' | template nokind 1000-it

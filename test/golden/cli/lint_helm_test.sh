@@ -39,6 +39,7 @@ pdb='apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: a}\
 gone='policy/v1beta1 PodDisruptionBudget is deprecated in v1.21+, unavailable in v1.25+; use policy/v1 PodDisruptionBudget'
 t "an API that is deprecated is a warning" of_template 0 warning "$pdb" "$gone"
 t "with --strict warnings fail" of_template 1 warning "$pdb" "$gone" --strict
+t "one that no cluster has any more is an error" of_template 1 error 'apiVersion: extensions/v1beta1\nkind: DaemonSet\nmetadata: {name: a}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: "a:1"}]}}}\n' 'extensions/v1beta1 DaemonSet is deprecated in v1.8+, unavailable in v1.16+; use apps/v1 DaemonSet'
 current() { chart '' && template "$pdb" && "$slipway" lint --strict c --kube-version 1.20 >got && [ ! -s got ]; }
 t "in an older Kubernetes it is not deprecated" current
 t "a name that no server takes" of_template 0 warning 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_b}\n' 'object name does not conform to Kubernetes naming requirements: "A_b": .*'

@@ -66,6 +66,20 @@ static void frame_has_one_line_a_state(void **state)
     done(&r);
 }
 
+/* It was Ready for 2 s, and is not since one. */
+static void what_is_not_ready_any_more_shows_since_when(void **state)
+{
+    (void)state;
+    struct sw_report r = report(
+        "{\"states\":[{\"name\":\"nfd\",\"phase\":\"Waiting\",\"needs\":[],\"objects\":{"
+        "\"ready\":1,\"total\":2},\"startedAt\":\"1970-01-01T00:00:01Z\",\"readyAt\":"
+        "\"1970-01-01T00:00:03Z\",\"since\":\"1970-01-01T00:00:05Z\"}]}");
+    r.now_ms = 65000;
+    SW_AUTO_CHARS *text = sw_report_tables(&r, &(struct sw_style){ 0 });
+    assert_line(text, "nfd    Waiting  1/2      0/0      1m00s\n");
+    done(&r);
+}
+
 static int width_of(const char *line, size_t len)
 {
     int width = 0;
@@ -378,6 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frame_has_one_line_a_state),
+        cmocka_unit_test(what_is_not_ready_any_more_shows_since_when),
         cmocka_unit_test(lines_never_exceed_the_width),
         cmocka_unit_test(small_screen_hides_what_is_ready_first),
         cmocka_unit_test(colours_come_only_when_asked_for),
