@@ -73,6 +73,16 @@ static void on_applied(const struct sw_kube_answer *a, void *arg)
 {
     struct sw_install *in = arg;
     in->req = NULL;
+    const char *state = sw_json_str(a->object, "", "spec", "managementState", NULL);
+    if (a->code == 0 && sw_streq(state, "Unmanaged")) {
+        const char *name = sw_obj_name(a->object);
+        SW_ERR(paused);
+        (void)sw_err_set(&paused, SW_CONFLICT,
+                         "%s is paused: its spec is written, and slipway resume %s has it walked",
+                         name, name);
+        finish(in, SW_CONFLICT, &paused);
+        return;
+    }
     if (!try_again(in, a->code))
         finish(in, a->code, a->err);
 }

@@ -35,4 +35,11 @@ none() { "$slipway" pause nothing 2>said; [ $? = 2 ] && grep -q nothing said; }
 t "a resource that is not there" none
 removed() { kubectl patch sr demo --type merge -p '{"spec": {"managementState": "Removed"}}' && ! "$slipway" resume demo 2>said && grep -q 'managementState: Removed' said; }
 t "one that is removed is not begun anew" removed
+not_run() { # a resource of its own, with nobody else to walk it
+    cp -r demo other && sed -i 's/demo/other/' other/Chart.yaml && "$slipway" run other --alongside >said 2>&1 && "$slipway" pause other &&
+        ! timeout 60 "$slipway" run other --alongside --timeout 30s >said 2>&1
+    cat said
+    grep -q 'other is paused: its spec is written, and slipway resume other has it walked' said
+}
+t "run of one that is paused says so at once" not_run
 plan
