@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/revisions.h"
 #include "cli/recipe/changes.h"
+#include "cli/view/text.h"
 #include "data/data.h"
 #include "data/yaml/yaml.h"
 
@@ -107,31 +108,68 @@ static struct json_object *doc_of(const struct sw_revision *r, const struct sw_r
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-static void print_row(const struct sw_revision *r, const struct sw_revision *before)
+/* What is shown of a revision before its change: borrowed, but for @chart. */
+enum { N_COLUMNS = 5 };
+static const char *const titles[N_COLUMNS] = { "REVISION", "TIME", "BY", "STATUS", "CHART" };
+struct cells {
+    const char *text[N_COLUMNS];
+    char number[24];
+    char *chart;
+};
+
+static void fill(struct cells *c, const struct sw_revision *r, const struct sw_revision *before)
 {
-    SW_AUTO_JSON *changes = changes_of(r, before);
-    SW_AUTO_CHARS *summary = summary_of(r, before, changes);
     struct json_object *metadata = sw_json_find(r->release, "chart", "metadata", NULL);
-    SW_AUTO_CHARS *chart = sw_printf("%s-%s", sw_json_str(metadata, "", "name", NULL),
-                                     sw_json_str(metadata, "", "version", NULL));
     const char *by = sw_revision_by(r, before);
-    (void)printf("%-8lld  %-20s  %-16s  %-10s  %-20s  %s%s\n", (long long)r->number,
-                 sw_revision_time(r), *by ? by : "-", sw_revision_status(r), chart, summary,
-                 r->trust == SW_RECORD_TRUSTED ? "" : " (not as slipway wrote it)");
+    (void)snprintf(c->number, sizeof c->number, "%lld", (long long)r->number);
+    c->chart = sw_printf("%s-%s", sw_json_str(metadata, "", "name", NULL),
+                         sw_json_str(metadata, "", "version", NULL));
+    const char *const text[N_COLUMNS] = { c->number, sw_revision_time(r), *by ? by : "-",
+                                          sw_revision_status(r), c->chart };
+    memcpy(c->text, text, sizeof text);
 }
 
-static void print_heading(void)
+static void print_cells(const char *const text[static N_COLUMNS],
+                        const int widths[static N_COLUMNS])
 {
-    (void)printf("%-8s  %-20s  %-16s  %-10s  %-20s  %s\n", "REVISION", "TIME", "BY", "STATUS",
-                 "CHART", "CHANGE");
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        (void)printf("%-*s  ", widths[i], text[i]);
+}
+
+/* @n revisions of @all from @first on. The columns are as wide as what stands in them: the change
+ * is what a terminal has the rest for. */
+static void print_table(const struct sw_revisions *all, size_t first, size_t n)
+{
+    struct cells *rows = sw_zalloc(n + 1, sizeof *rows);
+    int widths[N_COLUMNS];
+    for (size_t k = 0; k < N_COLUMNS; k++)
+        widths[k] = (int)strlen(titles[k]);
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_revision *r = &all->items[first + i];
+        fill(&rows[i], r, first + i ? r - 1 : NULL);
+        for (size_t k = 0; k < N_COLUMNS; k++) {
+            const int width = sw_text_width(rows[i].text[k]);
+            widths[k] = width > widths[k] ? width : widths[k];
+        }
+    }
+    print_cells(titles, widths);
+    (void)printf("CHANGE\n");
+    for (size_t i = 0; i < n; i++) {
+        const struct sw_revision *r = &all->items[first + i], *before = first + i ? r - 1 : NULL;
+        SW_AUTO_JSON *changes = changes_of(r, before);
+        SW_AUTO_CHARS *summary = summary_of(r, before, changes);
+        print_cells(rows[i].text, widths);
+        (void)printf("%s%s\n", summary,
+                     r->trust == SW_RECORD_TRUSTED ? "" : " (not as slipway wrote it)");
+        free(rows[i].chart);
+    }
+    free(rows);
 }
 
 static int print_all(const struct sw_revisions *all, const char *format)
 {
     if (!format) {
-        print_heading();
-        for (size_t i = 0; i < all->n; i++)
-            print_row(&all->items[i], i ? &all->items[i - 1] : NULL);
+        print_table(all, 0, all->n);
         return SW_EXIT_OK;
     }
     SW_AUTO_JSON *list = json_object_new_array();
@@ -158,8 +196,7 @@ static int print_one(struct sw_revisions *all, const char *name, const char *num
         SW_AUTO_CHARS *text = sw_yaml_text(doc, NULL);
         return sw_streq(format, "json") ? sw_cli_print_json(doc) : sw_cli_print(text, strlen(text));
     }
-    print_heading();
-    print_row(r, before);
+    print_table(all, (size_t)(r - all->items), 1);
     SW_AUTO_JSON *changes = changes_of(r, before);
     (void)printf("\n");
     sw_changes_print(changes, sw_cli_colours(STDOUT_FILENO));

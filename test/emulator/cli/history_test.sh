@@ -40,6 +40,10 @@ lines() {
         has '^2 .* values message, password$' && has '^3 .* deployed .* demo-0.2.0 .* version 0.1.0 -> 0.2.0;.* objects \+1 -0$'
 }
 t "history has a line for each revision: when, by which program, and what has changed" lines
+narrow() { # beside the columns there is room for the change on a terminal of 80 columns
+    says history demo && [ "$(awk 'NR == 1 { print index($0, "CHANGE") }' said)" -le 72 ] && has '^REVISION +TIME +BY +STATUS +CHART +CHANGE$'
+}
+t "its columns are as wide as what they hold" narrow
 whole() { says history demo 2 && has '\+ password: .*redacted' && has '~ ConfigMap demo/made data.text: "hello" -> "secretive"' && ! has hunter2 2>/dev/null; }
 t "of one revision all that has changed is shown, but no secret" whole
 secrets() { has '~ Secret demo/hidden stringData.key: .*redacted.* -> .*redacted' && ! grep 'hidden.*secretive' said; }
