@@ -411,6 +411,18 @@ static bool says_state_only(struct json_object *event)
     return sw_starts_with(message, "Error: ") && !strchr(message + strlen("Error: "), ' ');
 }
 
+/* Warnings that stop nothing, and are repeated: kubelet's about resolv.conf. */
+static bool is_harmless(struct json_object *event)
+{
+    static const char *const reasons[] = { "MissingClusterDNS", "DNSConfigForming",
+                                           "CheckLimitsForResolvConf" };
+    const char *reason = sw_json_str(event, "", "reason", NULL);
+    for (size_t i = 0; i < SW_COUNT(reasons); i++)
+        if (sw_streq(reason, reasons[i]))
+            return true;
+    return false;
+}
+
 /* Is @event to be shown instead of @other? The newer one; of one try to pull an image the pull
  * secret that was not found, since what follows comes of it. */
 static bool says_more(struct json_object *event, struct json_object *other)
@@ -433,7 +445,7 @@ static void on_warnings(const struct sw_kube_answer *a, void *arg)
     struct op *op = arg;
     for (size_t i = 0; a->code == 0 && i < sw_json_len(a->items); i++) {
         struct json_object *event = sw_json_at(a->items, i);
-        if (says_state_only(event) || (op->doc && !says_more(event, op->doc)))
+        if (says_state_only(event) || is_harmless(event) || (op->doc && !says_more(event, op->doc)))
             continue;
         json_object_put(op->doc);
         op->doc = sw_json_copy(event);

@@ -1,4 +1,5 @@
 /* What a person can do about a failure, by the reason and the message that are shown. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "operator/engine/internal.h"
@@ -19,9 +20,78 @@
 #define LOGIN "give the pod a pull secret whose login may pull the image (imagePullSecrets)"
 #define SOURCE "create it in the pod's namespace, or mark it optional in the pod"
 #define DISK "free disk space on the node; its taint node.kubernetes.io/disk-pressure goes then"
+#define MEMORY "free memory on the node; its taint node.kubernetes.io/memory-pressure goes then"
+#define NOT_READY "see why the node is not ready: kubectl describe node"
+#define UNCORDON "uncordon the node (kubectl uncordon), or take another"
+#define LIMIT "raise the limit that the message names, or have the program write less"
 #define CORRECT "correct what the message names in the recipe or its values"
 #define PROGRAM "correct the container's command, or take an image that has the program"
 #define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
+
+/* ---- pods that fit nowhere ----------------------------------------------------------------------
+ * "0/4 nodes are available: 1 node(s) had taint {a: }, that the pod didn't tolerate, 3 Insufficient
+ * cpu." Nodes that the pod does not select are none that it misses. */
+
+static const struct {
+    const char *text, *hint;
+} obstacles[] = {
+    { "node.kubernetes.io/disk-pressure", DISK },
+    { "node.kubernetes.io/memory-pressure", MEMORY },
+    { "node.kubernetes.io/pid-pressure", "end processes on the node, or allow it more of them" },
+    { "node.kubernetes.io/not-ready", NOT_READY },
+    { "node.kubernetes.io/unreachable", NOT_READY },
+    { "node.kubernetes.io/unschedulable", UNCORDON },
+    { " were unschedulable", UNCORDON },
+    { " taint", "give the pod a toleration of the taint, or take it off the node" },
+    { " Insufficient ", "see what the pod asks for that no node has" },
+};
+
+static const char *obstacle_hint(const char *text)
+{
+    for (size_t i = 0; i < SW_COUNT(obstacles); i++)
+        if (strstr(text, obstacles[i].text))
+            return obstacles[i].hint;
+    return NULL;
+}
+
+/* By what keeps most of the nodes away; NULL: the message is none of these, or says another thing.
+ */
+static const char *unschedulable_hint(const char *message)
+{
+    static const char start[] = " nodes are available: ";
+    const char *at = strstr(message, start), *hint = NULL;
+    unsigned long most = 0;
+    bool is_tie = false;
+    if (!at)
+        return NULL;
+    SW_AUTO_CHARS *text = sw_strdup(at + strlen(start));
+    text[strcspn(text, ";")] = '\0';
+    char *preemption = strstr(text, ". preemption"), *next;
+    if (preemption)
+        *preemption = '\0';
+    for (char *clause = text; clause; clause = next) {
+        next = strstr(clause, ", ");
+        while (next &&
+               !(next[2] >= '0' && next[2] <= '9')) /* "..., that the pod didn't tolerate" */
+            next = strstr(next + 1, ", ");
+        if (next) {
+            *next = '\0';
+            next += 2;
+        }
+        const unsigned long n = strtoul(clause, NULL, 10);
+        if (!n || strstr(clause, "didn't match"))
+            continue;
+        is_tie = n == most;
+        if (n > most) {
+            most = n;
+            hint = obstacle_hint(clause);
+        }
+    }
+    return is_tie ? "see which of these nodes the pod is for, and what keeps it off them" : hint;
+}
+
+/* ---- all others ---------------------------------------------------------------------------------
+ */
 
 /* The first row whose reason is the one, and whose text is in the message; NULL: any. */
 static const struct {
@@ -85,6 +155,10 @@ static const struct {
     { NULL, "persistentvolumeclaim \"", "create the claim that the pod names" },
     { NULL, "storageclass.storage.k8s.io", CLAIM },
     { NULL, "status.phase is Pending, not Bound", CLAIM },
+    { NULL, " exceeds the limit ", LIMIT },
+    { NULL, " exceeds the total limit of containers ", LIMIT },
+    { NULL, "exceeded its local ephemeral storage limit ", LIMIT },
+    { NULL, "low on resource: memory", MEMORY },
     { "Evicted", NULL, DISK },
     { NULL, "node.kubernetes.io/disk-pressure", DISK },
     { NULL, "OOMKilled", "raise the container's memory limit" },
@@ -110,6 +184,9 @@ static const struct {
 
 const char *hint_for(const char *reason, const char *message, bool lasts)
 {
+    const char *nodes = message ? unschedulable_hint(message) : NULL;
+    if (nodes)
+        return nodes;
     for (size_t i = 0; message && *message && i < SW_COUNT(hints); i++)
         if ((!hints[i].reason || sw_streq(hints[i].reason, reason)) &&
             (!hints[i].text || strstr(message, hints[i].text)))

@@ -24,6 +24,18 @@ no_login() {
     deployment "" private.invalid/x:1 | template nologin 1000-it
     stuck nologin 3 'pulling image "private.invalid/x:1" \(pull secret default-dockercfg-[^)]*\): pull access denied.*no basic auth credentials|image "private.invalid/x:1": pull access denied.*no basic auth credentials \(pull secret default-dockercfg' "give the pod a pull secret"
 }
+harmless_event() { # a newer Warning, which kubelet repeats for each pod of a node, does not hide why
+    made Pod v1 'metadata: {name: it}
+spec: {containers: [{name: main, image: "private.invalid/x:1"}]}' | template dns 1000-it
+    kubectl create namespace dns >/dev/null
+    made Event v1 "metadata: {name: dns, namespace: dns}
+type: Warning
+reason: DNSConfigForming
+message: 'Nameserver limits were exceeded, some nameservers have been omitted'
+involvedObject: {apiVersion: v1, kind: Pod, namespace: dns, name: it}
+lastTimestamp: '$(date -u -d '1 hour' +%Y-%m-%dT%H:%M:%SZ)'" | kubectl apply -f - >/dev/null
+    stuck dns 3 'Pod dns/it .*private.invalid/x:1.*no basic auth credentials' "give the pod a pull secret"
+}
 wrong_login() {
     login regcred wrong | template wronglogin 0000-secret
     deployment "" private.invalid/x:1 "" '      imagePullSecrets: [{name: regcred}]' | template wronglogin 1000-it
@@ -172,6 +184,7 @@ events_say_it() { # EXPECTED...: lines of the resources' Warning Events
 }
 
 t "an image that nobody may pull without a login" no_login
+t "which a Warning about the node's DNS does not hide" harmless_event
 t "a pull secret with the wrong login, by its name" wrong_login
 t "one with the right login pulls it" right_login
 t "a pull secret that is missing" missing_login

@@ -1,0 +1,91 @@
+/* What can be done about a pod that fits nowhere, by what keeps most of the nodes away: messages as
+ * the schedulers of Kubernetes 1.20, 1.32 and 1.36 write them. */
+#include "operator/engine/internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_hint(const char *message, const char *want)
+{
+    const char *got = hint_for("Unschedulable", message, false);
+    if (!strstr(got, want))
+        fail_msg("'%s' for: %s", got, message);
+}
+
+static void nodes_that_the_pod_does_not_select_are_none_that_it_misses(void **state)
+{
+    (void)state;
+    assert_hint("pod p: cannot be scheduled: 0/4 nodes are available: 1 node(s) had taint "
+                "{node.kubernetes.io/memory-pressure: }, that the pod didn't tolerate, 3 node(s) "
+                "didn't match Pod's node affinity.",
+                "free memory on the node");
+    assert_hint("0/4 nodes are available: 1 node(s) were unschedulable, 3 node(s) didn't match "
+                "Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption "
+                "is not helpful for scheduling.",
+                "kubectl uncordon");
+}
+
+static void what_keeps_most_of_them_away_counts(void **state)
+{
+    (void)state;
+    assert_hint("0/5 nodes are available: 1 node(s) had untolerated taint "
+                "{node.kubernetes.io/disk-pressure: }, 4 Insufficient nvidia.com/gpu.",
+                "see what the pod asks for");
+    assert_hint("0/5 nodes are available: 1 node(s) had untolerated taint "
+                "{node-role.kubernetes.io/master: }, 4 node(s) had untolerated taint "
+                "{node.kubernetes.io/disk-pressure: }.",
+                "free disk space on the node");
+    assert_hint("0/3 nodes are available: 3 node(s) had untolerated taint {gpu: yes}.",
+                "a toleration of the taint");
+}
+
+static void of_several_alike_none_is_blamed(void **state)
+{
+    (void)state;
+    assert_hint("0/2 nodes are available: 1 node(s) had untolerated taint "
+                "{node.kubernetes.io/disk-pressure: }, 1 Insufficient cpu.",
+                "what keeps it off them");
+}
+
+static void what_is_no_matter_of_nodes_has_its_own_hint(void **state)
+{
+    (void)state;
+    assert_hint("0/1 nodes are available: 1 pod has unbound immediate PersistentVolumeClaims.",
+                "give the claim a StorageClass");
+    assert_hint("0/1 nodes are available: persistentvolumeclaim \"a\" not found.",
+                "create the claim");
+}
+
+static void what_took_more_than_it_may_is_not_the_nodes_disk(void **state)
+{
+    (void)state;
+    assert_string_equal(hint_for("Evicted",
+                                 "failed: Evicted: Usage of EmptyDir volume \"v\" exceeds the "
+                                 "limit \"1Mi\". ",
+                                 false),
+                        "raise the limit that the message names, or have the program write less");
+    assert_non_null(
+        strstr(hint_for("Evicted", "failed: Evicted: The node was low on resource: memory.", false),
+               "free memory"));
+    assert_non_null(strstr(hint_for("Evicted",
+                                    "failed: Evicted: The node was low on resource: "
+                                    "ephemeral-storage.",
+                                    false),
+                           "free disk space"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes_that_the_pod_does_not_select_are_none_that_it_misses),
+        cmocka_unit_test(what_keeps_most_of_them_away_counts),
+        cmocka_unit_test(of_several_alike_none_is_blamed),
+        cmocka_unit_test(what_is_no_matter_of_nodes_has_its_own_hint),
+        cmocka_unit_test(what_took_more_than_it_may_is_not_the_nodes_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
