@@ -370,6 +370,18 @@ static const char *owner_message(struct sw_engine *e, const struct object *o)
                            o->key.ns ? " -n " : "", o->key.ns ? o->key.ns : "");
 }
 
+/* Schedulers of 1.34 and newer say only that there are taints: @text with which they are. */
+static const char *name_taints(struct sw_engine *e, const struct object *o, const char *text)
+{
+    static const char unnamed[] = "untolerated taint(s)";
+    const char *at = o->placement ? strstr(text, unnamed) : NULL;
+    SW_AUTO_CHARS *taints = at ? sw_placement_taints(o->placement, e->nodes) : NULL;
+    if (!taints)
+        return text;
+    at += strlen(unnamed);
+    return sw_arena_printf(e->arena, "%.*s %s%s", (int)(at - text), text, taints, at);
+}
+
 const char *object_detail(struct sw_engine *e, const struct object *o, const char **reason)
 {
     *reason = o->readiness.reason;
@@ -387,9 +399,11 @@ const char *object_detail(struct sw_engine *e, const struct object *o, const cha
     const char *line = container_logs_line(o), *warning = warnings_line(o);
     if (warning && strstr(pod ? pod : o->readiness.message, warning))
         warning = NULL; /* the pod says it, too */
-    return sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", o->readiness.message, pod ? "; " : "",
-                           pod ? pod : "", line ? "; the end of its log: " : "", line ? line : "",
-                           warning ? ": " : "", warning ? warning : "");
+    const char *text = sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", o->readiness.message,
+                                       pod ? "; " : "", pod ? pod : "",
+                                       line ? "; the end of its log: " : "", line ? line : "",
+                                       warning ? ": " : "", warning ? warning : "");
+    return name_taints(e, o, text);
 }
 
 const char *object_message(struct sw_engine *e, const struct object *o, const char **reason)

@@ -288,6 +288,52 @@ static void taints_keep_away_unless_tolerated(void **state)
     }
 }
 
+/* Those of nodes that it selects, each once; none that it tolerates, or that keeps nobody away. */
+static void taints_that_keep_a_pod_away_are_named(void **state)
+{
+    (void)state;
+    static const struct sw_taint pressure = { "node.kubernetes.io/memory-pressure", "",
+                                              "NoSchedule", "" },
+                                 owner = { "owner", "x", "NoExecute", "" },
+                                 rather = { "rather", "", "PreferNoSchedule", "" };
+    const struct {
+        const char *name;
+        const struct sw_taint *taint;
+        size_t n_labels;
+    } nodes[] = { { "a", &pressure, 3 },
+                  { "b", &pressure, 3 },
+                  { "c", &owner, 3 },
+                  { "d", &rather, 3 },
+                  { "e", &owner, 0 } };
+    struct sw_node_set *r = sw_node_set_new();
+    for (size_t i = 0; i < SW_COUNT(nodes); i++)
+        (void)sw_node_set_put(r,
+                              &(struct sw_node_set_facts){ .name = nodes[i].name,
+                                                           .labels = gpu,
+                                                           .n_labels = nodes[i].n_labels,
+                                                           .taints = nodes[i].taint,
+                                                           .n_taints = 1 },
+                              NULL);
+    const struct {
+        const char *pod, *want;
+    } cases[] = {
+        { "{'nodeSelector':{'gpu':'yes'}}", "{node.kubernetes.io/memory-pressure: }, {owner: x}" },
+        { "{'nodeSelector':{'gpu':'yes'},'tolerations':[{'key':'owner','operator':'Exists'}]}",
+          "{node.kubernetes.io/memory-pressure: }" },
+        { "{'nodeSelector':{'gpu':'yes'},'tolerations':[{'operator':'Exists'}]}", NULL },
+        { "{'nodeSelector':{'gpu':'no'}}", NULL },
+    };
+    for (size_t i = 0; i < SW_COUNT(cases); i++) {
+        struct json_object *spec = parse(cases[i].pod);
+        SW_AUTO(sw_placement) *placement = sw_placement_new(spec);
+        SW_AUTO_CHARS *got = sw_placement_taints(placement, r);
+        if (!sw_streq(got, cases[i].want))
+            fail_msg("%s: '%s'", cases[i].pod, got ? got : "");
+        json_object_put(spec);
+    }
+    sw_node_set_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +346,7 @@ int main(void)
         cmocka_unit_test(a_removed_node_is_nobody),
         cmocka_unit_test(pods_go_where_selector_and_affinity_allow),
         cmocka_unit_test(taints_keep_away_unless_tolerated),
+        cmocka_unit_test(taints_that_keep_a_pod_away_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,8 +163,9 @@ static char *affinity_text(const struct sw_placement *p)
     return text;
 }
 
-/* A taint of @node that is not tolerated; NULL: there is none. Heap. */
-static char *taint_text(const struct sw_placement *p, const struct sw_node_set *set, uint32_t node)
+/* A taint of @node that is not tolerated. @return false: there is none */
+static bool find_taint(const struct sw_placement *p, const struct sw_node_set *set, uint32_t node,
+                       struct sw_taint *out)
 {
     for (size_t i = 0; i < sw_node_set_n_taints(set, node); i++) {
         const struct sw_taint t = sw_node_set_taint(set, node, i);
@@ -172,10 +173,43 @@ static char *taint_text(const struct sw_placement *p, const struct sw_node_set *
         while (k < sw_json_len(p->tolerations) &&
                !sw_toleration_tolerates(sw_json_at(p->tolerations, k), t.key, t.value, t.effect))
             k++;
-        if (k == sw_json_len(p->tolerations) && !sw_streq(t.effect, "PreferNoSchedule"))
-            return sw_printf("%s%s%s:%s", t.key, *t.value ? "=" : "", t.value, t.effect);
+        if (k < sw_json_len(p->tolerations) || sw_streq(t.effect, "PreferNoSchedule"))
+            continue;
+        *out = t;
+        return true;
     }
-    return NULL;
+    return false;
+}
+
+/* The same as text, heap; NULL: there is none. */
+static char *taint_text(const struct sw_placement *p, const struct sw_node_set *set, uint32_t node)
+{
+    struct sw_taint t;
+    return find_taint(p, set, node, &t)
+               ? sw_printf("%s%s%s:%s", t.key, *t.value ? "=" : "", t.value, t.effect)
+               : NULL;
+}
+
+char *sw_placement_taints(const struct sw_placement *placement, const struct sw_node_set *set)
+{
+    enum { MOST = 3 };
+    size_t n_taints = 0;
+    char *text = NULL;
+    for (uint32_t n = 0; n < sw_node_set_end(set) && n_taints < MOST; n++) {
+        struct node_labels labels = { set, n };
+        struct sw_taint t;
+        if (!sw_node_set_matches(set, n, placement->node_selector) ||
+            !sw_node_selector_selects(&placement->affinity, sw_node_set_name(set, n), label_of,
+                                      &labels) ||
+            !find_taint(placement, set, n, &t))
+            continue;
+        SW_AUTO_CHARS *one = sw_printf("{%s: %s}", t.key, t.value);
+        if (text && strstr(text, one))
+            continue;
+        sw_append(&text, "%s%s", text ? ", " : "", one);
+        n_taints++;
+    }
+    return text;
 }
 
 char *sw_placement_why_none(const struct sw_placement *placement, const struct sw_node_set *set)
