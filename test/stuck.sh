@@ -33,6 +33,29 @@ stuck() {
     fi
 }
 
+# For many resources at once, on a cluster. walked: runs those of standard input, "RESOURCE TIME" a line, whose errors are
+# in RESOURCE.errs then; what is stuck is waited for. said RESOURCE TEXT HINT: run, status and explain say it.
+walked() {
+    local pids="" r limit p
+    while read -r r limit; do
+        "$slipway" run "$r" --timeout "$limit" --fail-fast=false >"$r.ran" 2>"$r.errs" </dev/null & pids="$pids $!"
+    done
+    for p in $pids; do wait "$p" && echo "one of them is Ready"; done
+    return 0
+}
+said() {
+    local r=$1 n
+    [ -s "$r.errs" ] || { "$slipway" run "$r" --timeout "${time:-20s}" --fail-fast=false >"$r.ran" 2>"$r.errs" </dev/null; }
+    cat "$r.ran" "$r.errs"
+    grep -qE -- "$2" "$r.errs" || { echo "run does not say it"; return 1; }
+    "$slipway" status "$r" >"$r.status"; "$slipway" explain "$r" >"$r.explained"
+    cat "$r.status" "$r.explained"
+    tr '\n' ' ' <"$r.status" | sed 's/  */ /g' | grep -qE -- "$2" || { echo "status does not say it"; return 1; }
+    n=$(grep -cE -- "$2" "$r.explained")
+    [ "$n" -eq 1 ] || { echo "explain says it $n times"; return 1; }
+    [ -z "$3" ] || grep -qF -- "hint: $3" "$r.explained" || { echo "no hint"; return 1; }
+}
+
 # hook: what answers admission reviews, and denies them; certificate() first. `stop hook` ends it.
 hook() {
     stop hook

@@ -75,31 +75,6 @@ webhooks:
   failurePolicy: Fail' | kubectl apply -f - || return 1
     certificate "$(year yesterday)" "$(year 'next year')" && hook && configured c-denied ca.crt
 }
-walk_all() { # all at once; what is stuck is waited for
-    local pids= r limit
-    for r in c-*/; do
-        r=${r%/}
-        limit=45s
-        case $r in # a busy kubelet says it late, and is asked again after a minute
-        c-volume | c-command | c-runtime) limit=75s ;;
-        esac
-        "$slipway" run "$r" --timeout $limit --fail-fast=false >"$r.ran" 2>"$r.errs" </dev/null & pids="$pids $!"
-    done
-    for r in $pids; do wait "$r" && echo "one of them is Ready"; done
-    return 0
-}
-said() { # RESOURCE TEXT HINT
-    local r=$1 n
-    [ -s "$r.errs" ] || { "$slipway" run "$r" --timeout 20s --fail-fast=false >"$r.ran" 2>"$r.errs" </dev/null; }
-    cat "$r.ran" "$r.errs"
-    grep -qE -- "$2" "$r.errs" || { echo "run does not say it"; return 1; }
-    "$slipway" status "$r" >"$r.status"; "$slipway" explain "$r" >"$r.explained"
-    cat "$r.status" "$r.explained"
-    tr '\n' ' ' <"$r.status" | sed 's/  */ /g' | grep -qE -- "$2" || { echo "status does not say it"; return 1; }
-    n=$(grep -cE -- "$2" "$r.explained")
-    [ "$n" -eq 1 ] || { echo "explain says it $n times"; return 1; }
-    [ -z "$3" ] || grep -qF -- "hint: $3" "$r.explained" || { echo "no hint"; return 1; }
-}
 events_say_it() { # EXPECTED...
     kubectl get events -A -o 'jsonpath={range .items[?(@.involvedObject.kind=="SpecialResource")]}{.type} {.involvedObject.name} {.message}{"\n"}{end}' | grep '^Warning' >events
     cat events
@@ -114,6 +89,16 @@ rights() { # an account that may read and not write
 }
 
 t "what is needed" prepare
+walk_all() {
+    local r limit
+    for r in c-*/; do
+        r=${r%/} limit=45s
+        case $r in # a busy kubelet says it late, and is asked again after a minute
+        c-volume | c-command | c-runtime) limit=75s ;;
+        esac
+        echo "$r $limit"
+    done | walked
+}
 t "all are walked at once" walk_all
 t "a quota" said c-quota 'exceeded quota: few, requested: pods=1' "raise the namespace's ResourceQuota"
 t "a LimitRange" said c-limits 'maximum memory usage per Container is 4Mi, but limit is 2Gi' "ask for what the namespace's LimitRange allows"
