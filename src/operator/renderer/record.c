@@ -90,6 +90,17 @@ static bool is_known_file(const char *name)
     return false;
 }
 
+/* What a subchart is rendered without: its schema, which the recipe's record has not either, and
+ * texts for people. */
+static bool is_needless(const char *name)
+{
+    static const char *const names[] = { "/values.schema.json", "/README.md", "/LICENSE" };
+    bool is_one = false;
+    for (size_t i = 0; i < SW_COUNT(names); i++)
+        is_one = is_one || sw_ends_with(name, names[i]);
+    return is_one && !strstr(name, "/templates/") && !strstr(name, "/files/");
+}
+
 static bool is_of_charts(const char *name)
 {
     return sw_starts_with(name, "charts/");
@@ -138,7 +149,7 @@ static struct json_object *chart_of(const struct sw_recipe *recipe, const struct
             if (sw_yaml_parse(files.items[i].bytes, files.items[i].len,
                               &(struct sw_yaml_opts){ .file = name }, &values, &err) < 0)
                 values = NULL; /* the recipe was loaded all the same */
-        } else if (!is_known_file(name) && (with_charts || !is_of_charts(name))) {
+        } else if (is_of_charts(name) ? with_charts && !is_needless(name) : !is_known_file(name)) {
             (void)json_object_array_add(sw_starts_with(name, "templates/") ? templates : others,
                                         file_of(&files.items[i]));
         }
