@@ -33,8 +33,8 @@ static const struct sw_flag flags[] = {
     { "no-hooks", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, no_hooks), NULL, NULL,
       "do not run the hooks of a deletion" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct uninstall_opts, timeout_ms), "TIME", NULL,
-      "time limit for the hooks before, and for those after a resource's objects are deleted "
-      "(default 5m)" },
+      "time limit for the hooks before, for those after a resource's objects are deleted, and for "
+      "each object with a finalizer to go (default 5m)" },
     SW_CONNECT_FLAGS(struct uninstall_opts, connect),
     { 0 },
 };
@@ -201,8 +201,25 @@ static bool hand_over_needed(struct uninstall *u, const struct sw_kind *kind,
     return true;
 }
 
-/* @heirs: {release: who owns it from now on} */
-static void remove_entry(struct uninstall *u, struct json_object *resource,
+/* Delete @live, and wait until its controller has done with it: that needs objects which are
+ * deleted after it. @return whether it has */
+static bool remove_live(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                        struct json_object *live, const char *uid, const char *why,
+                        struct json_object *resource)
+{
+    SW_ERR(err);
+    remove_object(u, kind, ns, sw_obj_name(live), uid, why);
+    if (u->opts.plan || !uninstall_held_by(live) ||
+        uninstall_await_gone(u, kind, ns, live, &err) == 0)
+        return true;
+    (void)sw_err_wrap(&err, err.code, "%s: it stays until its objects have gone",
+                      sw_obj_name(resource));
+    uninstall_failed(u, &err);
+    return false;
+}
+
+/* @heirs: {release: who owns it from now on}. @return whether what it needs may go, too */
+static bool remove_entry(struct uninstall *u, struct json_object *resource,
                          struct json_object *entry, struct json_object *heirs)
 {
     const char *release = sw_json_str(entry, NULL, "release", NULL);
@@ -221,10 +238,10 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
     SW_ERR(err);
     if (sw_cluster_kind(&u->conn, sw_json_str(entry, "", "apiVersion", NULL), kind_name, &kind,
                         &err) < 0)
-        return; /* its definition was deleted, and the object with it */
+        return true; /* its definition was deleted, and the object with it */
     int rc = sw_cluster_get(&u->conn, kind, kind->namespaced ? ns : NULL, name, NULL, &live, &err);
     if (rc == SW_NOTFOUND)
-        return;
+        return true;
     if (rc < 0)
         uninstall_failed(u, &err);
     else if (uid && *uid && !sw_streq(uid, sw_obj_uid(live)))
@@ -237,9 +254,10 @@ static void remove_entry(struct uninstall *u, struct json_object *resource,
     } else if (!hand_over_needed(u, kind, live, resource, release) &&
                !keep_definition(u, kind, live, resource, release)) {
         SW_AUTO_CHARS *why = release ? NULL : lost_with(u, kind, live, resource);
-        remove_object(u, kind, kind->namespaced ? ns : NULL, name, uid && *uid ? uid : NULL,
-                      why ? why : "");
+        return remove_live(u, kind, kind->namespaced ? ns : NULL, live, uid && *uid ? uid : NULL,
+                           why ? why : "", resource);
     }
+    return true;
 }
 
 /* ---- hooks of a deletion -----------------------------------------------------------------------
@@ -314,18 +332,20 @@ static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
 }
 
 /* Delete the objects of the inventory; @last: only the release's namespace, in which post-delete
- * hooks run, else all others. */
-static void remove_list(struct uninstall *u, struct json_object *resource,
+ * hooks run, else all others. @return false: an object has not gone, and what it needs stays */
+static bool remove_list(struct uninstall *u, struct json_object *resource,
                         struct json_object *inventory, struct json_object *heirs, const char *ns,
                         bool last)
 {
-    for (size_t i = sw_json_len(inventory); i > 0; i--) {
+    bool goes = true;
+    for (size_t i = sw_json_len(inventory); goes && i > 0; i--) {
         struct json_object *entry = sw_json_at(inventory, i - 1);
         bool is_ns = sw_streq(sw_json_str(entry, "", "kind", NULL), "Namespace") &&
                      sw_streq(sw_json_str(entry, "", "name", NULL), ns);
         if (is_ns == last)
-            remove_entry(u, resource, entry, heirs);
+            goes = remove_entry(u, resource, entry, heirs);
     }
+    return goes;
 }
 
 /* The first step of what it shares: @heirs and @objects as of sw_shared_releases_leave(). */
@@ -385,7 +405,7 @@ static void remove_inherited(struct uninstall *u, struct json_object *resource,
     sw_json_set_str(entry, kind_name, "kind", NULL);
     sw_json_set_str(entry, name, "name", NULL);
     sw_json_set_str(entry, sw_obj_uid(live), "uid", NULL);
-    remove_entry(u, resource, entry, NULL);
+    (void)remove_entry(u, resource, entry, NULL);
     (void)json_object_array_add(inventory, json_object_get(entry)); /* once */
 }
 
@@ -436,12 +456,12 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
         run.kept = heirs;
     }
     if (goes) {
-        remove_list(u, resource, inventory, heirs, ns, false);
-        remove_list(u, resource, objects, heirs, ns, false);
-        goes = run_hooks(u, &run, "post-delete");
+        goes = remove_list(u, resource, inventory, heirs, ns, false) &&
+               remove_list(u, resource, objects, heirs, ns, false) &&
+               run_hooks(u, &run, "post-delete");
     }
     if (goes) {
-        remove_list(u, resource, inventory, heirs, ns, true);
+        (void)remove_list(u, resource, inventory, heirs, ns, true);
         if (!uninstall_is_orphaning(resource))
             remove_all_inherited(u, resource, inventory, objects);
         if (!u->opts.plan && sw_shared_releases_end(&u->conn, resource, &err) < 0)

@@ -1,5 +1,5 @@
 #pragma once
-/* uninstall: internal to uninstall.c and uninstall_nodes.c. */
+/* uninstall: internal to uninstall.c, uninstall_nodes.c and uninstall_wait.c. */
 #include "cli/cluster/connect.h"
 
 struct json_object;
@@ -30,6 +30,16 @@ void uninstall_failed(struct uninstall *u, const struct sw_err *err);
 
 /** @return whether the resource's objects stay when it is deleted (spec.deletionPolicy: orphan) */
 bool uninstall_is_orphaning(struct json_object *resource);
+
+/** The finalizer of @object that its own controller has to take off, borrowed; NULL: it has none
+ * but Kubernetes' own (kubernetes.io, k8s.io, names without a domain). */
+const char *uninstall_held_by(struct json_object *object);
+/** Say that @object, which is being deleted and which uninstall_held_by() something, is waited for,
+ * and wait until it has gone. @ns: NULL where the kind has none
+ * @return 0 | SW_UNAVAILABLE: the time limit, or a signal; the message names object and finalizer
+ */
+int uninstall_await_gone(struct uninstall *u, const struct sw_kind *kind, const char *ns,
+                         struct json_object *object, struct sw_err *err) SW_CHECKED;
 
 /** Remove from @node what @resource has set: labels, taints, the cordon of an upgrade; for an
  * orphaning resource only those of an upgrade. The labels are removed from the document, too. */

@@ -184,6 +184,37 @@ killed_kernels() { # and is killed on the way
     [ $n -lt 30 ] && [ "$(labelled)" = "gpu-0 worker-0" ]
 }
 
+# What a controller holds by a finalizer needs the controller, whose objects are of an earlier state.
+with_finalizer() { # NAME FINALIZER
+    : | recipe $1
+    cat >"$tap_dir/$1/templates/0001-held.yaml" <<END
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: held, finalizers: [$2]}
+END
+    "$slipway" run "$tap_dir/$1" --timeout 60s
+}
+take_off() { kubectl patch configmap held -n "$1" --type merge -p '{"metadata":{"finalizers":null}}'; }
+finalizer() {
+    with_finalizer guarded example.com/driver && removes 1 guarded --yes --timeout 1s && in_order "delete ConfigMap guarded/held" "wait for ConfigMap guarded/held: example.com/driver" &&
+        says 'guarded: .*ConfigMap guarded/held is deleted and has not gone: its controller has not taken off the finalizer example.com/driver$' && says_not 'ConfigMap guarded/c' &&
+        there configmap c -n guarded && there specialresource guarded && kubectl get configmap held -n guarded -o 'jsonpath={.metadata.finalizers}' | grep -q example.com/driver || return 1
+    "$slipway" uninstall guarded --yes >"$tap_dir/o" 2>&1 &
+    until_ok 10 grep -q 'wait for' "$tap_dir/o" && take_off guarded && wait $! && cat "$tap_dir/o" &&
+        in_order "wait for ConfigMap guarded/held: example.com/driver" "delete ConfigMap guarded/c" "delete Namespace guarded" && gone specialresource guarded && until_ok 20 gone namespace guarded
+}
+clusters_finalizer() {
+    with_finalizer plain kubernetes.io/guard && removes 0 plain --yes --timeout 1s && says_not 'wait for' && gone specialresource plain && take_off plain && until_ok 20 gone namespace plain
+}
+operators_finalizer() {
+    with_finalizer watched example.com/driver && operator && until_ok 20 held watched && kubectl delete specialresource watched --wait=false &&
+        until_ok 10 deleted configmap held -n watched && sleep 1 && there configmap c -n watched && take_off watched && until_ok 20 gone specialresource watched && until_ok 20 gone namespace watched
+    local rc=$?
+    no_operator
+    return $rc
+}
+deleted() { [ -n "$(kubectl get "$@" -o 'jsonpath={.metadata.deletionTimestamp}')" ]; }
+
 t "start" start
 t "--plan says which hooks would run, and runs none" planned
 t "hooks run before and after the objects go; what is to be kept stays" alone
@@ -196,6 +227,9 @@ t "beside an operator each hook runs from here" beside
 t "a hook after the objects that fails is run again" at_the_end
 t "a resource that stays keeps the operator" everything
 t "--no-hooks goes without" without
+t "what a finalizer holds is waited for, and what its controller needs stays as long" finalizer
+t "finalizers of Kubernetes' own are left to the cluster" clusters_finalizer
+t "so an operator waits, too" operators_finalizer
 t "the kernel's label goes with the last resource, where slipway has set it" kernels
 t "so it does where the operator deletes the last one" operator_kernels
 t "and is killed on the way" killed_kernels
