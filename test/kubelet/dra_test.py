@@ -458,6 +458,33 @@ def a_device_for_each_place_of_each_profile(api):
     w.close()
 
 
+def devices_are_listed_anew_as_slices_are_taken_and_freed(api):
+    w = DraWorld(api, args=("--api=dra", "--device-order=packed"))
+    first = until("devices", lambda: list(w.devices()))
+    claim = w.resource_claim("one", ("gpu", "gpu-0-mig-3g20gb-0"))
+    assert not w.driver.prepare(claim).error
+    # what fits no longer is behind all that does; a slice of the GPU that is begun comes before one of a whole
+    then = until("another order", lambda: list(w.devices()) != first and list(w.devices()))
+    assert sorted(then) == sorted(first)
+    gone = [n for n in then if n in (ONE % 0, ONE % 3, "gpu-0-mig-2g10gb-2", "gpu-0-mig-3g20gb-0", "gpu-0-mig-7g40gb-0")]
+    assert len(gone) == 5 and min(map(then.index, gone)) > then.index("gpu-1-mig-7g40gb-0"), then
+    assert next(n for n in then if "3g20gb" in n) == "gpu-0-mig-3g20gb-4", then
+    # one ResourceSlice was replaced: the pool was never incomplete
+    assert {s["spec"]["pool"]["generation"] for s in w.slices()} == {1}
+    assert not w.driver.unprepare(claim).error
+    until("the order of empty GPUs", lambda: list(w.devices()) == first)
+    w.close()
+
+
+def the_order_of_devices_stays_unless_asked_otherwise(api):
+    w = DraWorld(api)
+    first = until("slices", lambda: len(w.slices()) == 2 and w.slices())
+    assert not w.driver.prepare(w.resource_claim("one", ("gpu", "gpu-0-mig-3g20gb-0"))).error
+    time.sleep(1)
+    assert w.slices() == first
+    w.close()
+
+
 def classes_are_made_once(api):
     w = DraWorld(api)
     c = until("a class", lambda: api.get(CLASSES + "/mig-1g.5gb.slipway.dev"))

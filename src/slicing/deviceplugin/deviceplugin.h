@@ -59,6 +59,7 @@ struct sw_device_plugin_opts {
     const char *class_owner; /* a ClusterRole with which the DeviceClasses go; NULL or "": none */
     bool claim_views; /* with DRA: what ResourceClaims have is shown as AllocationClaims, too */
     bool mps;         /* with DRA: somebody runs control daemons on this node (mps.h) */
+    bool reorders;    /* with DRA: devices are listed anew when slices are taken or free */
     bool whole_gpus;  /* with DRA: GPUs that are not in MIG mode are given out as a whole */
     bool emulated;
     const char *emulated_model; /* "A100-40GB" */

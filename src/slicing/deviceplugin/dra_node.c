@@ -39,13 +39,13 @@ static struct sw_dra_gpu gpu_of(const struct sw_device_plugin *p, const struct d
                                           dp_nvidia_slices_have(p->nvidia_slices, gpu) };
 }
 
-/* ---- what others than ResourceClaims hold
- * ------------------------------------------------------------------------
+/* ---- what is taken -----------------------------------------------------------------------------
  */
 
 struct holding {
     const struct dp_driver *driver;
     struct sw_dra_gpu *gpus;
+    bool of_claims; /* in @use, what ResourceClaims have; else in @held, what others have */
 };
 
 static void hold(const struct holding *h, const char *gpu, const char *profile,
@@ -56,14 +56,16 @@ static void hold(const struct holding *h, const char *gpu, const char *profile,
     if (!found || sw_mig_profile_parse(profile, strlen(profile), &p, NULL) < 0)
         return;
     const struct sw_mig_kind *kind = sw_mig_kind_find(found->geometry, &p);
+    struct sw_dra_gpu *of = &h->gpus[found - h->driver->gpus];
     if (kind)
-        sw_mig_take(&h->gpus[found - h->driver->gpus].held, kind, place);
+        sw_mig_take(h->of_claims ? &of->use : &of->held, kind, place);
 }
 
 static void hold_grant(struct dp_grant *g, void *arg)
 {
-    for (size_t i = 0; !g->claim.uid && i < g->n_slices; i++)
-        hold(arg, g->slices[i].gpu, g->slices[i].profile, g->slices[i].place);
+    const struct holding *h = arg;
+    for (size_t i = 0; h->of_claims == (g->claim.uid != NULL) && i < g->n_slices; i++)
+        hold(h, g->slices[i].gpu, g->slices[i].profile, g->slices[i].place);
 }
 
 /* Promised to a pod, or held: that with a grant is counted with it. */
@@ -83,11 +85,14 @@ struct sw_dra_node dp_dra_node(const struct sw_device_plugin *p, const char *uid
         gpus[i] = gpu_of(p, &p->driver->gpus[i]);
         gpus[i].held = dp_other_instances_use(p->other_instances, i);
     }
-    struct holding h = { p->driver, gpus };
+    struct holding h = { p->driver, gpus, false };
     dp_broker_each(p->broker, hold_grant, &h);
     dp_broker_each_claim(p->broker, hold_claim, &h);
     for (size_t i = 0; i < p->driver->n_gpus; i++)
         gpus[i].use = gpus[i].held;
+    h.of_claims = true;
+    if (p->opts.reorders)
+        dp_broker_each(p->broker, hold_grant, &h);
     node.driver_version = p->driver->driver_version;
     node.cuda_version = p->driver->cuda_version;
     node.gpus = gpus;

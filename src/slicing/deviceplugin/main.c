@@ -20,7 +20,8 @@ struct settings {
     const char *kubeconfig, *node, *ns, *kubelet_dir, *driver_dir, *cdi_dir, *journal_dir,
         *boot_id_file;
     const char *dev_dir, *proc_dir, *toolkit_cdi_dir, *class_owner, *host_root;
-    const char *api, *strategy, *model, *library, *gate, *gate_ns, *gate_condition, *gate_lost;
+    const char *api, *device_order, *strategy, *model, *library, *gate, *gate_ns, *gate_condition,
+        *gate_lost;
     const char *health_address, *log_file;
     struct sw_metrics_flags metrics;
     int count, claim_s;
@@ -54,6 +55,10 @@ static const struct sw_flag flags[] = {
     { "api", 0, SW_FLAG_STRING, AT(api), "INTERFACE", "auto|deviceplugin|dra",
       "how slices are given out: by Dynamic Resource Allocation (dra), as a device plugin, or by "
       "what the API server serves (auto, default)" },
+    { "device-order", 0, SW_FLAG_STRING, AT(device_order), "ORDER", "fixed|packed",
+      "with dra: that of the devices in ResourceSlices, of which kube-scheduler takes the first "
+      "that "
+      "fits: as on empty GPUs (fixed, default), or anew when slices are taken or free (packed)" },
     { "whole-gpus", 0, SW_FLAG_BOOL, AT(whole_gpus), NULL, NULL,
       "with dra: give out GPUs that are not in MIG mode, too" },
     { "mps", 0, SW_FLAG_BOOL, AT(mps), NULL, NULL,
@@ -124,6 +129,7 @@ static int make_opts(const struct settings *s, struct sw_device_plugin_opts *o)
                                                      : SW_DEVICE_API_AUTO,
         .class_owner = s->class_owner,
         .claim_views = s->claim_views,
+        .reorders = strcmp(s->device_order, "packed") == 0,
         .whole_gpus = s->whole_gpus,
         .emulated = s->emulated,
         .emulated_model = s->model,
@@ -290,6 +296,7 @@ int main(int argc, char **argv)
                           .strategy = sw_text_or(getenv("DEVICE_LIST_STRATEGY"), NULL),
                           .emulated = sw_streq(getenv("EMULATED_MODE"), "enabled"),
                           .api = "auto",
+                          .device_order = "fixed",
                           .claim_views = true,
                           .gate_lost = "withdraw",
                           .health_address = ":8081",

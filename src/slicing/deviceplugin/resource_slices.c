@@ -16,7 +16,11 @@
 /* Of what a slice was made: the server writes quantities in its own way. */
 #define CONTENT "slipway.dev/content"
 
-enum { AGAIN_MS = 5000, SOON_MS = 50 };
+enum {
+    AGAIN_MS = 5000,
+    SOON_MS = 50,
+    ORDER_MS = 500 /* the order of devices alone: it is no fault, and pods come in numbers */
+};
 
 struct dp_slices {
     struct sw_device_plugin *p;
@@ -30,6 +34,7 @@ struct dp_slices {
     struct json_object *todo; /* slices to be written, then names to be deleted */
     size_t at;
     uint64_t made_of; /* the state that the last comparison was about */
+    uint64_t ordered_by;
     bool published;
     bool keeps; /* the server keeps counters: it was asked by a dry run */
     bool asking;
@@ -98,6 +103,18 @@ static uint64_t state_of(const struct dp_slices *s)
     }
     free((void *)(uintptr_t)node.gpus);
     return sw_fnv64a(text, strlen(text)) | 1;
+}
+
+/* Of what the order of the devices goes by, beside that. */
+static uint64_t order_of(const struct dp_slices *s)
+{
+    const struct sw_dra_node node = dp_dra_node(s->p, NULL);
+    uint64_t hash = 0;
+    for (size_t i = 0; i < node.n_gpus; i++)
+        hash = hash * 31 +
+               sw_fnv64a((const char *)&node.gpus[i].use.slices, sizeof node.gpus[i].use.slices);
+    free((void *)(uintptr_t)node.gpus);
+    return hash;
 }
 
 static struct json_object *make_slices(const struct dp_slices *s)
@@ -345,6 +362,7 @@ static void go_on(struct dp_slices *s)
         (serves(s->p) && !dp_classes_make(s->classes)))
         return;
     s->made_of = state_of(s);
+    s->ordered_by = order_of(s);
     SW_AUTO_JSON *slices = make_slices(s);
     struct json_object *todo = compare(s, slices);
     s->published = sw_json_len(todo) == 0;
@@ -398,8 +416,11 @@ void dp_slices_refresh(struct dp_slices *s)
             list_left(s);
         return;
     }
-    if (s->made_of == state_of(s))
+    if (s->made_of == state_of(s)) {
+        if (s->ordered_by != order_of(s) && !s->request && !sw_timer_is_set(s->soon))
+            sw_timer_set(s->soon, ORDER_MS);
         return;
+    }
     s->made_of = 0;
     s->published = false;
     if (!s->request)
