@@ -8,6 +8,7 @@
 #include "kube/feature_gates/feature_gates.h"
 #include "kube/review.h"
 #include "operator/inventory/inventory.h"
+#include "operator/manifests/aicr_source.h"
 
 #include <json-c/json.h>
 #include <string.h>
@@ -231,10 +232,12 @@ static char *nearest_resource(struct sw_connection *conn, const char *typed)
 /* A resource, or a list of them: what is packed of its states, too. */
 static void unpack(struct json_object *doc)
 {
-    if (!json_object_is_type(doc, json_type_array))
+    if (!json_object_is_type(doc, json_type_array)) {
         (void)sw_inventory_of(sw_json_get(doc, "status"));
+        sw_aicr_source_expand(doc);
+    }
     for (size_t i = 0; i < sw_json_len(doc); i++)
-        (void)sw_inventory_of(sw_json_get(sw_json_at(doc, i), "status"));
+        unpack(sw_json_at(doc, i));
 }
 
 int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,

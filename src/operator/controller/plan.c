@@ -1,6 +1,7 @@
 /* The plan of a resource: its recipe is loaded, then planned with spec.set and the facts. */
 #include "data/text/semver.h"
 #include "operator/controller/private.h"
+#include "operator/manifests/aicr_source.h"
 #include "operator/manifests/sharing.h"
 
 #include <stdio.h>
@@ -355,7 +356,9 @@ static void load(struct plan_work *w)
     if (w->waits_for_facts)
         return;
     SW_ERR(err);
-    int rc = resource_resolve(r, lookups_wait(w->lookups), &err);
+    int rc = sw_aicr_source_check(r->seen, &err);
+    if (rc == 0)
+        rc = resource_resolve(r, lookups_wait(w->lookups), &err);
     w->is_resolving = rc == SW_PENDING;
     if (w->is_resolving)
         return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operator/manifests/aicr_source.h"
 #include "operator/manifests/das_resource.h"
 #include "operator/manifests/ready_label.h"
 
@@ -477,6 +478,7 @@ static bool take_doc(struct resource *r, struct json_object *doc)
         records_open(r);
     }
     (void)sw_json_del(r->seen, "status", NULL);
+    sw_aicr_source_expand(r->seen);
     sw_text_set(&r->written_by, writer_of(r->seen));
     (void)sw_json_del(r->seen, "metadata", "managedFields", NULL);
     sw_json_set_str(r->seen, SW_GROUP_VERSION, "apiVersion", NULL); /* items of a list may lack it

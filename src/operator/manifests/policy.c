@@ -7,6 +7,7 @@
 #include "data/data.h"
 #include "data/text/time.h"
 #include "operator/engine/upgrade/upgrade.h"
+#include "operator/manifests/aicr_source.h"
 #include "operator/manifests/overrides.h"
 #include "operator/manifests/sharing.h"
 
@@ -60,6 +61,8 @@ int64_t sw_policy_timeout(const struct sw_policy *policy, const char *name, cons
 
 int sw_spec_check(struct json_object *doc, struct sw_err *err)
 {
-    int rc = sw_sharing_check(doc, err);
+    int rc = sw_aicr_source_check(doc, err);
+    if (rc == 0)
+        rc = sw_sharing_check(doc, err);
     return rc == 0 ? sw_overrides_check(doc, err) : rc;
 }

@@ -258,6 +258,28 @@ vendored() { # its charts are inside
         grep -q 'v/checksums.txt: 002-gpu-operator/charts/gpu-operator-chart/values.yaml has another digest' said || { cat said; return 1; }
 }
 t "a bundle with charts inside needs no other, and each of its files is checked" vendored
+resource() { # NAME SPEC
+    printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: %s}\nspec: {namespace: %s, %s}\n' "$1" "$1" "$2" |
+        kubectl --kubeconfig kubeconfig apply -f - >applied 2>&1
+}
+state_of() { kubectl --kubeconfig kubeconfig get specialresource "$1" -o 'jsonpath={.status.state}' | grep -q -- "$2"; }
+named() { # by a resource, which the operator walks: a bundle, and a catalogue's recipe
+    local rc=0 operator
+    began --platform aks || return 1
+    kubectl --kubeconfig kubeconfig apply -k "$here/deploy/crds" >applied 2>&1 || { cat applied; return 1; }
+    "$slipway" controller --kubeconfig kubeconfig --allowed-files "$tap_dir" --legacy-rights --metrics-bind-address 0 --health-probe-bind-address 0 >operator.log 2>&1 &
+    operator=$!
+    resource bundle "aicr: {data: $tap_dir/v.tgz}" && until_ok 40 state_of bundle '^Ready' && [ "$(kubectl --kubeconfig kubeconfig get configmap tuned -n tuning -o name)" = configmap/tuned ] || rc=1
+    [ $rc = 0 ] && "$slipway" history bundle --kubeconfig kubeconfig >said 2>&1 && grep -q "deployed *eks-0.1.0" said || rc=1
+    [ $rc = 0 ] && resource catalog "aicr: {data: \"file://$tap_dir/catalog\", criteria: service=gke}" && until_ok 20 state_of catalog "no overlay is for service 'gke'" || rc=1
+    [ $rc = 0 ] && resource both "aicr: {data: /a}, chart: {name: b, version: 1.0.0, repository: {name: b, url: \"file://$tap_dir/charts/cert-manager\"}}" && until_ok 20 state_of both 'spec.aicr: spec.chart names a recipe already' || rc=1
+    [ $rc = 0 ] && ! resource none "aicr: {criteria: a=b}" && grep -q 'spec.aicr.data: Required' applied || rc=1
+    [ $rc = 0 ] || { cat said applied; kubectl --kubeconfig kubeconfig get specialresources -o wide; tail -5 operator.log; }
+    kill $operator
+    wait $operator 2>/dev/null
+    ended
+    return $rc
+}
 pushed() { # as `aicr bundle` pushes it: no chart, and no folder at its top
     openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out ca.pem -days 2 -subj "/CN=127.0.0.1" -addext subjectAltName=IP:127.0.0.1 >said 2>&1 &&
         rm -rf www && mkdir www && tar -C n -czf www/bundle-1.0.0.tgz . && touch www/bundle-1.0.0.tgz.aicr && : >log || { cat said; return 1; }
@@ -275,6 +297,7 @@ pushed() { # as `aicr bundle` pushes it: no chart, and no folder at its top
     return $rc
 }
 t "a bundle that AICR has pushed to a registry is taken from there" pushed
+t "a resource names a recipe by spec.aicr alone" named
 everywhere() { # a RecipeResult, a bundle, one that is packed, and a catalogue: each command takes them
     local source
     rm -rf all && mkdir all && tar czf all/b.tgz n && cp recipe.yaml all/
