@@ -38,6 +38,7 @@ struct run_opts {
     struct sw_record_opts record;
     int64_t timeout_ms;
     bool fail_fast, alongside, ignore_constraints;
+    const char *allow_upgrades;
 };
 
 static const struct sw_flag flags[] = {
@@ -70,6 +71,9 @@ static const struct sw_flag flags[] = {
       NULL,
       "what the recipe asks of the cluster (docs/aicr.md) is told only, and does not stop it "
       "(default with --emulate)" },
+    { "allow-upgrades", 0, SW_FLAG_STRING, offsetof(struct run_opts, allow_upgrades), "NAMES", NULL,
+      "components, separated by commas, or all, that may be upgraded though the recipe's record "
+      "(docs/aicr.md) does not call that safe" },
     { "fail-fast", 0, SW_FLAG_BOOL, offsetof(struct run_opts, fail_fast), NULL, NULL,
       "end when what is waited for does not get better by itself: an image that is not there, a "
       "right "
@@ -500,8 +504,9 @@ static void check(void *arg)
         else if (sw_starts_with(sw_json_str(errored, "", "message", NULL),
                                 "State " SW_STATE_NAMESPACE " "))
             end(run, SW_EXIT_FAILED, NULL);
-        else if (run->opts.fail_fast && sw_streq(reason, "ConstraintNotMet"))
-            end(run, SW_EXIT_FAILED, NULL); /* another cluster is asked for */
+        else if (run->opts.fail_fast &&
+                 (sw_streq(reason, "ConstraintNotMet") || sw_streq(reason, "UpgradeNotAllowed")))
+            end(run, SW_EXIT_FAILED, NULL); /* people have to do something first */
         else if (!fault && sw_streq(reason, "ChartFailure"))
             end(run, SW_EXIT_USAGE, NULL); /* it renders to no object: nothing is going to change */
     }
@@ -676,6 +681,7 @@ static int run_recipe(struct run *run, const char *recipe)
         .ns = run->opts.ns,
         .values = sw_values_args_read(&run->opts.values, run->arena),
         .ignore_constraints = run->opts.ignore_constraints,
+        .allow_upgrades = run->opts.allow_upgrades,
     };
     if (sw_resource_make(&opts, &run->resource, &err) < 0) {
         (void)fail(run, &err); /* the input is wrong, whatever the code */

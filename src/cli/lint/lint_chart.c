@@ -43,7 +43,7 @@ const struct sw_chart_annotation sw_chart_annotations[] = {
       "- {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}\n" },
     { SW_ANN_UPGRADES, NULL,
       "AICR's records of upgrades by release, in YAML, which `slipway plan` tells of those that go "
-      "to another version",
+      "to another version; one that is not safe is stopped until it is allowed",
       "gpu-operator: {transitions: [{from: <2.0.0, to: =2.0.0, verdict: safe}]}\n" },
     { 0 },
 };

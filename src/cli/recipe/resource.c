@@ -1,6 +1,7 @@
 #include "cli/recipe/resource.h"
 
 #include "chart/aicr/constraints.h"
+#include "chart/aicr/upgrades.h"
 #include "chart/fetch/fetch.h"
 #include "chart/recipe/package/pack.h"
 #include "cli/cluster/connect.h"
@@ -236,6 +237,9 @@ static int make_of(const struct sw_resource_opts *opts, struct json_object **out
     struct json_object *meta = (struct json_object *)sw_recipe_metadata(recipe);
     if (tells_only && sw_json_find(meta, "annotations", SW_ANN_CONSTRAINTS, NULL))
         sw_json_set_str(doc, "warn", "metadata", "annotations", SW_ANN_CONSTRAINTS, NULL);
+    if (opts->allow_upgrades)
+        sw_json_set_str(doc, opts->allow_upgrades, "metadata", "annotations", SW_ANN_UPGRADES,
+                        NULL);
     set_default(doc, sw_recipe_name(recipe), "metadata", "name");
     set_default(doc, sw_obj_name(doc), "spec", "namespace");
     rc = check_name("name", sw_obj_name(doc), err);

@@ -45,6 +45,8 @@ static void read_state(struct sw_engine *e, struct json_object *doc)
     s->first_failure_ms = read_time(failures, "first");
     s->last_failure_ms = read_time(failures, "last");
     s->begun = read_hex(doc, "revision");
+    if (!s->release) /* of what is there, also while a recipe at fault is not walked */
+        s->release = sw_json_copy(sw_json_get(doc, "release"));
     sw_text_set(&s->observes, sw_json_str(doc, NULL, "observes", NULL));
     check_read(s, sw_json_get(doc, "check"));
     sw_text_set(&s->shown, sw_json_str(doc, "", "phase", NULL));

@@ -117,7 +117,7 @@ static struct json_object *steps_doc(const struct state *s)
 struct json_object *release_doc(const struct state *s)
 {
     struct json_object *doc = json_object_new_object();
-    bool is_known = state_is_rendered(s) || !sw_json_get(s->release, "deployed");
+    bool is_known = (s->listed && state_is_rendered(s)) || !sw_json_get(s->release, "deployed");
     if (!is_installed(s) && is_known) {
         sw_json_set_str(doc, sw_json_str(s->release, "", "name", NULL), "name", NULL);
         sw_json_set_str(doc, sw_json_str(s->release, "", "namespace", NULL), "namespace", NULL);

@@ -369,6 +369,35 @@ planned() { # from one recipe to another: of each release the record
     return $rc
 }
 t "plan says of each release that goes to another version what its record asks for" planned
+walk_to() { "$slipway" run "./$1" --criteria service=eks --kubeconfig kubeconfig --charts-dir charts --ignore-constraints --timeout 60s "${@:2}" >said 2>&1; }
+objects() { # of the component: which they are, and that nothing was written
+    kubectl --kubeconfig kubeconfig get configmaps,deployments -n gpu-operator -o 'jsonpath={range .items[*]}{.metadata.name} {.metadata.resourceVersion} {end}'
+}
+stopped() { # a step that is not safe: nothing is written before it is allowed
+    local rc=0 before= since
+    began || return 1
+    walk_to older && before=$(objects) && since=$SECONDS && [ -n "$before" ] || rc=1
+    [ $rc = 0 ] && ! walk_to recorded --fail-fast && [ $((SECONDS - since)) -lt 30 ] && [ "$(objects)" = "$before" ] &&
+        grep -q 'UpgradeNotAllowed.*gpu-operator from 1.0.0 to 2.0.0 is manual: A kind is renamed. Before: No old object is left. 1. Rename the objects.; when that is done, allow it by .*slipway.dev/upgrades' said || rc=1
+    # who names another component allows nothing
+    [ $rc = 0 ] && ! walk_to recorded --fail-fast --allow-upgrades cert-manager && [ "$(objects)" = "$before" ] || rc=1
+    [ $rc = 0 ] && walk_to recorded --allow-upgrades cert-manager,gpu-operator && grep -q 'eks: Ready' said || rc=1
+    # the next walk has no step to make
+    [ $rc = 0 ] && walk_to recorded && grep -q 'eks: Ready' said || rc=1
+    ended
+    [ $rc = 0 ] || { echo "$before"; cat said; }
+    return $rc
+}
+t "an upgrade that its record does not call safe is stopped before anything is written, until it is allowed" stopped
+safe() { # without a word of anybody
+    local rc=0
+    sed -i 's/verdict: manual/verdict: safe/; /precondition/d; /stepsByDeployer/,$d' recorded/components/gpu-operator/upgrades.yaml && began || return 1
+    walk_to older && walk_to recorded --fail-fast && grep -q 'eks: Ready' said || rc=1
+    ended
+    [ $rc = 0 ] || cat said
+    return $rc
+}
+t "one that its record calls safe goes on by itself" safe
 unfit() {
     local rc
     snapshot s2 v1.20.3-eks-1 rhel; "$slipway" recommend catalog --snapshot s2 >said 2>&1; rc=$?
