@@ -10,6 +10,7 @@
 #include "cli/command/cli.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/explain_topic.h"
+#include "cli/commands/logs.h"
 #include "cli/view/explain.h"
 #include "cli/view/live.h"
 #include "data/data.h"
@@ -36,9 +37,8 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts, 
     SW_AUTO_JSON *resource = NULL;
     conn->until_ms = sw_loop_now_ms(conn->loop) + opts->timeout_ms;
     int rc = sw_cluster_resource(conn, name, 5, &resource, &err);
-    if (rc == 0 && state &&
-        !sw_json_find_by(sw_json_find(resource, "status", "states", NULL), "name", state))
-        rc = sw_err_set(&err, SW_NOTFOUND, "'%s' has no state '%s'", name, state);
+    if (rc == 0)
+        rc = sw_logs_check_state(resource, state, &err);
     if (rc < 0)
         return sw_cli_fail("explain", &err);
     SW_AUTO_JSON *chain = sw_explain(conn, resource, state);

@@ -26,7 +26,7 @@ extern const struct sw_embedded sw_deploy_crds[];
 
 static const struct sw_flag flags[] = {
     { "plan", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, plan), NULL, NULL,
-      "print what would be done, and do nothing" },
+      "print what would be done, and do nothing (default)" },
     { "yes", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, yes), NULL, NULL, "delete" },
     { "keep-operator", 0, SW_FLAG_BOOL, offsetof(struct uninstall_opts, keep_operator), NULL, NULL,
       "delete only the resources, not the operator and the definitions" },
@@ -627,6 +627,17 @@ static int uninstall(struct uninstall *u)
     return u->n_failed ? SW_EXIT_FAILED : SW_EXIT_OK;
 }
 
+/* Nothing is deleted that was not asked for. */
+static int uninstall_or_plan(struct uninstall *u)
+{
+    const bool asked = u->opts.plan || u->opts.yes;
+    u->opts.plan = !u->opts.yes;
+    const int rc = uninstall(u);
+    if (rc == SW_EXIT_OK && !asked && u->n_done)
+        (void)fprintf(stderr, "slipway uninstall: nothing was deleted: --yes deletes it\n");
+    return rc;
+}
+
 static int execute(const struct sw_call *call)
 {
     struct uninstall u = { .opts = { .timeout_ms = 5 * 60000 } };
@@ -636,10 +647,10 @@ static int execute(const struct sw_call *call)
     u.only = rc == 0 && rest.n ? rest.items[0] : NULL;
     if (rc)
         rc--;
-    else if (u.opts.plan == u.opts.yes)
+    else if (u.opts.plan && u.opts.yes)
         rc = sw_cli_usage("uninstall", "either --plan, which says what would go, or --yes");
     else
-        rc = uninstall(&u);
+        rc = uninstall_or_plan(&u);
     sw_connection_done(&u.conn);
     return rc;
 }

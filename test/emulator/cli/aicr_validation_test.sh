@@ -114,10 +114,11 @@ shown() { # on a cluster
     export KUBECONFIG=$PWD/kubeconfig
     "$slipway" run catalog --criteria service=any --name eks --timeout 60s >said 2>&1 || rc=1
     [ $rc = 0 ] && "$slipway" report -o report.html >said 2>&1 && grep -q 'no DRA driver here' report.html || rc=1
-    [ $rc = 0 ] && kubectl get clusterrolebinding aicr-validator >said 2>&1 && "$slipway" uninstall --all --timeout 60s >said 2>&1
+    [ $rc = 0 ] && kubectl get clusterrolebinding aicr-validator >said 2>&1 && "$slipway" uninstall eks --yes --timeout 60s >said 2>&1 &&
+        ! kubectl get clusterrolebinding aicr-validator >gone 2>&1 && grep -q 'not found' gone || rc=1
     kill "$emulator" && wait "$emulator" 2>/dev/null; emulator=
     [ $rc = 0 ] || cat said
     return $rc
 }
-t "report keeps what the checks came to" shown
+t "report keeps what the checks came to, and uninstall leaves nothing of them" shown
 plan

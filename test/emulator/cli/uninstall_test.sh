@@ -86,6 +86,10 @@ planned() {
     removes 0 alone --plan && in_order "run hook pre-delete Pod default/early-alone" "run hook pre-delete Pod default/late-alone" "delete ConfigMap alone/c" "run hook post-delete Pod default/after-alone" "delete Namespace alone" &&
         gone pod early-alone && there configmap c -n alone
 }
+unasked() { # neither
+    removes 0 alone && says '^delete Namespace alone$' && says '^slipway uninstall: nothing was deleted: --yes deletes it$' && gone pod early-alone && there configmap c -n alone &&
+        removes 2 alone --plan --yes && says 'either --plan, which says what would go, or --yes' && there specialresource alone
+}
 alone() {
     removes 0 alone --yes && in_order "pre-delete Pod default/early-alone: Succeeded" "pre-delete Pod default/late-alone: Succeeded" "delete ConfigMap alone/c" "post-delete Pod default/after-alone: Succeeded" "delete Namespace alone" &&
         gone specialresource alone && until_ok 20 gone namespace alone && there pod early-alone after-alone && left_behind alone
@@ -217,6 +221,7 @@ deleted() { [ -n "$(kubectl get "$@" -o 'jsonpath={.metadata.deletionTimestamp}'
 
 t "start" start
 t "--plan says which hooks would run, and runs none" planned
+t "without --plan and --yes it says what would go, and how it goes" unasked
 t "hooks run before and after the objects go; what is to be kept stays" alone
 t "a node whose upgrade was under way is uncordoned" upgrading
 t "a hook that fails: its log, and the resource stays with its objects" failing
