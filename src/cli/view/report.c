@@ -109,11 +109,33 @@ struct json_object *sw_report_json(const struct sw_report *report)
     return out;
 }
 
+static const char *condition_message(struct json_object *status, const char *type)
+{
+    struct json_object *conditions = sw_json_get(status, "conditions");
+    return is_true(status, type)
+               ? sw_json_str(sw_json_find_by(conditions, "type", type), "", "message", NULL)
+               : NULL;
+}
+
+/* What is wrong with the resource as a whole (its chart, say), where no state has failed. Borrowed;
+ * NULL: nothing is. */
+static const char *fault_of_all(struct json_object *status)
+{
+    struct json_object *states = sw_json_get(status, "states");
+    for (size_t i = 0; i < sw_json_len(states); i++)
+        if (sw_streq(sw_json_str(sw_json_at(states, i), "", "phase", NULL), "Failed"))
+            return NULL;
+    return condition_message(status, "Errored");
+}
+
 /* States that only wait for another state are left out: they would repeat its message. */
 char *sw_report_trouble(const struct sw_report *report)
 {
     if (is_true(report->status, "Ready"))
         return sw_strdup("");
+    const char *fault = fault_of_all(report->status);
+    if (fault && *fault)
+        return sw_strdup(fault);
     struct json_object *states = sw_json_get(report->status, "states");
     char *text = sw_strdup("");
     for (size_t i = 0; i < sw_json_len(states); i++) {
@@ -132,14 +154,8 @@ char *sw_report_trouble(const struct sw_report *report)
     if (*text)
         return text;
     sw_chars_auto(&text);
-    static const char *const types[] = { "Errored", "Progressing" };
-    for (size_t i = 0; i < SW_COUNT(types); i++) {
-        struct json_object *c = sw_json_find_by(sw_json_get(report->status, "conditions"), "type",
-                                                types[i]);
-        if (is_true(report->status, types[i]))
-            return sw_strdup(sw_json_str(c, "", "message", NULL));
-    }
-    return sw_strdup("nothing is known about it yet");
+    const char *progress = condition_message(report->status, "Progressing");
+    return sw_strdup(progress ? progress : "nothing is known about it yet");
 }
 
 bool sw_report_has_fresh_pods(struct json_object *status, int64_t ms)

@@ -378,7 +378,8 @@ stopped() { # a step that is not safe: nothing is written before it is allowed
     began || return 1
     walk_to older && before=$(objects) && since=$SECONDS && [ -n "$before" ] || rc=1
     [ $rc = 0 ] && ! walk_to recorded --fail-fast && [ $((SECONDS - since)) -lt 30 ] && [ "$(objects)" = "$before" ] &&
-        grep -q 'UpgradeNotAllowed.*gpu-operator from 1.0.0 to 2.0.0 is manual: A kind is renamed. Before: No old object is left. 1. Rename the objects.; when that is done, allow it by .*slipway.dev/upgrades' said || rc=1
+        grep -q 'UpgradeNotAllowed.*gpu-operator from 1.0.0 to 2.0.0 is manual: A kind is renamed. Before: No old object is left. 1. Rename the objects.; when that is done, allow it by .*slipway.dev/upgrades' said &&
+        grep -A1 'slipway run: eks failed:' said | grep -q '^  the recipe upgrades what is there' || rc=1
     # who names another component allows nothing
     [ $rc = 0 ] && ! walk_to recorded --fail-fast --allow-upgrades cert-manager && [ "$(objects)" = "$before" ] || rc=1
     [ $rc = 0 ] && walk_to recorded --allow-upgrades cert-manager,gpu-operator && grep -q 'eks: Ready' said || rc=1

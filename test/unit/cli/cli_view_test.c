@@ -331,6 +331,25 @@ static void trouble_is_the_condition_where_no_state_says_more(void **state)
     done(&r);
 }
 
+/* Its states were begun by an earlier run, and are not looked at. */
+#define AT_FAULT(phase)                                                                            \
+    "{\"conditions\":[{\"type\":\"Errored\",\"status\":\"True\",\"message\":\"chart not "          \
+    "found\"}],"                                                                                   \
+    "\"states\":[{\"name\":\"a\",\"phase\":\"" phase "\",\"startedAt\":\"1970-01-01T00:00:01Z\","  \
+    "\"message\":\"is being prepared\"}]}"
+
+static void the_fault_of_the_recipe_goes_before_states_that_are_not_walked(void **state SW_UNUSED)
+{
+    struct sw_report r = report(AT_FAULT("Pending"));
+    SW_AUTO_CHARS *text = sw_report_trouble(&r);
+    assert_string_equal(text, "chart not found");
+    done(&r);
+    r = report(AT_FAULT("Failed"));
+    SW_AUTO_CHARS *of_state = sw_report_trouble(&r);
+    assert_string_equal(of_state, "state 'a': is being prepared");
+    done(&r);
+}
+
 static void nothing_known_is_shown_too(void **state)
 {
     (void)state;
@@ -406,6 +425,7 @@ int main(void)
         cmocka_unit_test(tables_tell_whose_driver_is_being_replaced),
         cmocka_unit_test(document_has_the_promised_shape),
         cmocka_unit_test(trouble_is_the_condition_where_no_state_says_more),
+        cmocka_unit_test(the_fault_of_the_recipe_goes_before_states_that_are_not_walked),
         cmocka_unit_test(nothing_known_is_shown_too),
         cmocka_unit_test(durations_are_short),
         cmocka_unit_test(long_sentences_are_broken_with_a_hanging_indent),
