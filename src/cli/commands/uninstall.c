@@ -15,6 +15,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
+#include "data/text/nearest.h"
 #include "operator/inventory/inventory.h"
 #include "operator/manifests/ownership.h"
 #include "operator/manifests/shared_release.h"
@@ -478,6 +479,18 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     sw_hook_run_done(&run);
 }
 
+static int not_found(const struct uninstall *u, struct sw_err *err)
+{
+    const size_t n = sw_json_len(u->resources);
+    const char **names = sw_zalloc(n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = sw_obj_name(sw_json_at(u->resources, i));
+    const char *meant = sw_text_nearest(u->only, names);
+    free(names);
+    return sw_err_set(err, SW_NOTFOUND, "there is no SpecialResource '%s'%s%s%s", u->only,
+                      meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+}
+
 static int remove_resources(struct uninstall *u, struct sw_err *err)
 {
     const struct sw_kind *kind, *node_kind;
@@ -512,7 +525,7 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
     if (rc == 0 && found && all && !u->n_kept && !u->n_failed)
         uninstall_clear_kernels(u, node_kind);
     if (rc == 0 && !found)
-        rc = sw_err_set(err, SW_NOTFOUND, "there is no SpecialResource '%s'", u->only);
+        rc = not_found(u, err);
     return rc;
 }
 

@@ -88,7 +88,8 @@ planned() {
 }
 unasked() { # neither
     removes 0 alone && says '^delete Namespace alone$' && says '^slipway uninstall: nothing was deleted: --yes deletes it$' && gone pod early-alone && there configmap c -n alone &&
-        removes 2 alone --plan --yes && says 'either --plan, which says what would go, or --yes' && there specialresource alone
+        removes 2 alone --plan --yes && says 'either --plan, which says what would go, or --yes' && there specialresource alone &&
+        removes 2 alonne && says "there is no SpecialResource 'alonne'; did you mean 'alone'?"
 }
 alone() {
     removes 0 alone --yes && in_order "pre-delete Pod default/early-alone: Succeeded" "pre-delete Pod default/late-alone: Succeeded" "delete ConfigMap alone/c" "post-delete Pod default/after-alone: Succeeded" "delete Namespace alone" &&
