@@ -42,6 +42,7 @@ struct sw_kube {
     uint64_t random; /* state of the jitter's generator */
 
     bool down;
+    bool answered;   /* the server has, at least once */
     int n_silent;    /* transfers in a row that got no answer */
     int64_t back_ms; /* when the server answered again after it had not; 0: never */
     void (*on_up)(struct sw_kube *k); /* the server answers again */

@@ -41,6 +41,7 @@ static void set_down(struct sw_kube *k, int code, const char *why)
 
 void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
 {
+    k->answered |= result->http_status != 0;
     if (result->http_status && result->code == 0) {
         k->n_silent = 0;
         set_down(k, 0, "");
@@ -49,6 +50,11 @@ void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
         if (result->unsent || ++k->n_silent >= DOWN_AFTER)
             set_down(k, result->code, sw_err_text(result->err));
     }
+}
+
+bool sw_kube_has_answered(const struct sw_kube *k)
+{
+    return k->answered;
 }
 
 bool sw_kube_is_up(const struct sw_kube *k)

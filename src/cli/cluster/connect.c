@@ -24,6 +24,22 @@ static void on_server(int code, const char *why, void *arg)
     conn->is_down = code != 0;
 }
 
+enum { SILENT_MS = 5000, STILL_SILENT_MS = 10000 };
+
+/* A server that takes connections and says nothing is not down before requests have timed out. */
+static void on_silent(void *arg)
+{
+    struct sw_connection *conn = arg;
+    if (sw_kube_has_answered(conn->kube))
+        return;
+    sw_timer_set(conn->silent_timer, STILL_SILENT_MS);
+    if (!conn->patient || conn->is_down)
+        return;
+    (void)fprintf(stderr, "slipway %s: %s has not answered for %d s; trying again until it does\n",
+                  conn->command, sw_kube_server(conn->kube),
+                  (int)((sw_loop_now_ms(conn->loop) - conn->opened_ms) / 1000));
+}
+
 /* As kubectl prints them; each text comes once. The controller's go into its log. */
 static void on_warning(const char *text, void *arg)
 {
@@ -97,6 +113,9 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
     }
     if (rc < 0)
         return rc;
+    conn->silent_timer = sw_timer_new(conn->loop, on_silent, conn);
+    conn->opened_ms = sw_loop_now_ms(conn->loop);
+    sw_timer_set(conn->silent_timer, SILENT_MS);
     return sw_kube_new(conn->loop, conn->config,
                        &(struct sw_kube_opts){ .user_agent = opts->manager,
                                                .field_manager = opts->manager,
@@ -109,6 +128,7 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
 
 void sw_connection_done(struct sw_connection *conn)
 {
+    sw_timer_free(SW_TAKE(conn->silent_timer));
     sw_kube_free(SW_TAKE(conn->kube));
     sw_kube_config_free(SW_TAKE(conn->config));
     sw_emulator_close(SW_TAKE(conn->emulator));

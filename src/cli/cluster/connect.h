@@ -54,6 +54,8 @@ struct sw_connection {
     struct sw_emulator *emulator; /* NULL: a real cluster */
     struct sw_kube_config *config;
     struct sw_kube *kube;
+    struct sw_timer *silent_timer;
+    int64_t opened_ms;        /* on the loop's clock */
     struct event *signals[3]; /* SIGINT, SIGTERM, SIGHUP; NULL: not handled */
     const char *command;
     bool patient;     /* print once that the server does not answer, and when it answers again */

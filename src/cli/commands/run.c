@@ -19,6 +19,7 @@
 #include "cli/view/text.h"
 #include "data/data.h"
 #include "emulator/emulator.h"
+#include "kube/kube.h"
 #include "operator/controller/controller.h"
 #include "operator/inventory/inventory.h"
 #include "operator/registries/registries.h"
@@ -200,7 +201,7 @@ static void on_beat(void *arg)
     if (run->conn.is_down)
         (void)fprintf(stderr, "slipway %s: the API server still does not answer (%s)\n",
                       run->conn.command, elapsed);
-    else if (!run->is_document && !run->live)
+    else if (!run->is_document && !run->live && sw_kube_has_answered(run->conn.kube))
         (void)printf("%7s  waiting: %s\n", elapsed, trouble);
     (void)fflush(stdout);
     report_done(&report);
@@ -213,8 +214,9 @@ static char *failure_of(const struct run *run, const struct sw_report *report)
         return NULL;
     if (run->last_message)
         return sw_strdup(run->last_message);
-    return run->conn.is_down ? sw_strdup("the API server does not answer")
-                             : sw_report_trouble(report);
+    return run->conn.is_down || (run->conn.kube && !sw_kube_has_answered(run->conn.kube))
+               ? sw_strdup("the API server does not answer")
+               : sw_report_trouble(report);
 }
 
 /* Print the reason of a failure on stderr. */
@@ -711,8 +713,13 @@ static int run_recipe(struct run *run, const char *recipe)
         sw_overlap_warn(&run->conn, run->resource);
         run->gone = sw_shared_releases_forget_gone(&run->conn);
     }
-    if (run->conn.signal)
+    if (run->conn.signal) {
+        (void)fprintf(stderr,
+                      "slipway run: %s interrupted: nothing was written; the same command begins "
+                      "anew\n",
+                      run->name);
         return 128 + run->conn.signal;
+    }
     walk(run);
     return run->exit;
 }

@@ -143,6 +143,34 @@ dead() {
         says 'the API server still does not answer \((9.9|1)' && says 'the API server does not answer$'
 }
 t "of a server that does not answer run says so at once, and again" dead
+until_interrupted() { # TEXT: once run has said it, or after a second
+    KUBECONFIG=$tap_dir/mute "$slipway" run "$tap_dir/good" >"$tap_dir/w" 2>&1 &
+    echo $! >"$tap_dir/run.pid"
+    sleep 1
+    [ -z "$1" ] || until_ok 8 grep -q "$1" "$tap_dir/w" || return 1
+    kill -INT "$(cat "$tap_dir/run.pid")"
+    wait "$(cat "$tap_dir/run.pid")"
+    [ $? -eq 130 ] && says_there 'good interrupted:' && ! grep -q 'nothing is known' "$tap_dir/w"
+}
+says_there() { grep -q -- "$1" "$tap_dir/w" || { echo "it does not say: $1"; return 1; }; }
+silent() { # it takes connections, and that is all
+    python3 -c 'import socket, sys, time
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(50)
+print(s.getsockname()[1], flush=True)
+time.sleep(60)' >"$tap_dir/mute-port" &
+    local server=$! rc=0
+    until_ok 10 test -s "$tap_dir/mute-port" && sed "s/127.0.0.1:[0-9]*/127.0.0.1:$(cat "$tap_dir/mute-port")/" "$KUBECONFIG" >"$tap_dir/mute" || return 1
+    until_interrupted "has not answered for 5 s; trying again until it does" && says_there 'the API server does not answer' &&
+        says_there 'The same command goes on from here' || rc=1
+    # before the walk has begun
+    [ $rc = 0 ] && until_interrupted "" && says_there 'nothing was written; the same command begins anew' || rc=1
+    kill $server
+    cat "$tap_dir/w"
+    return $rc
+}
+t "of one that takes connections and says nothing, too, and Ctrl-C says how to go on" silent
 
 refused() { # by a server that answers some writes with 409 and 500
     printf 'faults:\n- {verb: patch, kind: CustomResourceDefinition, answer: 409, times: 3}\n- {verb: patch, kind: CustomResourceDefinition, answer: 500, times: 2}\n- {verb: patch, kind: SpecialResource, answer: 409, times: 2}\n' >"$tap_dir/plan"
