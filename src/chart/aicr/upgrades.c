@@ -254,6 +254,19 @@ struct json_object *sw_aicr_upgrade(struct json_object *record, const char *from
     return step;
 }
 
+char *sw_aicr_upgrade_text(struct json_object *step, const char *between, const char *before)
+{
+    struct json_object *steps = sw_json_get(step, "steps");
+    const char *needed = sw_json_str(step, NULL, "precondition", NULL);
+    char *out = sw_strdup(sw_json_str(step, sw_json_str(step, "", "why", NULL), "summary", NULL));
+    if (needed)
+        sw_append(&out, "%s%s: %s", between, before, needed);
+    for (size_t i = 0; i < sw_json_len(steps); i++)
+        sw_append(&out, "%s%zu. %s", between, i + 1,
+                  sw_json_str(sw_json_at(steps, i), "", "description", NULL));
+    return out;
+}
+
 /* ---- all components ----------------------------------------------------------------------------
  */
 

@@ -24,6 +24,11 @@ int sw_aicr_upgrades_read(const char *file, const char *component, const char *t
  * and steps ({description, reason}). The caller's. */
 struct json_object *sw_aicr_upgrade(struct json_object *record, const char *from,
                                     const char *to) SW_CHECKED;
+/** What @step asks of people, the caller's: the summary of its transition (else why it was decided
+ * so), then, each after @between, the precondition with @before in front, and the numbered steps.
+ */
+char *sw_aicr_upgrade_text(struct json_object *step, const char *between,
+                           const char *before) SW_CHECKED;
 /** The record of @component in the catalogue into @*out, the caller's; NULL: it has none.
  * @return 0 | SW_INVALID */
 int sw_aicr_upgrades_of(const struct sw_aicr_catalog *catalog, const char *component,

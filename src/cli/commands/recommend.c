@@ -186,18 +186,11 @@ static void print_over(struct json_object *over)
 static void print_upgrades(struct json_object *upgrades)
 {
     for (size_t i = 0; i < sw_json_len(upgrades); i++) {
-        struct json_object *u = sw_json_at(upgrades, i), *steps = sw_json_get(u, "steps");
-        const char *summary = sw_json_str(u, NULL, "summary", NULL);
-        const char *before = sw_json_str(u, NULL, "precondition", NULL);
+        struct json_object *u = sw_json_at(upgrades, i);
+        SW_AUTO_CHARS *text = sw_aicr_upgrade_text(u, "\n  ", "before");
         (void)printf("upgrade of %s from %s to %s: %s: %s\n", sw_json_str(u, "", "component", NULL),
                      sw_json_str(u, "", "from", NULL), sw_json_str(u, "", "to", NULL),
-                     sw_json_str(u, "", "verdict", NULL),
-                     summary ? summary : sw_json_str(u, "", "why", NULL));
-        if (before)
-            (void)printf("  before: %s\n", before);
-        for (size_t k = 0; k < sw_json_len(steps); k++)
-            (void)printf("  %zu. %s\n", k + 1,
-                         sw_json_str(sw_json_at(steps, k), "", "description", NULL));
+                     sw_json_str(u, "", "verdict", NULL), text);
     }
 }
 

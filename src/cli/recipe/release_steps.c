@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chart/aicr/upgrades.h"
 #include "chart/recipe/recipe.h"
 #include "data/data.h"
 #include "operator/engine/release_step.h"
@@ -179,17 +180,10 @@ static void put_objects(char **out, struct json_object *objects)
 /* What AICR's record says of the step. */
 static void put_record(char **out, struct json_object *record)
 {
-    struct json_object *steps = sw_json_get(record, "steps");
-    const char *needed = sw_json_str(record, NULL, "precondition", NULL);
     if (!record)
         return;
-    sw_append(out, "  record: %s: %s\n", sw_json_str(record, "", "verdict", NULL),
-              sw_json_str(record, sw_json_str(record, "", "why", NULL), "summary", NULL));
-    if (needed)
-        sw_append(out, "    before: %s\n", needed);
-    for (size_t i = 0; i < sw_json_len(steps); i++)
-        sw_append(out, "    %zu. %s\n", i + 1,
-                  sw_json_str(sw_json_at(steps, i), "", "description", NULL));
+    SW_AUTO_CHARS *text = sw_aicr_upgrade_text(record, "\n    ", "before");
+    sw_append(out, "  record: %s: %s\n", sw_json_str(record, "", "verdict", NULL), text);
 }
 
 char *sw_release_steps_text(struct json_object *releases)

@@ -38,22 +38,6 @@ static bool is_allowed(const struct resource *r, const char *component)
     return false;
 }
 
-/* Append what @step, of sw_aicr_upgrade(), asks for. */
-static void append_step(char **out, const char *component, struct json_object *step)
-{
-    struct json_object *steps = sw_json_get(step, "steps");
-    const char *before = sw_json_str(step, NULL, "precondition", NULL);
-    sw_append(out, "%s%s from %s to %s is %s: %s", *out ? "; " : "", component,
-              sw_json_str(step, "", "from", NULL), sw_json_str(step, "", "to", NULL),
-              sw_json_str(step, "", "verdict", NULL),
-              sw_json_str(step, sw_json_str(step, "", "why", NULL), "summary", NULL));
-    if (before)
-        sw_append(out, " Before: %s", before);
-    for (size_t i = 0; i < sw_json_len(steps); i++)
-        sw_append(out, " %zu. %s", i + 1,
-                  sw_json_str(sw_json_at(steps, i), "", "description", NULL));
-}
-
 /* What keeps the release of the plan's @state from its new version, appended to @out. */
 static void check_state(const struct resource *r, size_t state, struct json_object *records,
                         char **out)
@@ -66,8 +50,10 @@ static void check_state(const struct resource *r, size_t state, struct json_obje
         return;
     SW_AUTO_JSON *step = sw_aicr_upgrade(sw_json_get(records, name), from, to);
     const char *verdict = sw_json_str(step, "", "verdict", NULL);
-    if (!sw_streq(verdict, "safe") && !sw_streq(verdict, "unversioned"))
-        append_step(out, name, step);
+    if (sw_streq(verdict, "safe") || sw_streq(verdict, "unversioned"))
+        return;
+    SW_AUTO_CHARS *text = sw_aicr_upgrade_text(step, " ", "Before");
+    sw_append(out, "%s%s from %s to %s is %s: %s", *out ? "; " : "", name, from, to, verdict, text);
 }
 
 static void check(struct resource *r, struct prerequisite *out)
