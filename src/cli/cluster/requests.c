@@ -212,6 +212,16 @@ int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **
     return rc;
 }
 
+const char *sw_cluster_nearest(struct json_object *items, const char *typed)
+{
+    const char **names = sw_zalloc(sw_json_len(items) + 1, sizeof *names);
+    for (size_t i = 0; i < sw_json_len(items); i++)
+        names[i] = sw_obj_name(sw_json_at(items, i));
+    const char *nearest = sw_text_nearest(typed, names);
+    free(names);
+    return nearest;
+}
+
 /* The resource whose name is nearest to @typed, heap; NULL: none is near. */
 static char *nearest_resource(struct sw_connection *conn, const char *typed)
 {
@@ -220,13 +230,7 @@ static char *nearest_resource(struct sw_connection *conn, const char *typed)
     if (sw_cluster_find(conn, RESOURCE_VERSION, RESOURCE_KIND, NULL, NULL,
                         &(struct sw_request_opts){ .retries = 1 }, &items, &ignored) < 0)
         return NULL;
-    const char **names = sw_zalloc(sw_json_len(items) + 1, sizeof *names);
-    for (size_t i = 0; i < sw_json_len(items); i++)
-        names[i] = sw_obj_name(sw_json_at(items, i));
-    const char *nearest = sw_text_nearest(typed, names);
-    char *found = nearest ? sw_strdup(nearest) : NULL;
-    free(names);
-    return found;
+    return sw_strdup(sw_cluster_nearest(items, typed));
 }
 
 /* A resource, or a list of them: what is packed of its states, too. */

@@ -47,6 +47,10 @@ int sw_cluster_resource_kind(struct sw_connection *conn, const struct sw_kind **
  * inventory and states are unpacked. */
 int sw_cluster_resource(struct sw_connection *conn, const char *name, int retries,
                         struct json_object **out, struct sw_err *err) SW_CHECKED;
+/** The name among those of @items that is nearest to @typed, borrowed from them; NULL: none is
+ * near.
+ */
+const char *sw_cluster_nearest(struct json_object *items, const char *typed);
 /** All pages of a list as one array. */
 int sw_cluster_list(struct sw_connection *conn, const struct sw_kind *kind, const char *ns,
                     const struct sw_request_opts *opts, struct json_object **items,

@@ -15,7 +15,6 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/uninstall.h"
 #include "data/data.h"
-#include "data/text/nearest.h"
 #include "operator/inventory/inventory.h"
 #include "operator/manifests/ownership.h"
 #include "operator/manifests/shared_release.h"
@@ -481,12 +480,7 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
 
 static int not_found(const struct uninstall *u, struct sw_err *err)
 {
-    const size_t n = sw_json_len(u->resources);
-    const char **names = sw_zalloc(n + 1, sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = sw_obj_name(sw_json_at(u->resources, i));
-    const char *meant = sw_text_nearest(u->only, names);
-    free(names);
+    const char *meant = sw_cluster_nearest(u->resources, u->only);
     return sw_err_set(err, SW_NOTFOUND, "there is no SpecialResource '%s'%s%s%s", u->only,
                       meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }

@@ -292,6 +292,9 @@ void resource_groups(struct resource *r, struct sw_groups *out);
 struct json_object *resource_values(struct resource *r, const struct sw_group *group);
 /** Let the rows fill @ask for @r. */
 void resource_ask_values(struct resource *r, struct sw_facts_ask *ask);
+/** The annotation @key of the recipe's Chart.yaml, read as YAML, the caller's; NULL: it has none,
+ * or it is no YAML, of which `slipway lint` tells. */
+struct json_object *resource_recipe_annotation(const struct resource *r, const char *key);
 /** Do the recipe or templates in the spec mention one of @words (NULL-ended), or all values? */
 bool resource_mentions(const struct resource *r, const char *const *words);
 /** Keep @message (NULL: it went well) in @*last, which is the caller's.

@@ -1,4 +1,5 @@
 /* The nodes of a resource, and the run-time values of its templates. */
+#include "data/yaml/yaml.h"
 #include "operator/controller/private.h"
 #include "operator/manifests/node_choice.h"
 #include "operator/manifests/sharing.h"
@@ -119,6 +120,16 @@ static bool mentions(const struct resource *r, const char *const *words)
         if (strstr(spec, *words) || (r->recipe && sw_recipe_view_mentions(r->recipe, *words)))
             return true;
     return false;
+}
+
+struct json_object *resource_recipe_annotation(const struct resource *r, const char *key)
+{
+    struct json_object *doc = NULL;
+    const char *text = r->recipe ? sw_json_str(r->recipe->metadata, NULL, "annotations", key, NULL)
+                                 : NULL;
+    if (text && sw_yaml_parse(text, strlen(text), NULL, &doc, NULL) < 0)
+        return NULL;
+    return doc;
 }
 
 bool resource_mentions(const struct resource *r, const char *const *words)

@@ -105,9 +105,11 @@ static uint64_t state_of(const struct dp_slices *s)
     return sw_fnv64a(text, strlen(text)) | 1;
 }
 
-/* Of what the order of the devices goes by, beside that. */
+/* Of what the order of the devices goes by, beside that, where it changes. */
 static uint64_t order_of(const struct dp_slices *s)
 {
+    if (!s->p->opts.reorders)
+        return 0;
     const struct sw_dra_node node = dp_dra_node(s->p, NULL);
     uint64_t hash = 0;
     for (size_t i = 0; i < node.n_gpus; i++)

@@ -7,21 +7,8 @@
 
 #include "chart/aicr/upgrades.h"
 #include "data/data.h"
-#include "data/yaml/yaml.h"
 #include "operator/controller/capability.h"
 #include "operator/controller/core.h"
-
-/* The recipe's, by component, the caller's; NULL: it has none. */
-static struct json_object *read_records(const struct resource *r)
-{
-    struct json_object *records = NULL;
-    const char *text = r->recipe ? sw_json_str(r->recipe->metadata, NULL, "annotations",
-                                               SW_ANN_UPGRADES, NULL)
-                                 : NULL;
-    if (text && sw_yaml_parse(text, strlen(text), NULL, &records, NULL) < 0)
-        return NULL; /* lint says so */
-    return records;
-}
 
 /* Is @component among the names in the resource's annotation, or are all? */
 static bool is_allowed(const struct resource *r, const char *component)
@@ -38,8 +25,9 @@ static bool is_allowed(const struct resource *r, const char *component)
     return false;
 }
 
-/* What keeps the release of the plan's @state from its new version, appended to @out. */
-static void check_state(const struct resource *r, size_t state, struct json_object *records,
+/* What keeps the release of the plan's @state from its new version, appended to @out. @records: the
+ * recipe's, by component, once a release changes; the caller's. */
+static void check_state(const struct resource *r, size_t state, struct json_object **records,
                         char **out)
 {
     SW_AUTO_JSON *release = own_revision_of(r, state, NULL);
@@ -48,9 +36,11 @@ static void check_state(const struct resource *r, size_t state, struct json_obje
                *to = sw_json_str(release, "", "version", NULL);
     if (!from || sw_streq(from, to) || is_allowed(r, name))
         return;
-    SW_AUTO_JSON *step = sw_aicr_upgrade(sw_json_get(records, name), from, to);
+    if (!*records)
+        *records = resource_recipe_annotation(r, SW_ANN_UPGRADES);
+    SW_AUTO_JSON *step = sw_aicr_upgrade(sw_json_get(*records, name), from, to);
     const char *verdict = sw_json_str(step, "", "verdict", NULL);
-    if (sw_streq(verdict, "safe") || sw_streq(verdict, "unversioned"))
+    if (!*records || sw_streq(verdict, "safe") || sw_streq(verdict, "unversioned"))
         return;
     SW_AUTO_CHARS *text = sw_aicr_upgrade_text(step, " ", "Before");
     sw_append(out, "%s%s from %s to %s is %s: %s", *out ? "; " : "", name, from, to, verdict, text);
@@ -58,10 +48,10 @@ static void check_state(const struct resource *r, size_t state, struct json_obje
 
 static void check(struct resource *r, struct prerequisite *out)
 {
-    SW_AUTO_JSON *records = read_records(r);
+    SW_AUTO_JSON *records = NULL;
     SW_AUTO_CHARS *found = NULL;
-    for (size_t i = 0; records && r->plan && i < r->plan->n_states; i++)
-        check_state(r, i, records, &found);
+    for (size_t i = 0; r->plan && i < r->plan->n_states; i++)
+        check_state(r, i, &records, &found);
     if (!found)
         return;
     out->code = SW_INVALID;

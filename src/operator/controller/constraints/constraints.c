@@ -8,7 +8,6 @@
 
 #include "chart/aicr/constraints.h"
 #include "data/data.h"
-#include "data/yaml/yaml.h"
 #include "operator/controller/capability.h"
 #include "operator/controller/core.h"
 
@@ -20,18 +19,6 @@ struct constraints {
 static struct constraints *constraints_of(const struct resource *r)
 {
     return r->state[CAPABILITY_constraints];
-}
-
-/* The recipe's, the caller's; NULL: it has none, or no list. */
-static struct json_object *read_constraints(const struct resource *r)
-{
-    struct json_object *list = NULL;
-    const char *text = r->recipe ? sw_json_str(r->recipe->metadata, NULL, "annotations",
-                                               SW_ANN_CONSTRAINTS, NULL)
-                                 : NULL;
-    if (text && sw_yaml_parse(text, strlen(text), NULL, &list, NULL) < 0)
-        return NULL; /* lint says so */
-    return list;
 }
 
 /* All that is not met, of which @*stops says whether an error is among it; NULL: nothing is. */
@@ -69,7 +56,7 @@ static void tell(struct resource *r, const char *message)
 
 static void check(struct resource *r, struct prerequisite *out)
 {
-    SW_AUTO_JSON *constraints = read_constraints(r);
+    SW_AUTO_JSON *constraints = resource_recipe_annotation(r, SW_ANN_CONSTRAINTS);
     struct constraints *own = constraints_of(r);
     bool stops = false;
     own->has = sw_json_len(constraints) > 0;
