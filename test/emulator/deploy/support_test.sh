@@ -98,7 +98,10 @@ bounded() {
 }
 without_rights() { ! KUBECONFIG=/nonexistent "$slipway" gather -o "$tap_dir/none.tgz" 2>/dev/null && [ ! -e "$tap_dir/none.tgz" ]; }
 
-asked() { ! "$slipway" uninstall 2>/dev/null && ! "$slipway" uninstall --plan --yes 2>/dev/null && ! "$slipway" uninstall nobody --plan 2>/dev/null; }
+asked() { # without --yes it is the plan; both at once are refused, and so is a name that is not there
+    dump >"$tap_dir/d0" && "$slipway" uninstall 2>/dev/null | grep -x 'delete SpecialResource hello' && dump | diff "$tap_dir/d0" - || return 1
+    ! "$slipway" uninstall --plan --yes 2>/dev/null && ! "$slipway" uninstall nobody --plan 2>/dev/null
+}
 planned() { # says it, and does nothing
     dump >"$tap_dir/d1" && "$slipway" uninstall --plan >"$tap_dir/plan" && cat "$tap_dir/plan" && dump | diff "$tap_dir/d1" - &&
         grep -qx 'delete DaemonSet hello/agent' "$tap_dir/plan" && grep -q '^unlabel Node .*state-hello-0000$' "$tap_dir/plan" && grep -q '^untaint Node gpu-0: example.com/hello' "$tap_dir/plan" && grep -qx 'delete Deployment slipway/slipway' "$tap_dir/plan" && grep -qx 'delete Namespace slipway' "$tap_dir/plan"
@@ -216,7 +219,7 @@ t "what the operator says at its port comes through its pod's proxy" by_proxy
 t "it has a limit" bounded
 t "no cluster, no archive" without_rights
 t "hack/must-gather.sh writes it where oc adm must-gather looks" gather_script
-t "uninstall wants --plan or --yes" asked
+t "uninstall without --yes changes nothing" asked
 t "--plan says what would go, and nothing does" planned
 t "a label that only begins alike is left" label_of_another
 t "an object that is another one by now is left" foreign_kept
