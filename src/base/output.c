@@ -100,8 +100,11 @@ struct stream {
     int fd;
     bool terminal;
     bool as_it_is; /* a document */
+    bool written;  /* anything at all */
     char rest[4];  /* of a character whose end is in the next write */
     size_t n_rest;
+    char last[4096]; /* of stderr: the lines of the last message, as far as they fit */
+    size_t n_last;
 };
 
 /* A process has one stdout and one stderr. */
@@ -121,9 +124,35 @@ static bool write_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
+/* A message is a line that begins with the program's name, and what follows it. */
+static void keep_line(struct stream *s, const char *line, size_t len)
+{
+    const bool begins_line = s->n_last == 0 || s->last[s->n_last - 1] == '\n';
+    if (begins_line && len > 7 && memcmp(line, "slipway", 7) == 0)
+        s->n_last = 0;
+    if (len < sizeof(s->last) - s->n_last) {
+        memcpy(s->last + s->n_last, line, len);
+        s->n_last += len;
+    }
+}
+
+static void keep(struct stream *s, const char *bytes, size_t len)
+{
+    while (len > 0) {
+        const char *end = memchr(bytes, '\n', len);
+        const size_t n = end ? (size_t)(end - bytes) + 1 : len;
+        keep_line(s, bytes, n);
+        bytes += n;
+        len -= n;
+    }
+}
+
 static ssize_t on_write(void *cookie, const char *bytes, size_t len)
 {
     struct stream *s = cookie;
+    s->written = true;
+    if (s->fd == STDERR_FILENO)
+        keep(s, bytes, len);
     if (s->as_it_is)
         return write_all(s->fd, bytes, len) ? (ssize_t)len : 0;
     struct printbuf *whole = printbuf_new(), *text = printbuf_new();
@@ -162,6 +191,26 @@ void sw_output_as_it_is(bool on)
         return;
     sw_output_end();
     out_stream.as_it_is = on;
+}
+
+bool sw_output_is_empty(void)
+{
+    (void)fflush(stdout);
+    return !out_stream.written;
+}
+
+char *sw_output_last_message(void)
+{
+    const char *text = err_stream.last, *end = text + err_stream.n_last;
+    const char *line_end = memchr(text, '\n', err_stream.n_last);
+    const char *at = text;
+    if (err_stream.n_last > 7 && memcmp(text, "slipway", 7) == 0)
+        for (const char *c = text; c + 1 < (line_end ? line_end : end) && at == text; c++)
+            if (c[0] == ':' && c[1] == ' ')
+                at = c + 2;
+    while (end > at && end[-1] == '\n')
+        end--;
+    return sw_strndup(at, (size_t)(end - at));
 }
 
 void sw_output_end(void)

@@ -18,5 +18,10 @@ void sw_output_guard(void);
 /** What is written to stdout from now on is a document or meant for a program: it goes out as it
  * is, unless stdout is a terminal. Until it is switched off. */
 void sw_output_as_it_is(bool on);
+/** Whether nothing has been written to stdout since sw_output_guard(). */
+bool sw_output_is_empty(void);
+/** What was last written to stderr: the last line that begins with "slipway", without the program's
+ * name, and the lines after it. The caller's; "": nothing was. */
+char *sw_output_last_message(void);
 /** Before the program ends: write what is left of a character that is not complete. */
 void sw_output_end(void);

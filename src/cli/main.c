@@ -22,7 +22,7 @@ const struct sw_build sw_build = { SW_COMMIT, SW_DATE, SW_LIBRARIES };
 
 static int execute(const struct sw_command *command, int argc, char **argv)
 {
-    return command->execute(&(struct sw_call){ command, sw_commands, argc, argv });
+    return sw_cli_execute(&(struct sw_call){ command, sw_commands, argc, argv });
 }
 
 static void print_commands(FILE *out)

@@ -1,10 +1,14 @@
 #include "cli/command/cli.h"
 
+#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "data/json/json.h"
+#include "data/json/path.h"
 
 const struct sw_flag sw_no_flags[] = { { 0 } };
 
@@ -28,6 +32,46 @@ int sw_cli_parse(const struct sw_call *call, void *opts, size_t max, struct sw_o
     int rc = sw_flags_parse(&set, call->argc, call->argv, opts, rest);
     if (rc == 0 && rest->n == 0 && c->missing)
         return 1 + sw_flags_usage(program, "%s", c->missing);
+    return rc;
+}
+
+/* The flag by which @command prints one JSON document; NULL: it has none. */
+static const struct sw_flag *format_flag(const struct sw_command *command)
+{
+    const struct sw_flag *f = command->flags;
+    while (f->name && !(f->choices && strstr(f->choices, "json")))
+        f++;
+    return f->name ? f : NULL;
+}
+
+/* Whether the arguments ask for JSON, also where they are wrong otherwise. */
+static bool is_json_asked(const struct sw_call *call)
+{
+    const struct sw_flag *f = format_flag(call->command);
+    if (!f)
+        return false;
+    SW_AUTO_CHARS *name = sw_printf("--%s", f->name), *whole = sw_printf("%s=json", name);
+    SW_AUTO_CHARS *letter = sw_printf("-%c", f->letter), *joined = sw_printf("%sjson", letter);
+    bool is_asked = false;
+    for (int i = 1; i < call->argc && !is_asked && !sw_streq(call->argv[i], "--"); i++) {
+        const char *arg = call->argv[i], *next = call->argv[i + 1];
+        is_asked = sw_streq(arg, whole) || (f->letter && sw_streq(arg, joined)) ||
+                   (next && sw_streq(next, "json") &&
+                    (sw_streq(arg, name) || (f->letter && sw_streq(arg, letter))));
+    }
+    return is_asked;
+}
+
+int sw_cli_execute(const struct sw_call *call)
+{
+    const int rc = call->command->execute(call);
+    if (rc == SW_EXIT_OK || !sw_output_is_empty() || !is_json_asked(call))
+        return rc;
+    SW_AUTO_JSON *doc = json_object_new_object();
+    SW_AUTO_CHARS *message = sw_output_last_message();
+    sw_json_set_str(doc, message, "message", NULL);
+    sw_json_set(doc, json_object_new_int(rc), "exit", NULL);
+    (void)sw_cli_print_json(doc); /* main() checks stdout for errors */
     return rc;
 }
 

@@ -56,6 +56,12 @@ const struct sw_command *sw_command_find(const struct sw_command *const *all, co
 int sw_cli_parse(const struct sw_call *call, void *opts, size_t max,
                  struct sw_operands *rest) SW_CHECKED;
 
+/** Execute @call's command. Where JSON is asked for and the command ends with an error before it
+ * has printed anything, stdout gets {"message": ..., "exit": ...}, so that there is always a
+ * document.
+ * @return an enum sw_exit, or 128 + the signal that ended it */
+int sw_cli_execute(const struct sw_call *call);
+
 /** Print "slipway <command>: <text>" and where help is, on stderr. @return SW_EXIT_USAGE. */
 int sw_cli_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** Print "slipway <command>: <what err says>" on stderr. @return SW_EXIT_USAGE for SW_INVALID,
