@@ -20,7 +20,8 @@ struct diff_opts {
 };
 
 static const struct sw_flag flags[] = {
-    SW_RECIPE_FLAGS(offsetof(struct diff_opts, recipe)),
+    SW_RECIPE_FLAGS_IN(offsetof(struct diff_opts, recipe),
+                       "the SpecialResource's on the cluster, else the recipe's name"),
     SW_MIRROR_FLAG(offsetof(struct diff_opts, recipe.source)),
     SW_CONNECT_FLAGS(struct diff_opts, connect),
     { 0 },

@@ -30,6 +30,24 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
+/* A topic alone: the names that it has, unless a resource is called so. */
+static int list_topic(const struct explain_opts *opts, const char *topic, bool *is_resource)
+{
+    enum { PATIENCE_MS = 2000 };
+    struct sw_connection conn = { 0 };
+    SW_ERR(err);
+    SW_AUTO_JSON *resource = NULL;
+    int rc = sw_connection_init(&conn, "explain", &opts->connect, &err);
+    if (rc == 0) {
+        conn.until_ms = sw_loop_now_ms(conn.loop) + PATIENCE_MS;
+        rc = sw_cluster_resource(&conn, topic, 0, &resource, &err);
+    }
+    sw_connection_done(&conn);
+    *is_resource = rc == 0;
+    SW_AUTO_CHARS *list = *is_resource ? NULL : explain_topic_list(topic);
+    return list ? sw_cli_print(list, strlen(list)) : SW_EXIT_OK;
+}
+
 static int explain(struct sw_connection *conn, const struct explain_opts *opts, const char *name,
                    const char *state)
 {
@@ -69,6 +87,12 @@ static int execute(const struct sw_call *call)
         rc = explain_topic(rest.items[0], rest.items[1], &text, &err);
         return rc < 0 ? sw_cli_fail("explain", &err) : sw_cli_print(text, strlen(text));
     }
+    if (rest.n == 1 && explain_is_topic(rest.items[0])) {
+        bool is_resource;
+        rc = list_topic(&opts, rest.items[0], &is_resource);
+        if (!is_resource)
+            return rc;
+    }
     rc = sw_connection_init(&conn, "explain", &opts.connect, &err) < 0
              ? sw_cli_fail("explain", &err)
              : explain(&conn, &opts, rest.items[0], rest.n > 1 ? rest.items[1] : NULL);
@@ -92,6 +116,7 @@ const struct sw_command sw_command_explain = {
         "with an\n"
         "example; no cluster is asked: explain annotation timeout, explain field spec.chart, "
         "explain state Held.\n"
+        "Without a name, as in explain hook, it lists what there is.\n"
         "\n"
         "Exit status: 0 done, 1 it failed, 2 bad usage, 4 the resource is Errored.",
     .flags = flags,

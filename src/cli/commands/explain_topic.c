@@ -176,7 +176,15 @@ static struct json_object *fields_of(struct json_object *schema)
     return sw_json_get(items ? items : schema, "properties");
 }
 
-/* A value that @schema allows; the caller's. */
+static bool is_required(struct json_object *required, const char *key)
+{
+    for (size_t i = 0; i < sw_json_len(required); i++)
+        if (sw_streq(json_object_get_string(sw_json_at(required, i)), key))
+            return true;
+    return sw_json_len(required) == 0;
+}
+
+/* A value that @schema allows; the caller's. Of a map that requires fields it has only these. */
 static struct json_object *example_of(struct json_object *schema, const char *name)
 {
     const char *type = sw_json_str(schema, "", "type", NULL);
@@ -212,7 +220,8 @@ static struct json_object *example_of(struct json_object *schema, const char *na
     }
     json_object_object_foreach(fields, key, field)
     {
-        json_object_object_add(out, key, example_of(field, key));
+        if (is_required(sw_json_get(schema, "required"), key))
+            json_object_object_add(out, key, example_of(field, key));
     }
     return out;
 }
@@ -445,26 +454,42 @@ const char *const *explain_topics(void)
     return names;
 }
 
-static void add_names(char **out, const char *const *names)
+/* A name of a topic, on a line of its own; @doc's first sentence beside it where that is wanted. */
+static void add_name(char **out, bool with_doc, const char *name, const char *doc)
 {
-    for (; *names; names++)
-        sw_append(out, "%s\n", *names);
+    enum { COLUMN = 30 };
+    if (!with_doc) {
+        sw_append(out, "%s\n", name);
+        return;
+    }
+    const char *stop = strstr(doc, ". ");
+    SW_AUTO_CHARS *first = sw_strndup(doc, stop ? (size_t)(stop - doc) : strcspn(doc, "\n"));
+    if (strlen(name) > COLUMN) {
+        sw_append(out, "%s\n", name);
+        add_text(out, COLUMN + 1, first);
+        return;
+    }
+    SW_AUTO_CHARS *line = sw_printf("%-*s %s", COLUMN, name, first);
+    add_lines(out, 0, COLUMN + 1, line);
 }
 
-char *explain_topic_names(const char *topic)
+static char *list_names(const char *topic, bool with_docs)
 {
     char *out = sw_strdup("");
     if (sw_streq(topic, "annotation")) {
-        add_names(&out, sw_hook_annotations());
-        add_names(&out, sw_chart_annotation_names());
+        for (const struct sw_hook *h = sw_hooks; h->name; h++)
+            if (strchr(h->name, '/'))
+                add_name(&out, with_docs, h->name, h->doc);
+        for (const struct sw_chart_annotation *a = sw_chart_annotations; a->name; a++)
+            add_name(&out, with_docs, a->name, a->doc);
         for (const struct explained_annotation *a = explained_annotations; a->name; a++)
-            sw_append(&out, "%s\n", a->name);
+            add_name(&out, with_docs, a->name, a->doc);
     } else if (sw_streq(topic, "hook")) {
         for (const struct sw_hook *h = sw_hooks; h->name; h++)
-            sw_append(&out, "%s\n", h->name);
+            add_name(&out, with_docs, h->name, h->doc);
     } else if (sw_streq(topic, "state")) {
         for (const struct sw_state_phase *p = sw_engine_state_phases(); p->name; p++)
-            sw_append(&out, "%s\n", p->name);
+            add_name(&out, with_docs, p->name, p->doc);
     } else if (sw_streq(topic, "field")) {
         SW_AUTO(sw_own_kinds) *kinds = sw_own_kinds_new();
         const char *version;
@@ -473,10 +498,22 @@ char *explain_topic_names(const char *topic)
         json_object_object_foreach(sw_json_find(schema, "properties", "spec", "properties", NULL),
                                    key, field)
         {
-            (void)field;
-            sw_append(&out, "spec.%s\n", key);
+            SW_AUTO_CHARS *path = sw_printf("spec.%s", key);
+            add_name(&out, with_docs, path, sw_json_str(field, "", "description", NULL));
         }
     }
+    return out;
+}
+
+char *explain_topic_names(const char *topic)
+{
+    return list_names(topic, false);
+}
+
+char *explain_topic_list(const char *topic)
+{
+    char *out = list_names(topic, true);
+    sw_append(&out, "\n'slipway explain %s NAME' says more, with an example.\n", topic);
     return out;
 }
 

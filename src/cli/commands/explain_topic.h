@@ -13,5 +13,7 @@ int explain_topic(const char *topic, const char *name, char **text, struct sw_er
 
 /** The names of @topic, for completion, each on a line; fields only those of spec. Owned. */
 char *explain_topic_names(const char *topic);
+/** The same for people: what each is stands beside it, and at the end what says more. Owned. */
+char *explain_topic_list(const char *topic);
 /** The topics, ends with NULL. Borrowed. */
 const char *const *explain_topics(void);

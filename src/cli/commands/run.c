@@ -877,7 +877,8 @@ const struct sw_command sw_command_run = {
                "--alongside walks it all the same. Those who may not read or write Leases are not "
                "told.\n"
                "\n"
-               "Exit status: 0 Ready, 1 failed, 2 bad usage or input, 3 time-out.",
+               "Exit status: 0 Ready, 1 failed, 2 bad usage or input, 3 time-out, 128 + n ended by "
+               "signal n.",
     .flags = flags,
     .execute = execute,
 };

@@ -53,12 +53,14 @@ void sw_recipe_flags_done(struct sw_recipe_flags *flags);
 
 /** The rows of a command's table; @at: the offset of its struct sw_recipe_flags. */
 #define SW_RECIPE_FLAG(at, field) ((at) + offsetof(struct sw_recipe_flags, field))
-#define SW_RECIPE_FLAGS(at)                                                                        \
+#define SW_RECIPE_FLAGS(at) SW_RECIPE_FLAGS_IN(at, "default")
+/** The same of commands with another default for --namespace, @ns in its help. */
+#define SW_RECIPE_FLAGS_IN(at, ns)                                                                 \
     SW_SOURCE_FLAGS(SW_RECIPE_FLAG(at, source)),                                                   \
         SW_FLAG_ROW("name", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, name), "NAME",                   \
                     "name of the release (default: the recipe's)"),                                \
         SW_FLAG_ROW("namespace", 'n', SW_FLAG_STRING, SW_RECIPE_FLAG(at, namespace), "NAME",       \
-                    "namespace of the release (default: default)"),                                \
+                    "namespace of the release (default: " ns ")"),                                 \
         SW_VALUES_ARGS(SW_RECIPE_FLAG(at, values)),                                                \
         SW_FLAG_ROW("facts", 0, SW_FLAG_STRING, SW_RECIPE_FLAG(at, facts), "FILE",                 \
                     "YAML file of runtime values, as the controller passes them to templates"),    \

@@ -113,8 +113,41 @@ char *sw_source_installed(const char *name)
     return find_installed(find_below, name);
 }
 
-/* The recipe in @folder whose name is nearest to @name, the caller's; NULL: none is near. */
-static char *nearest_recipe(const char *folder, const char *name)
+/* Whether @name begins @recipe, or what stands behind one of its dashes: "mig" that of
+ * "nvidia-mig".
+ */
+static bool begins_word(const char *recipe, const char *name)
+{
+    bool found = sw_starts_with(recipe, name);
+    for (const char *dash = recipe; !found && (dash = strchr(dash, '-'));)
+        found = sw_starts_with(++dash, name);
+    return found && strlen(name) > 1;
+}
+
+/* "a", "a or b", "a, b or c": those of @names, behind @prefix, that @name may mean; the caller's,
+ * NULL: none. */
+static char *list_beginning(const char *prefix, const char *name, const char *const *names)
+{
+    enum { MOST = 4 };
+    const char *found[MOST];
+    size_t n = 0;
+    for (; *names && n < MOST; names++)
+        if (begins_word(*names, name))
+            found[n++] = *names;
+    char *list = n ? sw_strdup("") : NULL;
+    for (size_t i = 0; i < n; i++)
+        sw_append(&list, "%s%s%s", i == 0 ? "" : i + 1 == n ? " or " : ", ", prefix, found[i]);
+    return list;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What @name may mean of the recipes in @folder, each name behind @prefix: the nearest one, else
+ * those with @name in their own; the caller's, NULL: none. */
+static char *near_recipes(const char *folder, const char *prefix, const char *name)
 {
     enum { MOST = 256 };
     DIR *dir = opendir(*folder ? folder : "/");
@@ -125,26 +158,28 @@ static char *nearest_recipe(const char *folder, const char *name)
         if (*entry->d_name != '.' && access(chart, R_OK) == 0)
             names[n++] = sw_strdup(entry->d_name);
     }
+    qsort(names, n, sizeof *names, compare_names);
     const char *near = sw_text_nearest(name, (const char *const *)names);
-    char *path = near ? sw_printf("%s/%s", folder, near) : NULL;
+    char *list = near ? sw_printf("%s%s", prefix, near)
+                      : list_beginning(prefix, name, (const char *const *)names);
     for (size_t i = 0; i < n; i++)
         free(names[i]);
     free(names);
     if (dir)
         (void)closedir(dir);
-    return path;
+    return list;
 }
 
-/* The name of the recipe below @top that is nearest to @name, the caller's; NULL: none is near. */
+/* What @name may mean of the recipes below @top, without their folders; the caller's, NULL: none.
+ */
 static char *near_below(const char *top, const char *name)
 {
-    for (size_t i = 0; i < SW_COUNT(folders); i++) {
+    char *list = NULL;
+    for (size_t i = 0; i < SW_COUNT(folders) && !list; i++) {
         SW_AUTO_CHARS *folder = sw_printf("%s/%s", top, folders[i]);
-        SW_AUTO_CHARS *path = nearest_recipe(folder, name);
-        if (path)
-            return sw_strdup(strrchr(path, '/') + 1);
+        list = near_recipes(folder, "", name);
     }
-    return NULL;
+    return list;
 }
 
 /* A name alone may be one of the recipes that come with slipway, and either may be misspelt. */
@@ -156,8 +191,10 @@ static char *suggestion(const char *name)
     char *near = NULL;
     if (!*typed || strstr(typed, "://"))
         return NULL;
-    for (size_t i = 0; i < SW_COUNT(folders) && !near; i++)
-        near = nearest_recipe(own ? own : folders[i], slash ? slash + 1 : typed);
+    for (size_t i = 0; i < SW_COUNT(folders) && !near; i++) {
+        SW_AUTO_CHARS *prefix = sw_printf("%s/", own ? own : folders[i]);
+        near = near_recipes(own ? own : folders[i], prefix, slash ? slash + 1 : typed);
+    }
     return near || slash ? near : find_installed(near_below, typed);
 }
 

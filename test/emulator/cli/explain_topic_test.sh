@@ -44,10 +44,34 @@ every_field() { # each field below the first two levels, and its example is one 
     done <"$tap_dir/fields"
 }
 
-a_resource_of_that_name() { # one operand is a resource
-    local rc=0
-    "$slipway" explain state >"$tap_dir/said" 2>&1 || rc=$?
-    [ $rc -ne 0 ] && ! grep -q 'it comes from' "$tap_dir/said"
+alone() { # TOPIC LINE...: without a name it lists what there is, without a cluster
+    local topic=$1; shift
+    "$slipway" explain "$topic" >"$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+    for line; do grep -qE -- "$line" "$tap_dir/said" || { echo "no line '$line' in:"; cat "$tap_dir/said"; return 1; }; done
+    grep -qx "'slipway explain $topic NAME' says more, with an example." "$tap_dir/said"
+}
+only_required() { # of spec.chart: what has to be there
+    "$slipway" explain field spec.chart | sed -n '/^example:/,/^$/p' >"$tap_dir/example"
+    cat "$tap_dir/example"
+    [ "$(sed -n 's/^ *\([a-z]*\):.*/\1/p' "$tap_dir/example" | sort -u | paste -sd' ')" = 'chart example name repository spec url version' ]
+}
+a_resource_of_that_name() { # it is explained, where there is one
+    "$slipway" emulate --kubeconfig-out "$tap_dir/kubeconfig" >/dev/null 2>"$tap_dir/log" &
+    local pid=$! rc=0
+    until_ok 20 [ -s "$tap_dir/kubeconfig" ]
+    export KUBECONFIG=$tap_dir/kubeconfig
+    until_ok 20 "$slipway" explain hook && "$slipway" explain hook | grep -q 'says more, with an example' || rc=1
+    kubectl apply -f deploy/crds/sro.openshift.io_specialresources.yaml >/dev/null && until_ok 20 kubectl get specialresources && kubectl apply -f - <<'YAML' >/dev/null || rc=1
+apiVersion: sro.openshift.io/v1beta1
+kind: SpecialResource
+metadata: {name: hook}
+spec: {chart: {name: a, version: 0.1.0, repository: {name: r, url: "file:///none"}}}
+YAML
+    "$slipway" explain hook >"$tap_dir/said" 2>&1
+    cat "$tap_dir/said"
+    grep -q '^SpecialResource hook' "$tap_dir/said" && ! grep -q 'says more' "$tap_dir/said" || rc=1
+    kill $pid; wait $pid
+    return $rc
 }
 
 fits() {
@@ -75,6 +99,11 @@ t "a slip of the pen in a state" refuses state Wating "is it 'Waiting'?"
 t "what is no phase" refuses state 1000 "slipway explain NAME STATE"
 t "every annotation has an example" every_annotation
 t "every field has an example" every_field
-t "a resource called state is one" a_resource_of_that_name
+t "hooks alone are listed" alone hook '^tolerations  +the taints' '^slipway.dev/timeout  +a duration'
+t "annotations alone are listed" alone annotation '^slipway.dev/wait ' '^helm.sh/hook '
+t "fields alone are listed" alone field '^spec.chart  +The recipe.$'
+t "phases of states alone are listed" alone state '^Held  +it was ready'
+t "the example of a map has what it requires" only_required
+t "a resource called hook is explained" a_resource_of_that_name
 t "lines have a width" fits
 plan

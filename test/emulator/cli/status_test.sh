@@ -209,6 +209,12 @@ nearly() { # of a program that came without recipes
     cd "$root" && exits 2 run nvidia-mig && says 'did you mean recipes/nvidia-mig\?$' && exits 2 lint nfd && says 'did you mean states/nfd\?$'
 }
 t "a recipe's name alone is answered with its path" nearly
+half() { # what begins a word of the name; where several do, all of them
+    cd "$root" && exits 2 run mig && says "did you mean recipes/nvidia-mig\\?$" &&
+        exits 2 lint recipes/nvidia && says 'did you mean recipes/nvidia-gpu, recipes/nvidia-mig or recipes/nvidia-network\?$' &&
+        exits 2 lint q && ! says 'did you mean'
+}
+t "half a recipe's name is answered with those that have it" half
 by_name() { # wherever one is; a file of that name comes first
     cd "$tap_dir" && mkdir -p named/nfd && diff <("$slipway" graph nvidia-mig --stand-ins 2>/dev/null) <("$slipway" graph "$root/recipes/nvidia-mig" --stand-ins 2>/dev/null) &&
         "$slipway" graph nvidia-mig --stand-ins 2>/dev/null | grep -q gpu-operator && exits 0 lint nfd && cd named && exits 1 lint nfd
