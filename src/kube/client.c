@@ -121,7 +121,7 @@ int sw_kube_new(struct sw_loop *loop, const struct sw_kube_config *config,
     if (rc == 0)
         rc = read_address(k, &direct, &connect_to, err);
     if (rc == 0 && config->exec && !config->token && !config->token_file)
-        rc = sw_exec_ask(config, &answer, err);
+        rc = sw_exec_get(config, &answer, err);
     if (answer.cert) {
         tls.cert_data = answer.cert;
         tls.key_data = answer.key;

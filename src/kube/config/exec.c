@@ -293,6 +293,45 @@ static int read_answer(const struct sw_kube_config *c, const char *text, size_t 
                : sw_err_set(err, SW_INVALID, "its answer has neither token nor certificate");
 }
 
+/* The last answer, and what the program was asked with: a process that opens the same cluster twice
+ * asks once, as kubectl does. */
+static struct {
+    char *question;
+    struct sw_exec_answer answer;
+} last;
+
+static char *question_of(const struct sw_kube_config *c)
+{
+    SW_AUTO_CHARS *info = info_of(c, false), *exec = sw_json_text(c->exec, SW_JSON_PLAIN, NULL);
+    return sw_printf("%s\n%s\n%s\n%s", sw_text_or(c->source, ""), sw_text_or(c->server, ""), exec,
+                     info);
+}
+
+static struct sw_exec_answer copy_of(const struct sw_exec_answer *a)
+{
+    return (struct sw_exec_answer){ .token = a->token ? sw_strdup(a->token) : NULL,
+                                    .cert = a->cert ? sw_strdup(a->cert) : NULL,
+                                    .key = a->key ? sw_strdup(a->key) : NULL,
+                                    .until_ms = a->until_ms };
+}
+
+static void remember(const struct sw_kube_config *config, const struct sw_exec_answer *answer)
+{
+    free(last.question);
+    sw_exec_answer_done(&last.answer);
+    last.question = question_of(config);
+    last.answer = copy_of(answer);
+}
+
+int sw_exec_get(const struct sw_kube_config *config, struct sw_exec_answer *out, struct sw_err *err)
+{
+    SW_AUTO_CHARS *question = last.question ? question_of(config) : NULL;
+    if (!sw_streq(question, last.question) || !question || sw_now_ms() >= last.answer.until_ms)
+        return sw_exec_ask(config, out, err);
+    *out = copy_of(&last.answer);
+    return 0;
+}
+
 int sw_exec_ask(const struct sw_kube_config *config, struct sw_exec_answer *out, struct sw_err *err)
 {
     const char *mode = text_of(config->exec, "interactiveMode");
@@ -315,8 +354,10 @@ int sw_exec_ask(const struct sw_kube_config *config, struct sw_exec_answer *out,
         rc = read_answer(config, text, len, out, err);
     if (text)
         explicit_bzero(text, len);
-    if (rc == 0)
+    if (rc == 0) {
+        remember(config, out);
         return 0;
+    }
     sw_exec_answer_done(out);
     SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
     const bool hinted = rc == SW_NOTFOUND && *hint;

@@ -31,5 +31,9 @@ char *sw_exec_check(struct json_object *exec, const char *dir, struct json_objec
  * SW_INVALID: its answer is none */
 int sw_exec_ask(const struct sw_kube_config *config, struct sw_exec_answer *out,
                 struct sw_err *err) SW_CHECKED;
+/** As sw_exec_ask(), but the answer that this process had last time from the same program for the
+ * same cluster, where that is still valid. */
+int sw_exec_get(const struct sw_kube_config *config, struct sw_exec_answer *out,
+                struct sw_err *err) SW_CHECKED;
 /** Free what it holds; all zero is accepted. */
 void sw_exec_answer_done(struct sw_exec_answer *answer);

@@ -29,6 +29,8 @@ start() {
 t "a cluster to log in to" start
 once() { login "$(answers slipway-admin-token 3600)" && with_login status && [ "$(calls)" = 1 ]; }
 t "the program is asked once for all requests" once
+once_a_walk() { login "$(answers slipway-admin-token 3600)" && with_login run states/nfd --stand-ins --timeout 60s >"$tap_dir/o" 2>&1; cat "$tap_dir/o"; [ "$(calls)" = 1 ]; }
+t "and once for a walk" once_a_walk
 refused() {
     login "echo 'who are you?' >&2; exit 3"
     with_login status >"$tap_dir/o" 2>&1
