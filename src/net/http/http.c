@@ -118,7 +118,6 @@ static const struct {
 } failures[] = {
     { CURLE_UNSUPPORTED_PROTOCOL, SW_INVALID, true, "this kind of address is not supported" },
     { CURLE_URL_MALFORMAT, SW_INVALID, true, "not an address" },
-    { CURLE_COULDNT_RESOLVE_PROXY, SW_UNAVAILABLE, true, "the proxy's name cannot be resolved" },
     { CURLE_COULDNT_RESOLVE_HOST, SW_UNAVAILABLE, true, "the name cannot be resolved" },
     { CURLE_COULDNT_CONNECT, SW_UNAVAILABLE, true, "cannot connect" },
     { CURLE_WEIRD_SERVER_REPLY, SW_INVALID, false, "what answers there does not speak HTTP" },
@@ -160,6 +159,8 @@ static void explain(struct sw_http_transfer *t, CURLcode rc, struct sw_http_resu
         r->unsent = failures[i].unsent;
         words = failures[i].words;
     }
+    if (sw_http_explain_proxy(t, server, rc, errnum ? strerror((int)errnum) : words, r, err))
+        return;
     if (rc == CURLE_SSL_CONNECT_ERROR && strstr(t->curl_text, "wrong version number"))
         r->code = sw_err_set(err, SW_INVALID,
                              "%s: no TLS connection: what answers there does not speak TLS "

@@ -59,3 +59,8 @@ struct sw_http {
 
 /** Set libcurl's options for one request: server, credentials, proxies, TLS, headers, body. */
 void sw_http_setup(struct sw_http_transfer *t, const struct sw_http_spec *spec);
+
+/** Where it is the proxy on the way to @server that made a transfer fail with @rc: set @err and
+ * @r's code, and say which. @why: what the system says. @return whether it was */
+bool sw_http_explain_proxy(const struct sw_http_transfer *t, const char *server, CURLcode rc,
+                           const char *why, struct sw_http_result *r, struct sw_err *err);
