@@ -70,6 +70,30 @@ static char *annotation_path(const char *key)
 /* ---- one manifest -------------------------------------------------------------------------------
  */
 
+static bool is_of_charts(const char *key)
+{
+    const char *const *name = sw_chart_annotation_names();
+    while (*name && !sw_streq(*name, key))
+        name++;
+    return *name != NULL;
+}
+
+/* The annotation of manifests that @key may be meant for, by what stands behind the slash where no
+ * whole name is near; borrowed, NULL: none. */
+static const char *meant_annotation(const char *key)
+{
+    const char *const *all = sw_hook_annotations();
+    const char *meant = sw_text_nearest(key, all), *behind[128] = { NULL };
+    size_t n = 0;
+    for (const char *const *a = all; *a && n + 1 < SW_COUNT(behind); a++)
+        behind[n++] = strchr(*a, '/') + 1;
+    const char *near = meant ? NULL : sw_text_nearest(strchr(key, '/') + 1, behind);
+    for (const char *const *a = all; near && *a && !meant; a++)
+        if (sw_streq(strchr(*a, '/') + 1, near))
+            meant = *a;
+    return meant;
+}
+
 static void check_annotations(const struct lint *l, const struct sw_manifest *m)
 {
     struct json_object *map = sw_json_find(m->doc, "metadata", "annotations", NULL);
@@ -85,8 +109,10 @@ static void check_annotations(const struct lint *l, const struct sw_manifest *m)
         if (sw_hook_find(key))
             continue;
         SW_AUTO_CHARS *at = annotation_path(key);
-        const char *meant = sw_text_nearest(key, sw_hook_annotations());
-        if (meant)
+        const char *meant = meant_annotation(key);
+        if (is_of_charts(key))
+            ERROR_AT(l, m, at, "annotation '%s' is one of charts: it stands in Chart.yaml", key);
+        else if (meant)
             ERROR_AT(l, m, at, "annotation '%s' is not known; is it '%s'?", key, meant);
         else
             ERROR_AT(l, m, at, "annotation '%s' is not known; 'slipway hooks' lists them", key);

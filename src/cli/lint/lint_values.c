@@ -1,4 +1,4 @@
-/* Values that are set, and that nothing reads. */
+/* Values that nothing reads: those that a user sets, and those of values.yaml. */
 #include "cli/lint/lint.h"
 
 #include <ctype.h>
@@ -102,6 +102,41 @@ static void check_map(struct values_lint *l, const char *path, struct json_objec
     }
 }
 
+/* Whether templates can tell of the file what it reads: not values, and not what is for people. */
+static bool may_read(const char *name)
+{
+    const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    return !sw_streq(base, "values.yaml") && !sw_streq(base, "values.schema.json") &&
+           !sw_ends_with(base, ".md");
+}
+
+static bool is_read(const struct values_lint *l, const char *key)
+{
+    for (size_t i = 0; i < l->files.n; i++) {
+        const struct sw_recipe_file *f = &l->files.items[i];
+        if (may_read(f->name) && has_word(f->bytes, f->len, key))
+            return true;
+    }
+    return false;
+}
+
+/* Warn of values at the top of values.yaml that no template has, nor a chart that the recipe brings
+ * (which Chart.yaml names). */
+static void check_defaults(struct values_lint *l, const struct sw_recipe *recipe,
+                           const struct sw_recipe_file *file, struct json_object *defaults)
+{
+    if (l->reads_all || !json_object_is_type(defaults, json_type_object))
+        return;
+    SW_AUTO_CHARS *path = sw_printf("%s/%s", sw_recipe_name(recipe), "values.yaml");
+    json_object_object_foreach(defaults, key, value)
+    {
+        (void)value;
+        if (!sw_streq(key, "global") && !is_read(l, key))
+            sw_problems_add(l->problems, false, path, sw_yaml_line(file->bytes, file->len, 1, key),
+                            "no template reads value '%s'", key);
+    }
+}
+
 void sw_lint_values(const struct sw_recipe *recipe, struct json_object *set,
                     struct sw_problems *problems)
 {
@@ -115,6 +150,8 @@ void sw_lint_values(const struct sw_recipe *recipe, struct json_object *set,
     if (sw_recipe_list_files(recipe, &l.files, &ignored) == 0) {
         l.reads_all = reads_all(&l.files);
         check_map(&l, "", set, defaults);
+        if (file)
+            check_defaults(&l, recipe, file, defaults);
     }
     sw_files_done(&l.files);
 }
