@@ -38,6 +38,21 @@ static struct json_object *changes_of(const struct sw_revision *r, const struct 
                : NULL;
 }
 
+/* The newest revision before the one before the @i-th of @all that is the same as that: what a
+ * rollback has brought back. NULL: none. */
+static const struct sw_revision *same_as(const struct sw_revisions *all, size_t i)
+{
+    for (size_t k = i; k-- > 1 && all->items[i].release;) {
+        const struct sw_revision *old = &all->items[k - 1];
+        SW_AUTO_JSON *changes = old->release
+                                    ? sw_changes_of_releases(old->release, all->items[i].release)
+                                    : NULL;
+        if (changes && sw_json_len(changes) == 0)
+            return old;
+    }
+    return NULL;
+}
+
 /* Append the first keys of @section: "values a, b and 2 more". */
 static void name_keys(char **text, const char *title, struct json_object *section)
 {
@@ -90,8 +105,10 @@ static char *summary_of(const struct sw_revision *r, const struct sw_revision *b
     return text;
 }
 
-static struct json_object *doc_of(const struct sw_revision *r, const struct sw_revision *before)
+static struct json_object *doc_of(const struct sw_revisions *all, size_t i)
 {
+    const struct sw_revision *r = &all->items[i], *before = i ? r - 1 : NULL;
+    const struct sw_revision *same = same_as(all, i);
     struct json_object *doc = json_object_new_object(),
                        *metadata = sw_json_find(r->release, "chart", "metadata", NULL);
     sw_json_set(doc, json_object_new_int64(r->number), "revision", NULL);
@@ -101,6 +118,8 @@ static struct json_object *doc_of(const struct sw_revision *r, const struct sw_r
     sw_json_set_str(doc, sw_json_str(metadata, "", "name", NULL), "chart", NULL);
     sw_json_set_str(doc, sw_json_str(metadata, "", "version", NULL), "version", NULL);
     sw_json_set(doc, json_object_new_boolean(r->trust == SW_RECORD_TRUSTED), "trusted", NULL);
+    if (same)
+        sw_json_set(doc, json_object_new_int64(same->number), "sameAs", NULL);
     sw_json_set(doc, changes_of(r, before), "changes", NULL);
     return doc;
 }
@@ -158,8 +177,10 @@ static void print_table(const struct sw_revisions *all, size_t first, size_t n)
         const struct sw_revision *r = &all->items[first + i], *before = first + i ? r - 1 : NULL;
         SW_AUTO_JSON *changes = changes_of(r, before);
         SW_AUTO_CHARS *summary = summary_of(r, before, changes);
+        const struct sw_revision *same = same_as(all, first + i);
+        SW_AUTO_CHARS *as = same ? sw_printf("as revision %lld: ", (long long)same->number) : NULL;
         print_cells(rows[i].text, widths);
-        (void)printf("%s%s\n", summary,
+        (void)printf("%s%s%s\n", sw_text_or(as, ""), summary,
                      r->trust == SW_RECORD_TRUSTED ? "" : " (not as slipway wrote it)");
         free(rows[i].chart);
     }
@@ -174,7 +195,7 @@ static int print_all(const struct sw_revisions *all, const char *format)
     }
     SW_AUTO_JSON *list = json_object_new_array();
     for (size_t i = 0; i < all->n; i++)
-        (void)json_object_array_add(list, doc_of(&all->items[i], i ? &all->items[i - 1] : NULL));
+        (void)json_object_array_add(list, doc_of(all, i));
     if (sw_streq(format, "json"))
         return sw_cli_print_json(list);
     SW_AUTO_CHARS *text = sw_yaml_text(list, NULL);
@@ -190,14 +211,13 @@ static int print_one(struct sw_revisions *all, const char *name, const char *num
     if (!r || *end)
         return sw_err_set(err, SW_NOTFOUND, "%s has no revision '%s': slipway history %s", name,
                           number, name);
-    const struct sw_revision *before = r > all->items ? r - 1 : NULL;
     if (format) {
-        SW_AUTO_JSON *doc = doc_of(r, before);
+        SW_AUTO_JSON *doc = doc_of(all, (size_t)(r - all->items));
         SW_AUTO_CHARS *text = sw_yaml_text(doc, NULL);
         return sw_streq(format, "json") ? sw_cli_print_json(doc) : sw_cli_print(text, strlen(text));
     }
     print_table(all, (size_t)(r - all->items), 1);
-    SW_AUTO_JSON *changes = changes_of(r, before);
+    SW_AUTO_JSON *changes = changes_of(r, r > all->items ? r - 1 : NULL);
     (void)printf("\n");
     sw_changes_print(changes, sw_cli_colours(STDOUT_FILENO));
     return 0;

@@ -62,6 +62,8 @@ back() { says rollback demo 2 --yes && has 'demo: Ready' && text_is secretive &&
 t "with --yes chart and values go back, and it is walked where no operator leads" back
 told() { says history demo && has '^4 .* slipway-rollback .* deployed .* demo-0.1.0 '; }
 t "what comes of it is a revision, too" told
+same() { says history demo && has '^4 .* demo-0.1.0  *as revision 2: version 0.2.0 -> 0.1.0' && ! has '^[123] .* as revision' && says history demo -o json && [ "$(jq -c '[.[].sameAs]' said)" = '[null,null,null,2]' ]; }
+command -v jq >/dev/null && t "and says of which it has what there was" same
 there() { ! says rollback demo 4 && has 'at revision 4 already' errs; }
 t "the revision of now is none to go back to" there
 none() { ! says rollback demo 17 && has "no revision '17': slipway history demo" errs; }
