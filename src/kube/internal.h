@@ -42,9 +42,10 @@ struct sw_kube {
     uint64_t random; /* state of the jitter's generator */
 
     bool down;
-    bool answered;   /* the server has, at least once */
-    int n_silent;    /* transfers in a row that got no answer */
-    int64_t back_ms; /* when the server answered again after it had not; 0: never */
+    bool answered;    /* the server has, at least once */
+    int n_silent;     /* transfers in a row that got no answer */
+    int64_t heard_ms; /* when it answered last */
+    int64_t back_ms;  /* when the server answered again after it had not; 0: never */
     void (*on_up)(struct sw_kube *k); /* the server answers again */
     bool broken; /* a watch's connection has broken off, and none was answered since */
     void (*on_resumed)(void *arg); /* or NULL */

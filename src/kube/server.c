@@ -42,6 +42,8 @@ static void set_down(struct sw_kube *k, int code, const char *why)
 void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
 {
     k->answered |= result->http_status != 0;
+    if (result->http_status)
+        k->heard_ms = sw_loop_now_ms(k->loop);
     if (result->http_status && result->code == 0) {
         k->n_silent = 0;
         set_down(k, 0, "");
@@ -55,6 +57,19 @@ void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
 bool sw_kube_has_answered(const struct sw_kube *k)
 {
     return k->answered;
+}
+
+int64_t sw_kube_silent_ms(const struct sw_kube *k)
+{
+    const int64_t now_ms = sw_loop_now_ms(k->loop);
+    int64_t since_ms = now_ms;
+    const struct sw_kube_request *r;
+    LIST_FOREACH(r, &k->requests, in_all)
+    {
+        if (r->state == RQ_RUNNING && !r->told && !r->body && !r->stream && r->sent_ms < since_ms)
+            since_ms = r->sent_ms;
+    }
+    return now_ms - (k->heard_ms > since_ms ? k->heard_ms : since_ms);
 }
 
 bool sw_kube_is_up(const struct sw_kube *k)

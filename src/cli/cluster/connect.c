@@ -24,20 +24,34 @@ static void on_server(int code, const char *why, void *arg)
     conn->is_down = code != 0;
 }
 
-enum { SILENT_MS = 5000, STILL_SILENT_MS = 10000 };
+enum { SILENT_MS = 5000, CHECK_MS = 1000, STILL_SILENT_MS = 10000 };
 
-/* A server that takes connections and says nothing is not down before requests have timed out. */
+static bool is_controller(const struct sw_connection *conn)
+{
+    return strcmp(conn->command, "controller") == 0;
+}
+
+/* A server that takes connections and says nothing is not down before requests have timed out. The
+ * controller, which shall not wake for nothing, looks no more once it has answered. */
 static void on_silent(void *arg)
 {
     struct sw_connection *conn = arg;
-    if (sw_kube_has_answered(conn->kube))
+    const int64_t silent_ms = sw_kube_silent_ms(conn->kube);
+    if (is_controller(conn) && sw_kube_has_answered(conn->kube))
         return;
-    sw_timer_set(conn->silent_timer, STILL_SILENT_MS);
-    if (!conn->patient || conn->is_down)
+    sw_timer_set(conn->silent_timer,
+                 silent_ms && silent_ms < SILENT_MS ? SILENT_MS - silent_ms : CHECK_MS);
+    if (!conn->patient || conn->is_down || silent_ms < SILENT_MS) {
+        if (conn->told_ms && !conn->is_down)
+            (void)fprintf(stderr, "slipway %s: the API server answers again\n", conn->command);
+        conn->told_ms = 0;
         return;
+    }
+    if (conn->told_ms && sw_loop_now_ms(conn->loop) - conn->told_ms < STILL_SILENT_MS)
+        return;
+    conn->told_ms = sw_loop_now_ms(conn->loop);
     (void)fprintf(stderr, "slipway %s: %s has not answered for %d s; trying again until it does\n",
-                  conn->command, sw_kube_server(conn->kube),
-                  (int)((sw_loop_now_ms(conn->loop) - conn->opened_ms) / 1000));
+                  conn->command, sw_kube_server(conn->kube), (int)(silent_ms / 1000));
 }
 
 /* As kubectl prints them; each text comes once. The controller's go into its log. */
@@ -45,7 +59,7 @@ static void on_warning(const char *text, void *arg)
 {
     const struct sw_connection *conn = arg;
     const bool colours = sw_cli_colours(STDERR_FILENO);
-    if (strcmp(conn->command, "controller") == 0)
+    if (is_controller(conn))
         sw_log(SW_LOG_WARN, "warning of the API server", "text", text, NULL);
     else
         (void)fprintf(stderr, "%sWarning:%s %s\n", colours ? "\033[33m" : "",
@@ -114,8 +128,7 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
     if (rc < 0)
         return rc;
     conn->silent_timer = sw_timer_new(conn->loop, on_silent, conn);
-    conn->opened_ms = sw_loop_now_ms(conn->loop);
-    sw_timer_set(conn->silent_timer, SILENT_MS);
+    sw_timer_set(conn->silent_timer, CHECK_MS);
     return sw_kube_new(conn->loop, conn->config,
                        &(struct sw_kube_opts){ .user_agent = opts->manager,
                                                .field_manager = opts->manager,

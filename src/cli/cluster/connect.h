@@ -55,7 +55,7 @@ struct sw_connection {
     struct sw_kube_config *config;
     struct sw_kube *kube;
     struct sw_timer *silent_timer;
-    int64_t opened_ms;        /* on the loop's clock */
+    int64_t told_ms; /* when it was last told that the server says nothing; 0: it says something */
     struct event *signals[3]; /* SIGINT, SIGTERM, SIGHUP; NULL: not handled */
     const char *command;
     bool patient;     /* print once that the server does not answer, and when it answers again */

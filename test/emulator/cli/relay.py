@@ -1,11 +1,26 @@
-"""relay.py PORT TO-PORT PORT-FILE: from a port of loopback (0: any) to another one, until it is killed: then
-all of its connections are cut."""
-import socket, sys, threading
+"""relay.py PORT TO-PORT PORT-FILE [BYTES]: from a port of loopback (0: any) to another one, until it is killed: then
+all of its connections are cut. After so many BYTES from clients it lets nothing through for seven seconds."""
+import socket, sys, threading, time
+
+left = int(sys.argv[4]) if len(sys.argv) > 4 else None
+silence = threading.Lock()
 
 
-def pump(a, b):
+def pass_on(n):
+    """Whoever comes while one sleeps waits, too."""
+    global left
+    with silence:
+        if left is not None and n:
+            left -= n
+            if left < 0:
+                left = None
+                time.sleep(7)
+
+
+def pump(a, b, is_client):
     try:
         while data := a.recv(65536):
+            pass_on(len(data) if is_client else 0)
             b.sendall(data)
     except OSError:
         pass
@@ -26,5 +41,5 @@ while True:
     except OSError:
         client.close()
         continue
-    for a, b in ((client, other), (other, client)):
-        threading.Thread(target=pump, args=(a, b), daemon=True).start()
+    for a, b, is_client in ((client, other, True), (other, client, False)):
+        threading.Thread(target=pump, args=(a, b, is_client), daemon=True).start()

@@ -172,6 +172,20 @@ time.sleep(60)' >"$tap_dir/mute-port" &
 }
 t "of one that takes connections and says nothing, too, and Ctrl-C says how to go on" silent
 
+stalled() { # in the middle of the walk: nothing comes for seven seconds
+    local port rc=0
+    "$slipway" uninstall good --yes >"$tap_dir/o" 2>&1
+    port=$(sed -n 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/p' "$KUBECONFIG")
+    python3 test/emulator/cli/relay.py 0 "$port" "$tap_dir/relay-port" 9000 &
+    local relay=$!
+    until_ok 10 test -s "$tap_dir/relay-port" && sed "s/127.0.0.1:[0-9]*/127.0.0.1:$(cat "$tap_dir/relay-port")/" "$KUBECONFIG" >"$tap_dir/stalls" || rc=1
+    KUBECONFIG=$tap_dir/stalls "$slipway" run "$tap_dir/good" --timeout 60s >"$tap_dir/w" 2>&1 || rc=1
+    kill $relay
+    cat "$tap_dir/w"
+    [ $rc = 0 ] && grep -q 'StateStarted' "$tap_dir/w" && says_there 'has not answered for 5 s; trying again until it does' && says_there 'the API server answers again' && exits 0 uninstall good --yes
+}
+t "of one that stalls in the middle of a walk, too" stalled
+
 refused() { # by a server that answers some writes with 409 and 500
     printf 'faults:\n- {verb: patch, kind: CustomResourceDefinition, answer: 409, times: 3}\n- {verb: patch, kind: CustomResourceDefinition, answer: 500, times: 2}\n- {verb: patch, kind: SpecialResource, answer: 409, times: 2}\n' >"$tap_dir/plan"
     (unset KUBECONFIG; exits 0 run "$tap_dir/good" --emulate --delays 0 --faults "$tap_dir/plan")
