@@ -5,9 +5,9 @@
 
 #include "chart/recipe/load/files.h"
 #include "chart/recipe/package/pack.h"
-#include "chart/template/go/strconv.h"
 #include "cli/lint/lint.h"
 #include "data/data.h"
+#include "data/go/strconv.h"
 #include "kube/deprecated/deprecated.h"
 #include "operator/manifests/hooks.h"
 

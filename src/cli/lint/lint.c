@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/regex.h"
 #include "cli/lint/fields.h"
 #include "cli/lint/own_kinds.h"
 #include "data/data.h"
+#include "data/go/regex.h"
 #include "data/text/nearest.h"
 #include "operator/engine/readiness/gate.h"
 #include "operator/engine/readiness/pod_maker.h"

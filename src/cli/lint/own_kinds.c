@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "chart/fetch/fetch.h"
-#include "chart/template/go/regex.h"
 #include "data/data.h"
+#include "data/go/regex.h"
 #include "data/selector/selector.h"
 #include "data/text/nearest.h"
 #include "data/yaml/yaml.h"

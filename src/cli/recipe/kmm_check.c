@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/regex.h"
 #include "data/data.h"
+#include "data/go/regex.h"
 
 /* ---- the fields of a Module --------------------------------------------------------------------
  */

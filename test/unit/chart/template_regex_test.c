@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "chart/template/go/regex.h"
+#include "data/go/regex.h"
 
 /* @spans: "0-2,1-2": all groups of the first match; "": none. */
 static void finds_what_go_finds(void **state)

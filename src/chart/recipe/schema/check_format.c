@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/gotime.h"
-#include "chart/template/go/regex.h"
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
+#include "data/go/gotime.h"
+#include "data/go/regex.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 
 /* Each gets a text and says what is wrong with it; NULL: nothing. */
 

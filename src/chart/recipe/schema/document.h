@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 #include "chart/recipe/schema/schema.h"
-#include "chart/template/go/regex.h"
 #include "chart/template/value/value.h"
+#include "data/go/regex.h"
 
 enum {
     SW_SCHEMA_MAX_DEPTH =

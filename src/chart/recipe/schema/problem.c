@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "chart/recipe/schema/check.h"
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 
 /* A key as a step of a JSON pointer. */
 static const char *step_of(struct sw_arena *arena, const char *key, size_t len)

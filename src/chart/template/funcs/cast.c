@@ -1,7 +1,7 @@
 #include "chart/template/funcs/cast.h"
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"
+#include "data/go/strconv.h"
 
 /* The length of "12.00" without its fraction of zeros, as spf13/cast cuts it. */
 static size_t without_zero_fraction(const char *s, size_t len)

@@ -1,10 +1,10 @@
 /* sprig's dates and durations. */
 
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/lang/time_object.h"
 #include "chart/template/value/print.h"
+#include "data/go/strconv.h"
 
 /* ---- dates ---- */
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/gotime.h"
-#include "chart/template/go/strconv.h"
+#include "data/go/gotime.h"
+#include "data/go/strconv.h"
 
 enum { SECOND = 1000000000 };
 

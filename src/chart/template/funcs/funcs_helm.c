@@ -1,12 +1,12 @@
 /* The functions that Helm adds: templates within templates, and conversions of values. */
 
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/toml/toml.h"
 #include "chart/template/value/print.h"
 #include "chart/template/value/value_text.h"
 #include "data/data.h"
+#include "data/go/strconv.h"
 
 /* ---- include, tpl ---- */
 

@@ -3,9 +3,9 @@
 
 #include "chart/template/funcs/cast.h"
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/decimal.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"
+#include "data/go/decimal.h"
+#include "data/go/strconv.h"
 
 /* ---- conversion ---- */
 

@@ -1,8 +1,8 @@
 /* sprig's regular expressions. */
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/regex.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
+#include "data/go/regex.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 
 /* How a function fails when its expression is not valid; and whether a replacement has references

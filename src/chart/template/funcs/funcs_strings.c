@@ -1,8 +1,8 @@
 /* sprig's functions on strings. */
 #include "chart/template/funcs/cast.h"
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/print.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 
 static int fn_hello(struct call *c)

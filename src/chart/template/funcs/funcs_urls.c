@@ -2,7 +2,7 @@
 #include <arpa/inet.h>
 
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/strconv.h"
+#include "data/go/strconv.h"
 
 /* A component of a URL, which decides what has to be escaped in it. */
 enum mode { PATH, USER, HOST, ZONE, FRAGMENT };

@@ -1,9 +1,9 @@
 /* The methods of values that templates can call. */
 #include "chart/template/funcs/funcs.h"
-#include "chart/template/go/glob.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/value/print.h"
 #include "chart/template/value/value_text.h"
+#include "data/go/glob.h"
 
 /* ---- chartutil.Values ---- */
 

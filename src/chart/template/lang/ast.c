@@ -1,9 +1,9 @@
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
 #include "chart/template/lang/ast.h"
 #include "chart/template/lang/function.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 
 /* ---- numbers ---- */
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/function.h"
 #include "chart/template/value/print.h"
+#include "data/go/strconv.h"
 
 /* Walks a parsed template and writes its output. The rules, and the place that each error names,
  * are those of Go's text/template. Functions return 0, a negative code with x->err set, or, out of

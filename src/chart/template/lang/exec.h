@@ -1,9 +1,9 @@
 #pragma once
 /* The state of one execution; inside the template module only. */
-#include "chart/template/go/text.h"
 #include "chart/template/lang/ast.h"
 #include "chart/template/lang/scope.h"
 #include "chart/template/template.h"
+#include "data/go/text.h"
 
 /** A variable of a template. */
 struct var {

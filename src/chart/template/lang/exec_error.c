@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
+#include "data/go/strconv.h"
 
 int sw_exec_fail_at(struct exec *x, int code, const char *what)
 {

@@ -1,7 +1,7 @@
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/exec.h"
 #include "chart/template/lang/function.h"
 #include "chart/template/value/object.h"
+#include "data/go/strconv.h"
 
 static const struct func *method_of(const struct exec *x, struct sw_value v,
                                     const struct name *name)

@@ -2,8 +2,8 @@
 /* Template functions and methods: how they are described, found and called. A template set is made
  * with an index of functions, which finds a row by name while a template is parsed, so that the
  * execution looks up none. Which functions there are is not known here but in funcs/. */
-#include "chart/template/go/text.h"
 #include "chart/template/value/types.h"
+#include "data/go/text.h"
 
 struct exec;
 struct func;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 #include "data/text/unicode.h"
 
 /* The rules are those of Go's text/template/parse. Actions are between {{ and }}; "{{- " and

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/parse.h"
 #include "chart/template/value/types.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 
 /* Recursive descent over the tokens, with the lookahead, the checks and the messages of Go's

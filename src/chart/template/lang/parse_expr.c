@@ -1,9 +1,9 @@
 /* The parser's lower half: tokens and their lookahead, messages, nodes, pipelines. */
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/parse.h"
 #include "chart/template/value/types.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 
 /* ---- tokens ---- */

@@ -1,8 +1,8 @@
 #include "chart/template/lang/time_object.h"
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/function.h"
 #include "chart/template/value/object.h"
+#include "data/go/strconv.h"
 
 static void time_string(const struct sw_object *o, struct text *out)
 {

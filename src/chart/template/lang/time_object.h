@@ -1,7 +1,7 @@
 #pragma once
 /* Points in time as values of templates: Go's time.Time with its methods. */
-#include "chart/template/go/gotime.h"
 #include "chart/template/value/value.h"
+#include "data/go/gotime.h"
 
 struct call;
 

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
-#include "chart/template/go/gotime.h"
 #include "chart/template/value/object.h"
+#include "data/go/gotime.h"
 #include "data/text/number.h"
 
 /* Writing. A map's plain values come first, its tables after them, each sorted; tables are indented

@@ -1,7 +1,7 @@
 #pragma once
 /* TOML, as github.com/BurntSushi/toml 1.1.0 writes and reads it for Helm. */
-#include "chart/template/go/text.h"
 #include "chart/template/value/types.h"
+#include "data/go/text.h"
 
 /** Append @v as TOML. @return 0 | SW_INVALID: the error of the encoder */
 int sw_value_write_toml(struct text *out, struct sw_value v, struct sw_err *err);

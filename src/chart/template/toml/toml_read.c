@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 #include "data/text/utf8.h"
 

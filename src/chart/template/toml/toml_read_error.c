@@ -2,8 +2,8 @@
  * line end that it has passed counts as the next line, except in its errors about line ends. */
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 #include "data/text/utf8.h"
 

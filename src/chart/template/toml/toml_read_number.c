@@ -2,9 +2,9 @@
  * decides where it ends. Source: BurntSushi/toml 1.5, lex.go and parse.go. */
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/lang/time_object.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 
 static const char decimal[] = "0123456789";

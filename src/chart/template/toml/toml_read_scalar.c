@@ -1,8 +1,8 @@
 /* TOML's lower half: places and strings. */
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/toml/toml_read.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 
 /* ---- small things ---- */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/value_text.h"
+#include "data/go/strconv.h"
 
 struct scan {
     const char *at, *end;

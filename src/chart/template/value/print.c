@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "chart/template/go/gotime.h"
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/printer.h"
+#include "data/go/gotime.h"
+#include "data/go/strconv.h"
 
 static void print_nested(struct printer *p, struct sw_value v, uint32_t verb, int depth);
 

@@ -1,7 +1,7 @@
 #pragma once
 /* Printing as Go's fmt package does: print, println, printf, and the text of any value. */
-#include "chart/template/go/text.h"
 #include "chart/template/value/types.h"
+#include "data/go/text.h"
 
 /** fmt.Fprint of one value: what an action writes. */
 void sw_print_value(struct text *out, struct sw_value v);

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
 #include "chart/template/value/printer.h"
+#include "data/go/strconv.h"
 #include "data/text/unicode.h"
 
 static void pad_around(struct printer *p, const char *s, size_t len, size_t width)

@@ -1,8 +1,8 @@
 #pragma once
 /* One operand printed under one verb of fmt.Printf: between print.c, print_format.c and printf.c.
  */
-#include "chart/template/go/text.h"
 #include "chart/template/value/types.h"
+#include "data/go/text.h"
 
 /** Go's fmt.pp: the flags of the directive that is being printed. */
 struct printer {

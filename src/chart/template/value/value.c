@@ -3,9 +3,9 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "chart/template/go/text.h"
 #include "chart/template/value/object.h"
 #include "chart/template/value/types.h"
+#include "data/go/text.h"
 
 const struct sw_type_info sw_types[SW_T_COUNT] = {
     [SW_T_INVALID] = { SW_K_INVALID, 0, "<nil>", "invalid" },

@@ -1,7 +1,7 @@
 #pragma once
 /* Values as JSON and YAML text, and back; inside the template module. */
-#include "chart/template/go/text.h"
 #include "chart/template/value/types.h"
+#include "data/go/text.h"
 
 struct sw_yaml_opts;
 

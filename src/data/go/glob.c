@@ -1,4 +1,4 @@
-#include "chart/template/go/glob.h"
+#include "data/go/glob.h"
 
 #include <stdlib.h>
 #include <string.h>

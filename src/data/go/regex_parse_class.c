@@ -2,9 +2,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "chart/template/go/regex_parse.h"
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
+#include "data/go/regex_parse.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 
 void *sw_regex_fail(struct regex_parser *p, const char *code, const char *from, const char *to)
 {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/gotime.h"
-#include "chart/template/go/gotime_layout.h"
-#include "chart/template/go/text.h"
+#include "data/go/gotime.h"
+#include "data/go/gotime_layout.h"
+#include "data/go/text.h"
 
 struct kind {
     int offset;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 #include "data/text/number.h"
 
 void sw_float_format(struct text *out, double f, char verb, int prec)

@@ -1,10 +1,10 @@
-#include "chart/template/go/regex.h"
+#include "data/go/regex.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/regex_ast.h"
-#include "chart/template/go/text.h"
+#include "data/go/regex_ast.h"
+#include "data/go/text.h"
 
 /* A program for a machine that runs all alternatives side by side over the text, those that Perl
  * would try first in front: each instruction is at most once in a step's list of threads, so a step

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 #include "data/text/unicode.h"
 
 static void put_quoted_rune(struct text *out, uint32_t r, char quote, unsigned flags)

@@ -1,11 +1,11 @@
-#include "chart/template/go/gotime.h"
+#include "data/go/gotime.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "chart/template/go/gotime_layout.h"
-#include "chart/template/go/text.h"
+#include "data/go/gotime_layout.h"
+#include "data/go/text.h"
 
 /* ---- the calendar ---- */
 

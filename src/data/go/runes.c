@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "chart/template/go/regex_ast.h"
+#include "data/go/regex_ast.h"
 
 void sw_runes_add(struct sw_runes *set, struct sw_arena *arena, uint32_t lo, uint32_t hi)
 {

@@ -2,7 +2,7 @@
 /* Between regex_parse_class.c and regex_parse.c: Go's regexp/syntax with its Perl flags. A function
  * that fails returns NULL, false or -1 and has set p->err; messages quote the part of the
  * expression that Go quotes. */
-#include "chart/template/go/regex_ast.h"
+#include "data/go/regex_ast.h"
 
 /** Limits of an expression. */
 enum {

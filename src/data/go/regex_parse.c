@@ -1,7 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "chart/template/go/regex_parse.h"
+#include "data/go/regex_parse.h"
 
 static void append(struct regex_node *parent, struct regex_node *child)
 {

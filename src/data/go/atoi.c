@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/strconv.h"
+#include "data/go/strconv.h"
 
 static char lower(char c)
 {

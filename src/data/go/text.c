@@ -1,4 +1,4 @@
-#include "chart/template/go/text.h"
+#include "data/go/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

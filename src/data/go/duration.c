@@ -1,8 +1,8 @@
 /* Durations as Go's time.ParseDuration reads them. */
 
-#include "chart/template/go/gotime.h"
-#include "chart/template/go/strconv.h"
-#include "chart/template/go/text.h"
+#include "data/go/gotime.h"
+#include "data/go/strconv.h"
+#include "data/go/text.h"
 
 static const struct {
     const char *name;

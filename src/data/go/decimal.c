@@ -1,4 +1,4 @@
-#include "chart/template/go/decimal.h"
+#include "data/go/decimal.h"
 
 #include <math.h>
 #include <stdlib.h>

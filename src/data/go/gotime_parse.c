@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chart/template/go/gotime.h"
-#include "chart/template/go/gotime_layout.h"
-#include "chart/template/go/strconv.h"
+#include "data/go/gotime.h"
+#include "data/go/gotime_layout.h"
+#include "data/go/strconv.h"
 
 /* A time while it is read; -1: not read. */
 struct reading {
