@@ -1,9 +1,7 @@
 #pragma once
-/* pattern: patterns of schemas and of CEL, on the C library's regular expressions. Source: ECMA 262
- * and RE2, as far as definitions of custom resources use them. Pinned by
+/* pattern: patterns of schemas, in RE2's syntax. Source: Kubernetes' structural schemas. Pinned by
  * test/emulator/emulator/api_crd_test.c. */
 #include <stdbool.h>
 
-/** Whether @text matches an ECMA 262 / RE2 pattern. Patterns that cannot be translated match all.
- */
+/** Whether @text matches a pattern. One that cannot be read matches all. */
 bool sw_pattern_matches(const char *pattern, const char *text);

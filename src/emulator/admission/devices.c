@@ -7,6 +7,7 @@
 #include "emulator/store/feature_gates.h"
 #include "emulator/store/objects.h"
 #include "emulator/store/status.h"
+#include "kube/allocator/allocator.h"
 
 /* Of a class and a claim. */
 enum { MAX_SELECTORS = 32, MAX_REQUESTS = 32, MAX_CONSTRAINTS = 32 };
@@ -48,6 +49,15 @@ void sw_device_check_unique(json_object *list, const char *key, const char *path
     }
 }
 
+static void check_selector(json_object *text, const char *field, struct sw_field_errors *e)
+{
+    SW_ERR(why);
+    const struct sw_cel *cel = NULL;
+    if (sw_allocator_compile(text, &cel, &why) < 0)
+        sw_field_error_str(e, SW_FIELD_INVALID, field, json_object_get_string(text),
+                           sw_err_text(&why));
+}
+
 static void check_selectors(json_object *owner, const char *path, struct sw_field_errors *e)
 {
     json_object *list = sw_json_get(owner, "selectors");
@@ -60,6 +70,8 @@ static void check_selectors(json_object *owner, const char *path, struct sw_fiel
             sw_field_error_raw(e, SW_FIELD_REQUIRED, field, NULL, NULL);
         else if (!*sw_json_str(cel, "", "expression", NULL))
             sw_field_error_str(e, SW_FIELD_INVALID, field, "", "compilation failed");
+        else
+            check_selector(sw_json_get(cel, "expression"), field, e);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "emulator/admission/admission.h"
 #include "emulator/admission/devices.h"
+#include "emulator/admission/expressions.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
@@ -529,6 +530,9 @@ static void check_webhooks(struct sw_write *w, struct sw_field_errors *e)
         if (sw_json_len(sw_json_get(hook, "admissionReviewVersions")) == 0)
             sw_field_error_raw(e, SW_FIELD_REQUIRED, versions, NULL,
                                "must specify one of v1, v1beta1");
+        SW_AUTO_CHARS *conditions = sw_printf("webhooks[%zu].matchConditions", i);
+        sw_admission_check_conditions(sw_json_get(hook, "matchConditions"),
+                                      &(struct sw_admission_scope){ 0 }, conditions, e);
         bool url = sw_json_find(hook, "clientConfig", "url", NULL);
         bool service = sw_json_find(hook, "clientConfig", "service", NULL);
         if (url == service)

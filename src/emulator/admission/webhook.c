@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "data/text/base64.h"
+#include "emulator/admission/expressions.h"
 #include "emulator/store/document.h"
 #include "emulator/store/status.h"
 
@@ -102,7 +103,7 @@ static json_object *text_or_null(const char *text)
 }
 
 /* The new `request` of a review, without its uid, which each call has its own of. */
-static json_object *request_of(struct sw_write *w)
+json_object *sw_admission_request(struct sw_write *w)
 {
     static const struct {
         const char *operation, *options;
@@ -113,11 +114,13 @@ static json_object *request_of(struct sw_write *w)
     const char *group = w->kind->group;
     bool outside = w->opts->session != NULL;
     SW_AUTO_CHARS *own = sw_printf("system:serviceaccount:kube-system:%s", sw_write_manager(w));
-    json_object *user = sw_doc_new(
-        "username", sw_str(outside ? "admin" : own), "groups",
-        sw_doc_list(sw_str(outside ? "system:masters" : "system:serviceaccounts"),
-                    sw_str("system:authenticated"), NULL),
-        NULL);
+    json_object *user =
+        w->opts->user
+            ? json_object_get(w->opts->user)
+            : sw_doc_new("username", sw_str(outside ? "admin" : own), "groups",
+                         sw_doc_list(sw_str(outside ? "system:masters" : "system:serviceaccounts"),
+                                     sw_str("system:authenticated"), NULL),
+                         NULL);
     json_object *options = sw_doc_new("kind", sw_str(ops[w->op].options), "apiVersion",
                                       sw_str("meta.k8s.io/v1"), NULL);
     json_object *r = sw_doc_new("kind", gvk(group, version, "kind", w->kind->kind), "resource",
@@ -228,7 +231,7 @@ static int call(struct sw_write *w, struct hook *hook, json_object *request)
 static int ask(struct sw_write *w, struct hook *hook)
 {
     SW_ERR(err);
-    json_object *request = request_of(w);
+    json_object *request = sw_admission_request(w);
     int rc = sw_webhook_matches(w, hook->doc, request, &err);
     if (rc < 0) {
         rc = failed(w, hook, sw_err_text(&err));

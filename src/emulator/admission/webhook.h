@@ -60,6 +60,10 @@ void sw_outcome_done(struct outcome *o);
 int sw_webhook_ask(struct sw_write *w, const struct hook *hook, json_object *review,
                    struct outcome *own, struct outcome **out);
 
+/** Whether @rules, with the matchPolicy and the selectors of @match, select the write. @rules NULL:
+ * any. @return 1, 0, or a negative code: a selector cannot be read */
+int sw_admission_selects(struct sw_write *w, json_object *match, json_object *rules,
+                         const char *operation, struct sw_err *err);
 /** Whether the configuration @hook selects the write, whose review has @request (webhook_match.c).
  * @return 1, 0, or a negative code: a selector or a condition cannot be evaluated */
 int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *request,

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/cel/cel.h"
 #include "data/data.h"
+#include "emulator/admission/expressions.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/store/document.h"
 
@@ -47,17 +47,26 @@ static bool names_version(json_object *hook, json_object *rule, const struct sw_
     return false;
 }
 
-static bool rules_match(json_object *hook, const struct sw_write *w, const char *operation)
+/* Rules of policies may name objects. */
+static bool names_object(json_object *rule, const struct sw_write *w)
 {
-    json_object *rules = sw_json_get(hook, "rules");
+    json_object *names = sw_json_get(rule, "resourceNames");
+    return !sw_json_len(names) || sw_json_has_text(names, w->name);
+}
+
+/* @match: what has the matchPolicy. */
+static bool rules_match(json_object *match, json_object *rules, const struct sw_write *w,
+                        const char *operation)
+{
     const char *scope = w->kind->namespaced ? "Namespaced" : "Cluster";
     for (size_t i = 0; i < sw_json_len(rules); i++) {
         json_object *rule = sw_json_at(rules, i);
         const char *wanted = sw_json_str(rule, "*", "scope", NULL);
         if (lists(sw_json_get(rule, "operations"), operation) &&
-            lists(sw_json_get(rule, "apiGroups"), w->kind->group) && names_version(hook, rule, w) &&
+            lists(sw_json_get(rule, "apiGroups"), w->kind->group) &&
+            names_version(match, rule, w) &&
             names_resource(sw_json_get(rule, "resources"), w->kind->plural, w->subresource) &&
-            (strcmp(wanted, "*") == 0 || strcmp(wanted, scope) == 0))
+            (strcmp(wanted, "*") == 0 || strcmp(wanted, scope) == 0) && names_object(rule, w))
             return true;
     }
     return false;
@@ -83,35 +92,24 @@ static int selects(json_object *selector, json_object *doc, struct sw_err *err)
 /* ---- matchConditions ----------------------------------------------------------------------------
  */
 
-/* A condition that is false wins over one that fails. @return 1, 0, or an error */
-static int conditions_hold(json_object *hook, json_object *request, struct sw_err *err)
+static int conditions_hold(struct sw_write *w, json_object *hook, json_object *request,
+                           struct sw_err *err)
 {
-    json_object *list = sw_json_get(hook, "matchConditions");
-    int all = 1;
-    SW_AUTO_JSON *root = sw_doc_new("request", json_object_get(request), NULL);
-    json_object_object_add(root, "object", json_object_get(sw_json_get(request, "object")));
-    json_object_object_add(root, "oldObject", json_object_get(sw_json_get(request, "oldObject")));
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        SW_ERR(why);
-        json_object *condition = sw_json_at(list, i);
-        int rc = sw_cel_holds(sw_json_str(condition, "", "expression", NULL), root, &why);
-        if (rc == 0)
-            return 0;
-        /* SW_NOTFOUND, unknown CEL: the webhook is called, and decides itself */
-        if (rc < 0 && rc != SW_NOTFOUND && all == 1)
-            all = sw_err_set(err, SW_INVALID, "matchCondition '%s': %s",
-                             sw_json_str(condition, "", "name", NULL), sw_err_text(&why));
-    }
-    return all;
+    json_object *values[SW_N_ADMISSION_VARIABLES], *list = sw_json_get(hook, "matchConditions");
+    struct sw_cel_input input;
+    if (!sw_json_len(list))
+        return 1;
+    sw_admission_values(w, request, NULL, values, &input);
+    return sw_admission_conditions(list, &(struct sw_admission_scope){ 0 }, &input, err);
 }
 
-int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *request,
-                       struct sw_err *err)
+int sw_admission_selects(struct sw_write *w, json_object *match, json_object *rules,
+                         const char *operation, struct sw_err *err)
 {
-    if (!rules_match(hook, w, sw_json_str(request, "", "operation", NULL)))
+    if (rules && !rules_match(match, rules, w, operation))
         return 0;
     int rc = 1;
-    json_object *selector = sw_json_get(hook, "namespaceSelector");
+    json_object *selector = sw_json_get(match, "namespaceSelector");
     /* by the labels of the object's namespace, for a Namespace by its own; others match */
     if (w->kind->namespaced)
         rc = selects(selector,
@@ -121,9 +119,18 @@ int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *reque
         rc = selects(selector, w->doc ? w->doc : w->old, err);
     if (rc != 1)
         return rc;
-    selector = sw_json_get(hook, "objectSelector");
+    selector = sw_json_get(match, "objectSelector");
     rc = w->op != SW_OP_DELETE && w->doc ? selects(selector, w->doc, err) : 0;
     if (rc == 0 && w->old)
         rc = selects(selector, w->old, err);
-    return rc == 1 ? conditions_hold(hook, request, err) : rc;
+    return rc;
+}
+
+int sw_webhook_matches(struct sw_write *w, json_object *hook, json_object *request,
+                       struct sw_err *err)
+{
+    json_object *rules = sw_json_get(hook, "rules");
+    const char *operation = sw_json_str(request, "", "operation", NULL);
+    const int rc = rules ? sw_admission_selects(w, hook, rules, operation, err) : 0;
+    return rc == 1 ? conditions_hold(w, hook, request, err) : rc;
 }

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "data/cel/cel.h"
 #include "data/data.h"
 #include "emulator/api/answer.h"
 #include "emulator/api/reviews.h"
@@ -268,4 +269,36 @@ int sw_rest_guard(const struct sw_emu_kind *kind, const char *ns, json_object *d
     if (sw_streq(kind->kind, "ResourceClaim") && sw_streq(kind->group, "resource.k8s.io"))
         return check_claim(req, kind, ns, doc, old, status);
     return sw_rbac_escalates(req->store, &req->user, kind, ns, doc, old, status);
+}
+
+/* ---- admission ----------------------------------------------------------------------------------
+ */
+
+json_object *sw_rest_review_user(const struct sw_req *req)
+{
+    if (req->user.name)
+        return sw_doc_new("username", sw_str(req->user.name), "groups",
+                          json_object_get(req->user.groups), NULL);
+    return sw_doc_new("username", sw_str("admin"), "groups",
+                      sw_doc_list(sw_str("system:masters"), sw_str("system:authenticated"), NULL),
+                      NULL);
+}
+
+bool sw_rest_allows(const struct sw_cel_question *question, char **reason, void *arg)
+{
+    const struct sw_req *req = arg;
+    struct sw_user other = { 0 };
+    const struct sw_attributes what = { .verb = question->verb,
+                                        .group = question->group,
+                                        .resource = question->resource,
+                                        .subresource = question->subresource,
+                                        .name = question->name,
+                                        .ns = question->ns,
+                                        .path = question->path };
+    if (question->user)
+        sw_user_init(&other, question->user, NULL);
+    const bool allowed = sw_rbac_allows(req->store, question->user ? &other : &req->user, &what,
+                                        reason);
+    sw_user_done(&other);
+    return allowed;
 }

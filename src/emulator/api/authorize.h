@@ -15,3 +15,7 @@ int sw_rest_may_create(struct sw_req *req, struct sw_status *status);
  * resourceclaims/binding, what became of its devices with that to resourceclaims/driver. */
 int sw_rest_guard(const struct sw_emu_kind *kind, const char *ns, json_object *doc,
                   json_object *old, struct sw_status *status, void *arg);
+/** Who sends the request, for admission: {username, groups}; new. */
+json_object *sw_rest_review_user(const struct sw_req *req);
+/** Whether roles allow what an expression of admission asks, with the request as @arg (store.h). */
+bool sw_rest_allows(const struct sw_cel_question *question, char **reason, void *arg);

@@ -234,6 +234,7 @@ void sw_req_free(struct sw_req *req)
     free(req->accept);
     free(req->user_agent);
     free(req->as_user);
+    json_object_put(req->review_user);
     free(req->content_type);
     free(req->proxied);
     free(req->authorization);

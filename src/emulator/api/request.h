@@ -45,6 +45,7 @@ struct sw_req {
     struct sw_log_follow *log;  /* rest_log.c */
     char *warnings;             /* to send, one a line */
     char *manager;              /* the field manager */
+    json_object *review_user;   /* who sends it, as admission sees it; NULL before a write */
     struct sw_session *session; /* of calls of webhooks; NULL: none */
     char *proxy_path;           /* of .../proxy/PATH, as sent; NULL: no proxy request */
     struct sw_proxy *proxy;     /* rest_proxy.c */

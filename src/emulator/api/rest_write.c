@@ -101,6 +101,8 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
     bool is_agent = manager == req->user_agent; /* "kubectl/v1.32 ...": its first part */
     free(req->manager);                         /* where sw_rest_again() answers */
     req->manager = sw_strndup(manager, is_agent ? strcspn(manager, "/") : strlen(manager));
+    json_object_put(req->review_user);
+    req->review_user = sw_rest_review_user(req);
     *opts = (struct sw_store_opts){
         .subresource = req->subresource,
         .manager = req->manager,
@@ -112,6 +114,8 @@ int sw_rest_write_opts(struct sw_req *req, struct sw_store_opts *opts, struct sw
                                                                : "Ignore",
         .guard = req->rbac ? sw_rest_guard : NULL,
         .guard_arg = req,
+        .user = req->review_user,
+        .allows = req->rbac ? sw_rest_allows : NULL,
     };
     return 0;
 }

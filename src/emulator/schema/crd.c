@@ -81,7 +81,7 @@ void sw_crd_validate(struct sw_write *w, struct sw_field_errors *errors)
         return;
     sw_structural_validate(w->doc, schema, "", errors);
     if (errors->n == 0)
-        sw_structural_rules(w->doc, w->old, schema, "", errors);
+        sw_structural_rules(w->doc, w->old, schema, sw_store_minor(w->store) < 36, errors);
     else if (is_blocking(errors) && sw_structural_has_rules(schema))
         sw_field_error_str(errors, SW_FIELD_INVALID, "<nil>", "null",
                            "some validation rules were not checked because the object was invalid; "
@@ -99,9 +99,20 @@ static void require(json_object *doc, const char *first, const char *second,
         sw_field_error_raw(errors, SW_FIELD_REQUIRED, field, NULL, NULL);
 }
 
+/* Whether all versions have one schema, as the server keeps it in spec.validation then. */
+static bool has_one_schema(json_object *versions)
+{
+    for (size_t i = 1; i < sw_json_len(versions); i++)
+        if (!sw_json_equal(sw_json_get(sw_json_at(versions, i), "schema"),
+                           sw_json_get(sw_json_at(versions, 0), "schema")))
+            return false;
+    return true;
+}
+
 static void check_versions(json_object *versions, struct sw_field_errors *errors)
 {
     size_t n_storage = 0;
+    const bool one = has_one_schema(versions);
     for (size_t i = 0; i < sw_json_len(versions); i++) {
         json_object *version = sw_json_at(versions, i);
         json_object *schema = sw_json_find(version, "schema", "openAPIV3Schema", NULL);
@@ -114,7 +125,8 @@ static void check_versions(json_object *versions, struct sw_field_errors *errors
         if (!schema)
             sw_field_error_raw(errors, SW_FIELD_REQUIRED, schema_at, NULL, "schemas are required");
         else
-            sw_structural_check(schema, schema_at, errors);
+            sw_structural_check(schema, one ? "spec.validation.openAPIV3Schema" : schema_at, true,
+                                errors);
     }
     if (n_storage != 1)
         sw_field_error(errors, SW_FIELD_INVALID, "spec.versions", versions,

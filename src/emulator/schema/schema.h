@@ -16,14 +16,20 @@ void sw_structural_default(json_object *value, json_object *schema);
 /** Add the errors of @value by @schema. @path: of the value; "": the root. */
 void sw_structural_validate(json_object *value, json_object *schema, const char *path,
                             struct sw_field_errors *errors);
-/** Add the errors of @value by the rules of @schema (x-kubernetes-validations), which is valid by
- * the rest of it. @old: what it was, for rules about a change; or NULL. */
-void sw_structural_rules(json_object *value, json_object *old, json_object *schema,
-                         const char *path, struct sw_field_errors *errors);
+/** Add the errors of the object @value by the rules of @schema (x-kubernetes-validations), which is
+ * valid by the rest of it. @old: what it was, for rules about a change; or NULL. @names_type: a
+ * rule that fails shows the value's type, as before Kubernetes 1.36. */
+void sw_structural_rules(json_object *value, json_object *old, json_object *schema, bool names_type,
+                         struct sw_field_errors *errors);
+/** Add the errors of the rules of @schema itself, not of those in it. @is_root: it is that of the
+ * whole object. */
+void sw_structural_check_rules(json_object *schema, const char *path, bool is_root,
+                               struct sw_field_errors *errors);
 /** Has @schema, or one in it, such rules? */
 bool sw_structural_has_rules(json_object *schema);
 /** Add the errors of @schema itself: it must be structural. */
-void sw_structural_check(json_object *schema, const char *path, struct sw_field_errors *errors);
+void sw_structural_check(json_object *schema, const char *path, bool is_root,
+                         struct sw_field_errors *errors);
 /** The schema of a property (also through additionalProperties); borrowed, NULL: not declared. */
 json_object *sw_structural_property(json_object *schema, const char *key);
 /** The schema of a list's elements; borrowed, NULL: not declared. */

@@ -1,23 +1,45 @@
 /* Rules of custom resources: x-kubernetes-validations. Source: Kubernetes "Extend the Kubernetes
- * API with CustomResourceDefinitions", validation rules; apiextensions-apiserver's
- * pkg/apiserver/schema/cel. A rule with a part of the language that cel.h does not know, or that
- * fails, counts as met. */
+ * API with CustomResourceDefinitions", validation rules; each message compared with
+ * kube-apiserver 1.36. */
+#include "emulator/schema/schema_rules.h"
+
 #include <string.h>
 
 #include "base/base.h"
-#include "data/cel/cel.h"
 #include "data/data.h"
 #include "emulator/schema/schema_internal.h"
 #include "emulator/store/status.h"
 
-static const char KEY[] = "x-kubernetes-validations";
+/* What the rules of one object may cost. */
+enum { MOST_COST = 10000000 };
+
+enum { SELF, OLD_SELF, N_VARIABLES };
+
+int sw_rule_compile(json_object *rule, const char *key, json_object *schema, bool is_root,
+                    const struct sw_cel **out, struct sw_err *err)
+{
+    const bool optional = sw_json_bool(rule, false, "optionalOldSelf", NULL);
+    const enum sw_cel_sort self = is_root ? SW_CEL_ROOT : SW_CEL_TYPED;
+    const enum sw_cel_sort maybe = is_root ? SW_CEL_ROOT_OPTIONAL : SW_CEL_OPTIONAL;
+    const struct sw_cel_variable variables[N_VARIABLES] = {
+        [SELF] = { "self", self, schema },
+        [OLD_SELF] = { "oldSelf", optional ? maybe : self, schema },
+    };
+    const struct sw_cel_env env = { .variables = variables, .n_variables = N_VARIABLES };
+    return sw_cel_keep(sw_json_get(rule, key), &env, out, err);
+}
+
+bool sw_rule_is_of_change(const struct sw_cel *rule)
+{
+    return sw_cel_names(rule, OLD_SELF);
+}
 
 bool sw_structural_has_rules(json_object *schema)
 {
     static const char *const below[] = { "items", "additionalProperties" };
     if (!json_object_is_type(schema, json_type_object))
         return false;
-    if (sw_json_len(sw_json_get(schema, KEY)))
+    if (sw_json_len(sw_json_get(schema, SW_RULES_KEY)))
         return true;
     for (size_t i = 0; i < SW_COUNT(below); i++)
         if (sw_structural_has_rules(sw_json_get(schema, below[i])))
@@ -42,54 +64,202 @@ static enum sw_field_error type_of(const char *reason)
                                                      : SW_FIELD_INVALID;
 }
 
-static void check_rule(json_object *value, json_object *old, json_object *schema, const char *path,
-                       json_object *rule, struct sw_field_errors *errors)
+/* A value and where its rules are. */
+struct subject {
+    json_object *value, *old, *schema;
+    const char *path;
+    bool is_root;
+};
+
+/* The rules of one object on their way. */
+struct evaluation {
+    struct sw_field_errors *errors;
+    bool names_type; /* before Kubernetes 1.36 a failed rule shows the value's type */
+    uint64_t cost;
+    bool ended; /* the budget is spent */
+};
+
+static const char *path_or_nil(const char *path)
 {
-    const char *expression = sw_json_str(rule, "", "rule", NULL);
-    const bool of_change = strstr(expression, "oldSelf");
-    SW_ERR(ignored);
-    if (of_change && !old)
-        return;
-    SW_AUTO_JSON *root = json_object_new_object();
-    sw_json_set(root, json_object_get(value), "self", NULL);
-    if (of_change)
-        sw_json_set(root, json_object_get(old), "oldSelf", NULL);
-    if (sw_cel_holds(expression, root, &ignored) != 0)
-        return;
-    SW_AUTO_CHARS *failed = sw_printf("failed rule: %s", expression);
-    SW_AUTO_CHARS *at = sw_printf("%s%s", path, sw_json_str(rule, "", "fieldPath", NULL));
-    const char *message = sw_json_str(rule, "", "message", NULL), *where = at + (*at == '.');
-    const enum sw_field_error type = type_of(sw_json_str(rule, "", "reason", NULL));
-    const bool has_value = type == SW_FIELD_INVALID || type == SW_FIELD_DUPLICATE;
-    message = *message ? message : failed;
-    where = *where ? where : "<nil>";
-    if (has_value)
-        sw_field_error_str(errors, type, where, sw_json_str(schema, "object", "type", NULL),
-                           message);
-    else
-        sw_field_error_raw(errors, type, where, NULL, message);
+    return *path ? path : "<nil>";
 }
 
-void sw_structural_rules(json_object *value, json_object *old, json_object *schema,
-                         const char *path, struct sw_field_errors *errors)
+/* ---- messages -----------------------------------------------------------------------------------
+ */
+
+static char *trimmed(const char *text)
 {
-    json_object *rules = sw_json_get(schema, KEY);
-    for (size_t i = 0; value && i < sw_json_len(rules); i++)
-        check_rule(value, old, schema, path, sw_json_at(rules, i), errors);
-    if (json_object_is_type(value, json_type_array) && sw_structural_items(schema)) {
-        for (size_t i = 0; i < sw_json_len(value); i++) {
-            SW_AUTO_CHARS *at = sw_printf("%s[%zu]", path, i);
-            sw_structural_rules(sw_json_at(value, i), NULL, sw_structural_items(schema), at,
-                                errors);
-        }
-    }
-    if (!json_object_is_type(value, json_type_object))
+    static const char space[] = " \t\r\n";
+    text += strspn(text, space);
+    size_t len = strlen(text);
+    while (len && strchr(space, text[len - 1]))
+        len--;
+    return sw_strndup(text, len);
+}
+
+/* What an error calls the rule: its message, or the expression. */
+static char *rule_text(json_object *rule)
+{
+    const char *message = sw_json_str(rule, "", "message", NULL);
+    return trimmed(*message ? message : sw_json_str(rule, "", "rule", NULL));
+}
+
+/* The text of messageExpression; NULL: there is none, or it cannot be evaluated, is empty or has
+ * several lines. */
+static char *own_message(struct evaluation *e, const struct subject *s, json_object *rule)
+{
+    SW_ERR(ignored);
+    const struct sw_cel *cel = NULL;
+    SW_AUTO_JSON *out = NULL;
+    json_object *const values[N_VARIABLES] = { [SELF] = s->value, [OLD_SELF] = s->old };
+    const struct sw_cel_input input = { .values = values };
+    if (!*sw_json_str(rule, "", "messageExpression", NULL) ||
+        sw_rule_compile(rule, "messageExpression", s->schema, s->is_root, &cel, &ignored) < 0 ||
+        (sw_rule_is_of_change(cel) && !s->old) ||
+        sw_cel_run(cel, &input, &out, &e->cost, &ignored) < 0)
+        return NULL;
+    SW_AUTO_CHARS *text = trimmed(
+        json_object_is_type(out, json_type_string) ? json_object_get_string(out) : "");
+    return *text && !strchr(text, '\n') ? SW_TAKE(text) : NULL;
+}
+
+static void add_failure(struct evaluation *e, const struct subject *s, json_object *rule)
+{
+    SW_AUTO_CHARS *own = own_message(e, s, rule), *plain = rule_text(rule);
+    const bool has_message = *sw_json_str(rule, "", "message", NULL);
+    SW_AUTO_CHARS *message = own ? SW_TAKE(own)
+                                 : sw_printf("%s%s", has_message ? "" : "failed rule: ", plain);
+    SW_AUTO_CHARS *at = sw_printf("%s%s", s->path, sw_json_str(rule, "", "fieldPath", NULL));
+    const char *where = path_or_nil(at + (*at == '.'));
+    const enum sw_field_error type = type_of(sw_json_str(rule, "", "reason", NULL));
+    const bool valued = type == SW_FIELD_INVALID || type == SW_FIELD_DUPLICATE;
+    if (valued && e->names_type)
+        sw_field_error_str(e->errors, type, where, sw_json_str(s->schema, "object", "type", NULL),
+                           message);
+    else /* of a duplicate nothing else is said */
+        sw_field_error_raw(e->errors, type, where, NULL,
+                           type == SW_FIELD_DUPLICATE ? NULL : message);
+}
+
+/* The rule could not be evaluated. */
+static void add_error(struct evaluation *e, const struct subject *s, json_object *rule,
+                      const char *why)
+{
+    SW_AUTO_CHARS *text = rule_text(rule);
+    const char *fmt = "%s evaluating rule: %s";
+    if (sw_starts_with(why, "no such overload"))
+        fmt = "'%s': call arguments did not match a supported operator, function or macro "
+              "signature for rule: %s";
+    else if (sw_starts_with(why, "operation cancelled"))
+        fmt = "'%s': no further validation rules will be run due to call cost exceeded after rule: "
+              "%s";
+    e->ended = sw_starts_with(why, "operation cancelled");
+    SW_AUTO_CHARS *detail = sw_printf(fmt, why, text);
+    sw_field_error_str(e->errors, SW_FIELD_INVALID, path_or_nil(s->path),
+                       sw_json_str(s->schema, "object", "type", NULL), detail);
+}
+
+/* ---- evaluation ---------------------------------------------------------------------------------
+ */
+
+/* What has not changed stays valid, whatever rules say now. */
+static bool is_unchanged(const struct subject *s)
+{
+    return s->old && sw_json_equal(s->old, s->value);
+}
+
+static void check_rule(struct evaluation *e, const struct subject *s, json_object *rule)
+{
+    SW_ERR(why);
+    const struct sw_cel *cel = NULL;
+    if (sw_rule_compile(rule, "rule", s->schema, s->is_root, &cel, &why) < 0) {
+        SW_AUTO_CHARS *detail = sw_printf("rule compile error: compilation failed: %s",
+                                          sw_err_text(&why));
+        sw_field_error_str(e->errors, SW_FIELD_INVALID, path_or_nil(s->path),
+                           sw_json_str(s->schema, "object", "type", NULL), detail);
         return;
-    json_object_object_foreach(value, key, child)
-    {
-        json_object *of = sw_structural_property(schema, key);
-        SW_AUTO_CHARS *at = sw_printf("%s%s%s", path, *path ? "." : "", key);
-        if (of)
-            sw_structural_rules(child, sw_json_get(old, key), of, at, errors);
     }
+    const bool of_change = sw_rule_is_of_change(cel);
+    if (of_change && !s->old && !sw_json_bool(rule, false, "optionalOldSelf", NULL))
+        return;
+    json_object *const values[N_VARIABLES] = { [SELF] = s->value, [OLD_SELF] = s->old };
+    const struct sw_cel_input input = { .values = values };
+    const int rc = sw_cel_holds(cel, &input, &e->cost, &why);
+    if (rc == 1 || (!of_change && is_unchanged(s)))
+        return;
+    if (rc < 0)
+        add_error(e, s, rule, sw_err_text(&why));
+    else
+        add_failure(e, s, rule);
+}
+
+static void check_rules(struct evaluation *e, const struct subject *s)
+{
+    json_object *rules = sw_json_get(s->schema, SW_RULES_KEY);
+    for (size_t i = 0; s->value && i < sw_json_len(rules) && !e->ended; i++) {
+        check_rule(e, s, sw_json_at(rules, i));
+        if (e->cost <= MOST_COST)
+            continue;
+        e->ended = true;
+        sw_field_error_str(e->errors, SW_FIELD_INVALID, path_or_nil(s->path),
+                           sw_json_str(s->schema, "object", "type", NULL),
+                           "validation failed due to running out of cost budget, no further "
+                           "validation rules will be run");
+    }
+}
+
+static void check_value(struct evaluation *e, const struct subject *s);
+
+/* The element of a map list that was there before, by its keys. */
+static json_object *old_element(const struct subject *list, json_object *element)
+{
+    json_object *keys = sw_json_get(list->schema, "x-kubernetes-list-map-keys");
+    if (!sw_streq(sw_json_str(list->schema, "", "x-kubernetes-list-type", NULL), "map"))
+        return NULL;
+    for (size_t i = 0; i < sw_json_len(list->old); i++) {
+        json_object *old = sw_json_at(list->old, i);
+        bool same = true;
+        for (size_t k = 0; k < sw_json_len(keys) && same; k++) {
+            const char *key = json_object_get_string(sw_json_at(keys, k));
+            same = sw_json_equal(sw_json_get(old, key), sw_json_get(element, key));
+        }
+        if (same)
+            return old;
+    }
+    return NULL;
+}
+
+static void check_elements(struct evaluation *e, const struct subject *s)
+{
+    json_object *items = sw_structural_items(s->schema);
+    for (size_t i = 0; items && i < sw_json_len(s->value) && !e->ended; i++) {
+        SW_AUTO_CHARS *at = sw_printf("%s[%zu]", s->path, i);
+        json_object *element = sw_json_at(s->value, i);
+        check_value(e, &(struct subject){ element, old_element(s, element), items, at, false });
+    }
+}
+
+static void check_value(struct evaluation *e, const struct subject *s)
+{
+    check_rules(e, s);
+    if (json_object_is_type(s->value, json_type_array))
+        check_elements(e, s);
+    if (!json_object_is_type(s->value, json_type_object))
+        return;
+    json_object_object_foreach(s->value, key, child)
+    {
+        json_object *own = sw_json_find(s->schema, "properties", key, NULL);
+        json_object *of = sw_structural_property(s->schema, key);
+        SW_AUTO_CHARS *at = own ? sw_printf("%s%s%s", s->path, *s->path ? "." : "", key)
+                                : sw_printf("%s[%s]", s->path, key);
+        if (of && !e->ended)
+            check_value(e, &(struct subject){ child, sw_json_get(s->old, key), of, at, false });
+    }
+}
+
+void sw_structural_rules(json_object *value, json_object *old, json_object *schema, bool names_type,
+                         struct sw_field_errors *errors)
+{
+    struct evaluation e = { .errors = errors, .names_type = names_type };
+    check_value(&e, &(struct subject){ value, old, schema, "", true });
 }

@@ -273,7 +273,8 @@ void sw_structural_validate(json_object *value, json_object *schema, const char 
 /* ---- checks of a schema -------------------------------------------------------------------------
  */
 
-void sw_structural_check(json_object *schema, const char *path, struct sw_field_errors *errors)
+void sw_structural_check(json_object *schema, const char *path, bool is_root,
+                         struct sw_field_errors *errors)
 {
     const char *type = sw_json_str(schema, "", "type", NULL);
     SW_AUTO_CHARS *type_field = sw_printf("%s.type", path), *items = sw_printf("%s.items", path);
@@ -294,14 +295,18 @@ void sw_structural_check(json_object *schema, const char *path, struct sw_field_
                            "\"object\", \"string\"");
     if (strcmp(type, "array") == 0 && !sw_structural_items(schema))
         sw_field_error_raw(errors, SW_FIELD_REQUIRED, items, NULL, "must be specified");
+    sw_structural_check_rules(schema, path, is_root, errors);
     if (sw_structural_items(schema))
-        sw_structural_check(sw_structural_items(schema), items, errors);
+        sw_structural_check(sw_structural_items(schema), items, false, errors);
+    SW_AUTO_CHARS *others = sw_printf("%s.additionalProperties", path);
+    if (json_object_is_type(sw_json_get(schema, "additionalProperties"), json_type_object))
+        sw_structural_check(sw_json_get(schema, "additionalProperties"), others, false, errors);
     json_object *properties = sw_json_get(schema, "properties");
     if (!json_object_is_type(properties, json_type_object))
         return;
     json_object_object_foreach(properties, key, property)
     {
         SW_AUTO_CHARS *at = sw_printf("%s.properties[%s]", path, key);
-        sw_structural_check(property, at, errors);
+        sw_structural_check(property, at, false, errors);
     }
 }

@@ -91,8 +91,8 @@ void sw_status_cause(struct sw_status *st, const char *reason, const char *messa
     if (!st)
         return;
     json_object_array_add(sw_json_need_list(details(st), "causes", NULL),
-                          sw_doc_new("reason", sw_str(reason), "message", sw_str(message), "field",
-                                     field ? sw_str(field) : NULL, NULL));
+                          sw_doc_new("reason", reason ? sw_str(reason) : NULL, "message",
+                                     sw_str(message), "field", field ? sw_str(field) : NULL, NULL));
 }
 
 void sw_status_warn(struct sw_status *st, const char *fmt, ...)

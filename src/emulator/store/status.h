@@ -24,7 +24,7 @@ int sw_status_bad_request(struct sw_status *st, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /** Add {name, group, kind} to the details. */
 void sw_status_about(struct sw_status *st, const struct sw_emu_kind *kind, const char *name);
-/** Add an element of details.causes. */
+/** Add an element of details.causes; @reason and @field may be NULL. */
 void sw_status_cause(struct sw_status *st, const char *reason, const char *message,
                      const char *field);
 /** Add a line to the Warning headers. */

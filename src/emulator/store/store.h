@@ -116,6 +116,7 @@ struct sw_loop *sw_store_loop(struct sw_store *store);
 /* ---- writing (the calls: write/write.h) ---------------------------------------------------------
  */
 
+struct sw_cel_question;
 /** Of a write; zero is the default of each. Borrowed for the call. */
 struct sw_store_opts {
     const char *subresource; /* NULL: the object itself; "status", "ephemeralcontainers"... */
@@ -135,6 +136,10 @@ struct sw_store_opts {
     int (*guard)(const struct sw_emu_kind *kind, const char *ns, json_object *doc, json_object *old,
                  struct sw_status *status, void *arg);
     void *guard_arg;
+    json_object *user; /* who sends it: {username, groups}; NULL: the administrator, or a controller
+                          of the cluster */
+    /** What he, or another, may do, for expressions of admission; with @guard_arg. NULL: all. */
+    bool (*allows)(const struct sw_cel_question *question, char **reason, void *arg);
     /** patch, but for apply: the patch is meant for the object in another version. @to takes the
      * stored object and gives it in that version, @from takes that and gives it back. NULL: it is
      * meant for the stored one. */

@@ -34,6 +34,11 @@ SW_DEFINE_AUTO(sw_allocator, sw_allocator_free)
 int sw_allocator_run(struct sw_allocator *a, json_object *node, json_object *const *claims,
                      size_t n_claims, json_object **results, struct sw_err *err) SW_CHECKED;
 
+struct sw_cel;
+/** Compile the expression of a selector, a string that keeps it. @return 0 | SW_INVALID */
+int sw_allocator_compile(json_object *expression, const struct sw_cel **out,
+                         struct sw_err *err) SW_CHECKED;
+
 /** Of claims that kube-scheduler makes of a pod's extended resources: an annotation, "true". */
 #define SW_EXTENDED_CLAIM "resource.kubernetes.io/extended-resource-claim"
 

@@ -1,6 +1,7 @@
 #include "data/cel/cel.h"
 #include "kube/allocator/internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- CEL ----------------------------------------------------------------------------------------
@@ -56,9 +57,36 @@ static json_object *as_cel(const struct sw_alloc_device *d)
                            by_domain(sw_json_get(d->doc, "attributes"), driver, plain));
     json_object_object_add(device, "capacity",
                            by_domain(sw_json_get(d->doc, "capacity"), driver, amount));
-    json_object *root = json_object_new_object();
-    json_object_object_add(root, "device", device);
-    return root;
+    return device;
+}
+
+/* What `device` is. */
+static const char device_schema[] =
+    "{\"type\":\"object\",\"properties\":{\"driver\":{\"type\":\"string\"},"
+    "\"allowMultipleAllocations\":{\"type\":\"boolean\"},"
+    "\"attributes\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\","
+    "\"additionalProperties\":{\"x-kubernetes-int-or-string\":true}}},"
+    "\"capacity\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\","
+    "\"additionalProperties\":{\"type\":\"string\",\"format\":\"quantity\"}}}}}";
+
+int sw_allocator_compile(json_object *expression, const struct sw_cel **out, struct sw_err *err)
+{
+    static json_object *schema; /* a constant, read once */
+    SW_ERR(ignored);
+    const int rc = schema ? 0
+                          : sw_json_parse(device_schema, sizeof device_schema - 1, NULL, &schema,
+                                          &ignored);
+    assert(rc == 0);
+    (void)rc;
+    const struct sw_cel_variable device = { "device", SW_CEL_TYPED, schema };
+    const struct sw_cel_env env = { .variables = &device, .n_variables = 1 };
+    SW_ERR(why);
+    if (sw_cel_keep(expression, &env, out, &why) < 0)
+        return sw_err_set(err, SW_INVALID, "compilation failed: %s", sw_err_text(&why));
+    return sw_cel_may_be(*out, "bool")
+               ? 0
+               : sw_err_set(err, SW_INVALID, "must evaluate to bool or the unknown type, not %s",
+                            sw_cel_type_name(*out));
 }
 
 /* @of: "class gpu" or "claim ns/name". @return 1 | 0 | SW_INVALID */
@@ -67,13 +95,18 @@ static int selected(struct sw_allocator *a, struct sw_alloc_device *d, json_obje
 {
     for (size_t i = 0; i < sw_json_len(selectors); i++) {
         SW_ERR(err);
-        const char *text = sw_json_str(sw_json_at(selectors, i), "", "cel", "expression", NULL);
+        const struct sw_cel *selector = NULL;
+        json_object *text = sw_json_find(sw_json_at(selectors, i), "cel", "expression", NULL);
+        if (sw_allocator_compile(text, &selector, &err) < 0)
+            return sw_err_set(a->err, SW_INVALID, "%s: selector #%zu: CEL compile error: %s", of, i,
+                              sw_err_text(&err));
         if (!d->cel)
             d->cel = as_cel(d);
-        const int rc = sw_cel_holds(text, d->cel, &err);
+        const struct sw_cel_input input = { .values = &d->cel };
+        const int rc = sw_cel_holds(selector, &input, NULL, &err);
         if (rc < 0)
-            return sw_err_set(a->err, SW_INVALID, "%s: selector #%zu: CEL %s error: %s", of, i,
-                              rc == SW_NOTFOUND ? "compile" : "runtime", sw_err_text(&err));
+            return sw_err_set(a->err, SW_INVALID, "%s: selector #%zu: CEL runtime error: %s", of, i,
+                              sw_err_text(&err));
         if (!rc)
             return 0;
     }

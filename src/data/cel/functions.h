@@ -1,0 +1,44 @@
+#pragma once
+/* functions: one table a library, one row an overload: name, signature (types.c), function.
+ * Internal to cel. */
+#include "data/cel/value.h"
+
+/** A function of the language. @args are as the signature says, none is an error. @variant: of the
+ * row. */
+typedef struct cel_value cel_fn(struct cel_run *x, const struct cel_value *args, int variant);
+
+/** An overload. */
+struct cel_function {
+    const char *name, *signature;
+    cel_fn *fn;
+    int variant;
+};
+
+/** The libraries; each ends with a row without a name. */
+extern const struct cel_function sw_cel_operators[], sw_cel_conversions[], sw_cel_strings[],
+    sw_cel_times[], sw_cel_lists[], sw_cel_optionals[], sw_cel_regexes[], sw_cel_quantities[],
+    sw_cel_networks[], sw_cel_urls[], sw_cel_formats[], sw_cel_authorizers[];
+
+/** The overloads of a name with @n arguments: into @out, as far as there is @room. @any: whether
+ * the name is a function, or a method, of other arguments. @return how many */
+size_t sw_cel_overloads(const char *name, bool method, size_t n, const struct cel_function **out,
+                        size_t room, bool *any);
+/** "_+_" and the like: what people write, "+"; else the name. */
+bool sw_cel_is_operator(const char *name);
+
+/* What values.c needs of the libraries. */
+struct cel_value sw_cel_to_string(struct cel_run *x, const struct cel_value *args, int variant);
+struct cel_value sw_cel_to_timestamp(struct cel_run *x, const struct cel_value *args, int variant);
+struct cel_value sw_cel_to_duration(struct cel_run *x, const struct cel_value *args, int variant);
+struct cel_value sw_cel_to_quantity(struct cel_run *x, const struct cel_value *args, int variant);
+struct cel_value sw_cel_to_semver(struct cel_run *x, const struct cel_value *args, int variant);
+/** Whether two values of one of Kubernetes' types are equal. */
+bool sw_cel_equal_of_library(struct cel_run *x, struct cel_value a, struct cel_value b);
+/** The index operator. */
+struct cel_value sw_cel_index(struct cel_run *x, struct cel_value of, struct cel_value key);
+/** A timestamp or duration as text. */
+struct cel_value sw_cel_time_text(struct cel_run *x, struct cel_value v);
+/** An address or network as text. */
+struct cel_value sw_cel_net_text(struct cel_run *x, struct cel_value v);
+/** "%d %s".format([1, "a"]) (format.c). */
+struct cel_value sw_cel_format_text(struct cel_run *x, const struct cel_value *args, int variant);
