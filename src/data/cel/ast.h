@@ -17,7 +17,6 @@ enum cel_node_kind {
     CEL_NEW_LIST, /* args; maybe[i]: an optional element */
     CEL_NEW_MAP,  /* keys and values in turn; maybe[i]: of the key's index */
     CEL_LOOP,     /* a macro over args[0] */
-    CEL_BIND,     /* cel.bind(vars[0], args[0], args[1]) */
     CEL_COMPOSED, /* variables.name */
 };
 

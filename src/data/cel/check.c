@@ -193,8 +193,26 @@ static const struct cel_type *field_of(struct checker *c, struct cel_node *node,
     }
 }
 
+/* has(variables.x): they are there. */
+static bool is_composed(const struct checker *c, const struct cel_node *node)
+{
+    const struct sw_cel_env *env = c->cel->env;
+    if (!node->has || node->args[0]->kind != CEL_IDENT ||
+        !sw_streq(node->args[0]->name, "variables"))
+        return false;
+    for (size_t i = 0; i < env->n_composed; i++)
+        if (sw_streq(env->names[i], node->name))
+            return true;
+    return false;
+}
+
 static const struct cel_type *check_select(struct checker *c, struct cel_node *node)
 {
+    if (is_composed(c, node)) {
+        node->kind = CEL_CONST;
+        node->value = sw_cel_bool(true);
+        return sw_cel_type(CEL_BOOL);
+    }
     const struct cel_type *whole = check_qualified(c, node);
     if (whole)
         return whole;
@@ -210,7 +228,7 @@ static const struct cel_type *check_select(struct checker *c, struct cel_node *n
 /* ---- calls --------------------------------------------------------------------------------------
  */
 
-/* Literals of some functions are tried before. */
+/* Literals of some functions are tried before, where all types are right. */
 static void check_literal(struct checker *c, const struct cel_node *node)
 {
     static const char *const functions[] = { "matches", "timestamp", "duration" };
@@ -299,8 +317,6 @@ static const struct cel_type *check_call(struct checker *c, struct cel_node *nod
     }
     if (!result)
         return no_overload(c, node, types);
-    if (node->n)
-        check_literal(c, node);
     return result;
 }
 
@@ -445,16 +461,6 @@ static const struct cel_type *check_loop(struct checker *c, struct cel_node *nod
     return loop_type(c, node, first, first, result);
 }
 
-static const struct cel_type *check_bind(struct checker *c, struct cel_node *node)
-{
-    const size_t before = c->n_locals;
-    const struct cel_type *value = check(c, node->args[0]);
-    node->slot = declare(c, node, node->vars[0], value);
-    const struct cel_type *result = check(c, node->result);
-    c->n_locals = before;
-    return result;
-}
-
 static const struct cel_type *check_kind(struct checker *c, struct cel_node *node)
 {
     switch (node->kind) {
@@ -476,8 +482,6 @@ static const struct cel_type *check_kind(struct checker *c, struct cel_node *nod
         return check_literal_of(c, node);
     case CEL_LOOP:
         return check_loop(c, node);
-    case CEL_BIND:
-        return check_bind(c, node);
     case CEL_COMPOSED:
         break;
     }
@@ -494,8 +498,22 @@ static const struct cel_type *check(struct checker *c, struct cel_node *node)
     return node->type;
 }
 
+static void check_literals(struct checker *c, const struct cel_node *node)
+{
+    if (node->kind == CEL_CALL && node->n)
+        check_literal(c, node);
+    for (size_t i = 0; i < node->n; i++)
+        check_literals(c, node->args[i]);
+    if (node->condition)
+        check_literals(c, node->condition);
+    if (node->result)
+        check_literals(c, node->result);
+}
+
 void sw_cel_check(struct sw_cel *cel)
 {
     struct checker c = { .cel = cel };
     (void)check(&c, cel->root);
+    if (!cel->n_problems)
+        check_literals(&c, cel->root);
 }

@@ -65,10 +65,7 @@ static struct cel_value select_field(struct cel_run *x, const struct cel_node *n
     struct cel_value found;
     const struct cel_value key = sw_cel_static(node->name);
     if (of.kind != CEL_MAP)
-        return node->has
-                   ? sw_cel_no_overload(x)
-                   : sw_cel_fail(x, of.kind == CEL_NULL ? "no such key: %s" : "no such overload",
-                                 node->name);
+        return node->has ? sw_cel_no_overload(x) : sw_cel_fail(x, "no such key: %s", node->name);
     const bool there = sw_cel_find(x, of.map, key, &found);
     if (node->has)
         return sw_cel_bool(there);
@@ -202,24 +199,48 @@ static void gather(struct cel_run *x, struct gathered *g, struct cel_value v)
     g->items[g->n++] = v;
 }
 
-/* Add a key and its value. @return false: the key is there (*error) */
-static bool gather_entry(struct cel_run *x, struct gathered *g, struct cel_value key,
-                         struct cel_value value, struct cel_value *error)
+/* The place of a key's value; NULL: the key is not there. */
+static struct cel_value *find_entry(struct cel_run *x, const struct gathered *g,
+                                    struct cel_value key)
 {
-    const struct cel_map map = { .n = g->n / 2, .entries = g->items };
-    struct cel_value other;
+    (void)sw_cel_charge(x, g->n / 32);
+    for (size_t i = 0; i < g->n; i += 2)
+        if (sw_cel_equal(x, g->items[i], key))
+            return &g->items[i + 1];
+    return NULL;
+}
+
+/* Set the value of a key. @return false: it cannot be a key (*error) */
+static bool put_entry(struct cel_run *x, struct gathered *g, struct cel_value key,
+                      struct cel_value value, struct cel_value *error)
+{
     const bool is_key = key.kind == CEL_STRING || key.kind == CEL_INT || key.kind == CEL_UINT ||
                         key.kind == CEL_BOOL;
-    if (!is_key || sw_cel_find(x, &map, key, &other)) {
-        const struct cel_value text = sw_cel_to_string(x, &key, 0);
-        *error = !is_key
-                     ? sw_cel_fail(x, "unsupported key type")
-                     : sw_cel_fail(x, "Failed with repeated key %.*s", (int)text.s.len, text.s.p);
+    if (!is_key) {
+        *error = sw_cel_fail(x, "unsupported key type");
         return false;
+    }
+    struct cel_value *before = find_entry(x, g, key);
+    if (before) {
+        *before = value;
+        return true;
     }
     gather(x, g, key);
     gather(x, g, value);
     return true;
+}
+
+/* Add a key and its value. @return false: the key is there, or cannot be one (*error) */
+static bool gather_entry(struct cel_run *x, struct gathered *g, struct cel_value key,
+                         struct cel_value value, struct cel_value *error)
+{
+    if (find_entry(x, g, key)) {
+        const struct cel_value text = sw_cel_to_string(x, &key, 0);
+        *error = sw_cel_fail(x, "insert failed: key %.*s already exists", (int)text.s.len,
+                             text.s.p);
+        return false;
+    }
+    return put_entry(x, g, key, value, error);
 }
 
 static struct cel_value eval_list(struct cel_run *x, const struct sw_cel *cel,
@@ -254,7 +275,7 @@ static struct cel_value eval_map(struct cel_run *x, const struct sw_cel *cel,
             return sw_cel_no_overload(x);
         if (node->maybe[i] && !v.some)
             continue;
-        if (!gather_entry(x, &g, key, node->maybe[i] ? *v.some : v, &error))
+        if (!put_entry(x, &g, key, node->maybe[i] ? *v.some : v, &error))
             return error;
     }
     return sw_cel_map(x, g.items, g.n / 2);
@@ -399,6 +420,18 @@ static struct cel_value eval_opt_map(struct cel_run *x, const struct sw_cel *cel
     return v.kind == CEL_ERROR || node->loop == CEL_OPT_FLAT_MAP ? v : sw_cel_optional(x, &v);
 }
 
+/* What a message calls a type that is no list or map. */
+static const char *go_name(enum cel_kind kind)
+{
+    static const char *const names[CEL_N_VALUES] = {
+        [CEL_NULL] = "Null",         [CEL_BOOL] = "Bool",           [CEL_INT] = "Int",
+        [CEL_UINT] = "Uint",         [CEL_DOUBLE] = "Double",       [CEL_STRING] = "String",
+        [CEL_BYTES] = "Bytes",       [CEL_TIMESTAMP] = "Timestamp", [CEL_DURATION] = "Duration",
+        [CEL_OPTIONAL] = "Optional",
+    };
+    return names[kind] ? names[kind] : sw_cel_kind_name(kind);
+}
+
 static struct cel_value eval_loop(struct cel_run *x, const struct sw_cel *cel,
                                   const struct cel_node *node)
 {
@@ -415,23 +448,13 @@ static struct cel_value eval_loop(struct cel_run *x, const struct sw_cel *cel,
         l.entries = sw_cel_entries(x, of.map);
         l.n = of.map->n;
     } else {
-        return sw_cel_no_overload(x);
+        return sw_cel_fail(x, "got 'types.%s', expected iterable type", go_name(of.kind));
     }
     return run_loop(x, cel, &l);
 }
 
 /* ---- all ----------------------------------------------------------------------------------------
  */
-
-static struct cel_value eval_bind(struct cel_run *x, const struct sw_cel *cel,
-                                  const struct cel_node *node)
-{
-    const struct cel_value v = eval(x, cel, node->args[0]);
-    if (v.kind == CEL_ERROR)
-        return v;
-    x->locals[node->slot] = v;
-    return eval(x, cel, node->result);
-}
 
 static struct cel_value eval(struct cel_run *x, const struct sw_cel *cel,
                              const struct cel_node *node)
@@ -460,8 +483,6 @@ static struct cel_value eval(struct cel_run *x, const struct sw_cel *cel,
         return eval_map(x, cel, node);
     case CEL_LOOP:
         return eval_loop(x, cel, node);
-    case CEL_BIND:
-        return eval_bind(x, cel, node);
     case CEL_COMPOSED:
         return eval_composed(x, cel, node->slot);
     }

@@ -1,4 +1,4 @@
-/* Macros: has(), the loops over lists and maps, cel.bind(), optMap(). */
+/* Macros: has(), the loops over lists and maps, optMap(). */
 #include <string.h>
 
 #include "data/cel/ast.h"
@@ -13,7 +13,6 @@ static const struct {
     { "all", CEL_ALL, 2, 1, false },
     { "exists", CEL_EXISTS, 2, 1, false },
     { "exists_one", CEL_EXISTS_ONE, 2, 1, false },
-    { "existsOne", CEL_EXISTS_ONE, 2, 1, false },
     { "map", CEL_MAP_LIST, 2, 1, false },
     { "map", CEL_MAP_LIST, 3, 1, true },
     { "filter", CEL_FILTER, 2, 1, false },
@@ -21,7 +20,6 @@ static const struct {
     { "optFlatMap", CEL_OPT_FLAT_MAP, 2, 1, false },
     { "all", CEL_ALL, 3, 2, false },
     { "exists", CEL_EXISTS, 3, 2, false },
-    { "exists_one", CEL_EXISTS_ONE, 3, 2, false },
     { "existsOne", CEL_EXISTS_ONE, 3, 2, false },
     { "transformList", CEL_TRANSFORM_LIST, 3, 2, false },
     { "transformList", CEL_TRANSFORM_LIST, 4, 2, true },
@@ -40,21 +38,6 @@ static struct cel_node *expand_has(struct sw_cel *cel, struct cel_node *call)
     }
     of->has = true;
     return of;
-}
-
-static struct cel_node *expand_bind(struct sw_cel *cel, struct cel_node *call)
-{
-    struct cel_node *name = call->args[1];
-    if (name->kind != CEL_IDENT) {
-        sw_cel_problem(cel, name->at, "cel.bind() variable names must be simple identifiers");
-        return call;
-    }
-    call->kind = CEL_BIND;
-    call->vars[0] = name->name;
-    call->result = call->args[3];
-    call->args[0] = call->args[2];
-    call->n = 1;
-    return call;
 }
 
 static struct cel_node *expand_loop(struct sw_cel *cel, struct cel_node *call, size_t row)
@@ -80,10 +63,6 @@ struct cel_node *sw_cel_expand(struct sw_cel *cel, struct cel_node *call)
 {
     if (!call->method)
         return sw_streq(call->name, "has") && call->n == 1 ? expand_has(cel, call) : call;
-    const struct cel_node *on = call->args[0];
-    if (sw_streq(call->name, "bind") && call->n == 4 && on->kind == CEL_IDENT &&
-        sw_streq(on->name, "cel"))
-        return expand_bind(cel, call);
     for (size_t i = 0; i < SW_COUNT(loops); i++)
         if (sw_streq(loops[i].name, call->name) && loops[i].n + 1 == call->n)
             return expand_loop(cel, call, i);

@@ -139,10 +139,8 @@ static void parse_args(struct parser *p, struct cel_node *node, size_t *cap)
             (void)fail(p, "mismatched input '%s'", PRIMARIES);
     }
     if (!p->failed && !take(p, ")")) {
-        if (p->now.kind == CEL_T_END)
-            (void)fail(p, "mismatched input '%s'", "{')', ','}");
-        else
-            (void)fail(p, "extraneous input '%s'", "{')', ','}");
+        const bool next = p->next.kind == CEL_T_OP && p->cel->source[p->next.at] == ')';
+        (void)fail(p, next ? "extraneous input '%s'" : "mismatched input '%s'", "')'");
     }
 }
 

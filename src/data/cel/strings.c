@@ -204,19 +204,6 @@ static struct cel_value join(struct cel_run *x, const struct cel_value *args, in
     return take(x, &b);
 }
 
-static struct cel_value reverse(struct cel_run *x, const struct cel_value *args, int variant)
-{
-    struct sw_buffer b = { 0 };
-    (void)variant;
-    for (size_t len = args[0].s.len; len;) {
-        uint32_t rune;
-        const size_t n = sw_rune_decode_last(args[0].s.p, len, &rune);
-        len -= n;
-        sw_buffer_put(&b, args[0].s.p + len, n);
-    }
-    return take(x, &b);
-}
-
 /* strings.quote(): only what CEL has escapes for is escaped. */
 static struct cel_value quote(struct cel_run *x, const struct cel_value *args, int variant)
 {
@@ -255,7 +242,6 @@ const struct cel_function sw_cel_strings[] = {
     { "split", "s.si>Ls", split, 1 },
     { "join", "Ls.>s", join, 0 },
     { "join", "Ls.s>s", join, 1 },
-    { "reverse", "s.>s", reverse, 0 },
     { "strings.quote", "s>s", quote, 0 },
     { "format", "s.L*>s", sw_cel_format_text, 0 },
     { 0 },

@@ -273,6 +273,33 @@ static void default_webhooks(struct sw_write *w)
     }
 }
 
+static void default_match(json_object *match)
+{
+    static const char *const lists[] = { "resourceRules", "excludeResourceRules" };
+    if (!match)
+        return;
+    sw_default_str(match, "matchPolicy", "Equivalent");
+    sw_default(match, "namespaceSelector", json_object_new_object());
+    sw_default(match, "objectSelector", json_object_new_object());
+    for (size_t i = 0; i < SW_COUNT(lists); i++) {
+        json_object *rules = sw_json_get(match, lists[i]);
+        for (size_t r = 0; r < sw_json_len(rules); r++)
+            sw_default_str(sw_json_at(rules, r), "scope", "*");
+    }
+}
+
+static void default_policy(struct sw_write *w)
+{
+    sw_default_str(spec_of(w), "failurePolicy", "Fail");
+    sw_default(w->doc, "status", json_object_new_object());
+    default_match(sw_json_get(spec_of(w), "matchConstraints"));
+}
+
+static void default_policy_binding(struct sw_write *w)
+{
+    default_match(sw_json_get(spec_of(w), "matchResources"));
+}
+
 static void default_crd(struct sw_write *w)
 {
     json_object *spec = spec_of(w), *names = sw_json_need_map(spec, "names", NULL);
@@ -350,6 +377,8 @@ static const struct {
     { RBAC, "ClusterRoleBinding", default_binding },
     { ADMISSION, "MutatingWebhookConfiguration", default_webhooks },
     { ADMISSION, "ValidatingWebhookConfiguration", default_webhooks },
+    { ADMISSION, "ValidatingAdmissionPolicy", default_policy },
+    { ADMISSION, "ValidatingAdmissionPolicyBinding", default_policy_binding },
     { "apiextensions.k8s.io", "CustomResourceDefinition", default_crd },
     { "storage.k8s.io", "StorageClass", default_storage_class },
     { "storage.k8s.io", "CSIDriver", default_csi_driver },

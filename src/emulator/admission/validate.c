@@ -6,7 +6,7 @@
 #include "data/data.h"
 #include "emulator/admission/admission.h"
 #include "emulator/admission/devices.h"
-#include "emulator/admission/expressions.h"
+#include "emulator/admission/policies.h"
 #include "emulator/schema/crd.h"
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
@@ -563,6 +563,8 @@ static const struct {
     { RBAC, "ClusterRoleBinding", check_role_binding },
     { ADMISSION, "MutatingWebhookConfiguration", check_webhooks },
     { ADMISSION, "ValidatingWebhookConfiguration", check_webhooks },
+    { ADMISSION, "ValidatingAdmissionPolicy", sw_policy_check },
+    { ADMISSION, "ValidatingAdmissionPolicyBinding", sw_policy_binding_check },
     { "scheduling.k8s.io", "PriorityClass", check_priority_class },
     { "node.k8s.io", "RuntimeClass", check_runtime_class },
     { "apiextensions.k8s.io", "CustomResourceDefinition", sw_crd_check },

@@ -4,6 +4,7 @@
 #include "base/loop.h"
 #include "data/data.h"
 #include "emulator/admission/admission.h"
+#include "emulator/admission/policies.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/store/change.h"
 #include "emulator/store/status.h"
@@ -96,6 +97,8 @@ int sw_store_delete(struct sw_store *store, const struct sw_emu_kind *kind, cons
         rc = sw_admit_validate(&w);
     if (rc == 0)
         rc = sw_webhooks_mutate(&w);
+    if (rc == 0)
+        rc = sw_policies_validate(&w);
     if (rc == 0)
         rc = sw_webhooks_validate(&w);
     if (rc < 0)

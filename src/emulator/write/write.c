@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/admission/admission.h"
+#include "emulator/admission/policies.h"
 #include "emulator/admission/webhook.h"
 #include "emulator/apply/apply.h"
 #include "emulator/apply/field_types.h"
@@ -162,6 +163,8 @@ static int run(struct sw_write *w, json_object *doc, json_object **out)
     rc = sw_validate(w);
     if (rc == 0)
         rc = sw_admit_validate(w);
+    if (rc == 0)
+        rc = sw_policies_validate(w);
     if (rc == 0)
         rc = sw_webhooks_validate(w);
     if (rc < 0)

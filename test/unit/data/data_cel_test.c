@@ -83,7 +83,7 @@ static void literals_have_their_values(void **state)
         { "// a comment\n 1", "1" },
         { "18446744073709551616u", "?invalid uint literal" },
         { "'\\q'", "?token recognition error" },
-        { "{'a': 1, 'a': 2}", "!Failed with repeated key a" },
+        { "{'a': 1, 'a': 2}", "{\"a\":2}" },
     };
     check(rows, SW_COUNT(rows));
 }
@@ -154,7 +154,7 @@ static void fields_and_indexes_select(void **state)
         { "x['nope']", "!no such key: nope" },
         { "x.list[3]", "!index out of bounds: 3" },
         { "x.list[-1]", "!index out of bounds: -1" },
-        { "x.name.first", "!no such overload" },
+        { "x.name.first", "!no such key: first" },
         { "has(x.name)", "true" },
         { "has(x.nope)", "false" },
         { "has(x.none)", "true" },
@@ -173,7 +173,7 @@ static void macros_go_through_lists_and_maps(void **state)
         { "x.list.all(i, i > 0)", "true" },
         { "x.list.exists(i, i == 2)", "true" },
         { "x.list.exists_one(i, i > 2)", "true" },
-        { "x.list.existsOne(i, i > 1)", "false" },
+        { "x.words.existsOne(i, w, i == 1 && w == 'yy')", "true" },
         { "x.list.map(i, i * 2)", "[6,2,4]" },
         { "x.list.map(i, i > 1, i * 2)", "[6,4]" },
         { "x.list.filter(i, i > 1)", "[3,2]" },
@@ -186,8 +186,7 @@ static void macros_go_through_lists_and_maps(void **state)
         { "x.words.transformList(i, w, w + string(i))", "[\"x0\",\"yy1\"]" },
         { "x.labels.transformMap(k, v, v + k)", "{\"app\":\"aapp\",\"tier\":\"btier\"}" },
         { "x.words.transformMapEntry(i, w, {w: i})", "{\"x\":0,\"yy\":1}" },
-        { "cel.bind(a, 2, a * a)", "4" },
-        { "x.n.all(i, true)", "!no such overload" },
+        { "x.n.all(i, true)", "!got 'types.Int', expected iterable type" },
     };
     check(rows, SW_COUNT(rows));
 }
@@ -255,7 +254,6 @@ static void strings_have_their_functions(void **state)
         { "'abc'.split('')", "[\"a\",\"b\",\"c\"]" },
         { "'hello'.substring(1, 3)", "\"el\"" },
         { "' a '.trim()", "\"a\"" },
-        { "'abc'.reverse()", "\"cba\"" },
         { "strings.quote('a\"b')", "\"\\\"a\\\\\\\"b\\\"\"" },
         { "'%s is %d, %.2f, %x, %b, %%'.format(['a', 3, 1.5, 255, 5])",
           "\"a is 3, 1.50, ff, 101, %\"" },
@@ -374,7 +372,7 @@ static void what_runs_for_too_long_is_ended(void **state)
 {
     (void)state;
     SW_AUTO_CHARS *is = result_of(
-        "cel.bind(a, [1,2,3,4,5,6,7,8,9,10], a.all(b, a.all(c, a.all(d, a.all(e, a.all(f, a.all(g, "
+        "[[1,2,3,4,5,6,7,8,9,10]].all(a, a.all(b, a.all(c, a.all(d, a.all(e, a.all(f, a.all(g, "
         "a.all(h, true))))))))");
     assert_string_equal(is, "!operation cancelled: actual cost limit exceeded");
 }
@@ -383,7 +381,7 @@ static void no_error_hides_that_the_budget_is_spent(void **state)
 {
     (void)state;
     SW_AUTO_CHARS *is = result_of(
-        "cel.bind(a, [1,2,3,4,5,6,7,8,9,10], a.all(b, a.all(c, a.all(d, a.all(e, a.all(f, a.all(g, "
+        "[[1,2,3,4,5,6,7,8,9,10]].all(a, a.all(b, a.all(c, a.all(d, a.all(e, a.all(f, a.all(g, "
         "a.all(h, true)))))))) || true");
     assert_string_equal(is, "!operation cancelled: actual cost limit exceeded");
 }
