@@ -27,6 +27,7 @@ enum cel_loop {
     CEL_EXISTS_ONE,
     CEL_MAP_LIST, /* map(x, result), map(x, condition, result) */
     CEL_FILTER,
+    CEL_SORT_BY,
     CEL_TRANSFORM_LIST,
     CEL_TRANSFORM_MAP,
     CEL_TRANSFORM_ENTRY,
@@ -44,7 +45,6 @@ struct cel_node {
     size_t n;
     bool *maybe;
     bool has, optional, method;
-    bool mixed; /* a list whose elements may be of several types: of format() */
     enum cel_loop loop;
     const char *vars[2]; /* of loops: vars[1] NULL: there is one */
     struct cel_node *condition, *result;

@@ -14,6 +14,7 @@ struct checker {
         const struct cel_type *type;
     } locals[MAX_LOCALS];
     size_t n_locals;
+    bool mixed; /* inside of format(): elements may be of several types */
 };
 
 static const struct cel_type *check(struct checker *c, struct cel_node *node);
@@ -293,11 +294,12 @@ static const struct cel_type *check_call(struct checker *c, struct cel_node *nod
     const struct cel_function *found[MAX_OVERLOADS];
     bool any = false;
     take_namespace(c, node);
-    if (node->method && node->n == 2 && sw_streq(node->name, "format"))
-        node->args[1]->mixed = true;
+    const bool mixed = c->mixed;
+    c->mixed = mixed || (node->method && node->n == 2 && sw_streq(node->name, "format"));
     const struct cel_type **types = sw_arena_alloc(arena_of(c), (node->n + 1) * sizeof *types);
     for (size_t i = 0; i < node->n; i++)
         types[i] = check(c, node->args[i]);
+    c->mixed = mixed;
     const size_t n = sw_cel_overloads(node->name, node->method, node->n, found, MAX_OVERLOADS,
                                       &any);
     const struct cel_type *result = NULL;
@@ -352,10 +354,12 @@ static const struct cel_type *check_elements(struct checker *c, struct cel_node 
                    sw_cel_type_of(arena_of(c), CEL_OPTIONAL, sw_cel_type(CEL_DYN), NULL));
             is = is->kind == CEL_OPTIONAL ? is->a : sw_cel_type(CEL_DYN);
         }
-        if (common && node->mixed)
-            is = sw_cel_same_type(is, common) ? is : sw_cel_type(CEL_DYN);
-        else if (common)
+        const bool same = !common || sw_cel_same_type(is, common);
+        if (!same && !c->mixed) {
             expect(c, node->args[i], is, common);
+            break;
+        }
+        is = same ? is : sw_cel_type(CEL_DYN);
         common = !common || is_dyn(is) ? is : common;
     }
     return common ? common : sw_cel_type(CEL_DYN);
@@ -433,6 +437,8 @@ static const struct cel_type *loop_type(struct checker *c, const struct cel_node
     case CEL_FILTER:
         expect(c, node->result, result, sw_cel_type(CEL_BOOL));
         return sw_cel_type_of(arena_of(c), CEL_LIST, element, NULL);
+    case CEL_SORT_BY:
+        return sw_cel_type_of(arena_of(c), CEL_LIST, element, NULL);
     case CEL_MAP_LIST:
     case CEL_TRANSFORM_LIST:
         return sw_cel_type_of(arena_of(c), CEL_LIST, result, NULL);
@@ -498,10 +504,24 @@ static const struct cel_type *check(struct checker *c, struct cel_node *node)
     return node->type;
 }
 
+/* A format, and as many arguments as it has places for. */
+static void check_format(struct checker *c, const struct cel_node *node)
+{
+    const struct cel_node *text = node->args[0], *list = node->args[node->n - 1];
+    if (!node->method || !sw_streq(node->name, "format") || text->kind != CEL_CONST ||
+        list->kind != CEL_NEW_LIST)
+        return;
+    SW_AUTO_CHARS *wrong = sw_cel_format_fault(text->value, list->n);
+    if (wrong)
+        sw_cel_problem(c->cel, node->at, "%s", wrong);
+}
+
 static void check_literals(struct checker *c, const struct cel_node *node)
 {
-    if (node->kind == CEL_CALL && node->n)
+    if (node->kind == CEL_CALL && node->n) {
         check_literal(c, node);
+        check_format(c, node);
+    }
     for (size_t i = 0; i < node->n; i++)
         check_literals(c, node->args[i]);
     if (node->condition)

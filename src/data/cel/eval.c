@@ -65,7 +65,9 @@ static struct cel_value select_field(struct cel_run *x, const struct cel_node *n
     struct cel_value found;
     const struct cel_value key = sw_cel_static(node->name);
     if (of.kind != CEL_MAP)
-        return node->has ? sw_cel_no_overload(x) : sw_cel_fail(x, "no such key: %s", node->name);
+        return node->has        ? sw_cel_bool(false)
+               : node->optional ? sw_cel_optional(x, NULL)
+                                : sw_cel_fail(x, "no such key: %s", node->name);
     const bool there = sw_cel_find(x, of.map, key, &found);
     if (node->has)
         return sw_cel_bool(there);
@@ -116,12 +118,27 @@ static bool takes(const struct cel_function *f, const struct cel_value *args, si
     return true;
 }
 
+/* Has the kind an order? */
+static bool is_ordered(enum cel_kind kind)
+{
+    return kind >= CEL_BOOL && kind <= CEL_DURATION && kind != CEL_LIST && kind != CEL_MAP &&
+           kind != CEL_TYPE;
+}
+
 static struct cel_value no_overload(struct cel_run *x, const struct cel_node *node,
                                     const struct cel_value *args)
 {
+    static const char *const comparisons[] = { "_<_", "_>_", "_<=_", "_>=_" };
     char *text = NULL;
+    if (sw_streq(node->name, "_[_]"))
+        return sw_cel_index(x, args[0], args[1]);
+    for (size_t i = 0; i < SW_COUNT(comparisons); i++)
+        if (sw_streq(comparisons[i], node->name) && !is_ordered(args[0].kind))
+            return sw_cel_fail(x, "no such overload: %s", node->name);
     if (sw_cel_is_operator(node->name))
         return sw_cel_no_overload(x);
+    if (sw_streq(node->name, "size"))
+        return sw_cel_fail(x, "no such overload: size");
     for (size_t i = 0; i < node->n; i++)
         sw_append(&text, "%s%s", i ? ", " : "", sw_cel_kind_name(args[i].kind));
     SW_AUTO_CHARS *all = text;
@@ -291,8 +308,9 @@ struct loop {
     const struct cel_value *entries; /* of a map */
     size_t n;
     struct gathered out;
-    size_t holding;         /* elements for which it holds */
-    struct cel_value error; /* the first of all() and exists(): another element may decide */
+    struct gathered elements; /* of sortBy(): @out has their keys */
+    size_t holding;           /* elements for which it holds */
+    struct cel_value error;   /* the first of all() and exists(): another element may decide */
     bool has_error, decided;
 };
 
@@ -361,6 +379,10 @@ static bool take_result(struct cel_run *x, struct loop *l, struct cel_value v,
         return gather_entry(x, &l->out, vars[0], v, error);
     case CEL_TRANSFORM_ENTRY:
         return take_entries(x, l, v, error);
+    case CEL_SORT_BY:
+        gather(x, &l->elements, vars[0]);
+        gather(x, &l->out, v);
+        break;
     default:
         gather(x, &l->out, v);
     }
@@ -380,6 +402,8 @@ static struct cel_value loop_result(struct cel_run *x, const struct loop *l)
     case CEL_TRANSFORM_MAP:
     case CEL_TRANSFORM_ENTRY:
         return sw_cel_map(x, l->out.items, l->out.n / 2);
+    case CEL_SORT_BY:
+        return sw_cel_sorted(x, l->elements.items, l->out.items, l->out.n);
     default:
         return sw_cel_list(x, l->out.items, l->out.n);
     }

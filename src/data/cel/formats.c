@@ -14,16 +14,30 @@ struct cel_format {
     const char *(*fault)(struct cel_run *x, const char *text);
 };
 
+/* The words of the API server for what does not fit; those for lengths are as they are. */
+static const char *worded(const char *fault, const char *words)
+{
+    return fault && !strstr(fault, "no more than") ? words : fault;
+}
+
 static const char *label(struct cel_run *x, const char *text)
 {
     (void)x;
-    return sw_dns_label_fault(text);
+    return worded(
+        sw_dns_label_fault(text),
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or "
+        "'-', and must start and end with an alphanumeric character (e.g. 'my-name',  or "
+        "'123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
 }
 
 static const char *subdomain(struct cel_run *x, const char *text)
 {
     (void)x;
-    return sw_dns_subdomain_fault(text);
+    return worded(sw_dns_subdomain_fault(text),
+                  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
+                  "characters, '-' or '.', and must start and end with an alphanumeric character "
+                  "(e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+                  "(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
 }
 
 /* What is generated gets more behind it: a dash at the end does no harm. */
@@ -36,12 +50,12 @@ static const char *prefix(struct cel_run *x, const char *text)
 
 static const char *label_prefix(struct cel_run *x, const char *text)
 {
-    return sw_dns_label_fault(prefix(x, text));
+    return label(x, prefix(x, text));
 }
 
 static const char *subdomain_prefix(struct cel_run *x, const char *text)
 {
-    return sw_dns_subdomain_fault(prefix(x, text));
+    return subdomain(x, prefix(x, text));
 }
 
 static const char *label_1035(struct cel_run *x, const char *text)
@@ -67,7 +81,11 @@ static const char *label_1035_prefix(struct cel_run *x, const char *text)
 static const char *label_value(struct cel_run *x, const char *text)
 {
     (void)x;
-    return sw_label_value_fault(text);
+    return worded(sw_label_value_fault(text),
+                  "a valid label must be an empty string or consist of alphanumeric characters, "
+                  "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. "
+                  "'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+                  "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
 }
 
 static const char *qualified_name(struct cel_run *x, const char *text)
@@ -86,7 +104,9 @@ static const char *qualified_name(struct cel_run *x, const char *text)
 
 static const char *uri(struct cel_run *x, const char *text)
 {
-    return sw_cel_read_url(x, text) ? NULL : "invalid URI";
+    return sw_cel_read_url(x, text)
+               ? NULL
+               : sw_arena_printf(x->arena, "parse \"%s\": invalid URI for request", text);
 }
 
 static const char *uuid(struct cel_run *x, const char *text)

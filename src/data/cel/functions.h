@@ -16,8 +16,8 @@ struct cel_function {
 
 /** The libraries; each ends with a row without a name. */
 extern const struct cel_function sw_cel_operators[], sw_cel_conversions[], sw_cel_strings[],
-    sw_cel_times[], sw_cel_lists[], sw_cel_optionals[], sw_cel_regexes[], sw_cel_quantities[],
-    sw_cel_networks[], sw_cel_urls[], sw_cel_formats[], sw_cel_authorizers[];
+    sw_cel_times[], sw_cel_lists[], sw_cel_sequences[], sw_cel_optionals[], sw_cel_regexes[],
+    sw_cel_quantities[], sw_cel_networks[], sw_cel_urls[], sw_cel_formats[], sw_cel_authorizers[];
 
 /** The overloads of a name with @n arguments: into @out, as far as there is @room. @any: whether
  * the name is a function, or a method, of other arguments. @return how many */
@@ -25,6 +25,12 @@ size_t sw_cel_overloads(const char *name, bool method, size_t n, const struct ce
                         size_t room, bool *any);
 /** "_+_" and the like: what people write, "+"; else the name. */
 bool sw_cel_is_operator(const char *name);
+
+/** Elements in the order of their keys (sequences.c). */
+struct cel_value sw_cel_sorted(struct cel_run *x, const struct cel_value *elements,
+                               const struct cel_value *keys, size_t n);
+/** What is wrong with a format for @n arguments; the caller's. NULL: nothing (format.c). */
+char *sw_cel_format_fault(struct cel_value format, size_t n);
 
 /* What values.c needs of the libraries. */
 struct cel_value sw_cel_to_string(struct cel_run *x, const struct cel_value *args, int variant);

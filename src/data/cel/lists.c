@@ -34,7 +34,7 @@ static struct cel_value sum(struct cel_run *x, const struct cel_value *args, int
         else if (v.kind == CEL_INT || v.kind == CEL_DURATION)
             over = __builtin_add_overflow(total.i, v.i, &total.i);
         else
-            return sw_cel_no_overload(x);
+            return sw_cel_fail(x, "no such overload: sum(list)");
         if (over)
             return sw_cel_fail(x, v.kind == CEL_UINT       ? "unsigned integer overflow"
                                   : v.kind == CEL_DURATION ? "duration overflow"

@@ -21,10 +21,11 @@ static const char *read_address(const char *text, struct cel_net *out)
                "unable to parse IP";
     out->v6 = true;
     return memcmp(out->bytes, mapped, sizeof mapped) == 0
-               ? "IP Address \"%s\" parse error during conversion from string: IPv4-mapped IPv6 "
-                 "address is not allowed"
+               ? "IPv4-mapped IPv6 address \"%s\" is not allowed"
                : NULL;
 }
+
+#define PREFIX "network address parse error during conversion from string: "
 
 /* @return NULL, or what is wrong */
 static const char *read_network(const char *text, struct cel_net *out)
@@ -34,12 +35,11 @@ static const char *read_network(const char *text, struct cel_net *out)
     const size_t digits = slash ? strspn(slash + 1, "0123456789") : 0;
     if (!digits || slash[1 + digits] || digits > 3 || (slash[1] == '0' && digits > 1) ||
         read_address(address, out))
-        return "network address parse error during conversion from string: network address "
-               "parse error: netip.ParsePrefix(\"%s\")";
+        return PREFIX PREFIX "netip.ParsePrefix(\"%s\"): no '/'";
     out->bits = (int)strtol(slash + 1, NULL, 10);
     return out->bits <= (out->v6 ? 128 : 32) ? NULL
-                                             : "network address parse error during conversion "
-                                               "from string: prefix length out of range: \"%s\"";
+                                             : PREFIX PREFIX
+               "netip.ParsePrefix(\"%s\"): prefix length out of range";
 }
 
 static struct cel_value of_net(struct cel_run *x, const struct cel_net *net)
@@ -177,7 +177,8 @@ static struct cel_value fn_contains(struct cel_run *x, const struct cel_value *a
     struct cel_value other = args[1];
     if (other.kind == CEL_STRING)
         other = network ? to_cidr(x, &other, MAKE) : to_ip(x, &other, MAKE);
-    return other.kind == CEL_ERROR ? other : sw_cel_bool(contains(args[0].net, other.net));
+    return other.kind == CEL_ERROR ? sw_cel_no_overload(x)
+                                   : sw_cel_bool(contains(args[0].net, other.net));
 }
 
 enum { ADDRESS, MASKED };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/cel/functions.h"
+#include "data/cel/types.h"
 
 static struct cel_value overflow(struct cel_run *x, bool is_unsigned)
 {
@@ -174,10 +175,12 @@ struct cel_value sw_cel_index(struct cel_run *x, struct cel_value of, struct cel
         const struct cel_value text = sw_cel_to_string(x, &key, 0);
         return sw_cel_fail(x, "no such key: %.*s", (int)text.s.len, text.s.p);
     }
-    if (of.kind != CEL_LIST)
-        return sw_cel_no_overload(x);
+    if (of.kind != CEL_LIST) {
+        const struct cel_value text = sw_cel_to_string(x, &key, 0);
+        return sw_cel_fail(x, "no such key: %.*s", (int)text.s.len, text.s.p);
+    }
     if (!as_index(key, &i))
-        return sw_cel_fail(x, "unsupported index type '%s' in list", "?");
+        return sw_cel_fail(x, "unsupported index type '%s' in list", sw_cel_kind_name(key.kind));
     if (i < 0 || (uint64_t)i >= of.list->n)
         return sw_cel_fail(x, "index out of bounds: %lld", (long long)i);
     return sw_cel_at(x, of.list, (size_t)i);

@@ -85,15 +85,34 @@ static bool read_version(const char *text, bool normalize, struct sw_semver *out
     return sw_semver_parse(text, strlen(text), out, &err) == 0;
 }
 
+/* Numbers have no zeros in front. @return which has one: "Major"; @text moves there; or NULL */
+static const char *zeros_of(const char **text)
+{
+    static const char *const names[] = { "Major", "Minor", "Patch" };
+    for (size_t i = 0; i < SW_COUNT(names); i++) {
+        if ((*text)[0] == '0' && (*text)[1] >= '0' && (*text)[1] <= '9')
+            return names[i];
+        *text += strcspn(*text, ".");
+        *text += **text == '.';
+    }
+    return NULL;
+}
+
 /* @variant: 1: isSemver(); 2: with a second argument, whether to normalize; 3: both */
 struct cel_value sw_cel_to_semver(struct cel_run *x, const struct cel_value *args, int variant)
 {
     struct sw_semver *v = sw_arena_alloc(x->arena, sizeof *v);
-    const bool valid = read_version(sw_cel_chars(x, args[0]), (variant & 2) && args[1].b, v);
+    const bool normalize = (variant & 2) && args[1].b;
+    const char *text = sw_cel_chars(x, args[0]), *at = text;
+    const bool valid = read_version(text, normalize, v);
+    const char *zeros = valid && !normalize ? zeros_of(&at) : NULL;
     if (variant & 1)
-        return sw_cel_bool(valid);
+        return sw_cel_bool(valid && !zeros);
     if (!valid)
         return sw_cel_fail(x, "No Major.Minor.Patch elements found");
+    if (zeros)
+        return sw_cel_fail(x, "%s number must not contain leading zeroes \"%.*s\"", zeros,
+                           (int)strspn(at, "0123456789"), at);
     return (struct cel_value){ .kind = CEL_SEMVER, .semver = v };
 }
 

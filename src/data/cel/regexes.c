@@ -6,14 +6,15 @@
 
 /* The steps of a search that cost one. */
 enum { STEPS = 64 };
+#define ILLEGAL "Illegal regex: "
 
-static bool compile(struct cel_run *x, struct cel_value pattern, struct sw_regex **out,
-                    struct cel_value *error)
+static bool compile(struct cel_run *x, struct cel_value pattern, const char *wrong,
+                    struct sw_regex **out, struct cel_value *error)
 {
     SW_ERR(err);
     if (sw_regex_compile(pattern.s.p, pattern.s.len, out, &err) == 0)
         return true;
-    *error = sw_cel_fail(x, "%s", sw_err_text(&err));
+    *error = sw_cel_fail(x, "%s%s", wrong, sw_err_text(&err));
     return false;
 }
 
@@ -44,7 +45,7 @@ static struct cel_value matches(struct cel_run *x, const struct cel_value *args,
     SW_AUTO(sw_regex) *re = NULL;
     struct cel_value error;
     (void)variant;
-    if (!compile(x, args[1], &re, &error))
+    if (!compile(x, args[1], "", &re, &error))
         return error;
     return sw_cel_bool(find(x, re, args[0], 0, spans_of(x, re)));
 }
@@ -54,7 +55,7 @@ static struct cel_value find_one(struct cel_run *x, const struct cel_value *args
     SW_AUTO(sw_regex) *re = NULL;
     struct cel_value error;
     (void)variant;
-    if (!compile(x, args[1], &re, &error))
+    if (!compile(x, args[1], ILLEGAL, &re, &error))
         return error;
     long *spans = spans_of(x, re);
     return find(x, re, args[0], 0, spans) ? cut(args[0], spans) : sw_cel_static("");
@@ -69,7 +70,7 @@ static struct cel_value find_all(struct cel_run *x, const struct cel_value *args
     size_t n = 0, cap = 0, from = 0;
     long last = -1;
     const int64_t most = limited && args[2].i >= 0 ? args[2].i : INT64_MAX;
-    if (!compile(x, args[1], &re, &error))
+    if (!compile(x, args[1], ILLEGAL, &re, &error))
         return error;
     long *spans = spans_of(x, re);
     while ((int64_t)n < most && from <= args[0].s.len && !x->cancelled &&

@@ -56,8 +56,10 @@ static struct cel_value index_of(struct cel_run *x, const struct cel_value *args
     const struct cel_value s = args[0], t = args[1];
     const int64_t from = offset ? args[2].i : 0;
     const size_t begin = from < 0 ? 0 : sw_rune_offset(s.s.p, s.s.len, (size_t)from);
-    if (from < 0 || (offset && from > (int64_t)sw_rune_count(s.s.p, s.s.len)))
+    if (from < 0)
         return out_of_range(x, from);
+    if (from > (int64_t)sw_rune_count(s.s.p, s.s.len))
+        return sw_cel_int(-1);
     if (t.s.len == 0)
         return sw_cel_int(from);
     const char *found = memmem(s.s.p + begin, s.s.len - begin, t.s.p, t.s.len);

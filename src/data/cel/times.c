@@ -10,11 +10,11 @@
 #define MOST_SEC 253402300799LL
 enum { NS = 1000000000 };
 
-static struct cel_value timestamp(struct cel_run *x, int64_t sec, uint32_t nsec)
+static struct cel_value timestamp(struct cel_run *x, int64_t sec, uint32_t nsec, int32_t offset)
 {
     if (sec < LEAST_SEC || sec > MOST_SEC)
         return sw_cel_fail(x, "timestamp overflow");
-    return (struct cel_value){ .kind = CEL_TIMESTAMP, .i = sec, .nsec = nsec };
+    return (struct cel_value){ .kind = CEL_TIMESTAMP, .time = { sec, offset }, .nsec = nsec };
 }
 
 static struct cel_value duration(int64_t ns)
@@ -26,16 +26,18 @@ struct cel_value sw_cel_to_timestamp(struct cel_run *x, const struct cel_value *
 {
     static const char layout[] = "2006-01-02T15:04:05.999999999Z07:00";
     struct sw_gotime t;
+    const char *unused;
     (void)variant;
     if (args[0].kind == CEL_INT)
-        return timestamp(x, args[0].i, 0);
+        return timestamp(x, args[0].i, 0, 0);
     if (args[0].kind == CEL_TIMESTAMP)
         return args[0];
     SW_ERR(err);
     if (sw_gotime_parse(x->arena, layout, sizeof layout - 1, args[0].s.p, args[0].s.len, NULL, &t,
                         &err) < 0)
-        return sw_cel_fail(x, "%s", sw_err_text(&err));
-    return timestamp(x, t.sec, (uint32_t)t.nsec);
+        return sw_cel_fail(x, "type conversion error from 'string' to 'google.protobuf.Timestamp'");
+    const int offset = t.zone ? sw_zone_offset(t.zone, t.sec, &unused) : 0;
+    return timestamp(x, t.sec, (uint32_t)t.nsec, offset);
 }
 
 struct cel_value sw_cel_to_duration(struct cel_run *x, const struct cel_value *args, int variant)
@@ -46,7 +48,7 @@ struct cel_value sw_cel_to_duration(struct cel_run *x, const struct cel_value *a
         return args[0];
     SW_ERR(err);
     if (sw_duration_parse(args[0].s.p, args[0].s.len, &ns, &err) < 0)
-        return sw_cel_fail(x, "%s", sw_err_text(&err));
+        return sw_cel_fail(x, "type conversion error from 'string' to 'google.protobuf.Duration'");
     return duration(ns);
 }
 
@@ -55,8 +57,11 @@ struct cel_value sw_cel_time_text(struct cel_run *x, struct cel_value v)
     static const char layout[] = "2006-01-02T15:04:05.999999999Z07:00";
     struct text out = { .limit = 64 };
     if (v.kind == CEL_TIMESTAMP) {
-        sw_gotime_format(&out, (struct sw_gotime){ .sec = v.i, .nsec = (int32_t)v.nsec }, layout,
-                         sizeof layout - 1);
+        const struct sw_zone *zone = v.time.offset ? sw_zone_fixed(x->arena, "", 0, v.time.offset)
+                                                   : NULL;
+        sw_gotime_format(&out,
+                         (struct sw_gotime){ .sec = v.i, .nsec = (int32_t)v.nsec, .zone = zone },
+                         layout, sizeof layout - 1);
         return sw_cel_static(sw_text_end(&out, x->arena));
     }
     const uint64_t ns = v.i < 0 ? -(uint64_t)v.i : (uint64_t)v.i;
@@ -80,7 +85,7 @@ static struct cel_value moved(struct cel_run *x, struct cel_value t, int64_t ns)
         rest += NS;
         sec--;
     }
-    return timestamp(x, t.i + sec + rest / NS, (uint32_t)(rest % NS));
+    return timestamp(x, t.i + sec + rest / NS, (uint32_t)(rest % NS), t.time.offset);
 }
 
 /* @op: '+' or '-'; of a timestamp and a duration, in any order for '+'. */
@@ -182,7 +187,7 @@ static struct cel_value get_of_duration(struct cel_run *x, const struct cel_valu
     return sw_cel_int(field == HOUR     ? ns / NS / 3600
                       : field == MINUTE ? ns / NS / 60
                       : field == SECOND ? ns / NS
-                                        : ns % NS / 1000000);
+                                        : ns / 1000000);
 }
 
 #define GETTER(name, field)                                                                        \

@@ -51,7 +51,7 @@ const struct cel_url *sw_cel_read_url(struct cel_run *x, const char *text)
     const size_t scheme = scheme_len(text);
     const char *at = text + scheme + (scheme ? 1 : 0);
     *url = (struct cel_url){ .text = text, .scheme = "", .host = "", .hostname = "", .port = "" };
-    if (!is_plain(text) || *at != '/')
+    if (!is_plain(text) || (*at != '/' && (!scheme || !*at)))
         return NULL;
     char *lower = sw_arena_strndup(x->arena, text, scheme);
     for (size_t i = 0; i < scheme; i++)
@@ -63,6 +63,8 @@ const struct cel_url *sw_cel_read_url(struct cel_run *x, const char *text)
         url->host = user ? user + 1 : host;
         at = end;
     }
+    if (*at != '/' && scheme && !*url->host && at == text + scheme + 1)
+        at += strcspn(at, "?"); /* mailto:a@b */
     const char *question = at + strcspn(at, "?");
     url->path = piece(x, at, question);
     url->query = *question ? question + 1 : "";

@@ -48,7 +48,11 @@ struct cel_value {
     uint32_t nsec; /* of a timestamp */
     union {
         bool b;
-        int64_t i; /* also: seconds of a timestamp, nanoseconds of a duration */
+        int64_t i; /* also: nanoseconds of a duration */
+        struct {
+            int64_t sec;    /* a timestamp's; is also i */
+            int32_t offset; /* seconds east of UTC, in which it is shown */
+        } time;
         uint64_t u;
         double d;
         struct {
