@@ -114,11 +114,29 @@ static void on_text_freed(json_object *text, void *cel)
     sw_cel_free(cel);
 }
 
+/* Whether an expression that a text keeps is still of what it was compiled for: versions of a
+ * document may share texts, but not what they are in. */
+static bool is_of(const struct sw_cel *cel, const struct sw_cel_env *env)
+{
+    const struct sw_cel_env *own = cel->env;
+    if (own->n_variables != env->n_variables || own->n_composed != env->n_composed)
+        return false;
+    for (size_t i = 0; i < env->n_variables; i++)
+        if (own->variables[i].schema != env->variables[i].schema ||
+            own->variables[i].sort != env->variables[i].sort ||
+            !sw_streq(own->variables[i].name, env->variables[i].name))
+            return false;
+    for (size_t i = 0; i < env->n_composed; i++)
+        if (own->composed[i] != env->composed[i] || own->names[i] != env->names[i])
+            return false;
+    return true;
+}
+
 int sw_cel_keep(json_object *text, const struct sw_cel_env *env, const struct sw_cel **out,
                 struct sw_err *err)
 {
     struct sw_cel *cel = json_object_get_userdata(text);
-    if (!cel) {
+    if (!cel || !is_of(cel, env)) {
         const char *source = json_object_get_string(text);
         int rc = sw_cel_compile(source ? source : "", env, &cel, err);
         if (rc < 0)

@@ -64,8 +64,8 @@ int sw_cel_compile(const char *text, const struct sw_cel_env *env, struct sw_cel
 /** NULL is accepted. */
 void sw_cel_free(struct sw_cel *cel);
 SW_DEFINE_AUTO(sw_cel, sw_cel_free)
-/** The expression @text, a document's string that keeps it: it is compiled once, always for the
- * same @env. Borrowed from @text. @return 0 | SW_INVALID */
+/** The expression @text, a document's string that keeps it: it is compiled once, and again where
+ * @env is another. Borrowed from @text. @return 0 | SW_INVALID */
 int sw_cel_keep(json_object *text, const struct sw_cel_env *env, const struct sw_cel **out,
                 struct sw_err *err) SW_CHECKED;
 

@@ -129,12 +129,16 @@ static struct cel_value no_overload(struct cel_run *x, const struct cel_node *no
                                     const struct cel_value *args)
 {
     static const char *const comparisons[] = { "_<_", "_>_", "_<=_", "_>=_" };
+    static const char *const of_texts[] = { "contains", "startsWith", "endsWith", "matches" };
     char *text = NULL;
     if (sw_streq(node->name, "_[_]"))
         return sw_cel_index(x, args[0], args[1]);
     for (size_t i = 0; i < SW_COUNT(comparisons); i++)
         if (sw_streq(comparisons[i], node->name) && !is_ordered(args[0].kind))
             return sw_cel_fail(x, "no such overload: %s", node->name);
+    for (size_t i = 0; i < SW_COUNT(of_texts); i++)
+        if (sw_streq(of_texts[i], node->name))
+            return sw_cel_no_overload(x);
     if (sw_cel_is_operator(node->name))
         return sw_cel_no_overload(x);
     if (sw_streq(node->name, "size"))

@@ -23,7 +23,7 @@ extern const struct cel_function sw_cel_operators[], sw_cel_conversions[], sw_ce
  * the name is a function, or a method, of other arguments. @return how many */
 size_t sw_cel_overloads(const char *name, bool method, size_t n, const struct cel_function **out,
                         size_t room, bool *any);
-/** "_+_" and the like: what people write, "+"; else the name. */
+/** Whether the name is that of an operator: "_+_". */
 bool sw_cel_is_operator(const char *name);
 
 /** Elements in the order of their keys (sequences.c). */

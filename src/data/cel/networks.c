@@ -12,8 +12,7 @@ static const char *read_address(const char *text, struct cel_net *out)
     memset(out, 0, sizeof *out);
     out->bits = -1;
     if (strchr(text, '%'))
-        return "IP Address \"%s\" parse error during conversion from string: IP address with zone "
-               "value is not allowed";
+        return "IP address \"%s\" with zone value is not allowed";
     if (inet_pton(AF_INET, text, out->bytes) == 1)
         return NULL;
     if (inet_pton(AF_INET6, text, out->bytes) != 1)

@@ -319,7 +319,7 @@ static struct cel_node *parse_unary(struct parser *p)
     if (!p->failed && is(p, "-") && number) {
         advance(p);
         node = parse_number(p, true, at);
-        while (!p->failed && (is(p, ".") || is(p, "[")))
+        if (!p->failed && (is(p, ".") || is(p, "[")))
             return fail(p, "mismatched input '%s'", "<EOF>");
     } else if (take(p, "-")) {
         node = call_at(p, at, "-_", parse_unary(p), NULL);

@@ -29,7 +29,7 @@ struct sw_admission_scope {
     size_t n_composed;
 };
 
-/** Compile @text, which keeps it; always in the same scope. @return 0 | SW_INVALID */
+/** Compile @text, which keeps it. @return 0 | SW_INVALID */
 int sw_admission_compile(json_object *text, const struct sw_admission_scope *scope,
                          const struct sw_cel **out, struct sw_err *err) SW_CHECKED;
 /** The values of a write's variables, from its review's @request; borrowed. @params: NULL:

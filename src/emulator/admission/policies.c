@@ -104,8 +104,13 @@ static char *own_message(const struct turn *t, json_object *validation,
         sw_cel_run(cel, input, &out, NULL, &ignored) < 0 ||
         !json_object_is_type(out, json_type_string))
         return NULL;
+    static const char space[] = " \t\r\n";
     const char *message = json_object_get_string(out);
-    return *message && !strchr(message, '\n') ? sw_strdup(message) : NULL;
+    message += strspn(message, space);
+    size_t len = strlen(message);
+    while (len && strchr(space, message[len - 1]))
+        len--;
+    return len && !memchr(message, '\n', len) ? sw_strndup(message, len) : NULL;
 }
 
 /* The reason of a refusal; as the documents are not kept, one of these. */

@@ -401,6 +401,25 @@ static void no_error_hides_that_the_budget_is_spent(void **state)
     assert_string_equal(is, "!operation cancelled: actual cost limit exceeded");
 }
 
+static void a_text_keeps_its_expression_as_long_as_the_schema_is_the_same(void **state)
+{
+    (void)state;
+    SW_ERR(err);
+    const struct sw_cel *first = NULL, *again = NULL, *other = NULL;
+    SW_AUTO_JSON *text = json_object_new_string("self.a == 1");
+    SW_AUTO_JSON *schema = read_json(
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}");
+    SW_AUTO_JSON *without = read_json("{\"type\":\"object\",\"properties\":{}}");
+    struct sw_cel_variable self = { "self", SW_CEL_TYPED, schema };
+    const struct sw_cel_env env = { .variables = &self, .n_variables = 1 };
+    assert_int_equal(sw_cel_keep(text, &env, &first, &err), 0);
+    assert_int_equal(sw_cel_keep(text, &env, &again, &err), 0);
+    assert_ptr_equal(first, again);
+    self.schema = without;
+    assert_int_equal(sw_cel_keep(text, &env, &other, &err), SW_INVALID);
+    assert_non_null(strstr(sw_err_text(&err), "undefined field 'a'"));
+}
+
 /* ---- devices ----
  */
 
@@ -463,6 +482,7 @@ int main(void)
         cmocka_unit_test(what_does_not_compile_is_explained),
         cmocka_unit_test(what_runs_for_too_long_is_ended),
         cmocka_unit_test(no_error_hides_that_the_budget_is_spent),
+        cmocka_unit_test(a_text_keeps_its_expression_as_long_as_the_schema_is_the_same),
         cmocka_unit_test(marked_documents_have_quantities_versions_and_open_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
