@@ -145,4 +145,12 @@ endless() {
         jar "{count: 9, list: [$list]}" 'operation cancelled: actual cost limit exceeded'
 }
 t "an expression that costs too much is ended" endless
+rights() {
+    stop emulated
+    emulated --platform kubernetes --kube-version 1.36 --no-nodes --authorization rbac --tls && kubectl create serviceaccount robot &&
+        policy rights "validations: [{expression: \"authorizer.serviceAccount('default', 'robot').group('').resource('secrets').namespace('default').check('get').allowed()\", message: robot may not}]" &&
+        refuses rights "denied request: robot may not" k=v && kubectl create role reader --verb get --resource secrets &&
+        kubectl create rolebinding robot --role reader --serviceaccount default:robot && create rights k=v
+}
+t "authorizer answers by Roles" rights
 plan
