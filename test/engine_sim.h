@@ -407,6 +407,7 @@ static inline const char *sim_api_version(const char *kind)
     static const char *const kinds[][2] = {
         { "Deployment", "apps/v1" },
         { "DaemonSet", "apps/v1" },
+        { "ReplicaSet", "apps/v1" },
         { "Job", "batch/v1" },
         { "BuildConfig", "build.openshift.io/v1" },
         { "Build", "build.openshift.io/v1" },
@@ -440,9 +441,11 @@ static inline struct json_object *sim_manifest(const struct sim_object *o, const
                              "'controller':true}]"),
                     "metadata", "ownerReferences", NULL);
     sw_json_set(doc, json_object_new_int(o->content), "spec", "content", NULL);
-    if (strcmp(o->kind, "DaemonSet") == 0) {
+    if (strcmp(o->kind, "DaemonSet") == 0 || strcmp(o->kind, "ReplicaSet") == 0) {
         sw_json_set_str(doc, name, "spec", "selector", "matchLabels", "app", NULL);
         sw_json_set_str(doc, name, "spec", "template", "metadata", "labels", "app", NULL);
+    }
+    if (strcmp(o->kind, "DaemonSet") == 0) {
         sw_json_set(doc, sim_json("{}"), "spec", "template", "spec", "nodeSelector", NULL);
         if (variant)
             sw_json_set_str(doc, variant, "spec", "template", "spec", "nodeSelector", "kernel",

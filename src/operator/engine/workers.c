@@ -163,6 +163,14 @@ static bool belongs(const struct object *o, struct json_object *live)
     return sw_json_find_by(owners, "name", o->key.name) != NULL;
 }
 
+/* Has it ended and starts again? What its object says of it may be older than what is known of it.
+ */
+static bool is_restarting(const struct worker *worker)
+{
+    return worker->counts_ms ||
+           (worker->has_ended && !worker->ready && worker->readiness.kind == SW_READINESS_WAITING);
+}
+
 /* A pod that is ready does not count before it has run for a while since it ended last. */
 static void read_restarts(const struct sw_engine *e, struct worker *worker,
                           struct json_object *live)
@@ -170,8 +178,13 @@ static void read_restarts(const struct sw_engine *e, struct worker *worker,
     struct json_object *list = sw_json_find(live, "status", "containerStatuses", NULL);
     int64_t until_ms, n = 0, kept_ms = worker->counts_ms;
     SW_READINESS(readiness);
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        n += sw_json_int(sw_json_at(list, i), 0, "restartCount", NULL);
+    worker->has_ended = false;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *c = sw_json_at(list, i);
+        n += sw_json_int(c, 0, "restartCount", NULL);
+        worker->has_ended = worker->has_ended || sw_json_find(c, "state", "terminated", NULL) ||
+                            sw_json_find(c, "lastState", "terminated", NULL);
+    }
     const bool is_same = kept_ms && n == worker->n_restarts;
     int64_t must_ms = n && worker->ready ? pod_must_run_ms(live, &until_ms, &readiness) : 0;
     worker->n_restarts = n;
@@ -197,6 +210,7 @@ static bool read_worker(struct sw_engine *e, const struct object *o, struct work
     const char *owner = sw_json_str(owner_of(o, live), "", "uid", NULL);
     const char *template = sw_obj_label(live, "pod-template-generation");
     struct worker old = *worker;
+    const bool was_restarting = is_restarting(worker);
     uint64_t version = strtoull(sw_json_str(live, "0", "metadata", "resourceVersion", NULL), NULL,
                                 10);
     if (version && version < worker->version)
@@ -216,7 +230,8 @@ static bool read_worker(struct sw_engine *e, const struct object *o, struct work
     sw_kstatus(live, &worker->readiness);
     if (!w->builds)
         read_restarts(e, worker, live);
-    o->workers->n_restarting += (worker->counts_ms != 0) - (old.counts_ms != 0);
+    o->workers->n_restarting += is_restarting(worker);
+    o->workers->n_restarting -= was_restarting;
     worker->logged = worker->logged && worker->ready;
     bool differs = old.node != worker->node || old.owner != worker->owner ||
                    old.ready != worker->ready || old.terminating != worker->terminating ||
@@ -244,7 +259,7 @@ bool workers_observe(struct sw_engine *e, struct object *o, const struct sw_key 
         if (!worker)
             return false;
         (void)lh_table_delete(w->by_name, key->name); /* it was found just now */
-        w->n_restarting -= worker->counts_ms != 0;
+        w->n_restarting -= is_restarting(worker);
         nodes_mark(e, worker->node);
         worker_free(worker);
         return true;
@@ -439,7 +454,7 @@ bool workers_wake(struct sw_engine *e, struct object *o)
     return changed;
 }
 
-/* How many of the pods that @o has now run again and do not count yet. */
+/* How many of the pods that @o has now end and start again. */
 static size_t count_restarting(const struct object *o)
 {
     struct lh_entry *at = NULL;
@@ -447,7 +462,7 @@ static size_t count_restarting(const struct object *o)
     if (!o->workers->n_restarting)
         return 0;
     for (const struct worker *worker; (worker = workers_next(o->workers, &at));)
-        n += worker->counts_ms && !worker->terminating && is_current(o, worker);
+        n += is_restarting(worker) && !worker->terminating && is_current(o, worker);
     return n;
 }
 

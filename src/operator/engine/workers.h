@@ -14,6 +14,7 @@ struct worker {
     int64_t number;                /* of a build */
     char *build_pod;               /* of a build: the name of its pod */
     int64_t n_restarts, counts_ms; /* a pod that runs again counts from then on; 0: it does */
+    bool has_ended;                /* a container of it has, and is started again */
     struct sw_readiness readiness;
     bool logged; /* its log matches the pattern */
     uint64_t log_serial;
@@ -30,7 +31,7 @@ struct workers {
     struct sw_selector selector;
     char *selector_text;
     struct lh_table *by_name;
-    size_t n_restarting;      /* that do not count yet, though they are ready */
+    size_t n_restarting;      /* that do not count yet, or are not ready since they have ended */
     struct bitset has, ready; /* nodes with a pod; those whose pods are all ready */
 };
 

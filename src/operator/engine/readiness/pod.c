@@ -146,7 +146,7 @@ static bool container_trouble(struct json_object *pod, struct json_object *conta
 
 int64_t pod_must_run_ms(struct json_object *pod, int64_t *until_ms, struct sw_readiness *out)
 {
-    enum { MOST_MS = 60000, FORGOTTEN_MS = 600000, ROUNDED_MS = 1000 };
+    enum { MOST_MS = 60000, MOST_DOUBLED = 5, FORGOTTEN_MS = 600000, ROUNDED_MS = 1000 };
     struct json_object *list = sw_json_find(pod, "status", "containerStatuses", NULL);
     int64_t longest_ms = 0;
     for (size_t i = 0; i < sw_json_len(list); i++) {
@@ -160,7 +160,9 @@ int64_t pod_must_run_ms(struct json_object *pod, int64_t *until_ms, struct sw_re
             sw_time_parse(sw_json_str(last, "", "finishedAt", NULL), &to_ms, &ignored) < 0 ||
             to_ms - from_ms >= FORGOTTEN_MS)
             continue;
-        int64_t must_ms = 2 * ((to_ms > from_ms ? to_ms - from_ms : 0) + ROUNDED_MS);
+        const int64_t ran_ms = (to_ms > from_ms ? to_ms - from_ms : 0) + ROUNDED_MS;
+        const int64_t backed_ms = (int64_t)ROUNDED_MS << (n <= MOST_DOUBLED ? n - 1 : MOST_DOUBLED);
+        int64_t must_ms = 2 * (ran_ms > backed_ms ? ran_ms : backed_ms);
         must_ms = must_ms < MOST_MS ? must_ms : MOST_MS;
         if (longest_ms && runs_ms + must_ms <= *until_ms)
             continue;

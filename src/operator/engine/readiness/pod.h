@@ -14,9 +14,10 @@ const char *pod_failure_cause(const char *message);
 bool pod_is_ready(struct json_object *pod);
 /** Has it restartPolicy Never or OnFailure? It is ready when it has Succeeded. */
 bool pod_runs_to_completion(struct json_object *pod);
-/** A container that has ended counts again when it has run for twice as long as before, at most a
- * minute: otherwise what ends a second after each start would be ready in between. One that ran for
- * ten minutes counts at once, as kubelet forgets its restarts then. @return how long it must run,
+/** A container that has ended counts again when it has run for twice as long as before, and for 2 s
+ * doubled with each further restart, at most a minute: otherwise what ends soon after each start
+ * would be ready in between. One that ran for ten minutes counts at once, as kubelet forgets its
+ * restarts then. @return how long it must run,
  * of the pod's containers the one that ends last: until *@until_ms by the cluster's clock, with
  * @out saying so; 0: the pod, which is ready, counts. */
 int64_t pod_must_run_ms(struct json_object *pod, int64_t *until_ms, struct sw_readiness *out);

@@ -77,6 +77,41 @@ static void a_restart_writes_nothing(void **state)
     sim_free(sim);
 }
 
+/* A workload's own status is written after that of its pod, each time. */
+static void a_workload_is_not_ready_whose_pod_has_just_ended(void **state)
+{
+    (void)state;
+    static const struct sim_recipe one = STATES(
+        { .name = "a", .objects = { { .kind = "ReplicaSet", .name = "r", .awaited = true } } }, );
+    struct sim *sim = walked(&one);
+    set_status(sim, "ReplicaSet", "r",
+               "{'replicas':1,'readyReplicas':1,'availableReplicas':1,'observedGeneration':9}");
+    foreign(sim, "Pod", "r-x", "{'metadata':{'labels':{'app':'r'}},'spec':{'nodeName':'n0'}}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    sim->frozen = true;
+    set_status(sim, "Pod", "r-x",
+               "{'phase':'Running','conditions':[{'type':'Ready','status':'False'}],"
+               "'containerStatuses':[{'name':'c','state':{'terminated':{'exitCode':3}}}]}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Waiting");
+    expect_message(sim, "a", "1 of its pods ends and starts again; pod r-x");
+    expect_message(sim, "a", ": container c ended: exit code 3");
+    set_status(
+        sim, "Pod", "r-x", /* it ended at once, four times: 16 s */
+        "{'phase':'Running','conditions':[{'type':'Ready','status':'True'}],"
+        "'containerStatuses':[{'name':'c','restartCount':4,'ready':true,"
+        "'state':{'running':{'startedAt':'2026-01-01T00:00:09Z'}},'lastState':{'terminated':{"
+        "'exitCode':3,'startedAt':'2026-01-01T00:00:01Z','finishedAt':'2026-01-01T00:00:01Z'"
+        "}}}]}");
+    sim_run(sim, 15000);
+    expect_phase(sim, "a", "Waiting");
+    expect_message(sim, "a", "container c runs again, after 4 restarts; last exit code 3");
+    sim_run(sim, 2000);
+    expect_phase(sim, "a", "Ready");
+    sim_free(sim);
+}
+
 static void independent_states_run_side_by_side(void **state)
 {
     (void)state;
@@ -667,6 +702,7 @@ static const struct CMUnitTest gates_tests[] = {
     cmocka_unit_test(a_status_that_is_removed_is_written_again),
     cmocka_unit_test(at_rest_nothing_is_written),
     cmocka_unit_test(a_restart_writes_nothing),
+    cmocka_unit_test(a_workload_is_not_ready_whose_pod_has_just_ended),
     cmocka_unit_test(independent_states_run_side_by_side),
     cmocka_unit_test(nothing_is_applied_before_it_is_written_down),
     cmocka_unit_test(objects_are_applied_by_stage_and_kind),
