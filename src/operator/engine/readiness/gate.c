@@ -76,6 +76,32 @@ static char *selector_text(struct json_object *tree)
     return text;
 }
 
+/* "label a is b, spec.n is 3": @tree, below the path @at, for people. */
+static void say_asserted(struct json_object *tree, const char *at, char **text)
+{
+    if (!json_object_is_type(tree, json_type_object) || !json_object_object_length(tree)) {
+        static const struct {
+            const char *path, *title;
+        } maps[] = { { "metadata.labels.", "label " }, { "metadata.annotations.", "annotation " } };
+        const char *title = "";
+        for (size_t i = 0; i < SW_COUNT(maps); i++)
+            if (sw_starts_with(at, maps[i].path)) {
+                title = maps[i].title;
+                at += strlen(maps[i].path);
+            }
+        const bool is_text = json_object_is_type(tree, json_type_string);
+        SW_AUTO_CHARS *value = is_text ? sw_strdup(json_object_get_string(tree))
+                                       : sw_json_text(tree, SW_JSON_PLAIN, NULL);
+        sw_append(text, "%s%s%s is %s", **text ? ", " : "", title, at, *value ? value : "empty");
+        return;
+    }
+    json_object_object_foreach(tree, key, value)
+    {
+        SW_AUTO_CHARS *path = sw_printf("%s%s%s", at, *at ? "." : "", key);
+        say_asserted(value, path, text);
+    }
+}
+
 static int read_assertion(struct json_object *manifest, struct sw_gate *gate, struct sw_err *err)
 {
     enum { SHOWN_BYTES = 160, MESSAGE_BYTES = 300 };
@@ -96,8 +122,9 @@ static int read_assertion(struct json_object *manifest, struct sw_gate *gate, st
         rc = sw_err_wrap(err, SW_INVALID, "annotation " SW_ANN_ASSERT);
     if (rc < 0)
         return rc;
-    SW_AUTO_CHARS *plain = sw_json_text(tree, SW_JSON_PLAIN, NULL);
-    gate->asserted = sw_text_cut(plain, SHOWN_BYTES);
+    SW_AUTO_CHARS *said = sw_strdup("");
+    say_asserted(tree, "", &said);
+    gate->asserted = sw_text_cut(said, SHOWN_BYTES);
     const char *message = sw_obj_annotation(manifest, SW_ANN_ASSERT_MESSAGE);
     gate->assert_message = message ? sw_text_cut(message, MESSAGE_BYTES) : NULL;
     gate->selector = gate->of == SW_GATE_OF_ONE ? NULL : selector_text(tree);

@@ -97,7 +97,7 @@ struct sw_gate {
     bool custom;                           /* it has both */
     enum sw_gate_of of;
     struct sw_assertion *assertion; /* SW_ANN_ASSERT; NULL: none */
-    char *asserted;                 /* its text, for people */
+    char *asserted;                 /* its fields and values, for people */
     char *assert_message;           /* SW_ANN_ASSERT_MESSAGE; NULL: none */
     char *note;                     /* SW_ANN_NOTE; NULL: none */
     char *observes;                 /* SW_ANN_OBSERVES; NULL: none */

@@ -605,7 +605,7 @@ static void none_of_a_namespace_may_be_as_asserted(void **state)
     expect_phase(sim, "a", "Waiting");
     expect_message(sim, "a",
                    "assertion 'no-broken-one' about no Deployment of ns: x is as none may "
-                   "be: {\"status\":{\"phase\":\"Broken\"}}; it is to be mended");
+                   "be: status.phase is Broken; it is to be mended");
     set_status(sim, "Deployment", "x", "{'phase':'Fine'}");
     sim_run(sim, 1000);
     expect_phase(sim, "b", "Ready");
