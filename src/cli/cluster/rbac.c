@@ -174,7 +174,9 @@ static const char *operator_namespace(const struct rights *r, const struct sw_ma
     const char *api = sw_obj_api_version(m->doc), *slash = strchr(api, '/');
     SW_AUTO_CHARS *group = sw_strndup(api, slash ? (size_t)(slash - api) : 0);
     bool is_theirs = sw_streq(sw_obj_annotation(m->doc, SW_ANN_OBSERVE), "true") ||
-                     sw_streq(sw_obj_annotation(m->doc, SW_ANN_HOLD), "true");
+                     sw_streq(sw_obj_annotation(m->doc, SW_ANN_HOLD), "true") ||
+                     sw_obj_annotation(m->doc, SW_ANN_NODE_LABELS) ||
+                     sw_obj_annotation(m->doc, SW_ANN_NODE_RESOURCES);
     if (!is_theirs || find_builtin(group, sw_obj_kind(m->doc)))
         return NULL;
     for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {

@@ -1,10 +1,11 @@
 /* The end of a failed container's log: asked for once for each pod that keeps its object from being
- * ready, and shown with the reason. That of a hook which has succeeded, where it is to be told: in
- * an Event, once. */
+ * ready, and shown with the reason. That of one that runs without getting ready, likewise. That of
+ * a hook which has succeeded, where it is to be told: in an Event, once. */
 #include <stdlib.h>
 
 #include "data/text/cut.h"
 #include "operator/engine/internal.h"
+#include "operator/engine/readiness/pod.h"
 
 enum {
     LOG_BYTES = 2048,
@@ -12,6 +13,7 @@ enum {
     AGAIN_MS = 5 * 60000,
     AWAIT_MS = 5000,
     MISSING_MS = 1000,
+    UNREADY_MS = 8000,
     MAX_AGAIN = 3
 };
 
@@ -45,20 +47,35 @@ static bool find_ended(const struct object *o, const char **pod, const char **co
     if (*pod)
         return true;
     *pod = o->key.name;
-    if (!sw_streq(o->key.kind, "Pod") && !workers_worst(o, pod, &readiness))
+    const bool is_pod = sw_streq(o->key.kind, "Pod");
+    if (!is_pod && !workers_worst(o, pod, &readiness))
         return false;
-    *container = readiness->container;
+    *container = is_pod && sw_streq(readiness->reason, SW_POD_NOT_READY) ? NULL
+                                                                         : readiness->container;
     return *container != NULL;
+}
+
+static bool is_same(const struct object *o, const char *pod, const char *container)
+{
+    return sw_streq(o->container_logs.pod, pod) &&
+           sw_streq(o->container_logs.container, container) &&
+           o->container_logs.runs == (workers_runs_unready(o) != 0);
 }
 
 void container_logs_ask(struct sw_engine *e, struct object *o)
 {
     const char *pod, *container;
-    if (!o->text || !o->present || (o->readiness.kind == SW_READINESS_READY && !is_due(o)) ||
-        o->container_logs.serial || !find_ended(o, &pod, &container))
+    const bool is_well = o->readiness.kind == SW_READINESS_READY && !is_due(o) &&
+                         !object_lacks_nodes(o);
+    if (!o->text || !o->present || is_well || o->container_logs.serial ||
+        !find_ended(o, &pod, &container))
         return;
-    bool same = sw_streq(o->container_logs.pod, pod) &&
-                sw_streq(o->container_logs.container, container);
+    const int64_t runs_ms = workers_runs_unready(o);
+    if (runs_ms && runs_ms + UNREADY_MS > e->now_ms && !is_due(o)) { /* it may only start */
+        act_wake(e, runs_ms + UNREADY_MS);
+        return;
+    }
+    bool same = is_same(o, pod, container);
     bool again = same && o->container_logs.again_ms;
     if (again && o->container_logs.again_ms > e->now_ms) {
         act_wake(e, o->container_logs.again_ms);
@@ -76,6 +93,7 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
     free(o->container_logs.container);
     o->container_logs.pod = copies[0];
     o->container_logs.container = copies[1];
+    o->container_logs.runs = runs_ms != 0;
     o->container_logs.asked_ms = e->now_ms;
     o->container_logs.changed = false;
     struct sw_action *a = act_add(e, SW_ACT_LOGS);
@@ -169,9 +187,8 @@ bool container_logs_take(struct sw_engine *e, struct object *o, const struct sw_
 const char *container_logs_line(const struct object *o)
 {
     const char *pod, *container;
-    bool still = find_ended(o, &pod, &container) && sw_streq(pod, o->container_logs.pod) &&
-                 sw_streq(container, o->container_logs.container);
-    return still ? o->container_logs.line : NULL;
+    return find_ended(o, &pod, &container) && is_same(o, pod, container) ? o->container_logs.line
+                                                                         : NULL;
 }
 
 void container_logs_done(struct object *o)

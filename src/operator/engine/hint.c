@@ -26,6 +26,7 @@
 #define LIMIT "raise the limit that the message names, or have the program write less"
 #define CORRECT "correct what the message names in the recipe or its values"
 #define PROGRAM "correct the container's command, or take an image that has the program"
+#define MENDED "change what the message names; it goes on by itself"
 #define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
 
 /* ---- pods that fit nowhere ----------------------------------------------------------------------
@@ -177,6 +178,9 @@ static const struct {
     { "BackoffLimitExceeded", NULL, "read the Job's logs; change or delete it to run it again" },
     { "PodFailed", NULL, "read the pod's log; change or delete it to run it again" },
     { "OldPods", NULL, "see `slipway plan NAME` for which node comes next, and what holds it up" },
+    { "NotAsserted", " is as none may be", MENDED },
+    { "PodNotReady", NULL,
+      "see why the container's readiness probe fails: its log, kubectl describe pod" },
     { "WaitingForLogs", NULL, "read the pod's log" },
     /* of a container that will be started again, in the moment before that is said */
     { NULL, " ended: exit code ", "read the pod's log" },

@@ -177,6 +177,7 @@ struct object {
         unsigned n_again;
         int64_t until_ms; /* how long container_logs_awaited() waits; 0: it has not been asked */
         bool changed;     /* its workers have changed since */
+        bool runs;        /* that container ran, and was not ready */
         bool due;         /* its last run succeeded, and the end of that log is to be told */
     } container_logs;
     struct {
@@ -510,6 +511,8 @@ const char *workers_failed_build(const struct object *o);
 /** The pod that says most about why @o is not ready, and its readiness; borrowed. @return false:
  * there is none */
 bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness);
+/** Since when that pod runs without being ready; 0: it does not. */
+int64_t workers_runs_unready(const struct object *o);
 /** The pod that has succeeded, the newest of several, likewise. */
 bool workers_succeeded(const struct object *o, const char **pod,
                        const struct sw_readiness **readiness);
@@ -634,7 +637,13 @@ bool object_is_known(struct sw_engine *e, const struct object *o);
 bool object_is_removable(const struct object *o);
 /** "DaemonSet ns/name"; of the step's arena. */
 const char *object_title(struct sw_engine *e, const struct object *o);
-/** The same without the title. */
+/** Is it ready, and does its state wait for what it brings to nodes? */
+bool object_lacks_nodes(const struct object *o);
+/** @text, which says why @o is not ready, with the pod that says more, and the end of its log; of
+ * the step's arena. @reason: left as it is unless the pod says a better one. */
+const char *object_with_pods(struct sw_engine *e, const struct object *o, const char *text,
+                             const char **reason);
+/** What it waits for, without the title. */
 const char *object_detail(struct sw_engine *e, const struct object *o, const char **reason);
 /** Why it is not ready: "DaemonSet ns/x 1 of 3 pods are ready; pod ..."; of the step's arena. */
 const char *object_message(struct sw_engine *e, const struct object *o, const char **reason);

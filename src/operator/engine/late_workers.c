@@ -21,16 +21,48 @@ static bool is_subscription(const struct object *o)
     return sw_is_subscription(o->key.api_version, o->key.kind);
 }
 
-/* Is it not ready, and made ready by others, who have pods? */
+/* Is it of an operator's kind, for the whole cluster or for nodes? What others in a namespace wait
+ * for has too many causes. */
+static bool is_custom(const struct object *o)
+{
+    static const char theirs[] = ".k8s.io";
+    const char *slash = strchr(o->key.api_version, '/');
+    const size_t len = slash ? (size_t)(slash - o->key.api_version) : 0, end = strlen(theirs);
+    return memchr(o->key.api_version, '.', len) &&
+           !(len > end && !strncmp(slash - end, theirs, end)) &&
+           (!o->key.ns || sw_gate_is_by_node(o->gate));
+}
+
+/* Is it not ready, or are nodes without what it brings, and is that up to others, who have pods? */
 static bool concerns(const struct object *o)
 {
     const enum phase phase = o->state->phase;
     if (!o->text || !o->awaited || o->members || o->unserved || phase < PH_APPLYING ||
-        phase > PH_FAILED || object_is_ready(o) || (o->workers && !workers_inform(o->workers)))
+        phase > PH_FAILED || (object_is_ready(o) && !object_lacks_nodes(o)) ||
+        (o->workers && !workers_inform(o->workers)))
         return false;
     if (o->gate->observe)
         return is_workload(o) || o->rank == RANK_OTHER;
-    return o->rank == RANK_OTHER && o->present && (o->gate->hold || is_subscription(o));
+    return o->rank == RANK_OTHER && o->present &&
+           (o->gate->hold || is_subscription(o) || is_custom(o));
+}
+
+/* Where @s, or its subcharts, have pods: an operator's chart brings its custom resource, too. NULL:
+ * nowhere. */
+static const char *workload_namespace(const struct state *s)
+{
+    const size_t len = strlen(s->name);
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (s->objects[i]->text && is_workload(s->objects[i]))
+            return s->objects[i]->key.ns;
+    for (size_t i = 0; i < s->n_needs; i++) {
+        const char *name = s->needs[i]->name;
+        const bool is_subchart = !strncmp(name, s->name, len) && name[len] == '.';
+        const char *ns = is_subchart ? workload_namespace(s->needs[i]) : NULL;
+        if (ns)
+            return ns;
+    }
+    return NULL;
 }
 
 /* Where the operator that makes @o has its pods; NULL: not known. */
@@ -42,7 +74,8 @@ static const char *operator_namespace(const struct object *o)
     for (size_t i = 0; i < o->state->n_objects; i++)
         if (is_subscription(o->state->objects[i]))
             return o->state->objects[i]->key.ns;
-    return o->key.ns && !sw_pods_are_of_many(o->key.ns) ? o->key.ns : NULL;
+    ns = o->key.ns ? o->key.ns : workload_namespace(o->state);
+    return ns && !sw_pods_are_of_many(ns) ? ns : NULL;
 }
 
 static struct workers *find_workers(const struct object *o)

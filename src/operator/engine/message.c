@@ -80,10 +80,11 @@ static const char *gate_message(struct sw_engine *e, const struct state *s, cons
         if (!gate || !sw_gate_is_by_node(gate))
             continue;
         *reason = by_label ? "NodeLabels" : "NodeResources";
-        return sw_arena_printf(
+        const char *text = sw_arena_printf(
             e->arena, "%zu of %zu nodes have no %s %s yet (%s)", s->lacking.count, s->members.count,
             by_label ? "label" : "allocatable",
             by_label ? gate->node_labels[0] : gate->node_resources[0], name ? name : "?");
+        return object_with_pods(e, s->objects[i], text, reason);
     }
     return NULL;
 }

@@ -291,6 +291,12 @@ bool object_is_ready(const struct object *o)
     return object_is_applied(o) && (!o->awaited || o->readiness.kind == SW_READINESS_READY);
 }
 
+bool object_lacks_nodes(const struct object *o)
+{
+    return o->gate && o->state && sw_gate_is_by_node(o->gate) && object_is_ready(o) &&
+           o->state->members_known && o->state->lacking.count > 0;
+}
+
 bool object_is_known(struct sw_engine *e, const struct object *o)
 {
     if (o->gate && o->gate->dry_run)
@@ -382,6 +388,18 @@ static const char *name_taints(struct sw_engine *e, const struct object *o, cons
     return sw_arena_printf(e->arena, "%.*s %s%s", (int)(at - text), text, taints, at);
 }
 
+const char *object_with_pods(struct sw_engine *e, const struct object *o, const char *text,
+                             const char **reason)
+{
+    const char *pod = workers_message(e, o, reason);
+    const char *line = container_logs_line(o), *warning = warnings_line(o);
+    if (warning && strstr(pod ? pod : text, warning))
+        warning = NULL; /* the pod says it, too */
+    return sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", text, pod ? "; " : "", pod ? pod : "",
+                           line ? "; the end of its log: " : "", line ? line : "",
+                           warning ? ": " : "", warning ? warning : "");
+}
+
 const char *object_detail(struct sw_engine *e, const struct object *o, const char **reason)
 {
     *reason = o->readiness.reason;
@@ -395,15 +413,7 @@ const char *object_detail(struct sw_engine *e, const struct object *o, const cha
         return sw_arena_printf(e->arena, "%s%s%s", o->readiness.message, why ? ": " : "",
                                why ? why : "");
     }
-    const char *pod = workers_message(e, o, reason);
-    const char *line = container_logs_line(o), *warning = warnings_line(o);
-    if (warning && strstr(pod ? pod : o->readiness.message, warning))
-        warning = NULL; /* the pod says it, too */
-    const char *text = sw_arena_printf(e->arena, "%s%s%s%s%s%s%s", o->readiness.message,
-                                       pod ? "; " : "", pod ? pod : "",
-                                       line ? "; the end of its log: " : "", line ? line : "",
-                                       warning ? ": " : "", warning ? warning : "");
-    return name_taints(e, o, text);
+    return name_taints(e, o, object_with_pods(e, o, o->readiness.message, reason));
 }
 
 const char *object_message(struct sw_engine *e, const struct object *o, const char **reason)

@@ -12,6 +12,7 @@ static void tell(struct sw_engine *e, struct state *s)
     if (!*hint || hint == s->told_hint)
         return;
     s->told_hint = hint;
+    e->status_dirty = true; /* it has the hint, too */
     act_event(e, true, "StateStuck", "state %s: %s", s->hidden ? s->title : s->name, message);
 }
 

@@ -27,7 +27,8 @@ static bool find_silent(const struct object *o, const char **kind, const char **
     const struct sw_readiness *readiness = &o->judged;
     *kind = "Pod";
     *name = o->key.name;
-    if (!o->text || !o->present || o->failed_why || o->readiness.kind == SW_READINESS_READY)
+    if (!o->text || !o->present || o->failed_why ||
+        (o->readiness.kind == SW_READINESS_READY && !object_lacks_nodes(o)))
         return false;
     if (sw_streq(o->key.kind, "Pod") || workers_worst(o, name, &readiness))
         return says_nothing(readiness);

@@ -13,6 +13,9 @@
 #include "operator/engine/readiness/pod_maker.h"
 #include "operator/engine/workers.h"
 
+/* What runs without being ready for so long is not taken for something that starts. */
+enum { UNREADY_MS = 60000 };
+
 #define LABEL_OWNED "specialresource.openshift.io/owned"
 
 static struct workers *empty_new(void)
@@ -233,6 +236,8 @@ static bool read_worker(struct sw_engine *e, const struct object *o, struct work
     o->workers->n_restarting += is_restarting(worker);
     o->workers->n_restarting -= was_restarting;
     worker->logged = worker->logged && worker->ready;
+    if (!old.since_ms || !sw_streq(old.readiness.reason, worker->readiness.reason))
+        worker->since_ms = e->now_ms;
     bool differs = old.node != worker->node || old.owner != worker->owner ||
                    old.ready != worker->ready || old.terminating != worker->terminating ||
                    old.template != worker->template ||
@@ -341,7 +346,7 @@ static void update_nodes(struct object *o)
 static int severity(const struct worker *worker)
 {
     static const char *const dull[] = { "ContainerCreating", "PodInitializing", "Pending",
-                                        "NotReady",          "Running",         "New" };
+                                        SW_POD_NOT_READY,    "Running",         "New" };
     if (worker->readiness.kind == SW_READINESS_FAILED)
         return 3;
     if (worker->readiness.kind == SW_READINESS_READY)
@@ -352,18 +357,37 @@ static int severity(const struct worker *worker)
     return 2;
 }
 
+/* Does it run without being ready? */
+static bool is_unready(const struct worker *worker)
+{
+    return sw_streq(worker->readiness.reason, SW_POD_NOT_READY);
+}
+
+/* Of pods that say as much those of the nodes that are waited for go first. */
+static int rank_of(const struct object *o, const struct worker *worker)
+{
+    return 2 * severity(worker) + (object_lacks_nodes(o) && worker->node != SW_NO_NODE &&
+                                   bitset_has(&o->state->lacking, worker->node));
+}
+
 static const struct worker *worst_pod(const struct object *o)
 {
     const struct worker *worst = NULL;
     struct lh_entry *at = NULL;
     const bool any = o->workers && o->workers->any_pod; /* one that starts may have no part in it */
     for (const struct worker *worker; (o->present || any) && (worker = next_pod(o, &at));) {
-        int worse = worst ? severity(worker) - severity(worst) : 1;
-        if (severity(worker) > (any ? 1 : 0) &&
+        int worse = worst ? rank_of(o, worker) - rank_of(o, worst) : 1;
+        if ((severity(worker) > (any ? 1 : 0) || is_unready(worker)) &&
             (worse > 0 || (worse == 0 && strcmp(worker->name, worst->name) < 0)))
             worst = worker;
     }
     return worst;
+}
+
+int64_t workers_runs_unready(const struct object *o)
+{
+    const struct worker *worker = worst_pod(o);
+    return worker && is_unready(worker) ? worker->since_ms : 0;
 }
 
 bool workers_worst(const struct object *o, const char **pod, const struct sw_readiness **readiness)
@@ -397,11 +421,14 @@ const char *workers_message(struct sw_engine *e, const struct object *o, const c
     const struct worker *worker = worst_pod(o);
     if (!worker)
         return NULL;
-    const char *node = sw_node_set_name(e->nodes, worker->node);
-    if (severity(worker) > 1)
+    const char *node = sw_node_set_name(e->nodes, worker->node), *ns = workers_namespace(o);
+    const bool is_long = is_unready(worker) && worker->since_ms + UNREADY_MS <= e->now_ms;
+    if (severity(worker) > 1 || is_long)
         *reason = worker->readiness.reason;
-    return sw_arena_printf(e->arena, "pod %s%s%s: %s", worker->name, node ? " on node " : "",
-                           node ? node : "", worker->readiness.message);
+    if (!ns || sw_streq(ns, o->key.ns))
+        ns = "";
+    return sw_arena_printf(e->arena, "pod %s%s%s%s%s: %s", ns, *ns ? "/" : "", worker->name,
+                           node ? " on node " : "", node ? node : "", worker->readiness.message);
 }
 
 static const struct worker *last_build(const struct object *o)

@@ -16,7 +16,8 @@ struct worker {
     int64_t n_restarts, counts_ms; /* a pod that runs again counts from then on; 0: it does */
     bool has_ended;                /* a container of it has, and is started again */
     struct sw_readiness readiness;
-    bool logged; /* its log matches the pattern */
+    int64_t since_ms; /* of the reason of @readiness */
+    bool logged;      /* its log matches the pattern */
     uint64_t log_serial;
     unsigned n_log_tries;
     int64_t log_due_ms;

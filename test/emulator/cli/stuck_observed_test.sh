@@ -5,6 +5,7 @@
 slipway=$(realpath "${SLIPWAY:-build/slipway}")
 command -v kubectl >/dev/null || { skip "why what others run is not ready" "no kubectl here"; plan; exit; }
 export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+top=$PWD
 trap 'stop emulated; rm -rf "$tap_dir"' EXIT
 mkdir "$tap_dir/rules"
 printf 'images:\n- {match: "^registry.invalid/", exists: false}\n' >"$tap_dir/rules/images.yaml"
@@ -80,6 +81,18 @@ narrow() { # on a terminal of 60 columns no line is longer, but for words that a
     "$slipway" explain placed | grep -q 'cannot be scheduled: 0/5 nodes are available: .*Insufficient example.com/gpu' || return 1
     ! grep -E '^.{61,}$' shown && [ "$(grep -c '^ *Insufficient example.com\|^ *example.com' shown)" -eq 3 ]
 }
+# What an operator's own custom resource does not say: "not ready", or nothing at all.
+operand() { # RECIPE TROUBLE TEXT
+    local r=$1 rc=0 f
+    stop emulated
+    (cd "$top" && emulated --platform kubernetes --trouble "$2" >/dev/null) || return 1
+    (cd "$top" && "$slipway" run "recipes/$r" --timeout 12s --fail-fast=false >/dev/null) 2>errs || rc=$?
+    "$slipway" status "$r" >status
+    "$slipway" explain "$r" >explained
+    cat errs status explained
+    for f in errs status explained; do [ "$(grep -cE -- "$3" $f)" -eq 1 ] || { echo "not once in $f"; return 1; }; done
+    [ $rc -eq 3 ]
+}
 events_say_it() { # EXPECTED...
     kubectl get events -A --field-selector type=Warning,involvedObject.kind=SpecialResource -o 'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' >events
     cat events
@@ -95,4 +108,13 @@ t "a custom resource whose operator's pods fail" held
 t "in a namespace of everybody's nobody's pod is taken for the operator's" general
 t "with pods that are well it is Ready" mended
 t "the resources' Events" events_say_it '^absent state 1000: .*Deployment operating/operand does not exist; pod operator-' '^held .*modprobe: not found'
+t "an operand of the network operator that runs and never gets ready" operand nvidia-network operand-not-ready \
+    'NicClusterPolicy nic-cluster-policy .*; pod nvidia-network-operator/rdma-shared-dp-ds-[^ ]* on node worker-0: container rdma-shared-dp is not ready'
+t "an operand of the GPU operator" operand nvidia-mig operand-not-ready \
+    'states not ready: .gpu-feature-discovery.; pod gpu-operator/gpu-feature-discovery-[^ ]* on node gpu-[0-9]: container gpu-feature-discovery is not ready'
+t "a driver of Gaudi's operator, whose custom resource says nothing" operand intel-gaudi driver-does-not-compile \
+    'no allocatable habana.ai/gaudi yet .worker-0.; pod habana-ai-operator/habana-ai-driver-[^ ]* on node worker-0: container driver: CrashLoopBackOff.*the end of its log: .*Makefile:1234: modules. Error 2'
+t "in an Event, too" events_say_it '^intel-gaudi state intel-gaudi-operator.*: .*pod habana-ai-operator/habana-ai-driver-.*Error 2'
+t "slices that the GPUs cannot have" operand nvidia-mig mig-config-fails 'gpu-0 is as none may be: label nvidia.com/mig.config.state is failed; the GPUs cannot be divided'
+t "in an Event, too" events_say_it '^nvidia-mig .*label nvidia.com/mig.config.state is failed'
 plan

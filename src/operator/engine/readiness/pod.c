@@ -139,8 +139,11 @@ static bool container_trouble(struct json_object *pod, struct json_object *conta
         out->container = sw_strdup(name);
         return true;
     }
-    if (!init && !sw_json_bool(container, false, "ready", NULL))
-        sw_readiness_set(out, SW_READINESS_WAITING, "NotReady", "%s %s is not ready", what, name);
+    if (!init && !sw_json_bool(container, false, "ready", NULL)) { /* it runs */
+        sw_readiness_set(out, SW_READINESS_WAITING, SW_POD_NOT_READY, "%s %s is not ready", what,
+                         name);
+        out->container = sw_strdup(name);
+    }
     return false;
 }
 

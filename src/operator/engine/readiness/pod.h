@@ -6,6 +6,9 @@
 
 #include "operator/engine/readiness/readiness.h"
 
+/** The reason of a pod whose containers run, one of them without being ready. */
+#define SW_POD_NOT_READY "PodNotReady"
+
 /** What kubelet and the container engine say of an image that cannot be pulled, or of a container
  * that cannot be started, without the calls that they went through and the image's name, again and
  * again. Borrowed from @message. Source: the errors of containerd, CRI-O and runc. */

@@ -18,8 +18,8 @@ struct sw_readiness {
     enum sw_readiness_kind kind;
     char *reason;  /* one CamelCase word ("Unavailable"); owned, NULL when ready */
     char *message; /* a sentence that names the condition and its reason; likewise */
-    /** Of a pod: the container that has ended, whose log may say why; of one that has succeeded its
-     * default container. NULL: none has. Owned. */
+    /** Of a pod: the container that has ended, or that runs and is not ready, whose log may say
+     * why; of one that has succeeded its default container. NULL: there is none. Owned. */
     char *container;
     /** It is READY since it says of itself that it does not apply here (SW_ANN_CHECK). */
     bool skipped;

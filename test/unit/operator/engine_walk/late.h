@@ -92,7 +92,32 @@ static void an_operand_that_is_missing_is_told_with_its_operators_pod(void **sta
     sim_free(sim);
 }
 
+/* What starts is no trouble; what runs for a minute and is not ready is. */
+static void a_pod_that_never_gets_ready_is_told_with_its_log(void **state)
+{
+    (void)state;
+    struct sim *sim = new_sim(&observing_workload);
+    failing_workload(sim);
+    set_status(sim, "Pod", "d-1",
+               "{'phase':'Running','containerStatuses':[{'name':'c','ready':false,"
+               "'state':{'running':{}}}]}");
+    sim_start(sim);
+    sim_run(sim, 5000);
+    expect_message(sim, "a", "pod d-1: container c is not ready");
+    assert_null(strstr(sim_message(sim, "a"), "log"));
+    sim_run(sim, 10000);
+    expect_message(sim, "a", "pod d-1: container c is not ready; the end of its log: all is well");
+    expect_never(sim, "event StateStuck");
+    sim_run(sim, 120000);
+    (void)place_in_log(sim, "event StateStuck");
+    const char *hint = sw_json_str(sw_json_at(sw_json_get(sim->status, "states"), 0), "", "hint",
+                                   NULL);
+    assert_non_null(strstr(hint, "readiness probe"));
+    sim_free(sim);
+}
+
 static const struct CMUnitTest late_tests[] = {
+    cmocka_unit_test(a_pod_that_never_gets_ready_is_told_with_its_log),
     cmocka_unit_test(the_pods_of_what_is_observed_say_why_it_is_late),
     cmocka_unit_test(pods_of_others_that_cannot_be_watched_hold_nothing),
     cmocka_unit_test(an_operand_that_is_missing_is_told_with_its_operators_pod),
