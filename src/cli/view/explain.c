@@ -299,10 +299,22 @@ static void explain_contest(struct json_object *live, const char *what, struct j
     add(link, leaf);
 }
 
-/* Add the object unless it is ready, and nobody changes it. @item: of the inventory. @message: of
- * its state. */
+/* Does the state say what became of the builds of @what, which does not say it itself? */
+static bool build_is_told(struct json_object *state, const char *what)
+{
+    struct json_object *variants = sw_json_get(state, "variants");
+    SW_AUTO_CHARS *start = sw_printf("%s build ", what);
+    bool told = sw_starts_with(sw_json_str(state, "", "message", NULL), start);
+    for (size_t i = 0; i < sw_json_len(variants); i++)
+        told = told ||
+               sw_starts_with(sw_json_str(sw_json_at(variants, i), "", "message", NULL), start);
+    return told;
+}
+
+/* Add the object unless it is ready, and nobody changes it. @item: of the inventory. @state: its
+ * own. */
 static void explain_object(struct sw_connection *conn, struct json_object *item,
-                           const char *message, struct json_object *link)
+                           struct json_object *state, struct json_object *link)
 {
     SW_ERR(err);
     SW_READINESS(readiness);
@@ -311,8 +323,11 @@ static void explain_object(struct sw_connection *conn, struct json_object *item,
     const struct sw_request_opts opts = { .retries = RETRIES };
     const char *kind = sw_json_str(item, "", "kind", NULL),
                *ns = sw_json_str(item, "", "namespace", NULL),
-               *name = sw_json_str(item, "", "name", NULL);
+               *name = sw_json_str(item, "", "name", NULL),
+               *message = sw_json_str(state, "", "message", NULL);
     SW_AUTO_CHARS *what = sw_printf("%s %s%s%s", kind, ns, *ns ? "/" : "", name);
+    if (build_is_told(state, what))
+        return;
     int rc = sw_cluster_find(conn, sw_json_str(item, "", "apiVersion", NULL), kind, ns, name, &opts,
                              &live, &err);
     if (rc < 0 && rc != SW_NOTFOUND) {
@@ -409,8 +424,9 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
         if (!sw_streq(phase, "Ready"))
             add_message(link, "Waiting", needs_text, why);
     }
+    const bool waits = sw_streq(sw_json_str(state, "", "reason", NULL), "Needs");
     struct json_object *variants = sw_json_get(state, "variants");
-    for (size_t i = 0; i < sw_json_len(variants); i++) {
+    for (size_t i = 0; !waits && i < sw_json_len(variants); i++) {
         struct json_object *v = sw_json_at(variants, i);
         const char *message = sw_json_str(v, "", "message", NULL);
         SW_AUTO_CHARS *kernel = sw_printf("kernel %s", sw_json_str(v, "", "name", NULL));
@@ -418,10 +434,10 @@ static void explain_state(struct sw_connection *conn, struct json_object *status
             add_message(link, "Waiting", kernel, message);
     }
     struct json_object *inventory = sw_inventory_of(status);
-    for (size_t i = 0; i < sw_json_len(inventory); i++) {
+    for (size_t i = 0; !waits && i < sw_json_len(inventory); i++) { /* else the cause is there */
         struct json_object *item = sw_json_at(inventory, i);
         if (sw_streq(sw_json_str(item, "", "state", NULL), name))
-            explain_object(conn, item, sw_json_str(state, "", "message", NULL), link);
+            explain_object(conn, item, state, link);
     }
     add(chain, link);
 }

@@ -143,7 +143,8 @@ char *sw_report_trouble(const struct sw_report *report)
         const char *message = sw_json_str(state, "", "message", NULL);
         const char *phase = sw_json_str(state, "", "phase", NULL);
         bool begun = sw_json_get(state, "startedAt") || sw_streq(phase, "Failed");
-        if (!*message || sw_streq(phase, "Ready") || !begun)
+        const bool needs = sw_streq(sw_json_str(state, "", "reason", NULL), "Needs");
+        if (!*message || sw_streq(phase, "Ready") || !begun || needs)
             continue;
         sw_append(&text, "%sstate '%s': %s", *text ? "\n" : "",
                   sw_json_str(state, "", "name", NULL), message);

@@ -89,6 +89,20 @@ static const char *gate_message(struct sw_engine *e, const struct state *s, cons
     return NULL;
 }
 
+/* Does it lack an image while a state that it needs is not ready? That one makes the image, or the
+ * reason is to be looked for there. */
+static bool waits_for_build(const struct state *s, const char *reason)
+{
+    static const char *const reasons[] = { "ErrImagePull", "ImagePullBackOff", "ImageMissing" };
+    bool lacks = false;
+    for (size_t i = 0; i < SW_COUNT(reasons); i++)
+        lacks = lacks || sw_streq(reason, reasons[i]);
+    for (size_t i = 0; lacks && i < s->n_needs; i++)
+        if (!s->needs[i]->hidden && !need_is_met(s, s->needs[i]))
+            return true;
+    return false;
+}
+
 static const char *applying_message(struct sw_engine *e, const struct state *s, const char **reason)
 {
     for (size_t i = 0; i < s->n_objects; i++) {
@@ -164,7 +178,10 @@ const char *state_message(struct sw_engine *e, const struct state *s, const char
         message = applying_message(e, s, reason);
     else if (!message)
         message = gate_message(e, s, reason);
-    const char *step = message && s->phase >= PH_APPLYING ? release_step(e, s) : "";
+    const bool builds = message && s->phase >= PH_APPLYING && waits_for_build(s, *reason);
+    if (builds)
+        message = needs_message(e, s, reason);
+    const char *step = message && !builds && s->phase >= PH_APPLYING ? release_step(e, s) : "";
     if (*step)
         message = sw_arena_printf(e->arena, "%s%s", step, message);
     if (!late)

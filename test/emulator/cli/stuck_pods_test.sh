@@ -119,6 +119,18 @@ spec:
     stuck build 1 'BuildConfig build/driver build driver-1: status.phase is Failed, not Complete: Dockerfile build strategy has failed.; the end of its log: .*Unable to find a match: kernel-devel-5.14' "read the build's log"
 }
 
+build_of_driver() { # what waits for its image is no second culprit
+    local f
+    another --platform openshift --trouble driver-does-not-compile
+    (cd "$top" && "$slipway" run recipes/simple-kmod --timeout 20s --fail-fast=false 2>"$tap_dir/errs" >/dev/null) && return 1
+    "$slipway" status simple-kmod >status; "$slipway" explain simple-kmod >explained
+    cat errs status explained
+    for f in errs status explained; do
+        grep -q 'BuildConfig .* build .*Makefile:1234: modules. Error 2' $f && ! grep -E 'ErrImagePull|ImagePullBackOff|has not built' $f || return 1
+    done
+    grep -q 'state driver-container .*waits for driver-build (Failed)' explained
+}
+
 condition_of() { kubectl get specialresource "$1" -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'; }
 restarts() { kubectl get pods -n "$1" -o 'jsonpath={.items[0].status.containerStatuses[0].restartCount}'; }
 has_restarted() { [ "$(restarts "$1")" -ge "$2" ]; }
@@ -213,4 +225,5 @@ t "a disk that is full: pods that are evicted, and that find no node" disk
 t "a program that dies a second after each start is not Ready in between, with the operator" dies_again
 t "one that goes on is" lives_again
 t "an OpenShift build that failed, by the line that matters" build
+t "the driver that waits for such a build is no second culprit" build_of_driver
 plan
