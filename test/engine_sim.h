@@ -441,7 +441,8 @@ static inline struct json_object *sim_manifest(const struct sim_object *o, const
                              "'controller':true}]"),
                     "metadata", "ownerReferences", NULL);
     sw_json_set(doc, json_object_new_int(o->content), "spec", "content", NULL);
-    if (strcmp(o->kind, "DaemonSet") == 0 || strcmp(o->kind, "ReplicaSet") == 0) {
+    const bool has_pods = o->annotations && strstr(o->annotations, "sim/pods");
+    if (strcmp(o->kind, "DaemonSet") == 0 || strcmp(o->kind, "ReplicaSet") == 0 || has_pods) {
         sw_json_set_str(doc, name, "spec", "selector", "matchLabels", "app", NULL);
         sw_json_set_str(doc, name, "spec", "template", "metadata", "labels", "app", NULL);
     }

@@ -103,17 +103,19 @@ void container_logs_ask(struct sw_engine *e, struct object *o)
     a->n_bytes = LOG_BYTES;
 }
 
-bool container_logs_has_ended(const struct object *o)
+bool container_logs_may_come(const struct object *o)
 {
     const char *pod, *container;
-    return find_ended(o, &pod, &container);
+    const bool has_pods = o->workers && sw_streq(o->key.kind, "Job");
+    return o->present && !o->failed_why && (has_pods || find_ended(o, &pod, &container));
 }
 
 bool container_logs_awaited(struct sw_engine *e, struct object *o)
 {
+    const char *pod, *container;
     container_logs_ask(e, o);
-    bool answered = o->container_logs.pod && !o->container_logs.serial &&
-                    !o->container_logs.again_ms;
+    bool answered = find_ended(o, &pod, &container) && is_same(o, pod, container) &&
+                    !o->container_logs.serial && !o->container_logs.again_ms;
     if (!o->container_logs.until_ms)
         o->container_logs.until_ms = e->now_ms + AWAIT_MS; /* its pods may be seen after it */
     if (answered || e->now_ms >= o->container_logs.until_ms)

@@ -543,8 +543,9 @@ void members_free(struct members *m); /* NULL is accepted */
 /** Ask for the log of the container that keeps @o from being ready, or of the one that has
  * succeeded, where its end is to be told; once. */
 void container_logs_ask(struct sw_engine *e, struct object *o);
-/** Is there a container that has ended, and may say why @o is not ready? */
-bool container_logs_has_ended(const struct object *o);
+/** May there be the log of a container that says why @o has failed? A Job may have failed before
+ * its pod is observed. */
+bool container_logs_may_come(const struct object *o);
 /** @o failed and is about to be deleted: has the log to be awaited, so that it is not lost? It is
  * asked for; for a few seconds at most. */
 bool container_logs_awaited(struct sw_engine *e, struct object *o);

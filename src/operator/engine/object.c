@@ -343,6 +343,8 @@ void object_judge(struct object *o)
                          o->judged.message ? o->judged.message : "");
     if (o->workers && !object_lacks_image(o))
         workers_judge(o);
+    if (o->readiness.kind != SW_READINESS_FAILED && !o->container_logs.due)
+        o->container_logs.until_ms = 0; /* its next failure has a log of its own */
     bool ends = written && (o->gate->runs_to_completion || o->drop_ready || o->again);
     bool over = o->readiness.kind == SW_READINESS_READY || (o->again && !o->awaited);
     if (!ends || !is_in_place(o) || !over)

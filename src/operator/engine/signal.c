@@ -190,7 +190,7 @@ static bool awaits_logs(struct sw_engine *e, const struct state *s)
     for (size_t i = 0; s->phase != PH_READY && i < s->n_objects; i++) {
         struct object *o = s->objects[i];
         if (o->text && o->awaited && o->readiness.kind == SW_READINESS_FAILED &&
-            container_logs_has_ended(o))
+            container_logs_may_come(o))
             awaits = container_logs_awaited(e, o) || awaits;
     }
     return awaits;

@@ -507,7 +507,39 @@ static void a_node_that_comes_back_in_time_is_forgiven(void **state)
     sim_free(sim);
 }
 
+/* A Job that fails at once may be observed before its pod: what its log says is told with it. */
+static void a_job_that_failed_waits_for_the_log_of_its_pod(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "Job",
+                         .name = "j",
+                         .awaited = true,
+                         .annotations = "{'sim/pods':'','slipway.dev/retries':'0'}" } } }, );
+    for (int has_pod = 0; has_pod < 2; has_pod++) {
+        struct sim *sim = new_sim(&recipe);
+        sim->frozen = true;
+        sim_start(sim);
+        sim_run(sim, 1000);
+        set_status(sim, "Job", "j", JOB_FAILED);
+        sim_run(sim, 1000);
+        expect_phase(sim, "a", "Waiting");
+        if (has_pod)
+            foreign(sim, "Pod", "j-1",
+                    "{'metadata':{'labels':{'app':'j'}},'status':{'phase':'Failed',"
+                    "'containerStatuses':[{'name':'c','state':{'terminated':{'exitCode':1}}}]}}");
+        sim_run(sim, has_pod ? 1000 : 5000); /* where there is none it is told without one */
+        expect_phase(sim, "a", "Failed");
+        (void)place_in_log(sim, "event StateFailed");
+        if (has_pod)
+            expect_message(sim, "a", "ended: exit code 1; the end of its log: all is well");
+        sim_free(sim);
+    }
+}
+
 static const struct CMUnitTest faults_tests[] = {
+    cmocka_unit_test(a_job_that_failed_waits_for_the_log_of_its_pod),
     cmocka_unit_test(what_passes_is_tried_again),
     cmocka_unit_test(what_lasts_is_an_error_and_tried_seldom),
     cmocka_unit_test(what_was_tried_again_is_counted_and_no_reason_to_write),
