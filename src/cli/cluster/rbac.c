@@ -490,9 +490,12 @@ static void put_binding(struct json_object *list, const struct sw_rbac_opts *o, 
     sw_json_set_str(doc, RBAC_GROUP, "roleRef", "apiGroup", NULL);
     sw_json_set_str(doc, *ns ? "Role" : "ClusterRole", "roleRef", "kind", NULL);
     sw_json_set_str(doc, role, "roleRef", "name", NULL);
-    sw_json_set_str(subject, "ServiceAccount", "kind", NULL);
-    sw_json_set_str(subject, account, "name", NULL);
-    sw_json_set_str(subject, account_ns, "namespace", NULL);
+    sw_json_set_str(subject, o->user ? "User" : "ServiceAccount", "kind", NULL);
+    if (o->user)
+        sw_json_set_str(subject, RBAC_GROUP, "apiGroup", NULL);
+    sw_json_set_str(subject, o->user ? o->user : account, "name", NULL);
+    if (!o->user)
+        sw_json_set_str(subject, account_ns, "namespace", NULL);
     (void)json_object_array_add(subjects, subject);
     sw_json_set(doc, subjects, "subjects", NULL);
     (void)json_object_array_add(list, doc);
@@ -565,7 +568,7 @@ struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct 
     struct json_object *list = json_object_new_array();
     SW_AUTO_JSON *scopes = json_object_new_object();
     size_t n;
-    if (!opts->legacy)
+    if (!opts->legacy && !opts->user)
         r.account = opts->service_account ? sw_strdup(opts->service_account)
                                           : sw_printf("slipway-%s", opts->name);
     collect(&r);

@@ -29,6 +29,9 @@ static const struct sw_flag flags[] = {
       "resource which it is a dependency of (default: slipway-<resource>)" },
     { "legacy-rights", 0, SW_FLAG_BOOL, FIELD(legacy), NULL, NULL,
       "grant the rights to the operator itself, for a controller with --legacy-rights" },
+    { "user", 0, SW_FLAG_STRING, FIELD(user), "NAME", NULL,
+      "grant the rights to that user, for 'slipway run' as them: they need those of an operator "
+      "besides (to write nodes' labels, SpecialResources)" },
     { "upgrade-policy", 0, SW_FLAG_BOOL, FIELD(upgrades), NULL, NULL,
       "add the rights for spec.upgradePolicy of the resource: to delete and evict pods" },
     { "priority-classes", 0, SW_FLAG_BOOL, FIELD(priority_classes), NULL, NULL,
@@ -121,6 +124,10 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
         r->account_ns = account_ns;
         r->service_account = slash + 1;
     }
+    if (r->user && (r->service_account || r->legacy))
+        return sw_err_set(err, SW_INVALID,
+                          "--user, --service-account and --legacy-rights: one of "
+                          "them");
     if (r->service_account && r->legacy)
         return sw_err_set(err, SW_INVALID, "--service-account and --legacy-rights: one of them");
     recipe->env.namespace = r->ns;

@@ -27,7 +27,8 @@
 #define CORRECT "correct what the message names in the recipe or its values"
 #define PROGRAM "correct the container's command, or take an image that has the program"
 #define MENDED "change what the message names; it goes on by itself"
-#define RIGHTS "give the operator the rights: slipway rbac RECIPE | kubectl apply -f -"
+#define APPLIED " | kubectl apply -f -"
+#define RIGHTS "give the operator the rights: slipway rbac RECIPE" APPLIED
 
 /* ---- pods that fit nowhere ----------------------------------------------------------------------
  * "0/4 nodes are available: 1 node(s) had taint {a: }, that the pod didn't tolerate, 3 Insufficient
@@ -196,6 +197,61 @@ const char *hint_for(const char *reason, const char *message, bool lasts)
             (!hints[i].text || strstr(message, hints[i].text)))
             return hints[i].hint ? hints[i].hint : "";
     return lasts && sw_streq(reason, "NotApplied") ? CORRECT : "";
+}
+
+/* What is between @start and the next quote in *@at, which goes behind it; of @arena. NULL: there
+ * is no such thing. */
+static const char *quoted(struct sw_arena *arena, const char **at, const char *start)
+{
+    const char *from = strstr(*at, start);
+    from = from ? from + strlen(start) : NULL;
+    const char *end = from ? strchr(from, '"') : NULL;
+    if (!end)
+        return NULL;
+    *at = end + 1;
+    return sw_arena_printf(arena, "%.*s", (int)(end - from), from);
+}
+
+/* Whom the server has refused what, by its message: 'User "a" cannot get resource "b" in API group
+ * "c" in the namespace "d"'. NULL: it does not say.
+ * Source: the API server's responsewriters.Forbidden. */
+static const char *rights_hint(struct sw_arena *arena, const char *message)
+{
+    static const char accounts[] = "system:serviceaccount:",
+                      plain[] = "abcdefghijklmnopqrstuvwxyz0123456789-.:";
+    const char *at = message, *name = quoted(arena, &at, "User \""), *from = at;
+    const char *resource = name ? quoted(arena, &at, " resource \"") : NULL;
+    if (!resource || !sw_starts_with(from, " cannot ") || strchr(name, '\''))
+        return NULL;
+    from += strlen(" cannot ");
+    const char *group = sw_starts_with(at, " in API group ")
+                            ? quoted(arena, &at, " in API group \"")
+                            : "";
+    const char *ns = sw_starts_with(at, " in the namespace ") ? quoted(arena, &at, " \"") : NULL;
+    const char *right = sw_arena_printf(arena, "the right to %.*s %s%s%s%s%s",
+                                        (int)strcspn(from, " "), from, resource,
+                                        group && *group ? "." : "", group ? group : "",
+                                        ns ? " in namespace " : " in all namespaces", ns ? ns : "");
+    const char *account = sw_starts_with(name, accounts) ? name + strlen(accounts) : "";
+    const char *colon = account[strspn(account, plain)] ? NULL : strchr(account, ':');
+    if (!colon) /* shells take what is quoted so as it is */
+        return sw_arena_printf(arena, "give user %s %s: slipway rbac RECIPE --user '%s'" APPLIED,
+                               name, right, name);
+    const int len = (int)(colon - account);
+    const bool usual = sw_streq(account, "slipway:slipway");
+    const char *whose = usual ? ""
+                              : sw_arena_printf(arena,
+                                                " --operator-namespace %.*s --operator-account %s",
+                                                len, account, colon + 1);
+    return sw_arena_printf(arena, "give account %.*s/%s %s: slipway rbac RECIPE%s" APPLIED, len,
+                           account, colon + 1, right, whose);
+}
+
+const char *hint_of(struct sw_engine *e, const char *reason, const char *message, bool lasts)
+{
+    const char *hint = hint_for(reason, message, lasts);
+    const char *exact = sw_streq(hint, RIGHTS) ? rights_hint(e->arena, message) : NULL;
+    return exact ? exact : hint;
 }
 
 const char *hint_for_recipe(int code, const char *message)

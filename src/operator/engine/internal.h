@@ -905,5 +905,7 @@ void status_answered(struct sw_engine *e, const struct sw_event *event);
 struct json_object *status_make(struct sw_engine *e);
 /** What a person can do about it; "" where there is nothing to say. Constants. */
 const char *hint_for(const char *reason, const char *message, bool lasts);
+/** The same, with whom a right is missing, and which; of the step's arena. */
+const char *hint_of(struct sw_engine *e, const char *reason, const char *message, bool lasts);
 /** The same for a recipe that cannot be loaded. */
 const char *hint_for_recipe(int code, const char *message);

@@ -15,7 +15,7 @@ static const char *fault_message(struct sw_engine *e, const struct state *s, con
                                    "there with " SW_ANN_ADOPT,
                                    object_title(e, o), o->foreign);
         }
-        if (o->watch_fault.code && (o->text || o->our_uid)) {
+        if (o->watch_fault.code && (o->text || o->our_uid) && !fault_lasts(&o->fault)) {
             *reason = "NotVisible";
             return sw_arena_printf(e->arena, "%s cannot be looked at: %s", object_title(e, o),
                                    o->watch_fault.message);

@@ -202,7 +202,7 @@ static struct json_object *state_doc(struct sw_engine *e, struct state *s)
     add_text(doc, "observes", observes_of(s));
     if (s->release)
         json_object_object_add(doc, "release", release_doc(s));
-    add_text(doc, "hint", hint_for(reason, message, state_shown(s) == PH_FAILED));
+    add_text(doc, "hint", hint_of(e, reason, message, state_shown(s) == PH_FAILED));
     struct json_object *needs = json_object_new_array();
     for (size_t i = 0; i < s->n_needs; i++)
         if (!s->needs[i]->hidden)
@@ -325,7 +325,8 @@ static struct summary explain(struct sw_engine *e)
     const struct state *s = message_subject(e);
     const char *reason = "", *why = s ? state_message(e, s, &reason) : "";
     if (s && !engine_removes_all(e)) {
-        const char *hint = hint_for(reason, why, state_shown(s) == PH_FAILED), *class = class_of(s);
+        const char *hint = hint_of(e, reason, why, state_shown(s) == PH_FAILED),
+                   *class = class_of(s);
         if (*hint && class)
             why = sw_arena_printf(e->arena, "%s [%s: %s]", why, class, hint);
     }

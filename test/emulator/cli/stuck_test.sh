@@ -4,6 +4,7 @@
 slipway=$(realpath "${SLIPWAY:-build/slipway}")
 command -v kubectl >/dev/null || { skip "why a resource is stuck" "no kubectl here"; plan; exit; }
 export HOME=$tap_dir KUBECONFIG=$tap_dir/kubeconfig
+top=$PWD
 trap 'stop emulated; rm -rf "$tap_dir"' EXIT
 mkdir "$tap_dir/rules"
 printf 'images:\n- {match: "^registry.invalid/", exists: false}\n' >"$tap_dir/rules/images.yaml"
@@ -125,6 +126,28 @@ data: {a: mine}' | template contested 1000-it
     kill $rival; cat ran errs explained
     grep -q "ConfigMap contested/it is changed again and again by another client" explained && grep -q "field manager 'rival' has changed it last" explained
 }
+forbidden_user() { # whoever runs slipway has the rights of an operator, and none for what the recipe makes
+    stop emulated
+    (cd "$top" && emulated --authorization rbac --tls --platform kubernetes >/dev/null) || return 1
+    deployment "" busybox:1 | template user 1000-it
+    made Role rbac.authorization.k8s.io/v1 "metadata: {name: reader}
+rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]" | template user 0500-role
+    made ClusterRole rbac.authorization.k8s.io/v1 "metadata: {name: operators}
+rules:
+- {apiGroups: [sro.openshift.io], resources: ['*'], verbs: ['*']}
+- {apiGroups: [''], resources: [nodes, namespaces, events, secrets], verbs: ['*']}
+- {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], verbs: ['*']}" | kubectl apply -f - >/dev/null
+    kubectl create clusterrolebinding operators --clusterrole=operators --user=jane >/dev/null
+    "$slipway" run user --as jane --timeout 10s --fail-fast=false >ran 2>errs && return 1
+    "$slipway" status user >status; "$slipway" explain user >explained
+    cat ran errs status explained
+    for f in errs status explained; do
+        grep -q 'User "jane" cannot patch resource "roles"' $f && ! grep -q 'cannot watch resource "roles"\|operator' $f || return 1
+        grep -qF "hint: give user jane the right to patch roles.rbac.authorization.k8s.io in namespace user: slipway rbac RECIPE --user 'jane' | kubectl apply -f -" $f || return 1
+    done
+    kubectl get events -A --field-selector type=Warning -o jsonpath='{.items[*].message}' | grep -q 'state 0500: .*User "jane" cannot patch resource "roles"' || return 1
+    "$slipway" rbac user --user 'jane' | kubectl apply -f - >/dev/null && "$slipway" run user --as jane --timeout 20s
+}
 forbidden() { # KIND: the right lacks; told long before the time-out
     local from=$SECONDS rc=0
     printf 'faults:\n- {verb: [create, patch, update], kind: %s, answer: 403}\n' "$1" >faults.yaml
@@ -174,4 +197,5 @@ t "the right to make the namespace lacks" forbidden Namespace
 t "the resource's Events" events_say_it
 t "kubectl's table fits 100 columns" fits_columns
 t "emulate prints how a shell uses it" says_how_to_use_it
+t "a right that a user lacks, by the same verb everywhere, with the command that gives it to them" forbidden_user
 plan
