@@ -9,7 +9,10 @@
 #include "data/json/condition.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/text/cut.h"
 #include "operator/engine/internal.h"
+
+enum { UNREADY_BYTES = 40 }; /* of a state's name, so that kubectl's table fits 100 columns */
 
 static void add_text(struct json_object *to, const char *key, const char *text)
 {
@@ -433,6 +436,26 @@ static struct json_object *conditions_doc(struct sw_engine *e, const struct summ
     return all;
 }
 
+/* "driver +3": the state that is told of, and how many more are not ready, for kubectl's column. */
+static const char *unready(struct sw_engine *e)
+{
+    const struct state *subject = message_subject(e), *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < e->n_states; i++) {
+        const struct state *s = e->states[i];
+        if (s->hidden || !class_of(s))
+            continue;
+        n++;
+        if (!first || s == subject)
+            first = s;
+    }
+    if (!first)
+        return "";
+    SW_AUTO_CHARS *name = sw_text_cut(first->name, UNREADY_BYTES);
+    return n > 1 ? sw_arena_printf(e->arena, "%s +%zu", name, n - 1)
+                 : sw_arena_strdup(e->arena, name);
+}
+
 static struct json_object *make(struct sw_engine *e, const struct summary *sum)
 {
     struct json_object *doc = json_object_new_object();
@@ -440,6 +463,7 @@ static struct json_object *make(struct sw_engine *e, const struct summary *sum)
     add_text(doc, "state",
              sw_arena_printf(e->arena, "%s: %s", conditions[sum->phase].type,
                              sum->phase == SW_PHASE_READY ? "" : sum->message)); /* as SRO */
+    add_text(doc, "unready", unready(e));
     json_object_object_add(doc, "observedGeneration", json_object_new_int64(e->generation));
     json_object_object_add(doc, "conditions", conditions_doc(e, sum));
     for (size_t i = 0; i < e->n_states; i++) {
