@@ -83,6 +83,8 @@ struct json_object *sw_report_json(const struct sw_report *report)
     SW_AUTO_CHARS *trouble = sw_report_trouble(report);
     sw_json_set_str(out, report->name, "name", NULL);
     sw_json_set_str(out, sw_report_phase(report), "phase", NULL);
+    if (report->is_paused)
+        sw_json_set(out, json_object_new_boolean(true), "paused", NULL);
     struct json_object *states = sw_json_need_list(out, "states", NULL);
     for (size_t i = 0; i < sw_json_len(from); i++)
         (void)json_object_array_add(states, state_json(sw_json_at(from, i)));

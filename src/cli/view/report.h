@@ -22,7 +22,8 @@ struct sw_report {
     struct json_object *status;
     struct json_object *nodes; /* [{"name", "labels": {}}], by name; NULL: none */
     int64_t created_ms;        /* the resource's age counts from then; 0: not known */
-    bool is_deleting;
+    bool is_deleting, is_paused;
+    bool packs;                 /* in the tables the states with nothing to tell may share a row */
     int64_t started_ms, now_ms; /* of the command; states that are not Ready last until now_ms */
 };
 

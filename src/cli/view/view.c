@@ -17,7 +17,8 @@ enum {
     MAX_NAME = 40,
     MAX_STATE_LIVE = 30, /* of a state's name in the live view, which has messages beside it */
     MAX_STATE = 60,
-    MAX_BUT = 2 /* states that a node lacks, for "all but" */
+    MAX_STATES = 6, /* rows of states; where there are more those with nothing to tell share one */
+    MAX_BUT = 2     /* states that a node lacks, for "all but" */
 };
 
 /* A state. Strings are borrowed. */
@@ -32,6 +33,7 @@ struct row {
 
 struct table {
     struct json_object *status; /* borrowed */
+    bool packs;
     struct row *rows;
     size_t n, n_ready;
     int name_width, phase_width;
@@ -54,7 +56,11 @@ static void read_rows(const struct sw_report *report, int max_name, struct table
 {
     struct json_object *states = sw_json_get(report->status, "states");
     *t = (struct table){
-        .status = report->status, .n = sw_json_len(states), .name_width = 5, .phase_width = 5
+        .status = report->status,
+        .packs = report->packs,
+        .n = sw_json_len(states),
+        .name_width = 5,
+        .phase_width = 5,
     };
     t->rows = sw_zalloc(t->n, sizeof *t->rows);
     for (size_t i = 0; i < t->n; i++) {
@@ -156,14 +162,34 @@ static void put_state(struct sw_line *line, const struct table *t, const struct 
 /* Of a resource. */
 static enum sw_colour colour_of_phase(const char *phase)
 {
-    return sw_streq(phase, "Ready") ? SW_GREEN : sw_streq(phase, "Errored") ? SW_RED : SW_BLUE;
+    return sw_streq(phase, "Ready")     ? SW_GREEN
+           : sw_streq(phase, "Errored") ? SW_RED
+           : sw_streq(phase, "Paused")  ? SW_YELLOW
+                                        : SW_BLUE;
+}
+
+static const char *phase_of(const struct sw_report *report)
+{
+    return report->is_deleting ? "Deleting"
+           : report->is_paused ? "Paused"
+                               : sw_report_phase(report);
+}
+
+/* "paused when it was Ready: slipway resume NAME goes on"; heap, NULL: it is not. */
+static char *pause_of(const struct sw_report *report)
+{
+    return report->is_paused && !report->is_deleting
+               ? sw_printf("paused when it was %s: slipway resume %s goes on",
+                           sw_report_phase(report), report->name)
+               : NULL;
 }
 
 static void put_head(struct sw_line *line, const struct sw_report *report, const struct table *t)
 {
     char buf[16];
-    const char *phase = sw_report_phase(report);
+    const char *phase = phase_of(report);
     enum sw_colour colour = colour_of_phase(phase);
+    SW_AUTO_CHARS *pause = pause_of(report);
     sw_line_put(line, SW_BOLD, report->name);
     sw_line_put(line, SW_PLAIN, "  ");
     sw_line_put(line, colour, phase);
@@ -173,6 +199,8 @@ static void put_head(struct sw_line *line, const struct sw_report *report, const
     if (report->started_ms)
         sw_line_printf(line, SW_PLAIN, "  %s",
                        sw_report_duration(report->now_ms - report->started_ms, buf));
+    if (pause)
+        sw_line_printf(line, SW_PLAIN, "  %s", pause);
     sw_line_end(line);
 }
 
@@ -204,26 +232,90 @@ char *sw_report_frame(const struct sw_report *report, const struct sw_style *sty
 /* ---- the tables --------------------------------------------------------------------------------
  */
 
-/* Of a vendor's chart that is not installed, and of a state that has chosen. One without objects is
- * Ready at once: that is not to be taken for one that works. */
-static void put_note(struct sw_line *line, const struct table *t, const struct row *r, size_t at)
+/* Of a vendor's chart that is not installed, and of a state that has chosen; heap, NULL: nothing.
+ */
+static char *note_of(const struct table *t, const struct row *r)
 {
-    SW_AUTO_CHARS *chart = sw_chart_note(t->status, r->state);
+    char *chart = sw_chart_note(t->status, r->state);
     const char *observes = sw_json_str(r->state, "", "observes", NULL);
-    SW_AUTO_CHARS *found = *observes ? sw_printf("observes %s, somebody else's", observes) : NULL;
-    const char *note = chart ? chart : *r->note ? r->note : found;
-    if (!note && sw_streq(r->phase, "Ready") && !r->total)
-        note = "it has nothing to apply here";
-    if (!note)
-        return;
-    sw_line_pad(line, at);
-    sw_line_put(line, SW_DIM, note);
+    if (chart || *r->note)
+        return chart ? chart : sw_strdup(r->note);
+    return *observes ? sw_printf("observes %s, somebody else's", observes) : NULL;
+}
+
+static void put_row(struct sw_line *line, const struct row *r, const int columns[5],
+                    const char *note)
+{
+    sw_line_put(line, SW_PLAIN, r->name);
+    sw_line_pad(line, columns[1]);
+    sw_line_put(line, colour_of(r), r->phase);
+    sw_line_pad(line, columns[2]);
+    put_count(line, r, r->ready, r->total);
+    sw_line_pad(line, columns[3]);
+    put_count(line, r, r->labelled, r->nodes);
+    sw_line_pad(line, columns[4]);
+    put_elapsed(line, r);
+    if (note) {
+        sw_line_pad(line, columns[4] + 6 + GAP);
+        sw_line_put(line, SW_DIM, note);
+    }
+    sw_line_end(line);
+}
+
+/* Is it Ready, with nothing to tell? */
+static bool is_dull(const struct table *t, const struct row *r)
+{
+    SW_AUTO_CHARS *note = note_of(t, r);
+    return sw_streq(r->phase, "Ready") && !note && !*r->message;
+}
+
+/* One row for all of those, where the table is long: what is left is seen at once. */
+static void put_dull(struct sw_line *line, const struct table *t, size_t n_dull,
+                     const int columns[5])
+{
+    SW_AUTO_CHARS *name = sw_printf("%zu states", n_dull);
+    SW_AUTO_CHARS *names = sw_strdup("");
+    struct row all = { .name = name, .phase = "Ready", .class = "", .started = true };
+    int64_t labelled = INT64_MAX;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct row *r = &t->rows[i];
+        if (!is_dull(t, r))
+            continue;
+        sw_append(&names, "%s%s", *names ? ", " : "", r->name);
+        all.ready += r->ready;
+        all.total += r->total;
+        all.nodes = r->nodes > all.nodes ? r->nodes : all.nodes;
+        labelled = r->nodes && r->labelled < labelled ? r->labelled : labelled;
+        all.elapsed_ms = r->elapsed_ms > all.elapsed_ms ? r->elapsed_ms : all.elapsed_ms;
+    }
+    all.labelled = all.nodes ? labelled : 0;
+    put_row(line, &all, columns, names);
+}
+
+/* How many rows share one; 0: none. */
+static size_t count_packed(const struct table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += is_dull(t, &t->rows[i]);
+    return t->packs && t->n > MAX_STATES && n > 1 ? n : 0;
+}
+
+/* Of those that have a row of their own, and of the title. */
+static int width_of_names(const struct table *t, size_t n_packed)
+{
+    int width = n_packed ? (int)strlen("99 states") : 5;
+    for (size_t i = 0; i < t->n; i++)
+        if (!n_packed || !is_dull(t, &t->rows[i]))
+            width = wider(width, sw_text_width(t->rows[i].name));
+    return width > MAX_STATE ? MAX_STATE : width;
 }
 
 static void put_state_table(struct sw_line *line, const struct table *t)
 {
     static const char *const titles[] = { "STATE", "PHASE", "OBJECTS", "NODES", "TIME", NULL };
-    int c[5] = { 0, t->name_width + GAP };
+    const size_t n_packed = count_packed(t);
+    int c[5] = { 0, width_of_names(t, n_packed) + GAP };
     c[2] = c[1] + t->phase_width + GAP;
     c[3] = c[2] + 7 + GAP;
     c[4] = c[3] + 7 + GAP;
@@ -233,19 +325,16 @@ static void put_state_table(struct sw_line *line, const struct table *t)
         sw_line_put(line, SW_BOLD, titles[i]);
     }
     sw_line_end(line);
+    if (n_packed)
+        put_dull(line, t, n_packed, c);
     for (size_t i = 0; i < t->n; i++) {
         const struct row *r = &t->rows[i];
-        sw_line_put(line, SW_PLAIN, r->name);
-        sw_line_pad(line, c[1]);
-        sw_line_put(line, colour_of(r), r->phase);
-        sw_line_pad(line, c[2]);
-        put_count(line, r, r->ready, r->total);
-        sw_line_pad(line, c[3]);
-        put_count(line, r, r->labelled, r->nodes);
-        sw_line_pad(line, c[4]);
-        put_elapsed(line, r);
-        put_note(line, t, r, c[4] + 6 + GAP);
-        sw_line_end(line);
+        if (n_packed && is_dull(t, r))
+            continue;
+        SW_AUTO_CHARS *note = note_of(t, r);
+        /* one without objects is Ready at once: that is not to be taken for one that works */
+        const bool is_empty = !note && sw_streq(r->phase, "Ready") && !r->total;
+        put_row(line, r, c, is_empty ? "it has nothing to apply here" : note);
     }
 }
 
@@ -408,11 +497,6 @@ char *sw_report_tables(const struct sw_report *report, const struct sw_style *st
 
 enum { PHASE_WIDTH = 11, STATES_WIDTH = 6, NODES_WIDTH = 7, AGE_WIDTH = 5 };
 
-static const char *phase_of(const struct sw_report *report)
-{
-    return report->is_deleting ? "Deleting" : sw_report_phase(report);
-}
-
 /* A resource in the overview. */
 struct summary {
     const char *phase;
@@ -425,7 +509,10 @@ static struct summary summary_of(const struct sw_report *report)
 {
     struct table t;
     read_rows(report, MAX_STATE, &t);
-    struct summary s = { phase_of(report), t.n_ready, t.n, -1, 0, sw_report_message(report) };
+    char *pause = pause_of(report);
+    struct summary s = {
+        phase_of(report), t.n_ready, t.n, -1, 0, pause ? pause : sw_report_message(report)
+    };
     for (size_t i = 0; i < t.n; i++) {
         s.nodes = t.rows[i].nodes > s.nodes ? t.rows[i].nodes : s.nodes;
         if (t.rows[i].nodes && (s.labelled < 0 || t.rows[i].labelled < s.labelled))

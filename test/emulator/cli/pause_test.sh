@@ -27,8 +27,14 @@ until_ok 20 text_is "as the recipe has it" >/dev/null
 by_hand() { kubectl -n demo patch cm made --type merge -p '{"data": {"text": "by hand"}}'; }
 paused() { "$slipway" pause demo | tee said && grep -q '^demo: paused' said && by_hand && sleep 2 && text_is "by hand"; }
 t "a paused resource is left alone" paused
+tells_pause() { # in the line, in detail, as a document
+    "$slipway" status | tee said | grep -qE '^demo +Paused +1/1 .*paused when it was Ready: slipway resume demo goes on' &&
+        "$slipway" status demo | tee -a said | head -1 | grep -qE '^demo  Paused .*1/1 states  paused when it was Ready: slipway resume demo goes on' &&
+        "$slipway" status demo -o json | grep -q '"paused": true'
+}
+t "status tells that it is paused" tells_pause
 t "pausing it again says so" eval '"$slipway" pause demo | grep -q "paused already"'
-resumed() { "$slipway" resume demo | grep -q '^demo: resumed' && until_ok 20 text_is "as the recipe has it"; }
+resumed() { "$slipway" resume demo | grep -q '^demo: resumed' && until_ok 20 text_is "as the recipe has it" && ! "$slipway" status | grep -i paused; }
 t "one that goes on is repaired" resumed
 t "going on again says so" eval '"$slipway" resume demo | grep -q "not paused"'
 none() { "$slipway" pause nothing 2>said; [ $? = 2 ] && grep -q nothing said; }

@@ -93,6 +93,14 @@ operand() { # RECIPE TROUBLE TEXT
     for f in errs status explained; do [ "$(grep -cE -- "$3" $f)" -eq 1 ] || { echo "not once in $f"; return 1; }; done
     [ $rc -eq 3 ]
 }
+fits_columns() { # states that wait for others are counted; what is Ready and has nothing to tell has one row
+    kubectl get specialresources >table
+    "$slipway" status nvidia-mig >status
+    cat table status
+    [ "$(sed 's/ *$//' table | awk 'length > n { n = length } END { print n }')" -le 100 ] &&
+        grep -qE '^nvidia-mig +False +Progressing +gpu-operator \+3 +4 ' table &&
+        grep -qE '^5 states +Ready +15/15 +4/4 .*, nfd,' status && grep -q '^gpu-operator  *Waiting ' status && [ "$(wc -l <status)" -le 16 ]
+}
 events_say_it() { # EXPECTED...
     kubectl get events -A --field-selector type=Warning,involvedObject.kind=SpecialResource -o 'jsonpath={range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' >events
     cat events
@@ -117,4 +125,5 @@ t "a driver of Gaudi's operator, whose custom resource says nothing" operand int
 t "in an Event, too" events_say_it '^intel-gaudi state intel-gaudi-operator.*: .*pod habana-ai-operator/habana-ai-driver-.*Error 2'
 t "slices that the GPUs cannot have" operand nvidia-mig mig-config-fails 'gpu-0 is as none may be: label nvidia.com/mig.config.state is failed; the GPUs cannot be divided'
 t "in an Event, too" events_say_it '^nvidia-mig .*label nvidia.com/mig.config.state is failed'
+t "kubectl's table fits 100 columns, and status a screen" fits_columns
 plan
