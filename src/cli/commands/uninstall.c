@@ -478,6 +478,24 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
     sw_hook_run_done(&run);
 }
 
+/* What a resource has left that was deleted without an operator. @return whether there is any */
+static bool remove_left(struct uninstall *u, const struct sw_kind *node_kind,
+                        struct json_object *nodes)
+{
+    const size_t before = u->n_done;
+    SW_AUTO_JSON *resource = uninstall_left(u, nodes);
+    struct json_object *inventory = sw_json_find(resource, "status", "inventory", NULL);
+    if (sw_json_len(inventory) || sw_json_len(sw_json_find(resource, "status", "states", NULL)))
+        (void)fprintf(stderr,
+                      "slipway uninstall: there is no SpecialResource '%s' any more: this is what "
+                      "it has left behind; hooks are not run, as the record of them is gone\n",
+                      u->only);
+    (void)remove_list(u, resource, inventory, NULL, "", false);
+    for (size_t i = 0; i < sw_json_len(nodes); i++)
+        uninstall_clear_node(u, resource, node_kind, sw_json_at(nodes, i));
+    return u->n_done > before;
+}
+
 static int not_found(const struct uninstall *u, struct sw_err *err)
 {
     const char *meant = sw_cluster_nearest(u->resources, u->only);
@@ -515,6 +533,10 @@ static int remove_resources(struct uninstall *u, struct sw_err *err)
             continue;
         found = true;
         remove_resource(u, kind, r, node_kind, nodes);
+    }
+    if (rc == 0 && !found) {
+        found = remove_left(u, node_kind, nodes);
+        all = !sw_json_len(resources);
     }
     if (rc == 0 && found && all && !u->n_kept && !u->n_failed)
         uninstall_clear_kernels(u, node_kind);
@@ -666,7 +688,9 @@ const struct sw_command sw_command_uninstall = {
     .name = "uninstall",
     .args = "[NAME]",
     .summary = "delete what slipway created, whether an operator runs or not",
-    .details = "With NAME one SpecialResource, else all of them, the operator and the definitions. "
+    .details = "With NAME one SpecialResource, or what one that was deleted has left behind, "
+               "else all of\n"
+               "them, the operator and the definitions. "
                "Deleted are the\n"
                "objects in a resource's inventory unless they were replaced since, what it has set "
                "on nodes, and\n"

@@ -1,5 +1,5 @@
 #pragma once
-/* uninstall: internal to uninstall.c, uninstall_nodes.c and uninstall_wait.c. */
+/* uninstall: internal to uninstall.c, uninstall_left.c, uninstall_nodes.c and uninstall_wait.c. */
 #include "cli/cluster/connect.h"
 
 struct json_object;
@@ -45,6 +45,11 @@ int uninstall_await_gone(struct uninstall *u, const struct sw_kind *kind, const 
  * orphaning resource only those of an upgrade. The labels are removed from the document, too. */
 void uninstall_clear_node(struct uninstall *u, struct json_object *resource,
                           const struct sw_kind *node_kind, struct json_object *node);
+
+/** What the resource @u->only, which does not exist any more, has left behind: a document of a
+ * resource that has it in its status' inventory, what comes first to be removed last, and the
+ * labels of @nodes among its states; the caller's. What other resources need is said to be kept. */
+struct json_object *uninstall_left(struct uninstall *u, struct json_object *nodes);
 
 /** No resource is left: take the label with the node's kernel off those nodes that have it from
  * slipway. Labels of Node Feature Discovery, and one that somebody else has set, stay. */

@@ -218,6 +218,22 @@ operators_finalizer() {
     no_operator
     return $rc
 }
+labels_of() { kubectl get nodes -o yaml | grep -c "specialresource.openshift.io/state-$1-"; }
+bygone() { # deleted while no operator runs: the garbage collector leaves what has no owner
+    local name n
+    for name in bygone bygone-too; do
+        mkdir -p "$tap_dir/$name/templates"
+        printf 'apiVersion: v2\nname: %s\nversion: 0.1.0\n' $name >"$tap_dir/$name/Chart.yaml"
+        printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n' >"$tap_dir/$name/templates/0000-c.yaml"
+        "$slipway" run "$tap_dir/$name" --alongside --timeout 60s >/dev/null || return 1
+    done
+    kubectl delete specialresource bygone && gone specialresource bygone && there namespace bygone || return 1
+    n=$(labels_of bygone-too)
+    [ "$(labels_of bygone)" -gt "$n" ] && [ "$n" -gt 0 ] && removes 0 bygone && says "there is no SpecialResource 'bygone' any more: this is what it has left behind" &&
+        says '^delete Namespace bygone$' && says '^unlabel Node .*state-bygone-0000$' && says_not 'bygone-too' && says 'nothing was deleted: --yes' && there namespace bygone || return 1
+    removes 0 bygone --yes && until_ok 20 gone namespace bygone && [ "$(labels_of bygone)" = "$n" ] && [ "$(labels_of bygone-too)" = "$n" ] && there namespace bygone-too &&
+        removes 2 bygone --yes && says "there is no SpecialResource 'bygone'; did you mean 'bygone-too'" && removes 0 bygone-too --yes
+}
 deleted() { [ -n "$(kubectl get "$@" -o 'jsonpath={.metadata.deletionTimestamp}')" ]; }
 
 t "start" start
@@ -236,6 +252,7 @@ t "--no-hooks goes without" without
 t "what a finalizer holds is waited for, and what its controller needs stays as long" finalizer
 t "finalizers of Kubernetes' own are left to the cluster" clusters_finalizer
 t "so an operator waits, too" operators_finalizer
+t "what a resource leaves behind that is deleted without an operator goes likewise" bygone
 t "the kernel's label goes with the last resource, where slipway has set it" kernels
 t "so it does where the operator deletes the last one" operator_kernels
 t "and is killed on the way" killed_kernels
