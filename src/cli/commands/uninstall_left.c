@@ -153,13 +153,14 @@ struct json_object *uninstall_left(struct uninstall *u, struct json_object *node
     struct json_object *resource = json_object_new_object();
     struct json_object *inventory = sw_json_need_list(resource, "status", "inventory", NULL);
     sw_json_set_str(resource, u->only, "metadata", "name", NULL);
+    for (size_t i = 0; i < sw_json_len(u->resources); i++) /* unpack their states */
+        (void)sw_inventory_of(sw_json_get(sw_json_at(u->resources, i), "status"));
     for (size_t i = 0; i < SW_COUNT(left.turns); i++)
         left.turns[i] = json_object_new_array();
     find_objects(u, &left);
     for (size_t i = SW_COUNT(left.turns); i-- > 0;) { /* what comes first goes last */
         for (size_t k = 0; k < sw_json_len(left.turns[i]); k++)
-            (void)json_object_array_add(inventory,
-                                        json_object_get(sw_json_at(left.turns[i], k)));
+            (void)json_object_array_add(inventory, json_object_get(sw_json_at(left.turns[i], k)));
         json_object_put(left.turns[i]);
     }
     sw_json_set(resource, find_states(u, nodes), "status", "states", NULL);
