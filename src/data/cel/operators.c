@@ -109,7 +109,7 @@ static struct cel_value negate(struct cel_run *x, const struct cel_value *args, 
     return args[0].i == INT64_MIN ? overflow(x, false) : sw_cel_int(-args[0].i);
 }
 
-static struct cel_value not(struct cel_run * x, const struct cel_value *args, int variant)
+static struct cel_value negated(struct cel_run *x, const struct cel_value *args, int variant)
 {
     (void)x;
     (void)variant;
@@ -244,7 +244,7 @@ const struct cel_function sw_cel_operators[] = {
     { "_+_", "LALA>LA", join_lists, 0 },
     { "-_", "i>i", negate, 0 },
     { "-_", "d>d", negate, 0 },
-    { "!_", "b>b", not, 0 },
+    { "!_", "b>b", negated, 0 },
     { "@in", "ALA>b", is_in, 0 },
     { "@in", "AMAB>b", is_in, 0 },
     { "_[_]", "LAi>A", fn_index, 0 },

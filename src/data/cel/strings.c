@@ -194,7 +194,7 @@ static struct cel_value join(struct cel_run *x, const struct cel_value *args, in
     for (size_t i = 0; i < list->n; i++) {
         const struct cel_value item = sw_cel_at(x, list, i);
         if (item.kind != CEL_STRING) {
-            SW_AUTO_CHARS *unused = sw_buffer_take(&b, NULL);
+            free(sw_buffer_take(&b, NULL));
             return sw_cel_no_overload(x);
         }
         if (!sw_cel_charge(x, (item.s.len + (separated ? args[1].s.len : 0)) / 10))
