@@ -24,17 +24,18 @@ static void default_template(json_object *spec)
 /* ---- workloads ----------------------------------------------------------------------------------
  */
 
-/* Guaranteed, Burstable or BestEffort, by cpu and memory of all containers. */
-static const char *qos_class(json_object *spec)
+const char *sw_pod_qos_class(json_object *spec)
 {
+    static const char *const lists[] = { "containers", "initContainers" };
     static const char *const names[] = { "cpu", "memory" };
-    json_object *containers = sw_json_get(spec, "containers");
     bool any = false, all = true;
-    for (size_t i = 0; i < sw_json_len(containers); i++) {
-        for (size_t r = 0; r < SW_COUNT(names); r++) {
-            json_object *c = sw_json_at(containers, i);
-            json_object *limit = sw_json_find(c, "resources", "limits", names[r], NULL);
-            json_object *request = sw_json_find(c, "resources", "requests", names[r], NULL);
+    for (size_t l = 0; l < SW_COUNT(lists); l++) {
+        json_object *containers = sw_json_get(spec, lists[l]);
+        for (size_t i = 0; i < sw_json_len(containers) * SW_COUNT(names); i++) {
+            json_object *c = sw_json_at(containers, i / SW_COUNT(names));
+            const char *name = names[i % SW_COUNT(names)];
+            json_object *limit = sw_json_find(c, "resources", "limits", name, NULL);
+            json_object *request = sw_json_find(c, "resources", "requests", name, NULL);
             any = any || limit || request;
             all = all && limit && request && sw_json_equal(limit, request);
         }
@@ -48,7 +49,7 @@ static void default_pod(struct sw_write *w)
     sw_default_pod_spec(spec, true);
     if (w->op == SW_OP_CREATE) {
         sw_json_set_str(w->doc, "Pending", "status", "phase", NULL);
-        sw_json_set_str(w->doc, qos_class(spec), "status", "qosClass", NULL);
+        sw_json_set_str(w->doc, sw_pod_qos_class(spec), "status", "qosClass", NULL);
     }
 }
 

@@ -7,6 +7,9 @@
 /** Set the defaults of a PodSpec, of a pod (@is_pod) or of a template. */
 void sw_default_pod_spec(json_object *spec, bool is_pod);
 
+/** Guaranteed, Burstable or BestEffort, by the cpu and memory of all containers. */
+const char *sw_pod_qos_class(json_object *spec);
+
 /** Set @key unless it is there; the value is taken. */
 void sw_default(json_object *map, const char *key, json_object *value);
 /** sw_default() with a string. */

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "emulator/admission/defaults.h"
+#include "emulator/admission/quota_scopes.h"
 #include "emulator/store/document.h"
 #include "emulator/store/status.h"
 
@@ -71,6 +72,9 @@ int sw_limit_ranger(struct sw_write *w)
         for (size_t i = 0; i < sw_json_len(limits) && rc == 0; i++)
             rc = apply_limit(w, sw_json_at(limits, i));
     }
+    if (ranges.n)
+        sw_json_set_str(w->doc, sw_pod_qos_class(sw_json_get(w->doc, "spec")), "status", "qosClass",
+                        NULL);
     return rc;
 }
 
@@ -167,15 +171,17 @@ static const struct sw_emu_kind *counted_kind(struct sw_store *store, const char
     return is_compute ? sw_store_kind(store, "", "Pod") : NULL;
 }
 
-/* What the objects of @kind in @ns use of it. */
+/* What the objects of @kind that @quota counts use of @resource. */
 static struct sw_quantity use_of(struct sw_store *store, const struct sw_emu_kind *kind,
-                                 const char *ns, const char *resource)
+                                 json_object *quota, const char *resource)
 {
     struct sw_quantity sum = sw_quantity_from_int(0);
     bool counts;
     SW_STORE_LIST(objects);
-    sw_store_list(store, kind, ns, &objects);
+    sw_store_list(store, kind, sw_obj_namespace(quota), &objects);
     for (size_t i = 0; i < objects.n; i++) {
+        if (!sw_quota_counts(quota, kind, objects.items[i]))
+            continue;
         struct sw_quantity q = charge(kind, objects.items[i], resource, &counts);
         sw_quantity_add(&sum, &q);
     }
@@ -194,7 +200,7 @@ json_object *sw_quota_used(struct sw_store *store, json_object *quota)
         if (!kind)
             continue;
         char text[64];
-        struct sw_quantity sum = use_of(store, kind, sw_obj_namespace(quota), resource);
+        struct sw_quantity sum = use_of(store, kind, quota, resource);
         sw_json_set_str(used, sw_quantity_text(&sum, text), resource, NULL);
     }
     return used;
@@ -205,15 +211,16 @@ struct sums {
     struct sw_quantity requested, used, hard;
 };
 
-/* Whether this create exceeds @hard, the quota of @resource. */
-static bool is_exceeded(struct sw_write *w, const char *resource, json_object *hard,
+/* Whether this create exceeds what @quota has of @resource. */
+static bool is_exceeded(struct sw_write *w, json_object *quota, const char *resource,
                         struct sums *sums)
 {
+    json_object *hard = sw_json_find(quota, "spec", "hard", resource, NULL);
     bool counts;
     sums->requested = charge(w->kind, w->doc, resource, &counts);
     if (!counts || sums->requested.nano == 0 || sw_quantity_from_json(hard, &sums->hard, NULL) < 0)
         return false;
-    sums->used = use_of(w->store, w->kind, w->ns, resource);
+    sums->used = use_of(w->store, w->kind, quota, resource);
     struct sw_quantity total = sums->used;
     sw_quantity_add(&total, &sums->requested);
     return sw_quantity_cmp(&total, &sums->hard) > 0;
@@ -274,14 +281,14 @@ static int check_quota(struct sw_write *w, json_object *quota)
 {
     json_object *hard = sw_json_find(quota, "spec", "hard", NULL);
     struct sums sums;
-    if (!json_object_is_type(hard, json_type_object))
+    if (!json_object_is_type(hard, json_type_object) || !sw_quota_counts(quota, w->kind, w->doc))
         return 0;
     SW_AUTO_JSON *resources = sw_json_sorted_keys(hard);
     int rc = sw_write_is(w, "", "Pod") ? check_constraints(w, quota, resources) : 0;
     SW_AUTO_CHARS *requested = NULL, *used = NULL, *limited = NULL;
     for (size_t i = 0; rc == 0 && i < sw_json_len(resources); i++) {
         const char *resource = json_object_get_string(sw_json_at(resources, i));
-        if (!is_exceeded(w, resource, sw_json_get(hard, resource), &sums))
+        if (!is_exceeded(w, quota, resource, &sums))
             continue;
         append_amount(&requested, resource, &sums.requested);
         append_amount(&used, resource, &sums.used);

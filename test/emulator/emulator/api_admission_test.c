@@ -122,6 +122,75 @@ static void what_a_quota_refuses_is_said_whole(void **state)
     }
 }
 
+/* A quota of no pods at all, with these scopes: which of the pods it refuses. */
+static void a_quota_with_scopes_counts_the_pods_that_they_match(void **state)
+{
+    static const char none[] = "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]";
+    static const char some[] = "\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":"
+                               "{\"requests\":{\"cpu\":\"1\"}}}]";
+    static const char ends[] = "\"activeDeadlineSeconds\":5,\"containers\":[{\"name\":\"c\","
+                               "\"image\":\"i\"}]";
+    static const char urgent[] = "\"priorityClassName\":\"system-node-critical\",\"containers\":"
+                                 "[{\"name\":\"c\",\"image\":\"i\"}]";
+    static const char apart[] =
+        "\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":"
+        "[{\"topologyKey\":\"t\",\"namespaceSelector\":{},\"labelSelector\":{}}]}},"
+        "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]";
+#define CLASS(op, values)                                                                          \
+    "\"scopeSelector\":{\"matchExpressions\":[{\"scopeName\":\"PriorityClass\",\"operator\":\"" op \
+    "\"" values "}]}"
+#define VALUES ",\"values\":[\"system-node-critical\"]"
+    static const struct {
+        const char *scopes, *refused, *taken;
+    } rows[] = {
+        { "\"scopes\":[\"BestEffort\"]", none, some },
+        { "\"scopes\":[\"NotBestEffort\"]", some, none },
+        { "\"scopes\":[\"Terminating\"]", ends, none },
+        { "\"scopes\":[\"NotTerminating\"]", none, ends },
+        { "\"scopes\":[\"CrossNamespacePodAffinity\"]", apart, none },
+        { "\"scopes\":[\"BestEffort\",\"Terminating\"]", ends, none },
+        { CLASS("In", VALUES), urgent, none },
+        { CLASS("NotIn", VALUES), none, urgent },
+        { CLASS("Exists", ""), urgent, none },
+        { CLASS("DoesNotExist", ""), none, urgent },
+    };
+    struct api *api = *state;
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_AUTO_CHARS *quota = sw_printf(
+            "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"pods\":\"0\"},%s}}",
+            rows[i].scopes);
+        SW_AUTO_CHARS *bad = sw_printf("{\"metadata\":{\"name\":\"bad\"},\"spec\":{%s}}",
+                                       rows[i].refused);
+        SW_AUTO_CHARS *good = sw_printf("{\"metadata\":{\"name\":\"good\"},\"spec\":{%s}}",
+                                        rows[i].taken);
+        api_must(api, 201, "POST", "/api/v1/namespaces/default/resourcequotas", NULL, quota);
+        api_must(api, 403, "POST", PODS, NULL, bad);
+        api_must(api, 201, "POST", PODS, NULL, good);
+        api_must(api, 200, "DELETE", PODS "/good", "gracePeriodSeconds=0", NULL);
+        api_must(api, 200, "DELETE", "/api/v1/namespaces/default/resourcequotas/q", NULL, NULL);
+    }
+}
+
+static void a_quota_with_scopes_counts_nothing_but_pods(void **state)
+{
+    struct api *api = *state;
+    api_must(api, 201, "POST", "/api/v1/namespaces/default/resourcequotas", NULL,
+             "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"hard\":{\"pods\":\"9\",\"secrets\":\"0\"},"
+             "\"scopes\":[\"BestEffort\"]}}");
+    api_must(api, 201, "POST", "/api/v1/namespaces/default/secrets", NULL,
+             "{\"metadata\":{\"name\":\"s\"}}");
+}
+
+static void what_a_limit_range_fills_in_decides_the_class_of_a_pod(void **state)
+{
+    struct api *api = *state;
+    api_must(api, 201, "POST", "/api/v1/namespaces/default/limitranges", NULL,
+             "{\"metadata\":{\"name\":\"l\"},\"spec\":{\"limits\":[{\"type\":\"Container\","
+             "\"default\":{\"memory\":\"1Gi\"}}]}}");
+    SW_AUTO_JSON *doc = api_expect(api, 201, "POST", PODS, NULL, POD(""));
+    assert_string_equal(str(doc, "status", "qosClass", NULL), "Burstable");
+}
+
 static void a_limit_range_fills_in_and_limits(void **state)
 {
     struct api *api = *state;
@@ -212,6 +281,9 @@ int main(void)
         T(services_get_an_address_of_their_own),
         T(a_quota_is_kept),
         T(what_a_quota_refuses_is_said_whole),
+        T(a_quota_with_scopes_counts_the_pods_that_they_match),
+        T(a_quota_with_scopes_counts_nothing_but_pods),
+        T(what_a_limit_range_fills_in_decides_the_class_of_a_pod),
         T(a_limit_range_fills_in_and_limits),
         T(extended_resources_need_limits),
         T(types_are_told_as_go_tells_them),
