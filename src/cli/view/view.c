@@ -262,11 +262,12 @@ static void put_row(struct sw_line *line, const struct row *r, const int columns
     sw_line_end(line);
 }
 
-/* Is it Ready, with nothing to tell? */
+/* Is it Ready, with nothing to tell? A state without objects is Ready at once, which is not to be
+ * taken for one that works. */
 static bool is_dull(const struct table *t, const struct row *r)
 {
     SW_AUTO_CHARS *note = note_of(t, r);
-    return sw_streq(r->phase, "Ready") && !note && !*r->message;
+    return sw_streq(r->phase, "Ready") && r->total && !note && !*r->message;
 }
 
 /* One row for all of those, where the table is long: what is left is seen at once. */

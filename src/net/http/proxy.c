@@ -3,6 +3,7 @@
 
 #include "data/text/url.h"
 #include "net/http/internal.h"
+#include "net/http/library.h"
 
 /* The proxy that @t may go through, by the options and the environment as libcurl reads it.
  * Borrowed; NULL: none. */
