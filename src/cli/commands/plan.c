@@ -14,6 +14,7 @@
 #include "cli/cluster/requests.h"
 #include "cli/cluster/shared_releases.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/recommend.h"
 #include "cli/recipe/absent_charts.h"
 #include "cli/recipe/awaited_labels.h"
 #include "cli/recipe/preview.h"
@@ -35,7 +36,7 @@ enum { RETRIES = 5 };
 struct plan_opts {
     struct sw_recipe_flags recipe;
     struct sw_connect_opts connect;
-    const char *output;
+    const char *output, *snapshot;
     bool all;
     int64_t timeout_ms;
 };
@@ -45,6 +46,10 @@ static const struct sw_flag flags[] = {
       "as if every driver were out of date" },
     { "output", 'o', SW_FLAG_STRING, offsetof(struct plan_opts, output), "FORMAT", "text|json",
       "json: one document (default text)" },
+    { "snapshot", 0, SW_FLAG_STRING, offsetof(struct plan_opts, snapshot), "FILE", NULL,
+      "without a cluster: whether a recipe of AICR fits that of which aicr has taken this "
+      "snapshot, "
+      "and over what it would be installed" },
     { "timeout", 0, SW_FLAG_DURATION, offsetof(struct plan_opts, timeout_ms), "TIME", NULL,
       "time limit, such as 90s or 5m (default 30s)" },
     SW_RECIPE_FLAGS_IN(offsetof(struct plan_opts, recipe),
@@ -393,6 +398,10 @@ static int execute(const struct sw_call *call)
     int rc = sw_cli_parse(call, &p.opts, 1, &rest);
     if (rc) {
         rc--;
+    } else if (p.opts.snapshot) { /* what does not fit is not walked */
+        rc = recommend_offline("plan", rest.items[0], p.opts.recipe.source.criteria,
+                               p.opts.snapshot, p.opts.output);
+        rc = rc ? TROUBLE : SOME_ACTION;
     } else if (read_all(&p, rest.items[0], &err) < 0 || sw_node_plan_make(&p.nodes, &err) < 0) {
         (void)sw_cli_fail("plan", &err);
         rc = TROUBLE;
@@ -416,22 +425,27 @@ const struct sw_command sw_command_plan = {
     .args = "RECIPE|NAME",
     .missing = "which recipe, or which resource? 'slipway status' lists resources",
     .summary = "print the actions on nodes before they are done",
-    .details = "Of a recipe as if it were applied now, or of a SpecialResource as it is: which "
-               "taints and labels\n"
-               "nodes get and lose, and in which order nodes with drivers are cordoned, drained "
-               "(with the pods that\n"
-               "are evicted), get their new driver and are uncordoned, by spec.upgradePolicy. The "
-               "decisions are the\n"
-               "operator's, as if each action succeeded. Of a recipe also which releases of its "
-               "subcharts go to\n"
-               "another version or change, and in which steps, what its states have chosen, and "
-               "which of them wait\n"
-               "for labels of Node Feature Discovery that the recipe installs itself.\n"
-               "Nothing is written. A NAME is first "
-               "looked up as a\n"
-               "resource; ./NAME is the folder.\n"
-               "\n"
-               "Exit status: 0 no node needs anything, 1 actions, 2 errors.",
+    .details =
+        "Of a recipe as if it were applied now, or of a SpecialResource as it is: which "
+        "taints and labels\n"
+        "nodes get and lose, and in which order nodes with drivers are cordoned, drained "
+        "(with the pods that\n"
+        "are evicted), get their new driver and are uncordoned, by spec.upgradePolicy. The "
+        "decisions are the\n"
+        "operator's, as if each action succeeded. Of a recipe also which releases of its "
+        "subcharts go to\n"
+        "another version or change, and in which steps, what its states have chosen, and "
+        "which of them wait\n"
+        "for labels of Node Feature Discovery that the recipe installs itself.\n"
+        "With --snapshot no cluster is asked: the constraints of a recipe of NVIDIA's AI "
+        "Cluster Runtime are held\n"
+        "against the snapshot, as 'slipway recommend' does.\n"
+        "Nothing is written. A NAME is first "
+        "looked up as a\n"
+        "resource; ./NAME is the folder.\n"
+        "\n"
+        "Exit status: 0 no node needs anything, 1 actions, 2 errors, or a constraint that is "
+        "not met.",
     .flags = flags,
     .execute = execute,
 };

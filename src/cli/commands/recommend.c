@@ -1,4 +1,6 @@
 /* slipway recommend: which recipes of a catalogue of NVIDIA's AI Cluster Runtime fit a cluster. */
+#include "cli/commands/recommend.h"
+
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,27 +218,41 @@ static int print(const struct work *w, const char *source)
     return fits(sw_json_at(w->judged, 0)) ? SW_EXIT_OK : SW_EXIT_FAILED;
 }
 
+static int recommend(const char *command, const struct recommend_opts *opts, const char *source)
+{
+    struct work w = { .opts = opts };
+    SW_ERR(err);
+    int rc = open_source(&w, source, &err);
+    if (rc == 0)
+        rc = read_facts(&w, &err);
+    if (rc == 0)
+        rc = judge(&w, source, &err);
+    if (rc == 0 && w.catalog && w.result)
+        rc = sw_aicr_upgrades(w.catalog, w.result, w.facts, &w.upgrades, &err);
+    rc = rc < 0 ? sw_cli_fail(command, &err) : print(&w, source);
+    work_done(&w);
+    return rc;
+}
+
+int recommend_offline(const char *command, const char *source, const char *criteria,
+                      const char *snapshot, const char *output)
+{
+    const struct recommend_opts opts = { .criteria = criteria,
+                                         .snapshot = snapshot,
+                                         .output = output };
+    return recommend(command, &opts, source);
+}
+
 static int execute(const struct sw_call *call)
 {
     struct recommend_opts opts = { 0 };
     struct sw_operands rest;
-    SW_ERR(err);
     int rc = sw_cli_parse(call, &opts, 1, &rest);
     if (rc)
         return rc - 1;
     if (rest.n != 1)
         return sw_cli_usage("recommend", "from which catalogue, or of which recipe?");
-    struct work w = { .opts = &opts };
-    rc = open_source(&w, rest.items[0], &err);
-    if (rc == 0)
-        rc = read_facts(&w, &err);
-    if (rc == 0)
-        rc = judge(&w, rest.items[0], &err);
-    if (rc == 0 && w.catalog && w.result)
-        rc = sw_aicr_upgrades(w.catalog, w.result, w.facts, &w.upgrades, &err);
-    rc = rc < 0 ? sw_cli_fail("recommend", &err) : print(&w, rest.items[0]);
-    work_done(&w);
-    return rc;
+    return recommend("recommend", &opts, rest.items[0]);
 }
 
 const struct sw_command sw_command_recommend = {

@@ -407,6 +407,18 @@ unfit() {
     [ $rc = 1 ] && jq -e '.recipes[0].name == "recipe.yaml" and (.recipes[0].against | length) == 2 and .components[0].there == "the same" and .facts.nodes[0].name == "gpu-1"' said >/dev/null || { cat said; return 1; }
 }
 t "recommend of a recipe that does not fit ends with 1, and says all that speaks against it" unfit
+planned_offline() { # 1: there is something to do, 2: a constraint stops it
+    local rc=0
+    snapshot s1 v1.33.1-eks-1 ubuntu; KUBECONFIG=none "$slipway" plan recipe.yaml --snapshot s1 >said 2>&1 || rc=$?
+    [ $rc = 1 ] && grep -q '^fits *recipe.yaml' said && grep -q '^gpu-operator  *gpu-operator  *v2.0.0  *v1.0.0, in namespace old$' said || { cat said; return 1; }
+    rc=0; snapshot s2 v1.20.3-eks-1 rhel; KUBECONFIG=none "$slipway" plan recipe.yaml --snapshot s2 -o json >said 2>&1 || rc=$?
+    [ $rc = 2 ] && jq -e '.recipes[0].against | length == 2' said >/dev/null || { cat said; return 1; }
+    rc=0; KUBECONFIG=none "$slipway" plan catalog --criteria service=eks --snapshot s1 >said 2>&1 || rc=$?
+    [ $rc = 1 ] && grep -q '^fits *eks$' said || { cat said; return 1; }
+    rc=0; "$slipway" plan recipe.yaml --snapshot nowhere >said 2>&1 || rc=$?
+    [ $rc = 2 ] && grep -q '^slipway plan: nowhere: No such file' said || { cat said; return 1; }
+}
+t "plan of a snapshot asks no cluster" planned_offline
 there() { # what is on a cluster: its nodes, and Helm's releases
     local rc=0
     began || return 1
