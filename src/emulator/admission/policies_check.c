@@ -48,11 +48,70 @@ static void check_annotations(const struct policy *p, struct sw_field_errors *er
     }
 }
 
+/* One of the values that a field may have, in the order in which a server lists them. NULL, a field
+ * that is not there, is none of its business. @return whether it is none of them */
+static bool check_choice(const char *value, const char *const *choices, const char *field,
+                         struct sw_field_errors *errors)
+{
+    SW_AUTO_CHARS *supported = sw_strdup("supported values:");
+    bool found = !value;
+    for (size_t i = 0; choices[i]; i++) {
+        sw_append(&supported, "%s \"%s\"", i ? "," : "", choices[i]);
+        found = found || sw_streq(value, choices[i]);
+    }
+    if (!found)
+        sw_field_error_str(errors, SW_FIELD_NOT_SUPPORTED, field, value, supported);
+    return !found;
+}
+
+static void check_operations(json_object *list, const char *field, struct sw_field_errors *errors)
+{
+    static const char *const operations[] = { "*", "CONNECT", "CREATE", "DELETE", "UPDATE", NULL };
+    bool all = false;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        const char *operation = json_object_get_string(sw_json_at(list, i));
+        SW_AUTO_CHARS *at = sw_printf("%s[%zu]", field, i);
+        all = all || sw_streq(operation, "*");
+        (void)check_choice(operation, operations, at, errors);
+    }
+    if (all && sw_json_len(list) > 1)
+        sw_field_error_raw(errors, SW_FIELD_INVALID, field,
+                           json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN),
+                           "if '*' is present, must not specify other operations");
+}
+
+static void check_constraints(const struct policy *p, struct sw_field_errors *errors)
+{
+    static const char *const lists[] = { "operations", "apiGroups", "apiVersions", "resources" };
+    static const char *const policies[] = { "Equivalent", "Exact", NULL };
+    json_object *constraints = sw_json_get(p->spec, "matchConstraints");
+    json_object *rules = sw_json_get(constraints, "resourceRules");
+    if (!sw_json_len(rules))
+        sw_field_error_raw(errors, SW_FIELD_REQUIRED,
+                           constraints ? "spec.matchConstraints.resourceRules"
+                                       : "spec.matchConstraints",
+                           NULL, NULL);
+    for (size_t i = 0; i < sw_json_len(rules); i++) {
+        json_object *rule = sw_json_at(rules, i);
+        for (size_t k = 0; k < SW_COUNT(lists); k++) {
+            SW_AUTO_CHARS *at = sw_printf("spec.matchConstraints.resourceRules[%zu].%s", i,
+                                          lists[k]);
+            if (!sw_json_len(sw_json_get(rule, lists[k])))
+                sw_field_error_raw(errors, SW_FIELD_REQUIRED, at, NULL, NULL);
+            else if (k == 0)
+                check_operations(sw_json_get(rule, lists[k]), at, errors);
+        }
+    }
+    (void)check_choice(sw_json_str(constraints, NULL, "matchPolicy", NULL), policies,
+                       "spec.matchConstraints.matchPolicy", errors);
+}
+
 void sw_policy_check(struct sw_write *w, struct sw_field_errors *errors)
 {
     SW_ERR(err);
     struct policy p;
     size_t wrong = 0;
+    static const char *const failures[] = { "Fail", "Ignore", NULL };
     static const char none[] = "validations or auditAnnotations must contain at least one item";
     if (sw_policy_open(&p, w->doc, &wrong, &err) < 0) {
         SW_AUTO_CHARS *at = sw_printf("spec.variables[%zu].expression", wrong);
@@ -66,6 +125,9 @@ void sw_policy_check(struct sw_write *w, struct sw_field_errors *errors)
             sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.validations", NULL, none);
             sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.auditAnnotations", NULL, none);
         }
+        (void)check_choice(sw_json_str(p.spec, NULL, "failurePolicy", NULL), failures,
+                           "spec.failurePolicy", errors);
+        check_constraints(&p, errors);
         sw_admission_check_conditions(sw_json_get(p.spec, "matchConditions"), &p.scope,
                                       "spec.matchConditions", errors);
         check_validations(&p, errors);
@@ -74,11 +136,61 @@ void sw_policy_check(struct sw_write *w, struct sw_field_errors *errors)
     sw_policy_close(&p);
 }
 
-void sw_policy_binding_check(struct sw_write *w, struct sw_field_errors *errors)
+static bool is_before(json_object *list, size_t end, const char *text)
 {
-    if (!sw_json_len(sw_json_find(w->doc, "spec", "validationActions", NULL)))
+    bool found = false;
+    for (size_t i = 0; i < end && !found; i++)
+        found = sw_streq(json_object_get_string(sw_json_at(list, i)), text);
+    return found;
+}
+
+static void check_actions(json_object *list, struct sw_field_errors *errors)
+{
+    static const char *const actions[] = { "Audit", "Deny", "Warn", NULL };
+    const size_t n = sw_json_len(list);
+    for (size_t i = 0; i < n; i++) {
+        const char *action = json_object_get_string(sw_json_at(list, i));
+        SW_AUTO_CHARS *at = sw_printf("spec.validationActions[%zu]", i);
+        if (!check_choice(action, actions, at, errors) && is_before(list, i, action))
+            sw_field_error_str(errors, SW_FIELD_DUPLICATE, at, action, NULL);
+    }
+    if (is_before(list, n, "Deny") && is_before(list, n, "Warn"))
+        sw_field_error_raw(errors, SW_FIELD_INVALID, "spec.validationActions",
+                           json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN),
+                           "must not contain both Deny and Warn (repeating the same validation "
+                           "failure information in the API response and headers serves no "
+                           "purpose)");
+    if (!n)
         sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.validationActions", NULL,
                            "at least one validation action is required");
+}
+
+static void check_params(json_object *ref, struct sw_field_errors *errors)
+{
+    static const char *const actions[] = { "Deny", "Allow", NULL };
+    static const char exclusive[] = "name and selector are mutually exclusive";
+    const char *action = sw_json_str(ref, NULL, "parameterNotFoundAction", NULL);
+    const bool has_name = *sw_json_str(ref, "", "name", NULL);
+    const bool has_selector = sw_json_get(ref, "selector");
+    if (has_name && has_selector) {
+        sw_field_error_raw(errors, SW_FIELD_FORBIDDEN, "spec.paramRef.name", NULL, exclusive);
+        sw_field_error_raw(errors, SW_FIELD_FORBIDDEN, "spec.paramRef.selector", NULL, exclusive);
+    } else if (!has_name && !has_selector) {
+        sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.paramRef", NULL,
+                           "one of name or selector must be specified");
+    }
+    if (!action)
+        sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.paramRef.parameterNotFoundAction", NULL,
+                           NULL);
+    (void)check_choice(action, actions, "spec.paramRef.parameterNotFoundAction", errors);
+}
+
+void sw_policy_binding_check(struct sw_write *w, struct sw_field_errors *errors)
+{
+    json_object *ref = sw_json_find(w->doc, "spec", "paramRef", NULL);
     if (!*sw_json_str(w->doc, "", "spec", "policyName", NULL))
         sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.policyName", NULL, NULL);
+    if (ref)
+        check_params(ref, errors);
+    check_actions(sw_json_find(w->doc, "spec", "validationActions", NULL), errors);
 }

@@ -79,13 +79,17 @@ void sw_crd_validate(struct sw_write *w, struct sw_field_errors *errors)
     json_object *schema = sw_crd_schema(w->kind, w->opts->version);
     if (!schema)
         return;
+    const bool is_old = sw_store_minor(w->store) < 36;
+    SW_FIELD_ERRORS(kept);
     sw_structural_validate(w->doc, schema, "", errors);
     if (errors->n == 0)
-        sw_structural_rules(w->doc, w->old, schema, sw_store_minor(w->store) < 36, errors);
+        sw_structural_rules(w->doc, w->old, schema, is_old, errors, &kept);
     else if (is_blocking(errors) && sw_structural_has_rules(schema))
         sw_field_error_str(errors, SW_FIELD_INVALID, "<nil>", "null",
                            "some validation rules were not checked because the object was invalid; "
                            "correct the existing errors to complete validation");
+    for (size_t i = 0; i < kept.n && !is_old; i++)
+        sw_status_warn(w->status, "%s: %s", kept.items[i].field, kept.items[i].body);
 }
 
 /* ---- checks of a CRD ----------------------------------------------------------------------------

@@ -18,9 +18,10 @@ void sw_structural_validate(json_object *value, json_object *schema, const char 
                             struct sw_field_errors *errors);
 /** Add the errors of the object @value by the rules of @schema (x-kubernetes-validations), which is
  * valid by the rest of it. @old: what it was, for rules about a change; or NULL. @names_type: a
- * rule that fails shows the value's type, as before Kubernetes 1.36. */
+ * rule that fails shows the value's type, as before Kubernetes 1.36. @kept gets those of what an
+ * update has not changed: it stays valid, and 1.36 warns of it. */
 void sw_structural_rules(json_object *value, json_object *old, json_object *schema, bool names_type,
-                         struct sw_field_errors *errors);
+                         struct sw_field_errors *errors, struct sw_field_errors *kept);
 /** Add the errors of the rules of @schema itself, not of those in it. @is_root: it is that of the
  * whole object. */
 void sw_structural_check_rules(json_object *schema, const char *path, bool is_root,

@@ -69,12 +69,14 @@ struct subject {
     json_object *value, *old, *schema;
     const char *path;
     bool is_root;
+    bool is_kept; /* it is in a list without keys that is as it was: its elements have no @old */
 };
 
 /* The rules of one object on their way. */
 struct evaluation {
     struct sw_field_errors *errors;
-    bool names_type; /* before Kubernetes 1.36 a failed rule shows the value's type */
+    struct sw_field_errors *kept; /* of what an update has not changed, which stays valid */
+    bool names_type;              /* before Kubernetes 1.36 a failed rule shows the value's type */
     uint64_t cost;
     bool ended; /* the budget is spent */
 };
@@ -136,6 +138,10 @@ static void add_failure(struct evaluation *e, const struct subject *s, json_obje
     if (valued && e->names_type)
         sw_field_error_str(e->errors, type, where, sw_json_str(s->schema, "object", "type", NULL),
                            message);
+    else if (valued && !json_object_is_type(s->value, json_type_object) &&
+             !json_object_is_type(s->value, json_type_array))
+        sw_field_error(e->errors, type, where, s->value, type == SW_FIELD_DUPLICATE ? NULL : "%s",
+                       message);
     else /* of a duplicate nothing else is said */
         sw_field_error_raw(e->errors, type, where, NULL,
                            type == SW_FIELD_DUPLICATE ? NULL : message);
@@ -162,10 +168,10 @@ static void add_error(struct evaluation *e, const struct subject *s, json_object
 /* ---- evaluation ---------------------------------------------------------------------------------
  */
 
-/* What has not changed stays valid, whatever rules say now. */
+/* What has not changed stays valid, whatever rules say now: that is a warning. */
 static bool is_unchanged(const struct subject *s)
 {
-    return s->old && sw_json_equal(s->old, s->value);
+    return s->is_kept || (s->old && sw_json_equal(s->old, s->value));
 }
 
 static void check_rule(struct evaluation *e, const struct subject *s, json_object *rule)
@@ -185,12 +191,17 @@ static void check_rule(struct evaluation *e, const struct subject *s, json_objec
     json_object *const values[N_VARIABLES] = { [SELF] = s->value, [OLD_SELF] = s->old };
     const struct sw_cel_input input = { .values = values };
     const int rc = sw_cel_holds(cel, &input, &e->cost, &why);
-    if (rc == 1 || (!of_change && is_unchanged(s)))
+    if (rc == 1)
         return;
+    struct evaluation at = *e;
+    if (!of_change && is_unchanged(s))
+        at.errors = e->kept;
     if (rc < 0)
-        add_error(e, s, rule, sw_err_text(&why));
+        add_error(&at, s, rule, sw_err_text(&why));
     else
-        add_failure(e, s, rule);
+        add_failure(&at, s, rule);
+    e->cost = at.cost;
+    e->ended = at.ended;
 }
 
 static void check_rules(struct evaluation *e, const struct subject *s)
@@ -232,10 +243,12 @@ static json_object *old_element(const struct subject *list, json_object *element
 static void check_elements(struct evaluation *e, const struct subject *s)
 {
     json_object *items = sw_structural_items(s->schema);
+    const bool kept = items && is_unchanged(s);
     for (size_t i = 0; items && i < sw_json_len(s->value) && !e->ended; i++) {
         SW_AUTO_CHARS *at = sw_printf("%s[%zu]", s->path, i);
         json_object *element = sw_json_at(s->value, i);
-        check_value(e, &(struct subject){ element, old_element(s, element), items, at, false });
+        check_value(e,
+                    &(struct subject){ element, old_element(s, element), items, at, false, kept });
     }
 }
 
@@ -253,13 +266,14 @@ static void check_value(struct evaluation *e, const struct subject *s)
         SW_AUTO_CHARS *at = own ? sw_printf("%s%s%s", s->path, *s->path ? "." : "", key)
                                 : sw_printf("%s[%s]", s->path, key);
         if (of && !e->ended)
-            check_value(e, &(struct subject){ child, sw_json_get(s->old, key), of, at, false });
+            check_value(
+                e, &(struct subject){ child, sw_json_get(s->old, key), of, at, false, s->is_kept });
     }
 }
 
 void sw_structural_rules(json_object *value, json_object *old, json_object *schema, bool names_type,
-                         struct sw_field_errors *errors)
+                         struct sw_field_errors *errors, struct sw_field_errors *kept)
 {
-    struct evaluation e = { .errors = errors, .names_type = names_type };
-    check_value(&e, &(struct subject){ value, old, schema, "", true });
+    struct evaluation e = { .errors = errors, .kept = kept, .names_type = names_type };
+    check_value(&e, &(struct subject){ value, old, schema, "", true, false });
 }

@@ -91,6 +91,33 @@ compiled() {
 }
 t "a policy that does not compile is refused" compiled
 
+# checked TEXT KIND SPEC: what is no policy, or no binding, is refused
+checked() {
+    ! printf 'apiVersion: admissionregistration.k8s.io/v1\nkind: %s\nmetadata: {name: odd}\nspec: %s\n' "$2" "$3" | kubectl apply --validate=false -f - >"$tap_dir/o" 2>&1 &&
+        grep -qF -- "$1" "$tap_dir/o" || { cat "$tap_dir/o"; return 1; }
+}
+fields() {
+    local p=ValidatingAdmissionPolicy v='validations: [{expression: "true"}]' rule='apiGroups: [""], apiVersions: [v1], resources: [pods]'
+    checked 'spec.failurePolicy: Unsupported value: "Maybe": supported values: "Fail", "Ignore"' $p "{failurePolicy: Maybe, $v, matchConstraints: {resourceRules: [{$rule, operations: [CREATE]}]}}" &&
+        checked 'spec.matchConstraints: Required value' $p "{$v}" &&
+        checked 'operations[1]: Unsupported value: "FROB": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"' $p "{$v, matchConstraints: {resourceRules: [{$rule, operations: [CREATE, FROB]}]}}" &&
+        checked "operations: Invalid value: [\"*\",\"CREATE\"]: if '*' is present, must not specify other operations" $p "{$v, matchConstraints: {resourceRules: [{$rule, operations: ['*', CREATE]}]}}" &&
+        checked 'resourceRules[0].operations: Required value' $p "{$v, matchConstraints: {resourceRules: [{$rule}]}}" &&
+        checked 'spec.matchConstraints.matchPolicy: Unsupported value: "Odd": supported values: "Equivalent", "Exact"' $p "{$v, matchConstraints: {matchPolicy: Odd, resourceRules: [{$rule, operations: [CREATE]}]}}"
+}
+t "a policy with a field that cannot be is refused" fields
+bindings() {
+    local b=ValidatingAdmissionPolicyBinding
+    checked 'spec.validationActions[0]: Unsupported value: "Bogus": supported values: "Audit", "Deny", "Warn"' $b '{policyName: p, validationActions: [Bogus]}' &&
+        checked 'spec.validationActions: Invalid value: ["Deny","Warn"]: must not contain both Deny and Warn' $b '{policyName: p, validationActions: [Deny, Warn]}' &&
+        checked 'spec.validationActions[1]: Duplicate value: "Deny"' $b '{policyName: p, validationActions: [Deny, Deny]}' &&
+        checked 'spec.paramRef.selector: Forbidden: name and selector are mutually exclusive' $b '{policyName: p, validationActions: [Deny], paramRef: {name: a, selector: {}, parameterNotFoundAction: Deny}}' &&
+        checked 'spec.paramRef: Required value: one of name or selector must be specified' $b '{policyName: p, validationActions: [Deny], paramRef: {parameterNotFoundAction: Deny}}' &&
+        checked 'spec.paramRef.parameterNotFoundAction: Required value' $b '{policyName: p, validationActions: [Deny], paramRef: {name: a}}' &&
+        checked 'spec.paramRef.parameterNotFoundAction: Unsupported value: "Odd": supported values: "Deny", "Allow"' $b '{policyName: p, validationActions: [Deny], paramRef: {name: a, parameterNotFoundAction: Odd}}'
+}
+t "a binding with a field that cannot be is refused" bindings
+
 # rule RULE...: a definition whose spec has these rules
 rule() {
     kubectl apply -f - <<YAML
@@ -131,6 +158,21 @@ rules() {
         jar '{count: 1, list: [a]}' 'spec.count: Invalid value: no less'
 }
 t "rules use what Kubernetes' CEL has" rules
+scalars() { # a failed rule shows the value, unless it is a map or a list
+    rule '{rule: self.list.size() < 2, message: too many}' && kubectl patch crd jars.example.com --type json -p '[
+      {"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/count/x-kubernetes-validations", "value": [{"rule": "self > 1", "message": "more"}]},
+      {"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/list/items/x-kubernetes-validations", "value": [{"rule": "self != \"b\"", "message": "not b"}]}]' && sleep 0.2 &&
+        jar '{count: 1, list: [b, c]}' 'spec.count: Invalid value: 1: more' && jar '{count: 1, list: [b, c]}' 'spec.list[0]: Invalid value: "b": not b' &&
+        jar '{count: 1, list: [b, c]}' 'spec: Invalid value: too many'
+}
+t "a failed rule shows the value where that is no map or list" scalars
+kept() { # the rule came later
+    rule '{rule: self.count > 0}' && sleep 0.2 && kubectl delete jars --all && printf 'apiVersion: example.com/v1\nkind: Jar\nmetadata: {name: a}\nspec: {count: 2, list: [b]}\n' | kubectl apply -f - &&
+        kubectl patch crd jars.example.com --type json -p '[{"op": "add", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/list/items/x-kubernetes-validations", "value": [{"rule": "self != \"b\"", "message": "not b"}]}]' && sleep 0.2 &&
+        kubectl label jar a k=v >"$tap_dir/o" 2>&1 && grep -qF 'Warning: spec.list[0]: Invalid value: "b": not b' "$tap_dir/o" && kubectl patch jar a --type merge -p '{"spec":{"count":3}}' || { cat "$tap_dir/o"; return 1; }
+    ! kubectl patch jar a --type merge -p '{"spec":{"list":["b","c"]}}'
+}
+t "what an update has not changed stays valid, with a warning" kept
 broken_rules() {
     ! rule '{rule: self.nope == 1}' 2>"$tap_dir/o" &&
         grep -qF "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Invalid value:" "$tap_dir/o" &&
