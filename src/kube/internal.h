@@ -43,6 +43,7 @@ struct sw_kube {
 
     bool down;
     bool answered;    /* the server has, at least once */
+    bool is_awaited;  /* on_server is called at its next answer */
     int n_silent;     /* transfers in a row that got no answer */
     int64_t heard_ms; /* when it answered last */
     int64_t back_ms;  /* when the server answered again after it had not; 0: never */

@@ -59,6 +59,9 @@ bool sw_kube_is_up(const struct sw_kube *k);
 bool sw_kube_has_answered(const struct sw_kube *k);
 /** For how long the server has answered nothing, while a request waits for it; 0: none does. */
 int64_t sw_kube_silent_ms(const struct sw_kube *k);
+/** Have on_server() called with 0 at the next answer, also where the server did not count as
+ * unreachable: for who has told that it is silent. */
+void sw_kube_await_answer(struct sw_kube *k);
 /** Call @fn (NULL: no function) when a watch is answered again after connections of watches have
  * broken off, as they do when the API server is restarted; once for all that broke before. A watch
  * that the server ends in order is none. It is called from within an answer: @fn must only record

@@ -44,6 +44,10 @@ void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
     k->answered |= result->http_status != 0;
     if (result->http_status)
         k->heard_ms = sw_loop_now_ms(k->loop);
+    const bool is_awaited = k->is_awaited && result->http_status && !k->down;
+    k->is_awaited = k->is_awaited && !result->http_status;
+    if (is_awaited && k->opts.on_server)
+        k->opts.on_server(0, "", k->opts.arg);
     if (result->http_status && result->code == 0) {
         k->n_silent = 0;
         set_down(k, 0, "");
@@ -57,6 +61,11 @@ void kube_note_server(struct sw_kube *k, const struct sw_http_result *result)
 bool sw_kube_has_answered(const struct sw_kube *k)
 {
     return k->answered;
+}
+
+void sw_kube_await_answer(struct sw_kube *k)
+{
+    k->is_awaited = true;
 }
 
 int64_t sw_kube_silent_ms(const struct sw_kube *k)

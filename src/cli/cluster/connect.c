@@ -8,6 +8,7 @@
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,12 +17,14 @@ static void on_server(int code, const char *why, void *arg)
     struct sw_connection *conn = arg;
     if (!conn->patient || (code && code != SW_UNAVAILABLE))
         return; /* the failed request reports it */
-    if (!code && conn->is_down)
+    if (!code && (conn->is_down || conn->told_ms))
         (void)fprintf(stderr, "slipway %s: the API server answers again\n", conn->command);
     else if (code)
         (void)fprintf(stderr, "slipway %s: %s; trying again until it answers\n", conn->command,
                       why ? why : "the API server does not answer");
     conn->is_down = code != 0;
+    conn->told_ms = 0;
+    sw_text_set(&conn->why_down, code ? why : NULL);
 }
 
 enum { SILENT_MS = 5000, CHECK_MS = 1000, STILL_SILENT_MS = 10000 };
@@ -41,15 +44,12 @@ static void on_silent(void *arg)
         return;
     sw_timer_set(conn->silent_timer,
                  silent_ms && silent_ms < SILENT_MS ? SILENT_MS - silent_ms : CHECK_MS);
-    if (!conn->patient || conn->is_down || silent_ms < SILENT_MS) {
-        if (conn->told_ms && !conn->is_down)
-            (void)fprintf(stderr, "slipway %s: the API server answers again\n", conn->command);
-        conn->told_ms = 0;
+    if (!conn->patient || conn->is_down || silent_ms < SILENT_MS)
         return;
-    }
     if (conn->told_ms && sw_loop_now_ms(conn->loop) - conn->told_ms < STILL_SILENT_MS)
         return;
     conn->told_ms = sw_loop_now_ms(conn->loop);
+    sw_kube_await_answer(conn->kube); /* on_server() says that it answers again */
     (void)fprintf(stderr, "slipway %s: %s has not answered for %d s; trying again until it does\n",
                   conn->command, sw_kube_server(conn->kube), (int)(silent_ms / 1000));
 }
@@ -141,6 +141,7 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
 
 void sw_connection_done(struct sw_connection *conn)
 {
+    free(SW_TAKE(conn->why_down));
     sw_timer_free(SW_TAKE(conn->silent_timer));
     sw_kube_free(SW_TAKE(conn->kube));
     sw_kube_config_free(SW_TAKE(conn->config));

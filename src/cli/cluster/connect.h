@@ -60,6 +60,7 @@ struct sw_connection {
     const char *command;
     bool patient;     /* print once that the server does not answer, and when it answers again */
     bool is_down;     /* the former was printed */
+    char *why_down;   /* why it does not answer; NULL: it does */
     int signal;       /* the one that ended the loop; 0: none */
     int64_t until_ms; /* deadline of the requests of requests.h, on the loop's clock; 0: none */
     void (*on_signal)(void *arg);

@@ -580,7 +580,7 @@ struct json_object *sw_rbac_of(const struct sw_rendered *rendered, const struct 
                                NULL);
     const char **keys = sorted_keys(scopes, &n);
     for (size_t i = 0; i < n; i++)
-        if (*keys[i])
+        if (*keys[i] && !sw_streq(keys[i], "default") && !sw_starts_with(keys[i], "kube-"))
             (void)json_object_array_add(list, manifest(opts, "v1", "Namespace", keys[i], ""));
     for (size_t i = 0; i < n; i++)
         put_roles(list, &r, keys[i]);

@@ -30,6 +30,20 @@ static const struct sw_flag flags[] = {
     { 0 },
 };
 
+/* @name: of the topic; NULL: all of them */
+static int print_topic(const struct explain_opts *opts, const char *topic, const char *name,
+                       const char *text)
+{
+    if (!sw_streq(opts->output, "json"))
+        return sw_cli_print(text, strlen(text));
+    SW_AUTO_JSON *doc = json_object_new_object();
+    sw_json_set_str(doc, topic, "topic", NULL);
+    if (name)
+        sw_json_set_str(doc, name, "name", NULL);
+    sw_json_set_str(doc, text, "text", NULL);
+    return sw_cli_print_json(doc);
+}
+
 /* A topic alone: the names that it has, unless a resource is called so. */
 static int list_topic(const struct explain_opts *opts, const char *topic, bool *is_resource)
 {
@@ -45,7 +59,7 @@ static int list_topic(const struct explain_opts *opts, const char *topic, bool *
     sw_connection_done(&conn);
     *is_resource = rc == 0;
     SW_AUTO_CHARS *list = *is_resource ? NULL : explain_topic_list(topic);
-    return list ? sw_cli_print(list, strlen(list)) : SW_EXIT_OK;
+    return list ? print_topic(opts, topic, NULL, list) : SW_EXIT_OK;
 }
 
 static int explain(struct sw_connection *conn, const struct explain_opts *opts, const char *name,
@@ -85,7 +99,8 @@ static int execute(const struct sw_call *call)
     if (rest.n == 2 && explain_is_topic(rest.items[0])) {
         SW_AUTO_CHARS *text = NULL;
         rc = explain_topic(rest.items[0], rest.items[1], &text, &err);
-        return rc < 0 ? sw_cli_fail("explain", &err) : sw_cli_print(text, strlen(text));
+        return rc < 0 ? sw_cli_fail("explain", &err)
+                      : print_topic(&opts, rest.items[0], rest.items[1], text);
     }
     if (rest.n == 1 && explain_is_topic(rest.items[0])) {
         bool is_resource;

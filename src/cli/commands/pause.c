@@ -1,5 +1,6 @@
 /* slipway pause, resume: spec.managementState of a SpecialResource. */
 #include "cli/cluster/connect.h"
+#include "cli/cluster/leader.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "data/data.h"
@@ -43,9 +44,10 @@ static int set_state(struct sw_connection *conn, const char *name, const char *w
     return sw_cluster_patch(conn, kind, NULL, name, patch, err);
 }
 
-/* @done, @already: what is printed behind the name. */
+/* @done, @already: what is printed behind the name; @alone: behind @done where no operator leads,
+ * with the name once more. */
 static int change(const struct sw_call *call, const char *wanted, const char *done,
-                  const char *already)
+                  const char *alone, const char *already)
 {
     const char *command = call->argv[0];
     struct pause_opts opts = { 0 };
@@ -61,10 +63,12 @@ static int change(const struct sw_call *call, const char *wanted, const char *do
     rc = sw_connection_init(&conn, command, &opts.connect, &err);
     if (rc == 0)
         rc = set_state(&conn, name, wanted, &changed, &err);
+    SW_AUTO_CHARS *leader = rc == 0 && changed ? sw_leader_find(&conn) : NULL;
     if (rc < 0)
         rc = sw_cli_fail(command, &err);
     else
-        (void)printf("%s: %s\n", name, changed ? done : already);
+        (void)printf("%s: %s%s%s\n", name, changed ? done : already,
+                     changed && !leader ? alone : "", changed && !leader && *alone ? name : "");
     sw_connection_done(&conn);
     return rc;
 }
@@ -72,7 +76,7 @@ static int change(const struct sw_call *call, const char *wanted, const char *do
 static int execute_pause(const struct sw_call *call)
 {
     return change(call, "Unmanaged",
-                  "paused: nothing of it is applied, repaired or removed until slipway resume",
+                  "paused: nothing of it is applied, repaired or removed until slipway resume", "",
                   "it is paused already");
 }
 
@@ -80,6 +84,7 @@ static int execute_resume(const struct sw_call *call)
 {
     return change(call, "Managed",
                   "resumed: it is walked, and what was changed meanwhile is repaired",
+                  "; no operator is seen to lead, and where none runs it is slipway retry ",
                   "it is not paused");
 }
 

@@ -207,6 +207,12 @@ static void on_beat(void *arg)
     report_done(&report);
 }
 
+/* Nothing can have been written then. */
+static bool has_not_answered(const struct run *run)
+{
+    return run->conn.kube && !sw_kube_has_answered(run->conn.kube);
+}
+
 /* Why the walk has ended without being Ready; heap. NULL: it is Ready. */
 static char *failure_of(const struct run *run, const struct sw_report *report)
 {
@@ -214,9 +220,10 @@ static char *failure_of(const struct run *run, const struct sw_report *report)
         return NULL;
     if (run->last_message)
         return sw_strdup(run->last_message);
-    return run->conn.is_down || (run->conn.kube && !sw_kube_has_answered(run->conn.kube))
-               ? sw_strdup("the API server does not answer")
-               : sw_report_trouble(report);
+    if (!run->conn.is_down && !has_not_answered(run))
+        return sw_report_trouble(report);
+    const char *why = run->conn.why_down;
+    return sw_printf("the API server does not answer%s%s", why ? ": " : "", why ? why : "");
 }
 
 /* Print the reason of a failure on stderr. */
@@ -233,7 +240,9 @@ static void print_failure(const struct run *run, const char *failure)
         sw_append(&lines, "  %.*s\n", (int)len, at);
         at += len + (at[len] == '\n');
     }
-    if ((is_interrupted || run->exit == SW_EXIT_TIMEOUT) && !run->opts.connect.emulate)
+    if (has_not_answered(run))
+        sw_append(&lines, "nothing was written; the same command begins anew\n");
+    else if ((is_interrupted || run->exit == SW_EXIT_TIMEOUT) && !run->opts.connect.emulate)
         sw_append(&lines,
                   "%s%s%s goes on from here; 'slipway uninstall %s' deletes what is there.\n",
                   run->as_it_is ? "'slipway retry " : "The same command",

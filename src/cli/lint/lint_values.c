@@ -110,11 +110,13 @@ static bool may_read(const char *name)
            !sw_ends_with(base, ".md");
 }
 
+/* A template has the name, or a value that is a template itself (`tpl`) reads it. */
 static bool is_read(const struct values_lint *l, const char *key)
 {
+    SW_AUTO_CHARS *read = sw_printf(".Values.%s", key);
     for (size_t i = 0; i < l->files.n; i++) {
         const struct sw_recipe_file *f = &l->files.items[i];
-        if (may_read(f->name) && has_word(f->bytes, f->len, key))
+        if (has_word(f->bytes, f->len, may_read(f->name) ? key : read))
             return true;
     }
     return false;

@@ -97,6 +97,8 @@ t "a field that is elsewhere" refuses field maxParallel "but spec.upgradePolicy.
 t "a slip of the pen in a hook" refuses hook tolertions "is it 'tolerations'?"
 t "a slip of the pen in a state" refuses state Wating "is it 'Waiting'?"
 t "what is no phase" refuses state 1000 "slipway explain NAME STATE"
+documents() { [ "$("$slipway" explain hook tolerations -o json | jq -r '"\(.topic) \(.name) \(.text | test("example:"))"')" = 'hook tolerations true' ] && "$slipway" explain field -o json | jq -e '.topic == "field" and (.text | test("spec.chart"))'; }
+command -v jq >/dev/null && t "as a document" documents
 t "every annotation has an example" every_annotation
 t "every field has an example" every_field
 t "hooks alone are listed" alone hook '^tolerations  +the taints' '^slipway.dev/timeout  +a duration'

@@ -41,6 +41,13 @@ none() { "$slipway" pause nothing 2>said; [ $? = 2 ] && grep -q nothing said; }
 t "a resource that is not there" none
 removed() { kubectl patch sr demo --type merge -p '{"spec": {"managementState": "Removed"}}' && ! "$slipway" resume demo 2>said && grep -q 'managementState: Removed' said; }
 t "one that is removed is not begun anew" removed
+alone() { # without an operator nothing is walked, and what does it is named
+    kill "${pids##* }"; wait "${pids##* }"
+    kubectl patch sr demo --type merge -p '{"spec": {"managementState": "Unmanaged"}}' && kubectl -n demo delete cm made --ignore-not-found
+    "$slipway" resume demo | tee said | grep -q 'no operator is seen to lead, and where none runs it is slipway retry demo$' &&
+        "$slipway" retry demo >said 2>&1 && text_is "as the recipe has it"
+}
+t "where no operator leads that is said, and what walks it" alone
 not_run() { # a resource of its own, with nobody else to walk it
     cp -r demo other && sed -i 's/demo/other/' other/Chart.yaml && "$slipway" run other --alongside >said 2>&1 && "$slipway" pause other &&
         ! timeout 60 "$slipway" run other --alongside --timeout 30s >said 2>&1

@@ -174,6 +174,12 @@ Y
 role_in() { # NAME NAMESPACE: that Role in $tap_dir/out
     awk -v name="$1" -v ns="$2" 'function flush() { if (doc ~ /\nkind: Role\n/ && doc ~ "\n  name: " name "\n" && doc ~ "\n  namespace: " ns "\n") printf "%s", doc; doc = "" } $0 == "---" { flush(); next } { doc = doc "\n" $0 } END { flush() }' "$tap_dir/out"
 }
+own_namespaces() { # a role in kube-system, and no Namespace of that name
+    "$slipway" rbac recipes/nvidia-mig >"$tap_dir/out" && grep -q '^  namespace: kube-system$' "$tap_dir/out" || return 1
+    awk '$1 == "kind:" { kind = $2 } kind == "Namespace" && $1 == "name:" { print $2 }' "$tap_dir/out" >"$tap_dir/names"
+    cat "$tap_dir/names"
+    [ -s "$tap_dir/names" ] && ! grep -q '^kube-\|^default$' "$tap_dir/names"
+}
 same_again() { "$slipway" rbac "$chart" >"$tap_dir/a" && "$slipway" rbac "$chart" | cmp - "$tap_dir/a"; }
 applied() { # a server takes them, in the order in which they come
     command -v kubectl >/dev/null || return 0
@@ -212,6 +218,7 @@ t "the Secret of spec.chart.repository may be read where asked for" login
 t "what templates look up may be read, and no more" looked_up
 t "who asks for feature gates may ask" feature_gates
 t "the pods of operators that may be late are read, where they are known to be" late_operators
+t "namespaces that every cluster has are not made" own_namespaces
 t "equal recipes give equal rights" same_again
 t "charts of the Special Resource Operator ask for their resource or module" charts_of_sro
 t "a server takes what is printed" applied

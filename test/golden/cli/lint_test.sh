@@ -393,14 +393,14 @@ t "one that nothing reads" set_is unheard=x "warning: value 'unheard' is set, $n
 t "one that only a template has is none of them" set_is optional=x ""
 t "nor what goes below an empty default" set_is extra.any=x ""
 
-unread() { # values.yaml at the top: what no template has; not what a subchart or .Values as a whole gets
+unread() { # values.yaml at the top: what no template has; not what a subchart, a value that is a template or .Values as a whole reads
     local c=$tap_dir/unread
     mkdir -p "$c/templates" "$c/charts/sub/templates"
     printf 'apiVersion: v2\nname: unread\nversion: 0.1.0\ndependencies: [{name: sub, version: 0.1.0}]\n' >"$c/Chart.yaml"
     printf 'apiVersion: v2\nname: sub\nversion: 0.1.0\n' >"$c/charts/sub/Chart.yaml"
-    printf 'message: a\n# for people\ncolour: red\nglobal: {x: 1}\nsub: {y: 1}\n' >"$c/values.yaml"
+    printf 'message: "{{ .Values.inner }}"\n# for people\ncolour: red\nglobal: {x: 1}\nsub: {y: 1}\ninner: b\n' >"$c/values.yaml"
     printf 'The colour: `colour`\n' >"$c/README.md"
-    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {slipway.dev/wiat: "true"}}\ndata: {m: {{ .Values.message | quote }}}\n' >"$c/templates/a.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, annotations: {slipway.dev/wiat: "true"}}\ndata: {m: {{ tpl .Values.message . | quote }}}\n' >"$c/templates/a.yaml"
     (cd "$tap_dir" && "$slipway" lint unread) >"$tap_dir/o"
     cat "$tap_dir/o"
     [ "$(grep -c 'no template reads' "$tap_dir/o")" = 1 ] && grep -qx "unread/values.yaml:3: warning: no template reads value 'colour'" "$tap_dir/o" || return 1
