@@ -34,6 +34,7 @@ struct row {
 struct table {
     struct json_object *status; /* borrowed */
     bool packs;
+    bool packs_empty; /* states without objects, too, as there are several */
     struct row *rows;
     size_t n, n_ready;
     int name_width, phase_width;
@@ -262,12 +263,18 @@ static void put_row(struct sw_line *line, const struct row *r, const int columns
     sw_line_end(line);
 }
 
-/* Is it Ready, with nothing to tell? A state without objects is Ready at once, which is not to be
- * taken for one that works. */
-static bool is_dull(const struct table *t, const struct row *r)
+/* Is it Ready, with no sentence of its own? */
+static bool is_plain(const struct table *t, const struct row *r)
 {
     SW_AUTO_CHARS *note = note_of(t, r);
-    return sw_streq(r->phase, "Ready") && r->total && !note && !*r->message;
+    return sw_streq(r->phase, "Ready") && !note && !*r->message;
+}
+
+/* Is it Ready, with nothing to tell? A state without objects is Ready at once, which is not to be
+ * taken for one that works: it has a row of its own, or several are named as such in one. */
+static bool is_dull(const struct table *t, const struct row *r)
+{
+    return is_plain(t, r) && (r->total || t->packs_empty);
 }
 
 /* One row for all of those, where the table is long: what is left is seen at once. */
@@ -275,14 +282,15 @@ static void put_dull(struct sw_line *line, const struct table *t, size_t n_dull,
                      const int columns[5])
 {
     SW_AUTO_CHARS *name = sw_printf("%zu states", n_dull);
-    SW_AUTO_CHARS *names = sw_strdup("");
+    SW_AUTO_CHARS *names = sw_strdup(""), *empty = sw_strdup("");
     struct row all = { .name = name, .phase = "Ready", .class = "", .started = true };
     int64_t labelled = INT64_MAX;
     for (size_t i = 0; i < t->n; i++) {
         const struct row *r = &t->rows[i];
+        char **list = r->total ? &names : &empty;
         if (!is_dull(t, r))
             continue;
-        sw_append(&names, "%s%s", *names ? ", " : "", r->name);
+        sw_append(list, "%s%s", **list ? ", " : "", r->name);
         all.ready += r->ready;
         all.total += r->total;
         all.nodes = r->nodes > all.nodes ? r->nodes : all.nodes;
@@ -290,6 +298,8 @@ static void put_dull(struct sw_line *line, const struct table *t, size_t n_dull,
         all.elapsed_ms = r->elapsed_ms > all.elapsed_ms ? r->elapsed_ms : all.elapsed_ms;
     }
     all.labelled = all.nodes ? labelled : 0;
+    if (*empty)
+        sw_append(&names, "%snothing to apply here: %s", *names ? "; " : "", empty);
     put_row(line, &all, columns, names);
 }
 
@@ -312,9 +322,13 @@ static int width_of_names(const struct table *t, size_t n_packed)
     return width > MAX_STATE ? MAX_STATE : width;
 }
 
-static void put_state_table(struct sw_line *line, const struct table *t)
+static void put_state_table(struct sw_line *line, struct table *t)
 {
     static const char *const titles[] = { "STATE", "PHASE", "OBJECTS", "NODES", "TIME", NULL };
+    size_t n_empty = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n_empty += is_plain(t, &t->rows[i]) && !t->rows[i].total;
+    t->packs_empty = n_empty > 1;
     const size_t n_packed = count_packed(t);
     int c[5] = { 0, width_of_names(t, n_packed) + GAP };
     c[2] = c[1] + t->phase_width + GAP;
