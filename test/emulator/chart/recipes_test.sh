@@ -57,7 +57,7 @@ slices_told() { # what was chosen, and why
     cluster kubernetes --kube-version 1.36 || return 1
     "$slipway" plan recipes/nvidia-mig | grep -q "^state dra-driver: $why" || return 1
     "$slipway" run recipes/nvidia-mig --timeout 120s >/dev/null && "$slipway" status nvidia-mig >"$tap_dir/status" &&
-        grep -q "^dra-driver .*$why" "$tap_dir/status" && grep -q "^webhook .*nothing to apply" "$tap_dir/status" &&
+        grep -q "^dra-driver .*$why" "$tap_dir/status" && grep -q "nothing to apply here: .*webhook" "$tap_dir/status" &&
         grep -q "^scheduler .*eviction alone" "$tap_dir/status" && "$slipway" plan recipes/nvidia-mig | grep -q "^state scheduler: eviction alone" &&
         [ "$(kubectl -n das-operator get deployment das-scheduler -o 'jsonpath={.status.availableReplicas} {.spec.template.spec.containers[*].name}')" = "2 scheduler" ] &&
         "$slipway" explain nvidia-mig | grep -q "state dra-driver .*$why" && "$slipway" explain nvidia-mig dra-driver | grep -q "chosen: $why" &&
