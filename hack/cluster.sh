@@ -466,6 +466,7 @@ cgroupRoot: /$bridge
 failSwapOn: false
 enforceNodeAllocatable: []
 cgroupsPerQOS: true
+volumeStatsAggPeriod: 10s
 makeIPTablesUtilChains: false
 authentication: {anonymous: {enabled: false}, webhook: {enabled: false}, x509: {clientCAFile: $dir/pki/ca.crt}}
 authorization: {mode: AlwaysAllow}
