@@ -115,6 +115,8 @@ char *sw_strdup(const char *s) __attribute__((malloc));
 void sw_text_set(char **text, const char *with);
 /** A copy of @len_bytes bytes of @s with a NUL after them; the caller frees it. */
 char *sw_strndup(const char *s, size_t len_bytes) __attribute__((malloc, returns_nonnull));
+/** Copy @s without blanks, tabs and line ends at its two ends. Never NULL, the caller's. */
+char *sw_strtrim(const char *s) __attribute__((malloc, returns_nonnull));
 /** Formatted text; the caller frees it. */
 char *sw_printf(const char *fmt, ...)
     __attribute__((format(printf, 1, 2), malloc, returns_nonnull));

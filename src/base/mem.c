@@ -56,6 +56,16 @@ char *sw_strndup(const char *s, size_t len_bytes)
     return p;
 }
 
+char *sw_strtrim(const char *s)
+{
+    static const char blanks[] = " \t\r\n";
+    s += strspn(s, blanks);
+    size_t len = strlen(s);
+    while (len && strchr(blanks, s[len - 1]))
+        len--;
+    return sw_strndup(s, len);
+}
+
 char *sw_strdup(const char *s)
 {
     return s ? sw_strndup(s, strlen(s)) : NULL;

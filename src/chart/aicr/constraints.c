@@ -58,17 +58,6 @@ static bool same_version(const struct version *a, const struct version *b)
     return memcmp(a->parts, b->parts, sizeof a->parts) == 0;
 }
 
-/* Without blanks at both ends; the caller's. */
-static char *trimmed(const char *text)
-{
-    static const char blanks[] = " \t\r\n";
-    text += strspn(text, blanks);
-    size_t len = strlen(text);
-    while (len && strchr(blanks, text[len - 1]))
-        len--;
-    return sw_strndup(text, len);
-}
-
 static bool holds(enum op op, int order)
 {
     return op == OP_GE   ? order >= 0
@@ -79,7 +68,7 @@ static bool holds(enum op op, int order)
 
 int sw_aicr_is_met(const char *expression, const char *found, bool *out, struct sw_err *err)
 {
-    SW_AUTO_CHARS *whole = trimmed(expression), *has = trimmed(found);
+    SW_AUTO_CHARS *whole = sw_strtrim(expression), *has = sw_strtrim(found);
     enum op op = OP_NONE;
     const char *rest = whole;
     for (size_t i = 0; op == OP_NONE && i < SW_COUNT(ops); i++)
@@ -87,7 +76,7 @@ int sw_aicr_is_met(const char *expression, const char *found, bool *out, struct 
             op = ops[i].op;
             rest = whole + strlen(ops[i].text);
         }
-    SW_AUTO_CHARS *want = trimmed(rest);
+    SW_AUTO_CHARS *want = sw_strtrim(rest);
     struct version a, b;
     if (!*want)
         return sw_err_set(err, SW_INVALID, "'%s': a value was expected", expression);

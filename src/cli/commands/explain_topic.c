@@ -176,14 +176,6 @@ static struct json_object *fields_of(struct json_object *schema)
     return sw_json_get(items ? items : schema, "properties");
 }
 
-static bool is_required(struct json_object *required, const char *key)
-{
-    for (size_t i = 0; i < sw_json_len(required); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(required, i)), key))
-            return true;
-    return sw_json_len(required) == 0;
-}
-
 /* A value that @schema allows; the caller's. Of a map that requires fields it has only these. */
 static struct json_object *example_of(struct json_object *schema, const char *name)
 {
@@ -218,9 +210,10 @@ static struct json_object *example_of(struct json_object *schema, const char *na
         json_object_object_add(out, "<key>", json_object_new_string("<value>"));
         return out;
     }
+    struct json_object *required = sw_json_get(schema, "required");
     json_object_object_foreach(fields, key, field)
     {
-        if (is_required(sw_json_get(schema, "required"), key))
+        if (!sw_json_len(required) || sw_json_has_text(required, key))
             json_object_object_add(out, key, example_of(field, key));
     }
     return out;

@@ -28,6 +28,7 @@ struct row {
     struct json_object *state; /* borrowed */
     int64_t ready, total, labelled, nodes;
     bool started, finished;
+    bool is_plain; /* Ready, with no sentence of its own */
     int64_t elapsed_ms;
 };
 
@@ -263,7 +264,6 @@ static void put_row(struct sw_line *line, const struct row *r, const int columns
     sw_line_end(line);
 }
 
-/* Is it Ready, with no sentence of its own? */
 static bool is_plain(const struct table *t, const struct row *r)
 {
     SW_AUTO_CHARS *note = note_of(t, r);
@@ -274,7 +274,7 @@ static bool is_plain(const struct table *t, const struct row *r)
  * taken for one that works: it has a row of its own, or several are named as such in one. */
 static bool is_dull(const struct table *t, const struct row *r)
 {
-    return is_plain(t, r) && (r->total || t->packs_empty);
+    return r->is_plain && (r->total || t->packs_empty);
 }
 
 /* One row for all of those, where the table is long: what is left is seen at once. */
@@ -326,8 +326,10 @@ static void put_state_table(struct sw_line *line, struct table *t)
 {
     static const char *const titles[] = { "STATE", "PHASE", "OBJECTS", "NODES", "TIME", NULL };
     size_t n_empty = 0;
-    for (size_t i = 0; i < t->n; i++)
-        n_empty += is_plain(t, &t->rows[i]) && !t->rows[i].total;
+    for (size_t i = 0; i < t->n; i++) {
+        t->rows[i].is_plain = is_plain(t, &t->rows[i]);
+        n_empty += t->rows[i].is_plain && !t->rows[i].total;
+    }
     t->packs_empty = n_empty > 1;
     const size_t n_packed = count_packed(t);
     int c[5] = { 0, width_of_names(t, n_packed) + GAP };

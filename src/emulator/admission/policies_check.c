@@ -6,48 +6,6 @@
 #include "emulator/admission/policies.h"
 #include "emulator/store/status.h"
 
-static void check_reason(json_object *validation, const char *at, struct sw_field_errors *errors)
-{
-    static const char *const reasons[] = { "Forbidden", "Invalid", "RequestEntityTooLarge" };
-    const char *reason = sw_json_str(validation, NULL, "reason", NULL);
-    SW_AUTO_CHARS *field = sw_printf("%s.reason", at);
-    for (size_t i = 0; reason && i < SW_COUNT(reasons); i++)
-        if (sw_streq(reason, reasons[i]))
-            return;
-    if (reason)
-        sw_field_error_str(errors, SW_FIELD_NOT_SUPPORTED, field, reason,
-                           "supported values: \"Forbidden\", \"Invalid\", "
-                           "\"RequestEntityTooLarge\"");
-}
-
-static void check_validations(const struct policy *p, struct sw_field_errors *errors)
-{
-    json_object *list = sw_json_get(p->spec, "validations");
-    struct sw_admission_scope of_message = p->scope;
-    of_message.has_no_authorizer = true;
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        json_object *validation = sw_json_at(list, i);
-        json_object *message = sw_json_get(validation, "messageExpression");
-        SW_AUTO_CHARS *at = sw_printf("spec.validations[%zu]", i);
-        SW_AUTO_CHARS *field = sw_printf("%s.expression", at);
-        SW_AUTO_CHARS *message_field = sw_printf("%s.messageExpression", at);
-        sw_admission_check(sw_json_get(validation, "expression"), &p->scope, "bool", field, errors);
-        if (message)
-            sw_admission_check(message, &of_message, "string", message_field, errors);
-        check_reason(validation, at, errors);
-    }
-}
-
-static void check_annotations(const struct policy *p, struct sw_field_errors *errors)
-{
-    json_object *list = sw_json_get(p->spec, "auditAnnotations");
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        SW_AUTO_CHARS *at = sw_printf("spec.auditAnnotations[%zu].valueExpression", i);
-        sw_admission_check(sw_json_get(sw_json_at(list, i), "valueExpression"), &p->scope,
-                           "string null_type", at, errors);
-    }
-}
-
 /* One of the values that a field may have, in the order in which a server lists them. NULL, a field
  * that is not there, is none of its business. @return whether it is none of them */
 static bool check_choice(const char *value, const char *const *choices, const char *field,
@@ -62,6 +20,37 @@ static bool check_choice(const char *value, const char *const *choices, const ch
     if (!found)
         sw_field_error_str(errors, SW_FIELD_NOT_SUPPORTED, field, value, supported);
     return !found;
+}
+
+static void check_validations(const struct policy *p, struct sw_field_errors *errors)
+{
+    static const char *const reasons[] = { "Forbidden", "Invalid", "RequestEntityTooLarge", NULL };
+    json_object *list = sw_json_get(p->spec, "validations");
+    struct sw_admission_scope of_message = p->scope;
+    of_message.has_no_authorizer = true;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        json_object *validation = sw_json_at(list, i);
+        json_object *message = sw_json_get(validation, "messageExpression");
+        SW_AUTO_CHARS *at = sw_printf("spec.validations[%zu]", i);
+        SW_AUTO_CHARS *field = sw_printf("%s.expression", at);
+        SW_AUTO_CHARS *message_field = sw_printf("%s.messageExpression", at);
+        SW_AUTO_CHARS *reason_field = sw_printf("%s.reason", at);
+        sw_admission_check(sw_json_get(validation, "expression"), &p->scope, "bool", field, errors);
+        if (message)
+            sw_admission_check(message, &of_message, "string", message_field, errors);
+        (void)check_choice(sw_json_str(validation, NULL, "reason", NULL), reasons, reason_field,
+                           errors);
+    }
+}
+
+static void check_annotations(const struct policy *p, struct sw_field_errors *errors)
+{
+    json_object *list = sw_json_get(p->spec, "auditAnnotations");
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        SW_AUTO_CHARS *at = sw_printf("spec.auditAnnotations[%zu].valueExpression", i);
+        sw_admission_check(sw_json_get(sw_json_at(list, i), "valueExpression"), &p->scope,
+                           "string null_type", at, errors);
+    }
 }
 
 static void check_operations(json_object *list, const char *field, struct sw_field_errors *errors)
@@ -154,7 +143,7 @@ static void check_actions(json_object *list, struct sw_field_errors *errors)
         if (!check_choice(action, actions, at, errors) && is_before(list, i, action))
             sw_field_error_str(errors, SW_FIELD_DUPLICATE, at, action, NULL);
     }
-    if (is_before(list, n, "Deny") && is_before(list, n, "Warn"))
+    if (sw_json_has_text(list, "Deny") && sw_json_has_text(list, "Warn"))
         sw_field_error_raw(errors, SW_FIELD_INVALID, "spec.validationActions",
                            json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN),
                            "must not contain both Deny and Warn (repeating the same validation "

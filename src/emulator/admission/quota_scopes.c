@@ -72,14 +72,6 @@ static bool matches_scope(const char *scope, json_object *spec)
     return false;
 }
 
-static bool has_value(json_object *values, const char *text)
-{
-    for (size_t i = 0; i < sw_json_len(values); i++)
-        if (sw_streq(json_object_get_string(sw_json_at(values, i)), text))
-            return true;
-    return false;
-}
-
 /* One expression of a scopeSelector: of the priority class by its name, of all others that the
  * scope matches, which is the only operator that they may have. */
 static bool matches_expression(json_object *e, json_object *spec)
@@ -89,8 +81,8 @@ static bool matches_expression(json_object *e, json_object *spec)
     const char *class = sw_json_str(spec, "", "priorityClassName", NULL);
     if (!sw_streq(scope, "PriorityClass"))
         return matches_scope(scope, spec);
-    return sw_streq(op, "In")      ? *class && has_value(sw_json_get(e, "values"), class)
-           : sw_streq(op, "NotIn") ? !*class || !has_value(sw_json_get(e, "values"), class)
+    return sw_streq(op, "In")      ? *class && sw_json_has_text(sw_json_get(e, "values"), class)
+           : sw_streq(op, "NotIn") ? !*class || !sw_json_has_text(sw_json_get(e, "values"), class)
                                    : (*class != '\0') == sw_streq(op, "Exists");
 }
 

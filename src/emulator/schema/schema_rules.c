@@ -89,21 +89,11 @@ static const char *path_or_nil(const char *path)
 /* ---- messages -----------------------------------------------------------------------------------
  */
 
-static char *trimmed(const char *text)
-{
-    static const char space[] = " \t\r\n";
-    text += strspn(text, space);
-    size_t len = strlen(text);
-    while (len && strchr(space, text[len - 1]))
-        len--;
-    return sw_strndup(text, len);
-}
-
 /* What an error calls the rule: its message, or the expression. */
 static char *rule_text(json_object *rule)
 {
     const char *message = sw_json_str(rule, "", "message", NULL);
-    return trimmed(*message ? message : sw_json_str(rule, "", "rule", NULL));
+    return sw_strtrim(*message ? message : sw_json_str(rule, "", "rule", NULL));
 }
 
 /* The text of messageExpression; NULL: there is none, or it cannot be evaluated, is empty or has
@@ -120,7 +110,7 @@ static char *own_message(struct evaluation *e, const struct subject *s, json_obj
         (sw_rule_is_of_change(cel) && !s->old) ||
         sw_cel_run(cel, &input, &out, &e->cost, &ignored) < 0)
         return NULL;
-    SW_AUTO_CHARS *text = trimmed(
+    SW_AUTO_CHARS *text = sw_strtrim(
         json_object_is_type(out, json_type_string) ? json_object_get_string(out) : "");
     return *text && !strchr(text, '\n') ? SW_TAKE(text) : NULL;
 }
