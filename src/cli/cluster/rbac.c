@@ -11,6 +11,7 @@
 #include "operator/manifests/hooks.h"
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"
+#define SRO_GROUP "sro.openshift.io"
 #define RBAC_VERSION RBAC_GROUP "/v1"
 #define PULLERS "system:image-pullers" /* a RoleBinding of each OpenShift namespace */
 
@@ -322,7 +323,7 @@ static void allow_walk(struct rights *r)
     allow(r, o->ns, RBAC_GROUP, "clusterroles", "system:image-puller", bind_verb);
     allow_own(r, o->ns, RBAC_GROUP, "rolebindings", PULLERS, read_verbs);
     /* to own objects in a way that blocks the owner's deletion, where the cluster asks for that */
-    allow(r, "", "sro.openshift.io", "specialresources/finalizers", o->name,
+    allow(r, "", SRO_GROUP, "specialresources/finalizers", o->name,
           (const char *const[]){ "update", NULL });
     if (o->priority_classes) {
         allow_own(r, "", "scheduling.k8s.io", "priorityclasses", NULL, read_verbs);
@@ -348,9 +349,36 @@ static void allow_walk(struct rights *r)
     allow_own(r, o->ns, "", "secrets", NULL, release_verbs);
 }
 
+/* What `slipway run` does itself, whatever the recipe: an operator has it from its own manifests
+ * (charts/slipway). The definitions of slipway's own kinds must be there. */
+static void allow_run(struct rights *r)
+{
+    static const struct {
+        const char *ns, *group, *resource;
+        const char *verbs[8];
+    } own[] = {
+        { "",
+          SRO_GROUP,
+          "specialresources",
+          { "get", "list", "watch", "create", "patch", "delete" } },
+        { "", SRO_GROUP, "specialresources/status", { "get", "patch" } },
+        { "", "apiextensions.k8s.io", "customresourcedefinitions", { "get", "list", "watch" } },
+        { "", "", "nodes", { "get", "list", "watch", "patch" } },
+        { "", "", "namespaces", { "get", "list", "watch" } },
+        { "", "", "events", { "list", "create", "patch" } },
+        /* whether an operator leads; whose turn it is */
+        { "", "coordination.k8s.io", "leases", { "list" } },
+        { "default", "coordination.k8s.io", "leases", { "get", "create", "update", "delete" } },
+    };
+    for (size_t i = 0; i < SW_COUNT(own); i++)
+        allow(r, own[i].ns, own[i].group, own[i].resource, NULL, own[i].verbs);
+}
+
 static void collect(struct rights *r)
 {
     const struct sw_rbac_opts *o = r->opts;
+    if (o->user)
+        allow_run(r);
     allow_lookups(r);
     allow_config_map(r);
     for (size_t i = 0; i < sw_rendered_n_manifests(r->rendered); i++) {
@@ -381,7 +409,7 @@ static void collect(struct rights *r)
             allow(r, "", "", "namespaces", NULL,
                   (const char *const[]){ "get", "create", "patch", NULL });
         /* to own objects in a way that blocks the owner's deletion */
-        allow(r, "", "sro.openshift.io", "specialresourcemodules/finalizers", o->name,
+        allow(r, "", SRO_GROUP, "specialresourcemodules/finalizers", o->name,
               (const char *const[]){ "update", NULL });
     } else {
         allow_walk(r);

@@ -17,7 +17,8 @@ struct sw_rbac_opts {
                                     "slipway-<name>" */
     const char *account_ns;      /* its namespace; NULL: that of the recipe */
     bool legacy;                 /* no account: all rights are the operator's (--legacy-rights) */
-    const char *user;            /* no account: all rights are theirs; NULL: nobody's */
+    const char *user;            /* no account: all rights are theirs, and those that `slipway run`
+                                    needs for any recipe; NULL: nobody's */
     bool upgrades;               /* the resource has spec.upgradePolicy */
     bool cluster_wide;           /* in all namespaces, and to create the recipe's */
     bool escalate;               /* `bind` and `escalate` instead of what its roles contain */

@@ -18,7 +18,8 @@ struct rbac_opts {
 #define FIELD(name) offsetof(struct rbac_opts, rights.name)
 
 static const struct sw_flag flags[] = {
-    SW_RECIPE_FLAGS(offsetof(struct rbac_opts, recipe)),
+    SW_RECIPE_FLAGS_IN(offsetof(struct rbac_opts, recipe),
+                       "that of the recipe's own resource, else its name"),
     SW_MIRROR_FLAG(offsetof(struct rbac_opts, recipe.source)),
     { "operator-namespace", 0, SW_FLAG_STRING, FIELD(operator_ns), "NAME", NULL,
       "namespace of the operator (default $OPERATOR_NAMESPACE, else slipway)" },
@@ -30,8 +31,8 @@ static const struct sw_flag flags[] = {
     { "legacy-rights", 0, SW_FLAG_BOOL, FIELD(legacy), NULL, NULL,
       "grant the rights to the operator itself, for a controller with --legacy-rights" },
     { "user", 0, SW_FLAG_STRING, FIELD(user), "NAME", NULL,
-      "grant the rights to that user, for 'slipway run' as them: they need those of an operator "
-      "besides (to write nodes' labels, SpecialResources)" },
+      "grant the rights to that user, for 'slipway run' as them, with those that every walk needs "
+      "(nodes' labels, SpecialResources); slipway's CustomResourceDefinitions must be there" },
     { "upgrade-policy", 0, SW_FLAG_BOOL, FIELD(upgrades), NULL, NULL,
       "add the rights for spec.upgradePolicy of the resource: to delete and evict pods" },
     { "priority-classes", 0, SW_FLAG_BOOL, FIELD(priority_classes), NULL, NULL,
@@ -93,6 +94,23 @@ static int read_module(struct rbac_opts *o, struct json_object **out, struct sw_
     return 0;
 }
 
+/* What the recipe's own @resource says (NULL: there is none) where no option says otherwise; texts
+ * are allocated in @arena. */
+static void take_from_resource(struct sw_rbac_opts *r, struct json_object *resource,
+                               struct sw_arena *arena)
+{
+    struct json_object *spec = sw_json_get(resource, "spec");
+    if (!r->service_account && !r->user && !r->legacy)
+        r->service_account = sw_json_str(spec, NULL, "serviceAccountName", NULL);
+    r->upgrades = r->upgrades || sw_json_get(spec, "upgradePolicy");
+    r->priority_classes = r->priority_classes || sw_json_get(spec, "priorityClasses");
+    struct json_object *login = sw_json_find(spec, "chart", "repository", "secretRef", NULL);
+    const char *ns = sw_json_str(login, "", "namespace", NULL),
+               *name = sw_json_str(login, "", "name", NULL);
+    if (!r->login && *name)
+        r->login = sw_arena_printf(arena, "%s%s%s", ns, *ns ? "/" : "", name);
+}
+
 static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_err *err)
 {
     struct rbac_opts *o = opts;
@@ -103,8 +121,9 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
     SW_AUTO(sw_rendered) *rendered = NULL;
     SW_AUTO_JSON *lookups = json_object_new_array();
     SW_AUTO_JSON *module = NULL;
-    r->name = o->recipe.name ? o->recipe.name : sw_recipe_name(recipe->recipe);
-    r->ns = o->recipe.namespace ? o->recipe.namespace : r->name;
+    r->name = recipe->env.release ? recipe->env.release : sw_recipe_name(recipe->recipe);
+    r->ns = recipe->env.namespace ? recipe->env.namespace : r->name;
+    take_from_resource(r, recipe->resource, recipe->arena);
     r->operator_ns = r->operator_ns ? r->operator_ns : sw_cli_operator_namespace();
     r->account = r->account ? r->account : "slipway";
     int rc = o->module ? read_module(o, &module, err) : 0;
@@ -148,7 +167,7 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
 
 static int execute(const struct sw_call *call)
 {
-    struct rbac_opts o = { .recipe.sample = true };
+    struct rbac_opts o = { .recipe = { .sample = true, .own_resource = true } };
     return sw_recipe_execute(call, &o, &o.recipe, 1, print_rights);
 }
 

@@ -5,9 +5,8 @@
 
 #include "cli/recipe/dependencies.h"
 #include "cli/recipe/sample_values.h"
-#include "data/json/json.h"
+#include "data/data.h"
 #include "data/text/semver.h"
-#include "data/yaml/yaml.h"
 
 void sw_values_args_done(struct sw_values_args *args)
 {
@@ -29,6 +28,7 @@ void sw_opened_recipe_done(struct sw_opened_recipe *opened)
     sw_recipe_free(opened->recipe);
     sw_values_free(opened->values);
     (void)json_object_put(opened->facts);
+    (void)json_object_put(opened->resource);
     sw_arena_free(opened->arena);
     *opened = (struct sw_opened_recipe){ 0 };
 }
@@ -85,6 +85,13 @@ struct sw_values_flags sw_values_args_read(struct sw_values_args *args, struct s
     };
 }
 
+/* A name in the recipe's own resource; NULL: there is none, or a template makes it. */
+static const char *own_text(struct json_object *resource, const char *map, const char *field)
+{
+    const char *text = sw_json_str(resource, "", map, field, NULL);
+    return *text && !strstr(text, "{{") ? text : NULL;
+}
+
 int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool no_plan,
                          struct sw_opened_recipe *opened, struct sw_err *err)
 {
@@ -109,12 +116,18 @@ int sw_recipe_flags_open(struct sw_recipe_flags *flags, const char *source, bool
         rc = sw_dependencies_get_missing(&flags->source, source, stderr, err);
     if (rc == 0 && !opened->recipe)
         rc = sw_source_open(&flags->source, source, NULL, &opened->recipe, NULL, err);
+    if (rc == 0 && flags->own_resource)
+        rc = sw_own_resource_values(opened->recipe, source, &opened->values, &opened->resource,
+                                    err);
+    const char *name = flags->name ? flags->name : own_text(opened->resource, "metadata", "name");
+    const char *ns = flags->namespace ? flags->namespace
+                                      : own_text(opened->resource, "spec", "namespace");
     if (rc == 0 && flags->sample && !flags->facts)
-        rc = sw_sample_values(opened->recipe, source, flags->name, flags->namespace,
-                              &opened->values, &opened->facts, err);
+        rc = sw_sample_values(opened->recipe, source, name, ns, &opened->values, &opened->facts,
+                              err);
     opened->env = (struct sw_render_env){
-        .release = flags->name,
-        .namespace = flags->namespace,
+        .release = name,
+        .namespace = ns,
         .facts = opened->facts,
         .kube_version = kube_version ? sw_arena_printf(opened->arena, "v%s", kube_version) : NULL,
         .api_versions = flags->api_versions.items,

@@ -47,6 +47,8 @@ struct sw_recipe_flags {
     /* No option: */
     struct sw_recipe *recipe; /* opened already, instead of the source; taken */
     bool sample;              /* without facts: sample_values.h */
+    bool own_resource;        /* rendered as for the recipe's own resource: its name, namespace and
+                                 spec.set are the defaults */
 };
 /** Free the lists; the strings are argv's. */
 void sw_recipe_flags_done(struct sw_recipe_flags *flags);
@@ -76,7 +78,8 @@ struct sw_opened_recipe {
     struct sw_values *values;
     struct sw_plan *plan;
     struct json_object *facts;
-    struct sw_render_env env; /* borrows from flags and what follows */
+    struct json_object *resource; /* with own_resource: the recipe's own; NULL: it has none */
+    struct sw_render_env env;     /* borrows from flags and what follows */
     struct sw_arena *arena;
 };
 /** Free what @opened holds; it is empty then. */

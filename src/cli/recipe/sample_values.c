@@ -114,3 +114,11 @@ int sw_sample_values(const struct sw_recipe *recipe, const char *path, const cha
     }
     return 0;
 }
+
+int sw_own_resource_values(const struct sw_recipe *recipe, const char *path,
+                           struct sw_values **values, struct json_object **resource,
+                           struct sw_err *err)
+{
+    int rc = sw_resource_base(recipe, path, RESOURCE, resource, err);
+    return rc == 0 && *resource ? set_below(*resource, values, err) : rc;
+}

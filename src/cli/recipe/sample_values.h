@@ -15,3 +15,11 @@ struct json_object;
 int sw_sample_values(const struct sw_recipe *recipe, const char *path, const char *name,
                      const char *ns, struct sw_values **values, struct json_object **facts,
                      struct sw_err *err) SW_CHECKED;
+
+/** The SpecialResource of its own that the chart of @recipe, at @path, has, as sw_resource_base();
+ * its spec.set comes below *@values.
+ * @return 0, with *@resource the caller's, or NULL: there is none | as sw_resource_base() | as
+ * sw_values_add_json() */
+int sw_own_resource_values(const struct sw_recipe *recipe, const char *path,
+                           struct sw_values **values, struct json_object **resource,
+                           struct sw_err *err) SW_CHECKED;

@@ -148,6 +148,12 @@ rules:
     kubectl get events -A --field-selector type=Warning -o jsonpath='{.items[*].message}' | grep -q 'state 0500: .*User "jane" cannot patch resource "roles"' || return 1
     "$slipway" rbac user --user 'jane' | kubectl apply -f - >/dev/null && "$slipway" run user --as jane --timeout 20s
 }
+rights_of_a_user() { # what is printed for a user is all that a walk needs, if the definitions are there
+    deployment "" busybox:1 | template printed 1000-it
+    "$slipway" run printed --as ann --timeout 10s >ran 2>&1 && return 1
+    "$slipway" rbac printed --user ann | kubectl apply -f - >/dev/null && "$slipway" run printed --as ann --timeout 20s >ran 2>&1 || { cat ran; return 1; }
+    ! grep -i 'forbidden\|cannot' ran && "$slipway" status printed --as ann && "$slipway" uninstall printed --as ann --yes --timeout 20s
+}
 forbidden() { # KIND: the right lacks; told long before the time-out
     local from=$SECONDS rc=0
     printf 'faults:\n- {verb: [create, patch, update], kind: %s, answer: 403}\n' "$1" >faults.yaml
@@ -198,4 +204,5 @@ t "the resource's Events" events_say_it
 t "kubectl's table fits 100 columns" fits_columns
 t "emulate prints how a shell uses it" says_how_to_use_it
 t "a right that a user lacks, by the same verb everywhere, with the command that gives it to them" forbidden_user
+t "the rights that are printed for a user are all that a walk by them needs" rights_of_a_user
 plan

@@ -192,6 +192,19 @@ applied() { # a server takes them, in the order in which they come
     kill $emulator
     return $rc
 }
+own_resource() { # what `slipway run` would take from the recipe's own resource, unless an option says otherwise
+    local own="$tap_dir/own-resource"
+    mkdir -p "$own/templates"
+    printf 'apiVersion: v2\nname: own\nversion: 0.1.0\n' >"$own/Chart.yaml"
+    printf 'apiVersion: v1\nkind: {{ .Values.kind | default "ConfigMap" }}\nmetadata: {name: "{{ .Release.Name }}"}\n' >"$own/templates/it.yaml"
+    printf 'apiVersion: sro.openshift.io/v1beta1\nkind: SpecialResource\nmetadata: {name: mine}\nspec: {namespace: home, serviceAccountName: installer, set: {kind: Secret}, upgradePolicy: {drain: true},\n  chart: {name: own, repository: {url: "https://charts.example.com", secretRef: {name: login, namespace: keys}}}}\n' >"$own/own.yaml"
+    "$slipway" rbac "$own" >"$tap_dir/out" || return 1
+    cat "$tap_dir/out"
+    grep -q '^  name: slipway-as-installer$' "$tap_dir/out" && grep -q '^  namespace: home$' "$tap_dir/out" && grep -q '^  namespace: keys$' "$tap_dir/out" &&
+        grep -q -- '- pods/eviction' "$tap_dir/out" && grep -q 'slipway.dev/recipe: mine' "$tap_dir/out" && "$slipway" rbac "$own" | grep -A8 'secrets' | grep -q -- '- create' || return 1
+    "$slipway" rbac "$own" -n away --name other --service-account deputy >"$tap_dir/out"
+    grep -q '^  namespace: away$' "$tap_dir/out" && grep -q 'slipway.dev/recipe: other' "$tap_dir/out" && grep -q '^  name: slipway-as-deputy$' "$tap_dir/out" && ! grep -q 'namespace: home' "$tap_dir/out"
+}
 refused() { ! "$slipway" rbac "$tap_dir/none" 2>/dev/null && ! "$slipway" rbac 2>/dev/null; }
 
 charts_of_sro() {
@@ -219,6 +232,7 @@ t "what templates look up may be read, and no more" looked_up
 t "who asks for feature gates may ask" feature_gates
 t "the pods of operators that may be late are read, where they are known to be" late_operators
 t "namespaces that every cluster has are not made" own_namespaces
+t "name, namespace, account and values come from the recipe's own resource" own_resource
 t "equal recipes give equal rights" same_again
 t "charts of the Special Resource Operator ask for their resource or module" charts_of_sro
 t "a server takes what is printed" applied
