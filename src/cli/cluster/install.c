@@ -5,6 +5,7 @@
 #include "cli/cluster/requests.h"
 #include "data/data.h"
 #include "kube/kube.h"
+#include "operator/manifests/ownership.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ enum {
 };
 
 /* The requests are sent one after another: find the kind SpecialResource; if it is not served,
- * apply the definitions and find it again; apply the resource. */
+ * apply the definitions and find it again; take over the fields that `slipway rollback` has
+ * written, which would stay otherwise when the resource has them no longer; apply the resource. */
 struct sw_install {
     struct sw_connection *conn;
     struct json_object *resource;
@@ -30,7 +32,7 @@ struct sw_install {
     void *arg;
     struct sw_kube_request *req;
     struct sw_timer *timer;
-    const struct sw_kind *crd_kind;
+    const struct sw_kind *kind, *crd_kind;
     size_t next_crd;           /* to be applied; those before it are there */
     struct json_object *kinds; /* of sw_install_limit(); NULL: all */
     int n_conflicts;
@@ -180,6 +182,48 @@ void sw_install_limit(struct sw_install *in, struct json_object *kinds)
     in->kinds = json_object_get(kinds);
 }
 
+/* ---- the resource ------------------------------------------------------------------------------
+ */
+
+static const struct sw_request_opts as_run = { .field_manager = SW_RUN_MANAGER,
+                                               .force = true,
+                                               .retries = RETRIES };
+
+static void apply(struct sw_install *in)
+{
+    in->req = sw_kube_apply(in->conn->kube, in->kind, NULL, sw_obj_name(in->resource), in->resource,
+                            &as_run, on_applied, in);
+}
+
+static bool is_of_rollback(struct json_object *entry)
+{
+    return sw_streq(sw_json_str(entry, "", "manager", NULL), SW_ROLLBACK_MANAGER);
+}
+
+static void on_taken_over(const struct sw_kube_answer *a, void *arg)
+{
+    struct sw_install *in = arg;
+    in->req = NULL;
+    if (a->code == 0)
+        apply(in);
+    else if (!try_again(in, a->code))
+        finish(in, a->code, a->err);
+}
+
+static void on_read(const struct sw_kube_answer *a, void *arg)
+{
+    struct sw_install *in = arg;
+    in->req = NULL;
+    SW_AUTO_JSON *patch = a->code == 0
+                              ? sw_ownership_take_fields(a->object, is_of_rollback, SW_RUN_MANAGER)
+                              : NULL;
+    if (patch)
+        in->req = sw_kube_patch(in->conn->kube, in->kind, NULL, sw_obj_name(in->resource),
+                                SW_PATCH_JSON, patch, &as_run, on_taken_over, in);
+    else
+        apply(in); /* which says what is wrong, if anything is */
+}
+
 /* ---- the kind ----------------------------------------------------------------------------------
  */
 
@@ -187,21 +231,20 @@ static void on_kind(int code, const struct sw_kind *kind, const struct sw_err *e
 {
     struct sw_install *in = arg;
     in->req = NULL;
-    if (code == 0)
-        in->req = sw_kube_apply(in->conn->kube, kind, NULL, sw_obj_name(in->resource), in->resource,
-                                &(struct sw_request_opts){ .field_manager = "slipway-run",
-                                                           .force = true,
-                                                           .retries = RETRIES },
-                                on_applied, in);
-    else if (code == SW_UNAVAILABLE)
+    if (code == 0) {
+        in->kind = kind;
+        in->req = sw_kube_get(in->conn->kube, kind, NULL, sw_obj_name(in->resource), &as_run,
+                              on_read, in);
+    } else if (code == SW_UNAVAILABLE) {
         sw_timer_set(in->timer, 1000);
-    else if (code == SW_NOTFOUND && in->crd_kind)
+    } else if (code == SW_NOTFOUND && in->crd_kind) {
         sw_timer_set(in->timer, POLL_MS); /* applied, but not served yet */
-    else if (code == SW_NOTFOUND)
+    } else if (code == SW_NOTFOUND) {
         in->req = sw_kube_kind(in->conn->kube, "apiextensions.k8s.io/v1",
                                "CustomResourceDefinition", on_crd_kind, in);
-    else
+    } else {
         finish(in, code, err);
+    }
 }
 
 static void find_kind(struct sw_install *in)

@@ -1,5 +1,9 @@
 #pragma once
 /* install: put the custom resource definitions and a SpecialResource onto a cluster. */
+/** Field managers of what `slipway run` and `slipway rollback` write of a resource. */
+#define SW_RUN_MANAGER "slipway-run"
+#define SW_ROLLBACK_MANAGER "slipway-rollback"
+
 struct json_object;
 struct sw_connection;
 struct sw_err;
@@ -9,7 +13,8 @@ struct sw_install;
 typedef void sw_install_fn(int code, const struct sw_err *err, void *arg);
 
 /** Apply @resource (borrowed until the end) and, if the kind SpecialResource is not served, the
- * definitions that the program carries. @done is called once, after this function has returned;
+ * definitions that the program carries. What a rollback has set in the resource, and @resource has
+ * not, goes. @done is called once, after this function has returned;
  * the handle is invalid then. */
 struct sw_install *sw_install_start(struct sw_connection *conn, struct json_object *resource,
                                     sw_install_fn *done, void *arg);

@@ -38,12 +38,12 @@ static struct json_object *changes_of(const struct sw_revision *r, const struct 
                : NULL;
 }
 
-/* The newest revision before the one before the @i-th of @all that is the same as that: what a
+/* The oldest revision before the one before the @i-th of @all that is the same as that: what a
  * rollback has brought back. NULL: none. */
 static const struct sw_revision *same_as(const struct sw_revisions *all, size_t i)
 {
-    for (size_t k = i; k-- > 1 && all->items[i].release;) {
-        const struct sw_revision *old = &all->items[k - 1];
+    for (size_t k = 0; k + 1 < i && all->items[i].release; k++) {
+        const struct sw_revision *old = &all->items[k];
         SW_AUTO_JSON *changes = old->release
                                     ? sw_changes_of_releases(old->release, all->items[i].release)
                                     : NULL;

@@ -7,12 +7,15 @@
 
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
+#include "cli/cluster/install.h"
+#include "cli/cluster/leader.h"
 #include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/revisions.h"
 #include "cli/commands/run.h"
 #include "cli/recipe/changes.h"
 #include "cli/recipe/recorded.h"
+#include "cli/recipe/resource_chart.h"
 #include "data/data.h"
 
 enum { RETRIES = 3, REQUESTS_MS = 60000 };
@@ -190,7 +193,12 @@ static int print_plan(struct json_object *resource, struct json_object *wanted,
     SW_AUTO_JSON *changes = sw_changes_of_releases(now->release, then->release);
     bool has_files = sw_json_get(changes, "files"), same_chart = is_same(resource, wanted, "chart");
     const char *url = sw_json_str(wanted, "", "spec", "chart", "repository", "url", NULL);
-    if (sw_json_equal(sw_json_get(resource, "spec"), sw_json_get(wanted, "spec")))
+    const bool same_spec = sw_json_equal(sw_json_get(resource, "spec"),
+                                         sw_json_get(wanted, "spec"));
+    if (same_spec && sw_json_len(changes) == 0)
+        return sw_err_set(err, SW_INVALID, "%s is as it was in revision %lld already",
+                          sw_obj_name(resource), (long long)then->number);
+    if (same_spec)
         return sw_err_set(
             err, SW_INVALID,
             "the resource itself is as it was in revision %lld: what differs are the "
@@ -251,13 +259,47 @@ static int use_record(struct json_object *resource, const struct sw_revision *th
 static int write_config_map(struct sw_connection *conn, struct json_object *config_map,
                             struct sw_err *err)
 {
-    const struct sw_request_opts opts = { .field_manager = "slipway-rollback", .retries = RETRIES };
+    const struct sw_request_opts opts = { .field_manager = SW_ROLLBACK_MANAGER,
+                                          .retries = RETRIES };
     const struct sw_kind *kind;
     SW_AUTO_JSON *written = NULL;
     int rc = sw_cluster_kind(conn, "v1", "ConfigMap", &kind, err);
     return rc < 0 ? rc
                   : sw_cluster_apply(conn, kind, sw_obj_namespace(config_map),
                                      sw_obj_name(config_map), config_map, &opts, &written, err);
+}
+
+/* ---- can the recipe still be had? --------------------------------------------------------------
+ */
+
+/* Is it in a folder of the operator's, which cannot be read from here? */
+static bool is_of_operator(struct sw_connection *conn, struct json_object *wanted)
+{
+    const char *url = sw_json_str(wanted, "", "spec", "chart", "repository", "url", NULL);
+    if (!sw_starts_with(url, "file://"))
+        return false;
+    SW_AUTO_CHARS *leader = sw_leader_find(conn);
+    return leader;
+}
+
+/* Fetch the recipe of @wanted, so that a resource does not lose the one that works for one that is
+ * gone. Secrets that this user may not read are left to the operator. */
+static int try_chart(struct sw_connection *conn, struct json_object *wanted,
+                     const struct sw_revision *then, struct sw_err *err)
+{
+    const struct sw_resource_chart chart = { .conn = conn,
+                                             .operator_ns = sw_cli_operator_namespace(),
+                                             .timeout_ms = REQUESTS_MS };
+    SW_AUTO(sw_recipe) *recipe = NULL;
+    SW_ERR(why);
+    int rc = is_of_operator(conn, wanted) ? 0
+                                          : sw_resource_chart_open(&chart, wanted, &recipe, &why);
+    if (rc == SW_FORBIDDEN || rc == 0)
+        return 0;
+    return sw_err_set(err, rc,
+                      "the recipe of revision %lld cannot be had any more: %s; --recorded takes it "
+                      "out of the record",
+                      (long long)then->number, sw_err_text(&why));
 }
 
 /* ---- the command -------------------------------------------------------------------------------
@@ -297,7 +339,8 @@ static int rollback(struct sw_connection *conn, const struct rollback_opts *opts
         rc = choose(resource, &all, number, &then, err);
     if (rc == 0) {
         wanted = as_of(resource, then);
-        rc = opts->recorded ? use_record(resource, then, wanted, &config_map, err) : 0;
+        rc = opts->recorded ? use_record(resource, then, wanted, &config_map, err)
+                            : try_chart(conn, wanted, then, err);
     }
     if (rc == 0)
         rc = print_plan(resource, wanted, &all.items[all.n - 1], then, config_map, err);
@@ -309,7 +352,7 @@ static int rollback(struct sw_connection *conn, const struct rollback_opts *opts
     if (rc == 0 && opts->yes)
         rc = sw_cluster_update(
             conn, kind, NULL, name, wanted,
-            &(struct sw_request_opts){ .field_manager = "slipway-rollback", .retries = RETRIES },
+            &(struct sw_request_opts){ .field_manager = SW_ROLLBACK_MANAGER, .retries = RETRIES },
             changed, err);
     sw_revisions_done(&all);
     return rc;

@@ -124,3 +124,54 @@ void sw_fields_add(struct json_object *to, struct json_object *from)
             sw_json_set(to, sw_json_copy(value), key, NULL);
     }
 }
+
+static struct json_object *replace(const char *path, struct json_object *value)
+{
+    struct json_object *doc = json_object_new_object();
+    sw_json_set_str(doc, "replace", "op", NULL);
+    sw_json_set_str(doc, path, "path", NULL);
+    sw_json_set(doc, value, "value", NULL);
+    return doc;
+}
+
+struct json_object *sw_ownership_take_fields(struct json_object *live,
+                                             bool (*is_theirs)(struct json_object *entry),
+                                             const char *manager)
+{
+    struct json_object *list = sw_json_find(live, "metadata", "managedFields", NULL), *ours = NULL;
+    SW_AUTO_JSON *out = json_object_new_array();
+    bool takes = false;
+    for (size_t i = 0; i < sw_json_len(list); i++) {
+        struct json_object *entry = sw_json_at(list, i);
+        bool is_ours = sw_streq(sw_json_str(entry, "", "manager", NULL), manager) &&
+                       sw_streq(sw_json_str(entry, "", "operation", NULL), "Apply") &&
+                       !*sw_json_str(entry, "", "subresource", NULL),
+             theirs = is_theirs(entry);
+        if (!is_ours && !theirs) {
+            (void)json_object_array_add(out, json_object_get(entry));
+            continue;
+        }
+        takes = takes || theirs;
+        SW_AUTO_JSON *fields = sw_json_copy(sw_json_get(entry, "fieldsV1"));
+        (void)sw_json_del(fields, "f:status", NULL);
+        if (ours) {
+            sw_fields_add(sw_json_get(ours, "fieldsV1"), fields);
+            continue;
+        }
+        ours = sw_json_copy(entry);
+        sw_json_set_str(ours, manager, "manager", NULL);
+        sw_json_set_str(ours, "Apply", "operation", NULL);
+        sw_json_set(ours, json_object_get(fields), "fieldsV1", NULL);
+    }
+    if (ours)
+        (void)json_object_array_add(out, ours);
+    if (!takes)
+        return NULL;
+    struct json_object *patch = json_object_new_array();
+    (void)json_object_array_add(patch, replace("/metadata/managedFields", SW_TAKE(out)));
+    (void)json_object_array_add(
+        patch,
+        replace("/metadata/resourceVersion", json_object_new_string(sw_json_str(
+                                                 live, "", "metadata", "resourceVersion", NULL))));
+    return patch;
+}

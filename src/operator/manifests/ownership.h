@@ -29,3 +29,12 @@ struct json_object *sw_ownership_hand_over(struct json_object *live, const char 
 bool sw_entry_is_of_predecessor(struct json_object *entry);
 /** Make @to the union of both sets of fields (fieldsV1), which are maps of maps. @from: or NULL. */
 void sw_fields_add(struct json_object *to, struct json_object *from);
+/** A JSON patch that makes the fields of those entries of metadata.managedFields for which
+ * @is_theirs says so fields that @manager has applied, with those that it has applied already: what
+ * it leaves out of its next apply goes then. The patch, the caller's, is refused (SW_CONFLICT) by
+ * an object that has changed since @live was read. NULL: there is no such entry. Fields of the
+ * status stay out: servers without entries for subresources have them in the object's. Source:
+ * Kubernetes "Server-Side Apply", transferring ownership; client-go's csaupgrade. */
+struct json_object *sw_ownership_take_fields(struct json_object *live,
+                                             bool (*is_theirs)(struct json_object *entry),
+                                             const char *manager);

@@ -126,6 +126,26 @@ rest_goes_back() {
 }
 t "what else the resource said goes back, too" rest_goes_back
 
+mkdir -p bound
+apart() { # what a rollback brought back is the next run's to leave out
+    cp -r newer/. bound && sed -i 's/name: demo/name: bound/' bound/Chart.yaml && bound_is() { [ "$(kubectl -n bound get cm made -o 'jsonpath={.data.text}')" = "$1" ]; }
+    run bound --set message=one && run bound && bound_is hello && says rollback bound 1 --yes && bound_is one && run bound && bound_is hello &&
+        [ -z "$(kubectl get specialresource bound -o 'jsonpath={.spec.set}')" ] || { cat said errs; kubectl get specialresource bound -o yaml --show-managed-fields; return 1; }
+}
+t "values that it brought back go when a later run has them no longer" apart
+repeated() { # the fourth has what the second had
+    says history bound && has '^3 .* as revision 1: ' && has '^4 .* as revision 2: ' && ! says rollback bound 2 --yes && has 'bound is as it was in revision 2 already' errs || return 1
+    says rollback bound 1 --yes && says history bound && has '^5 .* as revision 1: '
+}
+t "a revision that is there again is named by the first that had its content, and is none to go back to" repeated
+gone() { # told by the plan, before the resource loses what works
+    mv bound away && cp -r newer bound2
+    sed -i 's/name: demo/name: bound/' bound2/Chart.yaml && run bound2 --name bound && ! says rollback bound 2 && has 'the recipe of revision 2 cannot be had any more: .*bound' errs &&
+        ! says rollback bound 2 --yes && [ "$(kubectl get specialresource bound -o 'jsonpath={.spec.chart.repository.url}')" = "file://$PWD/bound2" ] || { cat said errs; kubectl get specialresource bound -o yaml; return 1; }
+    says rollback bound 2 --recorded --yes && has 'bound: Ready'
+}
+t "a recipe that cannot be had any more is none to go back to, but out of the record" gone
+
 # what runs to its end and fails
 mkdir -p failing/templates
 printf 'apiVersion: v2\nname: failing\nversion: 0.1.0\nannotations: {slipway.dev/wait: all}\n' >failing/Chart.yaml

@@ -8,36 +8,6 @@
 
 enum { MAX_TRIES = 8 };
 
-/* The managedFields of @live with their entries made one of slipway's: a new list, the caller's;
- * NULL: they have none. Status is left out: on servers without entries for subresources it is in
- * the entry of the object. */
-static struct json_object *inherit_managed_fields(struct json_object *live)
-{
-    struct json_object *list = sw_json_find(live, "metadata", "managedFields", NULL), *ours = NULL;
-    SW_AUTO_JSON *out = json_object_new_array();
-    for (size_t i = 0; i < sw_json_len(list); i++) {
-        struct json_object *entry = sw_json_at(list, i);
-        if (!sw_entry_is_of_predecessor(entry)) {
-            (void)json_object_array_add(out, json_object_get(entry));
-            continue;
-        }
-        SW_AUTO_JSON *fields = sw_json_copy(sw_json_get(entry, "fieldsV1"));
-        (void)sw_json_del(fields, "f:status", NULL);
-        if (ours) {
-            sw_fields_add(sw_json_get(ours, "fieldsV1"), fields);
-            continue;
-        }
-        ours = sw_json_copy(entry);
-        sw_json_set_str(ours, "slipway", "manager", NULL);
-        sw_json_set_str(ours, "Apply", "operation", NULL);
-        sw_json_set(ours, json_object_get(fields), "fieldsV1", NULL);
-    }
-    if (!ours)
-        return NULL;
-    (void)json_object_array_add(out, ours);
-    return SW_TAKE(out);
-}
-
 /* ---- requests ----------------------------------------------------------------------------------
  */
 
@@ -55,26 +25,9 @@ static void on_handed_over(const struct sw_kube_answer *a, void *arg)
     op->apply(op, op->more);
 }
 
-static struct json_object *replace(const char *path, struct json_object *value)
-{
-    struct json_object *doc = json_object_new_object();
-    sw_json_set_str(doc, "replace", "op", NULL);
-    sw_json_set_str(doc, path, "path", NULL);
-    sw_json_set(doc, value, "value", NULL);
-    return doc;
-}
-
 struct json_object *inherit_patch(struct json_object *live)
 {
-    struct json_object *fields = inherit_managed_fields(live);
-    if (!fields)
-        return NULL;
-    const char *version = sw_json_str(live, "", "metadata", "resourceVersion", NULL);
-    struct json_object *patch = json_object_new_array();
-    (void)json_object_array_add(patch, replace("/metadata/managedFields", fields));
-    (void)json_object_array_add(
-        patch, replace("/metadata/resourceVersion", json_object_new_string(version)));
-    return patch;
+    return sw_ownership_take_fields(live, sw_entry_is_of_predecessor, "slipway");
 }
 
 static void on_read(const struct sw_kube_answer *a, void *arg)
