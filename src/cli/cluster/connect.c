@@ -27,7 +27,12 @@ static void on_server(int code, const char *why, void *arg)
     sw_text_set(&conn->why_down, code ? why : NULL);
 }
 
-enum { SILENT_MS = 5000, CHECK_MS = 1000, STILL_SILENT_MS = 10000 };
+enum { SILENT_MS = 5000, CHECK_MS = 1000, STILL_SILENT_MS = 10000, SLOW_MS = 2000 };
+
+bool sw_connection_is_silent(const struct sw_connection *conn)
+{
+    return conn->kube && sw_kube_silent_ms(conn->kube) >= SLOW_MS;
+}
 
 static bool is_controller(const struct sw_connection *conn)
 {

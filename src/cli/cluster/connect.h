@@ -71,5 +71,7 @@ struct sw_connection {
  * @return 0 | as sw_kubeconfig_load(), sw_kube_new(), sw_emulator_open() */
 int sw_connection_init(struct sw_connection *conn, const char *command,
                        const struct sw_connect_opts *opts, struct sw_err *err) SW_CHECKED;
+/** Has a request to the API server had no answer for 2 s? */
+bool sw_connection_is_silent(const struct sw_connection *conn);
 /** Close client, emulator and loop; twice is harmless. */
 void sw_connection_done(struct sw_connection *conn);

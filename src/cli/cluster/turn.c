@@ -129,7 +129,7 @@ void sw_turn_close(struct sw_turn *t)
         return;
     bool is_ours = t->is_held && !t->other;
     sw_lease_close(SW_TAKE(t->lease));
-    if (is_ours && !t->opts.conn->is_down)
+    if (is_ours && !t->opts.conn->is_down && !sw_connection_is_silent(t->opts.conn))
         delete_lease(t);
     sw_timer_free(t->timer);
     free(t->name);

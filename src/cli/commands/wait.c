@@ -2,6 +2,7 @@
 #include "base/loop.h"
 #include "cli/cluster/connect.h"
 #include "cli/cluster/follow.h"
+#include "cli/cluster/requests.h"
 #include "cli/commands/commands.h"
 #include "cli/view/report.h"
 #include "data/data.h"
@@ -33,7 +34,10 @@ static const struct sw_flag flags[] = {
 /* Print on stderr what is waited for, when that has changed. */
 static void tell(const char *name, const struct sw_report *report, char **last)
 {
-    SW_AUTO_CHARS *trouble = report ? sw_report_trouble(report) : sw_strdup("there is no such");
+    SW_AUTO_CHARS *trouble = !report ? sw_strdup("there is no such")
+                             : report->is_paused
+                                 ? sw_printf("paused: slipway resume %s goes on", name)
+                                 : sw_report_trouble(report);
     trouble[strcspn(trouble, "\n")] = '\0';
     if (!*trouble || sw_streq(trouble, *last))
         return;
@@ -45,7 +49,11 @@ static void tell(const char *name, const struct sw_report *report, char **last)
 static int judge(const struct wait_opts *opts, const char *name, struct json_object *doc,
                  char **last)
 {
-    const struct sw_report report = { .name = name, .status = sw_json_get(doc, "status") };
+    const struct sw_report report = {
+        .name = name,
+        .status = sw_json_get(doc, "status"),
+        .is_paused = sw_streq(sw_json_str(doc, "", "spec", "managementState", NULL), "Unmanaged"),
+    };
     (void)sw_inventory_of(report.status);
     const char *phase = doc ? sw_report_phase(&report) : "deleted";
     if (sw_streq(phase, sw_text_or(opts->until, "Ready"))) {
@@ -54,6 +62,20 @@ static int judge(const struct wait_opts *opts, const char *name, struct json_obj
     }
     tell(name, doc ? &report : NULL, last);
     return opts->fail_fast && sw_streq(phase, "Errored") ? SW_EXIT_ERRORED : -1;
+}
+
+/* Why the API server says nothing any more: a watch on which nothing happens does not show that.
+ * Heap; NULL: it answers. */
+static char *why_silent(struct sw_connection *conn, const char *name)
+{
+    enum { ANSWER_MS = 3000 };
+    SW_AUTO_JSON *resource = NULL;
+    SW_ERR(err);
+    conn->until_ms = sw_loop_now_ms(conn->loop) + ANSWER_MS;
+    int rc = sw_cluster_resource(conn, name, 0, &resource, &err);
+    return rc == SW_UNAVAILABLE
+               ? sw_printf("the API server at %s does not answer", sw_kube_server(conn->kube))
+               : NULL;
 }
 
 static int wait_for(struct sw_connection *conn, const struct wait_opts *opts, const char *name)
@@ -77,8 +99,10 @@ static int wait_for(struct sw_connection *conn, const struct wait_opts *opts, co
         return rc;
     if (conn->signal)
         return 128 + conn->signal;
-    (void)fprintf(stderr, "slipway wait: %s: not %s in time\n", name,
-                  sw_text_or(opts->until, "Ready"));
+    SW_AUTO_CHARS *silent = why_silent(conn, name);
+    (void)fprintf(stderr, "slipway wait: %s: not %s in time%s%s\n", name,
+                  sw_text_or(opts->until, "Ready"), silent ? ", as far as is known: " : "",
+                  silent ? silent : "");
     return SW_EXIT_TIMEOUT;
 }
 

@@ -474,13 +474,22 @@ struct json_object *sw_explain(struct sw_connection *conn, struct json_object *r
     struct json_object *states = sw_json_get(status, "states");
     (void)sw_inventory_of(status);
     const char *text = sw_json_str(status, "no controller has looked at it yet", "state", NULL);
-    const char *is = sw_starts_with(text, "Ready")     ? "Ready"
+    const char *management = sw_json_str(resource, "", "spec", "managementState", NULL);
+    const bool is_paused = sw_streq(management, "Unmanaged") &&
+                           !sw_json_find(resource, "metadata", "deletionTimestamp", NULL);
+    const char *is = is_paused                         ? "Paused"
+                     : sw_starts_with(text, "Ready")   ? "Ready"
                      : sw_starts_with(text, "Errored") ? "Failed"
                                                        : "Waiting";
     SW_AUTO_CHARS *what = sw_printf("SpecialResource %s", sw_obj_name(resource));
     struct json_object *chain = link_new(is, what);
     struct json_object *ready = sw_obj_condition(resource, "Ready");
-    set(chain, "why", sw_streq(is, "Ready") ? sw_json_str(ready, "", "message", NULL) : text);
+    set(chain, "why",
+        sw_starts_with(text, "Ready") ? sw_json_str(ready, "", "message", NULL) : text);
+    if (is_paused) {
+        SW_AUTO_CHARS *hint = sw_printf("slipway resume %s goes on with it", sw_obj_name(resource));
+        set(chain, "hint", hint);
+    }
     explain_deletion(resource, chain);
     struct json_object *overlap = sw_obj_condition(resource, "Overlapping");
     if (sw_streq(sw_json_str(overlap, "", "status", NULL), "True")) {

@@ -730,6 +730,7 @@ COLUMNS device_slices[] = {
     { 0 },
 };
 COLUMNS device_claims[] = { { "State", STR, 0, NULL, claim_state }, AGE, { 0 } };
+COLUMNS aged[] = { AGE, { 0 } };
 COLUMNS quotas[] = {
     { "Request", STR, 0, NULL, quota_requests },
     { "Limit", STR, 0, NULL, quota_limits },
@@ -827,6 +828,8 @@ static const struct sw_columns rows[] = {
     { "discovery.k8s.io", "EndpointSlice", slices, false },
     { "resource.k8s.io", "ResourceSlice", device_slices, false },
     { "resource.k8s.io", "ResourceClaim", device_claims, false },
+    { "resource.k8s.io", "ResourceClaimTemplate", aged, false },
+    { "resource.k8s.io", "DeviceClass", aged, false },
     { RBAC, "Role", dated, false },
     { RBAC, "ClusterRole", dated, false },
     { RBAC, "RoleBinding", bindings, false },

@@ -33,6 +33,11 @@ tells_pause() { # in the line, in detail, as a document
         "$slipway" status demo -o json | grep -q '"paused": true'
 }
 t "status tells that it is paused" tells_pause
+explains_pause() { "$slipway" explain demo >said; cat said; grep -q '^SpecialResource demo  Paused: All states are ready$' said && grep -q 'hint: slipway resume demo goes on with it$' said; }
+t "explain does" explains_pause
+waits_paused() { ! "$slipway" wait demo --for Errored --timeout 1s 2>said && cat said && grep -q '^slipway wait: demo: paused: slipway resume demo goes on$' said; }
+t "wait does, for what it waits" waits_paused
+t "kubectl's wide table does" eval 'kubectl get specialresource demo -o wide | grep -q " Unmanaged "'
 t "pausing it again says so" eval '"$slipway" pause demo | grep -q "paused already"'
 resumed() { "$slipway" resume demo | grep -q '^demo: resumed' && until_ok 20 text_is "as the recipe has it" && ! "$slipway" status | grep -i paused; }
 t "one that goes on is repaired" resumed

@@ -186,6 +186,21 @@ stalled() { # in the middle of the walk: nothing comes for seven seconds
 }
 t "of one that stalls in the middle of a walk, too" stalled
 
+stops() { # while wait waits: what it says last is not that the resource is not Ready
+    local port rc=0 pid
+    exits 0 run "$tap_dir/good" || return 1
+    port=$(sed -n 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/p' "$KUBECONFIG")
+    rm -f "$tap_dir/relay-port" && python3 test/emulator/cli/relay.py 0 "$port" "$tap_dir/relay-port" &
+    local relay=$!
+    until_ok 10 test -s "$tap_dir/relay-port" && sed "s/127.0.0.1:[0-9]*/127.0.0.1:$(cat "$tap_dir/relay-port")/" "$KUBECONFIG" >"$tap_dir/stops" || rc=1
+    KUBECONFIG=$tap_dir/stops "$slipway" wait good --for Errored --timeout 3s >"$tap_dir/w" 2>&1 & pid=$!
+    sleep 1; kill -STOP $relay
+    wait $pid; [ $? -eq 3 ] || rc=1
+    kill -CONT $relay; kill $relay
+    cat "$tap_dir/w"
+    [ $rc = 0 ] && says_there 'good: not Errored in time, as far as is known: the API server at .* does not answer$'
+}
+t "wait does not take a silent server for a resource that is not there yet" stops
 refused() { # by a server that answers some writes with 409 and 500
     printf 'faults:\n- {verb: patch, kind: CustomResourceDefinition, answer: 409, times: 3}\n- {verb: patch, kind: CustomResourceDefinition, answer: 500, times: 2}\n- {verb: patch, kind: SpecialResource, answer: 409, times: 2}\n' >"$tap_dir/plan"
     (unset KUBECONFIG; exits 0 run "$tap_dir/good" --emulate --delays 0 --faults "$tap_dir/plan")
