@@ -217,6 +217,11 @@ gpu_cluster_gone() {
     "$slipway" uninstall gpu-cluster --yes >/dev/null && ! kubectl get namespace gpu-operator 2>/dev/null && ! kubectl get crd gpuclusters.nvidia.com 2>/dev/null &&
         until_ok 20 eval '[ -z "$(kubectl get resourceslices,deviceclasses -o name)" ]' && [ -z "$(kubectl get nodes -l nvidia.com/gpu.deploy.dra-driver -o name)" ]
 }
+classes() { kubectl get deviceclasses -o name; }
+mig_gone() { # the classes that its device plugin has made go with it
+    cluster kubernetes && "$slipway" run recipes/nvidia-mig --timeout 120s -o json >"$tap_dir/run.json" && [ -n "$(classes)" ] &&
+        "$slipway" uninstall nvidia-mig --yes >/dev/null && until_ok 20 eval '[ -z "$(classes)" ]'
+}
 gpu_cluster_unclaimed() { # a driver that publishes nothing is no end
     ! "$slipway" run recipes/gpu-cluster --emulate --platform kubernetes --delays 0 --timeout 3s --rules "$tap_dir/dra-rules" >"$tap_dir/said" 2>&1 &&
         grep -q "state 'gpu-cluster-operator.*GPUCluster gpu-cluster condition Error is True" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
@@ -296,6 +301,7 @@ if command -v kubectl >/dev/null; then
     t "gpu-cluster walks, and each GPU node publishes its GPUs" gpu_cluster
     t "gpu-cluster: GPUs are claimed by users' pods" gpu_cluster_claims
     t "gpu-cluster leaves nothing" gpu_cluster_gone
+    t "nvidia-mig leaves no DeviceClass" mig_gone
     t "gpu-cluster: a ClusterPolicy in its way is told" gpu_cluster_beside_policy
     t "intel-device-plugins walks, a part for each kind" intel
     t "intel-device-plugins: each part is a release of its own" intel_recorded

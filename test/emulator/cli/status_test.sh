@@ -190,9 +190,9 @@ stops() { # while wait waits: what it says last is not that the resource is not 
     local port rc=0 pid
     exits 0 run "$tap_dir/good" || return 1
     port=$(sed -n 's/.*127\.0\.0\.1:\([0-9]*\).*/\1/p' "$KUBECONFIG")
-    rm -f "$tap_dir/relay-port" && python3 test/emulator/cli/relay.py 0 "$port" "$tap_dir/relay-port" &
+    python3 test/emulator/cli/relay.py 0 "$port" "$tap_dir/stops-port" &
     local relay=$!
-    until_ok 10 test -s "$tap_dir/relay-port" && sed "s/127.0.0.1:[0-9]*/127.0.0.1:$(cat "$tap_dir/relay-port")/" "$KUBECONFIG" >"$tap_dir/stops" || rc=1
+    until_ok 10 test -s "$tap_dir/stops-port" && sed "s/127.0.0.1:[0-9]*/127.0.0.1:$(cat "$tap_dir/stops-port")/" "$KUBECONFIG" >"$tap_dir/stops" || rc=1
     KUBECONFIG=$tap_dir/stops "$slipway" wait good --for Errored --timeout 3s >"$tap_dir/w" 2>&1 & pid=$!
     sleep 1; kill -STOP $relay
     wait $pid; [ $? -eq 3 ] || rc=1
