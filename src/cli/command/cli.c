@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "data/json/json.h"
 #include "data/json/path.h"
+#include "data/yaml/yaml.h"
 
 const struct sw_flag sw_no_flags[] = { { 0 } };
 
@@ -44,34 +45,52 @@ static const struct sw_flag *format_flag(const struct sw_command *command)
     return f->name ? f : NULL;
 }
 
-/* Whether the arguments ask for JSON, also where they are wrong otherwise. */
-static bool is_json_asked(const struct sw_call *call)
+/* The format that the arguments ask for, also where they are wrong otherwise; borrowed, "": none.
+ */
+static const char *asked_format(const struct sw_call *call)
 {
     const struct sw_flag *f = format_flag(call->command);
     if (!f)
-        return false;
-    SW_AUTO_CHARS *name = sw_printf("--%s", f->name), *whole = sw_printf("%s=json", name);
-    SW_AUTO_CHARS *letter = sw_printf("-%c", f->letter), *joined = sw_printf("%sjson", letter);
-    bool is_asked = false;
-    for (int i = 1; i < call->argc && !is_asked && !sw_streq(call->argv[i], "--"); i++) {
+        return "";
+    SW_AUTO_CHARS *name = sw_printf("--%s", f->name), *start = sw_printf("%s=", name);
+    SW_AUTO_CHARS *letter = sw_printf("-%c", f->letter);
+    const char *format = "";
+    for (int i = 1; i < call->argc && !sw_streq(call->argv[i], "--"); i++) {
         const char *arg = call->argv[i], *next = call->argv[i + 1];
-        is_asked = sw_streq(arg, whole) || (f->letter && sw_streq(arg, joined)) ||
-                   (next && sw_streq(next, "json") &&
-                    (sw_streq(arg, name) || (f->letter && sw_streq(arg, letter))));
+        if (sw_starts_with(arg, start))
+            format = arg + strlen(start);
+        else if (next && (sw_streq(arg, name) || (f->letter && sw_streq(arg, letter))))
+            format = next;
+        else if (f->letter && sw_starts_with(arg, letter))
+            format = arg + strlen(letter);
     }
-    return is_asked;
+    return format;
 }
 
 int sw_cli_execute(const struct sw_call *call)
 {
     const int rc = call->command->execute(call);
-    if (rc == SW_EXIT_OK || !sw_output_is_empty() || !is_json_asked(call))
+    if (rc == SW_EXIT_OK || !sw_output_is_empty())
         return rc;
-    SW_AUTO_JSON *doc = json_object_new_object();
+    const char *format = asked_format(call);
+    const bool is_yaml = sw_streq(format, "yaml") &&
+                         strstr(format_flag(call->command)->choices, "yaml");
     SW_AUTO_CHARS *message = sw_output_last_message();
+    if (!sw_streq(format, "json") && !is_yaml) {
+        if (call->command->print_failure)
+            call->command->print_failure(format, message);
+        return rc;
+    }
+    SW_AUTO_JSON *doc = json_object_new_object();
     sw_json_set_str(doc, message, "message", NULL);
     sw_json_set(doc, json_object_new_int(rc), "exit", NULL);
-    (void)sw_cli_print_json(doc); /* main() checks stdout for errors */
+    if (is_yaml) {
+        size_t len;
+        SW_AUTO_CHARS *text = sw_yaml_text(doc, &len);
+        (void)sw_cli_print(text, len);
+    } else {
+        (void)sw_cli_print_json(doc); /* main() checks stdout for errors */
+    }
     return rc;
 }
 

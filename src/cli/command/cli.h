@@ -36,6 +36,9 @@ struct sw_command {
     const char *details; /* the text of --help, between usage and options; may be NULL */
     const struct sw_flag *flags;
     int (*execute)(const struct sw_call *call); /* returns an enum sw_exit */
+    /** Print what failed before anything was printed in @format, a choice of its flag other than
+     * json and yaml; NULL: the command has no such document. */
+    void (*print_failure)(const char *format, const char *message);
 };
 
 /** The arguments of a command; all of it is borrowed. */
@@ -56,9 +59,9 @@ const struct sw_command *sw_command_find(const struct sw_command *const *all, co
 int sw_cli_parse(const struct sw_call *call, void *opts, size_t max,
                  struct sw_operands *rest) SW_CHECKED;
 
-/** Execute @call's command. Where JSON is asked for and the command ends with an error before it
- * has printed anything, stdout gets {"message": ..., "exit": ...}, so that there is always a
- * document.
+/** Execute @call's command. Where JSON or YAML is asked for and the command ends with an error
+ * before it has printed anything, stdout gets {"message": ..., "exit": ...}, so that there is
+ * always a document; of other formats it is the command's print_failure().
  * @return an enum sw_exit, or 128 + the signal that ended it */
 int sw_cli_execute(const struct sw_call *call);
 

@@ -14,6 +14,7 @@
 #include "cli/view/explain.h"
 #include "cli/view/live.h"
 #include "data/data.h"
+#include "data/text/nearest.h"
 
 struct explain_opts {
     struct sw_connect_opts connect;
@@ -71,6 +72,12 @@ static int explain(struct sw_connection *conn, const struct explain_opts *opts, 
     int rc = sw_cluster_resource(conn, name, 5, &resource, &err);
     if (rc == 0)
         rc = sw_logs_check_state(resource, state, &err);
+    const char *topic = rc < 0 ? sw_text_nearest(name, explain_topics()) : NULL;
+    if (topic) {
+        SW_AUTO_CHARS *why = sw_strdup(sw_err_text(&err));
+        sw_err_set(&err, rc, "%s; for a topic: slipway explain %s%s%s", why, topic,
+                   state ? " " : "", state ? state : "");
+    }
     if (rc < 0)
         return sw_cli_fail("explain", &err);
     SW_AUTO_JSON *chain = sw_explain(conn, resource, state);
@@ -133,7 +140,8 @@ const struct sw_command sw_command_explain = {
         "explain state Held.\n"
         "Without a name, as in explain hook, it lists what there is.\n"
         "\n"
-        "Exit status: 0 done, 1 it failed, 2 bad usage, 4 the resource is Errored.",
+        "Exit status: 0 done, 1 it failed, 2 bad usage or no such resource, 4 the resource is "
+        "Errored.",
     .flags = flags,
     .execute = execute,
 };

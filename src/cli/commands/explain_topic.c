@@ -368,6 +368,7 @@ static int explain_path(struct json_object *crd, char *path, char **out, struct 
 
 static int explain_field(const char *name, char **out, struct sw_err *err)
 {
+    name += strspn(name, "."); /* as in a JSONPath */
     SW_AUTO(sw_own_kinds) *kinds = sw_own_kinds_new();
     SW_AUTO_CHARS *path = sw_strdup(name), *first = sw_strndup(name, strcspn(name, "."));
     struct json_object *crd = sw_own_kinds_find(kinds, first);

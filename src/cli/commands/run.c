@@ -267,7 +267,8 @@ static int print_document(const struct run *run, const struct sw_report *report,
                           const char *failure)
 {
     const bool is_ctrf = sw_streq(run->opts.output, "ctrf");
-    SW_AUTO_JSON *doc = is_ctrf ? sw_report_ctrf(report) : document_of(run, report, failure);
+    SW_AUTO_JSON *doc = is_ctrf ? sw_report_ctrf(report, failure)
+                                : document_of(run, report, failure);
     SW_AUTO_CHARS *junit = sw_report_junit(report, failure);
     return is_ctrf || sw_streq(run->opts.output, "json") ? sw_cli_print_json(doc)
                                                          : sw_cli_print(junit, strlen(junit));
@@ -758,6 +759,16 @@ static void run_done(struct run *run)
     sw_arena_free(run->arena);
 }
 
+/* Of what failed before the recipe was known: of the command line, say. */
+static void print_refused(const char *format, const char *message)
+{
+    const int64_t now_ms = sw_now_ms();
+    const struct run run = { .opts = { .output = format } };
+    const struct sw_report report = { .name = "run", .started_ms = now_ms, .now_ms = now_ms };
+    if (sw_streq(format, "junit") || sw_streq(format, "ctrf"))
+        (void)print_document(&run, &report, message);
+}
+
 static int execute(const struct sw_call *call)
 {
     struct run run = { .opts = { .timeout_ms = INT64_C(30) * 60 * 1000,
@@ -892,4 +903,5 @@ const struct sw_command sw_command_run = {
                "signal n.",
     .flags = flags,
     .execute = execute,
+    .print_failure = print_refused,
 };

@@ -62,9 +62,15 @@ static int show(struct sw_connection *conn, const struct slices_opts *opts, cons
                 struct sw_err *err)
 {
     SW_AUTO_JSON *doc = NULL;
-    const int rc = sw_gpu_slices_read(conn, node, &doc, err);
+    int rc = sw_gpu_slices_read(conn, node, &doc, err);
     if (rc < 0)
         return rc;
+    if (node && !sw_json_len(sw_json_get(doc, "gpus"))) { /* it has no GPUs, or is none at all */
+        SW_AUTO_JSON *found = NULL;
+        rc = sw_cluster_find(conn, "v1", "Node", NULL, node, NULL, &found, err);
+        if (rc < 0)
+            return rc;
+    }
     if (sw_streq(opts->output, "json"))
         return sw_cli_print_json(doc);
     SW_AUTO_CHARS *text = sw_streq(opts->output, "drawing") ? sw_gpu_slices_drawing(doc)

@@ -165,7 +165,10 @@ static int fail(const struct status *s, const struct sw_err *err)
     const struct sw_connection *conn = &s->conn;
     (void)fprintf(stderr, "slipway status: %s\n", sw_err_text(err));
     bool late = conn->until_ms && sw_loop_now_ms(conn->loop) >= conn->until_ms;
-    return conn->signal ? 128 + conn->signal : late ? SW_EXIT_TIMEOUT : SW_EXIT_FAILED;
+    return conn->signal                          ? 128 + conn->signal
+           : late                                ? SW_EXIT_TIMEOUT
+           : err->code == SW_NOTFOUND && s->name ? SW_EXIT_USAGE
+                                                 : SW_EXIT_FAILED;
 }
 
 /* ---- once --------------------------------------------------------------------------------------
@@ -326,11 +329,13 @@ const struct sw_command sw_command_status = {
     .name = "status",
     .args = "[NAME]",
     .summary = "show the status of SpecialResources",
-    .details = "Shows a line for each resource; of one that is named, the states, the nodes and "
-               "what is waited for.\n"
-               "\n"
-               "Exit status: 0 done, 1 it failed, 2 bad usage, 3 time-out, 4 a resource that is "
-               "shown is Errored.",
+    .details =
+        "Shows a line for each resource; of one that is named, the states, the nodes and "
+        "what is waited for.\n"
+        "\n"
+        "Exit status: 0 done, 1 it failed, 2 bad usage or no such resource, 3 time-out, 4 a\n"
+        "resource that is "
+        "shown is Errored.",
     .flags = flags,
     .execute = execute,
 };

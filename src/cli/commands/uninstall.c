@@ -66,6 +66,8 @@ static void remove_object(struct uninstall *u, const struct sw_kind *kind, const
 {
     SW_ERR(err);
     uninstall_say(u, "delete", kind->kind, ns, name, why);
+    if (u->opts.plan && sw_streq(kind->kind, "Namespace"))
+        uninstall_tell_foreign(u, name);
     if (u->opts.plan)
         return;
     const struct sw_request_opts opts = { .propagation = "Background", .retries = 3, .uid = uid };

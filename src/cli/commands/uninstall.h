@@ -1,5 +1,6 @@
 #pragma once
-/* uninstall: internal to uninstall.c, uninstall_left.c, uninstall_nodes.c and uninstall_wait.c. */
+/* uninstall: internal to uninstall.c, uninstall_foreign.c, uninstall_left.c, uninstall_nodes.c and
+ * uninstall_wait.c. */
 #include "cli/cluster/connect.h"
 
 struct json_object;
@@ -27,6 +28,11 @@ void uninstall_say(struct uninstall *u, const char *verb, const char *kind, cons
                    const char *name, const char *why);
 /** Print @err on stderr and count it. */
 void uninstall_failed(struct uninstall *u, const struct sw_err *err);
+
+/** Print which objects in the namespace @ns, which is planned to go, are neither slipway's nor what
+ * every namespace has: kinds and names of some, and how many more. What may not be read is left
+ * out. */
+void uninstall_tell_foreign(struct uninstall *u, const char *ns);
 
 /** @return whether the resource's objects stay when it is deleted (spec.deletionPolicy: orphan) */
 bool uninstall_is_orphaning(struct json_object *resource);

@@ -9,11 +9,12 @@
 
 #include "cli/cluster/requests.h"
 #include "data/data.h"
+#include "operator/manifests/hooks.h"
 #include "operator/engine/nodes/node_set.h"
 #include "operator/inventory/inventory.h"
 #include "operator/manifests/shared_release.h"
 
-#define OWNED "specialresource.openshift.io/owned=true"
+#define OWNED SW_OWNED_LABEL "=true"
 #define ANN_RESOURCE "slipway.dev/resource"
 #define ANN_ADOPTED "slipway.dev/adopted"
 #define ANN_POLICY "helm.sh/resource-policy"

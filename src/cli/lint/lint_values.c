@@ -43,15 +43,45 @@ static bool is_in_files(const struct values_lint *l, const char *word)
     return false;
 }
 
-/* Does a template have .Values without a name behind it? */
-static bool reads_all(const struct sw_files *files)
+/* The literal that `index .Values.a "b"`, `get` or `hasKey` reads of what is at @path, @n letters
+ * at
+ * @at within @text. @return its first letter, *@len of it; NULL: it is read otherwise */
+static const char *literal_of(const char *text, const char *end, const char *at, size_t n,
+                              size_t *len)
 {
-    static const char word[] = ".Values";
+    static const char *const readers[] = { "index", "get", "hasKey" };
+    const char *before = at, *behind = at + n;
+    bool is_reader = false;
+    while (before > text && (before[-1] == ' ' || before[-1] == '$'))
+        before--;
+    for (size_t i = 0; i < SW_COUNT(readers); i++) {
+        const size_t k = strlen(readers[i]);
+        is_reader = is_reader ||
+                    ((size_t)(before - text) >= k && memcmp(before - k, readers[i], k) == 0);
+    }
+    while (behind < end && *behind == ' ')
+        behind++;
+    const char *close = is_reader && behind < end && *behind == '"'
+                            ? memchr(behind + 1, '"', (size_t)(end - behind - 1))
+                            : NULL;
+    *len = close ? (size_t)(close - behind - 1) : 0;
+    return close ? behind + 1 : NULL;
+}
+
+/* How templates read what is at @path (".Values", ".Values.a"), besides by the names of its fields:
+ * with @key NULL, whether as a whole, so that all below it may be read; else whether by that
+ * literal. */
+static bool is_read_otherwise(const struct sw_files *files, const char *path, const char *key)
+{
+    const size_t n = strlen(path);
+    size_t len;
     for (size_t i = 0; i < files->n; i++) {
-        const char *at = files->items[i].bytes, *end = at + files->items[i].len;
-        while ((at = memmem(at, (size_t)(end - at), word, sizeof word - 1))) {
-            at += sizeof word - 1;
-            if (at == end || (*at != '.' && !is_word(*at)))
+        const char *text = files->items[i].bytes, *end = text + files->items[i].len, *at = text;
+        for (; (at = memmem(at, (size_t)(end - at), path, n)); at += n) {
+            if (at + n < end && (at[n] == '.' || is_word(at[n])))
+                continue;
+            const char *literal = literal_of(text, end, at, n, &len);
+            if (key ? literal && len == strlen(key) && memcmp(literal, key, len) == 0 : !literal)
                 return true;
         }
     }
@@ -102,40 +132,55 @@ static void check_map(struct values_lint *l, const char *path, struct json_objec
     }
 }
 
-/* Whether templates can tell of the file what it reads: not values, and not what is for people. */
-static bool may_read(const char *name)
+/* Does a template, or a value that is one itself (`tpl`), name @key below @path? */
+static bool is_named(const struct values_lint *l, const char *path, const char *key)
 {
-    const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-    return !sw_streq(base, "values.yaml") && !sw_streq(base, "values.schema.json") &&
-           !sw_ends_with(base, ".md");
-}
-
-/* A template has the name, or a value that is a template itself (`tpl`) reads it. */
-static bool is_read(const struct values_lint *l, const char *key)
-{
-    SW_AUTO_CHARS *read = sw_printf(".Values.%s", key);
+    SW_AUTO_CHARS *read = sw_printf("%s.%s", path, key);
     for (size_t i = 0; i < l->files.n; i++) {
         const struct sw_recipe_file *f = &l->files.items[i];
-        if (has_word(f->bytes, f->len, may_read(f->name) ? key : read))
+        if (has_word(f->bytes, f->len, read))
+            return true;
+    }
+    return is_read_otherwise(&l->files, path, key);
+}
+
+/* Does Chart.yaml, of any chart, name it: as a dependency, or in the condition of one? */
+static bool is_of_charts(const struct values_lint *l, const char *key)
+{
+    for (size_t i = 0; i < l->files.n; i++) {
+        const struct sw_recipe_file *f = &l->files.items[i];
+        if ((sw_ends_with(f->name, "Chart.yaml") || sw_ends_with(f->name, "requirements.yaml")) &&
+            has_word(f->bytes, f->len, key))
             return true;
     }
     return false;
 }
 
-/* Warn of values at the top of values.yaml that no template has, nor a chart that the recipe brings
- * (which Chart.yaml names). */
-static void check_defaults(struct values_lint *l, const struct sw_recipe *recipe,
-                           const struct sw_recipe_file *file, struct json_object *defaults)
+struct defaults {
+    const struct sw_recipe_file *file; /* values.yaml */
+    const char *name;                  /* of it, for messages */
+};
+
+/* Warn of the values in @map, which is at @path (".Values.a") of values.yaml, that nothing reads.
+ */
+static void check_defaults(struct values_lint *l, const struct defaults *d, const char *path,
+                           struct json_object *map)
 {
-    if (l->reads_all || !json_object_is_type(defaults, json_type_object))
+    if (!json_object_is_type(map, json_type_object) || is_read_otherwise(&l->files, path, NULL))
         return;
-    SW_AUTO_CHARS *path = sw_printf("%s/%s", sw_recipe_name(recipe), "values.yaml");
-    json_object_object_foreach(defaults, key, value)
+    json_object_object_foreach(map, key, value)
     {
-        (void)value;
-        if (!sw_streq(key, "global") && !is_read(l, key))
-            sw_problems_add(l->problems, false, path, sw_yaml_line(file->bytes, file->len, 1, key),
-                            "no template reads value '%s'", key);
+        SW_AUTO_CHARS *inner = sw_printf("%s.%s", path, key);
+        const char *shown = inner + strlen(".Values.");
+        const bool is_top = sw_streq(path, ".Values");
+        if (is_top && (sw_streq(key, "global") || is_of_charts(l, key)))
+            continue;
+        if (is_named(l, path, key))
+            check_defaults(l, d, inner, value);
+        else
+            sw_problems_add(l->problems, false, d->name,
+                            sw_yaml_line(d->file->bytes, d->file->len, 1, shown),
+                            "no template reads value '%s'", shown);
     }
 }
 
@@ -150,10 +195,11 @@ void sw_lint_values(const struct sw_recipe *recipe, struct json_object *set,
     if (file && sw_yaml_parse(file->bytes, file->len, &opts, &defaults, &ignored) < 0)
         sw_err_done(&ignored);
     if (sw_recipe_list_files(recipe, &l.files, &ignored) == 0) {
-        l.reads_all = reads_all(&l.files);
+        l.reads_all = is_read_otherwise(&l.files, ".Values", NULL);
         check_map(&l, "", set, defaults);
+        SW_AUTO_CHARS *name = sw_printf("%s/%s", sw_recipe_name(recipe), "values.yaml");
         if (file)
-            check_defaults(&l, recipe, file, defaults);
+            check_defaults(&l, &(struct defaults){ file, name }, ".Values", defaults);
     }
     sw_files_done(&l.files);
 }

@@ -124,15 +124,15 @@ static bool begins_word(const char *recipe, const char *name)
     return found && strlen(name) > 1;
 }
 
-/* "a", "a or b", "a, b or c": those of @names, behind @prefix, that @name may mean; the caller's,
- * NULL: none. */
+/* "a", "a or b", "a, b or c": those of @names, behind @prefix, that @name may mean ("": any); the
+ * caller's, NULL: none. */
 static char *list_beginning(const char *prefix, const char *name, const char *const *names)
 {
-    enum { MOST = 4 };
+    enum { MOST = 16, MOST_BEGINNING = 4 };
     const char *found[MOST];
-    size_t n = 0;
-    for (; *names && n < MOST; names++)
-        if (begins_word(*names, name))
+    size_t n = 0, most = *name ? MOST_BEGINNING : MOST;
+    for (; *names && n < most; names++)
+        if (!*name || begins_word(*names, name))
             found[n++] = *names;
     char *list = n ? sw_strdup("") : NULL;
     for (size_t i = 0; i < n; i++)
@@ -204,6 +204,17 @@ static void suggest_recipe(const char *name, struct sw_err *err)
     SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
     if (near)
         (void)sw_err_set(err, SW_NOTFOUND, "%s; did you mean %s?", why, near);
+}
+
+/* A folder that is no recipe may be one of recipes. */
+static void tell_recipes(const char *source, struct sw_err *err)
+{
+    SW_AUTO_CHARS *folder = sw_strndup(source, sw_before_slashes(source, strlen(source), 1));
+    SW_AUTO_CHARS *chart = sw_printf("%s/Chart.yaml", folder), *prefix = sw_printf("%s/", folder);
+    SW_AUTO_CHARS *list = access(chart, F_OK) == 0 ? NULL : near_recipes(folder, prefix, "");
+    SW_AUTO_CHARS *why = sw_strdup(sw_err_text(err));
+    if (list)
+        (void)sw_err_set(err, err->code, "%s; did you mean %s?", why, list);
 }
 
 /* A fetcher, and who is told what it got. */
@@ -311,6 +322,8 @@ int sw_source_open(const struct sw_source_flags *flags, const char *source,
         tell_stand_ins(f);
     else if (rc == SW_NOTFOUND && !flags->repo)
         suggest_recipe(source, err);
+    else if (rc == SW_INVALID && !flags->repo)
+        tell_recipes(source, err);
     else if (rc == SW_UNAVAILABLE && !with_stand_ins && !flags->no_stand_ins)
         advise_stand_ins(err);
     if (fetcher)

@@ -153,13 +153,16 @@ static struct json_object *ctrf_test(const struct sw_report *report, struct json
     return test;
 }
 
-struct json_object *sw_report_ctrf(const struct sw_report *report)
+struct json_object *sw_report_ctrf(const struct sw_report *report, const char *failure)
 {
+    enum { FAILED = 1 };
     static const char *const results[] = { "passed", "failed", "skipped", "pending", "other" };
     struct json_object *doc = json_object_new_object(), *tests = json_object_new_array(),
                        *states = sw_json_get(report->status, "states");
     int64_t counts[SW_COUNT(results)] = { 0 };
     char at[21];
+    const int64_t now_ms = report->now_ms ? report->now_ms : sw_now_ms(),
+                  started_ms = report->started_ms ? report->started_ms : now_ms;
     for (size_t i = 0; i < sw_json_len(states); i++) {
         if (!sw_json_get(sw_json_at(states, i), "check"))
             continue;
@@ -168,18 +171,26 @@ struct json_object *sw_report_ctrf(const struct sw_report *report)
             counts[k] += sw_streq(results[k], sw_json_str(test, "", "status", NULL));
         (void)json_object_array_add(tests, test);
     }
+    if (failure && !counts[FAILED]) { /* it did not come to a check */
+        struct json_object *test = json_object_new_object();
+        sw_json_set_str(test, "walk", "name", NULL);
+        sw_json_set_str(test, results[FAILED], "status", NULL);
+        sw_json_set(test, json_object_new_int64(now_ms - started_ms), "duration", NULL);
+        sw_json_set_str(test, failure, "message", NULL);
+        (void)json_object_array_add(tests, test);
+        counts[FAILED]++;
+    }
     sw_json_set_str(doc, "CTRF", "reportFormat", NULL);
     sw_json_set_str(doc, "0.0.1", "specVersion", NULL);
-    sw_json_set_str(doc, sw_time_rfc3339(report->now_ms, at), "timestamp", NULL);
+    sw_json_set_str(doc, sw_time_rfc3339(now_ms, at), "timestamp", NULL);
     sw_json_set_str(doc, "slipway", "generatedBy", NULL);
     sw_json_set_str(doc, "slipway", "results", "tool", "name", NULL);
     sw_json_set(doc, json_object_new_int64((int64_t)sw_json_len(tests)), "results", "summary",
                 "tests", NULL);
     for (size_t k = 0; k < SW_COUNT(results); k++)
         sw_json_set(doc, json_object_new_int64(counts[k]), "results", "summary", results[k], NULL);
-    sw_json_set(doc, json_object_new_int64(report->started_ms), "results", "summary", "start",
-                NULL);
-    sw_json_set(doc, json_object_new_int64(report->now_ms), "results", "summary", "stop", NULL);
+    sw_json_set(doc, json_object_new_int64(started_ms), "results", "summary", "start", NULL);
+    sw_json_set(doc, json_object_new_int64(now_ms), "results", "summary", "stop", NULL);
     sw_json_set(doc, tests, "results", "tests", NULL);
     sw_json_set_str(doc, report->name, "results", "environment", "testEnvironment", NULL);
     return doc;

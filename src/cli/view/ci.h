@@ -11,9 +11,10 @@
 char *sw_report_junit(const struct sw_report *report, const char *failure);
 
 /** The results of the resource's checks (slipway.dev/check), those that were not begun skipped, in
- * the Common Test Report Format; the caller's.
+ * the Common Test Report Format; the caller's. @failure: as above; where no check has failed, it is
+ * a test "walk" that has.
  * Source: ctrf.io; NVIDIA/aicr, pkg/validator/ctrf. */
-struct json_object *sw_report_ctrf(const struct sw_report *report);
+struct json_object *sw_report_ctrf(const struct sw_report *report, const char *failure);
 
 /** A workflow command of GitHub Actions that shows @failure as an error: one line; heap.
  * Source: "Workflow commands for GitHub Actions", how data and properties are escaped. */

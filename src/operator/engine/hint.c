@@ -27,6 +27,7 @@
 #define CORRECT "correct what the message names in the recipe or its values"
 #define PROGRAM "correct the container's command, or take an image that has the program"
 #define MENDED "change what the message names; it goes on by itself"
+#define PREVIOUS "read the pod's log: kubectl logs --previous"
 #define APPLIED " | kubectl apply -f -"
 #define RIGHTS "give the operator the rights: slipway rbac RECIPE" APPLIED
 
@@ -171,15 +172,15 @@ static const struct {
       "another RuntimeClass" },
     { NULL, "executable file not found", PROGRAM },
     { NULL, "exec format error", "take an image of the node's architecture" },
-    { "CrashLoopBackOff", NULL, "read the pod's log: kubectl logs --previous" },
-    { NULL, " runs again, after ", "read the pod's log: kubectl logs --previous" },
+    { "CrashLoopBackOff", NULL, PREVIOUS },
+    { NULL, " runs again, after ", PREVIOUS },
     { "Unschedulable", NULL, "see what the pod asks for that no node has" },
     { NULL, "status.phase is Failed, not Complete",
       "read the build's log; what is corrected is built again by: oc start-build" },
     { "BackoffLimitExceeded", NULL, "read the Job's logs; change or delete it to run it again" },
     { "PodFailed", NULL, "read the pod's log; change or delete it to run it again" },
     { "OldPods", NULL, "see `slipway plan NAME` for which node comes next, and what holds it up" },
-    { "NotAsserted", " is as none may be", MENDED },
+    { "NotAsserted", " has what none may have", MENDED },
     { "PodNotReady", NULL,
       "see why the container's readiness probe fails: its log, kubectl describe pod" },
     { "WaitingForLogs", NULL, "read the pod's log" },
@@ -247,10 +248,35 @@ static const char *rights_hint(struct sw_arena *arena, const char *message)
                            account, colon + 1, right, whose);
 }
 
+/* PREVIOUS of the pod and container that @message names: "DaemonSet ns/name: ... pod x on node n:
+ * container c: CrashLoopBackOff", or "pod ns/x". NULL: it names none. */
+static const char *log_hint(struct sw_arena *arena, const char *message)
+{
+    static const char pod_is[] = "pod ", container_is[] = "container ";
+    const char *pod = strstr(message, pod_is), *object = strchr(message, ' ');
+    if (!pod || (pod > message && pod[-1] != ' '))
+        return NULL;
+    pod += sizeof pod_is - 1;
+    const int len = (int)strcspn(pod, " :");
+    const char *slash = memchr(pod, '/', (size_t)len);
+    const char *ns = slash ? pod : object && object < pod ? object + 1 : "";
+    const int ns_len = (int)strcspn(ns, "/ :");
+    if (!ns_len || ns[ns_len] != '/')
+        return NULL;
+    const char *name = slash ? slash + 1 : pod, *container = strstr(name, container_is);
+    container = container ? container + sizeof container_is - 1 : "";
+    const int container_len = (int)strcspn(container, ": ");
+    return sw_arena_printf(arena, PREVIOUS " -n %.*s %.*s%s%.*s", ns_len, ns,
+                           (int)(pod + len - name), name, container_len ? " -c " : "",
+                           container_len, container);
+}
+
 const char *hint_of(struct sw_engine *e, const char *reason, const char *message, bool lasts)
 {
     const char *hint = hint_for(reason, message, lasts);
-    const char *exact = sw_streq(hint, RIGHTS) ? rights_hint(e->arena, message) : NULL;
+    const char *exact = sw_streq(hint, RIGHTS)     ? rights_hint(e->arena, message)
+                        : sw_streq(hint, PREVIOUS) ? log_hint(e->arena, message)
+                                                   : NULL;
     return exact ? exact : hint;
 }
 

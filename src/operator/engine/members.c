@@ -76,7 +76,7 @@ static void judge(struct object *o)
         sw_readiness_set(&o->judged, SW_READINESS_READY, NULL, " ");
     else if (holder)
         sw_readiness_set(&o->judged, SW_READINESS_WAITING, "NotAsserted",
-                         "%s is as none may be%s%s%s%s", holder, o->gate->hides ? "" : ": ",
+                         "%s has what none may have%s%s%s%s", holder, o->gate->hides ? "" : ": ",
                          o->gate->hides ? "" : o->gate->asserted, before, message);
     else if (other)
         sw_readiness_set(&o->judged, SW_READINESS_WAITING, "NotAsserted",

@@ -145,7 +145,7 @@ END
 not_forced() {
     sharing timeSlicing 4 >"$tap_dir/values.yaml"
     cluster && walks -f "$tap_dir/values.yaml" && lonely_pod && until_ok 10 eval '[ "$(kubectl get pod lonely -o "jsonpath={.status.phase}")" = Running ]' &&
-        ! walk 5s -f "$tap_dir/values.yaml" --set operator:driver.version=590.1.1 && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 is as none may be: .*; the operator has given" &&
+        ! walk 5s -f "$tap_dir/values.yaml" --set operator:driver.version=590.1.1 && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 has what none may have: .*; the operator has given" &&
         kubectl get pod lonely
 }
 forced() { # what had failed is begun anew
@@ -185,7 +185,7 @@ held_by_budget() {
     ! upgrade_to 590.1.1 6s 300 || return 1
     "$slipway" explain gpu >"$tap_dir/said"
     said "Node gpu-0: nvidia.com/gpu-driver-upgrade-state is pod-deletion-required: pods with GPUs on it are not gone; a PodDisruptionBudget can hold them" && is_from "$uid" || return 1
-    ! upgrade_to 590.1.1 8s 2 && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 is as none may be" && is_from "$uid"
+    ! upgrade_to 590.1.1 8s 2 && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 has what none may have" && is_from "$uid"
 }
 drain_is_held() { # what could not be deleted is drained, if the policy says so, and that has a time-out too
     local uid
@@ -232,5 +232,5 @@ t "explain: an upgrade whose new driver is not valid" upgrade_stuck driver-upgra
 
 # ---- the health of nodes ----
 t "explain: a node that could not be mended" stuck remediation-fails \
-    "assertion 'node-remediation-failed' about no Node: gpu-0 is as none may be: .*; NVSentinel could not mend"
+    "assertion 'node-remediation-failed' about no Node: gpu-0 has what none may have: .*; NVSentinel could not mend"
 plan

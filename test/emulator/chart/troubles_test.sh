@@ -39,9 +39,9 @@ certificate() { # what needs no certificate is walked meanwhile
 }
 certificate_waited() { ! run late-certificate nvidia-mig --kube-version 1.35 --delays 1 --timeout 6s && said "state 'webhook': .*das-operator-webhook"; }
 
-upgrade_fails() { never driver-upgrade-fails gpu-cluster --platform kubernetes && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 is as none may be: .*upgrade-failed"; }
+upgrade_fails() { never driver-upgrade-fails gpu-cluster --platform kubernetes && said "assertion 'driver-upgrade-failed' about no Node: gpu-0 has what none may have: .*upgrade-failed"; }
 upgrade_counts_no_more() { run driver-upgrade-fails gpu-cluster --platform kubernetes --delays 0 --timeout 30s --set gpu-cluster-operator.refuse.driver-upgrade-failed.enabled=false && said 'gpu-cluster: Ready'; }
-mig_fails() { never mig-config-fails nvidia-mig --platform kubernetes && said "assertion 'mig-config-failed' about no Node: gpu-0 is as none may be: label nvidia.com/mig.config.state is failed; the GPUs cannot be divided"; }
+mig_fails() { never mig-config-fails nvidia-mig --platform kubernetes && said "assertion 'mig-config-failed' about no Node: gpu-0 has what none may have: label nvidia.com/mig.config.state is failed; the GPUs cannot be divided"; }
 precompiled() { run labels-lost gpu-cluster --platform kubernetes --delays 0 --timeout 30s --set gpu-cluster-operator.gpu-operator.driver.usePrecompiled=true && said 'gpu-cluster: Ready'; }
 # What explain says goes from the NVIDIADriver to the DaemonSet that the operator has made for it, and its pods.
 explained() { # TROUBLE EXPECTED OPTION...

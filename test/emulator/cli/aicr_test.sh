@@ -168,7 +168,7 @@ stopped() { # STATEMENT MESSAGE: the walk stops at the health check of gpu-opera
     ! "$slipway" run stop --emulate --delays 0 --charts-dir charts --timeout 5s >said 2>&1 && grep -q "state 'gpu-operator[a-z-]*': .*$2" said || { cat said; return 1; }
 }
 none() { stopped '{error: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {replicas: "2"}}}}' \
-    "assertion 'look-around-1' about no ConfigMap of gpu-operator: config is as none may be: data.replicas is 2"; }
+    "assertion 'look-around-1' about no ConfigMap of gpu-operator: config has what none may have: data.replicas is 2"; }
 t "a check that no object of a namespace may be so names the one that is" none
 any() { stopped '{assert: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {(length(replicas)): 2}}}}' \
     "assertion 'look-around-1' about any ConfigMap of gpu-operator: none of [0-9] is as asserted: config: data.(length(replicas)) is 1, not 2"; }

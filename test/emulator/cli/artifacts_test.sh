@@ -41,6 +41,16 @@ json() { run nowhere -o json; [ $rc = 2 ] && has '"message": "nowhere: No such f
 t "-o json is one document where the recipe cannot be read, too" json
 junit() { run nowhere -o junit; [ $rc = 2 ] && has 'errors="1"' && has '<error message="nowhere: No such file'; }
 t "and so is -o junit" junit
+ctrf() { # which has a test that failed, and the time of now
+    run nowhere -o ctrf; [ $rc = 2 ] && has '"failed": 1' && has '"message": "nowhere: No such file' && has "\"timestamp\": \"$(date -u +%Y-)"
+}
+t "and -o ctrf" ctrf
+wrong_options() { # of the command line, in each format
+    run failing --nope -o junit; [ $rc = 2 ] && has '<error message="unknown option .--nope' || return 1
+    run failing --nope --output=ctrf; [ $rc = 2 ] && has '"message": "unknown option .--nope' || return 1
+    "$slipway" status --nope -o yaml >said 2>errs; [ $? = 2 ] && has '^exit: 2$' && has "^message: .*unknown option '--nope'"
+}
+t "also where the command line is wrong" wrong_options
 ended() {
     "$slipway" run endless --fail-fast=false --emulate --delays 0 -o json --artifacts ended >said 2>errs &
     pid=$!

@@ -124,4 +124,6 @@ t "one state alone can be asked for" one_state
 t "with -o json the chain is one document" as_json
 t "an unknown resource, an unknown state and none are refused" refuses
 kill "$(cat "$tap_dir/pid")"
+near_topic() { ! "$slipway" explain stat Held 2>"$tap_dir/o" && cat "$tap_dir/o" && grep -q 'for a topic: slipway explain state Held$' "$tap_dir/o"; }
+t "a topic that is misspelt" near_topic
 plan

@@ -86,6 +86,7 @@ t "an annotation, by the end of its name" says annotation timeout slipway.dev/ti
 t "an annotation of a chart" says annotation rollback '    an annotation of a chart, in its Chart.yaml' '      slipway.dev/rollback: "true"'
 t "an annotation of both" says annotation wait specialresource.openshift.io/wait slipway.dev/wait
 t "a field, with its values and an example" says field spec.taints.effect '    one of NoSchedule, PreferNoSchedule, NoExecute' '      - effect: NoSchedule'
+t "a path as in a JSONPath" says field .spec.chart 'spec.chart: a map, of SpecialResource (sro.openshift.io/v1beta1)'
 t "a field without its beginning" says field chart.name 'spec.chart.name: text, of SpecialResource (sro.openshift.io/v1beta1)'
 t "a field of another kind" says field SpecialResourceModule.spec.watch '      watch:'
 t "the fields of a map" says field upgradePolicy fields: '    maxParallel          Nodes at a time; default 1, 0 is any number.'

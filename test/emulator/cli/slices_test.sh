@@ -56,7 +56,9 @@ refused() {
     cat "$tap_dir/err"
     grep -q 'none' "$tap_dir/err" && ! "$slipway" slices --defragment default/later gpu-1 2>/dev/null
 }
+no_node() { local rc=0; "$slipway" slices nowhere >"$tap_dir/said" 2>&1 || rc=$?; cat "$tap_dir/said"; [ $rc = 2 ] && grep -q 'nodes "nowhere" not found' "$tap_dir/said" && "$slipway" slices worker-0; }
 t "a cluster without GPUs that can be sliced" nothing
+t "a node that is not there" no_node
 t "a NodeAccelerator, a claim and a pod that waits" filled
 t "a line for each slice, for what is free, and why a pod waits" table
 t "-o json" as_json

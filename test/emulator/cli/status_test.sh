@@ -42,7 +42,7 @@ lines() {
 t "status shows a line for each, and exits with 4 where one is Errored" lines
 one() {
     exits 0 status good && says '^good  Ready' && says '^0000 +Ready +1/1' && says '^4 +0000 +gpu-0, gpu-1, gpu-2 and 1 more$' &&
-        [ "$(wc -l <"$tap_dir/o")" -le 10 ] && exits 4 status bad && exits 1 status none && says "'none' not found"
+        [ "$(wc -l <"$tap_dir/o")" -le 10 ] && exits 4 status bad && exits 2 status none && says "'none' not found"
 }
 t "of one that is named: states, and nodes by what is ready there" one
 formats() {
@@ -54,7 +54,7 @@ t "-o wide, name, yaml and json" formats
 namespaces() {
     exits 0 status -n good && says '^good +Ready' && ! says '^bad' 2>/dev/null >&2 && exits 4 status -A && says '^good' && says '^bad' &&
         exits 0 status -n goood && says "no SpecialResource in namespace 'goood'; there is one in 'good'\.$" &&
-        exits 1 status good -n bad && says "'good' is in namespace 'good', not in 'bad'$" && exits 0 status good -n good
+        exits 2 status good -n bad && says "'good' is in namespace 'good', not in 'bad'$" && exits 0 status good -n good
 }
 t "-n shows those of a namespace, -A all" namespaces
 wrong_server() { # a web server, which has none of an API server's paths
@@ -244,6 +244,8 @@ half() { # what begins a word of the name; where several do, all of them
         exits 2 lint q && ! says 'did you mean'
 }
 t "half a recipe's name is answered with those that have it" half
+folder_of_recipes() { cd "$root" && exits 2 run recipes/ && says 'recipes: not a chart: Chart.yaml is missing; did you mean recipes/amd-gpu, .*recipes/nvidia-mig.* or recipes/simple-kmod\?$'; }
+t "a folder of recipes is answered with what is in it" folder_of_recipes
 by_name() { # wherever one is; a file of that name comes first
     cd "$tap_dir" && mkdir -p named/nfd && diff <("$slipway" graph nvidia-mig --stand-ins 2>/dev/null) <("$slipway" graph "$root/recipes/nvidia-mig" --stand-ins 2>/dev/null) &&
         "$slipway" graph nvidia-mig --stand-ins 2>/dev/null | grep -q gpu-operator && exits 0 lint nfd && cd named && exits 1 lint nfd

@@ -123,7 +123,7 @@ t "an operand of the GPU operator" operand nvidia-mig operand-not-ready \
 t "a driver of Gaudi's operator, whose custom resource says nothing" operand intel-gaudi driver-does-not-compile \
     'no allocatable habana.ai/gaudi yet .worker-0.; pod habana-ai-operator/habana-ai-driver-[^ ]* on node worker-0: container driver: CrashLoopBackOff.*the end of its log: .*Makefile:1234: modules. Error 2'
 t "in an Event, too" events_say_it '^intel-gaudi state intel-gaudi-operator.*: .*pod habana-ai-operator/habana-ai-driver-.*Error 2'
-t "slices that the GPUs cannot have" operand nvidia-mig mig-config-fails 'gpu-0 is as none may be: label nvidia.com/mig.config.state is failed; the GPUs cannot be divided'
+t "slices that the GPUs cannot have" operand nvidia-mig mig-config-fails 'gpu-0 has what none may have: label nvidia.com/mig.config.state is failed; the GPUs cannot be divided'
 t "in an Event, too" events_say_it '^nvidia-mig .*label nvidia.com/mig.config.state is failed'
 t "kubectl's table fits 100 columns, and status a screen" fits_columns
 plan

@@ -36,6 +36,7 @@ image() {
 crash() {
     deployment 'emulator.slipway.dev/exit-code: "3", emulator.slipway.dev/log: "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\nno such device"' busybox:1 | template crash 1000-it
     stuck crash 3 'CrashLoopBackOff: .*last exit code 3 .*the end of its log: no such device' "read the pod's log" &&
+        grep -q "hint: read the pod's log: kubectl logs --previous -n crash it-[^ ]* -c main$" explained &&
         grep -qx ' *3' explained && ! grep -qx ' *2' explained && grep -qx '      and 1 more like it' explained
 }
 dies_at_once() { # it was ready for a second

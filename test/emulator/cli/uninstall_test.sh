@@ -91,6 +91,10 @@ unasked() { # neither
         removes 2 alone --plan --yes && says 'either --plan, which says what would go, or --yes' && there specialresource alone &&
         removes 2 alonne && says "there is no SpecialResource 'alonne'; did you mean 'alone'?"
 }
+foreign() { # what others have put there; not what every namespace has, nor what an owner takes with it
+    ! says '^warning:' && kubectl -n alone create configmap theirs >/dev/null && kubectl -n alone create deployment d --image=x >/dev/null && until_ok 10 there replicasets -n alone &&
+        removes 0 alone --plan && says "^warning: with Namespace alone goes what is not the resource's: ConfigMap theirs, Deployment d$" && kubectl -n alone delete configmap/theirs deployment/d
+}
 alone() {
     removes 0 alone --yes && in_order "pre-delete Pod default/early-alone: Succeeded" "pre-delete Pod default/late-alone: Succeeded" "delete ConfigMap alone/c" "post-delete Pod default/after-alone: Succeeded" "delete Namespace alone" &&
         gone specialresource alone && until_ok 20 gone namespace alone && there pod early-alone after-alone && left_behind alone
@@ -239,6 +243,7 @@ deleted() { [ -n "$(kubectl get "$@" -o 'jsonpath={.metadata.deletionTimestamp}'
 t "start" start
 t "--plan says which hooks would run, and runs none" planned
 t "without --plan and --yes it says what would go, and how it goes" unasked
+t "it says what goes with a namespace and is somebody else's" foreign
 t "hooks run before and after the objects go; what is to be kept stays" alone
 t "a node whose upgrade was under way is uncordoned" upgrading
 t "a hook that fails: its log, and the resource stays with its objects" failing

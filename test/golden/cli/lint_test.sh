@@ -408,6 +408,18 @@ unread() { # values.yaml at the top: what no template has; not what a subchart, 
     ! "$slipway" lint "$c" | grep 'no template reads'
 }
 t "a default that no template reads" unread
+unread_below() { # inside a map, too, also where another template has the same word; what is read by index, with or as a whole is none
+    local c=$tap_dir/below
+    mkdir -p "$c/templates"
+    printf 'apiVersion: v2\nname: below\nversion: 0.1.0\n' >"$c/Chart.yaml"
+    printf 'image:\n  tag: a\n  policy: b\n  pull: {secret: c, user: d}\nwhole: {any: 1}\nkind: x\nlisted: {one: 1, two: 2}\nleft: {out: 1, rest: 2}\n' >"$c/values.yaml"
+    printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  m: {{ .Values.image.tag | quote }}\n  s: {{ $.Values.image.pull.secret | quote }}\n  l: {{ index .Values.listed "one" | quote }}\n  o: {{ omit .Values.left "out" | toJson | quote }}\n  {{- with .Values.whole }}\n  w: {{ toJson . | quote }}\n  {{- end }}\n' >"$c/templates/a.yaml"
+    (cd "$tap_dir" && "$slipway" lint below) >"$tap_dir/o"
+    cat "$tap_dir/o"
+    printf "below/values.yaml:%s: warning: no template reads value '%s'\n" 3 image.policy 4 image.pull.user 6 kind 7 listed.two >"$tap_dir/expected"
+    grep 'no template reads' "$tap_dir/o" | diff "$tap_dir/expected" -
+}
+t "and one inside a map" unread_below
 meant_behind_the_slash() { (cd "$tap_dir" && ! "$slipway" lint unread) | grep -F "annotation 'slipway.dev/wiat' is not known; is it 'specialresource.openshift.io/wait'?"; }
 t "an annotation with a slip of the pen, of another prefix" meant_behind_the_slash
 of_a_chart() { sed -i 's|slipway.dev/wiat|slipway.dev/wait|' "$tap_dir/unread/templates/a.yaml"; (cd "$tap_dir" && ! "$slipway" lint unread) | grep -F "annotation 'slipway.dev/wait' is one of charts: it stands in Chart.yaml"; }
