@@ -8,16 +8,17 @@
 /** The kinds of nodes. */
 enum cel_node_kind {
     CEL_CONST,
-    CEL_IDENT,    /* name; then local or variable */
-    CEL_SELECT,   /* args[0].name; has: only whether it is there; optional: .?name */
-    CEL_CALL,     /* name(args); method: args[0] is what it is called on */
-    CEL_AND,      /* args[0], args[1] */
-    CEL_OR,       /* likewise */
-    CEL_CHOICE,   /* args[0] ? args[1] : args[2] */
-    CEL_NEW_LIST, /* args; maybe[i]: an optional element */
-    CEL_NEW_MAP,  /* keys and values in turn; maybe[i]: of the key's index */
-    CEL_LOOP,     /* a macro over args[0] */
-    CEL_COMPOSED, /* variables.name */
+    CEL_IDENT,       /* name; then local or variable */
+    CEL_SELECT,      /* args[0].name; has: only whether it is there; optional: .?name */
+    CEL_CALL,        /* name(args); method: args[0] is what it is called on */
+    CEL_AND,         /* args[0], args[1] */
+    CEL_OR,          /* likewise */
+    CEL_CHOICE,      /* args[0] ? args[1] : args[2] */
+    CEL_NEW_LIST,    /* args; maybe[i]: an optional element */
+    CEL_NEW_MAP,     /* keys and values in turn; maybe[i]: of the key's index */
+    CEL_NEW_MESSAGE, /* name{fields: args}; maybe[i]: an optional value */
+    CEL_LOOP,        /* a macro over args[0] */
+    CEL_COMPOSED,    /* variables.name */
 };
 
 /** Which macro a loop is. */
@@ -44,6 +45,8 @@ struct cel_node {
     struct cel_node **args;
     size_t n;
     bool *maybe;
+    const char **fields; /* of a new message, with their places */
+    size_t *places;
     bool has, optional, method;
     enum cel_loop loop;
     const char *vars[2]; /* of loops: vars[1] NULL: there is one */

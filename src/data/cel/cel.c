@@ -119,7 +119,8 @@ static void on_text_freed(json_object *text, void *cel)
 static bool is_of(const struct sw_cel *cel, const struct sw_cel_env *env)
 {
     const struct sw_cel_env *own = cel->env;
-    if (own->n_variables != env->n_variables || own->n_composed != env->n_composed)
+    if (own->n_variables != env->n_variables || own->n_composed != env->n_composed ||
+        own->makes_patches != env->makes_patches)
         return false;
     for (size_t i = 0; i < env->n_variables; i++)
         if (own->variables[i].schema != env->variables[i].schema ||
@@ -186,8 +187,11 @@ int sw_cel_run(const struct sw_cel *cel, const struct sw_cel_input *input, json_
     int rc = 0;
     if (cost)
         *cost += x.cost;
+    const char *wrong = sw_cel_misnamed(&x, v);
     if (v.kind == CEL_ERROR)
         rc = sw_err_set(err, SW_INVALID, "%.*s", (int)v.s.len, v.s.p);
+    else if (wrong)
+        rc = sw_err_set(err, SW_INVALID, "type mismatch: %s", wrong);
     else if (!sw_cel_to_json(&x, v, out))
         rc = sw_err_set(err, SW_INVALID, "unsupported conversion of %s to JSON",
                         sw_cel_kind_name(v.kind));

@@ -39,6 +39,7 @@ struct sw_cel_env {
     const char *const *names;             /* of `variables` */
     const struct sw_cel *const *composed; /* their expressions */
     size_t n_composed;
+    bool makes_patches; /* Object{...}, JSONPatch{...} and jsonpatch.escapeKey(), of mutations */
 };
 
 /** What is asked of an authorizer. Texts are NULL where nothing was said. */
@@ -77,7 +78,8 @@ bool sw_cel_may_be(const struct sw_cel *cel, const char *type);
 bool sw_cel_names(const struct sw_cel *cel, size_t variable);
 
 /** Evaluate. @out: the result as a document, new. @cost: what it cost is added; may be NULL.
- * @return 0 | SW_INVALID: "no such key: x", "operation cancelled: actual cost limit exceeded" */
+ * @return 0 | SW_INVALID: "no such key: x", "operation cancelled: actual cost limit exceeded",
+ * "type mismatch: ..." of an Object{...} whose types are not named for the fields they are in */
 int sw_cel_run(const struct sw_cel *cel, const struct sw_cel_input *input, json_object **out,
                uint64_t *cost, struct sw_err *err) SW_CHECKED;
 /** Evaluate to a truth. @return 1 | 0 | SW_INVALID */

@@ -187,6 +187,8 @@ static const struct cel_type *field_of(struct checker *c, struct cel_node *node,
         sw_cel_problem(c->cel, node->at, "undefined field '%s'", node->name);
         return unknown();
     }
+    case CEL_MESSAGE:
+        return sw_cel_type(sw_cel_message_field(of->name, node->name));
     default:
         sw_cel_problem(c->cel, node->at, "type '%s' does not support field selection",
                        text_of(c, of));
@@ -281,7 +283,7 @@ static void take_namespace(struct checker *c, struct cel_node *node)
         return;
     const char *full = sw_arena_printf(arena_of(c), "%s.%s", on->name, node->name);
     (void)sw_cel_overloads(full, false, node->n - 1, found, MAX_OVERLOADS, &any);
-    if (!any)
+    if (!any || (sw_streq(on->name, "jsonpatch") && !c->cel->env->makes_patches))
         return;
     node->name = full;
     node->method = false;
@@ -339,7 +341,7 @@ static const struct cel_type *check_choice(struct checker *c, struct cel_node *n
         types[i] = check(c, node->args[i]);
     if (!sw_cel_same_type(types[0], sw_cel_type(CEL_BOOL)) || !sw_cel_same_type(types[1], types[2]))
         return no_overload(c, node, types);
-    return is_dyn(types[1]) ? types[1] : types[2];
+    return sw_cel_joined_type(arena_of(c), types[1], types[2]);
 }
 
 /* The common type of every @step-th element from @from on. */
@@ -360,9 +362,9 @@ static const struct cel_type *check_elements(struct checker *c, struct cel_node 
             break;
         }
         is = same ? is : sw_cel_type(CEL_DYN);
-        common = !common || is_dyn(is) ? is : common;
+        common = !common ? is : sw_cel_joined_type(arena_of(c), common, is);
     }
-    return common ? common : sw_cel_type(CEL_DYN);
+    return common ? common : sw_cel_unbound();
 }
 
 static const struct cel_type *check_literal_of(struct checker *c, struct cel_node *node)
@@ -374,6 +376,43 @@ static const struct cel_type *check_literal_of(struct checker *c, struct cel_nod
         return sw_cel_type_of(arena_of(c), CEL_LIST, check_elements(c, node, 0, 1, types), NULL);
     return sw_cel_type_of(arena_of(c), CEL_MAP, check_elements(c, node, 0, 2, types),
                           check_elements(c, node, 1, 2, types));
+}
+
+/* A value of a message's field. */
+static void check_message_field(struct checker *c, const struct cel_node *node, size_t i)
+{
+    const enum cel_kind declared = sw_cel_message_field(node->name, node->fields[i]);
+    const struct cel_type *is = check(c, node->args[i]);
+    if (node->maybe[i] && is->kind != CEL_OPTIONAL && !is_dyn(is))
+        expect(c, node->args[i], is, sw_cel_type_of(arena_of(c), CEL_OPTIONAL, is, NULL));
+    if (node->maybe[i] && is->kind == CEL_OPTIONAL)
+        is = is->a;
+    const struct cel_type *type = sw_cel_type(declared);
+    if (declared == CEL_ERROR ? !is_dyn(is) : !sw_cel_same_type(is, type))
+        sw_cel_problem(c->cel, node->places[i],
+                       "expected type of field '%s' is '%s' but provided type is '%s'",
+                       node->fields[i], declared == CEL_ERROR ? "" : text_of(c, type),
+                       text_of(c, is));
+}
+
+static const struct cel_type *check_message(struct checker *c, struct cel_node *node)
+{
+    const bool patches = c->cel->env->makes_patches;
+    const bool known = patches &&
+                       (sw_streq(node->name, "JSONPatch") || sw_streq(node->name, "Object") ||
+                        sw_starts_with(node->name, "Object."));
+    enum cel_kind kind;
+    if (!known) {
+        const bool type = type_named(node->name, &kind);
+        sw_cel_problem(c->cel, node->at,
+                       type ? "'%s' is not a message type"
+                            : "undeclared reference to '%s' (in container '')",
+                       node->name);
+        return unknown();
+    }
+    for (size_t i = 0; i < node->n; i++)
+        check_message_field(c, node, i);
+    return sw_cel_message_type(arena_of(c), node->name);
 }
 
 /* ---- loops --------------------------------------------------------------------------------------
@@ -486,6 +525,8 @@ static const struct cel_type *check_kind(struct checker *c, struct cel_node *nod
     case CEL_NEW_LIST:
     case CEL_NEW_MAP:
         return check_literal_of(c, node);
+    case CEL_NEW_MESSAGE:
+        return check_message(c, node);
     case CEL_LOOP:
         return check_loop(c, node);
     case CEL_COMPOSED:

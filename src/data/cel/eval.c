@@ -64,11 +64,13 @@ static struct cel_value select_field(struct cel_run *x, const struct cel_node *n
 {
     struct cel_value found;
     const struct cel_value key = sw_cel_static(node->name);
-    if (of.kind != CEL_MAP)
+    if (of.kind != CEL_MAP && of.kind != CEL_MESSAGE)
         return node->has        ? sw_cel_bool(false)
                : node->optional ? sw_cel_optional(x, NULL)
                                 : sw_cel_fail(x, "no such key: %s", node->name);
-    const bool there = sw_cel_find(x, of.map, key, &found);
+    const bool there = of.kind == CEL_MESSAGE
+                           ? sw_cel_message_find(x, of.message, node->name, &found)
+                           : sw_cel_find(x, of.map, key, &found);
     if (node->has)
         return sw_cel_bool(there);
     if (node->optional)
@@ -302,6 +304,26 @@ static struct cel_value eval_map(struct cel_run *x, const struct sw_cel *cel,
     return sw_cel_map(x, g.items, g.n / 2);
 }
 
+static struct cel_value eval_message(struct cel_run *x, const struct sw_cel *cel,
+                                     const struct cel_node *node)
+{
+    const char **names = sw_arena_alloc(x->arena, (node->n + 1) * sizeof *names);
+    struct cel_value *values = sw_arena_alloc(x->arena, (node->n + 1) * sizeof *values);
+    size_t n = 0;
+    for (size_t i = 0; i < node->n; i++) {
+        const struct cel_value v = eval(x, cel, node->args[i]);
+        if (v.kind == CEL_ERROR)
+            return v;
+        if (node->maybe[i] && v.kind != CEL_OPTIONAL)
+            return sw_cel_no_overload(x);
+        if (node->maybe[i] && !v.some)
+            continue;
+        names[n] = node->fields[i];
+        values[n++] = node->maybe[i] ? *v.some : v;
+    }
+    return sw_cel_message_make(x, node->type, names, values, n);
+}
+
 /* ---- loops --------------------------------------------------------------------------------------
  */
 
@@ -509,6 +531,8 @@ static struct cel_value eval(struct cel_run *x, const struct sw_cel *cel,
         return eval_list(x, cel, node);
     case CEL_NEW_MAP:
         return eval_map(x, cel, node);
+    case CEL_NEW_MESSAGE:
+        return eval_message(x, cel, node);
     case CEL_LOOP:
         return eval_loop(x, cel, node);
     case CEL_COMPOSED:

@@ -7,7 +7,7 @@
 static const struct cel_function *const libraries[] = {
     sw_cel_operators, sw_cel_conversions, sw_cel_strings,     sw_cel_times,      sw_cel_lists,
     sw_cel_sequences, sw_cel_optionals,   sw_cel_regexes,     sw_cel_quantities, sw_cel_networks,
-    sw_cel_urls,      sw_cel_formats,     sw_cel_authorizers,
+    sw_cel_urls,      sw_cel_formats,     sw_cel_authorizers, sw_cel_patches,
 };
 
 size_t sw_cel_overloads(const char *name, bool method, size_t n, const struct cel_function **out,

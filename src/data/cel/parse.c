@@ -289,6 +289,49 @@ static struct cel_node *parse_field(struct parser *p, struct cel_node *of, size_
     return p->failed ? node : sw_cel_expand(p->cel, node);
 }
 
+/* `a.b` as a text, where a node is made of names alone; NULL: it is not. */
+static const char *name_of(struct parser *p, const struct cel_node *node)
+{
+    if (node->kind == CEL_IDENT)
+        return node->name;
+    if (node->kind != CEL_SELECT || node->has || node->optional)
+        return NULL;
+    const char *of = name_of(p, node->args[0]);
+    return of ? sw_arena_printf(p->cel->arena, "%s.%s", of, node->name) : NULL;
+}
+
+/* name{field: value, ?field: optional} */
+static struct cel_node *parse_message(struct parser *p, const char *name)
+{
+    struct cel_node *node = node_at(p, CEL_NEW_MESSAGE, p->now.at);
+    size_t cap = 0;
+    node->name = name;
+    advance(p);
+    while (!p->failed && !is(p, "}")) {
+        const bool maybe = take(p, "?"), quoted = p->now.kind == CEL_T_QUOTED;
+        if (p->now.kind != CEL_T_IDENT && !quoted)
+            return fail(p, "mismatched input '%s'", "{'}', ',', '?', IDENTIFIER}");
+        const char *field = token_text(p, &p->now);
+        size_t cap_fields = cap, cap_places = cap;
+        SW_ARENA_GROW(p->cel->arena, node->fields, node->n, cap_fields);
+        SW_ARENA_GROW(p->cel->arena, node->places, node->n, cap_places);
+        node->fields[node->n] = quoted
+                                    ? sw_arena_strndup(p->cel->arena, field + 1, strlen(field) - 2)
+                                    : field;
+        advance(p);
+        node->places[node->n] = p->now.at;
+        expect(p, ":");
+        if (!p->failed)
+            add(p, node, &cap, parse_expr(p), maybe);
+        if (!take(p, ","))
+            break;
+    }
+    if (!p->failed && !take(p, "}"))
+        (void)fail(p, p->now.kind == CEL_T_END ? "mismatched input '%s'" : "extraneous input '%s'",
+                   "{'}', ','}");
+    return node;
+}
+
 static struct cel_node *parse_member(struct parser *p)
 {
     struct cel_node *node = parse_primary(p);
@@ -300,6 +343,8 @@ static struct cel_node *parse_member(struct parser *p)
             const bool optional = take(p, "?");
             node = call_at(p, at, optional ? "_[?_]" : "_[_]", node, parse_expr(p));
             expect(p, "]");
+        } else if (is(p, "{") && name_of(p, node)) {
+            node = parse_message(p, name_of(p, node));
         } else {
             break;
         }

@@ -36,6 +36,7 @@ static const struct {
     { CEL_GROUP_CHECK, 'g', "kubernetes.authorization.GroupCheck", NULL },
     { CEL_RESOURCE_CHECK, 'r', "kubernetes.authorization.ResourceCheck", NULL },
     { CEL_DECISION, 'x', "kubernetes.authorization.Decision", NULL },
+    { CEL_MESSAGE, 0, "", NULL },
     { CEL_DYN, '*', "dyn", NULL },
     { CEL_OBJECT, 0, "object", NULL },
     { CEL_PARAM, 0, "", NULL },
@@ -67,6 +68,7 @@ static const struct cel_type plain[] = {
     [CEL_GROUP_CHECK] = { .kind = CEL_GROUP_CHECK },
     [CEL_RESOURCE_CHECK] = { .kind = CEL_RESOURCE_CHECK },
     [CEL_DECISION] = { .kind = CEL_DECISION },
+    [CEL_MESSAGE] = { .kind = CEL_MESSAGE, .name = "" },
     [CEL_DYN] = { .kind = CEL_DYN },
     [CEL_OBJECT] = { .kind = CEL_OBJECT },
     [CEL_PARAM] = { .kind = CEL_PARAM },
@@ -85,6 +87,38 @@ const struct cel_type *sw_cel_type_of(struct sw_arena *arena, enum cel_kind kind
     return type;
 }
 
+const struct cel_type *sw_cel_message_type(struct sw_arena *arena, const char *name)
+{
+    struct cel_type *type = sw_arena_alloc(arena, sizeof *type);
+    *type = (struct cel_type){ .kind = CEL_MESSAGE, .name = name };
+    return type;
+}
+
+const struct cel_type *sw_cel_unbound(void)
+{
+    static const struct cel_type unbound = { .kind = CEL_DYN, .param = '?' };
+    return &unbound;
+}
+
+static bool is_unbound(const struct cel_type *type)
+{
+    return type->kind == CEL_DYN && type->param == '?';
+}
+
+const struct cel_type *sw_cel_joined_type(struct sw_arena *arena, const struct cel_type *a,
+                                          const struct cel_type *b)
+{
+    if (is_unbound(a) || a->kind == CEL_NULL)
+        return b;
+    if (is_unbound(b) || b->kind == CEL_DYN || b->kind == CEL_ERROR)
+        return is_unbound(b) ? a : b;
+    if (a->kind != b->kind || !a->a || !b->a)
+        return a;
+    const bool two = a->b && b->b;
+    return sw_cel_type_of(arena, a->kind, sw_cel_joined_type(arena, a->a, b->a),
+                          two ? sw_cel_joined_type(arena, a->b, b->b) : NULL);
+}
+
 const char *sw_cel_kind_name(enum cel_kind kind)
 {
     return rows[kind].full ? rows[kind].full : rows[kind].name;
@@ -92,7 +126,7 @@ const char *sw_cel_kind_name(enum cel_kind kind)
 
 const char *sw_cel_type_text(struct sw_arena *arena, const struct cel_type *type)
 {
-    const char *name = rows[type->kind].name;
+    const char *name = type->name ? type->name : rows[type->kind].name;
     if (type->kind == CEL_MAP)
         return sw_arena_printf(arena, "map(%s, %s)", sw_cel_type_text(arena, type->a),
                                sw_cel_type_text(arena, type->b));
@@ -216,6 +250,8 @@ bool sw_cel_same_type(const struct cel_type *a, const struct cel_type *b)
     if (a->kind != b->kind)
         return (a->kind == CEL_NULL && may_be_null(b->kind)) ||
                (b->kind == CEL_NULL && may_be_null(a->kind));
+    if (a->kind == CEL_MESSAGE)
+        return sw_streq(a->name, b->name);
     if (a->kind == CEL_OBJECT)
         return a->schema == b->schema || !a->schema || !b->schema;
     return (!a->a || !b->a || sw_cel_same_type(a->a, b->a)) &&
@@ -231,11 +267,11 @@ static bool fits(const struct cel_type *formal, const struct cel_type *actual, s
 {
     if (formal->kind == CEL_PARAM) {
         const struct cel_type **is = formal->param == 'A' ? &bound->a : &bound->b;
-        if (!*is || is_any(*is)) {
-            *is = *is && is_any(*is) ? *is : actual;
+        if (!*is || is_unbound(*is)) {
+            *is = actual;
             return true;
         }
-        return sw_cel_same_type(*is, actual);
+        return is_any(*is) || sw_cel_same_type(*is, actual);
     }
     if (is_any(actual)) /* lets A and B stay unknown */
         return true;

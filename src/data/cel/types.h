@@ -9,7 +9,8 @@ struct cel_type {
     const struct cel_type *a, *b; /* of a list, map, optional, type */
     json_object *schema;          /* of an object */
     enum { CEL_PLAIN_OBJECT, CEL_ROOT_OBJECT, CEL_ROOT_METADATA } root;
-    char param; /* 'A', 'B' */
+    char param;       /* 'A', 'B'; '?' of dyn: of what is in an empty list, which may be any type */
+    const char *name; /* of a message */
 };
 
 /** The type of a kind without parameters. */
@@ -24,6 +25,16 @@ const struct cel_type *sw_cel_root_type(struct sw_arena *arena, json_object *sch
 /** The type of an object's field; NULL: it has no such field. */
 const struct cel_type *sw_cel_field_type(struct sw_arena *arena, const struct cel_type *object,
                                          const char *name);
+/** The type of the messages with that name, which it borrows. */
+const struct cel_type *sw_cel_message_type(struct sw_arena *arena, const char *name);
+/** The kind of a message's field: CEL_DYN for any of Object; CEL_ERROR: it has no such field
+ * (messages.c). */
+enum cel_kind sw_cel_message_field(const char *message, const char *field);
+/** What is in an empty list or map: of any type, until something says of which. */
+const struct cel_type *sw_cel_unbound(void);
+/** The type of what is of one of two types that can be one. */
+const struct cel_type *sw_cel_joined_type(struct sw_arena *arena, const struct cel_type *a,
+                                          const struct cel_type *b);
 /** Its name in messages; in @arena. */
 const char *sw_cel_type_text(struct sw_arena *arena, const struct cel_type *type);
 /** What type() gives of a kind: "int", "google.protobuf.Timestamp". */

@@ -337,6 +337,8 @@ bool sw_cel_to_json(struct cel_run *x, struct cel_value v, json_object **out)
         return list_to_json(x, v.list, out);
     case CEL_MAP:
         return map_to_json(x, v.map, out);
+    case CEL_MESSAGE:
+        return sw_cel_message_json(x, v.message, out);
     default:
         v = sw_cel_to_string(x, &v, 0);
         if (v.kind != CEL_STRING)
@@ -492,6 +494,8 @@ bool sw_cel_equal(struct cel_run *x, struct cel_value a, struct cel_value b)
         return sw_cel_charge(x, a.list->n / 4) && equal_lists(x, a.list, b.list);
     case CEL_MAP:
         return sw_cel_charge(x, a.map->n / 4) && equal_maps(x, a.map, b.map);
+    case CEL_MESSAGE:
+        return sw_cel_message_equal(x, a.message, b.message);
     case CEL_OPTIONAL:
         return a.some && b.some ? sw_cel_equal(x, *a.some, *b.some) : !a.some && !b.some;
     default:

@@ -35,6 +35,7 @@ enum cel_kind {
     CEL_GROUP_CHECK,
     CEL_RESOURCE_CHECK,
     CEL_DECISION,
+    CEL_MESSAGE, /* Object{...}, JSONPatch{...} */
     CEL_N_VALUES,
     /* of types alone: */
     CEL_DYN = CEL_N_VALUES,
@@ -69,6 +70,7 @@ struct cel_value {
         const struct cel_url *url;
         const struct cel_format *format;
         const struct cel_check *check;
+        const struct cel_message *message;
     };
 };
 
@@ -84,6 +86,15 @@ struct cel_map {
     size_t n;
     const struct cel_value *entries;
     json_object *json, *schema;
+};
+
+/** What an expression makes by the name of its type; of two fields with one name the last counts.
+ */
+struct cel_message {
+    const struct cel_type *type;
+    size_t n;
+    const char *const *names;
+    const struct cel_value *values;
 };
 
 /** An address, or with @bits a network. */

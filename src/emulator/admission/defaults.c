@@ -296,6 +296,12 @@ static void default_policy(struct sw_write *w)
     default_match(sw_json_get(spec_of(w), "matchConstraints"));
 }
 
+static void default_mutating_policy(struct sw_write *w)
+{
+    sw_default_str(spec_of(w), "failurePolicy", "Fail");
+    default_match(sw_json_get(spec_of(w), "matchConstraints"));
+}
+
 static void default_policy_binding(struct sw_write *w)
 {
     default_match(sw_json_get(spec_of(w), "matchResources"));
@@ -378,6 +384,8 @@ static const struct {
     { RBAC, "ClusterRoleBinding", default_binding },
     { ADMISSION, "MutatingWebhookConfiguration", default_webhooks },
     { ADMISSION, "ValidatingWebhookConfiguration", default_webhooks },
+    { ADMISSION, "MutatingAdmissionPolicy", default_mutating_policy },
+    { ADMISSION, "MutatingAdmissionPolicyBinding", default_policy_binding },
     { ADMISSION, "ValidatingAdmissionPolicy", default_policy },
     { ADMISSION, "ValidatingAdmissionPolicyBinding", default_policy_binding },
     { "apiextensions.k8s.io", "CustomResourceDefinition", default_crd },

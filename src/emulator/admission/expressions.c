@@ -72,7 +72,8 @@ int sw_admission_compile(json_object *text, const struct sw_admission_scope *sco
                                     .n_variables = SW_N_ADMISSION_VARIABLES,
                                     .names = scope->names,
                                     .composed = scope->composed,
-                                    .n_composed = scope->n_composed };
+                                    .n_composed = scope->n_composed,
+                                    .makes_patches = scope->makes_patches };
     return sw_cel_keep(text, &env, out, err);
 }
 

@@ -24,6 +24,7 @@ struct sw_admission_scope {
     bool is_policy;           /* namespaceObject */
     bool has_params;          /* params */
     bool has_no_authorizer;   /* of messages */
+    bool makes_patches;       /* Object{...}, JSONPatch{...}: of mutations */
     const char *const *names; /* of `variables` */
     const struct sw_cel *const *composed;
     size_t n_composed;

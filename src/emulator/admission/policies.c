@@ -17,7 +17,8 @@ int sw_policy_open(struct policy *p, json_object *doc, size_t *wrong, struct sw_
 {
     json_object *spec = sw_json_get(doc, "spec"), *variables = sw_json_get(spec, "variables");
     const size_t n = sw_json_len(variables);
-    *p = (struct policy){ .spec = spec,
+    *p = (struct policy){ .doc = doc,
+                          .spec = spec,
                           .name = sw_obj_name(doc),
                           .names = sw_zalloc(n + 1, sizeof *p->names),
                           .composed = sw_zalloc(n + 1, sizeof *p->composed) };
@@ -46,154 +47,63 @@ void sw_policy_close(struct policy *p)
     free(SW_TAKE(p->composed));
 }
 
-/* ---- what they say ------------------------------------------------------------------------------
- */
-
-/* A policy, one of its bindings, and the write that both concern. */
-struct turn {
-    struct sw_write *w;
-    const struct policy *policy;
-    json_object *binding;
-    json_object *request;
-    char **denied;       /* the first refusal of all */
-    const char **reason; /* of it */
-};
-
-static bool acts(const struct turn *t, const char *action)
+/* "[a, b]", as Go shows several errors; one alone as it is. Takes @all. */
+static char *joined(char *all, const char *next, size_t n)
 {
-    return sw_json_has_text(sw_json_find(t->binding, "spec", "validationActions", NULL), action);
+    SW_AUTO_CHARS *before = all;
+    if (n == 0)
+        return sw_strdup(next);
+    return n == 1 ? sw_printf("[%s, %s]", before, next)
+                  : sw_printf("%.*s, %s]", (int)strlen(before) - 1, before, next);
 }
 
-static void decide(const struct turn *t, const char *reason, const char *message)
+int sw_policy_conditions(const struct policy *p, const struct sw_cel_input *input,
+                         struct sw_err *err)
 {
-    const char *binding = sw_obj_name(t->binding);
-    if (acts(t, "Warn"))
-        sw_status_warn(t->w->status,
-                       "Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s",
-                       t->policy->name, binding, message);
-    if (!acts(t, "Deny") || *t->denied)
-        return;
-    *t->denied = sw_printf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s",
-                           t->policy->name, binding, message);
-    *t->reason = reason;
-}
-
-/* Something could not be evaluated: the failurePolicy decides. */
-static void fail(const struct turn *t, const char *message)
-{
-    if (!sw_streq(sw_json_str(t->policy->spec, "Fail", "failurePolicy", NULL), "Ignore"))
-        decide(t, "Invalid", message);
-}
-
-static void fail_expression(const struct turn *t, json_object *text, const char *why)
-{
-    SW_AUTO_CHARS *message = sw_printf("expression '%s' resulted in error: %s",
-                                       json_object_get_string(text), why);
-    fail(t, message);
-}
-
-/* The text of messageExpression; NULL: there is none, or it cannot be evaluated. */
-static char *own_message(const struct turn *t, json_object *validation,
-                         const struct sw_cel_input *input)
-{
-    SW_ERR(ignored);
-    const struct sw_cel *cel = NULL;
-    SW_AUTO_JSON *out = NULL;
-    json_object *text = sw_json_get(validation, "messageExpression");
-    if (!text || sw_admission_compile(text, &t->policy->scope, &cel, &ignored) < 0 ||
-        sw_cel_run(cel, input, &out, NULL, &ignored) < 0 ||
-        !json_object_is_type(out, json_type_string))
-        return NULL;
-    static const char space[] = " \t\r\n";
-    const char *message = json_object_get_string(out);
-    message += strspn(message, space);
-    size_t len = strlen(message);
-    while (len && strchr(space, message[len - 1]))
-        len--;
-    return len && !memchr(message, '\n', len) ? sw_strndup(message, len) : NULL;
-}
-
-/* The reason of a refusal; as the documents are not kept, one of these. */
-static const char *reason_of(json_object *validation)
-{
-    static const char *const reasons[] = { "Invalid", "Forbidden", "Unauthorized",
-                                           "RequestEntityTooLarge" };
-    const char *reason = sw_json_str(validation, "Invalid", "reason", NULL);
-    for (size_t i = 0; i < SW_COUNT(reasons); i++)
-        if (sw_streq(reasons[i], reason))
-            return reasons[i];
-    return reasons[0];
-}
-
-static void validate(const struct turn *t, json_object *validation,
-                     const struct sw_cel_input *input)
-{
-    SW_ERR(why);
-    const struct sw_cel *cel = NULL;
-    json_object *text = sw_json_get(validation, "expression");
-    int rc = sw_admission_compile(text, &t->policy->scope, &cel, &why);
-    if (rc == 0)
-        rc = sw_cel_holds(cel, input, NULL, &why);
-    if (rc < 0) {
-        fail_expression(t, text, sw_err_text(&why));
-        return;
-    }
-    if (rc)
-        return;
-    SW_AUTO_CHARS *own = own_message(t, validation, input);
-    const char *plain = sw_json_str(validation, "", "message", NULL);
-    SW_AUTO_CHARS *message = own ? SW_TAKE(own)
-                             : *plain
-                                 ? sw_strdup(plain)
-                                 : sw_printf("failed expression: %s", json_object_get_string(text));
-    decide(t, reason_of(validation), message);
-}
-
-/* @return whether all conditions hold; one that fails is told of, unless another is false */
-static bool conditions_hold(const struct turn *t, const struct sw_cel_input *input)
-{
-    json_object *list = sw_json_get(t->policy->spec, "matchConditions"), *failed = NULL;
-    SW_ERR(first);
+    json_object *list = sw_json_get(p->spec, "matchConditions");
+    SW_AUTO_CHARS *failed = NULL;
+    size_t n_failed = 0;
     for (size_t i = 0; i < sw_json_len(list); i++) {
         SW_ERR(why);
         const struct sw_cel *cel = NULL;
         json_object *text = sw_json_get(sw_json_at(list, i), "expression");
-        int rc = sw_admission_compile(text, &t->policy->scope, &cel, &why);
+        int rc = sw_admission_compile(text, &p->scope, &cel, &why);
         if (rc == 0)
             rc = sw_cel_holds(cel, input, NULL, &why);
         if (rc == 0)
-            return false;
-        if (rc < 0 && !failed) {
-            failed = text;
-            (void)sw_err_move(&first, &why);
-        }
+            return 0;
+        if (rc > 0)
+            continue;
+        SW_AUTO_CHARS *one = sw_printf("expression '%s' resulted in error: %s",
+                                       json_object_get_string(text), sw_err_text(&why));
+        failed = joined(SW_TAKE(failed), one, n_failed++);
     }
-    if (failed)
-        fail_expression(t, failed, sw_err_text(&first));
-    return !failed;
-}
-
-static void evaluate(const struct turn *t, json_object *params)
-{
-    json_object *values[SW_N_ADMISSION_VARIABLES];
-    json_object *list = sw_json_get(t->policy->spec, "validations");
-    struct sw_cel_input input;
-    sw_admission_values(t->w, t->request, params, values, &input);
-    if (!conditions_hold(t, &input))
-        return;
-    for (size_t i = 0; i < sw_json_len(list); i++)
-        validate(t, sw_json_at(list, i), &input);
+    return failed ? sw_err_set(err, SW_INVALID, "%s", failed) : 1;
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------
  */
 
-static const struct sw_emu_kind *param_kind(const struct turn *t)
+/* A policy, one of its bindings, and who is told of them. */
+struct turn {
+    const struct policy_visit *visit;
+    struct sw_write *w;
+    const struct policy *policy;
+    json_object *binding;
+};
+
+static void evaluate(const struct turn *t, json_object *params)
 {
-    json_object *ref = sw_json_get(t->policy->spec, "paramKind");
-    const char *version = sw_json_str(ref, "", "apiVersion", NULL), *slash = strchr(version, '/');
-    SW_AUTO_CHARS *group = slash ? sw_strndup(version, (size_t)(slash - version)) : sw_strdup("");
-    return sw_store_kind(t->w->store, group, sw_json_str(ref, "", "kind", NULL));
+    t->visit->evaluate(t->policy, t->binding, params, t->visit->arg);
+}
+
+/* @binding: NULL: it is the policy that cannot be used */
+static void fail(const struct turn *t, json_object *binding, const char *why)
+{
+    SW_AUTO_CHARS *message = sw_printf("failed to configure %s: %s", binding ? "binding" : "policy",
+                                       why);
+    if (!sw_streq(sw_json_str(t->policy->spec, "Fail", "failurePolicy", NULL), "Ignore"))
+        t->visit->fail(t->policy, binding, message, t->visit->arg);
 }
 
 /* Evaluate with each object that a selector finds. @return how many */
@@ -217,29 +127,51 @@ static size_t with_selected(const struct turn *t, const struct sw_emu_kind *kind
     return n;
 }
 
+/* Evaluate with the objects that the binding names. @return how many */
+static size_t with_named(const struct turn *t, const struct sw_emu_kind *kind, const char *ns,
+                         json_object *ref)
+{
+    const char *name = sw_json_str(ref, "", "name", NULL);
+    if (!*name)
+        return with_selected(t, kind, ns, sw_json_get(ref, "selector"));
+    json_object *params = sw_store_get(t->w->store, kind, ns, name);
+    if (params)
+        evaluate(t, params);
+    return params != NULL;
+}
+
 static void with_params(const struct turn *t)
 {
+    json_object *wanted = sw_json_get(t->policy->spec, "paramKind");
     json_object *ref = sw_json_find(t->binding, "spec", "paramRef", NULL);
-    const struct sw_emu_kind *kind = param_kind(t);
+    const char *version = sw_json_str(wanted, "", "apiVersion", NULL),
+               *slash = strchr(version, '/'), *name = sw_json_str(wanted, "", "kind", NULL);
+    SW_AUTO_CHARS *group = slash ? sw_strndup(version, (size_t)(slash - version)) : sw_strdup("");
+    const struct sw_emu_kind *kind = sw_store_kind(t->w->store, group, name);
     if (!kind || !kind->served) {
-        fail(t, "failed to configure policy: failed to find resource referenced by paramKind");
+        SW_AUTO_CHARS *why = sw_printf("failed to find resource referenced by paramKind: "
+                                       "'%s, Kind=%s'",
+                                       version, name);
+        fail(t, NULL, why);
         return;
     }
-    const char *own = sw_json_str(ref, t->w->ns, "namespace", NULL);
-    const char *ns = kind->namespaced ? own : NULL;
-    const char *name = sw_json_str(ref, "", "name", NULL);
-    size_t n = 0;
-    if (*name) {
-        json_object *params = sw_store_get(t->w->store, kind, ns, name);
-        if (params)
-            evaluate(t, params);
-        n = params != NULL;
-    } else {
-        n = with_selected(t, kind, ns, sw_json_get(ref, "selector"));
+    if (!ref) { /* the binding does not use them */
+        evaluate(t, NULL);
+        return;
     }
-    if (!n && !sw_streq(sw_json_str(ref, "", "parameterNotFoundAction", NULL), "Allow"))
-        fail(t, "failed to configure binding: no params found for policy binding with `Deny` "
-                "parameterNotFoundAction");
+    const char *own = sw_json_str(ref, "", "namespace", NULL);
+    const char *ns = *own ? own : t->w->ns;
+    if (kind->namespaced && !(ns && *ns))
+        fail(t, t->binding,
+             "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
+             "resources");
+    else if (!kind->namespaced && *own)
+        fail(t, t->binding,
+             "paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
+    else if (!with_named(t, kind, kind->namespaced ? ns : NULL, ref) &&
+             !sw_streq(sw_json_str(ref, "", "parameterNotFoundAction", NULL), "Allow"))
+        fail(t, t->binding,
+             "no params found for policy binding with `Deny` parameterNotFoundAction");
 }
 
 /* ---- all of them --------------------------------------------------------------------------------
@@ -264,7 +196,7 @@ static int selects(struct sw_write *w, json_object *match, struct sw_err *err)
 }
 
 /* Evaluate the policy for each of its bindings. */
-static void run_policy(struct turn *t, const struct sw_store_list *bindings)
+static void visit_bindings(struct turn *t, const struct sw_store_list *bindings)
 {
     for (size_t i = 0; i < bindings->n; i++) {
         SW_ERR(err);
@@ -276,7 +208,7 @@ static void run_policy(struct turn *t, const struct sw_store_list *bindings)
         if (rc == 1)
             rc = selects(t->w, sw_json_get(spec, "matchResources"), &err);
         if (rc < 0)
-            fail(t, sw_err_text(&err));
+            fail(t, t->binding, sw_err_text(&err));
         if (rc != 1)
             continue;
         if (sw_json_get(t->policy->spec, "paramKind"))
@@ -286,55 +218,24 @@ static void run_policy(struct turn *t, const struct sw_store_list *bindings)
     }
 }
 
-static int refuse(struct sw_write *w, const char *reason, const char *message)
+void sw_policies_visit(struct sw_write *w, const struct policy_visit *visit)
 {
-    static const struct {
-        const char *reason;
-        int code;
-    } rows[] = {
-        { "Invalid", 422 },
-        { "Forbidden", 403 },
-        { "Unauthorized", 401 },
-        { "RequestEntityTooLarge", 413 },
-    };
-    int code = 422;
-    for (size_t i = 0; i < SW_COUNT(rows); i++)
-        if (sw_streq(rows[i].reason, reason))
-            code = rows[i].code;
-    SW_AUTO_CHARS *resource = sw_kind_resource(w->kind);
-    const int rc = sw_status_set(w->status, code, reason, "%s \"%s\" is forbidden: %s", resource,
-                                 w->name, message);
-    sw_status_about(w->status, w->kind, w->name);
-    sw_status_cause(w->status, NULL, message, NULL);
-    return rc;
-}
-
-int sw_policies_validate(struct sw_write *w)
-{
-    const struct sw_emu_kind *policies = sw_store_kind(w->store, GROUP,
-                                                       "ValidatingAdmissionPolicy");
-    const struct sw_emu_kind *kind = sw_store_kind(w->store, GROUP,
-                                                   "ValidatingAdmissionPolicyBinding");
+    const struct sw_emu_kind *policies = sw_store_kind(w->store, GROUP, visit->kind);
+    const struct sw_emu_kind *bindings = sw_store_kind(w->store, GROUP, visit->binding);
     SW_STORE_LIST(list);
-    SW_STORE_LIST(bindings);
+    SW_STORE_LIST(bound);
     /* policies are exempt: one that refuses all must not prevent its own repair */
-    if (!policies || !kind || !sw_store_count(w->store, kind, NULL) ||
+    if (!policies || !bindings || !sw_store_count(w->store, bindings, NULL) ||
         (sw_streq(w->kind->group, GROUP) && strstr(w->kind->kind, "AdmissionPolicy")))
-        return 0;
+        return;
     sw_store_list(w->store, policies, NULL, &list);
-    sw_store_list(w->store, kind, NULL, &bindings);
-    SW_AUTO_JSON *request = sw_admission_request(w);
-    SW_AUTO_CHARS *denied = NULL;
-    const char *reason = NULL;
+    sw_store_list(w->store, bindings, NULL, &bound);
     for (size_t i = 0; i < list.n; i++) {
         SW_ERR(err);
         struct policy policy;
-        struct turn turn = {
-            .w = w, .policy = &policy, .request = request, .denied = &denied, .reason = &reason
-        };
+        struct turn turn = { .visit = visit, .w = w, .policy = &policy };
         if (sw_policy_open(&policy, list.items[i], NULL, &err) == 0)
-            run_policy(&turn, &bindings);
+            visit_bindings(&turn, &bound);
         sw_policy_close(&policy);
     }
-    return denied ? refuse(w, reason, denied) : 0;
 }

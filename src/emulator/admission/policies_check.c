@@ -95,28 +95,37 @@ static void check_constraints(const struct policy *p, struct sw_field_errors *er
                        "spec.matchConstraints.matchPolicy", errors);
 }
 
-void sw_policy_check(struct sw_write *w, struct sw_field_errors *errors)
+/* Open the policy and check what both kinds have. @return false: its variables do not compile, and
+ * nothing else can be looked at */
+static bool check_policy(struct policy *p, struct sw_write *w, struct sw_field_errors *errors)
 {
     SW_ERR(err);
-    struct policy p;
     size_t wrong = 0;
     static const char *const failures[] = { "Fail", "Ignore", NULL };
-    static const char none[] = "validations or auditAnnotations must contain at least one item";
-    if (sw_policy_open(&p, w->doc, &wrong, &err) < 0) {
+    if (sw_policy_open(p, w->doc, &wrong, &err) < 0) {
         SW_AUTO_CHARS *at = sw_printf("spec.variables[%zu].expression", wrong);
         SW_AUTO_CHARS *detail = sw_printf("compilation failed: %s", sw_err_text(&err));
-        json_object *variable = sw_json_at(sw_json_get(p.spec, "variables"), wrong);
+        json_object *variable = sw_json_at(sw_json_get(p->spec, "variables"), wrong);
         sw_field_error_str(errors, SW_FIELD_INVALID, at,
                            sw_json_str(variable, "", "expression", NULL), detail);
-    } else {
+        return false;
+    }
+    (void)check_choice(sw_json_str(p->spec, NULL, "failurePolicy", NULL), failures,
+                       "spec.failurePolicy", errors);
+    check_constraints(p, errors);
+    return true;
+}
+
+void sw_policy_check(struct sw_write *w, struct sw_field_errors *errors)
+{
+    struct policy p;
+    static const char none[] = "validations or auditAnnotations must contain at least one item";
+    if (check_policy(&p, w, errors)) {
         if (!sw_json_len(sw_json_get(p.spec, "validations")) &&
             !sw_json_len(sw_json_get(p.spec, "auditAnnotations"))) {
             sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.validations", NULL, none);
             sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.auditAnnotations", NULL, none);
         }
-        (void)check_choice(sw_json_str(p.spec, NULL, "failurePolicy", NULL), failures,
-                           "spec.failurePolicy", errors);
-        check_constraints(&p, errors);
         sw_admission_check_conditions(sw_json_get(p.spec, "matchConditions"), &p.scope,
                                       "spec.matchConditions", errors);
         check_validations(&p, errors);
@@ -124,6 +133,90 @@ void sw_policy_check(struct sw_write *w, struct sw_field_errors *errors)
     }
     sw_policy_close(&p);
 }
+
+/* ---- mutating policies --------------------------------------------------------------------------
+ */
+
+/* Objects that are deleted cannot be changed. */
+static void check_mutating_operations(json_object *match, const char *field,
+                                      struct sw_field_errors *errors)
+{
+    static const char *const operations[] = { "*", "CONNECT", "CREATE", "UPDATE", NULL };
+    json_object *rules = sw_json_get(match, "resourceRules");
+    for (size_t i = 0; i < sw_json_len(rules); i++) {
+        json_object *list = sw_json_get(sw_json_at(rules, i), "operations");
+        for (size_t k = 0; k < sw_json_len(list); k++)
+            (void)check_choice(json_object_get_string(sw_json_at(list, k)), operations, field,
+                               errors);
+    }
+}
+
+/* A patch of one of the two types, and none of the other. */
+static void check_mutation(const struct policy *p, json_object *mutation, const char *at,
+                           struct sw_field_errors *errors)
+{
+    static const struct {
+        const char *type, *field, *result, *shown;
+    } rows[] = {
+        { "ApplyConfiguration", "applyConfiguration", "Object", "\"{applyConfiguration}\"" },
+        { "JSONPatch", "jsonPatch", "list(JSONPatch)", "\"{jsonPatch}\"" },
+    };
+    static const char *const types[] = { "ApplyConfiguration", "JSONPatch", NULL };
+    const char *type = sw_json_str(mutation, "", "patchType", NULL);
+    struct sw_admission_scope scope = p->scope;
+    SW_AUTO_CHARS *type_field = sw_printf("%s.patchType", at);
+    scope.makes_patches = true;
+    if (!*type)
+        sw_field_error_raw(errors, SW_FIELD_REQUIRED, type_field, NULL, NULL);
+    else if (check_choice(type, types, type_field, errors))
+        return;
+    for (size_t i = 0; *type && i < SW_COUNT(rows); i++) {
+        json_object *patch = sw_json_get(mutation, rows[i].field);
+        json_object *text = sw_json_get(patch, "expression");
+        SW_AUTO_CHARS *field = sw_printf("%s.%s", at, rows[i].field);
+        SW_AUTO_CHARS *expression = sw_printf("%s.expression", field);
+        SW_AUTO_CHARS *detail = sw_printf("must %sbe specified when patchType is %s",
+                                          sw_streq(rows[i].type, type) ? "" : "not ", type);
+        if (!sw_streq(rows[i].type, type)) {
+            if (patch)
+                sw_field_error_raw(errors, SW_FIELD_INVALID, field, rows[i].shown, detail);
+        } else if (!patch) {
+            sw_field_error_raw(errors, SW_FIELD_REQUIRED, field, NULL, detail);
+        } else if (!text || !*sw_json_str(patch, "", "expression", NULL)) {
+            sw_field_error_raw(errors, SW_FIELD_REQUIRED, expression, NULL, NULL);
+        } else {
+            sw_admission_check(text, &scope, rows[i].result, expression, errors);
+        }
+    }
+}
+
+void sw_mutating_policy_check(struct sw_write *w, struct sw_field_errors *errors)
+{
+    struct policy p;
+    static const char *const again[] = { "IfNeeded", "Never", NULL };
+    if (check_policy(&p, w, errors)) {
+        json_object *list = sw_json_get(p.spec, "mutations");
+        const char *policy = sw_json_str(p.spec, NULL, "reinvocationPolicy", NULL);
+        check_mutating_operations(sw_json_get(p.spec, "matchConstraints"),
+                                  "spec.matchConstraints.resourceRules.operations", errors);
+        sw_admission_check_conditions(sw_json_get(p.spec, "matchConditions"), &p.scope,
+                                      "spec.matchConditions", errors);
+        if (!sw_json_len(list))
+            sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.mutations", NULL,
+                               "mutations must contain at least one item");
+        for (size_t i = 0; i < sw_json_len(list); i++) {
+            SW_AUTO_CHARS *at = sw_printf("spec.mutations[%zu]", i);
+            check_mutation(&p, sw_json_at(list, i), at, errors);
+        }
+        if (!policy)
+            sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.reinvocationPolicy", NULL, NULL);
+        (void)check_choice(policy, again, "spec.reinvocationPolicy", errors);
+    }
+    sw_policy_close(&p);
+}
+
+/* ---- bindings -----------------------------------------------------------------------------------
+ */
 
 static bool is_before(json_object *list, size_t end, const char *text)
 {
@@ -174,12 +267,24 @@ static void check_params(json_object *ref, struct sw_field_errors *errors)
     (void)check_choice(action, actions, "spec.paramRef.parameterNotFoundAction", errors);
 }
 
-void sw_policy_binding_check(struct sw_write *w, struct sw_field_errors *errors)
+static void check_binding(struct sw_write *w, struct sw_field_errors *errors)
 {
     json_object *ref = sw_json_find(w->doc, "spec", "paramRef", NULL);
     if (!*sw_json_str(w->doc, "", "spec", "policyName", NULL))
         sw_field_error_raw(errors, SW_FIELD_REQUIRED, "spec.policyName", NULL, NULL);
     if (ref)
         check_params(ref, errors);
+}
+
+void sw_policy_binding_check(struct sw_write *w, struct sw_field_errors *errors)
+{
+    check_binding(w, errors);
     check_actions(sw_json_find(w->doc, "spec", "validationActions", NULL), errors);
+}
+
+void sw_mutating_policy_binding_check(struct sw_write *w, struct sw_field_errors *errors)
+{
+    check_binding(w, errors);
+    check_mutating_operations(sw_json_find(w->doc, "spec", "matchResources", NULL),
+                              "spec.matchResources.resourceRules.operations", errors);
 }

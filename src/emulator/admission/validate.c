@@ -563,6 +563,8 @@ static const struct {
     { RBAC, "ClusterRoleBinding", check_role_binding },
     { ADMISSION, "MutatingWebhookConfiguration", check_webhooks },
     { ADMISSION, "ValidatingWebhookConfiguration", check_webhooks },
+    { ADMISSION, "MutatingAdmissionPolicy", sw_mutating_policy_check },
+    { ADMISSION, "MutatingAdmissionPolicyBinding", sw_mutating_policy_binding_check },
     { ADMISSION, "ValidatingAdmissionPolicy", sw_policy_check },
     { ADMISSION, "ValidatingAdmissionPolicyBinding", sw_policy_binding_check },
     { "scheduling.k8s.io", "PriorityClass", check_priority_class },

@@ -10,6 +10,7 @@
 #include "data/data.h"
 #include "data/text/base64.h"
 #include "emulator/admission/expressions.h"
+#include "emulator/admission/policies.h"
 #include "emulator/store/document.h"
 #include "emulator/store/status.h"
 
@@ -271,49 +272,79 @@ bool sw_webhooks_exist(struct sw_store *store)
     return has_any(store, true) || has_any(store, false);
 }
 
-/* Call all webhooks, in the order of their configurations' names. Those with the reinvocationPolicy
- * IfNeeded are called once more if another webhook changed the object after them. */
-static int ask_all(struct sw_write *w, bool mutating)
+/* One round of calls: the webhooks of a kind in the order of their configurations' names. */
+struct calls {
+    struct sw_write *w;
+    struct sw_store_list list;
+    bool mutating, again;
+    json_object *before; /* the object after each webhook; NULL: nobody asks */
+};
+
+/* Whether a webhook is called in the second round: when it asks for that, and the object was
+ * changed after it. */
+static bool is_called_again(const struct calls *c, json_object *hook, size_t n)
 {
-    SW_STORE_LIST(list);
+    return sw_streq(sw_json_str(hook, "", "reinvocationPolicy", NULL), "IfNeeded") &&
+           !sw_json_equal(sw_json_at(c->before, n), c->w->doc);
+}
+
+static int call_all(struct calls *c)
+{
     int rc = 0;
-    /* configurations are exempt: a webhook that fails must not prevent its own repair */
-    if (!has_any(w->store, mutating) || sw_write_is(w, GROUP, "MutatingWebhookConfiguration") ||
-        sw_write_is(w, GROUP, "ValidatingWebhookConfiguration"))
-        return 0;
-    sw_store_list(w->store, config_kind(w->store, mutating), NULL, &list);
-    json_object *before = json_object_new_array(); /* the object after each webhook */
-    for (int round = 0; rc == 0 && round < (mutating ? 2 : 1); round++) {
-        size_t n = 0;
-        for (size_t i = 0; rc == 0 && i < list.n; i++) {
-            json_object *hooks = sw_json_get(list.items[i], "webhooks");
-            for (size_t k = 0; rc == 0 && k < sw_json_len(hooks); k++, n++) {
-                json_object *doc = sw_json_at(hooks, k);
-                struct hook hook = { .doc = doc,
-                                     .name = sw_json_str(doc, "", "name", NULL),
-                                     .mutating = mutating,
-                                     .timeout_s = (int)sw_json_int(doc, 10, "timeoutSeconds",
-                                                                   NULL) };
-                bool again = sw_streq(sw_json_str(doc, "", "reinvocationPolicy", NULL),
-                                      "IfNeeded") &&
-                             !sw_json_equal(sw_json_at(before, n), w->doc);
-                if (round == 0 || again)
-                    rc = ask(w, &hook);
-                if (round == 0 && mutating)
-                    json_object_array_add(before, json_object_get(w->doc));
-            }
+    size_t n = 0;
+    for (size_t i = 0; rc == 0 && i < c->list.n; i++) {
+        json_object *hooks = sw_json_get(c->list.items[i], "webhooks");
+        for (size_t k = 0; rc == 0 && k < sw_json_len(hooks); k++, n++) {
+            json_object *doc = sw_json_at(hooks, k);
+            struct hook hook = { .doc = doc,
+                                 .name = sw_json_str(doc, "", "name", NULL),
+                                 .mutating = c->mutating,
+                                 .timeout_s = (int)sw_json_int(doc, 10, "timeoutSeconds", NULL) };
+            if (!c->again || is_called_again(c, doc, n))
+                rc = ask(c->w, &hook);
+            if (!c->again && c->before)
+                json_object_array_add(c->before, json_object_get(c->w->doc));
         }
     }
-    json_object_put(before);
     return rc;
 }
 
+/* Configurations are exempt: a webhook that fails must not prevent its own repair. */
+static bool is_asked_about(struct sw_write *w, bool mutating)
+{
+    return has_any(w->store, mutating) && !sw_write_is(w, GROUP, "MutatingWebhookConfiguration") &&
+           !sw_write_is(w, GROUP, "ValidatingWebhookConfiguration");
+}
+
+/* Policies, then webhooks; and those once more that ask for it where the object was changed after
+ * them. */
 int sw_webhooks_mutate(struct sw_write *w)
 {
-    return ask_all(w, true);
+    SW_STORE_LIST(list);
+    struct calls calls = { .w = w, .mutating = true };
+    SW_AUTO_JSON *as_sent = json_object_get(w->doc), *before = NULL;
+    if (is_asked_about(w, true)) {
+        sw_store_list(w->store, config_kind(w->store, true), NULL, &list);
+        calls.before = before = json_object_new_array();
+    }
+    calls.list = list;
+    int rc = sw_policies_mutate(w, false);
+    if (rc == 0)
+        rc = call_all(&calls);
+    if (rc < 0 || w->doc == as_sent)
+        return rc;
+    calls.again = true;
+    rc = sw_policies_mutate(w, true);
+    return rc < 0 ? rc : call_all(&calls);
 }
 
 int sw_webhooks_validate(struct sw_write *w)
 {
-    return ask_all(w, false);
+    SW_STORE_LIST(list);
+    struct calls calls = { .w = w };
+    if (!is_asked_about(w, false))
+        return 0;
+    sw_store_list(w->store, config_kind(w->store, false), NULL, &list);
+    calls.list = list;
+    return call_all(&calls);
 }

@@ -27,8 +27,9 @@ void sw_session_begin(struct sw_session *session);
 /** The end of the try that sw_session_begin() began. NULL is accepted. */
 void sw_session_end(struct sw_session *session);
 
-/** Call the mutating webhooks about w->doc and apply their patches. @return 0 | SW_PENDING (in a
- * session) | the code of a refusal by a webhook or its failurePolicy */
+/** Change w->doc by MutatingAdmissionPolicies (policies.h), then by the patches of the mutating
+ * webhooks; those with the reinvocationPolicy IfNeeded come twice where needed. @return 0 |
+ * SW_PENDING (in a session) | the code of a refusal by a webhook or its failurePolicy */
 int sw_webhooks_mutate(struct sw_write *w);
 /** Call the validating webhooks: about w->doc, for a DELETE about w->old. @return as
  * sw_webhooks_mutate() */

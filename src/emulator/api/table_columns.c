@@ -109,6 +109,40 @@ static json_object *selector_text(const struct sw_cell *c)
     return cell ? cell : sw_str("<none>");
 }
 
+static json_object *param_kind(const struct sw_cell *c)
+{
+    json_object *kind = sw_json_find(c->doc, "spec", "paramKind", NULL);
+    if (!kind)
+        return sw_str("<unset>");
+    SW_AUTO_CHARS *text = sw_printf("%s/%s", sw_json_str(kind, "", "apiVersion", NULL),
+                                    sw_json_str(kind, "", "kind", NULL));
+    return sw_str(text);
+}
+
+/* By its name: whether it is in a namespace cannot be told from here. */
+static json_object *param_ref(const struct sw_cell *c)
+{
+    json_object *ref = sw_json_find(c->doc, "spec", "paramRef", NULL);
+    const char *name = sw_json_str(ref, "", "name", NULL);
+    json_object *selector = sw_json_get(ref, "selector");
+    if (*name) {
+        SW_AUTO_CHARS *text = sw_printf("%s/%s", sw_json_str(ref, "*", "namespace", NULL), name);
+        return sw_str(text);
+    }
+    if (!selector)
+        return sw_str("<unset>");
+    SW_AUTO_CHARS *labels = NULL, *all = NULL;
+    json_object *map = sw_json_get(selector, "matchLabels");
+    json_object_object_foreach(map, key, value)
+    {
+        sw_append(&labels, "%s%s: %s", labels ? "," : "", key, json_object_get_string(value));
+    }
+    all = sw_printf("&LabelSelector{MatchLabels:map[string]string{%s%s},MatchExpressions:[]"
+                    "LabelSelectorRequirement{},}",
+                    labels ? labels : "", labels ? "," : "");
+    return sw_str(all);
+}
+
 static json_object *of_containers(const struct sw_cell *c, const char *key)
 {
     char *out = NULL;
@@ -755,6 +789,24 @@ COLUMNS priorities[] = {
     { 0 },
 };
 COLUMNS hooks[] = { { "Webhooks", INT, 0, "webhooks", count }, AGE, { 0 } };
+COLUMNS validating_policies[] = {
+    { "Validations", INT, 0, "spec.validations", count },
+    { "ParamKind", STR, 0, NULL, param_kind },
+    AGE,
+    { 0 },
+};
+COLUMNS mutating_policies[] = {
+    { "Mutations", INT, 0, "spec.mutations", count },
+    { "ParamKind", STR, 0, NULL, param_kind },
+    AGE,
+    { 0 },
+};
+COLUMNS policy_bindings[] = {
+    { "PolicyName", STR, 0, "spec.policyName", field },
+    { "ParamRef", STR, 0, NULL, param_ref },
+    AGE,
+    { 0 },
+};
 COLUMNS api_services[] = {
     { "Service", STR, 0, NULL, api_service },
     { "Available", STR, 0, "Available", condition_status },
@@ -841,6 +893,10 @@ static const struct sw_columns rows[] = {
     { "scheduling.k8s.io", "PriorityClass", priorities, false },
     { ADMISSION, "MutatingWebhookConfiguration", hooks, false },
     { ADMISSION, "ValidatingWebhookConfiguration", hooks, false },
+    { ADMISSION, "ValidatingAdmissionPolicy", validating_policies, false },
+    { ADMISSION, "ValidatingAdmissionPolicyBinding", policy_bindings, false },
+    { ADMISSION, "MutatingAdmissionPolicy", mutating_policies, false },
+    { ADMISSION, "MutatingAdmissionPolicyBinding", policy_bindings, false },
     { "policy", "PodDisruptionBudget", budgets, false },
     { "networking.k8s.io", "Ingress", ingresses, false },
     { "networking.k8s.io", "NetworkPolicy", policies, false },

@@ -10,6 +10,7 @@
 #include "emulator/apply/fieldset.h"
 #include "emulator/apply/managed_fields.h"
 #include "emulator/apply/unknown_fields.h"
+#include "emulator/formats/declared.h"
 #include "emulator/store/status.h"
 
 /* ---- the configuration --------------------------------------------------------------------------
@@ -130,6 +131,8 @@ static json_object *merge(json_object *live, json_object *config, const struct s
         json_object *item = sw_json_at(live, i);
         SW_AUTO_CHARS *element = sw_fields_item(&info, item);
         json_object *applied = sw_fields_find_item(config, &info, element);
+        if (applied && sw_fields_find_item(list, &info, element))
+            continue; /* of several with one key one is left */
         json_object_array_add(list,
                               applied ? merge(item, applied, &item_at) : json_object_get(item));
     }
@@ -320,5 +323,58 @@ int sw_apply_merge(struct sw_write *w, json_object **out)
     if (!last || touched || !sw_json_equal(last, own))
         sw_managed_set(w, "Apply", json_object_get(own));
     *out = SW_TAKE(w->doc);
+    return 0;
+}
+
+/* ---- configurations of policies -----------------------------------------------------------------
+ */
+
+/* Add the places of lists and maps that are one value: what is not named in it would be lost. */
+static void find_atomics(json_object *value, const struct sw_cursor *at, const char *path,
+                         char **atomics)
+{
+    const bool list = json_object_is_type(value, json_type_array);
+    if (!list && !json_object_is_type(value, json_type_object))
+        return;
+    const struct sw_list_type_info info = sw_cursor_list_type(at, value);
+    const struct sw_cursor item = sw_cursor_item(at);
+    if (info.type == SW_LIST_TYPE_ATOMIC && at->name)
+        sw_append(atomics, "%s%s", *atomics ? ", " : "", path);
+    for (size_t i = 0; list && i < sw_json_len(value); i++) {
+        SW_AUTO_CHARS *at_item = sw_printf("%s[%zu]", path, i);
+        find_atomics(sw_json_at(value, i), &item, at_item, atomics);
+    }
+    if (list)
+        return;
+    json_object_object_foreach(value, key, child)
+    {
+        struct sw_cursor next = sw_cursor_field(at, key);
+        SW_AUTO_CHARS *at_child = sw_printf("%s.%s", path, key);
+        find_atomics(child, &next, at_child, atomics);
+    }
+}
+
+int sw_apply_configuration(struct sw_write *w, json_object *config, json_object **out,
+                           struct sw_err *err)
+{
+    const struct sw_cursor root = sw_cursor_root(w->kind, w->opts->version);
+    char *found = NULL;
+    json_object_object_add(config, "apiVersion", sw_json_copy(sw_json_get(w->doc, "apiVersion")));
+    json_object_object_add(config, "kind", sw_str(w->kind->kind));
+    SW_AUTO_CHARS *unknown = sw_unknown_field(sw_obj_api_version(config), w->kind->kind, config);
+    SW_AUTO_CHARS *fault = unknown ? sw_printf(".%s: field not declared in schema", unknown)
+                                   : find_fault(config, &root, "", true);
+    if (fault)
+        return sw_err_set(err, SW_INVALID, "failed to convert patch object to typed object: %s",
+                          fault);
+    find_atomics(config, &root, "", &found);
+    SW_AUTO_CHARS *atomics = found;
+    if (atomics)
+        return sw_err_set(err, SW_INVALID,
+                          "invalid ApplyConfiguration: may not mutate atomic arrays, maps or "
+                          "structs: %s",
+                          atomics);
+    SW_AUTO_JSON *merged = merge(w->doc, config, &root);
+    *out = sw_json_copy(merged);
     return 0;
 }

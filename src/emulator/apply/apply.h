@@ -14,5 +14,11 @@ void sw_strategy_generation(struct sw_write *w);
 void sw_managed_check(struct sw_write *w);
 /** metadata.managedFields after a create or update that is no apply (managed_fields.c). */
 void sw_managed_update(struct sw_write *w);
+/** Merge the configuration that a MutatingAdmissionPolicy has made into w->doc, which stays as it
+ * is.
+ * @config: gets apiVersion and kind. @out: the caller's, and shares nothing with w->doc.
+ * @return 0 | SW_INVALID "invalid ApplyConfiguration: may not mutate atomic arrays, ..." */
+int sw_apply_configuration(struct sw_write *w, json_object *config, json_object **out,
+                           struct sw_err *err) SW_CHECKED;
 /** Merge w->patch into the object; @out is the caller's. @return 0 | SW_CONFLICT | SW_INVALID */
 int sw_apply_merge(struct sw_write *w, json_object **out);

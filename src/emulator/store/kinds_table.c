@@ -19,7 +19,7 @@
 #define STORAGE "storage.k8s.io"
 #define POD_SUBRESOURCES "attach,binding,ephemeralcontainers,eviction,exec,log,portforward,proxy"
 
-/* Source: the discovery documents of Kubernetes 1.20 to 1.35, and its deprecated API guide. */
+/* Source: the discovery documents of Kubernetes 1.20 to 1.36, and its deprecated API guide. */
 const struct sw_builtin sw_builtins[] = {
     /* group, versions, kind, plural, short names, categories, flags, other subresources */
     { "", "v1", "Binding", "bindings", NULL, NULL, N | V, NULL },
@@ -94,6 +94,10 @@ const struct sw_builtin sw_builtins[] = {
       NULL, "api-extensions", G, NULL },
     { ADMISSION, "v1 v1beta1:-21", "ValidatingWebhookConfiguration",
       "validatingwebhookconfigurations", NULL, "api-extensions", G, NULL },
+    { ADMISSION, "v1:36- v1beta1:34-off", "MutatingAdmissionPolicy", "mutatingadmissionpolicies",
+      NULL, "api-extensions", G, NULL },
+    { ADMISSION, "v1:36- v1beta1:34-off", "MutatingAdmissionPolicyBinding",
+      "mutatingadmissionpolicybindings", NULL, "api-extensions", G, NULL },
     { ADMISSION, "v1:30- v1beta1:28-33", "ValidatingAdmissionPolicy", "validatingadmissionpolicies",
       NULL, "api-extensions", S | G, NULL },
     { ADMISSION, "v1:30- v1beta1:28-33", "ValidatingAdmissionPolicyBinding",

@@ -29,10 +29,14 @@ static json_object *read_json(const char *text)
 }
 
 /* The result as the rows write it; the caller's. */
+static bool makes_patches;
+
 static char *result_of(const char *text)
 {
     static const struct sw_cel_variable variables[] = { { "x", SW_CEL_DYN, NULL } };
-    static const struct sw_cel_env env = { .variables = variables, .n_variables = 1 };
+    const struct sw_cel_env env = { .variables = variables,
+                                    .n_variables = 1,
+                                    .makes_patches = makes_patches };
     SW_ERR(err);
     SW_AUTO(sw_cel) *cel = NULL;
     SW_AUTO_JSON *doc = read_json(object), *out = NULL;
@@ -465,6 +469,75 @@ static void marked_documents_have_quantities_versions_and_open_maps(void **state
     }
 }
 
+static void mutations_make_objects_and_patches(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        { "Object{spec: Object.spec{n: x.n + 1}}", "{\"spec\":{\"n\":4}}" },
+        { "Object{list: x.list.map(i, Object.list{i: i})}",
+          "{\"list\":[{\"i\":3},{\"i\":1},{\"i\":2}]}" },
+        { "Object{?a: x[?'name'], ?b: x[?'nope']}", "{\"a\":\"web\"}" },
+        { "Object{`a-b`: 1,}", "{\"a-b\":1}" },
+        { "[JSONPatch{op: 'add', path: '/a/' + jsonpatch.escapeKey('k/x~y'), value: null}]",
+          "[{\"op\":\"add\",\"path\":\"/a/k~1x~0y\",\"value\":null}]" },
+        { "x.n > 9 ? [JSONPatch{op: 'remove', path: '/a'}] : []", "[]" },
+        { "JSONPatch{op: 'a'}.op + string(has(JSONPatch{}.op)) + string(has(JSONPatch{value: "
+          "1}.value))",
+          "\"afalsetrue\"" },
+        { "JSONPatch{path: 'a', value: [1]} == JSONPatch{path: 'a', value: [1]}", "true" },
+        { "JSONPatch{} == JSONPatch{op: ''}", "true" },
+        { "JSONPatch{value: 1} == JSONPatch{value: '1'}", "false" },
+        { "Object{a: 1} == Object{a: 2}", "false" },
+        { "Object{a: Object.b{}}",
+          "!type mismatch: unexpected type name \"Object.b\", expected \"Object.a\", which matches "
+          "field name path from root Object type" },
+        { "JSONPatch{op: x.n}", "!unexpected type int64 for JSONPatchType 'op' field" },
+        { "JSONPatch{odd: x.n}", "!unexpected JSONPatchType field: odd" },
+        { "JSONPatch{op: 1}",
+          "?1:13: expected type of field 'op' is 'string' but provided type is 'int'" },
+        { "Objekt{}", "?1:7: undeclared reference to 'Objekt' (in container '')" },
+        { "int{}", "?'int' is not a message type" },
+        { "Object{a 1}", "?Syntax error: missing ':' at '1'" },
+        { "Object{a: 1", "?Syntax error: mismatched input '<EOF>'" },
+    };
+    static const struct row others[] = {
+        { "Object{}", "?undeclared reference to 'Object' (in container '')" },
+        { "jsonpatch.escapeKey('a')", "?undeclared reference to 'jsonpatch'" },
+    };
+    makes_patches = true;
+    check(rows, SW_COUNT(rows));
+    makes_patches = false;
+    check(others, SW_COUNT(others));
+}
+
+static void what_is_empty_takes_the_type_of_what_it_is_joined_with(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        { "[]", "list(dyn)" },
+        { "true ? [] : [JSONPatch{}]", "list(JSONPatch)" },
+        { "true ? [JSONPatch{}] : []", "list(JSONPatch)" },
+        { "[] + [JSONPatch{}]", "list(JSONPatch)" },
+        { "[JSONPatch{}] + []", "list(JSONPatch)" },
+        { "x.list.map(i, JSONPatch{value: i})", "list(JSONPatch)" },
+        { "true ? {} : {'a': 1}", "map(string, int)" },
+        { "true ? 1 : x", "dyn" },
+        { "[[], [1]]", "list(list(int))" },
+        { "Object{}", "Object" },
+        { "Object.spec{}", "Object.spec" },
+    };
+    static const struct sw_cel_variable variables[] = { { "x", SW_CEL_DYN, NULL } };
+    const struct sw_cel_env env = { .variables = variables,
+                                    .n_variables = 1,
+                                    .makes_patches = true };
+    for (size_t i = 0; i < SW_COUNT(rows); i++) {
+        SW_ERR(err);
+        SW_AUTO(sw_cel) *cel = NULL;
+        assert_int_equal(sw_cel_compile(rows[i][0], &env, &cel, &err), 0);
+        assert_string_equal(sw_cel_type_name(cel), rows[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +552,8 @@ int main(void)
         cmocka_unit_test(lists_have_their_functions),
         cmocka_unit_test(times_are_computed_with),
         cmocka_unit_test(kubernetes_types_have_their_functions),
+        cmocka_unit_test(mutations_make_objects_and_patches),
+        cmocka_unit_test(what_is_empty_takes_the_type_of_what_it_is_joined_with),
         cmocka_unit_test(what_does_not_compile_is_explained),
         cmocka_unit_test(what_runs_for_too_long_is_ended),
         cmocka_unit_test(no_error_hides_that_the_budget_is_spent),
