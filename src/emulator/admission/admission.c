@@ -8,6 +8,7 @@
 #include "data/data.h"
 #include "emulator/admission/admission.h"
 #include "emulator/admission/defaults.h"
+#include "emulator/admission/node_restriction.h"
 #include "emulator/admission/pod_security.h"
 #include "emulator/admission/quota.h"
 #include "emulator/store/change.h"
@@ -105,8 +106,8 @@ static void add_token(struct sw_write *w, json_object *spec)
 
 static int service_account(struct sw_write *w)
 {
-    if (!is_pod(w))
-        return 0;
+    if (!is_pod(w) || sw_obj_annotation(w->doc, "kubernetes.io/config.mirror"))
+        return 0; /* the pods of a kubelet's own files have no account */
     json_object *spec = sw_json_get(w->doc, "spec");
     sw_default_str(spec, "serviceAccountName", "default");
     sw_default_str(spec, "serviceAccount", "default");
@@ -285,12 +286,13 @@ static int service_addresses(struct sw_write *w)
 typedef int admit_fn(struct sw_write *w);
 
 static admit_fn *const mutating[] = {
-    namespace_lifecycle, service_addresses, sw_limit_ranger,    service_account,
-    runtime_class,       priority,          toleration_seconds,
+    namespace_lifecycle, service_addresses, sw_limit_ranger, service_account,
+    sw_node_restriction, runtime_class,     priority,        toleration_seconds,
 };
 
 static admit_fn *const validating[] = {
-    namespace_protection, sw_pod_security, sw_resource_quota, /* the last: what passes is counted */
+    namespace_protection, sw_node_restriction_delete, sw_pod_security,
+    sw_resource_quota, /* the last: what passes is counted */
 };
 
 static int run(admit_fn *const *controllers, size_t n, struct sw_write *w)

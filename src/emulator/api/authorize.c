@@ -103,7 +103,8 @@ static int check_request(struct sw_req *req, struct sw_status *status)
                                                   .subresource = req->subresource,
                                                   .name = selected ? selected : req->name,
                                                   .ns = is_namespace ? req->name : req->ns,
-                                                  .path = req->resource ? NULL : req->path },
+                                                  .path = req->resource ? NULL : req->path,
+                                                  .fields = sw_req_param(req, "fieldSelector") },
                          status);
 }
 

@@ -6,7 +6,9 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/admission/node_restriction.h"
 #include "emulator/admission/pdb.h"
+#include "emulator/api/authorize.h"
 #include "emulator/api/reviews.h"
 #include "emulator/api/verbs.h"
 #include "emulator/schema/crd.h"
@@ -168,6 +170,8 @@ static void evict(struct sw_req *req, struct sw_object *object)
         rc = sw_rest_body(req, &body, &status);
     if (rc == 0)
         rc = check_eviction(req, body, &status);
+    if (rc == 0 && req->rbac)
+        rc = sw_node_may_evict(req->store, opts.user, object->now->doc, &status);
     if (rc == 0)
         rc = sw_pdb_allow(req->store, object->now->doc, &status);
     if (rc == 0) {
@@ -263,7 +267,10 @@ static void token(struct sw_req *req, struct sw_object *object)
         return;
     }
     json_object *pod = NULL;
-    if (find_bound(req, object->ns, body, &pod, &status) < 0) {
+    SW_AUTO_JSON *user = sw_rest_review_user(req);
+    if ((req->rbac && sw_node_may_request_token(req->store, user, object->ns, object->name, body,
+                                                &status) < 0) ||
+        find_bound(req, object->ns, body, &pod, &status) < 0) {
         sw_rest_send_status(req, &status);
         return;
     }

@@ -32,11 +32,12 @@ bool sw_user_is_in(const struct sw_user *user, const char *group);
 /** What a user asks to do. Texts are borrowed; NULL is "". */
 struct sw_attributes {
     const char *verb, *group, *resource, *subresource, *name, *ns;
-    const char *path; /* of what is no resource; NULL: it is one */
+    const char *path;   /* of what is no resource; NULL: it is one */
+    const char *fields; /* the field selector of a list or watch */
 };
 
-/** Whether roles allow it. @reason: what the API server says of it, or NULL: nothing; the caller's;
- * may itself be NULL. */
+/** Whether roles allow it, or, of a kubelet, what is on its node. @reason: what the API server says
+ * of it, or NULL: nothing; the caller's; may itself be NULL. */
 bool sw_rbac_allows(struct sw_store *store, const struct sw_user *user,
                     const struct sw_attributes *what, char **reason);
 /** The 403 of a request that roles do not allow. @reason: of sw_rbac_allows(), or NULL.

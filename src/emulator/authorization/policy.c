@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/authorization/policy.h"
 #include "emulator/authorization/rules.h"
 #include "emulator/store/document.h"
 #include "emulator/store/store.h"
@@ -47,6 +48,32 @@ static const struct {
     { "system:kube-scheduler", "authentication.k8s.io", "tokenreviews", "create" },
     { "system:kube-scheduler", "authorization.k8s.io", "subjectaccessreviews", "create" },
     { "system:kube-scheduler", "storage.k8s.io", "csidrivers csinodes csistoragecapacities", READ },
+    { "system:node", "authentication.k8s.io", "tokenreviews", "create" },
+    { "system:node", "authorization.k8s.io", "localsubjectaccessreviews subjectaccessreviews",
+      "create" },
+    { "system:node", "", "services", READ },
+    { "system:node", "", "nodes", "create get list watch" },
+    { "system:node", "", "nodes/status", "patch update" },
+    { "system:node", "", "nodes", "patch update" },
+    { "system:node", "", "events", "create patch update" },
+    { "system:node", "events.k8s.io", "events", "create patch update" },
+    { "system:node", "", "pods", READ },
+    { "system:node", "", "pods", "create delete" },
+    { "system:node", "", "pods/status", "patch update" },
+    { "system:node", "", "pods/eviction", "create" },
+    { "system:node", "", "configmaps secrets", READ },
+    { "system:node", "", "persistentvolumeclaims persistentvolumes", "get" },
+    { "system:node", "", "endpoints", "get" },
+    { "system:node", "certificates.k8s.io", "certificatesigningrequests", "create get list watch" },
+    { "system:node", "coordination.k8s.io", "leases", "create delete get patch update" },
+    { "system:node", "storage.k8s.io", "volumeattachments", "get" },
+    { "system:node", "", "serviceaccounts/token", "create" },
+    { "system:node", "", "persistentvolumeclaims/status", "get patch update" },
+    { "system:node", "storage.k8s.io", "csidrivers", READ },
+    { "system:node", "storage.k8s.io", "csinodes", "create delete get patch update" },
+    { "system:node", "node.k8s.io", "runtimeclasses", READ },
+    { "system:node", "resource.k8s.io", "resourceclaims", "get" },
+    { "system:node", "resource.k8s.io", "resourceslices", "deletecollection" },
     { "system:volume-scheduler", "", "persistentvolumes", "get list patch update watch" },
     { "system:volume-scheduler", "storage.k8s.io", "storageclasses", READ },
     { "system:volume-scheduler", "", "persistentvolumeclaims", "get list patch update watch" },
@@ -176,6 +203,46 @@ static void add_labels(json_object *doc)
     }
 }
 
+static json_object *new_rule(size_t row)
+{
+    json_object *rule = json_object_new_object();
+    if (rows[row].group) {
+        sw_json_set(rule, split(rows[row].group), "apiGroups", NULL);
+        sw_json_set(rule, split(rows[row].resources), "resources", NULL);
+    } else {
+        sw_json_set(rule, split(rows[row].resources), "nonResourceURLs", NULL);
+    }
+    sw_json_set(rule, split(rows[row].verbs), "verbs", NULL);
+    return rule;
+}
+
+/* Whether a rule is of later releases, which have its kind. */
+static bool is_newer(struct sw_store *store, size_t row)
+{
+    static const char *const kinds[][2] = { { "selfsubjectreviews", "SelfSubjectReview" },
+                                            { "resourceclaims", "ResourceClaim" },
+                                            { "resourceslices", "ResourceSlice" } };
+    for (size_t i = 0; i < SW_COUNT(kinds); i++) {
+        if (!sw_streq(rows[row].resources, kinds[i][0]))
+            continue;
+        const struct sw_emu_kind *kind = sw_store_kind(store, rows[row].group, kinds[i][1]);
+        return !kind || !kind->served;
+    }
+    return false;
+}
+
+bool policy_allows(const char *role, const struct sw_attributes *what)
+{
+    bool allowed = false;
+    for (size_t i = 0; i < SW_COUNT(rows) && !allowed; i++) {
+        if (!sw_streq(rows[i].role, role))
+            continue;
+        SW_AUTO_JSON *rule = new_rule(i);
+        allowed = rule_allows(rule, what);
+    }
+    return allowed;
+}
+
 static void create_roles(struct sw_store *store)
 {
     for (size_t i = 0, next; i < SW_COUNT(rows); i = next) {
@@ -183,18 +250,9 @@ static void create_roles(struct sw_store *store)
         json_object *rules = sw_json_need_list(doc, "rules", NULL);
         add_labels(doc);
         for (next = i; next < SW_COUNT(rows) && sw_streq(rows[next].role, rows[i].role); next++) {
-            if (sw_streq(rows[next].resources, "selfsubjectreviews") &&
-                !sw_store_kind(store, rows[next].group, "SelfSubjectReview"))
-                continue; /* of newer releases */
-            json_object *rule = json_object_new_object();
-            if (rows[next].group) {
-                sw_json_set(rule, split(rows[next].group), "apiGroups", NULL);
-                sw_json_set(rule, split(rows[next].resources), "resources", NULL);
-            } else {
-                sw_json_set(rule, split(rows[next].resources), "nonResourceURLs", NULL);
-            }
-            sw_json_set(rule, split(rows[next].verbs), "verbs", NULL);
-            json_object_array_add(rules, rule);
+            if (is_newer(store, next))
+                continue;
+            json_object_array_add(rules, new_rule(next));
         }
         create(store, NULL, doc);
     }

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "emulator/authorization/nodes.h"
 #include "emulator/authorization/rules.h"
 #include "emulator/store/document.h"
 #include "emulator/store/status.h"
@@ -14,7 +15,7 @@ static const char *text(const char *or_null)
     return or_null ? or_null : "";
 }
 
-static bool rule_allows(json_object *rule, const struct sw_attributes *w)
+bool rule_allows(json_object *rule, const struct sw_attributes *w)
 {
     if (!rule_holds(sw_json_get(rule, "verbs"), text(w->verb)))
         return false;
@@ -86,9 +87,16 @@ bool sw_rbac_allows(struct sw_store *store, const struct sw_user *user,
         *reason = NULL;
     if (sw_user_is_in(user, "system:masters"))
         return true;
+    SW_AUTO_CHARS *of_node = NULL;
+    if (nodes_allow(store, user, what, &of_node))
+        return true;
     rules_visit(store, user, what->path ? "" : what->ns, on_rule, &s, errors);
-    if (!s.allowed && reason)
-        *reason = join_errors(errors);
+    if (!s.allowed && reason) {
+        SW_AUTO_CHARS *of_roles = join_errors(errors);
+        const bool both = of_node && of_roles;
+        *reason = both ? sw_printf("%s\n%s", of_node, of_roles)
+                       : (of_node ? SW_TAKE(of_node) : SW_TAKE(of_roles));
+    }
     return s.allowed;
 }
 

@@ -18,6 +18,8 @@ void rules_visit(struct sw_store *store, const struct sw_user *user, const char 
 /** The rules of a binding's roleRef. @return borrowed; NULL: no such role */
 json_object *rules_of_role(struct sw_store *store, json_object *ref, const char *ns);
 
+/** Whether the rule allows it. */
+bool rule_allows(json_object *rule, const struct sw_attributes *what);
 /** Whether a list of a rule holds @text, or "*". */
 bool rule_holds(json_object *list, const char *text);
 /** Whether @list holds "deployments/scale" for that resource and subresource, or a star that stands
