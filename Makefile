@@ -76,12 +76,13 @@ MAINS    := $(filter %/main.c,$(SRC))
 LIBSRC   := $(filter-out $(MAINS),$(SRC))
 
 # Files that travel in the program: NAME = the C array, FILES_NAME = what is in it.
-EMBEDDED             := sw_emulator_rules sw_stand_ins sw_deploy_crds sw_kind_fields sw_kmm_module sw_web_page
+EMBEDDED             := sw_emulator_rules sw_stand_ins sw_deploy_crds sw_deploy_rights sw_kind_fields sw_kmm_module sw_web_page
 FILES_sw_stand_ins      := $(patsubst src/emulator/stand_ins/%,src/emulator/stand_ins/./%,$(sort $(shell find src/emulator/stand_ins -mindepth 2 -type f)))
 FILES_sw_emulator_rules := $(sort $(wildcard src/emulator/rules/builtin/*.yaml))
 FILES_sw_web_page       := $(sort $(wildcard src/web/page/*))
 FILES_sw_kind_fields    := src/cli/lint/fields.txt
 FILES_sw_kmm_module     := $(patsubst states/kmm-module/%,states/kmm-module/./%,$(sort $(shell find states/kmm-module/templates states/kmm-module/values.yaml -type f 2>/dev/null)))
+FILES_sw_deploy_rights  := deploy/base/namespace.yaml deploy/base/rbac.yaml
 FILES_sw_deploy_crds    := $(sort $(wildcard deploy/crds/*_*.yaml))
 GEN      := $(EMBEDDED:%=$(BUILD)/gen/%.c)
 

@@ -190,6 +190,11 @@ struct sw_store *sw_emulator_store(struct sw_emulator *emu)
     return emu->store;
 }
 
+char *sw_emulator_token(const struct sw_emulator *emu, const char *ns, const char *account)
+{
+    return sw_rest_account_token(emu->store, ns, account);
+}
+
 void sw_emulator_drop(struct sw_emulator *emu)
 {
     sw_rest_drop(emu->rest);

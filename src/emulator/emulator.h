@@ -142,6 +142,8 @@ const char *sw_emulator_url(const struct sw_emulator *emu);
 struct sw_store *sw_emulator_store(struct sw_emulator *emu);
 /** A kubeconfig for it as YAML; heap, the caller's. */
 char *sw_emulator_kubeconfig(const struct sw_emulator *emu);
+/** A bearer token of a ServiceAccount, good for a day; heap, the caller's. */
+char *sw_emulator_token(const struct sw_emulator *emu, const char *ns, const char *account);
 /** Reset every connection, as a server that crashes; it continues to listen. */
 void sw_emulator_drop(struct sw_emulator *emu);
 /** Upgrade the cluster to @version ("1.36"): the API server restarts, which resets every

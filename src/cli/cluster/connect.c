@@ -93,6 +93,19 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
+static int new_client(struct sw_connection *conn, const struct sw_connect_opts *opts,
+                      const struct sw_kube_config *config, struct sw_kube **out, struct sw_err *err)
+{
+    return sw_kube_new(conn->loop, config,
+                       &(struct sw_kube_opts){ .user_agent = opts->manager,
+                                               .field_manager = opts->manager,
+                                               .timeout_ms = (int)opts->request_timeout_ms,
+                                               .on_server = on_server,
+                                               .on_warning = on_warning,
+                                               .arg = conn },
+                       out, err);
+}
+
 int sw_connection_init(struct sw_connection *conn, const char *command,
                        const struct sw_connect_opts *opts, struct sw_err *err)
 {
@@ -112,6 +125,7 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
             .rules_dir = opts->rules,
             .faults = opts->faults,
             .troubles = opts->troubles,
+            .rbac = sw_streq(opts->authorization, "rbac"),
         };
         sw_emulator_set_platform(&emu, opts->platform);
         rc = sw_emu_delays_read(opts->delays ? opts->delays : "1", &emu.delays, err);
@@ -134,20 +148,23 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
         return rc;
     conn->silent_timer = sw_timer_new(conn->loop, on_silent, conn);
     sw_timer_set(conn->silent_timer, CHECK_MS);
-    return sw_kube_new(conn->loop, conn->config,
-                       &(struct sw_kube_opts){ .user_agent = opts->manager,
-                                               .field_manager = opts->manager,
-                                               .timeout_ms = (int)opts->request_timeout_ms,
-                                               .on_server = on_server,
-                                               .on_warning = on_warning,
-                                               .arg = conn },
-                       &conn->kube, err);
+    return new_client(conn, opts, conn->config, &conn->kube, err);
+}
+
+int sw_connection_as(struct sw_connection *conn, const struct sw_connect_opts *opts, const char *ns,
+                     const char *account, struct sw_err *err)
+{
+    conn->account_config = sw_kube_config_new(sw_emulator_url(conn->emulator));
+    conn->account_config->token = sw_emulator_token(conn->emulator, ns, account);
+    return new_client(conn, opts, conn->account_config, &conn->account_kube, err);
 }
 
 void sw_connection_done(struct sw_connection *conn)
 {
     free(SW_TAKE(conn->why_down));
     sw_timer_free(SW_TAKE(conn->silent_timer));
+    sw_kube_free(SW_TAKE(conn->account_kube));
+    sw_kube_config_free(SW_TAKE(conn->account_config));
     sw_kube_free(SW_TAKE(conn->kube));
     sw_kube_config_free(SW_TAKE(conn->config));
     sw_emulator_close(SW_TAKE(conn->emulator));

@@ -17,12 +17,13 @@ struct sw_connect_opts {
     bool emulate;
     int64_t n_nodes; /* of the emulator; 0: its default */
     const char *platform;
-    const char *kube_version; /* of the emulator, "1.34"; NULL: its default */
-    const char *delays;       /* NULL: the emulator's defaults */
-    const char *rules;        /* folder of rules besides the built-in ones, or NULL */
-    const char *faults;       /* file with a plan of faults on the emulator, or NULL */
-    const char *troubles;     /* that the emulator's operators play, comma separated, or NULL */
-    bool no_signals;          /* another connection may be open, whose loop handles them */
+    const char *kube_version;  /* of the emulator, "1.34"; NULL: its default */
+    const char *delays;        /* NULL: the emulator's defaults */
+    const char *rules;         /* folder of rules besides the built-in ones, or NULL */
+    const char *faults;        /* file with a plan of faults on the emulator, or NULL */
+    const char *authorization; /* of the emulator: "none", "rbac"; NULL: none */
+    const char *troubles;      /* that the emulator's operators play, comma separated, or NULL */
+    bool no_signals;           /* another connection may be open, whose loop handles them */
 };
 
 /** Rows for a command's table of flags, given its options struct and the member that is the
@@ -54,6 +55,8 @@ struct sw_connection {
     struct sw_emulator *emulator; /* NULL: a real cluster */
     struct sw_kube_config *config;
     struct sw_kube *kube;
+    struct sw_kube_config *account_config; /* of sw_connection_as(); NULL: there is none */
+    struct sw_kube *account_kube;
     struct sw_timer *silent_timer;
     int64_t told_ms; /* when it was last told that the server says nothing; 0: it says something */
     struct event *signals[3]; /* SIGINT, SIGTERM, SIGHUP; NULL: not handled */
@@ -73,5 +76,9 @@ int sw_connection_init(struct sw_connection *conn, const char *command,
                        const struct sw_connect_opts *opts, struct sw_err *err) SW_CHECKED;
 /** Has a request to the API server had no answer for 2 s? */
 bool sw_connection_is_silent(const struct sw_connection *conn);
+/** A second client of the emulator, as the ServiceAccount @account in @ns: conn->account_kube.
+ * @return 0 | as sw_kube_new() */
+int sw_connection_as(struct sw_connection *conn, const struct sw_connect_opts *opts, const char *ns,
+                     const char *account, struct sw_err *err) SW_CHECKED;
 /** Close client, emulator and loop; twice is harmless. */
 void sw_connection_done(struct sw_connection *conn);

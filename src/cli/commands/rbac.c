@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "base/output.h"
-#include "cli/cluster/rbac.h"
 #include "cli/commands/commands.h"
-#include "cli/recipe/recipe_flags.h"
+#include "cli/recipe/rights.h"
 #include "data/data.h"
-#include "operator/facts/facts.h"
 
 struct rbac_opts {
     struct sw_recipe_flags recipe;
@@ -51,21 +49,6 @@ static const struct sw_flag flags[] = {
       "grant the verbs bind and escalate on the recipe's roles instead of the rights in them" },
     { 0 },
 };
-
-/* A sw_recipe_lookup_fn that finds nothing, and adds the lookup to the list @arg. Lookups that a
- * template does only after it has found something are missing there. */
-static int note_lookup(void *arg, const char *api_version, const char *kind, const char *namespace,
-                       const char *name, struct json_object **out, struct sw_err *err SW_UNUSED)
-{
-    struct json_object *list = arg, *l = json_object_new_object();
-    sw_json_set_str(l, api_version, "apiVersion", NULL);
-    sw_json_set_str(l, kind, "kind", NULL);
-    sw_json_set_str(l, namespace ? namespace : "", "namespace", NULL);
-    sw_json_set_str(l, name ? name : "", "name", NULL);
-    (void)json_object_array_add(list, l);
-    *out = NULL;
-    return 0;
-}
 
 /* Read the module's file: it says whose the rights are. */
 static int read_module(struct rbac_opts *o, struct json_object **out, struct sw_err *err)
@@ -118,9 +101,8 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
     const char *slash = r->service_account ? strchr(r->service_account, '/') : NULL;
     SW_AUTO_CHARS *account_ns =
         slash ? sw_strndup(r->service_account, (size_t)(slash - r->service_account)) : NULL;
-    SW_AUTO(sw_rendered) *rendered = NULL;
-    SW_AUTO_JSON *lookups = json_object_new_array();
     SW_AUTO_JSON *module = NULL;
+    struct json_object *rights = NULL;
     r->name = recipe->env.release ? recipe->env.release : sw_recipe_name(recipe->recipe);
     r->ns = recipe->env.namespace ? recipe->env.namespace : r->name;
     take_from_resource(r, recipe->resource, recipe->arena);
@@ -135,10 +117,6 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
     if (r->config_map && sw_starts_with(r->config_map, r->operator_ns) &&
         r->config_map[strlen(r->operator_ns)] == '/')
         r->config_map = NULL; /* the operator reads its own */
-    r->secrets = sw_recipe_mentions(recipe->recipe, "pushSecretName");
-    r->feature_gates = sw_recipe_mentions(recipe->recipe, SW_FACT_FEATURE_GATES);
-    r->lookups = lookups;
-    r->plan = recipe->plan;
     if (slash) {
         r->account_ns = account_ns;
         r->service_account = slash + 1;
@@ -149,13 +127,10 @@ static int print_rights(void *opts, struct sw_opened_recipe *recipe, struct sw_e
                           "them");
     if (r->service_account && r->legacy)
         return sw_err_set(err, SW_INVALID, "--service-account and --legacy-rights: one of them");
-    recipe->env.namespace = r->ns;
-    recipe->env.lookup = note_lookup;
-    recipe->env.lookup_arg = lookups;
-    rc = sw_recipe_render(recipe->plan, &recipe->env, SW_ALL_STATES, &rendered, err);
+    rc = sw_recipe_rights(r, recipe, &rights, err);
     if (rc < 0)
         return rc;
-    SW_AUTO_JSON *list = sw_rbac_of(rendered, r);
+    SW_AUTO_JSON *list = rights;
     for (size_t i = 0; i < sw_json_len(list); i++) {
         size_t len;
         SW_AUTO_CHARS *text = sw_yaml_text(sw_json_at(list, i), &len);

@@ -11,6 +11,7 @@
 #include "cli/cluster/turn.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/gather.h"
+#include "cli/commands/run_rights.h"
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/resource.h"
 #include "cli/simulate/recorder.h"
@@ -61,6 +62,10 @@ static const struct sw_flag flags[] = {
       "with --emulate: file with a plan of faults (docs/faults.md)" },
     { "trouble", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.troubles), "NAME,...", NULL,
       "with --emulate: what goes wrong with what operators install (docs/faults.md)" },
+    { "authorization", 0, SW_FLAG_STRING, offsetof(struct run_opts, connect.authorization), "MODE",
+      "none|rbac",
+      "with --emulate: rbac: the walk has the rights that slipway ships and 'slipway rbac' prints, "
+      "and no others (default none)" },
     SW_VALUES_ARGS(offsetof(struct run_opts, values)),
     { "name", 0, SW_FLAG_STRING, offsetof(struct run_opts, name), "NAME", NULL,
       "name of the SpecialResource (default: the recipe's)" },
@@ -575,10 +580,11 @@ static void on_installed(int code, const struct sw_err *err, void *arg)
                                              .home_logins = true };
     bool ask = !run->opts.connect.emulate || run->opts.registries_conf;
     run->controller = sw_controller_open(
-        run->conn.loop, run->conn.kube,
+        run->conn.loop, run->conn.account_kube ? run->conn.account_kube : run->conn.kube,
         &(struct sw_controller_opts){
             .registries = ask ? &registries : NULL,
-            .rights = SW_RIGHTS_CALLER,
+            .rights = run->conn.account_kube ? SW_RIGHTS_ACCOUNT : SW_RIGHTS_CALLER,
+            .ns = run->conn.account_kube ? SW_OPERATOR_ACCOUNT_NS : NULL,
             .only = run->name,
             .gone = run->gone,
             .one_shot = true,
@@ -668,14 +674,31 @@ static char *find_leader(struct run *run)
     return leader;
 }
 
+/* Let the operator and the resource's account do what the shipped manifests let them, and be it. */
+static int grant(struct run *run, const char *recipe, struct sw_err *err)
+{
+    struct sw_recipe_flags how = { .source = run->opts.source,
+                                   .name = run->name,
+                                   .namespace = sw_json_str(run->resource, run->name, "spec",
+                                                            "namespace", NULL),
+                                   .values = run->opts.values,
+                                   .kube_version = run->opts.connect.kube_version };
+    how.source.stand_ins = true;
+    int rc = sw_run_grant(run->conn.emulator, recipe, &how, err);
+    if (rc == 0)
+        rc = sw_connection_as(&run->conn, &run->opts.connect, SW_OPERATOR_ACCOUNT_NS,
+                              SW_OPERATOR_ACCOUNT, err);
+    return rc;
+}
+
 static int run_recipe(struct run *run, const char *recipe)
 {
     SW_ERR(err);
     const struct sw_connect_opts *c = &run->opts.connect;
     if (!c->emulate && (c->n_nodes || c->platform || c->kube_version || c->delays || c->rules ||
-                        c->faults || c->troubles))
-        return refuse(run, "--nodes, --platform, --kube-version, --delays, --rules, --faults and "
-                           "--trouble are for --emulate");
+                        c->faults || c->troubles || c->authorization))
+        return refuse(run, "--nodes, --platform, --kube-version, --delays, --rules, --faults, "
+                           "--trouble and --authorization are for --emulate");
     if (c->emulate && (c->kubeconfig || c->context))
         return refuse(run, "--kubeconfig and --context name a cluster that is there, --emulate "
                            "makes one: which of them?");
@@ -711,6 +734,8 @@ static int run_recipe(struct run *run, const char *recipe)
         return SW_EXIT_USAGE;
     }
     if (sw_connection_init(&run->conn, "run", c, &err) < 0)
+        return fail(run, &err);
+    if (sw_streq(c->authorization, "rbac") && grant(run, recipe, &err) < 0)
         return fail(run, &err);
     if (!c->emulate) { /* a new cluster has no other resources, and no operator */
         run->conn.patient = true;

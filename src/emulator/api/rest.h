@@ -34,3 +34,5 @@ void sw_rest_after_fork(struct sw_rest *rest);
 const char *sw_rest_address(const struct sw_rest *rest);
 /** Requests so far. */
 uint64_t sw_rest_n_requests(const struct sw_rest *rest);
+/** A bearer token of a ServiceAccount, good for a day; heap, the caller's (reviews.c). */
+char *sw_rest_account_token(struct sw_store *store, const char *ns, const char *account);

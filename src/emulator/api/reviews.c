@@ -5,6 +5,7 @@
 
 #include "base/loop.h"
 #include "data/data.h"
+#include "emulator/api/rest.h"
 #include "emulator/store/document.h"
 #include "emulator/store/store.h"
 
@@ -52,6 +53,14 @@ static bool split_token(const char *token, char **ns, char **name, int64_t *expi
     *ns = sw_strndup(from, (size_t)(dot - from));
     *name = sw_strndup(dot + 1, (size_t)(at - 1 - dot - 1));
     return true;
+}
+
+char *sw_rest_account_token(struct sw_store *store, const char *ns, const char *account)
+{
+    enum { DAY_S = 24 * 3600 };
+    char uid[37];
+    const int64_t now_s = sw_loop_now_ms(sw_store_loop(store)) / 1000;
+    return sw_reviews_token(ns, account, now_s + DAY_S, sw_store_uid(store, uid), false);
 }
 
 json_object *sw_reviews_account(struct sw_store *store, const char *token, char **user, char **node)
