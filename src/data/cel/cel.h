@@ -77,6 +77,12 @@ bool sw_cel_may_be(const struct sw_cel *cel, const char *type);
 /** Whether the variable of that number is named. */
 bool sw_cel_names(const struct sw_cel *cel, size_t variable);
 
+/** What an evaluation may cost at most, by the limits in the schemas of the variables, which have
+ * to live: a text, list or map without one may be as large as a request. UINT64_MAX: nobody knows.
+ * Pinned by test/unit/data/data_cel_cost_test.c. */
+uint64_t sw_cel_most_cost(const struct sw_cel *cel);
+/** The bytes that a value of a schema has at least as JSON. */
+uint64_t sw_cel_least_bytes(json_object *schema);
 /** Evaluate. @out: the result as a document, new. @cost: what it cost is added; may be NULL.
  * @return 0 | SW_INVALID: "no such key: x", "operation cancelled: actual cost limit exceeded",
  * "type mismatch: ..." of an Object{...} whose types are not named for the fields they are in */

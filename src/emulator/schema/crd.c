@@ -113,7 +113,15 @@ static bool has_one_schema(json_object *versions)
     return true;
 }
 
-static void check_versions(json_object *versions, struct sw_field_errors *errors)
+/* The schema of a version; borrowed, NULL: there is none. */
+static json_object *schema_of_version(json_object *versions, const char *name)
+{
+    return sw_json_find(sw_json_find_by(versions, "name", name), "schema", "openAPIV3Schema", NULL);
+}
+
+/* @before: the versions of what is updated; NULL: it is new. */
+static void check_versions(json_object *versions, json_object *before,
+                           struct sw_field_errors *errors)
 {
     size_t n_storage = 0;
     const bool one = has_one_schema(versions);
@@ -126,11 +134,14 @@ static void check_versions(json_object *versions, struct sw_field_errors *errors
         n_storage += sw_json_bool(version, false, "storage", NULL);
         if (sw_dns_label_fault(name))
             sw_field_error_str(errors, SW_FIELD_INVALID, name_at, name, sw_dns_label_fault(name));
-        if (!schema)
+        if (!schema) {
             sw_field_error_raw(errors, SW_FIELD_REQUIRED, schema_at, NULL, "schemas are required");
-        else
-            sw_structural_check(schema, one ? "spec.validation.openAPIV3Schema" : schema_at, true,
-                                errors);
+            continue;
+        }
+        const char *at = one ? "spec.validation.openAPIV3Schema" : schema_at;
+        json_object *was = schema_of_version(before, name);
+        sw_structural_check(schema, at, true, errors);
+        sw_structural_check_costs(schema, at, was && sw_json_equal(was, schema), errors);
     }
     if (n_storage != 1)
         sw_field_error(errors, SW_FIELD_INVALID, "spec.versions", versions,
@@ -163,7 +174,8 @@ void sw_crd_check(struct sw_write *w, struct sw_field_errors *errors)
     if (strcmp(scope, "Namespaced") != 0 && strcmp(scope, "Cluster") != 0)
         sw_field_error_str(errors, SW_FIELD_NOT_SUPPORTED, "spec.scope", scope,
                            "supported values: \"Cluster\", \"Namespaced\"");
-    check_versions(sw_json_get(spec, "versions"), errors);
+    check_versions(sw_json_get(spec, "versions"), sw_json_find(w->old, "spec", "versions", NULL),
+                   errors);
     check_immutable(w, "scope", NULL, errors);
     check_immutable(w, "group", NULL, errors);
     check_immutable(w, "names", "kind", errors);

@@ -26,6 +26,10 @@ void sw_structural_rules(json_object *value, json_object *old, json_object *sche
  * whole object. */
 void sw_structural_check_rules(json_object *schema, const char *path, bool is_root,
                                struct sw_field_errors *errors);
+/** Add the errors of rules in @schema, that of the whole object at @path, which may cost too much.
+ * @is_old: the schema was there before: its rules may each, but not all together. */
+void sw_structural_check_costs(json_object *schema, const char *path, bool is_old,
+                               struct sw_field_errors *errors);
 /** Has @schema, or one in it, such rules? */
 bool sw_structural_has_rules(json_object *schema);
 /** Add the errors of @schema itself: it must be structural. */

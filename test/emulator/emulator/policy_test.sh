@@ -138,7 +138,7 @@ spec:
         properties:
           spec:
             type: object
-            properties: {count: {type: integer}, list: {type: array, items: {type: string}}, net-work: {type: string}}
+            properties: {count: {type: integer}, list: {type: array, maxItems: 100, items: {type: string, maxLength: 20}}, net-work: {type: string, maxLength: 40}}
             x-kubernetes-validations: [$1]
 YAML
 }
@@ -183,10 +183,19 @@ t "a definition whose rule does not compile is refused" broken_rules
 endless() {
     local list
     list=$(seq -s, 100 | sed 's/[0-9]*/"x"/g')
-    rule '{rule: "self.list.all(a, self.list.all(b, self.list.all(c, self.list.all(d, true))))"}' && sleep 0.2 &&
+    rule '{rule: "self.list.all(a, self.list.all(b, self.list.all(c, true)))"}' && sleep 0.2 &&
         jar "{count: 9, list: [$list]}" 'operation cancelled: actual cost limit exceeded'
 }
 t "an expression that costs too much is ended" endless
+costly() {
+    local at='spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of' why='(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
+    ! rule '{rule: "self.list.all(a, self.list.all(b, self.list.all(c, self.list.all(d, true))))"}' >"$tap_dir/o" 2>&1 && grep -qF "$at 30.6x $why" "$tap_dir/o" &&
+        grep -qF 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema' "$tap_dir/o" && grep -qF 'spec.validation.openAPIV3Schema: Forbidden: x-kubernetes-validations estimated rule cost total' "$tap_dir/o" &&
+        ! kubectl patch crd jars.example.com --type json -p '[{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/list/maxItems"},
+            {"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-validations", "value": [{"rule": "self.list.all(a, self.list.exists(b, a == b))"}]}]' >"$tap_dir/o" 2>&1 &&
+        grep -qF "$at more than 100x $why" "$tap_dir/o" && rule '{rule: "self.list.all(a, a.size() > 0)"}' || { cat "$tap_dir/o"; return 1; }
+}
+t "a rule that may cost too much is refused when it is written" costly
 rights() {
     stop emulated
     emulated --platform kubernetes --kube-version 1.36 --no-nodes --authorization rbac --tls && kubectl create serviceaccount robot &&
