@@ -8,7 +8,7 @@ export KUBECONFIG=$tap_dir/kubeconfig
 trap 'kill $(cat "$tap_dir"/*.pid) 2>/dev/null; rm -rf "$tap_dir"' EXIT
 emulated --platform kubernetes --kube-version 1.36 --authorization rbac --no-controllers --nodes 3
 
-nodes=($(kubectl get nodes -o name | sed 's|.*/||'))
+mapfile -t nodes < <(kubectl get nodes -o name | sed 's|.*/||')
 mine=${nodes[0]} other=${nodes[1]}
 as_node() { kubectl "$@" --as "system:node:$mine" --as-group system:nodes; }
 # raw VERB PATH [BODY]: as the node, as it would without reading first; what is said is in $tap_dir/o
