@@ -103,6 +103,8 @@ struct json_object *sw_json_copy(struct json_object *doc) SW_CHECKED;
 /** Shrink the tables of all maps and lists in @doc to their contents, for a document that is kept
  * for long and rarely changed. The document can still be changed. */
 void sw_json_pack(struct json_object *doc);
+/** The same for the map or list @doc alone, not for those in it. */
+void sw_json_fit(struct json_object *doc);
 
 /** Whether both documents are equal as JSON: the order of keys does not matter, 1 equals 1.0,
  * strings are compared by bytes. */

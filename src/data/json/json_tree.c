@@ -190,16 +190,23 @@ struct json_object *sw_json_copy(struct json_object *doc)
     }
 }
 
+void sw_json_fit(struct json_object *doc)
+{
+    if (json_object_is_type(doc, json_type_array))
+        (void)json_object_array_shrink(doc, 0);
+    else if (json_object_is_type(doc, json_type_object))
+        fit_table(doc, json_object_object_length(doc));
+}
+
 void sw_json_pack(struct json_object *doc)
 {
+    sw_json_fit(doc);
     if (json_object_is_type(doc, json_type_array)) {
-        (void)json_object_array_shrink(doc, 0);
         for (size_t i = 0; i < json_object_array_length(doc); i++)
             sw_json_pack(json_object_array_get_idx(doc, i));
     }
     if (!json_object_is_type(doc, json_type_object))
         return;
-    fit_table(doc, json_object_object_length(doc));
     json_object_object_foreach(doc, key, value)
     {
         (void)key;

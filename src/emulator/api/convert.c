@@ -248,7 +248,7 @@ void sw_render(struct sw_req *req, struct sw_version *v, bool typed, struct prin
 {
     size_t len;
     if (sw_rest_is_converted(req->kind, req->version)) {
-        json_object *doc = sw_rest_to_version(req->kind, req->version, sw_version_doc(v));
+        json_object *doc = sw_rest_to_version(req->kind, req->version, json_object_get(v->doc));
         if (!typed) {
             json_object_object_del(doc, "apiVersion");
             json_object_object_del(doc, "kind");
@@ -259,7 +259,7 @@ void sw_render(struct sw_req *req, struct sw_version *v, bool typed, struct prin
         return;
     }
     /* {"apiVersion":"apps/v1","kind":"Deployment","metadata":...: the first two are replaced. */
-    const char *text = sw_version_text(v, &len), *rest = strstr(text, ",\"metadata\":");
+    const char *text = sw_version_text(req->store, v, &len), *rest = strstr(text, ",\"metadata\":");
     if (!rest) {
         append(out, text, len);
         return;

@@ -231,7 +231,7 @@ static int collect_past(struct page *p, struct sw_status *status)
                              "list result. You must start a new list without the continue "
                              "parameter.");
     for (size_t i = 0; i < past.n; i++) {
-        SW_AUTO_JSON *doc = sw_version_doc(past.items[i].version);
+        json_object *doc = past.items[i].version->doc;
         const char *ns = sw_obj_namespace(doc), *name = sw_obj_name(doc);
         if ((!p->req->ns || strcmp(ns, p->req->ns) == 0) && is_after(p, ns, name) &&
             sw_filter_matches(&p->filter, doc))
@@ -288,7 +288,7 @@ static json_object *list_doc(struct page *p)
     json_object *list = req->form == SW_FORM_TABLE ? sw_table_new(req, list_meta(p))
                                                    : sw_doc_new("metadata", list_meta(p), NULL);
     for (size_t i = 0; i < p->n; i++) {
-        SW_AUTO_JSON *doc = sw_version_doc(p->found[i]);
+        json_object *doc = p->found[i]->doc;
         if (req->form == SW_FORM_TABLE)
             sw_table_add(req, list, doc);
         else

@@ -178,7 +178,7 @@ static void on_time(void *arg)
 static void on_change(const struct sw_change *change, void *arg)
 {
     struct sw_req *req = arg;
-    SW_AUTO_JSON *pod = sw_version_doc(change->now);
+    json_object *pod = change->now->doc;
     if (sw_streq(sw_obj_name(pod), req->name) && sw_streq(sw_obj_namespace(pod), req->ns))
         sw_timer_set(req->timer, LOG_END_MS);
 }

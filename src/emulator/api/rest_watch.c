@@ -139,7 +139,7 @@ static void write_doc(struct sw_watch *w, const char *type, json_object *object)
 static void write_event(struct sw_watch *w, const char *type, struct sw_version *v)
 {
     if (w->req->form == SW_FORM_TABLE) {
-        SW_AUTO_JSON *doc = sw_version_doc(v);
+        json_object *doc = v->doc;
         json_object *table = sw_table_of_one(w->req, doc);
         if (w->columns_sent) /* only the first table has them */
             sw_json_set(table, NULL, "columnDefinitions", NULL);
@@ -148,7 +148,7 @@ static void write_event(struct sw_watch *w, const char *type, struct sw_version 
         return;
     }
     if (w->req->form == SW_FORM_PARTIAL) {
-        SW_AUTO_JSON *doc = sw_version_doc(v);
+        json_object *doc = v->doc;
         write_doc(w, type, sw_table_partial(doc));
         return;
     }
@@ -187,7 +187,7 @@ static void write_bookmark(struct sw_watch *w, bool initial_end)
 static bool matches(const struct sw_watch *w, struct sw_version *v)
 {
     if (w->req->ns || w->req->name || w->filter.labels || w->filter.fields) {
-        SW_AUTO_JSON *doc = sw_version_doc(v);
+        json_object *doc = v->doc;
         return (!w->req->ns || strcmp(sw_obj_namespace(doc), w->req->ns) == 0) &&
                (!w->req->name || strcmp(sw_obj_name(doc), w->req->name) == 0) &&
                sw_filter_matches(&w->filter, doc);

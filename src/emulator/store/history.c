@@ -14,18 +14,11 @@ static void drop_oldest(struct sw_history *h)
 {
     struct sw_change *change = nth(h, 0);
     sw_store_need_shelf(change->kind)->compacted = change->now->rv;
-    h->bytes -= change->now->text_len;
+    h->bytes -= change->now->bytes;
     sw_version_unref(change->now);
     sw_version_unref(change->old);
     h->first = (h->first + 1) % SW_HISTORY_CHANGES;
     h->n--;
-}
-
-/* A version that is only in the history is kept as text: a tenth of the size of its tree. */
-static void keep_text_only(struct sw_version *v)
-{
-    (void)sw_version_text(v, NULL);
-    json_object_put(SW_TAKE(v->doc));
 }
 
 void sw_history_add(struct sw_store *store, const struct sw_change *change)
@@ -35,12 +28,10 @@ void sw_history_add(struct sw_store *store, const struct sw_change *change)
         drop_oldest(h);
     struct sw_change *slot = nth(h, h->n++);
     *slot = *change;
-    (void)sw_version_text(sw_version_ref(slot->now), NULL);
+    (void)sw_version_ref(slot->now);
     if (slot->old)
-        keep_text_only(sw_version_ref(slot->old));
-    if (slot->type == SW_STORE_DELETED)
-        keep_text_only(slot->now);
-    h->bytes += slot->now->text_len;
+        (void)sw_version_ref(slot->old);
+    h->bytes += slot->now->bytes;
     while (h->bytes > SW_HISTORY_BYTES && h->n > 1)
         drop_oldest(h);
 }
@@ -114,7 +105,7 @@ static size_t find_key(const struct sw_snapshot *s, const char *key)
 
 static void undo(struct sw_snapshot *s, const struct sw_change *change)
 {
-    SW_AUTO_JSON *doc = sw_version_doc(change->now);
+    json_object *doc = change->now->doc;
     SW_AUTO_CHARS *key = sw_printf("%s\001%s", sw_obj_namespace(doc), sw_obj_name(doc));
     size_t at = find_key(s, key);
     bool found = at < s->n && strcmp(s->items[at].key, key) == 0;

@@ -21,28 +21,18 @@ void sw_version_unref(struct sw_version *v)
     if (!v || --v->refs > 0)
         return;
     json_object_put(v->doc);
-    free(v->text);
     free(v);
 }
 
-const char *sw_version_text(struct sw_version *v, size_t *len)
+const char *sw_version_text(struct sw_store *store, const struct sw_version *v, size_t *len)
 {
-    if (!v->text)
-        v->text = sw_json_text(v->doc, SW_JSON_PLAIN, &v->text_len);
-    if (len)
-        *len = v->text_len;
-    return v->text;
-}
-
-json_object *sw_version_doc(struct sw_version *v)
-{
-    if (v->doc)
-        return json_object_get(v->doc);
-    json_object *doc = NULL;
-    SW_ERR(err);
-    if (sw_json_parse(v->text, v->text_len, NULL, &doc, &err) < 0)
-        abort(); /* we wrote it ourselves */
-    return doc;
+    if (store->text.rv != v->rv) {
+        free(store->text.bytes);
+        store->text.bytes = sw_json_text(v->doc, SW_JSON_PLAIN, &store->text.len);
+        store->text.rv = v->rv;
+    }
+    *len = store->text.len;
+    return store->text.bytes;
 }
 
 /* ---- shelves ------------------------------------------------------------------------------------

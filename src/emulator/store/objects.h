@@ -10,22 +10,20 @@
 #include "emulator/store/kinds.h"
 #include "emulator/store/store.h"
 
-/** One version of an object, counted. It has a document, a text, or both. */
+/** One version of an object, counted. Versions share the maps and lists in which they are equal. */
 struct sw_version {
     unsigned refs;
     uint64_t rv;
-    json_object *doc; /* NULL: only in history, parse the text */
-    char *text;       /* JSON, apiVersion and kind first; NULL: not written yet */
-    size_t text_len;
+    json_object *doc; /* apiVersion and kind first */
+    size_t bytes;     /* about the memory of what it shared with no other one when it was made */
 };
 /** Take a reference. @return @v */
 struct sw_version *sw_version_ref(struct sw_version *v);
 /** Release a reference. NULL is accepted. */
 void sw_version_unref(struct sw_version *v);
-/** The JSON text, which is kept from the first call on. Borrowed. */
-const char *sw_version_text(struct sw_version *v, size_t *len);
-/** The document, counted: the caller's to put. */
-json_object *sw_version_doc(struct sw_version *v);
+/** The JSON text of a version, borrowed until the store is asked for that of another one: what
+ * several watchers are sent is written once. */
+const char *sw_version_text(struct sw_store *store, const struct sw_version *v, size_t *len);
 
 /** A stored object. */
 struct sw_object {

@@ -76,9 +76,15 @@ static struct sw_version *new_version(struct sw_store *store, json_object *doc)
     char rv[24];
     (void)snprintf(rv, sizeof rv, "%" PRIu64, ++store->rv);
     sw_json_set_str(doc, rv, "metadata", "resourceVersion", NULL);
-    sw_json_pack(doc); /* it is kept, here and in the history */
+    const size_t before = sw_json_pool_bytes(store->pool);
+    sw_json_pool_share(store->pool, doc);
+    const size_t after = sw_json_pool_bytes(store->pool), own = sw_json_own_bytes(doc);
     struct sw_version *v = sw_zalloc(1, sizeof *v);
-    *v = (struct sw_version){ .refs = 1, .rv = store->rv, .doc = doc };
+    *v = (struct sw_version){ .refs = 1,
+                              .rv = store->rv,
+                              .doc = doc,
+                              /* what was put in its place may have been freed */
+                              .bytes = own + (after > before ? after - before : 0) };
     return v;
 }
 
@@ -168,6 +174,7 @@ struct sw_store *sw_store_new(struct sw_loop *loop, int minor, uint64_t seed)
     store->owned = lh_kchar_table_new(64, owned_entry_free);
     if (!store->by_uid || !store->owned)
         abort();
+    store->pool = sw_json_pool_new();
     sw_subs_init(store);
     return store;
 }
@@ -190,6 +197,8 @@ void sw_store_free(struct sw_store *store)
     }
     sw_kinds_free(store->kinds);
     json_object_put(store->webhook_addresses);
+    sw_json_pool_free(store->pool);
+    free(store->text.bytes);
     free(store);
 }
 

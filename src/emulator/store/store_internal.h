@@ -2,11 +2,12 @@
 /* struct sw_store, for the files of this folder. */
 #include <json-c/linkhash.h>
 
+#include "data/json/pool.h"
 #include "emulator/store/feature_gates.h"
 #include "emulator/store/objects.h"
 
-/** The most changes that the history holds, and the most bytes of their texts. */
-enum { SW_HISTORY_CHANGES = 4096, SW_HISTORY_BYTES = 4 * 1024 * 1024 };
+/** The most changes that the history holds, and about the most memory that it takes. */
+enum { SW_HISTORY_CHANGES = 4096, SW_HISTORY_BYTES = 8 * 1024 * 1024 };
 
 /** The last changes of all kinds, a ring. */
 struct sw_history {
@@ -23,11 +24,17 @@ struct sw_store {
     int minor; /* of the Kubernetes version */
     struct sw_emu_gates gates;
     uint64_t rv;
-    uint64_t first_version;  /* rv when the cluster was up: no client has seen an earlier one */
-    uint64_t random;         /* state of the generator */
-    struct lh_table *by_uid; /* uid -> struct sw_object */
-    struct lh_table *owned;  /* owner's uid -> struct sw_owned */
+    uint64_t first_version;    /* rv when the cluster was up: no client has seen an earlier one */
+    uint64_t random;           /* state of the generator */
+    struct lh_table *by_uid;   /* uid -> struct sw_object */
+    struct lh_table *owned;    /* owner's uid -> struct sw_owned */
+    struct sw_json_pool *pool; /* what the stored documents consist of */
     struct sw_history history;
+    struct {
+        uint64_t rv; /* of the version that it is of; 0: none */
+        char *bytes;
+        size_t len;
+    } text; /* see sw_version_text() */
     struct {
         struct sw_timer *timer;
         struct sw_subscription *first;
