@@ -1,6 +1,7 @@
 #include "data/json/path.h"
 
 #include <errno.h>
+#include <json-c/linkhash.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -32,12 +33,24 @@ static struct keys collect(va_list ap)
 /* ---- getters -----------------------------------------------------------------------------------
  */
 
+/* Most maps are so small that comparing their keys takes less than the hash of one. */
+enum { FEW_KEYS = 8 };
+
 struct json_object *sw_json_get(struct json_object *map, const char *key)
 {
-    struct json_object *value;
-    if (!json_object_is_type(map, json_type_object) || !json_object_object_get_ex(map, key, &value))
+    if (!json_object_is_type(map, json_type_object))
         return NULL;
-    return value;
+    struct lh_table *table = json_object_get_object(map);
+    if (lh_table_length(table) > FEW_KEYS) {
+        void *value = NULL;
+        return lh_table_lookup_ex(table, key, &value) ? value : NULL;
+    }
+    for (const struct lh_entry *entry = lh_table_head(table); entry; entry = lh_entry_next(entry)) {
+        const char *own = lh_entry_k(entry);
+        if (*own == *key && strcmp(own, key) == 0)
+            return (struct json_object *)lh_entry_v(entry);
+    }
+    return NULL;
 }
 
 struct json_object *sw_json_find_at(struct json_object *doc, const char *const *keys, size_t n_keys)
