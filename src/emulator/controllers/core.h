@@ -75,6 +75,7 @@ struct sw_pod {
     json_object *doc;                        /* as stored last; counted */
     struct sw_node *node;                    /* NULL: not bound, or to a node that is deleted */
     struct sw_amounts requests;
+    bool ready;            /* its condition Ready is True */
     bool counted;          /* its requests are in the node's sum */
     bool unschedulable;    /* the scheduler tried it, and no node fits */
     bool waited;           /* the scheduler's delay is over */
@@ -91,8 +92,9 @@ struct sw_pod {
 
 /** A node in the index, which owns it. */
 struct sw_node {
-    json_object *doc; /* as stored last; counted */
-    size_t number;    /* its place in sw_ctl_nodes(); not used again after it */
+    json_object *doc;   /* as stored last; counted */
+    unsigned n_changes; /* of the document */
+    size_t number;      /* its place in sw_ctl_nodes(); not used again after it */
     struct sw_pod *pods;
     size_t n_pods;
     struct sw_amounts allocatable, used;

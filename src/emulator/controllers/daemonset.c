@@ -11,9 +11,17 @@ struct ds {
     json_object *doc; /* counted */
     struct sw_fit fit;
     char hash[11];
-    unsigned char *runs_on;  /* by node number: whether it should run there */
-    unsigned char *n_failed; /* by node number: pods that failed there, one after another */
-    size_t n_runs_on;
+    struct on_node *nodes; /* by node number */
+    size_t n_nodes;
+};
+
+/* What a DaemonSet knows of a node. */
+struct on_node {
+    bool known;             /* what comes next is of this template, and */
+    unsigned n_changes;     /* of the node as it was after so many changes */
+    bool should;            /* it should run there */
+    bool runs;              /* it should when it was compared with its pods last */
+    unsigned char n_failed; /* pods that failed there, one after another */
 };
 
 struct sw_daemonsets {
@@ -62,8 +70,7 @@ static void free_entry(struct lh_entry *entry)
     struct ds *ds = lh_entry_v(entry);
     json_object_put(ds->doc);
     sw_fit_done(&ds->fit);
-    free(ds->runs_on);
-    free(ds->n_failed);
+    free(ds->nodes);
     sw_table_free_key_and_value(entry);
 }
 
@@ -86,8 +93,15 @@ static struct ds *find_ds(struct sw_ctl *ctl, const char *ns, const char *name, 
         return ds;
     json_object *template = sw_json_find(doc, "spec", "template", NULL);
     json_object *pod_spec = sw_json_get(template, "spec");
+    const bool same = ds->doc &&
+                      sw_json_equal(template, sw_json_find(ds->doc, "spec", "template", NULL));
+    json_object_get(doc);
     json_object_put(ds->doc);
-    ds->doc = json_object_get(doc);
+    ds->doc = doc;
+    if (same)
+        return ds;
+    for (size_t i = 0; i < ds->n_nodes; i++)
+        ds->nodes[i].known = false;
     sw_fit_done(&ds->fit);
     sw_fit_init(&ds->fit, pod_spec);
     json_object_put(ds->fit.tolerations);
@@ -96,10 +110,27 @@ static struct ds *find_ds(struct sw_ctl *ctl, const char *ns, const char *name, 
     return ds;
 }
 
-static bool should_run(const struct ds *ds, const struct sw_node *node)
+static struct on_node *on_node_of(struct ds *ds, const struct sw_node *node)
 {
-    return sw_fit_affinity(&ds->fit, node->doc) &&
-           !sw_fit_taint(node->doc, ds->fit.tolerations, SW_NO_SCHEDULE | SW_NO_EXECUTE);
+    if (node->number >= ds->n_nodes) {
+        const size_t n = node->number + 1 > 2 * ds->n_nodes ? node->number + 1 : 2 * ds->n_nodes;
+        ds->nodes = sw_realloc(ds->nodes, n, sizeof *ds->nodes);
+        memset(ds->nodes + ds->n_nodes, 0, (n - ds->n_nodes) * sizeof *ds->nodes);
+        ds->n_nodes = n;
+    }
+    return &ds->nodes[node->number];
+}
+
+static bool should_run(struct ds *ds, const struct sw_node *node)
+{
+    struct on_node *on = on_node_of(ds, node);
+    if (on->known && on->n_changes == node->n_changes)
+        return on->should;
+    on->known = true;
+    on->n_changes = node->n_changes;
+    on->should = sw_fit_affinity(&ds->fit, node->doc) &&
+                 !sw_fit_taint(node->doc, ds->fit.tolerations, SW_NO_SCHEDULE | SW_NO_EXECUTE);
+    return on->should;
 }
 
 /* A running pod is evicted only by taints with NoExecute. */
@@ -118,7 +149,7 @@ static bool is_backing_off(struct sw_ctl *ctl, struct ds *ds, struct sw_pod *pod
                            const struct sw_node *node)
 {
     enum { FIRST_MS = 1000, MOST_TWICE = 9 };
-    unsigned char *n = &ds->n_failed[node->number];
+    unsigned char *n = &on_node_of(ds, node)->n_failed;
     if (!sw_streq(sw_pod_phase(pod), "Failed")) {
         *n = sw_pod_is_ready(pod) ? 0 : *n;
         return false;
@@ -265,15 +296,10 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
     struct sw_doomed d = { 0 };
     r.nodes = sw_ctl_nodes(ctl, &r.n_nodes);
     r.places = sw_zalloc(r.n_nodes + 1, sizeof *r.places);
-    if (ds->n_runs_on < r.n_nodes) {
-        ds->runs_on = sw_realloc(ds->runs_on, r.n_nodes, 1);
-        ds->n_failed = sw_realloc(ds->n_failed, r.n_nodes, 1);
-        memset(ds->n_failed + ds->n_runs_on, 0, r.n_nodes - ds->n_runs_on);
-        ds->n_runs_on = r.n_nodes;
-    }
     for (size_t i = 0; i < r.n_nodes; i++) {
         r.places[i].should = r.nodes[i] && should_run(ds, r.nodes[i]);
-        ds->runs_on[i] = r.places[i].should;
+        if (r.nodes[i])
+            on_node_of(ds, r.nodes[i])->runs = r.places[i].should;
     }
     for (struct sw_pod *p = sw_ctl_owned_pods(ctl, sw_obj_uid(doc)); p; p = p->owner_next)
         sort_pod(ctl, ds, p, r.places, &d);
@@ -308,8 +334,8 @@ static void on_node(struct sw_ctl *ctl, struct sw_node *node, json_object *befor
     struct lh_entry *entry;
     lh_foreach(ctl->daemonsets->by_key, entry)
     {
-        const struct ds *ds = lh_entry_v(entry);
-        bool did = node->number < ds->n_runs_on && ds->runs_on[node->number];
+        struct ds *ds = lh_entry_v(entry);
+        bool did = on_node_of(ds, node)->runs;
         bool does = after && should_run(ds, node);
         bool leaves = after && !does && !may_keep(ds, node) && has_pod_on(ds, node);
         if (did != does || leaves)

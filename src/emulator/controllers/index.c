@@ -44,19 +44,19 @@ bool sw_pod_is_over(const struct sw_pod *pod)
 
 bool sw_pod_is_ready(const struct sw_pod *pod)
 {
-    return sw_streq(sw_cond_status(pod->doc, "Ready"), "True");
+    return pod->ready;
 }
 
 bool sw_pod_is_available(struct sw_ctl *ctl, const struct sw_pod *pod, int64_t min_s,
                          int64_t *wait_ms)
 {
-    json_object *ready = sw_obj_condition(pod->doc, "Ready");
     int64_t since = 0;
     *wait_ms = -1;
-    if (!sw_streq(sw_json_str(ready, "", "status", NULL), "True"))
+    if (!pod->ready)
         return false;
     if (min_s <= 0)
         return true;
+    json_object *ready = sw_obj_condition(pod->doc, "Ready");
     if (sw_time_parse(sw_json_str(ready, "", "lastTransitionTime", NULL), &since, NULL) < 0)
         return false;
     int64_t left = since + min_s * 1000 - sw_ctl_now(ctl);
@@ -276,12 +276,18 @@ static void free_pod(struct sw_ctl *ctl, struct sw_pod *pod)
     free(pod);
 }
 
+static void note_ready(struct sw_pod *pod)
+{
+    pod->ready = sw_streq(sw_cond_status(pod->doc, "Ready"), "True");
+}
+
 static void change_pod(struct sw_ctl *ctl, struct sw_pod *pod, json_object *doc)
 {
     json_object *before = pod->doc;
     unlink_owner(ctl->index, pod);
     pod->doc = json_object_get(doc);
     pod->n_changes++;
+    note_ready(pod);
     link_owner(ctl->index, pod);
     const char *name = sw_json_str(doc, "", "spec", "nodeName", NULL);
     if (!sw_streq(name, sw_json_str(before, "", "spec", "nodeName", NULL))) {
@@ -314,6 +320,7 @@ void sw_ctl_refresh_pod(struct sw_ctl *ctl, const char *ns, const char *name)
         pod = sw_zalloc(1, sizeof *pod);
         pod->doc = json_object_get(doc);
         (void)lh_table_insert(ctl->index->pods, SW_TAKE(key), pod);
+        note_ready(pod);
         measure_pod(ctl, pod);
         link_owner(ctl->index, pod);
         link_node(ctl, pod);
@@ -415,6 +422,7 @@ static void on_node_event(const struct sw_store_event *event, void *arg)
     if (node) {
         before = node->doc;
         node->doc = json_object_get(doc);
+        node->n_changes++;
     } else {
         node = add_node(ctl, name, doc);
     }

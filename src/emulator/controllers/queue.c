@@ -32,7 +32,7 @@ struct sw_ctl_queues {
 
 /* Of the keys of these queues all nodes are looked at: in a large cluster a key that has been
  * handled rests, the longer the more nodes there are, since each of them changes. */
-enum { MANY_NODES = 200, NODES_A_MS = 10 };
+enum { MANY_NODES = 200, NODES_A_MS = 10, ENDPOINTS_NODES_A_MS = 2 };
 
 static bool is_wide(enum sw_queue queue)
 {
@@ -67,7 +67,9 @@ static void rest(struct sw_ctl *ctl, enum sw_queue queue, const char *key)
         until = sw_zalloc(1, sizeof *until);
         (void)lh_table_insert(ctl->queues->rests, SW_TAKE(own), until);
     }
-    *until = sw_ctl_now(ctl) + (int64_t)(n / NODES_A_MS);
+    /* endpoints are written whole; a cluster's controller gathers changes, too */
+    const size_t a_ms = queue == SW_Q_SERVICE ? ENDPOINTS_NODES_A_MS : NODES_A_MS;
+    *until = sw_ctl_now(ctl) + (int64_t)(n / a_ms);
 }
 
 static void add(struct sw_ctl *ctl, enum sw_queue queue, const char *key)

@@ -325,7 +325,23 @@ static void work(struct sw_ctl *ctl, const char *ns, const char *name)
 /* ---- when to try again --------------------------------------------------------------------------
  */
 
-/* Enqueue the unschedulable pods whose requests fit @node now; NULL: all of them. */
+/* Whether the node may be one for a pod that found none: it has the room, tolerated taints, and
+ * what the pod selects by. As kube-scheduler's hints, so that a change of one node does not have
+ * all of them looked at. */
+static bool may_suit(const struct sw_pod *pod, const struct sw_node *node)
+{
+    for (size_t i = 0; i < pod->requests.n; i++)
+        if (is_short_of(node, &pod->requests.items[i]))
+            return false;
+    struct sw_fit fit;
+    sw_fit_init(&fit, sw_json_get(pod->doc, "spec"));
+    const bool suits = !sw_fit_taint(node->doc, fit.tolerations, SW_NO_SCHEDULE | SW_NO_EXECUTE) &&
+                       sw_fit_affinity(&fit, node->doc);
+    sw_fit_done(&fit);
+    return suits;
+}
+
+/* Enqueue the unschedulable pods that @node may suit now; NULL: all of them. */
 static void retry(struct sw_ctl *ctl, const struct sw_node *node)
 {
     if (!ctl->schedule->any_stuck)
@@ -335,10 +351,7 @@ static void retry(struct sw_ctl *ctl, const struct sw_node *node)
         if (!pod->unschedulable)
             continue;
         ctl->schedule->any_stuck = true;
-        bool fits = true;
-        for (size_t i = 0; node && fits && i < pod->requests.n; i++)
-            fits = !is_short_of(node, &pod->requests.items[i]);
-        if (fits)
+        if (!node || may_suit(pod, node))
             sw_ctl_enqueue(ctl, SW_Q_SCHEDULE, sw_pod_ns(pod), sw_pod_name(pod));
     }
 }

@@ -11,13 +11,18 @@
 static bool is_within(json_object *want, json_object *have);
 
 /* The element of @list with the same name, type or key as @want (containers, conditions, taints);
- * NULL: there is none, or @want has none of these. */
-static json_object *namesake(json_object *list, json_object *want)
+ * NULL: there is none, or @want has none of these. Mostly it has the same index @i. */
+static json_object *namesake(json_object *list, json_object *want, size_t i)
 {
     static const char *const keys[] = { "name", "type", "key" };
     for (size_t k = 0; k < SW_COUNT(keys); k++) {
         const char *value = sw_json_str(want, NULL, keys[k], NULL);
-        json_object *found = value ? sw_json_find_by(list, keys[k], value) : NULL;
+        if (!value)
+            continue;
+        json_object *same = i < sw_json_len(list) ? sw_json_at(list, i) : NULL;
+        json_object *found = sw_streq(sw_json_str(same, "", keys[k], NULL), value)
+                                 ? same
+                                 : sw_json_find_by(list, keys[k], value);
         if (found)
             return found;
     }
@@ -29,12 +34,12 @@ static bool list_is_within(json_object *want, json_object *have)
 {
     bool named = sw_json_len(want) > 0;
     for (size_t i = 0; i < sw_json_len(want); i++)
-        named = named && namesake(have, sw_json_at(want, i));
+        named = named && namesake(have, sw_json_at(want, i), i);
     if (!named && sw_json_len(want) != sw_json_len(have))
         return false;
     for (size_t i = 0; i < sw_json_len(want); i++) {
         json_object *w = sw_json_at(want, i);
-        if (!is_within(w, named ? namesake(have, w) : sw_json_at(have, i)))
+        if (!is_within(w, named ? namesake(have, w, i) : sw_json_at(have, i)))
             return false;
     }
     return true;
@@ -134,10 +139,21 @@ static json_object *find(struct sw_rules *rules, json_object *doc)
     return json_object_get(rules->backend.find(rules->backend.self, &ref));
 }
 
+/* @doc without the status, and without apiVersion where @any_version; it shares all the rest. */
+static json_object *without_status(json_object *doc, bool any_version)
+{
+    json_object *copy = json_object_new_object();
+    json_object_object_foreach(doc, key, value)
+    {
+        if (!sw_streq(key, "status") && !(any_version && sw_streq(key, "apiVersion")))
+            json_object_object_add(copy, key, json_object_get(value));
+    }
+    return copy;
+}
+
 static int create_object(struct sw_rules *rules, json_object *doc, struct sw_err *err)
 {
-    SW_AUTO_JSON *bare = sw_json_copy(doc);
-    json_object_object_del(bare, "status");
+    SW_AUTO_JSON *bare = without_status(doc, false);
     int rc = rules->backend.create(rules->backend.self, bare, err);
     if (rc < 0)
         return sw_err_wrap(err, rc, "create %s %s", sw_obj_kind(doc), sw_obj_name(doc));
@@ -150,10 +166,8 @@ static int create_object(struct sw_rules *rules, json_object *doc, struct sw_err
 static int complete_object(struct sw_rules *rules, json_object *have, json_object *doc,
                            struct sw_err *err)
 {
-    SW_AUTO_JSON *patch = sw_json_copy(doc);
+    SW_AUTO_JSON *patch = without_status(doc, true); /* of the same kind in any version */
     json_object *status = sw_json_get(doc, "status");
-    json_object_object_del(patch, "status");
-    json_object_object_del(patch, "apiVersion"); /* it may be another version of the same kind */
     int rc = write_patch(rules, have, false, patch, err);
     int more = rc >= 0 && status ? write_status(rules, have, status, err) : 0;
     return rc < 0 ? rc : more < 0 ? more : rc + more;
