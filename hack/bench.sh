@@ -32,6 +32,7 @@ whole run-simple-kmod 'null' build/slipway run charts/example/simple-kmod --emul
 for n in 50 500; do
     whole "run-nvidia-mig-$n-nodes" 'null' build/slipway run recipes/nvidia-mig --emulate --delays 0 --nodes $n -o json
 done
+whole run-simple-kmod-500-nodes '{"cpu_s":2.0,"peak_kib":102400}' build/slipway run charts/example/simple-kmod --emulate --delays 0 --nodes 500 -o json
 # a process for one rendering, and what an empty program costs beside it
 whole empty-program 'null' build/bench/empty
 whole version 'null' build/slipway version
