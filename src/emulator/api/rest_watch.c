@@ -10,6 +10,7 @@
 #include "emulator/api/convert.h"
 #include "emulator/api/table.h"
 #include "emulator/api/verbs.h"
+#include "emulator/store/feature_gates.h"
 #include "emulator/store/status.h"
 
 enum {
@@ -273,6 +274,37 @@ static void start(struct sw_watch *w, uint64_t from, bool initial)
     w->watching = true;
 }
 
+/* Whether the parameters go together. @return 0 | SW_INVALID, with @status filled
+ * Source: apimachinery's pkg/apis/meta/internalversion/validation. */
+static int check_options(struct sw_req *req, struct sw_status *status)
+{
+    static const struct sw_emu_kind options = { .group = "meta.k8s.io",
+                                                .kind = "ListOptions",
+                                                .plural = "" };
+    enum { WITH_INITIAL_EVENTS = 27 }; /* the release that knows the parameter */
+    const char *match = sw_req_param(req, "resourceVersionMatch");
+    const bool knows = sw_store_minor(req->store) >= WITH_INITIAL_EVENTS;
+    const bool initial = knows && sw_req_param(req, "sendInitialEvents");
+    const bool newer = sw_streq(match, "NotOlderThan");
+    SW_FIELD_ERRORS(errors);
+    if (initial && !newer)
+        sw_field_error(&errors, SW_FIELD_FORBIDDEN, "resourceVersionMatch", NULL,
+                       "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    if (initial && !sw_store_gate(req->store, SW_EMU_WATCH_LIST))
+        sw_field_error(&errors, SW_FIELD_FORBIDDEN, "sendInitialEvents", NULL,
+                       "sendInitialEvents is forbidden for watch unless the WatchList feature gate "
+                       "is enabled");
+    if (match && *match && !initial)
+        sw_field_error(&errors, SW_FIELD_FORBIDDEN, "resourceVersionMatch", NULL, "%s",
+                       knows ? "resourceVersionMatch is forbidden for watch unless "
+                               "sendInitialEvents is provided"
+                             : "resourceVersionMatch is forbidden for watch");
+    if (knows && match && *match && !newer)
+        sw_field_error_str(&errors, SW_FIELD_NOT_SUPPORTED, "resourceVersionMatch", match,
+                           "\"NotOlderThan\"");
+    return sw_status_invalid(status, &options, "", &errors);
+}
+
 void sw_rest_watch(struct sw_req *req)
 {
     SW_STATUS(status);
@@ -282,7 +314,7 @@ void sw_rest_watch(struct sw_req *req)
     w->req = req;
     w->bookmarks = sw_req_flag(req, "allowWatchBookmarks");
     req->watch = w;
-    if (sw_rest_filter(req, &w->filter, &status) < 0)
+    if (check_options(req, &status) < 0 || sw_rest_filter(req, &w->filter, &status) < 0)
         sw_rest_send_status(req, &status);
     else
         start(w, from, from == 0 || sw_req_flag(req, "sendInitialEvents"));

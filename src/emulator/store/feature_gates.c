@@ -8,14 +8,22 @@
 static const struct {
     const char *name;
     int since, on_since; /* minor releases: it is known, it is on by default */
+    int off_in;          /* a later one where it is off by default; 0: none */
 } gates[SW_EMU_N_GATES] = {
-    [SW_EMU_DRA_ADMIN_ACCESS] = { "DRAAdminAccess", 32, 34 },
-    [SW_EMU_DRA_CONSUMABLE_CAPACITY] = { "DRAConsumableCapacity", 34, 36 },
-    [SW_EMU_DRA_DEVICE_BINDING_CONDITIONS] = { "DRADeviceBindingConditions", 34, 36 },
-    [SW_EMU_DRA_DEVICE_TAINTS] = { "DRADeviceTaints", 33, 36 },
-    [SW_EMU_DRA_EXTENDED_RESOURCE] = { "DRAExtendedResource", 34, 36 },
-    [SW_EMU_DRA_PARTITIONABLE_DEVICES] = { "DRAPartitionableDevices", 33, 36 },
-    [SW_EMU_DRA_PRIORITIZED_LIST] = { "DRAPrioritizedList", 33, 34 },
+    [SW_EMU_DRA_ADMIN_ACCESS] = { .name = "DRAAdminAccess", .since = 32, .on_since = 34 },
+    [SW_EMU_DRA_CONSUMABLE_CAPACITY] = { .name = "DRAConsumableCapacity",
+                                         .since = 34,
+                                         .on_since = 36 },
+    [SW_EMU_DRA_DEVICE_BINDING_CONDITIONS] = { .name = "DRADeviceBindingConditions",
+                                               .since = 34,
+                                               .on_since = 36 },
+    [SW_EMU_DRA_DEVICE_TAINTS] = { .name = "DRADeviceTaints", .since = 33, .on_since = 36 },
+    [SW_EMU_DRA_EXTENDED_RESOURCE] = { .name = "DRAExtendedResource", .since = 34, .on_since = 36 },
+    [SW_EMU_DRA_PARTITIONABLE_DEVICES] = { .name = "DRAPartitionableDevices",
+                                           .since = 33,
+                                           .on_since = 36 },
+    [SW_EMU_DRA_PRIORITIZED_LIST] = { .name = "DRAPrioritizedList", .since = 33, .on_since = 34 },
+    [SW_EMU_WATCH_LIST] = { .name = "WatchList", .since = 27, .on_since = 32, .off_in = 33 },
 };
 
 static int parse_one(const char *item, int minor, struct sw_emu_gates *out, struct sw_err *err)
@@ -36,8 +44,9 @@ static int parse_one(const char *item, int minor, struct sw_emu_gates *out, stru
         return 0;
     }
     return sw_err_set(err, SW_INVALID,
-                      "the emulator has no feature gate '%.*s', only those of Dynamic Resource "
-                      "Allocation that the release knows (DRAPartitionableDevices, say)",
+                      "the emulator has no feature gate '%.*s', only WatchList and those of "
+                      "Dynamic Resource Allocation that the release knows "
+                      "(DRAPartitionableDevices, say)",
                       (int)len, item);
 }
 
@@ -57,7 +66,7 @@ bool sw_store_gate(const struct sw_store *store, enum sw_emu_gate gate)
 {
     if ((store->gates.on | store->gates.off) & 1U << gate)
         return store->gates.on & 1U << gate;
-    return store->minor >= gates[gate].on_since;
+    return store->minor >= gates[gate].on_since && store->minor != gates[gate].off_in;
 }
 
 void sw_store_set_gates(struct sw_store *store, const struct sw_emu_gates *said)

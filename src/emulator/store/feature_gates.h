@@ -1,6 +1,7 @@
 #pragma once
 /* feature_gates: which feature gates of the emulated release are on. Of Kubernetes' gates those are
- * known that decide what the emulator keeps of an object. Source: pkg/features/kube_features.go. */
+ * known that decide what the emulator keeps of an object, or answers. Source:
+ * pkg/features/kube_features.go. */
 #include <stdbool.h>
 
 struct sw_err;
@@ -14,6 +15,7 @@ enum sw_emu_gate {
     SW_EMU_DRA_EXTENDED_RESOURCE,
     SW_EMU_DRA_PARTITIONABLE_DEVICES,
     SW_EMU_DRA_PRIORITIZED_LIST,
+    SW_EMU_WATCH_LIST,
     SW_EMU_N_GATES
 };
 

@@ -232,6 +232,46 @@ static void initial_events_end_with_a_bookmark(void **state)
     end(c);
 }
 
+static void expect_refused(struct api *api, const char *query, const char *message)
+{
+    struct call *c = watch(api, query);
+    while (!api_turn(c))
+        ;
+    assert_int_equal(c->answer.code, 422);
+    SW_AUTO_JSON *status = NULL;
+    SW_ERR(err);
+    assert_int_equal(sw_json_parse(c->answer.text, strlen(c->answer.text), NULL, &status, &err), 0);
+    assert_string_equal(str(status, "message", NULL, NULL), message);
+    end(c);
+}
+
+#define LIST_OPTIONS "ListOptions.meta.k8s.io \"\" is invalid: "
+
+static void initial_events_are_refused_where_the_release_has_them_off(void **state)
+{
+    static const char query[] = "sendInitialEvents=true&allowWatchBookmarks=true&"
+                                "resourceVersionMatch=NotOlderThan";
+    static const int off[] = { 27, 31, 33 };
+    struct api *api = *state;
+    for (size_t i = 0; i < SW_COUNT(off); i++) {
+        sw_store_upgrade(api->store, off[i]);
+        expect_refused(api, query,
+                       LIST_OPTIONS "sendInitialEvents: Forbidden: sendInitialEvents is forbidden "
+                                    "for watch unless the WatchList feature gate is enabled");
+    }
+    sw_store_upgrade(api->store, 26);
+    expect_refused(api, query,
+                   LIST_OPTIONS "resourceVersionMatch: Forbidden: resourceVersionMatch is "
+                                "forbidden for watch");
+    sw_store_upgrade(api->store, 36);
+    expect_refused(api, "sendInitialEvents=true",
+                   LIST_OPTIONS "resourceVersionMatch: Forbidden: sendInitialEvents requires "
+                                "setting resourceVersionMatch to NotOlderThan");
+    expect_refused(api, "resourceVersionMatch=NotOlderThan",
+                   LIST_OPTIONS "resourceVersionMatch: Forbidden: resourceVersionMatch is "
+                                "forbidden for watch unless sendInitialEvents is provided");
+}
+
 static void a_forgotten_version_is_an_error_event(void **state)
 {
     struct api *api = *state;
@@ -337,6 +377,7 @@ int main(void)
         T(a_selector_makes_objects_come_and_go),
         T(a_watch_from_nothing_begins_with_what_is_there),
         T(initial_events_end_with_a_bookmark),
+        T(initial_events_are_refused_where_the_release_has_them_off),
         T(a_forgotten_version_is_an_error_event),
         T(a_watch_ends_when_its_time_is_over),
         T(who_has_gone_is_not_told),
