@@ -333,17 +333,15 @@ static void remove_itself(struct uninstall *u, const struct sw_kind *kind,
         (void)patch_resource(u, kind, resource, no_finalizers);
 }
 
-/* Delete the objects of the inventory; @last: only the release's namespace, in which post-delete
- * hooks run, else all others. @return false: an object has not gone, and what it needs stays */
+/* Delete the objects of the inventory; @last: only the namespaces, in which post-delete hooks run,
+ * else all others. @return false: an object has not gone, and what it needs stays */
 static bool remove_list(struct uninstall *u, struct json_object *resource,
-                        struct json_object *inventory, struct json_object *heirs, const char *ns,
-                        bool last)
+                        struct json_object *inventory, struct json_object *heirs, bool last)
 {
     bool goes = true;
     for (size_t i = sw_json_len(inventory); goes && i > 0; i--) {
         struct json_object *entry = sw_json_at(inventory, i - 1);
-        bool is_ns = sw_streq(sw_json_str(entry, "", "kind", NULL), "Namespace") &&
-                     sw_streq(sw_json_str(entry, "", "name", NULL), ns);
+        bool is_ns = sw_streq(sw_json_str(entry, "", "kind", NULL), "Namespace");
         if (is_ns == last)
             goes = remove_entry(u, resource, entry, heirs);
     }
@@ -458,12 +456,12 @@ static void remove_resource(struct uninstall *u, const struct sw_kind *kind,
         run.kept = heirs;
     }
     if (goes) {
-        goes = remove_list(u, resource, inventory, heirs, ns, false) &&
-               remove_list(u, resource, objects, heirs, ns, false) &&
-               run_hooks(u, &run, "post-delete");
+        goes = remove_list(u, resource, inventory, heirs, false) &&
+               remove_list(u, resource, objects, heirs, false) && run_hooks(u, &run, "post-delete");
     }
     if (goes) {
-        (void)remove_list(u, resource, inventory, heirs, ns, true);
+        (void)(remove_list(u, resource, inventory, heirs, true) &&
+               remove_list(u, resource, objects, heirs, true));
         if (!uninstall_is_orphaning(resource))
             remove_all_inherited(u, resource, inventory, objects);
         if (!u->opts.plan && sw_shared_releases_end(&u->conn, resource, &err) < 0)
@@ -492,7 +490,8 @@ static bool remove_left(struct uninstall *u, const struct sw_kind *node_kind,
                       "slipway uninstall: there is no SpecialResource '%s' any more: this is what "
                       "it has left behind; hooks are not run, as the record of them is gone\n",
                       u->only);
-    (void)remove_list(u, resource, inventory, NULL, "", false);
+    if (remove_list(u, resource, inventory, NULL, false))
+        (void)remove_list(u, resource, inventory, NULL, true);
     for (size_t i = 0; i < sw_json_len(nodes); i++)
         uninstall_clear_node(u, resource, node_kind, sw_json_at(nodes, i));
     return u->n_done > before;

@@ -222,7 +222,7 @@ bool apply_remove(struct sw_engine *e, struct state *s)
         struct object *o = s->objects[i];
         if (i + 1 < s->n_objects && !same_group(o, s->objects[i + 1]))
             break; /* what was applied after it is still there */
-        if (!namespace_is_used(e, o))
+        if (!namespace_is_used(e, o) && !engine_keeps(e, o))
             forgotten = remove_object(e, o) || forgotten;
     }
     return forgotten;

@@ -93,7 +93,8 @@ enum sw_management {
 enum sw_hold {
     SW_HOLD_NONE,
     SW_HOLD_ALL,  /* nothing is removed yet: hooks before the deletion are running */
-    SW_HOLD_LAST, /* hidden states (the namespace) stay; SW_ACT_EMPTIED when the others are gone */
+    SW_HOLD_LAST, /* hidden states (the namespace) and all Namespaces stay; SW_ACT_EMPTIED when the
+                   * others are gone */
     SW_HOLD_COUNT
 };
 
@@ -262,7 +263,7 @@ enum sw_action_kind {
     SW_ACT_LOGS,    /* the last @n_bytes of the log of pod @key, of its @container (NULL: the only
                        one) */
     SW_ACT_WARNINGS,  /* the newest Event of type Warning about @key */
-    SW_ACT_EMPTIED,   /* all but the hidden states is removed, and SW_HOLD_LAST keeps those. Again
+    SW_ACT_EMPTIED,   /* all is removed but what SW_HOLD_LAST keeps. Again
                          after a restart */
     SW_ACT_FINALIZED, /* all is removed: the finalizer may go */
     SW_ACT_COUNT

@@ -699,7 +699,9 @@ struct object *object_next(const struct sw_engine *e, struct object_iter *it);
 void variant_free(struct variant *v);
 /** Is the resource being deleted, or to be removed? */
 bool engine_removes_all(const struct sw_engine *e);
-/** Are all states removed (but hidden ones, which count only with @hidden)? */
+/** Does SW_HOLD_LAST keep @o: is it a namespace, in which hooks may be about to run? */
+bool engine_keeps(const struct sw_engine *e, const struct object *o);
+/** Are all states removed (but hidden ones and what is kept, which count only with @hidden)? */
 bool engine_is_removed(const struct sw_engine *e, bool hidden);
 /** Are all objects to stay, without slipway's marks? */
 bool engine_orphans(const struct sw_engine *e);

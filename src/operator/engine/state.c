@@ -222,11 +222,27 @@ const char *state_rolled_back(const struct state *s)
     return NULL;
 }
 
+bool engine_keeps(const struct sw_engine *e, const struct object *o)
+{
+    return e->hold == SW_HOLD_LAST && o->rank == RANK_NAMESPACE;
+}
+
+/* Is nothing left of @s but namespaces that are kept? */
+static bool state_is_emptied(const struct sw_engine *e, const struct state *s)
+{
+    if (s->phase != PH_REMOVING)
+        return s->phase == PH_REMOVED;
+    for (size_t i = 0; i < s->n_objects; i++)
+        if (!engine_keeps(e, s->objects[i]))
+            return false;
+    return s->n_objects > 0;
+}
+
 bool state_is_needed(const struct sw_engine *e, const struct state *s)
 {
     for (size_t i = 0; i < e->n_states; i++)
         for (size_t k = 0; k < e->states[i]->n_needs; k++)
-            if (e->states[i]->needs[k] == s && e->states[i]->phase != PH_REMOVED)
+            if (e->states[i]->needs[k] == s && !state_is_emptied(e, e->states[i]))
                 return true;
     return false;
 }
@@ -239,7 +255,8 @@ bool engine_removes_all(const struct sw_engine *e)
 bool engine_is_removed(const struct sw_engine *e, bool hidden)
 {
     for (size_t i = 0; i < e->n_states; i++)
-        if (e->states[i]->phase != PH_REMOVED && (hidden || !e->states[i]->hidden))
+        if (hidden ? e->states[i]->phase != PH_REMOVED
+                   : !e->states[i]->hidden && !state_is_emptied(e, e->states[i]))
             return false;
     return true;
 }

@@ -50,7 +50,8 @@ start() {
     hook never pre-delete 0 0 | recipe orphaned
     { hook once pre-delete 0 0; hook end post-delete 0 3; } | recipe late
     : | recipe upgraded
-    for name in alone beside bad slow orphaned upgraded late; do
+    { printf 'apiVersion: v1\nkind: Namespace\nmetadata: {name: elsewhere}\n'; hook sweep post-delete 0 0 | sed 's/namespace: default/namespace: elsewhere/'; } | recipe roaming
+    for name in alone beside bad slow orphaned upgraded late roaming; do
         "$slipway" run "$tap_dir/$name" --timeout 60s >/dev/null 2>&1 || { echo "$name is not Ready"; return 1; }
     done
     kubectl patch specialresource orphaned --type merge -p '{"spec":{"deletionPolicy":"orphan"}}' || return 1
@@ -98,6 +99,9 @@ foreign() { # what others have put there; not what every namespace has, nor what
 alone() {
     removes 0 alone --yes && in_order "pre-delete Pod default/early-alone: Succeeded" "pre-delete Pod default/late-alone: Succeeded" "delete ConfigMap alone/c" "post-delete Pod default/after-alone: Succeeded" "delete Namespace alone" &&
         gone specialresource alone && until_ok 20 gone namespace alone && there pod early-alone after-alone && left_behind alone
+}
+roaming() { # a namespace that is one of the recipe's objects
+    removes 0 roaming --yes && in_order "delete ConfigMap roaming/c" "post-delete Pod elsewhere/sweep: Succeeded" "delete Namespace elsewhere" && until_ok 20 gone namespace elsewhere
 }
 upgrading() { # in the middle of it nobody is left who would uncordon the node; gpu-1 is another's, too
     local cordon=upgrade-cordon.slipway.dev
@@ -245,6 +249,7 @@ t "--plan says which hooks would run, and runs none" planned
 t "without --plan and --yes it says what would go, and how it goes" unasked
 t "it says what goes with a namespace and is somebody else's" foreign
 t "hooks run before and after the objects go; what is to be kept stays" alone
+t "a hook after the objects has its namespace still" roaming
 t "a node whose upgrade was under way is uncordoned" upgrading
 t "a hook that fails: its log, and the resource stays with its objects" failing
 t "a hook that does not end in time" late

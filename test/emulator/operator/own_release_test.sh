@@ -48,6 +48,15 @@ metadata:
 spec:
   backoffLimit: 0
   template: {spec: {restartPolicy: Never, containers: [{name: c, image: ubi9}]}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: leftovers
+  annotations: {helm.sh/hook: post-delete}
+spec:
+  backoffLimit: 0
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: ubi9}]}}
 END
 }
 
@@ -87,7 +96,7 @@ recorded() {
         says gpus 1 '[.chart.templates[].name] == ["templates/all.yaml"] and .chart.values.color == "red"' &&
         says gpus 1 '.config.color == "green" and .config.size == 1' &&
         says gpus 1 '(.manifest | contains("name: theirs")) and (.manifest | contains("mine") | not)' &&
-        says gpus 1 '[.hooks[].name] == ["cleanup"]'
+        says gpus 1 '[.hooks[].name] == ["cleanup", "leftovers"]'
 }
 
 # The recipe's own record has its own objects, and all hooks.
@@ -95,7 +104,7 @@ apart() {
     kubectl get secret -n top sh.helm.release.v1.top.v1 -o 'jsonpath={.data.release}' |
         base64 -d | base64 -d | gunzip >"$tap_dir/top.json" &&
         jq -e '(.manifest | contains("name: mine")) and (.manifest | contains("theirs") | not)' "$tap_dir/top.json" &&
-        jq -e '[.hooks[] | .name, .namespace] == ["cleanup", "gpus"]' "$tap_dir/top.json"
+        jq -e '[.hooks[] | .name, .namespace] == ["cleanup", "gpus", "leftovers", "gpus"]' "$tap_dir/top.json"
 }
 
 patch() { # SPEC.SET AS JSON
@@ -157,11 +166,12 @@ hooks_run_there() {
     kubectl get jobs -n gpus -w --no-headers >"$tap_dir/jobs" 2>/dev/null & # the namespace goes, too
     echo $! >"$tap_dir/watch.pid"
     kubectl create job -n gpus first --image=ubi9 && until_ok 30 grep -q first "$tap_dir/jobs" || return 1
-    kubectl delete specialresource top --wait=false && until_ok 30 all_gone && until_ok 5 grep -q cleanup "$tap_dir/jobs"
+    kubectl delete specialresource top --wait=false && until_ok 30 all_gone && until_ok 5 grep -q cleanup "$tap_dir/jobs" &&
+        until_ok 5 grep -q leftovers "$tap_dir/jobs" && ! kubectl get namespace gpus
 }
 hooked() { # the recipe's record, from which hooks of a deletion are read
     kubectl get secret -n top -l owner=helm,name=top,status=deployed -o 'jsonpath={.items[-1:].data.release}' |
-        base64 -d | base64 -d | gunzip | jq -e '[.hooks[].name] == ["cleanup"]'
+        base64 -d | base64 -d | gunzip | jq -e '[.hooks[].name] == ["cleanup", "leftovers"]'
 }
 all_gone() { ! kubectl get specialresource top 2>/dev/null; }
 
@@ -178,6 +188,6 @@ else
     t "other values are another revision, and the one before goes" again
     t "a record of somebody else is left alone and told" foreign
     t "one that is not to be installed any more goes with its record" not_any_more
-    t "its hooks of a deletion run in its namespace" hooks_run_there
+    t "its hooks of a deletion run in its namespace, which goes behind them" hooks_run_there
 fi
 plan

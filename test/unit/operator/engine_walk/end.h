@@ -63,6 +63,38 @@ static void a_held_deletion_touches_nothing_and_keeps_the_hidden_state(void **st
     sim_free(sim);
 }
 
+/* Hooks after the objects run in namespaces of states, too: these go last, in whatever state. */
+static void a_held_deletion_keeps_the_namespaces_of_states(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a", .objects = { { .kind = "ConfigMap", .name = "a1" } }, .n_objects = 1 },
+        { .name = "b",
+          .needs = { 0 },
+          .n_needs = 1,
+          .objects = { { .kind = "Namespace", .name = "n2" },
+                       { .kind = "ConfigMap", .name = "b1" } },
+          .n_objects = 2 }, );
+    struct sim *sim = new_sim(&recipe);
+    sim_start(sim);
+    sim_run(sim, 60000);
+    sim->deleting = true;
+    sim->hold = SW_HOLD_LAST;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_null(sim_find(sim, "ConfigMap", "a1"));
+    assert_null(sim_find(sim, "ConfigMap", "b1"));
+    assert_non_null(sim_find(sim, "Namespace", "n2"));
+    expect_order(sim, "delete ConfigMap b1", "delete ConfigMap a1");
+    expect_order(sim, "delete ConfigMap a1", "emptied");
+    sim->hold = SW_HOLD_NONE;
+    sim_spec(sim);
+    sim_run(sim, 60000);
+    assert_true(sim->finalized);
+    assert_null(sim_find(sim, "Namespace", "n2"));
+    sim_free(sim);
+}
+
 static void removal_needs_no_recipe(void **state)
 {
     (void)state;
@@ -374,6 +406,7 @@ static void what_is_to_be_kept_is_released(void **state)
 static const struct CMUnitTest end_tests[] = {
     cmocka_unit_test(removal_goes_backwards_and_leaves_nothing),
     cmocka_unit_test(a_held_deletion_touches_nothing_and_keeps_the_hidden_state),
+    cmocka_unit_test(a_held_deletion_keeps_the_namespaces_of_states),
     cmocka_unit_test(removal_needs_no_recipe),
     cmocka_unit_test(what_was_handed_over_is_not_removed),
     cmocka_unit_test(labels_of_others_are_left),
