@@ -264,15 +264,13 @@ struct sw_plan_view *plan_view_of(const struct sw_plan *plan)
     view->n_states = sw_plan_n_states(plan);
     view->states = sw_arena_alloc(view->arena, (view->n_states + 1) * sizeof *view->states);
     view->digests = sw_arena_alloc(view->arena, (view->n_states + 1) * sizeof *view->digests);
+    SW_AUTO_JSON *known = json_object_new_object();
     for (size_t i = 0; i < view->n_states; i++) {
-        char digest[SW_SHA256_HEX];
         view->states[i] = *sw_plan_state(plan, i);
         const struct sw_release_of_state *release = view->states[i].release;
-        view->digests[i] = NULL;
-        if (release) {
-            release_digest(plan, release->chart, digest);
-            view->digests[i] = sw_arena_strdup(view->arena, digest);
-        }
+        view->digests[i] = release ? sw_arena_strdup(view->arena,
+                                                     release_digest(plan, release->chart, known))
+                                   : NULL;
     }
     return view;
 }

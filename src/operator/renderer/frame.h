@@ -74,7 +74,9 @@ int record_make(const struct sw_recipe *recipe, const struct sw_plan *plan,
 int recipe_base(const struct sw_recipe *recipe, const char *name, struct json_object **out,
                 struct sw_err *err) SW_CHECKED;
 /** The digest of the chart of the release at @chart, a full path in @plan, with its values; "" if
- * its files cannot be listed. */
-void release_digest(const struct sw_plan *plan, const char *chart, char out[static SW_SHA256_HEX]);
+ * its files cannot be listed. @known: those that were made of this plan, by chart; the new one is
+ * put there, since a release may have dozens of states. @return borrowed of @known */
+const char *release_digest(const struct sw_plan *plan, const char *chart,
+                           struct json_object *known);
 /** The digest of all files of @recipe. */
 void recipe_digest(const struct sw_recipe *recipe, char out[static SW_SHA256_HEX]);

@@ -42,20 +42,25 @@ void recipe_digest(const struct sw_recipe *recipe, char out[static SW_SHA256_HEX
     sw_json_sha256(sums, out);
 }
 
-void release_digest(const struct sw_plan *plan, const char *chart, char out[static SW_SHA256_HEX])
+const char *release_digest(const struct sw_plan *plan, const char *chart, struct json_object *known)
 {
     struct sw_files files = sw_files_init(NULL);
     const struct json_object *metadata;
-    SW_AUTO_JSON *all = json_object_new_object();
+    char digest[SW_SHA256_HEX];
     SW_ERR(err);
+    if (json_object_object_get_ex(known, chart, NULL))
+        return sw_json_str(known, "", chart, NULL);
+    SW_AUTO_JSON *all = json_object_new_object();
     int rc = sw_plan_list_files(plan, chart, &files, &metadata, &err);
     struct json_object *sums = json_object_new_object();
     sw_json_set(all, sums, "files", NULL);
     put_sums(sums, &files);
     sw_files_done(&files);
     sw_json_set(all, sw_plan_values_of(plan, chart), "values", NULL);
-    sw_json_sha256(all, out);
-    out[rc < 0 ? 0 : 32] = '\0'; /* a label's value has 63 characters at most */
+    sw_json_sha256(all, digest);
+    digest[rc < 0 ? 0 : 32] = '\0'; /* a label's value has 63 characters at most */
+    sw_json_set_str(known, digest, chart, NULL);
+    return sw_json_str(known, "", chart, NULL);
 }
 
 int recipe_base(const struct sw_recipe *recipe, const char *name, struct json_object **out,

@@ -272,7 +272,9 @@ static void set_text(struct json_object *doc, const char *text, const char *key)
         sw_json_set_str(doc, text, key, NULL);
 }
 
-static struct json_object *state_to_json(const struct server *s, size_t i)
+/* @digests: of the plan's releases; see release_digest(). */
+static struct json_object *state_to_json(const struct server *s, size_t i,
+                                         struct json_object *digests)
 {
     const struct sw_recipe_state *state = sw_plan_state(s->plan, i);
     struct json_object *doc = json_object_new_object(),
@@ -301,9 +303,7 @@ static struct json_object *state_to_json(const struct server *s, size_t i)
         set_text(release, state->release->chart, "chart");
         set_text(release, state->release->shared, "shared");
         set_text(release, state->release->version, "version");
-        char digest[SW_SHA256_HEX];
-        release_digest(s->plan, state->release->chart, digest);
-        set_text(release, digest, "digest");
+        set_text(release, release_digest(s->plan, state->release->chart, digests), "digest");
     }
     return doc;
 }
@@ -326,8 +326,9 @@ static int plan(struct server *s, struct json_object *request, const struct sw_r
     sw_plan_free(s->plan);
     s->plan = SW_TAKE(made);
     struct json_object *states = sw_json_need_list(answer, "states", NULL);
+    SW_AUTO_JSON *digests = json_object_new_object();
     for (size_t i = 0; i < sw_plan_n_states(s->plan); i++)
-        (void)json_object_array_add(states, state_to_json(s, i));
+        (void)json_object_array_add(states, state_to_json(s, i, digests));
     if (sw_json_bool(request, false, "wantValues", NULL))
         sw_json_set(answer, sw_plan_values(s->plan), "values", NULL);
     return 0;
