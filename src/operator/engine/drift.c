@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 
+#include "data/data.h"
 #include "data/json/path.h"
 #include "operator/engine/internal.h"
 
@@ -57,13 +58,28 @@ static uint64_t hash_value(struct json_object *ours, struct json_object *live)
     return scalars ? mix(all, sw_json_len(live)) : all;
 }
 
+/* The same of metadata. A manifest may have "creationTimestamp: null", as generators write it: what
+ * the server has there says nothing of what was applied, and is another one each time that the
+ * object is made. */
+static uint64_t hash_metadata(struct json_object *ours, struct json_object *live)
+{
+    if (!json_object_object_get_ex(ours, "creationTimestamp", NULL))
+        return hash_value(ours, live);
+    SW_AUTO_JSON *counts = sw_json_copy(ours);
+    (void)sw_json_del(counts, "creationTimestamp", NULL);
+    return hash_value(counts, live);
+}
+
 uint64_t drift_fingerprint(struct json_object *ours, struct json_object *live)
 {
     uint64_t sum = 0;
     json_object_object_foreach(ours, key, value)
     {
-        if (strcmp(key, "status") != 0)
-            sum += mix(text_hash(key), hash_value(value, sw_json_get(live, key)));
+        struct json_object *there = sw_json_get(live, key);
+        if (strcmp(key, "metadata") == 0)
+            sum += mix(text_hash(key), hash_metadata(value, there));
+        else if (strcmp(key, "status") != 0)
+            sum += mix(text_hash(key), hash_value(value, there));
     }
     return sum ? sum : 1; /* 0 means unknown */
 }
