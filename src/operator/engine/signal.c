@@ -130,6 +130,17 @@ void state_node_changed(struct sw_engine *e, struct state *s, uint32_t node)
         count_node(e, s, node);
 }
 
+/* Is the state finished, too, while it waits for no node at all? */
+static bool may_match_no_node(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_objects; i++) {
+        const struct object *o = s->objects[i];
+        if (o->text && sw_gate_is_by_node(o->gate) && !o->gate->may_match_no_node)
+            return false;
+    }
+    return true;
+}
+
 /* Counted once, then updated node by node: a cluster has many, and events come one by one. */
 static bool nodes_are_as_waited_for(struct sw_engine *e, struct state *s)
 {
@@ -138,7 +149,7 @@ static bool nodes_are_as_waited_for(struct sw_engine *e, struct state *s)
     for (uint32_t n = 0; !s->members_known && n < sw_node_set_end(e->nodes); n++)
         count_node(e, s, n);
     s->members_known = true;
-    return s->members.count > 0 && s->lacking.count == 0;
+    return s->lacking.count == 0 && (s->members.count > 0 || may_match_no_node(s));
 }
 
 /* The copy of an object for a kernel that none of the nodes has which its pods select: it is not

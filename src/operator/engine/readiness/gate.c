@@ -247,6 +247,7 @@ int sw_gate_new(struct json_object *manifest, bool wait_all, struct sw_gate **ou
     read_names(manifest, SW_ANN_NODE_RESOURCES, &gate->node_resources, &gate->n_node_resources);
     if (sw_gate_is_by_node(gate))
         gate->node_selector = selector_of(manifest);
+    gate->may_match_no_node = sw_streq(sw_obj_annotation(manifest, SW_ANN_NO_NODE), "true");
     const char *note = sw_obj_annotation(manifest, SW_ANN_NOTE);
     gate->note = note && *note ? sw_text_cut(note, NOTE_BYTES) : NULL;
     const char *observes = sw_obj_annotation(manifest, SW_ANN_OBSERVES);

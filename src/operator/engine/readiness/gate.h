@@ -67,7 +67,7 @@ struct sw_condition;
  * state; the longest counts. */
 #define SW_ANN_TIMEOUT "slipway.dev/timeout"
 /** "true": a DaemonSet that matches no node is ready, as those of vendors' charts for devices that
- * no node has. */
+ * no node has; and so is what waits for nodes (SW_ANN_NODE_LABELS) where none is waited for. */
 #define SW_ANN_NO_NODE "slipway.dev/may-match-no-node"
 /** A number: how often a Job, or a Pod that runs to completion, is run again after it failed. */
 #define SW_ANN_RETRIES "slipway.dev/retries"
@@ -119,6 +119,7 @@ struct sw_gate {
     size_t n_node_labels;
     char **node_resources; /* names of SW_ANN_NODE_RESOURCES */
     size_t n_node_resources;
+    bool may_match_no_node; /* of these two: SW_ANN_NO_NODE */
     /** Where it waits for nodes: those with the labels in its spec.nodeSelector; NULL: all nodes of
      * the resource. Owned. */
     struct json_object *node_selector;

@@ -181,6 +181,32 @@ static void node_labels_may_be_waited_for(void **state)
     sim_free(sim);
 }
 
+/* Nodes with devices may come later: each finishes when it has them. */
+static void no_node_may_be_waited_for(void **state)
+{
+    (void)state;
+    static const struct sim_recipe recipe = STATES(
+        { .name = "a",
+          .objects = { { .kind = "ConfigMap",
+                         .name = "a1",
+                         .on_label = "gpu",
+                         .annotations = "{'slipway.dev/wait-for-node-resources':'b/c',"
+                                        "'slipway.dev/may-match-no-node':'true'}" } } }, );
+    struct sim *sim = walked(&recipe);
+    expect_phase(sim, "a", "Ready");
+    assert_null(sim_label(sim, "n0", "a"));
+    sim_node(sim, "n0", "{'kernel':'k1','gpu':'yes'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Waiting");
+    assert_null(sim_label(sim, "n0", "a"));
+    sim_node(sim, "n0", "{'kernel':'k1','gpu':'yes','sim/resources':'b/c'}");
+    sim_run(sim, 60000);
+    expect_phase(sim, "a", "Ready");
+    assert_string_equal(sim_label(sim, "n0", "a"), "Ready");
+    assert_null(sim_label(sim, "n1", "a"));
+    sim_free(sim);
+}
+
 /* An operator makes devices of the nodes that its custom resource selects. */
 static void node_resources_may_be_waited_for(void **state)
 {
@@ -347,6 +373,7 @@ static const struct CMUnitTest nodes_tests[] = {
     cmocka_unit_test(deselected_nodes_lose_their_labels),
     cmocka_unit_test(no_matching_node_is_not_ready),
     cmocka_unit_test(node_labels_may_be_waited_for),
+    cmocka_unit_test(no_node_may_be_waited_for),
     cmocka_unit_test(node_resources_may_be_waited_for),
     cmocka_unit_test(labels_that_come_with_an_answer_count),
     cmocka_unit_test(logs_may_be_waited_for),
