@@ -5,6 +5,7 @@
 
 #include "data/data.h"
 #include "data/jmespath/jmespath.h"
+#include "data/text/time.h"
 #include "data/yaml/yaml.h"
 
 /* "Step one!" as a part of an object's name: "step-one". The caller's. */
@@ -53,7 +54,25 @@ static const char *only_field(struct json_object *map, struct json_object **valu
     return key;
 }
 
-static int add_statement(const char *step, size_t n, struct json_object *item,
+/* How long a statement may take to hold: as it says itself (@body), else its step, else the test.
+ * An error without a time of its own has that of asserts. @*out is borrowed; NULL: nobody says it.
+ */
+static int timeout_of(struct json_object *test, struct json_object *step, struct json_object *body,
+                      bool is_error, const char **out, struct sw_err *err)
+{
+    struct json_object *const said[] = { sw_json_get(step, "timeouts"),
+                                         sw_json_find(test, "spec", "timeouts", NULL) };
+    const char *text = sw_json_str(body, NULL, "timeout", NULL);
+    int64_t ms;
+    for (size_t i = 0; i < SW_COUNT(said) && !text; i++) {
+        text = is_error ? sw_json_str(said[i], NULL, "error", NULL) : NULL;
+        text = text ? text : sw_json_str(said[i], NULL, "assert", NULL);
+    }
+    *out = text;
+    return text ? sw_span_parse(text, &ms, err) : 0;
+}
+
+static int add_statement(const char *step, size_t n, struct json_object *item, const char *timeout,
                          struct json_object *to, struct sw_err *err)
 {
     struct json_object *body = NULL;
@@ -87,6 +106,8 @@ static int add_statement(const char *step, size_t n, struct json_object *item,
         sw_json_set_str(s, sw_obj_namespace(resource), "resource", "metadata", "namespace", NULL);
     if (is_one)
         sw_json_set_str(s, sw_obj_name(resource), "resource", "metadata", "name", NULL);
+    if (timeout)
+        sw_json_set_str(s, timeout, "timeout", NULL);
     (void)json_object_object_add(s, "assert", SW_TAKE(tree));
     (void)json_object_array_add(to, s);
     return 0;
@@ -105,8 +126,14 @@ int sw_aicr_check_read(const char *file, const char *text, size_t len, struct js
         struct json_object *step = sw_json_at(steps, i), *todo = sw_json_get(step, "try");
         SW_AUTO_CHARS *number = sw_printf("%zu", i + 1);
         const char *name = sw_json_str(step, number, "name", NULL);
-        for (size_t k = 0; rc == 0 && k < sw_json_len(todo); k++)
-            rc = add_statement(name, k, sw_json_at(todo, k), list, err);
+        for (size_t k = 0; rc == 0 && k < sw_json_len(todo); k++) {
+            struct json_object *item = sw_json_at(todo, k), *error = sw_json_get(item, "error"),
+                               *body = error ? error : sw_json_get(item, "assert");
+            const char *timeout;
+            rc = timeout_of(test, step, body, error, &timeout, err);
+            rc = rc < 0 ? sw_err_wrap(err, rc, "step '%s', try[%zu]: timeout", name, k)
+                        : add_statement(name, k, item, timeout, list, err);
+        }
         if (rc < 0)
             return sw_err_wrap(err, rc, "%s", file);
     }
@@ -118,7 +145,8 @@ struct json_object *sw_aicr_check_manifest(struct json_object *statement, const 
 {
     struct json_object *object = sw_json_copy(sw_json_get(statement, "resource"));
     SW_AUTO_CHARS *tree = sw_json_text(sw_json_get(statement, "assert"), SW_JSON_PLAIN, NULL);
-    const char *about = sw_json_str(statement, "", "about", NULL);
+    const char *about = sw_json_str(statement, "", "about", NULL),
+               *timeout = sw_json_str(statement, NULL, "timeout", NULL);
     const bool is_one = sw_streq(about, "one");
     if (!is_one)
         sw_json_set_str(object, sw_json_str(statement, "", "name", NULL), "metadata", "name", NULL);
@@ -127,5 +155,7 @@ struct json_object *sw_aicr_check_manifest(struct json_object *statement, const 
     sw_json_set_str(object, is_one ? "true" : about, "metadata", "annotations",
                     "slipway.dev/observe", NULL);
     sw_json_set_str(object, tree, "metadata", "annotations", "slipway.dev/assert", NULL);
+    if (timeout)
+        sw_json_set_str(object, timeout, "metadata", "annotations", "slipway.dev/timeout", NULL);
     return object;
 }
