@@ -97,6 +97,50 @@ static void add_release(struct writer *w, const char *alias, const char *ns)
                     "pod-security.kubernetes.io/enforce", NULL);
 }
 
+/* ---- node by node ------------------------------------------------------------------------------
+ */
+
+/* What works per node: objects of a component's chart, by kind, that wait for nodes, or whose pods
+ * go only where what the component needs has finished. A node joins when the walk is long over: it
+ * gets its devices, then slipway's label of the component, and then what comes behind it. */
+static const struct per_node {
+    const char *component, *kind, *annotation, *value;
+    bool is_need; /* what depends on the component waits for this state, too, beside its check */
+} per_node[] = {
+    /* kubelet's own word of what a node has; the NFD that the chart brings labels the node */
+    { "gpu-operator", "ClusterPolicy", "slipway.dev/wait-for-node-resources", "nvidia.com/gpu",
+      true },
+    { "gpu-operator", "ClusterPolicy", "slipway.dev/wait-for-nodes",
+      "feature.node.kubernetes.io/pci-10de.present=true", true },
+    { "gpu-operator", "ClusterPolicy", "slipway.dev/may-match-no-node", "true", true },
+    /* its kubelet plugin, which needs the driver of its node */
+    { "nvidia-dra-driver-gpu", "DaemonSet", "slipway.dev/state-affinity", "true", false },
+};
+
+/* Do the component's @values leave the devices to another plugin, or to none? */
+static bool has_no_devices(struct json_object *values)
+{
+    struct json_object *enabled = sw_json_find(values, "devicePlugin", "enabled", NULL);
+    return enabled && !json_object_get_boolean(enabled);
+}
+
+/* @return whether others are to wait for the state @alias of the component's chart, too */
+static bool add_per_node(struct writer *w, const char *alias, struct json_object *values)
+{
+    bool is_need = false;
+    for (size_t i = 0; i < SW_COUNT(per_node) && !has_no_devices(values); i++) {
+        const struct per_node *p = &per_node[i];
+        if (!sw_streq(p->component, alias))
+            continue;
+        sw_json_set_str(w->releases, p->value, alias, "annotations", p->kind, p->annotation, NULL);
+        is_need = is_need || p->is_need;
+    }
+    return is_need;
+}
+
+/* ---- charts of the recipe itself ---------------------------------------------------------------
+ */
+
 /* A chart of the recipe itself, without templates yet. */
 static void add_local_chart(struct writer *w, const char *name, const char *description)
 {
@@ -362,6 +406,7 @@ static int add_states(struct writer *w, struct json_object *component,
     SW_AUTO_CHARS *pre = sw_printf("%s-pre", name), *check_name = sw_printf("%s-check", name);
     SW_AUTO_CHARS *post = has_chart ? sw_printf("%s-post", name) : sw_strdup(name);
     SW_AUTO_JSON *values = NULL, *after = needs_of(w, component);
+    bool is_need = false;
     int rc = values_of(w, component, *chart->inside ? chart->name : NULL, &values, err);
     if (rc == 0)
         rc = add_manifest_state(w, component, pre, sw_json_get(component, "preManifestFiles"),
@@ -371,6 +416,7 @@ static int add_states(struct writer *w, struct json_object *component,
         add_release(w, name, sw_json_str(component, "", "namespace", NULL));
         add_inside(w, chart->inside);
         (void)json_object_object_add(w->values, name, json_object_get(values));
+        is_need = add_per_node(w, name, values);
         then(&after, name);
     }
     if (rc == 0)
@@ -378,6 +424,8 @@ static int add_states(struct writer *w, struct json_object *component,
                                 &after, err);
     if (rc == 0 && add_check(w, component, check, after))
         then(&after, check_name);
+    if (is_need && !sw_json_has_text(after, name))
+        add_text(after, name);
     (void)json_object_object_add(w->last, name, json_object_get(after));
     return rc;
 }
