@@ -96,6 +96,16 @@ static bool keeps(const char *range, char side, const struct sw_semver *v, bool 
 /* ---- records -----------------------------------------------------------------------------------
  */
 
+static int check_assessment(const char *file, const char *where, const char *assessment,
+                            struct sw_err *err)
+{
+    if (sw_streq(assessment, "safe") || sw_streq(assessment, "manual") ||
+        sw_streq(assessment, "blocked"))
+        return 0;
+    return sw_err_set(err, SW_INVALID, "%s: %s: verdict: '%s' is none of safe, manual, blocked",
+                      file, where, assessment);
+}
+
 static int check_transition(const char *file, struct json_object *t, struct sw_err *err)
 {
     static const char *const known[] = { "from",       "to",
@@ -113,11 +123,19 @@ static int check_transition(const char *file, struct json_object *t, struct sw_e
         if (rc < 0)
             rc = sw_err_wrap(err, rc, "%s: transitions: %s", file, ranges[i]);
     }
-    if (rc == 0 && !sw_streq(verdict, "safe") && !sw_streq(verdict, "manual") &&
-        !sw_streq(verdict, "blocked"))
-        rc = sw_err_set(err, SW_INVALID,
-                        "%s: transitions: verdict: '%s' is none of safe, manual, blocked", file,
-                        verdict);
+    return rc == 0 ? check_assessment(file, "transitions", verdict, err) : rc;
+}
+
+/* Which component the record's own takes the place of, and what that asks for. */
+static int check_replaces(const char *file, struct json_object *replaces, struct sw_err *err)
+{
+    static const char *const known[] = { "component", "verdict",         "verifiedBy",
+                                         "summary",   "stepsByDeployer", NULL };
+    int rc = sw_aicr_known(file, "replaces", replaces, known, err);
+    if (rc == 0 && !*sw_json_str(replaces, "", "component", NULL))
+        rc = sw_err_set(err, SW_INVALID, "%s: replaces: component: none is named", file);
+    if (rc == 0)
+        rc = check_assessment(file, "replaces", sw_json_str(replaces, "", "verdict", NULL), err);
     return rc;
 }
 
@@ -136,6 +154,8 @@ int sw_aicr_upgrades_read(const char *file, const char *component, const char *t
     struct json_object *list = sw_json_get(doc, "transitions");
     for (size_t i = 0; i < sw_json_len(list) && rc == 0; i++)
         rc = check_transition(file, sw_json_at(list, i), err);
+    if (rc == 0 && sw_json_get(doc, "replaces"))
+        rc = check_replaces(file, sw_json_get(doc, "replaces"), err);
     if (rc == 0)
         *out = SW_TAKE(doc);
     return rc;
@@ -159,14 +179,15 @@ static struct json_object *steps_of(struct json_object *transition)
     return all;
 }
 
-static void take_transition(struct json_object *step, struct json_object *transition)
+static void take_transition(struct json_object *step, struct json_object *transition,
+                            const char *why)
 {
     static const char *const copied[] = { "verdict",    "summary",         "precondition",
                                           "reversible", "reversibleNotes", "verifiedBy" };
     for (size_t i = 0; i < SW_COUNT(copied); i++)
         if (sw_json_get(transition, copied[i]))
             sw_json_set(step, sw_json_copy(sw_json_get(transition, copied[i])), copied[i], NULL);
-    sw_json_set_str(step, "its record describes this step", "why", NULL);
+    sw_json_set_str(step, why, "why", NULL);
     if (sw_json_len(steps_of(transition)))
         sw_json_set(step, sw_json_copy(steps_of(transition)), "steps", NULL);
 }
@@ -229,7 +250,7 @@ static void decide_by(struct json_object *step, struct json_object *record,
                record ? "no transition of its record speaks of this step" : "it has no record");
     else if (one && covers(sw_json_str(one, "", "from", NULL), from) &&
              keeps(arrives, '<', to, &any))
-        take_transition(step, one);
+        take_transition(step, one, "its record describes this step");
     else if (blocked)
         decide(step, "blocked", stop);
     else if (n > 1)
@@ -251,6 +272,22 @@ struct json_object *sw_aicr_upgrade(struct json_object *record, const char *from
         decide(step, "unknown", "it goes back, of which no record speaks");
     else
         decide_by(step, record, &a, &b);
+    return step;
+}
+
+const char *sw_aicr_replaces(struct json_object *record)
+{
+    return sw_json_str(record, NULL, "replaces", "component", NULL);
+}
+
+struct json_object *sw_aicr_replacement(struct json_object *record, const char *to)
+{
+    struct json_object *step = json_object_new_object();
+    const char *old = sw_text_or(sw_aicr_replaces(record), "");
+    SW_AUTO_CHARS *why = sw_printf("it takes the place of %s", old);
+    sw_json_set_str(step, old, "replaces", NULL);
+    sw_json_set_str(step, to, "to", NULL);
+    take_transition(step, sw_json_get(record, "replaces"), why);
     return step;
 }
 
@@ -283,6 +320,19 @@ int sw_aicr_upgrades_of(const struct sw_aicr_catalog *catalog, const char *compo
                : sw_aicr_upgrades_read(file, component, found->bytes, found->len, out, err);
 }
 
+/* The step of the component @c, which is not there, in the place of one that is and that the recipe
+ * does not have; NULL: there is none. The caller's. */
+static struct json_object *replacement_of(struct json_object *components, struct json_object *c,
+                                          struct json_object *record, struct json_object *facts)
+{
+    const char *old = sw_aicr_replaces(record);
+    SW_AUTO_CHARS *key = sw_printf("K8s.helm.%s.version", sw_text_or(old, ""));
+    if (!old || sw_json_find_by(components, "name", old) ||
+        !*sw_json_str(facts, "", "cluster", key, NULL))
+        return NULL;
+    return sw_aicr_replacement(record, sw_json_str(c, "", "version", NULL));
+}
+
 /* "v1.2.3" and "1.2.3" are the same. */
 static const char *bare(const char *version)
 {
@@ -301,12 +351,15 @@ int sw_aicr_upgrades(const struct sw_aicr_catalog *catalog, struct json_object *
         SW_AUTO_CHARS *key = sw_printf("K8s.helm.%s.version", name);
         const char *from = sw_json_str(facts, "", "cluster", key, NULL);
         SW_AUTO_JSON *record = NULL;
-        if (!*from || !*to || sw_streq(bare(from), bare(to)) || !sw_aicr_is_enabled(c))
+        if (!*to || sw_streq(bare(from), bare(to)) || !sw_aicr_is_enabled(c))
             continue;
         const int rc = sw_aicr_upgrades_of(catalog, name, &record, err);
         if (rc < 0)
             return rc;
-        struct json_object *step = sw_aicr_upgrade(record, from, to);
+        struct json_object *step = *from ? sw_aicr_upgrade(record, from, to)
+                                         : replacement_of(components, c, record, facts);
+        if (!step)
+            continue;
         sw_json_set_str(step, name, "component", NULL);
         (void)json_object_array_add(list, step);
     }

@@ -24,6 +24,12 @@ int sw_aicr_upgrades_read(const char *file, const char *component, const char *t
  * and steps ({description, reason}). The caller's. */
 struct json_object *sw_aicr_upgrade(struct json_object *record, const char *from,
                                     const char *to) SW_CHECKED;
+/** The component that the one of @record (NULL: there is none) takes the place of, borrowed; NULL:
+ * of none. */
+const char *sw_aicr_replaces(struct json_object *record);
+/** The step from that component to the one of @record, in version @to: as of sw_aicr_upgrade(),
+ * with `replaces` instead of `from`. The caller's. */
+struct json_object *sw_aicr_replacement(struct json_object *record, const char *to) SW_CHECKED;
 /** What @step asks of people, the caller's: the summary of its transition (else why it was decided
  * so), then, each after @between, the precondition with @before in front, and the numbered steps.
  */
@@ -33,8 +39,9 @@ char *sw_aicr_upgrade_text(struct json_object *step, const char *between,
  * @return 0 | SW_INVALID */
 int sw_aicr_upgrades_of(const struct sw_aicr_catalog *catalog, const char *component,
                         struct json_object **out, struct sw_err *err) SW_CHECKED;
-/** The steps of all components of @result that @facts (see recommend.h) have in another version: a
- * list, each with its component; @*out is the caller's. @return 0 | SW_INVALID: a record */
+/** The steps of all components of @result that @facts (see recommend.h) have in another version, or
+ * of which they have the one that it replaces: a list, each with its component; @*out is the
+ * caller's. @return 0 | SW_INVALID: a record */
 int sw_aicr_upgrades(const struct sw_aicr_catalog *catalog, struct json_object *result,
                      struct json_object *facts, struct json_object **out,
                      struct sw_err *err) SW_CHECKED;

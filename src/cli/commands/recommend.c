@@ -190,9 +190,15 @@ static void print_upgrades(struct json_object *upgrades)
     for (size_t i = 0; i < sw_json_len(upgrades); i++) {
         struct json_object *u = sw_json_at(upgrades, i);
         SW_AUTO_CHARS *text = sw_aicr_upgrade_text(u, "\n  ", "before");
-        (void)printf("upgrade of %s from %s to %s: %s: %s\n", sw_json_str(u, "", "component", NULL),
-                     sw_json_str(u, "", "from", NULL), sw_json_str(u, "", "to", NULL),
-                     sw_json_str(u, "", "verdict", NULL), text);
+        const char *old = sw_json_str(u, NULL, "replaces", NULL);
+        if (old)
+            (void)printf("%s %s replaces %s: %s: %s\n", sw_json_str(u, "", "component", NULL),
+                         sw_json_str(u, "", "to", NULL), old, sw_json_str(u, "", "verdict", NULL),
+                         text);
+        else
+            (void)printf("upgrade of %s from %s to %s: %s: %s\n",
+                         sw_json_str(u, "", "component", NULL), sw_json_str(u, "", "from", NULL),
+                         sw_json_str(u, "", "to", NULL), sw_json_str(u, "", "verdict", NULL), text);
     }
 }
 

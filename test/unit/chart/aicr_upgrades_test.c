@@ -72,6 +72,27 @@ static void steps_are_those_of_helm(void **state)
     assert_string_equal(sw_json_str(step, "", "summary", NULL), "renamed");
 }
 
+static void a_component_may_take_the_place_of_another(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "apiVersion: aicr.run/v1beta1\nkind: ComponentUpgrades\ncomponent: widget\n"
+        "replaces: {component: gadget, verdict: manual, summary: another name,\n"
+        "  stepsByDeployer: [{deployers: [flux], steps: [{id: f, description: flux}]},\n"
+        "    {steps: [{id: h, description: move}]}]}\n";
+    SW_ERR(err);
+    SW_AUTO_JSON *doc = record(text, "widget", &err);
+    if (!doc)
+        fail_msg("%s", sw_err_text(&err));
+    assert_string_equal(sw_aicr_replaces(doc), "gadget");
+    assert_null(sw_aicr_replaces(NULL));
+    SW_AUTO_JSON *step = sw_aicr_replacement(doc, "1.2.3");
+    SW_AUTO_CHARS *said = sw_aicr_upgrade_text(step, "; ", "before");
+    assert_string_equal(sw_json_str(step, "", "verdict", NULL), "manual");
+    assert_string_equal(sw_json_str(step, "", "replaces", NULL), "gadget");
+    assert_string_equal(said, "another name; 1. move");
+}
+
 static void without_a_record_a_step_is_unknown(void **state)
 {
     (void)state;
@@ -91,6 +112,10 @@ static void what_is_no_record_is_refused(void **state)
         { "component: widget\nsurprise: 1\n", "surprise" },
         { "component: widget\ntransitions: [{from: '<1.0.0', to: '=1.0.0', verdict: unknown}]\n",
           "'unknown' is none of safe, manual, blocked" },
+        { "component: widget\nreplaces: {component: gadget, verdict: perhaps}\n",
+          "replaces: verdict: 'perhaps' is none of safe, manual, blocked" },
+        { "component: widget\nreplaces: {verdict: safe}\n", "replaces: component: none is named" },
+        { "component: widget\nreplaces: {component: gadget, from: a}\n", "from" },
         { "component: widget\ntransitions: [{from: '', to: '=1.0.0', verdict: safe}]\n", "from" },
         { "component: widget\ntransitions: [{from: '<1.0.0', to: soon, verdict: safe}]\n", "to" },
     };
@@ -109,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_what_its_transition_says),
         cmocka_unit_test(steps_are_those_of_helm),
+        cmocka_unit_test(a_component_may_take_the_place_of_another),
         cmocka_unit_test(without_a_record_a_step_is_unknown),
         cmocka_unit_test(what_is_no_record_is_refused),
     };
