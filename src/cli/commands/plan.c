@@ -20,6 +20,7 @@
 #include "cli/recipe/preview.h"
 #include "cli/recipe/recipe_flags.h"
 #include "cli/recipe/release_steps.h"
+#include "cli/recipe/vanished_values.h"
 #include "data/data.h"
 #include "data/yaml/yaml.h"
 #include "operator/engine/readiness/gate.h"
@@ -221,23 +222,58 @@ static int read_recipe(struct plan *p, const char *source, struct sw_err *err)
     return rc == 0 ? sw_preview_each(&p->preview, add_manifest, p, err) : rc;
 }
 
-/* The releases that change, each with what AICR's record says of its step where the recipe has
- * records; the caller's. */
-static struct json_object *changed_releases(const struct plan *p)
+/* Has the resource a release @name (NULL: none is asked about)? */
+static bool is_deployed(const struct plan *p, const char *name)
+{
+    struct json_object *states = sw_json_find(p->preview.resource, "status", "states", NULL);
+    for (size_t i = 0; name && i < sw_json_len(states); i++) {
+        struct json_object *release = sw_json_get(sw_json_at(states, i), "release");
+        if (sw_streq(sw_json_str(release, NULL, "name", NULL), name) &&
+            sw_json_str(release, NULL, "deployed", NULL))
+            return true;
+    }
+    return false;
+}
+
+/* What AICR's records of the recipe, @records or NULL, say of the step of @release. */
+static void add_record(const struct plan *p, struct json_object *release,
+                       struct json_object *records)
+{
+    const char *from = sw_json_str(release, NULL, "from", NULL),
+               *to = sw_json_str(release, "", "to", NULL);
+    struct json_object *record = sw_json_get(records, sw_json_str(release, "", "name", NULL));
+    if (records && from && !sw_streq(from, to))
+        sw_json_set(release, sw_aicr_upgrade(record, from, to), "record", NULL);
+    else if (!from && is_deployed(p, sw_aicr_replaces(record)))
+        sw_json_set(release, sw_aicr_replacement(record, to), "record", NULL);
+}
+
+/* Which of the values that the recipe sets the new chart of @release has not any more. */
+static void add_vanished(struct plan *p, struct json_object *release)
+{
+    const char *from = sw_json_str(release, NULL, "from", NULL);
+    if (!from || sw_streq(from, sw_json_str(release, "", "to", NULL)))
+        return;
+    SW_AUTO_JSON *vanished = sw_vanished_values_of(&p->preview,
+                                                   sw_json_str(release, "", "name", NULL),
+                                                   sw_json_str(release, "", "namespace", NULL));
+    if (sw_json_len(vanished))
+        sw_json_set(release, json_object_get(vanished), "vanishedValues", NULL);
+}
+
+/* The releases that change, each with what is to be known of its step; the caller's. */
+static struct json_object *changed_releases(struct plan *p)
 {
     struct json_object *changed = sw_release_steps_changed(p->releases);
-    const char *text = sw_json_str((struct json_object *)p->nodes.metadata, NULL, "annotations",
+    const char *text = sw_json_str((struct json_object *)p->nodes.metadata, "", "annotations",
                                    SW_ANN_UPGRADES, NULL);
     SW_AUTO_JSON *records = NULL;
-    SW_ERR(err);
-    if (!text || sw_yaml_parse(text, strlen(text), NULL, &records, &err) < 0)
-        return changed;
+    SW_ERR(err); /* of what cannot be read `slipway lint` tells */
+    if (*text && sw_yaml_parse(text, strlen(text), NULL, &records, &err) < 0)
+        records = NULL;
     for (size_t i = 0; i < sw_json_len(changed); i++) {
-        struct json_object *r = sw_json_at(changed, i);
-        const char *from = sw_json_str(r, NULL, "from", NULL), *to = sw_json_str(r, "", "to", NULL);
-        struct json_object *record = sw_json_get(records, sw_json_str(r, "", "name", NULL));
-        if (from && !sw_streq(from, to))
-            sw_json_set(r, sw_aicr_upgrade(record, from, to), "record", NULL);
+        add_record(p, sw_json_at(changed, i), records);
+        add_vanished(p, sw_json_at(changed, i));
     }
     return changed;
 }
@@ -310,7 +346,7 @@ static void put_actions(struct printbuf *out, struct json_object *actions)
     }
 }
 
-static int print_json(const struct plan *p)
+static int print_json(struct plan *p)
 {
     const struct sw_node_plan *n = &p->nodes;
     SW_AUTO_JSON *doc = json_object_new_object();
@@ -329,7 +365,7 @@ static int print_json(const struct plan *p)
     return sw_cli_print_json(doc);
 }
 
-static int print_text(const struct plan *p)
+static int print_text(struct plan *p)
 {
     const struct sw_node_plan *n = &p->nodes;
     struct printbuf *out = printbuf_new();

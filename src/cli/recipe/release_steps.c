@@ -186,6 +186,16 @@ static void put_record(char **out, struct json_object *record)
     sw_append(out, "  record: %s: %s\n", sw_json_str(record, "", "verdict", NULL), text);
 }
 
+/* What the recipe sets in vain from then on. */
+static void put_vanished(char **out, struct json_object *paths)
+{
+    for (size_t i = 0; i < sw_json_len(paths); i++)
+        sw_append(out, "%s%s", i ? ", " : "  values that its chart does not have any more: ",
+                  sw_json_str(sw_json_at(paths, i), "", NULL));
+    if (sw_json_len(paths))
+        sw_append(out, "\n");
+}
+
 char *sw_release_steps_text(struct json_object *releases)
 {
     char *out = sw_strdup("");
@@ -201,6 +211,7 @@ char *sw_release_steps_text(struct json_object *releases)
         else
             sw_append(&out, "%s to %s\n", from, to);
         put_record(&out, sw_json_get(r, "record"));
+        put_vanished(&out, sw_json_get(r, "vanishedValues"));
         for (size_t k = 0; k < sw_json_len(steps); k++) {
             struct json_object *step = sw_json_at(steps, k);
             sw_append(&out, "  %zu  %-18s  ", k + 1, sw_json_str(step, "", "name", NULL));

@@ -12,5 +12,6 @@ int sw_release_steps_add(struct json_object *releases, struct sw_preview *previe
                          struct sw_err *err) SW_CHECKED;
 /** Those of the list that change, or go to another version; the caller's. */
 struct json_object *sw_release_steps_changed(struct json_object *releases);
-/** They, for people: some lines, heap. */
+/** They, for people: some lines, heap; with "record" (sw_aicr_upgrade()) and "vanishedValues"
+ * (vanished_values.h), where they have them. */
 char *sw_release_steps_text(struct json_object *releases);
