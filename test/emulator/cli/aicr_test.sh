@@ -9,106 +9,7 @@ emulator=
 trap '[ -z "$emulator" ] || kill "$emulator"; rm -rf "$tap_dir"' EXIT
 cd "$tap_dir" || exit 1
 
-# ---- a catalogue: base has gpu-operator, which needs cert-manager; eks adds tuning, which is manifests alone
-put() { mkdir -p "$(dirname "$1")" && cat >"$1"; }
-head='apiVersion: aicr.nvidia.com/v1alpha1'
-put catalog/registry.yaml <<Y
-$head
-kind: ComponentRegistry
-components:
-- name: cert-manager
-  helm: {defaultRepository: https://charts.example.com, defaultChart: x/cert-manager, defaultVersion: v1.2.3, defaultNamespace: cert-manager}
-- name: gpu-operator
-  healthCheck: {assertFile: checks/gpu-operator/health-check.yaml}
-  helm: {defaultRepository: https://charts.example.com, defaultChart: x/gpu-operator-chart, defaultNamespace: gpu-operator}
-  nodeScheduling: {accelerated: {tolerationPaths: [tolerations], nodeSelectorPaths: [daemonsets.nodeSelector]}}
-Y
-put catalog/overlays/base.yaml <<Y
-$head
-kind: RecipeMetadata
-metadata: {name: base}
-spec:
-  constraints: [{name: K8s.server.version, value: ">= 1.25"}]
-  componentRefs:
-  - name: gpu-operator
-    version: v2.0.0
-    valuesFile: components/gpu-operator/values.yaml
-    manifestFiles: [components/gpu-operator/manifests/config.yaml]
-    dependencyRefs: [cert-manager]
-  - {name: cert-manager}
-Y
-put catalog/overlays/eks.yaml <<Y
-$head
-kind: RecipeMetadata
-metadata: {name: eks}
-spec:
-  criteria: {service: eks}
-  constraints: [{name: OS.release.ID, value: ubuntu}]
-  componentRefs:
-  - {name: tuning, namespace: tuning, manifestFiles: [components/tuning/manifests/tuning.yaml], dependencyRefs: [gpu-operator], overrides: {level: high}}
-  - {name: gpu-operator, overrides: {replicas: 2}}
-  validation: {deployment: {checks: [operator-health]}}
-Y
-put catalog/overlays/aks.yaml <<Y
-$head
-kind: RecipeMetadata
-metadata: {name: aks}
-spec:
-  criteria: {service: aks}
-  componentRefs: [{name: cert-manager, overrides: {enabled: false}}]
-Y
-put catalog/components/gpu-operator/values.yaml <<<'replicas: 1'
-put catalog/components/gpu-operator/manifests/config.yaml <<'Y'
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: config, namespace: "{{ .Release.Namespace }}"}
-data: {replicas: "{{ index .Values "gpu-operator" "replicas" }}"}
-Y
-put catalog/components/tuning/manifests/tuning.yaml <<'Y'
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: tuning, namespace: "{{ .Release.Namespace }}"}
-data: {level: "{{ .Values.tuning.level }}"}
-Y
-put catalog/checks/gpu-operator/health-check.yaml <<'Y'
-apiVersion: chainsaw.kyverno.io/v1alpha1
-kind: Test
-metadata: {name: check}
-spec:
-  steps:
-  - try:
-    - assert:
-        resource:
-          apiVersion: apps/v1
-          kind: Deployment
-          metadata: {name: gpu-operator, namespace: gpu-operator}
-          status: {(availableReplicas > `0`): true}
-    - error: {resource: {apiVersion: v1, kind: Pod, metadata: {namespace: gpu-operator}, status: {phase: Failed}}}
-Y
-for chart in cert-manager gpu-operator-chart; do
-    put charts/$chart/Chart.yaml <<<"{apiVersion: v2, name: $chart, version: 9.9.9}"
-    put charts/$chart/values.yaml <<<'{replicas: 1, tolerations: []}'
-    put charts/$chart/templates/deployment.yaml <<'Y'
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: "{{ .Release.Name }}", namespace: "{{ .Release.Namespace }}"}
-spec:
-  replicas: {{ .Values.replicas }}
-  selector: {matchLabels: {app: "{{ .Release.Name }}"}}
-  template:
-    metadata: {labels: {app: "{{ .Release.Name }}"}}
-    spec: {containers: [{name: c, image: "registry.example.com/x:1"}], tolerations: {{ toJson .Values.tolerations }}}
----
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: "{{ .Release.Name }}-none", namespace: "{{ .Release.Namespace }}"}
-spec:
-  selector: {matchLabels: {app: none}}
-  template:
-    metadata: {labels: {app: none}}
-    spec: {nodeSelector: {no: node}, containers: [{name: c, image: "registry.example.com/x:1"}]}
-Y
-done
+. "$here/test/aicr_catalog.sh" # put, head, catalog/, charts/
 aicr() { "$slipway" create "$@" --from-aicr >said 2>&1; }
 of() { # CRITERIA NAME
     aicr "$2" --data catalog --criteria "$1"
@@ -176,6 +77,13 @@ t "a check that any object must be so names one, and the value found" any
 one() { stopped '{assert: {resource: {apiVersion: apps/v1, kind: Deployment, metadata: {name: gpu-operator, namespace: gpu-operator}, status: {"(availableReplicas > `5`)": true}}}}' \
     "Deployment gpu-operator/gpu-operator is not as asserted: status.(availableReplicas > .5.) is false, not true: what is compared is 2"; }
 t "a check with JMESPath names the object, the expression and what is compared" one
+late() { # the vendor's own time limit, as that of the state
+    rm -rf stop checked && cp -r catalog checked && put checked/checks/gpu-operator/health-check.yaml <<<'{spec: {timeouts: {assert: 2s}, steps: [{name: s, try: [{assert: {resource: {apiVersion: v1, kind: ConfigMap, metadata: {namespace: gpu-operator}, data: {never: "1"}}}}]}]}}' &&
+        aicr stop --data checked --criteria service=eks && ! "$slipway" run stop --emulate --delays 0 --charts-dir charts --fail-fast --timeout 60s >said 2>&1 &&
+        grep -q "StateFailed: state gpu-operator-check: .*Timeout\|state 'gpu-operator-check': .*within 2s\|gpu-operator-check.*[Tt]ime" said || { cat said; return 1; }
+    sed -i 's/2s/soon/' checked/checks/gpu-operator/health-check.yaml && ! aicr late --data checked --criteria service=eks && grep -q "health-check.yaml: step 's', try\[0\]: timeout: .*soon" said || { cat said; return 1; }
+}
+t "a check that does not hold within its time fails its state" late
 unknown() {
     cp -r catalog odd && put odd/checks/gpu-operator/health-check.yaml <<<'{spec: {steps: [{name: s, try: [{script: {content: "true"}}]}]}}' &&
         ! aicr odd1 --data odd --criteria service=eks && grep -q "step 's', try\[0\]: 'script' has no counterpart here" said || { cat said; return 1; }
@@ -362,7 +270,9 @@ planned() { # from one recipe to another: of each release the record
     sed -i 's/probably/manual/' recorded/components/gpu-operator/upgrades.yaml && cp -r catalog older && sed -i 's/version: v2.0.0/version: v1.0.0/' older/overlays/base.yaml && began || return 1
     "$slipway" lint recorded --criteria service=eks --charts-dir charts >said 2>&1 && ! grep -q 'dev/upgrades' said || rc=1
     "$slipway" run older --criteria service=eks --kubeconfig kubeconfig --charts-dir charts --ignore-constraints --timeout 60s >said 2>&1 &&
-        "$slipway" plan ./recorded --criteria service=eks --kubeconfig kubeconfig --charts-dir charts >said 2>&1
+        cp -r charts newer && echo '{tolerations: []}' >newer/gpu-operator-chart/values.yaml &&
+        "$slipway" plan ./recorded --criteria service=eks --kubeconfig kubeconfig --charts-dir newer >said 2>&1
+    grep -A5 '^release gpu-operator of namespace gpu-operator' said | grep -q '^  values that its chart does not have any more: replicas$' || rc=1
     grep -A3 '^release gpu-operator of namespace gpu-operator: 1.0.0 to 2.0.0$' said | tr -d '\n' | grep -q 'record: manual: A kind is renamed. *before: No old object is left. *1. Rename the objects.' || rc=1
     ended
     [ $rc = 0 ] || cat said
@@ -399,6 +309,27 @@ safe() { # without a word of anybody
     return $rc
 }
 t "one that its record calls safe goes on by itself" safe
+replaced() { # a component in the place of another: as with an upgrade, its record counts
+    local rc=0
+    cp -r catalog successor && grep -rl gpu-operator successor | xargs sed -i 's/gpu-operator/gpu-stack/g' && mv successor/components/gpu-operator successor/components/gpu-stack &&
+        mv successor/checks/gpu-operator successor/checks/gpu-stack && cp -r charts/gpu-operator-chart charts/gpu-stack-chart && sed -i 's/gpu-operator/gpu-stack/' charts/gpu-stack-chart/Chart.yaml &&
+        put successor/components/gpu-stack/upgrades.yaml <<'Y' && began || return 1
+apiVersion: aicr.run/v1beta1
+kind: ComponentUpgrades
+component: gpu-stack
+replaces: {component: gpu-operator, verdict: manual, summary: It has another name., stepsByDeployer: [{steps: [{id: a, description: Move the policies.}]}]}
+Y
+    snapshot s1 v1.33.1-eks-1 ubuntu && "$slipway" recommend successor --snapshot s1 >said 2>&1
+    grep -q '^gpu-stack v2.0.0 replaces gpu-operator: manual: It has another name.$' said && grep -q '^  1. Move the policies.$' said || rc=1
+    [ $rc = 0 ] && walk_to older && { "$slipway" plan ./successor --criteria service=eks --kubeconfig kubeconfig --charts-dir charts >said 2>&1; grep -A2 '^release gpu-stack of namespace gpu-stack: install 2.0.0$' said | tr -d '\n' | grep -q 'record: manual: It has another name. *1. Move the policies.'; } || rc=1
+    [ $rc = 0 ] && ! walk_to successor --fail-fast && grep -q 'UpgradeNotAllowed.*gpu-stack in the place of gpu-operator is manual: It has another name. 1. Move the policies.; when that is done' said &&
+        ! kubectl --kubeconfig kubeconfig get namespace gpu-stack >there 2>&1 && kubectl --kubeconfig kubeconfig get deployment -n gpu-operator gpu-operator >there || rc=1
+    [ $rc = 0 ] && walk_to successor --allow-upgrades gpu-stack && grep -q 'eks: Ready' said && ! kubectl --kubeconfig kubeconfig get deployment -n gpu-operator gpu-operator >there 2>&1 || rc=1
+    ended
+    [ $rc = 0 ] || cat said
+    return $rc
+}
+t "a component in the place of another is stopped likewise, until it is allowed" replaced
 unfit() {
     local rc
     snapshot s2 v1.20.3-eks-1 rhel; "$slipway" recommend catalog --snapshot s2 >said 2>&1; rc=$?
