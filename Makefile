@@ -257,6 +257,11 @@ chaos: deps ## SEEDS=n random fault plans for each recipe, and the crash sweep: 
 	@$(MAKE) --no-print-directory -s build $(BUILD)/test/chaos
 	@SLIPWAY_STAND_INS=1 $(BUILD)/test/chaos all $(SEEDS) recipes/nvidia-mig charts/example/simple-kmod
 
+.PHONY: test-aicr
+test-aicr: deps-tests ## walk, validate and remove all recipes and bundles of NVIDIA's AICR in ../shared, each on an embedded cluster
+	@$(MAKE) --no-print-directory -s build
+	@SW_ALL=1 SLIPWAY_RELEASE=$(BUILD)/slipway bash test/emulator/cli/aicr_recipes_test.sh
+
 # libFuzzer: make fuzz [FUZZ_SECONDS=60] [TARGET=yaml]
 FUZZ_SECONDS ?= 60
 fuzz: deps ## run each fuzz target with libFuzzer for FUZZ_SECONDS (default 60); TARGET=name for one
@@ -268,7 +273,7 @@ include make/dist.mk
 include make/develop.mk
 
 # What objects are made of: a second to read, so not for what makes none (or has another make do it)
-NO_OBJECTS := help clean deps deps-tests run test test-all test-cluster test-e2e check lint bench fuzz chaos info \
+NO_OBJECTS := help clean deps deps-tests run test test-all test-aicr test-cluster test-e2e check lint bench fuzz chaos info \
     install uninstall deploy undeploy undeploy-das undeploy-das-ocp back-to-das catalog-build create-related-images unit-test e2e-test
 ifneq ($(filter-out $(NO_OBJECTS),$(or $(MAKECMDGOALS),build)),)
 -include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
